@@ -3953,8 +3953,9 @@ const char *purlin_status_string(int32_t status);
  * until this thread's next purlin call.
  *
  * All functions may be called while a thread or the program ends: from destructors of static and thread-local objects, of
- * thread-specific data and from `atexit` handlers. Calls from there run on a thread of their own, callbacks included. A call
- * delays `pthread_cancel` (with the deferred type) until it has returned.
+ * thread-specific data and from `atexit` handlers. Calls from there run on a thread of their own, callbacks included, and so
+ * do calls from a thread with less than 384 KiB of stack left. A call delays `pthread_cancel` (with the deferred type) until it
+ * has returned.
  */
 PURLIN_MUST_USE
 const char *purlin_last_error_message(void);
@@ -5245,8 +5246,9 @@ purlin_status purlin_source_from_file(const struct purlin_context *context,
                                       struct purlin_source **source);
 
 /**
- * As purlin_source_from_file, with the file mapped into memory: what the system still holds of it from an earlier pass
- * is not read again. The file must not be made shorter while a run reads it: the system may then end the process.
+ * The same as purlin_source_from_file, for programs that call it. The file is not mapped into memory any more: a mapped file
+ * that becomes shorter ends the process, and one that is read is an error. What the system still holds of the file from an
+ * earlier pass is not read from the disk again by either.
  *
  * @param      context     the context it belongs to.
  * @param      path        the file.
@@ -5255,7 +5257,7 @@ purlin_status purlin_source_from_file(const struct purlin_context *context,
  * @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
  * @param      ndim        number of axes, 1 to 4.
  * @param[in]  dims        `ndim` sizes, fastest first, not negative.
- * @param[out] source      the source; destroy it with purlin_source_destroy. It keeps the file mapped.
+ * @param[out] source      the source; destroy it with purlin_source_destroy. It keeps the file open.
  * @return as purlin_source_from_file.
  *
  * @pre As for purlin_source_from_file.

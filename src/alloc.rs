@@ -1,16 +1,58 @@
 //! Fallible buffers for everything whose size follows the data. `vec!`, `collect` and `clone` of data would abort the
 //! host program when memory runs out.
 
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
+
+thread_local! {
+    static IS_REFUSABLE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether more than half of the allocator's reserve is in use.
+static RESERVE_IS_LOW: AtomicBool = AtomicBool::new(false);
+
+/// Bytes that must be available for allocations to go on while the reserve is low.
+const RELIEF: usize = 256 * 1024;
+
+/// Makes a request whose caller reports a refusal: the allocator's reserve is for those that cannot.
+#[inline]
+pub fn refusable<R>(request: impl FnOnce() -> R) -> R {
+    let before = IS_REFUSABLE.replace(true);
+    let outcome = request();
+    IS_REFUSABLE.set(before);
+    outcome
+}
+
+/// Whether the allocator may refuse the calling thread's request.
+pub(crate) fn is_refusable() -> bool {
+    IS_REFUSABLE.get()
+}
+
+/// Tells whether the allocator's reserve is low.
+pub(crate) fn note_reserve(is_low: bool) {
+    RESERVE_IS_LOW.store(is_low, Ordering::Relaxed);
+}
+
+/// Refuses while the reserve is low, unless the system has memory again.
+#[inline]
+fn check_reserve(what: &'static str, bytes: usize) -> Result<()> {
+    if RESERVE_IS_LOW.load(Ordering::Relaxed) && refusable(|| Vec::<u8>::new().try_reserve_exact(RELIEF)).is_err() {
+        return Err(out_of_memory(what, bytes));
+    }
+    Ok(())
+}
 
 /// An empty vector with room for `len` elements.
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>());
     fault_point(what, bytes)?;
+    check_reserve(what, bytes)?;
     let mut v = Vec::new();
-    v.try_reserve_exact(len).map_err(|_| out_of_memory(what, bytes))?;
+    refusable(|| v.try_reserve_exact(len)).map_err(|_| out_of_memory(what, bytes))?;
     Ok(v)
 }
 
@@ -37,7 +79,7 @@ pub fn push<T>(what: &'static str, list: &mut Vec<T>, value: T) -> Result<()> {
         let bytes = list.len().saturating_add(1).saturating_mul(size_of::<T>());
         fault_point(what, bytes)?;
         // Grows by more than one, so that appending stays cheap.
-        list.try_reserve(1).map_err(|_| out_of_memory(what, bytes))?;
+        refusable(|| list.try_reserve(1)).map_err(|_| out_of_memory(what, bytes))?;
     }
     list.push(value);
     Ok(())

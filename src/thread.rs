@@ -1,11 +1,14 @@
 //! Starts threads, which the system may refuse: `std::thread::Scope::spawn` would panic.
 //!
-//! Every thread of the library is started here. Their names begin with `purlin-`, by which the panic hook knows them.
+//! Every thread of the library is started here. Their names begin with `purlin-`, by which the panic hook knows them. The host's
+//! signals are blocked in them.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
+use crate::backend::reserve::has_small_memory;
+use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
 
 /// A thread of a scope.
@@ -54,18 +57,19 @@ where
     T: Send + 'scope,
 {
     let refused = |problem: &io::Error, work| Refused { error: refusal(name, number, count, problem), work };
-    if let Err(problem) = fault_point(name) {
+    if let Err(problem) = fault_point(name).and_then(|()| check_memory()) {
         return Err(refused(&problem, work));
     }
     // std drops the closure of a thread that it cannot start, so the work stays outside of it.
     let shared = Arc::new(Mutex::new(Some(work)));
     let theirs = Arc::clone(&shared);
     let take = |shared: &Mutex<Option<F>>| shared.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let start = Builder::new().name(name.into()).spawn_scoped(scope, move || {
+    let run = move || {
         let work = take(&theirs);
         drop(theirs);
         work.map(|work| work())
-    });
+    };
+    let start = start_blocked(|| Builder::new().name(name.into()).spawn_scoped(scope, run));
     match (start, shared) {
         (Ok(handle), _) => Ok(Started { handle, name }),
         (Err(problem), shared) => match take(&shared) {
@@ -83,7 +87,13 @@ where
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     fault_point("purlin-")?;
-    Builder::new().name(name).spawn(work)
+    check_memory()?;
+    start_blocked(|| Builder::new().name(name).spawn(work))
+}
+
+/// A thread that starts while memory is short could end the process.
+fn check_memory() -> io::Result<()> {
+    if has_small_memory() { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ENOMEM)) }
 }
 
 /// The error of thread `number` of `count` that was refused.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::gpu::{DeviceMemory, PinnedMemory};
-use crate::alloc::{fault_point, out_of_memory};
+use crate::alloc::{fault_point, out_of_memory, refusable};
 use crate::error::{Error, Result};
 use crate::scalar::{Element, Scalar};
 use crate::shape::to_u64;
@@ -133,7 +133,8 @@ impl HostMemory {
         fault_point(what, bytes)?;
         let layout = AllocLayout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| out_of_memory(what, bytes))?;
         // SAFETY: the layout's size is at least 1.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(|| out_of_memory(what, bytes))?;
+        let start =
+            NonNull::new(refusable(|| unsafe { alloc_zeroed(layout) })).ok_or_else(|| out_of_memory(what, bytes))?;
         Ok(Self { start, bytes, owner: Owner::Heap { layout, _charge: charge } })
     }
 

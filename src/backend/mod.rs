@@ -7,8 +7,9 @@ pub mod cpu;
 pub mod fork;
 pub mod free;
 pub mod gpu;
-pub mod mapping;
 pub mod memory;
+pub mod reserve;
+pub mod signals;
 
 /// The device a context runs on.
 pub enum Backend {

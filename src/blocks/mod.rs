@@ -11,13 +11,13 @@ mod device_tests;
 mod field;
 #[cfg(test)]
 mod file_tests;
-pub mod mapped;
 pub mod metaimage;
 pub mod npy;
 pub mod number;
 pub mod pipeline;
 pub mod provisional;
 pub(crate) mod regular;
+mod read_ahead;
 pub mod sink;
 pub mod source;
 mod stream;

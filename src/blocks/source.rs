@@ -1,11 +1,11 @@
 //! Where blocks come from: host arrays, raw files, callers' functions.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block};
 use super::number::Endianness;
+use super::read_ahead::ReadAhead;
 use super::regular::open_input;
 use crate::error::{Error, Result};
 
@@ -88,6 +88,7 @@ pub struct FileSource {
     info: ArrayInfo,
     path: PathBuf,
     file: File,
+    ahead: ReadAhead,
     offset: u64,
     endianness: Endianness,
 }
@@ -104,7 +105,8 @@ impl FileSource {
             let problem = format!("has {length} bytes, {needed} are needed for {:?} {:?}", info.dims, info.number);
             return Err(Error::Io { path: path.display().to_string(), problem });
         }
-        Ok(Self { info, path: path.to_owned(), file, offset, endianness })
+        let ahead = ReadAhead::default();
+        Ok(Self { info, path: path.to_owned(), file, ahead, offset, endianness })
     }
 }
 
@@ -116,11 +118,12 @@ impl Source for FileSource {
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
         block.check(&self.info)?;
         let size = self.info.number.size();
+        self.ahead.forget();
         block.for_runs(&self.info.dims, |from, to, length| {
             file_fault(&self.path, "read")?;
             let place = self.offset + crate::shape::to_u64(from * size);
-            self.file
-                .read_exact_at(&mut out[to * size..(to + length) * size], place)
+            self.ahead
+                .read(&self.file, &mut out[to * size..(to + length) * size], place)
                 .map_err(|e| io_error(&self.path, "read", &e))
         })?;
         self.endianness.swap_to_native(self.info.number, &mut out[..block.elements() * size]);
@@ -152,5 +155,36 @@ impl Source for CallbackSource<'_> {
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
         block.check(&self.info)?;
         (self.read)(block, &mut out[..block.elements() * self.info.number.size()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::number::{Number, decode};
+    use super::*;
+
+    #[test]
+    fn a_file_reads_as_it_lies_and_a_short_one_is_refused() {
+        let path = std::env::temp_dir().join(format!("purlin-file-{}", std::process::id()));
+        let mut bytes = vec![0x55u8; 7];
+        bytes.extend((0..12i16).flat_map(i16::to_be_bytes));
+        std::fs::write(&path, &bytes).unwrap();
+        let info = ArrayInfo::new(Number::I16, &[4, 3]).unwrap();
+        let mut source = FileSource::open(&path, 7, Endianness::Big, info.clone()).unwrap();
+        let block = Block::whole(&info).along(0, 1, 2).along(1, 1, 2);
+        let (mut out, mut values) = ([0u8; 8], [0f64; 4]);
+        source.read(&block, &mut out).unwrap();
+        decode(Number::I16, &out, &mut values);
+        assert_eq!(values, [5.0, 6.0, 9.0, 10.0]);
+
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(20).unwrap();
+        let e = source.read(&block, &mut out).unwrap_err();
+        assert!(matches!(e, Error::Io { .. }), "{e}");
+        let e = FileSource::open(&path, 0, Endianness::Big, info).map(|_| ()).unwrap_err().to_string();
+        assert!(e.contains("has 20 bytes, 24 are needed"), "{e}");
+        let empty = ArrayInfo::new(Number::I16, &[0, 3]).unwrap();
+        let mut source = FileSource::open(&path, 20, Endianness::Big, empty.clone()).unwrap();
+        source.read(&Block::whole(&empty), &mut []).unwrap();
+        std::fs::remove_file(&path).unwrap();
     }
 }

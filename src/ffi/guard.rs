@@ -7,9 +7,13 @@ use std::sync::Once;
 
 use super::cancellation::Blocked;
 use super::environment::Standard;
+use super::stack;
 use super::status::purlin_status;
-use crate::error::Result;
+use crate::backend::reserve::{PROBE, has_small_memory};
+use crate::backend::signals::start_blocked;
+use crate::error::{Error, Result};
 use crate::message::{LIMIT, Message};
+use crate::thread;
 
 thread_local! {
     /// The last message, ended by a NUL. It has no destructor: the C library keeps it until the thread has ended, so that it
@@ -31,7 +35,8 @@ impl Drop for Alive {
 /// Runs `body`, records its error for this thread, and lets no panic out.
 ///
 /// A thread that ends, or a process that exits, destroys what Rust code keeps for each thread before the host's last
-/// destructors and `atexit` handlers run. A call from there runs on a thread of its own.
+/// destructors and `atexit` handlers run. A call from there runs on a thread of its own, and so does one from a thread whose
+/// stack is short.
 pub(super) fn run(body: impl FnOnce() -> Result<()>) -> purlin_status {
     let mut body = Some(body);
     run_once(&mut || body.take().map_or(Ok(()), |body| body()))
@@ -42,7 +47,17 @@ fn run_once(body: &mut dyn FnMut() -> Result<()>) -> purlin_status {
     silence_own_panics();
     // A call inside of a callback is protected already.
     let _cancellation = if INSIDE.get() == 0 { Some(Blocked::enter()) } else { None };
-    let outcome = if ALIVE.try_with(|_| ()).is_ok() { attempt(body) } else { elsewhere(body) };
+    let outcome = if stack::is_first_call() && !has_small_memory() {
+        // The C library ends the process if it has no memory to note the destructors of a thread's objects in.
+        let problem = Error::OutOfMemory { what: "thread-local memory", bytes: PROBE, limit: None };
+        Err((purlin_status::from(&problem), Box::new(Message::of(&problem))))
+    } else if stack::is_short() {
+        elsewhere(body, false)
+    } else if ALIVE.try_with(|_| ()).is_err() {
+        elsewhere(body, true)
+    } else {
+        attempt(body)
+    };
     match outcome {
         Ok(()) => {
             set_last(None);
@@ -77,8 +92,9 @@ fn attempt(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Fail
     }
 }
 
-/// [`attempt`] on a new thread, whose thread-local objects are alive; here if there is no new thread to be had.
-fn elsewhere(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure> {
+/// [`attempt`] on a new thread, whose thread-local objects are alive and whose stack is ample. Without a new thread it runs here
+/// if it `may_run_here`.
+fn elsewhere(body: &mut dyn FnMut() -> Result<()>, may_run_here: bool) -> std::result::Result<(), Failure> {
     struct Call<'a>(*mut (dyn FnMut() -> Result<()> + 'a));
     // SAFETY: the calling thread waits meanwhile, so that one thread at a time uses what the call borrows.
     unsafe impl Send for Call<'_> {}
@@ -91,11 +107,18 @@ fn elsewhere(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Fa
     let call = Call(body);
     // SAFETY: the lifetime alone is changed; the thread is joined below, before what it borrows goes.
     let mut call: Call<'static> = unsafe { std::mem::transmute(call) };
-    match std::thread::Builder::new().name("purlin-late".into()).spawn(move || call.attempt()) {
+    let start = || {
+        std::thread::Builder::new().name("purlin-late".into()).stack_size(stack::AMPLE).spawn(move || call.attempt())
+    };
+    match start_blocked(start) {
         Ok(thread) => thread.join().unwrap_or_else(|_| {
             Err((purlin_status::PURLIN_ERROR_INTERNAL, Box::new(Message::of(&"internal error: a thread died"))))
         }),
-        Err(_) => attempt(body),
+        Err(_) if may_run_here => attempt(body),
+        Err(problem) => {
+            let problem = thread::refusal("a call from a thread with a short stack", 1, 1, &problem);
+            Err((purlin_status::from(&problem), Box::new(Message::of(&problem))))
+        }
     }
 }
 
@@ -150,7 +173,6 @@ pub(super) fn last_text() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn a_panic_is_a_status_with_text_and_place() {

@@ -1,8 +1,11 @@
 //! Handles are keys, never addresses: `kind (8 bits) | generation (32) | index (24)` into a table of reference-counted
 //! objects. A null, destroyed, foreign or invented handle is refused without touching memory.
 
+use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
@@ -30,24 +33,98 @@ struct Slots<T> {
 }
 
 /// All objects of one type.
-pub(super) struct Table<T> {
+pub(super) struct Table<T: 'static> {
     slots: RwLock<Slots<T>>,
+    held: Held<T>,
+}
+
+/// The lock of a table while its process forks, and the thread that forks.
+struct Held<T: 'static> {
+    thread: AtomicUsize,
+    guard: UnsafeCell<Option<RwLockWriteGuard<'static, Slots<T>>>>,
+}
+
+// SAFETY: the guard is touched by the thread alone that holds the table's lock.
+unsafe impl<T: Send + Sync> Sync for Held<T> {}
+
+/// A table, of whichever type its objects are.
+pub(super) trait AnyTable: Sync {
+    /// Number of live handles of this type.
+    fn live(&self) -> i64;
+    /// Locks the table before a fork, so that no other thread holds the lock in the child, where that thread does not exist.
+    fn hold(&'static self);
+    /// Unlocks it after the fork, in the parent and in the child.
+    fn release(&'static self);
+}
+
+/// How long a fork waits for a table: far longer than a lock is held. A signal handler that forks while its thread holds a
+/// lock would otherwise wait for itself.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+fn this_thread() -> usize {
+    // SAFETY: asks who the calling thread is; the child's only thread has the name that it had in the parent.
+    unsafe { libc::pthread_self() as usize }
+}
+
+impl<T: Object> AnyTable for Table<T> {
+    fn live(&self) -> i64 {
+        self.slots.read().unwrap_or_else(PoisonError::into_inner).live
+    }
+
+    fn hold(&'static self) {
+        let begin = Instant::now();
+        let guard = loop {
+            match self.slots.try_write() {
+                Ok(guard) => break guard,
+                Err(TryLockError::Poisoned(e)) => break e.into_inner(),
+                Err(TryLockError::WouldBlock) if begin.elapsed() > PATIENCE => return,
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            }
+        };
+        self.held.thread.store(this_thread(), Ordering::Relaxed);
+        // SAFETY: this thread holds the lock.
+        unsafe { *self.held.guard.get() = Some(guard) };
+    }
+
+    fn release(&'static self) {
+        // Another thread's number cannot turn into this one's meanwhile.
+        if self.held.thread.load(Ordering::Relaxed) == this_thread() {
+            self.held.thread.store(0, Ordering::Relaxed);
+            // SAFETY: this thread holds the lock, until the guard is dropped, which comes after the access.
+            drop(unsafe { (*self.held.guard.get()).take() });
+        }
+    }
+}
+
+extern "C" fn before_fork() {
+    super::library::tables().into_iter().for_each(AnyTable::hold);
+}
+
+extern "C" fn after_fork() {
+    super::library::tables().into_iter().rev().for_each(AnyTable::release);
+}
+
+/// Has the tables locked around each `fork()` from now on.
+fn watch_forks() {
+    static WATCH: Once = Once::new();
+    // SAFETY: the handlers touch nothing but the tables' locks, and the library is never unloaded (-z nodelete). Registering
+    // fails only for want of memory; a child may then find a table locked.
+    WATCH.call_once(|| unsafe {
+        libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork));
+    });
 }
 
 impl<T> Table<T> {
     pub(super) const fn new() -> Self {
-        Self { slots: RwLock::new(Slots { slots: Vec::new(), free: Vec::new(), live: 0 }) }
-    }
-
-    /// Number of live handles of this type.
-    pub(super) fn live(&self) -> i64 {
-        self.slots.read().unwrap_or_else(PoisonError::into_inner).live
+        let slots = RwLock::new(Slots { slots: Vec::new(), free: Vec::new(), live: 0 });
+        Self { slots, held: Held { thread: AtomicUsize::new(0), guard: UnsafeCell::new(None) } }
     }
 }
 
 /// Makes the object `C` points to in the table of `T`, and gives its key in the guise of a pointer.
 pub(super) fn insert<T: Object, C>(object: T) -> Result<*mut C> {
     let full = || Error::OutOfMemory { what: "handle table", bytes: 0, limit: None };
+    watch_forks();
     let object = Arc::new(RwLock::new(object));
     let mut table = T::table().slots.write().unwrap_or_else(PoisonError::into_inner);
     let index = match table.free.pop() {
@@ -60,8 +137,8 @@ pub(super) fn insert<T: Object, C>(object: T) -> Result<*mut C> {
             crate::alloc::fault_point("handle table", size_of::<Slot<T>>())?;
             // Room in the free list is made with the slot, so that destroy never allocates.
             let wanted = index + 1 - table.free.len();
-            table.slots.try_reserve(1).map_err(|_| full())?;
-            table.free.try_reserve(wanted).map_err(|_| full())?;
+            crate::alloc::refusable(|| table.slots.try_reserve(1)).map_err(|_| full())?;
+            crate::alloc::refusable(|| table.free.try_reserve(wanted)).map_err(|_| full())?;
             table.slots.push(Slot { generation: 0, object: None });
             index
         }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::context::ContextObject;
 use super::fdk::FdkObject;
-use super::handle::Object;
+use super::handle::{AnyTable, Object};
 use super::rsvd::RsvdObject;
 use super::sink::SinkObject;
 use super::source::SourceObject;
@@ -54,8 +54,9 @@ pub extern "C" fn purlin_status_string(status: i32) -> *const c_char {
 /// until this thread's next purlin call.
 ///
 /// All functions may be called while a thread or the program ends: from destructors of static and thread-local objects, of
-/// thread-specific data and from `atexit` handlers. Calls from there run on a thread of their own, callbacks included. A call
-/// delays `pthread_cancel` (with the deferred type) until it has returned.
+/// thread-specific data and from `atexit` handlers. Calls from there run on a thread of their own, callbacks included, and so
+/// do calls from a thread with less than 384 KiB of stack left. A call delays `pthread_cancel` (with the deferred type) until it
+/// has returned.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_last_error_message() -> *const c_char {
@@ -66,13 +67,27 @@ pub extern "C" fn purlin_last_error_message() -> *const c_char {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_live_handles() -> i64 {
-    let storage = Tensor::table().live() + Matrix::table().live();
-    let blocks = SourceObject::table().live() + SinkObject::table().live();
-    let contexts = ContextObject::table().live() + Stream::table().live();
-    let contractions = ContractionObject::table().live() + EnvironmentsObject::table().live();
-    let trains = TensorTrain::table().live() + TrainMatrix::table().live() + contractions;
-    let families = FdkObject::table().live() + RsvdObject::table().live() + Pca::table().live();
-    contexts + storage + blocks + trains + families + Plan::table().live()
+    tables().into_iter().map(AnyTable::live).sum()
+}
+
+/// The tables of all objects.
+pub(super) fn tables() -> [&'static dyn AnyTable; 14] {
+    [
+        ContextObject::table(),
+        Stream::table(),
+        Tensor::table(),
+        Matrix::table(),
+        SourceObject::table(),
+        SinkObject::table(),
+        FdkObject::table(),
+        RsvdObject::table(),
+        Pca::table(),
+        Plan::table(),
+        TensorTrain::table(),
+        TrainMatrix::table(),
+        ContractionObject::table(),
+        EnvironmentsObject::table(),
+    ]
 }
 
 #[cfg(test)]

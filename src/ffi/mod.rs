@@ -57,6 +57,7 @@ mod spmv_types;
 mod sshopm;
 mod sshopm_all;
 mod sshopm_types;
+mod stack;
 mod status;
 mod stream;
 mod symmetric;

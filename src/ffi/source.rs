@@ -10,7 +10,6 @@ use super::options;
 use super::tensor::{PURLIN_ROW_MAJOR, purlin_dtype, purlin_flags, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status};
 use crate::blocks::array::{ArrayInfo, Block};
-use crate::blocks::mapped::MappedSource;
 use crate::blocks::metaimage::MetaImageSource;
 use crate::blocks::npy::NpySource;
 use crate::blocks::number::{Endianness, Number};
@@ -245,8 +244,9 @@ pub unsafe extern "C" fn purlin_source_from_file(
     unsafe { raw_file(context, path, offset, dtype, endianness, ndim, dims, source, FileSource::open) }
 }
 
-/// As purlin_source_from_file, with the file mapped into memory: what the system still holds of it from an earlier pass
-/// is not read again. The file must not be made shorter while a run reads it: the system may then end the process.
+/// The same as purlin_source_from_file, for programs that call it. The file is not mapped into memory any more: a mapped file
+/// that becomes shorter ends the process, and one that is read is an error. What the system still holds of the file from an
+/// earlier pass is not read from the disk again by either.
 ///
 /// @param      context     the context it belongs to.
 /// @param      path        the file.
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn purlin_source_from_file(
 /// @param      endianness  PURLIN_LITTLE_ENDIAN or PURLIN_BIG_ENDIAN.
 /// @param      ndim        number of axes, 1 to 4.
 /// @param[in]  dims        `ndim` sizes, fastest first, not negative.
-/// @param[out] source      the source; destroy it with purlin_source_destroy. It keeps the file mapped.
+/// @param[out] source      the source; destroy it with purlin_source_destroy. It keeps the file open.
 /// @return as purlin_source_from_file.
 ///
 /// # Safety
@@ -273,7 +273,7 @@ pub unsafe extern "C" fn purlin_source_from_mapped_file(
     source: *mut *mut purlin_source,
 ) -> purlin_status {
     // SAFETY: the caller promises what is asked for here.
-    unsafe { raw_file(context, path, offset, dtype, endianness, ndim, dims, source, MappedSource::open) }
+    unsafe { raw_file(context, path, offset, dtype, endianness, ndim, dims, source, FileSource::open) }
 }
 
 /// A source over a file of NumPy's format .npy, versions 1 to 3, either byte order. 64-bit integers are read as F64, and

@@ -1,11 +1,10 @@
 //! Files of any contents: MetaImage and NumPy headers that were assembled from right and wrong parts or are no headers
-//! at all, raw files, read and mapped, and images that the library itself wrote.
+//! at all, raw files, and images that the library itself wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use purlin::blocks::array::{ArrayInfo, Block};
-use purlin::blocks::mapped::MappedSource;
 use purlin::blocks::metaimage::{MetaImageSink, MetaImageSource};
 use purlin::blocks::npy::NpySource;
 use purlin::blocks::number::{Endianness, Number, decode};
@@ -153,9 +152,6 @@ fn raw(s: &mut Source<'_>, folder: &Folder) -> Result<()> {
     let contents: Vec<u8> = (0..length).map(|k| (k * 37 + k / 251) as u8).collect();
     let endianness = s.one_of(&[Endianness::Little, Endianness::Big]);
     let path = folder.file("any.raw", &contents);
-    if s.below(2) == 0 {
-        return read_blocks(&mut MappedSource::open(&path, offset, endianness, info)?, s);
-    }
     read_blocks(&mut FileSource::open(&path, offset, endianness, info)?, s)
 }
 

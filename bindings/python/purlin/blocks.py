@@ -197,7 +197,7 @@ class Source(_End):
     def from_mapped_file(
         cls, path: Path, shape: Sequence[int], dtype: npt.DTypeLike, offset: int = 0, *, context: Context | None = None
     ) -> Source:
-        """The same through a memory map: pages come and go as the system likes."""
+        """The same as `from_file`, which does not map the file either: one that becomes shorter is an error."""
         return cls._from_raw(lib.purlin_source_from_mapped_file, path, shape, dtype, offset, context)
 
     @classmethod

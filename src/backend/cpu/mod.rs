@@ -4,6 +4,7 @@ pub mod parallel;
 mod pool;
 pub mod simd;
 pub mod small;
+mod workspace;
 
 pub use pool::Pool;
 

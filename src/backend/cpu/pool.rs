@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use super::parallel::Work;
 use super::parallel::here::{self, Team};
+use super::workspace;
 use crate::error::{Error, Result};
 use crate::thread;
 
@@ -30,12 +31,19 @@ impl Pool {
             n => n,
         };
         crate::alloc::fault_point("thread pool", 0)?;
+        workspace::measure()?;
         let mut handles = Vec::new();
+        let (report, reports) = std::sync::mpsc::channel();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .spawn_handler(|worker| {
                 let name = format!("purlin-{}", worker.index());
-                handles.push(thread::spawn(name, || worker.run())?);
+                let report = report.clone();
+                handles.push(thread::spawn(name, move || {
+                    let _ = report.send(workspace::prepare());
+                    drop(report);
+                    worker.run();
+                })?);
                 Ok(())
             })
             .build();
@@ -50,7 +58,12 @@ impl Pool {
                 return Err(Error::ThreadRefused { what, number, count: threads, problem });
             }
         };
-        Ok(Self { team: ManuallyDrop::new(Arc::new(Team::new(pool))), handles, threads, process: std::process::id() })
+        drop(report);
+        let pool =
+            Self { team: ManuallyDrop::new(Arc::new(Team::new(pool))), handles, threads, process: std::process::id() };
+        // Ends with the last thread's report.
+        reports.iter().collect::<Result<()>>()?;
+        Ok(pool)
     }
 
     /// Number of threads.
@@ -73,7 +86,8 @@ impl Pool {
     /// [`super::parallel`] that are long enough. For work that has no other parallelism: what else uses rayon inside, as
     /// products of matrices with `Par::rayon`, would meet the host program's own pool.
     pub fn run_here<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        if self.team.pool.current_thread_index().is_some() || !is_default_arithmetic() {
+        if self.team.pool.current_thread_index().is_some() || !is_default_arithmetic() || workspace::prepare().is_err()
+        {
             return self.run(work);
         }
         here::within(&self.team, work)
@@ -82,7 +96,7 @@ impl Pool {
     /// Runs `work` of one thread where it is called, if that thread's arithmetic is the pool's: waking a thread takes
     /// longer than a short piece of work.
     pub fn run_short<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        if is_default_arithmetic() { work() } else { self.run(work) }
+        if is_default_arithmetic() && workspace::prepare().is_ok() { work() } else { self.run(work) }
     }
 }
 

@@ -27,7 +27,7 @@ pub fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut M
     let bytes = need.unaligned_bytes_required();
     let _charge = context.host_budget().charge_host(what, bytes)?;
     alloc::fault_point(what, bytes)?;
-    let mut memory = MemBuffer::try_new(need).map_err(|_| alloc::out_of_memory(what, bytes))?;
+    let mut memory = alloc::refusable(|| MemBuffer::try_new(need)).map_err(|_| alloc::out_of_memory(what, bytes))?;
     Ok(work(MemStack::new(&mut memory)))
 }
 

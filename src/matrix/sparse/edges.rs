@@ -63,7 +63,8 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
             let capacity = places.len().saturating_mul(2).max(64);
             let bytes = (capacity / 7 * 8 + 8).next_power_of_two() * (size_of::<(i64, i64)>() + 1);
             let charge = budget.charge_host(WHAT, bytes)?;
-            places.try_reserve(capacity - places.len()).map_err(|_| alloc::out_of_memory(WHAT, bytes))?;
+            alloc::refusable(|| places.try_reserve(capacity - places.len()))
+                .map_err(|_| alloc::out_of_memory(WHAT, bytes))?;
             places_charge = Some(charge);
         }
         places.insert(id, place);

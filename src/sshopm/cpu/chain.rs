@@ -4,7 +4,7 @@
 //! (A x)(k) = sum over i of a(k + e_i) x_i for every index tuple k of one index fewer: no multinomials, no divisions
 //! and no powers. Orders m, m - 1, .., 2 take U(j) n multiply-adds each, of which the first dominates.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use crate::alloc;
 use crate::backend::cpu::simd::{Lanes, Simd};
@@ -39,20 +39,30 @@ const CACHED_ENTRIES: usize = 1 << 20;
 impl Chain {
     /// The tables of a shape, from the cache if it has them.
     pub fn of(shape: Symmetric) -> Result<Arc<Self>> {
-        let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(p) = cache.iter().position(|c| c.shape == shape) {
+        if let Some(mut cache) = Self::cache()
+            && let Some(p) = cache.iter().position(|c| c.shape == shape)
+        {
             let found = cache.remove(p);
             cache.insert(0, Arc::clone(&found));
             return Ok(found);
         }
-        drop(cache);
         let chain = Arc::new(Self::build(shape)?);
-        if chain.levels.iter().map(|l| l.source.len()).sum::<usize>() <= CACHED_ENTRIES {
-            let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        if chain.levels.iter().map(|l| l.source.len()).sum::<usize>() <= CACHED_ENTRIES
+            && let Some(mut cache) = Self::cache()
+        {
             cache.truncate(CACHED - 1);
             cache.insert(0, Arc::clone(&chain));
         }
         Ok(chain)
+    }
+
+    /// The cache, unless another thread uses it. Waiting is not worth it, and in a child of `fork()` that thread does not exist.
+    fn cache() -> Option<MutexGuard<'static, Vec<Arc<Self>>>> {
+        match CACHE.try_lock() {
+            Ok(cache) => Some(cache),
+            Err(TryLockError::Poisoned(cache)) => Some(cache.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     fn build(shape: Symmetric) -> Result<Self> {

@@ -130,7 +130,8 @@ pub fn multinomial(tuple: &[usize]) -> Result<i64> {
 /// all exponents are even, else 0.
 pub fn identity_entry(tuple: &[usize]) -> Result<f64> {
     let mut half = Vec::new();
-    half.try_reserve_exact(tuple.len() / 2).map_err(|_| alloc::out_of_memory("index tuple", tuple.len() * 4))?;
+    alloc::refusable(|| half.try_reserve_exact(tuple.len() / 2))
+        .map_err(|_| alloc::out_of_memory("index tuple", tuple.len() * 4))?;
     for pair in tuple.chunks(2) {
         match pair {
             [a, b] if a == b => half.push(*a),

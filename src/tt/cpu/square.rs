@@ -110,8 +110,8 @@ fn factored<T: Scalar>(room: &mut Room, order: usize) -> Result<bool> {
     let what = "working memory of a factorisation";
     let need = cholesky_in_place_scratch::<T>(order, Par::Seq, Default::default());
     alloc::fault_point(what, need.unaligned_bytes_required())?;
-    let mut memory =
-        MemBuffer::try_new(need).map_err(|_| alloc::out_of_memory(what, need.unaligned_bytes_required()))?;
+    let mut memory = alloc::refusable(|| MemBuffer::try_new(need))
+        .map_err(|_| alloc::out_of_memory(what, need.unaligned_bytes_required()))?;
     let matrix = MatMut::from_column_major_slice_mut(&mut *f, order, order);
     let done = cholesky_in_place(matrix, Default::default(), Par::Seq, MemStack::new(&mut memory), Default::default());
     let pivots = f.iter().step_by(order + 1).map(|d| d.re());

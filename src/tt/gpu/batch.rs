@@ -58,7 +58,7 @@ impl<'a> Side<'a> {
             return Ok(next - 1);
         }
         let no_room = |_| alloc::out_of_memory(WHAT, size_of::<(usize, usize)>() * (next + 1));
-        self.numbers.try_reserve(1).map_err(no_room)?;
+        alloc::refusable(|| self.numbers.try_reserve(1)).map_err(no_room)?;
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
             alloc::push(WHAT, &mut self.trains, train)?;

@@ -148,7 +148,8 @@ impl Gather {
             if m != n {
                 return Err(Error::invalid("h", format!("core {k} has {m} rows and {n} columns, it must be square")));
             }
-            placed.try_reserve_exact(n).map_err(|_| alloc::out_of_memory(WHAT, n * size_of::<Placed>()))?;
+            alloc::refusable(|| placed.try_reserve_exact(n))
+                .map_err(|_| alloc::out_of_memory(WHAT, n * size_of::<Placed>()))?;
             add_identity(&mut placed, n, inputs - 1, outputs - 1);
         }
         Self::new([m, n], inputs, outputs, exponent, placed)

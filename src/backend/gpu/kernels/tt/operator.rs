@@ -207,7 +207,8 @@ fn listed<I: Iterator<Item = (u32, u32, Complex<f64>)>>(
         }
         words.push(to_i64(terms.len() / 3));
     }
-    words.try_reserve_exact(terms.len()).map_err(|_| alloc::out_of_memory(TERMS, 8 * terms.len()))?;
+    alloc::refusable(|| words.try_reserve_exact(terms.len()))
+        .map_err(|_| alloc::out_of_memory(TERMS, 8 * terms.len()))?;
     words.append(&mut terms);
     Ok((words, within))
 }

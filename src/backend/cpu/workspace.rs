@@ -1,0 +1,137 @@
+//! The workspace of matrix products: several MiB that the crate behind faer allocates at a thread's first product, without a way
+//! to refuse.
+//!
+//! So a thread that is to multiply is prepared: the memory is allocated where a refusal is an error, and handed to the crate
+//! by the allocator at a first, tiny product. A build without that allocator (see [`super::super::reserve`]) checks that there
+//! is as much memory, and frees it again just before.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::super::reserve;
+use crate::error::{Error, Result};
+use crate::shape::to_u64;
+use crate::thread;
+
+thread_local! {
+    static IS_READY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Above the size up to which products take another way.
+const ORDER: usize = 40;
+
+/// Whether the allocator is the library's, which sees the request.
+const IS_OBSERVED: bool = cfg!(all(feature = "reserve", not(feature = "fault-injection")));
+
+/// How often a thread looks, each 0.1 ms, whether another has measured.
+const PATIENCE: usize = 10_000;
+
+/// The workspace of ordinary machines, where its size cannot be observed.
+const USUAL: usize = 4 << 20;
+
+/// Prepares the calling thread, unless it is.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+#[inline]
+pub fn prepare() -> Result<()> {
+    if IS_READY.get() { Ok(()) } else { prepare_thread() }
+}
+
+#[cold]
+fn prepare_thread() -> Result<()> {
+    let bytes = match reserve::workspace_bytes() {
+        0 => USUAL,
+        bytes => bytes,
+    };
+    crate::alloc::fault_point("workspace of matrix products", bytes)?;
+    first_product(bytes)
+}
+
+/// The size of the workspace is the crate's secret: a thread that ends at once shows it to the allocator. While memory is short
+/// that thread waits, and calls are refused. Then one workspace is kept for threads that were not prepared.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]; [`Error::ThreadRefused`].
+pub fn measure() -> Result<()> {
+    static IS_STARTED: AtomicBool = AtomicBool::new(false);
+    static IS_MEASURED: AtomicBool = AtomicBool::new(false);
+    static IS_DONE: AtomicBool = AtomicBool::new(false);
+    if !IS_OBSERVED || IS_DONE.load(Ordering::Acquire) {
+        return Ok(());
+    }
+    if !IS_STARTED.swap(true, Ordering::AcqRel) {
+        let work = || {
+            reserve::measure_workspace();
+            multiply();
+            IS_MEASURED.store(true, Ordering::Release);
+        };
+        if let Err(problem) = thread::spawn("purlin-measure".into(), work) {
+            IS_STARTED.store(false, Ordering::Release);
+            return Err(thread::refusal("purlin-measure", 1, 1, &problem));
+        }
+    }
+    // In a child of `fork()` the thread may not exist: without a size, threads prepare for the usual one.
+    for _ in 0..PATIENCE {
+        if IS_MEASURED.load(Ordering::Acquire) {
+            break;
+        }
+        if reserve::is_short() {
+            return Err(refused(reserve::workspace_bytes()));
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    if !reserve::keep_spare() {
+        return Err(refused(reserve::workspace_bytes()));
+    }
+    IS_DONE.store(true, Ordering::Release);
+    Ok(())
+}
+
+fn refused(bytes: usize) -> Error {
+    Error::OutOfMemory { what: "workspace of matrix products", bytes: to_u64(bytes), limit: None }
+}
+
+/// The thread's first product, with a workspace of at most `bytes`.
+fn first_product(bytes: usize) -> Result<()> {
+    if !reserve::park(bytes) {
+        return Err(refused(bytes));
+    }
+    if !IS_OBSERVED {
+        reserve::unpark();
+    }
+    multiply();
+    reserve::unpark();
+    IS_READY.set(true);
+    Ok(())
+}
+
+/// A product that is just large enough for the workspace to be allocated.
+fn multiply() {
+    static ZEROS: [f64; ORDER * ORDER] = [0.0; ORDER * ORDER];
+    let mut product = [0.0; ORDER * ORDER];
+    let zeros = MatRef::from_column_major_slice(&ZEROS, ORDER, ORDER);
+    let product = MatMut::from_column_major_slice_mut(&mut product, ORDER, ORDER);
+    matmul(product, Accum::Replace, zeros, zeros, 1.0, Par::Seq);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_prepared_once() {
+        std::thread::spawn(|| {
+            measure().unwrap();
+            prepare().unwrap();
+            assert!(IS_READY.get());
+            prepare().unwrap();
+        })
+        .join()
+        .unwrap();
+    }
+}

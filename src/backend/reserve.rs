@@ -1,0 +1,394 @@
+//! The allocator of the shared library: the system's, and a reserve for when that refuses.
+//!
+//! Buffers that follow the data come from [`crate::alloc`], where a refusal is an error. The rest (small vectors, texts,
+//! reference counts, jobs of the thread pool, what dependencies allocate) cannot report a refusal: Rust's standard library
+//! aborts the process. Those requests are served from the reserve, which is part of the library's zero-initialised memory:
+//! its addresses are taken when the library is loaded, and its pages are first used when memory has run out. From half of the
+//! reserve on, [`crate::alloc`] refuses, so that the call ends with an error before the rest is used.
+//!
+//! An allocator must not unwind, and a request cannot be answered later, so this is a finite promise: [`SMALL`] + [`LARGE`]
+//! bytes in use at one time, [`MOST`] at once.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::{Cell, UnsafeCell};
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+use crate::alloc;
+
+/// Blocks of a word of a bit map.
+const BLOCKS: usize = u64::BITS as usize;
+/// Bytes of a small block, of all of them, and of a large block and of all of those.
+const SMALL_BLOCK: usize = 256;
+const SMALL: usize = 64 * BLOCKS * SMALL_BLOCK;
+const LARGE_BLOCK: usize = 4096;
+const LARGE: usize = 12 * BLOCKS * LARGE_BLOCK;
+/// Most bytes of one request.
+const MOST: usize = BLOCKS * LARGE_BLOCK;
+/// Requests of this alignment and at least this size are workspaces of matrix products.
+const WORKSPACE_ALIGNMENT: usize = 4096;
+const WORKSPACE_LEAST: usize = 64 * 1024;
+
+/// Blocks of one size, and a bit for each that is in use. No lock: a child of `fork()` never waits for its parent's threads.
+struct Blocks<const BYTES: usize, const SIZE: usize, const WORDS: usize> {
+    memory: UnsafeCell<[MaybeUninit<u8>; BYTES]>,
+    used: [AtomicU64; WORDS],
+}
+
+/// On pages, as the large blocks are.
+#[repr(C, align(4096))]
+struct Reserve {
+    large: Blocks<LARGE, LARGE_BLOCK, { LARGE / LARGE_BLOCK / BLOCKS }>,
+    small: Blocks<SMALL, SMALL_BLOCK, { SMALL / SMALL_BLOCK / BLOCKS }>,
+}
+
+// SAFETY: a block belongs to whoever set its bits, until they are cleared.
+unsafe impl Sync for Reserve {}
+
+static RESERVE: Reserve = Reserve { large: Blocks::new(), small: Blocks::new() };
+/// Bytes of blocks in use.
+static USED: AtomicUsize = AtomicUsize::new(0);
+
+impl<const BYTES: usize, const SIZE: usize, const WORDS: usize> Blocks<BYTES, SIZE, WORDS> {
+    const fn new() -> Self {
+        Self {
+            memory: UnsafeCell::new([const { MaybeUninit::uninit() }; BYTES]),
+            used: [const { AtomicU64::new(0) }; WORDS],
+        }
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.memory.get().cast()
+    }
+
+    /// Takes adjacent blocks for `bytes`, at least 1.
+    fn take(&self, bytes: usize) -> Option<NonNull<u8>> {
+        let count = bytes.div_ceil(SIZE);
+        if count > BLOCKS {
+            return None;
+        }
+        for (k, word) in self.used.iter().enumerate() {
+            let mut now = word.load(Ordering::Relaxed);
+            while let Some(first) = free_run(!now, count) {
+                match word.compare_exchange_weak(now, now | run(first, count), Ordering::Acquire, Ordering::Relaxed) {
+                    Ok(_) => {
+                        note_used(count * SIZE, true);
+                        return NonNull::new(self.start().wrapping_add((k * BLOCKS + first) * SIZE));
+                    }
+                    Err(other) => now = other,
+                }
+            }
+        }
+        None
+    }
+
+    /// Gives the blocks at `start` back, if they are of these.
+    fn give(&self, start: *mut u8, bytes: usize) -> bool {
+        let offset = start.addr().wrapping_sub(self.start().addr());
+        if offset >= BYTES {
+            return false;
+        }
+        let (block, count) = (offset / SIZE, bytes.div_ceil(SIZE));
+        if let Some(word) = self.used.get(block / BLOCKS) {
+            word.fetch_and(!run(block % BLOCKS, count), Ordering::Release);
+            note_used(count * SIZE, false);
+        }
+        true
+    }
+}
+
+/// `count` bits from bit `first` on.
+fn run(first: usize, count: usize) -> u64 {
+    (u64::MAX >> (BLOCKS - count.clamp(1, BLOCKS))) << first
+}
+
+/// The first bit of `count` adjacent ones.
+fn free_run(mut free: u64, count: usize) -> Option<usize> {
+    let mut length = 1;
+    while length < count {
+        let step = length.min(count - length);
+        free &= free >> step;
+        length += step;
+    }
+    if free == 0 { None } else { Some(free.trailing_zeros() as usize) }
+}
+
+fn note_used(bytes: usize, taken: bool) {
+    let used = if taken {
+        USED.fetch_add(bytes, Ordering::Relaxed) + bytes
+    } else {
+        USED.fetch_sub(bytes, Ordering::Relaxed).saturating_sub(bytes)
+    };
+    alloc::note_reserve(used > (SMALL + LARGE) / 2);
+}
+
+fn is_reserved(start: *mut u8) -> bool {
+    start.addr().wrapping_sub((&raw const RESERVE).addr()) < size_of::<Reserve>()
+}
+
+/// Memory of the reserve for a request that the system refused, unless its caller can report that.
+#[cold]
+fn take(layout: Layout) -> *mut u8 {
+    if alloc::is_refusable() || layout.size() > MOST || layout.align() > LARGE_BLOCK {
+        return std::ptr::null_mut();
+    }
+    let small = if layout.size() <= SMALL_BLOCK * BLOCKS / 4 && layout.align() <= SMALL_BLOCK {
+        RESERVE.small.take(layout.size())
+    } else {
+        None
+    };
+    small.or_else(|| RESERVE.large.take(layout.size())).map_or(std::ptr::null_mut(), NonNull::as_ptr)
+}
+
+thread_local! {
+    /// A block for this thread's workspace of matrix products.
+    static PARKED: Cell<(*mut u8, usize)> = const { Cell::new((std::ptr::null_mut(), 0)) };
+    /// Whether this thread shows how large that workspace is.
+    static IS_MEASURING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the measuring thread waits for memory.
+static IS_SHORT: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of the workspace that matrix products allocate once a thread, without a way to refuse; 0: not known yet.
+static WORKSPACE: AtomicUsize = AtomicUsize::new(0);
+/// A workspace for a thread that was not prepared, and whether it is in use.
+static SPARE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+static SPARE_FREE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Bytes that must be available before a thread starts or makes its first call.
+pub const PROBE: u64 = 64 * 1024;
+
+/// Whether the C library has memory for what it allocates itself for a thread, and Rust's standard library through it without
+/// asking the program's allocator: neither can be refused without ending the process.
+pub fn has_small_memory() -> bool {
+    [32, 48, 1024, PROBE as usize].into_iter().all(|bytes| {
+        let Ok(layout) = Layout::from_size_align(bytes, 16) else { return false };
+        // SAFETY: the size is not 0; freed at once with the same layout.
+        unsafe {
+            let start = System.alloc(layout);
+            if !start.is_null() {
+                System.dealloc(start, layout);
+            }
+            !start.is_null()
+        }
+    })
+}
+
+fn workspace_layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes, WORKSPACE_ALIGNMENT).ok()
+}
+
+/// Allocates `bytes` for the workspace that this thread's next matrix product allocates; `false` if memory is short.
+pub(super) fn park(bytes: usize) -> bool {
+    let Some(layout) = workspace_layout(bytes.max(WORKSPACE_LEAST)) else { return false };
+    // SAFETY: the size is not 0.
+    let start = unsafe { System.alloc(layout) };
+    if start.is_null() {
+        return false;
+    }
+    unpark();
+    PARKED.set((start, layout.size()));
+    true
+}
+
+/// Frees the block of [`park`] if nobody took it.
+pub(super) fn unpark() {
+    let (start, bytes) = PARKED.replace((std::ptr::null_mut(), 0));
+    match workspace_layout(bytes) {
+        // SAFETY: allocated in `park` with this layout, freed once.
+        Some(layout) if !start.is_null() => unsafe { System.dealloc(start, layout) },
+        _ => {}
+    }
+}
+
+/// From now on the calling thread shows the size of the workspace: it waits in the allocator for as long as memory is short,
+/// since it can neither be refused nor unwound.
+pub(super) fn measure_workspace() {
+    IS_MEASURING.set(true);
+}
+
+/// Whether the thread of [`measure_workspace`] waits.
+pub(super) fn is_short() -> bool {
+    IS_SHORT.load(Ordering::Acquire)
+}
+
+/// The workspace of the measuring thread.
+#[cold]
+fn measured(layout: Layout) -> *mut u8 {
+    WORKSPACE.store(layout.size(), Ordering::Relaxed);
+    loop {
+        // SAFETY: the size is not 0.
+        let start = unsafe { System.alloc(layout) };
+        IS_SHORT.store(start.is_null(), Ordering::Release);
+        if !start.is_null() {
+            return start;
+        }
+        // SAFETY: waits.
+        unsafe { libc::usleep(5_000) };
+    }
+}
+
+/// Bytes of the workspace of matrix products, once a thread has allocated one.
+pub(super) fn workspace_bytes() -> usize {
+    WORKSPACE.load(Ordering::Relaxed)
+}
+
+/// Allocates the spare workspace; `false` if memory is short. One thread at a time.
+pub(super) fn keep_spare() -> bool {
+    let Some(layout) = workspace_layout(workspace_bytes().max(WORKSPACE_LEAST)) else { return false };
+    if SPARE.load(Ordering::Acquire).is_null() {
+        // SAFETY: the size is not 0.
+        let start = unsafe { System.alloc(layout) };
+        SPARE_FREE.store(start, Ordering::Release);
+        SPARE.store(start, Ordering::Release);
+    }
+    !SPARE.load(Ordering::Acquire).is_null()
+}
+
+/// The block of [`park`] for the request it was made for.
+fn parked(layout: Layout) -> *mut u8 {
+    let (start, bytes) = PARKED.get();
+    if start.is_null() || layout.size() > bytes {
+        return std::ptr::null_mut();
+    }
+    PARKED.set((std::ptr::null_mut(), 0));
+    start
+}
+
+#[inline(always)]
+fn is_workspace(layout: Layout) -> bool {
+    layout.align() == WORKSPACE_ALIGNMENT && layout.size() >= WORKSPACE_LEAST
+}
+
+/// The system's allocator, with the reserve behind it.
+pub struct Reserving;
+
+// SAFETY: every block is the system allocator's, or of the reserve, whose blocks are aligned to their size and belong to one
+// request at a time, or the spare workspace, of which the same holds. Nothing here unwinds or allocates.
+unsafe impl GlobalAlloc for Reserving {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if is_workspace(layout) {
+            if IS_MEASURING.get() {
+                return measured(layout);
+            }
+            let start = parked(layout);
+            if !start.is_null() {
+                return start;
+            }
+        }
+        // SAFETY: as the caller promises.
+        let start = unsafe { System.alloc(layout) };
+        if !start.is_null() {
+            return start;
+        }
+        if is_workspace(layout) && layout.size() == workspace_bytes() && !alloc::is_refusable() {
+            return SPARE_FREE.swap(std::ptr::null_mut(), Ordering::Acquire);
+        }
+        take(layout)
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        let mut start = unsafe { System.alloc_zeroed(layout) };
+        if start.is_null() {
+            start = take(layout);
+            if !start.is_null() {
+                // SAFETY: as many bytes were taken for this request.
+                unsafe { start.write_bytes(0, layout.size()) };
+            }
+        }
+        start
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        if is_reserved(start) {
+            let _ = RESERVE.small.give(start, layout.size()) || RESERVE.large.give(start, layout.size());
+        } else if is_workspace(layout) && start == SPARE.load(Ordering::Relaxed) {
+            SPARE_FREE.store(start, Ordering::Release);
+        } else {
+            // SAFETY: as the caller promises; a parked block of the system may be longer than asked for, which its `free`
+            // does not mind.
+            unsafe { System.dealloc(start, layout) }
+        }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let is_own = is_reserved(start) || is_workspace(layout);
+        if !is_own {
+            // SAFETY: as the caller promises.
+            let moved = unsafe { System.realloc(start, layout, size) };
+            if !moved.is_null() {
+                return moved;
+            }
+        }
+        // SAFETY: the caller promises that the size does not overflow with this alignment.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        // SAFETY: the caller promises that the size is not 0.
+        let moved = if is_own { unsafe { self.alloc(wanted) } } else { take(wanted) };
+        if !moved.is_null() {
+            // SAFETY: both blocks have as many bytes, and they are two; then the old one is freed with its layout.
+            unsafe {
+                std::ptr::copy_nonoverlapping(start, moved, layout.size().min(size));
+                self.dealloc(start, layout);
+            }
+        }
+        moved
+    }
+}
+
+/// Not in builds for tests of the crate, which have allocators of their own that refuse.
+#[cfg(all(feature = "reserve", not(feature = "fault-injection")))]
+#[global_allocator]
+static ALLOCATOR: Reserving = Reserving;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_free_blocks_are_found() {
+        assert_eq!(free_run(u64::MAX, 64), Some(0));
+        assert_eq!(free_run(u64::MAX - 1, 64), None);
+        assert_eq!(free_run(0b1101_1011, 2), Some(0));
+        assert_eq!(free_run(0b1110_1101, 3), Some(5));
+        assert_eq!(free_run(0, 1), None);
+        assert_eq!(run(3, 2), 0b11000);
+        assert_eq!(run(0, 64), u64::MAX);
+    }
+
+    #[test]
+    fn blocks_do_not_overlap_and_come_back() {
+        let set = Blocks::<{ 2 * 64 * 16 }, 16, 2>::new();
+        let mut state = 9u32;
+        let mut held: Vec<(NonNull<u8>, usize, u8)> = Vec::new();
+        for round in 0..20_000u32 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if held.len() > 20 || (state >> 30) == 0 {
+                if let Some((start, bytes, mark)) = held.pop() {
+                    // SAFETY: the block is held by this test.
+                    let seen = unsafe { std::slice::from_raw_parts(start.as_ptr(), bytes) };
+                    assert!(seen.iter().all(|b| *b == mark), "somebody else wrote to it");
+                    assert!(set.give(start.as_ptr(), bytes));
+                }
+            } else {
+                let (bytes, mark) = (1 + (state >> 8) as usize % 300, (round % 251) as u8);
+                if let Some(start) = set.take(bytes) {
+                    // SAFETY: the block was taken for as many bytes.
+                    unsafe { start.as_ptr().write_bytes(mark, bytes) };
+                    held.insert((state >> 4) as usize % (held.len() + 1), (start, bytes, mark));
+                }
+            }
+        }
+        held.drain(..).for_each(|(start, bytes, _)| assert!(set.give(start.as_ptr(), bytes)));
+        assert!(set.used.iter().all(|w| w.load(Ordering::Relaxed) == 0));
+        assert!(set.take(64 * 16).is_some() && set.take(64 * 16).is_some() && set.take(1).is_none());
+        let mut outside = 0u8;
+        assert!(!set.give(&raw mut outside, 1));
+    }
+}

@@ -1,0 +1,135 @@
+/* One call of each family with an allocator that refuses its n-th request, or that and all later ones. A large request must
+   never end the process; the small ones that do are counted.
+
+   The program's own malloc stands before the C library's, for the library as well. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
+int main(void) {
+  printf("the allocator is the sanitizer's, or unknown: nothing is tested\n");
+  return finish();
+}
+#else
+#include "children.h"
+
+#include <errno.h>
+
+enum { LARGE = 4096, TRIES = 16 };
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+/* Requests of this size and more are counted while `armed`; the one numbered `refused_at` is refused, and later ones if `sticky`. */
+static size_t least, most;
+static volatile int armed, sticky;
+static volatile int64_t requests, refused_at;
+
+static int refuses(size_t size) {
+  int64_t number;
+  if (!armed || size < least || size > most) return 0;
+  number = __sync_fetch_and_add(&requests, 1);
+  if (number != refused_at && !(sticky && number > refused_at)) return 0;
+  errno = ENOMEM;
+  return 1;
+}
+
+void *malloc(size_t size) { return refuses(size) ? NULL : __libc_malloc(size); }
+
+void *calloc(size_t count, size_t size) {
+  return refuses(count * size) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size) { return refuses(size) ? NULL : __libc_realloc(old, size); }
+
+void *memalign(size_t alignment, size_t size) { return refuses(size) ? NULL : __libc_memalign(alignment, size); }
+
+void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+  void *start = memalign(alignment, size);
+  if (!start) return ENOMEM;
+  *memory = start;
+  return 0;
+}
+
+static int64_t *count;
+
+static int counted(const struct family *family, int64_t unused) {
+  purlin_status status;
+  (void)unused;
+  requests = 0;
+  refused_at = -1;
+  sticky = 0;
+  armed = 1;
+  status = family->call();
+  armed = 0;
+  *count = requests;
+  return end_of(family, status);
+}
+
+static int refusing(const struct family *family, int64_t number) {
+  purlin_status status;
+  int end;
+  requests = 0;
+  refused_at = number;
+  armed = 1;
+  status = family->call();
+  armed = 0;
+  end = end_of(family, status);
+  /* Afterwards all is as before. */
+  if (end <= 1 && end_of(family, family->call()) != 0) return 5;
+  return end;
+}
+
+static void sweep(const char *what, size_t from, size_t to, int and_later, int64_t tries, struct ends *all) {
+  size_t k;
+  int64_t n;
+  least = from;
+  most = to;
+  for (k = 0; k < COUNT(families); k++) {
+    struct ends ends = {0};
+    char name[64];
+    sticky = 0;
+    in_child(&ends, counted, &families[k], 0);
+    CHECK(ends.succeeded == 1);
+    ends.succeeded = 0;
+    sticky = and_later;
+    if (*count <= tries)
+      for (n = 0; n < *count; n++) in_child(&ends, refusing, &families[k], n);
+    else
+      /* The first requests one by one, then a sample. */
+      for (n = 0; n < tries; n++)
+        in_child(&ends, refusing, &families[k], n < tries / 2 ? n : n + (*count - tries) * (n - tries / 2 + 1) / (tries - tries / 2));
+    snprintf(name, sizeof name, "%s %s (%lld)", what, families[k].name, (long long)*count);
+    print_ends(name, &ends);
+    CHECK(ends.wrong == 0);
+    all->killed += ends.killed;
+    all->refused += ends.refused;
+    all->succeeded += ends.succeeded;
+  }
+}
+
+int main(int argc, char **argv) {
+  struct ends large = {0}, small = {0};
+  int64_t tries = argc > 1 ? atoi(argv[1]) : TRIES;
+  setenv("RUST_BACKTRACE", "0", 1);
+  count = shared_memory(sizeof *count);
+  family_inputs();
+  sweep("one of 4 KiB or more,", LARGE, SIZE_MAX, 0, tries, &large);
+  sweep("all of 4 KiB or more,", LARGE, SIZE_MAX, 1, tries, &large);
+  CHECK(large.killed == 0 && large.refused > (int)COUNT(families));
+  sweep("one below 4 KiB,", 0, LARGE - 1, 0, tries, &small);
+  sweep("all below 4 KiB,", 0, LARGE - 1, 1, tries / 4, &small);
+  printf("refused requests that ended the process: %d of %d large ones, %d of %d small ones\n", large.killed,
+         large.killed + large.refused + large.succeeded, small.killed, small.killed + small.refused + small.succeeded);
+  return finish();
+}
+#endif
