@@ -29,6 +29,7 @@ const IS_OBSERVED: bool = cfg!(all(feature = "reserve", not(feature = "fault-inj
 
 /// How often a thread looks, each 0.1 ms, whether another has measured.
 const PATIENCE: usize = 10_000;
+const SHORT_PATIENCE: usize = 200;
 
 /// The workspace of ordinary machines, where its size cannot be observed.
 const USUAL: usize = 4 << 20;
@@ -76,11 +77,14 @@ pub fn measure() -> Result<()> {
         }
     }
     // In a child of `fork()` the thread may not exist: without a size, threads prepare for the usual one.
+    let mut short = 0;
     for _ in 0..PATIENCE {
         if IS_MEASURED.load(Ordering::Acquire) {
             break;
         }
-        if reserve::is_short() {
+        // It looks for memory that has come back every few milliseconds.
+        short += usize::from(reserve::is_short());
+        if short > SHORT_PATIENCE {
             return Err(refused(reserve::workspace_bytes()));
         }
         std::thread::sleep(Duration::from_micros(100));
