@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::array::{ArrayInfo, Block};
-use super::mapped::MappedSource;
 use super::metaimage::{MetaImageSink, MetaImageSource};
 use super::npy::NpySource;
 use super::number::{Endianness, Number};
@@ -102,7 +101,6 @@ fn files_that_are_not_regular_are_neither_read_nor_replaced() {
                 io_problem(MetaImageSink::create(path, info())),
                 io_problem(TiffSink::create(path, info())),
                 io_problem(FileSource::open(path, 0, Endianness::Little, info())),
-                io_problem(MappedSource::open(path, 0, Endianness::Little, info())),
                 io_problem(MetaImageSource::open(path)),
                 io_problem(NpySource::open(path)),
                 io_problem(TiffSource::open(&[path.to_owned()])),

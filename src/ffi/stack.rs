@@ -9,7 +9,7 @@ const NEEDED: usize = if cfg!(debug_assertions) { 1536 << 10 } else { 384 << 10 
 pub(super) const AMPLE: usize = 4 << 20;
 
 thread_local! {
-    /// Lowest address of this thread's stack; 0: not known yet; 1: it grows as needed, or the system does not say.
+    /// Lowest address of this thread's stack that may be used; 0: not known yet; 1: the system does not say.
     static LOWEST: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -24,35 +24,63 @@ pub(super) fn is_first_call() -> bool {
 #[inline]
 pub(super) fn is_short() -> bool {
     let here = 0u8;
-    if is_first_call() {
-        LOWEST.set(lowest());
-    }
-    (&raw const here).addr().wrapping_sub(LOWEST.get()) < NEEDED
+    let at = (&raw const here).addr();
+    at.wrapping_sub(LOWEST.get()) < NEEDED || (is_first_call() && is_short_at_first(at))
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[cold]
-fn lowest() -> usize {
-    // SAFETY: asks for two numbers. The first thread's stack grows up to a limit that hosts leave at 8 MiB.
-    if unsafe { libc::getpid() == libc::gettid() } {
-        return 1;
-    }
+#[inline(never)]
+fn is_short_at_first(at: usize) -> bool {
     let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
     // SAFETY: the attributes are written by the first call before the others read them, and freed by the last.
-    unsafe {
+    let is_known = unsafe {
         let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();
-        if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {
-            return 1;
+        libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) == 0 && {
+            libc::pthread_attr_getstack(&raw const attributes, &raw mut start, &raw mut bytes);
+            libc::pthread_attr_destroy(&raw mut attributes);
+            true
         }
-        libc::pthread_attr_getstack(&raw const attributes, &raw mut start, &raw mut bytes);
-        libc::pthread_attr_destroy(&raw mut attributes);
+    };
+    if !is_known {
+        LOWEST.set(1);
+        return false;
     }
-    start.addr().max(1)
+    // SAFETY: asks for two numbers.
+    if at.wrapping_sub(start.addr()) >= 2 * NEEDED && unsafe { libc::getpid() == libc::gettid() } && !grow() {
+        // Memory is short; it may come back before the next call.
+        return true;
+    }
+    LOWEST.set(start.addr().max(1));
+    at.wrapping_sub(start.addr()) < NEEDED
+}
+
+/// Uses as much of the first thread's stack as a call needs: the system enlarges it page by page, and ends the process when it has
+/// no memory to do so. `false` if there is as little; a mapping finds out.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn grow() -> bool {
+    #[inline(never)]
+    fn touch(pages: usize) -> u8 {
+        let page = std::hint::black_box([1u8; 4096]);
+        if pages > 0 { touch(pages - 1) ^ page[pages % 4096] } else { page[0] }
+    }
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping of the system's choice, removed at once.
+    unsafe {
+        let probe = libc::mmap(std::ptr::null_mut(), 2 * NEEDED, protection, flags, -1, 0);
+        if probe == libc::MAP_FAILED {
+            return false;
+        }
+        libc::munmap(probe, 2 * NEEDED);
+    }
+    std::hint::black_box(touch(NEEDED / 4096));
+    true
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn lowest() -> usize {
-    1
+fn is_short_at_first(_: usize) -> bool {
+    LOWEST.set(1);
+    false
 }
 
 #[cfg(test)]

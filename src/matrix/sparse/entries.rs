@@ -180,7 +180,8 @@ pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> 
                 drop(charge.take());
                 charge = Some(charge_indices(context, &[c.len(), c.len()])?);
             }
-            alloc::refusable(|| pairs.try_reserve_exact(c.len())).map_err(|_| alloc::out_of_memory(WHAT, c.len() * 16))?;
+            alloc::refusable(|| pairs.try_reserve_exact(c.len()))
+                .map_err(|_| alloc::out_of_memory(WHAT, c.len() * 16))?;
             pairs.extend(c.iter().copied().zip(s.iter().copied()));
             // Sources are distinct and ascending before: the order is total, so an unstable sort keeps it.
             pairs.sort_unstable();
