@@ -57,6 +57,7 @@
 #define PURLIN_LAUNCH_TENSOR_SIGNAL 6
 #define PURLIN_LAUNCH_TENSOR_CLAMPED 7
 #define PURLIN_LAUNCH_TENSOR_DEGENERATE 9
+#define PURLIN_LAUNCH_TENSOR_PARTIAL 10
 
 /* class of a pair; `keep_classes` has the bit (1 << class) of every class that may be returned */
 #define PURLIN_LAUNCH_PAIR_NEGATIVE_STABLE 0
@@ -64,6 +65,7 @@
 #define PURLIN_LAUNCH_PAIR_UNSTABLE 2
 #define PURLIN_LAUNCH_PAIR_DEGENERATE 3
 #define PURLIN_LAUNCH_PAIR_UNCLASSIFIED 4
+#define PURLIN_LAUNCH_PAIR_NONE (-1) /* a place beyond the count */
 
 /* flags, a bit set */
 #define PURLIN_LAUNCH_ABSOLUTE_TOLERANCE 1 /* the lambda test compares with `tolerance`, not tolerance * |lambda| */
@@ -73,6 +75,7 @@
 #define PURLIN_LAUNCH_MISSING_ZERO 16      /* absent peaks and values are 0, else NaN */
 #define PURLIN_LAUNCH_PEAKS_SCALED 32      /* peaks rows are 3 numbers, direction * value, else 4: x y z value */
 #define PURLIN_LAUNCH_NO_SPECIAL_PAIR 128  /* A = 0 and A = c E give no pair, else one degenerate pair if that class is kept */
+#define PURLIN_LAUNCH_FIRST_OF_TWO 256     /* another launch appends: `found` takes PURLIN_LAUNCH_MISSED, nothing is counted */
 #define PURLIN_LAUNCH_KEEP_STATUS 64       /* do not write `status` for a tensor that ended OK (a fit's CLAMPED stays) */
 
 /* launch geometry and limits */
@@ -99,7 +102,12 @@
 #define PURLIN_LAUNCH_COUNTER_CONVERGED 0
 #define PURLIN_LAUNCH_COUNTER_ITERATIONS 1
 #define PURLIN_LAUNCH_COUNTER_SKIPPED 2      /* tensors that are masked, zero, isotropic or not finite */
-#define PURLIN_LAUNCH_COUNTERS 3
+#define PURLIN_LAUNCH_COUNTER_TRUNCATED 3    /* tensors with more pairs than were listed */
+#define PURLIN_LAUNCH_COUNTER_UNCONVERGED 4  /* tensors with a start that did not converge */
+#define PURLIN_LAUNCH_COUNTERS 5
+
+/* bit of `found` between two launches: a start did not converge */
+#define PURLIN_LAUNCH_MISSED 1073741824
 
 /* Solve (fused n = 3 kernels and the general kernel).
  *
@@ -169,8 +177,9 @@ typedef struct purlin_sshopm_params {
   int32_t thresholds;        /* 1: apply absolute_threshold and relative_threshold */
   int32_t window;            /* fused: tensors in flight a warp, 1..PURLIN_LAUNCH_FUSED_MAX_WINDOW */
   int32_t reserved;
+  uint64_t found;            /* int32 [T]: pairs found, listed or not; needed by a launch with APPEND or FIRST_OF_TWO */
 } purlin_sshopm_params;
-#define PURLIN_SSHOPM_PARAMS_BYTES 400
+#define PURLIN_SSHOPM_PARAMS_BYTES 408
 
 /* Select: start outputs (packed, V starts of each row) to pairs, any n up to PURLIN_LAUNCH_MAX_DIMENSION. One block a
  * tensor at a time, grid-stride; dynamic shared memory 4 * ((V + 31) / 32) + 16 * found_limit bytes.
@@ -183,7 +192,7 @@ typedef struct purlin_select_params {
   uint64_t morse;             /* int32 [T]: sum of (-1)^index over the nondegenerate pairs found, or 0 */
   int64_t found_limit;        /* distinct pairs told apart, K..PURLIN_LAUNCH_SELECT_MAX_PAIRS */
 } purlin_select_params;
-#define PURLIN_SELECT_PARAMS_BYTES 424
+#define PURLIN_SELECT_PARAMS_BYTES 432
 
 /* Products A x^m, A x^(m-1), A x^(m-2): outputs packed [V,T], [n,V,T], [n,n,V,T]; one thread a (vector, tensor),
  * grid-stride. The classify kernels take the same struct. */

@@ -81,24 +81,42 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
     s.shift = k * t.shift;
     return true;
   }
+  // Bounds of the spectrum of the projected B from its trace and Frobenius norm (Wolkowicz & Styan 1980), exact for n = 3;
+  // eigenvalues would cost more than the step.
+  T mean = T(0), spread = T(0);
+  const bool bounded = p.method == PURLIN_LAUNCH_HYBRID && p.shift_kind == PURLIN_LAUNCH_SHIFT_ADAPTIVE;
+  if (bounded) {
+    projected(n, s.b, s.x, s.y, lambda, T(1), T(0), T(0), s.h);
+    const T size = T(max(n - 1, 1));
+    for (int i = 0; i < n; ++i) mean += s.h[i * n + i];
+    mean /= size;
+    // About the mean, so that nothing cancels: mean (I - x x') has the trace and the zero eigenvalue of the projected B.
+    T square = T(0);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const T e = s.h[i * n + j] - mean * ((i == j ? T(1) : T(0)) - s.x[i] * s.x[j]);
+        square = fma(e, e, square);
+      }
+    spread = sqrt((size - T(1)) * square / size);
+  }
   if (beyond) {
     projected(n, s.b, s.x, s.y, lambda, -k, lambda, v.norm, s.h);
-    if (cholesky_solve(n, s.h, s.r, s.d) && dot_n(n, s.d, s.d) < T(0.25)) {
+    const T longest = bounded ? T(2) / T(p.order) : T(0.5);
+    if (cholesky_solve(n, s.h, s.r, s.d) && dot_n(n, s.d, s.d) <= longest * longest) {
       s.shift = T(0);
       return true;
+    }
+    if (bounded && n > 1) {
+      // As UphillStep, with a bound of the largest eigenvalue of the projected Hessian in its place: the shift may be more
+      // than the least.
+      const T top = fma(k, mean + spread, -lambda), tiny = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
+      s.shift = fmax(T(0), fma(T(0.5) * T(p.order), s.residual, tiny) + top);
+      projected(n, s.b, s.x, s.y, lambda, -k, lambda + s.shift, v.norm, s.h);
+      if (cholesky_solve(n, s.h, s.r, s.d)) return true;
     }
   }
   if (p.method == PURLIN_LAUNCH_HYBRID) {
     if (p.shift_kind == PURLIN_LAUNCH_SHIFT_ADAPTIVE) {
-      // A lower bound of the spectrum of the projected B from its trace and Frobenius norm (Wolkowicz & Styan 1980),
-      // exact for n = 3; eigenvalues would cost more than the step.
-      T trace = -lambda, square = fma(lambda, lambda, T(-2) * dot_n(n, s.y, s.y));
-      for (int i = 0; i < n; ++i) {
-        trace += s.b[i * n + i];
-        square += dot_n(n, s.b + i * n, s.b + i * n);
-      }
-      const T size = T(max(n - 1, 1)), mean = trace / size;
-      const T spread = sqrt(fmax((size - T(1)) * (square / size - mean * mean), T(0)));
       const T margin = fma(T(1e-3), fabs(lambda), T(1e-6));
       s.shift = fmax(T(0), fma(k, fmax(-lambda, spread - mean), margin));
     } else {
@@ -177,6 +195,11 @@ __device__ void general_start(const purlin_sshopm_params &p, const Packed<T> &fo
     }
     if (!general_direction(p, v, s, constant)) {
       s.status = done ? PURLIN_LAUNCH_START_CONVERGED : PURLIN_LAUNCH_START_SINGULAR;
+      return;
+    }
+    // As in newton_step: at a continuum of eigenvectors the step from within the floor has no meaning.
+    if (newton && done && dot_n(n, s.d, s.d) > (sizeof(T) == 4 ? T(1e-4) : T(1e-8))) {
+      s.status = PURLIN_LAUNCH_START_CONVERGED;
       return;
     }
     ++s.iterations;

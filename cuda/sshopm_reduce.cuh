@@ -96,11 +96,40 @@ __device__ __forceinline__ void write_pair(const purlin_sshopm_params &p, int64_
   }
 }
 
-// Writes the absent pairs from `count` on, the count and the status. `any` says that pairs existed before thresholds.
+// The status of a row after this launch: with APPEND that of two passes. A degenerate pair of either pass says more than
+// a start that did not converge, and that more than nothing; a pass without a pair is one none of whose starts converged.
+__device__ __forceinline__ int row_status(const purlin_sshopm_params &p, int64_t row, int status) {
+  if (!(p.flags & PURLIN_LAUNCH_APPEND) || !p.status) return status;
+  const int first = address<int>(p.status)[row];
+  const auto any = [&](int which) { return first == which || status == which; };
+  if (any(PURLIN_LAUNCH_TENSOR_DEGENERATE)) return PURLIN_LAUNCH_TENSOR_DEGENERATE;
+  if (first == status) return status;
+  return any(PURLIN_LAUNCH_TENSOR_PARTIAL) || any(PURLIN_LAUNCH_TENSOR_NO_PAIR) ? PURLIN_LAUNCH_TENSOR_PARTIAL : status;
+}
+
+// Writes how many pairs a row has, and counts rows that list fewer and rows with starts that did not converge. One thread.
+// `count` pairs are listed, `found` were found by this launch.
+__device__ __forceinline__ void note_found(const purlin_sshopm_params &p, int64_t row, int count, int found, bool missed) {
+  int *total = address<int>(p.found);
+  if (total && (p.flags & PURLIN_LAUNCH_APPEND)) {
+    const int first = total[row];
+    missed = missed || (first & PURLIN_LAUNCH_MISSED);
+    found += first & ~PURLIN_LAUNCH_MISSED;
+  }
+  const bool more = (p.flags & PURLIN_LAUNCH_FIRST_OF_TWO) != 0;
+  if (total) total[row] = found | (more && missed ? PURLIN_LAUNCH_MISSED : 0);
+  if (more || !p.counters) return;
+  auto *counters = address<unsigned long long>(p.counters);
+  if (found > count) atomicAdd(counters + PURLIN_LAUNCH_COUNTER_TRUNCATED, 1ull);
+  if (missed) atomicAdd(counters + PURLIN_LAUNCH_COUNTER_UNCONVERGED, 1ull);
+}
+
+// Writes the absent pairs from `count` on, the counts and the status. `found` pairs were found by this launch; `missed` says
+// that a start did not converge.
 template <class T>
-__device__ void finish_row(const purlin_sshopm_params &p, int64_t row, int before, int count, int status) {
+__device__ void finish_row(const purlin_sshopm_params &p, int64_t row, int count, int found, bool missed, int status) {
   const T none = (p.flags & PURLIN_LAUNCH_MISSING_ZERO) ? T(0) : Real<T>::nan();
-  Pair<T> absent{none, none, none, none, none, none, none, 0, 0};
+  Pair<T> absent{none, none, none, none, none, none, none, 0, PURLIN_LAUNCH_PAIR_NONE};
   if (p.flags & PURLIN_LAUNCH_PEAKS_SCALED) absent.value = T(1);
   for (int k = count + lane_id(); k < p.pairs; k += 32) {
     write_pair(p, row, k, absent);
@@ -108,11 +137,10 @@ __device__ void finish_row(const purlin_sshopm_params &p, int64_t row, int befor
   }
   if (lane_id() != 0) return;
   if (p.pair_count) address<int>(p.pair_count)[row] = count;
+  note_found(p, row, count, found, missed);
   if (p.status) {
-    // A second pass that appends leaves a success of the first one standing.
-    bool keep = ((p.flags & PURLIN_LAUNCH_KEEP_STATUS) && status == PURLIN_LAUNCH_TENSOR_OK) ||
-                ((p.flags & PURLIN_LAUNCH_APPEND) && status == PURLIN_LAUNCH_TENSOR_NO_PAIR && before > 0);
-    if (!keep) address<int>(p.status)[row] = status;
+    const bool keep = (p.flags & PURLIN_LAUNCH_KEEP_STATUS) && status == PURLIN_LAUNCH_TENSOR_OK;
+    if (!keep) address<int>(p.status)[row] = row_status(p, row, status);
   }
 }
 
@@ -139,7 +167,7 @@ __device__ void write_special(const purlin_sshopm_params &p, int64_t item, int64
     }
     ++count;
   }
-  finish_row<T>(p, row, before, count, status);
+  finish_row<T>(p, row, count, count - before, false, status);
 }
 
 // Continuum: three or more degenerate pairs at one value become one. Returns whether that happened.
@@ -173,11 +201,17 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
   constexpr bool EVEN = M % 2 == 0;
   Pair<T> mine{};
   const StartResults<T> results(slot + SLOT_HEAD<M>, p.start_count);
+  int failed = 0;
+  for (int v = lane_id(); v < p.start_count; v += 32) failed += results.value[v] == -Real<T>::infinity();
+  const bool missed = __any_sync(FULL_WARP, failed > 0);
   const int found = p.start_count <= 64    ? distinct_pairs<EVEN, 2>(p.start_count, number, results, mine)
                     : p.start_count <= 128 ? distinct_pairs<EVEN, 4>(p.start_count, number, results, mine)
                                            : distinct_pairs_many<EVEN>(p.start_count, number, results, mine);
   bool alive = lane_id() < found;
   const T scale = slot[HEAD + OUT_SCALE], c = slot[HEAD + ISOTROPIC], norm = slot[HEAD + NORM];
+  // Maxima descending, minima ascending, by the end's own value: for odd order and the canonical sign the maxima with a
+  // value below 0, which are written as minima, then follow in ascending order.
+  T rank = mine.value * fabs(scale);
   if (alive) {
     T low, high;
     T a[HEAD];
@@ -188,6 +222,7 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
     // A minimum found as a maximum of -A, and the other member of an odd pair, turn the Hessian's sign.
     bool turned = (scale < T(0)) != (!EVEN && flip);
     T least = fmin(fabs(low), fabs(high));
+    const bool is_top = high <= number[DEGENERACY] * norm;
     bool low_negative = low < T(0), high_negative = high < T(0);
     if (turned) {
       low_negative = high > T(0);
@@ -204,14 +239,16 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
     }
     mine.value *= !EVEN && flip ? -scale : scale;
     mine.residual = sqrt(mine.residual) * fabs(scale);
-    alive = (p.keep_classes >> mine.kind) & 1;
+    const bool saddles = (p.keep_classes >> PURLIN_LAUNCH_PAIR_UNSTABLE) & 1;
+    alive = ((p.keep_classes >> mine.kind) & 1) && (saddles || is_top);
   }
   int status = found > 0 ? PURLIN_LAUNCH_TENSOR_OK : PURLIN_LAUNCH_TENSOR_NO_PAIR;
+  // With all places for distinct ends taken, others may have been left out.
+  if (found > 0 && (missed || found == PURLIN_LAUNCH_FUSED_MAX_PAIRS)) status = PURLIN_LAUNCH_TENSOR_PARTIAL;
   if (collapse_continuum(number, found, norm * fabs(scale), alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
 
-  // Maxima descending, minima ascending, by the value that is written.
   const T direction = scale < T(0) ? T(-1) : T(1);
-  T rank = alive ? direction * mine.value : -Real<T>::infinity();
+  if (!alive) rank = -Real<T>::infinity();
   if (p.thresholds) {
     T top = direction * warp_max_value(rank);
     alive = alive && mine.value > fmax(number[ABSOLUTE], number[RELATIVE] * top);
@@ -219,11 +256,11 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
   }
   const int before = pairs_before(p, row);
   const T apart = number[APART];
-  int count = before, mine_at = -1;
-  while (count < p.pairs && __any_sync(FULL_WARP, alive)) {
+  int selected = before, mine_at = -1;
+  while (__any_sync(FULL_WARP, alive)) {
     const int lane = warp_max_lane(rank);
     if (lane_id() == lane) {
-      mine_at = count;
+      mine_at = selected < p.pairs ? selected : -1;
       alive = false;
       rank = -Real<T>::infinity();
     }
@@ -235,10 +272,10 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
         rank = -Real<T>::infinity();
       }
     }
-    ++count;
+    ++selected;
   }
   if (mine_at >= 0) write_pair(p, row, mine_at, mine);
-  finish_row<T>(p, row, before, count, status);
+  finish_row<T>(p, row, max(min(selected, p.pairs), before), selected - before, missed, status);
 }
 
 }  // namespace purlin

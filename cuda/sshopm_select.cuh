@@ -136,7 +136,7 @@ __device__ void write_absent_n(const purlin_sshopm_params &p, int64_t row, int f
     const int64_t at = row * p.pairs + k;
     if (p.values) address<T>(p.values)[at] = none;
     if (p.residuals) address<T>(p.residuals)[at] = none;
-    if (p.classes) address<int>(p.classes)[at] = 0;
+    if (p.classes) address<int>(p.classes)[at] = PURLIN_LAUNCH_PAIR_NONE;
     if (p.basins) address<int>(p.basins)[at] = 0;
     for (int i = 0; i < n; ++i) {
       if (p.vectors) address<T>(p.vectors)[at * n + i] = none;
@@ -172,7 +172,8 @@ __device__ void write_pair_n(const purlin_sshopm_params &p, int64_t row, int k, 
   }
 }
 
-// Marks, ranks and writes the `found` pairs; returns the number written.
+// Marks, ranks and writes the `found` pairs; returns the number of those in the row with all that were selected, written
+// or not.
 template <class T>
 __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T> &s, const Packed<T> &form, T norm,
                       Found *pairs, int found, int before, int *status, BlockBest<T> &best) {
@@ -197,7 +198,12 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
       for (int c = 0; c < n - 1; ++c) negative += eigenvalues[i * n + c] < T(0);
       morse += negative % 2 ? -1 : 1;
     }
-    f.kind = kind | (flip ? FLIP : 0) | (((p.keep_classes >> kind) & 1) ? 0 : DEAD);
+    // The end of a start that is no top of its form is a saddle, whatever it is called when it is turned over.
+    const bool saddles = (p.keep_classes >> PURLIN_LAUNCH_PAIR_UNSTABLE) & 1;
+    const bool turned = (p.goal == PURLIN_LAUNCH_MINIMA) != (flip && !s.even);
+    const T high = n == 1 ? T(0) : turned ? -eigenvalues[i * n] : eigenvalues[i * n + n - 2];
+    const bool kept = ((p.keep_classes >> kind) & 1) && (saddles || high <= T(p.degeneracy) * norm);
+    f.kind = kind | (flip ? FLIP : 0) | (kept ? 0 : DEAD);
   }
   __syncthreads();
   int total = __reduce_add_sync(FULL_WARP, morse);
@@ -237,19 +243,19 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     else if (f.rank >= 0) f.basin = f.rank;
   }
   __syncthreads();
-  // Take the best pair left until the row is full: maxima descending, minima ascending, by the value that is written.
+  // Take the best pair left: maxima descending, minima ascending, by the end's own value, see select_pairs.
   const T direction = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
   const auto value_of = [&](const Found &f) {
     return (f.kind & FLIP) && !s.even ? -s.value[f.start] : s.value[f.start];
   };
   int count = before;
   T bound = -Real<T>::infinity();
-  while (count < p.pairs) {
+  for (;;) {
     T top = -Real<T>::infinity();
     int at = -1;
     for (int i = threadIdx.x; i < found; i += blockDim.x) {
       if (pairs[i].kind & DEAD) continue;
-      T v = direction * value_of(pairs[i]);
+      T v = direction * s.value[pairs[i].start];
       if (at < 0 || v > top) {
         top = v;
         at = i;
@@ -263,7 +269,7 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
       if (count == before) bound = fmax(T(p.absolute_threshold), T(p.relative_threshold) * value);
       if (!(value > bound)) break;
     }
-    if (threadIdx.x == 0) write_pair_n(p, row, count, s, f, eigenvalues + at * n);
+    if (threadIdx.x == 0 && count < p.pairs) write_pair_n(p, row, count, s, f, eigenvalues + at * n);
     __syncthreads();
     const T apart = T(p.separation_chord2);
     for (int i = threadIdx.x; i < found; i += blockDim.x)
@@ -296,7 +302,8 @@ __device__ void select_general(const purlin_select_params &q) {
     if (!masked && s.status[0] == PURLIN_LAUNCH_START_NONFINITE) status = PURLIN_LAUNCH_TENSOR_NONFINITE;
     const int before = (p.flags & PURLIN_LAUNCH_APPEND) && p.pair_count ? address<int>(p.pair_count)[row] : 0;
     __syncthreads();
-    int count = before;
+    int selected = before;
+    bool missed = false;
     if (!masked && status != PURLIN_LAUNCH_TENSOR_NONFINITE) {
       T norm = T(0);
       for (int64_t r = threadIdx.x; r < p.entries; r += blockDim.x) {
@@ -309,6 +316,9 @@ __device__ void select_general(const purlin_select_params &q) {
       __syncthreads();
       const bool continuum = status == PURLIN_LAUNCH_TENSOR_ZERO || status == PURLIN_LAUNCH_TENSOR_ISOTROPIC;
       int found = 0;
+      int failed = 0;
+      for (int v = threadIdx.x; v < starts; v += blockDim.x) failed |= s.status[v] != PURLIN_LAUNCH_START_CONVERGED;
+      missed = __syncthreads_or(failed) != 0;
       const int limit = !continuum ? static_cast<int>(q.found_limit) : (p.flags & PURLIN_LAUNCH_NO_SPECIAL_PAIR) ? 0 : 1;
       while (found < limit) {
         T top = -Real<T>::infinity();
@@ -352,14 +362,19 @@ __device__ void select_general(const purlin_select_params &q) {
         ++found;
         __syncthreads();
       }
-      if (status == PURLIN_LAUNCH_TENSOR_OK && found == 0) status = PURLIN_LAUNCH_TENSOR_NO_PAIR;
-      count = settle(q, row, s, form, norm, pairs, found, before, &status, best);
+      if (status == PURLIN_LAUNCH_TENSOR_OK) {
+        // With all places for distinct ends taken, others may have been left out.
+        if (found == 0) status = PURLIN_LAUNCH_TENSOR_NO_PAIR;
+        else if (missed || (found == limit && found < starts)) status = PURLIN_LAUNCH_TENSOR_PARTIAL;
+      }
+      selected = settle(q, row, s, form, norm, pairs, found, before, &status, best);
     }
+    const int count = max(min(selected, p.pairs), before);
     write_absent_n<T>(p, row, count);
     if (threadIdx.x == 0) {
       if (p.pair_count) address<int>(p.pair_count)[row] = count;
-      bool keep = (p.flags & PURLIN_LAUNCH_APPEND) && status == PURLIN_LAUNCH_TENSOR_NO_PAIR && before > 0;
-      if (p.status && !keep) address<int>(p.status)[row] = status;
+      note_found(p, row, count, selected - before, missed);
+      if (p.status) address<int>(p.status)[row] = row_status(p, row, status);
     }
     __syncthreads();
   }

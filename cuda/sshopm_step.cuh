@@ -339,9 +339,18 @@ __device__ __forceinline__ bool newton_step(Lane<M, T, PURLIN_LAUNCH_NEWTON> &s,
     s.state = within ? CONVERGED : SINGULAR;
     return false;
   }
+  const T inverse = Real<T>::reciprocal(t.determinant);
+  // From within the floor a nondegenerate pair is no further than floor / |smallest Hessian eigenvalue|; at a continuum of
+  // eigenvectors the step is a quotient of rounding errors, and the start has converged.
+  const T long2 = sizeof(T) == 4 ? T(1e-4) : T(1e-8);
+  if (within && fma(t.w[0], t.w[0], fma(t.w[1], t.w[1], t.w[2] * t.w[2])) * inverse * inverse > long2) {
+    s.lambda = lambda;
+    s.residual2 = residual2;
+    s.state = CONVERGED;
+    return false;
+  }
   ++s.iterations;
   s.step2 = within ? T(-1) : T(1);
-  const T inverse = Real<T>::reciprocal(t.determinant);
   move_to<FAST_RESIDUAL>(s, fma(t.w[0], inverse, s.x), fma(t.w[1], inverse, s.y), fma(t.w[2], inverse, s.z));
   return true;
 }

@@ -139,19 +139,19 @@
 #define PURLIN_NORM_MAX 2
 
 /**
- * Local maxima of A x^m on the unit sphere. For odd m, A x^m changes its sign with x: by the canonical sign a maximum
- * with lambda < 0 is written as the minimum (-lambda, -x), of class PURLIN_PAIR_POSITIVE_STABLE, and MAXIMA and MINIMA
- * list the same pairs.
+ * Local maxima of A x^m on the unit sphere. For odd m, (lambda, x) and (-lambda, -x) are one pair, a maximum and a
+ * minimum: it is listed as the maximum, whatever the sign of lambda.
  */
 #define PURLIN_SSHOPM_MAXIMA 0
 
 /**
- * Local minima; for odd m see MAXIMA.
+ * Local minima. For odd m they are the maxima turned over, and listed as minima.
  */
 #define PURLIN_SSHOPM_MINIMA 1
 
 /**
- * Both; maxima come first. For odd m either goal alone finds all of them.
+ * Both: maxima descending, then minima ascending. For odd m and the canonical sign each pair is listed once, with
+ * lambda >= 0, as a maximum or as a minimum.
  */
 #define PURLIN_SSHOPM_BOTH 2
 
@@ -227,8 +227,8 @@
 #define PURLIN_STARTS_RANDOM_CUBE 5
 
 /**
- * One representative of (lambda, x) and its mirror image: for odd order lambda >= 0, for even order the component of
- * largest magnitude is positive.
+ * One representative of (lambda, x) and its mirror image. Even order: the component of largest magnitude is positive. Odd
+ * order: lambda >= 0 for PURLIN_SSHOPM_BOTH and purlin_sshopm_all; MAXIMA and MINIMA determine it by themselves.
  */
 #define PURLIN_SSHOPM_SIGN_CANONICAL 0
 
@@ -314,14 +314,21 @@
 #define PURLIN_TENSOR_CLAMPED 7
 
 /**
- * The Morse sum says that pairs are missing (purlin_sshopm_all).
+ * Pairs are missing or may be (purlin_sshopm_all): the Morse sum is wrong, starts ended at singular points, or the starts
+ * were used up before a round that found nothing new.
  */
 #define PURLIN_TENSOR_INCOMPLETE 8
 
 /**
- * A continuum of eigenvectors was found; one of them stands for it.
+ * There are degenerate pairs, so that nothing vouches for completeness. One pair stands for a continuum of eigenvectors.
  */
 #define PURLIN_TENSOR_DEGENERATE 9
+
+/**
+ * Pairs were found, but a start did not converge, or a GPU kernel had no memory for more distinct ends of starts: pairs
+ * may be missing.
+ */
+#define PURLIN_TENSOR_PARTIAL 10
 
 /**
  * The projected Hessian is negative definite: a local maximum.
@@ -349,6 +356,11 @@
 #define PURLIN_PAIR_UNCLASSIFIED 4
 
 /**
+ * There is no pair: a place beyond the tensor's count.
+ */
+#define PURLIN_PAIR_NONE -1
+
+/**
  * Orthonormal real spherical harmonics Y(l, m) without the Condon-Shortley sign: cosines for m > 0, sines for m < 0.
  */
 #define PURLIN_SH_CANONICAL 1
@@ -372,6 +384,11 @@
  * dipy's descoteaux07 with legacy=False: Y(l, -m) for m < 0, else (-1)^m Y(l, -m).
  */
 #define PURLIN_SH_DESCOTEAUX07 5
+
+/**
+ * `basis` of purlin_dwi_peaks: the input is a batch of symmetric tensors, not of coefficients.
+ */
+#define PURLIN_SH_TENSOR -1
 
 /**
  * All measurements weigh the same.
@@ -1821,7 +1838,7 @@ typedef struct purlin_sshopm_results {
    */
   size_t struct_size;
   /**
-   * I32, T: pairs found, at most K. The rest of a tensor's row is NaN, 0 for integers.
+   * I32, T: pairs listed, at most K. The rest of a tensor's row is NaN, PURLIN_PAIR_NONE in `classes`, 0 in `basins`.
    */
   struct purlin_tensor *count;
   /**
@@ -1884,6 +1901,10 @@ typedef struct purlin_sshopm_results {
    * Real, any length; for one tensor and one start: lambda at each iteration, NaN after the last.
    */
   struct purlin_tensor *trace;
+  /**
+   * I32, T: distinct pairs found. More than `count` where K has no place for all of them.
+   */
+  struct purlin_tensor *found;
 } purlin_sshopm_results;
 
 /**
@@ -1934,6 +1955,14 @@ typedef struct purlin_sshopm_info {
    * 0.
    */
   int32_t reserved;
+  /**
+   * Tensors with more pairs than were listed: K is too small for them.
+   */
+  int64_t truncated_tensors;
+  /**
+   * Tensors with a start that did not converge.
+   */
+  int64_t unconverged_tensors;
 } purlin_sshopm_info;
 
 /**
@@ -2068,7 +2097,8 @@ typedef struct purlin_dwi_peaks_options {
    */
   size_t struct_size;
   /**
-   * 0 (default): the input is a symmetric batch; else the basis of its coefficients, one of PURLIN_SH_*.
+   * Basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not said, which only a
+   * symmetric batch allows, whose type says what it is.
    */
   int32_t basis;
   /**
@@ -4970,7 +5000,12 @@ purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *o
  * are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
  * n it says nothing, nor where a pair is degenerate. If the sum differs, pairs are missing for certain: the tensor's
  * status is PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and
- * a doubling found nothing new, or `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
+ * a doubling found nothing new, or `max_starts` is reached, which makes the status INCOMPLETE as well. m = 2 uses a
+ * symmetric matrix eigensolver.
+ *
+ * A continuum of eigenvectors, a circle of an axisymmetric form say, is one entry of class PURLIN_PAIR_DEGENERATE: three
+ * degenerate pairs of one lambda are taken for one. A tensor with a degenerate pair has the status
+ * PURLIN_TENSOR_DEGENERATE.
  *
  * Arrays may lie on the host or on the device, each where it likes; the search takes one tensor at a time, and those
  * on the device are copied from and to it.
@@ -4981,7 +5016,8 @@ purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *o
  * @param      options         NULL for the defaults.
  * @param      results         as purlin_sshopm_solve, values descending; the start_* members and `trace` are NULL.
  * @param      morse_sum       I32, T: the sum found; may be NULL.
- * @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known; may be NULL.
+ * @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known, as with a degenerate pair;
+ *                             may be NULL.
  * @param[out] info            may be NULL.
  * @return as purlin_sshopm_solve.
  *

@@ -66,6 +66,7 @@ module purlin_types
     type(c_ptr) :: start_values, start_vectors, start_residuals, start_iterations, start_shifts, start_status, &
       start_violations
     type(c_ptr) :: trace
+    type(c_ptr) :: found
   end type
 
   type, bind(c) :: purlin_sshopm_info
@@ -73,6 +74,7 @@ module purlin_types
     integer(c_int64_t) :: tensors, starts, converged_starts, iterations, skipped_tensors, chunks
     real(c_double) :: tolerance, seconds
     integer(c_int32_t) :: tolerance_raised, reserved
+    integer(c_int64_t) :: truncated_tensors, unconverged_tensors
   end type
 
   type, bind(c) :: purlin_sshopm_all_options

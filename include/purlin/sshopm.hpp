@@ -6,6 +6,7 @@
 #ifndef PURLIN_SSHOPM_HPP
 #define PURLIN_SSHOPM_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -92,13 +93,15 @@ inline void classify(const context& on, const tensor& tensors, const tensor& val
                                    degeneracy_tolerance, residuals.get(), hessian.get(), classes.get()));
 }
 
-/// Pairs of a batch. Tensor t has `count[t]` of them; the rest of its row is NaN, or 0 for integers.
+/// Pairs of a batch. Tensor t has `count[t]` of them; the rest of its row is NaN, PURLIN_PAIR_NONE in `classes`, 0 in
+/// `basins`.
 template <class T>
 struct pairs {
   std::int64_t dimension = 0;
   std::int64_t kept = 0;     ///< K, the rows' length
   std::int64_t tensors = 0;  ///< T
-  std::vector<std::int32_t> count;    ///< [T]
+  std::vector<std::int32_t> count;    ///< [T], pairs listed
+  std::vector<std::int32_t> found;    ///< [T], pairs found: more than `count` where K is too small for all of them
   std::vector<std::int32_t> status;   ///< [T], `PURLIN_TENSOR_*`
   std::vector<T> values;              ///< [K, T]
   std::vector<T> vectors;             ///< [n, K, T]
@@ -108,6 +111,11 @@ struct pairs {
   std::vector<std::int32_t> basins;   ///< [K, T], starts that ended in the pair
   purlin_sshopm_info info{};
 
+  /// Whether tensor `of` has more pairs than were listed.
+  bool truncated(std::int64_t of = 0) const {
+    const std::size_t t = purlin::detail::size(of);
+    return found.at(t) > count.at(t);
+  }
   T value(std::int64_t pair, std::int64_t of = 0) const { return values.at(index(pair, of)); }
   const T* vector(std::int64_t pair, std::int64_t of = 0) const {
     return vectors.data() + purlin::detail::size(dimension) * checked(pair, of);
@@ -125,7 +133,8 @@ struct pairs {
   }
 };
 
-/// `pairs` of `all`, with the sum of (-1)^k over them and the sum that a complete set has (INT32_MIN = no information).
+/// `pairs` of `all`, with the sum of (-1)^k over them and the sum that a complete set has (INT32_MIN = no
+/// information, as with a degenerate pair).
 template <class T>
 struct all_pairs : pairs<T> {
   std::vector<std::int32_t> morse_sum;       ///< [T]
@@ -136,7 +145,7 @@ struct all_pairs : pairs<T> {
 template <class T>
 struct runs {
   std::int64_t dimension = 0;
-  std::int64_t starts = 0;   ///< V, with goal BOTH twice the starts
+  std::int64_t starts = 0;   ///< V
   std::int64_t tensors = 0;  ///< T
   std::vector<T> values;                 ///< [V, T]
   std::vector<T> vectors;                ///< [n, V, T]
@@ -159,6 +168,7 @@ results attach(purlin::detail::outputs& out, pairs<T>& p, const symmetric_view<T
   const extents rows{kept, of.count};
   results r;
   r.count = out.add(p.count, {of.count});
+  r.found = out.add(p.found, {of.count});
   r.status = out.add(p.status, {of.count});
   r.values = out.add(p.values, rows);
   r.vectors = out.add(p.vectors, {of.dimension, kept, of.count});
@@ -190,13 +200,13 @@ pairs<T> solve(const context& on, const symmetric_view<T>& tensors, std::int64_t
   return found;
 }
 
-/// Where each column of `starts` ended, for every tensor; with goal BOTH the maxima first, then the minima.
+/// Where each column of `starts` ended, for every tensor; goal BOTH, with which a start has two ends, is refused.
 template <class T>
 runs<T> solve_each(const context& on, const symmetric_view<T>& tensors, const const_matrix_view<T>& starts,
                    const options& options = {}, const stream& queue = {}) {
   runs<T> ended;
   ended.dimension = tensors.dimension;
-  ended.starts = options.goal == PURLIN_SSHOPM_BOTH ? 2 * starts.cols : starts.cols;
+  ended.starts = starts.cols;
   ended.tensors = tensors.count;
   const extents rows{ended.starts, tensors.count};
   purlin::detail::outputs out(on);
@@ -213,10 +223,30 @@ runs<T> solve_each(const context& on, const symmetric_view<T>& tensors, const co
   return ended;
 }
 
-/// All real pairs, at most `kept` of every tensor.
+namespace detail {
+
+/// Pairs of a generic tensor, complex ones included, ((m-1)^n - 1)/(m-2) or n for m = 2, at most 512.
+inline std::int64_t generic_pairs(std::int64_t order, std::int64_t dimension) {
+  constexpr std::int64_t most = 512;
+  if (order == 2) return std::min(dimension, most);
+  std::int64_t sum = 0, power = 1;  // 1 + (m-1) + .. + (m-1)^(n-1)
+  for (std::int64_t i = 0; i < dimension && sum < most; ++i, power = std::min(power * (order - 1), most)) sum += power;
+  return std::min(sum, most);
+}
+
+}  // namespace detail
+
+/// All real pairs, at most `kept` of every tensor. By default all are listed: room for the pairs of a generic tensor, at
+/// most 512, and a second search where that was too little.
 template <class T>
-all_pairs<T> all(const context& on, const symmetric_view<T>& tensors, std::int64_t kept,
+all_pairs<T> all(const context& on, const symmetric_view<T>& tensors, std::int64_t kept = 0,
                  const all_options& options = {}, const stream& queue = {}) {
+  if (kept == 0) {
+    all_pairs<T> every = all(on, tensors, detail::generic_pairs(tensors.order, tensors.dimension), options, queue);
+    if (every.info.truncated_tensors == 0) return every;
+    return all(on, tensors, static_cast<std::int64_t>(*std::max_element(every.found.begin(), every.found.end())), options,
+               queue);
+  }
   all_pairs<T> found;
   purlin::detail::outputs out(on);
   const results r = detail::attach(out, static_cast<pairs<T>&>(found), tensors, kept);

@@ -117,6 +117,9 @@ pub fn fit(
             return Err(Error::invalid("weights", format!("are {}, F32 or F64 is needed", w.dtype().name())));
         }
     }
+    if weights.is_some() && options.weighting == Weighting::Signal {
+        return Err(Error::invalid("weighting", "is PURLIN_DWI_WLS, but `weights` are given, which take its place"));
+    }
     let dtype = outputs.values.dtype();
     if let Some(site) = site.filter(|_| super::gpu::can_fit(&scheme, options, weights, outputs.values)) {
         let task = super::gpu::Task::new(signals, weights, mask, &scheme, options, floor);

@@ -92,7 +92,10 @@ pub unsafe extern "C" fn purlin_dwi_peaks(
 
 fn peaks_options(o: &purlin_dwi_peaks_options) -> Result<PeaksOptions> {
     Ok(PeaksOptions {
-        basis: if o.basis == 0 { None } else { Some(Basis::from_code("basis", o.basis)?) },
+        basis: match o.basis {
+            0 | PURLIN_SH_TENSOR => None,
+            code => Some(Basis::from_code("basis", code)?),
+        },
         format: match o.format {
             PURLIN_PEAKS_UNIT_VALUE => PeaksFormat::UnitValue,
             PURLIN_PEAKS_MRTRIX => PeaksFormat::Mrtrix,

@@ -17,6 +17,9 @@ pub const PURLIN_SH_DESCOTEAUX07_LEGACY: i32 = 4;
 /// dipy's descoteaux07 with legacy=False: Y(l, -m) for m < 0, else (-1)^m Y(l, -m).
 pub const PURLIN_SH_DESCOTEAUX07: i32 = 5;
 
+/// `basis` of purlin_dwi_peaks: the input is a batch of symmetric tensors, not of coefficients.
+pub const PURLIN_SH_TENSOR: i32 = -1;
+
 /// All measurements weigh the same.
 pub const PURLIN_DWI_OLS: i32 = 0;
 /// Each measurement weighs as its squared signal: the noise of a logarithm grows as the signal falls.
@@ -111,7 +114,8 @@ versioned!(
 pub struct purlin_dwi_peaks_options {
     /// Size of the caller's struct; set by purlin_dwi_peaks_options_init.
     pub struct_size: usize,
-    /// 0 (default): the input is a symmetric batch; else the basis of its coefficients, one of PURLIN_SH_*.
+    /// Basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not said, which only a
+    /// symmetric batch allows, whose type says what it is.
     pub basis: i32,
     /// PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
     pub format: i32,

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn purlin_sshopm_info_init(info: *mut purlin_sshopm_info, 
 
 /// A caller's results, locked.
 pub(super) struct LockedResults {
-    members: [(&'static str, Option<Exclusive<Tensor>>); 16],
+    members: [(&'static str, Option<Exclusive<Tensor>>); 17],
 }
 
 impl LockedResults {
@@ -82,6 +82,7 @@ impl LockedResults {
                 lock("start_status", r.start_status)?,
                 lock("start_violations", r.start_violations)?,
                 lock("trace", r.trace)?,
+                lock("found", r.found)?,
             ],
         })
     }
@@ -108,6 +109,7 @@ impl LockedResults {
             start_status,
             start_violations,
             trace,
+            found,
         ] = self.members.each_mut().map(|(_, t)| t.as_deref_mut());
         Results {
             count,
@@ -126,6 +128,7 @@ impl LockedResults {
             start_status,
             start_violations,
             trace,
+            found,
         }
     }
 }
@@ -255,6 +258,8 @@ pub(super) fn info_of(info: &Info) -> purlin_sshopm_info {
         seconds: info.seconds,
         tolerance_raised: i32::from(info.tolerance_raised),
         reserved: 0,
+        truncated_tensors: info.truncated_tensors,
+        unconverged_tensors: info.unconverged_tensors,
     }
 }
 

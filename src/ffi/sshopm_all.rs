@@ -34,7 +34,12 @@ pub unsafe extern "C" fn purlin_sshopm_all_options_init(
 /// are even, by Morse theory; k is the number of negative eigenvalues of a pair's projected Hessian. For odd m and even
 /// n it says nothing, nor where a pair is degenerate. If the sum differs, pairs are missing for certain: the tensor's
 /// status is PURLIN_TENSOR_INCOMPLETE. The converse does not hold. Rounds of starts are added until the sum is right and
-/// a doubling found nothing new, or `max_starts` is reached. m = 2 uses a symmetric matrix eigensolver.
+/// a doubling found nothing new, or `max_starts` is reached, which makes the status INCOMPLETE as well. m = 2 uses a
+/// symmetric matrix eigensolver.
+///
+/// A continuum of eigenvectors, a circle of an axisymmetric form say, is one entry of class PURLIN_PAIR_DEGENERATE: three
+/// degenerate pairs of one lambda are taken for one. A tensor with a degenerate pair has the status
+/// PURLIN_TENSOR_DEGENERATE.
 ///
 /// Arrays may lie on the host or on the device, each where it likes; the search takes one tensor at a time, and those
 /// on the device are copied from and to it.
@@ -45,7 +50,8 @@ pub unsafe extern "C" fn purlin_sshopm_all_options_init(
 /// @param      options         NULL for the defaults.
 /// @param      results         as purlin_sshopm_solve, values descending; the start_* members and `trace` are NULL.
 /// @param      morse_sum       I32, T: the sum found; may be NULL.
-/// @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known; may be NULL.
+/// @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known, as with a degenerate pair;
+///                             may be NULL.
 /// @param[out] info            may be NULL.
 /// @return as purlin_sshopm_solve.
 ///

@@ -6,13 +6,13 @@ use super::callback::purlin_progress_fn;
 use super::options::versioned;
 use super::tensor::purlin_tensor;
 
-/// Local maxima of A x^m on the unit sphere. For odd m, A x^m changes its sign with x: by the canonical sign a maximum
-/// with lambda < 0 is written as the minimum (-lambda, -x), of class PURLIN_PAIR_POSITIVE_STABLE, and MAXIMA and MINIMA
-/// list the same pairs.
+/// Local maxima of A x^m on the unit sphere. For odd m, (lambda, x) and (-lambda, -x) are one pair, a maximum and a
+/// minimum: it is listed as the maximum, whatever the sign of lambda.
 pub const PURLIN_SSHOPM_MAXIMA: i32 = 0;
-/// Local minima; for odd m see MAXIMA.
+/// Local minima. For odd m they are the maxima turned over, and listed as minima.
 pub const PURLIN_SSHOPM_MINIMA: i32 = 1;
-/// Both; maxima come first. For odd m either goal alone finds all of them.
+/// Both: maxima descending, then minima ascending. For odd m and the canonical sign each pair is listed once, with
+/// lambda >= 0, as a maximum or as a minimum.
 pub const PURLIN_SSHOPM_BOTH: i32 = 2;
 
 /// Safeguarded Newton steps. For n = 3 the Hessian is shifted as far as the step then goes uphill and no further than
@@ -48,8 +48,8 @@ pub const PURLIN_STARTS_RANDOM: i32 = 4;
 /// Uniform numbers in [-1, 1], normalised: not uniform on the sphere; as in Kolda and Mayo's experiments.
 pub const PURLIN_STARTS_RANDOM_CUBE: i32 = 5;
 
-/// One representative of (lambda, x) and its mirror image: for odd order lambda >= 0, for even order the component of
-/// largest magnitude is positive.
+/// One representative of (lambda, x) and its mirror image. Even order: the component of largest magnitude is positive. Odd
+/// order: lambda >= 0 for PURLIN_SSHOPM_BOTH and purlin_sshopm_all; MAXIMA and MINIMA determine it by themselves.
 pub const PURLIN_SSHOPM_SIGN_CANONICAL: i32 = 0;
 /// The iterate as it stands.
 pub const PURLIN_SSHOPM_SIGN_RAW: i32 = 1;
@@ -87,10 +87,14 @@ pub const PURLIN_TENSOR_NO_PAIR: i32 = 5;
 pub const PURLIN_TENSOR_SIGNAL: i32 = 6;
 /// A signal was not positive; it was clamped or left out, and the result stands.
 pub const PURLIN_TENSOR_CLAMPED: i32 = 7;
-/// The Morse sum says that pairs are missing (purlin_sshopm_all).
+/// Pairs are missing or may be (purlin_sshopm_all): the Morse sum is wrong, starts ended at singular points, or the starts
+/// were used up before a round that found nothing new.
 pub const PURLIN_TENSOR_INCOMPLETE: i32 = 8;
-/// A continuum of eigenvectors was found; one of them stands for it.
+/// There are degenerate pairs, so that nothing vouches for completeness. One pair stands for a continuum of eigenvectors.
 pub const PURLIN_TENSOR_DEGENERATE: i32 = 9;
+/// Pairs were found, but a start did not converge, or a GPU kernel had no memory for more distinct ends of starts: pairs
+/// may be missing.
+pub const PURLIN_TENSOR_PARTIAL: i32 = 10;
 
 /// The projected Hessian is negative definite: a local maximum.
 pub const PURLIN_PAIR_NEGATIVE_STABLE: i32 = 0;
@@ -102,6 +106,8 @@ pub const PURLIN_PAIR_UNSTABLE: i32 = 2;
 pub const PURLIN_PAIR_DEGENERATE: i32 = 3;
 /// Not classified.
 pub const PURLIN_PAIR_UNCLASSIFIED: i32 = 4;
+/// There is no pair: a place beyond the tensor's count.
+pub const PURLIN_PAIR_NONE: i32 = -1;
 
 /// How eigenpairs are sought.
 #[repr(C)]
@@ -188,7 +194,7 @@ versioned!(
 pub struct purlin_sshopm_results {
     /// Size of the caller's struct; set by purlin_sshopm_results_init.
     pub struct_size: usize,
-    /// I32, T: pairs found, at most K. The rest of a tensor's row is NaN, 0 for integers.
+    /// I32, T: pairs listed, at most K. The rest of a tensor's row is NaN, PURLIN_PAIR_NONE in `classes`, 0 in `basins`.
     pub count: *mut purlin_tensor,
     /// Real, K x T: eigenvalues; maxima descending, then minima ascending.
     pub values: *mut purlin_tensor,
@@ -220,11 +226,13 @@ pub struct purlin_sshopm_results {
     pub start_violations: *mut purlin_tensor,
     /// Real, any length; for one tensor and one start: lambda at each iteration, NaN after the last.
     pub trace: *mut purlin_tensor,
+    /// I32, T: distinct pairs found. More than `count` where K has no place for all of them.
+    pub found: *mut purlin_tensor,
 }
 
 versioned!(
     purlin_sshopm_results,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, found),
     Self {
         struct_size: size_of::<Self>(),
         count: std::ptr::null_mut(),
@@ -243,6 +251,7 @@ versioned!(
         start_status: std::ptr::null_mut(),
         start_violations: std::ptr::null_mut(),
         trace: std::ptr::null_mut(),
+        found: std::ptr::null_mut(),
     }
 );
 
@@ -272,11 +281,15 @@ pub struct purlin_sshopm_info {
     pub tolerance_raised: i32,
     /// 0.
     pub reserved: i32,
+    /// Tensors with more pairs than were listed: K is too small for them.
+    pub truncated_tensors: i64,
+    /// Tensors with a start that did not converge.
+    pub unconverged_tensors: i64,
 }
 
 versioned!(
     purlin_sshopm_info,
-    first = size_of::<Self>(),
+    first = std::mem::offset_of!(Self, truncated_tensors),
     Self {
         struct_size: size_of::<Self>(),
         tensors: 0,
@@ -289,6 +302,8 @@ versioned!(
         seconds: 0.0,
         tolerance_raised: 0,
         reserved: 0,
+        truncated_tensors: 0,
+        unconverged_tensors: 0,
     }
 );
 

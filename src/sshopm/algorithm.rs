@@ -137,6 +137,7 @@ macro_rules! each_output {
         $call!(T, start_shifts, Starts, starts);
         $call!(i32, start_status, Starts, starts);
         $call!(i32, start_violations, Starts, starts);
+        $call!(i32, found, One, one);
     };
 }
 
@@ -272,6 +273,8 @@ pub fn run<T: Real>(
     info.converged_starts = i64::try_from(done.converged).unwrap_or(i64::MAX);
     info.iterations = i64::try_from(done.iterations).unwrap_or(i64::MAX);
     info.skipped_tensors = i64::try_from(done.skipped).unwrap_or(i64::MAX);
+    info.truncated_tensors = i64::try_from(done.truncated).unwrap_or(i64::MAX);
+    info.unconverged_tensors = i64::try_from(done.unconverged).unwrap_or(i64::MAX);
     info.tolerance = plan.tolerance;
     info.seconds = started.elapsed().as_secs_f64();
     Ok(info)

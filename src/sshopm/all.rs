@@ -5,15 +5,21 @@
 //! (-1)^k over the pairs, k being the number of negative eigenvalues of the projected Hessian, is known beforehand:
 //! with one representative of each pair, 1 for odd n and, for even order, 0 for even n. A set that violates it is
 //! incomplete, and more starts are drawn; the converse does not hold, so the number of starts is doubled until a doubling
-//! finds nothing new.
+//! finds nothing new. Maxima and minima that [`super::solve`]'s iteration finds are the first starts, so that none of them
+//! is missed for its small region of attraction.
+//!
+//! A continuum of eigenvectors (circles of an axisymmetric form, say) has a singular Hessian. Starts reach it all the same,
+//! each in another point, and what has the same lambda there is one pair.
 
+mod approach;
 mod matrix;
+mod rounds;
 mod set;
 
-use self::set::{Found, PairSet};
-use super::algorithm::{Outputs, check_outputs, pairs_of, row_sizes};
+use self::set::PairSet;
+use super::algorithm::{Outputs, check_outputs, pairs_of};
 use super::options::{AllOptions, Goal, Info, Results, Sign, StartKind, TensorStatus, Test};
-use super::plan::{Counts, Iteration, Plan, Reduction, RowBuffers, SignRule, Starts, Tile};
+use super::plan::{Counts, Iteration, Plan, Reduction, SignRule, Starts};
 use super::resolve::{chord2, degeneracy, isotropy, or_default, raised};
 use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;
@@ -26,7 +32,7 @@ use crate::shape::to_i64;
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, HostOutput, Symmetric, Tensor};
 
-/// What `morse_expected` holds where the theory says nothing: odd order in even dimension.
+/// What `morse_expected` holds where the theory says nothing: odd order in even dimension, or a degenerate pair.
 pub const NO_MORSE_INFORMATION: i32 = i32::MIN;
 
 /// Starts that one thread takes at once.
@@ -35,11 +41,14 @@ const CHUNK: usize = 500;
 /// Finds all real eigenpairs of every tensor of a batch.
 ///
 /// `results` as for [`super::solve`], without per-start outputs; `values` are descending. `morse_sum` and
-/// `morse_expected` are I32 `[T]`; the expected sum is `i32::MIN` where the theory says nothing. A tensor whose sum is
-/// not the expected one has the status [`TensorStatus::Incomplete`]; one with a degenerate pair has no Morse sum to
-/// compare and keeps [`TensorStatus::Ok`], or [`TensorStatus::Degenerate`] for a continuum.
+/// `morse_expected` are I32 `[T]`; the expected sum is `i32::MIN` where the theory says nothing. The status of a tensor is
 ///
-/// Order 2 is solved by the symmetric eigensolver.
+/// - [`TensorStatus::Incomplete`] if the sum is not the expected one, if starts ended at singular points without a pair, or
+///   if `max_starts` was reached before a round that found nothing new;
+/// - else [`TensorStatus::Degenerate`] if a pair is degenerate. The theory then says nothing, and nothing vouches for
+///   completeness. A continuum is one entry, three degenerate pairs of one lambda being taken for one.
+///
+/// Order 2 is solved by the symmetric eigensolver; equal eigenvalues are one entry, as any continuum.
 ///
 /// # Errors
 /// As for [`super::solve`].
@@ -212,7 +221,7 @@ impl<T: Vectorised> Search<T> {
                 Ok(info)
             }};
         }
-        with_results!(count, values, vectors, residuals, classes, hessian, basins, status)
+        with_results!(count, values, vectors, residuals, classes, hessian, basins, status, found)
     }
 
     fn run(
@@ -237,13 +246,8 @@ impl<T: Vectorised> Search<T> {
             let (set, status, counts) = self.tensor(site, t, &a, expected, progress)?;
             done = done.plus(counts);
             let sum = set.morse_sum();
-            let status = match status {
-                TensorStatus::Ok if !set.has_degenerate() && expected != NO_MORSE_INFORMATION && sum != expected => {
-                    TensorStatus::Incomplete
-                }
-                other => other,
-            };
-            set.write(results, t, self.pairs, status)?;
+            let expected = if set.has_degenerate() { NO_MORSE_INFORMATION } else { expected };
+            info.truncated_tensors += i64::from(set.write(results, t, self.pairs, status)?);
             if let Some(m) = morse.0.as_deref_mut() {
                 m.view_mut::<i32>("morse_sum")?.set(&[t], sum);
             }
@@ -256,6 +260,7 @@ impl<T: Vectorised> Search<T> {
         info.converged_starts = i64::try_from(done.converged).unwrap_or(i64::MAX);
         info.iterations = i64::try_from(done.iterations).unwrap_or(i64::MAX);
         info.skipped_tensors = i64::try_from(done.skipped).unwrap_or(i64::MAX);
+        info.unconverged_tensors = i64::try_from(done.unconverged).unwrap_or(i64::MAX);
         info.tolerance = self.plan.tolerance;
         info.tolerance_raised = self.raised;
         info.seconds = started.elapsed().as_secs_f64();
@@ -280,91 +285,38 @@ impl<T: Vectorised> Search<T> {
             return Ok((set, status, Counts { skipped: 1, ..Counts::default() }));
         }
         let norm = super::cpu::load::frobenius(a, &self.plan.multinomials);
-        let rule = self.plan.reduction;
+        let flat = self.plan.reduction.degeneracy * norm;
         if self.plan.shape.order == 2 {
-            site.context.pool().run(|| matrix::pairs(n, a, rule.degeneracy * norm, &mut set))?;
-            let collapsed = set.collapse(rule.degeneracy * norm)?;
-            let status = if collapsed { TensorStatus::Degenerate } else { TensorStatus::Ok };
+            site.context.pool().run(|| matrix::pairs(n, a, flat, &mut set))?;
+            set.collapse(flat, 2)?;
+            let status = if set.has_degenerate() { TensorStatus::Degenerate } else { TensorStatus::Ok };
             return Ok((set, status, Counts::default()));
         }
-        let mut counts = Counts::default();
+        let mut search = rounds::OneTensor { site, index, a, norm, set: &mut set, progress, count: self.count };
+        let mut total = if n > 1 { self.extrema(&mut search)? } else { rounds::Ended::default() };
         let (mut drawn, mut round) = (0, self.starts);
-        let mut status = TensorStatus::NoPair;
-        loop {
+        let complete = loop {
             progress.check()?;
-            let before = set.len();
-            counts = counts.plus(self.round(site, index, a, drawn, round, norm, &mut set, progress)?);
+            let before = search.set.len();
+            total.add(self.random(&mut search, drawn, round)?);
             drawn += round;
-            if set.len() > 0 {
-                status = TensorStatus::Ok;
-            }
+            let set = &*search.set;
             let fulfilled = set.has_degenerate() || expected == NO_MORSE_INFORMATION || set.morse_sum() == expected;
             let settled = drawn > self.starts && set.len() == before;
             let left = self.max_starts - drawn;
             if (fulfilled && settled) || left == 0 || n == 1 {
-                break;
+                break fulfilled && (settled || n == 1);
             }
             // A doubling: as many starts as so far.
             round = drawn.min(left);
-        }
-        if set.collapse(rule.degeneracy * norm)? {
-            status = TensorStatus::Degenerate;
-        }
+        };
+        let status = match () {
+            () if set.len() == 0 => TensorStatus::NoPair,
+            () if !complete || total.lost > 0 => TensorStatus::Incomplete,
+            () if set.has_degenerate() => TensorStatus::Degenerate,
+            () => TensorStatus::Ok,
+        };
+        let counts = Counts { unconverged: u64::from(total.counts.unconverged > 0), ..total.counts };
         Ok((set, status, counts))
-    }
-
-    /// Newton from `round` starts after the first `drawn`, in chunks over the threads.
-    #[expect(clippy::too_many_arguments, reason = "one round of one tensor")]
-    fn round(
-        &mut self,
-        site: Site<'_>,
-        index: usize,
-        a: &[T],
-        drawn: usize,
-        round: usize,
-        norm: f64,
-        set: &mut PairSet<T>,
-        progress: &Progress<'_>,
-    ) -> Result<Counts> {
-        let mut counts = Counts::default();
-        let mut first = drawn;
-        // Whole chunks together, then the rest.
-        for (chunks, size) in [(round / CHUNK, CHUNK), (1, round % CHUNK)] {
-            if chunks * size == 0 {
-                continue;
-            }
-            let plan = &mut self.plan;
-            plan.start_count = size;
-            plan.reduction.pairs = size;
-            plan.starts = Starts::Drawn { kind: StartKind::Random, seed: self.seed, first, chunks };
-            let sizes = row_sizes(plan, None);
-            let mut ops = super::ops(site.context, site.queue, plan)?;
-            // A few chunks a thread at a time bound the memory.
-            let group = (8 * site.context.pool().threads()).min(chunks);
-            let mut buffers = RowBuffers::<T>::default();
-            let room = |k: usize| alloc::filled("pairs", group * k, T::ZERO);
-            buffers.count = alloc::filled("pairs", group, 0)?;
-            buffers.classes = alloc::filled("pairs", group * size, 0)?;
-            buffers.basins = alloc::filled("pairs", group * size, 0)?;
-            buffers.values = room(sizes.pairs)?;
-            buffers.residuals = room(sizes.pairs)?;
-            buffers.vectors = room(sizes.pair_vectors)?;
-            buffers.hessian = room(sizes.pair_hessians)?;
-            let mut input = alloc::with_capacity("packed entries", group * a.len())?;
-            (0..group).for_each(|_| input.extend_from_slice(a));
-            for at in (0..chunks).step_by(group) {
-                let here = group.min(chunks - at);
-                let tile = Tile { first: index * chunks + at, input: &input[..here * a.len()], mask: &[] };
-                let rows = buffers.rows(here, &sizes);
-                counts = counts.plus(ops.solve_tile(plan, tile, rows, &mut [], &sizes, &progress.flag())?);
-                for chunk in 0..here {
-                    set.merge(&Found::of(&buffers, &sizes, chunk), &plan.reduction, norm)?;
-                    // One tensor may take minutes: here too the caller can end it.
-                    progress.report(to_i64(index), to_i64(self.count), 0.0)?;
-                }
-            }
-            first += chunks * size;
-        }
-        Ok(counts)
     }
 }

@@ -18,8 +18,8 @@ mod starts;
 
 pub use all::{NO_MORSE_INFORMATION, all};
 pub use options::{
-    AllOptions, Compatibility, Goal, Info, Method, Options, PairClass, Results, Shift, Sign, StartKind, StartStatus,
-    TensorStatus, Test,
+    AllOptions, Compatibility, Goal, Info, Method, NO_PAIR, Options, PairClass, Results, Shift, Sign, StartKind,
+    StartStatus, TensorStatus, Test,
 };
 pub use product::{classify, product};
 pub use starts::starts;
@@ -76,7 +76,7 @@ pub fn solve(
     let pairs = algorithm::pairs_of(results)?;
     with_real!(tensors.dtype(), "tensors", T => {
         // A count or a status alone still needs the pairs found.
-        let counted = results.count.is_some() || results.status.is_some();
+        let counted = results.count.is_some() || results.status.is_some() || results.found.is_some();
         let pairs = if pairs == 0 && counted { DEFAULT_PAIRS } else { pairs };
         solve_typed::<T>(context, queue, shape, tensors, starts, options, pairs, results, progress)
     })

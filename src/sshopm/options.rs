@@ -21,7 +21,8 @@ choice! {
         Maxima = 0,
         /// Local minima.
         Minima = 1,
-        /// Local maxima, then local minima.
+        /// Local maxima, then local minima. For odd order with the canonical sign each pair is listed once, with
+        /// lambda >= 0: maxima descending, then minima ascending.
         Both = 2,
     }
 }
@@ -82,7 +83,8 @@ choice! {
 choice! {
     /// The representative of a pair, which is determined up to sign.
     Sign {
-        /// Odd order: lambda >= 0. Even order: the component of largest magnitude is positive.
+        /// Odd order: lambda >= 0 for [`Goal::Both`] and [`super::all`]. Even order: the component of largest magnitude is
+        /// positive.
         Canonical = 0,
         /// The iterate as it stands.
         Raw = 1,
@@ -135,10 +137,14 @@ choice! {
         Signal = 6,
         /// Diffusion MRI: signals were clamped.
         Clamped = 7,
-        /// The Morse sum is violated: pairs are missing ([`super::all`]).
+        /// Pairs are missing, or may be ([`super::all`]): the Morse sum is violated, starts ended at singular points, or
+        /// the last round of starts still found new pairs.
         Incomplete = 8,
-        /// A continuum of pairs was collapsed into one entry.
+        /// Degenerate pairs. A continuum of them (three or more of one lambda) is one entry.
         Degenerate = 9,
+        /// Pairs were found, but a start did not converge, or more distinct ends were found than could be stored: pairs
+        /// may be missing.
+        Partial = 10,
     }
 }
 
@@ -157,6 +163,9 @@ choice! {
         Unclassified = 4,
     }
 }
+
+/// What `classes` hold in the rows beyond the count, where there is no pair.
+pub const NO_PAIR: i32 = -1;
 
 /// How [`super::solve`] works. Zeros mean a default where so said.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -185,7 +194,8 @@ pub struct Options {
     pub starts: i64,
     /// Seed of random starts.
     pub seed: u64,
-    /// Sign rule.
+    /// Sign rule. For odd order, where (lambda, x) and (-lambda, -x) are one pair, one goal alone determines the
+    /// representative: maxima are listed as maxima and minima as minima, whatever the sign of lambda.
     pub sign: Sign,
     /// Other programs' conventions.
     pub compatibility: Compatibility,
@@ -268,7 +278,8 @@ impl Default for AllOptions {
 }
 
 /// Where results go; what is `None` is not computed. K is the number of pairs kept, V that of the starts, T that of the
-/// tensors, n the dimension; "real" is the element type of the tensors. Rows beyond `count` are NaN, or 0 for integers.
+/// tensors, n the dimension; "real" is the element type of the tensors. Rows beyond `count` are NaN; there `classes` are
+/// [`NO_PAIR`] and `basins` 0.
 #[derive(Default)]
 pub struct Results<'a> {
     /// I32 `[T]`: pairs listed, at most K.
@@ -303,6 +314,8 @@ pub struct Results<'a> {
     pub start_violations: Option<&'a mut Tensor>,
     /// Real `[L]`, with one tensor and one start: lambda at the start and after each step, NaN beyond.
     pub trace: Option<&'a mut Tensor>,
+    /// I32 `[T]`: distinct pairs found, listed or not; above `count` where K is too small for all of them.
+    pub found: Option<&'a mut Tensor>,
 }
 
 /// What a solve did.
@@ -326,4 +339,8 @@ pub struct Info {
     pub seconds: f64,
     /// Whether the tolerance asked for lay below what the type can reach and was raised.
     pub tolerance_raised: bool,
+    /// Tensors with more pairs than were listed.
+    pub truncated_tensors: i64,
+    /// Tensors with a start that did not converge.
+    pub unconverged_tensors: i64,
 }

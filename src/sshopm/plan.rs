@@ -253,6 +253,8 @@ rows! {
     start_status: i32 = starts;
     /// [`super::Results::start_violations`].
     start_violations: i32 = starts;
+    /// [`super::Results::found`].
+    found: i32 = one;
 }
 
 /// The tensors of a tile.
@@ -275,6 +277,10 @@ pub struct Counts {
     pub iterations: u64,
     /// Tensors not iterated on.
     pub skipped: u64,
+    /// Tensors with more pairs than were listed.
+    pub truncated: u64,
+    /// Tensors with a start that did not converge.
+    pub unconverged: u64,
 }
 
 impl Counts {
@@ -284,6 +290,8 @@ impl Counts {
             converged: self.converged + other.converged,
             iterations: self.iterations + other.iterations,
             skipped: self.skipped + other.skipped,
+            truncated: self.truncated + other.truncated,
+            unconverged: self.unconverged + other.unconverged,
         }
     }
 }

@@ -57,6 +57,7 @@ pub fn resolve<T: Real>(
     let compatible = options.compatibility == Compatibility::TensorToolbox;
     let test = if compatible { Test::Lambda } else { options.test };
     let iteration = iteration_of(options, compatible)?;
+    refuse_idle_options(options, iteration, compatible)?;
     let default = match (compatible, is_f32::<T>()) {
         (true, _) => 1e-15,
         (false, true) => 1e-5,
@@ -86,9 +87,10 @@ pub fn resolve<T: Real>(
     let indifferent = iteration == Iteration::Hybrid && shape.dimension == 3 && warmup == 0;
     let (start_set, start_count) = starts_of::<T>(shape, options, starts)?;
     let (multinomials, identity) = Plan::<T>::tables(shape)?;
+    let (goal, sign) = goal_and_sign(shape, options, compatible);
     let plan = Plan {
         shape,
-        goal: options.goal,
+        goal,
         iteration,
         test,
         tolerance,
@@ -98,7 +100,7 @@ pub fn resolve<T: Real>(
         warmup,
         scale: !compatible,
         remove_isotropic: options.remove_isotropic && !compatible && !indifferent,
-        sign: if compatible || options.sign == Sign::Raw { SignRule::Raw } else { SignRule::Canonical },
+        sign,
         starts: start_set,
         start_count,
         reduction: Reduction {
@@ -120,6 +122,38 @@ pub fn resolve<T: Real>(
         missing: T::from_f64(f64::NAN),
     };
     Ok((plan, was_raised))
+}
+
+/// Passes and sign rule. For odd order (lambda, x) and (-lambda, -x) are one pair, a maximum and a minimum. One goal then
+/// determines the representative: the end of a start is what was sought and keeps its sign. Both goals with the canonical
+/// sign are one pass: its maxima with lambda < 0 are the minima (-lambda, -x).
+fn goal_and_sign(shape: Symmetric, options: &Options, compatible: bool) -> (Goal, SignRule) {
+    let raw = compatible || options.sign == Sign::Raw;
+    match options.goal {
+        goal if raw => (goal, SignRule::Raw),
+        // In dimension 1 there is one pair, which is maximum and minimum.
+        goal if shape.order.is_multiple_of(2) || shape.dimension == 1 => (goal, SignRule::Canonical),
+        Goal::Both => (Goal::Maxima, SignRule::Canonical),
+        goal => (goal, SignRule::Raw),
+    }
+}
+
+/// Refuses options that cannot take effect with the others.
+fn refuse_idle_options(options: &Options, iteration: Iteration, compatible: bool) -> Result<()> {
+    let refuse = |name: &str, problem: String| Err(Error::invalid(name, problem));
+    if options.shift != 0.0 && options.shift_kind != Shift::Fixed {
+        return refuse("shift", format!("is {}, but shift_kind is not FIXED", options.shift));
+    }
+    if options.warmup > 0 && !matches!(iteration, Iteration::Hybrid | Iteration::HybridConstant(_)) {
+        return refuse("warmup", format!("is {}, but all steps are power steps", options.warmup));
+    }
+    if not_negative("tau", options.tau)? != 0.0 && iteration != Iteration::Adaptive {
+        return refuse("tau", format!("is {}, but only POWER with the ADAPTIVE shift has this margin", options.tau));
+    }
+    if compatible && options.test == Test::Step {
+        return refuse("test", "is STEP, but compatibility TENSOR_TOOLBOX tests lambda".into());
+    }
+    Ok(())
 }
 
 fn iteration_of(options: &Options, compatible: bool) -> Result<Iteration> {
@@ -155,7 +189,16 @@ const MOST_START_BYTES: u64 = 1 << 47;
 fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor>) -> Result<(Starts<T>, usize)> {
     let n = shape.dimension;
     if let Some(tensor) = given {
-        return callers_starts(n, tensor);
+        let (starts, count) = callers_starts(n, tensor)?;
+        if options.start_kind != StartKind::Auto {
+            let problem = format!("is {}, but start vectors are given", options.start_kind as i32);
+            return Err(Error::invalid("start_kind", problem));
+        }
+        if options.starts != 0 && options.starts != crate::shape::to_i64(count) {
+            let problem = format!("is {}, but {count} start vectors are given", options.starts);
+            return Err(Error::invalid("starts", problem));
+        }
+        return Ok((starts, count));
     }
     let even = shape.order.is_multiple_of(2);
     let kind = match options.start_kind {

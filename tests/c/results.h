@@ -7,7 +7,7 @@
 enum { PAIRS = 16, TENSORS = 8, STARTS = 64, DIMENSION = 3 };
 
 struct room {
-  int32_t count[TENSORS], status[TENSORS], classes[TENSORS][PAIRS], basins[TENSORS][PAIRS];
+  int32_t count[TENSORS], status[TENSORS], found[TENSORS], classes[TENSORS][PAIRS], basins[TENSORS][PAIRS];
   double values[TENSORS][PAIRS], vectors[TENSORS][PAIRS][DIMENSION], residuals[TENSORS][PAIRS];
   double hessian[TENSORS][PAIRS][DIMENSION - 1];
   double start_values[TENSORS][STARTS], start_vectors[TENSORS][STARTS][DIMENSION];
@@ -25,6 +25,7 @@ static inline purlin_sshopm_results over(const purlin_context *context, struct r
   memset(room, 0x55, sizeof *room);
   r.count = vector_of(context, PURLIN_I32, tensors, room->count);
   r.status = vector_of(context, PURLIN_I32, tensors, room->status);
+  r.found = vector_of(context, PURLIN_I32, tensors, room->found);
   r.values = array2(context, PURLIN_F64, PAIRS, tensors, room->values);
   r.residuals = array2(context, PURLIN_F64, PAIRS, tensors, room->residuals);
   r.classes = array2(context, PURLIN_I32, PAIRS, tensors, room->classes);
@@ -52,7 +53,8 @@ static inline void release(const purlin_sshopm_results *r) {
   purlin_tensor *const all[] = {r->count,         r->values,          r->vectors,          r->residuals,
                                 r->classes,       r->hessian,         r->basins,           r->status,
                                 r->start_values,  r->start_vectors,   r->start_residuals,  r->start_iterations,
-                                r->start_shifts,  r->start_status,    r->start_violations, r->trace};
+                                r->start_shifts,  r->start_status,    r->start_violations, r->trace,
+                                r->found};
   size_t k;
   for (k = 0; k < COUNT(all); k++) OK(purlin_tensor_destroy(all[k]));
 }

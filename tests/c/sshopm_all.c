@@ -1,5 +1,6 @@
 /* All real eigenpairs: the published tables with the check of completeness, and every documented refusal. */
 #include <math.h>
+#include <stddef.h>
 
 #include "check.h"
 #include "published.h"
@@ -21,7 +22,7 @@ static void all_pairs(int order) {
   OK(purlin_sshopm_info_init(&info, sizeof info));
   OK(purlin_sshopm_all(context, NULL, a, NULL, &r, morse, due, &info));
   CHECK(info.tensors == 1 && info.starts > 0 && info.seconds >= 0 && info.converged_starts > 0);
-  CHECK(room.count[0] == p.pairs);
+  CHECK(room.count[0] == p.pairs && room.found[0] == p.pairs && info.truncated_tensors == 0);
   CHECK(room.status[0] == PURLIN_TENSOR_OK);
   CHECK(sum == 1 && expected == 1);
   for (k = 0; k < p.pairs; k++) {
@@ -36,11 +37,59 @@ static void all_pairs(int order) {
     CHECK(fabs(room.hessian[0][k][1] - p.hessian[k][1]) < 1e-10);
     CHECK(room.basins[0][k] > 0);
   }
-  for (; k < PAIRS; k++) CHECK(isnan(room.values[0][k]) && isnan(room.vectors[0][k][2]) && room.basins[0][k] == 0);
+  for (; k < PAIRS; k++) CHECK(isnan(room.values[0][k]) && isnan(room.vectors[0][k][2]) && room.basins[0][k] == 0 && room.classes[0][k] == PURLIN_PAIR_NONE);
   OK(purlin_tensor_destroy(morse));
   OK(purlin_tensor_destroy(due));
   OK(purlin_tensor_destroy(a));
   release(&r);
+}
+
+/* (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the equator is a circle of maxima, one entry, and nothing vouches for the set. */
+static void circle(void) {
+  double form[15] = {1, 0, 0, 1.0 / 3, 0, 1.0 / 12, 0, 0, 0, 0, 1, 0, 1.0 / 12, 0, 0};
+  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, form);
+  int32_t sum = 77, expected = 77;
+  purlin_tensor *morse = vector_of(context, PURLIN_I32, 1, &sum);
+  purlin_tensor *due = vector_of(context, PURLIN_I32, 1, &expected);
+  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, morse, due, NULL));
+  CHECK(room.count[0] == 2 && room.found[0] == 2 && room.status[0] == PURLIN_TENSOR_DEGENERATE);
+  CHECK(fabs(room.values[0][0] - 1) < 1e-10 && fabs(room.values[0][1]) < 1e-10);
+  CHECK(room.classes[0][0] == PURLIN_PAIR_DEGENERATE && room.classes[0][1] == PURLIN_PAIR_POSITIVE_STABLE);
+  CHECK(expected == INT32_MIN);
+  OK(purlin_tensor_destroy(morse));
+  OK(purlin_tensor_destroy(due));
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
+/* Pairs beyond the caller's places are counted; an older caller's structs end before the new members. */
+static void truncated(void) {
+  struct published p = published(4);
+  double values[4];
+  int32_t found = 0, count = 0;
+  purlin_sshopm_results r;
+  purlin_sshopm_info info;
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
+  OK(purlin_sshopm_results_init(&r, sizeof r));
+  OK(purlin_sshopm_info_init(&info, sizeof info));
+  r.values = array2(context, PURLIN_F64, 4, 1, values);
+  r.count = vector_of(context, PURLIN_I32, 1, &count);
+  r.found = vector_of(context, PURLIN_I32, 1, &found);
+  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, NULL, NULL, &info));
+  CHECK(count == 4 && found == p.pairs && info.truncated_tensors == 1);
+  OK(purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, &info));
+  CHECK(count == 3 && found == 3 && info.truncated_tensors == 0 && info.unconverged_tensors == 0);
+  r.struct_size = offsetof(purlin_sshopm_results, found);
+  info.struct_size = offsetof(purlin_sshopm_info, truncated_tensors);
+  found = -5;
+  info.truncated_tensors = -5;
+  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, NULL, NULL, &info));
+  CHECK(count == 4 && found == -5 && info.truncated_tensors == -5);
+  OK(purlin_tensor_destroy(r.values));
+  OK(purlin_tensor_destroy(r.count));
+  OK(purlin_tensor_destroy(r.found));
+  OK(purlin_tensor_destroy(a));
 }
 
 static void arguments(void) {
@@ -128,6 +177,8 @@ int main(void) {
   context = cpu_context(2);
   all_pairs(4);
   all_pairs(3);
+  circle();
+  truncated();
   arguments();
   bad_and_empty();
   OK(purlin_context_destroy(context));

@@ -123,6 +123,7 @@ fn results(f: &Fixture, n: i64, dtype: i32, starts: i64) -> purlin_sshopm_result
     let of = |dtype, dims: &[i64]| f.dense(dtype, dims, zero);
     r.count = of(PURLIN_I32, &[t]);
     r.status = of(PURLIN_I32, &[t]);
+    r.found = of(PURLIN_I32, &[t]);
     r.values = of(dtype, &[KEPT, t]);
     r.vectors = of(dtype, &[n, KEPT, t]);
     r.residuals = of(dtype, &[KEPT, t]);

@@ -51,6 +51,7 @@ contains
     options%relative_threshold = 0
     options%min_separation = 0
     options%starts = 128
+    options%basis = PURLIN_SH_TENSOR
     call purlin_dwi_peaks(context, order, tensors, direct, found, options=options)
     call compare(context, order, tensors, direct(:3, :, :) * spread(direct(4, :, :), 1, 3), expected, agree)
     call check(all(abs(norm2(direct(:3, 1, :), 1) - 1) < 1e-5 .or. found == 0), 'unit vectors')
@@ -218,7 +219,11 @@ contains
     bvecs = reshape([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 4])
     call context%create(backend=PURLIN_BACKEND_CPU)
     message = ''
-    call purlin_dwi_peaks(context, 3, odd, peaks, stat=stat, errmsg=message)
+    call purlin_dwi_peaks(context, 4, sh, peaks, stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'basis: is not given') > 0, 'no basis')
+    call purlin_init(options)
+    options%basis = PURLIN_SH_TENSOR
+    call purlin_dwi_peaks(context, 3, odd, peaks, options=options, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. message /= '', 'an odd order has no peaks')
     call purlin_init(options)
     options%basis = 9

@@ -203,6 +203,7 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     r.classes = wanted(s, w, int, &[k, t]);
     r.hessian = wanted(s, w, real, &[n - 1, k, t]);
     r.basins = wanted(s, w, int, &[k, t]);
+    r.found = wanted(s, w, int, &[t]);
     if s.once_in(4) {
         r.start_values = wanted(s, w, real, &[v, t]);
         r.start_vectors = wanted(s, w, real, &[n, v, t]);

@@ -17,7 +17,9 @@ function test_diffusion(golden, volume)
     check(isequal(size(r.peaks), [3 3 1000]) && r.info.tensors == 1000, 'peaks of all voxels');
     tensors = double(purlin.sh_to_tensor(sh, order, 'mrtrix3'));
     compare(double(r.peaks(:, :, agree)), expected(:, :, agree), tensors(:, agree), order);
-    r = purlin.dwi_peaks(tensors, order, every);
+    with_basis = every;
+    with_basis.basis = 'tensor';
+    r = purlin.dwi_peaks(tensors, order, with_basis);
     scaled = r.peaks(1:3, :, :) .* repmat(r.peaks(4, :, :), [3 1 1]);
     compare(scaled(:, :, agree), expected(:, :, agree), tensors(:, agree), order);
   end
@@ -70,7 +72,9 @@ function test_diffusion(golden, volume)
   some = purlin.dwi_peaks(sh, 4, 'basis', 'mrtrix3', 'peaks', 2, 'mask', mask, 'missing', 'zero');
   check(some.peaks(:, :, ~mask) == 0, 'or zeros');
 
-  check_error('purlin:invalidArgument', '', @() purlin.dwi_peaks(ones(10, 2), 3));
+  check_error('purlin:invalidArgument', '', @() purlin.dwi_peaks(ones(10, 2), 3, 'basis', 'tensor'));
+  check_error('purlin:invalidArgument', 'basis: is not given', @() purlin.dwi_peaks(sh, 4));
+  check_error('purlin:invalidArgument', 'dwi_peaks: has 1', @() purlin.dwi_peaks(sh));
   check_error('purlin:invalidArgument', 'basis', @() purlin.dwi_peaks(sh, 4, 'basis', 'dipy'));
   check_error('purlin:invalidArgument', 'basis', @() purlin.sh_to_tensor(sh, 4, ''));
   check_error('purlin:invalidArgument', 'mask', @() purlin.dwi_peaks(sh, 4, 'basis', 'mrtrix3', 'mask', true(3, 1)));

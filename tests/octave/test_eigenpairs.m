@@ -14,6 +14,8 @@ function test_eigenpairs(golden)
     check(r.morse_sum == 1 && r.morse_expected == 1, 'a complete set');
     check(abs(r.values(1:n) - pairs(:, 1)) < 1e-9, 'lambda as published');
     check(isnan(r.values(n + 1:end)), 'NaN where there is no pair');
+    check(r.classes(n + 1:end) == c.PAIR_NONE, 'and no class');
+    check(r.found == n && r.info.truncated_tensors == 0, 'none without a place');
     check(isequal(size(r.vectors), [3, n + 5]), 'a vector a pair');
     for k = 1:n
       side = sign(pairs(k, 2:4) * r.vectors(:, k));
@@ -45,6 +47,28 @@ function test_eigenpairs(golden)
     r = purlin.sshopm_solve(A, 4, 3, 'method', method{1}, 'goal', 'both');
     check(r.count == 6 && all(abs(r.values(1:6) - pairs([1 2 4 11 10 9], 1)) < 1e-9), 'both');
   end
+  r = purlin.sshopm_all(A, 4, 3, 'pairs', 4);
+  check(r.count == 4 && r.found == 11 && r.info.truncated_tensors == 1, 'pairs without a place are counted');
+  check_error('purlin:invalidArgument', 'sshopm_all: has 2', @() purlin.sshopm_all(A, 4));
+  % The names of the Python package.
+  r = purlin.sshopm_solve(A, 4, 3, 'shift_kind', 'fixed', 'shift', 2, 'method', 'power', 'start_kind', ...
+                          'fibonacci_hemisphere', 'starts', 40, 'full', true);
+  check(size(r.start_values, 1) == 40 && all(abs(r.start_shifts - 2) < 1e-12), 'a fixed shift from forty starts');
+  % Odd order: maxima are maxima, minima minima, and both lists each pair once.
+  B = load(fullfile(golden, 'sshopm', 'published_3_3_tensor.txt'), '-ascii')';
+  up = purlin.sshopm_solve(B, 3, 3);
+  down = purlin.sshopm_solve(B, 3, 3, 'goal', 'minima');
+  check(up.count == 4 && all(up.classes(1:4) == c.PAIR_NEGATIVE_STABLE), 'maxima');
+  check(down.count == 4 && all(down.classes(1:4) == c.PAIR_POSITIVE_STABLE), 'minima');
+  check(abs(up.values(1:4) + down.values(1:4)) < 1e-9, 'the same pairs turned over');
+  r = purlin.sshopm_solve(B, 3, 3, 'goal', 'both');
+  check(r.count == 4 && all(r.values(1:4) > 0), 'each once');
+  % (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: a circle of maxima.
+  F = zeros(15, 1);
+  F([1 4 11]) = [1, 1 / 3, 1];
+  F([6 13]) = 1 / 12;
+  r = purlin.sshopm_all(F, 4, 3);
+  check(r.count == 2 && r.status == c.TENSOR_DEGENERATE && abs(r.values(1) - 1) < 1e-9, 'one entry for the circle');
   r = purlin.sshopm_solve(single(A), 4, 3, 'pairs', 3);
   check(isa(r.values, 'single') && all(abs(r.values - single(pairs([1 2 4], 1))) < 1e-5), 'single precision');
 end

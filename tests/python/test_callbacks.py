@@ -43,7 +43,7 @@ def calls_with_progress(cpu: purlin.Context) -> list[Any]:
         lambda progress: sshopm.solve(TENSORS, progress=progress, context=cpu),
         lambda progress: sshopm.runs(TENSORS, scheme, progress=progress, context=cpu),
         lambda progress: sshopm.all(TENSORS[:4], progress=progress, context=cpu),
-        lambda progress: dwi.peaks(TENSORS, progress=progress, context=cpu),
+        lambda progress: dwi.peaks(TENSORS, basis="tensor", progress=progress, context=cpu),
         lambda progress: dwi.fit(signals, bvals, bvecs, 4, progress=progress, context=cpu),
     ]
 

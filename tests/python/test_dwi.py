@@ -164,18 +164,18 @@ def test_empty_and_masked_voxels(cpu: purlin.Context) -> None:
 
 def test_thresholds_separation_and_format(cpu: purlin.Context) -> None:
     tensors = golden(4)["tensor"][::50]
-    plain = dwi.peaks(tensors, context=cpu)
-    scaled = dwi.peaks(tensors, format="mrtrix", context=cpu)
+    plain = dwi.peaks(tensors, basis="tensor", context=cpu)
+    scaled = dwi.peaks(tensors, basis="tensor", format="mrtrix", context=cpu)
     assert scaled.peaks.shape == (20, 5, 3)
     np.testing.assert_allclose(scaled.peaks, plain.directions * plain.values[..., None], rtol=1e-6)
     np.testing.assert_allclose(scaled.values, plain.values, rtol=1e-6)
-    strict = dwi.peaks(tensors, relative_threshold=0.9, context=cpu)
+    strict = dwi.peaks(tensors, basis="tensor", relative_threshold=0.9, context=cpu)
     assert (strict.count <= plain.count).all() and strict.count.sum() < plain.count.sum()
     kept = strict.values[:, 1:]
     assert (kept[np.isfinite(kept)] > 0.9 * np.broadcast_to(strict.values[:, :1], kept.shape)[np.isfinite(kept)]).all()
-    apart = dwi.peaks(tensors, min_separation=np.pi / 2, context=cpu)
+    apart = dwi.peaks(tensors, basis="tensor", min_separation=np.pi / 2, context=cpu)
     assert (apart.count <= 3).all()
-    top = dwi.peaks(tensors, 1, context=cpu)
+    top = dwi.peaks(tensors, 1, basis="tensor", context=cpu)
     np.testing.assert_array_equal(top.peaks[:, 0], plain.peaks[:, 0])
 
 
@@ -190,11 +190,15 @@ def test_refusals(cpu: purlin.Context) -> None:
         dwi.fit(data["S"], data["bvals"], data["bvecs"].T, 4, context=cpu)
     with pytest.raises(ValueError, match="basis: is 'dipy'"):
         dwi.peaks(data["sh_mrtrix"], basis="dipy", context=cpu)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="basis: is not given"):
+        dwi.peaks(data["sh_mrtrix"], context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="weighting"):
+        dwi.fit(data["S"], order=4, weights=np.ones_like(data["S"], dtype=np.float64), weighting="wls", **scheme)
     with pytest.raises(ValueError, match="mask"):
         dwi.peaks(data["sh_mrtrix"], basis="mrtrix3", mask=np.ones(3), context=cpu)
     with pytest.raises(ValueError):
-        dwi.peaks(np.zeros((2, 10)), context=cpu)  # order 3 has no directions
+        dwi.peaks(np.zeros((2, 10)), basis="tensor", context=cpu)  # order 3 has no directions
     with pytest.raises(ValueError):
         dwi.sh_to_tensor(np.zeros((2, 14)), "canonical", context=cpu)
     with pytest.raises(purlin.InvalidArgument):
-        dwi.peaks(data["tensor"], relative_threshold=-1.0, context=cpu)
+        dwi.peaks(data["tensor"], basis="tensor", relative_threshold=-1.0, context=cpu)

@@ -284,3 +284,46 @@ def test_refused_names(cpu: purlin.Context) -> None:
         sshopm.solve(KOFIDIS.astype(complex), context=cpu)
     with pytest.raises(ValueError, match=r"values: has shape \(2,\)"):
         sshopm.classify(KOFIDIS[None], np.zeros(2), np.zeros((2, 3)), context=cpu)
+
+
+def test_all_pairs_are_listed_by_default(cpu: purlin.Context) -> None:
+    rng = np.random.default_rng(5)
+    tensors = rng.standard_normal((3, 45))
+    whole = sshopm.all(tensors, context=cpu)
+    assert not whole.truncated.any() and (whole.found == whole.count).all()
+    assert (whole.morse_sum == whole.morse_expected).all() and (whole.status == purlin.TENSOR_OK).all()
+    assert whole.count.max() > 16
+    some = sshopm.all(tensors, 5, context=cpu)
+    assert some.truncated.all() and (some.count == 5).all() and (some.found == whole.found).all()
+    assert some.info.truncated_tensors == 3
+    few = sshopm.solve(tensors, 1, context=cpu)
+    assert few.truncated.any() and (few.found >= few.count).all()
+
+
+def test_a_circle_of_maxima_is_one_degenerate_entry(cpu: purlin.Context) -> None:
+    # (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2, lexicographic entries
+    form = np.zeros(15)
+    form[[0, 3, 10]] = 1.0, 1.0 / 3.0, 1.0
+    form[[5, 12]] = 1.0 / 12.0
+    for dtype in (np.float64, np.float32):
+        found = sshopm.all(form.astype(dtype), context=cpu)
+        assert found.count == 2 and found.status == purlin.TENSOR_DEGENERATE
+        assert found.morse_expected == sshopm.NO_INFORMATION
+        np.testing.assert_allclose(found.values[:2], [1.0, 0.0], atol=1e-6)
+        assert list(found.classes[:3]) == [purlin.PAIR_DEGENERATE, purlin.PAIR_POSITIVE_STABLE, purlin.PAIR_NONE]
+
+
+def test_odd_orders_list_what_the_goal_says(cpu: purlin.Context) -> None:
+    packed = np.array([-0.1281, 0.0516, -0.0954, -0.1958, -0.1790, -0.2676, 0.3251, 0.2513, 0.1773, 0.0338])
+    up = np.array([0.8729851444, 0.4305863718, 0.0179813162, -0.0005654540])
+    for goal, expected, kind in (("maxima", up, "NEGATIVE"), ("minima", -up, "POSITIVE")):
+        found = sshopm.solve(packed, order=3, goal=goal, context=cpu)  # type: ignore[arg-type]
+        assert found.count == 4
+        np.testing.assert_allclose(found.values[:4], expected, atol=1e-9)
+        assert (found.classes[:4] == getattr(purlin, f"PAIR_{kind}_STABLE")).all()
+        assert (found.classes[4:] == purlin.PAIR_NONE).all()
+    both = sshopm.solve(packed, order=3, goal="both", context=cpu)
+    np.testing.assert_allclose(both.values[:4], np.abs(up), atol=1e-9)
+    assert both.count == 4
+    with pytest.raises(purlin.InvalidArgument, match="shift"):
+        sshopm.solve(packed, order=3, shift_kind="adaptive", shift=1.0, context=cpu)

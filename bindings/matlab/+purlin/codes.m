@@ -2,9 +2,9 @@ function list = codes()
 %CODES  The numbers that results hold, by name.
 %   list = purlin.codes() is a struct with the fields
 %     PAIR_...    classes of pairs: NEGATIVE_STABLE (local maximum), POSITIVE_STABLE (local minimum), UNSTABLE
-%                 (saddle), DEGENERATE, UNCLASSIFIED
+%                 (saddle), DEGENERATE, UNCLASSIFIED, NONE (a place beyond the count)
 %     TENSOR_...  status of a tensor or voxel: OK, NONFINITE, ZERO, ISOTROPIC, MASKED, NO_PAIR, SIGNAL, CLAMPED,
-%                 INCOMPLETE, DEGENERATE
+%                 INCOMPLETE, DEGENERATE, PARTIAL
 %     START_...   status of a start: CONVERGED, MAX_ITERATIONS, ZERO_VECTOR, NONFINITE, SINGULAR
 %
 %   Example

@@ -1,10 +1,10 @@
 function result = dwi_peaks(input, order, varargin)
 %DWI_PEAKS  The strongest directions of every voxel.
-%   result = purlin.dwi_peaks(tensors, order) for U-by-T (or U-by-X-by-Y-by-Z) symmetric tensors of even order and
-%   dimension 3, double or single, or a purlin.Tensor.
-%   result = purlin.dwi_peaks(sh, lmax, 'basis', name) for even spherical-harmonic coefficients, U-by-T. The basis
-%   has no default: 'mrtrix3', 'tournier07_legacy', 'descoteaux07_legacy' (dipy's default), 'descoteaux07' or
-%   'canonical'.
+%   result = purlin.dwi_peaks(tensors, order, 'basis', 'tensor') for U-by-T (or U-by-X-by-Y-by-Z) packed symmetric
+%   tensors of even order and dimension 3, double or single; a symmetric purlin.Tensor needs no basis.
+%   result = purlin.dwi_peaks(sh, lmax, 'basis', name) for even spherical-harmonic coefficients, U-by-T, in the basis
+%   'mrtrix3', 'tournier07_legacy', 'descoteaux07_legacy' (dipy's default), 'descoteaux07' or 'canonical'.
+%   Both have the same size: the basis has no default.
 %
 %   RESULT is a struct with the fields
 %     peaks   4-by-K-by-T: unit x, y, z and the value, strongest first, z >= 0; or 3-by-K-by-T with 'mrtrix'
@@ -25,7 +25,7 @@ function result = dwi_peaks(input, order, varargin)
 %     'starts', 'start_kind', 'seed', 'method', 'max_iterations', 'tolerance', 'merge_angle'   of the search
 %     'progress'            @(step, steps, measure) that returns true to cancel
 %
-%   Errors: purlin:invalidArgument (odd order, unknown basis), purlin:cancelled.
+%   Errors: purlin:invalidArgument (odd order, no basis or an unknown one), purlin:cancelled.
 %
 %   See also purlin.sh_to_tensor, purlin.sshopm_solve.
 %

@@ -4,7 +4,8 @@ function result = sshopm_all(A, order, dimension, varargin)
 %   double or single, or a symmetric purlin.Tensor.
 %
 %   RESULT is a struct; K is the option 'pairs' and T the number of tensors:
-%     count      1-by-T       pairs found (int32); what lies beyond holds NaN
+%     count      1-by-T       pairs listed (int32); what lies beyond holds NaN, PAIR_NONE in classes, 0 in basins
+%     found      1-by-T       pairs found (int32): more than count where 'pairs' is too small for all of them
 %     values     K-by-T       descending
 %     vectors    n-by-K-by-T  unit vectors
 %     residuals  K-by-T       |A x^(m-1) - lambda x|
@@ -13,12 +14,13 @@ function result = sshopm_all(A, order, dimension, varargin)
 %     basins     K-by-T       int32, starts that ended in the pair
 %     status     1-by-T       int32, see purlin.codes
 %     morse_sum, morse_expected  1-by-T, int32: the sum of (-1)^k over the pairs, k the number of negative
-%                eigenvalues of the projected Hessian, and what it is for a complete set (intmin: not known). A set
-%                that differs is incomplete or has a degenerate pair.
-%     info       totals: starts, iterations, seconds, ..
+%                eigenvalues of the projected Hessian, and what it is for a complete set (intmin: not known, as with a
+%                degenerate pair). A set that differs is incomplete.
+%     info       totals: starts, iterations, truncated_tensors, seconds, ..
 %
 %   purlin.sshopm_all(..., name, value, ...) or (..., struct):
-%     'pairs'           K, default: the number of pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at most 512
+%     'pairs'           K. By default all are listed: room for the pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at
+%                       most 512, and a second search where that was too little
 %     'starts', 'max_starts', 'seed', 'max_iterations', 'tolerance'   of the search
 %     'merge_angle', 'merge_value', 'degeneracy_tolerance', 'sign'    as in purlin.sshopm_solve
 %     'progress'        @(step, steps, measure) that returns true to cancel
@@ -37,12 +39,18 @@ function result = sshopm_all(A, order, dimension, varargin)
   opts = purlin.internal.options(names, varargin);
   purlin.internal.whole(order, 'order', 2);
   purlin.internal.whole(dimension, 'dimension', 1);
-  if ~isfield(opts, 'pairs') || isempty(opts.pairs)
+  whole = ~isfield(opts, 'pairs') || isempty(opts.pairs);
+  if whole
     if order == 2
       opts.pairs = double(dimension);
     else
-      opts.pairs = min(512, ((double(order) - 1) ^ double(dimension) - 1) / (double(order) - 2));
+      opts.pairs = min(512, floor(((double(order) - 1) ^ double(dimension) - 1) / (double(order) - 2)));
     end
   end
-  result = purlin_mex('sshopm_all', purlin.internal.data(A, 'A'), order, dimension, opts);
+  data = purlin.internal.data(A, 'A');
+  result = purlin_mex('sshopm_all', data, order, dimension, opts);
+  if whole && result.info.truncated_tensors > 0
+    opts.pairs = double(max(result.found(:)));
+    result = purlin_mex('sshopm_all', data, order, dimension, opts);
+  end
 end

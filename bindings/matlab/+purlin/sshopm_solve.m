@@ -5,25 +5,30 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %   same further extents), double or single, or a symmetric purlin.Tensor.
 %
 %   RESULT is a struct; K is the option 'pairs' and T the number of tensors:
-%     count      1-by-T       pairs found (int32); what lies beyond holds NaN
-%     values     K-by-T       sorted: maxima descending, minima ascending
+%     count      1-by-T       pairs listed (int32); what lies beyond holds NaN, PAIR_NONE in classes, 0 in basins
+%     found      1-by-T       pairs found (int32): more than count where K is too small for all of them
+%     values     K-by-T       sorted: maxima descending, minima ascending. Odd order: a maximum (lambda, x) is the
+%                             minimum (-lambda, -x); 'maxima' lists it as the one, 'minima' as the other, 'both' once,
+%                             with lambda >= 0
 %     vectors    n-by-K-by-T  unit vectors
 %     residuals  K-by-T       |A x^(m-1) - lambda x|
 %     classes    K-by-T       int32, see purlin.codes
 %     hessian    (n-1)-by-K-by-T  eigenvalues of the projected Hessian, ascending
 %     basins     K-by-T       int32, starts that ended in the pair
 %     status     1-by-T       int32, see purlin.codes
-%     info       totals: iterations, converged_starts, seconds, ..
+%     info       totals: iterations, converged_starts, truncated_tensors (with more pairs than were listed),
+%                unconverged_tensors (with a start that did not converge), seconds, ..
 %   Saddles are never found by it: see purlin.sshopm_all.
 %
 %   purlin.sshopm_solve(..., name, value, ...) or (..., struct):
 %     'goal'             'maxima' (default), 'minima' or 'both' (maxima, then minima)
-%     'pairs'            K, pairs kept for each tensor, default 8
+%     'pairs'            K, pairs listed for each tensor, default 8
 %     'method'           'hybrid' (safeguarded Newton, default) or 'power'
-%     'shift'            'adaptive' (default), 'guaranteed', or a number: the fixed shift, negative for minima
-%     'starts'           how many, or which: 'hemisphere', 'sphere', 'icosahedral', 'random', 'random_cube', or an
-%                        n-by-V array of the class of A
-%     'start_count'      how many of the kind named by 'starts'
+%     'shift_kind'       'adaptive' (default), 'guaranteed' or 'fixed'
+%     'shift'            the fixed shift, negative for minima; the kind is then 'fixed'
+%     'starts'           how many, or an n-by-V array of the class of A
+%     'start_kind'       'auto' (default), 'fibonacci_hemisphere', 'fibonacci_sphere', 'icosahedral', 'random' or
+%                        'random_cube'
 %     'seed'             of random starts, default 0
 %     'tolerance', 'test', 'max_iterations'   when to stop; 'test' is 'residual' (default), 'lambda' or 'step'
 %     'tau', 'warmup', 'remove_isotropic'     of the iteration
@@ -33,12 +38,14 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %     'compatibility'    'none' or 'tensor_toolbox', which reproduces its iteration counts
 %     'full'             true adds the outcome of every start: start_values, start_vectors, start_residuals,
 %                        start_iterations, start_shifts, start_status, start_violations; needs 'starts' to say how
-%                        many
+%                        many, and another goal than 'both', with which a start has two ends
 %     'trace'            L adds trace, lambda at the first L iterations; one tensor and one start only
 %     'progress'         @(step, steps, measure) that returns true to cancel
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory; what the progress function raises.
-%   A tensor that is NaN, zero or isotropic is no error: see status.
+%   A tensor that is NaN, zero or isotropic is no error: see status. Options have the names and defaults of the Python
+%   package. Older forms remain: 'shift' with the name of a kind, 'starts' with the name of a start kind (also
+%   'hemisphere', 'sphere'), 'start_count'.
 %
 %   See also purlin.sshopm_all, purlin.dwi_peaks.
 %
@@ -47,26 +54,35 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %     r = purlin.sshopm_solve(A, 4, 3, 'pairs', 3);
 %     r.values'   % 0.8893 0.8169 0.3633
   purlin.internal.at_least(nargin, 3, 'sshopm_solve');
-  names = {'goal', 'pairs', 'method', 'shift', 'starts', 'start_count', 'seed', 'tolerance', 'test', ...
+  names = {'goal', 'pairs', 'method', 'shift_kind', 'shift', 'start_kind', 'starts', 'start_count', 'seed', ...
+           'tolerance', 'test', ...
            'max_iterations', 'tau', 'warmup', 'remove_isotropic', 'merge_angle', 'merge_value', ...
            'degeneracy_tolerance', 'sign', 'compatibility', 'full', 'trace', 'progress'};
   opts = purlin.internal.options(names, varargin);
   starts = [];
-  if isfield(opts, 'starts')
-    if ischar(opts.starts)
-      opts.start_kind = opts.starts;
-    elseif isscalar(opts.starts)
-      opts.start_count = opts.starts;
-    elseif ~isempty(opts.starts)
-      starts = purlin.internal.data(opts.starts, 'starts');
+  if isfield(opts, 'starts') && ~isscalar(opts.starts)
+    given = opts.starts;
+    opts = rmfield(opts, 'starts');
+    if ischar(given)
+      opts.start_kind = given;
+    elseif ~isempty(given)
+      starts = purlin.internal.data(given, 'starts');
       if size(starts, 1) ~= dimension
         error('purlin:invalidArgument', 'starts: has %d rows, expected dimension = %d', size(starts, 1), dimension);
       end
     end
   end
-  if isfield(opts, 'shift') && isnumeric(opts.shift) && ~isempty(opts.shift)
-    opts.shift_value = opts.shift;
-    opts.shift = 'fixed';
+  if isfield(opts, 'start_count')
+    opts.starts = opts.start_count;
+    opts = rmfield(opts, 'start_count');
+  end
+  if isfield(opts, 'shift')
+    if ischar(opts.shift)
+      opts.shift_kind = opts.shift;
+      opts = rmfield(opts, 'shift');
+    elseif ~isempty(opts.shift) && ~isfield(opts, 'shift_kind')
+      opts.shift_kind = 'fixed';
+    end
   end
   result = purlin_mex('sshopm_solve', purlin.internal.data(A, 'A'), order, dimension, starts, opts);
 end

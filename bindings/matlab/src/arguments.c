@@ -15,8 +15,10 @@ const choice shift_kinds[] = {{"adaptive", PURLIN_SSHOPM_SHIFT_ADAPTIVE}, {"fixe
   {"guaranteed", PURLIN_SSHOPM_SHIFT_GUARANTEED}, {NULL, 0}};
 const choice stopping_tests[] = {{"residual", PURLIN_SSHOPM_TEST_RESIDUAL}, {"lambda", PURLIN_SSHOPM_TEST_LAMBDA},
   {"step", PURLIN_SSHOPM_TEST_STEP}, {NULL, 0}};
-const choice start_kinds[] = {{"auto", PURLIN_STARTS_AUTO}, {"hemisphere", PURLIN_STARTS_FIBONACCI_HEMISPHERE},
-  {"sphere", PURLIN_STARTS_FIBONACCI_SPHERE}, {"icosahedral", PURLIN_STARTS_ICOSAHEDRAL},
+const choice start_kinds[] = {{"auto", PURLIN_STARTS_AUTO},
+  {"fibonacci_hemisphere", PURLIN_STARTS_FIBONACCI_HEMISPHERE}, {"fibonacci_sphere", PURLIN_STARTS_FIBONACCI_SPHERE},
+  {"hemisphere", PURLIN_STARTS_FIBONACCI_HEMISPHERE}, {"sphere", PURLIN_STARTS_FIBONACCI_SPHERE},
+  {"icosahedral", PURLIN_STARTS_ICOSAHEDRAL},
   {"random", PURLIN_STARTS_RANDOM}, {"random_cube", PURLIN_STARTS_RANDOM_CUBE}, {NULL, 0}};
 const choice signs[] = {{"canonical", PURLIN_SSHOPM_SIGN_CANONICAL}, {"raw", PURLIN_SSHOPM_SIGN_RAW}, {NULL, 0}};
 const choice compatibilities[] = {{"none", PURLIN_SSHOPM_COMPAT_NONE},
@@ -27,6 +29,9 @@ const choice packings[] = {{"entries", PURLIN_PACKING_ENTRIES}, {"polynomial", P
 const choice bases[] = {{"canonical", PURLIN_SH_CANONICAL}, {"mrtrix3", PURLIN_SH_MRTRIX3},
   {"tournier07_legacy", PURLIN_SH_TOURNIER07_LEGACY}, {"descoteaux07_legacy", PURLIN_SH_DESCOTEAUX07_LEGACY},
   {"descoteaux07", PURLIN_SH_DESCOTEAUX07}, {NULL, 0}};
+const choice peaks_bases[] = {{"tensor", PURLIN_SH_TENSOR}, {"canonical", PURLIN_SH_CANONICAL},
+  {"mrtrix3", PURLIN_SH_MRTRIX3}, {"tournier07_legacy", PURLIN_SH_TOURNIER07_LEGACY},
+  {"descoteaux07_legacy", PURLIN_SH_DESCOTEAUX07_LEGACY}, {"descoteaux07", PURLIN_SH_DESCOTEAUX07}, {NULL, 0}};
 const choice weightings[] = {{"ols", PURLIN_DWI_OLS}, {"wls", PURLIN_DWI_WLS}, {NULL, 0}};
 const choice nonpositives[] = {{"clamp", PURLIN_DWI_CLAMP}, {"skip", PURLIN_DWI_SKIP}, {NULL, 0}};
 const choice formats[] = {{"unit_value", PURLIN_PEAKS_UNIT_VALUE}, {"mrtrix", PURLIN_PEAKS_MRTRIX}, {NULL, 0}};

@@ -98,7 +98,8 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
-/* dwi_peaks(input, order, mask, options): with the option basis the input is coefficients, else tensors */
+/* dwi_peaks(input, order, mask, options): the option basis, 'tensor' or a name, says what the input is; a purlin.Tensor that
+   is symmetric says so itself */
 static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *options = prhs[3];
   int32_t order = order_argument(prhs[1]);
@@ -112,7 +113,7 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   batch b;
   check(purlin_dwi_peaks_options_init(&o, sizeof o));
   check(purlin_sshopm_info_init(&info, sizeof info));
-  read_choice(options, "basis", bases, &o.basis);
+  read_choice(options, "basis", peaks_bases, &o.basis);
   read_choice(options, "format", formats, &o.format);
   read_choice(options, "missing", missings, &o.missing);
   read_choice(options, "start_kind", start_kinds, &o.start_kind);
@@ -129,7 +130,9 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   if (count < 0) fail("invalidArgument", "peaks: is negative");
   watch_from(options, &w, &o.progress, &o.progress_user);
 
-  if (o.basis != 0) b = lend_rows("input", prhs[0], entries_of(order), last, 0);
+  if (o.basis == 0 && mxIsNumeric(prhs[0]) && !mxIsUint64(prhs[0]))
+    fail("invalidArgument", "basis: is not given, 'tensor' (packed tensors) or the name of the coefficients' basis is needed");
+  if (o.basis > 0) b = lend_rows("input", prhs[0], entries_of(order), last, 0);
   else b = lend_symmetric("input", prhs[0], order, 3, last);
   mask = lend_mask(prhs[2], b.count);
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);

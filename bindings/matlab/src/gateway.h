@@ -57,7 +57,7 @@ void forget_train_matrix(purlin_tt_matrix *matrix);
 /* A word and what it means in purlin.h; lists end with {NULL, 0}. */
 typedef struct choice { const char *word; int32_t value; } choice;
 extern const choice backends[], instruction_sets[], goals[], methods[], shift_kinds[], stopping_tests[], start_kinds[],
-  signs[], compatibilities[], norms[], packings[], bases[], weightings[], nonpositives[], formats[], missings[],
+  signs[], compatibilities[], norms[], packings[], bases[], peaks_bases[], weightings[], nonpositives[], formats[], missings[],
   locations[], endiannesses[], orders[], classes[], fdk_windows[], fdk_redundancies[], fdk_edges[], fdk_interpolations[],
   fdk_precisions[], fdk_modes[], precisions[], rsvd_methods[], rsvd_orthonormalizations[], rsvd_sketches[],
   rsvd_centers[], rsvd_signs[], rsvd_errors[], rsvd_precisions[], pca_samples[], rpca_frames[];

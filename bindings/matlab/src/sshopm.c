@@ -19,6 +19,8 @@ void info_struct(const purlin_sshopm_info *info, mxArray *target) {
   add_number(fields, "chunks", (double)info->chunks);
   add_number(fields, "tolerance", info->tolerance);
   add_number(fields, "tolerance_raised", info->tolerance_raised);
+  add_number(fields, "truncated_tensors", (double)info->truncated_tensors);
+  add_number(fields, "unconverged_tensors", (double)info->unconverged_tensors);
   add_number(fields, "seconds", info->seconds);
   (void)mxAddField(target, "info");
   mxSetField(target, 0, "info", fields);
@@ -28,6 +30,7 @@ void info_struct(const purlin_sshopm_info *info, mxArray *target) {
 static void pair_outputs(mxArray *target, const batch *b, int64_t n, int64_t k, purlin_sshopm_results *r) {
   int64_t vector_dims[2] = {n, k}, hessian_dims[2] = {n - 1, k};
   r->count = add_output(target, "count", b, PURLIN_I32, 0, NULL);
+  r->found = add_output(target, "found", b, PURLIN_I32, 0, NULL);
   r->values = add_output(target, "values", b, b->dtype, 1, &k);
   r->vectors = add_output(target, "vectors", b, b->dtype, 2, vector_dims);
   r->residuals = add_output(target, "residuals", b, b->dtype, 1, &k);
@@ -66,7 +69,7 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   check(purlin_sshopm_info_init(&info, sizeof info));
   read_choice(options, "goal", goals, &o.goal);
   read_choice(options, "method", methods, &o.method);
-  read_choice(options, "shift", shift_kinds, &o.shift_kind);
+  read_choice(options, "shift_kind", shift_kinds, &o.shift_kind);
   read_choice(options, "test", stopping_tests, &o.test);
   read_choice(options, "start_kind", start_kinds, &o.start_kind);
   read_choice(options, "sign", signs, &o.sign);
@@ -74,9 +77,9 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   read_flag(options, "remove_isotropic", &o.remove_isotropic);
   read_int32(options, "max_iterations", &o.max_iterations);
   read_int32(options, "warmup", &o.warmup);
-  read_int64(options, "start_count", &o.starts);
+  read_int64(options, "starts", &o.starts);
   read_seed(options, "seed", &o.seed);
-  read_double(options, "shift_value", &o.shift);
+  read_double(options, "shift", &o.shift);
   read_double(options, "tolerance", &o.tolerance);
   read_double(options, "tau", &o.tau);
   read_double(options, "merge_angle", &o.merge_angle);
@@ -99,8 +102,7 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   pair_outputs(plhs[0], &b, n, pairs, &r);
   if (full) {
     if (v <= 0) fail("invalidArgument", "full: needs the option starts, as a number or as vectors");
-    /* Maxima and minima both: each start runs twice. */
-    start_outputs(plhs[0], &b, n, o.goal == PURLIN_SSHOPM_BOTH ? 2 * v : v, &r);
+    start_outputs(plhs[0], &b, n, v, &r);
   }
   if (trace > 0) {
     batch line = plain_batch(b.dtype, trace);

@@ -104,6 +104,10 @@ class Info:
     tolerance: float
     tolerance_raised: bool
     seconds: float
+    truncated_tensors: int
+    """Tensors with more pairs than were listed."""
+    unconverged_tensors: int
+    """Tensors with a start that did not converge."""
 
 
 def read_info(info: Any) -> Info:
@@ -118,15 +122,20 @@ def read_info(info: Any) -> Info:
         tolerance=info.tolerance,
         tolerance_raised=bool(info.tolerance_raised),
         seconds=info.seconds,
+        truncated_tensors=info.truncated_tensors,
+        unconverged_tensors=info.unconverged_tensors,
     )
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of a batch. Row t has `count[t]` of them; the rest of it is NaN, or 0 for integers."""
+    """Pairs of a batch. Row t has `count[t]` of them; the rest of it is NaN, `purlin.PAIR_NONE` in `classes` and 0 in
+    `basins`."""
 
     count: Array
-    """(..) pairs found."""
+    """(..) pairs listed, at most K."""
+    found: Array
+    """(..) pairs found: more than `count` where K is too small for all of them."""
     status: Array
     """(..) `purlin.TENSOR_*`."""
     values: Array
@@ -144,11 +153,16 @@ class Pairs:
     info: Info
     """What the call did."""
 
+    @property
+    def truncated(self) -> Array:
+        """(..) whether the tensor has more pairs than were listed."""
+        return self.found > self.count
+
 
 @dataclass(frozen=True)
 class AllPairs(Pairs):
     """`Pairs` of `all`, with the sum of (-1)^k over them (k = negative Hessian eigenvalues) and the sum of a complete
-    set; `NO_INFORMATION` where the theory gives none."""
+    set; `NO_INFORMATION` where the theory gives none, as with a degenerate pair."""
 
     morse_sum: Array
     morse_expected: Array
@@ -201,6 +215,7 @@ class Results:
     start_status: Tensor | None = None
     start_violations: Tensor | None = None
     trace: Tensor | None = None
+    found: Tensor | None = None
 
     def raw(self) -> Any:
         """The C struct."""

@@ -109,7 +109,7 @@ class SshopmResults(Structure):
         ("struct_size", c_size_t),
         *_fields(c_void_p, "count values vectors residuals classes hessian basins status"),
         *_fields(c_void_p, "start_values start_vectors start_residuals start_iterations start_shifts"),
-        *_fields(c_void_p, "start_status start_violations trace"),
+        *_fields(c_void_p, "start_status start_violations trace found"),
     ]
 
 
@@ -119,6 +119,7 @@ class SshopmInfo(Structure):
         *_fields(c_int64, "tensors starts converged_starts iterations skipped_tensors chunks"),
         *_fields(c_double, "tolerance seconds"),
         *_fields(c_int32, "tolerance_raised reserved"),
+        *_fields(c_int64, "truncated_tensors unconverged_tensors"),
     ]
 
 

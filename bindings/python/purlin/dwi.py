@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Basis = Literal["canonical", "mrtrix3", "tournier07_legacy", "descoteaux07_legacy", "descoteaux07"]
+PeaksBasis = Literal[Basis, "tensor"]
 
 BASES = {
     "canonical": c.SH_CANONICAL,
@@ -36,6 +37,7 @@ BASES = {
     "descoteaux07_legacy": c.SH_DESCOTEAUX07_LEGACY,
     "descoteaux07": c.SH_DESCOTEAUX07,
 }
+PEAKS_BASES = {**BASES, "tensor": c.SH_TENSOR}
 FORMATS = {"unit_value": c.PEAKS_UNIT_VALUE, "mrtrix": c.PEAKS_MRTRIX}
 MISSING = {"nan": c.MISSING_NAN, "zero": c.MISSING_ZERO}
 WEIGHTINGS = {"ols": c.DWI_OLS, "wls": c.DWI_WLS}
@@ -345,7 +347,7 @@ def peaks_into(
     source: Tensor,
     peaks: Tensor,
     *,
-    basis: Basis | None = None,
+    basis: PeaksBasis | None = None,
     count: Tensor | None = None,
     status: Tensor | None = None,
     mask: Tensor | None = None,
@@ -354,11 +356,12 @@ def peaks_into(
     stream: Stream | None = None,
     **options: Unpack[PeaksOptions],
 ) -> Info:
-    """`peaks` on tensors of the library, host or device, as in C: `peaks` is [4, K, T] or [3, K, T]."""
+    """`peaks` on tensors of the library, host or device, as in C: `peaks` is [4, K, T] or [3, K, T]. A symmetric `source`
+    needs no basis, its type says what it is."""
     context = context or source.context
     raw = initialised(DwiPeaksOptions, "dwi_peaks_options")
     apply(raw, _PEAKS_OPTIONS, options, _PEAKS_WORDS)
-    raw.basis = 0 if basis is None else choice("basis", basis, BASES)
+    raw.basis = 0 if basis is None else choice("basis", basis, PEAKS_BASES)
     info = initialised(SshopmInfo, "sshopm_info")
     with ProgressRelay(progress, raw) as relay:
         outcome = lib.purlin_dwi_peaks(
@@ -380,7 +383,7 @@ def peaks(
     source: object,
     count: int = 5,
     *,
-    basis: Basis | None = None,
+    basis: PeaksBasis | None = None,
     mask: object | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
@@ -389,10 +392,17 @@ def peaks(
 ) -> Peaks:
     """The `count` strongest directions of each voxel.
 
-    `source` is packed tensors (.., U) of even order, or spherical-harmonic coefficients (.., U) in the named basis.
+    `source` is packed tensors (.., U) of even order, with `basis="tensor"`, or spherical-harmonic coefficients (.., U) in
+    the named basis. The two have the same shape, so that there is no default; a symmetric `purlin.Tensor` alone needs no
+    name.
     """
     volume: _Volume | Batch
-    if basis is None:
+    if basis is None and not isinstance(source, Tensor):
+        raise ValueError(
+            "basis: is not given: 'tensor' for packed tensors, else the basis of the coefficients, "
+            + ", ".join(repr(name) for name in BASES)
+        )
+    if basis is None or basis == "tensor":
         volume = Batch(source, None, 3, context, stream)
     else:
         volume = _Volume(_real(source), None, context or default_context(), stream)

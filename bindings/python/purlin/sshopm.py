@@ -57,6 +57,8 @@ def solve_into(
     """`solve` on tensors of the library, host or device, as in C."""
     context = context or tensors.context
     raw = initialised(SshopmOptions, "sshopm_options")
+    if "shift" in options:
+        options.setdefault("shift_kind", "fixed")
     apply(raw, _SOLVE_OPTIONS, options, WORDS)
     given = None
     if isinstance(starts, Tensor):
@@ -128,6 +130,7 @@ def _pair_results(batch: Batch, out: Outputs, kept: int) -> tuple[Results, dict[
     rows = (batch.count, kept)
     wanted: list[tuple[str, tuple[int, ...], Any]] = [
         ("count", (batch.count,), np.int32),
+        ("found", (batch.count,), np.int32),
         ("status", (batch.count,), np.int32),
         ("values", rows, batch.dtype),
         ("vectors", (*rows, batch.dimension), batch.dtype),
@@ -147,7 +150,7 @@ def _pair_results(batch: Batch, out: Outputs, kept: int) -> tuple[Results, dict[
 
 def solve(
     tensors: object,
-    pairs: int = 5,
+    pairs: int = 8,
     *,
     order: int | None = None,
     dimension: int = 3,
@@ -157,7 +160,8 @@ def solve(
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Pairs:
-    """The best `pairs` eigenpairs of each tensor, from many starts, merged.
+    """The best `pairs` eigenpairs of each tensor, from many starts, merged; `truncated` of the result says where there
+    were more.
 
     `starts` is a number, or an array (V, n) of the caller's own. The order follows from the number of entries.
     """
@@ -192,13 +196,13 @@ def runs(
 ) -> Runs:
     """Where each of the caller's starts, (V, n), ends for each tensor.
 
-    With goal "both" the rows are the maxima from every start, then the minima. `trace` > 0 records lambda at that
-    many iterations, of one tensor from one start.
+    The goal is "maxima" or "minima": with "both" a start has two ends, and the library refuses it. `trace` > 0 records
+    lambda at that many iterations, of one tensor from one start.
     """
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
     given = _starts(batch, starts)
-    rows = (batch.count, given.shape[1] * (2 if options.get("goal") == "both" else 1))
+    rows = (batch.count, given.shape[1])
     results = Results()
     arrays: dict[str, Array] = {}
     wanted: list[tuple[str, tuple[int, ...], Any]] = [
@@ -232,7 +236,7 @@ def runs(
 
 def all(  # the name of the C call
     tensors: object,
-    pairs: int = 16,
+    pairs: int | None = None,
     *,
     order: int | None = None,
     dimension: int = 3,
@@ -241,8 +245,28 @@ def all(  # the name of the C call
     stream: Stream | None = None,
     **options: Unpack[AllOptions],
 ) -> AllPairs:
-    """All real eigenpairs of each tensor, at most `pairs`, with the Morse-sum check of completeness."""
+    """All real eigenpairs of each tensor, with the Morse-sum check of completeness.
+
+    `pairs` bounds those that are listed; `truncated` of the result says where there were more. By default all are listed:
+    room for the pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at most 512, and a second search where that was too
+    little.
+    """
     batch = Batch(tensors, order, dimension, context, stream)
+    if pairs is None:
+        found = _all(batch, _generic_pairs(batch), progress, options)
+        if not found.info.truncated_tensors:
+            return found
+        pairs = int(found.found.max())
+    return _all(batch, pairs, progress, options)
+
+
+def _generic_pairs(batch: Batch) -> int:
+    """Pairs of a generic tensor, complex ones included, at most 512."""
+    m, n = batch.order, batch.dimension
+    return min(512, n if m == 2 else ((m - 1) ** n - 1) // (m - 2))
+
+
+def _all(batch: Batch, pairs: int, progress: Progress | None, options: AllOptions) -> AllPairs:
     out = Outputs(batch)
     results, arrays = _pair_results(batch, out, pairs)
     morse_sum, found = out.add((batch.count,), np.int32)

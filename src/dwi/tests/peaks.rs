@@ -223,6 +223,7 @@ fn bad_voxels_say_so_and_harm_no_other() {
     let options = PeaksOptions { basis: Some(Basis::Mrtrix3), missing: Missing::Zero, ..PeaksOptions::default() };
     let expected = find::<f32>(&c, &clean, 3, &options, None);
     let found = find::<f32>(&c, &spoilt, 3, &options, Some(&mask));
+    let mut partials = 0;
     for v in 0..VOXELS {
         let expected_status = match v {
             40 => TensorStatus::Nonfinite,
@@ -232,7 +233,10 @@ fn bad_voxels_say_so_and_harm_no_other() {
             228 => TensorStatus::Isotropic,
             _ => TensorStatus::Ok,
         };
-        assert_eq!(found.status[v], expected_status as i32, "voxel {v}");
+        // Real functions have starts that do not converge here and there, which their voxels say.
+        let partial = expected_status == TensorStatus::Ok && found.status[v] == TensorStatus::Partial as i32;
+        assert!(partial || found.status[v] == expected_status as i32, "voxel {v}: {}", found.status[v]);
+        partials += usize::from(partial);
         if expected_status == TensorStatus::Ok {
             assert_eq!(found.count[v], expected.count[v]);
             assert_eq!(found.peaks[12 * v..12 * v + 12], expected.peaks[12 * v..12 * v + 12], "voxel {v}");
@@ -241,6 +245,7 @@ fn bad_voxels_say_so_and_harm_no_other() {
             assert!(found.peaks[12 * v..12 * v + 12].iter().all(|x| *x == 0.0));
         }
     }
+    assert!(partials < 10, "{partials} voxels");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Real;
-use crate::sshopm::options::{PairClass, Results, TensorStatus};
+use crate::sshopm::options::{NO_PAIR, PairClass, Results, TensorStatus};
 use crate::sshopm::plan::{Reduction, RowBuffers, RowSizes, SignRule};
 use crate::sshopm::product::is_isolated;
 use crate::tensor::{Symmetric, Tensor};
@@ -16,6 +16,8 @@ pub struct PairSet<T> {
     residual: Vec<T>,
     class: Vec<PairClass>,
     basin: Vec<i32>,
+    /// Whether the pair stands for a continuum.
+    continuum: Vec<bool>,
     /// n a pair.
     x: Vec<T>,
     /// n - 1 a pair.
@@ -66,6 +68,7 @@ impl<T: Real> PairSet<T> {
             residual: Vec::new(),
             class: Vec::new(),
             basin: Vec::new(),
+            continuum: Vec::new(),
             x: Vec::new(),
             hessian: Vec::new(),
         }
@@ -91,6 +94,7 @@ impl<T: Real> PairSet<T> {
         add(&mut self.residual, T::from_f64(residual))?;
         add(&mut self.class, class)?;
         add(&mut self.basin, basin)?;
+        add(&mut self.continuum, false)?;
         for c in x {
             add(&mut self.x, T::from_f64(c))?;
         }
@@ -110,20 +114,32 @@ impl<T: Real> PairSet<T> {
         self.push(value.to_f64(), 0.0, PairClass::Degenerate, 0, unit, (1..n).map(|_| 0.0))
     }
 
-    /// Takes in what a chunk found: new pairs are appended, known ones keep the representative of smaller residual.
+    /// Takes in what a chunk found: new pairs are appended, known ones keep the representative of smaller residual, and a
+    /// degenerate pair with the lambda of a continuum belongs to that.
     pub fn merge(&mut self, found: &Found<'_, T>, rule: &Reduction, norm: f64) -> Result<()> {
         let n = self.shape.dimension;
         let even = self.shape.order.is_multiple_of(2);
         let agree = T::from_f64(rule.merge_norm * norm);
+        let same = T::from_f64(rule.degeneracy * norm);
         let within = T::from_f64(rule.merge_chord2);
         for (k, lambda) in found.values.iter().enumerate() {
             let x = &found.vectors[k * n..(k + 1) * n];
             let hessian = &found.hessian[k * (n - 1)..(k + 1) * (n - 1)];
+            let class = class_of(found.classes[k]);
+            let turned = if even { *lambda } else { T::ZERO - *lambda };
+            if class == PairClass::Degenerate
+                && let Some(p) = (0..self.len()).find(|p| {
+                    let value = self.lambda[*p];
+                    self.continuum[*p] && ((*lambda - value).abs() <= same || (turned - value).abs() <= same)
+                })
+            {
+                self.basin[p] = self.basin[p].saturating_add(found.basins[k]);
+                continue;
+            }
             // Both members of a pair are the same: (lambda, x) and (+-lambda, -x).
             let known = (0..self.len()).find(|p| {
                 let y = &self.x[p * n..(p + 1) * n];
                 let (plus, minus) = distances2(x, y);
-                let turned = if even { *lambda } else { T::ZERO - *lambda };
                 (minus <= within && (*lambda - self.lambda[*p]).abs() <= agree)
                     || (plus <= within && (turned - self.lambda[*p]).abs() <= agree)
             });
@@ -133,7 +149,7 @@ impl<T: Real> PairSet<T> {
                     if found.residuals[k] < self.residual[p] {
                         self.lambda[p] = *lambda;
                         self.residual[p] = found.residuals[k];
-                        self.class[p] = class_of(found.classes[k]);
+                        self.class[p] = class;
                         self.x[p * n..(p + 1) * n].copy_from_slice(x);
                         self.hessian[p * (n - 1)..(p + 1) * (n - 1)].copy_from_slice(hessian);
                     }
@@ -141,8 +157,9 @@ impl<T: Real> PairSet<T> {
                 None => {
                     add(&mut self.lambda, *lambda)?;
                     add(&mut self.residual, found.residuals[k])?;
-                    add(&mut self.class, class_of(found.classes[k]))?;
+                    add(&mut self.class, class)?;
                     add(&mut self.basin, found.basins[k])?;
+                    add(&mut self.continuum, false)?;
                     for c in x {
                         add(&mut self.x, *c)?;
                     }
@@ -172,11 +189,11 @@ impl<T: Real> PairSet<T> {
             .sum()
     }
 
-    /// Continuum: three or more degenerate pairs whose lambdas agree to `same` become one. Whether there was one.
-    pub fn collapse(&mut self, same: f64) -> Result<bool> {
+    /// Continuum: `least` or more degenerate pairs whose lambdas agree to `same` become one.
+    pub fn collapse(&mut self, same: f64, least: usize) -> Result<()> {
         let n = self.shape.dimension;
         if !self.has_degenerate() {
-            return Ok(false);
+            return Ok(());
         }
         let belongs = |s: &Self, gone: &[bool], leader: usize, p: usize| {
             let near = (s.lambda[p] - s.lambda[leader]).abs().to_f64() <= same;
@@ -184,9 +201,14 @@ impl<T: Real> PairSet<T> {
         };
         let mut gone = alloc::filled("pairs", self.len(), false)?;
         for p in 0..self.len() {
-            if (p..self.len()).filter(|q| belongs(self, &gone, p, *q)).count() < 3 || !belongs(self, &gone, p, p) {
+            if !belongs(self, &gone, p, p) {
                 continue;
             }
+            let members = (p..self.len()).filter(|q| belongs(self, &gone, p, *q));
+            if members.clone().count() < least && !members.clone().any(|q| self.continuum[q]) {
+                continue;
+            }
+            self.continuum[p] = true;
             for q in p + 1..self.len() {
                 if belongs(self, &gone, p, q) {
                     gone[q] = true;
@@ -197,13 +219,14 @@ impl<T: Real> PairSet<T> {
         let mut keep = alloc::with_capacity("pairs", self.len())?;
         keep.extend((0..self.len()).filter(|p| !gone[*p]));
         if keep.len() == self.len() {
-            return Ok(false);
+            return Ok(());
         }
         for (to, from) in keep.iter().enumerate() {
             self.lambda.swap(to, *from);
             self.residual.swap(to, *from);
             self.class.swap(to, *from);
             self.basin.swap(to, *from);
+            self.continuum.swap(to, *from);
             self.x.copy_within(from * n..(from + 1) * n, to * n);
             self.hessian.copy_within(from * (n - 1)..(from + 1) * (n - 1), to * (n - 1));
         }
@@ -212,13 +235,14 @@ impl<T: Real> PairSet<T> {
         self.residual.truncate(len);
         self.class.truncate(len);
         self.basin.truncate(len);
+        self.continuum.truncate(len);
         self.x.truncate(len * n);
         self.hessian.truncate(len * (n - 1));
-        Ok(true)
+        Ok(())
     }
 
-    /// Writes the pairs of tensor `t`, descending in lambda, at most `room` of them.
-    pub fn write(&self, results: &mut Results<'_>, t: usize, room: usize, status: TensorStatus) -> Result<()> {
+    /// Writes the pairs of tensor `t`, descending in lambda, at most `room` of them. Whether that left out any.
+    pub fn write(&self, results: &mut Results<'_>, t: usize, room: usize, status: TensorStatus) -> Result<bool> {
         let n = self.shape.dimension;
         let mut order = alloc::with_capacity("pairs", self.len())?;
         order.extend(0..self.len());
@@ -242,7 +266,7 @@ impl<T: Real> PairSet<T> {
             let p = order.get(k).copied();
             real(&mut results.values, "values", &[k, t], p.map_or(nan, |p| self.lambda[p]))?;
             real(&mut results.residuals, "residuals", &[k, t], p.map_or(nan, |p| self.residual[p]))?;
-            integer(&mut results.classes, "classes", &[k, t], p.map_or(0, |p| self.class[p] as i32))?;
+            integer(&mut results.classes, "classes", &[k, t], p.map_or(NO_PAIR, |p| self.class[p] as i32))?;
             integer(&mut results.basins, "basins", &[k, t], p.map_or(0, |p| self.basin[p]))?;
             for i in 0..n {
                 real(&mut results.vectors, "vectors", &[i, k, t], p.map_or(nan, |p| self.x[p * n + i]))?;
@@ -252,7 +276,9 @@ impl<T: Real> PairSet<T> {
             }
         }
         integer(&mut results.count, "count", &[t], i32::try_from(listed).unwrap_or(i32::MAX))?;
-        integer(&mut results.status, "status", &[t], status as i32)
+        integer(&mut results.found, "found", &[t], i32::try_from(self.len()).unwrap_or(i32::MAX))?;
+        integer(&mut results.status, "status", &[t], status as i32)?;
+        Ok(listed < self.len())
     }
 }
 

@@ -6,7 +6,7 @@ use super::flight::{Rule, state};
 use super::load::{self, Loaded};
 use super::pool::{JOB, LANES, Launch, Pool, row, write_job};
 use super::reduce::{self, Ends, Merge};
-use super::tensor::{Scratch, rule_of};
+use super::tensor::{Scratch, rule_of, verified};
 use super::write::{self, Iterates, wants_starts, write_starts};
 use crate::alloc;
 use crate::backend::cpu::Isa;
@@ -14,6 +14,7 @@ use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd, Vectorised, dispatch}
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::Real;
+use crate::shape::to_u64;
 use crate::sshopm::options::{Goal, TensorStatus};
 use crate::sshopm::plan::{Counts, Plan, RowSizes, Rows, Tile};
 
@@ -34,10 +35,14 @@ struct Open<T> {
     fed: usize,
     /// Starts that have not ended.
     left: usize,
-    /// Whether a start converged, in either pass.
-    converged: bool,
+    /// Starts that converged, in both passes.
+    converged: usize,
+    /// Starts that did not, in both passes.
+    missed: usize,
     /// Pairs listed by the pass before.
     listed: usize,
+    /// Pairs found by the pass before.
+    found: usize,
     status: TensorStatus,
     /// Largest magnitude of the entries.
     largest: T,
@@ -51,8 +56,9 @@ struct Open<T> {
 impl<T> Open<T> {
     /// Notes the end of `count` starts, and that of the last.
     #[inline(always)]
-    fn end(&mut self, count: usize, converged: bool, slot: usize, finished: &mut Vec<usize>) {
-        self.converged |= converged;
+    fn end(&mut self, count: usize, converged: usize, slot: usize, finished: &mut Vec<usize>) {
+        self.converged += converged;
+        self.missed += count - converged;
         self.left -= count;
         if self.left == 0 {
             finished.push(slot);
@@ -89,8 +95,10 @@ impl<T: Real> Feed<T> {
                 again: false,
                 fed: 0,
                 left: 0,
-                converged: false,
+                converged: 0,
+                missed: 0,
                 listed: 0,
+                found: 0,
                 status: TensorStatus::NoPair,
                 largest: T::ZERO,
                 loaded: Loaded::none(),
@@ -267,7 +275,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
                 let mut rows = self.rows.nth(place, self.sizes);
                 let starts = self.scratch.start_vectors(self.plan);
                 let listed = write::write_special(self.plan, starts, special, value, &mut rows);
-                write::write_end(self.plan, listed, special, &mut rows);
+                write::write_end(self.plan, listed, listed, special, &mut rows);
                 at.counts.skipped += 1;
                 false
             }
@@ -275,8 +283,8 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
                 let open = &mut self.feed.open[slot];
                 open.place = place;
                 open.minima = self.plan.goal == Goal::Minima;
-                open.converged = false;
-                open.listed = 0;
+                (open.converged, open.missed) = (0, 0);
+                (open.listed, open.found) = (0, 0);
                 open.status = TensorStatus::NoPair;
                 open.largest = largest;
                 self.begin_pass(slot);
@@ -307,7 +315,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         let Feed { pool, open, finished, .. } = &mut *self.feed;
         at.counts = at.counts.plus(dispatch(self.isa, Collect { pool, open, finished }));
         while let Some(slot) = self.feed.finished.pop() {
-            self.reduce(slot);
+            at.counts = at.counts.plus(self.reduce(slot));
         }
     }
 
@@ -340,8 +348,8 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         }
     }
 
-    /// From the ends of a tensor's starts to its rows.
-    fn reduce(&mut self, slot: usize) {
+    /// From the ends of a tensor's starts to its rows. Counts whether its list is short or its starts did not all converge.
+    fn reduce(&mut self, slot: usize) -> Counts {
         let plan = self.plan;
         let open = &mut self.feed.open[slot];
         let mut rows = self.rows.nth(open.place, self.sizes);
@@ -350,19 +358,27 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
             dispatch(self.isa, Merge { plan, loaded: &open.loaded, ends: &mut open.ends, pairs });
             let said = reduce::select(self.engine, plan, &open.loaded, &open.numbers[JOB..], pairs);
             open.listed = write::write_pairs(plan, &open.loaded, pairs, &mut rows, open.listed);
+            open.found += pairs.selected;
             // A pass that found nothing does not undo what the other found.
             if said != TensorStatus::NoPair && open.status != TensorStatus::Degenerate {
                 open.status = said;
             }
-        } else if open.converged {
+        } else if open.converged > 0 {
             open.status = TensorStatus::Ok;
         }
         if plan.goal == Goal::Both && !open.minima {
             open.again = true;
-            return;
+            return Counts::default();
         }
-        write::write_end(plan, open.listed, open.status, &mut rows);
+        let status = verified(open.status, to_u64(open.missed));
+        write::write_end(plan, open.listed, open.found, status, &mut rows);
+        let counts = Counts {
+            truncated: u64::from(open.found > open.listed && plan.reduction.pairs > 0),
+            unconverged: u64::from(open.missed > 0),
+            ..Counts::default()
+        };
         self.feed.free.push(slot);
+        counts
     }
 }
 
@@ -423,7 +439,7 @@ impl<T: Real> Kernel<T> for Collect<'_, T> {
                 ends.lambda[s..][..width].copy_from_slice(&block[row::LAMBDA * width..][..width]);
                 ends.residual2[s..][..width].copy_from_slice(&block[row::RESIDUAL2 * width..][..width]);
                 ends.open[s..][..width].copy_from_slice(&found[..width]);
-                tensor.end(width, good != 0, slot, finished);
+                tensor.end(width, good.count_ones() as usize, slot, finished);
                 continue;
             }
             let mut bits = ended;
@@ -441,11 +457,11 @@ impl<T: Real> Kernel<T> for Collect<'_, T> {
                 ends.lambda[s] = block[row::LAMBDA * width + l];
                 ends.residual2[s] = block[row::RESIDUAL2 * width + l];
                 ends.open[s] = found[l];
-                tensor.end(1, good >> l & 1 != 0, slot, finished);
+                tensor.end(1, (good >> l & 1) as usize, slot, finished);
             }
         }
         steps.store(&mut found);
         let iterations = found[..width].iter().map(|n| n.to_f64()).sum::<f64>() as u64;
-        Counts { converged, iterations, skipped: 0 }
+        Counts { converged, iterations, ..Counts::default() }
     }
 }

@@ -1,11 +1,12 @@
-//! The iterations in any dimension, on arrays of vectors. The method is that of [`super::three`], but for the hybrid: in
-//! other dimensions than 3 it takes Newton's step where H is negative definite and the step short, else a power step.
+//! The iterations in any dimension, on arrays of vectors. The method is that of [`super::three`]. In other dimensions than 3
+//! the hybrid takes Newton's step where H is negative definite and the step short, else shifts H by a bound of its largest
+//! eigenvalue; with a constant shift it takes a power step instead.
 
 use super::chain::{Chain, Contracted, packed};
 use super::flight::{Flight, Job, Rule, Step, state};
-use super::linear::{cholesky_solve, least_eigenvalue, least_eigenvalue_bound, qr_solve};
+use super::linear::{cholesky_solve, largest_eigenvalue_bound, least_eigenvalue, least_eigenvalue_bound, qr_solve};
 use super::steps::{Status, tiny2};
-use super::three::{adaptive_shift, newton_judge};
+use super::three::{adaptive_shift, newton_ends, newton_judge};
 use super::uphill::uphill;
 use crate::alloc;
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
@@ -26,6 +27,8 @@ pub struct General<T> {
     /// The projected matrix or a copy of the whole one, n x n.
     c: Vec<T>,
     d: Vec<T>,
+    /// A step that is put aside.
+    aside: Vec<T>,
 }
 
 impl<T: Real> General<T> {
@@ -41,6 +44,7 @@ impl<T: Real> General<T> {
             p: array(n)?,
             c: array(n * n)?,
             d: array(n)?,
+            aside: array(n)?,
         })
     }
 
@@ -130,8 +134,10 @@ impl<T: Real> General<T> {
         if n <= EXACT_SHIFT { least_eigenvalue(simd, &mut self.c, n) } else { least_eigenvalue_bound(simd, &self.c, n) }
     }
 
-    /// Newton's step on the tangent plane into `d` (n components), from the projection. Returns which lanes may take it.
+    /// Newton's step on the tangent plane into `d` (n components), from the projection, with the Hessian H less `shift` times
+    /// the identity. Returns which lanes may take it: those where that is negative definite, or, with `any`, regular.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
     fn newton<S: Simd<T>>(
         &mut self,
         simd: S,
@@ -139,13 +145,15 @@ impl<T: Real> General<T> {
         n: usize,
         beta: S::V,
         lambda: S::V,
+        shift: S::V,
         any: bool,
     ) -> <S::V as Lanes>::M {
         let lanes = S::V::LEN;
         let size = n - 1;
         let k = simd.splat(T::from_f64((m - 1) as f64));
         let zero = simd.splat(T::ZERO);
-        // -H = lambda I - (m-1) C, and -H d = U'r.
+        // s I - H = (lambda + s) I - (m-1) C, and (s I - H) d = U'r.
+        let lambda = lambda.add(shift);
         for i in 0..size {
             for j in 0..size {
                 let c = simd.load(&self.c[(i * size + j) * lanes..]);
@@ -171,6 +179,46 @@ impl<T: Real> General<T> {
             vd.neg_mul_add(v, d).store(&mut self.d[i * lanes..]);
         }
         solved
+    }
+
+    /// The hybrid's step in other dimensions than 3, into `d`: as [`uphill`], but where H is not negative definite or Newton's
+    /// step longer than 2/m, the shift comes from a bound of the largest eigenvalue, so that it may be more than the least.
+    /// A multiple of E in the tensor does not change the step. Returns the shift.
+    #[inline(always)]
+    fn uphill_any<S: Simd<T>>(
+        &mut self,
+        simd: S,
+        (m, n): (usize, usize),
+        beta: S::V,
+        lambda: S::V,
+        residual2: S::V,
+        running: <S::V as Lanes>::M,
+    ) -> S::V {
+        let lanes = S::V::LEN;
+        let number = |x: f64| simd.splat(T::from_f64(x));
+        let zero = number(0.0);
+        let order = m as f64;
+        let top = number(order - 1.0).mul(largest_eigenvalue_bound(simd, &self.c, n - 1)).sub(lambda);
+        let definite = self.newton(simd, m, n, beta, lambda, zero, false);
+        let short = inner(simd, &self.d, &self.d, n).le(number(4.0 / (order * order)));
+        let plain = definite.and(short);
+        if !running.and_not(plain).any() {
+            return zero;
+        }
+        // The projection and the second system overwrite everything else.
+        for i in 0..n {
+            simd.load(&self.d[i * lanes..]).store(&mut self.aside[i * lanes..]);
+        }
+        let tiny = number(if size_of::<T>() == 4 { 1e-18 } else { 1e-150 });
+        let steepness = residual2.sqrt().mul_add(number(0.5 * order), tiny);
+        let shift = steepness.add(top).max(zero);
+        let beta = self.project(simd, n);
+        self.newton(simd, m, n, beta, lambda, shift, false);
+        for i in 0..n {
+            let (d, p) = (simd.load(&self.d[i * lanes..]), simd.load(&self.aside[i * lanes..]));
+            S::V::select(plain, p, d).store(&mut self.d[i * lanes..]);
+        }
+        S::V::select(plain, zero, shift)
     }
 
     /// The hybrid's step in dimension 3, into `d`. Returns the shift.
@@ -311,10 +359,9 @@ fn step<T: Real, S: Simd<T>>(
                 return running;
             }
             let beta = work.project(simd, n);
-            let solved = work.newton(simd, m, n, beta, lambda, true);
-            let singular = running.and_not(solved);
-            status.end(simd, singular, state::SINGULAR);
-            let going = running.and_not(singular);
+            let solved = work.newton(simd, m, n, beta, lambda, zero, true);
+            let length2 = inner(simd, &work.d, &work.d, n);
+            let going = newton_ends(simd, status, running, running.and_not(solved), length2);
             work.move_to(simd, n, going, status, true);
             going
         }
@@ -335,8 +382,10 @@ fn step<T: Real, S: Simd<T>>(
             let beyond = simd.splat(rule.warmup).lt(status.iterations);
             let (newton, shift) = if n == 3 && rule.step == Step::Hybrid {
                 (beyond, work.uphill(simd, m, lambda, status.residual2))
+            } else if rule.step == Step::Hybrid {
+                (beyond, work.uphill_any(simd, (m, n), beta, lambda, status.residual2, running))
             } else {
-                let definite = work.newton(simd, m, n, beta, lambda, false);
+                let definite = work.newton(simd, m, n, beta, lambda, zero, false);
                 let short = inner(simd, &work.d, &work.d, n).lt(simd.splat(T::from_f64(0.25)));
                 (definite.and(short).and(beyond), zero)
             };

@@ -111,6 +111,20 @@ pub fn qr_solve<T: Real, S: Simd<T>>(simd: S, a: &mut [T], b: &mut [T], n: usize
 /// eigenvalues, whose mean and square sum are the trace and the Frobenius norm. Exact for n = 2.
 #[inline(always)]
 pub fn least_eigenvalue_bound<T: Real, S: Simd<T>>(simd: S, a: &[T], n: usize) -> S::V {
+    let (mean, spread) = eigenvalue_bounds(simd, a, n);
+    mean.sub(spread)
+}
+
+/// The corresponding upper bound of the largest eigenvalue.
+#[inline(always)]
+pub fn largest_eigenvalue_bound<T: Real, S: Simd<T>>(simd: S, a: &[T], n: usize) -> S::V {
+    let (mean, spread) = eigenvalue_bounds(simd, a, n);
+    mean.add(spread)
+}
+
+/// Mean of the eigenvalues, and how far one of them may be from it.
+#[inline(always)]
+fn eigenvalue_bounds<T: Real, S: Simd<T>>(simd: S, a: &[T], n: usize) -> (S::V, S::V) {
     let count = simd.splat(T::from_f64(1.0 / n as f64));
     let zero = simd.splat(T::ZERO);
     let mut trace = zero;
@@ -128,7 +142,7 @@ pub fn least_eigenvalue_bound<T: Real, S: Simd<T>>(simd: S, a: &[T], n: usize) -
         }
     }
     let spread = square.mul(count).mul(simd.splat(T::from_f64((n - 1) as f64)));
-    mean.sub(spread.sqrt())
+    (mean, spread.sqrt())
 }
 
 /// Smallest eigenvalue of a symmetric matrix, which is overwritten, by cyclic Jacobi rotations.

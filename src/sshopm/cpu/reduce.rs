@@ -52,8 +52,10 @@ pub struct Pairs<T> {
     flip: Vec<bool>,
     /// Whether it is still in the list.
     alive: Vec<bool>,
-    /// The list, in the order of writing.
+    /// The list, in the order of writing, all of it or the first K.
     pub order: Vec<usize>,
+    /// Its length before it was cut to K.
+    pub selected: usize,
 }
 
 impl<T: Real> Ends<T> {
@@ -89,6 +91,7 @@ impl<T: Real> Pairs<T> {
             flip: alloc::filled("pairs", stride, false)?,
             alive: alloc::filled("pairs", stride, false)?,
             order: alloc::with_capacity("pairs", stride)?,
+            selected: 0,
         })
     }
 
@@ -237,6 +240,7 @@ pub fn select<T: Real>(
 ) -> TensorStatus {
     // The list is that of the last tensor until it is written anew.
     pairs.order.clear();
+    pairs.selected = 0;
     if pairs.found == 0 {
         return TensorStatus::NoPair;
     }
@@ -283,6 +287,8 @@ fn finish<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>) -> 
     }
     let status = collapse(rule, loaded, pairs);
     list(plan, loaded, pairs, odd);
+    pairs.selected = pairs.order.len();
+    pairs.order.truncate(plan.reduction.pairs);
     status
 }
 
@@ -313,12 +319,13 @@ fn collapse<T: Real>(rule: &Reduction, loaded: &Loaded<T>, pairs: &mut Pairs<T>)
     status
 }
 
-/// Thresholds, order, separation, number.
+/// Thresholds, order, separation.
 fn list<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>, odd: bool) {
     let rule = &plan.reduction;
     let n = plan.shape.dimension;
-    // Descending for maxima, ascending for minima, by the lambda that is written.
-    let rank = |pairs: &Pairs<T>, k: usize| loaded.direction * pairs.value(loaded, odd, k);
+    // Descending for maxima, ascending for minima, by the end's own lambda: for odd order and the canonical sign the maxima
+    // with lambda < 0, which are written as minima, then follow in ascending order.
+    let rank = |pairs: &Pairs<T>, k: usize| loaded.direction * loaded.value(pairs.lambda[k]);
     pairs.order.clear();
     for k in 0..pairs.found {
         if !pairs.alive[k] {
@@ -349,7 +356,6 @@ fn list<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>, odd: 
         order.truncate(kept);
         pairs.order = order;
     }
-    pairs.order.truncate(rule.pairs);
 }
 
 fn chord2<T: Real>(pairs: &Pairs<T>, n: usize, even: bool, p: usize, q: usize) -> T {

@@ -174,6 +174,11 @@ pub fn rule_of<T: Real>(plan: &Plan<T>, rows: &Rows<'_, T>) -> Rule<T> {
     }
 }
 
+/// The status of a tensor that `missed` starts did not converge for: without them pairs may be missing.
+pub fn verified(status: TensorStatus, missed: u64) -> TensorStatus {
+    if status == TensorStatus::Ok && missed > 0 { TensorStatus::Partial } else { status }
+}
+
 /// Works on the tensor with the given index. `rows` are its own; `trace` is wanted where it is not empty.
 #[expect(clippy::too_many_arguments, reason = "one tensor, its memory and its results")]
 pub fn solve<T: Vectorised>(
@@ -191,12 +196,13 @@ pub fn solve<T: Vectorised>(
     scratch.take_in(isa, input);
     scratch.draw_starts(plan, index);
     let mut status = TensorStatus::NoPair;
-    let mut listed = 0;
+    let (mut listed, mut found, mut started) = (0, 0, 0u64);
     match load::inspect(plan, scratch.entries()) {
         Err((special, value)) => {
             counts.skipped = 1;
             status = special;
             listed = write_special(plan, scratch.start_vectors(plan), special, value, rows);
+            found = listed;
         }
         Ok(largest) => {
             for minima in [false, true] {
@@ -207,6 +213,7 @@ pub fn solve<T: Vectorised>(
                 let starts = Vectors { data: &scratch.starts, stride: scratch.stride, count: plan.start_count };
                 let loaded = load::prepare(engine, plan, minima, largest, &mut alone.a, starts, &mut scratch.values);
                 counts = counts.plus(iterate(isa, engine, plan, &loaded, scratch, alone, rows, trace));
+                started += to_u64(plan.start_count);
                 if plan.reduction.pairs == 0 {
                     continue;
                 }
@@ -214,6 +221,7 @@ pub fn solve<T: Vectorised>(
                 dispatch(isa, Merge { plan, loaded: &loaded, ends, pairs });
                 let said = reduce::select(engine, plan, &loaded, &alone.a, &mut scratch.pairs);
                 listed = write_pairs(plan, &loaded, &scratch.pairs, rows, listed);
+                found += scratch.pairs.selected;
                 // A pass that found nothing does not undo what the other found.
                 if said != TensorStatus::NoPair && status != TensorStatus::Degenerate {
                     status = said;
@@ -222,9 +230,12 @@ pub fn solve<T: Vectorised>(
             if plan.reduction.pairs == 0 && counts.converged > 0 {
                 status = TensorStatus::Ok;
             }
+            status = verified(status, started - counts.converged);
+            counts.unconverged = u64::from(started > counts.converged);
         }
     }
-    write_end(plan, listed, status, rows);
+    counts.truncated = u64::from(found > listed && plan.reduction.pairs > 0);
+    write_end(plan, listed, found, status, rows);
     counts
 }
 
@@ -346,7 +357,7 @@ impl<T: Real> Kernel<T> for Settle<'_, T> {
         let mut sums = [T::ZERO; 64];
         steps.store(&mut sums);
         let iterations = sums[..lanes].iter().map(|s| s.to_f64()).sum::<f64>() as u64;
-        Counts { converged, iterations, skipped: 0 }
+        Counts { converged, iterations, ..Counts::default() }
     }
 }
 

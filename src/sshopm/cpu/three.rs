@@ -227,8 +227,8 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
         let size = trace.mul_add(trace, determinant.mul(k).abs());
         let least = simd.splat(T::from_f64(if size_of::<T>() == 4 { 1e-6 } else { 1e-14 }));
         let singular = running.and(determinant.mul(k).abs().le(least.mul(size)));
-        status.end(simd, singular, state::SINGULAR);
-        running.and_not(singular)
+        let length2 = dot(d, d).mul(inverse.mul(inverse));
+        newton_ends(simd, status, running, singular, length2)
     } else {
         // H is negative definite and the step shorter than a half.
         let half = simd.splat(T::from_f64(0.5)).mul(determinant);
@@ -298,6 +298,29 @@ pub fn newton_judge<T: Real, S: Simd<T>>(
     status.iterations = S::V::select(going, status.iterations.add(simd.splat(T::ONE)), status.iterations);
     status.shift = S::V::select(within, simd.splat(T::ONE), zero);
     going
+}
+
+/// Ends the starts that cannot take Newton's step, whose squared length is `length2`; returns those that can. A start
+/// within the floor of the residual has converged: at a continuum of eigenvectors the Hessian is singular, and the step
+/// along it, a quotient of rounding errors, is as long as it happens to be.
+#[inline(always)]
+pub fn newton_ends<T: Real, S: Simd<T>>(
+    simd: S,
+    status: &mut Status<S::V>,
+    running: <S::V as Lanes>::M,
+    singular: <S::V as Lanes>::M,
+    length2: S::V,
+) -> <S::V as Lanes>::M {
+    let zero = simd.splat(T::ZERO);
+    // From within the floor a nondegenerate pair is no further than floor / |smallest Hessian eigenvalue|: both at their
+    // defaults give 1e-4 (f64) and 1e-2 (f32).
+    let long = simd.splat(T::from_f64(if size_of::<T>() == 4 { 1e-4 } else { 1e-8 }));
+    let within = running.and(zero.lt(status.shift));
+    let flat = within.and(singular).or(within.and(long.lt(length2)));
+    let lost = singular.and_not(flat);
+    status.end(simd, flat, state::CONVERGED);
+    status.end(simd, lost, state::SINGULAR);
+    running.and_not(flat).and_not(lost)
 }
 
 /// Kolda and Mayo's shift (2014): makes A x^m + alpha |x|^m convex at x with a margin tau, e being the smallest

@@ -5,7 +5,7 @@ use super::flight::status_of;
 use super::load::Loaded;
 use super::reduce::Pairs;
 use crate::scalar::Real;
-use crate::sshopm::options::{PairClass, StartStatus, TensorStatus};
+use crate::sshopm::options::{NO_PAIR, PairClass, StartStatus, TensorStatus};
 use crate::sshopm::plan::{Counts, Plan, Rows, is_skipped};
 
 /// Whether any result of single starts is wanted.
@@ -95,7 +95,7 @@ fn part<T>(row: &mut [T], first: usize, end: usize) -> &mut [T] {
 /// Fills the rows of a tensor that the mask leaves out.
 pub fn write_masked<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>) -> Counts {
     let nan = T::from_f64(f64::NAN);
-    write_end(plan, 0, TensorStatus::Masked, rows);
+    write_end(plan, 0, 0, TensorStatus::Masked, rows);
     for array in
         [&mut *rows.start_values, &mut *rows.start_vectors, &mut *rows.start_residuals, &mut *rows.start_shifts]
     {
@@ -162,10 +162,11 @@ fn write_vector<T: Real>(
     }
 }
 
-/// Fills the rows from `listed` on, and says of the tensor what is to be said.
-pub fn write_end<T: Real>(plan: &Plan<T>, listed: usize, status: TensorStatus, rows: &mut Rows<'_, T>) {
+/// Fills the rows from `listed` on, and writes the counts and the status of the tensor, which has `found` pairs.
+pub fn write_end<T: Real>(plan: &Plan<T>, listed: usize, found: usize, status: TensorStatus, rows: &mut Rows<'_, T>) {
     write_missing(plan, rows, listed);
     set(rows.count, 0, count_of(listed));
+    set(rows.found, 0, count_of(found));
     set(rows.status, 0, status as i32);
 }
 
@@ -182,11 +183,11 @@ fn write_missing<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>, listed: usize)
     from(rows.hessian, n - 1);
     let peak = rows.peaks.len().checked_div(pairs).unwrap_or(0);
     from(rows.peaks, peak);
-    for row in [&mut *rows.classes, &mut *rows.basins] {
+    for (row, absent) in [(&mut *rows.classes, NO_PAIR), (&mut *rows.basins, 0)] {
         // Filling nothing is slow where the row is not wanted: its pointer points nowhere, and the processor takes
         // hundreds of cycles to find that no byte is written there.
         if listed < row.len() {
-            row[listed..].fill(0);
+            row[listed..].fill(absent);
         }
     }
 }

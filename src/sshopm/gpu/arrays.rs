@@ -18,7 +18,7 @@ macro_rules! places {
             /// Lists the outputs that are wanted.
             pub(super) fn take<'t>(outputs: &'t mut Outputs<'_, '_>) -> (Self, Vec<(&'static str, &'t mut Tensor)>) {
                 let mut places = Self::default();
-                let mut list: Vec<(&'static str, &mut Tensor)> = Vec::with_capacity(17);
+                let mut list: Vec<(&'static str, &mut Tensor)> = Vec::with_capacity(18);
                 $(if let Some(tensor) = outputs.results.$name.as_deref_mut() {
                     places.$name = Some(list.len());
                     list.push((stringify!($name), tensor));
@@ -47,7 +47,8 @@ places!(
     start_iterations,
     start_shifts,
     start_status,
-    start_violations
+    start_violations,
+    found
 );
 
 /// Regions of a chunk's scratch memory, by purpose.
@@ -55,6 +56,7 @@ places!(
 pub(super) struct Scratch {
     pub(super) bytes: Vec<usize>,
     pub(super) count: Option<usize>,
+    pub(super) found: Option<usize>,
     pub(super) status: Option<usize>,
     pub(super) start_values: Option<usize>,
     pub(super) start_vectors: Option<usize>,

@@ -124,6 +124,8 @@ pub fn run<T: Real>(
         tolerance: plan.tolerance,
         seconds: started.elapsed().as_secs_f64(),
         tolerance_raised: false,
+        truncated_tensors: number(counts.truncated),
+        unconverged_tensors: number(counts.unconverged),
     })
 }
 
@@ -179,6 +181,9 @@ impl<'a, T: Real> Call<'a, T> {
         let mut scratch = Scratch::default();
         if pairs > 0 && plan.goal == Goal::Both && places.count.is_none() {
             scratch.count = scratch.add(size_of::<i32>());
+        }
+        if pairs > 0 && plan.goal == Goal::Both && places.found.is_none() {
+            scratch.found = scratch.add(size_of::<i32>());
         }
         if !fused {
             if places.status.is_none() {
@@ -309,6 +314,9 @@ impl<'a, T: Real> Call<'a, T> {
             iterations: at(0, c::COUNTER_ITERATIONS) + at(1, c::COUNTER_ITERATIONS),
             // Both passes skip the same tensors.
             skipped: at(0, c::COUNTER_SKIPPED),
+            // The first of two passes leaves these to the second.
+            truncated: at(0, c::COUNTER_TRUNCATED) + at(1, c::COUNTER_TRUNCATED),
+            unconverged: at(0, c::COUNTER_UNCONVERGED) + at(1, c::COUNTER_UNCONVERGED),
         })
     }
 
@@ -356,6 +364,7 @@ impl<'a, T: Real> Call<'a, T> {
             basins: pick(chunk, p.basins, None),
             status: pick(chunk, p.status, s.status),
             peaks: pick(chunk, p.peaks, None),
+            found: pick(chunk, p.found, s.found),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::backend::gpu::kernels::constants as c;
 use crate::backend::gpu::kernels::sshopm as kernels;
 use crate::scalar::Real;
-use crate::sshopm::options::Test;
+use crate::sshopm::options::{Goal, Test};
 use crate::sshopm::plan::{ConstantShift, Iteration, PeakForm, Plan, SignRule};
 
 /// Settings of one pass over a chunk. `is_second` says that pairs of an earlier pass are in the rows already.
@@ -28,6 +28,7 @@ pub(super) fn of<T: Real>(
     set(plan.missing == T::ZERO, c::MISSING_ZERO);
     set(peak_form == Some(PeakForm::Scaled), c::PEAKS_SCALED);
     set(is_second, c::APPEND);
+    set(plan.goal == Goal::Both && !is_second, c::FIRST_OF_TWO);
     // The one pair of a continuum is listed once, by the first pass.
     set(!rule.special_pair || is_second, c::NO_SPECIAL_PAIR);
     kernels::Settings {
@@ -60,15 +61,16 @@ pub(super) fn of<T: Real>(
     }
 }
 
-/// Classes that may be listed. For odd order a maximum with lambda < 0 is written as the minimum (-lambda, -x).
+/// Classes that may be listed. For odd order and the canonical sign a maximum with lambda < 0 is written as the minimum
+/// (-lambda, -x).
 fn kept_classes<T>(plan: &Plan<T>, goal: i32) -> i32 {
     let bit = |class: i32| 1 << class;
     let any = bit(c::PAIR_POSITIVE_STABLE) | bit(c::PAIR_NEGATIVE_STABLE);
     let stable = match (plan.shape.order % 2, goal) {
         _ if plan.reduction.saddles => any | bit(c::PAIR_UNSTABLE),
-        (0, c::MINIMA) => bit(c::PAIR_POSITIVE_STABLE),
-        (0, _) => bit(c::PAIR_NEGATIVE_STABLE),
-        _ => any,
+        (1, _) if plan.sign == SignRule::Canonical => any,
+        (_, c::MINIMA) => bit(c::PAIR_POSITIVE_STABLE),
+        _ => bit(c::PAIR_NEGATIVE_STABLE),
     };
     stable | bit(c::PAIR_DEGENERATE)
 }

@@ -30,7 +30,7 @@ macro_rules! each_row {
     ($rows:expr, $call:ident) => {
         $call!(count, values, vectors, residuals, classes, hessian, basins, status);
         $call!(start_values, start_vectors, start_residuals, start_iterations, start_shifts, start_status);
-        $call!(start_violations);
+        $call!(start_violations, found);
     };
 }
 
@@ -52,7 +52,7 @@ impl<T: Real> SshopmOps<T> for GpuOps<'_> {
         let entries = plan.shape.count();
         let count = tile.input.len() / entries;
         let mut places = Places::default();
-        let mut buffers = Buffers(Vec::with_capacity(15));
+        let mut buffers = Buffers(Vec::with_capacity(16));
         macro_rules! allocate {
             ($($name:ident),*) => {
                 $(if !rows.$name.is_empty() {

@@ -3,27 +3,36 @@
 use super::support::*;
 use crate::error::Error;
 use crate::progress::Progress;
+use crate::scalar::Real;
 use crate::sshopm::{AllOptions, NO_MORSE_INFORMATION, PairClass, Results, TensorStatus, all};
 use crate::tensor::Tensor;
 
-struct All {
-    count: usize,
-    values: Vec<f64>,
-    vectors: Vec<f64>,
-    residuals: Vec<f64>,
-    classes: Vec<i32>,
-    hessian: Vec<f64>,
-    status: i32,
-    morse: i32,
-    expected: i32,
+pub struct All {
+    pub count: usize,
+    pub found: usize,
+    pub info: crate::sshopm::Info,
+    pub values: Vec<f64>,
+    pub vectors: Vec<f64>,
+    pub residuals: Vec<f64>,
+    pub classes: Vec<i32>,
+    pub hessian: Vec<f64>,
+    pub status: i32,
+    pub morse: i32,
+    pub expected: i32,
 }
 
 fn find(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &AllOptions, k: usize) -> All {
+    find_as::<f64>(c, a, o, k)
+}
+
+/// All pairs of one tensor of type T, as f64, at most `k`.
+pub fn find_as<T: Real>(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &AllOptions, k: usize) -> All {
     let n = a.symmetric().unwrap().dimension;
     let (mut count, mut status) = (dense::<i32>(c, &[1]), dense::<i32>(c, &[1]));
+    let mut found = dense::<i32>(c, &[1]);
     let (mut morse, mut expected) = (dense::<i32>(c, &[1]), dense::<i32>(c, &[1]));
-    let (mut values, mut residuals) = (dense::<f64>(c, &[k, 1]), dense::<f64>(c, &[k, 1]));
-    let (mut vectors, mut hessian) = (dense::<f64>(c, &[n, k, 1]), dense::<f64>(c, &[n - 1, k, 1]));
+    let (mut values, mut residuals) = (dense::<T>(c, &[k, 1]), dense::<T>(c, &[k, 1]));
+    let (mut vectors, mut hessian) = (dense::<T>(c, &[n, k, 1]), dense::<T>(c, &[n - 1, k, 1]));
     let mut classes = dense::<i32>(c, &[k, 1]);
     let mut r = Results {
         count: Some(&mut count),
@@ -33,20 +42,27 @@ fn find(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &AllOptions,
         classes: Some(&mut classes),
         hessian: Some(&mut hessian),
         status: Some(&mut status),
+        found: Some(&mut found),
         ..Results::default()
     };
-    all(c, None, a, o, &mut r, Some(&mut morse), Some(&mut expected), &Progress::none()).unwrap();
+    let info = all(c, None, a, o, &mut r, Some(&mut morse), Some(&mut expected), &Progress::none()).unwrap();
     All {
         count: data::<i32>(&count)[0] as usize,
-        values: data(&values),
-        vectors: data(&vectors),
-        residuals: data(&residuals),
+        found: data::<i32>(&found)[0] as usize,
+        info,
+        values: numbers::<T>(&values),
+        vectors: numbers::<T>(&vectors),
+        residuals: numbers::<T>(&residuals),
         classes: data(&classes),
-        hessian: data(&hessian),
+        hessian: numbers::<T>(&hessian),
         status: data::<i32>(&status)[0],
         morse: data::<i32>(&morse)[0],
         expected: data::<i32>(&expected)[0],
     }
+}
+
+fn numbers<T: Real>(t: &Tensor) -> Vec<f64> {
+    data::<T>(t).into_iter().map(Real::to_f64).collect()
 }
 
 const NS: i32 = PairClass::NegativeStable as i32;

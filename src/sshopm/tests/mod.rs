@@ -1,5 +1,7 @@
 mod all;
+mod continua;
 mod edges;
+mod goals;
 mod invariance;
 mod products;
 mod solve;

@@ -72,6 +72,7 @@ pub struct Solved<T> {
     pub hessian: Vec<T>,
     pub basins: Vec<i32>,
     pub status: Vec<i32>,
+    pub found: Vec<i32>,
 }
 
 /// Solves with K = `pairs`.
@@ -88,6 +89,7 @@ pub fn run<T: Real>(
     let (mut values, mut residuals) = (dense::<T>(c, &[pairs, t]), dense::<T>(c, &[pairs, t]));
     let (mut vectors, mut hessian) = (dense::<T>(c, &[n, pairs, t]), dense::<T>(c, &[n - 1, pairs, t]));
     let (mut classes, mut basins) = (dense::<i32>(c, &[pairs, t]), dense::<i32>(c, &[pairs, t]));
+    let mut found = dense::<i32>(c, &[t]);
     let mut results = Results {
         count: Some(&mut count),
         values: Some(&mut values),
@@ -97,6 +99,7 @@ pub fn run<T: Real>(
         hessian: Some(&mut hessian),
         basins: Some(&mut basins),
         status: Some(&mut status),
+        found: Some(&mut found),
         ..Results::default()
     };
     let info = solve(c, None, tensors, starts, o, &mut results, &Progress::none()).unwrap();
@@ -111,6 +114,7 @@ pub fn run<T: Real>(
             _ => true,
         };
         assert!(!listed || n == 1 || definite, "pair {p}: class {class}, {curvature:?}");
+        assert_eq!(listed, class != crate::sshopm::NO_PAIR, "pair {p}: class {class}");
     }
     Solved {
         info,
@@ -122,6 +126,7 @@ pub fn run<T: Real>(
         hessian: curvatures,
         basins: data(&basins),
         status: data(&status),
+        found: data(&found),
     }
 }
 

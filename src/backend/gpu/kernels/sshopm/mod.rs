@@ -25,7 +25,7 @@ pub const FUSED_MAX_PAIRS: usize = size(c::FUSED_MAX_PAIRS);
 pub const SELECT_MAX_PAIRS: usize = size(c::SELECT_MAX_PAIRS);
 /// Most starts that the selection from start results takes.
 pub const SELECT_MAX_STARTS: usize = size(c::SELECT_MAX_STARTS);
-/// Number of counters, 64 bits each: converged starts, iterations, skipped tensors.
+/// Number of counters, 64 bits each: converged starts, iterations, skipped, truncated and unconverged tensors.
 pub const COUNTERS: usize = size(c::COUNTERS);
 
 /// A batch of packed symmetric tensors on the device, with any strides.
@@ -133,6 +133,8 @@ pub struct Pairs<'a> {
     pub status: Option<Region<'a>>,
     /// Real [4, K, T], or [3, K, T] with the flag for scaled peaks.
     pub peaks: Option<Region<'a>>,
+    /// I32 `[T]`; a must where two launches fill one row.
+    pub found: Option<Region<'a>>,
 }
 
 /// Where the results of the starts go: V of each of T tensors. Each may be absent.
@@ -173,7 +175,7 @@ pub struct Solve<'a> {
     pub start_results: StartResults<'a>,
     /// Real `[L]`: lambda of the first start of the first tensor at each step; general kernel only.
     pub trace: Option<(Region<'a>, usize)>,
-    /// U64 `[3]`, added to.
+    /// U64 [[`COUNTERS`]], added to.
     pub counters: Option<Region<'a>>,
     /// Tables.
     pub tables: Option<Tables<'a>>,

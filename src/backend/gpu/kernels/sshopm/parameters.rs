@@ -65,6 +65,7 @@ pub(super) struct SolveParams {
     pub(super) thresholds: i32,
     pub(super) window: i32,
     pub(super) reserved: i32,
+    pub(super) found: u64,
 }
 
 const _: () = assert!(size_of::<SolveParams>() == size(c::SSHOPM_PARAMS_BYTES));

@@ -79,6 +79,7 @@ impl Solve<'_> {
             thresholds: i32::from(s.thresholds.is_some()),
             window: 0,
             reserved: 0,
+            found: optional::<i32>("found", o.found, t)?,
         })
     }
 

@@ -1,0 +1,219 @@
+//! Rounds of starts for one tensor: maxima and minima first, then random starts; what ended at a singular point starts
+//! again beside it.
+
+use super::approach::Approach;
+use super::set::{Found, PairSet};
+use super::{CHUNK, Site};
+use crate::alloc;
+use crate::backend::cpu::simd::Vectorised;
+use crate::error::Result;
+use crate::progress::Progress;
+use crate::shape::{to_i64, to_u64};
+use crate::sshopm::algorithm::row_sizes;
+use crate::sshopm::cpu::tensor::draw;
+use crate::sshopm::options::{Goal, StartKind, StartStatus};
+use crate::sshopm::plan::{Counts, Iteration, RowBuffers, SignRule, Starts, Tile};
+use crate::sshopm::resolve::chord2;
+
+/// How far a start that ended at a singular point is moved before each trial: a length relative to the radius. Towards a
+/// continuum of eigenvectors the steps of minimum norm go on from where the Newton steps stopped.
+const MOVES: [f64; 4] = [0.0, 0.02, 0.1, 0.5];
+
+/// The tensor that is searched, and what was found.
+pub(super) struct OneTensor<'a, T> {
+    pub(super) site: Site<'a>,
+    /// Its number in the batch.
+    pub(super) index: usize,
+    /// Packed entries.
+    pub(super) a: &'a [T],
+    /// Frobenius norm.
+    pub(super) norm: f64,
+    pub(super) set: &'a mut PairSet<T>,
+    pub(super) progress: &'a Progress<'a>,
+    /// Tensors of the batch.
+    pub(super) count: usize,
+}
+
+/// How the starts of a round ended.
+#[derive(Default)]
+pub(super) struct Ended {
+    pub(super) counts: Counts,
+    /// Starts that ended at singular points, in every trial.
+    pub(super) lost: usize,
+}
+
+impl Ended {
+    /// Takes in another round.
+    pub(super) fn add(&mut self, other: Self) {
+        self.counts = self.counts.plus(other.counts);
+        self.lost += other.lost;
+    }
+}
+
+impl<T: Vectorised> super::Search<T> {
+    /// Newton from the maxima and minima that the hybrid finds.
+    pub(super) fn extrema(&mut self, search: &mut OneTensor<'_, T>) -> Result<Ended> {
+        let n = self.plan.shape.dimension;
+        let mut plan = self.plan.clone();
+        let odd = !plan.shape.order.is_multiple_of(2);
+        // The minima of an odd order are its maxima turned over.
+        plan.goal = if odd { Goal::Maxima } else { Goal::Both };
+        plan.iteration = Iteration::Hybrid;
+        plan.max_iterations = 500;
+        plan.remove_isotropic = n != 3;
+        plan.sign = SignRule::Raw;
+        plan.start_count = if n <= 3 { 64 } else { 20 * n };
+        plan.starts = Starts::Drawn { kind: StartKind::Random, seed: self.seed, first: 0, chunks: 1 };
+        plan.reduction.pairs = 2 * plan.start_count;
+        plan.reduction.merge_chord2 = chord2(1f64.to_radians());
+        plan.reduction.merge_norm = 0.0;
+        plan.reduction.saddles = false;
+        let sizes = row_sizes(&plan, None);
+        let mut buffers = RowBuffers::<T>::default();
+        buffers.count = alloc::filled("pairs", 1, 0)?;
+        buffers.vectors = alloc::filled("pairs", sizes.pair_vectors, T::ZERO)?;
+        let tile = Tile { first: search.index, input: search.a, mask: &[] };
+        let mut ops = crate::sshopm::ops(search.site.context, search.site.queue, &plan)?;
+        let rows = buffers.rows(1, &sizes);
+        let counts = ops.solve_tile(&plan, tile, rows, &mut [], &sizes, &search.progress.flag())?;
+        drop(ops);
+        let listed = usize::try_from(buffers.count[0]).unwrap_or(0).min(plan.reduction.pairs);
+        buffers.vectors.truncate(listed * n);
+        let mut total = Ended { counts: Counts { unconverged: 0, ..counts }, lost: 0 };
+        total.add(self.given(search, buffers.vectors)?);
+        Ok(total)
+    }
+
+    /// Newton from `round` random starts after the first `drawn`.
+    pub(super) fn random(&mut self, search: &mut OneTensor<'_, T>, drawn: usize, round: usize) -> Result<Ended> {
+        let mut singular = Vec::new();
+        let mut total = Ended::default();
+        let mut first = drawn;
+        // Whole chunks together, then the rest.
+        for (chunks, size) in [(round / CHUNK, CHUNK), (1, round % CHUNK)] {
+            if chunks * size == 0 {
+                continue;
+            }
+            let starts = Starts::Drawn { kind: StartKind::Random, seed: self.seed, first, chunks };
+            total.counts = total.counts.plus(self.chunks(search, starts, chunks, size, &mut singular)?);
+            first += chunks * size;
+        }
+        total.add(self.again(search, singular)?);
+        Ok(total)
+    }
+
+    /// Newton from given vectors, n components each.
+    fn given(&mut self, search: &mut OneTensor<'_, T>, vectors: Vec<T>) -> Result<Ended> {
+        let mut singular = Vec::new();
+        let mut total = Ended { counts: self.from_vectors(search, vectors, &mut singular)?, lost: 0 };
+        total.add(self.again(search, singular)?);
+        Ok(total)
+    }
+
+    /// Newton once more from points that are singular, after steps of minimum norm; where they stay singular, from points
+    /// beside them.
+    fn again(&mut self, search: &mut OneTensor<'_, T>, mut singular: Vec<T>) -> Result<Ended> {
+        let n = self.plan.shape.dimension;
+        let mut total = Ended::default();
+        if singular.is_empty() {
+            return Ok(total);
+        }
+        let mut noise = alloc::filled("start vectors", singular.len(), 0.0)?;
+        let mut approach = Approach::new(self.plan.shape, search.a, &self.plan.multinomials)?;
+        let floor = 0.1 * self.plan.tolerance * search.norm;
+        for (trial, length) in MOVES.into_iter().enumerate() {
+            if singular.is_empty() {
+                break;
+            }
+            let noise = &mut noise[..singular.len()];
+            let seed = self.seed.wrapping_add(1 + to_u64(trial));
+            draw(StartKind::Random, seed, search.index, 0, n, noise);
+            for (x, e) in singular.chunks_exact_mut(n).zip(noise.chunks_exact(n)) {
+                search.progress.check()?;
+                search.site.context.pool().run(|| approach.run(x, (e, length), floor))?;
+            }
+            let starts = std::mem::take(&mut singular);
+            let counts = self.from_vectors(search, starts, &mut singular)?;
+            // The starts were counted as unconverged when they ended first.
+            total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
+        }
+        total.lost = singular.len() / n;
+        Ok(total)
+    }
+
+    fn from_vectors(
+        &mut self,
+        search: &mut OneTensor<'_, T>,
+        vectors: Vec<T>,
+        singular: &mut Vec<T>,
+    ) -> Result<Counts> {
+        let n = self.plan.shape.dimension;
+        let mut counts = Counts::default();
+        for part in vectors.chunks(CHUNK * n) {
+            let mut starts = alloc::with_capacity("start vectors", part.len())?;
+            starts.extend_from_slice(part);
+            counts = counts.plus(self.chunks(search, Starts::Shared(starts), 1, part.len() / n, singular)?);
+        }
+        Ok(counts)
+    }
+
+    /// Newton from `chunks` chunks of `size` starts each, over the threads. Vectors of starts that ended at singular points
+    /// are appended to `singular`.
+    fn chunks(
+        &mut self,
+        search: &mut OneTensor<'_, T>,
+        starts: Starts<T>,
+        chunks: usize,
+        size: usize,
+        singular: &mut Vec<T>,
+    ) -> Result<Counts> {
+        let plan = &mut self.plan;
+        let n = plan.shape.dimension;
+        plan.start_count = size;
+        plan.reduction.pairs = size;
+        plan.starts = starts;
+        let sizes = row_sizes(plan, None);
+        let mut ops = crate::sshopm::ops(search.site.context, search.site.queue, plan)?;
+        // A few chunks a thread at a time bound the memory.
+        let group = (8 * search.site.context.pool().threads()).min(chunks);
+        let mut buffers = RowBuffers::<T>::default();
+        let reals = |k: usize| alloc::filled("pairs", group * k, T::ZERO);
+        let integers = |k: usize| alloc::filled("pairs", group * k, 0);
+        buffers.count = integers(1)?;
+        buffers.classes = integers(size)?;
+        buffers.basins = integers(size)?;
+        buffers.start_status = integers(size)?;
+        buffers.values = reals(sizes.pairs)?;
+        buffers.residuals = reals(sizes.pairs)?;
+        buffers.vectors = reals(sizes.pair_vectors)?;
+        buffers.hessian = reals(sizes.pair_hessians)?;
+        buffers.start_vectors = reals(sizes.start_vectors)?;
+        let mut input = alloc::with_capacity("packed entries", group * search.a.len())?;
+        (0..group).for_each(|_| input.extend_from_slice(search.a));
+        let mut counts = Counts::default();
+        let same = plan.reduction.degeneracy * search.norm;
+        for at in (0..chunks).step_by(group) {
+            let here = group.min(chunks - at);
+            let first = search.index * chunks + at;
+            let tile = Tile { first, input: &input[..here * search.a.len()], mask: &[] };
+            let rows = buffers.rows(here, &sizes);
+            let flag = search.progress.flag();
+            counts = counts.plus(ops.solve_tile(plan, tile, rows, &mut [], &sizes, &flag)?);
+            for chunk in 0..here {
+                search.set.merge(&Found::of(&buffers, &sizes, chunk), &plan.reduction, search.norm)?;
+                // At once, so that the points of a continuum do not fill the set.
+                search.set.collapse(same, 3)?;
+                // One tensor may take minutes: here too the caller can end it.
+                search.progress.report(to_i64(search.index), to_i64(search.count), 0.0)?;
+            }
+            for (v, status) in buffers.start_status[..here * size].iter().enumerate() {
+                if *status == StartStatus::Singular as i32 {
+                    for c in &buffers.start_vectors[v * n..(v + 1) * n] {
+                        alloc::push("start vectors", singular, *c)?;
+                    }
+                }
+            }
+        }
+        Ok(counts)
+    }
+}

@@ -1,0 +1,232 @@
+//! Tensors with whole circles, spheres or subspaces of eigenvectors: their extreme values are known in closed form.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::all::{All, find_as};
+use super::support::*;
+use crate::context::Context;
+use crate::rng;
+use crate::scalar::Real;
+use crate::sshopm::{AllOptions, NO_MORSE_INFORMATION, PairClass, TensorStatus};
+use crate::tensor::Symmetric;
+use crate::tensor::symmetric::{Monomials, multinomial};
+
+/// A polynomial: coefficients by exponents.
+type Polynomial = BTreeMap<Vec<usize>, f64>;
+
+fn times(a: &Polynomial, b: &Polynomial) -> Polynomial {
+    let mut product = Polynomial::new();
+    for (i, x) in a {
+        for (j, y) in b {
+            let k = i.iter().zip(j).map(|(i, j)| i + j).collect();
+            *product.entry(k).or_insert(0.0) += x * y;
+        }
+    }
+    product
+}
+
+fn power(a: &Polynomial, exponent: usize, n: usize) -> Polynomial {
+    (0..exponent).fold(Polynomial::from([(vec![0; n], 1.0)]), |p, _| times(&p, a))
+}
+
+/// (v . x)^2.
+fn square_of(v: &[f64]) -> Polynomial {
+    let mut p = Polynomial::new();
+    for (i, x) in v.iter().enumerate() {
+        for (j, y) in v.iter().enumerate() {
+            let mut k = vec![0; v.len()];
+            k[i] += 1;
+            k[j] += 1;
+            *p.entry(k).or_insert(0.0) += x * y;
+        }
+    }
+    p
+}
+
+fn sum(parts: impl IntoIterator<Item = Polynomial>) -> Polynomial {
+    let mut total = Polynomial::new();
+    for (k, x) in parts.into_iter().flatten() {
+        *total.entry(k).or_insert(0.0) += x;
+    }
+    total
+}
+
+fn scaled(a: &Polynomial, factor: f64) -> Polynomial {
+    a.iter().map(|(k, x)| (k.clone(), factor * x)).collect()
+}
+
+/// Packed entries of a homogeneous polynomial of degree m in n variables.
+fn packed(m: usize, n: usize, p: &Polynomial) -> Vec<f64> {
+    let mut walk = Monomials::new(Symmetric { order: m, dimension: n }).unwrap();
+    let mut out = Vec::new();
+    while let Some((_, tuple)) = walk.next_tuple() {
+        let mut k = vec![0; n];
+        tuple.iter().for_each(|i| k[*i] += 1);
+        out.push(p.get(&k).copied().unwrap_or(0.0) / multinomial(tuple).unwrap() as f64);
+    }
+    out
+}
+
+fn normals(seed: u64, row: u64, count: usize) -> Vec<f64> {
+    (0..count).map(|i| rng::normal(seed, 77, row, u32::try_from(i).unwrap())).collect()
+}
+
+/// Orthonormal vectors.
+fn frame(n: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut q: Vec<Vec<f64>> = Vec::new();
+    for k in 0..n {
+        let mut v = normals(seed, k as u64, n);
+        for _ in 0..2 {
+            for p in &q {
+                let s: f64 = p.iter().zip(&v).map(|(a, b)| a * b).sum();
+                v.iter_mut().zip(p).for_each(|(v, p)| *v -= s * p);
+            }
+        }
+        let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        q.push(v.into_iter().map(|x| x / norm).collect());
+    }
+    q
+}
+
+/// Sum of w_j s^j r^(w.len() - 1 - j): a form of degree m in the squared lengths s and r of two parts of x.
+fn in_two(w: &[f64], s: &Polynomial, r: &Polynomial, n: usize) -> Polynomial {
+    let top = w.len() - 1;
+    sum(w.iter().enumerate().map(|(j, w)| scaled(&times(&power(s, j, n), &power(r, top - j, n)), *w)))
+}
+
+/// Least and largest value of the polynomial with coefficients c in [0, 1]: samples, then a ternary search about the best.
+fn extremes(c: impl Fn(f64) -> f64) -> (f64, f64) {
+    const SAMPLES: usize = 20_000;
+    let best = |sign: f64| {
+        let f = |u: f64| sign * c(u);
+        let k = (0..=SAMPLES).max_by(|a, b| f(*a as f64 / SAMPLES as f64).total_cmp(&f(*b as f64 / SAMPLES as f64)));
+        let u = k.unwrap() as f64 / SAMPLES as f64;
+        let (mut a, mut b) = ((u - 1e-4).max(0.0), (u + 1e-4).min(1.0));
+        for _ in 0..100 {
+            let (p, q) = (a + (b - a) / 3.0, b - (b - a) / 3.0);
+            if f(p) < f(q) { a = p } else { b = q }
+        }
+        sign * f(0.5 * (a + b)).max(f(u))
+    };
+    (best(-1.0), best(1.0))
+}
+
+/// Both extremes are listed, and what says that the set is complete says so for good reason.
+fn check(r: &All, (low, high): (f64, f64), tolerance: f64, what: &str) {
+    let has = |value: f64| r.values[..r.count].iter().any(|v| (v - value).abs() <= tolerance);
+    let values = &r.values[..r.count];
+    assert!(has(high) && has(low), "{what}: {low} and {high} are not both among {values:?}, {:?}", r.classes);
+    let flat = r.classes[..r.count].contains(&(PairClass::Degenerate as i32));
+    let status = if flat { TensorStatus::Degenerate } else { TensorStatus::Ok };
+    assert_eq!((r.status, r.expected == NO_MORSE_INFORMATION), (status as i32, flat), "{what}: {values:?}");
+    assert_eq!((r.found, r.info.truncated_tensors), (r.count, 0), "{what}");
+}
+
+fn search<T: Real>(c: &Arc<Context>, m: usize, n: usize, form: &Polynomial) -> All {
+    let a = symmetric::<T>(c, m, n, &packed(m, n, form));
+    // Few starts: these forms have few pairs.
+    find_as::<T>(c, &a, &AllOptions { starts: 200, ..AllOptions::default() }, 64)
+}
+
+/// Of a form in (axis . x)^2 and the rest of |x|^2, with weights w.
+fn axisymmetric(w: &[f64], n: usize, seed: u64) -> Polynomial {
+    let q = frame(n, seed);
+    let along = square_of(&q[0]);
+    let across = sum(q[1..].iter().map(|v| square_of(v)));
+    in_two(w, &along, &across, n)
+}
+
+fn value(w: &[f64], u: f64) -> f64 {
+    let top = w.len() - 1;
+    w.iter().enumerate().map(|(j, w)| w * u.powi(j as i32) * (1.0 - u).powi((top - j) as i32)).sum()
+}
+
+fn size(w: &[f64]) -> f64 {
+    w.iter().fold(0.0, |m, w| m.max(w.abs()))
+}
+
+#[test]
+fn circles_of_axisymmetric_forms_are_listed_with_both_extremes() {
+    let c = context(2);
+    for k in 0..60 {
+        let m = [4, 6, 8][k as usize % 3];
+        let w = normals(k, 100, m / 2 + 1);
+        let form = axisymmetric(&w, 3, k);
+        let expected = extremes(|u| value(&w, u));
+        check(&search::<f64>(&c, m, 3, &form), expected, 1e-9 * size(&w), &format!("f64, form {k}, order {m}"));
+        check(&search::<f32>(&c, m, 3, &form), expected, 2e-4 * size(&w), &format!("f32, form {k}, order {m}"));
+    }
+}
+
+#[test]
+fn the_maximum_on_a_circle_is_not_lost() {
+    let c = context(2);
+    // (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: 1 on the equator, 0 at the pole.
+    let across = sum([square_of(&[1.0, 0.0, 0.0]), square_of(&[0.0, 1.0, 0.0])]);
+    let form = in_two(&[1.0, 0.5, 0.0], &square_of(&[0.0, 0.0, 1.0]), &across, 3);
+    for r in [search::<f64>(&c, 4, 3, &form), search::<f32>(&c, 4, 3, &form)] {
+        assert_eq!((r.count, r.status), (2, TensorStatus::Degenerate as i32), "{:?}", r.values);
+        assert!((r.values[0] - 1.0).abs() < 1e-6 && r.values[1].abs() < 1e-6, "{:?}", r.values);
+        assert_eq!(r.classes[..2], [PairClass::Degenerate as i32, PairClass::PositiveStable as i32]);
+        assert_eq!(r.expected, NO_MORSE_INFORMATION);
+    }
+}
+
+#[test]
+fn spheres_of_eigenvectors_in_other_dimensions() {
+    let c = context(2);
+    for (k, n) in [2, 4, 5, 4, 5, 2].into_iter().enumerate() {
+        let w = normals(1000 + k as u64, 100, 3);
+        let form = axisymmetric(&w, n, 1000 + k as u64);
+        let expected = extremes(|u| value(&w, u));
+        check(&search::<f64>(&c, 4, n, &form), expected, 1e-9 * size(&w), &format!("f64, n = {n}, form {k}"));
+        check(&search::<f32>(&c, 4, n, &form), expected, 2e-4 * size(&w), &format!("f32, n = {n}, form {k}"));
+    }
+    // Two planes that both turn.
+    for k in 0..4 {
+        let q = frame(4, 2000 + k);
+        let w = normals(2000 + k, 100, 3);
+        let plane = |v: &[Vec<f64>]| sum(v.iter().map(|v| square_of(v)));
+        let form = in_two(&w, &plane(&q[..2]), &plane(&q[2..]), 4);
+        check(&search::<f64>(&c, 4, 4, &form), extremes(|u| value(&w, u)), 1e-9 * size(&w), &format!("planes {k}"));
+    }
+}
+
+#[test]
+fn one_straight_fibre_and_the_identity() {
+    let c = context(2);
+    for (m, n) in [(4, 3), (6, 3), (8, 3), (4, 4)] {
+        let along = square_of(&frame(n, 5)[0]);
+        let fibre = power(&along, m / 2, n);
+        for (r, close) in [(search::<f64>(&c, m, n, &fibre), 1e-9), (search::<f32>(&c, m, n, &fibre), 1e-4)] {
+            check(&r, (0.0, 1.0), close, &format!("order {m}, n = {n}"));
+            assert_eq!(r.classes[0], PairClass::NegativeStable as i32);
+            assert_eq!((r.count, r.status), (2, TensorStatus::Degenerate as i32), "{:?}", r.values);
+        }
+    }
+    for n in [2, 3, 4] {
+        let identity = power(&sum(frame(n, 6).iter().map(|v| square_of(v))), 2, n);
+        let r = search::<f64>(&c, 4, n, &identity);
+        assert_eq!((r.count, r.status), (1, TensorStatus::Isotropic as i32), "{:?}", r.values);
+        assert!((r.values[0] - 1.0).abs() < 1e-12 && r.expected == NO_MORSE_INFORMATION);
+    }
+}
+
+#[test]
+fn equal_eigenvalues_of_a_matrix_are_one_entry() {
+    let c = context(1);
+    let q = frame(3, 9);
+    let form = sum([square_of(&q[0]), square_of(&q[1]), scaled(&square_of(&q[2]), 3.0)]);
+    let r = search::<f64>(&c, 2, 3, &form);
+    assert_eq!((r.count, r.status), (2, TensorStatus::Degenerate as i32), "{:?}", r.values);
+    assert!((r.values[0] - 3.0).abs() < 1e-12 && (r.values[1] - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_search_that_ends_before_a_round_found_nothing_new_is_not_complete() {
+    let c = context(1);
+    let a = symmetric::<f64>(&c, 4, 3, &KOFIDIS_REGALIA);
+    let o = AllOptions { starts: 40, max_starts: 40, ..AllOptions::default() };
+    assert_eq!(find_as::<f64>(&c, &a, &o, 16).status, TensorStatus::Incomplete as i32);
+}
