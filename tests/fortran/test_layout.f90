@@ -53,8 +53,8 @@ program test_layout
   call compare(4, 'matrix_info', c_sizeof(matrix_info), c_loc(matrix_info), c_loc(matrix_info%owned))
   call compare(5, 'sshopm_options', c_sizeof(sshopm_options), c_loc(sshopm_options), &
     c_loc(sshopm_options%progress_user))
-  call compare(6, 'sshopm_results', c_sizeof(sshopm_results), c_loc(sshopm_results), c_loc(sshopm_results%trace))
-  call compare(7, 'sshopm_info', c_sizeof(sshopm_info), c_loc(sshopm_info), c_loc(sshopm_info%reserved))
+  call compare(6, 'sshopm_results', c_sizeof(sshopm_results), c_loc(sshopm_results), c_loc(sshopm_results%found))
+  call compare(7, 'sshopm_info', c_sizeof(sshopm_info), c_loc(sshopm_info), c_loc(sshopm_info%unconverged_tensors))
   call compare(8, 'sshopm_all_options', c_sizeof(all_options), c_loc(all_options), c_loc(all_options%progress_user))
   call compare(9, 'dwi_fit_options', c_sizeof(fit_options), c_loc(fit_options), c_loc(fit_options%progress_user))
   call compare(10, 'dwi_csa_options', c_sizeof(csa_options), c_loc(csa_options), c_loc(csa_options%progress_user))
