@@ -68,10 +68,10 @@ fn the_maxima_of_complete_reference_sets_are_found() {
         let s = run::<f64>(&c, &symmetric::<f64>(&c, m, 3, &entries), None, &o, 20);
         let mut first = 0;
         for (t, count) in counts.iter().enumerate() {
-            // For odd order the golden pairs have lambda >= 0, whichever of the two members is the maximum.
+            // For odd order the golden pairs have lambda >= 0: those that are minima are maxima turned over.
             let mut expected: Vec<f64> = (first..first + *count as usize)
                 .filter(|k| index[*k] == 2 || (m % 2 == 1 && index[*k] == 0))
-                .map(|k| lambda[k])
+                .map(|k| if index[k] == 2 { lambda[k] } else { -lambda[k] })
                 .collect();
             expected.sort_by(|a, b| b.total_cmp(a));
             let found = &s.values[20 * t..20 * t + s.count[t] as usize];
