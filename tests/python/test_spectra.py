@@ -421,6 +421,43 @@ def test_singular_start_and_values_alone(cpu: purlin.Context) -> None:
             lanczos.singular(a, 3, start=np.zeros(30))
 
 
+def test_words_of_scipy_are_translated(cpu: purlin.Context) -> None:
+    a = sparse.from_dense(np.diag(np.arange(1.0, 9.0)), context=cpu)
+    for word, own in (("LA", "largest"), ("LM", "largest_magnitude"), ("SM", "sigma=0")):
+        with pytest.raises(ValueError, match=f"{word}.*{own}"):
+            lanczos.solve(a, 2, word)  # type: ignore[arg-type]
+    for name, own in (("tol", "tolerance"), ("ncv", "basis"), ("maxiter", "restarts"), ("v0", "start")):
+        with pytest.raises(TypeError, match=f"'{name}'.*'{own}'"):
+            lanczos.singular(a, 2, **{name: 1})  # type: ignore[arg-type]
+
+
+def test_an_operator_without_a_type_computes_in_double_precision(cpu: purlin.Context) -> None:
+    class Untyped:
+        shape = (40, 40)
+
+        def __init__(self, dtype: Any) -> None:
+            self.dtype = dtype
+
+        def matmat(self, x: Any) -> Any:
+            return np.arange(1.0, 41.0)[:, None] * x
+
+        rmatmat = matmat
+
+    for dtype in (None, np.dtype(np.int8), np.dtype(np.int64)):
+        with purlin.Matrix.of(Untyped(dtype), context=cpu) as made:
+            assert made.dtype == np.float64
+            np.testing.assert_allclose(lanczos.solve(made, 2).values, [40, 39], rtol=1e-12)
+    with purlin.Matrix.of(Untyped(np.dtype(np.float32)), context=cpu) as made:
+        assert made.dtype == np.float32
+
+
+def test_matrices_say_what_they_are(cpu: purlin.Context) -> None:
+    a = sparse.from_dense(np.diag([1.0, 2.0, 3.0]), context=cpu)
+    assert repr(a) == "<purlin.Matrix 3 x 3 float64, csr, 3 stored, host>"
+    a.close()
+    assert repr(a) == "<purlin.Matrix, closed>"
+
+
 def test_known_vectors_start_and_single_precision(cpu: purlin.Context) -> None:
     full = random_dense(150, 150, np.complex64, 4)
     full += full.conj().T

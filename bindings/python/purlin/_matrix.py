@@ -363,7 +363,9 @@ class Matrix(Handle):
     def of(cls, value: Any, *, context: Context | None = None, stream: Stream | None = None) -> Matrix:
         """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, the path of a `.npy` file, which is read in blocks, a
         sparse matrix or a linear operator of SciPy, an iterator over rows or blocks of rows, which are gathered in
-        memory, or an array in place. Integers of 64 bits and truth values are copied as float64 and uint8."""
+        memory, or an array in place. Integers of 64 bits and truth values are copied as float64 and uint8. Integers in a
+        sparse matrix are copied as float64, and a linear operator without a type of its own, or with one of integers,
+        computes in float64."""
         if isinstance(value, Matrix):
             return value
         context = context or default_context()
@@ -379,7 +381,10 @@ class Matrix(Handle):
         if hasattr(value, "tocsr"):
             return cls.from_scipy(value if value.dtype.kind in "fc" else value.astype(np.float64), context=context)
         if hasattr(value, "matmat") and hasattr(value, "rmatmat"):
-            dtype = np.result_type(value.dtype or np.float64, np.float32)
+            # Without a type SciPy looks at the product with a vector of int8: what is no type of numbers with a fraction says
+            # nothing of the precision that is wanted.
+            own = np.dtype(value.dtype or np.float64)
+            dtype = np.result_type(own, np.float32) if own.kind in "fc" else np.dtype(np.float64)
             return cls.from_operator(value.matmat, value.rmatmat, value.shape, dtype, context=context)
         if not memory.on_cuda(value):
             array = memory.to_numpy(value)
@@ -406,6 +411,13 @@ class Matrix(Handle):
     def shape(self) -> tuple[int, int]:
         info = self.info
         return (info.rows, info.cols)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<purlin.Matrix, closed>"
+        rows, cols = self.shape
+        stored = f", {self.nnz} stored" if self.storage == "csr" else ""
+        return f"<purlin.Matrix {rows} x {cols} {self.dtype}, {self.storage}{stored}, {self.location}>"
 
     @property
     def nnz(self) -> int:

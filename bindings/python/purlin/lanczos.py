@@ -104,6 +104,35 @@ class Options(TypedDict, total=False):
 
 _OPTIONS = frozenset(Options.__annotations__)
 
+# SciPy's words, and what they are called here.
+_SCIPY_WHICH = {
+    "LA": "'largest'",
+    "SA": "'smallest'",
+    "LM": "'largest_magnitude' (of singular values 'largest')",
+    "SM": "'nearest' with sigma=0 (of singular values 'smallest')",
+    "BE": "'both_ends'",
+}
+_SCIPY_OPTIONS = {
+    "tol": "tolerance",
+    "ncv": "basis",
+    "maxiter": "restarts",
+    "v0": "start",
+    "return_eigenvectors": "vectors",
+    "return_singular_vectors": "vectors",
+    "OPinv": "solve",
+    "rng": "seed",
+    "random_state": "seed",
+}
+
+
+def _refuse_scipy_words(which: object, options: Any) -> None:
+    """Tells a caller who has SciPy's words what they are called here."""
+    if isinstance(which, str) and which in _SCIPY_WHICH:
+        raise ValueError(f"which: is {which!r}, SciPy's word for {_SCIPY_WHICH[which]}")
+    for name in options:
+        if name in _SCIPY_OPTIONS:
+            raise TypeError(f"{name!r} is not an option; it is {_SCIPY_OPTIONS[name]!r} here")
+
 
 @dataclass(frozen=True)
 class Info:
@@ -169,6 +198,7 @@ class Call:
     def __init__(self, count: int, which: str, progress: Progress | None, options: Any) -> None:
         self.options = initialised(LanczosOptions, "lanczos_options")
         self.options.count = count
+        _refuse_scipy_words(which, options)
         self.options.which = choice("which", which, _WHICH)
         apply(self.options, _OPTIONS, options, _WORDS)
         self.relay = ProgressRelay(progress, self.options)
