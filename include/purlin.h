@@ -9568,7 +9568,7 @@ extern int pthread_setcancelstate(int state,
  * restart finds the triplets (Baglama and Reichel, SIAM J. Sci. Comput. 27, 2005). It squares nothing, and keeps `basis`
  * vectors of both sizes. Values are then accurate to about eps ||A||, and u and v are orthonormal also where values are 0.
  *
- * A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 64 eps ||A|| where that is more.
+ * A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where that is more.
  * Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`, `orthogonality` and `filter` are of the
  * eigenvectors of A^H A: with them the search begins there whatever the kind and `which`.
  *

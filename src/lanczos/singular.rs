@@ -104,8 +104,9 @@ impl Shape {
 /// The k largest singular triplets of a matrix, or with [`Which::Smallest`] the smallest. `options` say how; `which` is
 /// [`Which::Largest`] or [`Which::Smallest`].
 ///
-/// A triplet has converged when both its residuals are at most twice the tolerance times its value, or 64 eps ||A|| where that
-/// is more. [`Options::block`], `filter`, `method` and `orthogonality` are those of the eigenvectors of A^H A, with which the
+/// A triplet has converged when both its residuals are at most twice the tolerance times its value, or 16 sqrt(m) eps ||A|| where that
+/// is more, m being the vectors of the space. [`Options::block`], `filter`, `method` and `orthogonality` are those of the
+/// eigenvectors of A^H A, with which the
 /// search then begins whatever `which` says.
 ///
 /// # Errors

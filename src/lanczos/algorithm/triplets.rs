@@ -12,13 +12,17 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "singular triplets";
 
-/// In units of roundoff times the norm: residuals of products with rounded vectors.
-const RESIDUAL: f64 = 64.0;
+/// In units of roundoff times the norm, for each root of a vector of the space: what rounding leaves of the residuals.
+const RESIDUAL: f64 = 16.0;
+
+/// Vectors of a space up to which that grows no further down.
+const LEAST: usize = 16;
 
 /// The largest residual of a triplet that has converged.
 pub fn allowed(settings: &Settings, value: f64, norm: f64) -> f64 {
+    let rounding = RESIDUAL * (settings.basis.max(LEAST) as f64).sqrt() * settings.epsilon;
     // Once for the estimate that ends the iteration, once for what the rotation adds.
-    (2.0 * settings.tolerance * value).max(RESIDUAL * settings.epsilon * norm)
+    (2.0 * settings.tolerance * value).max(rounding * norm)
 }
 
 /// Makes a column orthogonal to all before it and of norm 1; the norm that was left. Where that is rounding alone, a random
