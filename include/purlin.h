@@ -1184,18 +1184,18 @@
 #define PURLIN_LANCZOS_FILTER_CHEBYSHEV 1
 
 /**
- * Copies of multiple eigenvalues are looked for if the space was exhausted on the way, two eigenvalues agree to 1e-6, or another
- * component of a sparse matrix's graph, or a vertex without edges, may have one of them.
+ * Once all pairs have converged, a test with a random vector tells whether a copy of a wanted eigenvalue may be missing, with a
+ * chance of one in a million to miss one. Where one may, a search from new vectors finds those that are.
  */
 #define PURLIN_LANCZOS_VERIFY_AUTO 0
 
 /**
- * Always: 60 to 90 products more where nothing is missing.
+ * The search for copies is made without the test: 30 to 90 products more where nothing is missing.
  */
 #define PURLIN_LANCZOS_VERIFY_ON 1
 
 /**
- * Never.
+ * Neither: multiple eigenvalues may come with too few copies, and `verified` of the info is 0.
  */
 #define PURLIN_LANCZOS_VERIFY_OFF 2
 
@@ -1213,6 +1213,12 @@
  * The Krylov space is the whole space: the pairs are exact.
  */
 #define PURLIN_LANCZOS_EXHAUSTED 2
+
+/**
+ * The iteration had converged, but residuals or inner products computed from the vectors returned contradict it: products differ
+ * from call to call, or the caller's solve is less accurate than the tolerance.
+ */
+#define PURLIN_LANCZOS_CONTRADICTED 3
 
 /**
  * Coordinates are the eigenvectors: orthonormal columns.
@@ -3672,13 +3678,13 @@ typedef struct purlin_lanczos_options {
    */
   double shift;
   /**
-   * Where eigenvalues are looked for, with NEAREST; default 0.
+   * Where eigenvalues are looked for, with NEAREST; refused without. Default 0.
    */
   double sigma;
   /**
-   * A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or times
-   * eps^(2/3) ||A|| where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5
-   * in single precision.
+   * A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or a few eps ||A||
+   * where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5 in single
+   * precision.
    */
   double tolerance;
   /**
@@ -3716,7 +3722,7 @@ typedef struct purlin_lanczos_options {
    */
   int32_t filter;
   /**
-   * Degree of the filter; 0, the default, for one that the spectrum asks for.
+   * Degree of the filter; 0, the default, for one that the spectrum asks for. Refused without a filter.
    */
   int64_t degree;
   /**
@@ -3766,7 +3772,7 @@ typedef struct purlin_lanczos_info {
    */
   size_t struct_size;
   /**
-   * Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS or EXHAUSTED.
+   * Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS, EXHAUSTED or CONTRADICTED.
    */
   int32_t reason;
   /**
@@ -3833,6 +3839,23 @@ typedef struct purlin_lanczos_info {
    * Most bytes that one of them reads and writes in a product with the matrix, if all that is gathered is read once.
    */
   int64_t product_bytes;
+  /**
+   * 1 if a test or a search has shown that no copy of a wanted eigenvalue is missing; 0 if that is not verified: `verify` is
+   * off, the method is plain, pairs have not converged, or neither test nor search came to an end.
+   */
+  int32_t verified;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Largest ||A x - lambda x||_2 of the converged pairs, computed from the vectors returned.
+   */
+  double residual;
+  /**
+   * Largest |x_i . x_j - delta_ij| of the vectors returned.
+   */
+  double orthogonality;
 } purlin_lanczos_info;
 
 /**
@@ -9126,8 +9149,9 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  *
  * Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
  * what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
- * orthogonalisation a restart. A check looks for the copies of multiple eigenvalues that a Krylov space of one vector
- * cannot hold. A sparse matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random
+ * orthogonalisation a restart. A test tells whether copies of multiple eigenvalues are missing, which a Krylov space of one
+ * vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed from the vectors
+ * returned, and what contradicts the iteration counts as not converged. A sparse matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random
  * vectors.
  *
  * On a GPU the plan of the products stays with the matrix for the next call. Of matrices by purlin_matrix_copy_csr and
@@ -9163,8 +9187,9 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * context that is there already or on another kind of device),
  * `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
  * is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
- * `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the caller's function reported an error),
- * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_NUMERICAL` (products that are not finite, residuals that show that the operator is not symmetric),
+ * `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
  * be called with its user pointer during the call.
@@ -9208,7 +9233,8 @@ purlin_status purlin_lanczos_partition(const struct purlin_matrix *a,
  *
  * @param      a        as for purlin_lanczos_solve.
  * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options  NULL for the defaults; `kind`, `shift`, `order`, `seed` and `progress` are used.
+ * @param      options  NULL for the defaults; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` are used;
+ *                  others, but for `count`, are refused where they are set.
  * @param      steps    number of steps m, at least 1.
  * @param      start    n elements of a's type, the start vector; NULL for a random one.
  * @param[out] alpha    m numbers: the diagonal.
@@ -9287,7 +9313,7 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  * @param      graph        sparse, PURLIN_F64 or PURLIN_F32, symmetric, row sums not negative; or by
  *                          purlin_graph_operator_of_image.
  * @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
+ * @param      options      NULL for the defaults; `count` is k, `which` SMALLEST or the default, `kind` and `shift` are not to be set.
  * @param      scaling      PURLIN_GRAPH_SCALING_*.
  * @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
  * @param      values       k elements of PURLIN_F64: the eigenvalues of the normalised Laplacian, ascending; NULL if not
@@ -9382,7 +9408,8 @@ purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
  *                         purlin_graph_operator_of_image.
  * @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
- * @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
+ * @param      options     NULL for the defaults; `count` is 1 or the default, `which` SMALLEST or the default, `kind` and `shift` are not to
+ *                         be set.
  * @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
  * @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
  * @param[out] info        what was done; may be NULL.
@@ -9430,7 +9457,8 @@ purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
  *
  * @param      a        as for purlin_lanczos_solve.
  * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
+ * @param      options  NULL for the defaults; `kind`, `shift`, `check_symmetry`, `seed` and `progress` are used; others, but
+ *                  for `count`, are refused where they are set.
  * @param      steps    points of a vector, at least 1.
  * @param      vectors  at least 1.
  * @param      points   vectors * steps elements of PURLIN_F64 on the host, ascending for each vector, one after another.

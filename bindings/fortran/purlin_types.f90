@@ -308,6 +308,8 @@ module purlin_types
     integer(c_int64_t) :: count, converged, products, restarts, recovered, basis, degree
     real(c_double) :: norm, seconds
     integer(c_int64_t) :: contexts, part_rows, part_entries, halo, halo_bytes, product_bytes
+    integer(c_int32_t) :: verified, reserved
+    real(c_double) :: residual, orthogonality
   end type
 
   !> A value that passed the test of Cullum and Willoughby. It needs no purlin_init.

@@ -19,6 +19,7 @@ use crate::graph::density::density;
 use crate::graph::embed::{self, Assignment, Scaling};
 use crate::graph::image::{Weights, image_graph_of};
 use crate::graph::stencil::image_adjacency_of;
+use crate::lanczos::Which;
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::matrix::Matrix;
 use crate::progress::{Progress, ProgressFn};
@@ -74,6 +75,9 @@ fn as_given(request: &Request) -> Result<&crate::lanczos::Options> {
     if request.kind != Kind::Matrix || request.shift != 0.0 {
         return Err(Error::invalid("kind", "or shift is set: this function says what the operator is"));
     }
+    if !matches!(request.options.which, Which::Largest | Which::Smallest) {
+        return Err(Error::invalid("which", "is set: this function takes the smallest of its operator"));
+    }
     Ok(&request.options)
 }
 
@@ -89,7 +93,7 @@ fn check_vector(name: &str, vector: &Tensor, of: &Matrix, length: usize) -> Resu
 /// @param      graph        sparse, PURLIN_F64 or PURLIN_F32, symmetric, row sums not negative; or by
 ///                          purlin_graph_operator_of_image.
 /// @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options      NULL for the defaults; `count` is k, `which` is not used, `kind` and `shift` are not to be set.
+/// @param      options      NULL for the defaults; `count` is k, `which` SMALLEST or the default, `kind` and `shift` are not to be set.
 /// @param      scaling      PURLIN_GRAPH_SCALING_*.
 /// @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
 /// @param      values       k elements of PURLIN_F64: the eigenvalues of the normalised Laplacian, ascending; NULL if not
@@ -299,7 +303,8 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
 ///                         purlin_graph_operator_of_image.
 /// @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
-/// @param      options     NULL for the defaults; `count` and `which` are not used, `kind` and `shift` are not to be set.
+/// @param      options     NULL for the defaults; `count` is 1 or the default, `which` SMALLEST or the default, `kind` and `shift` are not to
+///                         be set.
 /// @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
 /// @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
 /// @param[out] info        what was done; may be NULL.
@@ -328,6 +333,10 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
         unsafe { options::check("info", info) }?;
         let run = |request: &Request, contexts: &[Arc<Context>], progress: &Progress<'_>| {
             let options = as_given(request)?;
+            if !matches!(options.count, 1 | 6) {
+                let problem = format!("is {}, this function finds one vector: 1, or the default", options.count);
+                return Err(Error::invalid("count", problem));
+            }
             let found = bisect::fiedler(contexts, &graph, normalised, options, progress)?;
             vector.set_first("vector", &found.vector)?;
             // SAFETY: the caller promises NULL or a place for the number.
@@ -391,7 +400,8 @@ pub unsafe extern "C" fn purlin_graph_bisect(
 ///
 /// @param      a        as for purlin_lanczos_solve.
 /// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options  NULL for the defaults; `kind`, `shift`, `seed` and `progress` are used.
+/// @param      options  NULL for the defaults; `kind`, `shift`, `check_symmetry`, `seed` and `progress` are used; others, but
+///                  for `count`, are refused where they are set.
 /// @param      steps    points of a vector, at least 1.
 /// @param      vectors  at least 1.
 /// @param      points   vectors * steps elements of PURLIN_F64 on the host, ascending for each vector, one after another.
@@ -425,6 +435,7 @@ pub unsafe extern "C" fn purlin_graph_density(
         let request = read_options(&o)?;
         request.expect_alone()?;
         request.expect_no_start()?;
+        request.expect_recurrence()?;
         let steps = shape::size("steps", steps, 1)?;
         let vectors = starts("vectors", vectors)?;
         let room = shape::product("vectors", steps, vectors as usize)?;

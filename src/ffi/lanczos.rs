@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
-use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Verify, Which, eigenpairs_over};
+use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Reason, Verify, Which, eigenpairs_over};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::Ordering;
 use crate::progress::ProgressFn;
@@ -86,6 +86,28 @@ impl Request {
         Err(Error::invalid("contexts_count", "is set, this function works on the matrix's context alone"))
     }
 
+    /// Refuses every option that a recurrence without restarts and convergence does not use.
+    pub(super) fn expect_recurrence(&self) -> Result<()> {
+        let (o, d) = (&self.options, Options::default());
+        let set = [
+            ("which", o.which != d.which),
+            ("sigma", o.sigma != d.sigma),
+            ("tolerance", o.tolerance != d.tolerance),
+            ("basis", o.basis != d.basis),
+            ("restarts", o.restarts != d.restarts),
+            ("verify", o.verify != d.verify),
+            ("method", o.method != d.method),
+            ("block", o.block != d.block),
+            ("orthogonality", o.orthogonality != d.orthogonality),
+            ("filter", o.filter != d.filter),
+            ("degree", o.degree != d.degree),
+        ];
+        match set.iter().find(|(_, is_set)| *is_set) {
+            Some((name, _)) => Err(Error::invalid(*name, "is set, this function does not use it")),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses an order where there is no matrix to put in order.
     pub(super) fn expect_no_order(&self) -> Result<()> {
         if self.order.is_none() {
@@ -146,6 +168,10 @@ impl purlin_lanczos_info {
             halo: to_i64(i.shares.halo),
             halo_bytes: to_i64(i.shares.halo_bytes),
             product_bytes: to_i64(i.shares.product_bytes),
+            verified: i32::from(i.verified),
+            reserved: 0,
+            residual: i.residual,
+            orthogonality: i.orthogonality,
         }
     }
 }
@@ -166,7 +192,11 @@ pub(super) unsafe fn hand_over(
         return Ok(());
     }
     let Info { converged, restarts, products, .. } = found;
-    let problem = format!("{converged} of {wanted} eigenpairs after {restarts} restarts and {products} products");
+    let mut problem = format!("{converged} of {wanted} eigenpairs after {restarts} restarts and {products} products");
+    if found.reason == Reason::Contradicted {
+        problem +=
+            &format!(": the residual of pair {converged} (from 0), or its inner products, contradict the iteration");
+    }
     Err(Error::NoConvergence(problem))
 }
 
@@ -270,8 +300,9 @@ pub(super) fn check_lists(context: &Context, k: usize, lists: &[(&str, Option<&T
 ///
 /// Thick-restart Lanczos with full reorthogonalisation (Wu and Simon, SIAM J. Matrix Anal. Appl. 22, 2000), which finds
 /// what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
-/// orthogonalisation a restart. A check looks for the copies of multiple eigenvalues that a Krylov space of one vector
-/// cannot hold. A sparse matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random
+/// orthogonalisation a restart. A test tells whether copies of multiple eigenvalues are missing, which a Krylov space of one
+/// vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed from the vectors
+/// returned, and what contradicts the iteration counts as not converged. A sparse matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random
 /// vectors.
 ///
 /// On a GPU the plan of the products stays with the matrix for the next call. Of matrices by purlin_matrix_copy_csr and
@@ -307,8 +338,9 @@ pub(super) fn check_lists(context: &Context, k: usize, lists: &[(&str, Option<&T
 /// context that is there already or on another kind of device),
 /// `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
 /// is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
-/// `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the caller's function reported an error),
-/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_NUMERICAL` (products that are not finite, residuals that show that the operator is not symmetric),
+/// `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may

@@ -22,7 +22,8 @@ use crate::shape::{self, to_i64};
 ///
 /// @param      a        as for purlin_lanczos_solve.
 /// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options  NULL for the defaults; `kind`, `shift`, `order`, `seed` and `progress` are used.
+/// @param      options  NULL for the defaults; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` are used;
+///                  others, but for `count`, are refused where they are set.
 /// @param      steps    number of steps m, at least 1.
 /// @param      start    n elements of a's type, the start vector; NULL for a random one.
 /// @param[out] alpha    m numbers: the diagonal.
@@ -61,6 +62,7 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
         let request = read_options(&o)?;
         request.expect_alone()?;
         request.expect_no_start()?;
+        request.expect_recurrence()?;
         let steps = shape::size("steps", steps, 1)?;
         let report = callback::progress(o.progress, o.progress_user);
         let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));

@@ -60,12 +60,12 @@ pub const PURLIN_LANCZOS_FILTER_OFF: i32 = 0;
 /// `degree` products a step.
 pub const PURLIN_LANCZOS_FILTER_CHEBYSHEV: i32 = 1;
 
-/// Copies of multiple eigenvalues are looked for if the space was exhausted on the way, two eigenvalues agree to 1e-6, or another
-/// component of a sparse matrix's graph, or a vertex without edges, may have one of them.
+/// Once all pairs have converged, a test with a random vector tells whether a copy of a wanted eigenvalue may be missing, with a
+/// chance of one in a million to miss one. Where one may, a search from new vectors finds those that are.
 pub const PURLIN_LANCZOS_VERIFY_AUTO: i32 = 0;
-/// Always: 60 to 90 products more where nothing is missing.
+/// The search for copies is made without the test: 30 to 90 products more where nothing is missing.
 pub const PURLIN_LANCZOS_VERIFY_ON: i32 = 1;
-/// Never.
+/// Neither: multiple eigenvalues may come with too few copies, and `verified` of the info is 0.
 pub const PURLIN_LANCZOS_VERIFY_OFF: i32 = 2;
 
 /// Every pair has converged.
@@ -74,6 +74,9 @@ pub const PURLIN_LANCZOS_CONVERGED: i32 = 0;
 pub const PURLIN_LANCZOS_RESTARTS: i32 = 1;
 /// The Krylov space is the whole space: the pairs are exact.
 pub const PURLIN_LANCZOS_EXHAUSTED: i32 = 2;
+/// The iteration had converged, but residuals or inner products computed from the vectors returned contradict it: products differ
+/// from call to call, or the caller's solve is less accurate than the tolerance.
+pub const PURLIN_LANCZOS_CONTRADICTED: i32 = 3;
 
 /// Which eigenpairs of what, and how they are found.
 #[repr(C)]
@@ -89,11 +92,11 @@ pub struct purlin_lanczos_options {
     pub kind: i32,
     /// Added to the diagonal of that; default 0.
     pub shift: f64,
-    /// Where eigenvalues are looked for, with NEAREST; default 0.
+    /// Where eigenvalues are looked for, with NEAREST; refused without. Default 0.
     pub sigma: f64,
-    /// A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or times
-    /// eps^(2/3) ||A|| where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5
-    /// in single precision.
+    /// A pair has converged when its residual is estimated to be at most this times its eigenvalue's modulus, or a few eps ||A||
+    /// where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5 in single
+    /// precision.
     pub tolerance: f64,
     /// Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the
     /// steps; 0 for min(n, max(10k, 100)).
@@ -113,7 +116,7 @@ pub struct purlin_lanczos_options {
     pub orthogonality: i32,
     /// PURLIN_LANCZOS_FILTER_OFF, the default, or CHEBYSHEV.
     pub filter: i32,
-    /// Degree of the filter; 0, the default, for one that the spectrum asks for.
+    /// Degree of the filter; 0, the default, for one that the spectrum asks for. Refused without a filter.
     pub degree: i64,
     /// Takes the progress: pairs that have converged, k, and the largest residual of those wanted; NULL for none.
     pub progress: purlin_progress_fn,
@@ -175,7 +178,7 @@ versioned!(
 pub struct purlin_lanczos_info {
     /// Size of the caller's struct; set by purlin_lanczos_info_init.
     pub struct_size: usize,
-    /// Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS or EXHAUSTED.
+    /// Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS, EXHAUSTED or CONTRADICTED.
     pub reason: i32,
     /// Times that the space was invariant and a new vector had to be found.
     pub breakdowns: i32,
@@ -209,6 +212,15 @@ pub struct purlin_lanczos_info {
     pub halo_bytes: i64,
     /// Most bytes that one of them reads and writes in a product with the matrix, if all that is gathered is read once.
     pub product_bytes: i64,
+    /// 1 if a test or a search has shown that no copy of a wanted eigenvalue is missing; 0 if that is not verified: `verify` is
+    /// off, the method is plain, pairs have not converged, or neither test nor search came to an end.
+    pub verified: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Largest ||A x - lambda x||_2 of the converged pairs, computed from the vectors returned.
+    pub residual: f64,
+    /// Largest |x_i . x_j - delta_ij| of the vectors returned.
+    pub orthogonality: f64,
 }
 
 versioned!(
@@ -233,6 +245,10 @@ versioned!(
         halo: 0,
         halo_bytes: 0,
         product_bytes: 0,
+        verified: 0,
+        reserved: 0,
+        residual: 0.0,
+        orthogonality: 0.0,
     }
 );
 

@@ -84,7 +84,7 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
 
 /// The eigenvector of the second smallest eigenvalue of the Laplacian, or with `normalised` of D^-1/2 L D^-1/2, whose
 /// entries it returns over the root of the degree; by all `contexts`, the first of which is the graph's. The known vector of
-/// eigenvalue 0 is kept out of the search. Of `options` `count` and `which` are not looked at.
+/// eigenvalue 0 is kept out of the search. Of `options` `count` is not looked at, and `which` neither.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, of complex numbers, or with no edge; else as

@@ -13,6 +13,10 @@ pub enum Reason {
     Restarts = 1,
     /// The Krylov space is the whole space: the pairs are exact.
     Exhausted = 2,
+    /// The iteration had converged, but residuals or inner products computed from the vectors returned contradict it: the
+    /// operator is not symmetric, its products differ from call to call, or the caller's solve is less accurate than the
+    /// tolerance.
+    Contradicted = 3,
 }
 
 /// Figures of a solve. The fields are those of the C interface.
@@ -30,6 +34,12 @@ pub struct Info {
     pub breakdowns: usize,
     /// Eigenvalues that the check for copies found.
     pub recovered: usize,
+    /// Whether a test or a search has shown that no copy of a wanted eigenvalue is missing.
+    pub verified: bool,
+    /// Largest ||A x - lambda x|| of the converged pairs, computed from the vectors returned.
+    pub residual: f64,
+    /// Largest |x_i . x_j - delta_ij| of the vectors returned.
+    pub orthogonality: f64,
     /// Vectors of the Krylov space.
     pub basis: usize,
     /// Degree of the filter; 0 without one.

@@ -58,12 +58,11 @@ pub enum Filter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Verify {
-    /// If the space was exhausted on the way, two of the eigenvalues agree to 1e-6, or another component of a sparse matrix's
-    /// graph, or a vertex without edges, may have one of them.
+    /// A test with a random vector tells whether a copy may be missing, and a search finds those that are.
     Auto = 0,
-    /// Always: 60 to 90 products more where nothing is missing.
+    /// The search, without the test: 30 to 90 products more where nothing is missing.
     On = 1,
-    /// Never.
+    /// Neither: [`super::Info::verified`] is false.
     Off = 2,
 }
 
@@ -191,6 +190,30 @@ pub struct Settings {
     pub drawn: u32,
 }
 
+/// Residuals that rounding leaves of converged pairs, in units of eps ||A||: what an iteration need not undercut.
+const ROUNDING: f64 = 8.0;
+
+/// The same of vectors that went through restarts, computed from A x with roundings of its own.
+const ACCUMULATED: f64 = 100.0;
+
+impl Settings {
+    /// The residual at which a pair has converged, for an operator of this norm.
+    pub(super) fn limit(&self, value: f64, norm: f64) -> f64 {
+        let floor = self.epsilon.powf(2.0 / 3.0) * norm;
+        (self.tolerance * value.abs().max(floor)).max(ROUNDING * self.epsilon * norm)
+    }
+
+    /// What rounding may add to a residual that is computed from a vector returned.
+    pub(super) fn rounding(&self, norm: f64) -> f64 {
+        ACCUMULATED * self.epsilon * norm
+    }
+
+    /// How far beyond the last value another one counts as wanted more, for an operator of this norm.
+    pub(super) fn margin(&self, norm: f64) -> f64 {
+        10.0 * self.tolerance * norm
+    }
+}
+
 impl Options {
     /// Checks the options for a matrix of order `n` with `deflated` known vectors.
     ///
@@ -261,9 +284,17 @@ impl Options {
         }
     }
 
-    /// Refuses options that exclude each other.
+    /// Refuses options that exclude each other, and those that the method or the place of the eigenvalues cannot use.
     fn compatible(&self) -> Result<()> {
         let refuse = |argument: &str, problem: &str| Err(Error::invalid(argument, problem));
+        if self.sigma != 0.0 && self.which != Which::Nearest {
+            let problem = format!("is {}, which is {:?}: only Nearest has a place to be near", self.sigma, self.which);
+            return Err(Error::invalid("sigma", problem));
+        }
+        let filtered = self.filter != Filter::Off || (self.which == Which::Nearest && self.method != Method::Plain);
+        if self.degree != 0 && !filtered {
+            return Err(Error::invalid("degree", format!("is {}, there is no filter", self.degree)));
+        }
         match self.method {
             Method::ThickRestart => {}
             Method::Plain if self.filter != Filter::Off => {
@@ -274,6 +305,12 @@ impl Options {
             }
             Method::Plain if self.verify == Verify::On => {
                 return refuse("verify", "is on, the plain recurrence sees one copy of each eigenvalue");
+            }
+            Method::Plain if self.orthogonality != Orthogonality::Full => {
+                return refuse("orthogonality", "is partial, the plain recurrence keeps none");
+            }
+            Method::Plain if self.restarts != 0 => {
+                return refuse("restarts", "is set, the plain recurrence has none: basis is its number of steps");
             }
             Method::Plain => {}
         }

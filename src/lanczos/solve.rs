@@ -46,9 +46,13 @@ impl<T> Default for Given<'_, T> {
 /// come first, and [`super::Info::converged`] counts them. Of [`super::Method::Plain`] fewer pairs than k come where fewer
 /// passed. Results depend on the seed, not on the number of threads.
 ///
-/// A pair has converged when its residual, as the method knows it, is at most the tolerance times the eigenvalue's modulus;
-/// with a filter, and of the plain recurrence, times the operator's norm; with the caller's solve, when that of 1 / (lambda -
-/// sigma) is.
+/// A pair has converged when its residual, as the method knows it, is at most the tolerance times the eigenvalue's modulus, or a
+/// few roundings of the operator's norm; with a filter, and of the plain recurrence, the tolerance times the operator's norm; with
+/// the caller's solve, when that of 1 / (lambda - sigma) is. Residuals and inner products are then computed from the vectors
+/// returned: pairs that contradict the method's own residuals count as not converged ([`super::Reason::Contradicted`]).
+///
+/// That no copy of a wanted eigenvalue is missing is tested by default, with a chance of one in a million to be mistaken
+/// ([`super::Info::verified`]).
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] naming an option out of range or one that excludes another, a vector that is zero or not
@@ -77,8 +81,7 @@ pub fn eigenpairs_to<T: Scalar>(
     vectors: Vectors<'_>,
 ) -> Result<Pairs<T>> {
     let n = operator.order();
-    let web = operator.web();
-    let job = Job::new(options, n, given.start, given.deflate, given.solve.is_some())?.with_web(web);
+    let job = Job::new(options, n, given.start, given.deflate, given.solve.is_some())?;
     let mut inverse = given.solve.map(|a| Symmetric::new(context, a, Kind::Matrix, 0.0)).transpose()?;
     if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != n) {
         return Err(Error::invalid("solve", format!("is of order {found}, {n} is needed")));
@@ -86,20 +89,20 @@ pub fn eigenpairs_to<T: Scalar>(
     if options.check_symmetry {
         operator.sample_symmetry();
     }
-    match context.backend() {
+    let found = match context.backend() {
         Backend::Cpu => {
             let is_sampled = operator.take_sampled();
-            let mut krylov = CpuKrylov::new(context, operator, inverse, job.columns().max(3))?;
-            if is_sampled {
-                sample(&mut krylov)?;
-            }
-            run_job(context, &job, &mut krylov, vectors, progress)
+            CpuKrylov::new(context, &mut *operator, inverse, job.columns().max(3)).and_then(|mut krylov| {
+                if is_sampled {
+                    sample(&mut krylov)?;
+                }
+                run_job(context, &job, &mut krylov, vectors, progress)
+            })
         }
-        Backend::Gpu(_) => {
-            let mut krylov = GpuKrylov::new(context, operator, inverse.as_mut(), job.columns())?;
-            run_job(context, &job, &mut krylov, vectors, progress)
-        }
-    }
+        Backend::Gpu(_) => GpuKrylov::new(context, &mut *operator, inverse.as_mut(), job.columns())
+            .and_then(|mut krylov| run_job(context, &job, &mut krylov, vectors, progress)),
+    };
+    found.map_err(|error| operator.explained(error))
 }
 
 /// Runs a job, with the dense algebra of a context.
@@ -145,17 +148,20 @@ pub fn tridiagonalise<T: Scalar>(
     if let Some(start) = start.filter(|s| s.len() != n) {
         return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
     }
-    match context.backend() {
+    let found = match context.backend() {
         Backend::Cpu => {
             let is_sampled = operator.take_sampled();
-            let mut krylov = CpuKrylov::new(context, operator, None, 3)?;
-            if is_sampled {
-                sample(&mut krylov)?;
-            }
-            run(&mut krylov, steps, seed, start, progress)
+            CpuKrylov::new(context, &mut *operator, None, 3).and_then(|mut krylov| {
+                if is_sampled {
+                    sample(&mut krylov)?;
+                }
+                run(&mut krylov, steps, seed, start, progress)
+            })
         }
-        Backend::Gpu(_) => run(&mut GpuKrylov::new(context, operator, None, 3)?, steps, seed, start, progress),
-    }
+        Backend::Gpu(_) => GpuKrylov::new(context, &mut *operator, None, 3)
+            .and_then(|mut krylov| run(&mut krylov, steps, seed, start, progress)),
+    };
+    found.map_err(|error| operator.explained(error))
 }
 
 fn run<T: Scalar>(

@@ -233,6 +233,42 @@ static void not_finite(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* Upper triangular: not symmetric. */
+static int32_t skewed(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
+                      uint64_t cuda_stream, void *user) {
+  int64_t i, j;
+  (void)adjoint, (void)cuda_stream, (void)user;
+  for (j = 0; j < count; j++)
+    for (i = 0; i < N; i++) {
+      const double *from = (const double *)x + j * ldx;
+      ((double *)y)[j * ldy + i] = (double)i * from[i] + (i + 1 < N ? 100 * from[i + 1] : 0);
+    }
+  return 0;
+}
+
+/* A success is checked: residuals, copies, and options that cannot take effect. */
+static void promises(void) {
+  double values[3];
+  purlin_matrix *a = NULL, *healthy = path_graph(context, N);
+  purlin_tensor *list = vector_of(context, PURLIN_F64, 3, values);
+  purlin_lanczos_options o = wanted(3, PURLIN_LANCZOS_LARGEST);
+  purlin_lanczos_info info = solved(healthy, &o, NULL, values);
+  CHECK(info.verified == 1 && info.reserved == 0 && info.orthogonality < 1e-12 && info.residual < 1e-9);
+  o.verify = PURLIN_LANCZOS_VERIFY_OFF;
+  info = solved(healthy, &o, NULL, values);
+  CHECK(info.verified == 0 && info.reason == PURLIN_LANCZOS_CONVERGED);
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, skewed, NULL, PURLIN_HOST, &a));
+  o = wanted(3, PURLIN_LANCZOS_LARGEST);
+  FAILS(PURLIN_ERROR_NUMERICAL, "not symmetric", purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  o.sigma = 2;
+  BAD_ARGUMENT("sigma: is 2", purlin_lanczos_solve(healthy, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  o.sigma = 0, o.degree = 5;
+  BAD_ARGUMENT("degree: is 5", purlin_lanczos_solve(healthy, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  OK(purlin_tensor_destroy(list));
+  OK(purlin_matrix_destroy(a));
+  OK(purlin_matrix_destroy(healthy));
+}
+
 /* Rows that three contexts share. */
 static void several(void) {
   purlin_context *more[2] = {cpu_context(1), cpu_context(2)};
@@ -392,6 +428,7 @@ int main(void) {
   orders();
   ways();
   not_finite();
+  promises();
   several();
   pixels();
   OK(purlin_context_destroy(context));

@@ -42,7 +42,7 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_spmv_options, upper),
     ROW(purlin_spmv_info, degree),
     ROW(purlin_lanczos_options, start),
-    ROW(purlin_lanczos_info, product_bytes),
+    ROW(purlin_lanczos_info, orthogonality),
     ROW(purlin_lanczos_accepted, copies),
   };
   *size = (int64_t)table[which][0];

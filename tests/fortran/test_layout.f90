@@ -85,7 +85,7 @@ program test_layout
   call compare(31, 'lanczos_options', c_sizeof(lanczos_options), c_loc(lanczos_options), &
     c_loc(lanczos_options%contexts_count))
   call compare(32, 'lanczos_info', c_sizeof(lanczos_info), c_loc(lanczos_info), &
-    c_loc(lanczos_info%product_bytes))
+    c_loc(lanczos_info%orthogonality))
   call compare(33, 'lanczos_accepted', c_sizeof(lanczos_accepted), c_loc(lanczos_accepted), &
     c_loc(lanczos_accepted%copies))
 

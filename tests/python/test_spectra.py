@@ -500,8 +500,21 @@ def test_every_copy_is_found(cpu: purlin.Context) -> None:
     solution = lanczos.run(cube, 12, basis=40)
     np.testing.assert_allclose(solution.pairs.values, [10] + [8] * 10 + [6], atol=1e-9)
     assert solution.info.recovered > 0
-    blind = lanczos.solve(cube, 12, basis=40, verify="off").values
-    assert np.count_nonzero(np.abs(blind - 8) < 1e-6) < 10
+    assert solution.info.verified is True and solution.info.reason == "converged"
+    assert solution.info.residual == solution.residuals.max() and solution.info.orthogonality < 1e-12
+    blind = lanczos.run(cube, 12, basis=40, verify="off")
+    assert np.count_nonzero(np.abs(blind.pairs.values - 8) < 1e-6) < 10 and blind.info.verified is False
+    ring = np.arange(200)
+    cycle = sparse.from_coordinates(
+        np.concatenate((ring, (ring + 1) % 200)),
+        np.concatenate(((ring + 1) % 200, ring)),
+        np.ones(400),
+        (200, 200),
+        context=cpu,
+    )
+    found = lanczos.run(cycle, 3, kind="normalised_adjacency", basis=60)
+    np.testing.assert_allclose(found.pairs.values, np.cos(2 * np.pi * np.array([0, 1, 1]) / 200), atol=1e-9)
+    assert found.info.verified
 
 
 def test_the_plain_recurrence_and_its_filter(cpu: purlin.Context) -> None:
@@ -660,5 +673,17 @@ def test_wrong_options_are_named(cpu: purlin.Context) -> None:
         lanczos.solve(a, 0)
     with pytest.raises(purlin.InvalidArgument, match="a: is not symmetric"):
         lanczos.solve(random_dense(70, 70), 2, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="sigma: is 1, which is Largest"):
+        lanczos.solve(a, 2, sigma=1.0)
+    with pytest.raises(purlin.InvalidArgument, match="degree: is 3, there is no filter"):
+        lanczos.solve(a, 2, degree=3)
+    sick = np.eye(70)
+    sick[4, 4] = np.nan
+    with pytest.raises(purlin.InvalidArgument, match="a: has NaN in row 4, column 4"):
+        lanczos.solve(sick, 2, context=cpu)
+    skew = np.diag(np.arange(100.0)) + 50 * np.eye(100, k=1)
+    own = purlin.Matrix.from_operator(lambda x: skew @ x, lambda x: skew.T @ x, (100, 100), context=cpu)
+    with pytest.raises(purlin.Numerical, match="not symmetric"):
+        lanczos.solve(own, 3)
     with pytest.raises(purlin.InvalidArgument, match="kind: or shift is set"):
         graph.embed(a, 2, kind="laplacian")

@@ -19,7 +19,7 @@ static const choice orthogonalities[] = {{"full", PURLIN_LANCZOS_ORTHOGONALITY_F
 static const choice filters[] = {
   {"off", PURLIN_LANCZOS_FILTER_OFF}, {"chebyshev", PURLIN_LANCZOS_FILTER_CHEBYSHEV}, {NULL, 0}};
 static const choice reasons[] = {{"converged", PURLIN_LANCZOS_CONVERGED}, {"restarts", PURLIN_LANCZOS_RESTARTS},
-  {"exhausted", PURLIN_LANCZOS_EXHAUSTED}, {NULL, 0}};
+  {"exhausted", PURLIN_LANCZOS_EXHAUSTED}, {"contradicted", PURLIN_LANCZOS_CONTRADICTED}, {NULL, 0}};
 const choice reorderings[] = {{"none", PURLIN_ORDER_NONE}, {"degree", PURLIN_ORDER_DEGREE},
   {"cuthill_mckee", PURLIN_ORDER_CUTHILL_MCKEE}, {NULL, 0}};
 
@@ -58,7 +58,7 @@ mxArray *lanczos_report(const purlin_lanczos_info *i) {
   mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
 #define NUMBER(name) add_number(s, #name, (double)i->name)
   NUMBER(count); NUMBER(converged); NUMBER(products); NUMBER(restarts); NUMBER(breakdowns); NUMBER(recovered);
-  NUMBER(basis); NUMBER(degree); NUMBER(norm); NUMBER(seconds);
+  NUMBER(basis); NUMBER(degree); NUMBER(norm); NUMBER(seconds); NUMBER(verified); NUMBER(residual); NUMBER(orthogonality);
   NUMBER(contexts); NUMBER(part_rows); NUMBER(part_entries); NUMBER(halo); NUMBER(halo_bytes); NUMBER(product_bytes);
 #undef NUMBER
   add_word(s, "reason", reasons, i->reason);

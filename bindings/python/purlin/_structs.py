@@ -392,6 +392,8 @@ class LanczosInfo(Structure):
         *_fields(c_int64, "count converged products restarts recovered basis degree"),
         *_fields(c_double, "norm seconds"),
         *_fields(c_int64, "contexts part_rows part_entries halo halo_bytes product_bytes"),
+        *_fields(c_int32, "verified reserved"),
+        *_fields(c_double, "residual orthogonality"),
     ]
 
 

@@ -70,6 +70,7 @@ _REASONS = {
     "converged": c.LANCZOS_CONVERGED,
     "restarts": c.LANCZOS_RESTARTS,
     "exhausted": c.LANCZOS_EXHAUSTED,
+    "contradicted": c.LANCZOS_CONTRADICTED,
 }
 _WORDS = {
     "which": _WHICH,
@@ -155,6 +156,9 @@ class Info:
     halo: int
     halo_bytes: int
     product_bytes: int
+    verified: bool
+    residual: float
+    orthogonality: float
 
 
 class Pairs(NamedTuple):
@@ -225,6 +229,7 @@ class Call:
     def info(self) -> Info:
         given: dict[str, Any] = {name: getattr(self.report, name) for name in Info.__annotations__}
         given["reason"] = _word(self.report.reason, _REASONS)
+        given["verified"] = bool(self.report.verified)
         return Info(**given)
 
 

@@ -5,6 +5,7 @@
 //! restart has done to its shape. A column that depends on others is replaced by a random one with which nothing is coupled.
 
 use super::super::krylov::{BlockStep, Krylov, Wide};
+use super::complete::{Bounds, is_complete};
 use super::restart::{Counts, Found, Report, Search, fresh, modulus, pick, projected};
 use super::{Small, finite};
 use crate::alloc;
@@ -47,7 +48,7 @@ pub fn run<K: Krylov + ?Sized>(
             let p = run.krylov.orthogonalise(o, o)?;
             run.krylov.scale(o, 1.0 / finite(p.after, "the norm of the start vector")?)?;
         } else if !run.fresh(o + c)? {
-            return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false });
+            return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false, complete: true });
         }
     }
     let mut kept = 0;
@@ -56,18 +57,29 @@ pub fn run<K: Krylov + ?Sized>(
         let exhausted = run.cycle(kept)?;
         let (theta, y) = projected::<K>(&run.t, m, m, small)?;
         let order = search.which.order(&theta);
-        let residual = |i: usize| run.residual(&y[i * m..(i + 1) * m]);
-        let floor = search.settings.epsilon.powf(2.0 / 3.0) * run.counts.norm;
-        let near = |i: usize| residual(i) / (search.settings.tolerance * theta[i].abs().max(floor));
+        // Ritz values are bounds of the norm from below too.
+        let norm = theta.iter().fold(run.counts.norm, |most, v| most.max(v.abs()));
+        run.counts.norm = norm;
+        let mut residuals = alloc::with_capacity(WHAT, m)?;
+        residuals.extend((0..m).map(|i| run.residual(&y[i * m..(i + 1) * m])));
+        let residual = |i: usize| residuals[i];
+        let near = |i: usize| residual(i) / search.settings.limit(theta[i], norm);
         let wanted = search.count.min(m);
         let converged = order[..wanted].iter().take_while(|&&i| exhausted || near(i) <= 1.0).count();
         let worst = order[..wanted].iter().map(|&i| if exhausted { 0.0 } else { near(i) }).fold(0.0, f64::max);
         report(converged, worst)?;
         if converged == wanted || exhausted || restart >= search.settings.restarts {
+            let values: Vec<f64> = order[..wanted].iter().map(|&i| theta[i]).collect();
+            let mut complete = exhausted;
+            if search.tested && converged == wanted && !exhausted {
+                let bounds = Bounds::new(search.which, &values, search.settings.margin(run.counts.norm));
+                let bounds = bounds.on_complement((0..m).map(|i| (theta[i], residual(i))));
+                let told = &mut || report(converged, worst);
+                complete = is_complete(run.krylov, o + m, bounds, search.settings, run.counts, told)?;
+            }
             let picked = pick(&order[..wanted], &y, m)?;
             run.krylov.rotate(o, m, &picked, wanted)?;
-            let values = order[..wanted].iter().map(|&i| theta[i]).collect();
-            return Ok(Found { values, converged, exhausted, stopped: false });
+            return Ok(Found { values, converged, exhausted, stopped: false, complete });
         }
         run.counts.restarts += 1;
         // Whole blocks are left to turn over, at least one and where there is room two.

@@ -9,7 +9,7 @@ use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
 use super::restart::{Counts, Report, Search, run};
 use super::transform::{Transform, Transformed};
-use super::verify::{self, Solved, Web};
+use super::verify::{self, Solved};
 use super::{PROBES, Small, finite};
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -43,8 +43,6 @@ pub struct Task<'a> {
     pub known: usize,
     /// Whether column `known` holds a start vector.
     pub started: bool,
-    /// The operator's graph.
-    pub web: Option<Web<'a>>,
 }
 
 /// What a filtered solve found.
@@ -117,15 +115,14 @@ impl<T: Scalar> Solve<'_, '_, T> {
     /// All pairs of a small operator, of which the wanted are taken.
     fn whole(&mut self) -> Result<Filtered> {
         let settings = Settings { which: Which::Largest, verify: Verify::Off, ..self.within };
-        let found =
-            verify::solve(self.krylov, &settings, self.task.known, self.task.started, None, self.small, self.report)?;
+        let found = verify::solve(self.krylov, &settings, self.task.known, self.task.started, self.small, self.report)?;
         let order = self.order(&found.values);
         self.counts = found.counts;
         self.products = found.counts.products;
         self.arrange(&order)?;
         let values = order.iter().map(|&i| found.values[i]).collect();
         let count = self.task.settings.count;
-        Ok(self.done(values, count, found.recovered, Reason::Exhausted, 0))
+        Ok(self.done(values, count, found.recovered, true, Reason::Exhausted, 0))
     }
 
     /// The order in which values are wanted.
@@ -155,12 +152,13 @@ impl<T: Scalar> Solve<'_, '_, T> {
         mut values: Vec<f64>,
         converged: usize,
         recovered: usize,
+        verified: bool,
         reason: Reason,
         degree: usize,
     ) -> Filtered {
         values.truncate(self.task.settings.count);
         let counts = Counts { products: self.products, ..self.counts };
-        Filtered { solved: Solved { values, converged, reason, recovered, counts }, degree }
+        Filtered { solved: Solved { values, converged, reason, recovered, verified, counts }, degree }
     }
 
     /// One run of `steps` steps from random vector `vector`: nodes and weights of the spectral measure, and bounds of the
@@ -214,7 +212,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let known = self.task.known;
         let mut krylov = Transformed { inner: &mut *self.krylov, transform: transform.clone(), work: self.work };
         let krylov: &mut Columns<'_, T> = &mut krylov;
-        let found = verify::solve(krylov, settings, known, started, self.task.web, self.small, self.report)?;
+        let found = verify::solve(krylov, settings, known, started, self.small, self.report)?;
         self.products += found.counts.products * transform.degree();
         self.within.drawn = found.counts.drawn;
         self.counts.restarts += found.counts.restarts;
@@ -260,11 +258,11 @@ impl<T: Scalar> Solve<'_, '_, T> {
             if good || self.counts.restarts >= most || turn == TURNS {
                 self.counts.norm = norm;
                 let reason = if good { Reason::Converged } else { Reason::Restarts };
-                return Ok(self.done(values, converged, recovered, reason, transform.degree()));
+                return Ok(self.done(values, converged, recovered, good && found.verified, reason, transform.degree()));
             }
             if again.is_none() && low {
                 self.counts.norm = norm;
-                return Ok(self.done(values, converged, recovered, Reason::Restarts, transform.degree()));
+                return Ok(self.done(values, converged, recovered, false, Reason::Restarts, transform.degree()));
             }
             match again {
                 Some(again) if !ended => transform = again(transform.degree())?,
@@ -289,6 +287,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
             basis: brief.basis,
             stop: None,
             started: self.task.started,
+            tested: false,
             settings: &brief,
         };
         let first = run(self.krylov, &search, &mut counts, self.small, self.report)?;
@@ -297,13 +296,13 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let far = if which == Which::Largest { low } else { high };
         let norm = counts.norm.max(low.abs()).max(high.abs());
         let wanted = self.task.settings.count;
-        let mut transform = end_filter(&first.values, wanted, far, self.task.degree);
+        let mut transform = end_filter(&first.values, wanted, far, self.task.degree, self.within.epsilon);
         self.merge(first.values.len())?;
         if self.task.degree == 0 {
             // One cycle tells much better where the wanted values end.
             let brief = Settings { which: Which::Largest, restarts: 0, verify: Verify::Off, ..self.within };
             let (_, values, _) = self.stage(&transform, &brief, true)?;
-            transform = end_filter(&values, wanted, far, 0);
+            transform = end_filter(&values, wanted, far, 0, self.within.epsilon);
             self.merge(values.len())?;
         }
         self.finish(transform, norm, wanted, true, None)
@@ -332,7 +331,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
 
 /// The polynomial for the end where `values` lie, the most wanted first, `far` being the other end: what is not as far out
 /// as the last of them is damped.
-fn end_filter(values: &[f64], wanted: usize, far: f64, degree: usize) -> Transform {
+fn end_filter(values: &[f64], wanted: usize, far: f64, degree: usize, epsilon: f64) -> Transform {
     let (top, last) = (values[0], values[values.len() - 1]);
     let span = top - far;
     // Where all are one the end is still no more than a point of the interval.
@@ -341,7 +340,8 @@ fn end_filter(values: &[f64], wanted: usize, far: f64, degree: usize) -> Transfo
     let growth = |v: f64| ((v - center).abs() / half).max(1.0 + 1e-12).acosh();
     let at = wanted.min(values.len()) - 1;
     // The last wanted value is lifted to ten times the rest, the first no higher than leaves digits to the last.
-    let chosen = (10f64.acosh() / growth(values[at])).min(1e4f64.acosh() / growth(top)).clamp(4.0, END);
+    let most = epsilon.powf(-0.25).max(20.0);
+    let chosen = (10f64.acosh() / growth(values[at])).min(most.acosh() / growth(top)).clamp(4.0, END);
     let degree = if degree > 0 { degree } else { chosen.ceil() as usize };
     Transform::End { center, half, top, degree }
 }

@@ -5,6 +5,7 @@
 //! | `pairs` | a whole call |
 //! | `restart`, `partial` | thick-restart Lanczos, with full and with partial orthogonality |
 //! | `block` | the same with blocks |
+//! | `complete` | the test that no copy of a wanted eigenvalue is missing |
 //! | `verify` | the search and the check for copies of multiple eigenvalues |
 //! | `transform`, `filter` | inverses and polynomials in the operator's place; solves with polynomials |
 //! | `bidiagonal`, `triplets` | Golub-Kahan-Lanczos for singular triplets; triplets of a pair of spaces |
@@ -14,6 +15,7 @@
 
 pub mod bidiagonal;
 pub mod block;
+mod complete;
 pub mod cullum;
 pub mod filter;
 pub mod jacobi;

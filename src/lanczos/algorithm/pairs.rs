@@ -4,17 +4,23 @@ use std::time::Instant;
 
 use super::super::info::{Info, Pairs, Reason};
 use super::super::krylov::Columns;
-use super::super::options::{Filter, Method, Options, Settings, Which};
+use super::super::options::{Filter, Method, Options, Orthogonality, Settings, Which};
 use super::super::shared::Shares;
+use super::super::tridiagonal::ends;
+use super::cullum::recurrence;
 use super::filter::{self, Task};
 use super::restart::{Counts, Report};
+use super::symmetry::explain;
 use super::transform::{Transform, Transformed};
-use super::verify::{Solved, Web, columns, solve};
+use super::verify::{Solved, columns, solve};
 use super::{PROBES, Small, finite, plain};
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::matrix::DenseMut;
 use crate::scalar::Scalar;
+
+/// Steps of the recurrence that measures the norm of a matrix whose inverse was iterated with.
+const NORM_STEPS: usize = 8;
 
 /// Where eigenvectors go.
 pub enum Vectors<'a> {
@@ -34,7 +40,6 @@ pub struct Job<'a, T> {
     start: Option<&'a [T]>,
     deflate: &'a [T],
     inverse: bool,
-    web: Option<Web<'a>>,
 }
 
 impl<'a, T: Scalar> Job<'a, T> {
@@ -61,6 +66,9 @@ impl<'a, T: Scalar> Job<'a, T> {
                 }
                 Options { method: Method::Plain, .. } => "is given, the plain recurrence has none".into(),
                 Options { filter: Filter::Chebyshev, .. } => "is given, and a filter too".into(),
+                Options { degree, .. } if *degree != 0 => {
+                    return Err(Error::invalid("degree", format!("is {degree}, with a solve there is no filter")));
+                }
                 _ => String::new(),
             };
             if !problem.is_empty() {
@@ -70,6 +78,17 @@ impl<'a, T: Scalar> Job<'a, T> {
         if options.method == Method::Plain && !deflate.is_empty() {
             return Err(Error::invalid("deflate", "is given, the plain recurrence keeps nothing out"));
         }
+        if options.orthogonality == Orthogonality::Partial && !deflate.is_empty() {
+            let problem = "is partial, a space that known vectors are kept out of is orthogonalised in full";
+            return Err(Error::invalid("orthogonality", problem));
+        }
+        let is_implied = options.which == Which::Nearest && !inverse && options.method != Method::Plain;
+        if is_implied && options.block > 1 {
+            return Err(Error::invalid(
+                "block",
+                "is set, Nearest without a solve takes a filter, which has single vectors",
+            ));
+        }
         for (name, v) in [("deflate", deflate), ("start", start.unwrap_or_default())] {
             if let Some(i) = v.iter().position(|x| !(x.re().is_finite() && x.im().is_finite())) {
                 return Err(Error::invalid(name, format!("element {i} is not finite")));
@@ -78,12 +97,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         if let Some(start) = start.filter(|s| s.len() != n) {
             return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
         }
-        Ok(Self { options, settings, n, start, deflate, inverse, web: None })
-    }
-
-    /// Lets the job look at the operator's graph.
-    pub fn with_web(self, web: Option<Web<'a>>) -> Self {
-        Self { web, ..self }
+        Ok(Self { options, settings, n, start, deflate, inverse })
     }
 
     /// Pairs that are asked for.
@@ -107,8 +121,6 @@ impl<'a, T: Scalar> Job<'a, T> {
             degree: self.options.degree,
             known: self.known(),
             started: self.start.is_some(),
-            // A polynomial's values are others.
-            web: self.web.map(|web| Web { isolated: None, ..web }),
         }
     }
 
@@ -136,7 +148,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         let begin = Instant::now();
         let (known, started) = (self.known(), self.start.is_some());
         let mut degree = 0;
-        let solved = if self.options.method == Method::Plain {
+        let mut solved = if self.options.method == Method::Plain {
             self.plain(krylov, report)?
         } else {
             for (j, column) in self.deflate.chunks_exact(self.n).enumerate() {
@@ -152,15 +164,18 @@ impl<'a, T: Scalar> Job<'a, T> {
             } else if self.inverse {
                 let mut inverted = Transformed { inner: &mut *krylov, transform: Transform::Inverse, work: 0 };
                 let inverted: &mut Columns<'_, T> = &mut inverted;
-                let mut found = solve(inverted, &self.settings, known, started, self.web, small, report)?;
+                let mut found = solve(inverted, &self.settings, known, started, small, report)?;
                 found.values.iter_mut().for_each(|v| *v = self.options.sigma + 1.0 / *v);
                 found
             } else {
-                solve(krylov, &self.settings, known, started, self.web, small, report)?
+                solve(krylov, &self.settings, known, started, small, report)?
             }
         };
         let (residuals, norm) = self.residuals(krylov, &solved)?;
         let count = solved.values.len();
+        let products = if count == 0 { Vec::new() } else { krylov.gram(known, count)? };
+        let orthogonality = self.check(krylov, &mut solved, (&residuals, &products), norm)?;
+        let residual = residuals.iter().take(solved.converged).fold(0.0f64, |most, r| most.max(*r));
         let length = if matches!(vectors, Vectors::Returned) { self.n * count } else { 0 };
         let mut returned = alloc::filled("eigenvectors", length, T::default())?;
         match vectors {
@@ -175,6 +190,9 @@ impl<'a, T: Scalar> Job<'a, T> {
             restarts: solved.counts.restarts,
             breakdowns: solved.counts.breakdowns,
             recovered: solved.recovered,
+            verified: solved.verified,
+            residual,
+            orthogonality,
             basis: self.settings.basis,
             degree,
             norm,
@@ -196,7 +214,14 @@ impl<'a, T: Scalar> Job<'a, T> {
             (false, false) => Reason::Restarts,
         };
         let counts = Counts { products: found.products, norm: found.norm, ..Counts::default() };
-        Ok(Solved { converged: found.values.len(), values: found.values, reason, recovered: 0, counts })
+        Ok(Solved {
+            converged: found.values.len(),
+            values: found.values,
+            reason,
+            recovered: 0,
+            verified: false,
+            counts,
+        })
     }
 
     /// ||A x - lambda x|| of every pair, and an estimate of ||A||.
@@ -208,12 +233,13 @@ impl<'a, T: Scalar> Job<'a, T> {
         if !self.inverse {
             return Ok((residuals, solved.counts.norm));
         }
-        // Norms met were those of the inverse. A random vector tells how large the matrix is on the whole.
+        // Norms met were those of the inverse: a few steps with the matrix tell its own.
         krylov.random(self.settings.seed, PROBES, work)?;
         let length = krylov.distance(work, 0.0, work)?;
-        krylov.apply(work, work + 1)?;
-        let typical = finite(krylov.distance(work + 1, 0.0, work)?, "the norm of a product")? / length;
-        let norm = solved.values.iter().fold(typical, |most, v| most.max(v.abs()));
+        krylov.scale(work, 1.0 / length)?;
+        let of = recurrence(krylov, work, NORM_STEPS, self.settings.epsilon, None, &mut |_| Ok(()))?;
+        let found = ends(&of.alpha, &of.beta[..of.alpha.len() - 1])?.values;
+        let norm = found.iter().chain(&solved.values).fold(0.0f64, |most, v| most.max(v.abs()));
         if let Some(i) = residuals.iter().take(solved.converged).position(|r| *r > 1e-3 * norm) {
             let problem = format!(
                 "is not the inverse of A - sigma I: vector {i} it gave has residual {} for a matrix of size {norm}",
@@ -222,6 +248,53 @@ impl<'a, T: Scalar> Job<'a, T> {
             return Err(Error::invalid("solve", problem));
         }
         Ok((residuals, norm))
+    }
+
+    /// The largest residual that a converged pair may have: the method's own criterion, and what rounding adds.
+    fn limit(&self, value: f64, norm: f64) -> f64 {
+        let s = &self.settings;
+        if self.inverse {
+            // (A - lambda) x = -(A - sigma) ((A - sigma)^-1 x - nu x) / nu, for the residual of the inverse on the right.
+            let norm = norm + self.options.sigma.abs();
+            return s.tolerance * norm + s.rounding(norm);
+        }
+        if self.is_filtered() || self.options.method == Method::Plain {
+            return s.tolerance * norm + s.rounding(norm);
+        }
+        s.limit(value, norm) + s.rounding(norm)
+    }
+
+    /// Compares residuals and inner products of the vectors returned (`gram`, column-major) with what the method has
+    /// promised: pairs from the first on that contradicts it count as not converged. Returns the largest deviation of the inner
+    /// products from those of orthonormal vectors.
+    fn check(
+        &self,
+        krylov: &mut Columns<'_, T>,
+        solved: &mut Solved,
+        (residuals, gram): (&[f64], &[T::Wide]),
+        norm: f64,
+    ) -> Result<f64> {
+        let count = solved.values.len();
+        let deviation = |i: usize, j: usize| {
+            let dot = gram[i * count + j];
+            (dot.re() - if i == j { 1.0 } else { 0.0 }).hypot(dot.im())
+        };
+        let root = self.settings.epsilon.sqrt();
+        // Vectors of eigenvalues that differ are as orthogonal as their residuals are small.
+        let apart = |i: usize, j: usize| {
+            let gap = (solved.values[i] - solved.values[j]).abs();
+            (root + 2.0 * (residuals[i] + residuals[j]) / gap).min(0.5)
+        };
+        let is_orthogonal = |i: usize| deviation(i, i) <= root && (0..i).all(|j| deviation(i, j) <= apart(i, j));
+        let good = |i: usize| residuals[i] <= self.limit(solved.values[i], norm) && is_orthogonal(i);
+        let converged = (0..solved.converged).take_while(|&i| good(i)).count();
+        let largest = (0..count).flat_map(|i| (0..=i).map(move |j| (i, j)));
+        let orthogonality = largest.fold(0.0f64, |most, (i, j)| most.max(deviation(i, j)));
+        if converged < solved.converged {
+            explain(krylov, self.known() + count)?;
+            (solved.converged, solved.verified, solved.reason) = (converged, false, Reason::Contradicted);
+        }
+        finite(orthogonality, "an inner product of eigenvectors")
     }
 }
 

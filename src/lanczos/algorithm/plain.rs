@@ -23,7 +23,7 @@ pub struct Found {
     pub values: Vec<f64>,
     /// Products, those of the second run included.
     pub products: usize,
-    /// Largest modulus of an eigenvalue of T.
+    /// Largest norm of A v met, or modulus of an accepted value.
     pub norm: f64,
     /// Whether the space was invariant.
     pub exhausted: bool,
@@ -85,16 +85,32 @@ pub fn solve<K: Krylov + ?Sized>(
     if settings.which == Which::BothEnds {
         values.sort_by(|a: &f64, b: &f64| b.total_cmp(a));
     }
-    let norm = all.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    let near = all.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    // ||A v_j||, which the coefficients make up.
+    let product = |j: usize| of.alpha[j].hypot(of.beta[j]).hypot(if j > 0 { of.beta[j - 1] } else { 0.0 });
+    let norm = (0..m).map(product).fold(near, f64::max);
     let off = &of.beta[..m - 1];
     // Later parts of T hold copies, whose vectors may cancel: those of the least part that is sure to have it do not.
     let mut coordinates = alloc::with_capacity(WHAT, values.len())?;
     for &theta in &values {
-        let order = match first_orders(&of.alpha, off, theta, cluster(settings.epsilon) * norm) {
-            (once, twice) if once > 0 && twice > 0 => (once + twice) / 2,
-            _ => m,
+        let (first, last) = match first_orders(&of.alpha, off, theta, cluster(settings.epsilon) * near) {
+            (once, twice) if once > 0 && twice > 0 => (once, twice),
+            _ => (m, m),
         };
-        coordinates.push(vector(&of.alpha[..order], &off[..order - 1], theta)?);
+        // The smallest residual beta_{j+1} |s_j| of some orders between the two.
+        let mut best: Option<(f64, Vec<f64>)> = None;
+        for part in 2..=6 {
+            let order = (first * (8 - part) + last * part) / 8;
+            let s = vector(&of.alpha[..order], &off[..order - 1], theta)?;
+            let residual = of.beta[order - 1] * s[order - 1].abs();
+            if best.as_ref().is_none_or(|(least, _)| residual < *least) {
+                best = Some((residual, s));
+            }
+            if first == last {
+                break;
+            }
+        }
+        coordinates.extend(best.map(|(_, s)| s));
     }
     let longest = coordinates.iter().map(Vec::len).max().unwrap_or(0);
     if longest > 0 {

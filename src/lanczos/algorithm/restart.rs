@@ -2,6 +2,7 @@
 
 use super::super::krylov::{Krylov, Projection, Space, Wide};
 use super::super::options::{Orthogonality, Settings, Which};
+use super::complete::{Bounds, is_complete};
 use super::partial::{Loss, straighten};
 use super::{Small, finite};
 use crate::alloc;
@@ -39,6 +40,8 @@ pub struct Search<'a> {
     pub stop: Option<f64>,
     /// Whether column `locked` holds a start vector.
     pub started: bool,
+    /// Whether to test that no wanted value is missing, once all have converged.
+    pub tested: bool,
     /// The rest.
     pub settings: &'a Settings,
 }
@@ -54,6 +57,8 @@ pub struct Found {
     pub exhausted: bool,
     /// Whether the run was stopped since nothing better can come.
     pub stopped: bool,
+    /// Whether a test has shown that no wanted value is missing.
+    pub complete: bool,
 }
 
 /// Told after every cycle: converged pairs, and the largest residual of those wanted, in units of the tolerance.
@@ -93,7 +98,7 @@ pub fn run<K: Krylov + ?Sized>(
     if search.started {
         run.krylov.orthogonalise(o, o).and_then(|p| run.normalise(o, p.after))?;
     } else if !run.fresh(o)? {
-        return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false });
+        return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false, complete: true });
     }
     let mut restart = 0;
     loop {
@@ -102,8 +107,10 @@ pub fn run<K: Krylov + ?Sized>(
         let (theta, y) = projected::<K>(&run.t, m, size, small)?;
         let order = search.which.order(&theta);
         let residual = |i: usize| if exhausted { 0.0 } else { beta * modulus(y[i * size + size - 1]) };
-        let floor = search.settings.epsilon.powf(2.0 / 3.0) * run.counts.norm;
-        let near = |i: usize| residual(i) / (search.settings.tolerance * theta[i].abs().max(floor));
+        // Ritz values are bounds of the norm from below too.
+        let norm = theta.iter().fold(run.counts.norm, |most, v| most.max(v.abs()));
+        run.counts.norm = norm;
+        let near = |i: usize| residual(i) / search.settings.limit(theta[i], norm);
         let wanted = search.count.min(size);
         let converged = order[..wanted].iter().take_while(|&&i| exhausted || near(i) <= 1.0).count();
         let worst = order[..wanted].iter().map(|&i| if exhausted { 0.0 } else { near(i) }).fold(0.0, f64::max);
@@ -121,11 +128,28 @@ pub fn run<K: Krylov + ?Sized>(
         });
         let done = converged == wanted || exhausted || stopped;
         if done || restart >= search.settings.restarts {
+            let mut complete = exhausted;
             let mut picked = pick(&order[..wanted], &y, size)?;
-            run.straighten(size, &mut picked)?;
+            let values: Vec<f64> = order[..wanted].iter().map(|&i| theta[i]).collect();
+            if search.tested && converged == wanted && !exhausted {
+                let bounds = Bounds::new(search.which, &values, search.settings.margin(run.counts.norm));
+                let bounds = bounds.on_complement((0..size).map(|i| (theta[i], residual(i))));
+                if run.loss.is_some() {
+                    // The test needs an orthonormal space.
+                    picked = pick(&order, &y, size)?;
+                    run.straighten(size, &mut picked)?;
+                    run.krylov.rotate(o, size, &picked, size)?;
+                }
+                let told = &mut || report(converged, worst);
+                complete = is_complete(run.krylov, o + size, bounds, search.settings, run.counts, told)?;
+                if run.loss.is_some() {
+                    return Ok(Found { values, converged, exhausted, stopped, complete });
+                }
+            } else {
+                run.straighten(size, &mut picked)?;
+            }
             run.krylov.rotate(o, size, &picked, wanted)?;
-            let values = order[..wanted].iter().map(|&i| theta[i]).collect();
-            return Ok(Found { values, converged, exhausted, stopped });
+            return Ok(Found { values, converged, exhausted, stopped, complete });
         }
         run.counts.restarts += 1;
         // More than are wanted: markedly fewer products than to keep those alone.

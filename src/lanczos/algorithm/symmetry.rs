@@ -2,26 +2,61 @@
 
 use super::super::krylov::Columns;
 use super::super::operator::UNSYMMETRIC;
-use super::PROBES;
+use super::{PROBES, finite};
 use crate::error::{Error, Result};
 use crate::scalar::{Real, Scalar};
+
+/// What is wrong with an operator whose products contradict its symmetry.
+fn problem(far: f64, size: f64) -> String {
+    format!("{UNSYMMETRIC}: |u.(A v) - v.(A u)| = {far} for random u and v, with |u| |A v| + |v| |A u| = {size}")
+}
+
+/// Refuses an operator for which |u . (A v) - v . (A u)| is more than 100 roundings of |u| |A v| + |v| |A u|, its `size`.
+///
+/// # Errors
+/// [`Error::InvalidArgument`]; [`Error::Numerical`] for what is not finite.
+pub fn expect_symmetric(far: f64, size: f64, epsilon: f64) -> Result<()> {
+    finite(far + size, "a product with a random vector")?;
+    if far > 100.0 * epsilon * size {
+        return Err(Error::invalid("a", problem(far, size)));
+    }
+    Ok(())
+}
 
 /// Tests by products with random vectors u and v whether v . A u and u . A v are each other's conjugates, in three columns.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if they are not, to 100 roundings of |u| |A v| and |v| |A u|; what the backend reports.
+/// [`Error::InvalidArgument`] if they are not, to 100 roundings of |u| |A v| and |v| |A u|; [`Error::Numerical`] for products
+/// that are not finite; what the backend reports.
 pub fn sample<T: Scalar>(krylov: &mut Columns<'_, T>) -> Result<()> {
-    (0..2).try_for_each(|j| krylov.random(0, PROBES + j, j as usize))?;
+    let (far, size) = deviation(krylov, 0)?;
+    expect_symmetric(far, size, T::Part::EPSILON.to_f64())
+}
+
+/// As [`sample`], in the three columns from `first` on, of an operator whose residuals have come out wrong.
+///
+/// # Errors
+/// [`Error::Numerical`] where the operator is not symmetric, or products are not finite; what the backend reports.
+pub(super) fn explain<T: Scalar>(krylov: &mut Columns<'_, T>, first: usize) -> Result<()> {
+    let (far, size) = deviation(krylov, first)?;
+    expect_symmetric(far, size, T::Part::EPSILON.to_f64()).map_err(|error| match error {
+        Error::InvalidArgument { problem, .. } => Error::Numerical(format!("the operator {problem}")),
+        other => other,
+    })
+}
+
+/// |u . (A v) - v . (A u)| and |u| |A v| + |v| |A u|.
+fn deviation<T: Scalar>(krylov: &mut Columns<'_, T>, first: usize) -> Result<(f64, f64)> {
+    let column = |j: usize| first + j;
+    krylov.random(0, PROBES, column(0))?;
+    krylov.random(0, PROBES + 1, column(1))?;
     let mut along = [T::Wide::from_parts(0.0, 0.0); 2];
     let mut size = 0.0;
     for j in 0..2 {
-        krylov.apply(j, 2)?;
-        size += krylov.distance(2, 0.0, j)? * krylov.distance(1 - j, 0.0, j)?;
-        krylov.project(1 - j, 1, 2, 1, &mut along[j..=j])?;
+        krylov.apply(column(j), column(2))?;
+        size += krylov.distance(column(2), 0.0, column(j))? * krylov.distance(column(1 - j), 0.0, column(j))?;
+        krylov.project(column(1 - j), 1, column(2), 1, &mut along[j..=j])?;
     }
     let far = (along[0].re() - along[1].re()).hypot(along[0].im() + along[1].im());
-    if far.is_nan() || far > 100.0 * T::Part::EPSILON.to_f64() * size {
-        return Err(Error::invalid("a", UNSYMMETRIC));
-    }
-    Ok(())
+    Ok((far, size))
 }

@@ -1,20 +1,18 @@
 //! A whole solve: the search, and the check for copies of multiple eigenvalues.
 //!
 //! A Krylov space of one vector holds one vector of each eigenspace; copies come by rounding alone, if at all. So once
-//! pairs have converged, they are locked, and one more is looked for in what is orthogonal to them: if it is wanted more
+//! pairs have converged, a test tells whether a copy may be missing (`complete`). Where one may, or the caller asks for the search
+//! whatever the test says, the pairs are locked, and one more is looked for in what is orthogonal to them: if it is wanted more
 //! than the last of those found, it takes that one's place, and the next is looked for.
-
-use std::sync::Arc;
 
 use super::super::info::Reason;
 use super::super::krylov::{Krylov, Wide};
 use super::super::options::{Settings, Verify, Which};
 use super::Small;
 use super::block;
+use super::complete::COLUMNS;
 use super::restart::{Counts, Report, Search, beats, run};
 use crate::error::Result;
-use crate::matrix::sparse::{Pieces, pieces};
-use crate::matrix::{Matrix, Storage};
 use crate::scalar::Scalar;
 
 /// What a solve found: column `known + i` holds the vector of value i.
@@ -27,6 +25,8 @@ pub struct Solved {
     pub reason: Reason,
     /// Values that the check found.
     pub recovered: usize,
+    /// Whether it is known that no wanted value is missing.
+    pub verified: bool,
     /// Counts of all runs.
     pub counts: Counts,
 }
@@ -36,12 +36,13 @@ pub(super) const CHECK: usize = 30;
 
 /// Columns that a solve needs, `known` vectors that are deflated included.
 pub fn columns(settings: &Settings, known: usize) -> usize {
-    // The vectors found stay while the check has a space of its own.
-    known + settings.count + settings.basis.max(CHECK) + settings.block
+    // The vectors found stay while the search for copies has a space of its own; the test of completeness leaves the whole space
+    // of the search as it is.
+    known + (settings.count + settings.basis.max(CHECK)).max(settings.basis + COLUMNS) + settings.block
 }
 
 /// Finds the pairs that `settings` ask for, orthogonal to the first `known` columns; with `started` column `known` holds a
-/// start vector. `web` is the graph of the operator, if it is known.
+/// start vector.
 ///
 /// # Errors
 /// As [`run`].
@@ -50,7 +51,6 @@ pub fn solve<K: Krylov + ?Sized>(
     settings: &Settings,
     known: usize,
     started: bool,
-    web: Option<Web<'_>>,
     small: &mut Small<'_, Wide<K>>,
     report: &mut Report<'_>,
 ) -> Result<Solved> {
@@ -62,6 +62,7 @@ pub fn solve<K: Krylov + ?Sized>(
         basis: settings.basis,
         stop: None,
         started,
+        tested: settings.verify == Verify::Auto,
         settings,
     };
     let found = match settings.block {
@@ -71,9 +72,11 @@ pub fn solve<K: Krylov + ?Sized>(
     let mut values = found.values;
     let complete = found.converged == values.len() && values.len() == settings.count;
     let mut recovered = 0;
-    if complete && !found.exhausted && wanted(settings, &values, &counts, web)? {
-        let mut check = Check { krylov, settings, known, counts: &mut counts };
+    let mut verified = found.complete;
+    if complete && !verified && settings.verify != Verify::Off {
+        let mut check = Check { krylov, settings, known, counts: &mut counts, is_sure: true };
         recovered = check.all(&mut values, small, report)?;
+        verified = check.is_sure;
     }
     let order = settings.which.arrange(&values);
     if !order.is_sorted() {
@@ -85,67 +88,7 @@ pub fn solve<K: Krylov + ?Sized>(
         (false, _) => Reason::Restarts,
     };
     let values = order.iter().map(|&i| values[i]).collect();
-    Ok(Solved { values, converged: found.converged, reason, recovered, counts })
-}
-
-/// The graph of an operator's matrix: what its components have in common comes once for each.
-#[derive(Clone, Copy)]
-pub struct Web<'a> {
-    /// Symmetric.
-    pub matrix: &'a Matrix,
-    /// The eigenvalue of vertices without edges, if that is known of what is iterated with.
-    pub isolated: Option<f64>,
-    /// How far from that eigenvalues of other components may lie, in units of the largest sum of moduli of their rows.
-    pub reach: f64,
-}
-
-impl Web<'_> {
-    /// Whether there is another component that may have one of the values, or a vertex without edges.
-    fn may_hide_copies(&self, which: Which, values: &[f64]) -> Result<bool> {
-        let pieces = pieces_kept(self.matrix)?;
-        if pieces.joined < 2 && pieces.isolated == 0 {
-            return Ok(false);
-        }
-        // What every value beats is not among them.
-        let Some(middle) = self.isolated else { return Ok(true) };
-        let far = if pieces.joined > 1 { self.reach * pieces.beyond(self.matrix)? } else { 0.0 };
-        let limit = match which {
-            Which::Largest => middle + far,
-            Which::Smallest => middle - far,
-            Which::LargestMagnitude => middle.abs() + far,
-            Which::BothEnds | Which::Nearest => return Ok(true),
-        };
-        Ok(!values.iter().all(|v| beats(which, *v, limit)))
-    }
-}
-
-/// The components of a matrix's graph, which are found once: no call changes where its entries are.
-fn pieces_kept(a: &Matrix) -> Result<Arc<Pieces>> {
-    let Storage::Csr(csr) = a.storage() else { return pieces(a).map(Arc::new) };
-    let any = |_: &Pieces| true;
-    if let Some((_, found)) = csr.kept().find(any) {
-        return Ok(found);
-    }
-    let found = Arc::new(pieces(a)?);
-    csr.kept().put(csr.version(), &found, any)?;
-    Ok(found)
-}
-
-/// Whether the check is to be made.
-fn wanted(settings: &Settings, values: &[f64], counts: &Counts, web: Option<Web<'_>>) -> Result<bool> {
-    let alike = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs());
-    match settings.verify {
-        Verify::On => Ok(true),
-        Verify::Off => Ok(false),
-        Verify::Auto => {
-            let mut sorted = values.to_vec();
-            sorted.sort_by(f64::total_cmp);
-            if counts.breakdowns > 0 || sorted.windows(2).any(|pair| alike(pair[0], pair[1])) {
-                return Ok(true);
-            }
-            web.map_or(Ok(false), |web| web.may_hide_copies(settings.which, values))
-        }
-    }
+    Ok(Solved { values, converged: found.converged, reason, recovered, verified, counts })
 }
 
 /// Columns `first ..` in another order.
@@ -163,6 +106,8 @@ struct Check<'a, K: ?Sized> {
     settings: &'a Settings,
     known: usize,
     counts: &'a mut Counts,
+    /// Whether every search has ended by itself.
+    is_sure: bool,
 }
 
 impl<K: Krylov + ?Sized> Check<'_, K> {
@@ -198,14 +143,22 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
         loop {
             let held: Vec<f64> = group.iter().map(|&i| values[i]).collect();
             let Some(last) = which.order(&held).last().map(|&at| group[at]) else { break };
-            let margin = 10.0 * self.settings.tolerance * self.counts.norm;
+            let margin = self.settings.margin(self.counts.norm);
             let limit = match which {
                 Which::Smallest => values[last] - margin,
                 Which::LargestMagnitude | Which::Nearest => values[last].abs() + margin,
                 Which::Largest | Which::BothEnds => values[last] + margin,
             };
-            let search =
-                Search { locked, count: 1, which, basis, stop: Some(limit), started: false, settings: self.settings };
+            let search = Search {
+                locked,
+                count: 1,
+                which,
+                basis,
+                stop: Some(limit),
+                started: false,
+                tested: false,
+                settings: self.settings,
+            };
             let one = run(self.krylov, &search, self.counts, small, report)?;
             match one.values.first() {
                 Some(&value) if one.converged == 1 && beats(which, value, limit) => {
@@ -213,7 +166,10 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
                     values[last] = value;
                     found += 1;
                 }
-                _ => break,
+                _ => {
+                    self.is_sure &= one.converged == 1 || one.stopped || one.exhausted;
+                    break;
+                }
             }
         }
         Ok(found)

@@ -4,10 +4,10 @@ use super::{GpuKrylov, columns};
 use crate::alloc;
 use crate::backend::gpu::Region;
 use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lanczos::algorithm::PROBES;
+use crate::lanczos::algorithm::symmetry::expect_symmetric;
 use crate::lanczos::krylov::{Krylov, Projection};
-use crate::lanczos::operator::UNSYMMETRIC;
 use crate::scalar::{Real, Scalar};
 
 const WHAT: &str = "Krylov space";
@@ -37,11 +37,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let norms = [read[1].sqrt() * read[each].sqrt(), read[each + 1].sqrt() * read[0].sqrt()];
         // v . A u and u . A v are each other's conjugates.
         let far = (sums[0][0] - sums[1][0]).hypot(sums[0][1] + sums[1][1]);
-        let limit = 100.0 * T::Part::EPSILON.to_f64() * (norms[0] + norms[1]);
-        if far.is_nan() || far > limit {
-            return Err(Error::invalid("a", UNSYMMETRIC));
-        }
-        Ok(())
+        expect_symmetric(far, norms[0] + norms[1], T::Part::EPSILON.to_f64())
     }
 
     /// Numbers of the record of a step: coefficients of the first pass and |w|^2 before it, of the second, |w|^2 after.

@@ -14,7 +14,6 @@ mod rows;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::algorithm::verify::Web;
 use super::cpu::PIECE;
 use super::krylov::Affine;
 use crate::alloc;
@@ -23,7 +22,7 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
-use crate::matrix::sparse::{Ordering, is_symmetric};
+use crate::matrix::sparse::{Ordering, first_not_finite, is_symmetric};
 use crate::matrix::{Matrix, OnDevice, Storage};
 use crate::scalar::{Real, Scalar};
 use crate::shape::product;
@@ -126,7 +125,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             matches!(a.storage(), Storage::Csr(csr) if matches!(csr.parts().values, Some(Memory::Device(_))));
         made.is_sampled = elsewhere && kind.is_of_square();
         if !own && !elsewhere && kind.is_of_square() && !symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
-            return Err(Error::invalid("a", UNSYMMETRIC));
+            return Err(unsymmetric(a));
         }
         if kind.is_of_graph() {
             let mut degrees = alloc::with_capacity(WHAT, rows)?;
@@ -226,13 +225,11 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(())
     }
 
-    /// The graph of a square sparse matrix.
-    pub(super) fn web(&self) -> Option<Web<'a>> {
-        match &self.products {
-            Products::Sparse { matrix, .. } if self.kind.is_of_square() => {
-                Some(Web { matrix, isolated: Some(self.shift), reach: reach(self.kind) })
-            }
-            _ => None,
+    /// The error of a solve: an entry that is not finite is named where it can be found.
+    pub(super) fn explained(&self, error: Error) -> Error {
+        match (&error, &self.products) {
+            (Error::Numerical(_), Products::Sparse { matrix, .. }) => entry_not_finite(matrix).unwrap_or(error),
+            _ => error,
         }
     }
 
@@ -405,14 +402,19 @@ fn finish<T: Scalar>(step: Affine, shift: f64, terms: &Terms<T::Part>) -> Finish
     }
 }
 
-/// How far from the shift eigenvalues of an operator lie at most, in units of the largest sum of moduli of a row of its matrix
-/// (Gershgorin); infinite where that says nothing.
-pub(super) fn reach(kind: Kind) -> f64 {
-    match kind {
-        Kind::Matrix => 1.0,
-        Kind::Laplacian | Kind::SignlessLaplacian => 2.0,
-        _ => f64::INFINITY,
+/// What is wrong with a matrix on the host that was not found to be symmetric: an entry that is not finite, or that.
+pub(super) fn unsymmetric(a: &Matrix) -> Error {
+    match entry_not_finite(a) {
+        Some(error) => error,
+        None => Error::invalid("a", UNSYMMETRIC),
     }
+}
+
+/// Names an entry that is NaN or infinite, of a sparse matrix on the host that has one.
+pub(super) fn entry_not_finite(a: &Matrix) -> Option<Error> {
+    let (row, col, value) = first_not_finite(a).ok().flatten()?;
+    let value = if value.re.is_finite() { value.im } else { value.re };
+    Some(Error::invalid("a", format!("has {value} in row {row}, column {col} (from 0)")))
 }
 
 /// Whether a sparse matrix was found to be symmetric.

@@ -20,12 +20,11 @@ use std::sync::Arc;
 
 use super::algorithm::pairs::{Job, Vectors};
 use super::algorithm::symmetry::sample;
-use super::algorithm::verify::Web;
 use super::cpu::CpuPart;
 use super::gpu::GpuPart;
 use super::info::Pairs;
 use super::krylov::Columns;
-use super::operator::{Kind, Symmetric, UNSYMMETRIC, reach, symmetric};
+use super::operator::{Kind, Symmetric, symmetric, unsymmetric};
 use super::options::Options;
 use super::solve::{Given, run_job};
 use crate::alloc;
@@ -72,7 +71,6 @@ pub fn eigenpairs_over<T: Scalar>(
     a.expect_dtype("a", T::DTYPE)?;
     let is_elsewhere = expect_matrix::<T>(a, kind)?;
     let job = Job::new(options, a.rows(), given.start, given.deflate, given.solve.is_some())?;
-    let job = job.with_web(Some(Web { matrix: a, isolated: Some(shift), reach: reach(kind) }));
     let inverse = given.solve.map(|solve| Symmetric::new(context, solve, Kind::Matrix, 0.0)).transpose()?;
     if let Some(found) = inverse.as_ref().map(Symmetric::order).filter(|found| *found != a.rows()) {
         return Err(Error::invalid("solve", format!("is of order {found}, {} is needed", a.rows())));
@@ -183,7 +181,7 @@ fn expect_matrix<T: Scalar>(a: &Matrix, kind: Kind) -> Result<bool> {
     if symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
         return Ok(false);
     }
-    Err(Error::invalid("a", UNSYMMETRIC))
+    Err(unsymmetric(a))
 }
 
 /// The row sums of a matrix, by its blocks, whose values are on the host.

@@ -1,4 +1,5 @@
 mod closed;
+mod complete;
 mod edges;
 mod methods;
 mod operators;
@@ -55,6 +56,13 @@ on_both_backends! {
         tight_clusters_are_found_with_every_copy
         clusters_have_the_space_that_is_known
         invariant_spaces_do_not_stop_the_search
+    ;
+    complete:
+        no_copy_is_missing_by_default
+        no_copy_is_missing_whatever_the_method
+        a_residual_that_contradicts_is_no_success
+        zero_eigenvalues_converge_to_roundings_of_the_norm
+        options_without_effect_are_refused
     ;
     edges:
         an_order_of_one_or_two_is_solved_by_every_method

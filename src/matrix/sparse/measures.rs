@@ -73,6 +73,25 @@ pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
     })
 }
 
+/// Row, column and value of the first entry that is NaN or infinite.
+///
+/// # Errors
+/// As [`norm`].
+pub fn first_not_finite(a: &Matrix) -> Result<Option<(usize, usize, Complex<f64>)>> {
+    let from = csr("a", a)?;
+    let held = values("a", from)?;
+    let rows = Rows::new(from)?;
+    with_scalar!(a.dtype(), "a", T => {
+        let held = held.map(|h| h.as_slice::<T>()).transpose()?;
+        let value = |k: usize| {
+            let v = value_at::<T>(held, k);
+            Complex::new(v.re(), v.im())
+        };
+        let found = (0..from.rows()).find_map(|i| rows.row(i).find(|&k| !value(k).is_finite()).map(|k| (i, k)));
+        Ok(found.map(|(i, k)| (i, rows.col(k), value(k))))
+    })
+}
+
 /// Sums of the rows: the degrees of a graph, a loop counted once.
 ///
 /// # Errors

@@ -1,0 +1,165 @@
+//! A test that a converged Krylov space misses no copy of a wanted eigenvalue.
+//!
+//! A Krylov space of one vector holds one vector of each eigenspace, so copies of a multiple eigenvalue lie in its orthogonal
+//! complement. Let V be the basis of the space, A V = V T + R, and let every eigenvalue of B, which is A on the complement, be
+//! below some mu < x. By Sylvester's law of inertia A has no more eigenvalues above x than T + R^H R / (x - mu) has, that is, for
+//! residuals s_i of the Ritz values theta_i, no more than T has as long as
+//!
+//!   sum over theta_i < x of s_i^2 / (x - theta_i) <= x - mu.
+//!
+//! The bound mu comes from Lanczos' recurrence on the complement with a random unit vector w. If B had an eigenvector u whose
+//! eigenvalue is mu or more, then |u . w|^2 would be at most 1 / sum p_j(mu)^2, the p_j being the orthonormal polynomials of the
+//! recurrence (Szego, Orthogonal Polynomials, 1939, section 3.4): the recurrence goes on until a random vector has so small a
+//! component with a chance of [`MISS`] only. No residual has to converge for that, and nothing beyond the bound has to be found.
+
+use super::super::krylov::{Krylov, Space};
+use super::super::options::{Settings, Which};
+use super::finite;
+use super::restart::{Counts, fresh};
+use crate::error::Result;
+
+/// Chance that a copy is missed since the random vector of the test is orthogonal to it.
+const MISS: f64 = 1e-6;
+
+/// Columns that the recurrence of the test needs.
+pub(super) const COLUMNS: usize = 8;
+
+/// Steps of a test at most, in units of the basis; a search for the copies comes then.
+const MOST: usize = 8;
+
+/// Where eigenvalues would be wanted more than those found: above one value, below another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bounds {
+    above: Option<f64>,
+    below: Option<f64>,
+}
+
+impl Bounds {
+    /// Bounds for `values`, the most wanted first as [`Which::order`] has them, `margin` beyond the last of them.
+    pub(super) fn new(which: Which, values: &[f64], margin: f64) -> Self {
+        let last = values.last().copied().unwrap_or(0.0);
+        let (least, most) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
+        match which {
+            Which::Largest => Self { above: Some(last + margin), below: None },
+            Which::Smallest => Self { above: None, below: Some(last - margin) },
+            Which::LargestMagnitude | Which::Nearest => {
+                Self { above: Some(last.abs() + margin), below: Some(-last.abs() - margin) }
+            }
+            Which::BothEnds => {
+                // The even places are those of the top.
+                let top = values.iter().step_by(2).fold(most, |a, v| a.min(*v));
+                let bottom = values.iter().skip(1).step_by(2).fold(least, |a, v| a.max(*v));
+                let below = (values.len() > 1).then_some(bottom - margin);
+                Self { above: Some(top + margin), below }
+            }
+        }
+    }
+
+    /// The bounds that eigenvalues on the complement of a space must keep, for Ritz values with their residuals.
+    pub(super) fn on_complement(self, ritz: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
+        let coupling = |distance: &dyn Fn(f64) -> f64| {
+            ritz.clone().filter(|(v, _)| distance(*v) > 0.0).map(|(v, s)| s * s / distance(v)).sum::<f64>()
+        };
+        Self {
+            above: self.above.map(|x| x - coupling(&|v| x - v)),
+            below: self.below.map(|x| x + coupling(&|v| v - x)),
+        }
+    }
+}
+
+/// Orthonormal polynomials of a recurrence at one bound, scaled by exp(`log`).
+struct Growth {
+    bound: f64,
+    /// 1 for a bound that eigenvalues lie below, -1 for one that they lie above.
+    side: f64,
+    before: f64,
+    last: f64,
+    sum: f64,
+    log: f64,
+}
+
+impl Growth {
+    fn new(bound: f64, side: f64) -> Self {
+        Self { bound, side, before: 0.0, last: 1.0, sum: 1.0, log: 0.0 }
+    }
+
+    /// Goes on by a step with diagonal `along`, `coupling` before and `rest` after it. False if an eigenvalue of the projected
+    /// matrix is beyond the bound (a Sturm sequence).
+    fn advance(&mut self, along: f64, coupling: f64, rest: f64) -> bool {
+        let next = self.side * (self.bound - along) * self.last - coupling * self.before;
+        if next.is_nan() || next <= 0.0 {
+            return false;
+        }
+        (self.before, self.last) = (self.last, next / rest);
+        self.sum += self.last * self.last;
+        if self.last > 1e100 {
+            self.before *= 1e-100;
+            self.last *= 1e-100;
+            self.sum *= 1e-200;
+            self.log += 100.0 * std::f64::consts::LN_10;
+        }
+        true
+    }
+
+    /// Logarithm of the inverse of the largest component that an eigenvector beyond the bound may have.
+    fn certainty(&self) -> f64 {
+        self.log + 0.5 * self.sum.ln()
+    }
+}
+
+/// Whether no eigenvalue on the complement of the first `locked` columns, which are orthonormal, is beyond `bounds`; false also
+/// where that is not known after [`MOST`] times the steps of a cycle. Columns from `locked` on are written to, [`COLUMNS`] of
+/// them.
+///
+/// # Errors
+/// [`crate::error::Error::Numerical`] for products that are not finite; what the backend and `report` report.
+pub(super) fn is_complete<K: Krylov + ?Sized>(
+    krylov: &mut K,
+    locked: usize,
+    bounds: Bounds,
+    settings: &Settings,
+    counts: &mut Counts,
+    report: &mut dyn FnMut() -> Result<()>,
+) -> Result<bool> {
+    if !fresh(krylov, settings.seed, counts, locked)? {
+        // There is no complement.
+        return Ok(true);
+    }
+    let outside = (krylov.order() - locked) as f64;
+    let least = (MISS * (0.5 * std::f64::consts::PI / outside).sqrt()).max(settings.epsilon);
+    let needed = -least.ln();
+    let mut growths = [bounds.above.map(|x| Growth::new(x, 1.0)), bounds.below.map(|x| Growth::new(x, -1.0))];
+    let (mut from, mut to, mut coupling) = (0, COLUMNS - 1, 0.0);
+    let mut known = 0.0;
+    for _ in 0..MOST * settings.basis {
+        report()?;
+        let space = Space { locked, norm: counts.norm, epsilon: settings.epsilon };
+        let steps = krylov.extend(space, from, to)?;
+        let made = steps.len();
+        for step in steps {
+            counts.products += 1;
+            counts.norm = counts.norm.max(finite(step.before, "the norm of a product")?);
+            let along = finite(step.along, "a coefficient")?;
+            let rest = finite(step.after, "a coefficient")?.max(settings.epsilon * counts.norm);
+            for growth in growths.iter_mut().flatten() {
+                if !growth.advance(along, coupling, rest) {
+                    return Ok(false);
+                }
+            }
+            coupling = rest;
+        }
+        let certainty = growths.iter().flatten().map(Growth::certainty).fold(f64::INFINITY, f64::min);
+        if certainty >= needed || made < to - from {
+            return Ok(certainty >= needed);
+        }
+        // The next vectors are made orthogonal to the space and the last two, which the recurrence needs.
+        krylov.copy(locked + to - 1, locked)?;
+        krylov.copy(locked + to, locked + 1)?;
+        // As many steps as the last ones have shown to be needed.
+        let rate = (certainty - known) / made as f64;
+        known = certainty;
+        let left = ((needed - certainty) / rate).ceil().clamp(1.0, (COLUMNS - 2) as f64);
+        (from, to) = (1, 1 + left as usize);
+    }
+    Ok(false)
+}

@@ -1,0 +1,233 @@
+//! What a success promises: no copy of a multiple eigenvalue is missing, and residuals are what the tolerance allows. The graphs
+//! have eigenvalues in closed form.
+
+use super::*;
+
+const PI: f64 = std::f64::consts::PI;
+
+/// A grid of `height` by `width` vertices, or the torus.
+fn grid(c: &Arc<Context>, height: usize, width: usize, is_torus: bool) -> Matrix {
+    let at = |i: usize, j: usize| (i % height) * width + j % width;
+    let down = (0..height).flat_map(|i| (0..width).map(move |j| (i, j))).filter(|(i, _)| is_torus || i + 1 < height);
+    let across = (0..height).flat_map(|i| (0..width).map(move |j| (i, j))).filter(|(_, j)| is_torus || j + 1 < width);
+    let list = down.map(|(i, j)| (at(i, j), at(i + 1, j))).chain(across.map(|(i, j)| (at(i, j), at(i, j + 1))));
+    symmetric(c, height * width, &edges(list))
+}
+
+fn cycle(c: &Arc<Context>, n: usize) -> Matrix {
+    symmetric(c, n, &edges((0..n).map(|i| (i, (i + 1) % n))))
+}
+
+fn descending(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(|a, b| b.total_cmp(a));
+    values
+}
+
+fn cycle_values(n: usize) -> Vec<f64> {
+    (0..n).map(|j| 2.0 * (2.0 * PI * j as f64 / n as f64).cos()).collect()
+}
+
+fn path_values(n: usize) -> Vec<f64> {
+    (1..=n).map(|j| 2.0 * (PI * j as f64 / (n + 1) as f64).cos()).collect()
+}
+
+fn sums(one: &[f64], other: &[f64]) -> Vec<f64> {
+    descending(one.iter().flat_map(|a| other.iter().map(move |b| a + b)).collect())
+}
+
+/// Graphs and the eigenvalues of their adjacency matrices, descending.
+fn graphs(c: &Arc<Context>) -> Vec<(&'static str, Matrix, Vec<f64>)> {
+    let q9: Vec<f64> = (0..512u32).map(|v| 9.0 - 2.0 * f64::from(v.count_ones())).collect();
+    let bipartite = edges((0..40).flat_map(|i| (40..100).map(move |j| (i, j))));
+    let mut of_bipartite = vec![0.0; 100];
+    of_bipartite[0] = 2400f64.sqrt();
+    of_bipartite[99] = -(2400f64.sqrt());
+    // Four copies of a path, side by side.
+    let copies = edges((0..4).flat_map(|g| (1..60).map(move |i| (60 * g + i - 1, 60 * g + i))));
+    let of_copies = descending((0..4).flat_map(|_| path_values(60)).collect());
+    vec![
+        ("cycle of 200", cycle(c, 200), descending(cycle_values(200))),
+        ("cycle of 500", cycle(c, 500), descending(cycle_values(500))),
+        ("grid of 20 x 20", grid(c, 20, 20, false), sums(&path_values(20), &path_values(20))),
+        ("torus of 12 x 18", grid(c, 12, 18, true), sums(&cycle_values(12), &cycle_values(18))),
+        ("cube of 512", symmetric(c, 512, &edges(cube(9))), descending(q9)),
+        ("40 joined with 60", symmetric(c, 100, &bipartite), of_bipartite),
+        ("four paths", symmetric(c, 240, &copies), of_copies),
+    ]
+}
+
+pub(super) fn no_copy_is_missing_by_default(c: &Arc<Context>) {
+    let mut missed = 0;
+    for (name, a, want) in graphs(c) {
+        for (count, seed) in [(3, 0), (4, 1), (5, 2)] {
+            let options = Options { count, seed, basis: 60, ..Options::default() };
+            let found = solve(c, &a, Kind::Matrix, &options);
+            near(&found.values, &want[..count], 1e-8, name);
+            assert!(found.info.verified && found.info.reason == Reason::Converged, "{name}: {:?}", found.info);
+            let blind = solve(c, &a, Kind::Matrix, &Options { verify: Verify::Off, ..options });
+            assert!(!blind.info.verified, "{name}");
+            missed += usize::from(blind.values.iter().zip(&want).any(|(v, w)| (v - w).abs() > 1e-8));
+        }
+    }
+    // Else the test would prove nothing.
+    assert!(missed > 10, "{missed}");
+}
+
+pub(super) fn no_copy_is_missing_whatever_the_method(c: &Arc<Context>) {
+    let n = 300;
+    let (a, want) = (cycle(c, n), descending(cycle_values(n)));
+    let base = Options { count: 4, basis: 60, ..Options::default() };
+    let low: Vec<f64> = want.iter().rev().copied().collect();
+    let both = [want[0], want[1], want[2], low[1], low[0]];
+    for (what, options, want) in [
+        ("the smallest", Options { which: Which::Smallest, ..base }, &low[..4]),
+        ("of both ends", Options { which: Which::BothEnds, count: 5, ..base }, &both),
+        ("by blocks", Options { block: 2, ..base }, &want[..4]),
+        ("partial", Options { orthogonality: Orthogonality::Partial, ..base }, &want[..4]),
+        ("by a filter", Options { filter: Filter::Chebyshev, ..base }, &want[..4]),
+    ] {
+        let found = solve(c, &a, Kind::Matrix, &options);
+        near(&found.values, want, 1e-8, what);
+        assert!(found.info.verified && found.info.converged == options.count, "{what}: {:?}", found.info);
+    }
+    let found = solve(c, &a, Kind::Matrix, &Options { which: Which::LargestMagnitude, count: 6, ..base });
+    let moduli: Vec<f64> = found.values.iter().map(|v| v.abs()).collect();
+    near(&moduli, &[2.0, 2.0, want[1], want[1], want[1], want[1]], 1e-8, "of largest modulus");
+    let ring: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, 1.0f32)).collect();
+    let single = symmetric(c, n, &ring);
+    let found = solve_with::<f32>(c, &single, Kind::Matrix, &base, &Given::default()).unwrap();
+    near(&found.values, &want[..4], 1e-3, "in single precision");
+    // Known vectors are kept out, and the small whole is known to be complete.
+    let ones = vec![1.0; n];
+    let given = Given { deflate: &ones[..], ..Given::default() };
+    let found = solve_with(c, &a, Kind::Matrix, &base, &given).unwrap();
+    near(&found.values, &want[1..5], 1e-8, "without a known vector");
+    assert!(solve(c, &cycle(c, 40), Kind::Matrix, &base).info.verified);
+    let plain = Options { method: Method::Plain, count: 2, basis: 0, ..base };
+    let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
+    let found = eigenpairs(c, &mut operator, &plain, &Given::default(), &Progress::none()).unwrap();
+    assert!(!found.info.verified);
+}
+
+/// Products by a function of the row, of the vector and of how many there were before.
+struct Formula<F>(usize, usize, F);
+
+impl<F: FnMut(usize, &[f64], usize) -> f64 + Send> Operator<f64> for Formula<F> {
+    fn shape(&self) -> (usize, usize) {
+        (self.0, self.0)
+    }
+
+    fn apply(&mut self, _: crate::dense::Op, x: &[f64], _: usize, y: &mut [f64]) -> crate::error::Result<()> {
+        for (x, y) in x.chunks_exact(self.0).zip(y.chunks_exact_mut(self.0)) {
+            self.1 += 1;
+            for (i, y) in y.iter_mut().enumerate() {
+                *y = (self.2)(i, x, self.1);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
+    let n = 200;
+    let base = Options { count: 3, restarts: 6, ..Options::default() };
+    // Upper triangular: nothing about it is symmetric.
+    let upper = |i: usize, x: &[f64], _: usize| (i as f64) * x[i] + x.get(i + 1).map_or(0.0, |x| 100.0 * x);
+    let lame = |i: usize, x: &[f64], at: usize| (i as f64) * x[i] * (1.0 + 1e-6 * (at % 3) as f64);
+    for options in [
+        base,
+        Options { block: 2, ..base },
+        Options { orthogonality: Orthogonality::Partial, ..base },
+        Options { filter: Filter::Chebyshev, degree: 8, restarts: 3, ..base },
+        Options { method: Method::Plain, basis: 150, restarts: 0, ..base },
+        Options { which: Which::Nearest, sigma: 30.0, degree: 40, restarts: 2, ..base },
+    ] {
+        for at in 0..2 {
+            let own: Box<dyn Operator<f64>> =
+                if at == 0 { Box::new(Formula(n, 0, upper)) } else { Box::new(Formula(n, 0, lame)) };
+            let a = Matrix::from_operator(c, own);
+            match solve_with::<f64>(c, &a, Kind::Matrix, &options, &Given::default()) {
+                Ok(found) => {
+                    let told = found.info.converged < 3 || found.values.len() < 3;
+                    assert!(told && found.info.reason != Reason::Converged, "{at} {options:?}: {:?}", found.info);
+                    assert!(!found.info.verified);
+                }
+                Err(e) => assert!(e.to_string().contains("the operator is not symmetric"), "{at} {options:?}: {e}"),
+            }
+        }
+    }
+    // A solve with another sigma than that which is given.
+    let links: Vec<_> = (0..n).map(|i| (i, i, i as f64)).collect();
+    let a = symmetric(c, n, &links);
+    let inverse = |sigma: f64| {
+        Matrix::from_operator(c, Box::new(Formula(n, 0, move |i: usize, x: &[f64], _| x[i] / (i as f64 - sigma))))
+    };
+    let options = Options { which: Which::Nearest, sigma: 30.3, restarts: 0, ..base };
+    for (sigma, reason) in [(30.3, Reason::Converged), (30.3 + 1e-6, Reason::Contradicted)] {
+        let with = inverse(sigma);
+        let given = Given::<f64> { solve: Some(&with), ..Given::default() };
+        let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
+        assert_eq!((found.info.reason, found.info.converged == 3), (reason, reason == Reason::Converged), "{sigma}");
+        near(&found.values, &[30.0, 31.0, 29.0], 1e-5, "nearest");
+        assert_eq!(found.info.verified, reason == Reason::Converged);
+    }
+}
+
+pub(super) fn zero_eigenvalues_converge_to_roundings_of_the_norm(c: &Arc<Context>) {
+    let base = Options { which: Which::Smallest, count: 5, basis: 60, ..Options::default() };
+    let mesh = grid(c, 18, 18, false);
+    let one: Vec<f64> = (0..18).map(|j| 2.0 - 2.0 * (PI * f64::from(j) / 18.0).cos()).collect();
+    let mut want = sums(&one, &one);
+    want.reverse();
+    for block in [1, 2, 4] {
+        let found = solve(c, &mesh, Kind::Laplacian, &Options { block, ..base });
+        assert_eq!(found.info.converged, 5, "block {block}: {:?} {:?}", found.info, found.residuals);
+        near(&found.values, &want[..5], 1e-9, "a grid");
+        assert!(found.info.restarts < 60, "{:?}", found.info);
+        assert!(found.info.residual <= 1e-10 && found.info.orthogonality < 1e-12, "{:?}", found.info);
+    }
+    // Two paths: 0 comes twice.
+    let two = edges((0..2).flat_map(|g| (1..150).map(move |i| (150 * g + i - 1, 150 * g + i))));
+    let two = symmetric(c, 300, &two);
+    let found = solve(c, &two, Kind::Laplacian, &Options { block: 2, count: 3, ..base });
+    near(&found.values, &[0.0, 0.0, 2.0 - 2.0 * (PI / 150.0).cos()], 1e-9, "two paths");
+    assert_eq!(found.info.converged, 3);
+    let entries: Vec<(usize, usize, f32)> = (1..300).map(|i| (i - 1, i, 1.0)).collect();
+    let single = symmetric(c, 300, &entries);
+    for filter in [Filter::Off, Filter::Chebyshev] {
+        let options = Options { filter, ..base };
+        let found = solve_with::<f32>(c, &single, Kind::Laplacian, &options, &Given::default()).unwrap();
+        assert_eq!(found.info.converged, 5, "{filter:?}: {:?} {:?}", found.info, found.residuals);
+    }
+}
+
+pub(super) fn options_without_effect_are_refused(c: &Arc<Context>) {
+    let a = symmetric(c, 200, &edges((1..200).map(|i| (i - 1, i))));
+    let wrong = |o: Options| solve_with::<f64>(c, &a, Kind::Matrix, &o, &Given::default()).unwrap_err().to_string();
+    let base = Options::default();
+    assert_eq!(
+        wrong(Options { sigma: 2.0, ..base }),
+        "sigma: is 2, which is Largest: only Nearest has a place to be near"
+    );
+    assert_eq!(wrong(Options { degree: 7, ..base }), "degree: is 7, there is no filter");
+    let plain = Options { method: Method::Plain, ..base };
+    assert_eq!(wrong(Options { degree: 7, which: Which::Nearest, ..plain }), "degree: is 7, there is no filter");
+    assert!(wrong(Options { restarts: 7, ..plain }).starts_with("restarts: is set"));
+    assert!(wrong(Options { orthogonality: Orthogonality::Partial, ..plain }).starts_with("orthogonality: is partial"));
+    assert!(wrong(Options { which: Which::Nearest, block: 2, ..base }).starts_with("block: is set, Nearest"));
+    let ones = vec![1.0; 200];
+    let given = Given { deflate: &ones[..], ..Given::default() };
+    let partial = Options { orthogonality: Orthogonality::Partial, ..base };
+    let e = solve_with(c, &a, Kind::Matrix, &partial, &given).unwrap_err().to_string();
+    assert!(e.starts_with("orthogonality: is partial, a space"), "{e}");
+    // What is not finite is named, not called unsymmetric.
+    for (i, j, value) in [(4, 4, f64::NAN), (3, 9, f64::INFINITY), (7, 2, f64::NAN), (0, 0, f64::NEG_INFINITY)] {
+        let sick = symmetric(c, 100, &[(i, j, value), (50, 51, 1.0)]);
+        let e = Symmetric::<f64>::new(c, &sick, Kind::Matrix, 0.0).map(|_| ()).unwrap_err().to_string();
+        let (i, j) = (i.min(j), i.max(j));
+        assert_eq!(e, format!("a: has {value} in row {i}, column {j} (from 0)"));
+    }
+    let sick = from_entries(c, (100, 80), &[(1, 2, f64::NAN), (50, 51, 1.0)]);
+    let e = solve_with::<f64>(c, &sick, Kind::Gram, &base, &Given::default()).unwrap_err().to_string();
+    assert_eq!(e, "a: has NaN in row 1, column 2 (from 0)");
+}
