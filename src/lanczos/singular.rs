@@ -260,6 +260,9 @@ impl<T: Scalar> Call<'_, T> {
                 restarts: solved.counts.restarts,
                 breakdowns: solved.counts.breakdowns,
                 recovered: solved.recovered,
+                verified: solved.verified,
+                residual: 0.0,
+                orthogonality: 0.0,
                 basis: settings.basis,
                 degree: 0,
                 norm: solved.counts.norm,
@@ -318,7 +321,10 @@ impl<T: Scalar> Call<'_, T> {
             reason => reason,
         };
         let [left, right] = self.read(sides, count)?;
-        Ok(Triplets { values, left, right, residuals, info: Info { converged, reason, norm, ..info } })
+        let verified = info.verified && converged == settings.count;
+        let residual = residuals.iter().take(converged).fold(0.0f64, |most, r| most.max(*r));
+        let info = Info { converged, reason, norm, verified, residual, ..info };
+        Ok(Triplets { values, left, right, residuals, info })
     }
 
     /// Left and right vectors, the entry of largest modulus of each on the short side real and positive.

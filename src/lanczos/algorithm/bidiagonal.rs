@@ -116,7 +116,7 @@ pub fn run<T: Scalar>(
     let (m, o, settings) = (search.basis, search.locked, search.settings);
     let b = alloc::filled(WHAT, m * m, 0.0)?;
     if !search.started && !fresh(sides.side(Side::Short), settings.seed, counts, o)? {
-        return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false });
+        return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false, complete: true });
     }
     let mut run = Run { sides, search, counts, b, m };
     let (mut kept, mut restart) = (0, 0);
@@ -147,7 +147,7 @@ pub fn run<T: Scalar>(
         if done || restart >= settings.restarts {
             run.rotate(&order[..wanted], size, &left, &right)?;
             let values = order[..wanted].iter().map(|&i| values[i]).collect();
-            return Ok(Found { values, converged, exhausted: is_whole, stopped });
+            return Ok(Found { values, converged, exhausted: is_whole, stopped, complete: is_whole });
         }
         run.counts.restarts += 1;
         restart += 1;
@@ -181,23 +181,24 @@ pub fn solve<T: Scalar>(
 ) -> Result<Solved> {
     let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
     let (count, which) = (settings.count, settings.which);
-    let search = Search { locked: 0, count, which, basis: settings.basis, stop: None, started, settings };
+    let search =
+        Search { locked: 0, count, which, basis: settings.basis, stop: None, started, tested: false, settings };
     let Found { mut values, converged, exhausted, .. } = run(sides, &search, &mut counts, svd, report)?;
     let complete = converged == count && values.len() == count;
-    let mut recovered = 0;
+    let (mut recovered, mut verified) = (0, exhausted);
     if complete && !exhausted && settings.verify != Verify::Off {
-        recovered = check(sides, settings, &mut values, &mut counts, svd, report)?;
+        (recovered, verified) = check(sides, settings, &mut values, &mut counts, svd, report)?;
     }
     let reason = match (complete, exhausted) {
         (_, true) => Reason::Exhausted,
         (true, _) => Reason::Converged,
         (false, _) => Reason::Restarts,
     };
-    Ok(Solved { values, converged, reason, recovered, counts })
+    Ok(Solved { values, converged, reason, recovered, verified, counts })
 }
 
-/// Looks for values that are wanted more than the last of those found, in what is orthogonal to their vectors; how many were
-/// found.
+/// Looks for values that are wanted more than the last of those found, in what is orthogonal to their vectors: how many were
+/// found, and whether the last search has ended by itself.
 fn check<T: Scalar>(
     sides: &mut dyn Sides<T>,
     settings: &Settings,
@@ -205,14 +206,15 @@ fn check<T: Scalar>(
     counts: &mut Counts,
     svd: &mut SmallSvd<'_>,
     report: &mut Report<'_>,
-) -> Result<usize> {
+) -> Result<(usize, bool)> {
     let (locked, which) = (values.len(), settings.which);
     let basis = (sides.side(Side::Short).order() - locked).min(settings.basis.max(CHECK));
-    let mut found = 0;
+    let (mut found, mut is_sure) = (0, true);
     while let Some(&last) = which.order(values).last().filter(|_| basis > 0) {
         let margin = (10.0 * settings.tolerance * values[last]).max(10.0 * settings.epsilon * counts.norm);
         let limit = if which == Which::Smallest { values[last] - margin } else { values[last] + margin };
-        let search = Search { locked, count: 1, which, basis, stop: Some(limit), started: false, settings };
+        let search =
+            Search { locked, count: 1, which, basis, stop: Some(limit), started: false, tested: false, settings };
         let one = run(sides, &search, counts, svd, report)?;
         match one.values.first() {
             Some(&value) if one.converged == 1 && beats(which, value, limit) => {
@@ -222,8 +224,11 @@ fn check<T: Scalar>(
                 values[last] = value;
                 found += 1;
             }
-            _ => break,
+            _ => {
+                is_sure = one.converged == 1 || one.stopped || one.exhausted;
+                break;
+            }
         }
     }
-    Ok(found)
+    Ok((found, is_sure))
 }
