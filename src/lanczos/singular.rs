@@ -297,10 +297,13 @@ impl<T: Scalar> Call<'_, T> {
         let (context, columns) = (self.context, columns.max(3));
         let mut operator = Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0)?;
         let mut longer = Symmetric::<T>::columns_alone(context, self.shape.lengths[1])?;
-        match context.backend() {
-            Backend::Cpu => work(&mut CpuSides::new(context, &mut operator, &mut longer, columns)?),
-            Backend::Gpu(_) => work(&mut GpuSides::new(context, &mut operator, &mut longer, columns)?),
-        }
+        let found = match context.backend() {
+            Backend::Cpu => CpuSides::new(context, &mut operator, &mut longer, columns).and_then(|mut s| work(&mut s)),
+            Backend::Gpu(_) => {
+                GpuSides::new(context, &mut operator, &mut longer, columns).and_then(|mut s| work(&mut s))
+            }
+        };
+        found.map_err(|error| operator.explained(error))
     }
 
     /// Triplets of the spaces of the first `count` columns, judged by both residuals.
