@@ -61,4 +61,14 @@ static inline purlin_matrix *path_graph(const purlin_context *context, int64_t n
   return matrix;
 }
 
+/* Options of a solve for `count` eigenpairs. */
+static inline purlin_lanczos_options lanczos(int64_t count, int32_t which, int32_t kind) {
+  purlin_lanczos_options o;
+  OK(purlin_lanczos_options_init(&o, sizeof o));
+  o.count = count;
+  o.which = which;
+  o.kind = kind;
+  return o;
+}
+
 #endif

@@ -93,4 +93,9 @@ static inline purlin_tt_info train_info(void) {
   return info;
 }
 
+/* A scaled number in plain form. */
+static inline double value_of(const purlin_tt_scaled *s) {
+  return ldexp(s->re, (int)s->exponent);
+}
+
 #endif

@@ -1,0 +1,106 @@
+/* What eigenpairs say about graphs: bisections, clusters, embeddings, densities and graphs of images. */
+#include "spectra.h"
+
+static purlin_context *context;
+
+/* Two rings of 40 vertices that one edge joins. */
+static purlin_matrix *two_rings(void) {
+  enum { N = 80 };
+  int64_t row[N * 2 + 2], col[N * 2 + 2], i, k = 0;
+  double value[N * 2 + 2];
+  for (i = 0; i < N; i++) {
+    int64_t next = i < 40 ? (i + 1) % 40 : 40 + (i + 1) % 40;
+    row[k] = i, col[k] = next, value[k++] = 1;
+    row[k] = next, col[k] = i, value[k++] = 1;
+  }
+  row[k] = 3, col[k] = 50, value[k++] = 1;
+  row[k] = 50, col[k] = 3, value[k++] = 1;
+  return coordinates(context, N, N, k, row, col, value);
+}
+
+static void applications(void) {
+  enum { N = 80, K = 2 };
+  purlin_matrix *a = two_rings(), *mc = NULL, *image = NULL, *graph = NULL;
+  purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos_info info;
+  double values[K], vector[N], coordinates[N * K], value = 0, cut = 0, normalised = 0, inertia = -1;
+  double points[60], weights[60], total = 0, mean = 0;
+  double pixels[4 * 6];
+  int64_t label[N], count = 0, i, how;
+  purlin_tensor *tl = vector_of(context, PURLIN_I64, N, label), *tv = vector_of(context, PURLIN_F64, N, vector);
+  purlin_tensor *tw = vector_of(context, PURLIN_F64, K, values), *tp, *tq;
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  OK(purlin_graph_fiedler(a, NULL, 0, NULL, &value, tv, &info));
+  CHECK(value > 0 && value < 0.05 && info.converged == 1);
+  for (how = PURLIN_GRAPH_CUT_SIGN; how <= PURLIN_GRAPH_CUT_SWEEP; how++) {
+    OK(purlin_graph_bisect(a, tv, (int32_t)how, tl, &cut, &normalised));
+    CHECK(cut == 1 && near(normalised, 2.0 / 81, 1e-12));
+    for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
+  }
+  BAD_ARGUMENT("how: is 3, outside 0 to 2", purlin_graph_bisect(a, tv, 3, tl, NULL, NULL));
+  OK(purlin_graph_fiedler(a, NULL, 1, NULL, NULL, tv, NULL));
+  OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, N, K, K, coordinates, &mc));
+  OK(purlin_graph_embed(a, NULL, &o, PURLIN_GRAPH_SCALING_NONE, mc, tw, &info));
+  CHECK(fabs(values[0]) < 1e-10 && values[1] > 0 && values[1] < 0.02);
+  for (i = 0; i < N; i++) total += coordinates[i * K] * coordinates[i * K];
+  CHECK(near(total, 1, 1e-12));
+  OK(purlin_graph_pivoted_qr(mc, tl, &inertia));
+  for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
+  OK(purlin_graph_k_means(mc, 2, 10, 1, tl, &inertia));
+  CHECK(inertia >= 0);
+  for (how = PURLIN_GRAPH_LABELS_K_MEANS; how <= PURLIN_GRAPH_LABELS_PIVOTED_QR; how++) {
+    memset(label, 0x7f, sizeof label);
+    OK(purlin_graph_cluster(a, NULL, &o, (int32_t)how, 10, tl, &inertia, &info));
+    for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
+  }
+  BAD_ARGUMENT("how: is 2", purlin_graph_cluster(a, NULL, &o, 2, 10, tl, NULL, NULL));
+  BAD_ARGUMENT("restarts: is 0", purlin_graph_cluster(a, NULL, &o, 0, 0, tl, NULL, NULL));
+  BAD_ARGUMENT("clusters: is 81, outside 1 to n = 80", purlin_graph_k_means(mc, 81, 1, 0, tl, NULL));
+  BAD_ARGUMENT("scaling: is 3", purlin_graph_embed(a, NULL, &o, 3, mc, NULL, NULL));
+  BAD_ARGUMENT("labels: is F64", purlin_graph_k_means(mc, 2, 1, 0, tv, NULL));
+  o.kind = PURLIN_LANCZOS_LAPLACIAN;
+  BAD_ARGUMENT("kind: or shift is set", purlin_graph_embed(a, NULL, &o, 0, mc, NULL, NULL));
+
+  /* Rings have eigenvalues of the Laplacian between 0 and a bit over 4, whose mean is the mean degree. */
+  tp = vector_of(context, PURLIN_F64, 60, points);
+  tq = vector_of(context, PURLIN_F64, 60, weights);
+  OK(purlin_graph_density(a, NULL, &o, 20, 3, tp, tq, &count));
+  CHECK(count > 30 && count <= 60);
+  total = 0;
+  for (i = 0; i < count; i++) {
+    CHECK(points[i] > -1e-10 && points[i] < 5.1 && weights[i] >= 0);
+    total += weights[i];
+    mean += weights[i] * points[i];
+  }
+  CHECK(near(total, 1, 1e-12) && fabs(mean - 162.0 / 80) < 0.5);
+  BAD_ARGUMENT("points: has dimensions [60], [80] are needed", purlin_graph_density(a, NULL, &o, 20, 4, tp, tq, &count));
+  BAD_ARGUMENT("vectors: is 0", purlin_graph_density(a, NULL, &o, 20, 0, tp, tq, &count));
+  OK(purlin_tensor_destroy(tq));
+  OK(purlin_tensor_destroy(tp));
+
+  /* A dark and a bright half. */
+  for (i = 0; i < 24; i++) pixels[i] = i % 6 < 3 ? 0.1 : 0.9;
+  OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, 4, 6, 6, pixels, &image));
+  OK(purlin_graph_of_image(context, image, 1, 0.1, INFINITY, 1e-6, &graph));
+  CHECK(matrix_info(graph).rows == 24 && matrix_info(graph).nnz == 2 * (4 * 5 + 3 * 6));
+  CHECK(near(at(graph, 0, 1), 1 + 1e-6, 1e-14) && near(at(graph, 0, 6), 1 + 1e-6, 1e-14) && at(graph, 2, 3) < 1e-5);
+  OK(purlin_matrix_destroy(graph));
+  BAD_ARGUMENT("radius: is 0.5, outside 1 to 100", purlin_graph_of_image(context, image, 0.5, 0.1, 1, 0, &graph));
+  BAD_ARGUMENT("intensity: is 0", purlin_graph_of_image(context, image, 1, 0, 1, 0, &graph));
+  BAD_ARGUMENT("floor: is -1", purlin_graph_of_image(context, image, 1, 1, 1, -1, &graph));
+  pixels[7] = NAN;
+  BAD_ARGUMENT("image: element 7 is NaN", purlin_graph_of_image(context, image, 1, 1, 1, 0, &graph));
+  OK(purlin_matrix_destroy(image));
+  OK(purlin_tensor_destroy(tw));
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_tensor_destroy(tl));
+  OK(purlin_matrix_destroy(mc));
+  OK(purlin_matrix_destroy(a));
+}
+
+int main(void) {
+  context = cpu_context(2);
+  applications();
+  OK(purlin_context_destroy(context));
+  return finish();
+}

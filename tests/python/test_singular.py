@@ -1,0 +1,84 @@
+"""Singular triplets of sparse matrices: against NumPy, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_spectra import random_dense
+
+import purlin
+from purlin import lanczos, sparse
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("through", ["gram", "augmented"])
+def test_singular_triplets(cpu: purlin.Context, dtype: Any, through: Any) -> None:
+    full = random_dense(90, 60, dtype, 7)
+    exact = np.linalg.svd(full.astype(np.complex128), compute_uv=False)
+    found = lanczos.singular(sparse.from_dense(full, context=cpu), 4, through=through)
+    # The tolerance of the solve, or what the type can hold.
+    small = max(1e-9, np.finfo(dtype).eps * 1e4)
+    np.testing.assert_allclose(found.triplets.values, exact[:4], rtol=small)
+    u, s, v = found.triplets
+    assert u.dtype == dtype and np.abs(full @ v - u * s).max() < small * exact[0]
+    assert found.info.converged == 4 and found.residuals.max() < small * exact[0]
+
+
+def test_smallest_singular_values_and_refusals(cpu: purlin.Context) -> None:
+    full = random_dense(40, 30, np.float64, 8)
+    exact = np.linalg.svd(full, compute_uv=False)[::-1]
+    a = sparse.from_dense(full, context=cpu)
+    np.testing.assert_allclose(lanczos.singular(a, 3, "smallest").triplets.values, exact[:3], rtol=1e-6)
+    with pytest.raises(purlin.NotSupported, match="which"):
+        lanczos.singular(a, 3, "smallest", through="augmented")
+    with pytest.raises(purlin.InvalidArgument, match="count: is 31"):
+        lanczos.singular(a, 31)
+    with pytest.raises(purlin.Cancelled):
+        lanczos.singular(a, 3, progress=lambda *_: True)
+
+
+def test_singular_values_below_the_root_of_roundoff(cpu: purlin.Context) -> None:
+    left, right = (np.linalg.qr(random_dense(n, n, np.float64, n))[0] for n in (80, 60))
+    decades = 10.0 ** -np.arange(60)
+    full = (left[:, :60] * decades) @ right.T
+    for a in (full, np.ascontiguousarray(full.T)):
+        found = lanczos.singular(sparse.from_dense(a, context=cpu), 9)
+        u, s, v = found.triplets
+        assert u is not None and v is not None
+        np.testing.assert_allclose(s, decades[:9], rtol=1e-7)
+        np.testing.assert_allclose(s[:7], decades[:7], rtol=1e-10)
+        for vectors in (u, v):
+            assert np.abs(vectors.T @ vectors - np.eye(9)).max() < 1e-13
+        assert np.abs(a @ v - u * s).max() < 1e-10 and found.residuals.max() < 2e-10
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+def test_singular_vectors_of_zeros_and_copies(cpu: purlin.Context, which: Any) -> None:
+    for full in (np.zeros((9, 6)), np.eye(7), np.kron(np.eye(2), random_dense(8, 6, np.float64, 3)), np.outer(np.ones(6), np.arange(8.0))):
+        k = min(full.shape)
+        exact = np.linalg.svd(full, compute_uv=False)
+        found = lanczos.singular(sparse.from_dense(full, context=cpu), k, which)
+        u, s, v = found.triplets
+        assert u is not None and v is not None
+        np.testing.assert_allclose(s, exact if which == "largest" else exact[::-1], atol=1e-13)
+        for vectors in (u, v):
+            np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-13)
+
+
+def test_singular_start_and_values_alone(cpu: purlin.Context) -> None:
+    for shape in ((40, 30), (30, 40)):
+        full = random_dense(*shape, np.float32, 8)
+        a = sparse.from_dense(full, context=cpu)
+        whole = lanczos.singular(a, 3)
+        alone = lanczos.singular(a, 3, vectors=False)
+        assert alone.triplets.u is None and alone.triplets.v is None
+        np.testing.assert_array_equal(alone.triplets.values, whole.triplets.values)
+        np.testing.assert_array_equal(alone.residuals, whole.residuals)
+        started = lanczos.singular(a, 3, start=np.ones(30))
+        np.testing.assert_allclose(started.triplets.values, whole.triplets.values, rtol=1e-5)
+        with pytest.raises(purlin.InvalidArgument, match="start"):
+            lanczos.singular(a, 3, start=np.ones(40))
+        with pytest.raises(purlin.InvalidArgument, match="start: is 0"):
+            lanczos.singular(a, 3, start=np.zeros(30))
