@@ -45,6 +45,7 @@ fn passes<T: Scalar>(c: &mut Criterion, context: &Arc<Context>) {
                 factor: 1.0,
                 tall_columns: 0,
                 small_elements: 0,
+                panel_rows: 0,
             };
             let data = Data::Dense { memory: &memory, dtype: <T as Element>::DTYPE, row_stride, column_stride };
             let problem = Problem { rows: ROWS, columns: COLUMNS, data };

@@ -37,6 +37,9 @@ const WHOLE: usize = 256;
 /// Numbers of the long side's vectors up to which that is so.
 const WHOLE_NUMBERS: usize = 1 << 22;
 
+/// A search on the columns of both sides.
+type Work<'a, T> = dyn FnMut(&mut dyn Sides<T>) -> Result<Triplets<T>> + 'a;
+
 /// The Hermitian operator whose eigenvectors are tried first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
@@ -289,11 +292,7 @@ impl<T: Scalar> Call<'_, T> {
     }
 
     /// Runs `work` between columns of both sides.
-    fn between(
-        &self,
-        columns: usize,
-        work: &mut dyn FnMut(&mut dyn Sides<T>) -> Result<Triplets<T>>,
-    ) -> Result<Triplets<T>> {
+    fn between(&self, columns: usize, work: &mut Work<'_, T>) -> Result<Triplets<T>> {
         let (context, columns) = (self.context, columns.max(3));
         let mut operator = Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0)?;
         let mut longer = Symmetric::<T>::columns_alone(context, self.shape.lengths[1])?;

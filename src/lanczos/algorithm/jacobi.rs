@@ -136,7 +136,7 @@ fn complete<W: Scalar>(k: usize, a: &mut [W], values: &[f64]) -> Result<()> {
             for _ in 0..2 {
                 for (column, _) in a.chunks_exact(k).zip(&is_made).filter(|(_, made)| **made) {
                     let along = dot((column, 1.0), (&unit, 1.0));
-                    unit.iter_mut().zip(column).for_each(|(u, c)| *u = *u - along * *c);
+                    unit.iter_mut().zip(column).for_each(|(u, c)| *u -= along * *c);
                 }
             }
             let left = norm(&unit);

@@ -69,9 +69,11 @@ impl<T: Vectorised> super::Search<T> {
         plan.reduction.merge_norm = 0.0;
         plan.reduction.saddles = false;
         let sizes = row_sizes(&plan, None);
-        let mut buffers = RowBuffers::<T>::default();
-        buffers.count = alloc::filled("pairs", 1, 0)?;
-        buffers.vectors = alloc::filled("pairs", sizes.pair_vectors, T::ZERO)?;
+        let mut buffers = RowBuffers::<T> {
+            count: alloc::filled("pairs", 1, 0)?,
+            vectors: alloc::filled("pairs", sizes.pair_vectors, T::ZERO)?,
+            ..RowBuffers::default()
+        };
         let tile = Tile { first: search.index, input: search.a, mask: &[] };
         let mut ops = crate::sshopm::ops(search.site.context, search.site.queue, &plan)?;
         let rows = buffers.rows(1, &sizes);
@@ -105,7 +107,7 @@ impl<T: Vectorised> super::Search<T> {
     /// Newton from given vectors, n components each.
     fn given(&mut self, search: &mut OneTensor<'_, T>, vectors: Vec<T>) -> Result<Ended> {
         let mut singular = Vec::new();
-        let mut total = Ended { counts: self.from_vectors(search, vectors, &mut singular)?, lost: 0 };
+        let mut total = Ended { counts: self.newton(search, vectors, &mut singular)?, lost: 0 };
         total.add(self.again(search, singular)?);
         Ok(total)
     }
@@ -133,7 +135,7 @@ impl<T: Vectorised> super::Search<T> {
                 search.site.context.pool().run(|| approach.run(x, (e, length), floor))?;
             }
             let starts = std::mem::take(&mut singular);
-            let counts = self.from_vectors(search, starts, &mut singular)?;
+            let counts = self.newton(search, starts, &mut singular)?;
             // The starts were counted as unconverged when they ended first.
             total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
         }
@@ -141,12 +143,7 @@ impl<T: Vectorised> super::Search<T> {
         Ok(total)
     }
 
-    fn from_vectors(
-        &mut self,
-        search: &mut OneTensor<'_, T>,
-        vectors: Vec<T>,
-        singular: &mut Vec<T>,
-    ) -> Result<Counts> {
+    fn newton(&mut self, search: &mut OneTensor<'_, T>, vectors: Vec<T>, singular: &mut Vec<T>) -> Result<Counts> {
         let n = self.plan.shape.dimension;
         let mut counts = Counts::default();
         for part in vectors.chunks(CHUNK * n) {
