@@ -6,8 +6,8 @@
 //! its addresses are taken when the library is loaded, and its pages are first used when memory has run out. From half of the
 //! reserve on, [`crate::alloc`] refuses, so that the call ends with an error before the rest is used.
 //!
-//! An allocator must not unwind, and a request cannot be answered later, so this is a finite promise: [`SMALL`] + [`LARGE`]
-//! bytes in use at one time, [`MOST`] at once.
+//! An allocator must not unwind, and a request cannot be answered later, so this is a finite promise: `SMALL` + `LARGE`
+//! bytes in use at one time, `MOST` at once.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, UnsafeCell};

@@ -32,7 +32,7 @@ impl Watch {
     /// Counts a step.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] if the call was cancelled.
+    /// [`crate::error::Error::Cancelled`] if the call was cancelled.
     pub fn step(&self) -> Result<()> {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.cancel.check()

@@ -181,7 +181,7 @@ fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsO
     Ok(())
 }
 
-/// Allocates what [`adaptive`] does at the most, for a backend that counts bytes: the basis stands in two blocks, as its
+/// Allocates what `adaptive` does at the most, for a backend that counts bytes: the basis stands in two blocks, as its
 /// bytes count and not their number.
 pub fn rehearse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let (m, n) = (run.ops.rows(), run.ops.columns());

@@ -60,7 +60,7 @@ pub struct PixelWeights<'a> {
     pub rays: Region<'a>,
     /// Views of the scan.
     pub scan: usize,
-    /// I32 [views]: the number of each view in the scan.
+    /// I32 `[views]`: the number of each view in the scan.
     pub index: Region<'a>,
     /// Rows of the panel.
     pub panel_rows: usize,
