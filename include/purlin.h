@@ -3688,8 +3688,8 @@ typedef struct purlin_lanczos_options {
    */
   double tolerance;
   /**
-   * Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the
-   * steps; 0 for min(n, max(10k, 100)).
+   * Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). With n <= max(64, 3k) the
+   * space is the whole one, whatever m is. Of METHOD_PLAIN the steps; 0 for min(n, max(10k, 100)).
    */
   int64_t basis;
   /**

@@ -98,8 +98,8 @@ pub struct purlin_lanczos_options {
     /// where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5 in single
     /// precision.
     pub tolerance: f64,
-    /// Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the
-    /// steps; 0 for min(n, max(10k, 100)).
+    /// Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). With n <= max(64, 3k) the
+    /// space is the whole one, whatever m is. Of METHOD_PLAIN the steps; 0 for min(n, max(10k, 100)).
     pub basis: i64,
     /// Most restarts; 0, the default, for max(300, 10 n / m).
     pub restarts: i64,
