@@ -263,7 +263,8 @@ def all(  # the name of the C call
 def _generic_pairs(batch: Batch) -> int:
     """Pairs of a generic tensor, complex ones included, at most 512."""
     m, n = batch.order, batch.dimension
-    return min(512, n if m == 2 else ((m - 1) ** n - 1) // (m - 2))
+    generic: int = n if m == 2 else ((m - 1) ** n - 1) // (m - 2)
+    return min(512, generic)
 
 
 def _all(batch: Batch, pairs: int, progress: Progress | None, options: AllOptions) -> AllPairs:
