@@ -102,6 +102,20 @@ install_python() {
     fi
 }
 
+# Packages whose own tests run on purlin. The numpy stays that of the tests' requirements.
+install_peers() {
+    local requirements=$ROOT/tools/requirements-peers.txt done_
+    done_=$(stamp peers "$requirements")
+    # The stamp may be older than the environment.
+    if [ -e "$done_" ] && compgen -G "$VENV/lib/python*/site-packages/sklearn" >/dev/null; then return; fi
+    if make_venv && pip_install peers "$requirements" -c "$ROOT/tools/requirements-test.txt"; then
+        rm -f "$STAMPS"/peers-*
+        touch "$done_"
+    else
+        missing+=("scipy, scikit-learn, networkx (PyPI, in target/venv): their tests on purlin")
+    fi
+}
+
 install_cmake_stand_in() {
     if have_cmake && have ninja; then return; fi
     make_venv && pip_install cmake "$ROOT/tools/requirements-cmake.txt" && return
@@ -135,6 +149,7 @@ install_toolchain() {
 install_debian
 install_rust_components
 install_python
+install_peers
 install_cmake_stand_in
 install_toolchain
 
