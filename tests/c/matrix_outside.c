@@ -64,12 +64,18 @@ static void npy_files(void) {
   array = array_of(source);
   CHECK(array.dims[0] == 2 && array.dims[1] == 3 && array.flags == 0 && array.dtype == PURLIN_CF32);
   OK(purlin_source_destroy(source));
+  /* Integers of 64 bits are read as F64. */
+  write_npy(1, "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 3), }\n", values, sizeof values);
+  OK(purlin_source_from_npy(context, path, &source));
+  array = array_of(source);
+  CHECK(array.dims[0] == 2 && array.dims[1] == 3 && array.dtype == PURLIN_F64 && array.bytes == 48);
+  OK(purlin_source_destroy(source));
   source = NULL;
 #define REFUSED(text, version, header) \
   (write_npy(version, header, values, sizeof values), \
    FAILS(PURLIN_ERROR_IO, text, purlin_source_from_npy(context, path, &source)))
   REFUSED("holds elements of type \"|O\"", 1, "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }");
-  REFUSED("holds elements of type \"<i8\"", 1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }");
+  REFUSED("holds elements of type \"<i16\"", 1, "{'descr': '<i16', 'fortran_order': False, 'shape': (2,), }");
   REFUSED("holds elements of type \"<f16\"", 1, "{'descr': '<f16', 'fortran_order': False, 'shape': (2,), }");
   REFUSED("holds structures", 1, "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2,), }");
   REFUSED("has 0 axes", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (), }");
