@@ -392,8 +392,9 @@ void operators(const context& on) {
   EXPECT(shares.contexts == 2 && shares.part_rows >= 20 && shares.halo > 0 && shares.products == 0);
   EXPECT(purlin::lanczos::partition(on, w).contexts == 1);
   EXPECT_ERROR(purlin::lanczos::partition(on, wide), PURLIN_ERROR_INVALID_ARGUMENT);
-  both.count = 2;
   EXPECT(near(purlin::graph::fiedler(on, w, false, both).value, purlin::graph::fiedler(on, w).value, 1e-10));
+  both.count = 2;
+  EXPECT_ERROR(purlin::graph::fiedler(on, w, false, both), PURLIN_ERROR_INVALID_ARGUMENT);
   const auto labels = purlin::graph::cluster(on, w, both);
   for (std::size_t i = 0; i < 40; ++i) EXPECT((labels[i] == labels[0]) == (i < 20));
 
@@ -407,6 +408,7 @@ void operators(const context& on) {
   std::vector<std::int64_t> groups;
   EXPECT_ERROR(purlin::graph::cluster(on, long_path, groups, report, few), PURLIN_ERROR_NO_CONVERGENCE);
   EXPECT(groups.size() == 400 && report.count == 3);
+  few.count = 1;
   purlin::graph::fiedler_pair second;
   EXPECT_ERROR(purlin::graph::fiedler(on, long_path, second, report, false, few), PURLIN_ERROR_NO_CONVERGENCE);
   double norm = 0.0;

@@ -221,6 +221,7 @@ contains
     call check(abs(value - pairs(1, 1)) < 1e-9_real64, 'to the largest eigenvalue')
     call check(all(trace(2:iterations) >= trace(:iterations - 1) - 1e-14_real64), 'which rises all the way')
     options%shift_kind = PURLIN_SSHOPM_SHIFT_ADAPTIVE
+    options%shift = 0
     call purlin_sshopm_solve(context, 4, 3_int64, tensor, starts=start, options=options, start_values=value, &
       start_iterations=iterations)
     call check(iterations == 23, '23 iterations with the adaptive shift')

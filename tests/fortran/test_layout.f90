@@ -83,7 +83,7 @@ program test_layout
   call compare(29, 'spmv_options', c_sizeof(spmv_options), c_loc(spmv_options), c_loc(spmv_options%upper))
   call compare(30, 'spmv_info', c_sizeof(spmv_info), c_loc(spmv_info), c_loc(spmv_info%degree))
   call compare(31, 'lanczos_options', c_sizeof(lanczos_options), c_loc(lanczos_options), &
-    c_loc(lanczos_options%contexts_count))
+    c_loc(lanczos_options%start))
   call compare(32, 'lanczos_info', c_sizeof(lanczos_info), c_loc(lanczos_info), &
     c_loc(lanczos_info%orthogonality))
   call compare(33, 'lanczos_accepted', c_sizeof(lanczos_accepted), c_loc(lanczos_accepted), &
