@@ -41,6 +41,9 @@ function test_spectra(golden)
   check(max(abs(purlin.lanczos_svd(W.', 2, 'largest', 'kind', 'augmented') - e(1:2))) < 1e-9, 'the augmented matrix');
   check(norm(purlin.lanczos_svd(W, 4, 'largest', 'start', ones(min(size(W)), 1)) - e(1:4)) < 1e-9, 'a start vector');
   check_error('purlin:invalidArgument', 'start: is not', @() purlin.lanczos_svd(W, 4, 'largest', 'start', 1));
+  check(norm(purlin.lanczos_svd(W, 4, 'largest', 'start', 1i * ones(min(size(W)), 1)) - e(1:4)) < 1e-9, 'a complex one');
+  check_error('purlin:invalidArgument', 'start: is complex', @() purlin.lanczos(P, 2, 'largest', 'start', 1i * ones(n, 1)));
+  check_error('purlin:invalidArgument', 'start: is not', @() purlin.lanczos(P, 2, 'largest', 'start', speye(n, 1)));
   [U, S, V, graded] = purlin.lanczos_svd(sparse(1:20, 20:-1:1, 10.^-(0:19)), 12);
   check(max(abs(diag(S) - 10.^-(0:11)')) < 1e-15 && norm(U' * U - eye(12)) < 1e-13 && norm(V' * V - eye(12)) < 1e-13, ...
         'singular values below the root of roundoff');

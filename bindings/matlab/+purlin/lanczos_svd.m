@@ -7,7 +7,8 @@ function varargout = lanczos_svd(A, k, which, varargin)
 %     'kind'   what is tried first: 'matrix' (default), A'*A or A*A', whichever is smaller, for the largest values; 'gram',
 %              that for the smallest too; or 'augmented', [0 A; A' 0], for the largest alone. Golub-Kahan-Lanczos follows
 %              where the residuals are too large, and takes the smallest values of 'matrix': all are accurate to eps*norm(A)
-%     'start'  start vector, min(size(A)) elements of the class of A: of V if A has no more columns than rows, else of U
+%     'start'  start vector, min(size(A)) elements of the class of A, also real ones if A is complex: of V if A has
+%              no more columns than rows, else of U
 %     'tolerance', 'basis', 'restarts', 'verify', 'seed', 'method', 'block', 'orthogonality', 'filter', 'degree', 'progress'
 %              as of purlin.lanczos
 %   A is sparse, or known by its products: see purlin.rsvd.

@@ -77,6 +77,21 @@ int64_t operator_order(const purlin_matrix_info *shape, int32_t kind) {
   }
 }
 
+/* The start vector of n elements; a real one is as good for a complex matrix of its precision. */
+static purlin_tensor *start_of(const mxArray *list, int32_t dtype, int64_t n) {
+  purlin_tensor *start = NULL;
+  mxArray *given = (mxArray *)list, *widened = NULL;
+  if (mxIsSparse(list) || (int64_t)mxGetNumberOfElements(list) != n || mxGetClassID(list) != class_of(dtype))
+    fail("invalidArgument", "start: is not a vector of %.0f elements of the class of A", (double)n);
+  if (is_complex(dtype) && !mxIsComplex(list)) {
+    if (mexCallMATLAB(1, &widened, 1, &given, "complex") != 0) fail("internal", "start: cannot be made complex");
+    list = widened;
+  }
+  if (dtype_of(list) != dtype) fail("invalidArgument", "start: is complex, but A is real");
+  check(purlin_tensor_borrow(gateway_context(), dtype, PURLIN_READ_ONLY, 1, &n, NULL, elements_of(list, dtype), &start));
+  return temporary(start);
+}
+
 static purlin_status run_solve(void *a[]) {
   return purlin_lanczos_solve(a[0], NULL, a[1], a[2], a[3], a[8], a[4], a[5], a[6], a[7]);
 }
@@ -95,13 +110,7 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_lanczos_options o = lanczos_options_of(prhs[2], k, &w);
   n = operator_order(&shape, o.kind);
   if (k > n) fail("invalidArgument", "k: is %.0f, more than n = %.0f", (double)k, (double)n);
-  if (!mxIsEmpty(prhs[3])) {
-    if (dtype_of(prhs[3]) != shape.dtype || (int64_t)mxGetNumberOfElements(prhs[3]) != n)
-      fail("invalidArgument", "start: is not a vector of %.0f elements of the class of A", (double)n);
-    check(purlin_tensor_borrow(gateway_context(), shape.dtype, PURLIN_READ_ONLY, 1, &n, NULL,
-                               elements_of(prhs[3], shape.dtype), &start));
-    (void)temporary(start);
-  }
+  if (!mxIsEmpty(prhs[3])) start = start_of(prhs[3], shape.dtype, n);
   plhs[0] = new_column(PURLIN_F64, k, &values);
   left = new_column(PURLIN_F64, k, &residuals);
   if (nlhs > 1) vectors = new_matrix(shape.dtype, n, k);
@@ -156,20 +165,13 @@ static void singular(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   int64_t k = integer_argument("k", prhs[1], 1, INT64_MAX), least = shape.rows < shape.cols ? shape.rows : shape.cols;
   purlin_lanczos_info info = fresh_lanczos_info();
   int wants = scalar_argument("vectors", prhs[4]) != 0;
-  purlin_tensor *values = NULL, *residuals = NULL, *start = NULL;
+  purlin_tensor *values = NULL, *residuals = NULL;
   output u = {NULL, NULL, NULL, 0}, v = {NULL, NULL, NULL, 0};
   mxArray *left;
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], k, &w);
   if (k > least) fail("invalidArgument", "k: is %.0f, more than %.0f", (double)k, (double)least);
-  if (!mxIsEmpty(prhs[3])) {
-    if (dtype_of(prhs[3]) != shape.dtype || (int64_t)mxGetNumberOfElements(prhs[3]) != least)
-      fail("invalidArgument", "start: is not a vector of %.0f elements of the class of A", (double)least);
-    check(purlin_tensor_borrow(gateway_context(), shape.dtype, PURLIN_READ_ONLY, 1, &least, NULL,
-                               elements_of(prhs[3], shape.dtype), &start));
-    (void)temporary(start);
-    o.start = start;
-  }
+  if (!mxIsEmpty(prhs[3])) o.start = start_of(prhs[3], shape.dtype, least);
   plhs[0] = new_column(PURLIN_F64, k, &values);
   left = new_column(PURLIN_F64, k, &residuals);
   if (nlhs > 1 && wants) u = new_matrix(shape.dtype, shape.rows, k);
