@@ -315,7 +315,7 @@ def test_graphs_have_the_recorded_eigenvalues(cpu: purlin.Context, name: str) ->
     a = sparse.read_market(GOLDEN / f"{name}.mtx.gz", np.float64, context=cpu)
     solution = lanczos.run(a, 10)
     np.testing.assert_allclose(solution.pairs.values, RECORDED[name]["A_LA"][:10], atol=1e-10 * solution.info.norm)
-    assert solution.info.reason == "converged" and solution.info.converged == 10 and solution.info.products < 140
+    assert solution.info.reason == "converged" and solution.info.converged == 10 and solution.info.verified and solution.info.products < 170
     x = solution.pairs.vectors
     assert x is not None
     plan = spmv.Plan(a)

@@ -254,7 +254,7 @@ fn graphs_have_the_recorded_eigenvalues() {
 /// Pairs of vertices beside a large graph: their bound is that of their values, which are on the device.
 #[test]
 #[ignore = "needs a GPU"]
-fn components_are_looked_for_where_they_may_hold_a_value() {
+fn copies_in_other_components_are_found() {
     let c = gpu();
     for (heavy, recovered) in [(1.0, 0), (50.0, 1)] {
         let mut list: Vec<_> = (0..600).map(|i| (i, (i * i + 1) % 600, 3.0)).filter(|(i, j, _)| i < j).collect();
@@ -265,7 +265,7 @@ fn components_are_looked_for_where_they_may_hold_a_value() {
         let of = |verify| Options { count: 2, verify, ..Options::default() };
         let [auto, off] = [Verify::Auto, Verify::Off].map(|v| solved::<f64>(&c, &a, Kind::Matrix, &of(v)));
         if recovered == 0 {
-            assert_eq!((auto.info.products, auto.info.recovered), (off.info.products, 0));
+            assert!(auto.info.verified && auto.info.recovered == 0 && !off.info.verified);
             near(&auto.values, &off.values, 1e-12, "light pairs");
         } else {
             assert!(auto.info.products > off.info.products);

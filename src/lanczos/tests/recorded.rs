@@ -19,8 +19,11 @@ pub(super) fn graphs_have_the_recorded_eigenvalues(c: &Arc<Context>) {
         let norm = pairs.info.norm;
         assert_eq!((pairs.info.reason, pairs.info.converged), (Reason::Converged, 10));
         near(&pairs.values, &want[..10], 1e-10 * norm, name);
-        // Restarts that keep more than is wanted: ARPACK takes 86 to 125 products here.
-        assert!(pairs.info.products <= 130, "{name}: {} products", pairs.info.products);
+        // Restarts that keep more than is wanted: ARPACK takes 86 to 125 products here, and looks for no further copies.
+        let options = Options { count: 10, verify: Verify::Off, ..Options::default() };
+        let alone = solve(c, &a, Kind::Matrix, &options).info.products;
+        assert!(alone <= 130, "{name}: {alone} products");
+        assert!(pairs.info.products <= alone + 60, "{name}: {} products, {alone} unverified", pairs.info.products);
         assert!(pairs.residuals.iter().all(|r| *r <= 2e-10 * norm), "{name}: {:?}", pairs.residuals);
         let both = solve(c, &a, Kind::Matrix, &Options { count: 5, which: Which::BothEnds, ..Options::default() });
         let low = recorded(name, "A_SA");
