@@ -91,7 +91,8 @@ mod tests {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn a_small_stack_is_noticed() {
         let measured = |bytes| std::thread::Builder::new().stack_size(bytes).spawn(is_short).unwrap().join().unwrap();
-        assert!(measured(NEEDED / 2));
+        // The C library may give a thread the stack of one that ended, up to four times as large as asked for.
+        assert!(measured(NEEDED / 8));
         assert!(!measured(NEEDED * 2));
     }
 }

@@ -486,12 +486,13 @@ fn cluster(f: &Fixture) -> Call {
     let (context, labels, vector) = (f.context, f.on_host(PURLIN_I64, &[N], |_| 0.0), f.vector(N));
     Box::new(move || {
         let (mut made, o) = (Made::none(), options());
+        let one = purlin_lanczos_options { count: 1, ..o };
         let a = &mut made.matrices[0];
         let (how, none) = (PURLIN_GRAPH_LABELS_K_MEANS, null_mut());
         let status = in_turn!(
             graph(context, &raw mut *a),
             purlin_graph_cluster(*a, null(), &raw const o, how, 2, labels, null_mut(), none),
-            purlin_graph_fiedler(*a, null(), 0, &raw const o, null_mut(), vector, none),
+            purlin_graph_fiedler(*a, null(), 0, &raw const one, null_mut(), vector, none),
             purlin_graph_bisect(*a, vector, PURLIN_GRAPH_CUT_SWEEP, labels, null_mut(), null_mut()),
         );
         made.end(status)
