@@ -320,9 +320,9 @@ def test_matrices_of_files(cpu: purlin.Context, tmp_path: Path, order: Any) -> N
 def test_files_that_are_no_matrices(cpu: purlin.Context, tmp_path: Path) -> None:
     with pytest.raises(purlin.FileError, match=r"none\.npy"):
         Source.from_npy(tmp_path / "none.npy", context=cpu)
-    np.save(tmp_path / "long.npy", np.arange(5))
+    np.save(tmp_path / "text.npy", np.array(["one", "two"]))
     with pytest.raises(purlin.FileError):
-        Source.from_npy(tmp_path / "long.npy", context=cpu)
+        Source.from_npy(tmp_path / "text.npy", context=cpu)
     np.save(tmp_path / "line.npy", np.zeros(5, np.float32))
     with pytest.raises(purlin.InvalidArgument):
         purlin.Matrix.from_source(Source.from_npy(tmp_path / "line.npy", context=cpu))
