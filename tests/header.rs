@@ -5,6 +5,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+#[path = "header/integers.rs"]
+mod integers;
+
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
@@ -155,4 +158,18 @@ fn the_header_and_the_bindings_constants_are_current() {
     check("include/purlin.h", &header);
     check("bindings/fortran/purlin_constants.inc", &fortran(&constants));
     check("bindings/python/purlin/_constants.py", &python(&constants));
+}
+
+#[test]
+fn fortran_takes_default_integers() {
+    let folder = root().join("bindings/fortran");
+    let files = integers::files(&folder);
+    for (path, text) in &files {
+        check(&format!("bindings/fortran/{path}"), text);
+    }
+    for entry in std::fs::read_dir(folder.join("integers")).expect("the folder of generated files") {
+        let name = entry.expect("an entry").file_name();
+        let path = format!("integers/{}", name.to_string_lossy());
+        assert!(files.iter().any(|file| file.0 == path), "{path}: is generated from nothing any more");
+    }
 }

@@ -4,7 +4,7 @@
 !>     type(purlin_context) :: context
 !>     real(real64) :: tensors(15, 1), values(3, 1), vectors(3, 3, 1)
 !>     call context%create()
-!>     call purlin_sshopm_solve(context, 4, 3_int64, tensors, values, vectors)
+!>     call purlin_sshopm_solve(context, 4, 3, tensors, values, vectors)
 !>
 !> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix, purlin_source, purlin_sink, purlin_fdk,
 !> purlin_rsvd, purlin_pca, purlin_spmv, purlin_tt, purlin_tt_matrix, purlin_tt_contraction, purlin_tt_environments) own a

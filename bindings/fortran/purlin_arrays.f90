@@ -5,6 +5,7 @@ module purlin_arrays_f32
   use, intrinsic :: iso_c_binding, only: c_loc, c_double, c_int8_t, c_int32_t, c_int64_t, wp => c_float
   use purlin_types
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   use purlin_symmetric, only: purlin_symmetric_count, convert_objects => purlin_symmetric_convert, &
@@ -21,12 +22,14 @@ module purlin_arrays_f32
   integer(c_int32_t), parameter :: real_type = PURLIN_F32
 
   include 'purlin_arrays.inc'
+
 end module purlin_arrays_f32
 
 module purlin_arrays_f64
   use, intrinsic :: iso_c_binding, only: c_loc, c_double, c_int8_t, c_int32_t, c_int64_t, wp => c_double
   use purlin_types
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   use purlin_symmetric, only: purlin_symmetric_count, convert_objects => purlin_symmetric_convert, &

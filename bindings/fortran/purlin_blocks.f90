@@ -6,6 +6,7 @@ module purlin_blocks
   use purlin_types
   use purlin_c_blocks
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   implicit none
@@ -18,17 +19,21 @@ module purlin_blocks
     type(c_ptr) :: key = c_null_ptr
   contains
     procedure :: from_tensor => source_from_tensor
-    procedure :: from_file => source_from_file
-    procedure :: from_mapped_file => source_from_mapped_file
+    procedure, private :: source_from_file
+    generic :: from_file => source_from_file
+    procedure, private :: source_from_mapped_file
+    generic :: from_mapped_file => source_from_mapped_file
     procedure :: from_npy => source_from_npy
     procedure :: from_metaimage => source_from_metaimage
     procedure :: from_tiff => source_from_tiff
-    procedure :: from_callback => source_from_callback
+    procedure, private :: source_from_callback
+    generic :: from_callback => source_from_callback
     procedure :: properties => source_properties
     procedure :: destroy => source_destroy
     procedure :: handle => source_handle
     procedure, private :: source_refuse_copy
     generic :: assignment(=) => source_refuse_copy
+    include 'integers/source_bound.inc'
     final :: source_finalise
   end type
 
@@ -38,14 +43,19 @@ module purlin_blocks
     type(c_ptr) :: key = c_null_ptr
   contains
     procedure :: to_tensor => sink_to_tensor
-    procedure :: to_file => sink_to_file
-    procedure :: to_metaimage => sink_to_metaimage
-    procedure :: to_tiff => sink_to_tiff
-    procedure :: to_callback => sink_to_callback
+    procedure, private :: sink_to_file
+    generic :: to_file => sink_to_file
+    procedure, private :: sink_to_metaimage
+    generic :: to_metaimage => sink_to_metaimage
+    procedure, private :: sink_to_tiff
+    generic :: to_tiff => sink_to_tiff
+    procedure, private :: sink_to_callback
+    generic :: to_callback => sink_to_callback
     procedure :: destroy => sink_destroy
     procedure :: handle => sink_handle
     procedure, private :: sink_refuse_copy
     generic :: assignment(=) => sink_refuse_copy
+    include 'integers/sink_bound.inc'
     final :: sink_finalise
   end type
 
@@ -388,4 +398,6 @@ contains
     address = c_null_ptr
     if (present(user)) address = user
   end function
+
+  include 'integers/blocks.inc'
 end module purlin_blocks

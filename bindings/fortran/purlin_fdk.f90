@@ -5,6 +5,7 @@ module purlin_fdk_module
   use purlin_types
   use purlin_c_blocks
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   use purlin_blocks
@@ -30,17 +31,23 @@ module purlin_fdk_module
     procedure, private :: finish_array, finish_tensor, finish_sink
     generic :: finish => finish_array, finish_tensor, finish_sink
     procedure :: cancel => fdk_cancel
-    procedure :: weight => fdk_weight
-    procedure :: filter => fdk_filter
-    procedure :: backproject => fdk_backproject
+    procedure, private :: fdk_weight
+    generic :: weight => fdk_weight
+    procedure, private :: fdk_filter
+    generic :: filter => fdk_filter
+    procedure, private :: fdk_backproject
+    generic :: backproject => fdk_backproject
     procedure :: ellipsoids => fdk_ellipsoids
     procedure :: ellipsoid_volume => fdk_ellipsoid_volume
     procedure :: destroy => fdk_destroy
     procedure :: handle => fdk_handle
     procedure, private :: fdk_refuse_copy
     generic :: assignment(=) => fdk_refuse_copy
+    include 'integers/fdk_bound.inc'
     final :: fdk_finalise
   end type
+
+  include 'integers/fdk_generic.inc'
 
 contains
 
@@ -437,4 +444,6 @@ contains
     least = 0
     if (present(epsilon)) least = epsilon
   end function
+
+  include 'integers/fdk.inc'
 end module purlin_fdk_module

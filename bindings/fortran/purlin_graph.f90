@@ -5,6 +5,7 @@ module purlin_graph_module
   use purlin_types
   use purlin_c_spectra
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   use purlin_matrices
@@ -36,6 +37,8 @@ module purlin_graph_module
   interface purlin_graph_operator_of_image
     module procedure unformed_objects, unformed_r32, unformed_r64
   end interface
+
+  include 'integers/graph_generic.inc'
 
 contains
 
@@ -465,4 +468,6 @@ contains
     number = 10
     if (present(starts)) number = starts
   end function
+
+  include 'integers/graph.inc'
 end module purlin_graph_module

@@ -6,6 +6,7 @@ module purlin_lanczos_module
   use purlin_types
   use purlin_c_spectra
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   use purlin_matrices
@@ -25,6 +26,8 @@ module purlin_lanczos_module
   interface purlin_lanczos_singular
     module procedure singular_objects, singular_r32, singular_r64, singular_c32, singular_c64
   end interface
+
+  include 'integers/lanczos_generic.inc'
 
 contains
 
@@ -337,4 +340,6 @@ contains
       c_loc(diagonal), c_loc(off), c_loc(values), ends(1), ends(2)))
     call finish(o, stat, errmsg)
   end subroutine
+
+  include 'integers/lanczos.inc'
 end module purlin_lanczos_module

@@ -7,6 +7,7 @@ module purlin_matrices
   use purlin_c
   use purlin_c_rsvd
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_blocks
   implicit none
@@ -17,19 +18,25 @@ module purlin_matrices
     private
     type(c_ptr) :: key = c_null_ptr
   contains
-    procedure :: create => matrix_create
+    procedure, private :: matrix_create
+    generic :: create => matrix_create
     procedure, private :: borrow_r32, borrow_r64, borrow_c32, borrow_c64
     generic :: borrow => borrow_r32, borrow_r64, borrow_c32, borrow_c64
-    procedure :: borrow_address => matrix_borrow_address
-    procedure :: borrow_device => matrix_borrow_device
+    procedure, private :: matrix_borrow_address
+    generic :: borrow_address => matrix_borrow_address
+    procedure, private :: matrix_borrow_device
+    generic :: borrow_device => matrix_borrow_device
     procedure, private :: csr_i32_r32, csr_i32_r64, csr_i32_c32, csr_i32_c64, csr_i32_pattern
     procedure, private :: csr_i64_r32, csr_i64_r64, csr_i64_c32, csr_i64_c64, csr_i64_pattern
     generic :: csr => csr_i32_r32, csr_i32_r64, csr_i32_c32, csr_i32_c64, csr_i32_pattern, &
       csr_i64_r32, csr_i64_r64, csr_i64_c32, csr_i64_c64, csr_i64_pattern
-    procedure :: csr_address => matrix_csr_address
-    procedure :: csr_device => matrix_csr_device
+    procedure, private :: matrix_csr_address
+    generic :: csr_address => matrix_csr_address
+    procedure, private :: matrix_csr_device
+    generic :: csr_device => matrix_csr_device
     procedure :: from_source => matrix_from_source
-    procedure :: from_operator => matrix_from_operator
+    procedure, private :: matrix_from_operator
+    generic :: from_operator => matrix_from_operator
     procedure :: adopt => matrix_adopt
     procedure :: copy_from => matrix_copy_from
     procedure :: properties => matrix_properties
@@ -37,6 +44,7 @@ module purlin_matrices
     procedure :: handle => matrix_handle
     procedure, private :: matrix_refuse_copy
     generic :: assignment(=) => matrix_refuse_copy
+    include 'integers/matrix_bound.inc'
     final :: matrix_finalise
   end type
 
@@ -570,4 +578,6 @@ contains
     key = c_null_ptr
     if (present(matrix)) key = matrix%handle()
   end function
+
+  include 'integers/matrices.inc'
 end module purlin_matrices

@@ -5,6 +5,7 @@ module purlin_rsvd_arrays
     c_int32_t, c_int64_t
   use purlin_types
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   use purlin_matrices
@@ -23,6 +24,8 @@ module purlin_rsvd_arrays
   interface purlin_rsvd_compute_ld
     module procedure leading_r32, leading_r64, leading_c32, leading_c64
   end interface
+
+  include 'integers/rsvd_arrays_generic.inc'
 
 contains
 
@@ -215,4 +218,6 @@ contains
     call session%create(context, whole, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call session%compute(a, u, values, v, info, stat=o%status, errmsg=o%message)
   end subroutine
+
+  include 'integers/rsvd_arrays.inc'
 end module purlin_rsvd_arrays

@@ -4,6 +4,7 @@ module purlin_sparse_module
   use purlin_types
   use purlin_c_spectra
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   use purlin_matrices
@@ -13,6 +14,8 @@ module purlin_sparse_module
     purlin_transpose, purlin_symmetrise, purlin_permute, purlin_select, purlin_scale, purlin_read_market, &
     purlin_write_market, purlin_read_edges, purlin_write_edges, purlin_norm, purlin_check, purlin_is_symmetric, &
     purlin_row_sums, purlin_diagonal, purlin_order
+
+  include 'integers/sparse_generic.inc'
 
 contains
 
@@ -374,4 +377,6 @@ contains
     if (o%status == PURLIN_SUCCESS) order = order + 1
     call finish(o, stat, errmsg)
   end subroutine
+
+  include 'integers/sparse.inc'
 end module purlin_sparse_module

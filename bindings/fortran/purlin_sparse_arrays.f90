@@ -6,6 +6,7 @@ module purlin_sparse_arrays
   use purlin_types
   use purlin_c_spectra
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   use purlin_matrices
@@ -33,6 +34,8 @@ module purlin_sparse_arrays
   interface purlin_set_values
     module procedure set_objects, set_r32, set_r64, set_c32, set_c64
   end interface
+
+  include 'integers/sparse_arrays_generic.inc'
 
 contains
 
@@ -434,4 +437,6 @@ contains
     if (o%status == PURLIN_SUCCESS) call set_objects(matrix, given, o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
+
+  include 'integers/sparse_arrays.inc'
 end module purlin_sparse_arrays

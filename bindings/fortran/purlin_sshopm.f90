@@ -4,6 +4,7 @@ module purlin_sshopm
   use purlin_types
   use purlin_c
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   implicit none
@@ -25,6 +26,8 @@ module purlin_sshopm
   interface purlin_sshopm_classify
     module procedure classify
   end interface
+
+  include 'integers/sshopm_generic.inc'
 
 contains
 
@@ -115,4 +118,6 @@ contains
       vectors%handle(), tolerance, tensor_key(residuals), tensor_key(hessian), tensor_key(classes)))
     call finish(o, stat, errmsg)
   end subroutine
+
+  include 'integers/sshopm.inc'
 end module purlin_sshopm

@@ -4,6 +4,7 @@ module purlin_symmetric
   use purlin_types
   use purlin_c
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors
   implicit none
@@ -28,6 +29,8 @@ module purlin_symmetric
   interface purlin_symmetric_identity
     module procedure identity
   end interface
+
+  include 'integers/symmetric_generic.inc'
 
 contains
 
@@ -184,4 +187,6 @@ contains
     call absorb(o, c_symmetric_identity(context%handle(), stream_key(stream), scale, packed%handle()))
     call finish(o, stat, errmsg)
   end subroutine
+
+  include 'integers/symmetric.inc'
 end module purlin_symmetric

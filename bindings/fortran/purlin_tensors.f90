@@ -9,6 +9,7 @@ module purlin_tensors
   use purlin_types
   use purlin_c
   use purlin_library
+  use purlin_integers
   use purlin_execution
   implicit none
   private
@@ -18,27 +19,35 @@ module purlin_tensors
     private
     type(c_ptr) :: key = c_null_ptr
   contains
-    procedure :: create => tensor_create
-    procedure :: create_symmetric => tensor_create_symmetric
+    procedure, private :: tensor_create
+    generic :: create => tensor_create
+    procedure, private :: tensor_create_symmetric
+    generic :: create_symmetric => tensor_create_symmetric
     procedure, private :: borrow_r32, borrow_r64, borrow_c32, borrow_c64, &
       borrow_i32, borrow_i64, borrow_u8
     generic :: borrow => borrow_r32, borrow_r64, borrow_c32, borrow_c64, borrow_i32, borrow_i64, borrow_u8
     procedure, private :: borrow_symmetric_r32, borrow_symmetric_r64
     generic :: borrow_symmetric => borrow_symmetric_r32, borrow_symmetric_r64
-    procedure :: borrow_address => tensor_borrow_address
-    procedure :: borrow_device => tensor_borrow_device
-    procedure :: borrow_symmetric_address => tensor_borrow_symmetric_address
-    procedure :: borrow_symmetric_device => tensor_borrow_symmetric_device
+    procedure, private :: tensor_borrow_address
+    generic :: borrow_address => tensor_borrow_address
+    procedure, private :: tensor_borrow_device
+    generic :: borrow_device => tensor_borrow_device
+    procedure, private :: tensor_borrow_symmetric_address
+    generic :: borrow_symmetric_address => tensor_borrow_symmetric_address
+    procedure, private :: tensor_borrow_symmetric_device
+    generic :: borrow_symmetric_device => tensor_borrow_symmetric_device
     procedure :: from_dlpack => tensor_from_dlpack
     procedure :: to_dlpack => tensor_to_dlpack
     procedure :: adopt => tensor_adopt
     procedure :: copy_from => tensor_copy_from
     procedure :: properties => tensor_properties
-    procedure :: layout => tensor_layout
+    procedure, private :: tensor_layout
+    generic :: layout => tensor_layout
     procedure :: destroy => tensor_destroy
     procedure :: handle => tensor_handle
     procedure, private :: tensor_refuse_copy
     generic :: assignment(=) => tensor_refuse_copy
+    include 'integers/tensor_bound.inc'
     final :: tensor_finalise
   end type
 
@@ -461,4 +470,6 @@ contains
     call borrow_packed(self, context, PURLIN_F64, order, dimension, size(array, kind=c_int64_t), &
       is_contiguous(array), c_loc(array), flags, stat, errmsg)
   end subroutine
+
+  include 'integers/tensors.inc'
 end module purlin_tensors

@@ -7,6 +7,7 @@ module purlin_tt_module
   use purlin_c
   use purlin_c_tt
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tt_cores
   implicit none
@@ -19,29 +20,30 @@ module purlin_tt_module
     type(c_ptr) :: key = c_null_ptr
     type(c_ptr) :: context = c_null_ptr
   contains
-    procedure, private :: tt_create, tt_create_i4
-    generic :: create => tt_create, tt_create_i4
+    procedure, private :: tt_create
+    generic :: create => tt_create
     procedure :: borrow => tt_borrow
-    procedure, private :: flat_r32, flat_r64, flat_c32, flat_c64, flat_r32_i4, flat_r64_i4, flat_c32_i4, flat_c64_i4
-    generic :: borrow_flat => flat_r32, flat_r64, flat_c32, flat_c64, flat_r32_i4, flat_r64_i4, flat_c32_i4, &
-      flat_c64_i4
-    procedure :: borrow_address => tt_borrow_address
-    procedure :: borrow_device => tt_borrow_device
-    procedure, private :: set_core_r32, set_core_r64, set_core_c32, set_core_c64, set_core_r32_i4, set_core_r64_i4, &
-      set_core_c32_i4, set_core_c64_i4
-    generic :: set_core => set_core_r32, set_core_r64, set_core_c32, set_core_c64, set_core_r32_i4, &
-      set_core_r64_i4, set_core_c32_i4, set_core_c64_i4
-    procedure, private :: core_r32, core_r64, core_c32, core_c64, core_r32_i4, core_r64_i4, core_c32_i4, core_c64_i4
-    generic :: core => core_r32, core_r64, core_c32, core_c64, core_r32_i4, core_r64_i4, core_c32_i4, core_c64_i4
-    procedure, private :: tt_core_address, tt_core_address_i4
-    generic :: core_address => tt_core_address, tt_core_address_i4
+    procedure, private :: flat_r32, flat_r64, flat_c32, flat_c64
+    generic :: borrow_flat => flat_r32, flat_r64, flat_c32, flat_c64
+    procedure, private :: tt_borrow_address
+    generic :: borrow_address => tt_borrow_address
+    procedure, private :: tt_borrow_device
+    generic :: borrow_device => tt_borrow_device
+    procedure, private :: set_core_r32, set_core_r64, set_core_c32, set_core_c64
+    generic :: set_core => set_core_r32, set_core_r64, set_core_c32, set_core_c64
+    procedure, private :: core_r32, core_r64, core_c32, core_c64
+    generic :: core => core_r32, core_r64, core_c32, core_c64
+    procedure, private :: tt_core_address
+    generic :: core_address => tt_core_address
     procedure :: copy_from => tt_copy_from
     procedure :: properties => tt_properties
-    procedure :: shape => tt_shape
+    procedure, private :: tt_shape
+    generic :: shape => tt_shape
     procedure :: destroy => tt_destroy
     procedure :: handle => tt_handle
     procedure, private :: tt_refuse_copy
     generic :: assignment(=) => tt_refuse_copy
+    include 'integers/tt_bound.inc'
     final :: tt_finalise
   end type
 
@@ -458,5 +460,6 @@ contains
     end if
   end subroutine
 
-  include 'purlin_tt_default_integers.inc'
+
+  include 'integers/tt.inc'
 end module purlin_tt_module

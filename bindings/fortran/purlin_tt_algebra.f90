@@ -5,6 +5,7 @@ module purlin_tt_algebra_module
   use purlin_c
   use purlin_c_tt
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tt_cores
   use purlin_tt_module
@@ -27,13 +28,15 @@ module purlin_tt_algebra_module
 
   !> z is x, whose first core is core `first` of the ring.
   interface purlin_tt_rotate
-    module procedure rotate_i8, rotate_i4
+    module procedure rotate_wide
   end interface
 
   !> z is x with the norm in core `centre` and orthonormal cores on both sides.
   interface purlin_tt_canonicalise
-    module procedure canonicalise_i8, canonicalise_i4
+    module procedure canonicalise_wide
   end interface
+
+  include 'integers/tt_algebra_generic.inc'
 
 contains
 
@@ -203,7 +206,7 @@ contains
   end subroutine
 
   !> The ring that begins with core `first`.
-  subroutine rotate_i8(x, first, z, stream, stat, errmsg)
+  subroutine rotate_wide(x, first, z, stream, stat, errmsg)
     type(purlin_tt), intent(in) :: x
     integer(c_int64_t), intent(in) :: first
     type(purlin_tt), intent(inout) :: z
@@ -235,7 +238,7 @@ contains
   end subroutine
 
   !> Orthonormal cores but for `centre`; z 2**exponent is the train.
-  subroutine canonicalise_i8(x, centre, z, exponent, stream, stat, errmsg)
+  subroutine canonicalise_wide(x, centre, z, exponent, stream, stat, errmsg)
     type(purlin_tt), intent(in) :: x
     type(purlin_tt), intent(inout) :: z
     integer(c_int64_t), intent(in) :: centre
@@ -317,26 +320,5 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The same for default integers.
-  subroutine rotate_i4(x, first, z, stream, stat, errmsg)
-    type(purlin_tt), intent(in) :: x
-    integer(c_int32_t), intent(in) :: first
-    type(purlin_tt), intent(inout) :: z
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call rotate_i8(x, int(first, c_int64_t), z, stream, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine canonicalise_i4(x, centre, z, exponent, stream, stat, errmsg)
-    type(purlin_tt), intent(in) :: x
-    type(purlin_tt), intent(inout) :: z
-    integer(c_int32_t), intent(in) :: centre
-    integer(c_int64_t), intent(out), optional :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call canonicalise_i8(x, int(centre, c_int64_t), z, exponent, stream, stat, errmsg)
-  end subroutine
+  include 'integers/tt_algebra.inc'
 end module purlin_tt_algebra_module

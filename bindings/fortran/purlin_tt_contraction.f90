@@ -7,6 +7,7 @@ module purlin_tt_contraction_module
   use purlin_c
   use purlin_c_tt
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors, only: purlin_tensor
   use purlin_tt_cores
@@ -48,9 +49,9 @@ module purlin_tt_contraction_module
     procedure, private :: rayleigh_real, rayleigh_complex
     !> <x|H|x> / <x|x>.
     generic :: rayleigh => rayleigh_real, rayleigh_complex
-    procedure, private :: expect_real, expect_complex, expect_real_i4, expect_complex_i4
+    procedure, private :: expect_real, expect_complex
     !> <x|A_k|x> / <x|x> at sites k.
-    generic :: expect_local => expect_real, expect_complex, expect_real_i4, expect_complex_i4
+    generic :: expect_local => expect_real, expect_complex
     procedure, private :: correlation_real, correlation_complex
     !> <x|A_k B_l|x> / <x|x> for all sites k and l.
     generic :: correlation => correlation_real, correlation_complex
@@ -59,6 +60,7 @@ module purlin_tt_contraction_module
     procedure :: handle => contraction_handle
     procedure, private :: contraction_refuse_copy
     generic :: assignment(=) => contraction_refuse_copy
+    include 'integers/tt_contraction_bound.inc'
     final :: contraction_finalise
   end type
 
@@ -497,4 +499,6 @@ contains
     logical, intent(in) :: complex_numbers
     if (complex_numbers) call refuse(o, 'result: is real, the numbers are complex')
   end subroutine
+
+  include 'integers/tt_contraction.inc'
 end module purlin_tt_contraction_module

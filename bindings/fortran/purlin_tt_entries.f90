@@ -6,6 +6,7 @@ module purlin_tt_entries_module
   use purlin_c
   use purlin_c_tt
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tt_cores
   use purlin_tt_module
@@ -16,17 +17,17 @@ module purlin_tt_entries_module
 
   !> Normally distributed cores of `modes`(d) and `ranks`(d + 1), such that the squared norm is 1 in the mean.
   interface purlin_tt_random
-    module procedure random_i8, random_i4
+    module procedure random_wide
   end interface
 
   !> The tensor of zeros, ranks 1.
   interface purlin_tt_zeros
-    module procedure zeros_i8, zeros_i4
+    module procedure zeros_wide
   end interface
 
   !> The tensor of ones, ranks 1.
   interface purlin_tt_ones
-    module procedure ones_i8, ones_i4
+    module procedure ones_wide
   end interface
 
   !> The product state of vectors one after another: `vectors`(sum of modes).
@@ -55,10 +56,12 @@ module purlin_tt_entries_module
     module procedure svd_r32, svd_r64, svd_c32, svd_c64
   end interface
 
+  include 'integers/tt_entries_generic.inc'
+
 contains
 
   !> Normally distributed cores, such that the squared norm is 1 in the mean.
-  subroutine random_i8(context, dtype, modes, ranks, seed, z, location, stat, errmsg)
+  subroutine random_wide(context, dtype, modes, ranks, seed, z, location, stat, errmsg)
     type(purlin_context), intent(in) :: context
     integer(c_int32_t), intent(in) :: dtype
     integer(c_int64_t), intent(in) :: modes(:), ranks(:), seed
@@ -77,7 +80,7 @@ contains
   end subroutine
 
   !> All entries are 0.
-  subroutine zeros_i8(context, dtype, modes, z, location, stat, errmsg)
+  subroutine zeros_wide(context, dtype, modes, z, location, stat, errmsg)
     type(purlin_context), intent(in) :: context
     integer(c_int32_t), intent(in) :: dtype
     integer(c_int64_t), intent(in) :: modes(:)
@@ -95,7 +98,7 @@ contains
   end subroutine
 
   !> All entries are 1.
-  subroutine ones_i8(context, dtype, modes, z, location, stat, errmsg)
+  subroutine ones_wide(context, dtype, modes, z, location, stat, errmsg)
     type(purlin_context), intent(in) :: context
     integer(c_int32_t), intent(in) :: dtype
     integer(c_int64_t), intent(in) :: modes(:)
@@ -414,40 +417,5 @@ contains
     call refuse(o, trim(text))
   end subroutine
 
-  !> The same for default integers.
-  subroutine random_i4(context, dtype, modes, ranks, seed, z, location, stat, errmsg)
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: dtype
-    integer(c_int32_t), intent(in) :: modes(:), ranks(:), seed
-    type(purlin_tt), intent(inout) :: z
-    integer(c_int32_t), intent(in), optional :: location
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call random_i8(context, dtype, int(modes, c_int64_t), int(ranks, c_int64_t), int(seed, c_int64_t), z, &
-      location, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine zeros_i4(context, dtype, modes, z, location, stat, errmsg)
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: dtype
-    integer(c_int32_t), intent(in) :: modes(:)
-    type(purlin_tt), intent(inout) :: z
-    integer(c_int32_t), intent(in), optional :: location
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call zeros_i8(context, dtype, int(modes, c_int64_t), z, location, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine ones_i4(context, dtype, modes, z, location, stat, errmsg)
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: dtype
-    integer(c_int32_t), intent(in) :: modes(:)
-    type(purlin_tt), intent(inout) :: z
-    integer(c_int32_t), intent(in), optional :: location
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call ones_i8(context, dtype, int(modes, c_int64_t), z, location, stat, errmsg)
-  end subroutine
+  include 'integers/tt_entries.inc'
 end module purlin_tt_entries_module

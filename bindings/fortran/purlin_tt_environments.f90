@@ -7,6 +7,7 @@ module purlin_tt_environments_module
   use purlin_c
   use purlin_c_tt
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tensors, only: purlin_tensor
   use purlin_tt_cores
@@ -23,30 +24,27 @@ module purlin_tt_environments_module
     type(c_ptr) :: context = c_null_ptr
   contains
     procedure :: create => environments_create
-    procedure, private :: environments_build, environments_build_i4
-    generic :: build => environments_build, environments_build_i4
-    procedure, private :: environments_update_core, environments_update_core_i4
-    generic :: update_core => environments_update_core, environments_update_core_i4
-    procedure, private :: environments_set_trains, environments_set_trains_i4
-    generic :: set_trains => environments_set_trains, environments_set_trains_i4
-    procedure, private :: environments_shape, environments_shape_i4
-    generic :: shape => environments_shape, environments_shape_i4
-    procedure, private :: get_r32, get_r64, get_c32, get_c64, get_r32_i4, get_r64_i4, get_c32_i4, get_c64_i4
-    generic :: get => get_r32, get_r64, get_c32, get_c64, get_r32_i4, get_r64_i4, get_c32_i4, get_c64_i4
-    procedure, private :: apply_r32, apply_r64, apply_c32, apply_c64, apply_tensors, apply_r32_i4, apply_r64_i4, &
-      apply_c32_i4, apply_c64_i4, apply_tensors_i4, apply_r32_i8, apply_r64_i8, apply_c32_i8, apply_c64_i8, &
-      apply_tensors_i8
-    generic :: apply => apply_r32, apply_r64, apply_c32, apply_c64, apply_tensors, apply_r32_i4, apply_r64_i4, &
-      apply_c32_i4, apply_c64_i4, apply_tensors_i4, apply_r32_i8, apply_r64_i8, apply_c32_i8, apply_c64_i8, &
-      apply_tensors_i8
-    procedure, private :: environments_value, environments_value_i4
-    generic :: value => environments_value, environments_value_i4
-    procedure, private :: environments_local, environments_local_i4
-    generic :: local => environments_local, environments_local_i4
+    procedure, private :: environments_build
+    generic :: build => environments_build
+    procedure, private :: environments_update_core
+    generic :: update_core => environments_update_core
+    procedure, private :: environments_set_trains
+    generic :: set_trains => environments_set_trains
+    procedure, private :: environments_shape
+    generic :: shape => environments_shape
+    procedure, private :: get_r32, get_r64, get_c32, get_c64
+    generic :: get => get_r32, get_r64, get_c32, get_c64
+    procedure, private :: apply_r32, apply_r64, apply_c32, apply_c64, apply_tensors
+    generic :: apply => apply_r32, apply_r64, apply_c32, apply_c64, apply_tensors
+    procedure, private :: environments_value
+    generic :: value => environments_value
+    procedure, private :: environments_local
+    generic :: local => environments_local
     procedure :: destroy => environments_destroy
     procedure :: handle => environments_handle
     procedure, private :: environments_refuse_copy
     generic :: assignment(=) => environments_refuse_copy
+    include 'integers/tt_environments_bound.inc'
     final :: environments_finalise
   end type
 
@@ -353,241 +351,5 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The same for default integers.
-  subroutine environments_build_i4(self, side, bond, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: side
-    integer(c_int32_t), intent(in) :: bond
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call environments_build(self, side, int(bond, c_int64_t), stream, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine environments_update_core_i4(self, k, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: k
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call environments_update_core(self, int(k, c_int64_t), stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine environments_set_trains_i4(self, y, x, first, last, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    type(purlin_tt), intent(in) :: y, x
-    integer(c_int32_t), intent(in) :: first, last
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call environments_set_trains(self, y, x, int(first, c_int64_t), int(last, c_int64_t), stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine environments_shape_i4(self, bond, dims, dtype, stat, errmsg)
-    class(purlin_tt_environments), intent(in) :: self
-    integer(c_int32_t), intent(in) :: bond
-    integer(c_int64_t), intent(out), target :: dims(4)
-    integer(c_int32_t), intent(out), target, optional :: dtype
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call environments_shape(self, int(bond, c_int64_t), dims, dtype, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine environments_value_i4(self, bond, result, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: bond
-    type(purlin_tt_scaled), intent(inout) :: result
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call environments_value(self, int(bond, c_int64_t), result, stream, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine environments_local_i4(self, k, op, result, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: k
-    complex(c_double_complex), intent(in), contiguous, target :: op(:, :)
-    type(purlin_tt_scaled), intent(inout) :: result
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call environments_local(self, int(k, c_int64_t), op, result, stream, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine get_r32_i4(self, side, bond, values, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: side
-    integer(c_int32_t), intent(in) :: bond
-    real(c_float), intent(inout), contiguous, target :: values(:, :, :, :)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call get_r32(self, side, int(bond, c_int64_t), values, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine get_r64_i4(self, side, bond, values, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: side
-    integer(c_int32_t), intent(in) :: bond
-    real(c_double), intent(inout), contiguous, target :: values(:, :, :, :)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call get_r64(self, side, int(bond, c_int64_t), values, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine get_c32_i4(self, side, bond, values, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: side
-    integer(c_int32_t), intent(in) :: bond
-    complex(c_float_complex), intent(inout), contiguous, target :: values(:, :, :, :)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call get_c32(self, side, int(bond, c_int64_t), values, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine get_c64_i4(self, side, bond, values, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: side
-    integer(c_int32_t), intent(in) :: bond
-    complex(c_double_complex), intent(inout), contiguous, target :: values(:, :, :, :)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call get_c64(self, side, int(bond, c_int64_t), values, exponent, stream, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine apply_r32_i4(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
-    real(c_float), intent(in), contiguous, target :: v(..)
-    real(c_float), intent(inout), contiguous, target :: out(..)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_r32(self, int(k, c_int64_t), sites, v, out, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine apply_r64_i4(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
-    real(c_double), intent(in), contiguous, target :: v(..)
-    real(c_double), intent(inout), contiguous, target :: out(..)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_r64(self, int(k, c_int64_t), sites, v, out, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine apply_c32_i4(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
-    complex(c_float_complex), intent(in), contiguous, target :: v(..)
-    complex(c_float_complex), intent(inout), contiguous, target :: out(..)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_c32(self, int(k, c_int64_t), sites, v, out, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine apply_c64_i4(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
-    complex(c_double_complex), intent(in), contiguous, target :: v(..)
-    complex(c_double_complex), intent(inout), contiguous, target :: out(..)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_c64(self, int(k, c_int64_t), sites, v, out, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine apply_tensors_i4(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int32_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
-    type(purlin_tensor), intent(in) :: v, out
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_tensors(self, int(k, c_int64_t), sites, v, out, exponent, stream, stat, errmsg)
-  end subroutine
-
-  !> The same where default integers have 8 bytes.
-  subroutine apply_r32_i8(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k, sites
-    real(c_float), intent(in), contiguous, target :: v(..)
-    real(c_float), intent(inout), contiguous, target :: out(..)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_r32(self, k, int(sites, c_int32_t), v, out, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine apply_r64_i8(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k, sites
-    real(c_double), intent(in), contiguous, target :: v(..)
-    real(c_double), intent(inout), contiguous, target :: out(..)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_r64(self, k, int(sites, c_int32_t), v, out, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine apply_c32_i8(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k, sites
-    complex(c_float_complex), intent(in), contiguous, target :: v(..)
-    complex(c_float_complex), intent(inout), contiguous, target :: out(..)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_c32(self, k, int(sites, c_int32_t), v, out, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine apply_c64_i8(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k, sites
-    complex(c_double_complex), intent(in), contiguous, target :: v(..)
-    complex(c_double_complex), intent(inout), contiguous, target :: out(..)
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_c64(self, k, int(sites, c_int32_t), v, out, exponent, stream, stat, errmsg)
-  end subroutine
-
-  subroutine apply_tensors_i8(self, k, sites, v, out, exponent, stream, stat, errmsg)
-    class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k, sites
-    type(purlin_tensor), intent(in) :: v, out
-    integer(c_int64_t), intent(inout) :: exponent
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call apply_tensors(self, k, int(sites, c_int32_t), v, out, exponent, stream, stat, errmsg)
-  end subroutine
+  include 'integers/tt_environments.inc'
 end module purlin_tt_environments_module

@@ -7,6 +7,7 @@ module purlin_tt_matrix_module
   use purlin_c
   use purlin_c_tt
   use purlin_library
+  use purlin_integers
   use purlin_execution
   use purlin_tt_cores
   implicit none
@@ -19,29 +20,33 @@ module purlin_tt_matrix_module
     type(c_ptr) :: key = c_null_ptr
     type(c_ptr) :: context = c_null_ptr
   contains
-    procedure, private :: matrix_create, matrix_create_i4
-    generic :: create => matrix_create, matrix_create_i4
-    procedure, private :: matrix_ising, matrix_ising_i4
-    generic :: ising => matrix_ising, matrix_ising_i4
-    procedure, private :: matrix_heisenberg, matrix_heisenberg_i4
-    generic :: heisenberg => matrix_heisenberg, matrix_heisenberg_i4
-    procedure, private :: matrix_identity, matrix_identity_i4
-    generic :: identity => matrix_identity, matrix_identity_i4
-    procedure, private :: matrix_from_terms, matrix_from_terms_i4
-    generic :: from_terms => matrix_from_terms, matrix_from_terms_i4
+    procedure, private :: matrix_create
+    generic :: create => matrix_create
+    procedure, private :: matrix_ising
+    generic :: ising => matrix_ising
+    procedure, private :: matrix_heisenberg
+    generic :: heisenberg => matrix_heisenberg
+    procedure, private :: matrix_identity
+    generic :: identity => matrix_identity
+    procedure, private :: matrix_from_terms
+    generic :: from_terms => matrix_from_terms
     procedure :: borrow => matrix_borrow
-    procedure :: borrow_address => matrix_borrow_address
-    procedure :: borrow_device => matrix_borrow_device
+    procedure, private :: matrix_borrow_address
+    generic :: borrow_address => matrix_borrow_address
+    procedure, private :: matrix_borrow_device
+    generic :: borrow_device => matrix_borrow_device
     procedure, private :: matrix_set_core_r32, matrix_set_core_r64, matrix_set_core_c32, matrix_set_core_c64
     generic :: set_core => matrix_set_core_r32, matrix_set_core_r64, matrix_set_core_c32, matrix_set_core_c64
     procedure, private :: matrix_core_r32, matrix_core_r64, matrix_core_c32, matrix_core_c64
     generic :: core => matrix_core_r32, matrix_core_r64, matrix_core_c32, matrix_core_c64
     procedure :: properties => matrix_properties
-    procedure :: shape => matrix_shape
+    procedure, private :: matrix_shape
+    generic :: shape => matrix_shape
     procedure :: destroy => matrix_destroy
     procedure :: handle => matrix_handle
     procedure, private :: matrix_refuse_copy
     generic :: assignment(=) => matrix_refuse_copy
+    include 'integers/tt_matrix_bound.inc'
     final :: matrix_finalise
   end type
 
@@ -456,71 +461,5 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The same for default integers.
-  subroutine matrix_create_i4(self, context, dtype, rows, cols, ranks, location, flags, stat, errmsg)
-    class(purlin_tt_matrix), intent(inout) :: self
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: dtype
-    integer(c_int32_t), intent(in) :: rows(:), cols(:), ranks(:)
-    integer(c_int32_t), intent(in), optional :: location, flags
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call matrix_create(self, context, dtype, int(rows, c_int64_t), int(cols, c_int64_t), int(ranks, c_int64_t), &
-      location, flags, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine matrix_ising_i4(self, context, length, coupling, field, cyclic, dtype, stat, errmsg)
-    class(purlin_tt_matrix), intent(inout) :: self
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: length
-    real(c_double), intent(in) :: coupling, field
-    logical, intent(in), optional :: cyclic
-    integer(c_int32_t), intent(in), optional :: dtype
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call matrix_ising(self, context, int(length, c_int64_t), coupling, field, cyclic, dtype, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine matrix_heisenberg_i4(self, context, length, couplings, field, twice_spin, cyclic, dtype, stat, errmsg)
-    class(purlin_tt_matrix), intent(inout) :: self
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: length
-    real(c_double), intent(in), optional :: couplings(3), field
-    integer(c_int32_t), intent(in), optional :: twice_spin, dtype
-    logical, intent(in), optional :: cyclic
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call matrix_heisenberg(self, context, int(length, c_int64_t), couplings, field, twice_spin, cyclic, dtype, stat, &
-      errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine matrix_identity_i4(self, context, modes, dtype, stat, errmsg)
-    class(purlin_tt_matrix), intent(inout) :: self
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: modes(:)
-    integer(c_int32_t), intent(in), optional :: dtype
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call matrix_identity(self, context, int(modes, c_int64_t), dtype, stat, errmsg)
-  end subroutine
-
-  !> The same for default integers.
-  subroutine matrix_from_terms_i4(self, context, modes, coefficients, factors, sites, which, operators, cyclic, &
-    dtype, stat, errmsg)
-    class(purlin_tt_matrix), intent(inout) :: self
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: modes(:), factors(:), sites(:)
-    integer, intent(in) :: which(:)
-    complex(c_double_complex), intent(in) :: coefficients(:)
-    complex(c_double_complex), intent(in), contiguous, target :: operators(:, :, :)
-    logical, intent(in), optional :: cyclic
-    integer(c_int32_t), intent(in), optional :: dtype
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call matrix_from_terms(self, context, int(modes, c_int64_t), coefficients, int(factors, c_int64_t), &
-      int(sites, c_int64_t), which, operators, cyclic, dtype, stat, errmsg)
-  end subroutine
+  include 'integers/tt_matrix.inc'
 end module purlin_tt_matrix_module
