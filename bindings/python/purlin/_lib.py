@@ -21,15 +21,27 @@ from pathlib import Path
 from typing import Any
 
 from . import _constants as c
-from ._structs import APPLY, BLOCK, LOG
+from ._structs import APPLY, BLOCK, LOG, whole
+
+
+
+class _Whole:
+    """An integer argument that is checked: ctypes itself cuts one that does not fit."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+
+    def from_param(self, value: Any) -> Any:
+        return self.kind(whole("integer", value, self.kind))
+
 
 _TYPES: dict[str, Any] = {
-    "i": c_int32,
-    "l": c_int64,
-    "u": c_uint64,
+    "i": _Whole(c_int32),
+    "l": _Whole(c_int64),
+    "u": _Whole(c_uint64),
     "d": c_double,
     "p": c_void_p,
-    "z": c_size_t,
+    "z": _Whole(c_size_t),
     "P": POINTER(c_void_p),
     "I": POINTER(c_int32),
     "L": POINTER(c_int64),
@@ -331,11 +343,32 @@ def _open() -> ctypes.CDLL:
     )
 
 
+class _Checked:
+    """A function whose refusals of arguments are a ValueError or a TypeError that names the function and the argument."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self._name = name
+        self._function = function
+        self.argtypes = [kind.kind if isinstance(kind, _Whole) else kind for kind in function.argtypes]
+        self.restype = function.restype
+
+    def __call__(self, *arguments: Any) -> int:
+        try:
+            status: int = self._function(*arguments)
+        except ctypes.ArgumentError as error:
+            number, _, text = str(error).partition(": ")
+            kind = ValueError if text.startswith("ValueError") else TypeError
+            raise kind(f"{self._name}, {number}: {text.partition(': ')[2].removeprefix('integer: ') or text}") from None
+        return status
+
+
 def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
     for name, letters in _PROTOTYPES.items():
         function = getattr(library, "purlin_" + name)
         function.argtypes = [_TYPES[letter] for letter in letters]
         function.restype = c_int32
+        if any(letter in "ilud" for letter in letters):
+            setattr(library, "purlin_" + name, _Checked(name, function))
     for name in _INITS:
         function = getattr(library, f"purlin_{name}_init")
         function.argtypes = [c_void_p, c_size_t]

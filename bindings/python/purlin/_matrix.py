@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import weakref
 from collections.abc import Callable, Iterator
 from ctypes import c_void_p
 from types import TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,9 @@ from ._memory import Array
 from ._structs import APPLY, MatrixInfo
 from ._tensor import LOCATIONS, Location
 from .blocks import BlockRelay, Source
+
+if TYPE_CHECKING:
+    from .spmv import Plan
 
 Storage = Literal["dense", "csr", "streamed", "operator"]
 _STORAGES: dict[int, Storage] = {c.DENSE: "dense", c.CSR: "csr", c.STREAMED: "streamed", c.OPERATOR: "operator"}
@@ -68,7 +72,9 @@ class _Relay:
 
 
 class _Products(_Relay):
-    """Products of vectors in host memory."""
+    """Products of vectors in host memory. `name` is what errors call the function."""
+
+    name = "product"
 
     def _vectors(self, of: _Block) -> Array:
         length, count, address, ld = of
@@ -79,10 +85,10 @@ class _Products(_Relay):
     def _multiply(self, function: Callable[..., Any], x: _Block, y: _Block, stream: int) -> None:
         given, out = self._vectors(x), self._vectors(y)
         given.flags.writeable = False
-        values = np.asarray(function(given))
-        if values.shape != out.shape:
-            raise ValueError(f"product: returned shape {values.shape}, expected {out.shape}")
-        out[...] = values
+        memory.fill_block(self.name, out, function(given))
+        if not np.isfinite(out).all() and np.isfinite(given).all():
+            row, col = np.argwhere(~np.isfinite(out))[0]
+            raise ValueError(f"{self.name}: returned {out[row, col]} in row {row} of vector {col} (from 0)")
 
 
 class DeviceVectors:
@@ -131,6 +137,8 @@ class Matrix(Handle):
     """A matrix of the library, owned or borrowed."""
 
     _relay: BlockRelay | _Relay | None = None
+    _plan: Plan | None = None
+    ndim = 2
 
     def __init__(self, handle: int | None, context: Context, *keep: object) -> None:
         super().__init__(handle, lib.purlin_matrix_destroy, context._sinks, *keep)
@@ -150,6 +158,13 @@ class Matrix(Handle):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def close(self) -> None:
+        """Destroys the matrix, and the plan of its products."""
+        plan, self._plan = self._plan, None
+        if plan is not None:
+            plan.close()
+        super().close()
 
     @classmethod
     def create(
@@ -418,6 +433,47 @@ class Matrix(Handle):
         rows, cols = self.shape
         stored = f", {self.nnz} stored" if self.storage == "csr" else ""
         return f"<purlin.Matrix {rows} x {cols} {self.dtype}, {self.storage}{stored}, {self.location}>"
+
+    def __matmul__(self, x: Any) -> Array:
+        """A x for a vector, or for the columns of a matrix, in the precision of A; x may be complex where A is real. The plan of
+        the products (`spmv.Plan`) is made at the first of them and stays with the matrix."""
+        if isinstance(x, Matrix):
+            return NotImplemented
+        given = memory.to_numpy(x)
+        if given.ndim not in (1, 2):
+            raise ValueError(f"x: has {given.ndim} dimensions, expected 1 or 2")
+        if given.shape[0] != self.shape[1]:
+            raise ValueError(f"x: has {given.shape[0]} rows, expected {self.shape[1]}, the columns of the matrix")
+        if given.dtype.kind == "c" and self.dtype.kind != "c":
+            found: Array = self @ given.real + 1j * (self @ given.imag)
+            return found.astype(np.result_type(self.dtype, np.complex64), copy=False)
+        if self.storage == "dense":
+            dense = self.numpy()
+            kind = dense.dtype if dense.dtype.kind in "fc" and dense.dtype.itemsize > 2 else np.dtype(np.float64)
+            product: Array = dense.astype(kind, copy=False) @ memory.converted("x", given, kind, None)
+            return product
+        if self._plan is None:
+            from .spmv import Plan
+
+            self._plan = Plan(self)
+            # A plan that held its matrix would keep both alive until the collector finds the circle.
+            self._plan.matrix = weakref.proxy(self)
+        made: Array = self._plan.apply(given)
+        return made
+
+    def matvec(self, x: Any) -> Array:
+        """A x for a vector, of shape (n,) or (n, 1), as a `LinearOperator` of SciPy has it."""
+        given = memory.to_numpy(x)
+        if given.shape not in ((self.shape[1],), (self.shape[1], 1)):
+            raise ValueError(f"x: has shape {given.shape}, expected {(self.shape[1],)}")
+        return self @ given
+
+    def matmat(self, x: Any) -> Array:
+        """A X for the columns of a matrix, as a `LinearOperator` of SciPy has it."""
+        given = memory.to_numpy(x)
+        if given.ndim != 2:
+            raise ValueError(f"x: has {given.ndim} dimensions, expected 2")
+        return self @ given
 
     @property
     def nnz(self) -> int:

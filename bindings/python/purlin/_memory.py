@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from ctypes import c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -103,12 +104,42 @@ def _in_place(array: Array) -> bool:
 
 
 def host_memory(array: Array) -> Memory:
-    """A NumPy array in place, or a copy where the library could not walk it."""
+    """A NumPy array in place, or where the library could not walk it a copy, which is read-only: results would be lost."""
     dtype = dtype_number(array.dtype)
-    if not _in_place(array):
+    is_own, is_writable = _in_place(array), array.flags.writeable
+    if not is_own:
         array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
     strides = tuple(step // array.itemsize if n > 1 else 1 for n, step in zip(array.shape, array.strides))
-    return Memory(array.ctypes.data, array.shape, strides, dtype, False, not array.flags.writeable, array)
+    is_read_only = not (is_writable and (is_own or array.size == 0))
+    return Memory(array.ctypes.data, array.shape, strides, dtype, False, is_read_only, array)
+
+
+def _shares(value: object) -> bool:
+    """Whether an array made of a value is sure to have the value's own elements."""
+    if isinstance(value, np.ndarray) or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
+        return True
+    try:
+        memoryview(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
+
+
+def require_writable(name: str, value: object) -> None:
+    """Refuses what results cannot be written to in place, and says why."""
+    if on_cuda(value):
+        return
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError(f"{name}: is a masked array, whose mask would not be written; give its data")
+    if not _shares(value):
+        raise TypeError(f"{name}: is a {type(value).__name__}, expected an array to write to")
+    array = to_numpy(value)
+    if not array.flags.writeable:
+        raise ValueError(f"{name}: is read-only")
+    dtype_number(array.dtype)
+    if array.size and not _in_place(array):
+        wrong = "bytes in the other order" if not array.dtype.isnative else "strides that are negative, 0 or no whole elements"
+        raise ValueError(f"{name}: has {wrong}, and results cannot be written in place; give an array of numpy.empty")
 
 
 def on_cuda(value: object) -> bool:
@@ -131,11 +162,16 @@ def without_mask(name: str, value: object) -> Any:
 def fill_block(name: str, block: Array, values: object) -> None:
     """Writes what a caller's function returned to `block`, if its shape is the block's and its type loses nothing there:
     integers that fit, and floating point of another precision."""
-    array = np.asarray(without_mask(name, values))
+    values = without_mask(name, values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name}: returned what is no array: {error}") from None
+    if array.dtype.kind not in "biufc":
+        found = array.dtype if hasattr(values, "dtype") or array.dtype != object else type(values).__name__
+        raise TypeError(f"{name}: returned {found}, expected {block.dtype}")
     if array.shape != block.shape:
         raise ValueError(f"{name}: returned shape {array.shape}, expected {block.shape}")
-    if array.dtype.kind not in "biufc":
-        raise TypeError(f"{name}: returned {array.dtype}, expected {block.dtype}")
     if array.dtype.kind in "iu" and block.dtype.kind in "iu":
         limits = np.iinfo(block.dtype)
         if array.size and not (limits.min <= array.min() and array.max() <= limits.max):
@@ -158,7 +194,7 @@ def to_numpy(value: object) -> Array:
 def real_array(value: object, dtype: np.dtype[Any] | None = None) -> Array:
     """A host array of float32 or float64, the given one or the array's own; other types become float64."""
     array = to_numpy(value)
-    if array.dtype.kind == "c":
+    if array.dtype.kind not in "biuf":
         raise TypeError(f"dtype: is {array.dtype}, expected real numbers")
     if dtype is None:
         dtype = array.dtype if array.dtype.name in ("float32", "float64") else np.dtype(np.float64)
@@ -254,5 +290,43 @@ def device_memory(value: Any, stream: int | None = None) -> Memory:
 
 
 def memory_of(value: object, stream: int | None = None) -> Memory:
-    """Any array in place: NumPy, DLPack on the host or on a CUDA device."""
-    return device_memory(value, stream) if on_cuda(value) else host_memory(to_numpy(value))
+    """Any array in place: NumPy, DLPack on the host or on a CUDA device. A copy of anything else is read-only."""
+    if on_cuda(value):
+        return device_memory(value, stream)
+    where = host_memory(to_numpy(value))
+    return where if _shares(value) else replace(where, read_only=True)
+
+
+def converted(name: str, value: object, dtype: npt.DTypeLike, order: Literal["C"] | None = "C") -> Array:
+    """An array of a type, in row-major order, or without `order` in its own. Conversions that lose a part of each number are refused: complex numbers to
+    real ones, fractions to integers, integers that do not fit, and what is no array of numbers."""
+    kind = np.dtype(dtype)
+    try:
+        array = to_numpy(value)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{name}: is {array.dtype}, expected {kind}")
+    if kind.kind in "iu":
+        if array.dtype.kind not in "biu" and array.size:
+            raise TypeError(f"{name}: is {array.dtype}, expected integers")
+        limits = np.iinfo(kind)
+        if array.size and not (limits.min <= array.min() and array.max() <= limits.max):
+            raise ValueError(f"{name}: has integers from {array.min()} to {array.max()}, expected {kind}")
+    elif not np.can_cast(array.dtype, kind, "same_kind"):
+        raise TypeError(f"{name}: is {array.dtype}, expected {kind}")
+    elif array.dtype.itemsize > kind.itemsize and array.dtype.kind in "fc":
+        with np.errstate(over="ignore"):
+            short = array.astype(kind)
+        if np.isfinite(array).all() and not np.isfinite(short).all():
+            raise ValueError(f"{name}: has numbers that {kind} does not hold")
+        array = short
+    return np.ascontiguousarray(array, kind) if order else np.asarray(array, kind)
+
+
+def path_bytes(path: Any) -> bytes:
+    """The path for the C interface, whose strings end at the first NUL."""
+    name: bytes = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError(f"path: {path!r} has an embedded null byte")
+    return name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -26,11 +27,57 @@ BLOCK = CFUNCTYPE(c_int32, POINTER(c_int64), POINTER(c_int64), c_void_p, c_void_
 APPLY = CFUNCTYPE(c_int32, c_int32, c_int64, c_void_p, c_int64, c_void_p, c_int64, c_uint64, c_void_p)
 
 
+_LIMITS: dict[Any, tuple[int, int]] = {
+    c_int32: (-(2**31), 2**31 - 1),
+    c_int64: (-(2**63), 2**63 - 1),
+    c_uint64: (0, 2**64 - 1),
+    c_size_t: (0, 2**64 - 1),
+}
+
+
+def whole(name: str, value: Any, kind: Any) -> int:
+    """An integer that a C type holds. ctypes itself cuts one that does not fit."""
+    if type(value) is not int:
+        try:
+            value = operator.index(bool(value) if type(value).__name__ in ("bool_", "bool") else value)
+        except TypeError:
+            raise TypeError(f"{name}: is {value!r}, expected an integer") from None
+    low, high = _LIMITS[kind]
+    if not low <= value <= high:
+        raise ValueError(f"{name}: is {value}, expected {low} to {high}")
+    found: int = value
+    return found
+
+
+class _Struct(Structure):
+    """A C struct whose numbers are checked when they are set."""
+
+    _kinds: dict[str, Any] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._kinds = {name: kind for name, kind in cls.__dict__["_fields_"] if kind in _LIMITS or kind is c_double}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = self._kinds.get(name)
+        if kind is c_double:
+            if isinstance(value, (str, bytes)):
+                raise TypeError(f"{name}: is {value!r}, expected a number")
+            try:
+                value = float(value)
+            except (TypeError, ValueError):
+                raise TypeError(f"{name}: is {value!r}, expected a number") from None
+            except OverflowError:
+                raise ValueError(f"{name}: is {value}, which no double holds") from None
+        elif kind is not None:
+            value = whole(name, value, kind)
+        super().__setattr__(name, value)
+
+
 def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:
     return [(name, kind) for name in names.split()]
 
 
-class DeviceInfo(Structure):
+class DeviceInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "ordinal compute_capability_major compute_capability_minor multiprocessors"),
@@ -40,7 +87,7 @@ class DeviceInfo(Structure):
     ]
 
 
-class ContextOptions(Structure):
+class ContextOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "backend device threads cpu_isa"),
@@ -51,7 +98,7 @@ class ContextOptions(Structure):
     ]
 
 
-class ContextInfo(Structure):
+class ContextInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "backend device threads cpu_isa"),
@@ -60,7 +107,7 @@ class ContextInfo(Structure):
     ]
 
 
-class TensorInfo(Structure):
+class TensorInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "dtype location ndim flags symmetric_order owned"),
@@ -69,7 +116,7 @@ class TensorInfo(Structure):
     ]
 
 
-class MatrixInfo(Structure):
+class MatrixInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "dtype location storage flags"),
@@ -79,7 +126,7 @@ class MatrixInfo(Structure):
     ]
 
 
-class SshopmOptions(Structure):
+class SshopmOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "goal method shift_kind test start_kind max_iterations warmup sign compatibility"),
@@ -92,7 +139,7 @@ class SshopmOptions(Structure):
     ]
 
 
-class SshopmAllOptions(Structure):
+class SshopmAllOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int64, "starts max_starts"),
@@ -104,7 +151,7 @@ class SshopmAllOptions(Structure):
     ]
 
 
-class SshopmResults(Structure):
+class SshopmResults(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_void_p, "count values vectors residuals classes hessian basins status"),
@@ -113,7 +160,7 @@ class SshopmResults(Structure):
     ]
 
 
-class SshopmInfo(Structure):
+class SshopmInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int64, "tensors starts converged_starts iterations skipped_tensors chunks"),
@@ -123,7 +170,7 @@ class SshopmInfo(Structure):
     ]
 
 
-class DwiFitOptions(Structure):
+class DwiFitOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "weighting nonpositive"),
@@ -133,7 +180,7 @@ class DwiFitOptions(Structure):
     ]
 
 
-class DwiCsaOptions(Structure):
+class DwiCsaOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_double, "b0_threshold smoothing minimum_signal maximum_signal"),
@@ -142,7 +189,7 @@ class DwiCsaOptions(Structure):
     ]
 
 
-class DwiPeaksOptions(Structure):
+class DwiPeaksOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "basis format missing start_kind max_iterations method"),
@@ -154,7 +201,7 @@ class DwiPeaksOptions(Structure):
     ]
 
 
-class ArrayInfo(Structure):
+class ArrayInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "dtype ndim"),
@@ -166,7 +213,7 @@ class ArrayInfo(Structure):
     ]
 
 
-class FdkGeometry(Structure):
+class FdkGeometry(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_double, "source_to_axis source_to_detector column_pitch row_pitch column_offset row_offset"),
@@ -176,7 +223,7 @@ class FdkGeometry(Structure):
     ]
 
 
-class FdkGrid(Structure):
+class FdkGrid(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int64, "nx ny nz"),
@@ -184,7 +231,7 @@ class FdkGrid(Structure):
     ]
 
 
-class FdkOptions(Structure):
+class FdkOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "window redundancy edge interpolation precision mode fov_mask allow_missing"),
@@ -196,7 +243,7 @@ class FdkOptions(Structure):
     ]
 
 
-class FdkInfo(Structure):
+class FdkInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "redundancy kernel"),
@@ -213,7 +260,7 @@ class FdkInfo(Structure):
     ]
 
 
-class RsvdOptions(Structure):
+class RsvdOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int64, "rank oversampling power_iterations max_rank block_columns block_rows resident_rows"),
@@ -229,7 +276,7 @@ class RsvdOptions(Structure):
     ]
 
 
-class RsvdInfo(Structure):
+class RsvdInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "method orthonormalization dtype transposed converged restarted error_kind sketch"),
@@ -243,14 +290,14 @@ class RsvdInfo(Structure):
     ]
 
 
-class PcaOptions(Structure):
+class PcaOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "samples center scale whiten"),
     ]
 
 
-class PcaInfo(Structure):
+class PcaInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "dtype samples centered scaled whitened reserved"),
@@ -259,7 +306,7 @@ class PcaInfo(Structure):
     ]
 
 
-class RpcaOptions(Structure):
+class RpcaOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_double, "lambda tolerance mu rho threshold scale"),
@@ -273,7 +320,7 @@ class RpcaOptions(Structure):
     ]
 
 
-class RpcaInfo(Structure):
+class RpcaInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "converged dtype"),
@@ -287,7 +334,7 @@ class RpcaInfo(Structure):
 
 # Argument types by letter: i int32, l int64, u uint64, d double, p handle or host address, s stream handle,
 # z size; others are pointers. The return type is a status unless given.
-class TtInfo(Structure):
+class TtInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "dtype location flags cyclic uniform owned"),
@@ -295,7 +342,7 @@ class TtInfo(Structure):
     ]
 
 
-class TtScaled(Structure):
+class TtScaled(_Struct):
     _fields_ = [
         *_fields(c_double, "re im"),
         ("exponent", c_int64),
@@ -303,7 +350,7 @@ class TtScaled(Structure):
     ]
 
 
-class TtContractionOptions(Structure):
+class TtContractionOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "algorithm scaling conjugate math norm_way assume_hermitian kernel reserved"),
@@ -313,7 +360,7 @@ class TtContractionOptions(Structure):
     ]
 
 
-class TtContractionInfo(Structure):
+class TtContractionInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "algorithm kernel outcome halved two_ended scaled"),
@@ -323,7 +370,7 @@ class TtContractionInfo(Structure):
     ]
 
 
-class TtRoundOptions(Structure):
+class TtRoundOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         ("epsilon", c_double),
@@ -332,7 +379,7 @@ class TtRoundOptions(Structure):
     ]
 
 
-class TtRoundInfo(Structure):
+class TtRoundInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_double, "error log_norm"),
@@ -340,7 +387,7 @@ class TtRoundInfo(Structure):
     ]
 
 
-class SpmvOptions(Structure):
+class SpmvOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "algorithm op symmetric reserved order kind"),
@@ -350,7 +397,7 @@ class SpmvOptions(Structure):
     ]
 
 
-class SpmvInfo(Structure):
+class SpmvInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "algorithm group"),
@@ -364,7 +411,7 @@ class SpmvInfo(Structure):
     ]
 
 
-class LanczosOptions(Structure):
+class LanczosOptions(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         ("count", c_int64),
@@ -385,7 +432,7 @@ class LanczosOptions(Structure):
     ]
 
 
-class LanczosInfo(Structure):
+class LanczosInfo(_Struct):
     _fields_ = [
         ("struct_size", c_size_t),
         *_fields(c_int32, "reason breakdowns"),
@@ -397,7 +444,7 @@ class LanczosInfo(Structure):
     ]
 
 
-class LanczosAccepted(Structure):
+class LanczosAccepted(_Struct):
     _fields_ = [
         *_fields(c_double, "value residual"),
         ("copies", c_int64),

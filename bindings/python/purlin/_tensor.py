@@ -18,15 +18,17 @@ from ._context import Context, Handle, Stream, choice, default_context, initiali
 from ._error import check
 from ._lib import lib
 from ._memory import Array, Memory
-from ._structs import TensorInfo
+from ._structs import TensorInfo, whole
 
 Location = Literal["host", "device"]
 LOCATIONS = {"host": c.HOST, "device": c.DEVICE}
 
 
-def integers(values: Sequence[int] | None) -> Any:
-    """A C array of int64, or NULL."""
-    return None if values is None else (c_int64 * max(len(values), 1))(*values)
+def integers(values: Sequence[int] | None, name: str = "shape") -> Any:
+    """A C array of int64, or NULL. Other numbers are refused: ctypes would cut them."""
+    if values is None:
+        return None
+    return (c_int64 * max(len(values), 1))(*(whole(name, value, c_int64) for value in values))
 
 
 class _HostView:

@@ -208,7 +208,7 @@ def svd(
 ) -> Truncated:
     """The train of a dense array, of the smallest ranks with ||A - TT|| <= `epsilon` ||A||."""
     context = context or default_context()
-    array = np.asarray(values)
+    array = memory.to_numpy(values)
     given, options = Tensor.borrow(array, context=context), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(max(array.ndim - 1, 0)), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
     lent = Tensor.borrow(discarded, context=context)
@@ -288,10 +288,13 @@ def _constant(
 def product_state(vectors: Sequence[npt.ArrayLike], *, context: Context | None = None) -> Train:
     """The train of rank 1 whose entry at (i, j, ..) is vectors[0][i] vectors[1][j] .."""
     context = context or default_context()
-    arrays = [np.asarray(vector) for vector in vectors]
+    arrays = [memory.to_numpy(vector) for vector in vectors]
+    for k, array in enumerate(arrays):
+        if array.ndim != 1:
+            raise ValueError(f"vectors: vector {k} has {array.ndim} axes, expected 1")
     whole = np.concatenate(arrays) if arrays else np.zeros(0)
     if whole.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
-        whole = whole.astype(np.float64)
+        whole = memory.converted("vectors", whole, np.float64)
     given, made = Tensor.borrow(whole, context=context), c_void_p()
     modes = [len(array) for array in arrays]
     status = lib.purlin_tt_product_state(context.handle, len(modes), integers(modes), given.handle, ctypes.byref(made))
@@ -304,7 +307,7 @@ def element(x: object, index: Sequence[int], *, context: Context | None = None) 
     train, parts = Train.of(x, context), (c_double * 2)()
     if len(index) != len(train):
         raise ValueError(f"index: has {len(index)} numbers, the train has {len(train)} cores")
-    context.finish(lib.purlin_tt_element(context.handle, None, train.handle, integers(index), parts))
+    context.finish(lib.purlin_tt_element(context.handle, None, train.handle, integers(index, "index"), parts))
     return complex(*parts) if train.dtype.kind == "c" else parts[0]
 
 
@@ -312,7 +315,7 @@ def elements(x: object, indices: npt.ArrayLike, *, context: Context | None = Non
     """The entries at the rows of an array (count, d) of indices."""
     context = _on(context, x)
     train = Train.of(x, context)
-    tuples = np.ascontiguousarray(indices, dtype=np.int64)
+    tuples = memory.converted("indices", indices, np.int64)
     if tuples.ndim != 2 or tuples.shape[1] != len(train):
         raise ValueError(f"indices: have shape {tuples.shape}, expected (count, {len(train)})")
     values = np.zeros(len(tuples), np.complex128 if train.dtype.kind == "c" else np.float64)

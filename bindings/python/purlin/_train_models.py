@@ -19,8 +19,8 @@ from ._train import TrainMatrix
 
 def operator_array(value: npt.ArrayLike) -> Array:
     """A matrix of real or complex numbers of double precision."""
-    array = np.asarray(value)
-    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64, copy=False)
+    array = memory.to_numpy(value)
+    return memory.converted("operator", array, np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
 def ising(

@@ -176,7 +176,7 @@ class Source(_End):
         made = c_void_p()
         status = create(
             context.handle,
-            os.fsencode(path),
+            memory.path_bytes(path),
             offset,
             number,
             order,
@@ -206,7 +206,7 @@ class Source(_End):
         of the source has them right again."""
         context = context or default_context()
         made = c_void_p()
-        status = lib.purlin_source_from_npy(context.handle, os.fsencode(path), ctypes.byref(made))
+        status = lib.purlin_source_from_npy(context.handle, memory.path_bytes(path), ctypes.byref(made))
         source = cls._made(status, made, context)
         source.fortran_order = not source._raw_info().flags & c.ROW_MAJOR
         return source
@@ -216,7 +216,7 @@ class Source(_End):
         """A MetaImage, `.mha` or `.mhd`."""
         context = context or default_context()
         made = c_void_p()
-        status = lib.purlin_source_from_metaimage(context.handle, os.fsencode(path), ctypes.byref(made))
+        status = lib.purlin_source_from_metaimage(context.handle, memory.path_bytes(path), ctypes.byref(made))
         return cls._made(status, made, context)
 
     @classmethod
@@ -224,7 +224,7 @@ class Source(_End):
         """TIFF files of one or more pages each; the pages, in order, are the first axis."""
         context = context or default_context()
         names = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-        encoded = (c_char_p * max(len(names), 1))(*(os.fsencode(name) for name in names))
+        encoded = (c_char_p * max(len(names), 1))(*(memory.path_bytes(name) for name in names))
         made = c_void_p()
         status = lib.purlin_source_from_tiff(
             context.handle, len(names), ctypes.cast(encoded, c_void_p), ctypes.byref(made)
@@ -287,6 +287,8 @@ class Sink(_End):
     def to_array(cls, array: object, *, context: Context | None = None) -> Sink:
         """An array in place."""
         context = context or default_context()
+        if not isinstance(array, Tensor):
+            memory.require_writable("array", array)
         tensor = lent(array, context)
         made = c_void_p()
         status = lib.purlin_sink_to_tensor(context.handle, tensor.handle, ctypes.byref(made))
@@ -302,7 +304,7 @@ class Sink(_End):
         made = c_void_p()
         status = lib.purlin_sink_to_file(
             context.handle,
-            os.fsencode(path),
+            memory.path_bytes(path),
             offset,
             number,
             order,
@@ -336,7 +338,7 @@ class Sink(_End):
         made = c_void_p()
         status = lib.purlin_sink_to_metaimage(
             context.handle,
-            os.fsencode(path),
+            memory.path_bytes(path),
             memory.dtype_number(dtype),
             len(shape),
             integers(tuple(shape)[::-1]),
@@ -358,7 +360,7 @@ class Sink(_End):
         made = c_void_p()
         status = lib.purlin_sink_to_tiff(
             context.handle,
-            os.fsencode(path),
+            memory.path_bytes(path),
             memory.dtype_number(dtype),
             width,
             height,

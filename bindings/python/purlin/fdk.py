@@ -114,11 +114,11 @@ class Geometry:
         raw.detector_rows = self.rows
         keep = []
         if self.angles is not None:
-            angles = np.ascontiguousarray(self.angles, np.float64).ravel()
+            angles = memory.converted("angles", self.angles, np.float64).ravel()
             raw.angles, raw.views = angles.ctypes.data, angles.size
             keep.append(angles)
         if self.matrices is not None:
-            matrices = np.ascontiguousarray(self.matrices, np.float64)
+            matrices = memory.converted("matrices", self.matrices, np.float64)
             if matrices.ndim != 3 or matrices.shape[1:] != (3, 4):
                 raise ValueError(f"matrices: has shape {matrices.shape}, expected (views, 3, 4)")
             raw.matrices, raw.views = matrices.ctypes.data, matrices.shape[0]
@@ -260,8 +260,8 @@ class Reconstruction(Handle):
         """From now on the input is raw counts: `i0` where nothing is in the way, one number or (rows, columns), and
         `dark` (rows, columns) without radiation. None: line integrals again."""
         images = [
-            None if image is None or np.ndim(image) == 0 else np.ascontiguousarray(image, np.float32)
-            for image in (i0, dark)
+            None if image is None or np.ndim(image) == 0 else memory.converted(name, image, np.float32)
+            for name, image in (("i0", i0), ("dark", dark))
         ]
         tensors = [None if image is None else lent(image, self.context) for image in images]
         number = 0.0 if i0 is None or images[0] is not None else float(np.asarray(i0))
@@ -290,6 +290,7 @@ class Reconstruction(Handle):
         Without `volume` a float32 array (z, y, x) is made, or for projections on a device a `Tensor` there. Returns
         the volume."""
         made = self._volume(projections) if volume is None else volume
+        _require_volume(volume)
         stream = self._stream(projections, stream)
         queue = stream.handle if stream else None
         if isinstance(projections, Source) or isinstance(made, Sink):
@@ -319,13 +320,14 @@ class Reconstruction(Handle):
         numbers = [views] if isinstance(views, (int, np.integer)) else list(views)
         given = lent(projections, self.context)
         with self._relay:
-            status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers), given.handle)
+            status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers, "views"), given.handle)
         self.context.finish(status, self._relay)
 
     def finish(self, volume: Any = None) -> Any:
         """The volume of the views that were pushed; see `reconstruct`. The scan is given up when its volume has been handed
         over, when it was cancelled, and after a failure of the device; after a full disk it is kept for another finish."""
         made = np.empty(self.shape, np.float32) if volume is None else volume
+        _require_volume(volume)
         if isinstance(made, Sink):
             with self._relay:
                 status = lib.purlin_fdk_finish(self.handle, made.handle, None)
@@ -353,16 +355,17 @@ class Reconstruction(Handle):
     def backproject(self, views: Sequence[int], filtered: object, volume: Any) -> None:
         """Adds the back-projection of filtered views to a volume."""
         numbers = list(views)
+        _require_volume(volume)
         given, out = lent(filtered, self.context), lent(volume, self.context)
         status = lib.purlin_fdk_backproject(
-            self.handle, None, len(numbers), integers(numbers), given.handle, out.handle
+            self.handle, None, len(numbers), integers(numbers, "views"), given.handle, out.handle
         )
         self.context.finish(status)
 
     def project(self, ellipsoids: npt.ArrayLike) -> Array:
         """Exact projections of ellipsoids, rows of density, three half axes, centre and rotation about z."""
         out = np.empty((self.views, self.geometry.rows, self.geometry.columns), np.float32)
-        given = lent(np.ascontiguousarray(ellipsoids, np.float64), self.context)
+        given = lent(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
         lines = lent(out, self.context)
         status = lib.purlin_fdk_ellipsoids(self.handle, None, given.handle, lines.handle)
         self.context.finish(status)
@@ -371,7 +374,7 @@ class Reconstruction(Handle):
     def draw(self, ellipsoids: npt.ArrayLike) -> Array:
         """Their density at the centre of each voxel, (z, y, x)."""
         out = np.empty(self.shape, np.float32)
-        given = lent(np.ascontiguousarray(ellipsoids, np.float64), self.context)
+        given = lent(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
         volume = lent(out, self.context)
         status = lib.purlin_fdk_ellipsoid_volume(self.handle, given.handle, volume.handle)
         self.context.finish(status)
@@ -381,7 +384,7 @@ class Reconstruction(Handle):
         numbers = list(views)
         out = np.empty((len(numbers), self.geometry.rows, columns), np.float32)
         tensors = lent(given, self.context), lent(out, self.context)
-        status = call(self.handle, None, len(numbers), integers(numbers), tensors[0].handle, tensors[1].handle)
+        status = call(self.handle, None, len(numbers), integers(numbers, "views"), tensors[0].handle, tensors[1].handle)
         self.context.finish(status)
         return out
 
@@ -396,6 +399,12 @@ class Reconstruction(Handle):
         if stream is None and not isinstance(projections, (Tensor, Source)) and memory.on_cuda(projections):
             return Stream(self.context, cuda_stream=memory._CUDA_LEGACY_STREAM)
         return stream
+
+
+def _require_volume(volume: object) -> None:
+    """Refuses an array that the volume cannot be written to in place."""
+    if volume is not None and not isinstance(volume, (Tensor, Sink)):
+        memory.require_writable("volume", volume)
 
 
 def reconstruct(
@@ -426,8 +435,8 @@ def log_transform(
     context = context or default_context()
     given = lent(counts, context)
     images = [
-        None if image is None or np.ndim(image) == 0 else lent(np.ascontiguousarray(image, np.float32), context)
-        for image in (i0, dark)
+        None if image is None or np.ndim(image) == 0 else lent(memory.converted(name, image, np.float32), context)
+        for name, image in (("i0", i0), ("dark", dark))
     ]
     out = np.empty(given.shape[::-1], np.float32)
     lines = lent(out, context)

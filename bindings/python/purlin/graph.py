@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _constants as c
+from . import _memory as memory
 from ._callback import Progress
 from ._context import Context, Stream, choice
 from ._error import check
@@ -88,7 +89,7 @@ class Density(NamedTuple):
     def histogram(self, start: float, stop: float, bins: int) -> Array:
         """Shares of the spectrum in equal parts of an interval; what lies outside is in the first and the last."""
         shares = np.zeros(max(bins, 1))
-        points, weights = (np.ascontiguousarray(list_, np.float64) for list_ in self)
+        points, weights = (memory.converted("density", list_, np.float64) for list_ in self)
         data = (points.ctypes.data, weights.ctypes.data)
         check(lib.purlin_graph_density_histogram(points.size, *data, start, stop, bins, shares.ctypes.data))
         return shares
@@ -96,15 +97,20 @@ class Density(NamedTuple):
 
 def _real(w: Any, context: Context | None) -> Matrix:
     """A graph in double or single precision: other numbers are copied in double."""
-    if not isinstance(w, Matrix) and getattr(w, "dtype", np.dtype(np.float64)) not in (np.float64, np.float32):
-        w = w.astype(np.float64)
+    if isinstance(w, Matrix) or memory.on_cuda(w):
+        return operand(w, context)
+    kind = getattr(w, "dtype", None)
+    if kind is not None and np.dtype(kind).kind == "c":
+        raise TypeError(f"w: is {kind}, expected real numbers")
+    if kind not in (np.float64, np.float32):
+        w = w.astype(np.float64) if hasattr(w, "tocsr") else memory.converted("w", w, np.float64)
     return operand(w, context)
 
 
 def _numbers(array: npt.ArrayLike) -> Array:
     """An array of float64, or of float32 if it is one."""
-    given = np.asarray(array)
-    return given if given.dtype == np.float32 else given.astype(np.float64, copy=False)
+    given = memory.to_numpy(array)
+    return given if given.dtype == np.float32 else memory.converted("array", given, np.float64)
 
 
 def embed(
@@ -242,7 +248,7 @@ def bisect(
     graph = _real(w, context)
     how = choice("cut", cut, _CUTS)
     sides, weight, ratio = np.zeros(graph.shape[0], np.int64), c_double(), c_double()
-    given = Tensor.borrow(np.ascontiguousarray(vector, np.float64), context=graph.context)
+    given = Tensor.borrow(memory.converted("vector", vector, np.float64), context=graph.context)
     target = Tensor.borrow(sides, context=graph.context)
     status = lib.purlin_graph_bisect(
         graph.handle, given.handle, how, target.handle, ctypes.byref(weight), ctypes.byref(ratio)

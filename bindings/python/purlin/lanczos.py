@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _constants as c
+from . import _memory as memory
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Stream, _word, choice, initialised
 from ._error import NoConvergence, check
@@ -191,7 +192,8 @@ class Unfinished(NoConvergence):
 
 def operand(a: Any, context: Context | None) -> Matrix:
     """A matrix that has to be Hermitian. Of a real one compressed columns are compressed rows."""
-    if getattr(a, "format", None) == "csc" and np.dtype(a.dtype).kind == "f":
+    if getattr(a, "format", None) == "csc" and np.dtype(a.dtype).kind == "f" and np.isfinite(a.data).all():
+        # What is not finite is named by its row and column.
         return Matrix.csr(a.indptr, a.indices, a.data, a.shape, context=context)
     return of(a, context)
 
@@ -233,6 +235,40 @@ class Call:
         return Info(**given)
 
 
+def _solver(solve: Any, n: int, dtype: np.dtype[Any], context: Context) -> Matrix:
+    """What solves (A - sigma I) x = b as a matrix: one that stands for a matrix itself, an object with a method `solve`, such
+    as SciPy's SuperLU, or a function."""
+    if isinstance(solve, (Matrix, np.ndarray)) or hasattr(solve, "tocsr"):
+        return of(solve, context)
+    if hasattr(solve, "matmat"):
+        if tuple(solve.shape) != (n, n):
+            raise ValueError(f"solve: has shape {tuple(solve.shape)}, expected {(n, n)}")
+        return _named(Matrix.from_operator(solve.matmat, solve.matmat, (n, n), dtype, context=context))
+    function = solve if not callable(getattr(solve, "solve", None)) else solve.solve
+    if not callable(function):
+        raise TypeError(f"solve: is a {type(solve).__name__}, expected a function, an object with `solve`, or a matrix")
+    shape = tuple(getattr(solve, "shape", (n, n)))
+    if shape != (n, n):
+        raise ValueError(f"solve: has shape {shape}, expected {(n, n)}")
+
+    def columns(given: Array) -> Array:
+        out = np.empty_like(given, order="F")
+        for j in range(given.shape[1]):
+            found = function(given[:, j].copy())
+            memory.fill_block("solve", out[:, j], found[:, 0] if getattr(found, "shape", None) == (n, 1) else found)
+        return out
+
+    # (A - sigma I)^-1 is Hermitian, as A is.
+    return _named(Matrix.from_operator(columns, columns, (n, n), dtype, context=context))
+
+
+def _named(solver: Matrix) -> Matrix:
+    """The matrix, whose errors say `solve`."""
+    relay: Any = solver._relay
+    relay.name = "solve"
+    return solver
+
+
 def _order(matrix: Matrix, kind: str) -> int:
     rows, cols = matrix.shape
     return {"gram": cols, "outer_gram": rows, "augmented": rows + cols}.get(kind, rows)
@@ -261,11 +297,13 @@ def run(
     n = _order(matrix, options.get("kind", "matrix"))
     values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
     found: Any = vectors
-    if isinstance(vectors, bool):
+    if not isinstance(vectors, bool):
+        memory.require_writable("vectors", vectors)
+    else:
         found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
-    first = None if start is None else Tensor.borrow(np.ascontiguousarray(start, matrix.dtype), context=context)
-    kept = None if known is None else Matrix.dense(np.asarray(known, matrix.dtype), context=context)
-    inverse = None if solve is None else Matrix.of(solve, context=context)
+    first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
+    kept = None if known is None else Matrix.dense(memory.converted("known", known, matrix.dtype), context=context)
+    inverse = None if solve is None else _solver(solve, n, matrix.dtype, context)
     outputs = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
     shown = None if found is None else Matrix.dense(found, context=context, stream=stream)
     with call.relay:
@@ -314,7 +352,8 @@ def solve(
     column-major), where the vectors of a context on a GPU then stay.
 
     `start` is the start vector, `known` has vectors to keep out of the search as columns, `solve` with `which="nearest"`
-    is what solves (A - sigma I) x = b, a `LinearOperator` say. With `order="degree"`, for power-law graphs, or
+    is what solves (A - sigma I) x = b: a function of a vector b that returns x, an object with such a method `solve` (SciPy's
+    SuperLU), a `LinearOperator`, or what stands for a matrix. With `order="degree"`, for power-law graphs, or
     "cuthill_mckee", for meshes, a copy of A in that order is iterated with, which stays with a `purlin.Matrix` for later
     calls. `contexts` are further GPUs of the kind of `context`, or all on the CPU: all of them share the rows of a
     sparse A, and `run` tells what each has. `progress` is called with the pairs that have converged, k, and the largest
@@ -393,7 +432,7 @@ def singular(
     count = max(k, 0)
     values, residuals = np.zeros(count), np.zeros(count)
     u, v = (np.zeros((n, count), matrix.dtype, order="F") if vectors else None for n in (rows, cols))
-    first = None if start is None else Tensor.borrow(np.ascontiguousarray(start, matrix.dtype), context=context)
+    first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
     call.options.start = first.handle if first else None
     lists = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
     places = [None if each is None else Matrix.dense(each, context=context) for each in (u, v)]
@@ -435,7 +474,7 @@ def tridiagonalise(
     call = Call(1, "largest", progress, given)
     alpha, beta, count = np.zeros(max(steps, 0)), np.zeros(max(steps, 0)), c_int64()
     context = matrix.context
-    first = None if start is None else Tensor.borrow(np.ascontiguousarray(start, matrix.dtype), context=context)
+    first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
     with call.relay:
         status = lib.purlin_lanczos_tridiagonalise(
             matrix.handle,
@@ -464,7 +503,7 @@ def cullum_willoughby(
     alpha: npt.ArrayLike, beta: npt.ArrayLike, cluster: float = 1e-12, converged: float = 1e-6
 ) -> Accepted:
     """The eigenvalues of A among those of the recurrence's tridiagonal matrix."""
-    d, e = np.ascontiguousarray(alpha, np.float64), np.ascontiguousarray(beta, np.float64)
+    d, e = memory.converted("alpha", alpha, np.float64), memory.converted("beta", beta, np.float64)
     if d.ndim != 1 or d.shape != e.shape:
         raise ValueError(f"beta: has shape {e.shape}, expected {d.shape}")
     found, count = (LanczosAccepted * max(d.size, 1))(), c_int64()
@@ -483,7 +522,7 @@ def cullum_willoughby(
 
 def tridiagonal_eigenvalues(diagonal: npt.ArrayLike, off: npt.ArrayLike) -> tuple[Array, Array, Array]:
     """Eigenvalues of a symmetric tridiagonal matrix, ascending, and first and last components of its eigenvectors."""
-    d, e = np.ascontiguousarray(diagonal, np.float64), np.ascontiguousarray(off, np.float64)
+    d, e = memory.converted("diagonal", diagonal, np.float64), memory.converted("off", off, np.float64)
     if d.ndim != 1 or e.shape != (max(d.size - 1, 0),):
         raise ValueError(f"off: has shape {e.shape}, expected ({max(d.size - 1, 0)},)")
     out = np.zeros((3, d.size))

@@ -231,7 +231,7 @@ def raw_options(rank: int, options: Options) -> tuple[Any, object]:
     if dtype is not None:
         raw.dtype = memory.dtype_number(dtype)  # type: ignore[arg-type]
     path = given.pop("restart_path", None)
-    text = ctypes.create_string_buffer(os.fsencode(path)) if path is not None else None  # type: ignore[arg-type]
+    text = ctypes.create_string_buffer(memory.path_bytes(path)) if path is not None else None
     if text is not None:
         raw.restart_path = ctypes.addressof(text)
     apply(raw, _OPTIONS, given, _WORDS)

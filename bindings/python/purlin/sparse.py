@@ -63,14 +63,14 @@ def _made(function: Any, context: Context, *arguments: Any) -> Matrix:
 
 
 def _indices(name: str, values: npt.ArrayLike) -> Array:
-    array = np.ascontiguousarray(values)
+    array = np.ascontiguousarray(memory.to_numpy(values))
     if array.ndim != 1:
         raise ValueError(f"{name}: has {array.ndim} dimensions, expected 1")
     if array.dtype in (np.int32, np.int64):
         return array
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"{name}: is {array.dtype}, expected integers")
-    return array.astype(np.int64)
+    return memory.converted(name, array, np.int64)
 
 
 def from_coordinates(
@@ -93,7 +93,7 @@ def from_coordinates(
         rows, cols = rows.astype(np.int64), cols.astype(np.int64)
     held = None
     if values is not None:
-        array = np.ascontiguousarray(values)
+        array = np.ascontiguousarray(memory.to_numpy(values))
         if array.dtype.kind in "iub":
             array = array.astype(np.float64)
         if array.shape != rows.shape:
@@ -226,14 +226,15 @@ def scale(
     """`diag(rows) @ A @ diag(cols)`: the entries of A in their order, each with a value, of a pattern too."""
     matrix = of(a, context)
     on: dict[str, Any] = {"context": matrix.context}
-    lists = [None if g is None else Tensor.borrow(np.ascontiguousarray(g, matrix.dtype), **on) for g in (rows, cols)]
+    given = (("rows", rows), ("cols", cols))
+    lists = [None if g is None else Tensor.borrow(memory.converted(n, g, matrix.dtype), **on) for n, g in given]
     handles = [None if tensor is None else tensor.handle for tensor in lists]
     return _made(lib.purlin_matrix_scale, matrix.context, matrix.handle, *handles)
 
 
 def set_values(a: Matrix, values: npt.ArrayLike) -> None:
     """New values for a matrix of the library's own memory; the structure stays."""
-    array = np.ascontiguousarray(values, a.dtype)
+    array = memory.converted("values", values, a.dtype)
     with Tensor.borrow(array, context=a.context) as tensor:
         a.context.finish(lib.purlin_matrix_set_values(a.handle, tensor.handle))
 
@@ -244,7 +245,7 @@ def read_market(
     """A Matrix Market file of coordinates, plain or compressed by gzip; `dtype` None = float64, or complex128."""
     context = context or default_context()
     number = c.DTYPE_OF_FILE if dtype is None else memory.dtype_number(dtype)
-    return _made(lib.purlin_matrix_read_market, context, context.handle, os.fsencode(path), number)
+    return _made(lib.purlin_matrix_read_market, context, context.handle, memory.path_bytes(path), number)
 
 
 def write_market(
@@ -252,7 +253,7 @@ def write_market(
 ) -> None:
     """Writes a Matrix Market file, with `symmetric` the lower triangle alone; by gzip if its name ends in `.gz`."""
     matrix = of(a, context)
-    status = lib.purlin_matrix_write_market(matrix.handle, os.fsencode(path), int(symmetric))
+    status = lib.purlin_matrix_write_market(matrix.handle, memory.path_bytes(path), int(symmetric))
     matrix.context.finish(status)
 
 
@@ -271,7 +272,7 @@ def read_edges(
     made, names = c_void_p(), c_void_p()
     status = lib.purlin_matrix_read_edges(
         context.handle,
-        os.fsencode(path),
+        memory.path_bytes(path),
         memory.dtype_number(dtype),
         int(weighted),
         choice("duplicates", duplicates, _DUPLICATES),
@@ -289,7 +290,7 @@ def write_edges(
 ) -> None:
     """Writes the entries as edges, with `symmetric` each edge once; by gzip if the name ends in `.gz`."""
     matrix = of(a, context)
-    status = lib.purlin_matrix_write_edges(matrix.handle, os.fsencode(path), int(symmetric))
+    status = lib.purlin_matrix_write_edges(matrix.handle, memory.path_bytes(path), int(symmetric))
     matrix.context.finish(status)
 
 

@@ -189,16 +189,22 @@ class Plan(Handle):
         if memory.on_cuda(x):
             return self._apply_there(x, y, alpha, beta, stream)
         dtype = self._dtype
-        given = np.asarray(x, dtype)
+        given = memory.converted("x", x, dtype, None)
+        if given.ndim == 1:
+            given = np.ascontiguousarray(given)
         if given.ndim not in (1, 2):
             raise ValueError(f"x: has {given.ndim} dimensions, expected 1 or 2")
         if y is None:
             if beta != 0:
                 raise ValueError("beta: needs y")
+            if not given.flags.forc:
+                given = np.ascontiguousarray(given)
             order: Literal["C", "F"] = "F" if given.ndim == 2 and not given.flags.c_contiguous else "C"
             y = np.empty((self.shape[0], *given.shape[1:]), dtype, order=order)
         elif not isinstance(y, np.ndarray) or y.dtype != dtype:
             raise ValueError(f"y: an array of {dtype} is needed")
+        elif not (_is_plain(y) and y.flags.writeable):
+            memory.require_writable("y", y)
         self._run(given.ndim, given, y, alpha, beta, stream)
         return y
 

@@ -460,7 +460,7 @@ class Environments(Handle):
         """The effective operator at sites from `k` on times `v`, and a power of two. `v` has the ket's ranks at both ends
         and between them the mode sizes of no, one or two sites."""
         dims, dtype = self._shape(k)
-        vector = np.asarray(v, dtype=dtype, order="F")
+        vector = np.asfortranarray(memory.converted("v", v, dtype))
         sites = vector.ndim - 2
         rows = self.bra.modes if self.operator is None else self.operator.rows
         right = self._shape(k + sites)[0] if 0 <= sites <= 2 else dims
@@ -470,6 +470,8 @@ class Environments(Handle):
     def apply_to(self, k: int, v: Any, out: Any, *, stream: Stream | None = None) -> int:
         """The same for CUDA arrays or tensors, first index fastest: enqueues `out`, and returns its power of two. Once the
         environments are built nothing waits, and after one such call a graph may capture more."""
+        if not isinstance(out, Tensor):
+            memory.require_writable("out", out)
         return self._apply(k, len(v.shape) - 2, v, out, stream)
 
     def _apply(self, k: int, sites: int, v: Any, out: Any, stream: Stream | None) -> int:

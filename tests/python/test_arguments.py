@@ -1,0 +1,383 @@
+"""Arrays and numbers of every kind as arguments: right, or refused by name, and never a result that is lost or cut."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purlin
+from purlin import blocks, dwi, fdk, graph, lanczos, pca, rpca, rsvd, sparse, spmv, sshopm, symmetric, tt
+
+N = 30
+ENDS = np.arange(N - 1)
+WEIGHTS = np.zeros((N, N))
+WEIGHTS[ENDS, ENDS + 1] = WEIGHTS[ENDS + 1, ENDS] = 1 + np.arange(N - 1) % 3
+DENSE = np.random.default_rng(5).standard_normal((20, 12))
+TENSORS = np.random.default_rng(6).standard_normal((4, 15))
+CORES = [np.random.default_rng(7 + k).standard_normal(s) for k, s in enumerate([(1, 2, 3), (3, 2, 1)])]
+COEFFICIENTS = np.random.default_rng(8).standard_normal((5, 15))
+
+# What each function makes of an array, as numbers to compare.
+FUNCTIONS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "lanczos.solve": (WEIGHTS, lambda a: lanczos.solve(a, 3, vectors=False).values),
+    "lanczos.solve, start": (np.arange(1.0, N + 1), lambda x: lanczos.solve(WEIGHTS, 2, start=x).values),
+    "lanczos.singular": (DENSE, lambda a: lanczos.singular(a, 3, vectors=False).triplets.values),
+    "lanczos.tridiagonalise": (WEIGHTS, lambda a: lanczos.tridiagonalise(a, 4)[0]),
+    "lanczos.tridiagonal_eigenvalues": (np.arange(5.0), lambda d: lanczos.tridiagonal_eigenvalues(d, np.ones(4))[0]),
+    "graph.fiedler": (WEIGHTS, lambda a: graph.fiedler(a).value),
+    "graph.components": (WEIGHTS, lambda a: graph.components(a)[1]),
+    "graph.bisect": (np.arange(N) - 7.5, lambda x: graph.bisect(WEIGHTS, x).cut),
+    "graph.k_means": (np.r_[np.zeros(4), np.ones(4)][:, None], lambda a: graph.k_means(a, 2).inertia),
+    "graph.of_image": (DENSE, lambda a: sparse.to_dense(graph.of_image(a))),
+    "sparse.to_dense": (DENSE, lambda a: sparse.to_dense(a)),
+    "sparse.scale": (np.arange(1.0, N + 1), lambda x: sparse.to_dense(sparse.scale(WEIGHTS, x))),
+    "sparse.from_coordinates": (
+        np.arange(1.0, 4.0),
+        lambda v: sparse.to_dense(sparse.from_coordinates([0, 1, 2], [2, 1, 0], v, (3, 3))),
+    ),
+    "spmv.Plan": (np.arange(1.0, N + 1), lambda x: spmv.Plan(WEIGHTS) @ x),
+    "Matrix @": (np.arange(1.0, N + 1), lambda x: sparse.of(WEIGHTS) @ x),
+    "rsvd.compute": (DENSE, lambda a: rsvd.compute(a, 3)[1]),
+    "pca.PCA": (DENSE, lambda a: pca.PCA(2).fit(a).singular_values_),
+    "rpca.compute": (DENSE, lambda a: rpca.compute(a, max_iterations=500)[0]),
+    "sshopm.solve": (TENSORS, lambda a: sshopm.solve(a).values),
+    "symmetric.norm": (TENSORS, lambda a: symmetric.norm(a)),
+    "dwi.peaks": (COEFFICIENTS, lambda a: dwi.peaks(a, basis="mrtrix3").peaks),
+    "tt.norm": (CORES[0], lambda a: tt.norm([a, CORES[1]])),
+    "tt.svd": (DENSE, lambda a: tt.norm(tt.svd(a).train)),
+    "tt.product_state": (np.arange(1.0, 4.0), lambda v: tt.norm(tt.product_state([v, v]))),
+    "Source.from_array": (DENSE, lambda a: rsvd.compute(blocks.Source.from_array(a), 3)[1]),
+}
+
+
+def strided(a: Any) -> Any:
+    wide = np.zeros(tuple(2 * n for n in a.shape), a.dtype)
+    wide[tuple(slice(None, None, 2) for _ in a.shape)] = a
+    return wide[tuple(slice(None, None, 2) for _ in a.shape)]
+
+
+def read_only(a: Any) -> Any:
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
+SAME: dict[str, Callable[[Any], Any]] = {
+    "strided": strided,
+    "fortran": np.asfortranarray,
+    "negative strides": lambda a: np.flip(np.flip(a).copy()),
+    "big-endian": lambda a: a.astype(">f8"),
+    "read-only": read_only,
+    "unmasked": np.ma.array,
+    "unaligned": lambda a: np.frombuffer(b"\0" + a.tobytes(), np.uint8)[1:].view(np.float64).reshape(a.shape),
+}
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except (purlin.InvalidArgument, purlin.NotSupported, ValueError, TypeError) as error:
+        assert str(error), error
+        return error
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arrays_in_every_form_give_the_same(name: str) -> None:
+    given, function = FUNCTIONS[name]
+    expected = np.asarray(function(given))
+    for form, make in SAME.items():
+        found = outcome(lambda make=make: function(make(given)))  # type: ignore[misc]
+        if not isinstance(found, Exception):
+            np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-6, atol=1e-8, err_msg=form)
+        elif form not in ("unaligned",):
+            raise AssertionError(f"{name}, {form}: {type(found).__name__}: {found}")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_no_array_of_numbers_is_refused(name: str) -> None:
+    given, function = FUNCTIONS[name]
+    masked = np.ma.array(given, mask=np.arange(given.size).reshape(given.shape) == 1)
+    wrong = [np.full(given.shape, "1"), np.full(given.shape, None), None, "x", np.zeros(given.shape, "M8[s]")]
+    # Masked entries are those that robust PCA was not given.
+    wrong += [] if name == "rpca.compute" else [masked]
+    for value in wrong:
+        if name in ("sparse.scale", "sparse.from_coordinates", "lanczos.solve, start") and value is None:
+            continue
+        with pytest.raises((ValueError, TypeError, purlin.Error, AttributeError, OSError)) as caught:
+            function(value)
+        assert str(caught.value), value
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lanczos.solve, start",
+        "lanczos.tridiagonal_eigenvalues",
+        "graph.fiedler",
+        "graph.bisect",
+        "graph.k_means",
+        "graph.of_image",
+        "sparse.scale",
+        "spmv.Plan",
+        "sshopm.solve",
+        "symmetric.norm",
+        "dwi.peaks",
+    ],
+)
+def test_complex_numbers_are_not_cut_to_real_ones(name: str) -> None:
+    given, function = FUNCTIONS[name]
+    with pytest.raises(TypeError, match="complex128, expected"):
+        function(given + 1j)
+
+
+def volume_plan() -> tuple[fdk.Reconstruction, Any]:
+    geometry = fdk.Geometry(
+        columns=8,
+        rows=6,
+        column_pitch=2.0,
+        row_pitch=2.0,
+        source_to_axis=300.0,
+        source_to_detector=600.0,
+        angles=np.arange(9) * 2 * np.pi / 9,
+    )
+    plan = fdk.Reconstruction(geometry)
+    return plan, plan.project([[1, 5, 5, 5, 0, 0, 0, 0.0]])
+
+
+def test_results_are_written_in_place_or_refused() -> None:
+    plan, given = volume_plan()
+    expected = plan.reconstruct(given)
+    shape = expected.shape
+    kept = np.zeros(shape, np.float32)
+    assert plan.reconstruct(given, kept) is kept and np.array_equal(kept, expected)
+
+    def pushed(out: Any) -> None:
+        plan.begin()
+        plan.push(range(9), given)
+        plan.finish(out)
+
+    writes: list[Callable[[Any], object]] = [
+        lambda out: plan.reconstruct(given, out),
+        lambda out: plan.reconstruct(given, blocks.Sink.to_array(out)),
+        lambda out: plan.backproject(range(9), plan.filter(range(9), plan.weight(range(9), given)), out),
+        pushed,
+    ]
+    wrong: list[tuple[Any, str]] = [
+        (np.zeros(shape, ">f4"), "bytes in the other order"),
+        (np.zeros(shape, np.float32)[::-1], "strides"),
+        (np.broadcast_to(np.zeros((1, 1, 1), np.float32), shape), "read-only"),
+        (np.zeros(shape, np.float32).tolist(), "is a list"),
+        (np.ma.zeros(shape, np.float32), "masked"),
+    ]
+    for write in writes:
+        for out, text in wrong:
+            with pytest.raises((ValueError, TypeError), match=f"(volume|array): .*{text}"):
+                write(out)
+    # A tensor around a copy does not take results either.
+    tensor = purlin.Tensor.borrow(np.zeros((2, 3), ">f8"))
+    with pytest.raises(purlin.InvalidArgument, match="read-only"):
+        purlin.Tensor.borrow(np.ones((2, 3))).copy_to(tensor)
+    plan_of = spmv.Plan(WEIGHTS)
+    for y in (np.zeros(N)[::-1], read_only(np.zeros(N)), np.zeros(N, ">f8"), np.zeros(N, np.float32)):
+        with pytest.raises(ValueError, match="^y: "):
+            plan_of.apply(np.ones(N), y)
+    with pytest.raises(ValueError, match="vectors: has bytes in the other order"):
+        lanczos.solve(WEIGHTS, 2, vectors=np.zeros((N, 2), ">f8"))
+
+
+def test_integers_that_do_not_fit_are_not_cut() -> None:
+    large = 2**64 + 2
+    calls: list[Callable[[], object]] = [
+        lambda: purlin.Tensor.create((large, 3)),
+        lambda: graph.k_means(np.ones((4, 1)), large),
+        lambda: lanczos.solve(WEIGHTS, 2, basis=large),
+        lambda: lanczos.solve(WEIGHTS, 2, seed=-1),
+        lambda: tt.element(CORES, (large, 0)),
+        lambda: sparse.from_coordinates(np.array([2**63], np.uint64), [0], None, (3, 3)),
+        lambda: graph.component(WEIGHTS, large),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"(is|from) -?\d+"):
+            call()
+    with pytest.raises(TypeError, match="argument 2: is 2.5, expected an integer"):
+        graph.k_means(np.ones((4, 1)), 2.5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="basis: is 20.0, expected an integer"):
+        lanczos.solve(WEIGHTS, 2, basis=20.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="tolerance: is '1e-3', expected a number"):
+        lanczos.solve(WEIGHTS, 2, tolerance="1e-3")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="indices: is float64, expected integers"):
+        tt.elements(CORES, [[0.5, 1.0]])
+    assert lanczos.solve(WEIGHTS, 2, basis=np.int64(20)).values.shape == (2,)  # type: ignore[arg-type]
+
+
+def test_paths_with_a_null_byte_are_refused(tmp_path: Path) -> None:
+    kept = tmp_path / "thesis"
+    kept.write_text("the only copy")
+    cut = os.fspath(kept) + "\0.raw"
+    calls: list[Callable[[], object]] = [
+        lambda: blocks.Sink.to_file(cut, (2, 3), np.float32),
+        lambda: blocks.Sink.to_metaimage(cut, (2, 3)),
+        lambda: blocks.Sink.to_tiff(cut, (2, 3, 4)),
+        lambda: blocks.Source.from_file(cut, (2, 3), np.uint8),
+        lambda: blocks.Source.from_npy(cut),
+        lambda: blocks.Source.from_tiff([cut]),
+        lambda: sparse.write_market(WEIGHTS, cut),
+        lambda: sparse.write_edges(WEIGHTS, cut),
+        lambda: sparse.read_market(cut),
+        lambda: rsvd.compute(DENSE, 2, restart_path=cut),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="path: .* has an embedded null byte"):
+            call()
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis"] and kept.read_text() == "the only copy"
+
+
+def product(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: change(WEIGHTS @ x)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "text"),
+    [
+        (lambda y: y, None, ""),
+        (lambda y: y.tolist(), None, ""),
+        (lambda y: None, TypeError, "returned NoneType, expected float64"),
+        (lambda y: y[:-1], ValueError, r"returned shape \(29, 1\), expected \(30, 1\)"),
+        (lambda y: y * 1j, TypeError, "returned complex128, expected float64"),
+        (lambda y: [[1], [1, 2]], ValueError, "returned what is no array"),
+        (lambda y: np.full(y.shape, "1"), TypeError, "returned <U1, expected float64"),
+        (lambda y: np.ma.masked_less(y, np.inf), ValueError, "masks 30 entries"),
+        (lambda y: np.where(np.arange(N)[:, None] == 7, np.nan, y), ValueError, r"returned nan in row 7 of vector 0"),
+        (lambda y: dict[str, int]()["none"], KeyError, "none"),
+    ],
+)
+def test_products_and_solvers_are_checked(change: Any, kind: Any, text: str) -> None:
+    own = purlin.Matrix.from_operator(product(change), product(change), (N, N))
+    inverse = np.linalg.inv(WEIGHTS - 0.3 * np.eye(N))
+
+    def solver(b: Any) -> Any:
+        found = change((inverse @ b)[:, None])
+        return [x for [x] in found] if isinstance(found, list) and found[0] != [1] else found
+
+    calls: list[Callable[[], Any]] = [
+        lambda: lanczos.solve(own, 2).values,
+        lambda: lanczos.solve(WEIGHTS, 2, "nearest", sigma=0.3, solve=solver).values,
+    ]
+    for call, name in zip(calls, ("product", "solve")):
+        if kind is None:
+            call()
+            continue
+        expected = text if kind is KeyError or "shape" not in text or name == "product" else "returned shape"
+        with pytest.raises(kind, match=expected if kind is KeyError else f"^{name}: {expected}"):
+            call()
+
+
+def test_solvers_are_functions_and_objects() -> None:
+    values = np.linalg.eigvalsh(WEIGHTS)
+    sigma = 0.3
+    expected = np.sort(values[np.argsort(np.abs(values - sigma))[:3]])
+    inverse = np.linalg.inv(WEIGHTS - sigma * np.eye(N))
+
+    class Solver:
+        shape = (N, N)
+
+        def solve(self, b: Any) -> Any:
+            assert b.shape == (N,)
+            return inverse @ b
+
+    for solve in (lambda b: inverse @ b, Solver(), Solver().solve, inverse, purlin.Matrix.of(inverse), sparse.of(inverse)):
+        for block in (1, 2):
+            found = lanczos.solve(WEIGHTS, 3, "nearest", sigma=sigma, solve=solve, block=block)
+            np.testing.assert_allclose(np.sort(found.values), expected, atol=1e-10)
+    single = lanczos.solve(WEIGHTS.astype(np.float32), 3, "nearest", sigma=sigma, solve=Solver()).values
+    np.testing.assert_allclose(np.sort(single), expected, atol=1e-4)
+    with pytest.raises(TypeError, match="solve: is a int"):
+        lanczos.solve(WEIGHTS, 3, "nearest", sigma=sigma, solve=5)
+    Solver.shape = (3, 3)
+    with pytest.raises(ValueError, match=r"solve: has shape \(3, 3\)"):
+        lanczos.solve(WEIGHTS, 3, "nearest", sigma=sigma, solve=Solver())
+
+
+def test_superlu_solves() -> None:
+    scipy_sparse, linalg = pytest.importorskip("scipy.sparse"), pytest.importorskip("scipy.sparse.linalg")
+    a = scipy_sparse.csc_matrix(WEIGHTS)
+    lu = linalg.splu(a - 0.3 * scipy_sparse.eye(N, format="csc"))
+    values = np.linalg.eigvalsh(WEIGHTS)
+    expected = np.sort(values[np.argsort(np.abs(values - 0.3))[:3]])
+    for solve in (lu, lu.solve, linalg.LinearOperator((N, N), matvec=lu.solve, dtype=np.float64)):
+        found = lanczos.solve(a, 3, "nearest", sigma=0.3, solve=solve).values
+        np.testing.assert_allclose(np.sort(found), expected, atol=1e-10)
+
+
+def test_matrices_multiply() -> None:
+    rng = np.random.default_rng(4)
+    x, block = rng.standard_normal(12), rng.standard_normal((12, 3))
+    own = purlin.Matrix.from_operator(lambda v: DENSE @ v, lambda v: DENSE.T @ v, (20, 12))
+    for a in (sparse.of(DENSE), purlin.Matrix.of(DENSE), own):
+        for given in (x, block, np.asfortranarray(block), x + 1j, strided(x), block[:, :1]):
+            np.testing.assert_allclose(a @ given, DENSE @ given, atol=1e-12)
+        assert a.matvec(x).shape == (20,) and a.matvec(x[:, None]).shape == (20, 1) and a.matmat(block).shape == (20, 3)
+        for wrong, text in ((x[:-1], "x: has 11 rows, expected 12"), (np.zeros((12, 1, 1)), "x: has 3 dimensions")):
+            with pytest.raises(ValueError, match=text):
+                a @ wrong
+        with pytest.raises(TypeError):
+            a @ a
+        a.close()
+    bytes_ = purlin.Matrix.of(np.full((2, 3), 200, np.uint8))
+    assert (bytes_ @ np.full(3, 2)).tolist() == [1200, 1200]
+    before = purlin.live_handles()
+    other = sparse.of(DENSE)
+    other @ x
+    del other
+    assert purlin.live_handles() == before
+
+
+def failing(_: int) -> None:
+    raise lanczos.Unfinished(purlin.ERROR_NO_CONVERGENCE, "in a worker")
+
+
+def test_errors_survive_copies_and_processes() -> None:
+    for kind in (purlin.InvalidArgument, purlin.FileError, purlin.OutOfMemory, purlin.NoConvergence, lanczos.Unfinished):
+        error = kind(-1, "text")
+        setattr(error, "solution", 3)
+        twins: list[Any] = [pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)]
+        for twin in twins:
+            assert type(twin) is kind and str(twin) == "text" and twin.status == -1 and twin.solution == 3
+    with pytest.raises(OSError):
+        blocks.Source.from_npy("/there/is/none.npy")
+    with multiprocessing.get_context("spawn").Pool(1) as pool, pytest.raises(lanczos.Unfinished, match="in a worker"):
+        pool.map_async(failing, [1]).get(timeout=60)
+
+
+@pytest.mark.parametrize("call", ["solve", "singular", "tridiagonalise", "fiedler", "embed", "cluster", "density"])
+def test_progress_is_what_is_documented(call: str) -> None:
+    seen: list[tuple[int, int, float]] = []
+
+    def progress(step: int, steps: int, measure: float) -> None:
+        seen.append((step, steps, measure))
+
+    ring = sparse.from_coordinates(np.r_[0:400, 1:400, 0], np.r_[1:400, 0, 0:400], None, (400, 400))
+    wanted = {"tridiagonalise": 60, "density": 20, "fiedler": 1}.get(call, 3)
+    calls: dict[str, Callable[[], object]] = {
+        "solve": lambda: lanczos.solve(ring, 3, basis=12, progress=progress),
+        "singular": lambda: lanczos.singular(ring, 3, basis=12, progress=progress),
+        "tridiagonalise": lambda: lanczos.tridiagonalise(ring, 60, progress=progress),
+        "fiedler": lambda: graph.fiedler(ring, basis=12, progress=progress),
+        "embed": lambda: graph.embed(ring, 3, basis=12, progress=progress),
+        "cluster": lambda: graph.cluster(ring, 3, basis=12, progress=progress),
+        "density": lambda: graph.density(ring, 20, 3, progress=progress),
+    }
+    calls[call]()
+    assert seen
+    if call not in ("tridiagonalise", "density"):
+        assert seen[-1][0] == seen[-1][1], seen
+    assert {steps for _, steps, _ in seen} == {wanted}, seen
+    assert all(0 <= step <= steps and measure >= 0 for step, steps, measure in seen)
