@@ -89,6 +89,7 @@ contains
     type(outcome) :: o
     call drop_source(self, o)
     name = terminated(path)
+    call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_file(context%handle(), c_loc(name), &
       first_byte(offset), dtype, order_of(endianness), size(dims, kind=c_int64_t), dims, self%key))
     call finish(o, stat, errmsg)
@@ -109,6 +110,7 @@ contains
     type(outcome) :: o
     call drop_source(self, o)
     name = terminated(path)
+    call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_mapped_file(context%handle(), c_loc(name), &
       first_byte(offset), dtype, order_of(endianness), size(dims, kind=c_int64_t), dims, self%key))
     call finish(o, stat, errmsg)
@@ -125,6 +127,7 @@ contains
     type(outcome) :: o
     call drop_source(self, o)
     name = terminated(path)
+    call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_npy(context%handle(), c_loc(name), self%key))
     call finish(o, stat, errmsg)
   end subroutine
@@ -140,6 +143,7 @@ contains
     type(outcome) :: o
     call drop_source(self, o)
     name = terminated(path)
+    call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_metaimage(context%handle(), c_loc(name), self%key))
     call finish(o, stat, errmsg)
   end subroutine
@@ -158,6 +162,7 @@ contains
     call drop_source(self, o)
     allocate (names(len(paths) + 1, size(paths)), list(size(paths)))
     do i = 1, size(paths)
+      call refuse_null(o, paths(i))
       names(:len_trim(paths(i)) + 1, i) = terminated(trim(paths(i)))
       list(i) = c_loc(names(1, i))
     end do
@@ -260,6 +265,7 @@ contains
     type(outcome) :: o
     call drop_sink(self, o)
     name = terminated(path)
+    call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_sink_to_file(context%handle(), c_loc(name), &
       first_byte(offset), dtype, order_of(endianness), size(dims, kind=c_int64_t), dims, self%key))
     call finish(o, stat, errmsg)
@@ -280,6 +286,7 @@ contains
     type(outcome) :: o
     call drop_sink(self, o)
     name = terminated(path)
+    call refuse_null(o, path)
     distances = c_null_ptr
     place = c_null_ptr
     if (present(spacing)) then
@@ -308,6 +315,7 @@ contains
     type(outcome) :: o
     call drop_sink(self, o)
     name = terminated(path)
+    call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_sink_to_tiff(context%handle(), c_loc(name), dtype, dims(1), &
       dims(2), dims(3), self%key))
     call finish(o, stat, errmsg)

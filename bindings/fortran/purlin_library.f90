@@ -1,6 +1,6 @@
 !> Version, errors, devices and the initialisers of the option and info structs.
 module purlin_library
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_char, c_associated, c_f_pointer, c_int32_t, c_int64_t, c_size_t, &
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_char, c_null_char, c_associated, c_f_pointer, c_int32_t, c_int64_t, c_size_t, &
     c_sizeof
   use, intrinsic :: iso_fortran_env, only: error_unit
   use purlin_types
@@ -13,7 +13,7 @@ module purlin_library
   private
   public :: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, purlin_live_handles
   public :: purlin_string, purlin_device_count, purlin_device_properties, purlin_init
-  public :: outcome, absorb, refuse, finish
+  public :: outcome, absorb, refuse, refuse_null, finish
 
   !> Defaults into an option, info or result struct: `call purlin_init(options)`. Always the first thing done to one.
   interface purlin_init
@@ -149,6 +149,16 @@ contains
     if (o%status /= PURLIN_SUCCESS) return
     o%status = PURLIN_ERROR_INVALID_ARGUMENT
     o%message = message
+  end subroutine
+
+  !> Refuses a path with a null character before its end, where C would end it: another file would be meant.
+  subroutine refuse_null(o, path)
+    type(outcome), intent(inout) :: o
+    character(*), intent(in) :: path
+    integer :: i
+    i = index(path, c_null_char)
+    if (i == 0) return
+    if (verify(path(i:), c_null_char//' ') > 0) call refuse(o, 'path: has an embedded null character')
   end subroutine
 
   !> Ends a call as `allocate` does: into stat and errmsg, or, with stat absent, by stopping the program.

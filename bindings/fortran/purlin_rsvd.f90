@@ -52,6 +52,7 @@ contains
     call drop_rsvd(self, o)
     whole = options
     if (present(restart_path)) then
+      call refuse_null(o, restart_path)
       name = [(restart_path(i:i), i=1, len(restart_path)), c_null_char]
       whole%restart_path = c_loc(name)
     end if

@@ -237,7 +237,9 @@ contains
     type(outcome) :: o
     made = c_null_ptr
     name = trim(path) // c_null_char
-    call absorb(o, c_matrix_read_market(context%handle(), c_loc(name), either(dtype, PURLIN_DTYPE_OF_FILE), made))
+    call refuse_null(o, path)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_read_market(context%handle(), c_loc(name), &
+      either(dtype, PURLIN_DTYPE_OF_FILE), made))
     if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
     call finish(o, stat, errmsg)
   end subroutine
@@ -263,8 +265,9 @@ contains
     place = c_null_ptr
     if (present(vertices)) place = c_loc(names)
     name = trim(path) // c_null_char
-    call absorb(o, c_matrix_read_edges(context%handle(), c_loc(name), either(dtype, PURLIN_F64), yes(weighted), &
-      either(duplicates, PURLIN_DUPLICATES_FIRST), made, place))
+    call refuse_null(o, path)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_read_edges(context%handle(), c_loc(name), &
+      either(dtype, PURLIN_F64), yes(weighted), either(duplicates, PURLIN_DUPLICATES_FIRST), made, place))
     if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
     if (o%status == PURLIN_SUCCESS .and. present(vertices)) call vertices%adopt(names)
     call finish(o, stat, errmsg)
@@ -280,7 +283,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     name = trim(path) // c_null_char
-    call absorb(o, c_matrix_write_market(a%handle(), c_loc(name), yes(symmetric)))
+    call refuse_null(o, path)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_write_market(a%handle(), c_loc(name), yes(symmetric)))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -294,7 +298,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     name = trim(path) // c_null_char
-    call absorb(o, c_matrix_write_edges(a%handle(), c_loc(name), yes(symmetric)))
+    call refuse_null(o, path)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_write_edges(a%handle(), c_loc(name), yes(symmetric)))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -72,7 +72,8 @@ class source {
                           std::int64_t offset = 0, std::int32_t endianness = PURLIN_LITTLE_ENDIAN) {
     purlin_source* made = nullptr;
     const purlin_status status =
-        purlin_source_from_file(on.get(), path.c_str(), offset, dtype, endianness, dims.size(), dims.data(), &made);
+        purlin_source_from_file(on.get(), detail::c_path(path), offset, dtype, endianness, dims.size(), dims.data(),
+                                &made);
     return adopt(on, status, made);
   }
 
@@ -80,7 +81,7 @@ class source {
   static source from_mapped_file(const context& on, const std::string& path, purlin_dtype dtype, const extents& dims,
                                  std::int64_t offset = 0, std::int32_t endianness = PURLIN_LITTLE_ENDIAN) {
     purlin_source* made = nullptr;
-    const purlin_status status = purlin_source_from_mapped_file(on.get(), path.c_str(), offset, dtype, endianness,
+    const purlin_status status = purlin_source_from_mapped_file(on.get(), detail::c_path(path), offset, dtype, endianness,
                                                                 dims.size(), dims.data(), &made);
     return adopt(on, status, made);
   }
@@ -89,14 +90,14 @@ class source {
   /// other way round.
   static source from_npy(const context& on, const std::string& path) {
     purlin_source* made = nullptr;
-    const purlin_status status = purlin_source_from_npy(on.get(), path.c_str(), &made);
+    const purlin_status status = purlin_source_from_npy(on.get(), detail::c_path(path), &made);
     return adopt(on, status, made);
   }
 
   /// A MetaImage, `.mha` or `.mhd`.
   static source from_metaimage(const context& on, const std::string& path) {
     purlin_source* made = nullptr;
-    const purlin_status status = purlin_source_from_metaimage(on.get(), path.c_str(), &made);
+    const purlin_status status = purlin_source_from_metaimage(on.get(), detail::c_path(path), &made);
     return adopt(on, status, made);
   }
 
@@ -104,7 +105,7 @@ class source {
   static source from_tiff(const context& on, const std::vector<std::string>& paths) {
     std::vector<const char*> names;
     names.reserve(paths.size());
-    for (const auto& path : paths) names.push_back(path.c_str());
+    for (const auto& path : paths) names.push_back(detail::c_path(path));
     purlin_source* made = nullptr;
     const purlin_status status = purlin_source_from_tiff(on.get(), detail::length(names), names.data(), &made);
     return adopt(on, status, made);
@@ -173,7 +174,7 @@ class sink {
                       std::int64_t offset = 0, std::int32_t endianness = PURLIN_LITTLE_ENDIAN) {
     purlin_sink* made = nullptr;
     const purlin_status status =
-        purlin_sink_to_file(on.get(), path.c_str(), offset, dtype, endianness, dims.size(), dims.data(), &made);
+        purlin_sink_to_file(on.get(), detail::c_path(path), offset, dtype, endianness, dims.size(), dims.data(), &made);
     return adopt(on, status, made);
   }
 
@@ -182,7 +183,7 @@ class sink {
                            const std::vector<double>& spacing = {}, const std::vector<double>& origin = {}) {
     purlin_sink* made = nullptr;
     const purlin_status status = purlin_sink_to_metaimage(
-        on.get(), path.c_str(), dtype, dims.size(), dims.data(), detail::data_or_null(spacing, dims, "spacing"),
+        on.get(), detail::c_path(path), dtype, dims.size(), dims.data(), detail::data_or_null(spacing, dims, "spacing"),
         detail::data_or_null(origin, dims, "origin"), &made);
     return adopt(on, status, made);
   }
@@ -191,7 +192,7 @@ class sink {
   static sink to_tiff(const context& on, const std::string& path, purlin_dtype dtype, std::int64_t width,
                       std::int64_t height, std::int64_t pages) {
     purlin_sink* made = nullptr;
-    const purlin_status status = purlin_sink_to_tiff(on.get(), path.c_str(), dtype, width, height, pages, &made);
+    const purlin_status status = purlin_sink_to_tiff(on.get(), detail::c_path(path), dtype, width, height, pages, &made);
     return adopt(on, status, made);
   }
 

@@ -59,6 +59,14 @@ inline void require_compatible_version() {
 
 namespace detail {
 
+/// A path for the C interface, whose strings end at the first null character: one inside would mean another file.
+inline const char* c_path(const std::string& path) {
+  if (path.find('\0') != std::string::npos) {
+    throw error(PURLIN_ERROR_INVALID_ARGUMENT, "path: has an embedded null character");
+  }
+  return path.c_str();
+}
+
 /// Deleter of every owner: stateless, so that the owner is one pointer.
 template <class T, purlin_status (*Destroy)(T*)>
 struct destroy {

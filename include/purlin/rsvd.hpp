@@ -31,9 +31,9 @@ struct options : purlin_rsvd_options {
   }
 
   /// The C struct, which points into this object.
-  purlin_rsvd_options raw() const noexcept {
+  purlin_rsvd_options raw() const {
     purlin_rsvd_options result = *this;
-    if (!restart.empty()) result.restart_path = restart.c_str();
+    if (!restart.empty()) result.restart_path = purlin::detail::c_path(restart);
     return result;
   }
 };

@@ -159,12 +159,12 @@ inline void set_values(const matrix& a, const tensor& values) {
 /// A Matrix Market file, plain or compressed by gzip.
 inline matrix read_market(const context& on, const std::string& path, purlin_dtype dtype = PURLIN_DTYPE_OF_FILE) {
   purlin_matrix* made = nullptr;
-  const purlin_status status = purlin_matrix_read_market(on.get(), path.c_str(), dtype, &made);
+  const purlin_status status = purlin_matrix_read_market(on.get(), purlin::detail::c_path(path), dtype, &made);
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
 inline void write_market(const matrix& a, const std::string& path, bool symmetric = false) {
-  check(purlin_matrix_write_market(a.get(), path.c_str(), symmetric ? 1 : 0));
+  check(purlin_matrix_write_market(a.get(), purlin::detail::c_path(path), symmetric ? 1 : 0));
 }
 
 /// An edge list as a directed graph. With `vertices` they are numbered as they first come, and it takes, as a tensor of
@@ -174,7 +174,7 @@ inline matrix read_edges(const context& on, const std::string& path, bool weight
                          tensor* vertices = nullptr) {
   purlin_matrix* made = nullptr;
   purlin_tensor* names = nullptr;
-  const purlin_status status = purlin_matrix_read_edges(on.get(), path.c_str(), dtype, weighted ? 1 : 0, duplicates,
+  const purlin_status status = purlin_matrix_read_edges(on.get(), purlin::detail::c_path(path), dtype, weighted ? 1 : 0, duplicates,
                                                         &made, vertices != nullptr ? &names : nullptr);
   tensor owner(names);
   matrix result = purlin::detail::adopt<matrix>(on, status, made);
@@ -183,7 +183,7 @@ inline matrix read_edges(const context& on, const std::string& path, bool weight
 }
 
 inline void write_edges(const matrix& a, const std::string& path, bool symmetric = false) {
-  check(purlin_matrix_write_edges(a.get(), path.c_str(), symmetric ? 1 : 0));
+  check(purlin_matrix_write_edges(a.get(), purlin::detail::c_path(path), symmetric ? 1 : 0));
 }
 
 /// A norm in double precision, one of `PURLIN_NORM_*`.

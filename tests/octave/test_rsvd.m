@@ -94,7 +94,10 @@ function reads_files(A, sigma, exact)
   [U, S] = purlin.rsvd(described, 5, exact);
   check(size(U, 1) == size(A, 1) && abs(diag(S)' - sigma(1:5)) < 1e-12, 'a raw file');
   described.mapped = true;
-  check(abs(purlin.rsvd(described, 5, exact)' - sigma(1:5)) < 1e-12, 'a mapped file');
+  check_error('purlin:invalidArgument', 'mapped', @() purlin.rsvd(described, 5, exact));
+  described = rmfield(described, 'mapped');
+  cut = setfield(described, 'file', [raw char(0) 'b']);
+  check_error('purlin:invalidArgument', 'null character', @() purlin.rsvd(cut, 5, exact));
   described.order = 'rows';
   [U, ~, V] = purlin.rsvd(described, 5, exact);
   check(size(U, 1) == size(A, 2) && size(V, 1) == size(A, 1), 'the same by rows is the transpose');

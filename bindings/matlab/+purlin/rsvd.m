@@ -10,7 +10,7 @@ function varargout = rsvd(A, k, varargin)
 %     a sparse matrix, or a purlin.Matrix, which may lie on the GPU
 %     the name of an .npy file, or of a stack of images (.mha, .mhd, .tif), an image a column; or a struct that describes
 %     a raw file: file, size ([rows cols]; or, with order 'rows', [cols rows]), class ('single'), offset (0), endianness
-%     ('little'), complex (false), mapped (false; both are read alike), order ('columns' or 'rows'). None of them need fit in
+%     ('little'), complex (false), order ('columns' or 'rows'). None of them need fit in
 %     memory
 %     a struct with a function: read, size, class, complex, order as of a raw file. block = read(first, count) returns
 %     the COUNT elements from FIRST on, in the size's order; each pass asks for each block

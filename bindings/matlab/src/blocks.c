@@ -4,9 +4,12 @@
 
 #include "gateway.h"
 
-static char *text_of(const char *name, const mxArray *value) {
+char *text_of(const char *name, const mxArray *value) {
   char *text = value && mxIsChar(value) ? mxArrayToString(value) : NULL;
   if (!text) fail("invalidArgument", "%s: is not the name of a file", name);
+  const mxChar *given = mxGetChars(value);
+  for (size_t k = 0; k < mxGetNumberOfElements(value); k++)
+    if (given && given[k] == 0) fail("invalidArgument", "%s: has an embedded null character", name);
   return text; /* MATLAB frees it when the command ends */
 }
 
@@ -20,15 +23,17 @@ static int is_npy(const char *path) { return ends_with(path, ".npy"); }
 static int is_tiff(const char *path) { return ends_with(path, ".tif") || ends_with(path, ".tiff"); }
 
 /* The fields of a struct that describes a raw file. */
-typedef struct raw { char *file; int32_t dtype, endianness, mapped; int64_t offset; } raw;
+typedef struct raw { char *file; int32_t dtype, endianness; int64_t offset; } raw;
 
 static raw raw_of(const char *name, const mxArray *value) {
-  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0, 0};
+  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0};
+  int32_t mapped = 0;
   r.file = text_of(name, option(value, "file"));
   r.dtype = described_dtype(value);
   read_choice(value, "endianness", endiannesses, &r.endianness);
   read_int64(value, "offset", &r.offset);
-  read_flag(value, "mapped", &r.mapped);
+  read_flag(value, "mapped", &mapped);
+  if (mapped) fail("invalidArgument", "mapped: no file is mapped, as one that becomes shorter would end MATLAB; leave it out");
   return r;
 }
 
@@ -52,10 +57,7 @@ purlin_source *source_of(const char *name, const mxArray *value) {
     raw r = raw_of(name, value);
     int64_t dims[4];
     int64_t ndim = sizes_of(name, value, 4, dims);
-    check(r.mapped ? purlin_source_from_mapped_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, ndim, dims,
-                                                    &source)
-                   : purlin_source_from_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, ndim, dims,
-                                             &source));
+    check(purlin_source_from_file(gateway_context(), r.file, r.offset, r.dtype, r.endianness, ndim, dims, &source));
   } else {
     check(purlin_source_from_tensor(gateway_context(), lend_dense(name, value, 3), &source));
   }
@@ -122,7 +124,7 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
 purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int64_t *dims, const double *spacing,
                      const double *origin) {
   purlin_sink *sink = NULL;
-  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0, 0};
+  raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0};
   int described = mxIsStruct(value);
   if (described && option(value, "write")) return temporary_sink(function_sink(name, value, ndim, dims));
   if (described) r = raw_of(name, value);

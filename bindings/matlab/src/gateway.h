@@ -182,6 +182,8 @@ mxArray *new_column(int32_t dtype, int64_t count, purlin_tensor **tensor);
 /* ---- blocks.c ---- */
 
 /* Where projections come from and where a volume goes: arrays, functions, or files by name or description. */
+/* The name of a file, without null characters, at which C would end it. */
+char *text_of(const char *name, const mxArray *value);
 purlin_source *source_of(const char *name, const mxArray *value);
 /* A matrix to read, until the command ends: a full array in place, the transpose of a sparse one, the key of a
  * purlin.Matrix, the name of an .npy file, or a struct that describes a raw file or has functions. */

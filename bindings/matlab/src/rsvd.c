@@ -56,8 +56,7 @@ purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, wat
   read_flag(options, "one_pass", &o.one_pass);
   read_choice(options, "iteration_precision", rsvd_precisions, &o.iteration_precision);
   if (path) {
-    o.restart_path = mxIsChar(path) ? mxArrayToString(path) : NULL; /* MATLAB frees it when the command ends */
-    if (!o.restart_path) fail("invalidArgument", "restart: is not the name of a file");
+    o.restart_path = text_of("restart", path);
   }
   watch_from(options, w, &o.progress, &o.progress_user);
   check(purlin_rsvd_create(gateway_context(), &o, &made));

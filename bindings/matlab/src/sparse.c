@@ -137,8 +137,7 @@ static void check_entries(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
 /* [i, j, values, rows, cols] = read_market(path) */
 static void read_market(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *made = NULL;
-  char *path = mxArrayToString(prhs[0]);
-  if (!path) fail("invalidArgument", "path: is not text");
+  char *path = text_of("path", prhs[0]);
   check(purlin_matrix_read_market(gateway_context(), path, PURLIN_DTYPE_OF_FILE, &made));
   hand_over_rows(made, nlhs, plhs);
   (void)nrhs;
@@ -146,8 +145,7 @@ static void read_market(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 
 /* write_market(A, path, symmetric) */
 static void write_market(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  char *path = mxArrayToString(prhs[1]);
-  if (!path) fail("invalidArgument", "path: is not text");
+  char *path = text_of("path", prhs[1]);
   check(purlin_matrix_write_market(matrix_of("A", prhs[0]), path, is_true("symmetric", prhs[2])));
   (void)nlhs;
   (void)plhs;
@@ -160,8 +158,7 @@ static void read_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   purlin_matrix *made = NULL;
   purlin_tensor *names = NULL;
   purlin_tensor_info info;
-  char *path = mxArrayToString(prhs[0]);
-  if (!path) fail("invalidArgument", "path: is not text");
+  char *path = text_of("path", prhs[0]);
   if (nlhs < 6) fail("internal", "read_edges: has 6 results");
   check(purlin_matrix_read_edges(gateway_context(), path, PURLIN_F64, is_true("weighted", prhs[1]),
                                  choice_argument("duplicates", prhs[2], policies), &made,
@@ -178,8 +175,7 @@ static void read_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
 
 /* write_edges(A, path, symmetric) */
 static void write_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  char *path = mxArrayToString(prhs[1]);
-  if (!path) fail("invalidArgument", "path: is not text");
+  char *path = text_of("path", prhs[1]);
   check(purlin_matrix_write_edges(matrix_of("A", prhs[0]), path, is_true("symmetric", prhs[2])));
   (void)nlhs;
   (void)plhs;
