@@ -88,7 +88,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop_source(self, o)
-    name = terminated(path)
+    name = terminated(trim(path))
     call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_file(context%handle(), c_loc(name), &
       first_byte(offset), dtype, order_of(endianness), size(dims, kind=c_int64_t), dims, self%key))
@@ -109,7 +109,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop_source(self, o)
-    name = terminated(path)
+    name = terminated(trim(path))
     call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_mapped_file(context%handle(), c_loc(name), &
       first_byte(offset), dtype, order_of(endianness), size(dims, kind=c_int64_t), dims, self%key))
@@ -126,7 +126,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop_source(self, o)
-    name = terminated(path)
+    name = terminated(trim(path))
     call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_npy(context%handle(), c_loc(name), self%key))
     call finish(o, stat, errmsg)
@@ -142,7 +142,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop_source(self, o)
-    name = terminated(path)
+    name = terminated(trim(path))
     call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_source_from_metaimage(context%handle(), c_loc(name), self%key))
     call finish(o, stat, errmsg)
@@ -264,7 +264,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop_sink(self, o)
-    name = terminated(path)
+    name = terminated(trim(path))
     call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_sink_to_file(context%handle(), c_loc(name), &
       first_byte(offset), dtype, order_of(endianness), size(dims, kind=c_int64_t), dims, self%key))
@@ -285,7 +285,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop_sink(self, o)
-    name = terminated(path)
+    name = terminated(trim(path))
     call refuse_null(o, path)
     distances = c_null_ptr
     place = c_null_ptr
@@ -314,7 +314,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop_sink(self, o)
-    name = terminated(path)
+    name = terminated(trim(path))
     call refuse_null(o, path)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_sink_to_tiff(context%handle(), c_loc(name), dtype, dims(1), &
       dims(2), dims(3), self%key))

@@ -37,7 +37,8 @@ module purlin_rsvd_module
 
 contains
 
-  !> `restart_path` names the file that is written after each pass and read by a run that goes on.
+  !> `restart_path` names the file that is written after each pass and read by a run that goes on; trailing blanks do not
+  !> count.
   subroutine rsvd_create(self, context, options, restart_path, stat, errmsg)
     class(purlin_rsvd), intent(inout) :: self
     type(purlin_context), intent(in) :: context
@@ -53,7 +54,7 @@ contains
     whole = options
     if (present(restart_path)) then
       call refuse_null(o, restart_path)
-      name = [(restart_path(i:i), i=1, len(restart_path)), c_null_char]
+      name = [(restart_path(i:i), i=1, len_trim(restart_path)), c_null_char]
       whole%restart_path = c_loc(name)
     end if
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_rsvd_create(context%handle(), whole, self%key))

@@ -116,6 +116,8 @@ contains
     type(purlin_sink) :: sink
     type(purlin_array_info) :: info
     real(real32) :: zeros(8)
+    character(60) :: path, message
+    integer(int32) :: stat
     zeros = 0
     call sink%to_file(context, 'default_integers.raw', PURLIN_F32, [3, 2], 8)
     call sink%destroy()
@@ -125,6 +127,14 @@ contains
     call source%from_file(context, 'default_integers.raw', PURLIN_F32, [3, 2], 8)
     call source%properties(info)
     call expect(all(info%dims(:2) == [3, 2]), 'from_file')
+    ! Trailing blanks of a name do not count, as in an OPEN statement; a null character before its end is refused.
+    path = 'default_integers.raw'
+    call source%from_file(context, path, PURLIN_F32, [3, 2], 8)
+    path = 'default_integers.raw'//achar(0)//'.txt'
+    call source%from_file(context, path, PURLIN_F32, [3, 2], 8, stat=stat, errmsg=message)
+    call expect(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'null character') > 0, 'null character')
+    call sink%to_file(context, path, PURLIN_F32, [3, 2], stat=stat)
+    call expect(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'null character')
     call source%from_mapped_file(context, 'default_integers.raw', PURLIN_F32, [2, 3], 8)
     open (unit=11, file='default_integers.raw')
     close (11, status='delete')

@@ -350,7 +350,7 @@ def test_errors_survive_copies_and_processes() -> None:
         setattr(error, "solution", 3)
         twins: list[Any] = [pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)]
         for twin in twins:
-            assert type(twin) is kind and str(twin) == "text" and twin.status == -1 and twin.solution == 3
+            assert twin.solution == 3 and twin.status == -1 and str(twin) == "text" and type(twin) is kind
     with pytest.raises(OSError):
         blocks.Source.from_npy("/there/is/none.npy")
     with multiprocessing.get_context("spawn").Pool(1) as pool, pytest.raises(lanczos.Unfinished, match="in a worker"):

@@ -1,7 +1,7 @@
 classdef TTEnvironments < handle
 %TTENVIRONMENTS  Environments of <y|H|x>, or of <y|x>, kept at the bonds of tensor trains for sweeps.
-%   e = purlin.TTEnvironments(y, x), e = purlin.TTEnvironments(y, x, H, name, value, ...) with purlin.TT objects and a
-%   purlin.TTMatrix, which it keeps. Of the names of purlin.tt_inner, 'scaling' and 'conjugate' count. Sites count from 1;
+%   e = purlin.TTEnvironments(y, x), e = purlin.TTEnvironments(y, x, H, name, value, ...) with purlin.TT objects or cell
+%   arrays of cores, and a purlin.TTMatrix; it keeps them. Of the names of purlin.tt_inner, 'scaling' and 'conjugate' count. Sites count from 1;
 %   bond k lies before site k, so that there are bonds 1 to d+1.
 %   build(e, side, bond)       a step of a sweep: the environment of 'left' or 'right' at a bond, and those on the way
 %   update_core(e, k)          core K of the bra or of the ket has changed
@@ -31,9 +31,15 @@ classdef TTEnvironments < handle
   end
   methods
     function obj = TTEnvironments(y, x, H, varargin)
+      % Cells are made trains here: these are kept.
+      y = kept_train(y);
+      x = kept_train(x);
       obj.bra = y;
       obj.ket = x;
       if nargin > 2
+        if iscell(H)
+          H = purlin.TTMatrix(H);
+        end
         obj.operator = H;
       end
       opts = purlin.internal.tt_options(varargin);
@@ -50,6 +56,8 @@ classdef TTEnvironments < handle
     end
 
     function set_trains(obj, y, x, first, last)
+      y = kept_train(y);
+      x = kept_train(x);
       purlin_mex('environments_set_trains', obj.key, purlin.internal.train(y), purlin.internal.train(x), first, last);
       obj.bra = y;
       obj.ket = x;
@@ -84,5 +92,11 @@ classdef TTEnvironments < handle
       % Called again when the variable goes, and then a key that is gone already means nothing.
       purlin_mex('environments_destroy', obj.key);
     end
+  end
+end
+
+function x = kept_train(x)
+  if iscell(x)
+    x = purlin.TT(x);
   end
 end

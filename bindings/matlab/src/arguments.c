@@ -77,7 +77,8 @@ const choice precisions[] = {{"single", PURLIN_F32}, {"double", PURLIN_F64}, {NU
 const choice locations[] = {{"host", PURLIN_HOST}, {"device", PURLIN_DEVICE}, {NULL, 0}};
 
 double scalar_argument(const char *name, const mxArray *value) {
-  if (!(mxIsNumeric(value) || mxIsLogical(value)) || mxIsComplex(value) || mxGetNumberOfElements(value) != 1)
+  if (!(mxIsNumeric(value) || mxIsLogical(value)) || mxIsComplex(value) || mxIsSparse(value) ||
+      mxGetNumberOfElements(value) != 1)
     fail("invalidArgument", "%s: is not a real scalar", name);
   return mxGetScalar(value);
 }
@@ -90,6 +91,25 @@ int64_t integer_argument(const char *name, const mxArray *value, int64_t least, 
   if (number < (double)least || number > (double)most)
     fail("invalidArgument", "%s: is %.0f, expected %.0f to %.0f", name, number, (double)least, (double)most);
   return (int64_t)number;
+}
+
+int64_t *integers_argument(const char *name, const mxArray *value, int64_t least, int64_t less, int64_t *count) {
+  size_t n = mxGetNumberOfElements(value), k;
+  int64_t *list = mxMalloc((n + 1) * sizeof *list);
+  const double *numbers = mxGetData(value);
+  if (!mxIsDouble(value) || mxIsComplex(value) || mxIsSparse(value))
+    fail("invalidArgument", "%s: is not a full array of real numbers of class double", name);
+  for (k = 0; k < n; k++) {
+    /* Comparisons with NaN are false. */
+    if (!(numbers[k] == floor(numbers[k]) && fabs(numbers[k]) <= 9007199254740992.0))
+      fail("invalidArgument", "%s: element %.0f is %g, which is not a whole number", name, (double)(k + 1), numbers[k]);
+    if (numbers[k] < (double)least)
+      fail("invalidArgument", "%s: element %.0f is %.0f, expected at least %.0f", name, (double)(k + 1), numbers[k],
+           (double)least);
+    list[k] = (int64_t)numbers[k] - less;
+  }
+  *count = (int64_t)n;
+  return list;
 }
 
 uint64_t seed_argument(const char *name, const mxArray *value) {
@@ -157,7 +177,7 @@ void read_devices(const mxArray *options, const purlin_context *const **contexts
   size_t count, k;
   if (!given) return;
   count = mxGetNumberOfElements(given);
-  if (!mxIsDouble(given) || mxIsComplex(given) || count > MAX_DEVICES)
+  if (!mxIsDouble(given) || mxIsComplex(given) || mxIsSparse(given) || count > MAX_DEVICES)
     fail("invalidArgument", "devices: is not a list of at most %d ordinals", (int)MAX_DEVICES);
   for (k = 0; k < count; k++) {
     double device = ((const double *)mxGetData(given))[k];

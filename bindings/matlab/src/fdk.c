@@ -59,8 +59,10 @@ static purlin_fdk_geometry geometry_of(const mxArray *given) {
 static purlin_fdk_grid grid_of(const mxArray *given) {
   purlin_fdk_grid g;
   double nx = 0, ny = 0, nz = 0;
+  int64_t ignored;
   check(purlin_fdk_grid_init(&g, sizeof g));
   read_triple(given, "size", &nx, &ny, &nz);
+  if (option(given, "size")) (void)integers_argument("size", option(given, "size"), 1, 0, &ignored);
   g.nx = (int64_t)nx;
   g.ny = (int64_t)ny;
   g.nz = (int64_t)nz;
@@ -243,12 +245,7 @@ static void begin(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 
 /* Views from 1 as MATLAB counts, in memory that MATLAB frees. */
 static int64_t *views_of(const mxArray *value, int64_t *count) {
-  const double *numbers = doubles("views", value);
-  int64_t *list;
-  *count = (int64_t)mxGetNumberOfElements(value);
-  list = mxMalloc(((size_t)*count + 1) * sizeof *list);
-  for (int64_t k = 0; k < *count; k++) list[k] = (int64_t)numbers[k] - 1;
-  return list;
+  return integers_argument("views", value, 1, 1, count);
 }
 
 /* fdk_push(key, views, projections, options{progress}) */

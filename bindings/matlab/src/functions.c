@@ -244,9 +244,10 @@ int32_t described_dtype(const mxArray *value) {
 int sizes_of(const char *name, const mxArray *value, int most, int64_t *dims) {
   const mxArray *size = option(value, "size");
   size_t ndim = size ? mxGetNumberOfElements(size) : 0;
-  if (ndim < 1 || ndim > (size_t)most || !mxIsDouble(size))
-    fail("invalidArgument", "%s: its size is not 1 to %d numbers", name, most);
-  for (size_t k = 0; k < ndim; k++) dims[k] = (int64_t)((const double *)mxGetData(size))[k];
+  int64_t count, *given;
+  if (ndim < 1 || ndim > (size_t)most) fail("invalidArgument", "%s: its size is not 1 to %d numbers", name, most);
+  given = integers_argument("size", size, 0, 0, &count);
+  for (size_t k = 0; k < ndim; k++) dims[k] = given[k];
   return (int)ndim;
 }
 

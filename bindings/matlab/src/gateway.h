@@ -64,6 +64,8 @@ extern const choice backends[], instruction_sets[], goals[], methods[], shift_ki
 
 double scalar_argument(const char *name, const mxArray *value);
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);
+/* A list of whole numbers of at least `least`, `less` subtracted from each, in memory that MATLAB frees. */
+int64_t *integers_argument(const char *name, const mxArray *value, int64_t least, int64_t less, int64_t *count);
 uint64_t seed_argument(const char *name, const mxArray *value);
 int32_t choice_argument(const char *name, const mxArray *value, const choice *list);
 int is_true(const char *name, const mxArray *value);

@@ -186,7 +186,7 @@ static void pivoted_qr(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
 static void histogram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t count = (int64_t)mxGetNumberOfElements(prhs[0]), bins = integer_argument("bins", prhs[4], 1, 1 << 24);
   for (int i = 0; i < 2; i++)
-    if (!mxIsDouble(prhs[i]) || mxIsComplex(prhs[i]) || (int64_t)mxGetNumberOfElements(prhs[i]) != count)
+    if (!mxIsDouble(prhs[i]) || mxIsComplex(prhs[i]) || mxIsSparse(prhs[i]) || (int64_t)mxGetNumberOfElements(prhs[i]) != count)
       fail("invalidArgument", "%s: is not a list of %.0f real numbers of class double", i == 0 ? "points" : "weights",
            (double)count);
   plhs[0] = mxCreateDoubleMatrix((mwSize)bins, 1, mxREAL);

@@ -18,7 +18,7 @@ static purlin_tensor *lend_column(const char *name, const mxArray *array) {
 
 static void add_devices(purlin_rsvd *rsvd, const mxArray *devices) {
   if (!devices) return;
-  if (!mxIsDouble(devices)) fail("invalidArgument", "devices: are not numbers of class double");
+  if (!mxIsDouble(devices) || mxIsSparse(devices)) fail("invalidArgument", "devices: are not numbers of class double");
   for (size_t k = 0; k < mxGetNumberOfElements(devices); k++) {
     double device = ((const double *)mxGetData(devices))[k];
     if (!(device >= 0 && device <= INT32_MAX) || device != (double)(int32_t)device)

@@ -8,17 +8,15 @@ static const choice spreads[] = {{"auto", PURLIN_TT_SPREAD_AUTO}, {"first", PURL
 
 /* A scalar, real or complex. */
 static void factor_of(const char *name, const mxArray *value, double *parts) {
-  if (!mxIsDouble(value) || mxGetNumberOfElements(value) != 1)
+  if (!mxIsDouble(value) || mxIsSparse(value) || mxGetNumberOfElements(value) != 1)
     fail("invalidArgument", "%s: is not a scalar of class double", name);
   memcpy(parts, elements_of(value, dtype_of(value)), (mxIsComplex(value) ? 2 : 1) * sizeof *parts);
   if (!mxIsComplex(value)) parts[1] = 0;
 }
 
 static int64_t *integers(const char *name, const mxArray *array, int64_t less) {
-  int64_t n = (int64_t)mxGetNumberOfElements(array), *list = mxMalloc((size_t)(n + 1) * sizeof *list);
-  if (!mxIsDouble(array) || mxIsComplex(array)) fail("invalidArgument", "%s: are not real numbers of class double", name);
-  for (int64_t k = 0; k < n; k++) list[k] = (int64_t)((const double *)mxGetData(array))[k] - less;
-  return list;
+  int64_t count;
+  return integers_argument(name, array, less, less, &count);
 }
 
 /* key = tt_add(alpha, x, beta, y) */

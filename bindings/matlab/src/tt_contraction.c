@@ -286,14 +286,12 @@ static mxArray *new_numbers(int64_t rows, int64_t cols, int ndim, int complex_nu
 /* values = tt_expect_local(x, op, sites, options): a column */
 static void tt_expect_local(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const purlin_tt *x = train_of("x", prhs[0]);
-  int64_t count = (int64_t)mxGetNumberOfElements(prhs[2]), *sites = mxMalloc((size_t)(count + 1) * sizeof *sites);
+  int64_t count, *sites = integers_argument("sites", prhs[2], 1, 1, &count);
   int numbers = is_complex(train_dtype(x)) || mxIsComplex(prhs[1]);
   purlin_tensor *op = operator_of("op", prhs[1]), *out;
   void *space;
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[3], &w);
-  if (!mxIsDouble(prhs[2])) fail("invalidArgument", "sites: are not of class double");
-  for (int64_t k = 0; k < count; k++) sites[k] = (int64_t)((const double *)mxGetData(prhs[2]))[k] - 1;
   plhs[0] = new_numbers(count, 1, 1, numbers, &space, &out);
   check_watched(&w, purlin_tt_expect_local(c, NULL, x, op, count, sites, out));
   unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);
@@ -347,7 +345,7 @@ static void tt_heisenberg(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
   purlin_tt_matrix *made = NULL;
   int32_t twice_spin = 1;
   read_int32(prhs[3], "twice_spin", &twice_spin);
-  if (!mxIsDouble(prhs[1]) || mxIsComplex(prhs[1]) || mxGetNumberOfElements(prhs[1]) != 3)
+  if (!mxIsDouble(prhs[1]) || mxIsComplex(prhs[1]) || mxIsSparse(prhs[1]) || mxGetNumberOfElements(prhs[1]) != 3)
     fail("invalidArgument", "couplings: are not three real numbers");
   check(purlin_tt_matrix_heisenberg(gateway_context(), wanted_dtype(prhs[3]),
                                     integer_argument("length", prhs[0], 1, INT64_MAX), wanted_ring(prhs[3]), twice_spin,
@@ -358,11 +356,7 @@ static void tt_heisenberg(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
 }
 
 static int64_t *integers(const char *name, const mxArray *array, int64_t *count) {
-  int64_t n = (int64_t)mxGetNumberOfElements(array), *list = mxMalloc((size_t)(n + 1) * sizeof *list);
-  if (!mxIsDouble(array) || mxIsComplex(array)) fail("invalidArgument", "%s: are not real numbers of class double", name);
-  for (int64_t k = 0; k < n; k++) list[k] = (int64_t)((const double *)mxGetData(array))[k];
-  *count = n;
-  return list;
+  return integers_argument(name, array, 0, 0, count);
 }
 
 /* key = tt_identity(modes, options) */
@@ -383,7 +377,7 @@ static void tt_from_terms(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
   int32_t dtype = dtype_of(prhs[1]);
   double *coefficients = mxCalloc((size_t)(2 * terms + 1), sizeof *coefficients);
   const purlin_tensor **operators = mxMalloc((size_t)(all + 1) * sizeof *operators);
-  if (!mxIsDouble(prhs[1]) || (int64_t)mxGetNumberOfElements(prhs[1]) != terms)
+  if (!mxIsDouble(prhs[1]) || mxIsSparse(prhs[1]) || (int64_t)mxGetNumberOfElements(prhs[1]) != terms)
     fail("invalidArgument", "coefficients: are not as many numbers of class double as terms");
   for (int64_t k = 0; k < terms; k++) {
     const double *given = elements_of(prhs[1], dtype);

@@ -6,6 +6,8 @@ function value = symmetric_matrix(array, name)
       value = double(array);
     end
   elseif (isnumeric(array) || islogical(array)) && ~issparse(array)
+    % sparse() would put the pages of an array side by side.
+    purlin.internal.validate(array, {'numeric', 'logical'}, {'2d'}, name);
     value = purlin.internal.matrix(sparse(double(array)), name);
   else
     value = purlin.internal.matrix(array, name);

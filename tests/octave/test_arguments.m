@@ -1,0 +1,87 @@
+function test_arguments()
+% TEST_ARGUMENTS  Lists, classes and shapes of arrays as arguments: right, or refused by name.
+  lists();
+  classes();
+end
+
+function lists()
+  g = struct('columns', 16, 'rows', 12, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+             'source_to_detector', 1000, 'angles', (0:19) * pi / 10);
+  f = purlin.Fdk(g);
+  begin(f);
+  check_error('purlin:invalidArgument', 'views: element 1 is 1.5', @() push(f, 1.5, zeros(16, 12)));
+  check_error('purlin:invalidArgument', 'views: element 1 is 0', @() push(f, 0, zeros(16, 12)));
+  push(f, 1, zeros(16, 12));
+  delete(f);
+  grid = struct('size', [4.5 4 4], 'spacing', [1 1 1], 'origin', [0 0 0]);
+  check_error('purlin:invalidArgument', 'size: element 1 is 4.5', ...
+              @() purlin.fdk_reconstruct(zeros(16, 12, 20), g, 'grid', grid));
+  x = {reshape(1:6, 1, 2, 3), reshape(1:6, 3, 2)};
+  check_error('purlin:invalidArgument', 'indices: element 1 is 1.5', @() purlin.tt_elements(x, [1.5; 1]));
+  check_error('purlin:invalidArgument', 'indices: element 2 is nan', @() purlin.tt_elements(x, [1; NaN]));
+  check_error('purlin:invalidArgument', 'is not a full array', @() purlin.tt_elements(x, sparse([1; 1])));
+  check_error('purlin:invalidArgument', 'modes: element 1 is 2.5', @() purlin.tt_ones([2.5 2]));
+  check_error('purlin:invalidArgument', 'sites: element 2 is 1.5', @() purlin.tt_expect_local(x, eye(2), [1 1.5]));
+  e = purlin.TTEnvironments(x, x);
+  s = value(e, 1);
+  full = purlin.tt_full(x);
+  check(abs(s.mantissa * 2^s.exponent - sum(full(:).^2)) < 1e-9 * sum(full(:).^2), 'cells are kept as trains');
+  set_trains(e, x, x, 1, 2);
+  delete(e);
+end
+
+function classes()
+  A = [4 1 0; 1 3 1; 0 1 2];
+  reference = sort(eig(A), 'descend');
+  near = @(v) all(abs(double(v(:)) - reference(1:2)) < 1e-5);
+  check(near(purlin.lanczos(sparse(A), 2)), 'sparse');
+  forms = {A, single(A), complex(A), sparse(complex(A)), logical(eye(3))};
+  names = {'full', 'single', 'complex', 'complex sparse', 'logical'};
+  for k = 1:numel(forms)
+    try
+      v = purlin.lanczos(forms{k}, 2);
+      if k == 5
+        check(all(abs(double(v) - 1) < 1e-6), names{k});
+      else
+        check(near(v), names{k});
+      end
+    catch e
+      check(strncmp(e.identifier, 'purlin:', 7), [names{k} ': ' e.message]);
+    end
+  end
+  for name = {'double', 'single', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'logical'}
+    B = cast(ones(3, 2), name{1});
+    try
+      s = purlin.rsvd(B, 1);
+      check(abs(double(s) - sqrt(6)) < 1e-5, ['rsvd of ' name{1}]);
+    catch e
+      check(strncmp(e.identifier, 'purlin:', 7), ['rsvd of ' name{1} ': ' e.message]);
+    end
+  end
+  refused = {'text', {1}, struct('a', 1), zeros(2, 2, 2), @sin};
+  for k = 1:numel(refused)
+    check_error_of_package(@() purlin.rsvd(refused{k}, 1), class(refused{k}));
+    check_error_of_package(@() purlin.lanczos(refused{k}, 1), class(refused{k}));
+    check_error_of_package(@() purlin.spmv(eye(2), refused{k}), class(refused{k}));
+    check_error_of_package(@() purlin.sshopm_solve(4, 3, refused{k}), class(refused{k}));
+  end
+  B = sparse(A);
+  B(2, 3) = NaN;
+  B(3, 2) = NaN;
+  check_error('purlin:invalidArgument', 'NaN', @() purlin.lanczos(B, 1));
+  check_error_of_package(@() purlin.lanczos(ones(2, 1, 2), 1), 'pages');
+  check(abs(purlin.lanczos(sparse(7), 1) - 7) < 1e-12, 'one by one');
+  check_error_of_package(@() purlin.lanczos(sparse(0, 0), 1), 'nothing');
+end
+
+function check_error_of_package(action, what)
+% Errors of the gateway and of validateattributes say what is wrong; others come from inside.
+  try
+    action();
+  catch e
+    good = strncmp(e.identifier, 'purlin:', 7) || ~isempty(strfind(e.identifier, 'expected'));
+    check(good, sprintf('%s: %s (%s)', what, e.message, e.identifier));
+    return;
+  end
+  error('test:failed', 'failed: no error for %s', what);
+end
