@@ -70,7 +70,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `starts`, 10) or PIVOTED_QR.
+  !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `starts`, 10) or PIVOTED_QR. After
+  !> PURLIN_ERROR_NO_CONVERGENCE they are those of the last iterate.
   subroutine purlin_graph_cluster(context, graph, clusters, labels, how, starts, inertia, options, info, stream, &
     stat, errmsg)
     type(purlin_context), intent(in) :: context
@@ -86,6 +87,7 @@ contains
     type(purlin_lanczos_options) :: settings
     type(purlin_tensor) :: found
     integer(c_int32_t) :: way
+    integer(c_int64_t) :: kept(1)
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
@@ -93,9 +95,21 @@ contains
     if (present(how)) way = how
     call prepare(settings, clusters, options, info)
     call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    ! After PURLIN_ERROR_NO_CONVERGENCE there may be labels, those of the last iterate.
+    kept = 0
+    if (size(labels) > 0) then
+      kept = labels(:1)
+      labels(1) = -1
+    end if
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_cluster(graph%handle(), stream_key(stream), settings, &
       way, many(starts), found%handle(), inertia, info))
-    if (o%status == PURLIN_SUCCESS) labels = labels + 1
+    if (size(labels) > 0) then
+      if (labels(1) >= 0) then
+        labels = labels + 1
+      else
+        labels(:1) = kept
+      end if
+    end if
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -245,6 +245,7 @@ contains
     call purlin_graph_component(w, part)
     call purlin_graph_cluster(context, w, 2, labels, starts=5)
     call expect(labels(1) == labels(3) .and. labels(4) == labels(6) .and. labels(1) /= labels(4), 'cluster')
+    call unfinished()
     points(:, 1) = [0.0, 0.1, 0.2, 5.0, 5.1, 5.2]
     call purlin_graph_k_means(context, points, 2, labels, 5, 1)
     call expect(labels(1) == labels(3) .and. labels(1) /= labels(4), 'k_means')
@@ -263,6 +264,31 @@ contains
     call expect(count >= 0, 'filter')
     call part%destroy()
     call w%destroy()
+  end subroutine
+
+  ! Labels count from 1 as well where the solve has not converged.
+  subroutine unfinished()
+    integer, parameter :: n = 500
+    type(purlin_matrix) :: path
+    type(purlin_lanczos_options) :: options
+    integer :: k, labels(n)
+    integer(int64) :: wide(n)
+    integer(int32) :: stat
+    call purlin_from_coordinates(context, path, n, n, [(k, k=1, n - 1), (k, k=2, n)], [(k, k=2, n), (k, k=1, n - 1)])
+    call purlin_init(options)
+    options%basis = 7
+    options%restarts = 1
+    labels = 77
+    call purlin_graph_cluster(context, path, 3, labels, options=options, stat=stat)
+    call expect(stat == PURLIN_ERROR_NO_CONVERGENCE, 'a solve that does not converge')
+    call expect(minval(labels) == 1 .and. maxval(labels) == 3, 'labels of the last iterate')
+    wide = 77
+    call purlin_graph_cluster(context, path, 3_int64, wide, options=options, stat=stat)
+    call expect(all(wide == labels), 'labels of 64 bits')
+    options%basis = -1
+    call purlin_graph_cluster(context, path, 3_int64, wide, options=options, stat=stat)
+    call expect(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. all(wide == labels), 'labels that stay')
+    call path%destroy()
   end subroutine
 
   subroutine low_rank()

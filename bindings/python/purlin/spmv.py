@@ -189,7 +189,8 @@ class Plan(Handle):
         if memory.on_cuda(x):
             return self._apply_there(x, y, alpha, beta, stream)
         dtype = self._dtype
-        given = memory.converted("x", x, dtype, None)
+        is_plain = type(x) is np.ndarray and x.dtype == dtype
+        given: Any = x if is_plain else memory.converted("x", x, dtype, None)
         if given.ndim == 1:
             given = np.ascontiguousarray(given)
         if given.ndim not in (1, 2):
