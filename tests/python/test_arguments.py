@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import multiprocessing
 import os
 import pickle
@@ -321,6 +322,7 @@ def test_matrices_multiply() -> None:
     rng = np.random.default_rng(4)
     x, block = rng.standard_normal(12), rng.standard_normal((12, 3))
     own = purlin.Matrix.from_operator(lambda v: DENSE @ v, lambda v: DENSE.T @ v, (20, 12))
+    left: Any = np.ones((3, 20))
     for a in (sparse.of(DENSE), purlin.Matrix.of(DENSE), own):
         for given in (x, block, np.asfortranarray(block), x + 1j, strided(x), block[:, :1]):
             np.testing.assert_allclose(a @ given, DENSE @ given, atol=1e-12)
@@ -330,6 +332,8 @@ def test_matrices_multiply() -> None:
                 a @ wrong
         with pytest.raises(TypeError):
             a @ a
+        with pytest.raises(TypeError):
+            left @ a
         a.close()
     bytes_ = purlin.Matrix.of(np.full((2, 3), 200, np.uint8))
     assert (bytes_ @ np.full(3, 2)).tolist() == [1200, 1200]
@@ -351,8 +355,10 @@ def test_errors_survive_copies_and_processes() -> None:
         twins: list[Any] = [pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)]
         for twin in twins:
             assert twin.solution == 3 and twin.status == -1 and str(twin) == "text" and type(twin) is kind
-    with pytest.raises(OSError):
+    with pytest.raises(OSError) as caught:
         blocks.Source.from_npy("/there/is/none.npy")
+    assert caught.value.errno == errno.ENOENT
+    assert pickle.loads(pickle.dumps(caught.value)).errno == errno.ENOENT
     with multiprocessing.get_context("spawn").Pool(1) as pool, pytest.raises(lanczos.Unfinished, match="in a worker"):
         pool.map_async(failing, [1]).get(timeout=60)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from . import _constants as c
@@ -65,7 +66,12 @@ class Numerical(Error, ArithmeticError):
 
 
 class FileError(Error, OSError):
-    """A file could not be read or written."""
+    """A file could not be read or written. `errno` is the system's number where it said one, else None."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(status, text)
+        found = re.search(r"\(os error (\d+)\)", text)
+        self.errno = int(found[1]) if found else None
 
 
 class Forked(Error):

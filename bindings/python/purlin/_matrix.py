@@ -139,6 +139,8 @@ class Matrix(Handle):
     _relay: BlockRelay | _Relay | None = None
     _plan: Plan | None = None
     ndim = 2
+    # An array of NumPy times a matrix is a TypeError, not an array of objects.
+    __array_ufunc__ = None
 
     def __init__(self, handle: int | None, context: Context, *keep: object) -> None:
         super().__init__(handle, lib.purlin_matrix_destroy, context._sinks, *keep)
@@ -435,10 +437,14 @@ class Matrix(Handle):
         return f"<purlin.Matrix {rows} x {cols} {self.dtype}, {self.storage}{stored}, {self.location}>"
 
     def __matmul__(self, x: Any) -> Array:
-        """A x for a vector, or for the columns of a matrix, in the precision of A; x may be complex where A is real. The plan of
-        the products (`spmv.Plan`) is made at the first of them and stays with the matrix."""
+        """A x for a vector, or for the columns of a matrix, in the precision of A; x may be complex where A is real, or an
+        array on the device of a sparse A's context. The plan of the products (`spmv.Plan`) is made at the first of them and
+        stays with the matrix."""
         if isinstance(x, Matrix):
             return NotImplemented
+        if memory.on_cuda(x):
+            there: Array = self._products().apply(x)
+            return there
         given = memory.to_numpy(x)
         if given.ndim not in (1, 2):
             raise ValueError(f"x: has {given.ndim} dimensions, expected 1 or 2")
@@ -452,14 +458,18 @@ class Matrix(Handle):
             kind = dense.dtype if dense.dtype.kind in "fc" and dense.dtype.itemsize > 2 else np.dtype(np.float64)
             product: Array = dense.astype(kind, copy=False) @ memory.converted("x", given, kind, None)
             return product
+        made: Array = self._products().apply(given)
+        return made
+
+    def _products(self) -> Plan:
+        """The plan of products with the matrix."""
         if self._plan is None:
             from .spmv import Plan
 
             self._plan = Plan(self)
             # A plan that held its matrix would keep both alive until the collector finds the circle.
             self._plan.matrix = weakref.proxy(self)
-        made: Array = self._plan.apply(given)
-        return made
+        return self._plan
 
     def matvec(self, x: Any) -> Array:
         """A x for a vector, of shape (n,) or (n, 1), as a `LinearOperator` of SciPy has it."""
