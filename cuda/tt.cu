@@ -23,7 +23,7 @@ __device__ void join(const purlin_tt_join_params &p) {
     right += places != nullptr ? places[1] * p.stride : 0;
     const int q_right = unscaled ? 0 : exponent_of_key<Real>(states[1].key);
     exponent += states[1].exponent + q_right;
-    doubt = doubt != 0 || states[1].doubt != 0;
+    doubt |= states[1].doubt;
     other = power_of_two(-q_right);
   }
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
@@ -34,6 +34,8 @@ __device__ void join(const purlin_tt_join_params &p) {
     add_product(re, im, a, b, flip);
   }
   block_sum(re, im);
+  // A factorisation between a measurement and this sum may have lost a NaN.
+  if ((doubt & PURLIN_LAUNCH_TT_NOT_FINITE) != 0) re = im = nan("");
   if (threadIdx.x == 0) reinterpret_cast<purlin_tt_result *>(p.results)[blockIdx.x] = {re, im, exponent, doubt};
 }
 
@@ -72,7 +74,8 @@ __device__ void measure(const purlin_tt_measure_params &p) {
   const int q = (p.flags & PURLIN_LAUNCH_TT_UNSCALED) != 0 ? 0 : exponent_of_key<Real>(all);
   *reinterpret_cast<T *>(state->alpha) = Number<T>::make(power_of_two(-q), 0.0);
   state->exponent += q;
-  if (is_doubtful<Real>(all)) state->doubt = 1;
+  if (is_doubtful<Real>(all)) state->doubt |= PURLIN_LAUNCH_TT_DOUBTFUL;
+  if (!is_finite_key(all)) state->doubt |= PURLIN_LAUNCH_TT_NOT_FINITE;
 }
 
 template <class T>

@@ -32,6 +32,11 @@
 #define PURLIN_LAUNCH_TT_DOUBT_SINGLE 60
 #define PURLIN_LAUNCH_TT_DOUBT_DOUBLE 500
 
+/* bits of `doubt`. NOT_FINITE: numbers that purlin_tt_measure has seen were not finite. What comes between, a library's
+ * factorisation, may lose a NaN, so that purlin_tt_join leaves NaN wherever this bit is set. */
+#define PURLIN_LAUNCH_TT_DOUBTFUL 1
+#define PURLIN_LAUNCH_TT_NOT_FINITE 2
+
 /* A core of both trains. Site k of a sweep is core k % cores. */
 typedef struct purlin_tt_site {
   uint64_t x_offset; /* bytes from the train's base to the core, or 0 where bases are those of cores */

@@ -111,12 +111,15 @@ struct Care {
   __device__ __forceinline__ int between(int q, int carried) const { return ordinary<R>(-q - carried - ahead); }
 };
 
+// Whether the number of a key is neither infinite nor NaN.
+__device__ __forceinline__ bool is_finite_key(uint64_t key) { return (key >> 52) != 0x7ff; }
+
 // Whether an environment with this key may have lost something before it was scaled.
 template <class R>
 __device__ __forceinline__ bool is_doubtful(uint64_t key) {
   constexpr int BOUND = sizeof(R) == 4 ? PURLIN_LAUNCH_TT_DOUBT_SINGLE : PURLIN_LAUNCH_TT_DOUBT_DOUBLE;
   const int q = exponent_of_key<R>(key);
-  return key == 0 || (key >> 52) == 0x7ff || q > BOUND || q < -BOUND;
+  return key == 0 || !is_finite_key(key) || q > BOUND || q < -BOUND;
 }
 
 // 2^e for an exponent of an ordinary double.

@@ -1,5 +1,5 @@
 // Contractions that are enqueued without the host. See tt_result_launch.h.
-#include "tt_launch.h"
+#include "tt_number.cuh"
 #include "tt_result_launch.h"
 #include "tt_sum.cuh"
 
@@ -56,8 +56,11 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
   const purlin_tt_result *terms = reinterpret_cast<const purlin_tt_result *>(p.terms);
   const bool halved = (p.flags & PURLIN_LAUNCH_TT_SETTLE_HALVED) != 0;
   const bool real = (p.flags & PURLIN_LAUNCH_TT_SETTLE_REAL) != 0;
+  const uint64_t *keys = reinterpret_cast<const uint64_t *>(p.keys);
   int64_t largest = NOTHING;
-  int bad = 0;
+  int bad = (p.flags & PURLIN_LAUNCH_TT_SETTLE_SPOILT) != 0 ? 1 : 0;
+  for (int64_t k = threadIdx.x; k < p.key_count; k += blockDim.x)
+    if (!purlin::tt::is_finite_key(keys[k])) bad = 1;
   for (int64_t q = threadIdx.x; q < p.count; q += blockDim.x) {
     const int64_t exponent = exponent_of(terms[q]);
     largest = exponent > largest ? exponent : largest;

@@ -20,20 +20,25 @@ typedef struct purlin_tt_store_params {
  * doubles: mantissa (the larger part in [0.5, 1), or both 0), exponent, and outcome: 0, or TT_SETTLE_NONFINITE.
  * HALVED: terms are those of pairs p_x <= p_y in the order of p_y (p_y + 1) / 2 + p_x, those off the
  * diagonal count twice. REAL: real parts alone count. CONJUGATE: the conjugate of the sum. ROOT: the square
- * root of the real part, 0 where that is negative. */
+ * root of the real part, 0 where that is negative. SPOILT: the result is not finite, whatever the terms are. It is not
+ * finite either where one of the keys is that of a number that is not: an operator's zeros leave numbers of the cores out
+ * of every term. */
 #define PURLIN_LAUNCH_TT_SETTLE_HALVED 1
 #define PURLIN_LAUNCH_TT_SETTLE_CONJUGATE 2
 #define PURLIN_LAUNCH_TT_SETTLE_REAL 4
 #define PURLIN_LAUNCH_TT_SETTLE_ROOT 8
+#define PURLIN_LAUNCH_TT_SETTLE_SPOILT 16
 /* an outcome, as PURLIN_TT_RESULT_NONFINITE */
 #define PURLIN_LAUNCH_TT_SETTLE_NONFINITE 3
 typedef struct purlin_tt_settle_params {
   uint64_t terms;  /* purlin_tt_result [count] */
   uint64_t result; /* double [4] */
+  uint64_t keys;   /* uint64 [key_count] */
   int64_t count;
+  int64_t key_count;
   int64_t flags;
 } purlin_tt_settle_params;
-#define PURLIN_TT_SETTLE_PARAMS_BYTES 32
+#define PURLIN_TT_SETTLE_PARAMS_BYTES 48
 
 /* purlin_tt_collect: a term for each of two groups of partial sums {re, im}, in two blocks of TT_SUM_THREADS threads: the
  * first `split` of `count` are the first group's. Its exponent is that of the group on both sides, and one that is given. */

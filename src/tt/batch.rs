@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
+use super::balance::{balanced_all, listed};
 use super::finite::Known;
 use super::info::{Info, Kernel, Outcome};
 use super::ops::{ContractOps, Item};
@@ -123,7 +124,8 @@ impl Contraction {
         place: &dyn Fn(usize) -> Option<Place>,
     ) -> Result<Info> {
         let mut info = nothing(self.contexts.len());
-        let mut lists = Lists::new(self, x, y)?;
+        expect_ready(self, x, y)?;
+        let mut lists = Lists::new(x, y)?;
         self.chunks(count, place, |session, chunk, _| session.deal(&mut lists, chunk, &mut info).map(|_| ()))?;
         Ok(info)
     }
@@ -162,7 +164,18 @@ impl Contraction {
         let start = Instant::now();
         stream::expect_not_captured(stream::select(&self.contexts[0], stream)?)?;
         let mut info = nothing(self.contexts.len());
-        let mut lists = Lists::new(self, x, y)?;
+        expect_ready(self, x, y)?;
+        let same = is_same(x, y);
+        let x_copies = balanced_all(&self.contexts[0], x)?;
+        let y_copies = if same { Vec::new() } else { balanced_all(&self.contexts[0], y)? };
+        let (x_list, y_list);
+        let (mut x, mut y) = (x, y);
+        if !x_copies.is_empty() || !y_copies.is_empty() {
+            x_list = listed(x, &x_copies)?;
+            y_list = if same { Vec::new() } else { listed(y, &y_copies)? };
+            (x, y) = (&x_list, if same { &x_list } else { &y_list });
+        }
+        let mut lists = Lists::new(x, y)?;
         let contexts = self.contexts.clone();
         let cancel = self.cancel.clone();
         let progress = cancel.progress(&contexts, report, cancel.epoch());
@@ -291,17 +304,8 @@ fn many(
 }
 
 impl<'a> Lists<'a> {
-    /// Checks each train and finds the classes.
-    fn new(session: &Contraction, x: &'a [&'a TensorTrain], y: &'a [&'a TensorTrain]) -> Result<Self> {
-        for (name, list) in [("x", x), ("y", y)] {
-            for (i, train) in list.iter().enumerate() {
-                let check = |argument: &str| {
-                    train.expect_context(argument, &session.contexts[0])?;
-                    train.expect_set(argument)
-                };
-                check(name).or_else(|_| check(&format!("{name}[{i}]")))?;
-            }
-        }
+    /// Finds the classes.
+    fn new(x: &'a [&'a TensorTrain], y: &'a [&'a TensorTrain]) -> Result<Self> {
         Ok(Self { x, y, x_class: classes(x)?, y_class: classes(y)?, plans: HashMap::new(), last: None })
     }
 
@@ -358,6 +362,20 @@ fn classes(trains: &[&TensorTrain]) -> Result<Vec<usize>> {
         class[i] = order[first..at].iter().find(alike).map_or(i, |&(_, j)| class[j]);
     }
     Ok(class)
+}
+
+/// Checks each train.
+fn expect_ready(session: &Contraction, x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<()> {
+    for (name, list) in [("x", x), ("y", y)] {
+        for (i, train) in list.iter().enumerate() {
+            let check = |argument: &str| {
+                train.expect_context(argument, &session.contexts[0])?;
+                train.expect_set(argument)
+            };
+            check(name).or_else(|_| check(&format!("{name}[{i}]")))?;
+        }
+    }
+    Ok(())
 }
 
 fn expect_pairs(x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<()> {

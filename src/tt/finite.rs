@@ -1,7 +1,8 @@
 //! The rule for numbers that are not finite: where a core of a train or an operator holds one, the result is NaN.
 //!
 //! Arithmetic carries NaN and infinity into every sum. A sweep that meets an environment of zeros ends early, however, and
-//! does not read the cores that follow: only a result of 0 needs a look at the cores.
+//! does not read the cores that follow; and of a ring of one core only the diagonal is read. A result of 0 and such a ring
+//! need a look at the cores.
 
 use std::collections::HashMap;
 
@@ -12,16 +13,19 @@ use crate::error::Result;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::train::TensorTrain;
 
-/// `value` as a call returns it: NaN where it is not finite, or where it is 0 and a core of the trains is not finite.
+/// Whether sums contain only a part of the train's numbers: the trace of a ring of one core.
+fn is_read_in_part(train: &TensorTrain) -> bool {
+    train.shape().len() == 1 && train.shape().is_cyclic()
+}
+
+/// `value` as a call returns it: NaN where it is not finite, or where a core of the trains is not finite that no sum contains.
 pub(super) fn checked(value: Scaled, dtype: DType, trains: &[&TensorTrain]) -> Result<Scaled> {
     if !value.is_finite() {
         return Ok(Scaled::nan(dtype));
     }
-    if value.is_zero() {
-        for train in trains {
-            if !is_finite(train)? {
-                return Ok(Scaled::nan(dtype));
-            }
+    for train in trains {
+        if (value.is_zero() || is_read_in_part(train)) && !is_finite(train)? {
+            return Ok(Scaled::nan(dtype));
         }
     }
     Ok(value)
@@ -33,8 +37,8 @@ pub(super) struct Known(HashMap<*const TensorTrain, bool>);
 
 impl Known {
     pub(super) fn checked(&mut self, value: Scaled, dtype: DType, trains: [&TensorTrain; 2]) -> Result<Scaled> {
-        if value.is_zero() {
-            for train in trains {
+        for train in trains {
+            if value.is_zero() || is_read_in_part(train) {
                 let key = std::ptr::from_ref(train);
                 let known = match self.0.get(&key) {
                     Some(known) => *known,

@@ -15,6 +15,7 @@
 //! | [`enqueued`] | inner products that stay on the device |
 //! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
 //! | [`watch`] | cancellation and progress of a call |
+//! | `balance` | bonds whose values differ by many orders of magnitude |
 //! | `finite` | results of cores that hold NaN or infinity |
 //! | [`ops`] | what a backend has to offer |
 //! | `algorithm` | the contractions, for any backend |
@@ -23,6 +24,7 @@
 
 pub mod algebra;
 mod algorithm;
+mod balance;
 mod batch;
 mod call;
 pub mod cost;

@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::algorithm::inner;
+use super::balance::Balanced;
 use super::cpu::CpuContraction;
 use super::finite;
 use super::gpu::GpuContraction;
 use super::info::Info;
 use super::ops::{ContractOps, Work};
-use super::options::{Conjugate, Options};
+use super::options::{Algorithm, Conjugate, Math, Options};
 use super::plan::{Plan, Request};
 use super::scaled::Scaled;
 use super::watch::{Watch, watched};
@@ -74,6 +75,7 @@ impl Contraction {
         if options.repeat == 0 {
             return Err(Error::invalid("repeat", "is 0, at least 1 is needed"));
         }
+        refuse_idle_options(context, &options)?;
         let machines = vec![machine(context, &options)?];
         let cancel = CancelHandle::default();
         Ok(Self {
@@ -175,6 +177,8 @@ impl Contraction {
         let start = Instant::now();
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
+        let balanced = Balanced::new(&self.contexts[0], x, y)?;
+        let (x, y) = balanced.of(x, y);
         let sum = self.execute(stream, &plan, x, y, report, inner::contract)?;
         let sum = finite::checked(sum, plan.dtype, &[x, y])?;
         let mut info = plan.info(self.contexts.len());
@@ -279,6 +283,26 @@ impl Contraction {
 pub(super) struct Call {
     pub(super) plan: Arc<Plan>,
     pub(super) swapped: bool,
+}
+
+/// Refuses options that cannot take effect with the others, whatever the trains.
+fn refuse_idle_options(context: &Context, options: &Options) -> Result<()> {
+    let Options { algorithm, math, block, .. } = options;
+    let name = format!("{algorithm:?}").to_uppercase();
+    if *block > 0 && !matches!(algorithm, Algorithm::Auto | Algorithm::Blocked) {
+        return Err(Error::invalid(
+            "block",
+            format!("is {block}, but algorithm is {name}, which has blocks of its own"),
+        ));
+    }
+    if *math != Math::Default && matches!(context.backend(), Backend::Cpu) {
+        let math = format!("{math:?}").to_uppercase();
+        return Err(Error::invalid(
+            "math",
+            format!("is {math}, a choice of a GPU's arithmetic, but the context is on the CPU"),
+        ));
+    }
+    Ok(())
 }
 
 /// The contractions of a context's backend.

@@ -168,8 +168,176 @@ def operators(rng: np.random.Generator, bench: Bench) -> None:
     bench.outcomes["solved"] += 1
 
 
+def gauge(rng: np.random.Generator, x: list[np.ndarray], bits: int) -> list[np.ndarray]:
+    """The same tensor: values of bonds are multiplied by powers of two in one core and divided by them in the next."""
+    d = len(x)
+    powers = [rng.integers(-bits, bits + 1, core.shape[0]) for core in x]
+    if x[0].shape[0] == 1:
+        powers[0] = np.zeros(1, int)
+    out = []
+    for k, core in enumerate(x):
+        shift = powers[(k + 1) % d][None, None, :] - powers[k][:, None, None]
+        out.append(np.asfortranarray((core * 2.0**shift).astype(core.dtype)))
+    return out
+
+
+def gauges(rng: np.random.Generator, bench: Bench) -> None:
+    """What a bond carries in one core and takes back in the next changes no number."""
+    modes, dtype = modes_of(rng), pick(rng, *ALL)
+    cyclic = rng.random() < 0.4
+    x, y = random_train(rng, modes, cyclic, dtype, False), random_train(rng, modes, cyclic, dtype, False)
+    bits = int(pick(rng, 5, 20, 30) if np.dtype(dtype).char in "fF" else pick(rng, 20, 160, 330))
+    gx, gy = gauge(rng, x, bits), gauge(rng, y, bits)
+    eps, label = epsilon(dtype), f"gauge 2^{bits} {modes} {np.dtype(dtype).name} cyclic={cyclic}"
+    with bench.call(purlin.tt.Contraction, context=bench.context) as contraction:
+        close(bench.call(contraction.inner_scaled, gx, gy), exact(x, y), eps, label)
+        found = bench.call(contraction.gram_scaled, [gx, gy])
+        for i, j, (a, b) in ((0, 1, (x, y)), (0, 0, (x, x)), (1, 1, (y, y))):
+            one = purlin.tt.Scaled(complex(found.mantissas[i, j]), int(found.exponents[i, j]), 0.0, 0.0)
+            close(one, exact(a, b), eps, f"gram {label}")
+        unit = bench.call(purlin.tt.identity, modes, dtype=np.float32 if eps > 1e-10 else np.float64, context=bench.context)
+        close(bench.call(contraction.sandwich_scaled, gy, unit, gx), exact(y, x), eps, f"sandwich {label}")
+        norms = np.abs(bench.call(contraction.expect_local, gx, np.eye(modes[0]), [0], allowed=(purlin.Numerical,)))
+        require(np.abs(norms - 1).max() <= 1e4 * eps, f"expect_local of the identity {label}: {norms}")
+    bench.outcomes["solved"] += 1
+
+
+def moved(rng: np.random.Generator, bench: Bench) -> None:
+    """Factors of 300 orders of magnitude stand in any core: norms by all ways and distances have exact exponents."""
+    modes, dtype = modes_of(rng), pick(rng, *ALL)
+    x = random_train(rng, modes, False, dtype, False)
+    top = 100 if np.dtype(dtype).char in "fF" else 980
+    d = len(x)
+    shifts = [rng.integers(-top, top + 1, d) for _ in range(2)]
+    a, b = ([np.asfortranarray(np.ldexp(1.0, int(e)).astype(c.real.dtype) * c) for c, e in zip(x, s)] for s in shifts)
+    value, exponent, bound = exact(x, x)
+    with bench.call(purlin.tt.Contraction, context=bench.context, norm_way=pick(rng, "auto", "inner", "triangle", "qr")) as contraction:
+        norm = bench.call(contraction.norm_scaled, a)
+        shift = int(np.clip(2 * (norm.exponent - int(shifts[0].sum())) - exponent, -3000, 3000))
+        square = np.ldexp(complex(norm.mantissa).real ** 2, shift)
+        require(abs(square - value.real) <= 4000 * epsilon(dtype) * bound, f"norm of {modes} with {shifts[0]}: {square}, exact {value.real}")
+        if shifts[0].sum() != shifts[1].sum():
+            more = int(shifts[0].sum() - shifts[1].sum())
+            parts = np.full(d, more // d) + (np.arange(d) < more % d)
+            if np.abs(shifts[1] + parts).max() > top:
+                return
+            b = [np.asfortranarray(np.ldexp(1.0, int(e)).astype(c.real.dtype) * c) for c, e in zip(x, shifts[1] + parts)]
+        apart = bench.call(contraction.distance_scaled, a, b)
+        size = float(norm.log_abs) + np.log(1e3 * epsilon(dtype) * max(np.sqrt(bound / max(value.real, 1e-300)), 1))
+        require(complex(apart.mantissa) == 0 or apart.log_abs <= size, f"distance of {modes} to itself with {shifts}: {apart}, norm {norm}")
+    bench.outcomes["solved"] += 1
+
+
+def hidden(rng: np.random.Generator, bench: Bench) -> None:
+    """NaN behind a core of zeros, or where an operator multiplies by zeros alone, makes results NaN."""
+    n = int(rng.integers(2, 6))
+    x, y = random_train(rng, [2] * n, False, np.float64, False), random_train(rng, [2] * n, False, np.float64, False)
+    at, value = int(rng.integers(n)), int(rng.integers(2))
+    x[at][int(rng.integers(x[at].shape[0])), value, int(rng.integers(x[at].shape[2]))] = pick(rng, np.nan, np.inf)
+    if rng.random() < 0.5:
+        x[(at + 1) % n][:] = 0
+    keep = np.zeros((2, 2))
+    keep[1 - value, 1 - value] = 1.0
+    h = bench.call(purlin.tt.from_terms, [2] * n, [(1.0, [(k, keep) for k in range(n)])], context=bench.context)
+    with bench.call(purlin.tt.Contraction, context=bench.context) as contraction:
+        for bra, ket in ((x, y), (y, x), (x, x)):
+            found = bench.call(contraction.sandwich_scaled, bra, h, ket)
+            require(np.isnan(complex(found.mantissa)), f"sandwich of a projector with NaN at {at}: {found}")
+            require(np.isnan(complex(bench.call(contraction.inner_scaled, bra, ket).mantissa)), "inner")
+        require(np.isnan(complex(bench.call(contraction.norm_scaled, x).mantissa)), "norm")
+    for call, arguments in ((purlin.tt.round, (x,)), (purlin.tt.canonicalise, (x, int(rng.integers(n))))):
+        try:
+            call(*arguments)
+            require(False, f"{call.__name__} took a train with NaN")
+        except purlin.InvalidArgument:
+            pass
+    bench.outcomes["reported"] += 1
+
+
+def workspace(rng: np.random.Generator, bench: Bench) -> None:
+    """A limit of what a plan says suffices; one byte less is refused, or another plan is within it."""
+    modes, dtype = modes_of(rng), pick(rng, *ALL)
+    x, y = random_train(rng, modes, True, dtype, False), random_train(rng, modes, rng.random() < 0.5, dtype, False)
+    algorithm = pick(rng, "auto", "full", "reduced", "blocked", "halves")
+    call = pick(rng, "inner", "norm", "distance")
+    arguments = (x,) if call == "norm" else (x, y)
+    plan_of = lambda c: getattr(c, {"inner": "plan", "norm": "plan_norm", "distance": "plan_distance"}[call])(*arguments)  # noqa: E731
+    refusals = (purlin.InvalidArgument, purlin.NotSupported)
+    with purlin.tt.Contraction(context=bench.context, algorithm=algorithm, norm_way="qr" if call == "norm" else "auto") as contraction:
+        need = bench.call(plan_of, contraction, allowed=refusals).workspace_bytes
+        whole = bench.call(getattr(contraction, call + "_scaled"), *arguments)
+    for limit in (need - 1, need, need + 1, need + int(rng.integers(1, 4096))):
+        if limit < 1:
+            continue
+        with purlin.tt.Contraction(
+            context=bench.context, algorithm=algorithm, workspace_limit=limit, norm_way="qr" if call == "norm" else "auto"
+        ) as contraction:
+            try:
+                planned = plan_of(contraction).workspace_bytes
+            except purlin.InvalidArgument as error:
+                require(limit < need, f"{call} {algorithm}: {limit} bytes are refused, {need} were planned: {error}")
+                try:
+                    getattr(contraction, call + "_scaled")(*arguments)
+                    require(False, f"{call} {algorithm}: the plan refuses {limit} bytes, the call takes them")
+                except purlin.InvalidArgument:
+                    continue
+            require(planned <= limit, f"{call} {algorithm}: {planned} bytes are planned within {limit}")
+            found = bench.call(getattr(contraction, call + "_scaled"), *arguments)
+            info = contraction.info
+            require(info is not None and info.workspace_bytes == planned, f"{call} {algorithm}: {info and info.workspace_bytes} bytes, {planned} were planned")
+            if complex(whole.mantissa) != 0:
+                require(abs(found.log_abs - whole.log_abs) < 1e-1, f"{call} {algorithm} within {limit}: {found}, {whole}")
+    bench.outcomes["solved"] += 1
+
+
+def spins(rng: np.random.Generator, bench: Bench) -> None:
+    """A real Hamiltonian of real and imaginary factors is real, and the dense one."""
+    n = int(rng.integers(2, 6))
+    sx, sy, sz = np.array([[0, 0.5], [0.5, 0]]), np.array([[0, -0.5j], [0.5j, 0]]), np.diag([0.5, -0.5])
+    site = lambda op, k: np.kron(np.kron(np.eye(2**k), op), np.eye(2 ** (n - k - 1)))  # noqa: E731
+    terms, dense = [], np.zeros((2**n, 2**n), complex)
+    for k in range(n - 1):
+        for op in (sx, sy, sz):
+            weight = float(rng.standard_normal())
+            given = op.astype(complex) if rng.random() < 0.5 else op
+            terms.append((weight, [(k, given), (k + 1, op)]))
+            dense += weight * site(op, k) @ site(op, k + 1)
+    h = bench.call(purlin.tt.from_terms, [2] * n, terms, dtype=np.float64, context=bench.context)
+    x = random_train(rng, [2] * n, False, np.float64, False)
+    v = dense_of(x)
+    found, wanted = bench.call(purlin.tt.sandwich, x, h, x, context=bench.context), (v.conj() @ dense @ v).real
+    require(abs(found - wanted) <= 1e-11 * np.linalg.norm(v) ** 2 * n, f"spins of {n} sites: {found}, exact {wanted}")
+    bench.outcomes["solved"] += 1
+
+
+def ranges(rng: np.random.Generator, bench: Bench) -> None:
+    """Products of trains whose cores are near the ends of the range: right, or refused as beyond it."""
+    modes = modes_of(rng)
+    x, y = random_train(rng, modes, False, np.float64, False), random_train(rng, modes, False, np.float64, False)
+    d = len(modes)
+    shifts = rng.integers(-900, 901, d)
+    shifts[-1] = np.clip(-shifts[:-1].sum(), -900, 900)
+    left = int(shifts.sum())
+    big = [np.asfortranarray(np.ldexp(c, int(e))) for c, e in zip(x, shifts)]
+    for name in ("hadamard", "hadamard_round"):
+        found = bench.call(getattr(purlin.tt, name), big, big, context=bench.context, allowed=(purlin.Numerical,))
+        train = getattr(found, "train", found)
+        with purlin.tt.Contraction(context=bench.context) as contraction:
+            got = bench.call(contraction.inner_scaled, y, train)
+        square = [np.einsum("anb,cnd->acnbd", c, c).reshape(c.shape[0] ** 2, c.shape[1], -1) for c in x]
+        value, exponent, bound = exact(y, square)
+        close(got, (value, exponent + 2 * left, bound), 1e-13, f"{name} {modes} {shifts}")
+    bench.outcomes["solved"] += 1
+
+
 ATTACKS = {
     "inner": inner,
+    "gauges": gauges,
+    "moved": moved,
+    "hidden": hidden,
+    "workspace": workspace,
+    "spins": spins,
+    "ranges": ranges,
     "not_finite": not_finite,
     "distance": distance,
     "truncation": truncation,

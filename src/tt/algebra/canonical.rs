@@ -36,11 +36,35 @@ pub fn canonicalise(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Ca
     }
     with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
         let (pieces, exponent) = sweep::<T, _>(algebra, x, centre)?;
-        Ok(Canonical { train: assemble(at, algebra, x.shape().modes(), pieces)?, exponent })
+        let is_zero = pieces.is_none();
+        let mut train = assemble(at, algebra, x.shape().modes(), pieces)?;
+        if is_zero {
+            orthonormal_zero::<T, _>(algebra, &mut train, centre)?;
+        }
+        Ok(Canonical { train, exponent })
     }))
 }
 
 type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, i64);
+
+/// No cores, for a train that is zero. A sweep that meets zeros does not read the other cores, which must be finite all the
+/// same.
+fn nothing<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain) -> Result<Swept<T, A>> {
+    (0..x.shape().len()).try_for_each(|k| load::<T, A>(algebra, x, k).map(|_| ()))?;
+    Ok((None, 0))
+}
+
+/// Unit vectors for all cores of a zero train of rank 1 but the centre.
+fn orthonormal_zero<T: Scalar, A: TrainOps<T>>(algebra: &mut A, train: &mut TensorTrain, centre: usize) -> Result<()> {
+    for k in (0..train.shape().len()).filter(|k| *k != centre) {
+        let n = train.shape().modes()[k];
+        let mut unit = alloc::filled("orthonormal core", n, T::default())?;
+        unit[0] = T::from_parts(1.0, 0.0);
+        let core = algebra.upload("orthonormal core", n, 1, &unit, n)?;
+        algebra.store(&core, train, k)?;
+    }
+    Ok(())
+}
 
 fn load<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, k: usize) -> Result<A::Matrix> {
     let [r, n, s] = x.shape().core(k);
@@ -74,7 +98,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: us
             positive(algebra, &mut q, &mut low)?;
             match tame(algebra, &mut low)? {
                 Some(e) => exponent += e,
-                None => return Ok((None, 0)),
+                None => return nothing(algebra, x),
             }
             let rank = algebra.shape(&q).1;
             pieces.push(q, rank);
@@ -97,7 +121,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: us
         positive(algebra, &mut q, &mut low)?;
         match tame(algebra, &mut low)? {
             Some(e) => exponent += e,
-            None => return Ok((None, 0)),
+            None => return nothing(algebra, x),
         }
         right.push((algebra.adjoint("orthonormal core", &q)?, cols));
         carried = Some(low);
@@ -107,7 +131,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: us
     }
     match normalise(algebra, &mut m)? {
         Some(e) => exponent += e,
-        None => return Ok((None, 0)),
+        None => return nothing(algebra, x),
     }
     if in_one_core::<T>(exponent) {
         times_power(algebra, &mut m, exponent)?;

@@ -6,7 +6,7 @@ use super::place::{Place, check, is_single};
 use super::structure::to_open;
 use super::svd::expect_elements;
 use crate::alloc;
-use crate::dense::{Algebra, Op};
+use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, with_scalar};
 use crate::shape::Order;
@@ -80,9 +80,10 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
     }))
 }
 
-/// 2^(e + f) for halves whose norms have been divided by these powers; 0 if one is zero.
+/// 2^(e + f) for halves whose norms have been divided by these powers. Where one is zero the product is 0, or NaN where the
+/// other is not finite.
 fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<f64> {
-    let (Some(e), Some(f)) = (e, f) else { return Ok(0.0) };
+    let (Some(e), Some(f)) = (e, f) else { return Ok(1.0) };
     let most = if is_single(T::DTYPE) { 126 } else { 1020 };
     if e + f > most {
         return Err(Error::Numerical(format!(
@@ -156,10 +157,8 @@ fn extend<T: Scalar, A: TrainOps<T>>(
     let mut exponent = 0;
     for k in 1..middle {
         let [r, n, s] = x.shape().core(k);
-        match tame(algebra, &mut m)? {
-            Some(e) => exponent += e,
-            None => return zero_half(algebra, x.shape(), 0..middle, x.shape().ranks()[middle]),
-        }
+        // Zeros go on: the cores that follow may hold a NaN.
+        exponent += tame(algebra, &mut m)?.unwrap_or(0);
         let core = algebra.load(x, k, r, n * s)?;
         let rows = algebra.shape(&m).0;
         let mut product = algebra.zeros("left half of a train", rows, n * s)?;
@@ -170,16 +169,6 @@ fn extend<T: Scalar, A: TrainOps<T>>(
         Some(e) => Ok((m, Some(exponent + e))),
         None => Ok((m, None)),
     }
-}
-
-fn zero_half<T: Scalar, A: Algebra<T>>(
-    algebra: &mut A,
-    shape: &Shape,
-    cores: std::ops::Range<usize>,
-    cols: usize,
-) -> Result<Half<A::Matrix>> {
-    let rows: usize = shape.modes()[cores].iter().product();
-    Ok((algebra.zeros("half of a train", rows, cols)?, None))
 }
 
 /// The adjoint of the right cores multiplied out: a row for each of their indices, a column for each (b, p).
@@ -197,22 +186,16 @@ fn right_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middl
     let mut exponent = 0;
     for k in (middle..d - 1).rev() {
         let [r, n, s] = shape.core(k);
-        match tame(algebra, &mut m)? {
-            Some(e) => exponent += e,
-            None => return zero_half(algebra, shape, middle..d, inner * ring),
-        }
+        exponent += tame(algebra, &mut m)?.unwrap_or(0);
         let core = algebra.load(x, k, r * n, s)?;
         let cols = algebra.shape(&m).1;
         let mut product = algebra.zeros(what, r * n, cols)?;
         algebra.multiply(1.0, &core, Op::Plain, &m, Op::Plain, 0.0, &mut product)?;
         m = algebra.reshape(product, r, n * cols)?;
     }
-    let Some(e) = normalise(algebra, &mut m)? else {
-        return zero_half(algebra, shape, middle..d, inner * ring);
-    };
-    let exponent = exponent + e;
+    let exponent = normalise(algebra, &mut m)?.map(|e| exponent + e);
     if ring == 1 {
-        return Ok((algebra.adjoint(what, &m)?, Some(exponent)));
+        return Ok((algebra.adjoint(what, &m)?, exponent));
     }
     let rows = algebra.shape(&m).1 / ring;
     let mut all = algebra.zeros(what, rows, inner * ring)?;
@@ -222,5 +205,5 @@ fn right_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middl
         let turned = algebra.adjoint(what, &part)?;
         algebra.copy_columns(&turned, 0, inner, &mut all, p * inner)?;
     }
-    Ok((all, Some(exponent)))
+    Ok((all, exponent))
 }

@@ -2,9 +2,10 @@
 //!
 //! A pair of bonds is one bond of the result, that of the second operand's core (x, or the right matrix) fastest.
 
-use super::place::{HostTrain, Place, begin, common_type, finish, read_as};
+use super::place::{HostTrain, Place, begin, common_type, finish, is_single, read_as};
 use super::round::{self, Source};
 use super::structure::sizes;
+use super::sum::spread;
 use super::truncate::{Truncated, Truncation};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -12,6 +13,7 @@ use crate::error::Result;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::product;
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
+use crate::tt::scaled::{exponent_of, scale as times_power};
 
 /// What is multiplied.
 pub(super) enum Pair<'a> {
@@ -72,10 +74,18 @@ impl<'a> Product<'a> {
     /// The product as a train.
     pub(super) fn form(&self, at: &Place<'_>) -> Result<TensorTrain> {
         let mut result = begin(at, self.dtype, self.shape.clone())?;
+        let mut exponents = alloc::filled("exponents of cores", self.shape.len(), 0i64)?;
         with_scalar!(self.dtype, "x", T => {
             let mut cores = result.cores_mut::<T>("result")?;
-            (0..self.shape.len()).try_for_each(|k| self.core::<T>(at, k, cores.core(k)))
+            exponents.iter_mut().enumerate().try_for_each(|(k, e)| {
+                *e = self.core::<T>(at, k, cores.core(k))?;
+                Ok(())
+            })
         })?;
+        let all = exponents.iter().fold(0i64, |sum, e| sum.saturating_add(*e));
+        if exponents.iter().any(|e| *e != 0) {
+            spread(at, &mut result, all)?;
+        }
         finish(at, result)
     }
 
@@ -84,30 +94,63 @@ impl<'a> Product<'a> {
         with_scalar!(self.dtype, "x", T => {
             let form = |k: usize| {
                 let mut core = alloc::filled("core of a product", self.shape.core_len(k), T::default())?;
-                self.core::<T>(at, k, &mut core)?;
-                Ok(core)
+                let exponent = self.core::<T>(at, k, &mut core)?;
+                Ok((core, exponent))
             };
             round::round_source::<T>(at, "product", &Source::Formed { shape: &self.shape, core: &form }, truncation)
         })
     }
 
-    /// Writes core k, which is zero.
-    fn core<T: Scalar>(&self, at: &Place<'_>, k: usize, out: &mut [T]) -> Result<()> {
+    /// Writes core k, which is zero. Returns the power of two that it is to be multiplied with: 0 unless products of numbers of
+    /// this size leave the range of the type.
+    fn core<T: Scalar>(&self, at: &Place<'_>, k: usize, out: &mut [T]) -> Result<i64> {
         match &self.pair {
             Pair::Entries(x, y) => {
                 let (a, b) = (x.shape().core(k), y.shape().core(k));
                 let (x, y) = (x.cores::<T>("x")?, y.cores::<T>("y")?);
-                at.context.pool().run(|| entries_core((x.core(k), a), (y.core(k), b), out));
+                let tamed = Tamed::new(x.core(k), y.core(k))?;
+                let (x, y) = tamed.of(x.core(k), y.core(k));
+                at.context.pool().run(|| entries_core((x, a), (y, b), out));
+                Ok(tamed.exponent)
             }
             Pair::Matrix { h, x, rows, columns } => {
                 let ([w, _, v], [r, _, s]) = (h.shape().core(k), x.shape().core(k));
                 let inner = x.shape().modes()[k] / columns[k];
                 let sizes = Sizes { w, v, r, s, rows: rows[k], inner, columns: columns[k] };
                 let (h, x) = (h.cores::<T>("h")?, x.cores::<T>("x")?);
-                at.context.pool().run(|| matrix_core(sizes, h.core(k), x.core(k), out));
+                let tamed = Tamed::new(h.core(k), x.core(k))?;
+                let (h, x) = tamed.of(h.core(k), x.core(k));
+                at.context.pool().run(|| matrix_core(sizes, h, x, out));
+                Ok(tamed.exponent)
             }
         }
-        Ok(())
+    }
+}
+
+/// Copies of two cores in [-1, 1], where products of their numbers would leave the range of the type.
+struct Tamed<T> {
+    copies: Option<[Vec<T>; 2]>,
+    exponent: i64,
+}
+
+impl<T: Scalar> Tamed<T> {
+    fn new(x: &[T], y: &[T]) -> Result<Self> {
+        let limit = if is_single(T::DTYPE) { 100 } else { 900 };
+        let of = |core: &[T]| exponent_of(core.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())));
+        let (p, q) = (of(x), of(y));
+        if (p + q).abs() <= limit {
+            return Ok(Self { copies: None, exponent: 0 });
+        }
+        let copy = |core: &[T], by: i64| -> Result<Vec<T>> {
+            let mut copy = alloc::with_capacity("core of a product", core.len())?;
+            copy.extend(core.iter().map(|x| T::from_parts(times_power(x.re(), -by), times_power(x.im(), -by))));
+            Ok(copy)
+        };
+        Ok(Self { copies: Some([copy(x, p)?, copy(y, q)?]), exponent: p + q })
+    }
+
+    fn of<'a>(&'a self, x: &'a [T], y: &'a [T]) -> (&'a [T], &'a [T]) {
+        self.copies.as_ref().map_or((x, y), |[x, y]| (x, y))
     }
 }
 

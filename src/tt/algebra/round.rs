@@ -28,8 +28,8 @@ pub(super) enum Source<'a, T> {
     Formed {
         /// Mode sizes and ranks.
         shape: &'a Shape,
-        /// Core k.
-        core: &'a dyn Fn(usize) -> Result<Vec<T>>,
+        /// Core k, and the power of two that it is to be multiplied with.
+        core: &'a dyn Fn(usize) -> Result<(Vec<T>, i64)>,
     },
 }
 
@@ -41,15 +41,23 @@ impl<T: Scalar> Source<'_, T> {
         }
     }
 
-    /// Core k as the matrix (r_k n_k) x r_{k+1}.
-    fn load<A: TrainOps<T>>(&self, algebra: &mut A, argument: &str, k: usize) -> Result<A::Matrix> {
+    /// Core k as the matrix (r_k n_k) x r_{k+1}, and the power of two that it is to be multiplied with.
+    fn load<A: TrainOps<T>>(&self, algebra: &mut A, argument: &str, k: usize) -> Result<(A::Matrix, i64)> {
         let [r, n, s] = self.shape().core(k);
-        let core = match self {
-            Self::Train(x) => algebra.load(x, k, r * n, s)?,
-            Self::Formed { core, .. } => algebra.upload("core of a product", r * n, s, &core(k)?, r * n)?,
+        let (core, exponent) = match self {
+            Self::Train(x) => (algebra.load(x, k, r * n, s)?, 0),
+            Self::Formed { core, .. } => {
+                let (core, exponent) = core(k)?;
+                (algebra.upload("core of a product", r * n, s, &core, r * n)?, exponent)
+            }
         };
         check_finite(algebra, argument, k, &core)?;
-        Ok(core)
+        Ok((core, exponent))
+    }
+
+    /// Refuses numbers that are not finite in any core: a sweep that meets zeros does not read the others.
+    fn expect_finite<A: TrainOps<T>>(&self, algebra: &mut A, argument: &str) -> Result<()> {
+        (0..self.shape().len()).try_for_each(|k| self.load(algebra, argument, k).map(|_| ()))
     }
 }
 
@@ -117,9 +125,8 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
 ) -> Result<Swept<T, A>> {
     let shape = source.shape();
     let d = shape.len();
-    let mut exponent = 0i64;
     let mut right = alloc::with_capacity("orthonormal cores", d)?;
-    let mut m = source.load(algebra, argument, d - 1)?;
+    let (mut m, mut exponent) = source.load(algebra, argument, d - 1)?;
     for k in (1..d).rev() {
         let r = shape.ranks()[k];
         let elements = product_of(algebra.shape(&m));
@@ -129,16 +136,23 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
         let (q, mut low) = factors(algebra, tall)?;
         match tame(algebra, &mut low)? {
             Some(e) => exponent += e,
-            None => return Ok((None, Truncated::zero(d)?)),
+            None => {
+                source.expect_finite(algebra, argument)?;
+                return Ok((None, Truncated::zero(d)?));
+            }
         }
-        let core = source.load(algebra, argument, k - 1)?;
+        let (core, e) = source.load(algebra, argument, k - 1)?;
+        exponent += e;
         m = algebra.zeros("core with what is carried", algebra.shape(&core).0, algebra.shape(&low).0)?;
         algebra.multiply(1.0, &core, Op::Plain, &low, Op::Adjoint, 0.0, &mut m)?;
         right.push(q);
     }
     match normalise(algebra, &mut m)? {
         Some(e) => exponent += e,
-        None => return Ok((None, Truncated::zero(d)?)),
+        None => {
+            source.expect_finite(algebra, argument)?;
+            return Ok((None, Truncated::zero(d)?));
+        }
     }
     let whole = frobenius(algebra, &m)?;
     let mut truncated = Truncated::new(d)?;

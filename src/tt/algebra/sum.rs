@@ -8,6 +8,7 @@ use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Real, Scalar, with_scalar};
 use crate::shape::to_i64;
+use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
 
@@ -65,9 +66,30 @@ pub fn add(
     }
     let shape = Shape::new("y", a.modes(), &ranks)?;
     let (x, y) = (read_as(at, "x", x, dtype)?, read_as(at, "y", y, dtype)?);
+    let (x_scaled, y_scaled) = (scaled_apart(at, alpha, &x)?, scaled_apart(at, beta, &y)?);
+    let one = Complex::new(1.0, 0.0);
+    let x = x_scaled.as_ref().map_or((alpha, &*x), |x| (one, x));
+    let y = y_scaled.as_ref().map_or((beta, &*y), |y| (one, y));
     let mut result = begin(at, dtype, shape)?;
-    with_scalar!(dtype, "x", T => add_cores::<T>(at, (alpha, &x), (beta, &y), open, &mut result))?;
+    with_scalar!(dtype, "x", T => add_cores::<T>(at, x, y, open, &mut result))?;
     finish(at, result)
+}
+
+/// factor x on the host, with the factor's power of two in all cores, where the first core would leave the range of the type.
+fn scaled_apart(at: &Place<'_>, factor: Complex<f64>, x: &TensorTrain) -> Result<Option<TensorTrain>> {
+    let factor = Scaled::new(factor, 0);
+    if factor.is_zero() || factor == Scaled::ONE {
+        return Ok(None);
+    }
+    let there = Place { location: Location::Host, ..*at };
+    let first = with_scalar!(x.dtype(), "x", T => {
+        let core = x.cores::<T>("x")?;
+        Ok(core.core(0).iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())))
+    })?;
+    if first == 0.0 || safe_exponents(x.dtype()).contains(&(exponent_of(first) + factor.exponent)) {
+        return Ok(None);
+    }
+    scale(&there, factor, x, Spread::Auto).map(Some)
 }
 
 fn add_cores<T: Scalar>(
@@ -163,6 +185,26 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     }
     shift(at, &mut result, &shifts)?;
     finish(at, result)
+}
+
+/// Multiplies a train by 2^exponent, an equal part of it in every core.
+///
+/// # Errors
+/// [`Error::Numerical`] if a core leaves the range of the type.
+pub(super) fn spread(at: &Place<'_>, train: &mut TensorTrain, exponent: i64) -> Result<()> {
+    let Some(peaks) = peaks(at, train)? else { return Ok(()) };
+    let mut shifts = alloc::filled("exponents of cores", train.shape().len(), 0i64)?;
+    share(&mut shifts, peaks.iter().fold(exponent, |sum, p| sum.saturating_add(*p)));
+    shifts.iter_mut().zip(&peaks).for_each(|(s, p)| *s -= p);
+    let wide = if is_single(train.dtype()) { -125..=128 } else { -1021..=1024 };
+    if let Some((s, p)) = shifts.iter().zip(&peaks).find(|(s, p)| !wide.contains(&p.saturating_add(**s))) {
+        return Err(Error::Numerical(format!(
+            "result: its cores would be of magnitude 2^{}, beyond the range of {}",
+            s.saturating_add(*p),
+            train.dtype().name()
+        )));
+    }
+    shift(at, train, &shifts)
 }
 
 fn multiply_first<T: Scalar>(at: &Place<'_>, factor: Complex<f64>, train: &mut TensorTrain) -> Result<()> {

@@ -32,16 +32,25 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
     let total = |i: usize| (0..trains.len()).map(|t| wide(t, i)).sum::<usize>();
     let mut rows = 1;
     let mut factor: Option<Buffer> = None;
-    let mut exponent = 0i64;
+    // Of each train's columns: two trains may be the same one with factors moved from core to core.
+    let mut exponents = crate::alloc::filled("trains of a norm", trains.len(), 0i64)?;
     for i in 0..plan.cores - 1 {
         let (k, columns) = (core(i), total(i + 1));
         let n = work.x.shape().modes()[k];
         let tall = product("x", rows, n)?;
         let mut next = Buffer::new::<T>(product("x", tall, columns)?, budget)?;
-        let mut at = 0;
+        let (mut at, mut all) = (0, 0.0f64);
         for (t, bra) in bras.iter().enumerate() {
             let [r, _, r2] = trains[t].0.shape().core(k);
             let p = trains[t].0.shape().ranks()[plan.cut];
+            let begins = at;
+            if let Some(held) = &mut factor {
+                // Half of the core's exponent: neither factor nor product leaves the range.
+                let q = half_of(bra.largest(k));
+                exponents[t] = exponents[t].saturating_add(q);
+                let start = rows * offset(&wide, t, i);
+                shrink(&mut held.get_mut::<T>()?[start..start + rows * p * r], q);
+            }
             for q in 0..p {
                 match &factor {
                     None => {
@@ -57,13 +66,17 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
                 }
                 at += tall * r2;
             }
+            let values = &mut next.get_mut::<T>()?[begins..at];
+            let most = largest(values);
+            if !most.is_finite() {
+                return Ok(Scaled::new(Complex::new(most, 0.0), 0));
+            }
+            exponents[t] = exponents[t].saturating_add(shrink(values, scaled::exponent_of(most)));
+            all = all.max(most);
         }
-        let values = &mut next.get_mut::<T>()?[..tall * columns];
-        let most = largest(values);
-        if most == 0.0 || !most.is_finite() {
-            return Ok(Scaled::new(Complex::new(most, 0.0), 0));
+        if all == 0.0 {
+            return Ok(Scaled::ZERO);
         }
-        exponent = exponent.saturating_add(shrink(values, scaled::exponent_of(most)));
         rows = tall;
         // The factorisation needs its room.
         drop(factor.take());
@@ -74,7 +87,7 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
         factor = Some(next);
         work.step()?;
     }
-    last(&bras, trains, work, (factor, rows, exponent), budget)
+    last(&bras, trains, work, (factor, rows, &exponents), budget)
 }
 
 /// The column of train t at which the bond before site i begins.
@@ -101,12 +114,17 @@ fn triangle<T: Scalar>(context: &Arc<Context>, mut a: Buffer, rows: usize, colum
     Ok(r)
 }
 
+/// Half of the exponent of a core's largest number.
+fn half_of(largest: f64) -> i64 {
+    scaled::exponent_of(largest) / 2
+}
+
 /// The last site makes one column of each train: the norm of their sum.
 fn last<T: Scalar>(
     bras: &[Bra<'_, T>],
     trains: &[(&TensorTrain, f64)],
     work: &Work<'_>,
-    (factor, rows, exponent): (Option<Buffer>, usize, i64),
+    (mut factor, rows, exponents): (Option<Buffer>, usize, &[i64]),
     budget: &Arc<crate::backend::memory::Budget>,
 ) -> Result<Scaled> {
     let plan = work.plan;
@@ -114,26 +132,41 @@ fn last<T: Scalar>(
     let n = work.x.shape().modes()[k];
     let mut column = Buffer::new::<T>(rows * n, budget)?;
     let to = Block::packed(rows, n);
+    // What each train's column is at most, and the exponent that all share.
+    let mut sizes = crate::alloc::with_capacity("trains of a norm", trains.len())?;
+    sizes.extend(bras.iter().zip(exponents).map(|(bra, e)| e.saturating_add(scaled::exponent_of(bra.largest(k)))));
+    let shared = sizes.iter().copied().max().unwrap_or(0);
     let mut start = 0;
-    for ((bra, (train, sign)), add) in bras.iter().zip(trains).zip(0..) {
+    for (((bra, (train, sign)), exponent), add) in bras.iter().zip(trains).zip(exponents).zip(0..) {
         let [r, _, p] = train.shape().core(k);
+        // In two steps, as one alone may be no number of the type.
+        let shift = exponent.saturating_sub(shared);
+        let before = shift.clamp(-4000, 4000) / 2;
+        let sign = sign * scaled::scale(1.0, shift.clamp(-4000, 4000) - before);
+        if let Some(held) = &mut factor {
+            shrink(&mut held.get_mut::<T>()?[start..start + rows * r * p], -before);
+        }
         for j in 0..p {
             match &factor {
                 Some(held) => {
                     let from = Block { start, ..Block::packed(rows, r) };
                     let taken = Taken::plain(Block { start: r * n * j, ..Block::packed(r, n) });
-                    by_x(Threads::All, *sign, (held, from), bra, k, taken, add + j > 0, (&mut column, to))?;
+                    by_x(Threads::All, sign, (held, from), bra, k, taken, add + j > 0, (&mut column, to))?;
                     start += rows * r;
                 }
                 None => {
                     let values = column.get_mut::<T>()?.iter_mut().enumerate();
-                    values.for_each(|(i, v)| *v += bra.at(k, j + r * (i + n * j)) * T::from_parts(*sign, 0.0));
+                    values.for_each(|(i, v)| {
+                        let x = bra.at(k, j + r * (i + n * j));
+                        let x = T::from_parts(scaled::scale(x.re(), before), scaled::scale(x.im(), before));
+                        *v += x * T::from_parts(sign, 0.0);
+                    });
                 }
             }
         }
     }
     let values = &mut column.get_mut::<T>()?[..rows * n];
-    let exponent = exponent.saturating_add(shrink(values, scaled::exponent_of(largest(values))));
+    let exponent = shared.saturating_add(shrink(values, scaled::exponent_of(largest(values))));
     let square = careful_dot(values, values, true, 0).re;
     work.step()?;
     Ok(Scaled::new(Complex::new(square.sqrt(), 0.0), exponent))

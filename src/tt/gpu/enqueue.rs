@@ -9,7 +9,7 @@ use super::products::Products;
 use super::scale::Exponents;
 use super::{Call, GpuContraction, blocks, chain, ends, halves, pieces, power, qr};
 use crate::backend::gpu::kernels::tt::{
-    self, Form, GridSpace, RESULT_WORDS, STATE_BYTES, Site, Sweep, Tables, result, result::Terms,
+    self, Form, GridSpace, RESULT_WORDS, STATE_BYTES, Site, Sweep, Tables, result, result::Spoilt, result::Terms,
 };
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
@@ -187,8 +187,14 @@ struct Libraries<'a> {
     blas: &'a [Blas; 2],
 }
 
-/// Enqueues the product; its terms are then in the last part of the work space. Says how many there are.
-fn enqueue<T: Scalar>(call: &Call<'_>, way: Way, library: Option<Libraries<'_>>, pieces: &Pieces<'_>) -> Result<usize> {
+/// Enqueues the product; its terms are then in the last part of the work space. Says how many there are, and where the largest
+/// numbers of the cores are: of a ring of one core the terms contain the diagonal alone.
+fn enqueue<T: Scalar>(
+    call: &Call<'_>,
+    way: Way,
+    library: Option<Libraries<'_>>,
+    pieces: &Pieces<'_>,
+) -> Result<(usize, Spoilt)> {
     let (gpu, stream) = (call.gpu, call.stream);
     let &Pieces { tables, elements: [elements, ..], states, results, .. } = pieces;
     let without = || Error::Internal("products of a library without one".into());
@@ -197,13 +203,14 @@ fn enqueue<T: Scalar>(call: &Call<'_>, way: Way, library: Option<Libraries<'_>>,
         let (numbers, states) = (states.part(0, Products::NUMBERS)?, after(states, Products::NUMBERS)?);
         let products = Products::lent::<T>(gpu, blas, math, numbers)?;
         let run = if matches!(way, Way::Halves) { halves::enqueue::<T> } else { power::enqueue::<T> };
-        return run(call, &products, elements, states, results);
+        return Ok((run(call, &products, elements, states, results)?, Spoilt::default()));
     }
     let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
     let tables = Tables::enqueued::<T>(gpu, stream, sites, (from_ref(&call.x), from_ref(&call.y)), tables)?;
     let sweep = |middle| Sweep { unscaled: false, ..call.sweep(middle) };
     let bond = |site: Site| product("rank", site.r[0], site.s[0]);
-    match way {
+    let spoilt = Spoilt { known: false, keys: tables.core_keys() };
+    let count = match way {
         Way::Pairs(form) => {
             let count = call.plan().pairs.len();
             for first in (0..count).step_by(PAIRS) {
@@ -246,7 +253,8 @@ fn enqueue<T: Scalar>(call: &Call<'_>, way: Way, library: Option<Libraries<'_>>,
         Way::Blocks => by_blocks::<T>(call, &tables, library.ok_or_else(without)?, pieces),
         Way::Library => by_ends::<T>(call, &tables, library.ok_or_else(without)?, pieces),
         Way::Halves | Way::Power => Err(without()),
-    }
+    }?;
+    Ok((count, spoilt))
 }
 
 /// What follows some bytes of a region.
@@ -398,8 +406,8 @@ impl GpuContraction {
             }
             _ => None,
         };
-        let count = match enqueue::<T>(&call, way, blas, &pieces) {
-            Ok(count) => count,
+        let (count, spoilt) = match enqueue::<T>(&call, way, blas, &pieces) {
+            Ok(done) => done,
             Err(problem) => {
                 // The memory goes in the order of the call's queue, also for what was enqueued beside it.
                 if let (Way::Library, Some(side)) = (way, &side) {
@@ -411,7 +419,7 @@ impl GpuContraction {
         let (real, conjugate) = (work.plan.pairs.halved, work.plan.conjugate_result);
         let halved = real && matches!(way, Way::Pairs(_) | Way::Blocks);
         let terms = Terms { count, halved, real: real || root, conjugate, root };
-        result::settle(&gpu, &stream, pieces.results, terms, to)?;
+        result::settle(&gpu, &stream, pieces.results, terms, spoilt, to)?;
         Ok(done)
     }
 
@@ -459,7 +467,7 @@ impl GpuContraction {
         let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
         let count = norms.enqueue::<T>(work, &terms, results)?;
         let terms = Terms { count, halved: false, real: true, conjugate: false, root: true };
-        result::settle(&gpu, &stream, results, terms, to)?;
+        result::settle(&gpu, &stream, results, terms, Spoilt::default(), to)?;
         Ok(done)
     }
 }

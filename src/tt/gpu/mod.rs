@@ -189,6 +189,9 @@ impl GpuContraction {
         }
         let loaded = self.loaded::<T>(&stream, trains)?;
         let terms = qr::terms_of(&loaded, trains)?;
+        if qr::is_graded::<T>(&gpu, &stream, work, &terms)? {
+            return self.norm_by_host(work, trains);
+        }
         let exponents = Exponents::new(&gpu, &stream, 2)?;
         let numbers = gpu.allocate_uninitialised_on(&stream, "numbers of a norm", qr::NUMBERS)?;
         let bytes = qr::results(qr::terms(work, &terms)?)?;

@@ -7,13 +7,14 @@ use super::products::Products;
 use super::scale::Exponents;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense;
-use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, result};
+use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, result, sandwich::CoreKeys};
 use crate::backend::gpu::{Blas, Gpu, GpuStream, Region, Solver, Transpose, View, Work as Workspace};
 use crate::error::Result;
 use crate::scalar::{Element, Scalar};
 use crate::shape::{product, to_u64};
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::ops::Work;
+use crate::tt::scaled::exponent_of;
 
 /// A train of a sum.
 pub(super) struct Term<'a> {
@@ -38,6 +39,42 @@ impl Term<'_> {
     fn bond(&self, k: usize) -> usize {
         self.shape.ranks()[k]
     }
+}
+
+/// Exponents of a core, and by which two trains may differ at a bond: beyond, one exponent for all columns loses what is small.
+fn limits<T: Scalar>() -> (i64, i64) {
+    if is_single::<T>() { (50, 40) } else { (400, 300) }
+}
+
+/// Whether the cores are of such different magnitudes that the columns of each train need an exponent of their own, or products
+/// would leave the range before they are measured: that is for the host. Waits.
+pub(super) fn is_graded<T: Scalar>(gpu: &Gpu, stream: &GpuStream, work: &Work<'_>, terms: &[Term<'_>]) -> Result<bool> {
+    let d = work.plan.cores;
+    let mut cores = alloc::with_capacity("cores of a train", terms.len() * d)?;
+    terms.iter().for_each(|term| cores.extend_from_slice(&term.cores));
+    let what = "largest numbers of cores";
+    let memory = gpu.allocate_uninitialised_on(stream, what, CoreKeys::bytes(cores.len())?)?;
+    CoreKeys::find::<T::Part>(gpu, stream, &cores, memory.whole())?;
+    // Keys are the bit patterns of doubles.
+    let mut largest = alloc::filled(what, cores.len(), 0.0f64)?;
+    gpu.load_numbers(stream, &memory, CoreKeys::offset(cores.len()), &mut largest)?;
+    let (one, apart) = limits::<T>();
+    let mut sums = alloc::filled(what, terms.len(), 0i64)?;
+    for i in 0..d {
+        let k = work.plan.core(to_u64(i));
+        for (sum, largest) in sums.iter_mut().zip(largest.chunks_exact(d)) {
+            let q = exponent_of(largest[k]);
+            if q.abs() > one {
+                return Ok(true);
+            }
+            *sum += q;
+        }
+        let (low, high) = (sums.iter().min().copied().unwrap_or(0), sums.iter().max().copied().unwrap_or(0));
+        if high - low > apart {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Where the matrices lie.

@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::shape::{product, to_i64, to_u64};
 use crate::tensor::train::TensorTrain;
+use crate::tt::finite;
 use crate::tt::info::Info;
 use crate::tt::options::Options;
 use crate::tt::watch::Watch;
@@ -391,10 +392,17 @@ impl Enqueued<'_> {
         }
         let (Some(space), Some(to)) = (self.space, to) else { return Ok(()) };
         let at = |place: Place| space.part(place.first, place.bytes);
+        // Blocks that no path of other blocks reaches are not read.
+        let known = match chain.trains.operator {
+            Some(h) => !finite::is_finite(h.train())?,
+            None => false,
+        };
         let settle = |group: usize, real: bool, to: Region<'_>| {
             let all = Place { first: terms.first + group * count * word, bytes: count * word };
             let sum = result::Terms { count, halved: false, real, conjugate: false, root: false };
-            result::settle(&self.gpu, &self.stream, at(all)?, sum, to)
+            // The operator's zeros leave numbers of the trains out of all sums.
+            let spoilt = result::Spoilt { known: known && group == 0, keys: self.keys };
+            result::settle(&self.gpu, &self.stream, at(all)?, sum, spoilt, to)
         };
         let wanted = usize::from(chain.blocks.is_none());
         if !ratio {

@@ -9,6 +9,7 @@ use super::gather::Gather;
 use super::ops::{Extent, OperatorOps};
 use super::slots::Slots;
 use super::trains::{Trains, complex_of};
+use super::unread;
 use super::value;
 use crate::alloc;
 use crate::backend::gpu::Region;
@@ -321,11 +322,16 @@ impl Environments {
         ops.in_order(|| {
             self.build_with(&ops, trains, Side::Left, k)?;
             self.build_with(&ops, trains, Side::Right, k)?;
+            let chain = self.chain(trains)?;
             let split = self.slots.operator(k).len();
             with_scalar!(self.dtype, "x", T => {
                 let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
                 let sums = self.context.pool().run(|| value::meet::<T, _>(&ops, left, right, split))?;
-                self.checked(sums[self.group()], trains)
+                let leaves_out = match (trains.operator, &chain.blocks) {
+                    (Some(h), Some(blocks)) => unread::leaves_out(h, blocks, 0, std::slice::from_ref(&self.slots))?,
+                    _ => false,
+                };
+                self.checked(sums[self.group()], trains, leaves_out)
             })
         })
     }
@@ -367,15 +373,17 @@ impl Environments {
                 let (next, _) = chain.step::<T, _>(ops, &mut work, left, k, &gather, false, 0, to)?;
                 value::meet::<T, _>(ops, &next, right, 0)
             })?;
-            self.checked(stepped[1], trains)
+            self.checked(stepped[1], trains, unread::has_empty_column(op, trains.ket.shape().modes()[k]))
         })
     }
 
-    /// `value`, or NaN where a core of the trains or of the operator is not finite.
-    fn checked(&self, value: Scaled, trains: &Trains<'_>) -> Result<Scaled> {
+    /// `value`, or NaN where a core of the trains or of the operator is not finite. With `leaves_out` numbers of the ket are
+    /// in no sum.
+    fn checked(&self, value: Scaled, trains: &Trains<'_>, leaves_out: bool) -> Result<Scaled> {
         let Trains { bra, operator, ket } = *trains;
         match operator.map(TrainMatrix::train) {
             Some(h) if !finite::is_finite(h)? => Ok(Scaled::nan(self.dtype)),
+            _ if leaves_out && !finite::is_finite(ket)? => Ok(Scaled::nan(self.dtype)),
             _ => finite::checked(value, self.dtype, &[bra, ket]),
         }
     }

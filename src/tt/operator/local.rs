@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
+use crate::tt::balance;
 use crate::tt::finite;
 use crate::tt::info::Outcome;
 use crate::tt::options::{Conjugate, Options};
@@ -168,8 +169,10 @@ fn run<S: Sums>(
     sums: &mut S,
     watch: &Watch,
 ) -> Result<Scaled> {
+    let dtype = Trains::new(x, None, x).check(context)?;
+    let balanced = balance::balanced(context, x)?;
+    let x = balanced.as_ref().unwrap_or(x);
     let trains = Trains::new(x, None, x);
-    let dtype = trains.check(context)?;
     let dtype = if real { dtype } else { complex_of(dtype) };
     let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
     let chain = value::chain(&options, trains, dtype, cut_of(&trains, &options)?, watch)?;

@@ -12,6 +12,7 @@
 //! | [`models`], [`spin`] | spin chains; their matrices |
 //! | `chain`, `plan` | steps along the sites; where to cut, where to meet, how much at a time |
 //! | [`slots`], [`gather`] | what stands at the operator's bonds; its part of a step |
+//! | `unread` | numbers of the ket that an operator's zeros leave out |
 //! | [`ops`], [`cpu`], `kernels` | what a backend offers; that on the CPU |
 //! | [`gpu`], [`device`] | that on a GPU; on whichever the trains are |
 
@@ -35,6 +36,7 @@ pub mod slots;
 pub mod spin;
 pub mod terms;
 pub mod trains;
+mod unread;
 pub mod value;
 
 #[cfg(test)]

@@ -9,14 +9,16 @@ use super::ops::OperatorOps;
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
 use super::trains::Trains;
+use super::unread;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::balance::Balanced;
 use crate::tt::finite;
 use crate::tt::info::Info;
-use crate::tt::options::{Conjugate, Options, Scaling};
+use crate::tt::options::{Algorithm, Conjugate, Options, Scaling};
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 
@@ -154,15 +156,19 @@ pub(super) fn contract(
     identity: bool,
     watch: &Watch,
 ) -> Result<([Scaled; 2], Info)> {
+    let balanced = Balanced::new(context, trains.bra, trains.ket)?;
+    let (bra, ket) = balanced.of(trains.bra, trains.ket);
+    let trains = &Trains { bra, ket, ..*trains };
     let chain = chain(options, *trains, dtype, cut_of(trains, options)?, watch)?;
     let ops = Ops::of(context, stream, &chain.trains)?;
-    let (sums, info) =
+    let (sums, info, leaves_out) =
         with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(&ops, options, &chain, identity)))?;
     let Trains { bra, operator, ket } = *trains;
     let [with, without] = sums;
     let with = match operator.map(TrainMatrix::train) {
         // Blocks that no path of other blocks reaches are not read.
         Some(h) if !finite::is_finite(h)? => Scaled::nan(dtype),
+        Some(_) if leaves_out && !finite::is_finite(ket)? => Scaled::nan(dtype),
         Some(_) => finite::checked(with, dtype, &[bra, ket])?,
         None => with,
     };
@@ -195,18 +201,23 @@ pub(super) fn chain<'a>(
         let problem = format!("repeat: is {}; with an operator, sites are gone through once", options.repeat);
         return Err(Error::NotSupported(problem));
     }
+    if let Algorithm::Halves | Algorithm::Power = options.algorithm {
+        let name = format!("{:?}", options.algorithm).to_uppercase();
+        return Err(Error::invalid("algorithm", format!("is {name}, which contracts inner products alone")));
+    }
     let blocks = trains.operator.map(|h| h.blocks("h")).transpose()?;
     let conjugate = options.conjugate == Conjugate::Bra;
     let scaled = options.scaling != Scaling::Never;
     Ok(Chain { trains, blocks, cut, dtype, conjugate, scaled, watch: watch.clone() })
 }
 
+/// <y|H|x> and <y|x>, the report, and whether the operator leaves out numbers of the ket.
 fn where_they_are<T: Scalar>(
     ops: &Ops,
     options: &Options,
     chain: &Chain<'_>,
     identity: bool,
-) -> Result<([Scaled; 2], Info)> {
+) -> Result<([Scaled; 2], Info, bool)> {
     let plan = Plan::new::<T, _>(chain, ops, options, identity)?;
     chain.watch.expect(plan.steps(chain.len()));
     let mut sums = [Scaled::ZERO; 2];
@@ -217,7 +228,11 @@ fn where_they_are<T: Scalar>(
             sums = [sums[0].plus(parts[0]), sums[1].plus(parts[1])];
         }
     }
-    Ok((sums, plan.info(chain)))
+    let leaves_out = match (chain.trains.operator, &chain.blocks) {
+        (Some(h), Some(blocks)) => unread::leaves_out(h, blocks, chain.cut, &plan.runs)?,
+        _ => false,
+    };
+    Ok((sums, plan.info(chain), leaves_out))
 }
 
 /// The part of the pairs from `first` on.

@@ -5,9 +5,9 @@ use crate::error::Error;
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::Options;
 use crate::tt::info::Outcome;
-use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::options::{Algorithm, Math, NormWay};
+use crate::tt::{Contraction, Options};
 use std::cell::Cell;
 
 const PAIRS: [Algorithm; 5] =
@@ -78,7 +78,7 @@ fn options_that_do_not_fit_are_refused_by_name() {
     let repeated = Options { repeat: 2, algorithm: Algorithm::Halves, ..Options::default() };
     assert!(message(repeated).starts_with("algorithm: is HALVES"));
     let none = Options { repeat: 0, ..Options::default() };
-    assert_eq!(crate::tt::Contraction::new(&c, none).err().unwrap().to_string(), "repeat: is 0, at least 1 is needed");
+    assert_eq!(Contraction::new(&c, none).err().unwrap().to_string(), "repeat: is 0, at least 1 is needed");
     let qr = Options { repeat: 2, norm_way: NormWay::Qr, ..Options::default() };
     assert!(matches!(session(&c, qr).norm(None, &ring, None), Err(Error::NotSupported(_))));
 }
@@ -260,5 +260,53 @@ fn repeated_calls_see_new_cores() {
         }
         let (value, _) = s.inner(None, &t, &t, None).unwrap();
         assert!((value - inner(&x, &x, true)).norm() <= 1e-13 * value.re);
+    }
+}
+
+#[test]
+fn options_without_effect_are_refused_by_name() {
+    let c = cpu(1);
+    let x = Plain::uniform_ranks(3, 2, 2, true, false, 7).train(&c, DType::F64);
+    let h = crate::tt::operator::ising(&c, DType::F64, 3, 1.0, 0.5, false).unwrap();
+    let none = Options::default();
+    let by = |algorithm| Options { algorithm, ..Options::default() };
+    let mut cases: Vec<(&str, Options)> = Vec::new();
+    for algorithm in [Algorithm::Open, Algorithm::Full, Algorithm::Reduced, Algorithm::Halves, Algorithm::Power] {
+        cases.push(("block", Options { block: 2, ..by(algorithm) }));
+    }
+    for math in [Math::Tf32, Math::Tf32x3, Math::Gemm3m, Math::Int8x6] {
+        cases.push(("math", Options { math, ..none.clone() }));
+    }
+    cases.push(("repeat", Options { repeat: 0, ..none.clone() }));
+    for (name, options) in cases {
+        let problem = Contraction::new(&c, options.clone()).map(|_| ()).unwrap_err();
+        assert!(problem.to_string().starts_with(name), "{options:?}: {problem}");
+    }
+    // With trains.
+    let mut inner: Vec<(&str, Options)> = vec![("cut", Options { cut: Some(3), ..none.clone() })];
+    inner.push(("algorithm", by(Algorithm::Open)));
+    inner.push(("algorithm", by(Algorithm::Power)));
+    inner.push(("algorithm", Options { repeat: 2, ..by(Algorithm::Halves) }));
+    for (name, options) in inner {
+        let mut s = Contraction::new(&c, options.clone()).unwrap();
+        let problem = s.inner_scaled(None, &x, &x, None).map(|_| ()).unwrap_err();
+        assert!(problem.to_string().starts_with(name), "{options:?}: {problem}");
+    }
+    let one = [C::new(1.0, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(1.0, 0.0)];
+    let mut operators: Vec<(&str, Options)> = vec![("repeat", Options { repeat: 2, ..none.clone() })];
+    operators.push(("cut", Options { cut: Some(3), ..none }));
+    operators.push(("algorithm", by(Algorithm::Halves)));
+    operators.push(("algorithm", by(Algorithm::Power)));
+    for (name, options) in operators {
+        let mut s = Contraction::new(&c, options.clone()).unwrap();
+        let problems = [
+            s.sandwich(None, &crate::tt::operator::Trains::new(&x, Some(&h), &x), None).map(|_| ()).unwrap_err(),
+            s.rayleigh(None, &x, &h, None).map(|_| ()).unwrap_err(),
+            s.expect_local(None, &x, &one, &[0], None).map(|_| ()).unwrap_err(),
+            s.correlation(None, &x, &one, &one, None).map(|_| ()).unwrap_err(),
+        ];
+        for problem in problems {
+            assert!(problem.to_string().contains(name), "{options:?}: {problem}");
+        }
     }
 }

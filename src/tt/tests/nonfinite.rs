@@ -6,19 +6,22 @@ use super::support::{C, KERNELS, Plain, cpu, is_complex};
 use crate::context::Context;
 use crate::scalar::DType;
 use crate::tensor::Location;
-use crate::tensor::train::{TensorTrain, copy};
+use crate::tensor::train::{TensorTrain, TrainMatrix, copy};
 use crate::tt::info::Outcome;
-use crate::tt::operator::{Environments, Trains, ising};
+use crate::tt::operator::{Environments, Trains, identity, ising};
 use crate::tt::options::{Algorithm, NormWay};
 use crate::tt::{Contraction, Info, Options, Scaled};
 
 const SITES: usize = 5;
 
 /// A train, and where it is wrong.
-struct Case {
-    x: TensorTrain,
-    y: TensorTrain,
-    what: String,
+pub struct Case {
+    /// The train with the bad number.
+    pub x: TensorTrain,
+    /// One without.
+    pub y: TensorTrain,
+    /// What the case is.
+    pub what: String,
 }
 
 impl Case {
@@ -39,7 +42,7 @@ pub fn placed(context: &Arc<Context>, train: TensorTrain, location: Location) ->
 }
 
 /// Each with a bad number in x at one core; with `zero` another core of x is zero.
-fn cases(context: &Arc<Context>, dtype: DType, location: Location, cyclic: bool, rank: usize) -> Vec<Case> {
+pub fn cases(context: &Arc<Context>, dtype: DType, location: Location, cyclic: bool, rank: usize) -> Vec<Case> {
     let mut all = Vec::new();
     for at in [0, 2, SITES - 1] {
         for (bad, zero) in [(f64::NAN, None), (f64::INFINITY, None), (f64::NAN, Some(1)), (f64::NAN, Some(3))] {
@@ -97,6 +100,45 @@ fn contract(context: &Arc<Context>, case: &Case) {
     }
 }
 
+/// The projector to one value of every index: all that the others multiply is in no sum.
+pub fn projector(context: &Arc<Context>, value: usize) -> TrainMatrix {
+    let mut p = identity(context, DType::F64, &[2; SITES]).unwrap();
+    let mut cores = p.train_mut().cores_mut::<f64>("h").unwrap();
+    for k in 0..SITES {
+        cores.core(k)[3 * (1 - value)] = 0.0;
+    }
+    p
+}
+
+/// The calls with operators that leave out numbers of the ket, and with the operator of a site that does.
+fn project(context: &Arc<Context>, case: &Case) {
+    let Case { x, y, .. } = case;
+    let mut s = Contraction::new(context, Options::default()).unwrap();
+    for value in [0, 1] {
+        let p = projector(context, value);
+        for (bra, ket) in [(x, y), (y, x), (x, x)] {
+            let trains = Trains::new(bra, Some(&p), ket);
+            let (sum, info) = s.sandwich(None, &trains, None).unwrap();
+            case.expect(&format!("projector {value}"), sum, &info);
+            let mut kept = Environments::new(context, s.options(), &trains).unwrap();
+            for bond in [0, 2, SITES] {
+                case.expect("value of a projector", kept.value(None, &trains, bond).unwrap(), &info);
+            }
+            let mut op = [C::new(0.0, 0.0); 4];
+            op[3 * value] = C::new(1.0, 0.0);
+            let trains = Trains::new(bra, None, ket);
+            let mut kept = Environments::new(context, s.options(), &trains).unwrap();
+            for site in 0..SITES {
+                case.expect("local projector", kept.local(None, &trains, site, &op).unwrap(), &info);
+            }
+        }
+        let found = s.rayleigh(None, x, &p, None).unwrap();
+        case.expect("rayleigh of a projector", found.numerator, &found.info);
+        let (sum, _) = s.sandwich(None, &Trains::new(y, Some(&p), y), None).unwrap();
+        assert!(sum.is_finite() && !sum.is_zero());
+    }
+}
+
 /// The calls with operators and the environments.
 fn operate(context: &Arc<Context>, case: &Case) {
     let Case { x, y, what } = case;
@@ -147,6 +189,7 @@ pub fn check(context: &Arc<Context>, location: Location, ranks: &[usize]) {
                 contract(context, &case);
                 if matches!(dtype, DType::F64 | DType::CF64) {
                     operate(context, &case);
+                    project(context, &case);
                 }
             }
         }

@@ -111,3 +111,67 @@ fn distances_are_those_of_the_dense_tensors() {
         }
     }
 }
+
+/// The same tensor times 2^(sum of `by`), core by core.
+fn graded(x: &Plain, by: &[i32]) -> Plain {
+    let mut y = Plain { modes: x.modes.clone(), ranks: x.ranks.clone(), cores: x.cores.clone() };
+    for (core, e) in y.cores.iter_mut().zip(by) {
+        core.iter_mut().for_each(|v| *v *= crate::tt::scaled::scale(1.0, i64::from(*e)));
+    }
+    y
+}
+
+#[test]
+fn factors_may_stand_in_any_core() {
+    let c = cpu(2);
+    for (dtype, tolerance) in TYPES {
+        // Cores of the sizes that the type just holds, in single precision with room for the numbers themselves.
+        let top = if tolerance > 1e-10 { 122 } else { 1018 };
+        let patterns: [[i32; 4]; 5] = [
+            [top, -top, top, -top],
+            [-top, top, top, top],
+            [-top, -top, -top, -top],
+            [0, top, -top, 0],
+            [0, 0, top, top],
+        ];
+        for cyclic in [false, true] {
+            let x = Plain::uniform_ranks(4, 2, 3, cyclic, is_complex(dtype), 87);
+            let other = || Plain::uniform_ranks(4, 2, 2, true, is_complex(dtype), 88);
+            let y = if cyclic { other() } else { nudged(&x, 0.25) };
+            let near = |found: crate::tt::Scaled, wanted: crate::tt::Scaled, shift: i64, what: &str| {
+                let back = crate::tt::Scaled { exponent: found.exponent - shift, ..found };
+                let minus = crate::tt::Scaled { mantissa: -wanted.mantissa, ..wanted };
+                let error = back.plus(minus);
+                let limit = 40.0 * tolerance * wanted.plain(DType::F64).0.norm();
+                assert!(
+                    error.plain(DType::F64).0.norm() <= limit,
+                    "{dtype:?} {cyclic} {what}: {back:?}, not {wanted:?}"
+                );
+            };
+            let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
+            for one in &patterns {
+                for other in &patterns {
+                    let (a, b) = (graded(&x, one).train(&c, dtype), graded(&y, other).train(&c, dtype));
+                    let [p, q] = [one, other].map(|by| by.iter().map(|e| i64::from(*e)).sum::<i64>());
+                    for norm_way in WAYS {
+                        let mut s = session(&c, Options { norm_way, ..Options::default() });
+                        let wanted = s.norm_scaled(None, &tx, None).unwrap().0;
+                        near(s.norm_scaled(None, &a, None).unwrap().0, wanted, p, &format!("{norm_way:?} {one:?}"));
+                    }
+                    let mut s = session(&c, Options::default());
+                    let wanted = s.inner_scaled(None, &tx, &ty, None).unwrap().0;
+                    near(s.inner_scaled(None, &a, &b, None).unwrap().0, wanted, p + q, &format!("{one:?} {other:?}"));
+                    if p == q {
+                        let wanted = s.distance_scaled(None, &tx, &ty, None).unwrap().0;
+                        near(
+                            s.distance_scaled(None, &a, &b, None).unwrap().0,
+                            wanted,
+                            p,
+                            &format!("{one:?} {other:?}"),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

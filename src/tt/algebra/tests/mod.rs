@@ -3,6 +3,7 @@ mod entries;
 mod linear;
 mod matrices;
 mod products;
+mod range;
 mod refusals;
 mod rounding;
 pub(in crate::tt) mod support;

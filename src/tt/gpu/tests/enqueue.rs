@@ -6,8 +6,10 @@ use crate::scalar::Complex;
 use crate::shape::{Layout, Order};
 use crate::tensor::Tensor;
 use crate::tt::enqueued::RESULT;
-use crate::tt::info::Kernel;
-use crate::tt::options::Math;
+use crate::tt::info::{Kernel, Outcome};
+use crate::tt::operator::{Trains, ising};
+use crate::tt::options::{Math, NormWay};
+use crate::tt::tests::nonfinite::{self, Case};
 
 pub(super) fn place(context: &Arc<Context>) -> Tensor {
     Tensor::create(context, DType::F64, Location::Device, Order::ColumnMajor, &[RESULT]).unwrap()
@@ -214,4 +216,63 @@ fn what_would_wait_is_refused() {
     let e = session.enqueue_inner(None, &real, &real, Some(&mut short)).unwrap_err().to_string();
     assert_eq!(e, "result: has dimensions [3], [4] are needed");
     session.enqueue_inner(None, &real, &real, Some(&mut result)).unwrap();
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn enqueued_calls_say_what_is_not_finite() {
+    let context = gpu(0);
+    let nonfinite = f64::from(Outcome::NonFinite as i32);
+    let mut result = place(&context);
+    for (cyclic, dtype) in [(false, DType::F64), (true, DType::CF64), (false, DType::CF32), (true, DType::F32)] {
+        for rank in [1, 3, 40] {
+            for case in nonfinite::cases(&context, dtype, Location::Device, cyclic, rank) {
+                let Case { x, y, what } = &case;
+                let mut spoilt =
+                    |session: &mut Contraction, call: &str, run: &mut dyn FnMut(&mut Contraction, &mut Tensor)| {
+                        run(session, &mut result);
+                        let (got, outcome) = number(&context, &result);
+                        assert!(got.mantissa.re.is_nan() && outcome == nonfinite, "{what}, {call}: {got:?} {outcome}");
+                    };
+                for given in every_way(Conjugate::Bra) {
+                    let mut session = Contraction::new(&context, given).unwrap();
+                    for (a, b) in [(x, y), (y, x), (x, x)] {
+                        spoilt(&mut session, "inner", &mut |s, to| {
+                            s.enqueue_inner(None, a, b, Some(to)).unwrap();
+                        });
+                        spoilt(&mut session, "distance", &mut |s, to| {
+                            s.enqueue_distance(None, a, b, Some(to)).unwrap();
+                        });
+                    }
+                }
+                for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+                    let mut session = Contraction::new(&context, Options { norm_way, ..Options::default() }).unwrap();
+                    spoilt(&mut session, "norm", &mut |s, to| {
+                        s.enqueue_norm(None, x, Some(to)).unwrap();
+                    });
+                }
+                if !matches!(dtype, DType::F64 | DType::CF64) {
+                    continue;
+                }
+                let mut session = Contraction::new(&context, Options::default()).unwrap();
+                for value in [0, 1] {
+                    let p = nonfinite::projector(&context, value);
+                    for (bra, ket) in [(x, y), (y, x), (x, x)] {
+                        spoilt(&mut session, "sandwich", &mut |s, to| {
+                            s.enqueue_sandwich(None, &Trains::new(bra, Some(&p), ket), Some(to)).unwrap();
+                        });
+                    }
+                    spoilt(&mut session, "rayleigh", &mut |s, to| {
+                        s.enqueue_rayleigh(None, x, &p, Some(to)).unwrap();
+                    });
+                }
+                // In a block of the operator that no path of nonzero blocks reaches.
+                let mut bad = ising(&context, DType::F64, x.shape().len(), 1.0, 0.5, false).unwrap();
+                bad.train_mut().cores_mut::<f64>("h").unwrap().core(x.shape().len() - 1)[1] = f64::NAN;
+                spoilt(&mut session, "operator", &mut |s, to| {
+                    s.enqueue_sandwich(None, &Trains::new(y, Some(&bad), y), Some(to)).unwrap();
+                });
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The kernels of `cuda/tt_result.cu`: what it takes to enqueue an inner product and leave its result on the device.
 
 use super::super::{constants as c, size};
+use super::sandwich::CoreKeys;
 use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, SUM_THREADS};
 use crate::backend::gpu::launch::{Grid, Parameters, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -28,7 +29,9 @@ struct StoreParams {
 struct SettleParams {
     terms: u64,
     result: u64,
+    keys: u64,
     count: i64,
+    key_count: i64,
     flags: i64,
 }
 
@@ -94,12 +97,22 @@ pub struct Terms {
     pub root: bool,
 }
 
+/// What makes the result of [`settle`] NaN beside its terms.
+#[derive(Clone, Copy, Default)]
+pub struct Spoilt {
+    /// Something that is not finite is known of beforehand.
+    pub known: bool,
+    /// Keys of cores of which one may be that of a number that is not finite.
+    pub keys: Option<CoreKeys>,
+}
+
 /// Adds up results as the kernels for whole products leave them, into [`SETTLED`] numbers.
 pub fn settle(
     gpu: &Gpu,
     stream: &GpuStream,
     terms: Region<'_>,
     Terms { count, halved, real, conjugate, root }: Terms,
+    spoilt: Spoilt,
     result: Region<'_>,
 ) -> Result<()> {
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
@@ -107,15 +120,18 @@ pub fn settle(
     let parameters = SettleParams {
         terms: terms.array("terms", words, 8)?,
         result: result.array("result", SETTLED, 8)?,
+        keys: spoilt.keys.map_or(0, |keys| keys.address()),
         count: to_i64(count),
+        key_count: to_i64(spoilt.keys.map_or(0, |keys| keys.cores())),
         flags: flag(halved, c::TT_SETTLE_HALVED)
             | flag(real, c::TT_SETTLE_REAL)
             | flag(conjugate, c::TT_SETTLE_CONJUGATE)
-            | flag(root, c::TT_SETTLE_ROOT),
+            | flag(root, c::TT_SETTLE_ROOT)
+            | flag(spoilt.known, c::TT_SETTLE_SPOILT),
     };
     let kernel = gpu.kernel("tt_result", "purlin_tt_settle")?;
     let threads = u32::try_from(SUM_THREADS).unwrap_or(u32::MAX);
-    // SAFETY: both arrays were checked.
+    // SAFETY: both arrays were checked; the keys are those of a search in cores.
     unsafe { launch(&kernel, stream, Grid::row(1, threads, SUM_SHARED), &parameters) }
 }
 

@@ -89,6 +89,11 @@ impl CoreKeys {
         product("cores", &[count, 3 * 8])
     }
 
+    /// Where the keys begin in the memory of a search, which they end.
+    pub fn offset(count: usize) -> usize {
+        2 * count * 8
+    }
+
     /// Enqueues the search in cores of numbers or of parts of such, in memory that the caller lends.
     pub fn find<R: Scalar>(gpu: &Gpu, stream: &GpuStream, cores: &[Region<'_>], space: Region<'_>) -> Result<Self> {
         let count = cores.len();
@@ -111,6 +116,16 @@ impl CoreKeys {
         // SAFETY: the addresses are those of cores as long as their sizes say, the arrays have an entry each.
         unsafe { launch_plain::<R, _>(gpu, stream, "keys", blocks, &parameters)? };
         Ok(Self { address: keys, count })
+    }
+
+    /// Keys that another search has found.
+    pub(super) fn of(address: u64, count: usize) -> Self {
+        Self { address, count }
+    }
+
+    /// Where they are on the device.
+    pub fn address(&self) -> u64 {
+        self.address
     }
 
     /// How many there are.

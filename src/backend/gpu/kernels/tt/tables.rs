@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::sandwich::CoreKeys;
 use super::{KeysParams, launch_plain, result};
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
@@ -276,6 +277,11 @@ impl<'a> Tables<'a> {
     }
 
     /// Keys of the cores of a side; 0 if they were not asked for.
+    /// The largest numbers of all cores of both trains, if they were looked for. Of one product.
+    pub fn core_keys(&self) -> Option<CoreKeys> {
+        self.keys.filter(|_| self.items == 1).map(|keys| CoreKeys::of(keys, 2 * self.sites.len()))
+    }
+
     pub(super) fn keys(&self, side: usize) -> u64 {
         let offset = if side == 0 { 0 } else { self.counts[0] * self.sites.len() };
         self.keys.map_or(0, |k| k + to_u64(offset * 8))

@@ -1,0 +1,106 @@
+//! Cores near the ends of the range, zeros, and what is not finite behind zeros.
+
+use super::support::*;
+use crate::error::Error;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::algebra::{
+    Place, Truncation, add, apply, apply_round, canonicalise, full, hadamard, hadamard_round, round,
+};
+
+/// A train of cores of one number each.
+fn numbers<T: crate::scalar::Scalar>(c: &std::sync::Arc<crate::context::Context>, values: &[f64]) -> TensorTrain {
+    let d = values.len();
+    let mut x = train::<T>(c, &vec![1; d], &vec![1; d + 1], 1);
+    let mut cores = x.cores_mut::<T>("x").unwrap();
+    for (k, v) in values.iter().enumerate() {
+        cores.core(k)[0] = T::from_parts(*v, 0.0);
+    }
+    x
+}
+
+fn only<T: crate::scalar::Scalar>(c: &std::sync::Arc<crate::context::Context>, x: &TensorTrain) -> f64 {
+    let at = Place::host(c);
+    let dims = x.shape().modes();
+    let mut tensor = crate::tensor::Tensor::create(
+        c,
+        T::DTYPE,
+        crate::tensor::Location::Host,
+        crate::shape::Order::ColumnMajor,
+        dims,
+    )
+    .unwrap();
+    full(&at, x, &mut tensor, false).unwrap();
+    tensor.memory().host("tensor").unwrap().as_slice::<T>().unwrap()[0].re()
+}
+
+fn products_are_right<T: crate::scalar::Scalar>(top: i32) {
+    let c = context(1);
+    let at = Place::host(&c);
+    let two = |e: i32| 2.0f64.powi(e);
+    for values in [[two(top), two(-top), 1.0], [two(-top), two(top / 2), two(top / 2)], [two(top), 3.0, two(-top)]] {
+        let x = numbers::<T>(&c, &values);
+        let square = (values[0] * values[1] * values[2]).powi(2);
+        let h = TrainMatrix::new("h", numbers::<T>(&c, &values), &[1; 3], &[1; 3]).unwrap();
+        let all = Truncation::default();
+        assert_eq!(only::<T>(&c, &hadamard(&at, &x, &x).unwrap()), square, "{values:?}");
+        assert_eq!(only::<T>(&c, &apply(&at, &h, &x).unwrap()), square, "{values:?}");
+        let close = |found: f64| assert!((found - square).abs() <= 1e-5 * square, "{values:?}: {found}");
+        let (train, report) = hadamard_round(&at, &x, &x, &all).unwrap();
+        close(only::<T>(&c, &train));
+        close(report.norm.plain(crate::scalar::DType::F64).0.re);
+        close(only::<T>(&c, &apply_round(&at, &h, &x, &all).unwrap().0));
+    }
+    let x = numbers::<T>(&c, &[two(top), two(-top)]);
+    let factor = C::new(two(top), 0.0);
+    assert_eq!(only::<T>(&c, &add(&at, factor, &x, factor, &x).unwrap()), two(top + 1));
+    // No cores hold this.
+    let huge = numbers::<T>(&c, &[two(top), two(top)]);
+    assert!(matches!(hadamard(&at, &huge, &huge), Err(Error::Numerical(_))));
+}
+
+#[test]
+fn products_of_cores_may_lie_beyond_the_range() {
+    products_are_right::<f64>(600);
+    products_are_right::<C>(600);
+    products_are_right::<f32>(70);
+}
+
+#[test]
+fn zeros_hide_nothing() {
+    let c = context(1);
+    let at = Place::host(&c);
+    for zero in 0..3 {
+        for bad in (0..3).filter(|k| *k != zero) {
+            let mut x = train::<f64>(&c, &[2, 2, 2], &[1, 2, 2, 1], 5);
+            {
+                let mut cores = x.cores_mut::<f64>("x").unwrap();
+                cores.core(zero).fill(0.0);
+                cores.core(bad)[0] = f64::NAN;
+            }
+            for centre in 0..3 {
+                let problem = canonicalise(&at, &x, centre).map(|_| ()).unwrap_err();
+                assert!(matches!(problem, Error::InvalidArgument { .. }), "zero {zero}, NaN {bad}: {problem}");
+            }
+            let problem = round(&at, &x, &Truncation::default()).map(|_| ()).unwrap_err();
+            assert!(matches!(problem, Error::InvalidArgument { .. }), "zero {zero}, NaN {bad}: {problem}");
+            assert!(only::<f64>(&c, &x).is_nan(), "zero {zero}, NaN {bad}");
+        }
+    }
+}
+
+#[test]
+fn a_zero_train_has_a_canonical_form() {
+    let c = context(1);
+    let at = Place::host(&c);
+    let mut x = train::<f64>(&c, &[2, 3, 2], &[1, 2, 2, 1], 5);
+    x.cores_mut::<f64>("x").unwrap().core(1).fill(0.0);
+    for centre in 0..3 {
+        let z = canonicalise(&at, &x, centre).unwrap().train;
+        let cores = z.cores::<f64>("x").unwrap();
+        for k in 0..3 {
+            let norm: f64 = cores.core(k).iter().map(|v| v * v).sum();
+            assert_eq!(norm, if k == centre { 0.0 } else { 1.0 });
+        }
+        assert_eq!(only::<f64>(&c, &z), 0.0);
+    }
+}

@@ -1,0 +1,98 @@
+//! Bonds whose values differ by many orders of magnitude: what stands small in one core is large in the next.
+
+use super::support::{C, Plain, TYPES, cpu, is_complex, session};
+use crate::scalar::DType;
+use crate::tt::Scaled;
+use crate::tt::operator::{Trains, identity, ising};
+use crate::tt::{Contraction, Options};
+
+/// The same tensor: value b of bond k is multiplied by 2^e in one core and divided by it in the next, with e up to `range`.
+fn gauged(x: &Plain, range: i32, seed: u64) -> Plain {
+    let mut y = Plain { modes: x.modes.clone(), ranks: x.ranks.clone(), cores: x.cores.clone() };
+    let d = x.modes.len();
+    let ring = x.ranks[0] > 1;
+    let exponent = |bond: usize, b: usize| {
+        if bond % d == 0 && !ring {
+            return 0;
+        }
+        // Ends of the range, so that the worst is met.
+        let turn = (b as u64 + seed + (bond % d) as u64 * 7) % 3;
+        if b == 0 {
+            -range
+        } else if turn == 0 {
+            range
+        } else {
+            [range, -range, 0][turn as usize]
+        }
+    };
+    for k in 0..d {
+        let (r, n) = (x.ranks[k], x.modes[k]);
+        for (at, v) in y.cores[k].iter_mut().enumerate() {
+            let (a, b) = (at % r, at / (r * n));
+            let shift = exponent(k + 1, b) - exponent(k, a);
+            *v *= crate::tt::scaled::scale(1.0, i64::from(shift));
+        }
+    }
+    y
+}
+
+fn close(found: Scaled, wanted: Scaled, size: f64, what: &str) {
+    let minus = Scaled { mantissa: -wanted.mantissa, ..wanted };
+    let error = found.plus(minus).plain(DType::F64).0.norm();
+    assert!(error <= size, "{what}: {found:?}, not {wanted:?}, off by {error:e} of {size:e}");
+}
+
+#[test]
+fn the_size_of_what_a_bond_carries_changes_nothing() {
+    let c = cpu(2);
+    for (dtype, tolerance) in TYPES {
+        let ranges = if tolerance > 1e-10 { [20, 30] } else { [165, 330] };
+        for range in ranges {
+            for cyclic in [false, true] {
+                let complex = is_complex(dtype);
+                let x = Plain::uniform_ranks(5, 2, 3, cyclic, complex, 301);
+                let y = Plain::uniform_ranks(5, 2, 2, cyclic, complex, 302);
+                let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
+                let (gx, gy) = (gauged(&x, range, 1).train(&c, dtype), gauged(&y, range, 2).train(&c, dtype));
+                let mut s = session(&c, Options::default());
+                let norms = s.norm(None, &tx, None).unwrap().0 * s.norm(None, &ty, None).unwrap().0;
+                let size = 100.0 * tolerance * norms;
+                let what = format!("{dtype:?}, 2^{range}, cyclic {cyclic}");
+                let wanted = s.inner_scaled(None, &tx, &ty, None).unwrap().0;
+                for (a, b) in [(&gx, &gy), (&tx, &gy), (&gx, &ty)] {
+                    close(s.inner_scaled(None, a, b, None).unwrap().0, wanted, size, &what);
+                }
+                let mut sums = [Scaled::ZERO; 4];
+                s.gram(None, &[&gx, &gy], &[&gx, &gy], &mut sums, None).unwrap();
+                close(sums[2], wanted, size, &format!("gram, {what}"));
+                let norm = s.norm_scaled(None, &tx, None).unwrap().0;
+                close(
+                    s.norm_scaled(None, &gx, None).unwrap().0,
+                    norm,
+                    100.0 * tolerance * norm.plain(DType::F64).0.re,
+                    &what,
+                );
+                close(sums[0], norm.times(norm), 100.0 * tolerance * norm.times(norm).plain(DType::F64).0.re, &what);
+                let one = [C::new(1.0, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(1.0, 0.0)];
+                for found in s.expect_local(None, &gx, &one, &[0, 1, 2, 3, 4], None).unwrap().iter() {
+                    assert!((found.re - 1.0).abs() <= 100.0 * tolerance, "{what}: {found}");
+                }
+                for found in s.correlation(None, &gx, &one, &one, None).unwrap().iter() {
+                    assert!((found.re - 1.0).abs() <= 100.0 * tolerance, "{what}: {found}");
+                }
+                let real = if tolerance > 1e-10 { DType::F32 } else { DType::F64 };
+                let unit = identity(&c, real, &[2; 5]).unwrap();
+                let h = ising(&c, real, 5, 1.0, 0.5, false).unwrap();
+                for (operator, size) in [(&unit, size), (&h, 10.0 * size)] {
+                    let by = |s: &mut Contraction, a, b| {
+                        s.sandwich(None, &Trains::new(b, Some(operator), a), None).unwrap().0
+                    };
+                    let wanted = by(&mut s, &ty, &tx);
+                    close(by(&mut s, &gy, &gx), wanted, size, &format!("sandwich, {what}"));
+                }
+                let wanted = s.rayleigh(None, &tx, &h, None).unwrap().quotient;
+                close(s.rayleigh(None, &gx, &h, None).unwrap().quotient, wanted, 1e3 * tolerance, &what);
+            }
+        }
+    }
+}
