@@ -133,7 +133,8 @@ typedef struct purlin_sshopm_params {
   double tau;                /* margin of the adaptive shift */
   double merge_chord2;       /* (2 sin(merge_angle / 2))^2 */
   double merge_value;        /* pairs merge only if their values agree to this times |lambda|; 0 = unused */
-  double degeneracy;         /* relative to the Frobenius norm: zero projected-Hessian eigenvalue, continuum */
+  double degeneracy;         /* relative to the Frobenius norm: zero projected-Hessian eigenvalue */
+  double level;              /* relative to the Frobenius norm: values on one continuum agree to this */
   double isotropy;           /* relative to max |a|: the tensor is taken for c E */
   double absolute_threshold; /* with `thresholds` only */
   double relative_threshold; /* with `thresholds` only; relative to the strongest pair kept */
@@ -179,7 +180,7 @@ typedef struct purlin_sshopm_params {
   int32_t reserved;
   uint64_t found;            /* int32 [T]: pairs found, listed or not; needed by a launch with APPEND or FIRST_OF_TWO */
 } purlin_sshopm_params;
-#define PURLIN_SSHOPM_PARAMS_BYTES 408
+#define PURLIN_SSHOPM_PARAMS_BYTES 416
 
 /* Select: start outputs (packed, V starts of each row) to pairs, any n up to PURLIN_LAUNCH_MAX_DIMENSION. One block a
  * tensor at a time, grid-stride; dynamic shared memory 4 * ((V + 31) / 32) + 16 * found_limit bytes.
@@ -192,7 +193,7 @@ typedef struct purlin_select_params {
   uint64_t morse;             /* int32 [T]: sum of (-1)^index over the nondegenerate pairs found, or 0 */
   int64_t found_limit;        /* distinct pairs told apart, K..PURLIN_LAUNCH_SELECT_MAX_PAIRS */
 } purlin_select_params;
-#define PURLIN_SELECT_PARAMS_BYTES 432
+#define PURLIN_SELECT_PARAMS_BYTES 440
 
 /* Products A x^m, A x^(m-1), A x^(m-2): outputs packed [V,T], [n,V,T], [n,n,V,T]; one thread a (vector, tensor),
  * grid-stride. The classify kernels take the same struct. */

@@ -58,6 +58,7 @@ __device__ Shared<M, T> fill_shared(const purlin_sshopm_params &p, T *base) {
     n[MERGE] = T(p.merge_chord2);
     n[AGREE] = T(p.merge_value);
     n[DEGENERACY] = T(p.degeneracy);
+    n[LEVEL] = T(p.level);
     n[ABSOLUTE] = T(p.absolute_threshold);
     n[RELATIVE] = T(p.relative_threshold);
     n[APART] = T(p.separation_chord2);

@@ -180,7 +180,7 @@ __device__ bool collapse_continuum(const T *number, int found, T norm, bool &ali
     T value = __shfl_sync(FULL_WARP, mine.value, j);
     int basin = __shfl_sync(FULL_WARP, mine.basin, j);
     bool other = __shfl_sync(FULL_WARP, static_cast<int>(degenerate), j) != 0;
-    if (degenerate && other && fabs(value - mine.value) <= fmax(number[DEGENERACY] * norm, number[AGREE] * fabs(value))) {
+    if (degenerate && other && fabs(value - mine.value) <= fmax(number[LEVEL] * norm, number[AGREE] * fabs(value))) {
       ++same;
       basins += basin;
       leader = min(leader, j);
@@ -251,7 +251,9 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
   if (!alive) rank = -Real<T>::infinity();
   if (p.thresholds) {
     T top = direction * warp_max_value(rank);
-    alive = alive && mine.value > fmax(number[ABSOLUTE], number[RELATIVE] * top);
+    const T bound = fmax(number[ABSOLUTE], number[RELATIVE] * top);
+    // A peak of the value 0 is none.
+    alive = alive && (mine.value > bound || (mine.value == bound && bound != T(0)));
     if (!alive) rank = -Real<T>::infinity();
   }
   const int before = pairs_before(p, row);

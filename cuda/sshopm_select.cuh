@@ -221,7 +221,7 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     f.rank = -1;
     if ((f.kind & 0xff) != PURLIN_LAUNCH_PAIR_DEGENERATE || (f.kind & DEAD)) continue;
     const T value = s.canonical(f.start);
-    const T near = fmax(T(p.degeneracy) * norm, T(p.merge_value) * fabs(value));
+    const T near = fmax(T(p.level) * norm, T(p.merge_value) * fabs(value));
     int same = 0, leader = i, basin = 0;
     for (int j = 0; j < found; ++j) {
       const Found &g = pairs[j];
@@ -267,7 +267,8 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     const T value = value_of(f);
     if (p.thresholds) {
       if (count == before) bound = fmax(T(p.absolute_threshold), T(p.relative_threshold) * value);
-      if (!(value > bound)) break;
+      // A peak of the value 0 is none.
+      if (!(value > bound || (value == bound && bound != T(0)))) break;
     }
     if (threadIdx.x == 0 && count < p.pairs) write_pair_n(p, row, count, s, f, eigenvalues + at * n);
     __syncthreads();

@@ -57,9 +57,9 @@ pub struct PeaksOptions {
     pub starts: i64,
     /// Seed of random starts.
     pub seed: u64,
-    /// A peak is higher than this.
+    /// A peak is at least this high; with 0, higher.
     pub absolute_threshold: f64,
-    /// A peak is higher than this times the highest of the voxel; 0 to 1.
+    /// A peak is at least this times as high as the highest of the voxel; 0 to 1.
     pub relative_threshold: f64,
     /// Of two peaks nearer than this, in radians, the lower one goes; 0 for none, at most a right angle.
     pub min_separation: f64,

@@ -20,7 +20,7 @@ use self::set::PairSet;
 use super::algorithm::{Outputs, check_outputs, pairs_of};
 use super::options::{AllOptions, Goal, Info, Results, Sign, StartKind, TensorStatus, Test};
 use super::plan::{Counts, Iteration, Plan, Reduction, SignRule, Starts};
-use super::resolve::{chord2, degeneracy, isotropy, or_default, raised};
+use super::resolve::{chord2, degeneracy, isotropy, level, or_default, raised};
 use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;
 use crate::backend::gpu::GpuStream;
@@ -35,6 +35,9 @@ use crate::tensor::{HostInput, HostOutput, Symmetric, Tensor};
 /// What `morse_expected` holds where the theory says nothing: odd order in even dimension, or a degenerate pair.
 pub const NO_MORSE_INFORMATION: i32 = i32::MIN;
 
+/// Newton steps of a start by default.
+const STEPS: i32 = 200;
+
 /// Starts that one thread takes at once.
 const CHUNK: usize = 500;
 
@@ -43,12 +46,13 @@ const CHUNK: usize = 500;
 /// `results` as for [`super::solve`], without per-start outputs; `values` are descending. `morse_sum` and
 /// `morse_expected` are I32 `[T]`; the expected sum is `i32::MIN` where the theory says nothing. The status of a tensor is
 ///
-/// - [`TensorStatus::Incomplete`] if the sum is not the expected one, if starts ended at singular points without a pair, or
-///   if `max_starts` was reached before a round that found nothing new;
+/// - [`TensorStatus::Incomplete`] if the sum is not the expected one, if starts ended without a pair, at singular points or
+///   out of steps, or if `max_starts` was reached before a round that found nothing new;
 /// - else [`TensorStatus::Degenerate`] if a pair is degenerate. The theory then says nothing, and nothing vouches for
 ///   completeness. A continuum is one entry, three degenerate pairs of one lambda being taken for one.
 ///
-/// Order 2 is solved by the symmetric eigensolver; equal eigenvalues are one entry, as any continuum.
+/// Order 2 is solved by the symmetric eigensolver, and options of the search are refused; equal eigenvalues are one entry, as
+/// any continuum.
 ///
 /// # Errors
 /// As for [`super::solve`].
@@ -107,6 +111,29 @@ fn expected_morse(shape: Symmetric) -> i32 {
     }
 }
 
+/// Refuses options of the search where there is none.
+fn refuse_idle_options(shape: Symmetric, options: &AllOptions) -> Result<()> {
+    if shape.order != 2 {
+        return Ok(());
+    }
+    let counts = [
+        ("starts", options.starts as f64),
+        ("max_starts", options.max_starts as f64),
+        // The default of the C interface is spelled out.
+        ("max_iterations", f64::from(if options.max_iterations == STEPS { 0 } else { options.max_iterations })),
+        ("tolerance", options.tolerance),
+        ("merge_angle", options.merge_angle),
+        ("merge_value", options.merge_value),
+    ];
+    match counts.into_iter().find(|(_, value)| *value != 0.0) {
+        Some((name, value)) => Err(Error::invalid(
+            name,
+            format!("is {value}, but the tensors are matrices, whose pairs the symmetric eigensolver finds"),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Number of pairs of a generic tensor, complex ones included: ((m-1)^n - 1)/(m-2), or n for order 2.
 fn generic_pairs(shape: Symmetric) -> f64 {
     let (m, n) = (shape.order as f64, shape.dimension as f64);
@@ -136,6 +163,7 @@ struct Search<T> {
 impl<T: Vectorised> Search<T> {
     fn new(shape: Symmetric, count: usize, options: &AllOptions, pairs: usize) -> Result<Self> {
         let single = T::DTYPE == DType::F32;
+        refuse_idle_options(shape, options)?;
         let starts = match crate::shape::size("starts", options.starts, 0)? {
             0 if shape.dimension == 1 => 1,
             0 if shape.dimension <= 3 => 2000,
@@ -150,13 +178,14 @@ impl<T: Vectorised> Search<T> {
             n => n,
         };
         let max_iterations = match options.max_iterations {
-            0 => 200,
+            0 => STEPS.unsigned_abs(),
             n if n < 0 => return Err(Error::invalid("max_iterations", format!("is {n}, less than 0"))),
             n => n.unsigned_abs(),
         };
         let wanted = or_default("tolerance", options.tolerance, if single { 1e-5 } else { 1e-11 })?;
         let (tolerance, raised) = raised(wanted, 4.0 * T::EPSILON.to_f64());
         let (multinomials, identity) = Plan::<T>::tables(shape)?;
+        let degeneracy = degeneracy::<T>(options.degeneracy_tolerance)?;
         let merge_angle = or_default("merge_angle", options.merge_angle, if single { 1e-3 } else { 1e-5 })?;
         let plan = Plan {
             shape,
@@ -178,7 +207,8 @@ impl<T: Vectorised> Search<T> {
                 merge_chord2: chord2(merge_angle),
                 merge_value: 0.0,
                 merge_norm: or_default("merge_value", options.merge_value, if single { 1e-3 } else { 1e-6 })?,
-                degeneracy: degeneracy::<T>(options.degeneracy_tolerance)?,
+                degeneracy,
+                level: level::<T>(degeneracy, tolerance),
                 isotropy: isotropy::<T>(),
                 special_pair: true,
                 saddles: true,

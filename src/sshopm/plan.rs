@@ -72,6 +72,8 @@ pub struct Reduction {
     pub merge_norm: f64,
     /// Eigenvalues of the projected Hessian below this times the Frobenius norm count as 0.
     pub degeneracy: f64,
+    /// Degenerate pairs whose lambdas agree to this times the Frobenius norm lie on one continuum.
+    pub level: f64,
     /// A tensor whose entries differ from c E by at most this times the largest magnitude is taken for c E.
     pub isotropy: f64,
     /// Whether A = 0 and A = c E give one degenerate pair (the first start); else none.

@@ -42,6 +42,13 @@ pub fn degeneracy<T: Real>(value: f64) -> Result<f64> {
     or_default("degeneracy_tolerance", value, if is_f32::<T>() { 1e-3 } else { 1e-7 })
 }
 
+/// How far lambdas on one continuum are apart, relative to the norm: what rounding and the tolerance leave of them. At an
+/// eigenvector lambda is stationary, so that this is far below the residual.
+pub fn level<T: Real>(degeneracy: f64, tolerance: f64) -> f64 {
+    let rounding = if is_f32::<T>() { 3e-5 } else { 1e-9 };
+    degeneracy.min(f64::max(rounding, 3.0 * tolerance))
+}
+
 /// How far a multiple of the identity may be off, relative to the largest entry: the rounding of a linear transform.
 pub fn isotropy<T: Real>() -> f64 {
     64.0 * T::EPSILON.to_f64()
@@ -88,6 +95,7 @@ pub fn resolve<T: Real>(
     let (start_set, start_count) = starts_of::<T>(shape, options, starts)?;
     let (multinomials, identity) = Plan::<T>::tables(shape)?;
     let (goal, sign) = goal_and_sign(shape, options, compatible);
+    let degeneracy = degeneracy::<T>(options.degeneracy_tolerance)?;
     let plan = Plan {
         shape,
         goal,
@@ -108,7 +116,8 @@ pub fn resolve<T: Real>(
             merge_chord2: chord2(or_default("merge_angle", options.merge_angle, 1f64.to_radians())?),
             merge_value: not_negative("merge_value", options.merge_value)?,
             merge_norm: 0.0,
-            degeneracy: degeneracy::<T>(options.degeneracy_tolerance)?,
+            degeneracy,
+            level: level::<T>(degeneracy, tolerance),
             isotropy: isotropy::<T>(),
             special_pair: true,
             saddles: false,

@@ -218,7 +218,88 @@ def not_finite(rng: np.random.Generator, bench: Bench) -> None:
     bench.outcomes["solved"] += 1
 
 
+def circles(rng: np.random.Generator, bench: Bench) -> None:
+    """All circles of an axisymmetric form, by the polynomial in the squared cosine, also such of nearly one value."""
+    order = int(pick(rng, 4, 6))
+    axis = directions(3, rng, 1)[0]
+    weights = rng.standard_normal(order // 2 + 1)
+    if order == 6 and rng.random() < 0.5:
+        top, gap = 0.7, 10.0 ** rng.uniform(-3.7, -2)
+        low = top / 3 + gap / (3 * top * top)
+        weights = np.array([1.0, -6 * low * top, 3 * (low + top), -2.0])
+    profile = np.polynomial.Polynomial(weights)
+    roots = profile.deriv().roots()
+    inner = roots[np.abs(roots.imag) < 1e-9].real
+    wanted = profile(np.concatenate([[0.0, 1.0], inner[(inner > 1e-3) & (inner < 1 - 1e-3)]]))
+    x = directions(3, rng, 40 * len(monomials(order, 3)))
+    values = profile((x @ axis) ** 2)
+    design = np.prod(x[:, None, :] ** monomials(order, 3)[None], axis=2) * multinomial(monomials(order, 3))
+    entries = np.linalg.lstsq(design, values, rcond=None)[0]
+    scale = float(pick(rng, 1, 1, 1e-300, 1e300))
+    dtype = pick(rng, *REAL) if scale == 1 else np.float64
+    found = bench.call(
+        purlin.sshopm.all, (scale * entries)[None].astype(dtype), order=order, context=bench.context, seed=int(rng.integers(1 << 30)),
+        allowed=(purlin.NoConvergence,),
+    )
+    listed = found.values[0, : int(found.count[0])].astype(float) / scale
+    limit = (1e-8 if epsilon(dtype) < 1e-10 else 2e-5) * np.abs(weights).sum()
+    label = f"circles order={order} {np.dtype(dtype).name} scale={scale:g} {np.round(weights, 5)}"
+    if int(found.status[0]) == purlin.TENSOR_INCOMPLETE:
+        bench.outcomes["reported incomplete"] += 1
+        return
+    for value in wanted:
+        require(np.abs(listed - value).min(initial=np.inf) <= limit, f"{label}: {value} is not among {listed}, status {int(found.status[0])}")
+    bench.outcomes["complete"] += 1
+
+
+def whole(rng: np.random.Generator, bench: Bench) -> None:
+    """By default all pairs of random tensors are listed: as many as a plain search in NumPy finds, and more where it misses some."""
+    order = int(pick(rng, 3, 4, 5, 6, 8))
+    entries = rng.standard_normal((2, len(monomials(order, 3))))
+    found = bench.call(purlin.sshopm.all, entries, order=order, context=bench.context)
+    require(np.array_equal(found.count, found.found), f"whole order={order}: {found.count} of {found.found} pairs are listed")
+    for t in range(len(entries)):
+        if complete(found, t):
+            x = directions(3, rng, 3000)
+            values = form(entries[t], order, x)
+            best = values.max() if order % 2 == 0 else np.abs(values).max()
+            listed = found.values[t, : int(found.count[t])]
+            top = listed.max() if order % 2 == 0 else np.abs(listed).max()
+            require(top >= best - 1e-9, f"whole order={order}: the largest value listed is {top}, {best} was sampled")
+            bench.outcomes["complete"] += 1
+        else:
+            bench.outcomes["reported incomplete"] += 1
+        check_listed(entries[t], order, 3, found, t, np.float64, f"whole order={order}")
+
+
+def special(rng: np.random.Generator, bench: Bench) -> None:
+    """Zero tensors, multiples of the identity, rank one, matrices, and tensors near the ends of the range."""
+    n, order = int(rng.integers(2, 7)), int(pick(rng, 2, 4))
+    dtype = pick(rng, *REAL)
+    size = len(monomials(order, n))
+    zero = bench.call(purlin.sshopm.all, np.zeros((1, size), dtype), order=order, dimension=n, context=bench.context)
+    require(int(zero.status[0]) == purlin.TENSOR_ZERO and int(zero.count[0]) == 1, f"zero tensor: status {zero.status}, {zero.count} pairs")
+    scale = float(pick(rng, 1, 1e-30, 1e30) if dtype == np.float32 else pick(rng, 1, 1e-300, 1e300))
+    isotropic = np.asarray(purlin.symmetric.identity(order, n)) * scale
+    same = bench.call(purlin.sshopm.all, isotropic[None].astype(dtype), order=order, dimension=n, context=bench.context)
+    require(int(same.status[0]) in (purlin.TENSOR_ISOTROPIC, purlin.TENSOR_DEGENERATE), f"identity: status {same.status}")
+    require(abs(float(same.values[0, 0]) / scale - 1) < 1e-5, f"identity: {same.values}")
+    axis = directions(n, rng, 1)[0]
+    one = bench.call(purlin.sshopm.solve, (packed(order, n, [(scale, axis)]))[None].astype(dtype), 4, order=order, dimension=n, context=bench.context)
+    require(abs(float(one.values[0, 0]) / scale - 1) < 1e-4, f"rank one {scale:g}: {one.values}")
+    if order == 2:
+        try:
+            purlin.sshopm.all(isotropic[None], order=2, dimension=n, starts=10, context=bench.context)
+            require(False, "starts of a matrix are taken")
+        except purlin.InvalidArgument:
+            pass
+    bench.outcomes["solved"] += 1
+
+
 ATTACKS = {
+    "circles": circles,
+    "whole": whole,
+    "special": special,
     "axisymmetric": axisymmetric,
     "plane": plane,
     "decomposable": decomposable,

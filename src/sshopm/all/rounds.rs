@@ -1,5 +1,5 @@
-//! Rounds of starts for one tensor: maxima and minima first, then random starts; what ended at a singular point starts
-//! again beside it.
+//! Rounds of starts for one tensor: maxima and minima first, then random starts; what ended at a singular point, or at no
+//! point within the steps that it had, starts again beside it.
 
 use super::approach::Approach;
 use super::set::{Found, PairSet};
@@ -15,7 +15,7 @@ use crate::sshopm::options::{Goal, StartKind, StartStatus};
 use crate::sshopm::plan::{Counts, Iteration, RowBuffers, SignRule, Starts, Tile};
 use crate::sshopm::resolve::chord2;
 
-/// How far a start that ended at a singular point is moved before each trial: a length relative to the radius. Towards a
+/// How far a start that ended without a pair is moved before each trial: a length relative to the radius. Towards a
 /// continuum of eigenvectors the steps of minimum norm go on from where the Newton steps stopped.
 const MOVES: [f64; 4] = [0.0, 0.02, 0.1, 0.5];
 
@@ -38,7 +38,7 @@ pub(super) struct OneTensor<'a, T> {
 #[derive(Default)]
 pub(super) struct Ended {
     pub(super) counts: Counts,
-    /// Starts that ended at singular points, in every trial.
+    /// Starts that ended without a pair in every trial.
     pub(super) lost: usize,
 }
 
@@ -88,7 +88,7 @@ impl<T: Vectorised> super::Search<T> {
 
     /// Newton from `round` random starts after the first `drawn`.
     pub(super) fn random(&mut self, search: &mut OneTensor<'_, T>, drawn: usize, round: usize) -> Result<Ended> {
-        let mut singular = Vec::new();
+        let mut unfinished = Vec::new();
         let mut total = Ended::default();
         let mut first = drawn;
         // Whole chunks together, then the rest.
@@ -97,72 +97,92 @@ impl<T: Vectorised> super::Search<T> {
                 continue;
             }
             let starts = Starts::Drawn { kind: StartKind::Random, seed: self.seed, first, chunks };
-            total.counts = total.counts.plus(self.chunks(search, starts, chunks, size, &mut singular)?);
+            total.counts = total.counts.plus(self.chunks(search, starts, chunks, size, &mut unfinished)?);
             first += chunks * size;
         }
-        total.add(self.again(search, singular)?);
+        total.add(self.again(search, unfinished)?);
         Ok(total)
     }
 
     /// Newton from given vectors, n components each.
     fn given(&mut self, search: &mut OneTensor<'_, T>, vectors: Vec<T>) -> Result<Ended> {
-        let mut singular = Vec::new();
-        let mut total = Ended { counts: self.newton(search, vectors, &mut singular)?, lost: 0 };
-        total.add(self.again(search, singular)?);
+        let mut unfinished = Vec::new();
+        let mut total = Ended { counts: self.newton(search, vectors, &mut unfinished)?, lost: 0 };
+        total.add(self.again(search, unfinished)?);
         Ok(total)
     }
 
-    /// Newton once more from points that are singular, after steps of minimum norm; where they stay singular, from points
-    /// beside them.
-    fn again(&mut self, search: &mut OneTensor<'_, T>, mut singular: Vec<T>) -> Result<Ended> {
+    /// Newton once more from where starts ended without a pair, after steps of minimum norm, then from points beside that. What
+    /// is left counts as a pair where it is one to rounding.
+    fn again(&mut self, search: &mut OneTensor<'_, T>, mut unfinished: Vec<T>) -> Result<Ended> {
         let n = self.plan.shape.dimension;
         let mut total = Ended::default();
-        if singular.is_empty() {
+        if unfinished.is_empty() {
             return Ok(total);
         }
-        let mut noise = alloc::filled("start vectors", singular.len(), 0.0)?;
+        let mut noise = alloc::filled("start vectors", unfinished.len(), 0.0)?;
         let mut approach = Approach::new(self.plan.shape, search.a, &self.plan.multinomials)?;
         let floor = 0.1 * self.plan.tolerance * search.norm;
         for (trial, length) in MOVES.into_iter().enumerate() {
-            if singular.is_empty() {
+            if unfinished.is_empty() {
                 break;
             }
-            let noise = &mut noise[..singular.len()];
+            let noise = &mut noise[..unfinished.len()];
             let seed = self.seed.wrapping_add(1 + to_u64(trial));
             draw(StartKind::Random, seed, search.index, 0, n, noise);
-            for (x, e) in singular.chunks_exact_mut(n).zip(noise.chunks_exact(n)) {
+            for (x, e) in unfinished.chunks_exact_mut(n).zip(noise.chunks_exact(n)) {
                 search.progress.check()?;
                 search.site.context.pool().run(|| approach.run(x, (e, length), floor))?;
             }
-            let starts = std::mem::take(&mut singular);
-            let counts = self.newton(search, starts, &mut singular)?;
+            let starts = std::mem::take(&mut unfinished);
+            let counts = self.newton(search, starts, &mut unfinished)?;
             // The starts were counted as unconverged when they ended first.
             total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
         }
-        total.lost = singular.len() / n;
+        let rule = self.plan.reduction;
+        let limit = self.plan.tolerance.max(32.0 * T::EPSILON.to_f64()) * search.norm;
+        let still = alloc::filled("start vectors", n, 0.0)?;
+        for (i, x) in unfinished.chunks_exact_mut(n).enumerate() {
+            search.progress.check()?;
+            let mut end = approach.ending(x)?;
+            if end.residual > limit {
+                // Newton's steps went round in circles: to the next maximum or minimum, in turns.
+                search.site.context.pool().run(|| {
+                    approach.climb(x, i % 2 == 1)?;
+                    approach.run(x, (&still, 0.0), floor)
+                })?;
+                end = approach.ending(x)?;
+            }
+            if end.residual <= limit {
+                search.set.take(end, &rule, search.norm)?;
+                search.set.collapse(rule.level * search.norm, 3)?;
+            } else {
+                total.lost += 1;
+            }
+        }
         Ok(total)
     }
 
-    fn newton(&mut self, search: &mut OneTensor<'_, T>, vectors: Vec<T>, singular: &mut Vec<T>) -> Result<Counts> {
+    fn newton(&mut self, search: &mut OneTensor<'_, T>, vectors: Vec<T>, unfinished: &mut Vec<T>) -> Result<Counts> {
         let n = self.plan.shape.dimension;
         let mut counts = Counts::default();
         for part in vectors.chunks(CHUNK * n) {
             let mut starts = alloc::with_capacity("start vectors", part.len())?;
             starts.extend_from_slice(part);
-            counts = counts.plus(self.chunks(search, Starts::Shared(starts), 1, part.len() / n, singular)?);
+            counts = counts.plus(self.chunks(search, Starts::Shared(starts), 1, part.len() / n, unfinished)?);
         }
         Ok(counts)
     }
 
-    /// Newton from `chunks` chunks of `size` starts each, over the threads. Vectors of starts that ended at singular points
-    /// are appended to `singular`.
+    /// Newton from `chunks` chunks of `size` starts each, over the threads. Vectors of starts that ended without a pair are
+    /// appended to `unfinished`.
     fn chunks(
         &mut self,
         search: &mut OneTensor<'_, T>,
         starts: Starts<T>,
         chunks: usize,
         size: usize,
-        singular: &mut Vec<T>,
+        unfinished: &mut Vec<T>,
     ) -> Result<Counts> {
         let plan = &mut self.plan;
         let n = plan.shape.dimension;
@@ -188,7 +208,7 @@ impl<T: Vectorised> super::Search<T> {
         let mut input = alloc::with_capacity("packed entries", group * search.a.len())?;
         (0..group).for_each(|_| input.extend_from_slice(search.a));
         let mut counts = Counts::default();
-        let same = plan.reduction.degeneracy * search.norm;
+        let same = plan.reduction.level * search.norm;
         for at in (0..chunks).step_by(group) {
             let here = group.min(chunks - at);
             let first = search.index * chunks + at;
@@ -204,10 +224,15 @@ impl<T: Vectorised> super::Search<T> {
                 search.progress.report(to_i64(search.index), to_i64(search.count), 0.0)?;
             }
             for (v, status) in buffers.start_status[..here * size].iter().enumerate() {
-                if *status == StartStatus::Singular as i32 {
-                    for c in &buffers.start_vectors[v * n..(v + 1) * n] {
-                        alloc::push("start vectors", singular, *c)?;
-                    }
+                if *status == StartStatus::Converged as i32 {
+                    continue;
+                }
+                let x = &buffers.start_vectors[v * n..(v + 1) * n];
+                // A start that left the numbers of its type goes on from nowhere, and is not forgotten.
+                let is_lost = x.iter().any(|c| !c.is_finite());
+                for (i, c) in x.iter().enumerate() {
+                    let c = if is_lost { T::from_f64(f64::from(u8::from(i == 0))) } else { *c };
+                    alloc::push("start vectors", unfinished, c)?;
                 }
             }
         }

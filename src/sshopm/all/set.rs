@@ -1,5 +1,6 @@
 //! The pairs of one tensor found so far.
 
+use super::approach::Ending;
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Real;
@@ -120,7 +121,7 @@ impl<T: Real> PairSet<T> {
         let n = self.shape.dimension;
         let even = self.shape.order.is_multiple_of(2);
         let agree = T::from_f64(rule.merge_norm * norm);
-        let same = T::from_f64(rule.degeneracy * norm);
+        let same = T::from_f64(rule.level * norm);
         let within = T::from_f64(rule.merge_chord2);
         for (k, lambda) in found.values.iter().enumerate() {
             let x = &found.vectors[k * n..(k + 1) * n];
@@ -170,6 +171,36 @@ impl<T: Real> PairSet<T> {
             }
         }
         Ok(())
+    }
+
+    /// Takes in the end of one start, which was found in f64.
+    pub fn take(&mut self, mut end: Ending, rule: &Reduction, norm: f64) -> Result<()> {
+        let odd = !self.shape.order.is_multiple_of(2);
+        if odd && self.sign != SignRule::Raw && end.lambda < 0.0 {
+            end.lambda = -end.lambda;
+            end.x.iter_mut().for_each(|c| *c = -*c);
+            end.hessian.reverse();
+            end.hessian.iter_mut().for_each(|e| *e = -*e);
+        }
+        let flat = rule.degeneracy * norm;
+        let class = match () {
+            () if end.hessian.iter().any(|e| e.abs() <= flat) => PairClass::Degenerate,
+            () if end.hessian.iter().all(|e| *e < 0.0) => PairClass::NegativeStable,
+            () if end.hessian.iter().all(|e| *e > 0.0) => PairClass::PositiveStable,
+            () => PairClass::Unstable,
+        };
+        // As a set of its own, which has its sign rule.
+        let mut one = Self::new(self.shape, if odd { SignRule::Raw } else { self.sign });
+        one.push(end.lambda, end.residual, class, 1, end.x.into_iter(), end.hessian.into_iter())?;
+        let found = Found {
+            values: &one.lambda,
+            residuals: &one.residual,
+            vectors: &one.x,
+            hessian: &one.hessian,
+            classes: &[class as i32],
+            basins: &one.basin,
+        };
+        self.merge(&found, rule, norm)
     }
 
     /// Whether a pair is degenerate: the Morse sum then says nothing.

@@ -285,11 +285,30 @@ fn finish<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>) -> 
         };
         pairs.alive[k] = rule.saddles || high <= flat;
     }
+    if odd {
+        join_turned(plan, loaded, pairs);
+    }
     let status = collapse(rule, loaded, pairs);
     list(plan, loaded, pairs, odd);
     pairs.selected = pairs.order.len();
     pairs.order.truncate(plan.reduction.pairs);
     status
+}
+
+/// For odd order (0, x) and (0, -x) are one pair, which starts reach from either side.
+fn join_turned<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>) {
+    let rule = &plan.reduction;
+    let zero = T::from_f64((32.0 * T::EPSILON.to_f64()).max(plan.tolerance)) * loaded.norm;
+    let within = T::from_f64(rule.merge_chord2);
+    let is_zero = |pairs: &Pairs<T>, k: usize| pairs.alive[k] && (pairs.lambda[k] + loaded.job.isotropic).abs() <= zero;
+    for p in 0..pairs.found {
+        for q in p + 1..pairs.found {
+            if is_zero(pairs, p) && is_zero(pairs, q) && chord2(pairs, plan.shape.dimension, true, p, q) <= within {
+                pairs.alive[q] = false;
+                pairs.basin[p] += pairs.basin[q];
+            }
+        }
+    }
 }
 
 /// Continuum: three or more degenerate pairs at one lambda become one.
@@ -302,7 +321,7 @@ fn collapse<T: Real>(rule: &Reduction, loaded: &Loaded<T>, pairs: &mut Pairs<T>)
         }
         let value = pairs.lambda[leader];
         let whole = (value + loaded.job.isotropic).to_f64().abs();
-        let same = T::from_f64((rule.degeneracy * loaded.norm.to_f64()).max(rule.merge_value * whole));
+        let same = T::from_f64((rule.level * loaded.norm.to_f64()).max(rule.merge_value * whole));
         let members = |pairs: &Pairs<T>, k: usize| is_flat(pairs, k) && (pairs.lambda[k] - value).abs() <= same;
         let count = (leader..pairs.found).filter(|k| members(pairs, *k)).count();
         if count < 3 {
@@ -339,7 +358,11 @@ fn list<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>, odd: 
         let top = pairs.order.first().map_or(0.0, |k| rank(pairs, *k).to_f64());
         let least = absolute.max(rule.relative_threshold * top);
         let mut order = std::mem::take(&mut pairs.order);
-        order.retain(|k| pairs.value(loaded, odd, *k).to_f64() > least);
+        // A peak of the value 0 is none.
+        order.retain(|k| {
+            let value = pairs.value(loaded, odd, *k).to_f64();
+            value > least || (value == least && least != 0.0)
+        });
         pairs.order = order;
     }
     if rule.separation_chord2 > 0.0 {

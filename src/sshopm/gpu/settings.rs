@@ -55,6 +55,7 @@ pub(super) fn of<T: Real>(
         merge_chord2: rule.merge_chord2,
         merge_value: rule.merge_value,
         degeneracy: rule.degeneracy,
+        level: rule.level,
         isotropy: rule.isotropy,
         thresholds: rule.absolute_threshold.map(|a| (a, rule.relative_threshold)),
         separation_chord2: rule.separation_chord2,

@@ -221,7 +221,8 @@ fn equal_eigenvalues_of_a_matrix_are_one_entry() {
     let c = context(1);
     let q = frame(3, 9);
     let form = sum([square_of(&q[0]), square_of(&q[1]), scaled(&square_of(&q[2]), 3.0)]);
-    let r = search::<f64>(&c, 2, 3, &form);
+    let a = symmetric::<f64>(&c, 2, 3, &packed(2, 3, &form));
+    let r = find_as::<f64>(&c, &a, &AllOptions::default(), 64);
     assert_eq!((r.count, r.status), (2, TensorStatus::Degenerate as i32), "{:?}", r.values);
     assert!((r.values[0] - 3.0).abs() < 1e-12 && (r.values[1] - 1.0).abs() < 1e-12);
 }
@@ -232,4 +233,90 @@ fn a_search_that_ends_before_a_round_found_nothing_new_is_not_complete() {
     let a = symmetric::<f64>(&c, 4, 3, &KOFIDIS_REGALIA);
     let o = AllOptions { starts: 40, max_starts: 40, ..AllOptions::default() };
     assert_eq!(find_as::<f64>(&c, &a, &o, 16).status, TensorStatus::Incomplete as i32);
+}
+
+#[test]
+fn circles_of_nearly_one_lambda_are_several_entries() {
+    let c = context(2);
+    for gap in [1e-2, 1e-3, 2e-4] {
+        // c(u), u = (axis . x)^2, with c' = -6 (u - low) (u - top): 1 on the equator, 1 - gap on the circle at `top`.
+        let top = 0.7;
+        let low = top / 3.0 + gap / (3.0 * top * top);
+        let a = [1.0, -6.0 * low * top, 3.0 * (low + top), -2.0];
+        // The same in u and 1 - u, of degree 3 together.
+        let w = [a[0], 3.0 * a[0] + a[1], 3.0 * a[0] + 2.0 * a[1] + a[2], a[0] + a[1] + a[2] + a[3]];
+        let form = axisymmetric(&w, 3, 12);
+        let wanted = [value(&w, 0.0), value(&w, top), value(&w, low), value(&w, 1.0)];
+        assert!((wanted[0] - wanted[1] - gap).abs() < 1e-14);
+        for (r, close) in [(search::<f64>(&c, 6, 3, &form), 1e-10), (search::<f32>(&c, 6, 3, &form), 1e-5)] {
+            let listed = &r.values[..r.count];
+            for value in wanted {
+                assert!(listed.iter().any(|v| (v - value).abs() <= close), "{gap}: {value} is not in {listed:?}");
+            }
+            assert_eq!((r.count, r.status), (4, TensorStatus::Degenerate as i32), "{gap}: {listed:?}");
+        }
+    }
+}
+
+#[test]
+fn starts_that_run_out_of_steps_go_on() {
+    let c = context(2);
+    for (m, n) in [(4, 3), (3, 3), (4, 4)] {
+        let packed = normals(31 + m as u64, 5, Symmetric { order: m, dimension: n }.count());
+        let a = symmetric::<f64>(&c, m, n, &packed);
+        let whole = find_as::<f64>(&c, &a, &AllOptions { starts: 300, ..AllOptions::default() }, 200);
+        assert_eq!(whole.status, TensorStatus::Ok as i32);
+        for max_iterations in [1, 4] {
+            let o = AllOptions { starts: 300, max_iterations, ..AllOptions::default() };
+            let r = find_as::<f64>(&c, &a, &o, 200);
+            // A start that ends without a pair makes the set incomplete, whatever its sum says.
+            let says_so = r.status == TensorStatus::Incomplete as i32;
+            let what = format!("order {m}, n = {n}, {max_iterations} steps");
+            assert!(says_so || (r.status, r.count) == (whole.status, whole.count), "{what}: {} {}", r.status, r.count);
+            assert!(n > 3 || !says_so, "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_size_of_a_tensor_changes_no_pair() {
+    let c = context(1);
+    // Circles of eigenvectors, so that steps of minimum norm are taken.
+    let form = axisymmetric(&normals(3, 100, 3), 3, 3);
+    let entries = packed(4, 3, &form);
+    let of = |e: i32| entries.iter().map(|x| x * 2.0f64.powi(e)).collect::<Vec<f64>>();
+    let o = AllOptions { starts: 200, ..AllOptions::default() };
+    let one = find_as::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries), &o, 16);
+    let single = find_as::<f32>(&c, &symmetric::<f32>(&c, 4, 3, &entries), &o, 16);
+    for e in [-1010, -500, 500, 1010] {
+        let r = find_as::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &of(e)), &o, 16);
+        assert_eq!((r.count, r.status), (one.count, one.status), "2^{e}");
+        for (a, b) in r.values[..r.count].iter().zip(&one.values) {
+            assert!((a * 2.0f64.powi(-e / 2) * 2.0f64.powi(-e - -e / 2) - b).abs() <= 1e-11, "2^{e}: {a}, not {b}");
+        }
+    }
+    for e in [-124, 120] {
+        let r = find_as::<f32>(&c, &symmetric::<f32>(&c, 4, 3, &of(e)), &o, 16);
+        assert_eq!((r.count, r.status), (single.count, single.status), "2^{e} in f32");
+    }
+}
+
+#[test]
+fn options_of_the_search_are_refused_for_matrices() {
+    let c = context(1);
+    let a = symmetric::<f64>(&c, 2, 3, &[1.0, 0.0, 0.0, 2.0, 0.0, 3.0]);
+    let none = AllOptions::default();
+    for (name, o) in [
+        ("starts", AllOptions { starts: 100, ..none.clone() }),
+        ("max_starts", AllOptions { max_starts: 100, ..none.clone() }),
+        ("max_iterations", AllOptions { max_iterations: 100, ..none.clone() }),
+        ("tolerance", AllOptions { tolerance: 1e-8, ..none.clone() }),
+        ("merge_angle", AllOptions { merge_angle: 1e-3, ..none.clone() }),
+        ("merge_value", AllOptions { merge_value: 1e-3, ..none.clone() }),
+    ] {
+        let mut results = crate::sshopm::Results::default();
+        let run = crate::sshopm::all(&c, None, &a, &o, &mut results, None, None, &crate::progress::Progress::none());
+        let problem = run.unwrap_err().to_string();
+        assert!(problem.starts_with(name) && problem.contains("matrices"), "{problem}");
+    }
 }

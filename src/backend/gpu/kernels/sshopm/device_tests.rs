@@ -105,6 +105,7 @@ fn settings<T: Real>(goal: i32) -> Settings {
         keep_classes: 0b1111,
         merge_chord2: chord(1f64.to_radians()),
         degeneracy: if single { 1e-3 } else { 1e-7 },
+        level: if single { 3e-5 } else { 1e-9 },
         isotropy: if single { 1e-6 } else { 1e-13 },
         ..Settings::default()
     }

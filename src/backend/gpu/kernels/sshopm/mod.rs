@@ -102,6 +102,8 @@ pub struct Settings {
     pub merge_value: f64,
     /// Relative size of Hessian eigenvalues that count as 0.
     pub degeneracy: f64,
+    /// Relative distance of the values of one continuum.
+    pub level: f64,
     /// Relative distance from a multiple of the identity that counts as none.
     pub isotropy: f64,
     /// Smallest absolute and relative value of a peak, where there are such thresholds.

@@ -22,6 +22,7 @@ pub(super) struct SolveParams {
     pub(super) merge_chord2: f64,
     pub(super) merge_value: f64,
     pub(super) degeneracy: f64,
+    pub(super) level: f64,
     pub(super) isotropy: f64,
     pub(super) absolute_threshold: f64,
     pub(super) relative_threshold: f64,

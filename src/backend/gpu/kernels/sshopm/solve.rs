@@ -36,6 +36,7 @@ impl Solve<'_> {
             merge_chord2: s.merge_chord2,
             merge_value: s.merge_value,
             degeneracy: s.degeneracy,
+            level: s.level,
             isotropy: s.isotropy,
             absolute_threshold,
             relative_threshold,
