@@ -140,7 +140,29 @@ contains
     if (o%status /= PURLIN_SUCCESS .or. status == PURLIN_SUCCESS) return
     o%status = status
     o%message = purlin_last_error_message()
+    if (counts_from_zero(o%message)) o%message = o%message // ' (counted from 0)'
   end subroutine
+
+  !> Whether a message of the library names cores, bonds, sites or elements by number: the library counts them from 0.
+  function counts_from_zero(message) result(counts)
+    character(*), intent(in) :: message
+    logical :: counts
+    character(10), parameter :: words(8) = [character(10) :: 'core', 'cores', 'bond', 'site', 'tuple', 'cut: is', &
+      'centre: is', 'first: is']
+    integer :: i, at, next
+    counts = .true.
+    do i = 1, size(words)
+      at = 1
+      do
+        next = index(message(at:), trim(words(i)) // ' ')
+        if (next == 0) exit
+        at = at + next + len_trim(words(i))
+        if (at > len(message)) exit
+        if (index('0123456789', message(at:at)) > 0) return
+      end do
+    end do
+    counts = .false.
+  end function
 
   !> Records an invalid argument found by the Fortran layer itself.
   subroutine refuse(o, message)

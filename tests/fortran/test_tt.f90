@@ -143,6 +143,13 @@ contains
     call c%create(context, options)
     call c%plan(x, y, info)
     call check(info%cut == 3, 'the last bond of three')
+    options%cut = 9
+    call c%create(context, options)
+    call c%plan(x, y, info, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. &
+      text == 'cut: is 8, the last of 3 bonds is 2 (counted from 0)', text)
+    options%cut = 3
+    call c%create(context, options)
     options%cut = -1
     options%algorithm = PURLIN_TT_ALGORITHM_REDUCED
     call c%create(context, options)

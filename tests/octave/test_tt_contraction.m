@@ -29,6 +29,8 @@ function test_tt_contraction()
   check_error('purlin:cancelled', '', @() purlin.tt_inner(x, x, 'progress', @(step, steps, measure) true));
   check_error('purlin:invalidArgument', 'algorithm', @() purlin.tt_inner(x, x, 'algorithm', 'fast'));
   check_error('purlin:invalidArgument', 'mode size', @() purlin.tt_inner(x, {rand(1, 2), rand(1, 2), rand(1, 2)}));
+  check_error('purlin:invalidArgument', 'cut: is 98, the last of', @() purlin.tt_inner(x, x, 'cut', 99));
+  check_error('purlin:invalidArgument', '(counted from 0)', @() purlin.tt_inner(x, x, 'cut', 99));
   operators();
   algebra(x, y, A, B);
   check(purlin.live_handles() == before, 'no handle is left');

@@ -1,6 +1,7 @@
 /* Errors and the handles that must not outlive a command. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "gateway.h"
 
@@ -76,8 +77,27 @@ static const char *name_of(purlin_status status) {
 
 void fail_with(purlin_status status, const char *message) { fail(name_of(status), "%s", message); }
 
+/* Whether a message of the library names cores, bonds, sites or elements by number: the library counts them from 0. */
+static int counts_from_zero(const char *message) {
+  static const char *const words[] = {"core ", "cores ", "bond ", "site ", "tuple ", "cut: is ", "centre: is ", "first: is "};
+  const char *at;
+  size_t i, length;
+  for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+    length = strlen(words[i]);
+    for (at = strstr(message, words[i]); at; at = strstr(at + length, words[i]))
+      if (at[length] >= '0' && at[length] <= '9') return 1;
+  }
+  return 0;
+}
+
 void check(purlin_status status) {
-  if (status != PURLIN_SUCCESS) fail_with(status, purlin_last_error_message());
+  char text[2048];
+  const char *message;
+  if (status == PURLIN_SUCCESS) return;
+  message = purlin_last_error_message();
+  if (!counts_from_zero(message)) fail_with(status, message);
+  (void)snprintf(text, sizeof text, "%s (counted from 0)", message);
+  fail_with(status, text);
 }
 
 void check_and_destroy(purlin_status status, purlin_stream *stream) {
