@@ -2,8 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
+#include <pthread.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static double from[6] = {1, 2, 3, 4, 5, 6}, to[6];
@@ -35,6 +37,34 @@ static void inherited(purlin_context *context, purlin_stream *stream, purlin_ten
   FORKED(purlin_matrix_copy_csr(context, PURLIN_F64, 0, 1, 1, 0, PURLIN_I32, rows, PURLIN_I32, NULL, NULL, &n));
   FORKED(purlin_matrix_copy(context, NULL, m, m));
   CHECK(!t && !n && !s);
+}
+
+static void *sleeping(void *argument) {
+  const struct timespec pause = {0, 100000000};
+  nanosleep(&pause, NULL);
+  return argument;
+}
+
+/* The C library gives the stacks of threads that stayed in the parent, and with these their names, to the child's next threads:
+   the destruction of the parent's context must leave those alone. */
+static int destroying(purlin_context *context) {
+  enum { THREADS = 6 };
+  pthread_t threads[THREADS];
+  pthread_attr_t attributes;
+  purlin_context *own;
+  long k;
+  alarm(60);
+  checks_made = checks_failed = 0;
+  own = cpu_context(3);
+  CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, 1 << 20) == 0);
+  for (k = 0; k < THREADS; k++) CHECK(pthread_create(&threads[k], &attributes, sleeping, (void *)k) == 0);
+  OK(purlin_context_destroy(context));
+  for (k = 0; k < THREADS; k++) {
+    void *result = NULL;
+    CHECK(pthread_join(threads[k], &result) == 0 && result == (void *)k);
+  }
+  OK(purlin_context_destroy(own));
+  return finish();
 }
 
 /* The child's life, ended by exit(): what runs at the end of a program runs, and must not hang. */
@@ -80,7 +110,22 @@ int main(void) {
   CHECK(pid > 0);
   CHECK(waitpid(pid, &status, 0) == pid);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  OK(purlin_stream_destroy(stream));
+  OK(purlin_tensor_destroy(a));
+  OK(purlin_tensor_destroy(b));
+  OK(purlin_matrix_destroy(m));
+  fflush(stdout);
+  pid = fork();
+  if (pid == 0) _exit(destroying(context));
+  CHECK(pid > 0);
+  CHECK(waitpid(pid, &status, 0) == pid);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   /* The parent notices nothing. */
+  stream = NULL;
+  OK(purlin_tensor_create(context, PURLIN_F64, PURLIN_HOST, 0, 2, dims, &a));
+  b = array2(context, PURLIN_F64, 2, 3, to);
+  OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 2, 3, &m));
+  OK(purlin_stream_create(context, &stream));
   OK(purlin_tensor_copy(context, stream, a, b));
   OK(purlin_stream_synchronize(stream));
   OK(purlin_tensor_destroy(a));

@@ -116,8 +116,10 @@ fn is_default_arithmetic() -> bool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // After a fork the threads live in the parent alone, and a lock of theirs may be held for ever: leak instead.
+        // After a fork the threads live in the parent alone, and a lock of theirs may be held for ever: leak instead. Their names
+        // may be those of the child's new threads, which must not be detached in their place.
         if self.process != std::process::id() {
+            self.handles.drain(..).for_each(std::mem::forget);
             return;
         }
         // SAFETY: dropped here alone, once.
