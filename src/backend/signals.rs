@@ -26,6 +26,32 @@ pub fn start_blocked<R>(start: impl FnOnce() -> R) -> R {
     start()
 }
 
+/// Writes to a file, or sets its size. Beyond the process' limit on the size of files (`ulimit -f`) the system sends SIGXFSZ, which
+/// ends a process that has no handler for it. Here it is discarded: the error that the operation returns says the same.
+pub fn without_size_signal<R>(write: impl FnOnce() -> R) -> R {
+    // SAFETY: all-zero sets are values of this plain type; the functions below fill both.
+    let (mut size, mut before) =
+        unsafe { (std::mem::zeroed::<libc::sigset_t>(), std::mem::zeroed::<libc::sigset_t>()) };
+    // SAFETY: sets of this function's, and a signal that exists.
+    let is_blocked = unsafe {
+        libc::sigemptyset(&raw mut size);
+        libc::sigaddset(&raw mut size, libc::SIGXFSZ);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const size, &raw mut before);
+        libc::sigismember(&raw const before, libc::SIGXFSZ) == 1
+    };
+    let outcome = write();
+    // Where it was blocked already, the host finds it pending, as after a write of its own.
+    if !is_blocked {
+        let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: sets and a time of this function's; the second call restores the thread's own set.
+        unsafe {
+            while libc::sigtimedwait(&raw const size, std::ptr::null_mut(), &raw const now) == libc::SIGXFSZ {}
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        }
+    }
+    outcome
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +72,27 @@ mod tests {
         let thread = start_blocked(|| std::thread::spawn(blocked));
         assert_eq!(thread.join().unwrap(), [true, true, true, true, before[4]]);
         assert_eq!(blocked(), before);
+    }
+
+    #[test]
+    fn a_write_beyond_the_limit_of_file_sizes_leaves_no_signal() {
+        let raise = || {
+            // SAFETY: sends this thread a signal; it is blocked meanwhile.
+            assert_eq!(unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGXFSZ) }, 0);
+            7
+        };
+        assert_eq!(without_size_signal(raise), 7, "the process goes on");
+        assert!(!is_blocked(libc::SIGXFSZ));
+        // A thread that blocks it finds it pending.
+        let pending = || {
+            // SAFETY: fills a local set and reads it.
+            unsafe {
+                let mut set = std::mem::zeroed();
+                libc::sigpending(&raw mut set);
+                libc::sigismember(&raw const set, libc::SIGXFSZ) == 1
+            }
+        };
+        let thread = start_blocked(|| std::thread::spawn(move || (without_size_signal(raise), pending())));
+        assert_eq!(thread.join().unwrap(), (7, true));
     }
 }

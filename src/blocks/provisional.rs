@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use super::regular::{Destination, create_unnamed, sync_folder};
 use super::source::{file_fault, io_error};
+use crate::backend::signals::without_size_signal;
 use crate::error::{Error, Result};
 
 /// A file under a provisional name. Dropped before [`ProvisionalFile::finish`] it is removed.
@@ -86,7 +87,12 @@ impl ProvisionalFile {
     /// Writes at a byte of the file.
     pub fn write_at(&self, data: &[u8], place: u64) -> Result<()> {
         file_fault(&self.path, "write")?;
-        self.file.write_all_at(data, place).map_err(|e| io_error(&self.partial, "write", &e))
+        without_size_signal(|| self.file.write_all_at(data, place)).map_err(|e| io_error(&self.partial, "write", &e))
+    }
+
+    /// Sets the size of the file, which is zero where nothing was written.
+    pub fn set_size(&self, bytes: u64) -> Result<()> {
+        without_size_signal(|| self.file.set_len(bytes)).map_err(|e| io_error(&self.path, "set the size", &e))
     }
 
     /// Makes the contents durable, and checks that the file may still be renamed.

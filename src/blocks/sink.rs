@@ -8,7 +8,6 @@ use std::path::Path;
 use super::array::{ArrayInfo, Block};
 use super::number::Endianness;
 use super::provisional::ProvisionalFile;
-use super::source::io_error;
 use crate::alloc;
 use crate::error::{Error, Result};
 
@@ -115,7 +114,7 @@ impl FileSink {
         let file = ProvisionalFile::create(path)?;
         // A sparse file of the full size now: a disk without room for it should say so before the work, where it can.
         let size = offset.saturating_add(crate::shape::to_u64(info.bytes()));
-        file.file().set_len(size).map_err(|e| io_error(path, "set the size", &e))?;
+        file.set_size(size)?;
         let bytes = if endianness == Endianness::NATIVE { 0 } else { SWAPPED * info.number.size() };
         let swapped = alloc::filled("bytes in a file's order", bytes, 0u8)?;
         Ok(Self { info, file, offset, endianness, swapped })

@@ -31,7 +31,7 @@ static inline int is_refusal(purlin_status status) {
   return status == PURLIN_ERROR_OUT_OF_MEMORY || status == PURLIN_ERROR_IO || status == PURLIN_ERROR_NOT_SUPPORTED;
 }
 
-/* Runs `work` in a child, which leaves by its result: 0 for a success, 1 for a refusal, else an error. */
+/* Runs `work` in a child, which leaves by its result: 0 for a success, 1 for a refusal, else an error. `family` may be NULL. */
 static inline void in_child(struct ends *ends, int (*work)(const struct family *, int64_t), const struct family *family,
                             int64_t argument) {
   int status = -1;
@@ -47,14 +47,15 @@ static inline void in_child(struct ends *ends, int (*work)(const struct family *
   if (WIFSIGNALED(status)) {
     ends->killed++;
     ends->signals[WTERMSIG(status) & 63]++;
-    if (getenv("PURLIN_TEST_VERBOSE")) printf("  %s %lld: signal %d\n", family->name, (long long)argument, WTERMSIG(status));
+    if (getenv("PURLIN_TEST_VERBOSE"))
+      printf("  %s %lld: signal %d\n", family ? family->name : "", (long long)argument, WTERMSIG(status));
   } else if (WEXITSTATUS(status) == 0) {
     ends->succeeded++;
   } else if (WEXITSTATUS(status) == 1) {
     ends->refused++;
   } else {
     ends->wrong++;
-    printf("  %s %lld: exit status %d\n", family->name, (long long)argument, WEXITSTATUS(status));
+    printf("  %s %lld: exit status %d\n", family ? family->name : "", (long long)argument, WEXITSTATUS(status));
   }
 }
 

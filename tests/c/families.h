@@ -4,6 +4,7 @@
 #define PURLIN_TESTS_FAMILIES_H
 
 #include <math.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -95,30 +96,38 @@ static inline purlin_status family_dwi(void) {
   return status;
 }
 
-/* A volume of 24^3 from 60 views. */
-static inline purlin_status family_fdk(void) {
-  enum { COLUMNS = 32, ROWS = 24, VIEWS = 60, N = 24 };
-  static double angles[VIEWS];
-  purlin_context *context;
-  purlin_status status = family_context(&context);
-  purlin_tensor *projections = NULL, *volume = NULL;
-  purlin_fdk *fdk = NULL;
+/* A reconstruction of 24^3 voxels. */
+static inline purlin_status family_fdk_of(purlin_context *context, int64_t columns, int64_t rows, int64_t views,
+                                          purlin_fdk **fdk) {
+  enum { MOST_VIEWS = 60, N = 24 };
+  static double angles[MOST_VIEWS];
+  purlin_status status = PURLIN_SUCCESS;
   purlin_fdk_geometry g;
   purlin_fdk_grid grid;
-  int64_t panel[3] = {COLUMNS, ROWS, VIEWS}, cube[3] = {N, N, N};
   int k;
-  for (k = 0; k < VIEWS; k++) angles[k] = 6.283185307179586 * k / VIEWS;
+  for (k = 0; k < views; k++) angles[k] = 6.283185307179586 * k / (double)views;
   THEN(purlin_fdk_geometry_init(&g, sizeof g));
   THEN(purlin_fdk_grid_init(&grid, sizeof grid));
   g.source_to_axis = 500, g.source_to_detector = 1000;
   g.column_pitch = g.row_pitch = 4;
-  g.detector_columns = COLUMNS, g.detector_rows = ROWS, g.views = VIEWS, g.angles = angles;
+  g.detector_columns = columns, g.detector_rows = rows, g.views = views, g.angles = angles;
   grid.nx = grid.ny = grid.nz = N;
   grid.dx = grid.dy = grid.dz = 1.5;
   grid.x0 = grid.y0 = grid.z0 = -1.5 * (N - 1) / 2;
+  return THEN(purlin_fdk_create(context, &g, &grid, NULL, fdk));
+}
+
+/* A volume from 60 views. */
+static inline purlin_status family_fdk(void) {
+  enum { COLUMNS = 32, ROWS = 24, VIEWS = 60, N = 24 };
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_tensor *projections = NULL, *volume = NULL;
+  purlin_fdk *fdk = NULL;
+  int64_t panel[3] = {COLUMNS, ROWS, VIEWS}, cube[3] = {N, N, N};
   THEN(purlin_tensor_borrow(context, PURLIN_F32, 0, 3, panel, NULL, family_projections, &projections));
   THEN(purlin_tensor_borrow(context, PURLIN_F32, 0, 3, cube, NULL, family_volume, &volume));
-  THEN(purlin_fdk_create(context, &g, &grid, NULL, &fdk));
+  THEN(family_fdk_of(context, COLUMNS, ROWS, VIEWS, &fdk));
   THEN(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, volume, NULL));
   GONE(purlin_fdk_destroy(fdk));
   GONE(purlin_tensor_destroy(volume));
@@ -301,6 +310,69 @@ static inline purlin_status family_files(void) {
   return status;
 }
 
+/* The path of an output file of this process; valid until four more are asked for. */
+static inline const char *family_path(const char *end) {
+  static char paths[4][64];
+  static int at = 0;
+  at = (at + 1) % 4;
+  snprintf(paths[at], sizeof paths[at], "families-%ld%s", (long)getpid(), end);
+  return paths[at];
+}
+
+/* Files that are written: a compressed matrix file, a volume as a TIFF file, which is read again, and a restart file. */
+static inline purlin_status family_outputs(void) {
+  enum { COLUMNS = 32, ROWS = 24, VIEWS = 60, N = 24 };
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_matrix *graph = NULL, *a = NULL;
+  purlin_tensor *projections = NULL, *s = NULL, *volume = NULL;
+  purlin_source *source = NULL, *pages = NULL;
+  purlin_sink *sink = NULL, *array = NULL;
+  purlin_fdk *scan = NULL, *again = NULL;
+  purlin_rsvd *rsvd = NULL;
+  purlin_rsvd_options o;
+  int64_t panel[3] = {COLUMNS, ROWS, VIEWS}, cube[3] = {N, N, N};
+  const char *market = family_path(".mtx.gz"), *tiff = family_path(".tif"), *state = family_path(".state");
+  THEN(family_graph_of(context, &graph));
+  THEN(purlin_matrix_write_market(graph, market, 0));
+  THEN(purlin_tensor_borrow(context, PURLIN_F32, 0, 3, panel, NULL, family_projections, &projections));
+  THEN(purlin_source_from_tensor(context, projections, &source));
+  THEN(purlin_sink_to_tiff(context, tiff, PURLIN_F32, N, N, N, &sink));
+  THEN(family_fdk_of(context, COLUMNS, ROWS, VIEWS, &scan));
+  THEN(purlin_fdk_reconstruct(scan, NULL, source, sink, NULL));
+  THEN(purlin_tensor_borrow(context, PURLIN_F32, 0, 3, cube, NULL, family_volume, &volume));
+  THEN(purlin_source_from_tiff(context, 1, &tiff, &pages));
+  THEN(purlin_sink_to_tensor(context, volume, &array));
+  THEN(family_fdk_of(context, N, N, N, &again));
+  THEN(purlin_fdk_reconstruct(again, NULL, pages, array, NULL));
+  THEN(purlin_rsvd_options_init(&o, sizeof o));
+  o.rank = 5;
+  o.power_iterations = 3;
+  o.method = PURLIN_RSVD_METHOD_FUSED;
+  o.restart_path = state;
+  THEN(purlin_rsvd_create(context, &o, &rsvd));
+  THEN(family_matrix(context, 200, 100, family_input, &a));
+  THEN(family_vector(context, 5, family_output[1], &s));
+  THEN(purlin_rsvd_compute(rsvd, NULL, a, NULL, s, NULL, NULL));
+  GONE(purlin_tensor_destroy(s));
+  GONE(purlin_matrix_destroy(a));
+  GONE(purlin_rsvd_destroy(rsvd));
+  GONE(purlin_fdk_destroy(again));
+  GONE(purlin_sink_destroy(array));
+  GONE(purlin_source_destroy(pages));
+  GONE(purlin_tensor_destroy(volume));
+  GONE(purlin_fdk_destroy(scan));
+  GONE(purlin_sink_destroy(sink));
+  GONE(purlin_source_destroy(source));
+  GONE(purlin_tensor_destroy(projections));
+  GONE(purlin_matrix_destroy(graph));
+  GONE(purlin_context_destroy(context));
+  remove(market);
+  remove(tiff);
+  remove(state);
+  return status;
+}
+
 static const struct family {
   const char *name;
   purlin_status (*call)(void);
@@ -308,6 +380,7 @@ static const struct family {
     {"sshopm", family_sshopm}, {"dwi", family_dwi},         {"fdk", family_fdk},   {"rsvd", family_rsvd},
     {"pca", family_pca},       {"rpca", family_rpca},       {"spmv", family_spmv}, {"spectra", family_spectra},
     {"tt", family_tt},         {"files", family_files},
+    {"outputs", family_outputs},
 };
 
 #endif

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::backend::memory::{Budget, HostMemory};
+use crate::backend::signals::without_size_signal;
 use crate::blocks::regular::create_unnamed;
 use crate::blocks::source::{file_fault, io_error};
 use crate::error::Result;
@@ -72,7 +73,7 @@ impl Scratch {
         let (file, path) = create_unnamed(&folder, stem, 0o600).map_err(|e| io_error(&folder, "create", &e))?;
         std::fs::remove_file(&path).map_err(|e| io_error(&path, "remove", &e))?;
         // Zeros that take no room until they are written.
-        file.set_len(bytes).map_err(|e| io_error(&path, "size", &e))?;
+        without_size_signal(|| file.set_len(bytes)).map_err(|e| io_error(&path, "size", &e))?;
         Ok(Self { file, path })
     }
 
@@ -83,6 +84,7 @@ impl Scratch {
 
     fn write(&self, offset: usize, data: &[u8]) -> Result<()> {
         file_fault(&self.path, "write")?;
-        self.file.write_all_at(data, to_u64(offset)).map_err(|e| io_error(&self.path, "write", &e))
+        without_size_signal(|| self.file.write_all_at(data, to_u64(offset)))
+            .map_err(|e| io_error(&self.path, "write", &e))
     }
 }

@@ -1,0 +1,300 @@
+/* Output files of runs that end half way: at a limit on the size of files, and by SIGKILL. And input files that become shorter
+   while they are read. Each run is a process in a folder of its own. */
+#define _DEFAULT_SOURCE
+#include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "children.h"
+
+static char folder[] = "/tmp/purlin-broken-XXXXXX";
+
+/* Files of the folder; of those, the ones under a provisional name: the target's, 16 hexadecimal digits, "partial". */
+static int files(const char *target, int *partial) {
+  DIR *open = opendir(folder);
+  struct dirent *entry;
+  int all = 0;
+  *partial = 0;
+  while (open && (entry = readdir(open)) != NULL) {
+    const char *rest = entry->d_name + strlen(target);
+    if (entry->d_name[0] == '.') continue;
+    all++;
+    if (strncmp(entry->d_name, target, strlen(target)) == 0 && rest[0] == '.' && strspn(rest + 1, "0123456789abcdef") == 16 &&
+        strcmp(rest + 17, ".partial") == 0)
+      ++*partial;
+  }
+  if (open) closedir(open);
+  return all;
+}
+
+static void empty_folder(void) {
+  DIR *open = opendir(folder);
+  struct dirent *entry;
+  while (open && (entry = readdir(open)) != NULL)
+    if (entry->d_name[0] != '.') CHECK(remove(entry->d_name) == 0);
+  if (open) closedir(open);
+}
+
+static int64_t size_of(const char *name) {
+  struct stat found;
+  return stat(name, &found) == 0 ? (int64_t)found.st_size : -1;
+}
+
+/* A writer of one file. */
+struct writer {
+  const char *target;
+  purlin_status (*write)(const char *path);
+};
+
+/* Views of a scan; the process ends itself when `stop_at` is read. */
+static int64_t stop_at = -1;
+
+static int32_t read_views(const int64_t *first, const int64_t *count, void *block, void *user) {
+  float *values = block;
+  int64_t i;
+  (void)user;
+  if (stop_at >= 0 && first[2] + count[2] > stop_at) raise(SIGKILL);
+  for (i = 0; i < count[0] * count[1] * count[2]; i++) values[i] = (float)(i % 7);
+  return 0;
+}
+
+enum { N = 24 };
+
+/* A reconstruction whose volume goes to a sink slab after slab. */
+static purlin_status write_volume(const char *path, purlin_status (*make)(purlin_context *, const char *, purlin_sink **)) {
+  const int64_t panel[3] = {N, N, N};
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_source *source = NULL;
+  purlin_sink *sink = NULL;
+  purlin_fdk *fdk = NULL;
+  THEN(make(context, path, &sink));
+  THEN(family_fdk_of(context, N, N, N, &fdk));
+  THEN(purlin_source_from_callback(context, PURLIN_F32, 3, panel, read_views, NULL, &source));
+  THEN(purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  GONE(purlin_source_destroy(source));
+  GONE(purlin_sink_destroy(sink));
+  GONE(purlin_fdk_destroy(fdk));
+  GONE(purlin_context_destroy(context));
+  return status;
+}
+
+static const int64_t cube[3] = {N, N, N};
+
+static purlin_status to_file(purlin_context *context, const char *path, purlin_sink **sink) {
+  return purlin_sink_to_file(context, path, 0, PURLIN_F32, 0, 3, cube, sink);
+}
+static purlin_status to_metaimage(purlin_context *context, const char *path, purlin_sink **sink) {
+  return purlin_sink_to_metaimage(context, path, PURLIN_F32, 3, cube, NULL, NULL, sink);
+}
+static purlin_status to_tiff(purlin_context *context, const char *path, purlin_sink **sink) {
+  return purlin_sink_to_tiff(context, path, PURLIN_F32, N, N, N, sink);
+}
+static purlin_status raw(const char *path) { return write_volume(path, to_file); }
+static purlin_status metaimage(const char *path) { return write_volume(path, to_metaimage); }
+static purlin_status tiff(const char *path) { return write_volume(path, to_tiff); }
+
+static purlin_status graph_to(const char *path, purlin_status (*write)(const purlin_matrix *, const char *, purlin_flags)) {
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_matrix *graph = NULL;
+  THEN(family_graph_of(context, &graph));
+  THEN(write(graph, path, 0));
+  GONE(purlin_matrix_destroy(graph));
+  GONE(purlin_context_destroy(context));
+  return status;
+}
+static purlin_status market(const char *path) { return graph_to(path, purlin_matrix_write_market); }
+static purlin_status edges(const char *path) { return graph_to(path, purlin_matrix_write_edges); }
+
+static int64_t passes_read;
+
+/* A matrix read from a function; the process ends itself in the pass after `stop_at` of them. */
+static int32_t read_matrix(const int64_t *first, const int64_t *count, void *block, void *user) {
+  double *values = block;
+  int64_t i, j;
+  (void)user;
+  if (first[0] == 0 && first[1] == 0 && stop_at >= 0 && passes_read++ >= stop_at) raise(SIGKILL);
+  for (j = 0; j < count[1]; j++)
+    for (i = 0; i < count[0]; i++) *values++ = family_input[(first[0] + i) * 100 + first[1] + j];
+  return 0;
+}
+
+/* Singular values of a 100 x 100 matrix, with a restart file. */
+static purlin_status low_rank(const char *path) {
+  const int64_t dims[2] = {100, 100};
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_source *source = NULL;
+  purlin_matrix *a = NULL;
+  purlin_tensor *s = NULL;
+  purlin_rsvd *rsvd = NULL;
+  purlin_rsvd_options o;
+  THEN(purlin_rsvd_options_init(&o, sizeof o));
+  o.rank = 5;
+  o.power_iterations = 3;
+  o.method = PURLIN_RSVD_METHOD_FUSED;
+  o.restart_path = path;
+  THEN(purlin_source_from_callback(context, PURLIN_F64, 2, dims, read_matrix, NULL, &source));
+  THEN(purlin_matrix_from_source(context, source, 0, &a));
+  THEN(purlin_rsvd_create(context, &o, &rsvd));
+  THEN(family_vector(context, 5, family_output[0], &s));
+  THEN(purlin_rsvd_compute(rsvd, NULL, a, NULL, s, NULL, NULL));
+  GONE(purlin_tensor_destroy(s));
+  GONE(purlin_rsvd_destroy(rsvd));
+  GONE(purlin_matrix_destroy(a));
+  GONE(purlin_source_destroy(source));
+  GONE(purlin_context_destroy(context));
+  return status;
+}
+
+static const struct writer writers[] = {{"volume.raw", raw},   {"volume.mha", metaimage}, {"volume.tif", tiff},
+                                        {"graph.mtx", market}, {"graph.mtx.gz", market},  {"graph.txt", edges}};
+
+static const struct writer *current;
+
+static int write_once(const struct family *unused, int64_t limit) {
+  struct rlimit size;
+  purlin_status status;
+  (void)unused;
+  if (limit >= 0) {
+    if (getrlimit(RLIMIT_FSIZE, &size) != 0) return 4;
+    size.rlim_cur = (rlim_t)limit;
+    if (setrlimit(RLIMIT_FSIZE, &size) != 0) return 4;
+  }
+  status = current->write(current->target);
+  if (purlin_live_handles() != 0) return 3;
+  if (status == PURLIN_SUCCESS) return 0;
+  return status == PURLIN_ERROR_IO ? 1 : 2;
+}
+
+/* No signal, no file, and an old one stays. */
+static void at_limits(void) {
+  size_t k;
+  for (k = 0; k < COUNT(writers); k++) {
+    struct ends ends = {0};
+    int64_t whole, old = 5, n, limits = rounds(9, 2);
+    int partial;
+    current = &writers[k];
+    in_child(&ends, write_once, NULL, -1);
+    whole = size_of(current->target);
+    CHECK(ends.succeeded == 1 && whole > 0);
+    for (n = 0; n < limits; n++) {
+      int is_old = n % 2;
+      empty_folder();
+      if (is_old) {
+        FILE *file = fopen(current->target, "wb");
+        CHECK(file && fputs("older", file) >= 0 && fclose(file) == 0);
+      }
+      in_child(&ends, write_once, NULL, n * (whole - 1) / (limits - 1));
+      CHECK(files(current->target, &partial) == is_old && partial == 0);
+      CHECK(!is_old || size_of(current->target) == old);
+    }
+    print_ends(current->target, &ends);
+    CHECK(ends.killed == 0 && ends.wrong == 0 && ends.succeeded == 1 && ends.refused == limits);
+    empty_folder();
+  }
+}
+
+/* What a killed run leaves is a file under a provisional name; the next run neither needs nor touches it. */
+static void killed(void) {
+  size_t k;
+  for (k = 0; k < 3; k++) {
+    struct ends ends = {0};
+    int partial;
+    current = &writers[k];
+    stop_at = N / 2;
+    in_child(&ends, write_once, NULL, -1);
+    CHECK(ends.killed == 1 && files(current->target, &partial) == 1 && partial == 1);
+    in_child(&ends, write_once, NULL, -1);
+    stop_at = -1;
+    in_child(&ends, write_once, NULL, -1);
+    print_ends(current->target, &ends);
+    CHECK(ends.killed == 2 && ends.succeeded == 1 && files(current->target, &partial) == 3 && partial == 2);
+    CHECK(size_of(current->target) >= (int64_t)(N * N * N * sizeof(float)));
+    empty_folder();
+  }
+}
+
+/* A restart file is whole at any time: a killed run goes on from it. */
+static void restarted(void) {
+  static const struct writer rsvd = {"run.state", low_rank};
+  struct ends ends = {0};
+  int partial, after;
+  current = &rsvd;
+  for (after = 0; after < 4; after++) {
+    stop_at = after;
+    in_child(&ends, write_once, NULL, -1);
+    CHECK(files(current->target, &partial) <= 1 && partial == 0);
+  }
+  CHECK(ends.killed >= 3);
+  stop_at = -1;
+  in_child(&ends, write_once, NULL, -1);
+  print_ends(current->target, &ends);
+  CHECK(ends.succeeded >= 1 && ends.wrong == 0 && files(current->target, &partial) == 0);
+  in_child(&ends, write_once, NULL, 100);
+  CHECK(ends.refused == 1 && files(current->target, &partial) == 0);
+}
+
+static const char *shrinking;
+
+static int32_t shorten(int64_t step, int64_t steps, double measure, void *user) {
+  (void)step, (void)steps, (void)measure, (void)user;
+  return truncate(shrinking, 4096) != 0;
+}
+
+/* Files that become shorter, before and during a run: an error, not SIGBUS. */
+static int shortened(const struct family *unused, int64_t mapped) {
+  const int64_t dims[2] = {100, 200};
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_source *source = NULL;
+  purlin_matrix *a = NULL;
+  purlin_rsvd *rsvd = NULL;
+  purlin_rsvd_options o;
+  (void)unused;
+  shrinking = "matrix.raw";
+  THEN(purlin_rsvd_options_init(&o, sizeof o));
+  o.rank = 5;
+  o.power_iterations = 3;
+  if (mapped > 1) o.progress = shorten;
+  THEN((mapped % 2 ? purlin_source_from_mapped_file : purlin_source_from_file)(context, shrinking, 0, PURLIN_F64, 0, 2, dims,
+                                                                               &source));
+  THEN(purlin_matrix_from_source(context, source, 0, &a));
+  THEN(purlin_rsvd_create(context, &o, &rsvd));
+  if (status != PURLIN_SUCCESS) return 2;
+  if (mapped < 2 && shorten(0, 0, 0, NULL)) return 2;
+  THEN(purlin_rsvd_compute(rsvd, NULL, a, NULL, NULL, NULL, NULL));
+  if (status == PURLIN_ERROR_IO && !strstr(purlin_last_error_message(), shrinking)) return 2;
+  GONE(purlin_rsvd_destroy(rsvd));
+  GONE(purlin_matrix_destroy(a));
+  GONE(purlin_source_destroy(source));
+  GONE(purlin_context_destroy(context));
+  return status == PURLIN_ERROR_IO ? 1 : status == PURLIN_SUCCESS ? 0 : 2;
+}
+
+static void shrink(void) {
+  struct ends ends = {0};
+  int64_t way;
+  for (way = 0; way < 4; way++) {
+    FILE *file = fopen("matrix.raw", "wb");
+    CHECK(file && fwrite(family_input, sizeof family_input, 1, file) == 1 && fclose(file) == 0);
+    in_child(&ends, shortened, NULL, way);
+  }
+  print_ends("matrix.raw", &ends);
+  /* A run that is over when the file becomes shorter may succeed. */
+  CHECK(ends.killed == 0 && ends.wrong == 0 && ends.refused >= 2);
+  empty_folder();
+}
+
+int main(void) {
+  family_inputs();
+  if (!mkdtemp(folder) || chdir(folder) != 0) return 1;
+  at_limits();
+  killed();
+  restarted();
+  shrink();
+  CHECK(chdir("/") == 0 && rmdir(folder) == 0);
+  return finish();
+}
