@@ -91,6 +91,22 @@ pub fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> io::Result<J
     start_blocked(|| Builder::new().name(name).spawn(work))
 }
 
+/// Starts a thread with a stack of `stack` bytes, whose result the caller waits for. Its start counts as one of those that a
+/// test can make to fail.
+///
+/// # Errors
+/// As the system says.
+#[cfg_attr(feature = "fault-injection", track_caller)]
+pub fn spawn_with_stack<T: Send + 'static>(
+    name: &'static str,
+    stack: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    fault_point(name)?;
+    check_memory()?;
+    start_blocked(|| Builder::new().name(name.into()).stack_size(stack).spawn(work))
+}
+
 /// A thread that starts while memory is short could end the process.
 fn check_memory() -> io::Result<()> {
     if has_small_memory() { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ENOMEM)) }

@@ -20,6 +20,8 @@ mod families;
 mod fdk;
 #[path = "fault/fixture.rs"]
 mod fixture;
+#[path = "fault/late.rs"]
+mod late;
 #[path = "fault/rsvd.rs"]
 mod rsvd;
 #[path = "fault/sparse.rs"]

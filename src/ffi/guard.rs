@@ -10,7 +10,6 @@ use super::environment::Standard;
 use super::stack;
 use super::status::purlin_status;
 use crate::backend::reserve::{PROBE, has_small_memory};
-use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
 use crate::message::{LIMIT, Message};
 use crate::thread;
@@ -107,17 +106,23 @@ fn elsewhere(body: &mut dyn FnMut() -> Result<()>, may_run_here: bool) -> std::r
     let call = Call(body);
     // SAFETY: the lifetime alone is changed; the thread is joined below, before what it borrows goes.
     let mut call: Call<'static> = unsafe { std::mem::transmute(call) };
-    let start = || {
-        std::thread::Builder::new().name("purlin-late".into()).stack_size(stack::AMPLE).spawn(move || call.attempt())
-    };
-    match start_blocked(start) {
+    match thread::spawn_with_stack("purlin-late", stack::AMPLE, move || call.attempt()) {
         Ok(thread) => thread.join().unwrap_or_else(|_| {
             Err((purlin_status::PURLIN_ERROR_INTERNAL, Box::new(Message::of(&"internal error: a thread died"))))
         }),
-        Err(_) if may_run_here => attempt(body),
         Err(problem) => {
-            let problem = thread::refusal("a call from a thread with a short stack", 1, 1, &problem);
-            Err((purlin_status::from(&problem), Box::new(Message::of(&problem))))
+            let refused = |what| {
+                let problem = thread::refusal(what, 1, 1, &problem);
+                Err((purlin_status::from(&problem), Box::new(Message::of(&problem))))
+            };
+            if !may_run_here {
+                return refused("a call from a thread with a short stack");
+            }
+            // Most calls, and all that destroy, need nothing that the thread has lost. The others panic where they reach it.
+            match attempt(body) {
+                Err((purlin_status::PURLIN_ERROR_INTERNAL, _)) => refused("a call from a thread that ends"),
+                outcome => outcome,
+            }
         }
     }
 }

@@ -18,7 +18,14 @@ use crate::shape::to_u64;
 use crate::thread;
 
 thread_local! {
-    static IS_READY: Cell<bool> = const { Cell::new(false) };
+    static READY: Ready = const { Ready(Cell::new(false)) };
+}
+
+/// Whether the thread is prepared. It has a destructor, so that it is gone when the workspace is.
+struct Ready(Cell<bool>);
+
+impl Drop for Ready {
+    fn drop(&mut self) {}
 }
 
 /// Above the size up to which products take another way.
@@ -37,10 +44,14 @@ const USUAL: usize = 4 << 20;
 /// Prepares the calling thread, unless it is.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`Error::OutOfMemory`], also for a thread that ends, whose thread-local objects are destroyed.
 #[inline]
 pub fn prepare() -> Result<()> {
-    if IS_READY.get() { Ok(()) } else { prepare_thread() }
+    match READY.try_with(|ready| ready.0.get()) {
+        Ok(true) => Ok(()),
+        Ok(false) => prepare_thread(),
+        Err(_) => Err(refused(USUAL)),
+    }
 }
 
 #[cold]
@@ -110,7 +121,7 @@ fn first_product(bytes: usize) -> Result<()> {
     }
     multiply();
     reserve::unpark();
-    IS_READY.set(true);
+    READY.with(|ready| ready.0.set(true));
     Ok(())
 }
 
@@ -132,7 +143,7 @@ mod tests {
         std::thread::spawn(|| {
             measure().unwrap();
             prepare().unwrap();
-            assert!(IS_READY.get());
+            assert!(READY.with(|ready| ready.0.get()));
             prepare().unwrap();
         })
         .join()
