@@ -8,7 +8,9 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use super::bad;
-use crate::error::Result;
+use super::source::MOST_VALUES;
+use crate::alloc;
+use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
 /// Most entries of a directory: what a classic TIFF's count can say.
@@ -20,20 +22,35 @@ pub(super) const MOST_TEXT: u64 = 1 << 24;
 /// The code of texts.
 const ASCII: u16 = 2;
 
+/// Entries that are read: bits of a sample, description, offsets and sizes of strips, colours, offsets and sizes of tiles,
+/// sample format, tables of JPEG.
+const READ: [u64; 9] = [258, 270, 273, 279, 320, 324, 325, 339, 347];
+
+/// Bytes that the decoder allocates for a number: as it stands in the file, in its own form, and in the caller's.
+const NUMBER: u64 = 8 + 32 + 8;
+
+/// Allocations below this are left to the allocator's reserve.
+const SMALL: usize = 4096;
+
 /// Where the next directory of a file stands.
 pub(super) struct Directories {
     big: bool,
     little: bool,
     next: u64,
+    /// Bytes of values that the decoder takes.
+    limit: u64,
+    /// Bytes that the largest entry of the pages so far takes.
+    largest: u64,
 }
 
 impl Directories {
-    /// The directories of a file. For one that is no TIFF file there are none: the decoder says so.
-    pub(super) fn new(file: &File) -> Self {
+    /// The directories of a file, of whose values the decoder takes at most `limit` bytes. For one that is no TIFF file there
+    /// are none: the decoder says so.
+    pub(super) fn new(file: &File, limit: u64) -> Self {
         let mut head = [0u8; 16];
         let count = (8..=16).rev().step_by(8).find(|n| file.read_exact_at(&mut head[..*n], 0).is_ok()).unwrap_or(0);
         let little = head.starts_with(b"II");
-        let mut found = Self { big: false, little, next: 0 };
+        let mut found = Self { big: false, little, next: 0, limit, largest: 0 };
         if count > 0 && (little || head.starts_with(b"MM")) {
             found.big = found.number(&head[2..4]) == 43;
             found.next = if found.big { found.number(&head[8..16]) } else { found.number(&head[4..8]) };
@@ -68,14 +85,34 @@ impl Directories {
             let (tag, kind) = (self.number(&found[..2]), self.number(&found[2..4]));
             let count = self.number(&found[4..if self.big { 12 } else { 8 }]);
             let most = length.min(MOST_TEXT);
-            if kind == u64::from(ASCII) && count > most {
+            let is_text = kind == u64::from(ASCII);
+            if READ.contains(&tag) {
+                self.largest = self.largest.max(count.saturating_mul(if is_text { 2 } else { NUMBER }));
+            }
+            if is_text && count > most {
                 let problem = format!("page {page}: tag {tag} claims a text of {count} bytes, at most {most} are read");
                 return Err(bad(path, problem));
+            }
+            if is_text && count > self.limit {
+                return Err(Error::OutOfMemory { what: "text of a TIFF file", bytes: count, limit: Some(self.limit) });
             }
             place = place.saturating_add(to_u64(entry));
         }
         let wide = if self.big { 8 } else { 4 };
         self.next = read(place, wide).map_or(0, |found| self.number(&found[..wide]));
-        Ok(())
+        self.check_memory()
+    }
+
+    /// Refuses while there is no memory for the largest entry: the decoder would end the process.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn check_memory(&self) -> Result<()> {
+        // The decoder refuses more by itself.
+        match usize::try_from(self.largest.min(2 * MOST_VALUES)) {
+            Ok(bytes) if bytes < SMALL => Ok(()),
+            Ok(bytes) => alloc::with_capacity::<u8>("values of a TIFF directory", bytes).map(drop),
+            Err(_) => Ok(()),
+        }
     }
 }

@@ -23,7 +23,7 @@ use crate::backend::memory::{Budget, HostMemory};
 use crate::error::{Error, Result};
 
 /// Most bytes that the decoder may make of the values of a directory entry.
-const MOST_VALUES: u64 = 1 << 26;
+pub(super) const MOST_VALUES: u64 = 1 << 26;
 
 /// No compression shrinks more than this: a page that claims to be larger than its file could hold is a lie, and is
 /// refused before memory is asked for it.
@@ -95,7 +95,7 @@ impl OpenFile {
         // allocates for them it frees before the next page.
         let most = length.saturating_mul(32).min(MOST_VALUES).min(budget.available());
         limits.decoding_buffer_size = usize::try_from(most).unwrap_or(usize::MAX);
-        let mut directories = Directories::new(&raw);
+        let mut directories = Directories::new(&raw, most);
         directories.check_next(path, &raw, length, 0)?;
         // Of strips and tiles memory is asked for here, after the sizes are checked.
         limits.intermediate_buffer_size = usize::MAX;
@@ -162,6 +162,7 @@ impl OpenFile {
 
     /// How the page that the decoder stands at is stored; the samples are `number`s.
     fn layout(&mut self, path: &Path, number: Number) -> Result<Layout> {
+        self.directories.check_memory()?;
         let at = self.at;
         let d = &mut self.pages;
         decode(path, at, || {

@@ -9,6 +9,7 @@ use super::super::number::{Number, encode};
 use super::super::sink::Sink;
 use super::super::source::Source;
 use super::*;
+use crate::backend::memory::Budget;
 use crate::error::{Error, Result};
 use crate::rng::uniform;
 
@@ -378,6 +379,15 @@ fn a_text_longer_than_its_file_is_refused_before_the_decoder_reads_it() {
         }
         assert!(TiffSource::open(&[folder.file("text.tif", &described(big, 4))]).is_ok());
     }
+    // A text that is there, under a limit that does not hold it.
+    let mut file = described(false, 6000);
+    let at = u32::try_from(file.len()).unwrap();
+    file[8 + 2 + 5 * 12 + 8..][..4].copy_from_slice(&at.to_le_bytes());
+    file.extend([b'x'; 6000]);
+    let path = folder.file("long.tif", &file);
+    let e = TiffSource::open_within(std::slice::from_ref(&path), &Budget::new(5000)).map(|_| ()).unwrap_err();
+    assert_eq!(e, Error::OutOfMemory { what: "text of a TIFF file", bytes: 6000, limit: Some(5000) });
+    assert!(TiffSource::open(&[path]).is_ok());
     let mut many = described(true, 4);
     many[16..24].copy_from_slice(&(1u64 << 40).to_le_bytes());
     let e = TiffSource::open(&[folder.file("many.tif", &many)]).map(|_| ()).unwrap_err().to_string();
@@ -386,7 +396,6 @@ fn a_text_longer_than_its_file_is_refused_before_the_decoder_reads_it() {
 
 #[test]
 fn strips_that_have_to_be_decoded_are_charged_when_a_file_is_opened() {
-    use crate::backend::memory::Budget;
     let folder = Folder::new("charged");
     // 4 MiB in one strip, of a few KiB.
     let mut file = Cursor::new(Vec::new());
