@@ -4707,7 +4707,7 @@ purlin_status purlin_matrix_borrow_csr_device(const struct purlin_context *conte
 /**
  * Number of packed entries of a symmetric tensor, U = C(order + dimension - 1, order).
  *
- * @param      order      number of indices m, at least 2.
+ * @param      order      number of indices m, 2 to 2^20.
  * @param      dimension  range n of each index, at least 1.
  * @param[out] count      U.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, out of range, U over 2^31 - 1).

@@ -159,11 +159,8 @@ pub(super) fn axis_count(ndim: i64) -> Result<usize> {
 /// # Safety
 /// `dims` is NULL or valid for `ndim` elements.
 pub(super) unsafe fn sized(number: Number, ndim: usize, dims: *const i64) -> Result<ArrayInfo> {
-    if dims.is_null() {
-        return Err(Error::invalid("dims", "is NULL"));
-    }
-    // SAFETY: not null; the caller promises `ndim` elements, which is at most MAX_AXES.
-    let dims = shape::sizes("dims", unsafe { std::slice::from_raw_parts(dims, ndim) })?;
+    // SAFETY: as promised by the caller.
+    let dims = shape::sizes("dims", unsafe { super::pointer::list("dims", ndim, dims) }?)?;
     ArrayInfo::new(number, &dims)
 }
 

@@ -47,8 +47,8 @@ pub(super) unsafe fn further(contexts: *const *const purlin_context, count: i64)
     if contexts.is_null() {
         return Err(Error::invalid("contexts", format!("is NULL, {count} contexts are needed")));
     }
-    // SAFETY: not null; as promised above.
-    let handles = unsafe { std::slice::from_raw_parts(contexts, count) };
+    // SAFETY: as promised above.
+    let handles = unsafe { super::pointer::list("contexts", count, contexts) }?;
     let get = |(k, handle): (usize, &*const purlin_context)| {
         let context = handle::shared::<ContextObject, _>(&format!("contexts[{k}]"), *handle)?;
         context.check_alive()?;
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn purlin_context_create(
 ) -> purlin_status {
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("context", context) }?;
+        let target = unsafe { super::pointer::output("context", context) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         *target = handle::insert::<ContextObject, _>(Context::new(core_options(&o)?)?)?;

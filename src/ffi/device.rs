@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use super::options::{self, fill_text, versioned};
 use super::{guard, purlin_status};
 use crate::backend::gpu::Gpu;
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// What a GPU is.
 #[repr(C)]
@@ -68,7 +68,7 @@ versioned!(
 pub unsafe extern "C" fn purlin_device_count(count: *mut i32) -> purlin_status {
     guard::run(|| {
         // SAFETY: the caller promises NULL or a valid pointer.
-        let count = unsafe { output("count", count) }?;
+        let count = unsafe { super::pointer::output("count", count) }?;
         *count = Gpu::device_count()?;
         Ok(())
     })
@@ -126,13 +126,4 @@ pub unsafe extern "C" fn purlin_device_properties(ordinal: i32, info: *mut purli
         // SAFETY: as above, and the struct is writable.
         unsafe { options::write("info", info, value) }
     })
-}
-
-/// A place for a scalar result.
-///
-/// # Safety
-/// `target` is NULL or valid for writing and initialised.
-pub(super) unsafe fn output<'a, T>(argument: &str, target: *mut T) -> Result<&'a mut T> {
-    // SAFETY: as promised by the caller.
-    unsafe { target.as_mut() }.ok_or_else(|| Error::invalid(argument, "is NULL"))
 }

@@ -127,7 +127,7 @@ pub unsafe extern "C" fn purlin_tensor_from_dlpack(
             NonNull::new(managed.cast::<DlManaged>()).map(Owned).ok_or_else(|| Error::invalid("managed", "is NULL"))?;
         let context = context::get(context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tensor", tensor) }?;
+        let target = unsafe { super::pointer::output("tensor", tensor) }?;
         // SAFETY: the caller promises a live capsule.
         let tensor = unsafe { import(&context, owned) }?;
         *target = tensor::insert(tensor)?;
@@ -157,8 +157,8 @@ unsafe fn import(context: &Arc<Context>, owned: Owned) -> Result<Tensor> {
         if values.is_null() {
             return Err(Error::invalid(name, "is NULL in the DLPack tensor"));
         }
-        // SAFETY: not null; DLPack promises ndim elements.
-        shape::sizes(name, unsafe { std::slice::from_raw_parts(values, ndim) })
+        // SAFETY: DLPack promises ndim elements.
+        shape::sizes(name, unsafe { super::pointer::list(name, ndim, values) }?)
     };
     let dims = read("shape", t.shape)?;
     let layout = if t.strides.is_null() {
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn purlin_tensor_to_dlpack(
         let object = handle::get::<Tensor>("tensor", tensor.addr())?;
         let t = tensor::input("tensor", tensor)?;
         // SAFETY: the caller promises NULL or a place for the capsule.
-        let target = unsafe { super::device::output("managed", managed) }?;
+        let target = unsafe { super::pointer::output("managed", managed) }?;
         let (device_type, device_id) = match t.memory() {
             Memory::Host(_) => (DEVICE_CPU, 0),
             Memory::Device(_) => (DEVICE_CUDA, tensor::context_of(&t).gpu("tensor")?.ordinal()),

@@ -105,7 +105,7 @@ pub unsafe extern "C" fn purlin_fdk_create(
             return Err(Error::invalid("geometry", "is NULL"));
         }
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("fdk", fdk) }?;
+        let target = unsafe { super::pointer::output("fdk", fdk) }?;
         // SAFETY: the caller promises an initialised struct.
         let g = unsafe { options::read("geometry", geometry) }?;
         // SAFETY: the caller promises NULL or an initialised struct.

@@ -2,6 +2,7 @@
 
 use super::fdk_types::*;
 use super::options::{self, fill_text};
+use super::pointer::list;
 use super::{guard, purlin_status};
 use crate::error::{Error, Result};
 use crate::fdk::Info;
@@ -96,8 +97,8 @@ pub(super) unsafe fn read_geometry(g: &purlin_fdk_geometry) -> Result<Geometry> 
                 allow_inside_panel: g.allow_inside_panel != 0,
             };
             let detector = Detector { columns, rows, column_pitch, row_pitch: g.row_pitch };
-            // SAFETY: not null; the caller promises `views` elements; their bytes fit the address space.
-            Geometry::circular(detector, &orbit, unsafe { std::slice::from_raw_parts(g.angles, views) })
+            // SAFETY: the caller promises `views` elements.
+            Geometry::circular(detector, &orbit, unsafe { list("angles", views, g.angles) }?)
         }
         (true, false) => {
             let orbit = [
@@ -110,8 +111,8 @@ pub(super) unsafe fn read_geometry(g: &purlin_fdk_geometry) -> Result<Geometry> 
             }
             // The matrices hold the pitch of the rows.
             let detector = Detector { columns, rows, column_pitch, row_pitch: column_pitch };
-            // SAFETY: not null; the caller promises 12 numbers a view; their bytes fit the address space.
-            let matrices = unsafe { std::slice::from_raw_parts(g.matrices.cast::<[f64; 12]>(), views) };
+            // SAFETY: the caller promises 12 numbers a view.
+            let matrices = unsafe { list("matrices", views, g.matrices.cast::<[f64; 12]>()) }?;
             Geometry::from_matrices(detector, matrices)
         }
     }
@@ -210,10 +211,6 @@ pub(super) unsafe fn view_numbers<'a>(count: i64, views: *const i64) -> Result<&
     if count == 0 {
         return Ok(&[]);
     }
-    if views.is_null() {
-        return Err(Error::invalid("views", "is NULL"));
-    }
-    shape::product("count", count, size_of::<i64>())?;
-    // SAFETY: not null; the caller promises `count` elements, whose bytes fit the address space.
-    Ok(unsafe { std::slice::from_raw_parts(views, count) })
+    // SAFETY: as promised by the caller.
+    unsafe { list("views", count, views) }
 }

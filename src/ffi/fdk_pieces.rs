@@ -47,6 +47,8 @@ pub unsafe extern "C" fn purlin_fdk_log_transform(
         let i0_image = tensor::input_or_null("i0_image", i0_image)?;
         let dark = tensor::input_or_null("dark", dark)?;
         let mut projections = tensor::output("projections", projections)?;
+        // SAFETY: the caller promises NULL or a place for the number.
+        let clamped = unsafe { super::pointer::output_or_null("clamped", clamped) }?;
         let inputs = super::dwi::ranges(&[
             ("counts", Some(&counts)),
             ("i0_image", i0_image.as_deref()),
@@ -60,8 +62,7 @@ pub unsafe extern "C" fn purlin_fdk_log_transform(
         let (image, dark) = (i0_image.as_deref(), dark.as_deref());
         let model = Counts::from_tensors(&context, [columns, rows], i0, image, dark, epsilon)?;
         let odd = pieces::log_transform(&context, stream.as_deref(), &counts, model, &mut projections)?;
-        // SAFETY: the caller promises NULL or a valid pointer.
-        if let Some(clamped) = unsafe { clamped.as_mut() } {
+        if let Some(clamped) = clamped {
             *clamped = i64::try_from(odd.clamped).unwrap_or(i64::MAX);
         }
         Ok(())

@@ -175,6 +175,8 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         let how = Assignment::from_code("how", how)?;
         let restarts = starts("restarts", restarts)?;
         let mut labels = tensor::output("labels", labels)?;
+        // SAFETY: the caller promises NULL or a place for the number.
+        let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let run = |request: &Request, contexts: &[Arc<Context>], progress: &Progress<'_>| {
@@ -184,8 +186,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
             labels.expect_dims("labels", &[graph.rows()])?;
             let (found, from) = embed::clusters(contexts, &graph, options, how, restarts, progress)?;
             labels.set_indices("labels", &found.labels)?;
-            // SAFETY: the caller promises NULL or a place for the number.
-            unsafe { put_number(inertia, found.inertia) };
+            put_number(inertia, found.inertia);
             // SAFETY: the caller promises NULL or an initialised struct.
             unsafe { hand_over(info, &from.info, from.values.len(), options.count) }
         };
@@ -201,11 +202,8 @@ fn starts(argument: &str, count: i64) -> Result<u32> {
         .ok_or_else(|| Error::invalid(argument, format!("is {count}, outside 1 to {}", u32::MAX)))
 }
 
-/// # Safety
-/// `place` is NULL or valid for writing.
-unsafe fn put_number(place: *mut f64, value: f64) {
-    // SAFETY: as promised by the caller.
-    if let Some(place) = unsafe { place.as_mut() } {
+fn put_number(place: Option<&mut f64>, value: f64) {
+    if let Some(place) = place {
         *place = value;
     }
 }
@@ -262,10 +260,11 @@ pub unsafe extern "C" fn purlin_graph_k_means(
 ) -> purlin_status {
     guard::run(|| {
         let (clusters, restarts) = (shape::size("clusters", clusters, 1)?, starts("restarts", restarts)?);
+        // SAFETY: the caller promises NULL or a place for the number.
+        let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
         let of = |m: &Matrix, points: &[f64]| cluster::k_means(m.context(), points, m.rows(), clusters, restarts, seed);
         let found = labelled(points, labels, of)?;
-        // SAFETY: the caller promises NULL or a place for the number.
-        unsafe { put_number(inertia, found) };
+        put_number(inertia, found);
         Ok(())
     })
 }
@@ -288,9 +287,10 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
     inertia: *mut f64,
 ) -> purlin_status {
     guard::run(|| {
-        let found = labelled(points, labels, |m, points| cluster::pivoted_qr(points, m.rows()))?;
         // SAFETY: the caller promises NULL or a place for the number.
-        unsafe { put_number(inertia, found) };
+        let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
+        let found = labelled(points, labels, |m, points| cluster::pivoted_qr(points, m.rows()))?;
+        put_number(inertia, found);
         Ok(())
     })
 }
@@ -329,6 +329,8 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
         let normalised = flag("normalised", normalised)?;
         let mut vector = tensor::output("vector", vector)?;
         check_vector("vector", &vector, &graph, graph.rows())?;
+        // SAFETY: the caller promises NULL or a place for the number.
+        let value = unsafe { super::pointer::output_or_null("value", value) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let run = |request: &Request, contexts: &[Arc<Context>], progress: &Progress<'_>| {
@@ -339,8 +341,7 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
             }
             let found = bisect::fiedler(contexts, &graph, normalised, options, progress)?;
             vector.set_first("vector", &found.vector)?;
-            // SAFETY: the caller promises NULL or a place for the number.
-            unsafe { put_number(value, found.value) };
+            put_number(value, found.value);
             // SAFETY: the caller promises NULL or an initialised struct.
             unsafe { hand_over(info, &found.info, 1, 1) }
         };
@@ -379,17 +380,19 @@ pub unsafe extern "C" fn purlin_graph_bisect(
         let vector = tensor::input("vector", vector)?;
         let how = Cut::from_code("how", how)?;
         let mut sides = tensor::output("sides", sides)?;
+        // SAFETY: the caller promises NULL or places for the numbers.
+        let (cut, normalised_cut) = unsafe {
+            let cut = super::pointer::output_or_null("cut", cut)?;
+            (cut, super::pointer::output_or_null("normalised_cut", normalised_cut)?)
+        };
         check_vector("vector", &vector, &graph, graph.rows())?;
         sides.expect_context("sides", graph.context())?;
         let mut packed = crate::alloc::filled("vector", graph.rows(), 0.0)?;
         vector.view::<f64>("vector")?.read_column(&[], &mut packed);
         let found = bisect::bisect(&graph, &packed, how)?;
         sides.set_indices("sides", &found.labels()?)?;
-        // SAFETY: the caller promises NULL or places for the numbers.
-        unsafe {
-            put_number(cut, found.cut);
-            put_number(normalised_cut, found.normalised_cut);
-        }
+        put_number(cut, found.cut);
+        put_number(normalised_cut, found.normalised_cut);
         Ok(())
     })
 }
@@ -429,7 +432,7 @@ pub unsafe extern "C" fn purlin_graph_density(
         let mut points = tensor::output("points", points)?;
         let mut weights = tensor::output("weights", weights)?;
         // SAFETY: the caller promises NULL or a place for the number.
-        let target = unsafe { super::device::output("count", count) }?;
+        let target = unsafe { super::pointer::output("count", count) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         let request = read_options(&o)?;
@@ -513,7 +516,7 @@ unsafe fn of_pixels(
         let image = alive("image", image)?;
         image.expect_context("image", &context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("graph", graph) }?;
+        let target = unsafe { super::pointer::output("graph", graph) }?;
         let dense = image.dense("image")?;
         // Distances are the same in both directions: columns of a column-major image are rows of one on its side.
         let size = match dense.order {

@@ -54,7 +54,7 @@ pub unsafe extern "C" fn purlin_graph_density_trace(
         let n = shape::size("n", n, 0)?;
         let function = function.ok_or_else(|| Error::invalid("function", "is NULL"))?;
         // SAFETY: the caller promises NULL or a place for the number.
-        let target = unsafe { super::device::output("trace", trace) }?;
+        let target = unsafe { super::pointer::output("trace", trace) }?;
         // SAFETY: the caller promises a function that may be called with its pointer.
         let found = density::trace(points, weights, n, |x| unsafe { function(x, user) });
         if !found.is_finite() {
@@ -94,9 +94,7 @@ pub unsafe extern "C" fn purlin_graph_density_histogram(
         // SAFETY: as promised above.
         let (points, weights) = unsafe { measure(count, points, weights) }?;
         let bins = shape::size("bins", bins, 1)?;
-        if shares.is_null() {
-            return Err(Error::invalid("shares", "is NULL"));
-        }
+        super::pointer::check_outputs("shares", shares)?;
         let found = density::histogram(points, weights, (from, to), bins)?;
         // SAFETY: not null; the caller promises room for `bins` numbers.
         unsafe { shares.copy_from_nonoverlapping(found.as_ptr(), found.len()) };

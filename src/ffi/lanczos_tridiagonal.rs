@@ -4,10 +4,11 @@ use super::lanczos::read_options;
 use super::lanczos_types::{purlin_lanczos_accepted, purlin_lanczos_options};
 use super::matrix::purlin_matrix;
 use super::options;
+use super::pointer;
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{callback, guard, purlin_status, purlin_stream, stream};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lanczos::algorithm::cullum::{Recurrence, filter};
 use crate::lanczos::operator::Symmetric;
 use crate::lanczos::solve::tridiagonalise;
@@ -51,12 +52,10 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
         let _stream = stream::before(a.context(), stream)?;
         let start = tensor::input_or_null("start", start)?;
         for (name, list) in [("alpha", alpha), ("beta", beta)] {
-            if list.is_null() {
-                return Err(Error::invalid(name, "is NULL"));
-            }
+            pointer::check_outputs(name, list)?;
         }
         // SAFETY: the caller promises NULL or a place for the number.
-        let target = unsafe { super::device::output("count", count) }?;
+        let target = unsafe { pointer::output("count", count) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         let request = read_options(&o)?;
@@ -100,12 +99,8 @@ pub(super) unsafe fn numbers<'a>(argument: &str, list: *const f64, count: usize)
     if count == 0 {
         return Ok(&[]);
     }
-    if list.is_null() {
-        return Err(Error::invalid(argument, "is NULL"));
-    }
-    shape::product(argument, count, size_of::<f64>())?;
-    // SAFETY: not null; the caller promises `count` numbers.
-    Ok(unsafe { std::slice::from_raw_parts(list, count) })
+    // SAFETY: as promised by the caller.
+    unsafe { pointer::list(argument, count, list) }
 }
 
 /// Tells the eigenvalues of A from those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
@@ -139,11 +134,11 @@ pub unsafe extern "C" fn purlin_lanczos_filter(
 ) -> purlin_status {
     guard::run(|| {
         let m = shape::size("m", m, 0)?;
-        if accepted.is_null() && m > 0 {
-            return Err(Error::invalid("accepted", "is NULL"));
+        if m > 0 {
+            pointer::check_outputs("accepted", accepted)?;
         }
         // SAFETY: the caller promises NULL or a place for the number.
-        let target = unsafe { super::device::output("count", count) }?;
+        let target = unsafe { pointer::output("count", count) }?;
         // SAFETY: as promised above.
         let (alpha, beta) = unsafe { (numbers("alpha", alpha, m)?, numbers("beta", beta, m)?) };
         let what = "Lanczos recurrence";
@@ -187,9 +182,12 @@ pub unsafe extern "C" fn purlin_tridiagonal_eigenvalues(
         let m = shape::size("m", m, 0)?;
         // SAFETY: as promised above.
         let (d, e) = unsafe { (numbers("diagonal", diagonal, m)?, numbers("off", off, m.saturating_sub(1))?) };
-        if values.is_null() && m > 0 {
-            return Err(Error::invalid("values", "is NULL"));
+        if m > 0 {
+            pointer::check_outputs("values", values)?;
         }
+        pointer::check_optional_outputs("values", values)?;
+        pointer::check_optional_outputs("first", first)?;
+        pointer::check_optional_outputs("last", last)?;
         let found = ends(d, e)?;
         for (to, from) in [(values, &found.values), (first, &found.first), (last, &found.last)] {
             if !to.is_null() {

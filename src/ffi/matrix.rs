@@ -139,7 +139,7 @@ pub unsafe extern "C" fn purlin_matrix_create(
         let order = storage_order(flags, PURLIN_ROW_MAJOR | PURLIN_PINNED)?;
         let location = self::location(location, flags)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols) = sizes(rows, cols)?;
         *target = handle::insert(Matrix::create(&context, dtype, location, order, rows, cols)?)?;
         Ok(())
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow(
         let dtype = DType::from_code("dtype", dtype)?;
         let order = storage_order(flags, PURLIN_ROW_MAJOR | PURLIN_READ_ONLY)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols) = sizes(rows, cols)?;
         let layout = Matrix::dense_layout(dtype, order, rows, cols, shape::size("ld", ld, 1)?)?;
         // SAFETY: as promised above.
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow_device(
         let dtype = DType::from_code("dtype", dtype)?;
         let order = storage_order(flags, PURLIN_ROW_MAJOR | PURLIN_READ_ONLY)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols) = sizes(rows, cols)?;
         let layout = Matrix::dense_layout(dtype, order, rows, cols, shape::size("ld", ld, 1)?)?;
         let memory = borrow_device(&context, data, &layout, dtype)?;
@@ -275,7 +275,7 @@ impl CsrArguments {
         let row_ptr_type = IndexType::from_code("row_ptr_type", self.row_ptr_type)?;
         let col_idx_type = IndexType::from_code("col_idx_type", self.col_idx_type)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols, nnz, offsets) = csr_sizes(self.rows, self.cols, self.nnz)?;
         let bytes = |name, count, d: DType| shape::product(name, count, d.size());
         let row_bytes = bytes("rows", offsets, row_ptr_type.dtype())?;

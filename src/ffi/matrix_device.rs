@@ -61,7 +61,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr_device(
         let row_ptr_type = IndexType::from_code("row_ptr_type", row_ptr_type)?;
         let col_idx_type = IndexType::from_code("col_idx_type", col_idx_type)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols, nnz, offsets) = csr_sizes(rows, cols, nnz)?;
         let gpu = context.gpu("row_ptr")?;
         let lend = |name: &'static str, address: u64, count: usize, of: DType| -> Result<DeviceMemory> {

@@ -125,7 +125,7 @@ pub unsafe extern "C" fn purlin_matrix_from_source(
         let source = handle::shared::<SourceObject, _>("source", source)?;
         let order = storage_order(flags, PURLIN_ROW_MAJOR)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let shared = source.share("source", &context)?;
         *target = handle::insert(Matrix::from_source(&context, shared, order)?)?;
         Ok(())
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn purlin_matrix_from_operator(
         };
         let apply = apply.ok_or_else(|| Error::invalid("apply", "is NULL"))?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols) = sizes(rows, cols)?;
         // A matrix of this shape must be one that could exist: sizes and products are counted from it.
         Layout::packed(&[rows, cols], Order::ColumnMajor, dtype)?;

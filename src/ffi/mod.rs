@@ -40,6 +40,7 @@ mod options;
 mod overlap;
 mod pca;
 mod pca_types;
+mod pointer;
 mod rpca;
 mod rpca_types;
 mod rsvd;

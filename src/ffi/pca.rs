@@ -110,7 +110,7 @@ pub unsafe extern "C" fn purlin_pca_fit(
         let x = matrix::input("x", x)?;
         let mut scores = matrix::output_or_null("scores", scores)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("pca", pca) }?;
+        let target = unsafe { super::pointer::output("pca", pca) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let settings = read_options(&unsafe { options::read("options", options) }?)?;
         // SAFETY: the caller promises NULL or an initialised struct.

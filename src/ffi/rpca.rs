@@ -277,7 +277,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
         let given = Given::get(context, stream, m, mask)?;
         let mut low_rank = matrix::output_or_null("low_rank", low_rank)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("sparse", sparse) }?;
+        let target = unsafe { super::pointer::output("sparse", sparse) }?;
         // SAFETY: the caller promises NULL or initialised structs.
         let o = unsafe { asked(&given.context, options, info) }?;
         overlap::check(&given.ranges(), &ranges(&[("low_rank", low_rank.as_deref())], &[]))?;

@@ -89,7 +89,7 @@ pub unsafe extern "C" fn purlin_rsvd_create(
     guard::run(|| {
         let context = context::get(context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("rsvd", rsvd) }?;
+        let target = unsafe { super::pointer::output("rsvd", rsvd) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         // SAFETY: the caller promises NULL or a terminated string in it.

@@ -209,18 +209,17 @@ pub unsafe extern "C" fn purlin_rsvd_error(
         let u = matrix::input("u", u)?;
         let s = tensor::input("s", s)?;
         let v = matrix::input("v", v)?;
-        if frobenius.is_null() {
-            return Err(Error::invalid("frobenius", "is NULL"));
-        }
+        // SAFETY: as promised above.
+        let frobenius = unsafe { super::pointer::output("frobenius", frobenius) }?;
+        // SAFETY: likewise.
+        let spectral = unsafe { super::pointer::output_or_null("spectral", spectral) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let factors = (&*u, &*s, &*v);
         let (norm, bound, done) = object.run(|report| rsvd.error(stream.as_deref(), &a, factors, report))?;
-        // SAFETY: not null; the caller promises a place for the number.
-        unsafe { frobenius.write(norm) };
-        if !spectral.is_null() {
-            // SAFETY: likewise.
-            unsafe { spectral.write(bound) };
+        *frobenius = norm;
+        if let Some(spectral) = spectral {
+            *spectral = bound;
         }
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { hand_over(info, &done, rsvd.options()) }

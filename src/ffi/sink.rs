@@ -157,7 +157,7 @@ pub unsafe extern "C" fn purlin_sink_to_tensor(
         let context = context::get(context)?;
         let object = handle::get::<Tensor>("tensor", tensor.addr())?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("sink", sink) }?;
+        let target = unsafe { super::pointer::output("sink", sink) }?;
         {
             let tensor = handle::lock_shared("tensor", Arc::clone(&object))?;
             tensor.expect_context("tensor", &context)?;
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn purlin_sink_to_file(
         // SAFETY: the caller promises NULL or a terminated string.
         let path = unsafe { array::file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("sink", sink) }?;
+        let target = unsafe { super::pointer::output("sink", sink) }?;
         // SAFETY: the caller promises NULL or `ndim` elements.
         let info = unsafe { array::sized(number, ndim, dims) }?;
         put(target, context, FileSink::create_at(&path, offset, endianness, info)?)
@@ -252,7 +252,7 @@ pub unsafe extern "C" fn purlin_sink_to_metaimage(
         // SAFETY: the caller promises NULL or a terminated string.
         let path = unsafe { array::file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("sink", sink) }?;
+        let target = unsafe { super::pointer::output("sink", sink) }?;
         // SAFETY: the caller promises NULL or `ndim` elements.
         let mut info = unsafe { array::sized(number, ndim, dims) }?;
         // SAFETY: the caller promises NULL or `ndim` elements.
@@ -276,8 +276,8 @@ unsafe fn coordinates(
     if values.is_null() {
         return Ok(None);
     }
-    // SAFETY: not null; the caller promises `ndim` elements.
-    let values = unsafe { std::slice::from_raw_parts(values, ndim) };
+    // SAFETY: as promised by the caller.
+    let values = unsafe { super::pointer::list(argument, ndim, values) }?;
     match values.iter().position(|v| !v.is_finite() || !allowed(*v)) {
         Some(k) => Err(Error::invalid(argument, format!("element {k} is {}, out of range", values[k]))),
         None => Ok(Some(values.to_vec())),
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn purlin_sink_to_tiff(
         // SAFETY: the caller promises NULL or a terminated string.
         let path = unsafe { array::file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("sink", sink) }?;
+        let target = unsafe { super::pointer::output("sink", sink) }?;
         put(target, context, TiffSink::create(&path, ArrayInfo::new(number, &dims)?)?)
     })
 }
@@ -354,7 +354,7 @@ pub unsafe extern "C" fn purlin_sink_to_callback(
         let ndim = array::axis_count(ndim)?;
         let write = write.ok_or_else(|| Error::invalid("write", "is NULL"))?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("sink", sink) }?;
+        let target = unsafe { super::pointer::output("sink", sink) }?;
         // SAFETY: the caller promises NULL or `ndim` elements.
         let info = unsafe { array::sized(number, ndim, dims) }?;
         let writer = Writer { write, user };

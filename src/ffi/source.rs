@@ -168,7 +168,7 @@ pub unsafe extern "C" fn purlin_source_from_tensor(
         let context = context::get(context)?;
         let object = handle::get::<Tensor>("tensor", tensor.addr())?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("source", source) }?;
+        let target = unsafe { super::pointer::output("source", source) }?;
         let info = {
             let tensor = handle::lock_shared("tensor", Arc::clone(&object))?;
             tensor.expect_context("tensor", &context)?;
@@ -204,7 +204,7 @@ unsafe fn raw_file<S: Source + 'static>(
         // SAFETY: the caller promises NULL or a terminated string.
         let path = unsafe { array::file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("source", source) }?;
+        let target = unsafe { super::pointer::output("source", source) }?;
         // SAFETY: the caller promises NULL or `ndim` elements.
         let info = unsafe { array::sized(number, ndim, dims) }?;
         put(target, context, open(&path, offset, endianness, info)?)
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn purlin_source_from_npy(
         // SAFETY: the caller promises NULL or a terminated string.
         let path = unsafe { array::file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("source", source) }?;
+        let target = unsafe { super::pointer::output("source", source) }?;
         let npy = NpySource::open(&path)?;
         let flags = if npy.order() == Order::RowMajor { PURLIN_ROW_MAJOR } else { 0 };
         put_with(target, context, flags, npy)
@@ -333,7 +333,7 @@ pub unsafe extern "C" fn purlin_source_from_metaimage(
         // SAFETY: the caller promises NULL or a terminated string.
         let path = unsafe { array::file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("source", source) }?;
+        let target = unsafe { super::pointer::output("source", source) }?;
         put(target, context, MetaImageSource::open(&path)?)
     })
 }
@@ -363,15 +363,14 @@ pub unsafe extern "C" fn purlin_source_from_tiff(
     guard::run(|| {
         let context = context::get(context)?;
         let count = shape::size("count", count, 1)?;
-        if paths.is_null() {
-            return Err(Error::invalid("paths", "is NULL"));
-        }
+        // SAFETY: as promised above.
+        let paths = unsafe { super::pointer::list("paths", count, paths) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("source", source) }?;
+        let target = unsafe { super::pointer::output("source", source) }?;
         let mut files = crate::alloc::with_capacity("paths", count)?;
-        for k in 0..count {
-            // SAFETY: not null; the caller promises `count` pointers, each NULL or to a terminated string.
-            files.push(unsafe { array::file_path(&format!("paths, element {k}"), *paths.add(k)) }?);
+        for (k, path) in paths.iter().enumerate() {
+            // SAFETY: the caller promises pointers that are NULL or to a terminated string.
+            files.push(unsafe { array::file_path(&format!("paths, element {k}"), *path) }?);
         }
         let source = TiffSource::open_within(&files, context.host_budget())?;
         put(target, context, source)
@@ -412,7 +411,7 @@ pub unsafe extern "C" fn purlin_source_from_callback(
         let ndim = array::axis_count(ndim)?;
         let read = read.ok_or_else(|| Error::invalid("read", "is NULL"))?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("source", source) }?;
+        let target = unsafe { super::pointer::output("source", source) }?;
         // SAFETY: the caller promises NULL or `ndim` elements.
         let info = unsafe { array::sized(number, ndim, dims) }?;
         let reader = Reader { read, user };

@@ -55,7 +55,7 @@ pub(super) unsafe fn derive(
 ) -> Result<()> {
     let a = alive("a", a)?;
     // SAFETY: as promised by the caller.
-    let target = unsafe { super::device::output("matrix", target) }?;
+    let target = unsafe { super::pointer::output("matrix", target) }?;
     *target = handle::insert(make(&a)?)?;
     Ok(())
 }
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn purlin_matrix_from_coordinates(
         let kind = IndexType::from_code("index_type", index_type)?;
         let duplicates = Duplicates::from_code("duplicates", duplicates)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols) = sizes(rows, cols)?;
         let nnz = shape::size("nnz", nnz, 0)?;
         // SAFETY: as promised above.
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn purlin_matrix_from_columns(
         let row_ptr_type = IndexType::from_code("col_ptr_type", col_ptr_type)?;
         let col_idx_type = IndexType::from_code("row_idx_type", row_idx_type)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (rows, cols) = sizes(rows, cols)?;
         let nnz = shape::size("nnz", nnz, 0)?;
         let offsets = cols.checked_add(1).ok_or_else(|| Error::invalid("cols", format!("is {cols}, too large")))?;
@@ -409,9 +409,8 @@ unsafe fn listed<'a>(argument: &str, list: *const i64, count: i64) -> Result<Opt
     if list.is_null() {
         return Ok(None);
     }
-    shape::product(argument, count, size_of::<i64>())?;
-    // SAFETY: not null; the caller promises `count` elements.
-    Ok(Some(Indices::I64(unsafe { std::slice::from_raw_parts(list, count) })))
+    // SAFETY: as promised by the caller.
+    Ok(Some(Indices::I64(unsafe { super::pointer::list(argument, count, list) }?)))
 }
 
 /// Row i of the result is row `rows[i]` of a sparse matrix, column j its column `cols[j]`. The same list for both numbers

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn purlin_matrix_read_market(
         // SAFETY: as promised above.
         let path = unsafe { file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         *target = handle::insert(sparse::read_market(&context, &path, dtype)?)?;
         Ok(())
     })
@@ -117,11 +117,12 @@ pub unsafe extern "C" fn purlin_matrix_read_edges(
         // SAFETY: as promised above.
         let path = unsafe { file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
+        // SAFETY: likewise.
+        let place = unsafe { super::pointer::output_or_null("vertices", vertices) }?;
         let (made, names) = sparse::read_edges(&context, &path, how)?;
         let names = names.map(|n| Tensor::from_list(&context, n.as_slice()?)).transpose()?;
-        // SAFETY: the caller promises NULL or a place for the handle.
-        unsafe { put_with_list(target, made, vertices, names) }
+        put_with_list(target, made, place, names)
     })
 }
 

@@ -84,7 +84,7 @@ pub unsafe extern "C" fn purlin_matrix_norm(a: *const purlin_matrix, kind: i32, 
         let a = alive("a", a)?;
         let kind = Norm::from_code("kind", kind)?;
         // SAFETY: the caller promises NULL or a place for the number.
-        let target = unsafe { super::device::output("norm", norm) }?;
+        let target = unsafe { super::pointer::output("norm", norm) }?;
         *target = sparse::norm(&a, kind)?;
         Ok(())
     })
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn purlin_matrix_is_symmetric(
     guard::run(|| {
         let a = alive("a", a)?;
         // SAFETY: the caller promises NULL or a place for the answer.
-        let target = unsafe { super::device::output("symmetric", symmetric) }?;
+        let target = unsafe { super::pointer::output("symmetric", symmetric) }?;
         *target = i32::from(sparse::is_symmetric(&a, tolerance)?);
         Ok(())
     })
@@ -201,6 +201,8 @@ pub unsafe extern "C" fn purlin_graph_components(
     guard::run(|| {
         let graph = alive("graph", graph)?;
         let mut labels = tensor::output_or_null("labels", labels)?;
+        // SAFETY: the caller promises NULL or a place for the number.
+        let count = unsafe { super::pointer::output_or_null("count", count) }?;
         if let Some(labels) = &labels {
             labels.expect_context("labels", graph.context())?;
             labels.expect_dims("labels", &[graph.rows()])?;
@@ -209,8 +211,7 @@ pub unsafe extern "C" fn purlin_graph_components(
         if let Some(labels) = &mut labels {
             labels.set_indices("labels", &found.labels)?;
         }
-        // SAFETY: the caller promises NULL or a place for the number.
-        if let Some(count) = unsafe { count.as_mut() } {
+        if let Some(count) = count {
             *count = to_i64(found.sizes.len());
         }
         Ok(())
@@ -239,28 +240,25 @@ pub unsafe extern "C" fn purlin_graph_component(
     guard::run(|| {
         let graph = alive("graph", graph)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("component", component) }?;
+        let target = unsafe { super::pointer::output("component", component) }?;
+        // SAFETY: likewise.
+        let place = unsafe { super::pointer::output_or_null("vertices", vertices) }?;
         let which = if which == -1 { None } else { Some(shape::size("which", which, 0)?) };
         let (part, names) = sparse::component(graph.context(), &graph, which).map_err(|e| renamed(e, "a", "graph"))?;
         let names = Tensor::from_list(graph.context(), &names)?;
-        // SAFETY: the caller promises NULL or a place for the handle.
-        unsafe { put_with_list(target, part, vertices, Some(names)) }
+        put_with_list(target, part, place, Some(names))
     })
 }
 
 /// Enters a matrix and, where it is wanted, a list at the caller's places; both or none.
-///
-/// # Safety
-/// `place` is NULL or valid for writing.
-pub(super) unsafe fn put_with_list(
+pub(super) fn put_with_list(
     target: &mut *mut purlin_matrix,
     matrix: Matrix,
-    place: *mut *mut purlin_tensor,
+    place: Option<&mut *mut purlin_tensor>,
     list: Option<Tensor>,
 ) -> Result<()> {
     let made = handle::insert(matrix)?;
-    // SAFETY: as promised by the caller.
-    if let (Some(list), Some(place)) = (list, unsafe { place.as_mut() }) {
+    if let (Some(list), Some(place)) = (list, place) {
         match tensor::insert(list) {
             Ok(handle) => *place = handle,
             Err(e) => {

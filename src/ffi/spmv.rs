@@ -142,7 +142,7 @@ pub unsafe extern "C" fn purlin_spmv_create(
     guard::run(|| {
         let a = alive("a", a)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("plan", plan) }?;
+        let target = unsafe { super::pointer::output("plan", plan) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let settings = read_options(&unsafe { options::read("options", options) }?)?;
         *target = handle::insert(Plan::new(a.context(), &a, settings)?)?;

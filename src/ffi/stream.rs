@@ -49,7 +49,7 @@ pub unsafe extern "C" fn purlin_stream_create(
     guard::run(|| {
         let context = context::get(context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("stream", stream) }?;
+        let target = unsafe { super::pointer::output("stream", stream) }?;
         *target = handle::insert(Stream::new(&context)?)?;
         Ok(())
     })
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn purlin_stream_wrap(
     guard::run(|| {
         let context = context::get(context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("stream", stream) }?;
+        let target = unsafe { super::pointer::output("stream", stream) }?;
         *target = handle::insert(Stream::wrap(&context, cuda_stream)?)?;
         Ok(())
     })

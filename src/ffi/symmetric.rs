@@ -22,7 +22,7 @@ pub const PURLIN_NORM_MAX: i32 = 2;
 
 /// Number of packed entries of a symmetric tensor, U = C(order + dimension - 1, order).
 ///
-/// @param      order      number of indices m, at least 2.
+/// @param      order      number of indices m, 2 to 2^20.
 /// @param      dimension  range n of each index, at least 1.
 /// @param[out] count      U.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, out of range, U over 2^31 - 1).
@@ -34,7 +34,7 @@ pub const PURLIN_NORM_MAX: i32 = 2;
 pub unsafe extern "C" fn purlin_symmetric_count(order: i32, dimension: i64, count: *mut i64) -> purlin_status {
     guard::run(|| {
         // SAFETY: as promised above.
-        let target = unsafe { super::device::output("count", count) }?;
+        let target = unsafe { super::pointer::output("count", count) }?;
         *target = to_i64(Symmetric::new(i64::from(order), dimension)?.count());
         Ok(())
     })
@@ -57,10 +57,8 @@ unsafe fn table(
     product(name, count, size_of::<i64>()).and_then(|b| {
         isize::try_from(b).map_err(|_| Error::invalid(name, format!("needs {b} bytes, more than 2^63")))
     })?;
-    if table.is_null() {
-        return Err(Error::invalid(name, "is NULL"));
-    }
-    // SAFETY: not null, of a size that a slice may have; the caller promises the extent.
+    super::pointer::check_outputs(name, table)?;
+    // SAFETY: not null, aligned, of a size that a slice may have; the caller promises the extent.
     fill(shape, unsafe { std::slice::from_raw_parts_mut(table, count) })
 }
 

@@ -188,11 +188,8 @@ unsafe fn read_sizes(argument: &str, ndim: i32, values: *const i64) -> Result<Ve
     if count == 0 {
         return Ok(Vec::new());
     }
-    if values.is_null() {
-        return Err(Error::invalid(argument, "is NULL"));
-    }
-    // SAFETY: not null; the caller promises `ndim` elements, which is at most MAX_RANK.
-    shape::sizes(argument, unsafe { std::slice::from_raw_parts(values, count) })
+    // SAFETY: as promised by the caller.
+    shape::sizes(argument, unsafe { super::pointer::list(argument, count, values) }?)
 }
 
 /// Layout of a borrowed dense tensor.
@@ -287,7 +284,7 @@ pub unsafe extern "C" fn purlin_tensor_create(
         let order = storage_order(flags, PURLIN_ROW_MAJOR | PURLIN_PINNED)?;
         let location = self::location(location, flags)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tensor", tensor) }?;
+        let target = unsafe { super::pointer::output("tensor", tensor) }?;
         // SAFETY: as promised above.
         let dims = unsafe { read_sizes("dims", ndim, dims) }?;
         put(target, Tensor::create(&context, dtype, location, order, &dims)?)
@@ -324,7 +321,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow(
         let context = context::get(context)?;
         let dtype = DType::from_code("dtype", dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tensor", tensor) }?;
+        let target = unsafe { super::pointer::output("tensor", tensor) }?;
         // SAFETY: as promised above.
         let layout = unsafe { borrowed_layout(dtype, flags, ndim, dims, strides) }?;
         // SAFETY: as promised above.
@@ -364,7 +361,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow_device(
         let context = context::get(context)?;
         let dtype = DType::from_code("dtype", dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tensor", tensor) }?;
+        let target = unsafe { super::pointer::output("tensor", tensor) }?;
         // SAFETY: as promised above.
         let layout = unsafe { borrowed_layout(dtype, flags, ndim, dims, strides) }?;
         let memory = borrow_device(&context, data, &layout, dtype)?;
@@ -480,6 +477,8 @@ pub unsafe extern "C" fn purlin_tensor_shape(
         if usize::try_from(capacity).map_or(true, |c| c < ndim) {
             return Err(Error::invalid("capacity", format!("is {capacity}, less than ndim = {ndim}")));
         }
+        super::pointer::check_optional_outputs("dims", dims)?;
+        super::pointer::check_optional_outputs("strides", strides)?;
         for (target, values) in [(dims, t.layout().dims()), (strides, t.layout().strides())] {
             if !target.is_null() {
                 for (k, &v) in values.iter().enumerate() {

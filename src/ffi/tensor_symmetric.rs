@@ -65,7 +65,7 @@ pub unsafe extern "C" fn purlin_tensor_create_symmetric(
         let storage = storage_order(flags, PURLIN_ENTRY_MAJOR | PURLIN_PINNED)?;
         let location = super::tensor::location(location, flags)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tensor", tensor) }?;
+        let target = unsafe { super::pointer::output("tensor", tensor) }?;
         let shape = Symmetric::new(i64::from(order), dimension)?;
         let count = shape::size("count", count, 0)?;
         put(target, Tensor::create_symmetric(&context, dtype, location, storage, shape, count)?)
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow_symmetric(
         let context = context::get(context)?;
         let dtype = symmetric_dtype(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tensor", tensor) }?;
+        let target = unsafe { super::pointer::output("tensor", tensor) }?;
         let shape = Symmetric::new(i64::from(order), dimension)?;
         let layout = symmetric_layout(dtype, flags, shape, count, entry_stride, tensor_stride)?;
         // SAFETY: as promised above.
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow_symmetric_device(
         let context = context::get(context)?;
         let dtype = symmetric_dtype(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tensor", tensor) }?;
+        let target = unsafe { super::pointer::output("tensor", tensor) }?;
         let shape = Symmetric::new(i64::from(order), dimension)?;
         let layout = symmetric_layout(dtype, flags, shape, count, entry_stride, tensor_stride)?;
         let memory = borrow_device(&context, data, &layout, dtype)?;

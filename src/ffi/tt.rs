@@ -133,7 +133,7 @@ pub unsafe extern "C" fn purlin_tt_create(
         storage_order(flags, PURLIN_PINNED)?;
         let location = tensor::location(location, flags)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let shape = unsafe { shape_of("tt", length, modes, ranks) }?;
         put(target, TensorTrain::create(&context, dtype, location, shape)?)
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn purlin_tt_borrow(
         let dtype = DType::from_code("dtype", dtype)?;
         storage_order(flags, PURLIN_READ_ONLY)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let shape = unsafe { shape_of("tt", length, modes, ranks) }?;
         // SAFETY: as promised above.
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn purlin_tt_borrow_device(
         let dtype = DType::from_code("dtype", dtype)?;
         storage_order(flags, PURLIN_READ_ONLY)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let shape = unsafe { shape_of("tt", length, modes, ranks) }?;
         // SAFETY: as promised above.
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn purlin_tt_core_address(tt: *const purlin_tt, k: i64, ad
     guard::run(|| {
         let train = input("tt", tt)?;
         // SAFETY: the caller promises NULL or a valid pointer.
-        let address = unsafe { super::device::output("address", address) }?;
+        let address = unsafe { super::pointer::output("address", address) }?;
         *address = train.address(train::core_number(&train, k)?);
         Ok(())
     })

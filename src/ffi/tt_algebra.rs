@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::pointer::list;
 use super::tensor::purlin_dtype;
 use super::tt::{self, purlin_tt};
-use super::tt_cores::list;
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::context::Context;
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn purlin_tt_add(
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let (alpha, beta) = unsafe { (factor("alpha", alpha)?, factor("beta", beta)?) };
         tt::put(target, algebra::add(&beside(&context, stream.as_deref(), &x), alpha, &x, beta, &y)?)
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn purlin_tt_scale(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let factor = Scaled::new(unsafe { self::factor("factor", factor) }?, exponent);
         let spread = Spread::from_code("spread", spread)?;
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn purlin_tt_conj(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         tt::put(target, algebra::conj(&beside(&context, stream.as_deref(), &x), &x)?)
     })
 }
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn purlin_tt_hadamard(
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         tt::put(target, algebra::hadamard(&beside(&context, stream.as_deref(), &x), &x, &y)?)
     })
 }
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn purlin_tt_apply(
         let stream = stream::get(stream)?;
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         tt::put(target, algebra::apply(&beside(&context, stream.as_deref(), &x), &h, &x)?)
     })
 }
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn purlin_tt_reverse(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         tt::put(target, algebra::reverse(&beside(&context, stream.as_deref(), &x), &x)?)
     })
 }
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn purlin_tt_rotate(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         let first = shape::size("first", first, 0)?;
         tt::put(target, algebra::rotate(&beside(&context, stream.as_deref(), &x), &x, first)?)
     })
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn purlin_tt_to_open(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         tt::put(target, algebra::to_open(&beside(&context, stream.as_deref(), &x), &x)?)
     })
 }
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn purlin_tt_cast(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         let dtype = DType::from_code("dtype", dtype)?;
         tt::put(target, algebra::cast(&beside(&context, stream.as_deref(), &x), &x, dtype)?)
     })
@@ -344,9 +344,9 @@ pub unsafe extern "C" fn purlin_tt_canonicalise(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: the caller promises NULL or a valid pointer.
-        let exponent = unsafe { super::device::output("exponent", exponent) }?;
+        let exponent = unsafe { super::pointer::output("exponent", exponent) }?;
         let centre = shape::size("centre", centre, 0)?;
         let found = algebra::canonicalise(&beside(&context, stream.as_deref(), &x), &x, centre)?;
         *exponent = found.exponent;

@@ -88,7 +88,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_create(
     guard::run(|| {
         let context = context::get(context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("contraction", contraction) }?;
+        let target = unsafe { super::pointer::output("contraction", contraction) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         let core = Contraction::new(&context, read_options(&o)?)?;

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
+use super::pointer::list;
 use crate::alloc;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
@@ -20,21 +21,6 @@ fn length_of(length: i64) -> Result<usize> {
         return Err(Error::invalid("length", format!("is {length}, outside 1 to {MOST}")));
     }
     usize::try_from(length).map_err(|_| Error::invalid("length", format!("is {length}")))
-}
-
-/// A caller's array.
-///
-/// # Safety
-/// `values` is NULL or valid for `count` elements while the result is used.
-pub(super) unsafe fn list<'a, T>(argument: &str, count: usize, values: *const T) -> Result<&'a [T]> {
-    if values.is_null() {
-        return Err(Error::invalid(argument, "is NULL"));
-    }
-    if !values.is_aligned() {
-        return Err(Error::invalid(argument, format!("is not aligned to {} bytes", align_of::<T>())));
-    }
-    // SAFETY: not null and aligned; the caller promises the elements.
-    Ok(unsafe { std::slice::from_raw_parts(values, count) })
 }
 
 /// `length + more` sizes of a caller's array.

@@ -1,10 +1,11 @@
 //! Trains that are made of nothing, and entries of trains.
 
 use super::overlap::{self, Range};
+use super::pointer::list;
 use super::tensor::{self, purlin_dtype, purlin_location, purlin_tensor};
 use super::tt::{self, purlin_tt, shape_of};
 use super::tt_algebra::beside;
-use super::tt_cores::{list, read_sizes};
+use super::tt_cores::read_sizes;
 use super::tt_expect::write_numbers;
 use super::tt_inner::{judge, number};
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
@@ -46,7 +47,7 @@ pub unsafe extern "C" fn purlin_tt_random(
         let dtype = DType::from_code("dtype", dtype)?;
         let location = tensor::location(location, 0)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let shape = unsafe { shape_of("tt", length, modes, ranks) }?;
         tt::put(target, create::random(&Place { context: &context, stream: None, location }, dtype, shape, seed)?)
@@ -80,7 +81,7 @@ pub unsafe extern "C" fn purlin_tt_zeros(
         let dtype = DType::from_code("dtype", dtype)?;
         let location = tensor::location(location, 0)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let modes = unsafe { read_sizes("modes", length, 0, modes) }?;
         tt::put(target, create::zeros(&Place { context: &context, stream: None, location }, dtype, &modes)?)
@@ -114,7 +115,7 @@ pub unsafe extern "C" fn purlin_tt_ones(
         let dtype = DType::from_code("dtype", dtype)?;
         let location = tensor::location(location, 0)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let modes = unsafe { read_sizes("modes", length, 0, modes) }?;
         tt::put(target, create::ones(&Place { context: &context, stream: None, location }, dtype, &modes)?)
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn purlin_tt_product_state(
     guard::run(|| {
         let context = context::get(context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: as promised above.
         let modes = unsafe { read_sizes("modes", length, 0, modes) }?;
         let vectors = tensor::input("vectors", vectors)?;

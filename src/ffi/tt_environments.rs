@@ -123,7 +123,7 @@ pub unsafe extern "C" fn purlin_tt_environments_create(
         let contraction = held.get();
         let (bra, operator, ket) = (tt::input("y", y)?, tt_matrix::input_or_null("h", h)?, tt::input("x", x)?);
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("environments", environments) }?;
+        let target = unsafe { super::pointer::output("environments", environments) }?;
         let trains = Trains::new(&bra, operator.as_deref(), &ket);
         let inner = contraction.environments(&trains)?;
         let operator = (!h.is_null()).then(|| h.addr());
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn purlin_tt_environments_shape(
     guard::run(|| {
         let (object, locked) = take(environments)?;
         // SAFETY: as promised above.
-        let target = unsafe { super::device::output("dims", dims.cast::<[i64; 4]>()) }?;
+        let target = unsafe { super::pointer::output("dims", dims.cast::<[i64; 4]>()) }?;
         let found = object.inner.dims(&locked.trains(), bond_of(&object, bond)?)?;
         *target = found.map(to_i64);
         if !dtype.is_null() {
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
         let stream = stream::get(stream)?;
         let mut values = tensor::output("values", values)?;
         // SAFETY: the caller promises NULL or a valid pointer.
-        let exponent = unsafe { super::device::output("exponent", exponent) }?;
+        let exponent = unsafe { super::pointer::output("exponent", exponent) }?;
         let (side, bond) = (Side::from_code("side", side)?, bond_of(&object, bond)?);
         let trains = locked.trains();
         values.expect_dims("values", &object.inner.dims(&trains, bond)?)?;
@@ -335,7 +335,7 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
         let v = tensor::input("v", v)?;
         let mut out = tensor::output("out", out)?;
         // SAFETY: the caller promises NULL or a valid pointer.
-        let exponent = unsafe { super::device::output("exponent", exponent) }?;
+        let exponent = unsafe { super::pointer::output("exponent", exponent) }?;
         overlap::check(&[Range::of("v", &v)], &[Range::of("out", &out)])?;
         let (k, sites) = (shape::size("k", k, 0)?, shape::size("sites", i64::from(sites), 0)?);
         expect_packed("out", &out)?;
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn purlin_tt_environments_value(
         let (mut object, locked) = take(environments)?;
         let stream = stream::get(stream)?;
         // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::device::output("result", result) }?;
+        let result = unsafe { super::pointer::output("result", result) }?;
         let bond = bond_of(&object, bond)?;
         *result = object.inner.value(stream.as_deref(), &locked.trains(), bond)?.into();
         Ok(())
@@ -420,7 +420,7 @@ pub unsafe extern "C" fn purlin_tt_environments_local(
         let stream = stream::get(stream)?;
         let op = tensor::input("op", op)?;
         // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::device::output("result", result) }?;
+        let result = unsafe { super::pointer::output("result", result) }?;
         let matrix = read_operator("op", &op)?;
         *result = object.inner.local(stream.as_deref(), &locked.trains(), shape::size("k", k, 0)?, &matrix)?.into();
         Ok(())

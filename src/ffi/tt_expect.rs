@@ -2,11 +2,11 @@
 
 use super::options;
 use super::overlap::{self, Range};
+use super::pointer::list;
 use super::stream;
 use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
-use super::tt_cores::list;
 use super::tt_inner::{hand_over, judge_quotients, number, tell};
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
         let stream = stream::get(stream)?;
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::device::output("result", result) }?;
+        let result = unsafe { super::pointer::output("result", result) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);

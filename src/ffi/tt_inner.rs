@@ -16,7 +16,7 @@ use crate::tt::info::{Info, Outcome};
 /// `result` is NULL or valid for writing 2 elements.
 pub(super) unsafe fn number<'a>(argument: &str, result: *mut f64) -> Result<&'a mut [f64; 2]> {
     // SAFETY: as promised by the caller.
-    unsafe { super::device::output(argument, result.cast::<[f64; 2]>()) }
+    unsafe { super::pointer::output(argument, result.cast::<[f64; 2]>()) }
 }
 
 /// Writes a report, if there is a place for it.
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn purlin_tt_inner_scaled(
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::device::output("result", result) }?;
+        let result = unsafe { super::pointer::output("result", result) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let (value, done) = object.run(|report| contraction.inner_scaled(stream.as_deref(), &x, &y, report))?;
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn purlin_tt_norm(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::device::output("result", result) }?;
+        let result = unsafe { super::pointer::output("result", result) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let (value, done) = object.run(|report| contraction.norm(stream.as_deref(), &x, report))?;
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn purlin_tt_norm_scaled(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::device::output("result", result) }?;
+        let result = unsafe { super::pointer::output("result", result) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let (value, done) = object.run(|report| contraction.norm_scaled(stream.as_deref(), &x, report))?;
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn purlin_tt_distance(
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::device::output("result", result) }?;
+        let result = unsafe { super::pointer::output("result", result) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let (value, done) = object.run(|report| contraction.distance(stream.as_deref(), &x, &y, report))?;
@@ -296,7 +296,7 @@ pub unsafe extern "C" fn purlin_tt_distance_scaled(
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::device::output("result", result) }?;
+        let result = unsafe { super::pointer::output("result", result) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let (value, done) = object.run(|report| contraction.distance_scaled(stream.as_deref(), &x, &y, report))?;

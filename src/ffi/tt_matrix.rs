@@ -115,7 +115,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_create(
         storage_order(flags, PURLIN_PINNED)?;
         let location = tensor::location(location, flags)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         // SAFETY: as promised above.
         let sizes = unsafe { Sizes::read(length, rows, cols, ranks) }?;
         put(target, sizes.matrix(TensorTrain::create(&context, dtype, location, sizes.shape.clone())?)?)
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_borrow(
         let dtype = DType::from_code("dtype", dtype)?;
         storage_order(flags, PURLIN_READ_ONLY)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         // SAFETY: as promised above.
         let sizes = unsafe { Sizes::read(length, rows, cols, ranks) }?;
         // SAFETY: as promised above.
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_borrow_device(
         let dtype = DType::from_code("dtype", dtype)?;
         storage_order(flags, PURLIN_READ_ONLY)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         // SAFETY: as promised above.
         let sizes = unsafe { Sizes::read(length, rows, cols, ranks) }?;
         // SAFETY: as promised above.

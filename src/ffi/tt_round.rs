@@ -159,7 +159,7 @@ pub unsafe extern "C" fn purlin_tt_round(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         let mut discarded = tensor::output_or_null("discarded", discarded)?;
         expect_discarded(discarded.as_deref(), x.shape().len())?;
         // SAFETY: the caller promises NULL or initialised structs.
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn purlin_tt_hadamard_round(
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: the caller promises NULL or initialised structs.
         let truncation = unsafe { truncation(options) }?;
         // SAFETY: as above.
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn purlin_tt_apply_round(
         let stream = stream::get(stream)?;
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         // SAFETY: the caller promises NULL or initialised structs.
         let truncation = unsafe { truncation(options) }?;
         // SAFETY: as above.
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn purlin_tt_svd(
         let stream = stream::get(stream)?;
         let values = tensor::input("values", values)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("tt", tt) }?;
+        let target = unsafe { super::pointer::output("tt", tt) }?;
         let mut discarded = tensor::output_or_null("discarded", discarded)?;
         let outputs = discarded.as_deref().map(|t| Range::of("discarded", t));
         overlap::check(&[Range::of("values", &values)], outputs.as_slice())?;

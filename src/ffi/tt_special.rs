@@ -1,7 +1,8 @@
 //! TT-matrices of spin chains, from sums of local terms, and the identity.
 
+use super::pointer::list;
 use super::tensor::{self, purlin_dtype, purlin_tensor};
-use super::tt_cores::{list, read_sizes};
+use super::tt_cores::read_sizes;
 use super::tt_expect::read_operator;
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::{context, guard, options, purlin_context, purlin_status};
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_ising(
         let context = context::get(context)?;
         let dtype = scalar_type(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (d, ring) = (shape::size("length", length, 1)?, options::flag("cyclic", cyclic)?);
         tt_matrix::put(target, models::ising(&context, dtype, d, coupling, field, ring)?)
     })
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_heisenberg(
         let context = context::get(context)?;
         let dtype = scalar_type(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let d = shape::size("length", length, 1)?;
         let mut model = Heisenberg {
             twice_spin: shape::size("twice_spin", i64::from(twice_spin), 1)?,
@@ -126,7 +127,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_identity(
         let context = context::get(context)?;
         let dtype = scalar_type(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         // SAFETY: as promised above.
         let modes = unsafe { read_sizes("modes", length, 0, modes) }?;
         tt_matrix::put(target, models::identity(&context, dtype, &modes)?)
@@ -175,7 +176,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_from_terms(
         let context = context::get(context)?;
         let dtype = scalar_type(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
-        let target = unsafe { super::device::output("matrix", matrix) }?;
+        let target = unsafe { super::pointer::output("matrix", matrix) }?;
         // SAFETY: as promised above.
         let modes = unsafe { read_sizes("modes", length, 0, modes) }?;
         let ring = options::flag("cyclic", cyclic)?;

@@ -44,10 +44,17 @@ pub struct Symmetric {
 /// Most packed entries that a symmetric tensor may have.
 pub const MAX_PACKED: usize = 0x7fff_ffff;
 
+/// Most indices that a symmetric tensor may have. In one dimension, where it has a single entry, nothing else would bound the index
+/// tuples that are allocated.
+pub const MAX_ORDER: usize = 1 << 20;
+
 impl Symmetric {
     /// A checked pair: order at least 2, dimension at least 1, no more than [`MAX_PACKED`] packed entries.
     pub fn new(order: i64, dimension: i64) -> Result<Self> {
         let order = crate::shape::size("order", order, 2)?;
+        if order > MAX_ORDER {
+            return Err(Error::invalid("order", format!("is {order}, outside 2 to {MAX_ORDER}")));
+        }
         let dimension = crate::shape::size("dimension", dimension, 1)?;
         let shape = Self { order, dimension };
         shape.checked_count().map(|_| shape)

@@ -16,7 +16,11 @@ fn packed_counts_are_the_binomials() {
     for (m, n) in [(1, 3), (0, 3), (-2, 3), (2, 0), (40, 40), (i64::MAX, 2), (2, i64::MAX), (i64::MAX, i64::MAX)] {
         assert!(Symmetric::new(m, n).is_err(), "({m},{n})");
     }
-    assert_eq!(Symmetric::new(i64::MAX, 1).unwrap().count(), 1);
+    assert_eq!(Symmetric::new(1 << 20, 1).unwrap().count(), 1);
+    for order in [(1 << 20) + 1, i64::from(i32::MAX), i64::MAX] {
+        let e = Symmetric::new(order, 1).unwrap_err().to_string();
+        assert_eq!(e, format!("order: is {order}, outside 2 to 1048576"));
+    }
 }
 
 #[test]
