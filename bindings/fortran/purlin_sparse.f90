@@ -201,12 +201,16 @@ contains
     integer(c_int64_t) :: row_count, col_count
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    type(purlin_matrix_info) :: info
     type(outcome) :: o
     made = c_null_ptr
     at_rows = c_null_ptr
     at_cols = c_null_ptr
     row_count = 0
     col_count = 0
+    call a%properties(info, o%status, o%message)
+    if (present(rows)) call require_within(o, 'rows', rows, info%rows)
+    if (present(cols)) call require_within(o, 'cols', cols, info%cols)
     if (present(rows)) then
       row_count = size(rows, kind=c_int64_t)
       allocate (i(max(row_count, 1_c_int64_t)))
@@ -219,9 +223,25 @@ contains
       j(:col_count) = cols - 1
       at_cols = c_loc(j)
     end if
-    call absorb(o, c_matrix_select(a%handle(), row_count, at_rows, col_count, at_cols, made))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_matrix_select(a%handle(), row_count, at_rows, col_count, at_cols, &
+      made))
     if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
     call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Refuses an index outside 1 to `most`: the library's own message would count from 0.
+  subroutine require_within(o, name, list, most)
+    type(outcome), intent(inout) :: o
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: list(:), most
+    character(100) :: text
+    integer(c_int64_t) :: i
+    do i = 1, size(list, kind=c_int64_t)
+      if (list(i) >= 1 .and. list(i) <= most) cycle
+      write (text, '(a, i0, a, i0, a, i0)') ': element ', i, ' is ', list(i), ', outside 1 to ', most
+      call refuse(o, name//trim(text))
+      return
+    end do
   end subroutine
 
   !> A Matrix Market file, plain or compressed by gzip.

@@ -200,6 +200,8 @@ contains
     type(purlin_matrix_info) :: info
     integer, target :: row_ptr(4) = [1, 3, 4, 5], col_idx(4) = [1, 3, 2, 1]
     integer :: order(3)
+    integer(int32) :: stat
+    character(80) :: message
     real(real64), target :: values(4) = [1, 2, 3, 4], dense(3, 3)
     call a%csr(context, 3, row_ptr, col_idx, values)
     call b%create(context, PURLIN_F64, 3, 3)
@@ -222,6 +224,10 @@ contains
     call expect(info%rows == 3 .and. info%cols == 2, 'select of columns')
     call purlin_select(a, b, [2_int64], [1_int64])
     call purlin_select(a, b)
+    call purlin_select(a, b, [3, 4], stat=stat, errmsg=message)
+    call expect(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. message == 'rows: element 2 is 4, outside 1 to 3', message)
+    call purlin_permute(a, b, cols=[0, 1, 2], stat=stat, errmsg=message)
+    call expect(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. message == 'cols: element 1 is 0, outside 1 to 3', message)
     call purlin_order(context, a, PURLIN_ORDER_DEGREE, order)
     call expect(sum(order) == 6, 'order')
     call b%destroy()
