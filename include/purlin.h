@@ -3031,8 +3031,9 @@ typedef struct purlin_pca_info {
    */
   double total_variance;
   /**
-   * Mean of the variances along the directions that are no components (Tipping, Bishop, J. R. Stat. Soc. B 61,
-   * 1999); 0 if there are none.
+   * What the components leave of the total variance over min(count, features) - rank, as in scikit-learn: the noise
+   * variance of Tipping and Bishop (J. R. Stat. Soc. B 61, 1999) where there are as many samples as features; 0 if
+   * nothing is left.
    */
   double noise_variance;
 } purlin_pca_info;
@@ -3245,6 +3246,15 @@ typedef struct purlin_rpca_info {
    * device memory.
    */
   int64_t contexts;
+  /**
+   * Planned peak of host memory, bytes: on the CPU of a run whose low-rank part has few columns. A limit has to leave
+   * memory for as many columns as `max_rank` allows.
+   */
+  int64_t host_bytes;
+  /**
+   * Planned peak of device memory, bytes, in the context that needs most, likewise.
+   */
+  int64_t device_bytes;
 } purlin_rpca_info;
 
 /**
@@ -6569,6 +6579,29 @@ purlin_status purlin_rpca_options_init(struct purlin_rpca_options *options,
 PURLIN_MUST_USE
 purlin_status purlin_rpca_info_init(struct purlin_rpca_info *info,
                                     size_t size);
+
+/**
+ * What is known of purlin_rpca_compute before it runs: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`.
+ * Nothing is read. What it accepts runs inside the limits of the contexts, whatever rank is found up to `max_rank`; the
+ * sparse part of purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_stream hands to its sinks come
+ * on top.
+ *
+ * @param      context  the context of the matrices.
+ * @param      m        as for purlin_rpca_compute.
+ * @param      mask     likewise; NULL: all entries are observed.
+ * @param      options  NULL for the defaults.
+ * @param[out] info     what is known; the rest is 0. May be NULL.
+ * @return as purlin_rpca_compute, for what does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` with the bytes that are needed.
+ *
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_plan(const struct purlin_context *context,
+                               const struct purlin_matrix *m,
+                               const struct purlin_matrix *mask,
+                               const struct purlin_rpca_options *options,
+                               struct purlin_rpca_info *info);
 
 /**
  * Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,

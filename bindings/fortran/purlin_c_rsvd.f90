@@ -193,6 +193,13 @@ module purlin_c_rsvd
       type(c_ptr), value :: pca
       integer(c_int32_t) :: s
     end function
+    function c_rpca_plan(context, m, mask, options, info) bind(c, name='purlin_rpca_plan') result(s)
+      import :: c_int32_t, c_ptr, purlin_rpca_info, purlin_rpca_options
+      type(c_ptr), value :: context, m, mask
+      type(purlin_rpca_options), intent(in), optional :: options
+      type(purlin_rpca_info), intent(inout), optional :: info
+      integer(c_int32_t) :: s
+    end function
     function c_rpca_compute(context, stream, m, mask, options, low_rank, sparse, info) bind(c, &
       name='purlin_rpca_compute') result(s)
       import :: c_int32_t, c_ptr, purlin_rpca_info, purlin_rpca_options

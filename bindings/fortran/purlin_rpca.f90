@@ -11,7 +11,7 @@ module purlin_rpca_module
   use purlin_blocks
   implicit none
   private
-  public :: purlin_rpca_compute, purlin_rpca_compute_csr, purlin_rpca_stream
+  public :: purlin_rpca_compute, purlin_rpca_compute_csr, purlin_rpca_stream, purlin_rpca_plan
 
   !> M ~ L + S of matrix objects or of arrays, whose sections are taken in place where their columns are contiguous. `mask`,
   !> bytes and like `m`, is 0 where an entry was not observed.
@@ -20,6 +20,21 @@ module purlin_rpca_module
   end interface
 
 contains
+
+  !> What is known of a run before it starts; nothing is read.
+  subroutine purlin_rpca_plan(context, m, info, mask, options, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: m
+    type(purlin_rpca_info), intent(inout) :: info
+    type(purlin_matrix), intent(in), optional :: mask
+    type(purlin_rpca_options), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_rpca_plan(context%handle(), m%handle(), matrix_key(mask), options, info))
+    call finish(o, stat, errmsg)
+  end subroutine
 
   subroutine compute_objects(context, m, low_rank, sparse, mask, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context

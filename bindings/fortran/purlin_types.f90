@@ -216,7 +216,7 @@ module purlin_types
       device_bytes_used, host_bytes_used
     real(c_double) :: lambda, mu, norm2, frobenius, residual, objective, nuclear_norm, one_norm, seconds_svd, &
       seconds_elementwise, seconds_read, seconds_total
-    integer(c_int64_t) :: contexts
+    integer(c_int64_t) :: contexts, host_bytes, device_bytes
   end type
 
   !> What a tensor train or a TT-matrix is.

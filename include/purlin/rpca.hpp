@@ -45,6 +45,16 @@ struct info : purlin_rpca_info {
   info() : purlin_rpca_info{} { check(purlin_rpca_info_init(this, sizeof(purlin_rpca_info))); }
 };
 
+/// What is known of `compute` before it runs: bytes and blocks. Nothing is read, and what is accepted runs inside the limits
+/// of the contexts.
+inline info plan(const context& on, const matrix& m, const options& settings = {}, const matrix& mask = {}) {
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_rpca_options raw = detail::raw(settings, relay);
+  info known;
+  on.finish(purlin_rpca_plan(on.get(), m.get(), mask.get(), &raw, &known));
+  return known;
+}
+
 /// M ~ L + S into `low_rank` and `sparse`, both dense and like M; an empty one is not wanted. `mask`, U8 and like M, is 0
 /// where an entry was not observed.
 inline void compute(const context& on, const matrix& m, const matrix& low_rank, const matrix& sparse, info& report,

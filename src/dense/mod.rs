@@ -7,10 +7,12 @@
 //! | `orthonormal` | orthonormal bases by the CholeskyQR ladder, for whatever offers its steps |
 //! | `sketch` | what a random matrix is drawn from |
 //! | `cpu`, `gpu` | [`Algebra`] on a backend |
+//! | `sizes` | [`Algebra`] on sizes alone, which counts the bytes that the CPU needs |
 
 pub mod cpu;
 pub mod gpu;
 pub mod orthonormal;
+pub mod sizes;
 pub mod sketch;
 
 use crate::error::Result;

@@ -57,8 +57,9 @@ pub struct purlin_pca_info {
     pub rank: i64,
     /// Sum of the variances of all features, after scaling if there is one.
     pub total_variance: f64,
-    /// Mean of the variances along the directions that are no components (Tipping, Bishop, J. R. Stat. Soc. B 61,
-    /// 1999); 0 if there are none.
+    /// What the components leave of the total variance over min(count, features) - rank, as in scikit-learn: the noise
+    /// variance of Tipping and Bishop (J. R. Stat. Soc. B 61, 1999) where there are as many samples as features; 0 if
+    /// nothing is left.
     pub noise_variance: f64,
 }
 

@@ -111,6 +111,8 @@ impl purlin_rpca_info {
             seconds_read: i.seconds_read,
             seconds_total: i.seconds_total,
             contexts: count(i.contexts),
+            host_bytes: count(i.host_bytes),
+            device_bytes: count(i.device_bytes),
         }
     }
 }
@@ -179,6 +181,40 @@ unsafe fn asked(
     // SAFETY: as promised above.
     contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
     Ok(Asked { settings: read_options(&o)?, contexts, progress: o.progress, progress_user: o.progress_user })
+}
+
+/// What is known of purlin_rpca_compute before it runs: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`.
+/// Nothing is read. What it accepts runs inside the limits of the contexts, whatever rank is found up to `max_rank`; the
+/// sparse part of purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_stream hands to its sinks come
+/// on top.
+///
+/// @param      context  the context of the matrices.
+/// @param      m        as for purlin_rpca_compute.
+/// @param      mask     likewise; NULL: all entries are observed.
+/// @param      options  NULL for the defaults.
+/// @param[out] info     what is known; the rest is 0. May be NULL.
+/// @return as purlin_rpca_compute, for what does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` with the bytes that are needed.
+///
+/// # Safety
+/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_rpca_plan(
+    context: *const purlin_context,
+    m: *const purlin_matrix,
+    mask: *const purlin_matrix,
+    options: *const purlin_rpca_options,
+    info: *mut purlin_rpca_info,
+) -> purlin_status {
+    guard::run(|| {
+        let given = Given::get(context, std::ptr::null(), m, mask)?;
+        // SAFETY: the caller promises NULL or initialised structs.
+        let o = unsafe { asked(&given.context, options, info) }?;
+        let known = rpca::plan(&o.contexts, &given.m, given.mask.as_deref(), &o.settings)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::write("info", info, purlin_rpca_info::of(&known)) }
+    })
 }
 
 /// Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,

@@ -153,6 +153,11 @@ pub struct purlin_rpca_info {
     /// Contexts that worked: fewer than were given where there are fewer blocks of rows, or where M or the mask lies in
     /// device memory.
     pub contexts: i64,
+    /// Planned peak of host memory, bytes: on the CPU of a run whose low-rank part has few columns. A limit has to leave
+    /// memory for as many columns as `max_rank` allows.
+    pub host_bytes: i64,
+    /// Planned peak of device memory, bytes, in the context that needs most, likewise.
+    pub device_bytes: i64,
 }
 
 versioned!(
@@ -185,5 +190,7 @@ versioned!(
         seconds_read: 0.0,
         seconds_total: 0.0,
         contexts: 0,
+        host_bytes: 0,
+        device_bytes: 0,
     }
 );

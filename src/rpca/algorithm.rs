@@ -21,7 +21,7 @@ use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
 /// Singular values that are predicted before the first decomposition.
-const FIRST_RANK: usize = 10;
+pub(super) const FIRST_RANK: usize = 10;
 /// The prediction grows by this part of n when it was too small.
 const LEAP: usize = 20;
 /// Most columns for which X^H X is formed.
@@ -145,7 +145,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             let threshold = options.threshold / unit;
             let step = Step { mu, mu_next, lambda, first: first.take(), last, threshold };
             let way = if last { None } else { Some(self.prepare(&spectrum, rank)?) };
-            let (sums, product) = self.update(&step, &spectrum, rank, way.as_ref())?;
+            let (sums, product) = self.update(&step, &mut spectrum, rank, way.as_ref())?;
             let residual = sums.residual2.sqrt() / frobenius;
             if !residual.is_finite() {
                 return Err(Error::Numerical(format!("the residual of iteration {iteration} is {residual}")));
@@ -283,6 +283,14 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         }
     }
 
+    /// Room for the product of a way, or for that of none.
+    fn room_or_nothing(&mut self, way: Option<&Way<SmallMatrix<T, O>>>) -> Result<SmallMatrix<T, O>> {
+        match way {
+            Some(way) => self.room(way),
+            None => self.ops.small().zeros("no product", 1, 1),
+        }
+    }
+
     /// The values and vectors, from the product of the way.
     fn spectrum(
         &mut self,
@@ -326,38 +334,40 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         Ok(Spectrum { values: roots(squares), vectors, whole: width == n })
     }
 
-    /// One iteration; the product is what `way` wants of the new X.
+    /// One iteration; the product is what `way` wants of the new X. The vectors of `spectrum` are given up.
     fn update(
         &mut self,
         step: &Step,
-        spectrum: &Spectrum<SmallMatrix<T, O>>,
+        spectrum: &mut Spectrum<SmallMatrix<T, O>>,
         rank: usize,
         way: Option<&Way<SmallMatrix<T, O>>>,
     ) -> Result<(Sums, SmallMatrix<T, O>)> {
         let began = Instant::now();
         let n = self.ops.size().1;
-        let mut product = match way {
-            Some(way) => self.room(way)?,
-            None => self.ops.small().zeros("no product", 1, 1)?,
-        };
         let wanted = way.map_or(Product::None, Way::product);
         self.passes += 1;
         let small = self.ops.small();
-        let mut left = small.zeros("singular vectors", n, rank.max(1))?;
-        let sums = if rank == 0 {
-            self.ops.update(step, &LowRank::Zero, &wanted, &mut product)?
+        let (sums, product) = if rank == 0 {
+            let mut product = self.room_or_nothing(way)?;
+            (self.ops.update(step, &LowRank::Zero, &wanted, &mut product)?, product)
         } else {
+            let mut left = small.zeros("singular vectors", n, rank)?;
             small.copy_columns(&spectrum.vectors, 0, rank, &mut left, 0)?;
             let mut right = small.zeros("singular vectors", n, rank)?;
             small.copy_columns(&spectrum.vectors, 0, rank, &mut right, 0)?;
             let shrink: Vec<f64> = spectrum.values[..rank].iter().map(|s| 1.0 - 1.0 / (step.mu * s)).collect();
             small.scale_columns(&mut right, &shrink)?;
+            spectrum.vectors = small.zeros("singular vectors", 1, 1)?;
             if 2 * rank > n {
                 let mut whole = small.zeros("V D V^H", n, n)?;
                 small.multiply(1.0, &left, Op::Plain, &right, Op::Adjoint, 0.0, &mut whole)?;
-                self.ops.update(step, &LowRank::Whole(&whole), &wanted, &mut product)?
+                // The product takes the memory of the factors.
+                drop((left, right));
+                let mut product = self.room_or_nothing(way)?;
+                (self.ops.update(step, &LowRank::Whole(&whole), &wanted, &mut product)?, product)
             } else {
-                self.ops.update(step, &LowRank::Factors(&left, &right), &wanted, &mut product)?
+                let mut product = self.room_or_nothing(way)?;
+                (self.ops.update(step, &LowRank::Factors(&left, &right), &wanted, &mut product)?, product)
             }
         };
         self.seconds_update += began.elapsed().as_secs_f64();

@@ -12,11 +12,13 @@
 //! | `ops` | those passes |
 //! | `input`, `output` | the matrix in blocks of rows; the parts on their way out |
 //! | `cpu`, `gpu` | the passes on a backend |
+//! | `memory` | host memory of a run, before it starts |
 
 mod algorithm;
 pub mod cpu;
 pub mod gpu;
 pub mod input;
+pub mod memory;
 pub mod ops;
 pub mod options;
 mod output;
@@ -25,4 +27,4 @@ mod run;
 mod tests;
 
 pub use options::{Frames, Info, Options};
-pub use run::{compute, compute_csr, stream};
+pub use run::{compute, compute_csr, plan, stream};

@@ -183,6 +183,10 @@ pub struct Info {
     pub seconds_total: f64,
     /// Devices that shared the rows.
     pub contexts: u64,
+    /// Planned peak of host memory on the CPU, of a run whose low-rank part has few columns; 0 on a GPU.
+    pub host_bytes: u64,
+    /// Planned peak of device memory, on the device that takes most.
+    pub device_bytes: u64,
 }
 
 impl Info {
@@ -214,6 +218,8 @@ impl Info {
             seconds_read: 0.0,
             seconds_total: 0.0,
             contexts: 1,
+            host_bytes: 0,
+            device_bytes: 0,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The parts on their way to the caller.
 
+use std::sync::Arc;
+
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use crate::backend::memory::HostMemory;
+use crate::backend::memory::{Budget, Charge, HostMemory};
 use crate::blocks::array::Block;
 use crate::blocks::number::{Number, encode};
 use crate::blocks::sink::Sink;
@@ -140,13 +142,18 @@ pub struct CsrBuilder<T> {
     places: Vec<usize>,
     columns: Vec<i64>,
     values: Vec<T>,
+    budget: Arc<Budget>,
+    charges: Vec<Charge>,
 }
 
 impl<T: Scalar> CsrBuilder<T> {
     /// An empty rows-by-cols matrix for entries over `threshold`.
-    pub fn new(rows: usize, cols: usize, transposed: bool, threshold: f64) -> Result<Self> {
-        let places = alloc::filled("rows of the sparse part", rows, 0)?;
-        Ok(Self { rows, cols, transposed, threshold, places, columns: Vec::new(), values: Vec::new() })
+    pub fn new(budget: &Arc<Budget>, (rows, cols): (usize, usize), transposed: bool, threshold: f64) -> Result<Self> {
+        const WHAT: &str = "rows of the sparse part";
+        let charges = vec![budget.charge_host(WHAT, product(WHAT, rows, size_of::<usize>())?)?];
+        let places = alloc::filled(WHAT, rows, 0)?;
+        let (columns, values, budget) = (Vec::new(), Vec::new(), Arc::clone(budget));
+        Ok(Self { rows, cols, transposed, threshold, places, columns, values, budget, charges })
     }
 
     /// Counts a panel's entries.
@@ -163,6 +170,9 @@ impl<T: Scalar> CsrBuilder<T> {
         for place in &mut self.places {
             total += std::mem::replace(place, total);
         }
+        let entry = size_of::<i64>() + size_of::<T>();
+        let bytes = product("entries of the sparse part", total, entry)?;
+        self.charges.push(self.budget.charge_host("entries of the sparse part", bytes)?);
         self.columns = alloc::filled("columns of the sparse part", total, 0)?;
         self.values = alloc::filled("values of the sparse part", total, T::default())?;
         Ok(())

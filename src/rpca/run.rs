@@ -4,9 +4,11 @@ use std::sync::{Arc, MutexGuard};
 
 use super::algorithm::{Solution, solve};
 use super::cpu::CpuOps;
+use super::cpu::cut::Sheet;
 use super::cpu::elementwise::Elementwise;
-use super::gpu::GpuOps;
+use super::gpu::{self, GpuOps};
 use super::input::Entries;
+use super::memory::{self, Shape};
 use super::ops::Take;
 use super::options::{Info, Options};
 use super::output::{CsrBuilder, Panel};
@@ -21,7 +23,7 @@ use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{DType, with_scalar};
 use crate::session::{self, expect_another_gpu};
-use crate::shape::Order;
+use crate::shape::{Order, to_u64};
 use crate::stream::{self as streams, Stream};
 
 /// Where a part goes.
@@ -120,6 +122,15 @@ pub fn stream<'a>(
     Call { contexts, m, mask, options, low_rank, sparse }.run(stream, report)
 }
 
+/// What is known of [`compute`] before it runs: how the matrix is cut, and the memory that is needed. Nothing is read.
+///
+/// # Errors
+/// As [`compute`] for what does not fit the matrix and the memory that is left.
+pub fn plan(contexts: &[Arc<Context>], m: &Matrix, mask: Option<&Matrix>, options: &Options) -> Result<Info> {
+    let (low_rank, sparse) = (Target::Nowhere, Target::Nowhere);
+    Call { contexts, m, mask, options, low_rank, sparse }.plan()
+}
+
 /// Whether a matrix's columns or its rows are contiguous.
 fn order_of(argument: &str, matrix: &Matrix) -> Result<Order> {
     match matrix.storage() {
@@ -204,10 +215,16 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
-    fn compute<T: Elementwise>(&mut self, queue: Option<&GpuStream>, progress: &Progress<'_>) -> Result<Info> {
-        let (rows, cols) = (self.m.rows(), self.m.cols());
-        // The longer axis is cut: the products of the method are as small as they can be.
-        let transposed = cols > rows || (cols == rows && self.options.frames == super::Frames::Rows);
+    fn plan(self) -> Result<Info> {
+        check_contexts(self.contexts)?;
+        self.options.check()?;
+        let dtype = self.options.dtype_of(self.m.dtype())?;
+        self.check(dtype)?;
+        with_scalar!(dtype, "dtype", T => self.planned::<T>())
+    }
+
+    fn planned<T: Elementwise>(&self) -> Result<Info> {
+        let (size, transposed) = self.oriented();
         let mut lock = lock("m", self.m)?;
         let entries = entries("m", self.m, &mut lock, transposed)?;
         let mut mask_lock = self.mask.map_or(Ok(None), |mask| self::lock("mask", mask))?;
@@ -215,12 +232,55 @@ impl<'c> Call<'c> {
             Some(mask) => Some(self::entries("mask", mask, &mut mask_lock, transposed)?),
             None => None,
         };
-        let size = if transposed { (cols, rows) } else { (rows, cols) };
+        let mut info = Info::new(T::DTYPE);
+        info.converged = false;
+        info.contexts = to_u64(self.contexts.len());
+        if size.1 == 0 {
+            return Ok(info);
+        }
+        let (rows, blocks) = match self.context().backend() {
+            Backend::Cpu => {
+                let fit =
+                    memory::fit::<T>(self.context(), &self.shape::<T>(&entries, mask.as_ref(), size), self.options)?;
+                info.host_bytes = fit.expected;
+                fit.cut.panels(size.0)
+            }
+            Backend::Gpu(_) => {
+                let planned = gpu::plan::<T>(self.contexts, &entries, mask.as_ref(), size, self.options)?;
+                (info.host_bytes, info.device_bytes) = planned.bytes;
+                planned.panels
+            }
+        };
+        (info.block_rows, info.blocks) = (rows, blocks);
+        Ok(info)
+    }
+
+    /// Rows and columns with the longer axis as rows, which is cut, so that the products of the method are as small as
+    /// they can be; and whether the axes are exchanged.
+    fn oriented(&self) -> ((usize, usize), bool) {
+        let (rows, cols) = (self.m.rows(), self.m.cols());
+        let transposed = cols > rows || (cols == rows && self.options.frames == super::Frames::Rows);
+        (if transposed { (cols, rows) } else { (rows, cols) }, transposed)
+    }
+
+    fn compute<T: Elementwise>(&mut self, queue: Option<&GpuStream>, progress: &Progress<'_>) -> Result<Info> {
+        let (size, transposed) = self.oriented();
+        let mut lock = lock("m", self.m)?;
+        let entries = entries("m", self.m, &mut lock, transposed)?;
+        let mut mask_lock = self.mask.map_or(Ok(None), |mask| self::lock("mask", mask))?;
+        let mask = match self.mask {
+            Some(mask) => Some(self::entries("mask", mask, &mut mask_lock, transposed)?),
+            None => None,
+        };
         let context = self.context();
         match context.backend() {
             Backend::Cpu => {
-                let mut ops = CpuOps::<T>::new(context, progress, entries, mask, size, self.options)?;
+                let shape = self.shape::<T>(&entries, mask.as_ref(), size);
+                let fit = memory::fit::<T>(context, &shape, self.options)?;
+                let mut ops = CpuOps::<T>::new(context, progress, entries, mask, (&shape.sheet, fit.cut))?;
+                ops.set_steps(self.options.max_iterations);
                 let Solution { mut info, unit } = solve(&mut ops, self.options)?;
+                info.host_bytes = fit.expected;
                 (info.block_rows, info.blocks) = ops.blocks();
                 (info.bytes_read, info.seconds_read) = ops.reading();
                 self.deliver(unit, transposed, |take| ops.results(take))?;
@@ -240,11 +300,23 @@ impl<'c> Call<'c> {
                     *target = Target::Nowhere;
                 }
                 self.deliver(unit, transposed, |take| ops.results(take))?;
+                (info.host_bytes, info.device_bytes) = ops.planned_bytes();
                 (info.bytes_to_device, info.bytes_read, info.seconds_read) = ops.traffic();
                 info.contexts = ops.contexts();
                 Ok(info)
             }
         }
+    }
+
+    /// What memory on the CPU depends on.
+    fn shape<T: Elementwise>(&self, entries: &Entries<'_>, mask: Option<&Entries<'_>>, size: (usize, usize)) -> Shape {
+        let read = entries.panel_bytes(1, 1) + mask.map_or(0, |mask| mask.panel_bytes(1, 1));
+        let sinks = [&self.low_rank, &self.sparse].into_iter().map(|target| match target {
+            Target::Sink(sink) => size_of::<T>() + sink.info().number.size(),
+            _ => 0,
+        });
+        let sheet = Sheet { size, element: size_of::<T>(), is_held: read == 0, block_rows: self.options.block_rows };
+        Shape { sheet, read, is_masked: mask.is_some(), sink: sinks.max().unwrap_or(0) }
     }
 
     /// Hands the parts out; `results` calls what it is given with each panel's first row, rows, rows of a block, L and S.
@@ -275,7 +347,8 @@ impl<'c> Call<'c> {
             Ok(())
         })?;
         let Target::Csr(csr) = &mut self.sparse else { return Ok(()) };
-        let mut builder = CsrBuilder::<T>::new(rows, cols, transposed, self.options.threshold)?;
+        let mut builder =
+            CsrBuilder::<T>::new(context.host_budget(), (rows, cols), transposed, self.options.threshold)?;
         results(&mut |first, rows, block, _, values| {
             builder.count(&Panel { first, rows, block, columns, values, unit })
         })?;

@@ -202,7 +202,7 @@ impl Info {
         self.error_kind = outcome.error.kind;
         self.error_frobenius = outcome.error.frobenius * unscale;
         self.error_relative = if outcome.norm > 0.0 { outcome.error.frobenius / outcome.norm } else { 0.0 };
-        if outcome.error.frobenius.is_nan() {
+        if outcome.error.frobenius.is_nan() || outcome.norm.is_nan() {
             self.error_relative = f64::NAN;
         }
         self.error_spectral = outcome.error.spectral * unscale;

@@ -228,6 +228,9 @@ pub struct Options {
     pub read_rate: f64,
 }
 
+/// Columns that a basis grows by, unless another number is asked for.
+pub const BLOCK_COLUMNS: usize = 16;
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -235,7 +238,7 @@ impl Default for Options {
             oversampling: Some(10),
             power_iterations: Some(2),
             max_rank: 0,
-            block_columns: 16,
+            block_columns: BLOCK_COLUMNS,
             block_rows: 0,
             resident_rows: Resident::Auto,
             merge_width: 0,
@@ -322,6 +325,13 @@ impl Options {
         let method = self.method;
         if by_tolerance && !matches!(method, Method::Auto | Method::Range) {
             return Err(Error::invalid("method", format!("is {method:?} with a tolerance, AUTO or RANGE is needed")));
+        }
+        if by_tolerance && self.rank > 0 {
+            let problem = format!("is {} beside a tolerance, which finds it; max_rank bounds it", self.rank);
+            return Err(Error::invalid("rank", problem));
+        }
+        if !by_tolerance && self.block_columns != BLOCK_COLUMNS && self.block_columns > 0 {
+            return Err(Error::invalid("block_columns", format!("is {}, which needs a tolerance", self.block_columns)));
         }
         if !by_tolerance && self.max_rank > 0 {
             return Err(Error::invalid("max_rank", format!("is {}, which needs a tolerance", self.max_rank)));

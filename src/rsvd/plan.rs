@@ -6,7 +6,7 @@ use super::algorithm::passes;
 use super::choose::{Case, Machine};
 use super::data::{Center, Resident, Setting};
 use super::memory::{Planned, Wanted};
-use super::options::{Centering, Method, Options};
+use super::options::{Centering, ErrorKind, Method, Options};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -58,6 +58,8 @@ pub struct Plan {
     pub seconds: f64,
     /// Passes over the data, where they are known beforehand.
     pub passes: Option<usize>,
+    /// Whether ||A||_F is not summed but estimated from products.
+    pub estimates_norm: bool,
     /// How the data are read.
     pub setting: Setting,
     /// Peak of the host memory of a run on the CPU whose columns stay independent, 0 on a GPU.
@@ -219,6 +221,7 @@ impl Plan {
             reason: String::new(),
             seconds: f64::NAN,
             passes: None,
+            estimates_norm: matches!(matrix.storage(), Storage::Operator(_)),
             setting,
             host_bytes: 0,
         };
@@ -300,7 +303,8 @@ impl Plan {
         // Means and deviations of columns take a pass of their own before all others.
         let moments = usize::from(self.setting.center == Center::Columns || self.setting.scale);
         let own = passes(self.method, self.iterations, self.one_pass);
-        is_fixed.then(|| own.saturating_add(moments + options.error.passes()))
+        let probes = usize::from(self.estimates_norm && options.error == ErrorKind::Identity && !self.one_pass);
+        is_fixed.then(|| own.saturating_add(moments + options.error.passes() + probes))
     }
 
     /// What the cost model is to know.
@@ -365,7 +369,8 @@ impl Plan {
         let least = Size(self.rows.min(self.columns));
         let krylov = Size((l * Size(self.iterations.saturating_add(1))).0.min(least.0));
         let (merged, block) = (Size(self.merge_width), Size(options.block_columns));
-        let probes = Size(if options.error.is_probed() { options.probes } else { 0 });
+        let is_probed = options.error.is_probed() || (self.estimates_norm && options.error != ErrorKind::None);
+        let probes = Size(if is_probed { options.probes } else { 0 });
         let times = |factor: usize, size: Size| Size(factor) * size;
         let (tall, small) = match (goal, self.method) {
             (Goal::Products(width) | Goal::Map(width), _) => (times(3, Size(width)), n * times(3, Size(width))),

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::calls::{self, Decompose, Errors, FindRange, Residuals, Symmetric, Work};
+use super::data::Resident;
 use super::gpu;
 use super::info::Info;
 use super::memory::Wanted;
 use super::options::{Centering, Method, Options, Right};
 use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
 use super::plan::{Goal, Plan, Request};
+use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
@@ -35,6 +37,10 @@ impl Rsvd {
     pub fn new(context: &Arc<Context>, options: Options) -> Result<Self> {
         context.check_alive()?;
         options.check()?;
+        if let (Resident::AtMost(rows), Backend::Cpu) = (options.resident_rows, context.backend()) {
+            let problem = format!("is {rows} on a CPU, which keeps none: it concerns GPUs");
+            return Err(Error::invalid("resident_rows", problem));
+        }
         Ok(Self { contexts: vec![Arc::clone(context)], options, given: None, cancel: CancelHandle::default() })
     }
 
@@ -175,6 +181,7 @@ impl Rsvd {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
         let start = Instant::now();
+        self.refuse_restart("a basis of the range")?;
         let width = q.cols();
         let plan = self.planned(a, Goal::Basis(width))?;
         self.check_output("q", q, a.rows(), width, plan.dtype)?;
@@ -207,6 +214,7 @@ impl Rsvd {
         if a.rows() != a.cols() {
             return Err(Error::invalid("a", format!("is {} x {}, not square", a.rows(), a.cols())));
         }
+        self.refuse_restart("a symmetric decomposition")?;
         if self.options.tolerance > 0.0 || self.options.center != Centering::None {
             return Err(Error::NotSupported("symmetric decompositions with a tolerance or centring".into()));
         }
@@ -269,6 +277,14 @@ impl Rsvd {
         write_vector("right", right, &work.right)?;
         info.seconds_total = start.elapsed().as_secs_f64();
         Ok(info)
+    }
+
+    /// Refuses a restart file where none is written.
+    fn refuse_restart(&self, goal: &str) -> Result<()> {
+        match &self.options.restart_path {
+            Some(_) => Err(Error::NotSupported(format!("restart_path: of {goal}"))),
+            None => Ok(()),
+        }
     }
 
     fn given_factors(&self, a: &Matrix, factors: (&Matrix, &Tensor, &Matrix)) -> Result<(Vec<f64>, Plan, Info)> {

@@ -182,6 +182,7 @@ static void refusals(void) {
   BAD_ARGUMENT("x: belongs to another context", FIT(abroad, NULL));
   BAD_ARGUMENT("scores: is 90 x 7, 90 x 6 is needed", FIT(x, few));
   FAILS(PURLIN_ERROR_BUSY, "scores", FIT(x, x));
+  o.rank = 0;
   o.tolerance = 0.1;
   OK(purlin_rsvd_create(context, &o, &other));
   UNSUPPORTED("tolerance", purlin_pca_fit(other, NULL, x, &p, t, &made, NULL));

@@ -197,6 +197,30 @@ static void streamed(void) {
   OK(purlin_tensor_destroy(t));
 }
 
+/* What is planned is what a run takes, and a limit below it is refused before the run. */
+static void plans(void) {
+  purlin_rpca_info planned = rpca_info(), info = rpca_info();
+  purlin_matrix *m = lend(PURLIN_F64, 0, matrix), *there = NULL;
+  purlin_context_options o;
+  purlin_context *little = NULL;
+  OK(purlin_rpca_plan(context, m, NULL, NULL, &planned));
+  CHECK(planned.host_bytes > 2 * M * N * 8 && planned.iterations == 0 && planned.converged == 0);
+  OK(purlin_rpca_compute(context, NULL, m, NULL, NULL, NULL, NULL, &info));
+  CHECK(info.host_bytes == planned.host_bytes && info.host_bytes_used > 0);
+  OK(purlin_rpca_plan(context, m, NULL, NULL, NULL));
+  BAD_HANDLE("m: is NULL", purlin_rpca_plan(context, NULL, NULL, NULL, &planned));
+  OK(purlin_context_options_init(&o, sizeof o));
+  o.backend = PURLIN_BACKEND_CPU;
+  o.host_memory_limit = 20000;
+  OK(purlin_context_create(&o, &little));
+  OK(purlin_matrix_borrow(little, PURLIN_F64, 0, M, N, M, matrix, &there));
+  FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "max_rank", purlin_rpca_plan(little, there, NULL, NULL, &planned));
+  FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "max_rank", purlin_rpca_compute(little, NULL, there, NULL, NULL, NULL, NULL, NULL));
+  OK(purlin_matrix_destroy(there));
+  OK(purlin_context_destroy(little));
+  OK(purlin_matrix_destroy(m));
+}
+
 static int32_t stop_at(int64_t step, int64_t steps, double measure, void *user) {
   (void)steps, (void)measure;
   return step >= *(int64_t *)user;
@@ -305,6 +329,7 @@ int main(void) {
   dense_parts();
   sparse_rows();
   streamed();
+  plans();
   refusals();
   OK(purlin_context_destroy(foreign));
   OK(purlin_context_destroy(context));

@@ -56,6 +56,9 @@ static void creation(void) {
   BAD("one_pass: is 2", o.one_pass = 2);
   BAD("one_pass: is set for method", o.one_pass = 1);
   BAD("max_rank: is 3, which needs a tolerance", o.max_rank = 3);
+  BAD("rank: is 4 beside a tolerance", (o.rank = 4, o.tolerance = 0.1));
+  BAD("block_columns: is 3, which needs a tolerance", o.block_columns = 3);
+  BAD("resident_rows: is 3 on a CPU", o.resident_rows = 3);
   BAD("method: is Fused with a tolerance", (o.tolerance = 0.1, o.method = PURLIN_RSVD_METHOD_FUSED));
   BAD("merge_width: is 30 for method Fused", (o.merge_width = 30, o.method = PURLIN_RSVD_METHOD_FUSED));
   BAD("smallest_ratio: is 0.5, which needs", (o.smallest_ratio = 0.5, o.method = PURLIN_RSVD_METHOD_GRAM));
@@ -64,6 +67,7 @@ static void creation(void) {
   BAD("restart_path: is empty", o.restart_path = "");
   o.restart_path = "state";
   o.tolerance = 0.1;
+  o.rank = 0;
   UNSUPPORTED("restart_path", CREATE());
   CHECK(made == NULL);
   OK(purlin_rsvd_create(context, NULL, &made));
@@ -114,7 +118,7 @@ static void decompositions(void) {
   } while (0)
   OTHER(INVALID_ARGUMENT, "rank: is 41, more than min(m, n) = 40", o.rank = 41);
   OTHER(INVALID_ARGUMENT, "rank: is", o.rank = INT64_MAX);
-  OTHER(INVALID_ARGUMENT, "max_rank: is 41", (o.tolerance = 0.1, o.max_rank = 41));
+  OTHER(INVALID_ARGUMENT, "max_rank: is 41", (o.rank = 0, o.tolerance = 0.1, o.max_rank = 41));
   OTHER(INVALID_ARGUMENT, "method: is Nystrom", o.method = PURLIN_RSVD_METHOD_NYSTROM);
   OTHER(INVALID_ARGUMENT, "method: is Rayleigh", o.method = PURLIN_RSVD_METHOD_RAYLEIGH);
   OTHER(INVALID_ARGUMENT, "merge_width: is 5, less than", (o.method = PURLIN_RSVD_METHOD_MERGE, o.merge_width = 5));

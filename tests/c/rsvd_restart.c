@@ -90,6 +90,7 @@ int main(void) {
   refused(PURLIN_ERROR_IO, "no such folder", &o, a);
   o.restart_path = path;
   o.tolerance = 1e-3;
+  o.rank = 0;
   o.method = PURLIN_RSVD_METHOD_AUTO;
   UNSUPPORTED("restart_path", purlin_rsvd_create(context, &o, &rsvd));
   CHECK(rsvd == NULL && !exists());

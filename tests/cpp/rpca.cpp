@@ -45,6 +45,7 @@ void tests() {
     return false;
   };
   purlin::rpca::compute(on, given, low_rank, matrix::borrow(on, s, m, n), report, settings);
+  EXPECT(purlin::rpca::plan(on, given, settings).host_bytes == report.host_bytes && report.host_bytes > 0);
   EXPECT(report.converged == 1 && report.rank == 2 && report.iterations > 0 && steps > 0);
   double most = 0.0;
   for (std::size_t k = 0; k < low.size(); ++k)

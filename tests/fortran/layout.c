@@ -28,7 +28,7 @@ void layout_of(int32_t which, int64_t *size, int64_t *last) {
     ROW(purlin_fdk_options, progress_user),
     ROW(purlin_fdk_info, pixels_not_finite),
     ROW(purlin_rpca_options, contexts_count),
-    ROW(purlin_rpca_info, contexts),
+    ROW(purlin_rpca_info, device_bytes),
     ROW(purlin_rsvd_options, read_rate),
     ROW(purlin_rsvd_info, reason),
     ROW(purlin_pca_options, whiten),

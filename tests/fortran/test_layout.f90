@@ -66,7 +66,7 @@ program test_layout
   call compare(15, 'fdk_options', c_sizeof(fdk_options), c_loc(fdk_options), c_loc(fdk_options%progress_user))
   call compare(16, 'fdk_info', c_sizeof(fdk_info), c_loc(fdk_info), c_loc(fdk_info%pixels_not_finite))
   call compare(17, 'rpca_options', c_sizeof(rpca_options), c_loc(rpca_options), c_loc(rpca_options%contexts_count))
-  call compare(18, 'rpca_info', c_sizeof(rpca_info), c_loc(rpca_info), c_loc(rpca_info%contexts))
+  call compare(18, 'rpca_info', c_sizeof(rpca_info), c_loc(rpca_info), c_loc(rpca_info%device_bytes))
   call compare(19, 'rsvd_options', c_sizeof(rsvd_options), c_loc(rsvd_options), c_loc(rsvd_options%read_rate))
   call compare(20, 'rsvd_info', c_sizeof(rsvd_info), c_loc(rsvd_info), c_loc(rsvd_info%reason))
   call compare(21, 'pca_options', c_sizeof(pca_options), c_loc(pca_options), c_loc(pca_options%whiten))

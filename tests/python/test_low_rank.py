@@ -237,6 +237,9 @@ def test_plans_hold_under_limits() -> None:
 def test_options_without_effect_are_refused(cpu: purlin.Context) -> None:
     for options, problem in [
         ({"max_rank": 3}, "max_rank: is 3, which needs a tolerance"),
+        ({"tolerance": 0.1}, "rank: is 3 beside a tolerance"),
+        ({"block_columns": 3}, "block_columns: is 3, which needs a tolerance"),
+        ({"resident_rows": 3}, "resident_rows: is 3 on a CPU"),
         ({"method": "fused", "merge_width": 30}, "merge_width: is 30"),
         ({"method": "gram", "smallest_ratio": 0.5}, "smallest_ratio: is 0.5"),
         ({"read_rate": -1.0}, "read_rate: is -1"),
@@ -253,3 +256,114 @@ def test_options_without_effect_are_refused(cpu: purlin.Context) -> None:
         with Source.from_function(lambda where: x[where], x.shape, x.dtype, context=cpu) as source:
             assert slow.seconds_predicted > 1 > session.plan(source).seconds_predicted
     assert slow.passes == 2
+
+
+def test_restart_files_are_refused_where_none_is_written(cpu: purlin.Context, tmp_path: Path) -> None:
+    path = str(tmp_path / "state")
+    x = numbers(60, 20)
+    with pytest.raises(purlin.NotSupported, match="restart_path: of principal components"):
+        PCA(3, restart_path=path, context=cpu).fit(x)
+    with rsvd.Rsvd(3, restart_path=path, context=cpu) as session:
+        with pytest.raises(purlin.NotSupported, match="restart_path: of a basis of the range"):
+            session.qb(x, 5)
+
+
+def test_files_in_fortran_order_of_three_axes_are_refused(cpu: purlin.Context, tmp_path: Path) -> None:
+    x = numbers(4, 30).reshape(4, 5, 6)
+    np.save(tmp_path / "c.npy", x)
+    np.save(tmp_path / "f.npy", np.asfortranarray(x))
+    with purlin.Matrix.of(tmp_path / "c.npy", context=cpu) as m:
+        assert m.shape == (4, 30)
+    with pytest.raises(ValueError, match="3 axes in Fortran order"):
+        purlin.Matrix.of(tmp_path / "f.npy", context=cpu)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e12])
+def test_values_do_not_depend_on_the_unit(cpu: purlin.Context, scale: float) -> None:
+    x = np.random.default_rng(2).standard_normal((400, 150))
+    exact = np.linalg.svd(x - x.mean(0), compute_uv=False)
+    model = PCA(30, method="gram", context=cpu).fit(x * scale)
+    z = (x - x.mean(0)) @ model.components_.T
+    assert np.abs(model.singular_values_ / scale - exact[:30]).max() < 1e-6 * exact[0]
+    assert np.abs((x - x.mean(0)).T @ z - model.components_.T * exact[:30] ** 2).max() < 1e-6 * exact[0] ** 2
+
+
+def test_scores_of_a_fit_are_those_of_a_transform(cpu: purlin.Context) -> None:
+    x = np.random.default_rng(0).standard_normal((300, 120))
+    for whiten in (False, True):
+        model = PCA(5, whiten=whiten, context=cpu)
+        scores = model.fit_transform(x)
+        assert np.abs(scores - model.transform(x)).max() < 1e-11 * np.abs(scores).max()
+
+
+def test_constant_features_are_not_scaled(cpu: purlin.Context) -> None:
+    x = np.random.default_rng(0).standard_normal((100, 3))
+    for value in (3.7, 0.1, 1e6 + 0.1):
+        x[:, 1] = value
+        model = PCA(2, scale=True, context=cpu).fit(x)
+        assert model.scale_[1] == 1 and abs(model.total_variance_ - 2) < 1e-9
+        sparse = pytest.importorskip("scipy.sparse")
+        model = PCA(2, scale=True, context=cpu).fit(sparse.csr_array(x))
+        assert model.scale_[1] == 1 and abs(model.total_variance_ - 2) < 1e-9
+
+
+def products(a: Any, context: purlin.Context) -> purlin.Matrix:
+    return purlin.Matrix.from_operator(lambda x: a @ x, lambda x: a.T @ x, a.shape, context=context)
+
+
+def test_the_norm_of_an_operator_comes_from_probes(cpu: purlin.Context) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((300, 5)) @ rng.standard_normal((5, 40))
+    with products(x, cpu) as a, rsvd.Rsvd(5, context=cpu) as session:
+        session.compute(a)
+        info = session.info
+        assert info is not None and info.error_kind == "probes" and info.error_relative < 1e-12
+        assert abs(info.frobenius - np.linalg.norm(x)) < 1e-10 * np.linalg.norm(x)
+    with products(x, cpu) as a, rsvd.Rsvd(5, error="none", context=cpu) as session:
+        session.compute(a)
+        info = session.info
+        assert info is not None and np.isnan(info.frobenius) and np.isnan(info.error_relative)
+
+
+def test_a_tolerance_of_an_operator_is_kept(cpu: purlin.Context) -> None:
+    met = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        u = np.linalg.qr(rng.standard_normal((200, 100)))[0]
+        v = np.linalg.qr(rng.standard_normal((100, 100)))[0]
+        x = u * 0.9 ** np.arange(100) @ v.T
+        for tolerance in (0.3, 0.1, 0.01):
+            with products(x, cpu) as a:
+                try:
+                    found = rsvd.compute(a, tolerance=tolerance, seed=seed, context=cpu)
+                except rsvd.Unfinished:
+                    continue
+            error = np.linalg.norm(x - (found.U * found.s) @ found.Vt) / np.linalg.norm(x)
+            assert error <= tolerance, (seed, tolerance, error)
+            met += 1
+    assert met >= 22
+
+
+def test_krylov_blocks_of_one_column_are_orthonormal(cpu: purlin.Context) -> None:
+    for a, options in [(np.eye(5), {}), (np.eye(3, 7), {"sketch": "uniform"}), (np.eye(100), {"oversampling": 0})]:
+        found = rsvd.compute(a, 1, method="krylov", context=cpu, **options)  # type: ignore[arg-type]
+        assert abs(found.s[0] - 1) < 1e-12 and abs(np.linalg.norm(found.Vt) - 1) < 1e-12
+
+
+def test_plans_of_robust_pca_hold_under_limits() -> None:
+    x = numbers(600, 5) @ numbers(5, 20, 1)
+    accepted = refused = 0
+    for kilobytes in (3, 5, 300, 600, 1000, 4000):
+        limit = kilobytes * 1000
+        with purlin.Context("cpu", host_memory_limit=limit) as small:
+            try:
+                plan = rpca.plan(x, context=small)
+            except purlin.OutOfMemory as error:
+                refused += 1
+                assert f"limit of {limit} bytes" in str(error) and "max_rank" in str(error)
+                continue
+            with purlin.blocks.Source.from_function(lambda where: x[where], x.shape, x.dtype, context=small) as source:
+                info = rpca.stream(source, None, None, context=small, max_iterations=500)
+            assert info.host_bytes_used <= limit and plan.host_bytes <= limit
+            accepted += 1
+    assert accepted > 1 and refused > 1

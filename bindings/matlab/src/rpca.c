@@ -39,6 +39,7 @@ static mxArray *report_of(const purlin_rpca_info *i) {
   NUMBER(host_bytes_used); NUMBER(lambda); NUMBER(mu); NUMBER(norm2); NUMBER(frobenius); NUMBER(residual);
   NUMBER(objective); NUMBER(nuclear_norm); NUMBER(one_norm); NUMBER(seconds_svd); NUMBER(seconds_elementwise);
   NUMBER(seconds_read); NUMBER(seconds_total); NUMBER(contexts);
+  NUMBER(host_bytes); NUMBER(device_bytes);
 #undef NUMBER
   return s;
 }

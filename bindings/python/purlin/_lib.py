@@ -163,6 +163,7 @@ _PROTOTYPES = {
     "pca_inverse_transform": "pppp",
     "pca_destroy": "p",
     "rpca_compute": "pppppppp",
+    "rpca_plan": "ppppp",
     "rpca_compute_csr": "ppppppPp",
     "rpca_stream": "pppppppp",
     "tt_create": "piiilppP",

@@ -317,6 +317,12 @@ class Matrix(Handle):
         """A source of two axes or more, read in blocks. All axes but the first count as one: a stack of images is a matrix
         with an image a row, or with order "F" a column."""
         context = context or source.context
+        if source.fortran_order and order is None and len(source.info.shape) > 2:
+            # Another matrix than the same array in C order: its last axis counts the columns.
+            raise ValueError(
+                f"source: has {len(source.info.shape)} axes in Fortran order, of which all but the last would be the rows: "
+                'save the array in C order, or say order="F" for that matrix'
+            )
         order = order or ("F" if source.fortran_order else "C")
         made = c_void_p()
         flags = c.ROW_MAJOR if order == "C" else 0

@@ -328,7 +328,7 @@ class RpcaInfo(_Struct):
         *_fields(c_int64, "device_bytes_used host_bytes_used"),
         *_fields(c_double, "lambda mu norm2 frobenius residual objective nuclear_norm one_norm"),
         *_fields(c_double, "seconds_svd seconds_elementwise seconds_read seconds_total"),
-        ("contexts", c_int64),
+        *_fields(c_int64, "contexts host_bytes device_bytes"),
     ]
 
 

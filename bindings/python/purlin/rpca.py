@@ -89,6 +89,8 @@ class Info:
     seconds_read: float
     seconds_total: float
     contexts: int
+    host_bytes: int
+    device_bytes: int
 
 
 class Parts(NamedTuple):
@@ -178,6 +180,28 @@ class _Run:
         return _read_info(self.report)
 
 
+def plan(
+    m: object,
+    *,
+    mask: object | None = None,
+    context: Context | None = None,
+    contexts: Sequence[Context] = (),
+    **options: Unpack[Options],
+) -> Info:
+    """What is known of `compute` before it runs: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. Nothing is read, and
+    what is accepted runs inside the limits of the contexts."""
+    task = _Run(m, mask, None, context, contexts, options)
+    status = lib.purlin_rpca_plan(
+        task.context.handle,
+        task.matrix.handle,
+        task.mask.handle if task.mask else None,
+        ctypes.byref(task.options),
+        ctypes.byref(task.report),
+    )
+    task.context.finish(status)
+    return _read_info(task.report)
+
+
 def run(
     m: object,
     *,
@@ -250,4 +274,4 @@ def stream(
     return task.finish(status, Parts(low_rank, sparse))
 
 
-__all__ = ["Info", "Options", "Parts", "Unfinished", "compute", "run", "stream"]
+__all__ = ["Info", "Options", "Parts", "Unfinished", "compute", "plan", "run", "stream"]

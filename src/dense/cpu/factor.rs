@@ -248,7 +248,7 @@ fn tall_svd<T: Scalar>(context: &Context, mut a: CpuMatrix<T>) -> Result<(CpuMat
     let mut u = CpuMatrix::<T>::zeros("left singular vectors", rows, cols, budget)?;
     if rows == cols {
         let mut v = CpuMatrix::<T>::zeros("right singular vectors", cols, cols, budget)?;
-        let s = square_svd(context, a.view()?, u.view_mut()?, v.view_mut()?)?;
+        let s = square_svd(context, &mut a, u.view_mut()?, v.view_mut()?)?;
         return Ok((u, s, v));
     }
     let block = reflections::coefficient_rows(cols);
@@ -263,7 +263,7 @@ fn tall_svd<T: Scalar>(context: &Context, mut a: CpuMatrix<T>) -> Result<(CpuMat
         })
     })??;
     let mut v = CpuMatrix::<T>::zeros("right singular vectors", cols, cols, budget)?;
-    let s = square_svd(context, r.view()?, u.view_mut()?.subrows_mut(0, cols), v.view_mut()?)?;
+    let s = square_svd(context, &mut r, u.view_mut()?.subrows_mut(0, cols), v.view_mut()?)?;
     with_stack(context, need, |stack| {
         context.pool().run(|| -> Result<()> {
             reflections::apply(a.view()?, coefficients.view()?, u.view_mut()?, stack);
@@ -273,9 +273,32 @@ fn tall_svd<T: Scalar>(context: &Context, mut a: CpuMatrix<T>) -> Result<(CpuMat
     Ok((u, s, v))
 }
 
-/// Singular vectors and values of a square matrix.
-fn square_svd<T: Scalar>(context: &Context, a: MatRef<'_, T>, u: MatMut<'_, T>, v: MatMut<'_, T>) -> Result<Vec<f64>> {
-    let order = a.nrows();
+/// The power of two that brings the largest part of `values` to between 1 and 2; 1 for zeros. The solvers of problems of
+/// an order over 128 compare some numbers with absolute bounds, and are accurate for matrices of about that size alone.
+fn unit_factor<W: Scalar>(values: &[W]) -> f64 {
+    let most = values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs()));
+    // Of a subnormal number the exponent is kept where both the power and its inverse are normal.
+    if most > 0.0 && most.is_finite() { (-most.log2().floor()).clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
+}
+
+/// Multiplies all of `values`.
+fn multiply_all<W: Scalar>(values: &mut [W], factor: f64) {
+    if factor != 1.0 {
+        values.iter_mut().for_each(|x| *x = W::from_parts(x.re() * factor, x.im() * factor));
+    }
+}
+
+/// Singular vectors and values of a square matrix, which is brought to the size that the solver needs.
+fn square_svd<T: Scalar>(
+    context: &Context,
+    a: &mut CpuMatrix<T>,
+    u: MatMut<'_, T>,
+    v: MatMut<'_, T>,
+) -> Result<Vec<f64>> {
+    let order = a.rows();
+    let factor = unit_factor(a.slice()?);
+    multiply_all(a.slice_mut()?, factor);
+    let a = a.view()?;
     let mut values = alloc::filled("singular values", order, T::default())?;
     let thin = ComputeSvdVectors::Thin;
     let need = svd_scratch::<T>(order, order, thin, thin, Par::Seq, Default::default());
@@ -284,7 +307,7 @@ fn square_svd<T: Scalar>(context: &Context, a: MatRef<'_, T>, u: MatMut<'_, T>, 
         context.pool().run(|| faer_svd(a, diagonal, Some(u), Some(v), Par::Seq, stack, Default::default()).is_ok())
     })?;
     let mut s = alloc::with_capacity("singular values", order)?;
-    s.extend(values.iter().map(|value| value.re()));
+    s.extend(values.iter().map(|value| value.re() / factor));
     if !converged || !s.iter().all(|s| s.is_finite()) {
         return Err(Error::Numerical(format!("singular values of order {order} do not converge")));
     }
@@ -307,16 +330,22 @@ pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>
     let mut whole = CpuMatrix::<T::Wide>::zeros("matrix of eigenvalues", order, order, budget)?;
     let mut ascending = CpuMatrix::<T::Wide>::zeros("eigenvectors", order, order, budget)?;
     let need = self_adjoint_evd_scratch::<T::Wide>(order, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    widen(a.view()?, whole.slice_mut()?);
+    // The upper triangle may hold anything.
+    for (j, column) in whole.slice_mut()?.chunks_exact_mut(order).enumerate() {
+        column[..j].fill(T::Wide::default());
+    }
+    let factor = unit_factor(whole.slice()?);
+    multiply_all(whole.slice_mut()?, factor);
     let converged = with_stack(context, need, |stack| {
         context.pool().run(|| -> Result<bool> {
-            widen(a.view()?, whole.slice_mut()?);
             let diagonal = DiagMut::from_slice_mut(&mut values);
             let u = Some(ascending.view_mut()?);
             Ok(self_adjoint_evd(whole.view()?, diagonal, u, Par::Seq, stack, Default::default()).is_ok())
         })
     })??;
     let mut descending = alloc::with_capacity("eigenvalues", order)?;
-    descending.extend(values.iter().rev().map(|v| v.re()));
+    descending.extend(values.iter().rev().map(|v| v.re() / factor));
     if !converged || !descending.iter().all(|s| s.is_finite()) {
         return Err(Error::Numerical(format!("eigenvalues of a matrix of order {order} do not converge")));
     }

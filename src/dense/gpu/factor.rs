@@ -7,8 +7,15 @@ use crate::backend::gpu::{DeviceMemory, Solver, Transpose, View, Work};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
-/// Bytes of the panel in which the rows of a matrix in single precision are taken to double.
+/// Most bytes of the panel in which the rows of a matrix in single precision are taken to double.
 const PANEL: usize = 64 << 20;
+/// Least bytes of it.
+const LEAST_PANEL: usize = 64 << 10;
+
+/// Bytes of the panel where `available` bytes of device memory are left: an eighth of them at most.
+pub(super) fn panel_within(available: u64) -> usize {
+    usize::try_from(available / 8).map_or(PANEL, |bytes| bytes.clamp(LEAST_PANEL, PANEL))
+}
 
 /// A triangle R by which columns are divided.
 pub struct Divisor<T: Scalar> {
@@ -55,7 +62,7 @@ impl GpuAlgebra {
         if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
             return self.square_add::<T::Wide>(x, beta, g.view());
         }
-        let height = (PANEL / size_of::<T::Wide>() / cols.max(1)).max(1).min(x.rows.max(1));
+        let height = (self.panel / size_of::<T::Wide>() / cols.max(1)).max(1).min(x.rows.max(1));
         let panel = self.uninitialised::<T::Wide>("panel of a Gram matrix", height, cols)?;
         let mut first = 0;
         loop {
@@ -154,7 +161,7 @@ impl GpuAlgebra {
         if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
             return self.blas.solve_upper::<T>(triangle, x, true);
         }
-        let height = (PANEL / size_of::<T::Wide>() / x.cols.max(1)).max(1).min(x.rows.max(1));
+        let height = (self.panel / size_of::<T::Wide>() / x.cols.max(1)).max(1).min(x.rows.max(1));
         let panel = self.uninitialised::<T::Wide>("panel of a CholeskyQR step", height, x.cols)?;
         for first in (0..x.rows).step_by(height) {
             let rows = height.min(x.rows - first);
@@ -319,4 +326,17 @@ fn dot<W: Scalar>(a: &[W], b: &[W]) -> W {
         sum += x.conjugate() * *y;
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_limit_makes_panels_small() {
+        assert_eq!(panel_within(u64::MAX), PANEL);
+        assert_eq!(panel_within(512 << 20), PANEL);
+        assert_eq!(panel_within(48 << 20), 6 << 20);
+        assert_eq!(panel_within(0), LEAST_PANEL);
+    }
 }

@@ -34,6 +34,8 @@ pub struct GpuAlgebra {
     work: Work,
     /// Where factorisations say how they ended.
     info: DeviceMemory,
+    /// Bytes of a panel in which rows in single precision are taken to double.
+    panel: usize,
     /// For what the device has no library for.
     host: CpuAlgebra,
 }
@@ -56,13 +58,15 @@ impl GpuAlgebra {
     /// # Errors
     /// [`Error::NoDevice`] without cuBLAS.
     pub fn new(context: &Arc<Context>, gpu: &Gpu, stream: &GpuStream) -> Result<Self> {
+        let available = context.device_budget().available();
         Ok(Self {
             gpu: gpu.clone(),
             stream: stream.clone(),
-            blas: Blas::within(gpu, stream, context.device_budget().available())?,
+            blas: Blas::within(gpu, stream, available)?,
             solver: None,
             work: Work::default(),
             info: gpu.allocate_on(stream, "outcome of a factorisation", 8)?,
+            panel: factor::panel_within(available),
             host: CpuAlgebra::new(context),
         })
     }
@@ -80,6 +84,11 @@ impl GpuAlgebra {
     /// cuBLAS on the stream.
     pub fn blas(&self) -> &Blas {
         &self.blas
+    }
+
+    /// Bytes of the panel in which a Gram matrix or a CholeskyQR step takes rows in single precision to double.
+    pub fn panel_bytes(&self) -> usize {
+        self.panel
     }
 
     /// The algebra of what is left to the CPU.

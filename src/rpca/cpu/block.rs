@@ -16,21 +16,21 @@ use crate::scalar::{Element, Scalar};
 ///
 /// What a job may lack is empty and not the payload of an enum: compilers read a payload's fields before they know
 /// that there is one, and then ignore them, which a memory checker cannot tell from a mistake.
-pub(super) struct Small<T> {
-    pub(super) values: Vec<T>,
-    pub(super) cols: usize,
+pub(in crate::rpca) struct Small<T> {
+    pub(in crate::rpca) values: Vec<T>,
+    pub(in crate::rpca) cols: usize,
 }
 
 impl<T> Small<T> {
     /// No matrix.
-    pub(super) fn none() -> Self {
+    pub(in crate::rpca) fn none() -> Self {
         Self { values: Vec::new(), cols: 0 }
     }
 }
 
 /// Which product a pass forms.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(in crate::rpca) enum Form {
     None,
     Gram,
     Normal,
@@ -38,36 +38,36 @@ pub(super) enum Form {
 }
 
 /// [`crate::rpca::ops::Product`] in the type of the data.
-pub(super) struct Product<T> {
-    pub(super) form: Form,
-    pub(super) factor: Small<T>,
+pub(in crate::rpca) struct Product<T> {
+    pub(in crate::rpca) form: Form,
+    pub(in crate::rpca) factor: Small<T>,
 }
 
 impl<T> Product<T> {
     /// No product.
-    pub(super) fn none() -> Self {
+    pub(in crate::rpca) fn none() -> Self {
         Self { form: Form::None, factor: Small::none() }
     }
 }
 
 /// What a new low-rank part is formed of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parts {
+pub(in crate::rpca) enum Parts {
     Zero,
     Whole,
     Factors,
 }
 
 /// [`crate::rpca::ops::LowRank`] in the type of the data; the second factor is B^H.
-pub(super) struct LowRank<T> {
-    pub(super) parts: Parts,
-    pub(super) left: Small<T>,
-    pub(super) right: Small<T>,
+pub(in crate::rpca) struct LowRank<T> {
+    pub(in crate::rpca) parts: Parts,
+    pub(in crate::rpca) left: Small<T>,
+    pub(in crate::rpca) right: Small<T>,
 }
 
 impl<T> LowRank<T> {
     /// Nothing.
-    pub(super) fn zero() -> Self {
+    pub(in crate::rpca) fn zero() -> Self {
         Self { parts: Parts::Zero, left: Small::none(), right: Small::none() }
     }
 
@@ -79,7 +79,7 @@ impl<T> LowRank<T> {
 
 /// What a pass does.
 #[derive(Clone, Copy)]
-pub(super) enum Task {
+pub(in crate::rpca) enum Task {
     /// Norms of M.
     Begin,
     /// A product with X, or with M where there is no X yet.
@@ -89,24 +89,24 @@ pub(super) enum Task {
 }
 
 /// A pass over blocks of rows.
-pub(super) struct Job<T> {
-    pub(super) task: Task,
+pub(in crate::rpca) struct Job<T> {
+    pub(in crate::rpca) task: Task,
     /// The low-rank part of an iteration.
-    pub(super) low_rank: LowRank<T>,
-    pub(super) product: Product<T>,
-    pub(super) columns: usize,
+    pub(in crate::rpca) low_rank: LowRank<T>,
+    pub(in crate::rpca) product: Product<T>,
+    pub(in crate::rpca) columns: usize,
     /// Rows of a block.
-    pub(super) block: usize,
-    pub(super) scale: f64,
-    pub(super) isa: Isa,
+    pub(in crate::rpca) block: usize,
+    pub(in crate::rpca) scale: f64,
+    pub(in crate::rpca) isa: Isa,
 }
 
 /// Sums of a group.
-pub(super) struct Partial<T: Elementwise> {
-    pub(super) start: Start,
-    pub(super) sums: Sums,
+pub(in crate::rpca) struct Partial<T: Elementwise> {
+    pub(in crate::rpca) start: Start,
+    pub(in crate::rpca) sums: Sums,
     /// The product, in double precision; empty where none is formed.
-    pub(super) product: Vec<T::Wide>,
+    pub(in crate::rpca) product: Vec<T::Wide>,
 }
 
 /// Memory of a thread.
@@ -121,7 +121,7 @@ struct Buffers<T: Elementwise> {
 
 impl<T: Elementwise> Job<T> {
     /// Rows and columns of the product.
-    pub(super) fn product_shape(&self) -> (usize, usize) {
+    pub(in crate::rpca) fn product_shape(&self) -> (usize, usize) {
         let cols = self.product.factor.cols;
         match self.product.form {
             Form::None => (0, 0),
@@ -131,19 +131,28 @@ impl<T: Elementwise> Job<T> {
         }
     }
 
-    /// Bytes that a group takes.
-    pub(super) fn group_bytes(&self, masked: bool) -> usize {
-        let whole = self.block * self.columns;
+    /// Bytes of a group apart from its product.
+    fn group_bytes(&self, masked: bool) -> usize {
+        let whole = self.block.saturating_mul(self.columns);
         let (rows, cols) = self.product_shape();
-        let sum = if self.product.form == Form::Normal { rows * cols } else { 0 };
-        (2 * whole + self.narrow() + sum) * size_of::<T>()
-            + (self.wide() + rows * cols) * size_of::<T::Wide>()
-            + if masked { whole } else { 0 }
+        let sum = if self.product.form == Form::Normal { rows.saturating_mul(cols) } else { 0 };
+        let own = [whole, whole, self.narrow(), sum].into_iter().fold(0, usize::saturating_add);
+        own.saturating_mul(size_of::<T>())
+            .saturating_add(self.wide().saturating_mul(size_of::<T::Wide>()))
+            .saturating_add(if masked { whole } else { 0 })
+    }
+
+    /// Bytes of a pass: of the groups that `threads` threads work on, and the products of all groups and their sum.
+    pub(in crate::rpca) fn pass_bytes(&self, threads: usize, groups: usize, masked: bool) -> usize {
+        let (rows, cols) = self.product_shape();
+        let product = rows.saturating_mul(cols).saturating_mul(size_of::<T::Wide>());
+        let own = threads.min(groups).saturating_mul(self.group_bytes(masked));
+        own.saturating_add(product.saturating_mul(groups + 1))
     }
 
     /// Elements of P = X W or X A.
     fn narrow(&self) -> usize {
-        self.block * self.low_rank.rank().max(self.product.factor.cols)
+        self.block.saturating_mul(self.low_rank.rank().max(self.product.factor.cols))
     }
 
     /// Elements of what is summed in double precision.
@@ -152,8 +161,8 @@ impl<T: Elementwise> Job<T> {
             return 0;
         }
         match self.product.form {
-            Form::Gram => self.block * self.columns,
-            Form::Projected => self.block * self.product.factor.cols,
+            Form::Gram => self.block.saturating_mul(self.columns),
+            Form::Projected => self.block.saturating_mul(self.product.factor.cols),
             Form::None | Form::Normal => 0,
         }
     }
@@ -174,7 +183,7 @@ impl<T: Elementwise> Job<T> {
     }
 
     /// Works on `rows` rows from `first` on; `x` and `y` are theirs, or empty where the task needs none.
-    pub(super) fn group(
+    pub(in crate::rpca) fn group(
         &self,
         first: usize,
         rows: usize,

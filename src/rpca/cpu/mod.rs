@@ -4,7 +4,8 @@
 //! core's cache from the first product to the last. Groups of blocks go to the threads; what they sum is added in their
 //! order, and they are cut by sizes alone, so that results do not depend on the number of threads.
 
-mod block;
+pub(super) mod block;
+pub(super) mod cut;
 pub mod elementwise;
 mod store;
 
@@ -13,10 +14,9 @@ use std::time::Duration;
 
 use super::input::{Entries, Strided};
 use super::ops::{self, RpcaOps, Start, Step, Sums, Take, Weights};
-use super::options::Options;
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
-use crate::backend::memory::HostMemory;
+use crate::backend::memory::{Charge, HostMemory};
 use crate::blocks::pipeline::read_ahead;
 use crate::context::Context;
 use crate::dense::cpu::CpuAlgebra;
@@ -26,54 +26,9 @@ use crate::progress::Progress;
 use crate::scalar::{Element, Scalar};
 use crate::shape::{to_i64, to_u64};
 use block::{Form, Job, LowRank, Partial, Parts, Product, Small, Task};
+use cut::{Cut, Sheet};
 use elementwise::Elementwise;
 use store::Store;
-
-/// Bytes of a block that leave room for what is made of it in a second-level cache.
-const BLOCK_BYTES: usize = 1 << 18;
-/// Fewest and most rows of a block.
-const BLOCK_ROWS: (usize, usize) = (32, 1024);
-/// Most groups: each has a product of its own.
-const GROUPS: usize = 32;
-/// Bytes of all groups' products that are no burden, whatever the size of the matrix, and the most they may take beside a
-/// large one.
-const PRODUCTS_BYTES: (usize, usize) = (1 << 26, 1 << 30);
-/// Bytes of a panel that is read or written at once.
-const PANEL_BYTES: usize = 1 << 25;
-
-/// How the matrix is cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Cut {
-    /// Rows of a block.
-    block: usize,
-    /// Rows of a panel, a multiple of it or all there are.
-    panel: usize,
-    /// Groups of a panel.
-    groups: usize,
-    /// Whether X and Y are in memory.
-    in_memory: bool,
-}
-
-impl Cut {
-    fn new(context: &Context, size: (usize, usize), bytes: usize, in_memory: bool, block_rows: usize) -> Self {
-        let (m, n) = size;
-        let room = usize::try_from(context.host_budget().available()).unwrap_or(usize::MAX);
-        let row = (n * bytes).max(1);
-        let target = BLOCK_BYTES.min(room / (16 * context.pool().threads().max(1)));
-        let block = (target / row).clamp(BLOCK_ROWS.0, BLOCK_ROWS.1) / 8 * 8;
-        let arrays = row.saturating_mul(m).saturating_mul(2);
-        let products = (arrays / 2).clamp(PRODUCTS_BYTES.0, PRODUCTS_BYTES.1).min(room / 8);
-        let groups = (products / (n * n * 8).max(1)).clamp(1, GROUPS);
-        let arrays_in_memory = arrays <= room / 2;
-        let panel = if in_memory && arrays_in_memory {
-            m.max(1)
-        } else {
-            let rows = if block_rows > 0 { block_rows } else { PANEL_BYTES.min(room / 32) / row };
-            rows.clamp(1, m.max(1)).next_multiple_of(block)
-        };
-        Self { block, panel, groups, in_memory: arrays_in_memory }
-    }
-}
 
 /// Robust PCA on the threads of a context.
 pub struct CpuOps<'a, T: Elementwise> {
@@ -84,6 +39,10 @@ pub struct CpuOps<'a, T: Elementwise> {
     mask: Option<Entries<'a>>,
     size: (usize, usize),
     cut: Cut,
+    /// Rows of the results that are handed out at once.
+    delivered: usize,
+    /// Where the run is, as it was told last.
+    step: (i64, i64, f64),
     scale: f64,
     x: Store,
     y: Store,
@@ -109,17 +68,15 @@ struct Raw {
 }
 
 impl<'a, T: Elementwise> CpuOps<'a, T> {
-    /// Work on `entries`, m-by-n with m >= n, and the mask of the observed ones.
+    /// Work on `entries`, m-by-n with m >= n, and the mask of the observed ones, cut as the plan has it.
     pub fn new(
         context: &Arc<Context>,
         progress: &'a Progress<'a>,
         entries: Entries<'a>,
         mask: Option<Entries<'a>>,
-        size: (usize, usize),
-        options: &Options,
+        (sheet, cut): (&Sheet, Cut),
     ) -> Result<Self> {
-        let held = entries.panel_bytes(1, 1) + mask.as_ref().map_or(0, |m| m.panel_bytes(1, 1)) == 0;
-        let cut = Cut::new(context, size, size_of::<T>(), held, options.block_rows);
+        let size = sheet.size;
         let elements = size.0 * size.1;
         let store = |what: &'static str| match cut.in_memory {
             true => Store::memory::<T>(what, elements, context.host_budget()),
@@ -133,6 +90,8 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
             mask,
             size,
             cut,
+            delivered: cut.delivered_rows(sheet),
+            step: (0, 0, 0.0),
             scale: 1.0,
             x: store("X of robust PCA")?,
             y: store("Y of robust PCA")?,
@@ -143,10 +102,14 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
         })
     }
 
+    /// Sets the number of iterations that progress is told before the first one is done.
+    pub fn set_steps(&mut self, steps: usize) {
+        self.step.1 = to_i64(steps);
+    }
+
     /// Rows of what is read or worked on at once, and how many such pieces there are.
     pub fn blocks(&self) -> (u64, u64) {
-        let rows = self.cut.panel.min(self.size.0);
-        (to_u64(rows), to_u64(self.size.0.div_ceil(rows.max(1))))
+        self.cut.panels(self.size.0)
     }
 
     /// Bytes read from sources, and the seconds that took.
@@ -158,9 +121,9 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
     pub fn results(&mut self, take: &mut Take<'_, T>) -> Result<()> {
         let (m, n) = self.size;
         let mut buffers = self.panel_buffers()?;
-        for first in (0..m).step_by(self.cut.panel) {
+        for first in (0..m).step_by(self.delivered) {
             self.progress.check()?;
-            let rows = self.cut.panel.min(m - first);
+            let rows = self.delivered.min(m - first);
             let x = self.x.load(first * n, rows * n, &mut buffers.0)?;
             let y = self.y.load(first * n, rows * n, &mut buffers.1)?;
             take(first, rows, self.cut.block, x, y)?;
@@ -188,8 +151,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
         let (mut x_buffer, mut y_buffer) = self.panel_buffers()?;
         let budget = self.context.host_budget();
         let (rows, cols) = job.product_shape();
-        let threads = self.context.pool().threads().min(cut.groups);
-        let bytes = threads * job.group_bytes(self.mask.is_some()) + cut.groups * rows * cols * size_of::<T::Wide>();
+        let bytes = job.pass_bytes(self.context.pool().threads(), cut.groups, self.mask.is_some());
         let _charge = budget.charge_host("blocks of a pass", bytes)?;
         let zero = T::Wide::from_parts(0.0, 0.0);
         let product = alloc::filled("product of a pass", rows * cols, zero)?;
@@ -208,9 +170,10 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
             Some(mask) => mask.split("mask").map(|(w, r)| (Some(w), r))?,
             None => (None, None),
         };
-        let (context, progress, x_store, y_store) = (&self.context, self.progress, &mut self.x, &mut self.y);
+        let (context, progress, step) = (&self.context, self.progress, self.step);
+        let (x_store, y_store) = (&mut self.x, &mut self.y);
         let mut work = |panel: usize, raw: &mut Raw| -> Result<()> {
-            progress.check()?;
+            progress.repeat(step)?;
             let (first, rows) = (panel * cut.panel, cut.panel.min(m - panel * cut.panel));
             let (begin, count) = (first * n, rows * n);
             let x = if needs.x { x_store.load(begin, count, &mut x_buffer)? } else { &mut [] };
@@ -272,6 +235,12 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
         Ok(Small { values, cols })
     }
 
+    /// Charges copies of small matrices in the type of the data.
+    fn charge_factors(&self, factors: [Option<&CpuMatrix<T::Wide>>; 3]) -> Result<Charge> {
+        let elements = factors.into_iter().flatten().map(|m| m.rows() * m.cols()).sum::<usize>();
+        self.context.host_budget().charge_host("factors of a pass", elements * size_of::<T>())
+    }
+
     fn wanted(&self, product: &ops::Product<'_, CpuMatrix<T::Wide>>) -> Result<Product<T>> {
         Ok(match product {
             ops::Product::None => Product::none(),
@@ -317,6 +286,13 @@ fn put<T: Scalar>(values: &[T], out: &mut CpuMatrix<T>) -> Result<()> {
     Ok(())
 }
 
+/// What decides between the methods of the decomposition.
+pub(super) fn weights_of<T: Elementwise>() -> Weights {
+    // One triangle of X^H X; single precision is summed in double, at half the speed.
+    let gram = if T::DTYPE == T::Wide::DTYPE { 1.0 } else { 2.0 };
+    Weights { gram, eigen: 1.5 }
+}
+
 impl<T: Elementwise> RpcaOps<T> for CpuOps<'_, T> {
     type Small = CpuAlgebra;
 
@@ -329,12 +305,11 @@ impl<T: Elementwise> RpcaOps<T> for CpuOps<'_, T> {
     }
 
     fn weights(&self) -> Weights {
-        // One triangle of X^H X; single precision is summed in double, at half the speed.
-        let gram = if T::DTYPE == T::Wide::DTYPE { 1.0 } else { 2.0 };
-        Weights { gram, eigen: 1.5 }
+        weights_of::<T>()
     }
 
     fn checkpoint(&mut self, iteration: usize, iterations: usize, residual: f64) -> Result<()> {
+        self.step = (to_i64(iteration), to_i64(iterations), residual);
         self.progress.report(to_i64(iteration), to_i64(iterations), residual)
     }
 
@@ -348,6 +323,7 @@ impl<T: Elementwise> RpcaOps<T> for CpuOps<'_, T> {
     }
 
     fn product(&mut self, product: &ops::Product<'_, CpuMatrix<T::Wide>>, out: &mut CpuMatrix<T::Wide>) -> Result<()> {
+        let _factors = self.charge_factors([product.operand(), None, None])?;
         let job = self.job(Task::Product, LowRank::zero(), self.wanted(product)?);
         let needs = Needs { m: !self.begun, x: self.begun, y: false };
         let sums = self.sweep(&job, needs)?;
@@ -361,6 +337,8 @@ impl<T: Elementwise> RpcaOps<T> for CpuOps<'_, T> {
         product: &ops::Product<'_, CpuMatrix<T::Wide>>,
         out: &mut CpuMatrix<T::Wide>,
     ) -> Result<Sums> {
+        let (a, b) = low_rank.operands();
+        let _factors = self.charge_factors([a, b, product.operand()])?;
         let low_rank = match low_rank {
             ops::LowRank::Zero => LowRank::zero(),
             ops::LowRank::Whole(k) => {

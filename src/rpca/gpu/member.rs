@@ -15,9 +15,10 @@ use crate::backend::gpu::kernels::{dense, rpca as kernels};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
 use crate::context::Context;
 use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::rpca::input::Entries;
+use crate::rpca::memory::{DeviceFit, DeviceShape, fit_device, host_bytes};
 use crate::rpca::ops::{LowRank, Product, Step, Sums, Take};
 use crate::rpca::options::Options;
 use crate::scalar::Scalar;
@@ -33,6 +34,54 @@ const PANEL_BYTES: usize = 1 << 28;
 pub(super) struct Share {
     pub(super) first: usize,
     pub(super) rows: usize,
+}
+
+/// How a device's rows are cut, and the host memory that it takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) fit: DeviceFit,
+    pub(super) host: u64,
+}
+
+impl Plan {
+    /// The plan for m rows of n entries, in the memory that `context` has left.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] with the bytes that are needed.
+    pub(super) fn new<T: Scalar>(
+        context: &Context,
+        entries: &Entries<'_>,
+        mask: Option<&Entries<'_>>,
+        (m, n): (usize, usize),
+        options: &Options,
+    ) -> Result<Self> {
+        let rows = if options.block_rows > 0 { options.block_rows } else { PANEL_BYTES / (n * size_of::<T>()).max(1) };
+        let rows = rows.clamp(1, m.max(1)).min(kernels::MOST_ELEMENTS / n.max(1)).max(1);
+        let entry = |entries: &Entries<'_>| if entries.is_device() { 0 } else { entries.dtype().size() };
+        let shape = DeviceShape {
+            size: (m, n),
+            entry: entry(entries) + mask.map_or(0, entry),
+            rows,
+            is_chosen: options.block_rows > 0,
+            sums: kernels::sums_bytes,
+            weights: super::weights_of::<T>(),
+        };
+        let (free, budget) = (context.gpu("context")?.memory_free()?, context.device_budget());
+        // What is free comes in pieces.
+        let available = budget.available().min(free - free / 16);
+        let fit = fit_device::<T>(&shape, options, available, budget.limit()).map_err(|e| match e {
+            Error::OutOfDeviceMemory { what, bytes, limit } => {
+                Error::OutOfDeviceMemory { what, bytes: bytes.saturating_add(budget.used()), limit }
+            }
+            other => other,
+        })?;
+        let (host, budget) = (host_bytes::<T>(&shape, &fit), context.host_budget());
+        if host > budget.available() {
+            let (bytes, limit) = (host.saturating_add(budget.used()), budget.limit());
+            return Err(Error::OutOfMemory { what: "page-locked panels of robust PCA", bytes, limit });
+        }
+        Ok(Self { fit, host })
+    }
 }
 
 /// A GPU at work on its rows.
@@ -54,6 +103,8 @@ pub(super) struct Member<'a, T: Scalar> {
     totals: DeviceMemory,
     scale: f64,
     sending: Sending,
+    /// Planned bytes of host and of device memory.
+    planned: (u64, u64),
     element: std::marker::PhantomData<T>,
 }
 
@@ -74,23 +125,12 @@ impl<'a, T: Scalar> Member<'a, T> {
         let m = share.rows;
         let size = size_of::<T>();
         let by_rows = entries.is_by_rows();
-        let available = usize::try_from(gpu.memory_available()?).unwrap_or(usize::MAX);
-        let available = available - available / 16;
         let array = product("m", product("m", m, n)?, size)?;
-        // The panels of X, Y, L, P and X in double precision, with room to spare for small matrices.
-        let rows = if options.block_rows > 0 {
-            options.block_rows
-        } else {
-            PANEL_BYTES.min(available / 16) / (n * size).max(1)
-        };
-        let rows = rows.clamp(1, m.max(1)).min(kernels::MOST_ELEMENTS / n.max(1)).max(1);
+        let Plan { fit, host } = Plan::new::<T>(context, &entries, mask.as_ref(), (m, n), options)?;
+        let (rows, resident) = (fit.rows, fit.is_resident);
         let cut = Cut { m, n, rows, by_rows };
         let panel = rows * n * size;
-        let work = 5 * panel + 16 * n * n * size_of::<T::Wide>();
-        let (all, _) = Held::bytes(&entries, &cut);
-        let (mask_all, _) = mask.as_ref().map_or((0, 0), |mask| Held::bytes(mask, &cut));
-        let fits = |bytes: usize| bytes.checked_add(work).is_some_and(|b| b <= available);
-        let resident = fits(2 * array + all + mask_all);
+        let workspace = algebra.blas().own_workspace_bytes();
         let budget = context.host_budget();
         let store = |what: &'static str| match resident {
             true => Store::device(gpu, stream, what, array),
@@ -124,6 +164,7 @@ impl<'a, T: Scalar> Member<'a, T> {
             y,
             scale: 1.0,
             sending,
+            planned: (host, fit.expected.saturating_add(workspace)),
             element: std::marker::PhantomData,
         })
     }
@@ -131,6 +172,11 @@ impl<'a, T: Scalar> Member<'a, T> {
     /// Rows of a panel, and the number of them.
     pub(super) fn blocks(&self) -> (u64, u64) {
         (to_u64(self.cut.rows.min(self.cut.m)), to_u64(self.cut.panels()))
+    }
+
+    /// Planned bytes of host and of device memory.
+    pub(super) fn planned(&self) -> (u64, u64) {
+        self.planned
     }
 
     /// Bytes that went to the device, bytes read from sources, and the seconds that took.

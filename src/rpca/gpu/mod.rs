@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::progress::{CancelFlag, Progress};
 use crate::scalar::{Element, Scalar};
 use crate::shape::{to_i64, to_u64};
-use member::{Member, Share};
+use member::{Member, Plan, Share};
 use target::Target;
 use team::{shares, together};
 
@@ -58,6 +58,42 @@ struct Beginning<'a, 'c> {
     flag: CancelFlag,
     entries: (Entries<'a>, Option<Entries<'a>>),
     share: Share,
+}
+
+/// What is known before a run.
+pub struct Planned {
+    /// Bytes of host and of device memory, of the context that needs most.
+    pub bytes: (u64, u64),
+    /// Rows of a panel, the most of any device, and the number of panels of a pass.
+    pub panels: (u64, u64),
+}
+
+/// The plan of a run on `contexts`.
+///
+/// # Errors
+/// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] with the bytes that are needed; [`Error::NoDevice`] without
+/// cuBLAS.
+pub fn plan<T: Scalar>(
+    contexts: &[Arc<Context>],
+    entries: &Entries<'_>,
+    mask: Option<&Entries<'_>>,
+    (m, n): (usize, usize),
+    options: &Options,
+) -> Result<Planned> {
+    let is_cut = !entries.is_device() && !mask.is_some_and(Entries::is_device);
+    let count = if is_cut { contexts.len() } else { 1 };
+    let mut planned = Planned { bytes: (0, 0), panels: (0, 0) };
+    for (context, share) in contexts.iter().zip(shares(m, count, options.block_rows)) {
+        let gpu = context.gpu("context")?;
+        // Its workspace belongs to the plan.
+        let algebra = GpuAlgebra::new(context, gpu, gpu.default_stream())?;
+        let plan = Plan::new::<T>(context, entries, mask, (share.rows, n), options)?;
+        let device = plan.fit.expected.saturating_add(algebra.blas().own_workspace_bytes());
+        let (rows, panels) = (plan.fit.rows.min(share.rows), share.rows.div_ceil(plan.fit.rows.max(1)));
+        planned.bytes = (planned.bytes.0.max(plan.host), planned.bytes.1.max(device));
+        planned.panels = (planned.panels.0.max(to_u64(rows)), planned.panels.1.saturating_add(to_u64(panels)));
+    }
+    Ok(planned)
 }
 
 impl<'a, T: Scalar> GpuOps<'a, T> {
@@ -102,6 +138,11 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     /// Rows of a panel, the most of any device, and the number of panels of a pass.
     pub fn blocks(&self) -> (u64, u64) {
         self.members.iter().map(Member::blocks).fold((0, 0), |(rows, panels), (r, p)| (rows.max(r), panels + p))
+    }
+
+    /// Planned bytes of host and of device memory, of the context that needs most.
+    pub fn planned_bytes(&self) -> (u64, u64) {
+        self.members.iter().map(Member::planned).fold((0, 0), |(h, d), (host, device)| (h.max(host), d.max(device)))
     }
 
     /// Bytes that went to devices, bytes read from sources, and the seconds that took, of all devices together.
@@ -218,6 +259,14 @@ impl<T: Scalar> Member<'_, T> {
     }
 }
 
+/// What decides between the methods of the decomposition.
+fn weights_of<T: Scalar>() -> Weights {
+    // Both triangles; an eigenvalue problem of 1000 takes as long as a product of 1e12 operations. The same for any
+    // number of devices, so that the way does not depend on it.
+    let gram = if T::DTYPE == T::Wide::DTYPE { 2.0 } else { 2.5 };
+    Weights { gram, eigen: 100.0 }
+}
+
 impl<T: Scalar> RpcaOps<T> for GpuOps<'_, T> {
     type Small = GpuAlgebra;
 
@@ -230,10 +279,7 @@ impl<T: Scalar> RpcaOps<T> for GpuOps<'_, T> {
     }
 
     fn weights(&self) -> Weights {
-        // Both triangles; an eigenvalue problem of 1000 takes as long as a product of 1e12 operations. The same for any
-        // number of devices, so that the way does not depend on it.
-        let gram = if T::DTYPE == T::Wide::DTYPE { 2.0 } else { 2.5 };
-        Weights { gram, eigen: 100.0 }
+        weights_of::<T>()
     }
 
     fn checkpoint(&mut self, iteration: usize, iterations: usize, residual: f64) -> Result<()> {

@@ -111,7 +111,7 @@ fn progress_is_told_and_can_cancel() {
     let run = |go_on: bool| {
         let report = |step: i64, steps: i64, residual: f64| {
             calls.set(calls.get() + 1);
-            assert!(step >= 1 && step <= steps && residual >= 0.0);
+            assert!(step >= 0 && step <= steps && steps > 0 && residual >= 0.0);
             go_on
         };
         compute(from_ref(&context), None, &m, None, &Options::default(), None, None, Some(&report))

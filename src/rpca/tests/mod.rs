@@ -2,6 +2,7 @@ mod device;
 mod edges;
 mod golden;
 mod memory;
+mod plans;
 mod team;
 
 use std::path::Path;

@@ -20,13 +20,27 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     let most = run.task.rank.min(m).min(n);
     let mut basis = Basis { blocks: Vec::new(), rank: 0 };
     let mut left = f64::INFINITY;
+    let mut captured = 0.0;
     let mut is_exhausted = false;
     while basis.rank < most {
         let width = run.task.block_columns.min(most - basis.rank);
-        let Some((q, b)) = next_block(run, &basis, width)? else {
+        let (seen, next) = next_block(run, &basis, width)?;
+        let Some((q, b)) = next else {
             is_exhausted = true;
             break;
         };
+        if run.statistics()?.is_estimate {
+            // What the basis leaves is seen by the products with the next sketch, before the block is added.
+            left = seen;
+            run.measure = (seen / (captured + seen)).sqrt();
+            if basis.rank > 0 && SAFETY * seen <= run.task.tolerance * run.task.tolerance * (captured + seen) {
+                break;
+            }
+            captured += run.ops.norm2(&b)?;
+            basis.rank += run.ops.shape(&b).1;
+            basis.blocks.push((q, b));
+            continue;
+        }
         let norm2 = run.statistics()?.norm2;
         left = if left.is_finite() { left } else { norm2 } - run.ops.norm2(&b)?;
         basis.rank += run.ops.shape(&b).1;
@@ -37,8 +51,9 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
         }
     }
     run.columns = basis.rank;
-    let norm2 = run.statistics()?.norm2;
-    let allowed = run.task.tolerance * run.task.tolerance * norm2;
+    let is_estimate = run.statistics()?.is_estimate;
+    let norm2 = if is_estimate { captured } else { run.statistics()?.norm2 };
+    let allowed = run.task.tolerance * run.task.tolerance * norm2 / if is_estimate { SAFETY } else { 1.0 };
     // What is left below the rounding errors of its own sum is not known to be there.
     let left = if left.is_finite() { left.max(0.0) } else { norm2 };
     run.converged = left <= allowed || is_exhausted;
@@ -46,25 +61,39 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
         return nothing(run);
     }
     let factors = combine(run, basis, left, allowed)?;
-    if is_exhausted || run.task.tolerance < 100.0 * least_tolerance(T::DTYPE) {
+    if is_estimate || is_exhausted || run.task.tolerance < 100.0 * least_tolerance(T::DTYPE) {
         confirm(run, &factors)?;
     }
     Ok(factors)
 }
 
-/// The next block of the basis and A^H times it; `None` if nothing but rounding errors is left.
+/// An estimated square of the error has to be so many times smaller than one that was summed.
+const SAFETY: f64 = 2.25;
+
+/// A block of the basis, and A^H times it.
+type Block<M, P> = (P, M);
+
+/// The next block of the basis; `None` if nothing but rounding errors is left. Beside it what the basis leaves of
+/// ||A||_F^2, as the sketch sees it.
 fn next_block<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     basis: &Basis<O::Matrix, O::Tall>,
     width: usize,
-) -> Result<Option<(O::Tall, O::Matrix)>> {
+) -> Result<(f64, Option<Block<O::Matrix, O::Tall>>)> {
     let first = u32::try_from(basis.rank).unwrap_or(u32::MAX);
     let mut w = run.ops.zeros("sketch", run.ops.columns(), width)?;
     run.ops.fill(&mut w, &run.task.sketch, 0, first)?;
     let mut y = run.ops.tall("A W", width)?;
     run.ops.pass_multiply(&w, &mut y)?;
     run.pass_done(None)?;
+    let drawn = run.ops.norm2(&w)?;
     deflate(run, basis, &w, &mut y)?;
+    let seen = if run.statistics()?.is_estimate && drawn > 0.0 {
+        let norms = run.ops.tall_column_norms(&y)?;
+        norms.iter().map(|x| x * x).sum::<f64>() * run.ops.columns() as f64 / drawn
+    } else {
+        0.0
+    };
     for _ in 0..run.task.iterations {
         run.orthonormalize_tall(&mut y)?;
         run.ops.pass_adjoint(&y, &mut w)?;
@@ -85,7 +114,7 @@ fn next_block<T: Scalar, O: RsvdOps<T>>(
     let Svd { u, s, .. } = run.ops.svd(&r)?;
     let kept = s.iter().take_while(|x| **x > 100.0 * run.roundoff() * norm).count();
     if kept == 0 {
-        return Ok(None);
+        return Ok((seen, None));
     }
     if kept < width {
         let u = run.head(&u, kept)?;
@@ -101,7 +130,7 @@ fn next_block<T: Scalar, O: RsvdOps<T>>(
     let mut b = run.ops.zeros("A^H Q", run.ops.columns(), kept)?;
     run.ops.pass_adjoint(&y, &mut b)?;
     run.pass_done(None)?;
-    Ok(Some((y, b)))
+    Ok((seen, Some((y, b))))
 }
 
 /// Y := Y - Q (B W).
@@ -172,9 +201,17 @@ fn nothing<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsO
 fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsOf<T, O>) -> Result<()> {
     let (Some(u), Some(v)) = (&factors.u, &factors.v) else { return Ok(()) };
     let found = estimate::probe(run, u, &factors.s, v)?;
-    let relative = found.frobenius / run.norm()?;
-    // Ten probes are within a fifth of the truth.
-    if relative > 1.25 * run.task.tolerance {
+    // Ten probes are within a fifth of the truth; an error that was only estimated before has to be clearly met.
+    let (norm, margin) = match run.refined_norm2 {
+        Some(norm2) => (norm2.sqrt(), 1.0),
+        None => (run.norm()?, 1.25),
+    };
+    let relative = if found.frobenius > 0.0 { found.frobenius / norm } else { 0.0 };
+    let is_met = relative <= margin * run.task.tolerance;
+    if run.statistics()?.is_estimate {
+        run.converged = is_met;
+    }
+    if !is_met {
         run.converged = false;
         run.remarks.push(format!("probes find a relative error of {relative:.1e}"));
     }
@@ -191,7 +228,7 @@ pub fn rehearse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     if basis.rank > 0 {
         basis.blocks.push((run.ops.tall("Q", basis.rank)?, run.ops.zeros("A^H Q", n, basis.rank)?));
     }
-    if let Some(block) = next_block(run, &basis, width)? {
+    if let (_, Some(block)) = next_block(run, &basis, width)? {
         basis.rank += run.ops.shape(&block.1).1;
         basis.blocks.push(block);
     }

@@ -12,6 +12,10 @@ use crate::scalar::Scalar;
 
 /// ||A - A_k||_F from the values alone; nothing where the difference of the squares is rounding.
 pub fn identity<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, s: &[f64]) -> Result<Option<f64>> {
+    if run.statistics()?.is_estimate {
+        // The difference of a sum and an estimate says nothing.
+        return Ok(None);
+    }
     let norm2 = run.statistics()?.norm2;
     let left = s.iter().fold(norm2, |left, x| left - x * x);
     let error = left.max(0.0).sqrt();
@@ -44,6 +48,10 @@ pub fn probe<T: Scalar, O: RsvdOps<T>>(
     // Both parts of a complex probe are standard normal, so that its variance is 2.
     let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
     let frobenius = (norms.iter().map(|x| x * x).sum::<f64>() / (variance * probes as f64)).sqrt();
+    if run.statistics()?.is_estimate {
+        // The residual is orthogonal to the factors, as these are a projection of A.
+        run.refined_norm2 = Some(s.iter().map(|x| x * x).sum::<f64>() + frobenius * frobenius);
+    }
     if has_power {
         return Ok(ErrorFigures { kind, frobenius, spectral: spectral(run, u, s, v, w, p)? });
     }

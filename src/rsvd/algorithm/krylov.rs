@@ -2,7 +2,9 @@
 
 use super::{FactorsOf, Run, power};
 use crate::dense::Op;
-use crate::error::Result;
+use crate::dense::sketch::Sketch;
+use crate::error::{Error, Result};
+use crate::rng::stream;
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
 
@@ -58,14 +60,33 @@ pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
     // replaced by a random one, needs a round more.
     const ROUNDS: usize = 5;
     let limit = 32.0 * run.roundoff();
+    let (rows, columns) = run.ops.shape(x);
+    let sketch = Sketch { stream: stream::TEST, ..run.task.sketch };
+    let mut fresh = run.ops.zeros("column of a Krylov block", rows, 1)?;
+    let (mut drawn, mut left) = (0, 0.0);
     for round in 0..ROUNDS {
         let overlap = run.product(basis, Op::Adjoint, x, Op::Plain)?;
-        let columns = run.ops.shape(x).1 as f64;
-        if round > 0 && run.ops.norm2(&overlap)? <= limit * limit * columns {
+        left = run.ops.norm2(&overlap)?;
+        if round > 0 && left <= limit * limit * columns as f64 {
             return Ok(());
         }
+        let before = run.ops.column_norms(x)?;
         run.ops.multiply(-1.0, basis, Op::Plain, &overlap, Op::Plain, 1.0, x)?;
+        let after = run.ops.column_norms(x)?;
+        for (j, (before, after)) in before.iter().zip(&after).enumerate() {
+            // What is left of a column in the basis's span is rounding, which may lie in that span as well: an invariant
+            // space is complete, and the next directions are as good as any.
+            if *after <= 100.0 * run.roundoff() * before {
+                run.ops.fill(&mut fresh, &sketch, 0, drawn)?;
+                run.ops.copy_columns(&fresh, 0, 1, x, j)?;
+                drawn += 1;
+            }
+        }
         run.orthonormalize(x)?;
     }
-    Ok(())
+    // Long columns carry more rounding than the limit has; what is gross would make values too large.
+    if left <= run.roundoff() * columns as f64 {
+        return Ok(());
+    }
+    Err(Error::Numerical("columns of a Krylov basis do not become orthogonal".into()))
 }

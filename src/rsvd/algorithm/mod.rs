@@ -124,7 +124,7 @@ pub struct Outcome {
     pub rank: usize,
     /// Columns of the basis.
     pub columns: usize,
-    /// ||A||_F.
+    /// ||A||_F; NaN if it is not known.
     pub norm: f64,
     /// Largest modulus of an entry as read.
     pub max_abs: f64,

@@ -47,6 +47,8 @@ pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     pub measure: f64,
     /// The factor that the data need and do not have, where they are too large or too small to be squared.
     pub rescale: Option<f64>,
+    /// ||A||_F^2 where the first pass only estimates it: from the factors and their residual.
+    pub refined_norm2: Option<f64>,
     /// Whether the memory of a state that is saved counts although nothing is saved.
     pub saves_state: bool,
     passes_restarted: u64,
@@ -79,6 +81,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             measure: 0.0,
             rescale: None,
             saves_state: false,
+            refined_norm2: None,
             passes_restarted: 0,
             element: std::marker::PhantomData,
         }
@@ -131,6 +134,10 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     pub fn resume(&mut self) -> Result<Option<(usize, O::Matrix)>> {
         let Some(saved) = self.restart.as_mut().and_then(|r| r.take_saved()) else { return Ok(None) };
         self.passes_restarted = saved.passes;
+        // The numbers of the state until they are in the backend's own memory.
+        let count = crate::shape::product("restart state", saved.rows, saved.columns)?;
+        let bytes = count.saturating_mul(size_of::<T>());
+        let _charge = self.ops.charge(self.context, "restart state", bytes)?;
         let data = saved.elements::<T>()?;
         let w = self.ops.upload("restarted basis", saved.rows, saved.columns, &data, saved.rows)?;
         Ok(Some((saved.iteration, w)))
@@ -279,6 +286,11 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     #[inline(never)]
     pub fn outcome(&self, rank: usize, error: ErrorFigures) -> Result<Outcome> {
         let statistics = self.statistics()?;
+        let norm2 = match self.refined_norm2 {
+            Some(norm2) => norm2,
+            None if statistics.is_estimate => f64::NAN,
+            None => statistics.norm2.max(0.0),
+        };
         Ok(Outcome {
             method: self.task.method,
             remark: self.remarks.join("; "),
@@ -287,7 +299,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             passes_restarted: self.passes_restarted,
             rank,
             columns: self.columns,
-            norm: statistics.norm2.max(0.0).sqrt(),
+            norm: norm2.sqrt(),
             max_abs: statistics.max_abs,
             error,
         })

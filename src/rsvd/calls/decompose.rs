@@ -10,7 +10,7 @@ use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{self, Factors, FactorsOf, Outcome, Phase, Run, Task, passes};
 use crate::rsvd::open::Opened;
 use crate::rsvd::ops::RsvdOps;
-use crate::rsvd::options::{Options, Right, Sign};
+use crate::rsvd::options::{ErrorKind, Options, Right, Sign};
 use crate::rsvd::outputs::{Outputs, write_vector};
 use crate::rsvd::plan::Plan;
 use crate::rsvd::restart::{CHECKSUM_START, Identity, Restart, checksum};
@@ -40,7 +40,8 @@ pub(in crate::rsvd) fn decompose_task(options: &Options, plan: &Plan, u: bool, v
     task.tolerance = options.tolerance;
     // The transposed problem's U is V, but for conjugation.
     (task.left, task.right) = if plan.transposed { (v, u) } else { (u, v) };
-    if options.tolerance > 0.0 || options.error.is_probed() {
+    let needs_probes = plan.estimates_norm && options.error != ErrorKind::None;
+    if options.tolerance > 0.0 || options.error.is_probed() || needs_probes {
         (task.left, task.right) = (true, true);
     }
     task.phase = match (options.sign, plan.transposed) {

@@ -193,7 +193,7 @@ pub(in crate::rsvd) fn error_of<T: Scalar, O: RsvdOps<T>>(
     if run.task.error == ErrorKind::None {
         return Ok(ErrorFigures::none());
     }
-    if run.task.error.is_probed()
+    if (run.task.error.is_probed() || run.statistics()?.is_estimate)
         && let (Some(u), Some(v)) = (&factors.u, &factors.v)
     {
         return estimate::probe(run, u, &factors.s, v);
@@ -205,7 +205,9 @@ pub(in crate::rsvd) fn error_of<T: Scalar, O: RsvdOps<T>>(
     match known {
         Some(frobenius) => Ok(ErrorFigures { kind: ErrorKind::Identity, frobenius, spectral: f64::NAN }),
         None => {
-            if has_identity {
+            if run.statistics()?.is_estimate {
+                run.remarks.push("the norm of an operator is known from probes alone, which need both factors".into());
+            } else if has_identity {
                 run.remarks.push("the error is too small to be told without probes".into());
             }
             Ok(ErrorFigures::none())

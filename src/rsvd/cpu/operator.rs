@@ -11,6 +11,7 @@ use crate::dense::{Algebra, Op};
 use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::rsvd::data::{Center, Data, Operator};
+use crate::rsvd::statistics::Statistics;
 use crate::scalar::{Complex, Scalar};
 
 /// Probes of the norm.
@@ -43,10 +44,12 @@ impl<T: Scalar> CpuOps<'_, T> {
             self.survey_operator()?;
         }
         let sizes = (self.problem.rows, self.problem.columns);
+        let (progress, step) = (self.progress, self.step);
         let Data::Operator(operator) = &mut self.problem.data else {
             return Err(Error::Internal("an operator pass over other data".into()));
         };
         implicit::pass(self.context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y| {
+            progress.repeat(step)?;
             apply(*operator, adjoint, x, y)
         })
     }
@@ -96,7 +99,8 @@ impl<T: Scalar> CpuOps<'_, T> {
         let squares = self.algebra.norm2(&p)? / (variance * PROBES as f64);
         let mut survey = Survey::default();
         survey.add(Findings { squares, most: squares.sqrt() / factor }, 0, m)?;
-        self.statistics = Some(survey.finish(&transform, T::IS_COMPLEX)?);
+        let found = survey.finish(&transform, T::IS_COMPLEX)?;
+        self.statistics = Some(Statistics { is_estimate: true, ..found });
         self.transform = Some(transform);
         Ok(())
     }

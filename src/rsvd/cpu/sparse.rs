@@ -1,5 +1,7 @@
 //! Passes over sparse matrices.
 
+use faer::MatMut;
+
 use super::panel::{Findings, Transform};
 use super::pass::Work;
 use super::survey::{Moments, Survey};
@@ -12,6 +14,7 @@ use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Data};
+use crate::rsvd::statistics::divisor;
 use crate::scalar::{Complex, Scalar};
 
 /// Indices of either type.
@@ -113,12 +116,16 @@ impl<T: Scalar> Columns<T> {
     }
 }
 
+/// Pieces of rows of a product between two calls of the caller's progress function.
+const STRIPE: usize = 256;
+
 /// C = S B, where `row(i)` yields the entries of row i of S: a sum of rows of B in the order of the entries.
 fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     context: &Context,
     row: impl Fn(usize) -> I + Sync,
     b: &CpuMatrix<T>,
     c: &mut CpuMatrix<T>,
+    tick: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
     let (inner, width) = b.shape();
     if width == 0 || c.rows() == 0 {
@@ -129,24 +136,30 @@ fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     transpose(context, b.slice()?, inner, rows.slice_mut()?, width, false);
     let rows = rows.slice()?;
     let chunk = pieces(c.rows(), 256);
-    let parts = split_rows(c.view_mut()?, chunk);
-    context.pool().run(|| {
-        parts.into_par_iter().enumerate().try_for_each(|(piece, mut part)| -> Result<()> {
-            let mut sum = alloc::filled("row of a product", width, T::default())?;
-            for i in 0..part.nrows() {
-                sum.fill(T::default());
-                for (k, value) in row(piece * chunk + i) {
-                    for (s, x) in sum.iter_mut().zip(&rows[k * width..(k + 1) * width]) {
-                        *s += value * *x;
-                    }
-                }
-                for (j, s) in sum.iter().enumerate() {
-                    part[(i, j)] = *s;
+    let mut parts = split_rows(c.view_mut()?, chunk).into_iter().enumerate();
+    let form = |(piece, mut part): (usize, MatMut<'_, T>)| -> Result<()> {
+        let mut sum = alloc::filled("row of a product", width, T::default())?;
+        for i in 0..part.nrows() {
+            sum.fill(T::default());
+            for (k, value) in row(piece * chunk + i) {
+                for (s, x) in sum.iter_mut().zip(&rows[k * width..(k + 1) * width]) {
+                    *s += value * *x;
                 }
             }
-            Ok(())
-        })
-    })
+            for (j, s) in sum.iter().enumerate() {
+                part[(i, j)] = *s;
+            }
+        }
+        Ok(())
+    };
+    loop {
+        tick()?;
+        let stripe: Vec<_> = parts.by_ref().take(STRIPE).collect();
+        if stripe.is_empty() {
+            return Ok(());
+        }
+        context.pool().run(|| stripe.into_par_iter().try_for_each(|item| form(item)))?;
+    }
 }
 
 impl<T: Scalar> CpuOps<'_, T> {
@@ -165,13 +178,15 @@ impl<T: Scalar> CpuOps<'_, T> {
         let columns = self.columns.take();
         let context = self.context;
         let sizes = (self.problem.rows, self.problem.columns);
+        let (progress, step) = (self.progress, self.step);
+        let tick = || progress.repeat(step);
         let outcome = implicit::pass(context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y| {
             if adjoint {
                 let columns =
                     columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
-                product(context, |j| columns.column(j).iter().map(|(i, x)| (*i, x.conjugate())), x, y)
+                product(context, |j| columns.column(j).iter().map(|(i, x)| (*i, x.conjugate())), x, y, &tick)
             } else {
-                product(context, |i| rows.row(i), x, y)
+                product(context, |i| rows.row(i), x, y, &tick)
             }
         });
         self.columns = columns;
@@ -210,7 +225,7 @@ impl<T: Scalar> CpuOps<'_, T> {
             let squares = if transform.rows { 0.0 } else { spread(&mut entries(), kept, m) };
             let gain = if self.setting.scale {
                 let deviation = (moment.1 / m.saturating_sub(1).max(1) as f64).sqrt() / factor;
-                if deviation > 0.0 { 1.0 / deviation } else { 1.0 }
+                1.0 / divisor(deviation, mean.norm(), m)
             } else {
                 1.0
             };

@@ -2,7 +2,7 @@
 
 use super::panel::{Findings, Transform};
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::Statistics;
+use crate::rsvd::statistics::{Statistics, divisor};
 use crate::scalar::Complex;
 
 /// A sum with the rounding errors of its additions kept.
@@ -52,7 +52,7 @@ impl Survey {
         scales.extend_from_slice(&transform.scales);
         // Compensation may leave a sum of nothing just below it.
         let norm2 = (self.norm2.0 + self.norm2.1).max(0.0);
-        Ok(Statistics { norm2, max_abs: self.most, means, scales })
+        Ok(Statistics { norm2, is_estimate: false, max_abs: self.most, means, scales })
     }
 }
 
@@ -92,10 +92,11 @@ impl Moments {
             let freedom = self.rows.saturating_sub(1).max(1) as f64;
             transform.scales = crate::alloc::with_capacity("scales of columns", count)?;
             // A constant column stays as it is.
-            transform.scales.extend(self.columns.iter().map(|(_, spread)| {
-                let deviation = (spread / freedom).sqrt() / factor;
-                if deviation > 0.0 { deviation } else { 1.0 }
-            }));
+            transform.scales.extend(
+                self.columns
+                    .iter()
+                    .map(|(mean, spread)| divisor((spread / freedom).sqrt() / factor, mean.norm() / factor, self.rows)),
+            );
         }
         if scaled || factor != 1.0 {
             transform.gains = crate::alloc::with_capacity("factors of columns", count)?;

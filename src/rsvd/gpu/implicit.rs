@@ -108,6 +108,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
         matrix.statistics.norm2 = site.algebra.norm2(&products)? / (variance * PROBES as f64);
         matrix.statistics.max_abs = matrix.statistics.norm2.sqrt() / setting.factor;
+        matrix.statistics.is_estimate = true;
         Ok(matrix)
     }
 
@@ -174,6 +175,11 @@ impl<'a, T: Scalar> Implicit<'a, T> {
             Product::Operator(operator) => {
                 let (inner, outer) =
                     if op == Op::Plain { (self.columns, self.rows) } else { (self.rows, self.columns) };
+                let count = inner.saturating_add(outer).saturating_mul(x.cols);
+                let _charge = site
+                    .context
+                    .host_budget()
+                    .charge_host("vectors of an operator", count.saturating_mul(size_of::<T>()))?;
                 let mut input = alloc::filled("vectors of an operator", inner * x.cols, T::default())?;
                 let mut output = alloc::filled("vectors of an operator", outer * x.cols, T::default())?;
                 let mut memory = site.take(Use::Wide, bytes::<T>(inner.max(outer), x.cols)?)?;

@@ -83,8 +83,6 @@ pub struct GpuOps<'a, T: Scalar> {
 
 /// Device memory that factorisations and kernels take beside what is counted.
 const OTHERS: u64 = 12 << 20;
-/// Most device memory of panels in which single numbers are taken to double.
-const PANELS: u64 = 128 << 20;
 
 impl<'a, T: Scalar> GpuOps<'a, T> {
     /// The operations on `problem`, whose data may lie on the first context's device. Work is enqueued on `queue`, a queue
@@ -185,8 +183,11 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         // Factors and sums of a pass, and on the other devices their copies.
         let small = to_u64(self.setting.small_elements).saturating_mul(to_u64(size_of::<T::Wide>()));
         let is_single = size_of::<T::Part>() == 4;
-        let wide = to_u64(share.rows.saturating_mul(self.columns.max(self.setting.tall_columns))).saturating_mul(16);
-        let panels = if is_single { PANELS.min(wide) } else { 0 };
+        let across = to_u64(self.columns.max(self.setting.tall_columns)).saturating_mul(16);
+        let wide = to_u64(share.rows).saturating_mul(across);
+        // One panel of a Gram matrix, one of a CholeskyQR step, each of one row at least.
+        let panel = to_u64(site.algebra.panel_bytes()).max(across);
+        let panels = if is_single { wide.min(panel.saturating_mul(2)) } else { 0 };
         let own = to_u64(self.columns.saturating_mul(self.setting.tall_columns)).saturating_mul(to_u64(element));
         let flips = if block::is_flipped::<T>(row_major) { own } else { 0 };
         // What is free comes in pieces.

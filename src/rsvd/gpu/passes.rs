@@ -305,7 +305,8 @@ fn add_gram<T: Scalar>(site: &mut Site, lines: Lines<'_>, outer: bool, sum: View
     // The axis that is summed over is cut: lines where these are rows, else the elements of each line.
     let size = size_of::<T>();
     let (length, across) = if outer { (lines.outer, lines.inner) } else { (lines.inner, lines.outer) };
-    let step = (WIDE_BYTES / (across * 2 * size).max(1)).clamp(1, length.max(1));
+    let panel = WIDE_BYTES.min(site.algebra.panel_bytes());
+    let step = (panel / (across * 2 * size).max(1)).clamp(1, length.max(1));
     let memory = site.scratch(Use::Wide, bytes::<T::Wide>(step, across)?)?;
     for (k, from) in (0..length).step_by(step).enumerate() {
         let count = step.min(length - from);

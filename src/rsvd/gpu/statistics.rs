@@ -6,7 +6,7 @@ use super::{GpuOps, Matrix};
 use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::error::{Error, Result};
 use crate::rsvd::data::Center;
-use crate::rsvd::statistics::Statistics;
+use crate::rsvd::statistics::{Statistics, divisor};
 use crate::scalar::Scalar;
 
 /// Mean, real and imaginary part, and sum of the squared distances from it, of some numbers.
@@ -60,7 +60,8 @@ impl<T: Scalar> GpuOps<'_, T> {
         for column in &columns {
             let deviation = (column.squares / (column.count - 1.0).max(1.0)).sqrt();
             // A constant column stays what it is: nothing.
-            let divisor = if scales && deviation > 0.0 { deviation } else { 1.0 };
+            let size = column.mean[0].hypot(column.mean[1]);
+            let divisor = if scales { divisor(deviation, size, self.rows) } else { 1.0 };
             let mean = if centers { column.mean } else { [0.0; 2] };
             records.extend([mean[0], mean[1], 1.0 / divisor]);
             if centers {
@@ -116,7 +117,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             }
         }
         let (means, scales) = self.columns_known.clone().unwrap_or_default();
-        self.statistics = Some(Statistics { norm2, max_abs, means, scales });
+        self.statistics = Some(Statistics { norm2, is_estimate: false, max_abs, means, scales });
         Ok(())
     }
 

@@ -1,90 +1,82 @@
 //! A backend that allocates nothing: it runs the methods on sizes alone and counts the bytes that the CPU backend would
-//! charge. What the CPU backend allocates inside an operation is counted by the functions that it sizes itself by.
+//! charge.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Course, Entries, Shape};
-use crate::backend::memory::{Budget, Charge};
+use crate::backend::memory::Charge;
 use crate::context::Context;
-use crate::dense::cpu::factor::working_bytes;
-use crate::dense::cpu::product::working_elements;
 use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
+use crate::dense::sizes::{Answers, Blank, Sizes};
 use crate::dense::sketch::Sketch;
 use crate::dense::{Algebra, Op, Step, Svd};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::cpu;
 use crate::rsvd::ops::{Local, RsvdOps};
 use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
 use crate::scalar::Scalar;
-use crate::shape::to_u64;
-
-/// A matrix of which only the size exists.
-pub struct Blank {
-    rows: usize,
-    cols: usize,
-    _charge: Charge,
-}
 
 /// The operations on sizes. `T` is real or complex as the problem; [`Shape::element`] has the size of its elements.
 pub struct Ledger<T> {
     shape: Shape,
     course: Course,
-    budget: Arc<Budget>,
+    sizes: Sizes<T>,
     statistics: Statistics,
     traffic: Traffic,
-    /// Failures of CholeskyQR that end in a deflation, and how many are still to come.
-    failures: (u32, u32),
     /// What the first pass allocates and keeps.
     kept: Vec<Charge>,
     is_surveyed: bool,
-    element: PhantomData<T>,
+}
+
+/// What the operations answer in a course, where steps of `kind` make columns orthonormal.
+fn answers(course: Course, kind: Kind) -> Answers {
+    match course {
+        Course::Regular => Answers::REGULAR,
+        Course::Deficient => Answers::deficient(kind),
+        Course::Decaying => Answers { large: 1, ..Answers::deficient(kind) },
+    }
 }
 
 impl<T: Scalar> Ledger<T> {
     /// No bytes so far. `kind` is how the run makes columns orthonormal.
     pub fn new(shape: Shape, course: Course, kind: Kind) -> Self {
-        let failures = failures_of(course, kind);
         Self {
             shape,
             course,
-            budget: Budget::new(0),
-            statistics: Statistics { norm2: 1.0, max_abs: 1.0, ..Statistics::default() },
+            sizes: Sizes::new(shape.element, answers(course, kind)),
+            statistics: Statistics {
+                norm2: 1.0,
+                max_abs: 1.0,
+                is_estimate: matches!(shape.entries, Entries::Operator),
+                ..Statistics::default()
+            },
             traffic: Traffic::default(),
-            failures: (failures, failures),
             kept: Vec::new(),
             is_surveyed: false,
-            element: PhantomData,
         }
     }
 
     /// Most bytes at one time.
     pub fn peak(&self) -> u64 {
-        self.budget.peak()
+        self.sizes.peak()
     }
 
     fn hold(&self, what: &'static str, bytes: usize) -> Result<Charge> {
-        let bytes = to_u64(bytes);
-        self.budget.charge(bytes).ok_or(Error::OutOfMemory { what, bytes, limit: None })
+        self.sizes.hold(what, bytes)
     }
 
     fn blank(&self, what: &'static str, rows: usize, cols: usize) -> Result<Blank> {
-        let bytes = crate::shape::product(what, crate::shape::product(what, rows, cols)?, self.shape.element)?;
-        Ok(Blank { rows, cols, _charge: self.hold(what, bytes)? })
+        self.sizes.blank(what, rows, cols)
     }
 
     fn elements(&self, what: &'static str, rows: usize, cols: usize, size: usize) -> Result<Charge> {
-        self.hold(what, rows.saturating_mul(cols).saturating_mul(size))
-    }
-
-    fn work(&self, bytes: usize) -> Result<()> {
-        self.hold("working memory", bytes).map(drop)
+        self.sizes.elements(what, rows, cols, size)
     }
 
     fn product(&self, rows: usize, cols: usize, depth: usize) -> Result<()> {
-        self.work(working_elements(rows, cols, depth).saturating_mul(self.shape.element))
+        self.sizes.product(rows, cols, depth)
     }
 
     /// Whether panels are used as they lie.
@@ -177,11 +169,10 @@ impl<T: Scalar> Ledger<T> {
     }
 
     fn basis(&mut self, x: &mut Blank, need: Need) -> Result<Blank> {
-        let failures = failures_of(self.course, Kind::Auto);
-        let before = std::mem::replace(&mut self.failures, (failures, failures));
-        let r =
-            orthonormalize(&mut Own(&mut *self), x, How { kind: Kind::Auto, need, seed: 0 }, &mut Counts::default());
-        self.failures = before;
+        let before = self.sizes.set_failures(answers(self.course, Kind::Auto).failures);
+        let how = How { kind: Kind::Auto, need, seed: 0 };
+        let r = orthonormalize(&mut Own(&mut *self), x, how, &mut Counts::default());
+        self.sizes.set_failures(before);
         r
     }
 
@@ -197,7 +188,7 @@ impl<T: Scalar> Ledger<T> {
         let r = self.basis(&mut p, Need::Basis)?;
         let own = self.blank("block", columns, width)?;
         self.product(columns, width, width)?;
-        let kept = before.as_ref().map_or(0, |b| b.cols);
+        let kept = before.as_ref().map_or(0, |b| b.cols());
         let mut both = self.blank("two blocks", columns, kept + width)?;
         let leading = self.merge_leading(local, &mut both)?;
         drop((before, own, r));
@@ -205,7 +196,7 @@ impl<T: Scalar> Ledger<T> {
     }
 
     fn merge_leading(&mut self, local: &Local, both: &mut Blank) -> Result<Blank> {
-        let (rows, cols) = (both.rows, both.cols);
+        let (rows, cols) = (both.rows(), both.cols());
         let keep = local.width.min(rows).min(cols);
         let (is_tall, u) = if rows >= cols {
             let r = self.basis(both, Need::Basis)?;
@@ -213,22 +204,13 @@ impl<T: Scalar> Ledger<T> {
         } else {
             (false, self.svd(both)?.u)
         };
-        let head = self.blank("leading vectors", u.rows, keep)?;
+        let head = self.blank("leading vectors", u.rows(), keep)?;
         if !is_tall {
             return Ok(head);
         }
         let leading = self.blank("leading vectors", rows, keep)?;
         self.product(rows, keep, cols)?;
         Ok(leading)
-    }
-}
-
-fn failures_of(course: Course, kind: Kind) -> u32 {
-    match (course, kind) {
-        (Course::Regular, _) => 0,
-        // Shifted steps come first.
-        (_, Kind::Scqr3 | Kind::Householder) => 2,
-        _ => 3,
     }
 }
 
@@ -240,82 +222,72 @@ impl<T: Scalar> Algebra<T> for Ledger<T> {
     }
 
     fn shape(&self, m: &Blank) -> (usize, usize) {
-        (m.rows, m.cols)
+        (m.rows(), m.cols())
     }
 
-    fn upload(&mut self, what: &'static str, rows: usize, cols: usize, _: &[T], _: usize) -> Result<Blank> {
-        self.blank(what, rows, cols)
+    fn upload(&mut self, what: &'static str, rows: usize, cols: usize, data: &[T], ld: usize) -> Result<Blank> {
+        self.sizes.upload(what, rows, cols, data, ld)
     }
 
-    fn download(&mut self, _: &Blank, _: &mut [T], _: usize) -> Result<()> {
-        Ok(())
+    fn download(&mut self, m: &Blank, data: &mut [T], ld: usize) -> Result<()> {
+        self.sizes.download(m, data, ld)
     }
 
-    fn copy_columns(&mut self, _: &Blank, _: usize, _: usize, _: &mut Blank, _: usize) -> Result<()> {
-        Ok(())
+    fn copy_columns(&mut self, from: &Blank, first: usize, count: usize, to: &mut Blank, at: usize) -> Result<()> {
+        self.sizes.copy_columns(from, first, count, to, at)
     }
 
-    fn multiply(&mut self, _: f64, a: &Blank, op_a: Op, _: &Blank, _: Op, _: f64, c: &mut Blank) -> Result<()> {
-        let depth = if op_a == Op::Plain { a.cols } else { a.rows };
-        self.product(c.rows, c.cols, depth)
+    fn multiply(
+        &mut self,
+        alpha: f64,
+        a: &Blank,
+        op_a: Op,
+        b: &Blank,
+        op_b: Op,
+        beta: f64,
+        c: &mut Blank,
+    ) -> Result<()> {
+        self.sizes.multiply(alpha, a, op_a, b, op_b, beta, c)
     }
 
-    fn scale_columns(&mut self, _: &mut Blank, _: &[f64]) -> Result<()> {
-        Ok(())
+    fn scale_columns(&mut self, m: &mut Blank, factors: &[f64]) -> Result<()> {
+        self.sizes.scale_columns(m, factors)
     }
 
     fn adjoint(&mut self, what: &'static str, m: &Blank) -> Result<Blank> {
-        self.blank(what, m.cols, m.rows)
+        self.sizes.adjoint(what, m)
     }
 
-    fn fill(&mut self, _: &mut Blank, _: &Sketch, _: u64, _: u32) -> Result<()> {
-        Ok(())
+    fn fill(&mut self, m: &mut Blank, sketch: &Sketch, row: u64, column: u32) -> Result<()> {
+        self.sizes.fill(m, sketch, row, column)
     }
 
-    fn norm2(&mut self, _: &Blank) -> Result<f64> {
-        Ok(0.0)
+    fn norm2(&mut self, m: &Blank) -> Result<f64> {
+        self.sizes.norm2(m)
     }
 
     fn column_norms(&mut self, m: &Blank) -> Result<Vec<f64>> {
-        crate::alloc::filled("norms of columns", m.cols, 1.0)
+        self.sizes.column_norms(m)
     }
 
     fn column_peaks(&mut self, m: &Blank) -> Result<Vec<(f64, f64)>> {
-        crate::alloc::filled("peaks of columns", m.cols, (1.0, 0.0))
+        self.sizes.column_peaks(m)
     }
 
-    fn cholesky_step(&mut self, x: &mut Blank, _: f64, _: &mut Blank) -> Result<Step> {
-        self.work(working_bytes::cholesky_step::<T::Wide>(x.rows, x.cols))?;
-        if self.failures.1 > 0 {
-            self.failures.1 -= 1;
-            return Ok(Step::Failed);
-        }
-        Ok(Step::Done { spread: 1.0 })
+    fn cholesky_step(&mut self, x: &mut Blank, shift: f64, r: &mut Blank) -> Result<Step> {
+        self.sizes.cholesky_step(x, shift, r)
     }
 
-    fn householder(&mut self, x: &mut Blank, _: &mut Blank) -> Result<()> {
-        // A deflation ends with one.
-        self.failures.1 = self.failures.0;
-        self.work(working_bytes::householder::<T::Wide>(x.rows, x.cols))
+    fn householder(&mut self, x: &mut Blank, r: &mut Blank) -> Result<()> {
+        self.sizes.householder(x, r)
     }
 
     fn svd(&mut self, a: &Blank) -> Result<Svd<Blank>> {
-        let rank = a.rows.min(a.cols);
-        let u = self.blank("left singular vectors", a.rows, rank)?;
-        let v = self.blank("right singular vectors", a.cols, rank)?;
-        self.work(working_bytes::svd::<T::Wide>(a.rows, a.cols))?;
-        let rest = if self.course == Course::Decaying { 0.0 } else { 1.0 };
-        let mut s = crate::alloc::filled("singular values", rank, rest)?;
-        if let Some(first) = s.first_mut() {
-            *first = 1.0;
-        }
-        Ok(Svd { u, s, v })
+        self.sizes.svd(a)
     }
 
     fn eigen(&mut self, a: &Blank) -> Result<(Vec<f64>, Blank)> {
-        let vectors = self.blank("eigenvectors", a.rows, a.rows)?;
-        self.work(working_bytes::eigen::<T::Wide>(a.rows))?;
-        Ok((crate::alloc::filled("eigenvalues", a.rows, 1.0)?, vectors))
+        self.sizes.eigen(a)
     }
 }
 
@@ -355,11 +327,11 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
     }
 
     fn tall_of(&mut self, _: &Arc<Context>, m: &Blank) -> Result<Blank> {
-        self.blank("tall copy", m.rows, m.cols)
+        self.blank("tall copy", m.rows(), m.cols())
     }
 
     fn matrix_of(&mut self, _: &Arc<Context>, what: &'static str, p: &Blank) -> Result<Blank> {
-        self.blank(what, p.rows, p.cols)
+        self.blank(what, p.rows(), p.cols())
     }
 
     fn tall_identity(&mut self, _: &Arc<Context>, columns: usize) -> Result<Blank> {
@@ -371,15 +343,15 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
     }
 
     fn pass_multiply(&mut self, w: &Blank, _: &mut Blank) -> Result<()> {
-        self.pass(w.cols, true, 0, false, false)
+        self.pass(w.cols(), true, 0, false, false)
     }
 
     fn pass_adjoint(&mut self, _: &Blank, t: &mut Blank) -> Result<()> {
-        self.pass(0, true, t.cols, false, false)
+        self.pass(0, true, t.cols(), false, false)
     }
 
     fn pass_fused(&mut self, w: &Blank, p: Option<&mut Blank>, t: &mut Blank) -> Result<()> {
-        self.pass(w.cols, p.is_some(), t.cols, false, false)
+        self.pass(w.cols(), p.is_some(), t.cols(), false, false)
     }
 
     fn pass_gram(&mut self, _: &mut Blank) -> Result<()> {
@@ -389,7 +361,7 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
     fn pass_block_sum(&mut self, _: &Local, y: &mut Blank) -> Result<()> {
         self.survey()?;
         let _scratch = self.block_scratch()?;
-        let (rows, columns, width) = (self.shape.block_rows, self.shape.columns, y.cols);
+        let (rows, columns, width) = (self.shape.block_rows, self.shape.columns, y.cols());
         let _omega = self.blank("sketch of a block", rows, width)?;
         let _t = self.blank("A_J^H Y", columns, width)?;
         self.product(columns, width, rows)?;
@@ -403,7 +375,7 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
         if self.shape.block_rows < self.shape.rows {
             // Later blocks meet as many columns as are kept.
             let (columns, most) = (self.shape.columns, local.width.min(self.shape.rows).min(self.shape.columns));
-            if merged.cols < most {
+            if merged.cols() < most {
                 drop(merged);
                 merged = self.blank("leading vectors", columns, most)?;
             }
@@ -413,7 +385,7 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
     }
 
     fn pass_two_sketches(&mut self, w: &Blank, _: &mut Blank, _: &Sketch, z: &mut Blank) -> Result<()> {
-        self.pass(w.cols, true, z.cols, true, false)
+        self.pass(w.cols(), true, z.cols(), true, false)
     }
 
     fn tall(&mut self, what: &'static str, width: usize) -> Result<Blank> {
@@ -421,7 +393,7 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
     }
 
     fn tall_width(&self, p: &Blank) -> usize {
-        p.cols
+        p.cols()
     }
 
     fn tall_fill(&mut self, _: &mut Blank, _: &Sketch, _: u32) -> Result<()> {
@@ -429,18 +401,18 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
     }
 
     fn tall_multiply(&mut self, _: f64, p: &Blank, _: &Blank, _: f64, q: &mut Blank) -> Result<()> {
-        self.product(q.rows, q.cols, p.cols)
+        self.product(q.rows(), q.cols(), p.cols())
     }
 
     fn tall_transform(&mut self, p: &mut Blank, m: &Blank) -> Result<()> {
-        let q = self.blank("transformed tall matrix", p.rows, m.cols)?;
-        self.product(p.rows, m.cols, p.cols)?;
+        let q = self.blank("transformed tall matrix", p.rows(), m.cols())?;
+        self.product(p.rows(), m.cols(), p.cols())?;
         *p = q;
         Ok(())
     }
 
     fn tall_cross(&mut self, p: &Blank, q: &Blank, _: &mut Blank) -> Result<()> {
-        self.product(p.cols, q.cols, p.rows)
+        self.product(p.cols(), q.cols(), p.rows())
     }
 
     fn tall_column_norms(&mut self, p: &Blank) -> Result<Vec<f64>> {

@@ -85,6 +85,8 @@ fn symmetric<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>) -> Result<()> {
 
 /// A W plus the same offset in each row.
 fn map<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, width: usize) -> Result<()> {
+    let count = crate::shape::product("weights", run.ops.columns(), width)?;
+    let _weights = run.ops.charge(run.context, "weights", count.saturating_mul(run.ops.element_bytes()))?;
     let w = run.ops.zeros("weights", run.ops.columns(), width)?;
     let mut p = run.ops.tall("products", width)?;
     run.ops.pass_multiply(&w, &mut p)?;

@@ -8,12 +8,12 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
-use crate::rsvd::algorithm::{Outcome, Phase, Run, decompose, passes};
+use crate::rsvd::algorithm::{Outcome, Phase, Run, decompose, estimate, passes};
 use crate::rsvd::calls::{Call, error_of, task_of};
 use crate::rsvd::info::Info;
 use crate::rsvd::memory::Wanted;
 use crate::rsvd::ops::RsvdOps;
-use crate::rsvd::options::{Centering, Options};
+use crate::rsvd::options::{Centering, Method, Options};
 use crate::rsvd::plan::{Goal, Plan, Request};
 use crate::rsvd::session::Rsvd;
 use crate::scalar::{DType, Scalar, with_scalar};
@@ -46,6 +46,9 @@ impl Rsvd {
             return Err(Error::invalid("scale", "is set without center: a deviation is one from the mean"));
         }
         let mut own = self.options().clone();
+        if own.restart_path.is_some() {
+            return Err(Error::NotSupported("restart_path: of principal components".into()));
+        }
         if own.tolerance > 0.0 || own.one_pass {
             return Err(Error::NotSupported("principal components by tolerance, or in one pass of MERGE".into()));
         }
@@ -67,7 +70,10 @@ impl Rsvd {
             results: own.rank,
             excluded: &[],
         };
-        let plan = Plan::new(request)?;
+        let mut plan = Plan::new(request)?;
+        if scores.is_some() && has_other_scores(plan.method) {
+            plan.passes = plan.passes.map(|passes| passes + 1);
+        }
         if let Some(scores) = &scores {
             let (rows, columns) = if by_columns { (plan.rank, count) } else { (count, plan.rank) };
             self.check_output("scores", scores, rows, columns, plan.dtype)?;
@@ -117,6 +123,12 @@ impl Rsvd {
     }
 }
 
+/// Whether U diag(s) of a method is not A V but for rounding, as V does not come of A W for a basis W. Data that are seen
+/// once are not read again for that.
+fn has_other_scores(method: Method) -> bool {
+    matches!(method, Method::Range | Method::Fused)
+}
+
 /// The decomposition behind a fit; the oriented problem has the samples as rows.
 struct Fit<'a> {
     options: &'a Options,
@@ -135,7 +147,7 @@ impl<T: Scalar> Call<T> for Fit<'_> {
     fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
         let mut task = task_of(self.options, self.plan);
         (task.left, task.right, task.phase) = (self.scores.is_some(), true, Phase::Right);
-        if self.options.error.is_probed() {
+        if self.options.error.is_probed() || self.plan.estimates_norm {
             task.left = true;
         }
         let mut run = Run::new(ops, &task, self.context, passes(task.method, task.iterations, false));
@@ -147,22 +159,42 @@ impl<T: Scalar> Call<T> for Fit<'_> {
                 return Err(e);
             }
         };
-        let error = error_of(&mut run, &factors)?;
+        let mut error = error_of(&mut run, &factors)?;
+        if self.plan.estimates_norm && run.refined_norm2.is_none() {
+            // The variance of all of the data is not known otherwise.
+            if let (Some(u), Some(v)) = (&factors.u, &factors.v) {
+                error = estimate::probe(&mut run, u, &factors.s, v)?;
+            }
+        }
         let outcome = run.outcome(factors.s.len(), error)?;
         let statistics = run.statistics()?;
         self.means.clone_from(&statistics.means);
         self.scales.clone_from(&statistics.scales);
-        self.norm2 = statistics.norm2 / (factor * factor);
+        let norm2 = run.refined_norm2.unwrap_or(statistics.norm2);
+        self.norm2 = norm2 / (factor * factor);
         self.values = factors.s.iter().map(|s| s / factor).collect();
         if let Some(v) = &factors.v {
             run.ops.write(v, &mut self.components, false, false)?;
         }
-        if let (Some(mut u), Some(scores)) = (factors.u, self.scores.as_deref_mut()) {
-            let stretched: Vec<f64> = if self.pca.whiten {
-                self.values.iter().map(|_| ((self.plan.rows - 1) as f64).sqrt()).collect()
-            } else {
-                self.values.clone()
+        if let (Some(mut u), Some(v), Some(scores)) = (factors.u, &factors.v, self.scores.as_deref_mut()) {
+            let whole = ((self.plan.rows - 1) as f64).sqrt();
+            let has_other = has_other_scores(self.plan.method);
+            let factor_of = |s: &f64| match (has_other, self.pca.whiten) {
+                (false, true) => whole,
+                (false, false) => *s,
+                (true, false) => 1.0 / factor,
+                (true, true) if *s > 0.0 => whole / (*s * factor),
+                (true, true) => 0.0,
             };
+            let stretched: Vec<f64> = self.values.iter().map(factor_of).collect();
+            if has_other {
+                // The triplets may not have converged: samples times components, as for other samples.
+                drop(u);
+                u = run.ops.tall("scores", stretched.len())?;
+                run.steps += 1;
+                run.ops.pass_multiply(v, &mut u)?;
+                run.pass_done(None)?;
+            }
             let mut diagonal = run.identity(stretched.len(), stretched.len())?;
             run.ops.scale_columns(&mut diagonal, &stretched)?;
             run.ops.tall_transform(&mut u, &diagonal)?;

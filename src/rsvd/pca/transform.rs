@@ -152,6 +152,9 @@ impl<T: Scalar> Call<T> for Mapped<'_, T> {
         let context = Arc::clone(map.target.context());
         let mut run = Run::new(ops, &self.task, &context, 1);
         run.factor = factor;
+        // The weights in host memory, beside those that the backend has.
+        let bytes = map.w.len().saturating_mul(size_of::<T>());
+        let _charge = run.ops.charge(&context, "weights", bytes)?;
         let w = run.ops.upload("weights", map.rows, width, &map.w, map.rows)?;
         let mut p = run.ops.tall("products", width)?;
         run.ops.pass_multiply(&w, &mut p)?;

@@ -246,3 +246,39 @@ fn bad_requests_are_named() {
     let e = pca.transform(None, &other, &mut scores, None).unwrap_err();
     assert_eq!(e.to_string(), "x: has 200 features, 120 are needed");
 }
+
+#[test]
+fn a_constant_column_contributes_nothing_when_columns_are_scaled() {
+    for value in [3.7, 0.1, 1.0 / 3.0, 2.5, 1e6 + 0.1, 0.0] {
+        let (rows, columns) = (5000, 3);
+        let mut x = Dense { rows, columns, data: vec![value; rows * columns] };
+        for (i, x) in x.data[..rows].iter_mut().enumerate() {
+            *x = (i as f64 * 0.37).sin();
+        }
+        let options = Options { rank: 2, ..Options::default() };
+        let (pca, ..) = fit(&x, options, PcaOptions { scale: true, ..PcaOptions::default() });
+        let total = pca.info().total_variance;
+        assert!((total - 1.0).abs() < 1e-9, "{value}: {total}");
+        let mut scales = vector(pca.context(), columns);
+        pca.scale(&mut scales).unwrap();
+        assert_eq!(numbers(&scales)[1..], [1.0, 1.0], "{value}");
+    }
+}
+
+#[test]
+fn scores_of_a_fit_are_those_of_a_transform() {
+    let context = cpu();
+    let x = with_spectrum::<f64>(&context, 120, 60, &[1.0; 60], 5);
+    for method in [Method::Auto, Method::Fused, Method::Range, Method::RowFused, Method::Gram, Method::Merge] {
+        for whiten in [false, true] {
+            let options = Options { rank: 5, method, power_iterations: Some(1), ..Options::default() };
+            let mut session = Rsvd::new(&context, options).unwrap();
+            let m = matrix(&context, &x, PACKED);
+            let (mut scores, mut again) = (room::<f64>(&context, 120, 5), room::<f64>(&context, 120, 5));
+            let options = PcaOptions { whiten, ..PcaOptions::default() };
+            let (pca, _) = session.fit_pca(None, &m, &options, Some(&mut scores), None).unwrap();
+            pca.transform(None, &m, &mut again, None).unwrap();
+            close(&held::<f64>(&scores), &held::<f64>(&again), 1e-11, &format!("{method:?} {whiten}"));
+        }
+    }
+}

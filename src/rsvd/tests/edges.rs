@@ -6,6 +6,7 @@ use super::support::{
     Dense, PACKED, bits, cpu, disorder, factor, held, matrix, numbers, read_npy, residual, room, vector, with_spectrum,
 };
 use crate::error::Error;
+use crate::rsvd::data::Resident;
 use crate::rsvd::options::{Centering, Method};
 use crate::rsvd::outputs::Outputs;
 use crate::rsvd::{Options, Rsvd};
@@ -110,7 +111,10 @@ fn bad_options_are_named() {
         (Options { rank: 61, ..o.clone() }, "rank: is 61, more than min(m, n) = 60"),
         (Options { tolerance: f64::NAN, ..o.clone() }, "tolerance: is NaN"),
         (Options { tolerance: 1.5, ..o.clone() }, "tolerance: is 1.5"),
-        (Options { tolerance: 0.1, max_rank: 61, ..o.clone() }, "max_rank: is 61"),
+        (Options { tolerance: 0.1, max_rank: 61, rank: 0, ..o.clone() }, "max_rank: is 61"),
+        (Options { tolerance: 0.1, ..o.clone() }, "rank: is 5 beside a tolerance"),
+        (Options { block_columns: 3, ..o.clone() }, "block_columns: is 3, which needs a tolerance"),
+        (Options { resident_rows: Resident::AtMost(4), ..o.clone() }, "resident_rows: is 4 on a CPU"),
         (Options { block_columns: 0, ..o.clone() }, "block_columns: is 0"),
         (Options { max_rank: 3, ..o.clone() }, "max_rank: is 3, which needs a tolerance"),
         (Options { tolerance: 0.1, method: Method::Fused, ..o.clone() }, "method: is Fused with a tolerance"),
@@ -256,4 +260,39 @@ fn gaps_of_a_result_are_left_alone() {
     assert_eq!(bits(&held::<f64>(&u)), bits(&whole.u));
     let memory = u.dense("u").unwrap().memory.host("u").unwrap().as_slice::<f64>().unwrap();
     assert!((0..199).all(|i| memory[7 * i + 4..7 * i + 7].iter().all(|x| x.is_nan())));
+}
+
+/// What a sketch sees of an invariant space is complete: further directions are orthogonal to it all the same.
+#[test]
+fn krylov_blocks_of_one_column_in_an_invariant_space_are_orthonormal() {
+    let context = cpu();
+    for n in [3, 5, 100] {
+        let mut data = vec![0.0; n * n];
+        data.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
+        let a = matrix(&context, &Dense { rows: n, columns: n, data }, PACKED);
+        for oversampling in [Some(0), Some(10)] {
+            let options = Options { rank: 1, oversampling, method: Method::Krylov, ..Options::default() };
+            let f = factor::<f64>(&context, &a, options).unwrap();
+            assert!((f.s[0] - 1.0).abs() < 1e-12, "{n}: {:?}", f.s);
+            assert!(disorder(&f.u) < 1e-12 && disorder(&f.v) < 1e-12, "{n}");
+        }
+    }
+}
+
+/// Solvers of orders over 128 have to work for data of any size.
+#[test]
+fn accuracy_does_not_depend_on_the_size_of_the_entries() {
+    let context = cpu();
+    let s: Vec<f64> = (0..140).map(|j| 0.97f64.powi(j)).collect();
+    for size in [1.0, 1e-12, 1e12, 1e-140, 1e140] {
+        let scaled: Vec<f64> = s.iter().map(|x| x * size).collect();
+        let a = matrix(&context, &with_spectrum::<f64>(&context, 150, 140, &scaled, 3), PACKED);
+        for method in [Method::Gram, Method::Direct] {
+            let options = Options { rank: 140, method, ..Options::default() };
+            let f = factor::<f64>(&context, &a, options).unwrap();
+            let off = f.s.iter().zip(&scaled).map(|(x, y)| (x - y).abs() / size).fold(0.0, f64::max);
+            assert!(off < 1e-12, "{method:?} {size:e}: {off:e}");
+            assert!(disorder(&f.u) < 1e-12 && disorder(&f.v) < 1e-12, "{method:?} {size:e}");
+        }
+    }
 }

@@ -391,17 +391,31 @@ fn the_same_calls_give_the_same_bits() {
 #[test]
 #[ignore = "needs a GPU"]
 fn memory_is_charged_and_given_back() {
-    let options = Options { backend: BackendChoice::Cuda, device_memory_limit: 48 << 20, ..Options::default() };
-    let context = Context::new(options).unwrap();
+    let limited = |device_memory_limit| {
+        Context::new(Options { backend: BackendChoice::Cuda, device_memory_limit, ..Options::default() }).unwrap()
+    };
+    let context = limited(48 << 20);
     let gpu = context.gpu("test").unwrap().clone();
     let stream = gpu.create_stream().unwrap();
     {
+        // The workspace of cuBLAS takes at most an eighth of what is left, so that several fit.
         let mut ops = GpuAlgebra::new(&context, &gpu, &stream).unwrap();
-        let e = GpuAlgebra::new(&context, &gpu, &stream).map(|_| ()).unwrap_err();
-        assert!(matches!(e, Error::OutOfDeviceMemory { limit: Some(_), .. }), "{e}");
-        let e = Algebra::<f64>::zeros(&mut ops, "test", 1 << 20, 2).map(|_| ()).unwrap_err();
+        let one = context.device_budget().used();
+        assert!(one >= 64 << 10 && one <= (6 << 20) + 1024, "{one} bytes");
+        assert_eq!(ops.blas().own_workspace_bytes(), 4 << 20);
+        let other = GpuAlgebra::new(&context, &gpu, &stream).unwrap();
+        assert_eq!(context.device_budget().used(), 2 * one);
+        drop(other);
+        let e = Algebra::<f64>::zeros(&mut ops, "test", 3 << 20, 2).map(|_| ()).unwrap_err();
         assert!(matches!(e, Error::OutOfDeviceMemory { what: "test", .. }), "{e}");
     }
+    assert_eq!(context.device_budget().used(), 0);
+    // Less than the smallest workspace.
+    let context = limited(32 << 10);
+    let gpu = context.gpu("test").unwrap().clone();
+    let stream = gpu.create_stream().unwrap();
+    let e = GpuAlgebra::new(&context, &gpu, &stream).map(|_| ()).unwrap_err();
+    assert!(matches!(e, Error::OutOfDeviceMemory { limit: Some(_), .. }), "{e}");
     assert_eq!(context.device_budget().used(), 0);
 }
 

@@ -1,0 +1,109 @@
+//! Limits of memory: what a plan accepts runs inside the limit, and what does not fit is refused before work starts.
+
+use super::memory::streamed;
+use super::*;
+use crate::backend::memory::{Budget, HostMemory, Memory};
+use crate::scalar::{Complex, DType};
+
+/// A matrix whose memory the limit does not count.
+fn outside<T: Scalar>(
+    context: &Arc<Context>,
+    (rows, cols): (usize, usize),
+    entry: impl Fn(usize, usize) -> f64,
+) -> Matrix {
+    let layout = Matrix::dense_layout(T::DTYPE, Order::ColumnMajor, rows, cols, rows).unwrap();
+    let mut memory = HostMemory::allocate("test", layout.extent() * size_of::<T>(), &Budget::new(0)).unwrap();
+    for (k, x) in memory.as_mut_slice::<T>().unwrap().iter_mut().enumerate() {
+        *x = T::from_parts(entry(k % rows, k / rows), if T::IS_COMPLEX { entry(k / rows, k % rows) } else { 0.0 });
+    }
+    Matrix::from_memory(context, T::DTYPE, Order::ColumnMajor, layout, Memory::Host(memory), false).unwrap()
+}
+
+fn bytes(context: &Arc<Context>, (rows, cols): (usize, usize)) -> Matrix {
+    let layout = Matrix::dense_layout(DType::U8, Order::RowMajor, rows, cols, cols).unwrap();
+    let mut memory = HostMemory::allocate("test", layout.extent(), &Budget::new(0)).unwrap();
+    memory.as_mut_slice::<u8>().unwrap().iter_mut().enumerate().for_each(|(k, x)| *x = (k * k % 251) as u8);
+    Matrix::from_memory(context, DType::U8, Order::RowMajor, layout, Memory::Host(memory), true).unwrap()
+}
+
+/// Low rank with spikes, or noise, whose low-rank part has many columns.
+fn entry(is_noise: bool, i: usize, j: usize) -> f64 {
+    let hash = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31) % 1009) as f64 / 504.5 - 1.0;
+    let low = hash(i, 1) * hash(2, j) + hash(i, 3) * hash(4, j);
+    match is_noise {
+        true => hash(i, j),
+        false if (i * 31 + j * 17) % 41 == 0 => low + 5.0,
+        false => low,
+    }
+}
+
+/// Runs under limits from just below the least that is accepted up.
+fn sweep(name: &str, options: &Options, make: impl Fn(&Arc<Context>) -> Matrix) {
+    let under = |limit: u64| {
+        let context = context_with(2, limit);
+        let m = make(&context);
+        (plan(from_ref(&context), &m, None, options), context, m)
+    };
+    // The message names what is needed.
+    let (refused, ..) = under(1 << 12);
+    let Err(Error::OutOfMemory { bytes, .. }) = refused else { panic!("{name}: {refused:?}") };
+    let (below, context, m) = under(bytes - 1);
+    let e = below.unwrap_err();
+    assert!(matches!(e, Error::OutOfMemory { .. }), "{name}: {e}");
+    let again = compute(from_ref(&context), None, &m, None, options, None, None, None).unwrap_err();
+    assert_eq!(again, e, "{name}");
+    assert_eq!(context.host_memory_used(), 0, "{name}");
+    for eighths in [8, 9, 12, 16, 40] {
+        let limit = bytes * eighths / 8;
+        let (planned, context, m) = under(limit);
+        let planned = planned.unwrap_or_else(|e| panic!("{name}: limit {limit}: {e}"));
+        let info = compute(from_ref(&context), None, &m, None, options, None, None, None);
+        let info = info.unwrap_or_else(|e| panic!("{name}: limit {limit}, planned {}: {e}", planned.host_bytes));
+        assert!(info.host_bytes_used <= limit, "{name}: {} of {limit}", info.host_bytes_used);
+        assert_eq!((planned.host_bytes, planned.blocks), (info.host_bytes, info.blocks), "{name}");
+        if info.rank < 10 && m.rows() > 20 * m.cols() {
+            let ratio = info.host_bytes as f64 / info.host_bytes_used as f64;
+            assert!((0.9..=1.1).contains(&ratio), "{name}: limit {limit}: {info:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_plan_accepts_runs_inside_the_limit() {
+    let few = Options { max_iterations: 12, ..Options::default() };
+    for is_noise in [false, true] {
+        for shape in [(900, 24), (24, 300), (60, 60)] {
+            let name = format!("{shape:?} noise {is_noise}");
+            sweep(&name, &few, |c| outside::<f64>(c, shape, |i, j| entry(is_noise, i, j)));
+            sweep(&name, &few, |c| outside::<f32>(c, shape, |i, j| entry(is_noise, i, j)));
+        }
+    }
+    let complex = |c: &Arc<Context>| outside::<Complex<f64>>(c, (700, 20), |i, j| entry(false, i, j));
+    sweep("complex", &few, complex);
+    sweep("bytes", &Options { dtype: Some(DType::F64), scale: 1.0 / 255.0, ..few.clone() }, |c| bytes(c, (500, 24)));
+    for order in [Order::RowMajor, Order::ColumnMajor] {
+        let (values, _) = synthetic();
+        sweep("a source", &Options { block_rows: 64, ..few.clone() }, |c| streamed(c, &values, order, usize::MAX));
+    }
+    for options in [
+        Options { max_rank: 2, ..few.clone() },
+        Options { fixed_rank: 4, power_iterations: 0, ..few.clone() },
+        Options { power_iterations: 3, warm_start: false, ..few.clone() },
+    ] {
+        sweep(&format!("{options:?}"), &options, |c| outside::<f64>(c, (900, 60), |i, j| entry(true, i, j)));
+    }
+}
+
+#[test]
+fn cuts_under_a_limit_do_not_depend_on_the_threads() {
+    let run = |threads| {
+        let context = context_with(threads, 700_000);
+        let m = outside::<f64>(&context, (900, 24), |i, j| entry(false, i, j));
+        let mut low = outside::<f64>(&context, (900, 24), |_, _| 0.0);
+        let info =
+            compute(from_ref(&context), None, &m, None, &Options::default(), Some(&mut low), None, None).unwrap();
+        (entries::<f64>(&low), info.blocks)
+    };
+    let (one, three) = (run(1), run(3));
+    assert!(one == three);
+}
