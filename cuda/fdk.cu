@@ -61,14 +61,17 @@ __device__ void convert(const purlin_fdk_convert_params &p) {
         const float dark = dark_image ? __ldg(dark_image + pixel) : 0.0f;
         const float light = (open_image ? __ldg(open_image + pixel) : open) - dark;
         float left = value - dark;
-        // A NaN stays one.
-        if (left < least) {
-          ++clamped;
-          left = least;
+        if (isfinite(left)) {
+          if (left < least) {
+            ++clamped;
+            left = least;
+          }
+          const float full = fmaxf(light, least);
+          negative += left > full;
+          value = -logf(left / full);
+        } else {
+          value = nanf("");
         }
-        const float full = fmaxf(light, least);
-        negative += left > full;
-        value = -logf(left / full);
       }
       if (!isfinite(value)) {
         ++bad;

@@ -466,7 +466,8 @@
 #define PURLIN_FDK_WINDOW_HANN 4
 
 /**
- * Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one, else HALF_FAN
+ * Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one (views at the same
+ * angle have none), or of more than half a circle, else HALF_FAN
  * for a panel whose centre is more than a tenth of its width off the projected axis, else FULL. What all views cover on
  * both sides of the axis counts.
  */
@@ -478,7 +479,7 @@
 #define PURLIN_FDK_REDUNDANCY_NONE 1
 
 /**
- * A full circle measures every ray twice: all weights 1/2.
+ * A full circle measures every ray twice: all weights 1/2. A gap as for SHORT is refused.
  */
 #define PURLIN_FDK_REDUNDANCY_FULL 2
 
@@ -1285,11 +1286,11 @@ enum purlin_status
    */
   PURLIN_ERROR_BUSY = -3,
   /**
-   * Host memory is not to be had, the context's limit included, or the system refused to start a thread.
+   * Host memory cannot be allocated, the context's limit included, or the system refused to start a thread.
    */
   PURLIN_ERROR_OUT_OF_MEMORY = -4,
   /**
-   * Device memory is not to be had, the context's limit included.
+   * Device memory cannot be allocated, the context's limit included.
    */
   PURLIN_ERROR_OUT_OF_DEVICE_MEMORY = -5,
   /**
@@ -2253,11 +2254,11 @@ typedef struct purlin_fdk_geometry {
    */
   size_t struct_size;
   /**
-   * Source to axis, positive; ignored with matrices.
+   * Source to axis, positive; 0 with matrices, which hold it.
    */
   double source_to_axis;
   /**
-   * Source to panel, positive; ignored with matrices.
+   * Source to panel, positive; 0 with matrices.
    */
   double source_to_detector;
   /**
@@ -2265,7 +2266,7 @@ typedef struct purlin_fdk_geometry {
    */
   double column_pitch;
   /**
-   * Distance of two rows, positive; ignored with matrices.
+   * Distance of two rows, positive; with matrices 0, or what they hold to 5 %.
    */
   double row_pitch;
   /**
@@ -2398,7 +2399,8 @@ typedef struct purlin_fdk_options {
    */
   int32_t allow_missing;
   /**
-   * Nonzero: go on with an arc of less than 180 degrees, from which no volume is complete; default 0.
+   * Nonzero: go on with an arc of less than 180 degrees, or with FULL although views leave a gap in the circle; no volume
+   * is complete then; default 0.
    */
   int32_t allow_short_arc;
   /**
@@ -5499,8 +5501,8 @@ purlin_status purlin_sink_to_file(const struct purlin_context *context,
 
 /**
  * A sink that writes a MetaImage, which ITK, RTK and 3D Slicer read: one .mha file, or for a name that ends in .mhd a
- * header beside a .raw file. The header gets its name last. A .raw file without its .mhd file is not replaced
- * (`PURLIN_ERROR_IO`): it may be something else.
+ * header beside a .raw file. The header gets its name last. A .raw file that is there is only replaced
+ * (else `PURLIN_ERROR_IO`) if a .mhd file says that it holds its elements: it may be something else.
  *
  * @param      context  the context it belongs to.
  * @param      path     the file; one of that name is replaced when the run has succeeded.
@@ -5653,9 +5655,11 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not
  * finite: the message names the view; both or neither of angles and matrices; a shift of the panel together with
  * matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
- * that does not see the axis; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no effect:
- * `allow_short_arc` with FULL, HALF_FAN or NONE, and window, cut-off, truncation, redundancy or transform length in
- * RabbitCT mode), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+ * that does not see the axis; a full circle with a gap; a panel whose rows stand at more than 45 degrees to the plane
+ * across z, since rows are filtered; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no
+ * effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
+ * NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
+ * `allow_short_arc` in RabbitCT mode), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says; `fdk` is NULL or valid
@@ -5723,11 +5727,13 @@ purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
 
 /**
  * Says that the input of later runs is raw counts, which become line integrals on the way in:
- * -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count below epsilon is raised to it and counted.
+ * -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count less dark that is below epsilon, zero and negative ones
+ * included, is raised to it and counted in `pixels_clamped`; one above I0 less dark keeps its negative line integral and
+ * is counted in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite.
  *
  * @param fdk       the reconstruction; no scan is being pushed.
- * @param i0        counts without an object, positive; ignored where `i0_image` is given. 0 with NULL images: the
- *                  input is line integrals again.
+ * @param i0        counts without an object, positive; 0 where `i0_image` is given. 0 with NULL images: the input is line
+ *                  integrals again, and `epsilon` is 0.
  * @param i0_image  counts without an object, F32, detector_columns x detector_rows, on the host, copied; NULL for
  *                  `i0`.
  * @param dark      counts without radiation, as `i0_image`; NULL for 0.
@@ -5884,12 +5890,13 @@ purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
 
 /**
  * Raw counts to line integrals: -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)) at every pixel. A count below
- * epsilon is raised to it and counted; a NaN stays one.
+ * epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line integral. A
+ * count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them.
  *
  * @param      context      the context of all tensors.
  * @param      stream       NULL for the context's own.
  * @param      counts       columns x rows x views (or columns x rows); any type but complex and 64-bit integers.
- * @param      i0           counts without an object, positive; ignored where `i0_image` is given.
+ * @param      i0           counts without an object, positive; 0 where `i0_image` is given.
  * @param      i0_image     counts without an object, F32, columns x rows; NULL for `i0`.
  * @param      dark         counts without radiation, F32, columns x rows; NULL for 0.
  * @param      epsilon      least count that a logarithm is taken of, positive; 0 for half a count.

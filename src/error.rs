@@ -29,7 +29,7 @@ pub enum Error {
         argument: String,
     },
     /// Host memory, the context's limit included.
-    #[error("{what}: {bytes} bytes of host memory are not to be had{}", limit_text(*.limit))]
+    #[error("{what}: {bytes} bytes of host memory cannot be allocated{}", limit_text(*.limit))]
     OutOfMemory {
         /// What the memory was for.
         what: &'static str,
@@ -51,7 +51,7 @@ pub enum Error {
         problem: String,
     },
     /// Device memory, the context's limit included.
-    #[error("{what}: {bytes} bytes of device memory are not to be had{}", limit_text(*.limit))]
+    #[error("{what}: {bytes} bytes of device memory cannot be allocated{}", limit_text(*.limit))]
     OutOfDeviceMemory {
         /// What the memory was for.
         what: &'static str,
@@ -123,7 +123,7 @@ mod tests {
         let e = Error::OutOfMemory { what: "start vectors", bytes: 80, limit: Some(64) };
         assert_eq!(
             e.to_string(),
-            "start vectors: 80 bytes of host memory are not to be had under the context's limit of 64 bytes"
+            "start vectors: 80 bytes of host memory cannot be allocated under the context's limit of 64 bytes"
         );
     }
 }

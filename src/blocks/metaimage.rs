@@ -189,8 +189,8 @@ impl MetaImageSink {
     /// Creates an image; spacing and origin are those of `info`.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for complex elements; [`Error::Io`] if a file cannot be created, and for a .mhd file that
-    /// is not there beside a .raw file that is: that one belongs to something else.
+    /// [`Error::NotSupported`] for complex elements; [`Error::Io`] if a file cannot be created, and for a .raw file that
+    /// is there while the .mhd file is not, or is no image whose data it holds: it belongs to something else.
     pub fn create(path: &Path, info: ArrayInfo) -> Result<Self> {
         info.number.expect_real("dtype")?;
         let detached = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mhd"));
@@ -208,6 +208,11 @@ impl MetaImageSink {
                 return Err(bad(&raw, format!("exists without {}, and is not replaced", path.display())));
             }
             let data = FileSink::create(&raw, &[], native, info.clone())?;
+            // What stands beside a header is only its data if the header says so.
+            if exists(&raw) && !read_header(path).is_ok_and(|h| h.data == raw) {
+                let problem = format!("is not the data file of {}, and is not replaced", path.display());
+                return Err(bad(&raw, problem));
+            }
             let file = ProvisionalFile::create(path)?;
             file.write_at(header.as_bytes(), 0)?;
             Self { data, info, name, header: Some(file) }
@@ -295,6 +300,29 @@ mod tests {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
+    }
+
+    #[test]
+    fn a_raw_file_is_replaced_only_if_the_header_says_that_it_is_its_data() {
+        let folder = Folder::new("other");
+        let (path, raw) = (folder.0.join("x.mhd"), folder.0.join("x.raw"));
+        let info = ArrayInfo::new(Number::I16, &[3, 2]).unwrap();
+        std::fs::write(folder.0.join("other.bin"), [0; 12]).unwrap();
+        for text in [format!("{SHAPE}ElementDataFile = other.bin\n"), "no header".to_owned()] {
+            std::fs::write(&path, &text).unwrap();
+            std::fs::write(&raw, "something else").unwrap();
+            let e = MetaImageSink::create(&path, info.clone()).map(|_| ()).unwrap_err().to_string();
+            assert!(e.contains("x.raw: is not the data file of") && e.contains("x.mhd, and is not replaced"), "{e}");
+            assert_eq!(std::fs::read_to_string(&raw).unwrap(), "something else");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+            assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 4, "nothing is left over");
+        }
+        std::fs::write(&path, format!("{SHAPE}ElementDataFile = x.raw\n")).unwrap();
+        let mut sink = MetaImageSink::create(&path, info).unwrap();
+        let block = Block::whole(sink.info());
+        sink.write(&block, &[0; 12]).unwrap();
+        sink.finish().unwrap();
+        assert_eq!(std::fs::read(&raw).unwrap(), [0; 12]);
     }
 
     const SHAPE: &str = "ObjectType = Image\r\nNDims = 2\r\nDimSize = 3 2\r\nElementType = MET_SHORT\r\n";

@@ -32,12 +32,23 @@ pub struct Odd {
     pub clamped: u64,
     /// Above those without an object: the line integral is negative, and kept.
     pub negative: u64,
+    /// Not finite, or with a line integral that is not: NaN.
+    pub not_finite: u64,
+}
+
+impl Odd {
+    /// The counters of a GPU: pixels that are not finite, raised counts, counts above those without an object.
+    pub fn from_counters(counters: &[i64]) -> Self {
+        let of = |k: usize| counters.get(k).map_or(0, |c| c.unsigned_abs());
+        Self { not_finite: of(0), clamped: of(1), negative: of(2) }
+    }
 }
 
 impl std::ops::AddAssign for Odd {
     fn add_assign(&mut self, other: Self) {
         self.clamped += other.clamped;
         self.negative += other.negative;
+        self.not_finite += other.not_finite;
     }
 }
 
@@ -102,6 +113,17 @@ impl Counts {
         if !(self.least > 0.0 && self.least.is_finite()) {
             return Err(Error::invalid("epsilon", format!("is {}, a positive number is needed", self.least)));
         }
+        // Line integrals are computed in f32.
+        let held = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+        for (name, value) in [("epsilon", self.least), ("i0", self.unattenuated)] {
+            if value > 0.0 && value.is_finite() && !held.contains(&value) {
+                let problem = format!("is {value:e}, outside {:e} to {:e}", held.start(), held.end());
+                return Err(Error::invalid(name, problem));
+            }
+        }
+        if self.unattenuated_image.is_some() && self.unattenuated != 0.0 {
+            return Err(Error::invalid("i0", format!("is {}, without effect beside i0_image", self.unattenuated)));
+        }
         if self.unattenuated_image.is_none() && !(self.unattenuated > 0.0 && self.unattenuated.is_finite()) {
             return Err(Error::invalid("i0", format!("is {}, a positive number is needed", self.unattenuated)));
         }
@@ -120,7 +142,8 @@ impl Counts {
     }
 
     /// Replaces counts by line integrals, in place; `first` is the panel's pixel that the row of pixels begins with.
-    /// Returns how many counts were out of the ordinary.
+    /// Returns how many counts were out of the ordinary. Zeros and negative counts are below the least one; a count that
+    /// is not finite, of either sign, gives NaN, and is neither raised nor counted as bright.
     pub fn apply<T: Linear>(&self, first: usize, pixels: &mut [T]) -> Odd {
         let least = <T as Real>::from_f64(self.least);
         let of = |image: &Option<Vec<f32>>, at: usize, otherwise: f64| {
@@ -132,7 +155,11 @@ impl Counts {
             let dark = of(&self.dark, at, 0.0);
             let open = of(&self.unattenuated_image, at, self.unattenuated) - dark;
             let count = *p - dark;
-            // A NaN stays one, for the filter to find.
+            if !count.is_finite() {
+                odd.not_finite += 1;
+                *p = <T as Real>::from_f64(f64::NAN);
+                continue;
+            }
             if count < least {
                 odd.clamped += 1;
             }
@@ -142,6 +169,8 @@ impl Counts {
                 odd.negative += 1;
             }
             *p = -(count / open).ln();
+            // The quotient of the largest count and the least one overflows.
+            odd.not_finite += u64::from(!p.is_finite());
         }
         odd
     }
@@ -161,15 +190,32 @@ mod tests {
         };
         let counts = counts.check(4).unwrap();
         let mut pixels = [10.0 + 1000.0 * (-1.5f32).exp(), 2010.0, 3.0, f32::NAN];
-        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 1, negative: 0 });
+        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 1, negative: 0, not_finite: 1 });
         assert!((pixels[0] - 1.5).abs() < 1e-6 && pixels[1] == 0.0);
         assert!((pixels[2] - 2000f32.ln()).abs() < 1e-5 && pixels[3].is_nan());
         let mut tail = [2010.0f32];
         counts.apply(1, &mut tail);
         assert_eq!(tail, [0.0]);
         let mut bright = [2010.0f32, 2011.0, 1010.0, 0.0];
-        assert_eq!(counts.apply(0, &mut bright), Odd { clamped: 1, negative: 2 });
+        assert_eq!(counts.apply(0, &mut bright), Odd { clamped: 1, negative: 2, not_finite: 0 });
         assert!((bright[0] + 2f32.ln()).abs() < 1e-6 && bright[1] < 0.0 && bright[2] == 0.0);
+    }
+
+    #[test]
+    fn counts_that_are_not_finite_are_nan_whatever_their_sign() {
+        let counts =
+            Counts { unattenuated: 1000.0, unattenuated_image: None, dark: None, least: 0.0 }.check(8).unwrap();
+        let row = [f32::NEG_INFINITY, f32::INFINITY, f32::NAN, 0.0, -0.0, -3.0, 1e-30, 1001.0];
+        let mut pixels = row;
+        assert_eq!(counts.apply(0, &mut pixels), Odd { clamped: 4, negative: 1, not_finite: 3 });
+        assert!(pixels[..3].iter().all(|p| p.is_nan()));
+        assert!(pixels[3..7].iter().all(|p| (p - 2000f32.ln()).abs() < 1e-5) && pixels[7] < 0.0);
+        let mut wide = row.map(f64::from);
+        assert_eq!(counts.apply(0, &mut wide), Odd { clamped: 4, negative: 1, not_finite: 3 });
+        // The largest count over the smallest one is more than f32 holds.
+        let faint = Counts { unattenuated: 1e-3, least: 1e-3, ..counts }.check(1).unwrap();
+        let mut large = [f32::MAX];
+        assert_eq!(faint.apply(0, &mut large), Odd { clamped: 0, negative: 1, not_finite: 1 });
     }
 
     #[test]
@@ -179,6 +225,10 @@ mod tests {
         let text = |c: Counts| c.check(4).unwrap_err().to_string();
         assert_eq!(text(Counts { unattenuated: 0.0, ..base.clone() }), "i0: is 0, a positive number is needed");
         assert_eq!(text(Counts { least: -1.0, ..base.clone() }), "epsilon: is -1, a positive number is needed");
-        assert_eq!(text(Counts { dark: Some(vec![0.0; 3]), ..base }), "dark: has 3 pixels, 4 are needed");
+        assert_eq!(text(Counts { dark: Some(vec![0.0; 3]), ..base.clone() }), "dark: has 3 pixels, 4 are needed");
+        let large = Counts { unattenuated: 1e300, ..base.clone() };
+        assert_eq!(text(large), "i0: is 1e300, outside 1.1754943508222875e-38 to 3.4028234663852886e38");
+        let both = Counts { unattenuated_image: Some(vec![9.0; 4]), ..base };
+        assert_eq!(text(both), "i0: is 1000, without effect beside i0_image");
     }
 }

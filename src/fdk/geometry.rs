@@ -89,6 +89,13 @@ impl View {
         -dot(ray, self.source) / (norm(ray) * norm(self.source))
     }
 
+    /// Angle between the panel's rows and the plane of the orbit, rad, 0 to pi / 2.
+    pub fn row_angle(&self) -> f64 {
+        // The first column of the inverse points along the rows.
+        let along: [f64; 3] = std::array::from_fn(|k| self.inverse[k][0]);
+        (along[2].abs() / norm(along)).min(1.0).asin()
+    }
+
     /// Whether iv is affine in z at fixed (x, y): the panel stands parallel to the z axis and so do its columns.
     pub fn is_vertical(&self) -> bool {
         let scale = self.matrix[1][2].abs();
@@ -204,6 +211,27 @@ impl Geometry {
             return Err(Error::invalid("views", "is 0, less than 1"));
         }
         Ok(Self { detector, views: alloc::with_capacity("views", views)? })
+    }
+
+    /// Refuses a pitch of the rows that is not the one that the views' matrices hold; 0 is any.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if it is more than 5 % off in some view, or negative or not finite.
+    pub fn expect_row_pitch(&self, pitch: f64) -> Result<()> {
+        if pitch == 0.0 {
+            return Ok(());
+        }
+        positive("row_pitch", pitch)?;
+        for (n, view) in self.views.iter().enumerate() {
+            let [_, row, depth] = view.matrix.map(|m| [m[0], m[1], m[2]]);
+            let focal = norm(std::array::from_fn(|k| row[k] - view.principal_row * depth[k]));
+            let held = view.source_to_detector / focal;
+            if !((pitch / held - 1.0).abs() <= 0.05) {
+                let problem = format!("is {pitch}, the matrix of view {n} holds {held:.6}: give that, or 0");
+                return Err(Error::invalid("row_pitch", problem));
+            }
+        }
+        Ok(())
     }
 
     /// Position of a column in a view, mm from the foot of the perpendicular.

@@ -18,6 +18,7 @@ use crate::backend::gpu::DeviceMemory;
 use crate::blocks::number::{self, Number};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::log::Level;
 use crate::scalar::{DType, Element};
 use crate::shape::Order;
 use crate::stream::{self, Stream};
@@ -104,7 +105,8 @@ pub fn log_transform(
         refuse_strides("counts", input)?;
         output.check_writable("projections")?;
         let out = on_device("projections", output, context, &dims, DType::F32)?;
-        return device::log_transform(&site, (input.memory().device("counts")?, number), &dims, &counts, out);
+        let odd = device::log_transform(&site, (input.memory().device("counts")?, number), &dims, &counts, out)?;
+        return Ok(warned(context, odd));
     }
     let out = packed_mut::<f32>("projections", output, context, &dims)?;
     let mut source = TensorSource::new("counts", input, context.pool())?;
@@ -112,7 +114,7 @@ pub fn log_transform(
     let mut raw = alloc::filled("counts", out.len() * number.size(), 0u8)?;
     source.read(&whole, &mut raw)?;
     let columns = dims[0].max(1);
-    Ok(context.pool().run(|| {
+    let odd = context.pool().run(|| {
         out.par_chunks_mut(columns)
             .zip(raw.par_chunks(columns * number.size()))
             .enumerate()
@@ -121,7 +123,17 @@ pub fn log_transform(
                 counts.apply(r % dims[1] * columns, row)
             })
             .sum()
-    }))
+    });
+    Ok(warned(context, odd))
+}
+
+/// Says in the log, once a call, how many counts were not finite.
+fn warned(context: &Context, odd: Odd) -> Odd {
+    if odd.not_finite > 0 {
+        let count = odd.not_finite;
+        context.log().log(Level::Warn, || format!("counts: {count} are not finite, their line integrals are NaN"));
+    }
+    odd
 }
 
 /// The exact ellipsoids of a tensor: F64 [8, count], density, three semi-axes, centre, rotation about z.

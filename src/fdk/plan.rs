@@ -2,7 +2,7 @@
 
 use super::fan::Fan;
 use super::frame::Frame;
-use super::geometry::{Geometry, Grid};
+use super::geometry::{Geometry, Grid, View};
 use super::options::{Mode, Options};
 use super::ramp::{Window, fft_length, response};
 use super::weights::{Redundancy, Scan};
@@ -64,11 +64,36 @@ pub struct Plan {
     pub views: Vec<ViewPlan>,
 }
 
+/// From this angle between rows and the plane of the orbit on, a warning is given, rad.
+const TILTED_ROWS: f64 = 10.0 * std::f64::consts::PI / 180.0;
+
+/// From this angle on the scan is refused.
+const TURNED_ROWS: f64 = 45.0 * std::f64::consts::PI / 180.0;
+
+/// Refuses panels whose rows run along the axis, as those of a panel on its side and of an orbit about another axis than z
+/// do: the filter runs along the rows. Notes rows that are much out of the plane of the orbit.
+fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
+    let angles = geometry.views.iter().map(View::row_angle).enumerate();
+    let (view, angle) = angles.fold((0, 0.0), |most, this| if this.1 > most.1 { this } else { most });
+    let degrees = angle.to_degrees();
+    if angle > TURNED_ROWS {
+        let problem = format!(
+            "has rows at {degrees:.1} degrees to the plane of the orbit, more than 45: rows are filtered, so they run \
+             across the axis of rotation, which is z"
+        );
+        return Err(Error::invalid(format!("matrices, view {view}"), problem));
+    }
+    if angle > TILTED_ROWS {
+        let problem = format!("rows are filtered {degrees:.1} degrees out of the plane of the orbit in view {view}");
+        scan.warn(problem)?;
+    }
+    Ok(())
+}
+
 /// Refuses options that can have no effect beside others.
 fn check_effects(o: &Options) -> Result<()> {
-    let fixed = matches!(o.redundancy, Redundancy::None | Redundancy::Full | Redundancy::HalfFan);
-    if o.allow_short_arc && fixed {
-        let problem = format!("has no effect with redundancy {:?}, which no arc is too short for", o.redundancy);
+    if o.allow_short_arc && matches!(o.redundancy, Redundancy::None | Redundancy::HalfFan) {
+        let problem = format!("has no effect with redundancy {:?}, which takes no short arc for another", o.redundancy);
         return Err(Error::invalid("allow_short_arc", problem));
     }
     if o.mode == Mode::RabbitCt {
@@ -112,7 +137,13 @@ impl Plan {
             Mode::Fdk => options.redundancy,
             Mode::RabbitCt => Redundancy::None,
         };
-        let scan = Scan::new(&geometry, asked, options.allow_short_arc)?;
+        let mut scan = Scan::new(&geometry, asked, options.allow_short_arc)?;
+        if options.mode == Mode::Fdk {
+            check_rows(&geometry, &mut scan)?;
+            if scan.redundancy == Redundancy::None && !scan.is_arc {
+                scan.warn("a full circle measures rays twice, and without weights they count twice".to_owned())?;
+            }
+        }
         let (grid, frame) = match behind {
             None => (grid, None),
             Some(place) => Frame::around(grid, &geometry, &scan, &place).map(|(b, f)| (b, Some(f)))?,
@@ -120,6 +151,11 @@ impl Plan {
         let panel = geometry.detector.columns;
         let columns = panel + scan.extra_left + scan.extra_right;
         let extrapolated = (options.truncation * panel as f64).round() as usize;
+        if extrapolated == 0 && options.truncation > 0.0 {
+            let problem =
+                format!("is {}, less than half of one of {panel} columns: it has no effect", options.truncation);
+            return Err(Error::invalid("truncation", problem));
+        }
         let least = fft_length(columns + extrapolated)?;
         let length = match options.fft_length {
             0 => least,

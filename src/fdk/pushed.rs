@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use super::algorithm::Times;
 use super::counts::Odd;
-use super::cut::{KEPT, Room, Way};
+use super::cut::{Flow, KEPT, Room, Way};
 use super::info::Info;
 use super::lane::{Incoming, Stage, lanes};
 use super::open;
 use super::ops::Tally;
-use super::run::{self, Setting};
+use super::run::{self, Device, Setting};
 use super::session::{Fdk, Projections, Volume};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -78,6 +78,11 @@ impl Pushed {
                 let room = Room::of(&setting.contexts[0])?.inside_free(1);
                 room.check_host(KEPT, to_u64(dims.iter().product::<usize>()) * 4)?;
                 let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;
+                // What remains must hold the smallest slab: a finish that cannot succeed would lose the scan.
+                let way =
+                    if let Device::Gpu(_) = setting.device(&setting.contexts[0]) { Way::Buffered } else { Way::Lent };
+                let output = Flow { number: Number::F32, way: Way::Buffered };
+                setting.cut(Flow { number: Number::F32, way }, output, &setting.contexts)?;
                 Store::Kept { views, odd: Odd::default() }
             }
         };
@@ -158,7 +163,8 @@ impl Fdk {
     /// Begins a scan that is pushed view by view; drops one begun before. Its work follows what is enqueued on `stream`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] if neither the volume nor the scan's line integrals fit the limits.
+    /// [`Error::OutOfMemory`] if neither the volume fits the limits nor the scan's line integrals with the smallest slab
+    /// of the volume.
     pub fn begin(&mut self, stream: Option<&Stream>) -> Result<()> {
         self.check_alive()?;
         (self.pushed, self.ended) = (None, None);

@@ -63,8 +63,8 @@ impl Fdk {
             // The GPU's transforms are powers of two.
             plan.set_length(plan.length.next_power_of_two().max(16))?;
         }
-        if let Some(problem) = plan.scan.shortfall() {
-            context.log().log(Level::Warn, || problem);
+        for warning in &plan.scan.warnings {
+            context.log().log(Level::Warn, || warning.clone());
         }
         let plan = Arc::new(plan);
         let mut info = Info::of(&plan, 1);

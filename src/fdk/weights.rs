@@ -30,10 +30,14 @@ pub struct Scan {
     pub redundancy: Redundancy,
     /// Why it was chosen, in words.
     pub reason: String,
+    /// Problems of the scan that leave an answer all the same; they stand in `reason`, too.
+    pub warnings: Vec<String>,
     /// Angular weight of each view, rad.
     pub angular: Vec<f64>,
     /// Angle from the first view of the arc to the last, rad.
     pub arc: f64,
+    /// Whether the views leave a part of the circle out.
+    pub is_arc: bool,
     /// First angle of the arc: the one behind the largest gap.
     pub first: f64,
     /// Largest gap between neighbouring views, rad.
@@ -78,13 +82,14 @@ pub enum Ramp {
 impl Scan {
     /// Weights of a scan.
     ///
-    /// `Auto` takes a largest gap of more than 20 degrees and three times the median gap for a short scan, else a full
-    /// circle; and a panel whose centre is more than a tenth of its width off the projected axis, on a full circle, for a
-    /// half fan. The narrowest extents of all views on both sides of the axis count.
+    /// `Auto` takes a largest gap of more than 20 degrees and three times the median gap, or of more than half a circle,
+    /// for a short scan, else a full circle; and a panel whose centre is more than a tenth of its width off the projected axis, on a
+    /// full circle, for a half fan. The narrowest extents of all views on both sides of the axis count.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for an arc below 180 degrees with Parker's weights unless `allow_short_arc`, and for a
-    /// half fan that does not cover the axis in every view, turns its long side about, or is not on a full circle.
+    /// [`Error::InvalidArgument`] for an arc below 180 degrees with Parker's weights and for a gap in a full circle,
+    /// unless `allow_short_arc`; for a half fan that does not cover the axis in every view, turns its long side about, or
+    /// is not on a full circle.
     pub fn new(geometry: &Geometry, asked: Redundancy, allow_short_arc: bool) -> Result<Self> {
         let gaps = Gaps::new(geometry)?;
         let detector = &geometry.detector;
@@ -98,7 +103,7 @@ impl Scan {
             .iter()
             .map(|f| f.reach(detector))
             .fold([f64::INFINITY; 2], |[a, b], r: Reach| [a.min(r.negative), b.min(r.positive)]);
-        let is_arc = gaps.largest > (20f64.to_radians()).max(3.0 * gaps.median);
+        let is_arc = gaps.is_arc();
         // On a panel at the axis that is perpendicular to the ray through it.
         let [left, right] = reach.map(|r| radius * (r / radius).clamp(-1.0, 1.0).asin().tan());
         let columns = detector.columns as f64;
@@ -121,8 +126,11 @@ impl Scan {
         let mut scan = Self {
             redundancy,
             reason,
-            angular: gaps.weights(redundancy == Redundancy::None && is_arc)?,
+            warnings: Vec::new(),
+            // Nothing was measured in the gap of an arc, so the views at its ends do not stand for it.
+            angular: gaps.weights(is_arc || redundancy == Redundancy::Short)?,
             arc,
+            is_arc,
             first: gaps.first,
             largest_gap: gaps.largest,
             half_fan_angle,
@@ -136,6 +144,11 @@ impl Scan {
         match redundancy {
             Redundancy::Short => scan.check_short(allow_short_arc)?,
             Redundancy::HalfFan => scan.extend_half_fan(geometry, is_arc)?,
+            Redundancy::Full if is_arc && !allow_short_arc => {
+                let gap = degrees(gaps.largest);
+                let problem = format!("is full, with a gap of {gap:.1} degrees between views; a full circle is needed");
+                return Err(Error::invalid("redundancy", problem));
+            }
             _ => {}
         }
         if matches!(redundancy, Redundancy::Short | Redundancy::HalfFan) {
@@ -147,10 +160,29 @@ impl Scan {
             }
             scan.is_by_pixel = scan.fans.iter().any(|f| f.is_oblique(detector));
         }
-        if let Some(problem) = scan.shortfall() {
-            scan.reason = format!("{}; {problem}", scan.reason);
+        let needed = if scan.misses_rays() {
+            Some(PI + 2.0 * scan.half_fan_angle)
+        } else {
+            (redundancy == Redundancy::Full && is_arc).then_some(TAU)
+        };
+        if let Some(needed) = needed {
+            let (arc, needed) = (degrees(arc), degrees(needed));
+            scan.warn(format!("rays are missing: the arc is {arc:.1} degrees, {needed:.1} are needed"))?;
+        }
+        if redundancy == Redundancy::Short && shift.abs() > 0.1 * width {
+            let radius = scan.reach[0].min(scan.reach[1]).max(0.0);
+            scan.warn(format!("the panel is off the axis, an arc measures {radius:.1} mm about it completely"))?;
         }
         Ok(scan)
+    }
+
+    /// Notes a problem that leaves an answer all the same, in the reason too.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn warn(&mut self, problem: String) -> Result<()> {
+        self.reason = format!("{}; {problem}", self.reason);
+        alloc::push("warnings", &mut self.warnings, problem)
     }
 
     fn check_short(&self, allow_short_arc: bool) -> Result<()> {
@@ -198,13 +230,6 @@ impl Scan {
     /// Whether an arc is too short for its fan, so that some rays are missing; there is an answer all the same.
     pub fn misses_rays(&self) -> bool {
         self.redundancy == Redundancy::Short && (self.arc - PI) / 2.0 < self.half_fan_angle * (1.0 - 1e-9)
-    }
-
-    /// What is to be said of an arc that is too short for its fan.
-    pub fn shortfall(&self) -> Option<String> {
-        let needed = (PI + 2.0 * self.half_fan_angle).to_degrees();
-        let arc = self.arc.to_degrees();
-        self.misses_rays().then(|| format!("rays are missing: the arc is {arc:.1} degrees, {needed:.1} are needed"))
     }
 
     /// How weights depend on the angle in the fan.
@@ -281,6 +306,9 @@ fn half_fan(angle: f64, reach: f64, long_side: f64) -> f64 {
     (1.0 + long_side * (FRAC_PI_2 * angle / reach).sin()) / 2.0
 }
 
+/// Views whose angles differ by less were taken at one place, rad.
+const NO_GAP: f64 = 1e-9;
+
 /// Gaps between neighbouring views around the circle.
 struct Gaps {
     order: Vec<usize>,
@@ -308,11 +336,25 @@ impl Gaps {
                 TAU + views[order[0]].angle - here
             });
         }
-        let mut sorted = alloc::copied("gaps between views", &gaps)?;
+        // Views that were taken twice have no gap between them.
+        let mut sorted = alloc::with_capacity("gaps between views", count)?;
+        sorted.extend(gaps.iter().copied().filter(|gap| *gap > NO_GAP));
         sorted.sort_by(f64::total_cmp);
         let largest_at = (0..count).max_by(|&a, &b| gaps[a].total_cmp(&gaps[b])).unwrap_or(0);
         let first = views[order[(largest_at + 1) % count]].angle;
-        Ok(Self { largest: gaps[largest_at], median: sorted[count / 2], order, gaps, largest_at, first })
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(TAU);
+        Ok(Self { largest: gaps[largest_at], median, order, gaps, largest_at, first })
+    }
+
+    /// Whether the views leave a part of the circle out.
+    fn is_arc(&self) -> bool {
+        // A gap of more than half a circle is one whatever the others are.
+        self.largest > (20f64.to_radians()).max(3.0 * self.median).min(PI + NO_GAP)
+    }
+
+    /// Whether all views stand at the same angle.
+    fn is_one_angle(&self) -> bool {
+        TAU - self.largest <= NO_GAP
     }
 
     /// Half the gaps on both sides of each view. Open arcs leave the largest gap out.
@@ -324,9 +366,9 @@ impl Gaps {
             let share = |gap: usize| if open && gap == self.largest_at { 0.0 } else { self.gaps[gap] / 2.0 };
             weights[self.order[k]] = share(before) + share(k);
         }
-        // A single view of an open arc has no gap to take its weight from.
-        if open && count == 1 {
-            weights[0] = TAU;
+        // Views of an open arc that all stand at one angle have no gap to take their weight from.
+        if open && self.is_one_angle() {
+            weights.fill(TAU / count as f64);
         }
         Ok(weights)
     }

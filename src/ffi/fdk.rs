@@ -82,9 +82,11 @@ impl FdkObject {
 /// unknown constant, a length that is not positive, an angle that is not finite, a matrix that is singular or not
 /// finite: the message names the view; both or neither of angles and matrices; a shift of the panel together with
 /// matrices, which hold it; a grid that reaches the source of a view; an arc of less than 180 degrees or a half fan
-/// that does not see the axis; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no effect:
-/// `allow_short_arc` with FULL, HALF_FAN or NONE, and window, cut-off, truncation, redundancy or transform length in
-/// RabbitCT mode), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+/// that does not see the axis; a full circle with a gap; a panel whose rows stand at more than 45 degrees to the plane
+/// across z, since rows are filtered; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no
+/// effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
+/// NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
+/// `allow_short_arc` in RabbitCT mode), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
@@ -206,11 +208,13 @@ pub extern "C" fn purlin_fdk_weights(
 }
 
 /// Says that the input of later runs is raw counts, which become line integrals on the way in:
-/// -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count below epsilon is raised to it and counted.
+/// -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)). A count less dark that is below epsilon, zero and negative ones
+/// included, is raised to it and counted in `pixels_clamped`; one above I0 less dark keeps its negative line integral and
+/// is counted in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite.
 ///
 /// @param fdk       the reconstruction; no scan is being pushed.
-/// @param i0        counts without an object, positive; ignored where `i0_image` is given. 0 with NULL images: the
-///                  input is line integrals again.
+/// @param i0        counts without an object, positive; 0 where `i0_image` is given. 0 with NULL images: the input is line
+///                  integrals again, and `epsilon` is 0.
 /// @param i0_image  counts without an object, F32, detector_columns x detector_rows, on the host, copied; NULL for
 ///                  `i0`.
 /// @param dark      counts without radiation, as `i0_image`; NULL for 0.
@@ -232,6 +236,10 @@ pub extern "C" fn purlin_fdk_set_counts(
         let i0_image = tensor::input_or_null("i0_image", i0_image)?;
         let dark = tensor::input_or_null("dark", dark)?;
         if i0 == 0.0 && i0_image.is_none() && dark.is_none() {
+            if epsilon != 0.0 {
+                let problem = format!("is {epsilon}, without effect on line integrals, which i0 = 0 asks for");
+                return Err(Error::invalid("epsilon", problem));
+            }
             return fdk.set_counts(None);
         }
         let panel = [fdk.plan().geometry.detector.columns, fdk.plan().geometry.detector.rows];

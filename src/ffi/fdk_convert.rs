@@ -105,15 +105,19 @@ pub(super) unsafe fn read_geometry(g: &purlin_fdk_geometry) -> Result<Geometry> 
                 ("column_offset", g.column_offset),
                 ("row_offset", g.row_offset),
                 ("allow_inside_panel", f64::from(g.allow_inside_panel)),
+                ("source_to_axis", g.source_to_axis),
+                ("source_to_detector", g.source_to_detector),
             ];
             if let Some((name, value)) = orbit.into_iter().find(|(_, v)| *v != 0.0) {
                 return Err(Error::invalid(name, format!("is {value}, without effect beside matrices, which hold it")));
             }
-            // The matrices hold the pitch of the rows.
+            // The matrices hold the pitch of the rows: one that is given is compared with it.
             let detector = Detector { columns, rows, column_pitch, row_pitch: column_pitch };
             // SAFETY: the caller promises 12 numbers a view.
             let matrices = unsafe { list("matrices", views, g.matrices.cast::<[f64; 12]>()) }?;
-            Geometry::from_matrices(detector, matrices)
+            let geometry = Geometry::from_matrices(detector, matrices)?;
+            geometry.expect_row_pitch(g.row_pitch)?;
+            Ok(geometry)
         }
     }
 }
@@ -121,6 +125,11 @@ pub(super) unsafe fn read_geometry(g: &purlin_fdk_geometry) -> Result<Geometry> 
 /// Voxels of a caller's struct; `None` for the standard ones.
 pub(super) fn read_grid(g: &purlin_fdk_grid) -> Result<Option<Grid>> {
     if g.nx == 0 && g.ny == 0 && g.nz == 0 {
+        let rest = [("dx", g.dx), ("dy", g.dy), ("dz", g.dz), ("x0", g.x0), ("y0", g.y0), ("z0", g.z0)];
+        if let Some((name, value)) = rest.into_iter().find(|(_, v)| *v != 0.0) {
+            let problem = format!("is {value}, without effect on the standard grid, which nx = ny = nz = 0 asks for");
+            return Err(Error::invalid(name, problem));
+        }
         return Ok(None);
     }
     let size = [shape::size("nx", g.nx, 1)?, shape::size("ny", g.ny, 1)?, shape::size("nz", g.nz, 1)?];

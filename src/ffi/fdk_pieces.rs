@@ -10,12 +10,13 @@ use crate::fdk::counts::Counts;
 use crate::fdk::pieces;
 
 /// Raw counts to line integrals: -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)) at every pixel. A count below
-/// epsilon is raised to it and counted; a NaN stays one.
+/// epsilon is raised to it and counted, zero and negative ones included; one above I0 keeps its negative line integral. A
+/// count that is not finite, of either sign, gives NaN, and the log has one warning with the number of them.
 ///
 /// @param      context      the context of all tensors.
 /// @param      stream       NULL for the context's own.
 /// @param      counts       columns x rows x views (or columns x rows); any type but complex and 64-bit integers.
-/// @param      i0           counts without an object, positive; ignored where `i0_image` is given.
+/// @param      i0           counts without an object, positive; 0 where `i0_image` is given.
 /// @param      i0_image     counts without an object, F32, columns x rows; NULL for `i0`.
 /// @param      dark         counts without radiation, F32, columns x rows; NULL for 0.
 /// @param      epsilon      least count that a logarithm is taken of, positive; 0 for half a count.

@@ -16,13 +16,14 @@ pub const PURLIN_FDK_WINDOW_HAMMING: i32 = 3;
 /// The ramp times (1 + cos(pi x)) / 2.
 pub const PURLIN_FDK_WINDOW_HANN: i32 = 4;
 
-/// Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one, else HALF_FAN
+/// Chosen from angles and panel: SHORT for a gap of more than 20 degrees and three times the median one (views at the same
+/// angle have none), or of more than half a circle, else HALF_FAN
 /// for a panel whose centre is more than a tenth of its width off the projected axis, else FULL. What all views cover on
 /// both sides of the axis counts.
 pub const PURLIN_FDK_REDUNDANCY_AUTO: i32 = 0;
 /// Every ray is measured once: all weights 1.
 pub const PURLIN_FDK_REDUNDANCY_NONE: i32 = 1;
-/// A full circle measures every ray twice: all weights 1/2.
+/// A full circle measures every ray twice: all weights 1/2. A gap as for SHORT is refused.
 pub const PURLIN_FDK_REDUNDANCY_FULL: i32 = 2;
 /// Parker's weights (Med. Phys. 9, 1982), for an arc of at least 180 degrees.
 pub const PURLIN_FDK_REDUNDANCY_SHORT: i32 = 3;
@@ -70,13 +71,13 @@ pub const PURLIN_FDK_KERNEL_GENERAL: i32 = 1;
 pub struct purlin_fdk_geometry {
     /// Size of the caller's struct; set by purlin_fdk_geometry_init.
     pub struct_size: usize,
-    /// Source to axis, positive; ignored with matrices.
+    /// Source to axis, positive; 0 with matrices, which hold it.
     pub source_to_axis: f64,
-    /// Source to panel, positive; ignored with matrices.
+    /// Source to panel, positive; 0 with matrices.
     pub source_to_detector: f64,
     /// Distance of two columns, positive; with matrices too, where it scales the filter.
     pub column_pitch: f64,
-    /// Distance of two rows, positive; ignored with matrices.
+    /// Distance of two rows, positive; with matrices 0, or what they hold to 5 %.
     pub row_pitch: f64,
     /// Shift of the panel along e_u; default 0; 0 with matrices.
     pub column_offset: f64,
@@ -178,7 +179,8 @@ pub struct purlin_fdk_options {
     pub fov_mask: i32,
     /// Nonzero: a streamed scan may be finished with views missing, which count as zero; default 0.
     pub allow_missing: i32,
-    /// Nonzero: go on with an arc of less than 180 degrees, from which no volume is complete; default 0.
+    /// Nonzero: go on with an arc of less than 180 degrees, or with FULL although views leave a gap in the circle; no volume
+    /// is complete then; default 0.
     pub allow_short_arc: i32,
     /// Nonzero: pixels that are not finite become 0. Default 0: they spoil their row, and on a GPU the one that is
     /// filtered with it, so that the voxels which these contribute to are not finite. They are counted either way, and

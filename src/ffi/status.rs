@@ -16,9 +16,9 @@ pub enum purlin_status {
     PURLIN_ERROR_INVALID_HANDLE = -2,
     /// An object is in use by another call.
     PURLIN_ERROR_BUSY = -3,
-    /// Host memory is not to be had, the context's limit included, or the system refused to start a thread.
+    /// Host memory cannot be allocated, the context's limit included, or the system refused to start a thread.
     PURLIN_ERROR_OUT_OF_MEMORY = -4,
-    /// Device memory is not to be had, the context's limit included.
+    /// Device memory cannot be allocated, the context's limit included.
     PURLIN_ERROR_OUT_OF_DEVICE_MEMORY = -5,
     /// The tolerance was not met; outputs hold the last iterate.
     PURLIN_ERROR_NO_CONVERGENCE = -6,

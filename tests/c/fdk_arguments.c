@@ -51,9 +51,14 @@ static void creation(void) {
   BAD("row_offset: is NaN", g.row_offset = NAN);
   BAD("angles: and matrices are both NULL", g.angles = NULL);
   BAD("angles: and matrices are both given", g.matrices = g.angles);
-  BAD("column_offset: is 3, without effect", (g.angles = NULL, g.matrices = matrices, g.column_offset = 3));
-  BAD("row_offset: is -2, without effect", (g.angles = NULL, g.matrices = matrices, g.row_offset = -2));
-  BAD("allow_inside_panel: is 1, without effect", (g.angles = NULL, g.matrices = matrices, g.allow_inside_panel = 1));
+#define MATRICES g.angles = NULL, g.matrices = matrices, g.source_to_axis = g.source_to_detector = g.row_pitch = 0
+  BAD("column_offset: is 3, without effect", (MATRICES, g.column_offset = 3));
+  BAD("row_offset: is -2, without effect", (MATRICES, g.row_offset = -2));
+  BAD("allow_inside_panel: is 1, without effect", (MATRICES, g.allow_inside_panel = 1));
+  BAD("source_to_axis: is 500, without effect", (MATRICES, g.source_to_axis = 500));
+  BAD("source_to_detector: is 1000, without effect", (MATRICES, g.source_to_detector = 1000));
+  BAD("dx: is 2.2, without effect on the standard grid", grid.nx = grid.ny = grid.nz = 0);
+  BAD("z0: is -1, without effect", (memset(&grid.nx, 0, sizeof grid - sizeof grid.struct_size), grid.z0 = -1));
   memcpy(angles, g.angles, sizeof angles);
   angles[7] = NAN;
   BAD("angles: element 7 is NaN", g.angles = angles);
@@ -65,14 +70,43 @@ static void creation(void) {
   OK(CREATE());
   OK(purlin_fdk_destroy(made));
   made = NULL;
-  BAD("allow_short_arc: has no effect", o.redundancy = PURLIN_FDK_REDUNDANCY_FULL);
-  BAD("window: has no effect in RabbitCT mode", (o.mode = PURLIN_FDK_MODE_RABBITCT, o.window = PURLIN_FDK_WINDOW_HANN));
+  /* Options that can have no effect, each by its name. */
+  BAD("allow_short_arc: has no effect", (o.allow_short_arc = 1, o.redundancy = PURLIN_FDK_REDUNDANCY_NONE));
+  BAD("allow_short_arc: has no effect", (o.allow_short_arc = 1, o.redundancy = PURLIN_FDK_REDUNDANCY_HALF_FAN));
+#define RABBIT o.mode = PURLIN_FDK_MODE_RABBITCT
+  BAD("window: has no effect in RabbitCT mode", (RABBIT, o.window = PURLIN_FDK_WINDOW_HANN));
+  BAD("cutoff: has no effect in RabbitCT mode", (RABBIT, o.cutoff = 0.5));
+  BAD("truncation: has no effect in RabbitCT mode", (RABBIT, o.truncation = 0.5));
+  BAD("fft_length: has no effect in RabbitCT mode", (RABBIT, o.fft_length = 4096));
+  BAD("allow_short_arc: has no effect in RabbitCT mode", (RABBIT, o.allow_short_arc = 1));
+  BAD("redundancy: has no effect in RabbitCT mode", (RABBIT, o.redundancy = PURLIN_FDK_REDUNDANCY_SHORT));
+  BAD("truncation: is 0.001, less than half of one of", o.truncation = 0.001);
+  BAD("redundancy: is full, with a gap", (g.angles = angles, o.redundancy = PURLIN_FDK_REDUNDANCY_FULL));
   BAD("redundancy: is half fan", (g.angles = angles, o.redundancy = PURLIN_FDK_REDUNDANCY_HALF_FAN));
   BAD("redundancy: is half fan, but view 0", (g.column_offset = 500, o.redundancy = PURLIN_FDK_REDUNDANCY_HALF_FAN));
-  BAD("matrices, view 0: is singular", (g.angles = NULL, g.matrices = (matrices[10] = 1, matrices[11] = 500, matrices)));
+  BAD("matrices, view 0: is singular", (MATRICES, matrices[10] = 1, matrices[11] = 500));
   for (n = 0; n < 3; n++) matrices[5 * n] = matrices[12 + 5 * n] = 1, matrices[4 * n + 3] = matrices[15 + 4 * n] = 500;
   matrices[12] = NAN;
-  BAD("matrices, view 1: has an entry that is not finite", (g.angles = NULL, g.matrices = matrices));
+  BAD("matrices, view 1: has an entry that is not finite", (MATRICES));
+  /* A pitch of the rows beside matrices is compared with what they hold: 500 / 1000 of a pixel pitch of 3 here. */
+  for (n = 0; n < MOST_VIEWS; n++) {
+    const double b = 2 * 3.14159265358979 * n / (double)g.views, depth[4] = {-cos(b), -sin(b), 0, 500};
+    int k;
+    for (k = 0; k < 4; k++) {
+      matrices[12 * n + k] = 39.5 * depth[k] + (k < 2 ? 1000 / 3.0 * (k ? cos(b) : -sin(b)) : 0);
+      matrices[12 * n + 4 + k] = 31.5 * depth[k] + (k == 2 ? 1000 / 3.5 : 0);
+      matrices[12 * n + 8 + k] = depth[k];
+    }
+  }
+  BAD("row_pitch: is 3, the matrix of view 0 holds 3.5", (MATRICES, g.column_pitch = 3, g.row_pitch = 3));
+  BAD("row_pitch: is -3.5, a positive number", (MATRICES, g.column_pitch = 3, g.row_pitch = -3.5));
+  MATRICES;
+  g.column_pitch = 3;
+  g.row_pitch = 3.5;
+  OK(CREATE());
+  OK(purlin_fdk_destroy(made));
+  made = NULL;
+  g = scan->geometry;
   /* A panel between source and axis. */
   g.source_to_detector = 400;
   g.allow_inside_panel = 1;
@@ -170,6 +204,10 @@ static void arguments(void) {
   BAD_ARGUMENT("i0: is NaN", purlin_fdk_set_counts(fdk, NAN, NULL, NULL, 0));
   BAD_ARGUMENT("i0: is 0", purlin_fdk_set_counts(fdk, 0, NULL, image, 0));
   BAD_ARGUMENT("epsilon: is -2", purlin_fdk_set_counts(fdk, 1000, NULL, NULL, -2));
+  BAD_ARGUMENT("epsilon: is 1, without effect on line integrals", purlin_fdk_set_counts(fdk, 0, NULL, NULL, 1));
+  BAD_ARGUMENT("epsilon: is 1e-300, outside", purlin_fdk_set_counts(fdk, 1000, NULL, NULL, 1e-300));
+  BAD_ARGUMENT("i0: is 1e300, outside", purlin_fdk_set_counts(fdk, 1e300, NULL, NULL, 0));
+  BAD_ARGUMENT("i0: is 1000, without effect beside i0_image", purlin_fdk_set_counts(fdk, 1000, image, NULL, 0));
   WITH(array2(context, PURLIN_F32, nv, nu, other), BAD_ARGUMENT("i0_image: has dim", purlin_fdk_set_counts(fdk, 0, bad, NULL, 0)));
   WITH(array2(context, PURLIN_F64, nu, nv, other), BAD_ARGUMENT("dark: is F64", purlin_fdk_set_counts(fdk, 1, NULL, bad, 0)));
   BAD_ARGUMENT("i0: is -1", purlin_fdk_log_transform(context, NULL, one, -1, NULL, NULL, 0, w, NULL));

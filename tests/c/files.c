@@ -1,9 +1,11 @@
 /* Files that a call may read, and files that it may replace. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -48,6 +50,41 @@ static purlin_matrix *identity(void) {
   purlin_matrix *a = NULL;
   OK(purlin_matrix_borrow_csr(context, PURLIN_F64, 0, 2, 2, 2, PURLIN_I32, offsets, PURLIN_I32, columns, values, &a));
   return a;
+}
+
+/* A child of its own with a limit of file sizes and the default action of its signal, which ends a process. */
+static void limited_sizes(void) {
+  static const int64_t dims[3] = {8, 8, 8};
+  static const char *names[] = {"limited.raw", "limited.mha", "limited.mhd"};
+  size_t i;
+  int status = 0;
+  pid_t child;
+  fflush(NULL);
+  child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    const struct rlimit limit = {1000, RLIM_INFINITY};
+    purlin_context_options options;
+    purlin_context *own = NULL;
+    int failures = 0;
+    signal(SIGXFSZ, SIG_DFL);
+    failures += setrlimit(RLIMIT_FSIZE, &limit) != 0;
+    failures += purlin_context_options_init(&options, sizeof options) != PURLIN_SUCCESS;
+    options.backend = PURLIN_BACKEND_CPU;
+    options.threads = 1;
+    failures += purlin_context_create(&options, &own) != PURLIN_SUCCESS;
+    for (i = 0; i < COUNT(names); i++) {
+      purlin_sink *sink = NULL;
+      const purlin_status made =
+          i == 0 ? purlin_sink_to_file(own, in_folder(names[i]), 0, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 3, dims, &sink)
+                 : purlin_sink_to_metaimage(own, in_folder(names[i]), PURLIN_F32, 3, dims, NULL, NULL, &sink);
+      failures += made != PURLIN_ERROR_IO || sink != NULL;
+    }
+    failures += purlin_context_destroy(own) != PURLIN_SUCCESS;
+    _exit(failures == 0 ? 0 : 1);
+  }
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  for (i = 0; i < COUNT(names); i++) CHECK(access(in_folder(names[i]), F_OK) != 0);
 }
 
 static void not_regular(const purlin_matrix *a) {
@@ -201,6 +238,8 @@ static void texts(void) {
 int main(void) {
   purlin_matrix *a;
   if (!mkdtemp(folder)) return 1;
+  /* First, since it forks: this process has no threads yet. */
+  limited_sizes();
   context = cpu_context(1);
   a = identity();
   not_regular(a);

@@ -189,6 +189,67 @@ void stops_when_asked(const context& on, const scan& s) {
   EXPECT_ERROR(fdk::reconstruction(on, bad), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
+// Pixels that are not finite are counted, and raw counts that are not finite are such pixels.
+void counts_what_is_not_finite(const context& on, const scan& s) {
+  fdk::reconstruction plan(on, scanner(), voxels());
+  std::vector<float> volume(s.volume.size());
+  tensor out = tensor::borrow(on, volume, {size, size, size});
+  std::vector<float> counts(s.lines.size(), 1000.0F);
+  const std::size_t middle = columns * (rows / 2) + columns / 2;
+  counts[middle] = std::numeric_limits<float>::infinity();
+  counts[middle + 1] = -std::numeric_limits<float>::infinity();
+  counts[middle + 2] = std::numeric_limits<float>::quiet_NaN();
+  counts[middle + 3] = -5.0F;
+  counts[middle + 4] = 2000.0F;
+  plan.set_counts(1000.0);
+  const purlin_fdk_info info = plan.reconstruct(tensor::borrow(on, counts, {columns, rows, views}), out);
+  EXPECT(info.pixels_not_finite == 3 && info.pixels_sanitized == 0);
+  EXPECT(info.pixels_clamped == 1 && info.pixels_negative == 1);
+}
+
+// An exception that leaves a scan half pushed leaves nothing else behind.
+void goes_with_an_exception(const context& on, const scan& s) {
+  const std::int64_t before = purlin::live_handles();
+  bool thrown = false;
+  try {
+    fdk::options settings;
+    int calls = 0;
+    settings.on_progress = [&](std::int64_t, std::int64_t, double) -> bool {
+      if (++calls > 1) throw stop("from a push");
+      return false;
+    };
+    fdk::reconstruction plan(on, scanner(), voxels(), settings);
+    const sink file = sink::to_metaimage(on, "cpp_gone.mha", PURLIN_F32, plan.volume_dims());
+    plan.begin();
+    for (std::int64_t n = 0; n < views; ++n) {
+      plan.push(n, tensor::borrow(on, s.lines.data() + columns * rows * n, {columns, rows}));
+    }
+    plan.finish(file);
+  } catch (const stop& e) {
+    thrown = std::string(e.what()) == "from a push";
+  }
+  EXPECT(thrown && purlin::live_handles() == before);
+  EXPECT(std::fopen("cpp_gone.mha", "rb") == nullptr);
+
+  // A sink's function that throws: the scan is kept, and another finish gets the volume.
+  fdk::reconstruction plan(on, scanner(), voxels());
+  plan.begin();
+  std::vector<std::int64_t> all(views);
+  std::iota(all.begin(), all.end(), 0);
+  plan.push(all, tensor::borrow(on, s.lines, {columns, rows, views}));
+  thrown = false;
+  try {
+    plan.finish(sink::to_function(on, PURLIN_F32, plan.volume_dims(),
+                                  [](const std::int64_t*, const std::int64_t*, const void*) { throw stop("full"); }));
+  } catch (const stop&) {
+    thrown = true;
+  }
+  std::vector<float> volume(s.volume.size());
+  tensor out = tensor::borrow(on, volume, {size, size, size});
+  plan.finish(out);
+  EXPECT(thrown && largest_difference(volume, s.volume) < 2e-6);
+}
+
 void tests() {
   const context on;
   const scan s(on);
@@ -197,6 +258,8 @@ void tests() {
   streams(on, s);
   goes_through_files_and_functions(on, s);
   stops_when_asked(on, s);
+  counts_what_is_not_finite(on, s);
+  goes_with_an_exception(on, s);
 }
 
 }  // namespace

@@ -215,6 +215,17 @@ void ways(const context& on) {
   for (std::int64_t k = 0; k < 3; ++k) EXPECT(near(values[static_cast<std::size_t>(k)], -exact(k), 1e-9));
   EXPECT(report.degree > 0);
 
+  // What was checked afterwards is in the report.
+  std::vector<double> vectors(static_cast<std::size_t>(3 * n));
+  settings = base;
+  purlin::lanczos::solve(on, a, tensor::borrow(on, values), matrix::borrow(on, vectors, n, 3), {}, report, settings);
+  EXPECT(report.verified == 1 && report.reserved == 0);
+  EXPECT(report.residual > 0.0 && report.residual < 1e-8);
+  EXPECT(report.orthogonality > 0.0 && report.orthogonality < 1e-12);
+  settings.verify = PURLIN_LANCZOS_VERIFY_OFF;
+  purlin::lanczos::solve(on, a, tensor::borrow(on, values), {}, {}, report, settings);
+  EXPECT(report.verified == 0);
+
   // The nearest to what lies between two values, by a filter and by a solve, which is an elimination.
   settings = base;
   settings.which = PURLIN_LANCZOS_NEAREST;

@@ -203,6 +203,15 @@ void refusals(const context& on) {
   const auto found = sshopm::solve(on, symmetric_view<double>{batch.data(), 4, 3, 2}, 3);
   EXPECT(found.status.at(0) == PURLIN_TENSOR_NONFINITE && found.count.at(0) == 0 && std::isnan(found.value(0, 0)));
   EXPECT(found.status.at(1) == PURLIN_TENSOR_OK && near(found.value(0, 1), fourth_values[0], 1e-9));
+  EXPECT(found.info.truncated_tensors == 0 && found.found.at(1) == found.count.at(1));
+  // One place for three pairs.
+  const auto first = sshopm::solve(on, kofidis, 1);
+  EXPECT(first.count.at(0) == 1 && first.found.at(0) == 3 && first.info.truncated_tensors == 1);
+  EXPECT(first.info.unconverged_tensors == 0);
+  sshopm::options hurried;
+  hurried.method = PURLIN_SSHOPM_POWER;
+  hurried.max_iterations = 1;
+  EXPECT(sshopm::solve(on, kofidis, 5, hurried).info.unconverged_tensors == 1);
   // No tensors at all is no error.
   EXPECT(sshopm::solve(on, symmetric_view<double>{batch.data(), 4, 3, 0}, 3).values.empty());
 }

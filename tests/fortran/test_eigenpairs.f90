@@ -116,8 +116,9 @@ contains
   subroutine maxima_and_minima()
     type(purlin_context) :: context
     type(purlin_sshopm_options) :: options
+    type(purlin_sshopm_info) :: info
     real(real64) :: tensor(15), pairs(7, 11), values(8), residuals(8)
-    integer(int32) :: found, classes(8), status, method
+    integer(int32) :: found, listed, classes(8), status, method, stat
     call published(4, tensor, pairs)
     call context%create(backend=PURLIN_BACKEND_CPU)
     do method = PURLIN_SSHOPM_HYBRID, PURLIN_SSHOPM_POWER
@@ -137,6 +138,17 @@ contains
       options%goal = PURLIN_SSHOPM_BOTH
       call purlin_sshopm_solve(context, 4, 3_int64, tensor, values, count=found, options=options)
       call check(found == 6 .and. doubles_near(values(:6), pairs(1, [1, 2, 4, 11, 10, 9]), 1e-9_real64), 'both')
+      ! Two places for three pairs.
+      options%goal = PURLIN_SSHOPM_MAXIMA
+      call purlin_sshopm_solve(context, 4, 3_int64, tensor, values(:2), count=listed, found=found, options=options, &
+        info=info)
+      call check(listed == 2 .and. found == 3 .and. info%truncated_tensors == 1, 'pairs without a place are counted')
+      call check(doubles_near(values(:2), pairs(1, [1, 2]), 1e-9_real64), 'the first of them are there')
+      call check(info%unconverged_tensors == 0 .and. info%reserved == 0, 'every start has converged')
+      options%max_iterations = 1
+      options%tolerance = 1e-15_real64
+      call purlin_sshopm_solve(context, 4, 3_int64, tensor, values, count=listed, options=options, info=info, stat=stat)
+      call check(info%unconverged_tensors == 1, 'starts that did not converge are counted')
     end do
   end subroutine
 

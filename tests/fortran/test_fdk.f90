@@ -34,6 +34,7 @@ end module fdk_callbacks
 
 program test_fdk
   use, intrinsic :: iso_c_binding
+  use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan, ieee_is_nan
   use purlin
   use checks
   use fdk_callbacks
@@ -94,6 +95,7 @@ contains
     type(purlin_fdk_info) :: info
     type(purlin_tensor) :: angular
     real(c_double), target :: gaps(views)
+    real(c_float) :: spoilt
     call context%create(backend=PURLIN_BACKEND_CPU)
     call plan_for(context, plan)
     whole = -1
@@ -101,6 +103,13 @@ contains
     call check(maxval(abs(whole - expected)) < 2e-5, 'the volume is the one of RTK')
     call check(info%redundancy == PURLIN_FDK_REDUNDANCY_FULL .and. info%nz == dims(3), 'the info says what was done')
     call check(len(purlin_string(info%reason)) > 0, 'and why')
+    call check(info%pixels_not_finite == 0, 'all pixels are finite')
+    spoilt = lines(40, 32, 7)
+    lines(40, 32, 7) = ieee_value(spoilt, ieee_quiet_nan)
+    call plan%reconstruct(context, lines, whole, info)
+    lines(40, 32, 7) = spoilt
+    call check(info%pixels_not_finite == 1 .and. info%pixels_sanitized == 0, 'a pixel that is not finite is counted')
+    call check(any(ieee_is_nan(whole)), 'and shows in the volume')
     call angular%borrow(context, gaps)
     call plan%weights(angular=angular)
     call check(abs(sum(gaps) - 2 * acos(-1.0_c_double)) < 1e-12_c_double, 'the angular weights add up to the circle')

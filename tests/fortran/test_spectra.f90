@@ -380,7 +380,7 @@ contains
     type(purlin_matrix) :: a, inverse
     type(purlin_lanczos_options) :: base, options
     type(purlin_lanczos_info) :: info
-    real(c_double) :: values(3), exact(n)
+    real(c_double) :: values(3), exact(n), vectors(n, 3)
     real(c_double), target :: sigma
     integer(c_int32_t) :: stat
     integer :: i
@@ -392,6 +392,14 @@ contains
     options%block = 3
     call purlin_lanczos_solve(context, a, values, options=options, info=info)
     call check(all(abs(values - exact(:3)) < 1e-9) .and. mod(info%basis, 3_c_int64_t) == 0, 'blocks')
+    call purlin_lanczos_solve(context, a, values, vectors=vectors, options=base, info=info)
+    call check(info%verified == 1 .and. info%reserved == 0, 'no copy is missing')
+    call check(info%residual > 0 .and. info%residual < 1e-8_c_double, 'the residual of what is returned')
+    call check(info%orthogonality > 0 .and. info%orthogonality < 1e-12_c_double, 'its orthogonality')
+    options = base
+    options%verify = PURLIN_LANCZOS_VERIFY_OFF
+    call purlin_lanczos_solve(context, a, values, options=options, info=info)
+    call check(info%verified == 0, 'without the test it is not verified')
     options = base
     options%orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL
     call purlin_lanczos_solve(context, a, values, options=options)

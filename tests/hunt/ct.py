@@ -158,4 +158,352 @@ def cancelled(rng: np.random.Generator, bench: Bench) -> None:
     require(first is None or np.array_equal(first, reference), "the call that was not cancelled differs")
 
 
-ATTACKS = {"density": density, "blocking": blocking, "not_finite": not_finite, "cancelled": cancelled}
+def ellipsoid_lines(matrices: np.ndarray, columns: int, rows: int, bodies: np.ndarray) -> np.ndarray:
+    """Line integrals of ellipsoids (density, three half axes, centre, turn about z) through every pixel of every view."""
+    made = np.zeros((len(matrices), rows, columns))
+    i, j = np.meshgrid(np.arange(columns), np.arange(rows))
+    pixels = np.stack([i, j, np.ones_like(i)], axis=-1)
+    for k, p in enumerate(matrices):
+        inverse = np.linalg.inv(p[:, :3])
+        source, d = -inverse @ p[:, 3], pixels @ inverse.T
+        d = d / np.linalg.norm(d, axis=-1, keepdims=True)
+        for density, a, b, c, x, y, z, turn in bodies:
+            frame = rotation(-turn, 2) / np.array([a, b, c])[:, None]
+            o, e = frame @ (source - [x, y, z]), d @ frame.T
+            square, half = (e * e).sum(-1), e @ o
+            made[k] += density * 2 * np.sqrt(np.maximum(half**2 - square * (o @ o - 1), 0)) / square
+    return made.astype(np.float32)
+
+
+def circular_matrices(angles: np.ndarray, g: dict[str, float], columns: int, rows: int) -> np.ndarray:
+    """What the parameters of a circular orbit say, written from the definition in docs/fdk.md."""
+    made = []
+    for b in angles:
+        depth = np.array([-np.cos(b), -np.sin(b), 0, g["source_to_axis"]])
+        u = g["source_to_detector"] / g["column_pitch"] * np.array([-np.sin(b), np.cos(b), 0, 0])
+        v = g["source_to_detector"] / g["row_pitch"] * np.array([0, 0, 1, 0])
+        made.append([
+            u + ((columns - 1) / 2 - g["column_offset"] / g["column_pitch"]) * depth,
+            v + ((rows - 1) / 2 - g["row_offset"] / g["row_pitch"]) * depth,
+            depth,
+        ])
+    return np.array(made)
+
+
+def random_orbit(rng: np.random.Generator, offset: float = 0.0) -> tuple[int, int, dict[str, float]]:
+    """Columns, rows and the numbers of a scanner whose fan holds a ball of 60 mm about the axis."""
+    columns, rows = int(pick(rng, 61, 67, 71, 64, 80)), int(pick(rng, 17, 23, 24, 31))
+    sad = float(rng.uniform(300, 700))
+    sdd = sad * float(rng.uniform(1.0, 2.0))
+    # Half of the panel, seen from the source, is a little more than the ball.
+    half = 66.0 / np.sqrt(sad**2 - 66.0**2) * sdd
+    column_pitch = float(2 * half * (1 + abs(offset)) / (columns - 1)) if offset == 0 else float(2 * half * 0.75 / (columns - 1))
+    numbers = dict(source_to_axis=sad, source_to_detector=sdd, column_pitch=column_pitch, row_pitch=float(column_pitch * rng.uniform(0.8, 1.3)))
+    numbers["column_offset"] = float(offset * half)
+    numbers["row_offset"] = float(rng.uniform(-1, 1) * numbers["row_pitch"])
+    return columns, rows, numbers
+
+
+def orders(rng: np.random.Generator, count: int, arc: float | None) -> np.ndarray:
+    """Angles of a full circle (`arc` None) or of an arc: rising, falling, jumbled, of several turns or unequal steps."""
+    first = rng.uniform(-7, 7)
+    if arc is not None:
+        t = np.linspace(0, 1, count)
+        if rng.random() < 0.5:
+            t = t + 0.3 / count * np.sin(np.arange(count) * 2.1)
+            t = (t - t.min()) / (t.max() - t.min())
+        return first + pick(rng, -1, 1) * arc * t
+    turns = pick(rng, 1, 1, 2, 3)
+    angles = first + pick(rng, -1, 1) * turns * 2 * np.pi * np.arange(count) / count
+    if rng.random() < 0.3:
+        angles = angles + 0.4 * 2 * np.pi / count * rng.uniform(-1, 1, count)
+    if rng.random() < 0.3:
+        angles = rng.permutation(angles)
+    return angles
+
+
+def orbits(rng: np.random.Generator, bench: Bench) -> None:
+    """Circular orbits of any order, arc and side of the panel: parameters and matrices agree, and the density is right."""
+    kind = pick(rng, "full", "left", "right", "arc")
+    offset = {"left": -0.45, "right": 0.45}.get(kind, 0.0)
+    columns, rows, g = random_orbit(rng, offset)
+    fan = 2 * np.arctan((columns - 1) / 2 * g["column_pitch"] / g["source_to_detector"])
+    arc = float(np.pi + fan + rng.uniform(0, 0.6)) if kind == "arc" else None
+    count = int(pick(rng, 127, 150, 181))
+    angles = orders(rng, count, arc)
+    bodies = np.array([[0.2, 45, 40, 44, 3, -2, 0, rng.uniform(0, 3)], [0.1, 16, 18, 17, *rng.uniform(-14, 14, 2), 0, 0.3]])
+    label = f"orbits {kind} {columns} x {rows} {g} arc {arc} views {count}"
+    grid = purlin.fdk.Grid.centred((31, 31, 1), (2.0, 2.0, 2.0))
+    made = purlin.fdk.Geometry(columns, rows, angles=angles, **g)
+    matrices = circular_matrices(angles, g, columns, rows)
+    other = purlin.fdk.Geometry(columns, rows, g["column_pitch"], pick(rng, 0.0, g["row_pitch"]), matrices=matrices)
+    lines = ellipsoid_lines(matrices, columns, rows, bodies)
+    with bench.call(purlin.fdk.Reconstruction, made, grid, context=bench.context) as session:
+        volume = bench.call(session.reconstruct, lines)
+        info = session.info
+        exact = bench.call(session.project, bodies)
+    require(np.abs(exact - lines).max() <= 1e-4 * lines.max(), f"{label}: exact projections differ by {np.abs(exact - lines).max():.2e}")
+    wanted = {"full": "full", "left": "half_fan", "right": "half_fan", "arc": "short"}[kind]
+    require(info.redundancy == wanted, f"{label}: {info.redundancy}, {info.reason}")
+    require("missing" not in info.reason, f"{label}: {info.reason}")
+    again = bench.call(purlin.fdk.reconstruct, lines, other, grid, context=bench.context)
+    apart = np.abs(again - volume).max()
+    require(apart <= 2e-6 * np.abs(volume).max(), f"{label}: matrices and parameters differ by {apart:.2e}")
+    x = (np.arange(31) - 15) * 2.0
+    inside = (x[None, :] - bodies[1, 4]) ** 2 + (x[:, None] - bodies[1, 5]) ** 2 < 9.0**2
+    mean = float(volume[0][inside].mean())
+    require(abs(mean - 0.3) <= 0.015, f"{label}: mean {mean:.4f}, exact 0.3, {info.reason}")
+    bench.outcomes["solved"] += 1
+
+
+def arcs(rng: np.random.Generator, bench: Bench) -> None:
+    """Arcs around the shortest that is complete: right, or with what is missing in `reason`, or refused."""
+    columns, rows, g = random_orbit(rng)
+    fan = 2 * np.arctan((columns - 1) / 2 * g["column_pitch"] / g["source_to_detector"])
+    arc = float(np.pi + rng.uniform(-0.3, 1.5) * fan)
+    redundancy = pick(rng, "auto", "auto", "short", "full", "half_fan")
+    angles = orders(rng, 121, arc)
+    body = np.array([[0.2, 30, 28, 29, 4, -3, 0, 0.4]])
+    lines = ellipsoid_lines(circular_matrices(angles, g, columns, rows), columns, rows, body)
+    grid = purlin.fdk.Grid.centred((21, 21, 1), (2.0, 2.0, 2.0))
+    label = f"arcs {redundancy} arc {np.degrees(arc):.2f} needed {np.degrees(np.pi + fan):.2f} {g}"
+    geometry = purlin.fdk.Geometry(columns, rows, angles=angles, **g)
+    with bench.call(
+        purlin.fdk.Reconstruction, geometry, grid, redundancy=redundancy, context=bench.context, allowed=(purlin.InvalidArgument,)
+    ) as session:
+        require(redundancy in ("auto", "short") and arc >= np.pi * (1 - 1e-8), f"{label}: is not refused")
+        volume = bench.call(session.reconstruct, lines)
+        info = session.info
+        angular = bench.call(session.weights)[1]
+    missing = arc < (np.pi + fan) * (1 - 1e-9)
+    require(("missing" in info.reason) == missing, f"{label}: {info.reason}")
+    require(abs(angular.sum() - arc) <= 1e-9, f"{label}: angular weights add up to {angular.sum()}")
+    mean = float(volume.mean())
+    # Its half angle is less than that of the fan: where rays are missing, few of them are its own.
+    require(abs(mean - 0.2) <= (0.03 if missing else 0.008), f"{label}: mean {mean:.4f}, exact 0.2")
+    bench.outcomes["solved"] += 1
+
+
+def turned(rng: np.random.Generator, bench: Bench) -> None:
+    """Panels turned about their normal and axes that are not z: right, or a warning in `reason`, or refused."""
+    columns, rows, g = random_orbit(rng)
+    angles = orders(rng, 180, None)
+    matrices = circular_matrices(angles, g, columns, rows)
+    roll = float(pick(rng, rng.uniform(-10, 10), rng.uniform(-180, 180), 90.0, 180.0))
+    tilt = float(pick(rng, 0.0, 0.0, rng.uniform(-90, 90), 90.0))
+    # Pixels about the middle of the panel, and the world about the x axis.
+    middle = np.array([[1, 0, (columns - 1) / 2], [0, 1, (rows - 1) / 2], [0, 0, 1]])
+    scale = np.diag([g["column_pitch"], g["row_pitch"], 1.0])
+    spin = middle @ np.linalg.inv(scale) @ rotation(np.radians(roll), 2) @ scale @ np.linalg.inv(middle)
+    world = np.eye(4)
+    world[:3, :3] = rotation(np.radians(tilt), 0)
+    matrices = spin @ matrices @ world
+    # The whole body is seen whichever way the panel stands.
+    limit = 0.8 * (rows - 1) / 2 * g["row_pitch"] * g["source_to_axis"] / g["source_to_detector"]
+    radius = min(30.0, limit)
+    lines = ellipsoid_lines(matrices, columns, rows, np.array([[0.2, radius, radius, radius, 0, 0, 0, 0]]))
+    grid = purlin.fdk.Grid.centred((9, 9, 1), (radius / 9, radius / 9, 1.0))
+    label = f"turned roll {roll:.2f} tilt {tilt:.2f} {g}"
+    with bench.call(
+        purlin.fdk.Reconstruction, purlin.fdk.Geometry(columns, rows, g["column_pitch"], 0.0, matrices=matrices), grid,
+        context=bench.context, allowed=(purlin.InvalidArgument,),
+    ) as session:
+        volume, info = bench.call(session.reconstruct, lines), session.info
+    mean = float(volume.mean())
+    require(abs(mean - 0.2) <= 0.012 or "out of the plane" in info.reason, f"{label}: mean {mean:.4f}, exact 0.2, {info.reason}")
+    bench.outcomes["warned" if "out of the plane" in info.reason else "solved"] += 1
+
+
+def tiny(rng: np.random.Generator, bench: Bench) -> None:
+    """A voxel has the value that it has in a larger volume, whatever the shape: 1 x 1 x n, n x 1 x 1, one voxel."""
+    columns, rows, g = random_orbit(rng)
+    angles = orders(rng, int(pick(rng, 1, 2, 7, 60)), None)
+    lines = rng.standard_normal((len(angles), rows, columns)).astype(np.float32)
+    size = [int(pick(rng, 1, 5, 7, 13)) for _ in range(3)]
+    spacing, origin = rng.uniform(1, 3, 3), rng.uniform(-15, 0, 3)
+    options: dict[str, Any] = {"redundancy": "none", "edge": pick(rng, "zero", "skip"), "precision": pick(rng, "f32", "f32", "f64")}
+    geometry = purlin.fdk.Geometry(columns, rows, angles=angles, **g)
+    whole = bench.call(purlin.fdk.reconstruct, lines, geometry, purlin.fdk.Grid(tuple(size), tuple(spacing), tuple(origin)), context=bench.context, **options)
+    first = [int(rng.integers(n)) for n in size]
+    part = [int(pick(rng, 1, 1, n - f)) for n, f in zip(size, first)]
+    corner = tuple(float(o + f * s) for o, f, s in zip(origin, first, spacing))
+    small = bench.call(purlin.fdk.reconstruct, lines, geometry, purlin.fdk.Grid(tuple(part), tuple(spacing), corner), context=bench.context, **options)
+    want = whole[tuple(slice(f, f + n) for f, n in zip(first[::-1], part[::-1]))]
+    # A sample that is skipped or not jumps where a coordinate lies on the panel's edge to rounding.
+    apart = np.abs(small - want).max() / max(np.abs(whole).max(), 1e-30)
+    limit = 2e-5 if options["edge"] == "zero" else 0.2
+    require(small.shape == want.shape and apart <= limit, f"tiny {size} {first} {part} {options} {len(angles)} views: differs by {apart:.2e}")
+    bench.outcomes["solved"] += 1
+
+
+def counts(rng: np.random.Generator, bench: Bench) -> None:
+    """Raw counts with zeros, negatives and what is not finite, on every way in: the same counts of each kind."""
+    columns, rows, g = random_orbit(rng)
+    angles = np.arange(24) * 2 * np.pi / 24
+    i0, dark = 1000.0, float(pick(rng, 0.0, 10.0))
+    integer = rng.random() < 0.4
+    given = rng.uniform(100, 900, (24, rows, columns)).astype(np.uint16 if integer else np.float32)
+    flat = given.reshape(-1)
+    places = rng.choice(flat.size, 12, replace=False)
+    odd = [0, 0, 3, 2000, 65535] if integer else [0, -0.0, -7, dark, 2000, np.nan, np.inf, -np.inf]
+    flat[places] = [odd[int(rng.integers(len(odd)))] for _ in places]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        net = flat.astype(np.float64) - dark
+        finite = np.isfinite(net)
+        want = (int((~finite).sum()), int((finite & (net < 0.5)).sum()), int((finite & (net > i0 - dark)).sum()))
+        lines = np.where(finite, -np.log(np.maximum(net, 0.5) / (i0 - dark)), np.nan).reshape(given.shape)
+    image = np.full((rows, columns), dark, np.float32)
+    # High enough that every row of the panel is read.
+    tall = 1.4 * rows * g["row_pitch"] * g["source_to_axis"] / g["source_to_detector"]
+    grid = purlin.fdk.Grid.centred((5, 5, 9), (3.0, 3.0, tall / 8))
+    sanitize = rng.random() < 0.5
+    geometry = purlin.fdk.Geometry(columns, rows, angles=angles, **g)
+    logs = bench.call(purlin.fdk.log_transform, given, i0, image if dark else None, context=bench.context)
+    require(np.allclose(logs, lines, rtol=1e-4, atol=1e-4, equal_nan=True), "counts: log_transform gives other line integrals")
+    precision = pick(rng, "f32", "f32", "f64")
+    with bench.call(purlin.fdk.Reconstruction, geometry, grid, sanitize=sanitize, precision=precision, context=bench.context) as session:
+        session.set_counts(i0, image if dark else None)
+        volumes = {}
+        for way in ("array", "source", "push"):
+            if way == "push":
+                session.begin()
+                for k in rng.permutation(24):
+                    bench.call(session.push, int(k), given[k])
+                volumes[way] = bench.call(session.finish)
+            elif way == "source":
+                source = purlin.blocks.Source.from_function(lambda where: given[where], given.shape, given.dtype, context=bench.context)
+                with source:
+                    volumes[way] = bench.call(session.reconstruct, source)
+            else:
+                volumes[way] = bench.call(session.reconstruct, given)
+            info = session.info
+            found = (info.pixels_not_finite, info.pixels_clamped, info.pixels_negative)
+            require(found == want, f"counts {way} {given.dtype} dark {dark} {precision}: not finite, clamped, negative are {found}, exact {want}")
+            require(info.pixels_sanitized == (want[0] if sanitize else 0), f"counts {way}: {info.pixels_sanitized} are replaced")
+            spoilt = not np.isfinite(volumes[way]).all()
+            require(spoilt == (want[0] > 0 and not sanitize), f"counts {way}: {want[0]} pixels, sanitize {sanitize}, spoilt {spoilt}")
+    bench.outcomes["solved"] += 1
+
+
+def effects(rng: np.random.Generator, bench: Bench) -> None:
+    """Each option that is not at its default changes the volume, or is refused by its name."""
+    columns, rows, g = random_orbit(rng)
+    geometry = purlin.fdk.Geometry(columns, rows, angles=orders(rng, 60, None), **g)
+    lines = rng.standard_normal((60, rows, columns)).astype(np.float32)
+    grid = purlin.fdk.Grid.centred((41, 41, 3), (4.0, 4.0, 4.0))
+    base: dict[str, Any] = {"mode": pick(rng, "fdk", "fdk", "rabbitct")}
+    if base["mode"] == "fdk":
+        base.update(redundancy=pick(rng, "auto", "full", "none", "short"), window=pick(rng, "none", "hann"))
+    name, value = pick(
+        rng, ("window", "cosine"), ("cutoff", 0.4), ("truncation", 0.3), ("truncation", 1e-4), ("edge", "skip"), ("fov_mask", True),
+        ("output_scale", 2.0), ("output_offset", 1.0), ("redundancy", "short"), ("allow_short_arc", True), ("mode", "rabbitct"),
+    )
+    label = f"effects {base} {name}={value}"
+    if base.get(name) == value:
+        return
+    plain = bench.call(purlin.fdk.reconstruct, lines, geometry, grid, context=bench.context, **base)
+    try:
+        changed = purlin.fdk.reconstruct(lines, geometry, grid, context=bench.context, **{**base, name: value})
+    except purlin.InvalidArgument as error:
+        named = [key for key in (name, *base) if str(error).startswith(key + ":")]
+        require(named, f"{label}: refused as {error}")
+        bench.outcomes["refused"] += 1
+        return
+    # A permission that was not needed changes nothing.
+    require(name == "allow_short_arc" or not np.array_equal(plain, changed), f"{label}: has no effect")
+    bench.outcomes["solved"] += 1
+
+
+def refusals(rng: np.random.Generator, bench: Bench) -> None:
+    """Impossible sizes and numbers are refused by the name of what is wrong, and nothing else happens."""
+    columns, rows, g = random_orbit(rng)
+    angles = orders(rng, 12, None)
+    size, spacing, origin = [3, 4, 5], [2.0, 2.0, 2.0], [-2.0, -3.0, -4.0]
+    axis = int(rng.integers(3))
+    bad = pick(rng, np.nan, np.inf, -1.0, 0.0)
+    what = pick(rng, "size", "spacing", "origin", "columns", "rows", "pitch", "distance", "angle", "views", "matrices", "both")
+    arguments: dict[str, Any] = dict(g)
+    expected = ""
+    if what == "size":
+        size[axis], expected = int(pick(rng, 0, -1, 1 << 62)), "n" + "xyz"[axis]
+    elif what == "spacing":
+        spacing[axis], expected = bad, "d" + "xyz"[axis]
+    elif what == "origin":
+        origin[axis], expected = pick(rng, np.nan, np.inf), "xyz"[axis] + "0"
+    elif what == "columns":
+        columns, expected = int(pick(rng, 1, 0, -1)), "detector_columns"
+    elif what == "rows":
+        rows, expected = int(pick(rng, 0, -3)), "detector_rows"
+    elif what == "pitch":
+        expected = pick(rng, "column_pitch", "row_pitch")
+        arguments[expected] = bad
+    elif what == "distance":
+        expected = pick(rng, "source_to_axis", "source_to_detector")
+        arguments[expected] = bad
+    elif what == "angle":
+        angles[3], expected = pick(rng, np.nan, np.inf), "angles"
+    elif what == "views":
+        angles, expected = angles[:0], "views"
+    elif what == "matrices":
+        matrices = circular_matrices(angles, g, columns, rows)
+        expected = pick(rng, "source_to_axis", "source_to_detector", "column_offset", "row_pitch", "matrices")
+        arguments = {"column_pitch": g["column_pitch"], "row_pitch": 0.0}
+        if expected == "row_pitch":
+            arguments["row_pitch"] = 1.5 * g["row_pitch"]
+        elif expected == "matrices":
+            matrices[2] = np.nan
+        else:
+            arguments[expected] = 3.0
+        arguments["matrices"] = matrices
+    else:
+        arguments["matrices"], expected = circular_matrices(angles, g, columns, rows), "angles"
+    if "matrices" not in arguments or what == "both":
+        arguments["angles"] = angles
+    label = f"refusals {what} {expected} {arguments}"
+    try:
+        geometry = purlin.fdk.Geometry(columns, rows, **arguments)
+        grid = purlin.fdk.Grid(tuple(size), tuple(spacing), tuple(origin))
+        purlin.fdk.Reconstruction(geometry, grid, context=bench.context).close()
+    except purlin.InvalidArgument as error:
+        require(str(error).startswith(expected), f"{label}: refused as {error}")
+        bench.outcomes["refused"] += 1
+        return
+    require(False, f"{label}: is accepted")
+
+
+def limits(rng: np.random.Generator, bench: Bench) -> None:
+    """Under any limit of host memory a run is refused as such, or stays inside limit and plan, with the same bits."""
+    columns, rows, g = random_orbit(rng)
+    geometry = purlin.fdk.Geometry(columns, rows, angles=orders(rng, 40, None), **g)
+    lines = rng.standard_normal((40, rows, columns)).astype(np.float32)
+    grid = purlin.fdk.Grid.centred((37, 31, 43), (2.0, 2.0, 2.0))
+    want = bench.call(purlin.fdk.reconstruct, lines, geometry, grid, context=bench.context)
+    limit = int(2 ** rng.uniform(15, 25))
+    pushed = rng.random() < 0.4
+    with purlin.Context("cpu", threads=int(pick(rng, 1, 2)), host_memory_limit=limit) as context:
+        try:
+            with purlin.fdk.Reconstruction(geometry, grid, context=context) as session:
+                planned = session.info.host_bytes
+                if pushed:
+                    session.begin()
+                    planned = session.info.host_bytes
+                    for k in range(40):
+                        session.push(k, lines[k])
+                    volume = session.finish()
+                else:
+                    volume = session.reconstruct(lines)
+                info = session.info
+        except purlin.OutOfMemory:
+            bench.outcomes["refused"] += 1
+            return
+    label = f"limits {limit} pushed {pushed}"
+    require(np.array_equal(volume, want), f"{label}: other bits")
+    require(info.host_bytes_used <= limit, f"{label}: {info.host_bytes_used} bytes are used")
+    require(info.host_bytes_used <= max(info.host_bytes, planned), f"{label}: {info.host_bytes_used} used, {info.host_bytes} planned")
+    bench.outcomes["solved"] += 1
+
+
+ATTACKS = {
+    "density": density, "blocking": blocking, "not_finite": not_finite, "cancelled": cancelled, "orbits": orbits, "arcs": arcs,
+    "turned": turned, "tiny": tiny, "counts": counts, "effects": effects, "refusals": refusals, "limits": limits,
+}

@@ -49,6 +49,12 @@ function test_eigenpairs(golden)
   end
   r = purlin.sshopm_all(A, 4, 3, 'pairs', 4);
   check(r.count == 4 && r.found == 11 && r.info.truncated_tensors == 1, 'pairs without a place are counted');
+  r = purlin.sshopm_solve(A, 4, 3, 'method', 'power');
+  check(r.info.unconverged_tensors == 0 && r.info.truncated_tensors == 0, 'all starts have converged');
+  state = warning('off', 'purlin:noConvergence');
+  r = purlin.sshopm_solve(A, 4, 3, 'method', 'power', 'max_iterations', 1);
+  warning(state);
+  check(r.info.unconverged_tensors == 1, 'starts that did not converge are counted');
   check_error('purlin:invalidArgument', 'sshopm_all: has 2', @() purlin.sshopm_all(A, 4));
   % The names of the Python package.
   r = purlin.sshopm_solve(A, 4, 3, 'shift_kind', 'fixed', 'shift', 2, 'method', 'power', 'start_kind', ...

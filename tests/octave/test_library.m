@@ -35,6 +35,7 @@ function test_library()
     purlin.internal.require_octave(version{1});
   end
   too_few();
+  too_few_of_classes();
   check_error('purlin:invalidArgument', 'there is no command', @() purlin_mex('nonsense'));
   check_error('purlin:invalidArgument', 'not a command', @() purlin_mex());
   check_error('purlin:invalidArgument', 'has 2 arguments', @() purlin_mex('symmetric_count', 4));
@@ -54,4 +55,49 @@ function too_few()
     count = count + 1;
   end
   check(count >= 104, 'all functions were tried');
+end
+
+function too_few_of_classes()
+% TOO_FEW_OF_CLASSES  So does every constructor and method of a class that needs arguments.
+  folder = fileparts(which('purlin.version'));
+  angles = (0:11) * pi / 6;
+  panel = struct('columns', 8, 'rows', 4, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+                 'source_to_detector', 1000, 'angles', angles);
+  train = purlin.TT({rand(1, 2, 3), rand(3, 2, 1)});
+  made = struct('Fdk', purlin.Fdk(panel), 'PcaModel', purlin.PcaModel(1), 'SpmvPlan', purlin.SpmvPlan(speye(3)), ...
+                'TTEnvironments', purlin.TTEnvironments(train, train));
+  count = 0;
+  for file = dir(fullfile(folder, '*.m'))'
+    [~, class_name] = fileparts(file.name);
+    text = fileread(fullfile(folder, file.name));
+    % Every method but those that take the object alone begins with a check.
+    heads = regexp(text, '\n    function (?:[^\n]*= *)?(\w+)\((obj, [^\n]*)\)\n([^\n]*)', 'tokens');
+    for k = 1:numel(heads)
+      is_private = any(strcmp(heads{k}{1}, {'run'}));
+      check(is_private || ~isempty(strfind(heads{k}{3}, 'purlin.internal.at_least(nargin - 1, ')), ...
+            [class_name, '.', heads{k}{1}, ' counts its arguments']);
+    end
+    names = regexp(text, 'at_least\(nargin(?: - 1)?, \d, ''([\w.]+)''\)', 'tokens');
+    for k = 1:numel(names)
+      name = names{k}{1};
+      if ~strncmp(text, 'classdef', 8)
+        continue;
+      end
+      [class_of, method] = strtok(name, '.');
+      if isempty(method)
+        call = str2func(['purlin.', name]);
+      else
+        object = made.(class_of);
+        call = @() feval(method(2:end), object);
+      end
+      check_error('purlin:invalidArgument', [name, ': has 0 arguments, at least '], call);
+      count = count + 1;
+    end
+  end
+  check(count == 30, 'all methods were tried');
+  delete(made.Fdk);
+  delete(made.PcaModel);
+  delete(made.SpmvPlan);
+  delete(made.TTEnvironments);
+  delete(train);
 end

@@ -10,6 +10,11 @@ function test_spectra(golden)
   check(max(abs(diag(D) - exact([1, 2, n - 1, n]))) < 1e-9, 'both ends');
   check(max(max(abs(P * V - V * D))) < 1e-8 && max(max(abs(V' * V - eye(4)))) < 1e-12, 'vectors');
   check(info.converged == 4 && strcmp(info.reason, 'converged') && all(info.residuals < 1e-8), 'report');
+  check(info.verified == 1, 'no copy is missing');
+  check(info.residual > 0 && info.residual < 1e-8, 'the residual of what is returned');
+  check(info.orthogonality > 0 && info.orthogonality < 1e-12, 'its orthogonality');
+  [~, ~, loose] = purlin.lanczos(P, 4, 'largest', 'basis', 60, 'verify', 'off');
+  check(loose.verified == 0, 'without the test it is not verified');
   again = purlin.lanczos(P, 2, 'largest', 'basis', 60, 'known', V(:, 1:2), 'start', sin((1:n)'.^2));
   check(max(abs(again - exact(3:4))) < 1e-9, 'known vectors are kept out');
   d = purlin.lanczos(P, 3, 'smallest', 'kind', 'laplacian', 'basis', 80);

@@ -174,6 +174,47 @@ def test_counts(cpu: purlin.Context) -> None:
         assert np.array_equal(plan.reconstruct(scaled), whole)
     lines = purlin.fdk.log_transform(counts, 60100.0, dark, context=cpu)
     assert np.abs(lines - scaled).max() < 1e-3
+    # One number of dark counts is the same for every pixel.
+    with Reconstruction(geometry, grid, context=cpu) as plan:
+        plan.set_counts(60100.0, 100)
+        assert np.abs(plan.reconstruct(counts) - whole).max() < 2e-4
+        plan.set_counts(np.full_like(dark, 60100.0), 100)
+        assert np.abs(plan.reconstruct(counts) - whole).max() < 2e-4
+    assert np.array_equal(purlin.fdk.log_transform(counts, 60100.0, 100, context=cpu), lines)
+
+
+def test_counts_that_are_not_finite() -> None:
+    said: list[str] = []
+    geometry, grid, projections, _ = published("full")
+    counts = np.full_like(projections, 1000)
+    counts[40, 32, 40:46] = np.nan, np.inf, -np.inf, 0, -3, 2000
+    with purlin.Context("cpu", threads=2, log=lambda level, line: said.append(line), log_level="warn") as context:
+        lines = purlin.fdk.log_transform(counts, 1000, context=context)
+        assert np.isnan(lines[40, 32, 40:43]).all() and np.isfinite(lines).sum() == lines.size - 3
+        assert np.allclose(lines[40, 32, 43:46], [np.log(2000), np.log(2000), -np.log(2)], atol=1e-5)
+        assert [line for line in said if "counts: 3 are not finite" in line] == said
+        with Reconstruction(geometry, grid, context=context) as plan:
+            plan.set_counts(1000)
+            plan.reconstruct(counts)
+            info = plan.info
+            assert (info.pixels_not_finite, info.pixels_clamped, info.pixels_negative) == (3, 2, 1)
+
+
+def test_what_has_no_effect_is_refused(cpu: purlin.Context) -> None:
+    geometry, grid, projections, _ = published("full")
+    matrices = np.load(DATA / "carm_matrices.npy")
+    about = json.loads((DATA / "carm.json").read_text())
+    panel = {"columns": about["nu"], "rows": about["nv"], "column_pitch": about["du_mm"]}
+    for name, row_pitch in [("source_to_axis", 0.0), ("source_to_detector", 0.0), ("row_offset", 0.0)]:
+        extra: dict[str, Any] = {name: 500.0}
+        with pytest.raises(purlin.InvalidArgument, match=f"^{name}: is 500, without effect"):
+            Reconstruction(Geometry(**panel, row_pitch=row_pitch, matrices=matrices, **extra), grid, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="^row_pitch: is 1, the matrix of view 0 holds"):
+        Reconstruction(Geometry(**panel, row_pitch=1.0, matrices=matrices), grid, context=cpu)
+    for row_pitch in (0.0, about["dv_mm"]):
+        Reconstruction(Geometry(**panel, row_pitch=row_pitch, matrices=matrices), grid, context=cpu).close()
+    with Reconstruction(geometry, grid, context=cpu) as plan, pytest.raises(purlin.InvalidArgument, match="^epsilon"):
+        plan.set_counts(None, epsilon=2.0)
 
 
 def test_a_full_disk_keeps_the_scan(cpu: purlin.Context) -> None:

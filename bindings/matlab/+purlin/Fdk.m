@@ -60,6 +60,7 @@ classdef Fdk < handle
   end
   methods
     function obj = Fdk(geometry, varargin)
+      purlin.internal.at_least(nargin, 1, 'Fdk');
       if ~isstruct(geometry) || numel(geometry) ~= 1
         error('purlin:invalidArgument', 'geometry: is not a struct');
       end
@@ -82,10 +83,12 @@ classdef Fdk < handle
     end
 
     function add_device(obj, device)
+      purlin.internal.at_least(nargin - 1, 1, 'Fdk.add_device');
       purlin_mex('fdk_add_device', obj.key, device);
     end
 
     function volume = reconstruct(obj, projections, output)
+      purlin.internal.at_least(nargin - 1, 1, 'Fdk.reconstruct');
       if nargin < 3
         output = [];
       end
@@ -98,6 +101,7 @@ classdef Fdk < handle
     end
 
     function push(obj, views, projections)
+      purlin.internal.at_least(nargin - 1, 2, 'Fdk.push');
       purlin_mex('fdk_push', obj.key, double(views), projections, obj.watched);
     end
 
@@ -117,6 +121,7 @@ classdef Fdk < handle
     end
 
     function set_counts(obj, i0, dark, epsilon)
+      purlin.internal.at_least(nargin - 1, 1, 'Fdk.set_counts');
       if nargin < 3
         dark = [];
       end
@@ -128,23 +133,28 @@ classdef Fdk < handle
     end
 
     function out = weight(obj, views, projections)
+      purlin.internal.at_least(nargin - 1, 2, 'Fdk.weight');
       out = purlin_mex('fdk_weight', obj.key, double(views), projections);
     end
 
     function out = filter(obj, views, weighted)
+      purlin.internal.at_least(nargin - 1, 2, 'Fdk.filter');
       out = purlin_mex('fdk_filter', obj.key, double(views), weighted);
     end
 
     function volume = backproject(obj, views, filtered, volume)
+      purlin.internal.at_least(nargin - 1, 3, 'Fdk.backproject');
       volume = purlin_mex('fdk_backproject', obj.key, double(views), filtered, volume);
     end
 
     function projections = ellipsoids(obj, list)
+      purlin.internal.at_least(nargin - 1, 1, 'Fdk.ellipsoids');
       g = obj.geometry;
       projections = purlin_mex('fdk_ellipsoids', obj.key, list, g.columns, g.rows, views(obj));
     end
 
     function volume = ellipsoid_volume(obj, list)
+      purlin.internal.at_least(nargin - 1, 1, 'Fdk.ellipsoid_volume');
       volume = purlin_mex('fdk_ellipsoid_volume', obj.key, list);
     end
 

@@ -20,6 +20,7 @@ classdef Matrix < handle
   end
   methods
     function obj = Matrix(array, varargin)
+      purlin.internal.at_least(nargin, 1, 'Matrix');
       opts = purlin.internal.options({'location', 'class'}, varargin);
       if issparse(array)
         % Compressed columns of the transpose are the compressed rows.

@@ -44,24 +44,29 @@ classdef PcaModel < handle
   end
   methods
     function obj = PcaModel(k, varargin)
+      purlin.internal.at_least(nargin, 1, 'PcaModel');
       purlin.internal.whole(k, 'k', 1);
       obj.wanted = double(k);
       obj.options = purlin.internal.rsvd_options(varargin, {'samples', 'centered', 'scaled', 'whiten'});
     end
 
     function fit(obj, X)
+      purlin.internal.at_least(nargin - 1, 1, 'PcaModel.fit');
       run(obj, X, false);
     end
 
     function scores = fit_transform(obj, X)
+      purlin.internal.at_least(nargin - 1, 1, 'PcaModel.fit_transform');
       scores = run(obj, X, true);
     end
 
     function scores = transform(obj, X)
+      purlin.internal.at_least(nargin - 1, 1, 'PcaModel.transform');
       scores = purlin_mex('pca_transform', obj.key, purlin.internal.matrix(X, 'X'));
     end
 
     function X = inverse_transform(obj, scores)
+      purlin.internal.at_least(nargin - 1, 1, 'PcaModel.inverse_transform');
       X = purlin_mex('pca_inverse', obj.key, purlin.internal.matrix(scores, 'scores'));
     end
 

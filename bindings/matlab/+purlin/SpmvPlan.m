@@ -37,6 +37,7 @@ classdef SpmvPlan < handle
   end
   methods
     function obj = SpmvPlan(A, varargin)
+      purlin.internal.at_least(nargin, 1, 'SpmvPlan');
       names = {'algorithm', 'order', 'op', 'symmetric', 'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
       opts = purlin.internal.options(names, varargin);
       if isfield(opts, 'precision')
@@ -48,6 +49,7 @@ classdef SpmvPlan < handle
     end
 
     function Y = apply(obj, X, alpha, beta, Y)
+      purlin.internal.at_least(nargin - 1, 1, 'SpmvPlan.apply');
       if nargin < 3 || isempty(alpha)
         alpha = 1;
       end
@@ -79,6 +81,7 @@ classdef SpmvPlan < handle
     end
 
     function update(obj, A)
+      purlin.internal.at_least(nargin - 1, 1, 'SpmvPlan.update');
       [other, owned] = taken(A, obj.precision);
       try
         purlin_mex('spmv_update', obj.key, other.key);

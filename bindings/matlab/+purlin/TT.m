@@ -20,6 +20,7 @@ classdef TT < handle
   end
   methods
     function obj = TT(cores, varargin)
+      purlin.internal.at_least(nargin, 1, 'TT');
       if isa(cores, 'uint64')
         % A train that another function of the package has made.
         obj.key = cores;

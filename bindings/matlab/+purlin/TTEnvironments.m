@@ -31,6 +31,7 @@ classdef TTEnvironments < handle
   end
   methods
     function obj = TTEnvironments(y, x, H, varargin)
+      purlin.internal.at_least(nargin, 2, 'TTEnvironments');
       % Cells are made trains here: these are kept.
       y = kept_train(y);
       x = kept_train(x);
@@ -48,14 +49,17 @@ classdef TTEnvironments < handle
     end
 
     function build(obj, side, bond)
+      purlin.internal.at_least(nargin - 1, 2, 'TTEnvironments.build');
       purlin_mex('environments_build', obj.key, side, bond);
     end
 
     function update_core(obj, k)
+      purlin.internal.at_least(nargin - 1, 1, 'TTEnvironments.update_core');
       purlin_mex('environments_update', obj.key, k);
     end
 
     function set_trains(obj, y, x, first, last)
+      purlin.internal.at_least(nargin - 1, 4, 'TTEnvironments.set_trains');
       y = kept_train(y);
       x = kept_train(x);
       purlin_mex('environments_set_trains', obj.key, purlin.internal.train(y), purlin.internal.train(x), first, last);
@@ -64,10 +68,12 @@ classdef TTEnvironments < handle
     end
 
     function [values, exponent] = get(obj, side, bond)
+      purlin.internal.at_least(nargin - 1, 2, 'TTEnvironments.get');
       [values, exponent] = purlin_mex('environments_get', obj.key, side, bond);
     end
 
     function [out, exponent] = apply(obj, k, v)
+      purlin.internal.at_least(nargin - 1, 2, 'TTEnvironments.apply');
       ket = describe(obj.ket);
       bra = describe(obj.bra);
       % MATLAB drops a right rank of 1: the number of sites follows from the elements.
@@ -81,10 +87,12 @@ classdef TTEnvironments < handle
     end
 
     function result = value(obj, bond)
+      purlin.internal.at_least(nargin - 1, 1, 'TTEnvironments.value');
       result = purlin_mex('environments_value', obj.key, bond);
     end
 
     function result = local(obj, k, op)
+      purlin.internal.at_least(nargin - 1, 2, 'TTEnvironments.local');
       result = purlin_mex('environments_value', obj.key, k, op);
     end
 

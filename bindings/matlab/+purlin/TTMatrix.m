@@ -20,6 +20,7 @@ classdef TTMatrix < handle
   end
   methods
     function obj = TTMatrix(cores, varargin)
+      purlin.internal.at_least(nargin, 1, 'TTMatrix');
       if isa(cores, 'uint64')
         % A train that another function of the package has made.
         obj.key = cores;

@@ -24,6 +24,7 @@ classdef Tensor < handle
   end
   methods
     function obj = Tensor(array, varargin)
+      purlin.internal.at_least(nargin, 1, 'Tensor');
       opts = purlin.internal.options({'location', 'order', 'dimension'}, varargin);
       if isfield(opts, 'order') ~= isfield(opts, 'dimension')
         error('purlin:invalidArgument', 'order, dimension: only one of them is given');

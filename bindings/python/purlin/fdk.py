@@ -257,14 +257,10 @@ class Reconstruction(Handle):
     def set_counts(
         self, i0: float | npt.ArrayLike | None, dark: npt.ArrayLike | None = None, epsilon: float = 0.0
     ) -> None:
-        """From now on the input is raw counts: `i0` where nothing is in the way, one number or (rows, columns), and
-        `dark` (rows, columns) without radiation. None: line integrals again."""
-        images = [
-            None if image is None or np.ndim(image) == 0 else memory.converted(name, image, np.float32)
-            for name, image in (("i0", i0), ("dark", dark))
-        ]
+        """From now on the input is raw counts: `i0` where nothing is in the way, and `dark` without radiation, each one number
+        or (rows, columns). None: line integrals again."""
+        number, images = _counts(i0, dark, (self.geometry.rows, self.geometry.columns))
         tensors = [None if image is None else lent(image, self.context) for image in images]
-        number = 0.0 if i0 is None or images[0] is not None else float(np.asarray(i0))
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
         self.context.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon))
 
@@ -423,6 +419,21 @@ def reconstruct(
         return plan.reconstruct(projections, volume, stream=stream)
 
 
+def _counts(
+    i0: float | npt.ArrayLike | None, dark: npt.ArrayLike | None, shape: tuple[int, ...]
+) -> tuple[float, list[Array | None]]:
+    """Counts without an object as a number, or 0 and an image; and the image of those without radiation."""
+    images: list[Array | None] = [
+        None if i0 is None or np.ndim(i0) == 0 else memory.converted("i0", i0, np.float32),
+        None if dark is None or np.ndim(dark) == 0 else memory.converted("dark", dark, np.float32),
+    ]
+    if dark is not None and np.ndim(dark) == 0:
+        # The library takes an image; one number is the same for every pixel.
+        images[1] = np.full(shape, dark, np.float32)
+    number = 0.0 if i0 is None or images[0] is not None else float(np.asarray(i0))
+    return number, images
+
+
 def log_transform(
     counts: object,
     i0: float | npt.ArrayLike,
@@ -431,13 +442,12 @@ def log_transform(
     *,
     context: Context | None = None,
 ) -> Array:
-    """Line integrals (views, rows, columns) from counts; `i0` and `dark` as in `Reconstruction.set_counts`."""
+    """Line integrals (views, rows, columns) from counts; `i0` and `dark` as in `Reconstruction.set_counts`. Counts that are
+    not finite give NaN, and the context's log has one warning."""
     context = context or default_context()
     given = lent(counts, context)
-    images = [
-        None if image is None or np.ndim(image) == 0 else lent(memory.converted(name, image, np.float32), context)
-        for name, image in (("i0", i0), ("dark", dark))
-    ]
+    number, pixels = _counts(i0, dark, given.shape[1::-1])
+    images = [None if image is None else lent(image, context) for image in pixels]
     out = np.empty(given.shape[::-1], np.float32)
     lines = lent(out, context)
     clamped = ctypes.c_int64()
@@ -445,7 +455,7 @@ def log_transform(
         context.handle,
         None,
         given.handle,
-        0.0 if images[0] is not None else float(np.asarray(i0)),
+        number,
         *(None if image is None else image.handle for image in images),
         epsilon,
         lines.handle,

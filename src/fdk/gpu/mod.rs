@@ -368,7 +368,7 @@ impl FdkOps for GpuOps {
             let mut counted = [0i64; kernels::COUNTERS];
             self.gpu.download_numbers(&self.streams.compute, &buffers.counters, &mut counted)?;
             tally.not_finite += counted[0].unsigned_abs();
-            tally.odd += Odd { clamped: counted[1].unsigned_abs(), negative: counted[2].unsigned_abs() };
+            tally.odd += Odd::from_counters(&counted);
             let bytes = buffers.counters.bytes();
             self.gpu.fill(&self.streams.compute, &mut buffers.counters, 0, bytes, 0)?;
         }

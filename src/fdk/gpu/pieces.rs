@@ -57,7 +57,7 @@ pub(in crate::fdk) fn log_transform(
     convert.run(gpu, queue)?;
     let mut counted = [0i64; kernels::COUNTERS];
     gpu.download_numbers(queue, &counters, &mut counted)?;
-    Ok(Odd { clamped: counted[1].unsigned_abs(), negative: counted[2].unsigned_abs() })
+    Ok(Odd::from_counters(&counted))
 }
 
 /// Tables of a plan and the numbers of some views, on the device.

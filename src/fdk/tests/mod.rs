@@ -1,4 +1,5 @@
 mod accuracy;
+mod arcs;
 mod choices;
 mod device;
 mod frame;

@@ -74,7 +74,7 @@ pub(super) struct Setup {
     pub want: Redundancy,
 }
 
-const fn panel(columns: usize) -> Detector {
+pub(super) const fn panel(columns: usize) -> Detector {
     Detector { columns, rows: 20, column_pitch: 2.0, row_pitch: 4.0 }
 }
 
@@ -106,9 +106,12 @@ pub(super) fn head() -> Vec<Ellipsoid> {
 
 pub(super) const SLICES: Grid = Grid { size: [49, 49, 3], spacing: [2.2, 2.2, 8.0], origin: [-52.8, -52.8, -8.0] };
 
+pub(super) fn matrices(s: &Setup, t: &Tilt) -> Vec<[f64; 12]> {
+    (0..s.views).map(|n| matrix(&s.panel, n as f64 * s.step, s.offset, t)).collect()
+}
+
 pub(super) fn geometry(s: &Setup, t: &Tilt) -> Geometry {
-    let matrices: Vec<[f64; 12]> = (0..s.views).map(|n| matrix(&s.panel, n as f64 * s.step, s.offset, t)).collect();
-    Geometry::from_matrices(s.panel, &matrices).unwrap()
+    Geometry::from_matrices(s.panel, &matrices(s, t)).unwrap()
 }
 
 pub(super) fn project(geometry: &Geometry) -> Vec<f32> {
