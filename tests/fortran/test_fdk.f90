@@ -110,6 +110,7 @@ contains
     lines(40, 32, 7) = spoilt
     call check(info%pixels_not_finite == 1 .and. info%pixels_sanitized == 0, 'a pixel that is not finite is counted')
     call check(any(ieee_is_nan(whole)), 'and shows in the volume')
+    call plan%reconstruct(context, lines, whole)
     call angular%borrow(context, gaps)
     call plan%weights(angular=angular)
     call check(abs(sum(gaps) - 2 * acos(-1.0_c_double)) < 1e-12_c_double, 'the angular weights add up to the circle')
