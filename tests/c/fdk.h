@@ -69,6 +69,8 @@ static inline struct scan *load_scan(const char *name) {
     npy(name, "matrices", s->numbers, 72 * 12 * sizeof(double));
     s->geometry.angles = NULL;
     s->geometry.matrices = s->numbers;
+    /* The matrices hold them. */
+    s->geometry.source_to_axis = s->geometry.source_to_detector = 0;
   }
   s->pixels = (size_t)(s->geometry.detector_columns * s->geometry.detector_rows * s->geometry.views);
   s->projections = malloc(s->pixels * sizeof(float));

@@ -312,7 +312,14 @@ fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         match s.below(6) {
             0 => {}
             1 => (g.angles, g.matrices) = (angles.as_ptr(), matrices.as_ptr()),
-            2 => g.matrices = matrices.as_ptr(),
+            2 => {
+                g.matrices = matrices.as_ptr();
+                // What the matrices hold is refused beside them.
+                if !s.once_in(6) {
+                    (g.source_to_axis, g.source_to_detector, g.row_pitch) = (0.0, 0.0, 0.0);
+                    (g.column_offset, g.row_offset, g.allow_inside_panel) = (0.0, 0.0, 0);
+                }
+            }
             _ => g.angles = angles.as_ptr(),
         }
     }
