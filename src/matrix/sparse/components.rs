@@ -9,13 +9,9 @@ use super::index::{Indices, Rows};
 use super::transform::select;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use crate::backend::gpu::DeviceMemory;
-use crate::backend::gpu::kernels::spmv::pick;
-use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::scalar::{Scalar, with_scalar};
 use crate::shape::to_i64;
 
 /// The connected components of a graph, numbered by their lowest vertex.
@@ -36,9 +32,6 @@ impl Components {
 
 /// Vertices that a thread takes at a time.
 const PIECE: usize = 1 << 13;
-
-/// Edges of every vertex that are followed before it is looked which of them hang together already.
-const FIRST: usize = 2;
 
 /// Trees whose roots are their lowest vertices, which threads join side by side (Jaiganesh and Burtscher, HPDC 2018).
 struct Forest(Vec<AtomicUsize>);
@@ -115,124 +108,6 @@ pub fn components(a: &Matrix) -> Result<Components> {
         }
     }
     Ok(Components { labels, sizes })
-}
-
-/// Rows outside of a large component that are listed.
-const MOST_OUTSIDE: usize = 1 << 12;
-
-/// How the vertices of an undirected graph hang together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pieces {
-    /// Components with entries.
-    pub joined: usize,
-    /// Vertices without any.
-    pub isolated: usize,
-    /// Rows with entries that are not of one large component; `None` for more than 4096.
-    pub outside: Option<Vec<usize>>,
-}
-
-/// Counts the components of the graph of a symmetric matrix. Of a graph of which most hangs together only a few edges of each
-/// vertex are looked at, and all of the vertices beside (Sutton, Ben-Nun and Barak, IPDPS 2018): O(n) for such, shared by the
-/// threads of its context.
-///
-/// # Errors
-/// As [`components`].
-pub fn pieces(a: &Matrix) -> Result<Pieces> {
-    let from = csr("a", a)?;
-    a.expect_size("a", a.rows(), a.rows())?;
-    let (n, context, rows) = (a.rows(), a.context(), Rows::new(from)?);
-    let _charge = charge_indices(context, &[n])?;
-    let forest = Forest::new(n)?;
-    let isolated = forest.follow(context, |i| usize::from(rows.row(i).is_empty()));
-    let mut trees = n;
-    for at in 0..FIRST {
-        trees -= forest.follow(context, |i| {
-            let row = rows.row(i);
-            usize::from(row.len() > at && forest.join(i, rows.col(row.start + at)))
-        });
-    }
-    let mut outside = Some(Vec::new());
-    if trees > isolated + 1 {
-        // The tree that most of some vertices are in is the largest, or any other: its edges lead to it from the other side too.
-        let step = n.div_ceil(1 << 10).max(1);
-        let mut seen: Vec<usize> = (0..n).step_by(step).map(|v| forest.root(v)).collect();
-        seen.sort_unstable();
-        let most = seen.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).map_or(0, |same| same[0]);
-        trees -= forest.follow(context, |i| match forest.root(i) == most {
-            true => 0,
-            false => rows.row(i).skip(FIRST).filter(|&k| forest.join(i, rows.col(k))).count(),
-        });
-        let most = forest.root(most);
-        let mut listed = (0..n).filter(|&i| !rows.row(i).is_empty() && forest.root(i) != most);
-        let mut list = alloc::with_capacity(WHAT, MOST_OUTSIDE)?;
-        list.extend(listed.by_ref().take(MOST_OUTSIDE));
-        outside = if listed.next().is_none() { Some(list) } else { None };
-    }
-    Ok(Pieces { joined: trees - isolated, isolated, outside })
-}
-
-impl Pieces {
-    /// Largest sum of moduli of a row outside of the large component, of the matrix that the pieces are of: no eigenvalue of what
-    /// is there is larger (Gershgorin). Infinite where these rows are not listed, and
-    /// for more than 2^32 values on a device.
-    ///
-    /// # Errors
-    /// [`Error::Cuda`] for values on a device.
-    pub fn beyond(&self, a: &Matrix) -> Result<f64> {
-        let from = csr("a", a)?;
-        let Some(outside) = &self.outside else { return Ok(f64::INFINITY) };
-        if u32::try_from(from.nnz()).is_err() && matches!(from.parts().values, Some(Memory::Device(_))) {
-            return Ok(f64::INFINITY);
-        }
-        let rows = Rows::new(from)?;
-        let Some(values) = &from.parts().values else {
-            return Ok(outside.iter().map(|&i| rows.row(i).len() as f64).fold(0.0, f64::max));
-        };
-        with_scalar!(a.dtype(), "a", T => {
-            let lengths = outside.iter().map(|&i| rows.row(i).len());
-            let entries = outside.iter().flat_map(|&i| rows.row(i));
-            let mut numbers: Vec<T> = alloc::with_capacity(WHAT, lengths.clone().sum())?;
-            match values {
-                Memory::Host(held) => {
-                    let held = held.as_slice::<T>()?;
-                    numbers.extend(entries.map(|k| held[k]));
-                }
-                Memory::Device(there) => numbers = picked(a.context(), there, entries, from.nnz())?,
-            }
-            let mut rest = &numbers[..];
-            let mut most = 0.0f64;
-            for length in lengths {
-                let (row, others) = rest.split_at(length.min(rest.len()));
-                let sum: f64 = row.iter().map(|v| v.re().hypot(v.im())).sum();
-                most = if sum.is_nan() { f64::INFINITY } else { most.max(sum) };
-                rest = others;
-            }
-            Ok(most)
-        })
-    }
-}
-
-/// Some of `count` numbers on a device.
-fn picked<T: Scalar>(
-    context: &Context,
-    there: &DeviceMemory,
-    entries: impl Iterator<Item = usize>,
-    count: usize,
-) -> Result<Vec<T>> {
-    let gpu = context.gpu("a")?;
-    let stream = gpu.default_stream();
-    let mut list = Vec::new();
-    for k in entries {
-        let place =
-            u32::try_from(k).map_err(|_| Error::NotSupported("a: has entries beyond 2^32 on a device".into()))?;
-        alloc::push(WHAT, &mut list, place)?;
-    }
-    let places = gpu.upload_numbers(stream, WHAT, &list)?;
-    let copy = gpu.allocate_uninitialised_on(stream, WHAT, size_of::<T>() * list.len())?;
-    pick::<T>(gpu, stream, places.whole(), (list.len(), count), there.whole(), copy.whole())?;
-    let mut numbers = alloc::filled(WHAT, list.len(), T::default())?;
-    gpu.load_numbers(stream, &copy, 0, &mut numbers)?;
-    Ok(numbers)
 }
 
 /// The graph of one connected component, of the largest if `which` is `None`, and the vertices that it has in the whole

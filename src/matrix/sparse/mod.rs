@@ -45,7 +45,7 @@ mod transform;
 
 pub use canonical::{canonical, pattern};
 pub use checks::{Checks, check};
-pub use components::{Components, Pieces, component, components, pieces};
+pub use components::{Components, component, components};
 pub use coordinates::{Coordinates, Duplicates, from_coordinates};
 pub use copies::{copy_to, drop_zeros};
 pub use dense::{from_dense, to_dense};
