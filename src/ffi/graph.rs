@@ -72,8 +72,11 @@ unsafe fn with_options<R>(
 
 /// The options of a normalised operator of a graph: `kind` and `shift` have one value.
 fn as_given(request: &Request) -> Result<&crate::lanczos::Options> {
-    if request.kind != Kind::Matrix || request.shift != 0.0 {
-        return Err(Error::invalid("kind", "or shift is set: this function says what the operator is"));
+    if request.kind != Kind::Matrix {
+        return Err(Error::invalid("kind", "is set: this function says what the operator is"));
+    }
+    if request.shift != 0.0 {
+        return Err(Error::invalid("shift", "is set: this function says what the operator is"));
     }
     if !matches!(request.options.which, Which::Largest | Which::Smallest) {
         return Err(Error::invalid("which", "is set: this function takes the smallest of its operator"));
@@ -289,7 +292,7 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the number.
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
-        let found = labelled(points, labels, |m, points| cluster::pivoted_qr(points, m.rows()))?;
+        let found = labelled(points, labels, |m, points| cluster::pivoted_qr(m.context(), points, m.rows()))?;
         put_number(inertia, found);
         Ok(())
     })

@@ -101,13 +101,17 @@ pub fn fiedler(
     if n < 2 {
         return Err(Error::invalid("graph", format!("has {n} vertices, at least 2 are needed")));
     }
+    // Degrees, the known vector and the one that is found.
+    let _charge = graph.context().host_budget().charge_host(WHAT, n.saturating_mul(3 * size_of::<f64>()))?;
     let degrees = degrees(graph)?;
     // The normalised one is looked for 1 below: errors are relative to values, and next to 0 they would have to be tiny.
     let (kind, shift) = if normalised { (Kind::NormalisedLaplacian, -1.0) } else { (Kind::Laplacian, 0.0) };
     let options = Options { count: 1, which: Which::Smallest, ..*options };
     let (values, mut vector, info) = with_real!(graph.dtype(), "graph", T => {
         let mut known = alloc::with_capacity(WHAT, n)?;
-        known.extend(degrees.iter().map(|d| T::from_parts(if normalised { d.max(0.0).sqrt() } else { 1.0 }, 0.0)));
+        // Without edges every vector is one of eigenvalue 0.
+        let is_scaled = normalised && degrees.iter().any(|d| *d > 0.0);
+        known.extend(degrees.iter().map(|d| T::from_parts(if is_scaled { d.max(0.0).sqrt() } else { 1.0 }, 0.0)));
         let given = Given { deflate: &known[..], ..Given::default() };
         let pairs = eigenpairs_over(contexts, graph, (kind, shift), &options, &given, progress, Vectors::Returned)?;
         Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
@@ -138,13 +142,16 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     if let Some(i) = vector.iter().position(|x| !x.is_finite()) {
         return Err(Error::invalid("vector", format!("element {i} is {}", vector[i])));
     }
+    // Vertices in order, their places in it, volumes behind them, and their sides.
+    let _charge = graph.context().host_budget().charge_host(WHAT, n.saturating_mul(3 * size_of::<usize>() + 1))?;
     let mut order = alloc::with_capacity(WHAT, n)?;
     order.extend(0..n);
-    order.sort_by(|&i: &usize, &j: &usize| vector[i].total_cmp(&vector[j]).then(i.cmp(&j)));
+    // The places make the order total, and sorting in place allocates nothing.
+    order.sort_unstable_by(|&i: &usize, &j: &usize| vector[i].total_cmp(&vector[j]).then(i.cmp(&j)));
     let below = match how {
         Cut::Sign => order.partition_point(|&i| vector[i] < 0.0),
         Cut::Median => n / 2,
-        Cut::Sweep => sweep(graph, &rows, &order)?,
+        Cut::Sweep => sweep(graph, &rows, &order, vector)?,
     };
     let mut sides = alloc::filled(WHAT, n, true)?;
     order[..below].iter().for_each(|&i| sides[i] = false);
@@ -194,13 +201,17 @@ impl<'a> Weights<'a> {
 }
 
 /// How many of the vertices in `order` go to the first side for the least normalised cut: each vertex that changes sides
-/// adds its edges to those behind it and takes away those to what is in front.
-fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize]) -> Result<usize> {
+/// adds its edges to those behind it and takes away those to what is in front. No cut is between vertices of equal numbers.
+fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize], vector: &[f64]) -> Result<usize> {
     let n = order.len();
     let weights = Weights::new(graph)?;
     let mut place = alloc::filled(WHAT, n, 0usize)?;
     order.iter().enumerate().for_each(|(at, &i)| place[i] = at);
-    let total: f64 = (0..n).flat_map(|i| rows.row(i)).map(|k| weights.at(k)).sum();
+    // Volumes behind each place, added up from the end: 0 where no vertex there has an edge.
+    let mut behind = alloc::filled(WHAT, n, 0.0f64)?;
+    for at in (1..n).rev() {
+        behind[at - 1] = behind[at] + rows.row(order[at]).map(|k| weights.at(k)).sum::<f64>();
+    }
     let (mut cut, mut volume) = (0.0, 0.0);
     let mut best = (f64::INFINITY, n / 2);
     for (at, &i) in order[..n - 1].iter().enumerate() {
@@ -211,8 +222,8 @@ fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize]) -> Result<usize> {
                 cut += if place[j] > at { w } else { -w };
             }
         }
-        let value = normalised(cut, [volume, total - volume]);
-        if value < best.0 {
+        let value = normalised(cut, [volume, behind[at]]);
+        if value < best.0 && vector[i] < vector[order[at + 1]] {
             best = (value, at + 1);
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::rng;
@@ -37,6 +38,11 @@ fn check(points: &[f64], n: usize, clusters: usize) -> Result<usize> {
     Ok(points.len() / n)
 }
 
+/// Charges the context's memory limit for `numbers` of 8 bytes.
+fn charged(context: &Context, numbers: usize) -> Result<Charge> {
+    context.host_budget().charge_host(WHAT, numbers.saturating_mul(size_of::<f64>()))
+}
+
 /// Points row by row.
 fn by_rows(points: &[f64], n: usize, dims: usize) -> Result<Vec<f64>> {
     let mut rows = alloc::filled(WHAT, points.len(), 0.0)?;
@@ -69,6 +75,9 @@ pub fn k_means(
     if restarts == 0 {
         return Err(Error::invalid("restarts", "is 0, at least 1 is needed"));
     }
+    // Points by rows, distances, labels of the best and of the last start, and sums of every piece.
+    let sums = n.div_ceil(PIECE).saturating_mul(clusters.saturating_mul(dims + 1));
+    let _charge = charged(context, points.len().saturating_add(3 * n).saturating_add(sums))?;
     let rows = by_rows(points, n, dims)?;
     let mut best: Option<Labels> = None;
     for restart in 0..restarts {
@@ -178,8 +187,10 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64]) -> R
 ///
 /// # Errors
 /// As [`k_means`].
-pub fn pivoted_qr(points: &[f64], n: usize) -> Result<Labels> {
+pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels> {
     let k = check(points, n, 1)?;
+    // Points by rows twice, and labels.
+    let _charge = charged(context, points.len().saturating_mul(2).saturating_add(n))?;
     let rows = by_rows(points, n, k)?;
     // Greedy: the row with the largest part that those chosen before do not span.
     let mut rest = alloc::copied(WHAT, &rows)?;
@@ -199,7 +210,8 @@ pub fn pivoted_qr(points: &[f64], n: usize) -> Result<Labels> {
             return Err(Error::invalid("points", format!("have {} independent columns, {k} are needed", chosen.len())));
         }
         chosen.push(pick);
-        let unit: Vec<f64> = rest[pick * k..(pick + 1) * k].iter().map(|x| x / squared.sqrt()).collect();
+        let mut unit = alloc::copied(WHAT, &rest[pick * k..(pick + 1) * k])?;
+        unit.iter_mut().for_each(|x: &mut f64| *x /= squared.sqrt());
         for row in rest.chunks_exact_mut(k) {
             let along: f64 = row.iter().zip(&unit).map(|(r, u)| r * u).sum();
             row.iter_mut().zip(&unit).for_each(|(r, u)| *r -= along * u);

@@ -68,6 +68,9 @@ pub fn embed(
 ) -> Result<Embedding> {
     let options = Options { which: Which::Smallest, ..*options };
     let n = graph.rows();
+    // Coordinates, and a vector of lengths or degrees.
+    let numbers = n.saturating_mul(options.count.min(n) + 1);
+    let _charge = graph.context().host_budget().charge_host("coordinates of a graph", numbers.saturating_mul(8))?;
     let (values, mut coordinates, info) = with_real!(graph.dtype(), "graph", T => {
         let (what, given) = ((Kind::NormalisedLaplacian, -1.0), Given::<T>::default());
         let pairs = eigenpairs_over(contexts, graph, what, &options, &given, progress, Vectors::Returned)?;
@@ -120,7 +123,7 @@ pub fn clusters(
     let n = graph.rows();
     let labels = match how {
         Assignment::KMeans => k_means(graph.context(), &found.coordinates, n, options.count, restarts, options.seed)?,
-        Assignment::PivotedQr => pivoted_qr(&found.coordinates, n)?,
+        Assignment::PivotedQr => pivoted_qr(graph.context(), &found.coordinates, n)?,
     };
     Ok((labels, found))
 }

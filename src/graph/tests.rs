@@ -163,7 +163,7 @@ fn clumps_are_told_apart_in_every_way(c: &Arc<Context>) {
         assert!(are_groups(&found.labels, size), "{scaling:?}");
     }
     let plain = embed(from_ref(c), &a, &options, Scaling::None, &Progress::none()).unwrap();
-    assert!(are_groups(&pivoted_qr(&plain.coordinates, n).unwrap().labels, size));
+    assert!(are_groups(&pivoted_qr(c, &plain.coordinates, n).unwrap().labels, size));
     let unit = embed(from_ref(c), &a, &options, Scaling::UnitRows, &Progress::none()).unwrap();
     let lengths = |i: usize| unit.coordinates.iter().skip(i).step_by(n).map(|x| x * x).sum::<f64>();
     assert!((0..n).all(|i| (lengths(i) - 1.0).abs() < 1e-12));
@@ -186,7 +186,7 @@ fn bad_points_are_refused() {
     assert_eq!(wrong(&[1.0, f64::NAN], 2, 1, 1), "points: element 1 is NaN");
     assert_eq!(wrong(&[1.0, 2.0], 2, 1, 0), "restarts: is 0, at least 1 is needed");
     assert_eq!(k_means(&c, &[5.0, 5.0, 5.0], 3, 2, 2, 0).unwrap().inertia, 0.0);
-    assert!(pivoted_qr(&[0.0, 0.0], 2).is_err());
+    assert!(pivoted_qr(&c, &[0.0, 0.0], 2).is_err());
 }
 
 /// The bisection of a finite-element mesh, whose figures are known.
@@ -318,4 +318,32 @@ fn densities_give_traces_and_shares(c: &Arc<Context>) {
     let shares = d.histogram(-70.0, 70.0, 14).unwrap();
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && shares[6] + shares[7] > 0.9);
     assert!(d.histogram(1.0, 1.0, 3).is_err() && density(c, &mut operator, 40, 0, 3, &Progress::none()).is_err());
+}
+
+#[test]
+fn a_sweep_finds_the_least_cut_beside_vertices_without_edges() {
+    let c = cpu(1);
+    let n = 20;
+    for seed in 0..40 {
+        let weight = |k: usize| 0.5 + 0.5 * crate::rng::uniform(seed, 77, crate::shape::to_u64(k), 0);
+        let pairs = (0..n - 1).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let list: Vec<_> =
+            pairs.filter(|(i, j)| weight(i * n + j) < 0.3).map(|(i, j)| (i, j, weight(j * n + i))).collect();
+        let mirrored = list.iter().map(|&(i, j, w)| (j, i, w));
+        let a = from_entries(&c, (n, n), &list.iter().copied().chain(mirrored).collect::<Vec<_>>());
+        // The vertex without edges comes last, and some numbers are equal.
+        let x: Vec<f64> = (0..n).map(|i| if i == n - 1 { 99.0 } else { (10.0 * weight(1000 + i)).floor() }).collect();
+        let cut_at = |limit: f64| {
+            let (mut cut, mut volumes) = (0.0, [0.0, 0.0]);
+            for (i, j, w) in &list {
+                let sides = [x[*i] <= limit, x[*j] <= limit];
+                sides.iter().for_each(|s| volumes[usize::from(*s)] += w);
+                cut += if sides[0] == sides[1] { 0.0 } else { *w };
+            }
+            if volumes[0] > 0.0 && volumes[1] > 0.0 { cut / volumes[0] + cut / volumes[1] } else { f64::INFINITY }
+        };
+        let least = x.iter().map(|limit| cut_at(*limit)).fold(f64::INFINITY, f64::min);
+        let found = bisect(&a, &x, Cut::Sweep).unwrap();
+        assert!(found.normalised_cut <= least * (1.0 + 1e-12), "{seed}: {}, not {least}", found.normalised_cut);
+    }
 }

@@ -59,7 +59,7 @@ static void applications(void) {
   BAD_ARGUMENT("scaling: is 3", purlin_graph_embed(a, NULL, &o, 3, mc, NULL, NULL));
   BAD_ARGUMENT("labels: is F64", purlin_graph_k_means(mc, 2, 1, 0, tv, NULL));
   o.kind = PURLIN_LANCZOS_LAPLACIAN;
-  BAD_ARGUMENT("kind: or shift is set", purlin_graph_embed(a, NULL, &o, 0, mc, NULL, NULL));
+  BAD_ARGUMENT("kind: is set", purlin_graph_embed(a, NULL, &o, 0, mc, NULL, NULL));
 
   /* Rings have eigenvalues of the Laplacian between 0 and a bit over 4, whose mean is the mean degree. */
   tp = vector_of(context, PURLIN_F64, 60, points);
