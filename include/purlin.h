@@ -3700,12 +3700,13 @@ typedef struct purlin_lanczos_options {
    */
   double tolerance;
   /**
-   * Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). With n <= max(64, 3k) the
-   * space is the whole one, whatever m is. Of METHOD_PLAIN the steps; 0 for min(n, max(10k, 100)).
+   * Vectors of the Krylov space m, more than k; at least k + 3 are taken. 0, the default, for the whole space up to
+   * n = max(64, 3k), which filters take whatever m is, and beyond for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the steps; 0 for
+   * min(n, max(10k, 100)).
    */
   int64_t basis;
   /**
-   * Most restarts; 0, the default, for max(300, 10 n / m).
+   * Most restarts; 0, the default, for max(300, 10 n / m). A limit: a space that is the whole one needs none.
    */
   int64_t restarts;
   /**
@@ -3738,7 +3739,8 @@ typedef struct purlin_lanczos_options {
    */
   int64_t degree;
   /**
-   * Takes the progress: pairs that have converged, k, and the largest residual of those wanted; NULL for none.
+   * Takes the progress: pairs that have converged, k, and the largest residual of those wanted, of the operator that is iterated
+   * with (a filter's polynomial, the inverse by `solve`), infinite while none is known; NULL for none.
    */
   purlin_progress_fn progress;
   /**

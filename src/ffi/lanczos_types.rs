@@ -98,10 +98,11 @@ pub struct purlin_lanczos_options {
     /// where that is more: next to 0 no residual could be as small; 0, the default, for 1e-10 in double and 1e-5 in single
     /// precision.
     pub tolerance: f64,
-    /// Vectors of the Krylov space m, more than k; 0, the default, for min(n, max(2k + 10, 30)). With n <= max(64, 3k) the
-    /// space is the whole one, whatever m is. Of METHOD_PLAIN the steps; 0 for min(n, max(10k, 100)).
+    /// Vectors of the Krylov space m, more than k; at least k + 3 are taken. 0, the default, for the whole space up to
+    /// n = max(64, 3k), which filters take whatever m is, and beyond for min(n, max(2k + 10, 30)). Of METHOD_PLAIN the steps; 0 for
+    /// min(n, max(10k, 100)).
     pub basis: i64,
-    /// Most restarts; 0, the default, for max(300, 10 n / m).
+    /// Most restarts; 0, the default, for max(300, 10 n / m). A limit: a space that is the whole one needs none.
     pub restarts: i64,
     /// Seed of the start vector, which depends on it alone: default 0.
     pub seed: u64,
@@ -118,7 +119,8 @@ pub struct purlin_lanczos_options {
     pub filter: i32,
     /// Degree of the filter; 0, the default, for one that the spectrum asks for. Refused without a filter.
     pub degree: i64,
-    /// Takes the progress: pairs that have converged, k, and the largest residual of those wanted; NULL for none.
+    /// Takes the progress: pairs that have converged, k, and the largest residual of those wanted, of the operator that is iterated
+    /// with (a filter's polynomial, the inverse by `solve`), infinite while none is known; NULL for none.
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,

@@ -18,6 +18,14 @@ impl Side {
     pub const BOTH: [Self; 2] = [Self::Short, Self::Long];
 }
 
+/// A backend's columns of both sides; the short ones have the operator, A^H A or A A^H, whichever is of smaller order.
+pub struct Pair<S, L> {
+    /// Columns of min(rows, cols) numbers.
+    pub short: S,
+    /// Columns of max(rows, cols) numbers, without an operator.
+    pub long: L,
+}
+
 /// Columns of both sides. Those of either are numbered from 0, and their [`super::krylov::Krylov::apply`] is not used.
 pub trait Sides<T: Scalar> {
     /// The columns of a side.

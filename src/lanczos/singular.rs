@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use super::algorithm::bidiagonal::{self, SmallSvd};
 use super::algorithm::restart::Counts;
-use super::algorithm::triplets::{allowed, complete, residuals, rotate};
-use super::cpu::CpuSides;
-use super::gpu::GpuSides;
+use super::algorithm::scale::expect_scale_between;
+use super::algorithm::triplets::{allowed, complete, deviations, orthonormalise, residuals, rotate};
+use super::cpu::CpuKrylov;
+use super::gpu::GpuKrylov;
 use super::info::{Info, Pairs, Reason};
 use super::operator::{Kind, Symmetric};
-use super::options::{Filter, Method, Options, Orthogonality, Settings, Verify, Which};
+use super::options::{Filter, Method, Options, Orthogonality, Settings, Which};
 use super::shared::Shares;
-use super::sides::{Side, Sides};
+use super::sides::{Pair, Side, Sides};
 use super::solve::{Given, eigenpairs};
 use crate::alloc;
 use crate::backend::Backend;
@@ -131,6 +132,9 @@ pub fn singular_triplets<T: Scalar>(
     if options.count > short {
         return Err(Error::invalid("count", format!("is {}, outside 1 to {short}", options.count)));
     }
+    if options.check_symmetry {
+        return Err(Error::invalid("check_symmetry", "is set, singular values ask for no symmetry"));
+    }
     if request.through == Through::Augmented && options.which == Which::Smallest {
         let problem = "which: the smallest singular values through the augmented matrix, Gram is needed";
         return Err(Error::NotSupported(problem.into()));
@@ -145,11 +149,17 @@ pub fn singular_triplets<T: Scalar>(
         || options.orthogonality != Orthogonality::Full;
     let mut earlier = Info::default();
     if request.through != Through::Auto || options.which == Which::Largest || is_of_eigenpairs {
-        let (found, has_ended) = call.by_eigenvectors()?;
-        if found.info.converged == options.count || (options.restarts > 0 && !has_ended) {
-            return Ok(found);
+        match call.by_eigenvectors() {
+            Ok((found, has_ended)) => {
+                if found.info.converged == options.count || (options.restarts > 0 && !has_ended) {
+                    return Ok(found);
+                }
+                earlier = found.info;
+            }
+            // The squares of the values may be out of the type's range where the values are within.
+            Err(Error::Numerical(_)) if request.through == Through::Auto && !is_of_eigenpairs => {}
+            Err(error) => return Err(error),
         }
-        earlier = found.info;
     }
     let mut found = call.by_bidiagonalisation()?;
     let info = &mut found.info;
@@ -201,12 +211,9 @@ impl<T: Scalar> Call<'_, T> {
             padded[first..first + n].copy_from_slice(start);
         }
         let given = Given { start: self.request.start.map(|_| &*padded), ..Given::default() };
-        // Copies are looked for unless the caller says not to: the plain recurrence has none to look with.
-        let looks = self.options.verify == Verify::Auto && self.options.method == Method::ThickRestart;
-        let options = Options { verify: if looks { Verify::On } else { self.options.verify }, ..*self.options };
         let pairs = {
             let mut operator = Symmetric::<T>::new(self.context, self.a, kind, 0.0)?;
-            eigenpairs(self.context, &mut operator, &options, &given, self.progress)?
+            eigenpairs(self.context, &mut operator, self.options, &given, self.progress)?
         };
         let Pairs { values, vectors, info, .. } = pairs;
         let has_ended = info.converged == self.options.count;
@@ -272,6 +279,7 @@ impl<T: Scalar> Call<'_, T> {
                 seconds: 0.0,
                 shares: Shares::default(),
             };
+            orthonormalise(sides, solved.values.len())?;
             self.finish(sides, solved.values.len(), &settings, (info, solved.counts.norm))
         })?;
         made.info.seconds = begin.elapsed().as_secs_f64();
@@ -297,10 +305,12 @@ impl<T: Scalar> Call<'_, T> {
         let mut operator = Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0)?;
         let mut longer = Symmetric::<T>::columns_alone(context, self.shape.lengths[1])?;
         let found = match context.backend() {
-            Backend::Cpu => CpuSides::new(context, &mut operator, &mut longer, columns).and_then(|mut s| work(&mut s)),
-            Backend::Gpu(_) => {
-                GpuSides::new(context, &mut operator, &mut longer, columns).and_then(|mut s| work(&mut s))
-            }
+            Backend::Cpu => CpuKrylov::new(context, &mut operator, None, columns).and_then(|short| {
+                work(&mut Pair { short, long: CpuKrylov::new(context, &mut longer, None, columns)? })
+            }),
+            Backend::Gpu(_) => GpuKrylov::new(context, &mut operator, None, columns).and_then(|short| {
+                work(&mut Pair { short, long: GpuKrylov::new(context, &mut longer, None, columns)? })
+            }),
         };
         found.map_err(|error| operator.explained(error))
     }
@@ -316,16 +326,22 @@ impl<T: Scalar> Call<'_, T> {
         let values = rotate(sides, count, settings.which, count)?;
         let residuals = residuals(sides, &values, count)?;
         let norm = values.iter().fold(norm, |most, v| most.max(*v));
-        let good = residuals.iter().zip(&values).take_while(|(r, v)| **r <= allowed(settings, **v, norm)).count();
-        let converged = good.min(info.converged);
+        expect_scale_between(sides, norm, count)?;
+        let deviations = deviations(sides, count)?;
+        let orthogonality = deviations.iter().fold(0.0f64, |most, d| most.max(*d));
+        let small = |i: usize| residuals[i] <= allowed(settings, values[i], norm);
+        let good = (0..count).take_while(|&i| small(i)).count();
+        let orthonormal = deviations.iter().take_while(|d| **d <= settings.epsilon.sqrt()).count();
+        let converged = good.min(info.converged).min(orthonormal);
         let reason = match info.reason {
+            Reason::Converged if orthonormal < good.min(info.converged) => Reason::Contradicted,
             Reason::Converged if converged < settings.count => Reason::Restarts,
             reason => reason,
         };
         let [left, right] = self.read(sides, count)?;
         let verified = info.verified && converged == settings.count;
         let residual = residuals.iter().take(converged).fold(0.0f64, |most, r| most.max(*r));
-        let info = Info { converged, reason, norm, verified, residual, ..info };
+        let info = Info { converged, reason, norm, verified, residual, orthogonality, ..info };
         Ok(Triplets { values, left, right, residuals, info })
     }
 

@@ -6,6 +6,7 @@ use super::algorithm::cullum::{Recurrence, recurrence};
 pub use super::algorithm::pairs::Vectors;
 
 use super::algorithm::pairs::Job;
+use super::algorithm::scale::expect_scale;
 use super::algorithm::symmetry::sample;
 use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
@@ -120,8 +121,15 @@ pub(super) fn run_job<T: Scalar>(
         Ok((values, alloc::copied("projected matrix", vectors.slice()?)?))
     };
     let wanted = to_i64(job.count());
+    // The vectors that are returned.
+    let numbers = match &vectors {
+        Vectors::Returned => krylov.order().saturating_mul(job.count()),
+        _ => 0,
+    };
+    let _charge = context.host_budget().charge_host("eigenvectors", numbers.saturating_mul(size_of::<T>()))?;
     let mut report = |converged: usize, worst: f64| {
-        progress.report(to_i64(converged), wanted, worst)?;
+        // Searches within may be for more pairs.
+        progress.report(to_i64(converged).min(wanted), wanted, worst)?;
         progress.check()
     };
     job.run(krylov, vectors, &mut small, &mut report)
@@ -180,8 +188,11 @@ fn run<T: Scalar>(
         return Err(Error::invalid("start", if norm == 0.0 { "is 0" } else { "is not finite" }));
     }
     krylov.scale(0, 1.0 / norm)?;
-    recurrence(krylov, 0, steps, T::Part::EPSILON.to_f64(), None, &mut |step| {
+    let found = recurrence(krylov, 0, steps, T::Part::EPSILON.to_f64(), None, &mut |step| {
         progress.report(to_i64(step), to_i64(steps), 0.0)?;
         progress.check()
-    })
+    })?;
+    let norm = found.alpha.iter().chain(&found.beta).fold(0.0f64, |most, v| most.max(v.abs()));
+    expect_scale(krylov, norm, 0)?;
+    Ok(found)
 }

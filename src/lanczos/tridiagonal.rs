@@ -136,6 +136,9 @@ pub fn first_orders(diagonal: &[f64], off: &[f64], theta: f64, near: f64) -> (us
 pub fn vector(diagonal: &[f64], off: &[f64], theta: f64) -> Result<Vec<f64>> {
     const WHAT: &str = "eigenvector of a tridiagonal matrix";
     let m = diagonal.len();
+    if m == 1 {
+        return alloc::filled(WHAT, 1, 1.0);
+    }
     let norm = diagonal.iter().chain(off).fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
     let tiny = f64::EPSILON * norm;
     // Upper triangle with two bands above the diagonal; what each row was eliminated with, and whether it was exchanged.

@@ -229,6 +229,136 @@ def spectra(rng: np.random.Generator, bench: Bench) -> None:
         check_pairs(a.astype(np.complex128 if complex_ else np.float64), found, which, k, dtype, label)
 
 
+def multiplicities(rng: np.random.Generator, bench: Bench) -> None:
+    """Spectra of a few values of multiplicity up to 20, and graded over 300 orders of magnitude; k up to n."""
+    n = int(rng.integers(1, 140))
+    if rng.random() < 0.5:
+        kinds = np.sort(rng.standard_normal(max(1, n // 20 + int(rng.integers(1, 8)))))
+        values = np.resize(np.repeat(kinds, int(rng.integers(1, 21))), n)
+        name = "multiple"
+    else:
+        values = 10.0 ** -np.linspace(0, 300, n) * rng.choice([-1.0, 1.0], n)
+        name = "graded over 300"
+    if rng.random() < 0.5:
+        a = np.diag(rng.permutation(values))
+    else:
+        q = random_orthogonal(rng, n)
+        a = (q * values) @ q.T
+        a = (a + a.T) / 2
+    a = a * 10.0 ** float(pick(rng, 0, 0, -120, 120))
+    k = int(pick(rng, n, 1, int(rng.integers(1, n + 1))))
+    which = pick(rng, "largest", "smallest", "largest_magnitude", "both_ends")
+    options: dict[str, Any] = {"seed": int(rng.integers(1 << 30))}
+    if rng.random() < 0.3 and k + 3 < n:
+        options["basis"] = int(rng.integers(k + 1, n))
+    if rng.random() < 0.2:
+        options["block"] = int(rng.integers(2, 6))
+    label = f"{name} n={n} {which} k={k} {options}"
+    found = bench.call(
+        purlin.lanczos.run, csr(a, bench), k, which, context=bench.context,
+        allowed=(purlin.NoConvergence, purlin.NotSupported), **options,
+    )
+    bench.outcomes["solved"] += 1
+    if found.info.verified:
+        check_pairs(a, found, which, k, np.float64, label)
+    else:
+        bench.outcomes["not verified"] += 1
+
+
+def nearest(rng: np.random.Generator, bench: Bench) -> None:
+    """Values nearest a place, by a filter: a success means that none is nearer."""
+    name, a = structured_graph(rng)
+    if rng.random() < 0.3:
+        n = int(rng.integers(65, 160))
+        kinds = rng.standard_normal(int(rng.integers(1, 8)))
+        name, a = "diagonal", np.diag(rng.permutation(np.resize(np.repeat(kinds, int(rng.integers(1, 60))), n)))
+    n = len(a)
+    exact = np.linalg.eigvalsh(a)
+    sigma = float(rng.uniform(exact[0], exact[-1] + 1e-3))
+    k = int(rng.integers(1, min(n, 4) + 1))
+    found = bench.call(
+        purlin.lanczos.run, csr(a, bench), k, "nearest", sigma=sigma, restarts=60, context=bench.context,
+        seed=int(rng.integers(1 << 30)), allowed=(purlin.NoConvergence, purlin.InvalidArgument),
+    )
+    far, want = np.sort(np.abs(found.pairs.values - sigma)), np.sort(np.abs(exact - sigma))[:k]
+    norm = max(np.abs(exact).max(initial=0.0), 1e-300)
+    require(np.abs(far - want).max() <= 1e-5 * norm, f"nearest {name} n={n} k={k} sigma={sigma}: at {far}, exact {want}")
+    bench.outcomes["solved"] += 1
+
+
+def scales(rng: np.random.Generator, bench: Bench) -> None:
+    """The same values at every scale, or an error."""
+    n = int(rng.integers(2, 180))
+    dtype = pick(rng, *REAL)
+    b = (rng.random((n, n)) < min(1.0, 5 / n)) * rng.standard_normal((n, n))
+    b = b + b.T
+    reach = 300 if epsilon(dtype) < 1e-10 else 37
+    scale = 10.0 ** float(rng.uniform(-reach, reach))
+    with np.errstate(over="ignore", under="ignore"):
+        a = (b * scale).astype(dtype)
+    if not np.isfinite(a).all() or not a.any() or np.abs(a[a != 0]).min() < np.finfo(dtype).tiny:
+        return
+    k = int(rng.integers(1, min(n, 6) + 1))
+    exact = np.sort(np.linalg.eigvalsh(a.astype(np.float64) / scale))[::-1][:k]
+    norm = np.linalg.norm(b, 2)
+    limit = (1e-7 if epsilon(dtype) < 1e-10 else 1e-3) * norm
+    allowed = (purlin.NoConvergence, purlin.Numerical)
+    label = f"scale {scale:.1e} n={n} k={k} {np.dtype(dtype).name}"
+    if rng.random() < 0.5:
+        found = bench.call(purlin.lanczos.run, csr(a, bench), k, context=bench.context, allowed=allowed)
+        ours = found.pairs.values / scale
+    else:
+        exact = np.linalg.svd(a.astype(np.float64) / scale, compute_uv=False)[:k]
+        ours = bench.call(purlin.lanczos.singular, csr(a, bench), k, context=bench.context, allowed=allowed).triplets.values / scale
+    require(np.abs(ours - exact).max() <= limit, f"{label}: {ours}, exact {exact}")
+    bench.outcomes["solved"] += 1
+
+
+def cancellation(rng: np.random.Generator, bench: Bench) -> None:
+    """A solve that is cancelled at any call of its progress function, or refused its memory, solves again afterwards."""
+    name, a = structured_graph(rng)
+    n = len(a)
+    k = int(rng.integers(1, min(n, 4) + 1))
+    matrix = csr(a, bench)
+    options: dict[str, Any] = {"basis": min(n, k + 8)} if n > 20 else {}
+    calls = 0
+
+    def count(*_: Any) -> None:
+        nonlocal calls
+        calls += 1
+
+    before = bench.call(
+        purlin.lanczos.run, matrix, k, context=bench.context, progress=count, allowed=(purlin.NoConvergence,), **options
+    )
+    last = int(rng.integers(1, calls + 1)) if calls else 0
+
+    def stop(*_: Any) -> bool | None:
+        nonlocal last
+        last -= 1
+        if last == 0:
+            raise KeyError("stop")
+        return None
+
+    if calls:
+        try:
+            purlin.lanczos.run(matrix, k, context=bench.context, progress=stop, **options)
+        except KeyError:
+            bench.outcomes["cancelled"] += 1
+    # Memory just below what is needed, and other amounts.
+    limit = int(rng.integers(1, 12 * n * (k + 40) * 8))
+    small = purlin.Context("cpu", threads=1, host_memory_limit=limit)
+    made = Sparse(a)
+    try:
+        given = purlin.Matrix.csr(made.indptr, made.indices, made.data, made.shape, context=small)
+        found = purlin.lanczos.run(given, k, context=small, **options)
+        require(np.array_equal(found.pairs.values, before.pairs.values), f"{name} n={n} k={k}: other values under a limit of {limit}")
+        bench.outcomes["within the limit"] += 1
+    except MemoryError:
+        bench.outcomes["no memory"] += 1
+    after = purlin.lanczos.run(matrix, k, context=bench.context, **options)
+    require(np.array_equal(after.pairs.values, before.pairs.values), f"{name} n={n} k={k}: other values after a cancellation")
+
+
 def not_symmetric(rng: np.random.Generator, bench: Bench) -> None:
     """An operator that is not symmetric must not be called solved with residuals beyond the tolerance."""
     n = int(rng.integers(10, 80))
@@ -364,6 +494,10 @@ def products(rng: np.random.Generator, bench: Bench) -> None:
 ATTACKS = {
     "graphs": graphs,
     "spectra": spectra,
+    "multiplicities": multiplicities,
+    "nearest": nearest,
+    "scales": scales,
+    "cancellation": cancellation,
     "not_symmetric": not_symmetric,
     "not_finite": not_finite,
     "singular_values": singular_values,

@@ -4,7 +4,7 @@
 use super::super::info::Reason;
 use super::super::options::{Settings, Verify, Which};
 use super::super::sides::{Side, Sides};
-use super::restart::{Counts, Found, Report, Search, beats, fresh, pick};
+use super::restart::{Counts, Found, Report, Search, beats, fresh, pick, power_of_two};
 use super::triplets::unit;
 use super::verify::{CHECK, Solved};
 use crate::alloc;
@@ -82,7 +82,11 @@ impl<T: Scalar> Run<'_, T> {
             let again = alloc::copied(WHAT, &leading)?;
             return Ok((leading, alloc::filled(WHAT, size, 0.0)?, again));
         }
-        svd(size, &leading)
+        let scale = power_of_two(leading.iter().fold(0.0f64, |most, v| most.max(v.abs())));
+        leading.iter_mut().for_each(|v| *v /= scale);
+        let (left, mut values, right) = svd(size, &leading)?;
+        values.iter_mut().for_each(|v| *v *= scale);
+        Ok((left, values, right))
     }
 
     /// Rotates the spaces to triplets, the first of `order`.
@@ -132,7 +136,7 @@ pub fn run<T: Scalar>(
         };
         let wanted = search.count.min(size);
         let converged = order[..wanted].iter().take_while(|&&i| near(i) <= 1.0).count();
-        let worst = order[..wanted].iter().map(|&i| near(i)).fold(0.0, f64::max);
+        let worst = order[..wanted].iter().map(|&i| residual(i)).fold(0.0, f64::max);
         report(converged, worst)?;
         let stopped = search.stop.is_some_and(|limit| {
             let Some(&best) = order.first() else { return true };

@@ -66,19 +66,20 @@ pub fn run<K: Krylov + ?Sized>(
         let near = |i: usize| residual(i) / search.settings.limit(theta[i], norm);
         let wanted = search.count.min(m);
         let converged = order[..wanted].iter().take_while(|&&i| exhausted || near(i) <= 1.0).count();
-        let worst = order[..wanted].iter().map(|&i| if exhausted { 0.0 } else { near(i) }).fold(0.0, f64::max);
+        let worst = order[..wanted].iter().map(|&i| if exhausted { 0.0 } else { residual(i) }).fold(0.0, f64::max);
         report(converged, worst)?;
         if converged == wanted || exhausted || restart >= search.settings.restarts {
             let values: Vec<f64> = order[..wanted].iter().map(|&i| theta[i]).collect();
-            let mut complete = exhausted;
-            if search.tested && converged == wanted && !exhausted {
-                let bounds = Bounds::new(search.which, &values, search.settings.margin(run.counts.norm));
-                let bounds = bounds.on_complement((0..m).map(|i| (theta[i], residual(i))));
-                let told = &mut || report(converged, worst);
-                complete = is_complete(run.krylov, o + m, bounds, search.settings, run.counts, told)?;
-            }
-            let picked = pick(&order[..wanted], &y, m)?;
-            run.krylov.rotate(o, m, &picked, wanted)?;
+            let is_tested = search.tested && converged == wanted && !exhausted;
+            let bounds = Bounds::new(search.which, &values, search.settings.margin(run.counts.norm));
+            let mut ritz = alloc::with_capacity(WHAT, m)?;
+            ritz.extend(order.iter().map(|&i| (theta[i], residual(i))));
+            let (held, bounds) = if is_tested { bounds.on_complement(&ritz, wanted) } else { (wanted, bounds) };
+            let picked = pick(&order[..held], &y, m)?;
+            run.krylov.rotate(o, m, &picked, held)?;
+            let told = &mut || report(converged, worst);
+            let complete = exhausted
+                || (is_tested && is_complete(run.krylov, o + held, bounds, search.settings, run.counts, told)?);
             return Ok(Found { values, converged, exhausted, stopped: false, complete });
         }
         run.counts.restarts += 1;

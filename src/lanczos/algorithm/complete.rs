@@ -1,11 +1,16 @@
 //! A test that a converged Krylov space misses no copy of a wanted eigenvalue.
 //!
 //! A Krylov space of one vector holds one vector of each eigenspace, so copies of a multiple eigenvalue lie in its orthogonal
-//! complement. Let V be the basis of the space, A V = V T + R, and let every eigenvalue of B, which is A on the complement, be
-//! below some mu < x. By Sylvester's law of inertia A has no more eigenvalues above x than T + R^H R / (x - mu) has, that is, for
-//! residuals s_i of the Ritz values theta_i, no more than T has as long as
+//! complement. Let V hold some of the Ritz vectors of the space, those wanted among them, A V = V Theta + R, and let every
+//! eigenvalue of B, which is A on the complement of V, be below some mu < x. By Sylvester's law of inertia A has no more
+//! eigenvalues above x than Theta + R^H R / (x - mu) has, that is, for residuals s_i of the Ritz values theta_i, no more than
+//! Theta has as long as
 //!
 //!   sum over theta_i < x of s_i^2 / (x - theta_i) <= x - mu.
+//!
+//! Each Ritz vector in V takes its value out of B, so the spectrum of B ends further from x, but its residual brings the bound mu
+//! down. The vectors are taken in the order in which their values are wanted, as long as the sum stays below [`SHARE`] of the
+//! distance from x to the values left out.
 //!
 //! The bound mu comes from Lanczos' recurrence on the complement with a random unit vector w. If B had an eigenvector u whose
 //! eigenvalue is mu or more, then |u . w|^2 would be at most 1 / sum p_j(mu)^2, the p_j being the orthonormal polynomials of the
@@ -20,6 +25,9 @@ use crate::error::Result;
 
 /// Chance that a copy is missed since the random vector of the test is orthogonal to it.
 const MISS: f64 = 1e-6;
+
+/// Largest part of the distance from a bound to the Ritz values left in the complement that the residuals of the others may take.
+const SHARE: f64 = 0.05;
 
 /// Columns that the recurrence of the test needs.
 pub(super) const COLUMNS: usize = 8;
@@ -55,15 +63,31 @@ impl Bounds {
         }
     }
 
-    /// The bounds that eigenvalues on the complement of a space must keep, for Ritz values with their residuals.
-    pub(super) fn on_complement(self, ritz: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
-        let coupling = |distance: &dyn Fn(f64) -> f64| {
-            ritz.clone().filter(|(v, _)| distance(*v) > 0.0).map(|(v, s)| s * s / distance(v)).sum::<f64>()
+    /// How many Ritz vectors to keep out of the recurrence, at least `wanted`, and the bounds that eigenvalues on their complement
+    /// must keep. `ritz` are values with their residuals, the most wanted first.
+    pub(super) fn on_complement(self, ritz: &[(f64, f64)], wanted: usize) -> (usize, Self) {
+        let sum = |of: &[(f64, f64)], distance: &dyn Fn(f64) -> f64| -> f64 {
+            of.iter().filter(|(v, _)| distance(*v) > 0.0).map(|(v, s)| s * s / distance(*v)).sum()
         };
-        Self {
-            above: self.above.map(|x| x - coupling(&|v| x - v)),
-            below: self.below.map(|x| x + coupling(&|v| v - x)),
-        }
+        let taken = |count: usize| {
+            let above = self.above.map(|x| sum(&ritz[..count], &|v| x - v));
+            (above, self.below.map(|x| sum(&ritz[..count], &|v| v - x)))
+        };
+        let is_small = |count: usize| {
+            let (above, below) = taken(count);
+            let ends = ritz[count..].iter();
+            let (least, most) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (v, _)| (a.min(*v), b.max(*v)));
+            let fits = |taken: Option<f64>, distance: f64| taken.is_none_or(|taken| taken <= SHARE * distance);
+            fits(above, self.above.map_or(0.0, |x| x - most)) && fits(below, self.below.map_or(0.0, |x| least - x))
+        };
+        let more = (wanted + 1..ritz.len()).take_while(|&count| is_small(count)).count();
+        let count = wanted + more;
+        let (above, below) = taken(count);
+        let bounds = Self {
+            above: self.above.zip(above).map(|(x, taken)| x - taken),
+            below: self.below.zip(below).map(|(x, taken)| x + taken),
+        };
+        (count, bounds)
     }
 }
 

@@ -125,6 +125,21 @@ impl<T: Scalar> Solve<'_, '_, T> {
         Ok(self.done(values, count, found.recovered, true, Reason::Exhausted, 0))
     }
 
+    /// Whether the spectrum is one value, as far as rounding tells: no polynomial tells its vectors apart.
+    fn is_point(&self, [low, high]: [f64; 2]) -> bool {
+        high - low <= 1e3 * self.within.epsilon * low.abs().max(high.abs())
+    }
+
+    /// A solve without a polynomial, of an operator that is a multiple of the identity.
+    fn unfiltered(&mut self) -> Result<Filtered> {
+        let which = if self.task.settings.which == Which::Smallest { Which::Smallest } else { Which::Largest };
+        let settings = Settings { which, count: self.task.settings.count, ..self.within };
+        let found = verify::solve(self.krylov, &settings, self.task.known, self.task.started, self.small, self.report)?;
+        self.counts = found.counts;
+        self.products += found.counts.products;
+        Ok(self.done(found.values, found.converged, found.recovered, found.verified, found.reason, 0))
+    }
+
     /// The order in which values are wanted.
     fn order(&self, values: &[f64]) -> Vec<usize> {
         match self.task.settings.which {
@@ -235,11 +250,12 @@ impl<T: Scalar> Solve<'_, '_, T> {
         norm: f64,
         count: usize,
         mut started: bool,
-        again: Option<&dyn Fn(usize) -> Result<Transform>>,
+        again: Option<&dyn Fn(usize, f64) -> Result<Transform>>,
     ) -> Result<Filtered> {
         let wanted = self.task.settings.count;
+        let (mut place, mut moves) = (self.task.sigma, 0);
         let mut settings = Settings { which: Which::Largest, count, ..self.within };
-        let most = settings.restarts;
+        let (most, room) = (settings.restarts, self.krylov.order() - self.task.known);
         let mut recovered = 0;
         for turn in 0.. {
             let left = most.saturating_sub(self.counts.restarts);
@@ -253,19 +269,36 @@ impl<T: Scalar> Solve<'_, '_, T> {
             // wanted as at some of the rest.
             let least = found.values.get(wanted - 1).or(found.values.last());
             let low = transform.is_series() && least.is_some_and(|p| *p < LOW);
-            let ended = found.reason != Reason::Restarts && !low;
+            // A value nearer to the place than those found, where the polynomial is lower than at all of them, would be missed.
+            let floor = found.values.last().copied().unwrap_or(0.0);
+            let last = values.get(wanted - 1).copied();
+            let reach = last.map_or(0.0, |v| (v - self.task.sigma).abs());
+            let hides =
+                transform.is_series() && found.values.len() < room && transform.dips(self.task.sigma, reach, floor);
+            let ended = found.reason != Reason::Restarts && !low && !hides;
             let good = ended && converged >= wanted.min(values.len());
             if good || self.counts.restarts >= most || turn == TURNS {
                 self.counts.norm = norm;
                 let reason = if good { Reason::Converged } else { Reason::Restarts };
+                // Pairs found within a spectrum may be others than the nearest.
+                let converged = if transform.is_series() && !good { 0 } else { converged };
                 return Ok(self.done(values, converged, recovered, good && found.verified, reason, transform.degree()));
             }
-            if again.is_none() && low {
+            if again.is_none() && (low || hides) {
                 self.counts.norm = norm;
-                return Ok(self.done(values, converged, recovered, false, Reason::Restarts, transform.degree()));
+                return Ok(self.done(values, 0, recovered, false, Reason::Restarts, transform.degree()));
             }
             match again {
-                Some(again) if !ended => transform = again(transform.degree())?,
+                Some(again) if hides && !low && found.reason != Reason::Restarts && moves % 2 == 0 => {
+                    // The same polynomial about another place, at which it is as low on either side.
+                    place = transform.balanced(self.task.sigma, reach, last.is_some_and(|v| v > self.task.sigma));
+                    moves += 1;
+                    transform = again(transform.degree(), place)?;
+                }
+                Some(again) if !ended => {
+                    moves += 1;
+                    transform = again((transform.degree() * 3 / 5).max(4), place)?;
+                }
                 _ => settings.tolerance = (0.1 * settings.tolerance).max(10.0 * settings.epsilon),
             }
             self.merge(values.len())?;
@@ -278,6 +311,9 @@ impl<T: Scalar> Solve<'_, '_, T> {
     fn end(&mut self) -> Result<Filtered> {
         let (known, which, many) = (self.task.known, self.task.settings.which, self.within.count);
         let [low, high] = self.probe(PROBE, 0)?.2;
+        if self.is_point([low, high]) {
+            return self.unfiltered();
+        }
         let mut counts = Counts::default();
         let brief = Settings { restarts: 2, verify: Verify::Off, ..self.within };
         let search = Search {
@@ -318,13 +354,16 @@ impl<T: Scalar> Solve<'_, '_, T> {
             points.extend(nodes);
             weights.extend(shares.iter().map(|w| 0.5 * w));
         }
+        if self.is_point([low, high]) {
+            return self.unfiltered();
+        }
         let (many, n) = (self.within.count, self.krylov.order());
         let width = window(&points, &weights, self.task.sigma, 1.5 * many as f64 / n as f64);
         let Task { sigma, degree, started, .. } = self.task;
         let transform = delta_filter([low, high], sigma, width, degree)?;
         // A degree that is too high leaves too little of what is wanted above the rest.
-        let lower = |before: usize| delta_filter([low, high], sigma, width, (before * 3 / 5).max(4));
-        let again: Option<&dyn Fn(usize) -> Result<Transform>> = if degree == 0 { Some(&lower) } else { None };
+        let other = |degree: usize, place: f64| delta_filter([low, high], place, width, degree);
+        let again: Option<&dyn Fn(usize, f64) -> Result<Transform>> = if degree == 0 { Some(&other) } else { None };
         self.finish(transform, low.abs().max(high.abs()), many, started, again)
     }
 }

@@ -10,6 +10,9 @@ const WHAT: &str = "singular values of a projected matrix";
 /// Sweeps over all pairs of columns; nearly diagonal matrices take two or three.
 const SWEEPS: usize = 60;
 
+/// Columns of smaller norm beside a matrix of size 1 count as 0: their numbers would be subnormal, without a direction.
+const NOTHING: f64 = 1e-290;
+
 /// A = P diag(s) Q^H of order k, column-major; the values are not sorted.
 pub struct Decomposition<W> {
     /// P, unitary.
@@ -94,6 +97,11 @@ fn pair<W>(k: usize, (p, q): (usize, usize), a: &mut [W]) -> (&mut [W], &mut [W]
 /// Makes two columns of `a` orthogonal, and turns those of `right` likewise; false where they are so to `limit`.
 fn turn<W: Scalar>(k: usize, columns: (usize, usize), limit: f64, a: &mut [W], right: &mut [W]) -> bool {
     let (x, y) = pair(k, columns, a);
+    for column in [&mut *x, &mut *y] {
+        if norm(column) < NOTHING {
+            column.fill(W::default());
+        }
+    }
     let (long, short) = (norm(x), norm(y));
     if long == 0.0 || short == 0.0 {
         return false;

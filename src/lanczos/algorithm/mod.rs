@@ -10,7 +10,7 @@
 //! | `transform`, `filter` | inverses and polynomials in the operator's place; solves with polynomials |
 //! | `bidiagonal`, `triplets` | Golub-Kahan-Lanczos for singular triplets; triplets of a pair of spaces |
 //! | `jacobi` | singular values of small matrices, each accurate to its own size |
-//! | `symmetry` | a test of operators without entries |
+//! | `symmetry`, `scale` | tests of operators without entries; of operators whose squares underflow |
 //! | `cullum`, `plain` | the plain recurrence with its test; eigenpairs from it |
 
 pub mod bidiagonal;
@@ -23,6 +23,7 @@ pub mod pairs;
 mod partial;
 pub mod plain;
 pub mod restart;
+pub mod scale;
 pub mod symmetry;
 pub mod transform;
 pub mod triplets;

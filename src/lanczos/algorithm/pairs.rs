@@ -10,6 +10,7 @@ use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
 use super::filter::{self, Task};
 use super::restart::{Counts, Report};
+use super::scale::expect_scale;
 use super::symmetry::explain;
 use super::transform::{Transform, Transformed};
 use super::verify::{Solved, columns, solve};
@@ -173,6 +174,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         };
         let (residuals, norm) = self.residuals(krylov, &solved)?;
         let count = solved.values.len();
+        expect_scale(krylov, norm, known + count)?;
         let products = if count == 0 { Vec::new() } else { krylov.gram(known, count)? };
         let orthogonality = self.check(krylov, &mut solved, (&residuals, &products), norm)?;
         let residual = residuals.iter().take(solved.converged).fold(0.0f64, |most, r| most.max(*r));
@@ -251,17 +253,17 @@ impl<'a, T: Scalar> Job<'a, T> {
     }
 
     /// The largest residual that a converged pair may have: the method's own criterion, and what rounding adds.
-    fn limit(&self, value: f64, norm: f64) -> f64 {
+    fn limit(&self, value: f64, norm: f64, restarts: usize) -> f64 {
         let s = &self.settings;
         if self.inverse {
             // (A - lambda) x = -(A - sigma) ((A - sigma)^-1 x - nu x) / nu, for the residual of the inverse on the right.
             let norm = norm + self.options.sigma.abs();
-            return s.tolerance * norm + s.rounding(norm);
+            return s.tolerance * norm + s.rounding(norm, restarts);
         }
         if self.is_filtered() || self.options.method == Method::Plain {
-            return s.tolerance * norm + s.rounding(norm);
+            return s.tolerance * norm + s.rounding(norm, restarts);
         }
-        s.limit(value, norm) + s.rounding(norm)
+        s.limit(value, norm) + s.rounding(norm, restarts)
     }
 
     /// Compares residuals and inner products of the vectors returned (`gram`, column-major) with what the method has
@@ -286,7 +288,8 @@ impl<'a, T: Scalar> Job<'a, T> {
             (root + 2.0 * (residuals[i] + residuals[j]) / gap).min(0.5)
         };
         let is_orthogonal = |i: usize| deviation(i, i) <= root && (0..i).all(|j| deviation(i, j) <= apart(i, j));
-        let good = |i: usize| residuals[i] <= self.limit(solved.values[i], norm) && is_orthogonal(i);
+        let good =
+            |i: usize| residuals[i] <= self.limit(solved.values[i], norm, solved.counts.restarts) && is_orthogonal(i);
         let converged = (0..solved.converged).take_while(|&i| good(i)).count();
         let largest = (0..count).flat_map(|i| (0..=i).map(move |j| (i, j)));
         let orthogonality = largest.fold(0.0f64, |most, (i, j)| most.max(deviation(i, j)));

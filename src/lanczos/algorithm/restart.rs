@@ -61,7 +61,7 @@ pub struct Found {
     pub complete: bool,
 }
 
-/// Told after every cycle: converged pairs, and the largest residual of those wanted, in units of the tolerance.
+/// Told after every cycle: converged pairs, and the largest residual of those wanted, infinite while none is known.
 pub type Report<'a> = dyn FnMut(usize, f64) -> Result<()> + 'a;
 
 /// A run in progress.
@@ -113,7 +113,7 @@ pub fn run<K: Krylov + ?Sized>(
         let near = |i: usize| residual(i) / search.settings.limit(theta[i], norm);
         let wanted = search.count.min(size);
         let converged = order[..wanted].iter().take_while(|&&i| exhausted || near(i) <= 1.0).count();
-        let worst = order[..wanted].iter().map(|&i| if exhausted { 0.0 } else { near(i) }).fold(0.0, f64::max);
+        let worst = order[..wanted].iter().map(|&i| residual(i)).fold(0.0, f64::max);
         report(converged, worst)?;
         let stopped = search.stop.is_some_and(|limit| {
             let best = order[0];
@@ -128,27 +128,18 @@ pub fn run<K: Krylov + ?Sized>(
         });
         let done = converged == wanted || exhausted || stopped;
         if done || restart >= search.settings.restarts {
-            let mut complete = exhausted;
-            let mut picked = pick(&order[..wanted], &y, size)?;
             let values: Vec<f64> = order[..wanted].iter().map(|&i| theta[i]).collect();
-            if search.tested && converged == wanted && !exhausted {
-                let bounds = Bounds::new(search.which, &values, search.settings.margin(run.counts.norm));
-                let bounds = bounds.on_complement((0..size).map(|i| (theta[i], residual(i))));
-                if run.loss.is_some() {
-                    // The test needs an orthonormal space.
-                    picked = pick(&order, &y, size)?;
-                    run.straighten(size, &mut picked)?;
-                    run.krylov.rotate(o, size, &picked, size)?;
-                }
-                let told = &mut || report(converged, worst);
-                complete = is_complete(run.krylov, o + size, bounds, search.settings, run.counts, told)?;
-                if run.loss.is_some() {
-                    return Ok(Found { values, converged, exhausted, stopped, complete });
-                }
-            } else {
-                run.straighten(size, &mut picked)?;
-            }
-            run.krylov.rotate(o, size, &picked, wanted)?;
+            let is_tested = search.tested && converged == wanted && !exhausted;
+            let bounds = Bounds::new(search.which, &values, search.settings.margin(run.counts.norm));
+            let mut ritz = alloc::with_capacity(WHAT, size)?;
+            ritz.extend(order.iter().map(|&i| (theta[i], residual(i))));
+            let (held, bounds) = if is_tested { bounds.on_complement(&ritz, wanted) } else { (wanted, bounds) };
+            let mut picked = pick(&order[..held], &y, size)?;
+            run.straighten(size, &mut picked)?;
+            run.krylov.rotate(o, size, &picked, held)?;
+            let told = &mut || report(converged, worst);
+            let complete = exhausted
+                || (is_tested && is_complete(run.krylov, o + held, bounds, search.settings, run.counts, told)?);
             return Ok(Found { values, converged, exhausted, stopped, complete });
         }
         run.counts.restarts += 1;
@@ -207,7 +198,16 @@ pub(super) fn projected<K: Krylov + ?Sized>(
         (0..size).for_each(|i| leading[i * size + i] = real::<Wide<K>>(1.0));
         return Ok((alloc::filled(WHAT, size, 0.0)?, leading));
     }
-    small(size, &leading)
+    let scale = power_of_two(leading.iter().map(|v| modulus(*v)).fold(0.0, f64::max));
+    leading.iter_mut().for_each(|v| *v = real::<Wide<K>>(1.0 / scale) * *v);
+    let (mut values, vectors) = small(size, &leading)?;
+    values.iter_mut().for_each(|v| *v *= scale);
+    Ok((values, vectors))
+}
+
+/// A power of two near a positive number: dense solvers are given matrices of size 1. 1 for what is not finite.
+pub(super) fn power_of_two(size: f64) -> f64 {
+    if size.is_finite() && size > 0.0 { size.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
 }
 
 /// A random unit vector in column `column`, orthogonal to all before it; false if there is none.

@@ -38,6 +38,42 @@ impl Transform {
         matches!(self, Self::Series { .. })
     }
 
+    /// The series at `x`, by Clenshaw's recurrence; 1 of other transforms.
+    fn value(&self, x: f64) -> f64 {
+        let Self::Series { center, half, coefficients } = self else { return 1.0 };
+        let t = (x - center) / half;
+        let (mut next, mut after) = (0.0, 0.0);
+        for c in coefficients.iter().skip(1).rev() {
+            (next, after) = (c + 2.0 * t * next - after, next);
+        }
+        coefficients.first().map_or(0.0, |c| c + t * next - after)
+    }
+
+    /// Angles of the ends of the interval `reach` about `place`, the larger one of the lower end.
+    fn angles(&self, place: f64, reach: f64) -> [f64; 2] {
+        let Self::Series { center, half, .. } = self else { return [0.0; 2] };
+        [place - reach, place + reach].map(|x| ((x - center) / half).clamp(-1.0, 1.0).acos())
+    }
+
+    /// Whether a series is below `floor` somewhere less than `reach` from `place`: it is looked at many times an oscillation.
+    pub fn dips(&self, place: f64, reach: f64, floor: f64) -> bool {
+        let Self::Series { center, half, coefficients } = self else { return false };
+        let [low, high] = self.angles(place, reach);
+        let parts = 8.0 * coefficients.len() as f64 * (low - high) / std::f64::consts::PI;
+        let parts = parts.clamp(32.0, 2e4).ceil();
+        let at = |part: usize| center + half * (high + (low - high) * part as f64 / parts).cos();
+        (0..=parts as usize).any(|part| self.value(at(part)) < floor - 1e-6 * floor.abs())
+    }
+
+    /// A place about which the same series is as low at one end of the interval `reach` about `place` as at the other, and a
+    /// little higher at the lower end, or without `is_above` at the upper one.
+    pub fn balanced(&self, place: f64, reach: f64, is_above: bool) -> f64 {
+        let Self::Series { center, half, .. } = self else { return place };
+        let [low, high] = self.angles(place, reach);
+        let aside = if is_above { 0.01 } else { -0.01 };
+        center + half * (0.5 * (low + high) + aside * (low - high)).cos()
+    }
+
     /// Products with the operator that one application takes.
     pub fn degree(&self) -> usize {
         match self {

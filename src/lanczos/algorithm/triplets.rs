@@ -76,6 +76,43 @@ pub fn complete<T: Scalar>(
     Ok(())
 }
 
+/// Makes the first `count` columns of both sides orthonormal to a few roundings. Each restart of a bidiagonalisation multiplies
+/// them by a matrix that is orthonormal to some roundings, so that their norms drift by about that many a restart.
+///
+/// # Errors
+/// As [`complete`].
+pub fn orthonormalise<T: Scalar>(sides: &mut dyn Sides<T>, count: usize) -> Result<()> {
+    for side in Side::BOTH {
+        let krylov = sides.side(side);
+        for j in 0..count {
+            let rest = finite(krylov.orthogonalise(j, j)?.after, "the norm of a singular vector")?;
+            // Columns that depend on each other stay as they are: `deviations` tells.
+            if rest > 0.5 {
+                krylov.scale(j, 1.0 / rest)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// For each of the first `count` columns the largest |x_i . x_j - delta_ij| with those up to it, of both sides.
+///
+/// # Errors
+/// As [`complete`].
+pub fn deviations<T: Scalar>(sides: &mut dyn Sides<T>, count: usize) -> Result<Vec<f64>> {
+    let mut most = alloc::filled(WHAT, count, 0.0f64)?;
+    for side in Side::BOTH.into_iter().filter(|_| count > 0) {
+        let gram = sides.side(side).gram(0, count)?;
+        for (i, row) in gram.chunks_exact(count).enumerate() {
+            for (j, dot) in row[..=i].iter().enumerate() {
+                let far = (dot.re() - if i == j { 1.0 } else { 0.0 }).hypot(dot.im());
+                most[i] = most[i].max(finite(far, "an inner product of singular vectors")?);
+            }
+        }
+    }
+    Ok(most)
+}
+
 /// Rotates the first `count` columns of both sides, which are orthonormal, so that U^H A V is diagonal and not negative, in the
 /// order of `which`; its diagonal. Column `work` of the long side is written to.
 ///

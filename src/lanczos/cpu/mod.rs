@@ -29,7 +29,6 @@ use crate::spmv::renumber::Way;
 use panel::Panel;
 
 pub(super) use part::CpuPart;
-pub(super) use sides::CpuSides;
 
 const WHAT: &str = "Krylov space";
 

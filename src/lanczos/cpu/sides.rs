@@ -3,34 +3,10 @@
 use super::CpuKrylov;
 use crate::error::Result;
 use crate::lanczos::krylov::Columns;
-use crate::lanczos::operator::Symmetric;
-use crate::lanczos::sides::{Side, Sides};
+use crate::lanczos::sides::{Pair, Side, Sides};
 use crate::scalar::Scalar;
 
-/// Columns of both sides on the host; the short one has the operator.
-pub struct CpuSides<'o, 'a, T: Scalar> {
-    short: CpuKrylov<'o, 'a, 'static, T>,
-    long: CpuKrylov<'o, 'static, 'static, T>,
-}
-
-impl<'o, 'a, T: Scalar> CpuSides<'o, 'a, T> {
-    /// Memory for `columns` vectors of each side; `operator` is A^H A or A A^H, whichever is of smaller order, and `longer` has
-    /// the other order.
-    ///
-    /// # Errors
-    /// Out of memory, the context's limit included.
-    pub fn new(
-        context: &std::sync::Arc<crate::context::Context>,
-        operator: &'o mut Symmetric<'a, T>,
-        longer: &'o mut Symmetric<'static, T>,
-        columns: usize,
-    ) -> Result<Self> {
-        let short = CpuKrylov::new(context, operator, None, columns)?;
-        Ok(Self { short, long: CpuKrylov::new(context, longer, None, columns)? })
-    }
-}
-
-impl<T: Scalar> Sides<T> for CpuSides<'_, '_, T> {
+impl<T: Scalar> Sides<T> for Pair<CpuKrylov<'_, '_, '_, T>, CpuKrylov<'_, '_, '_, T>> {
     fn side(&mut self, side: Side) -> &mut Columns<'_, T> {
         match side {
             Side::Short => &mut self.short,

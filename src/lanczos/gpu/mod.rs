@@ -49,7 +49,6 @@ use operator::{DeviceOperator, Ends};
 use steps::Steps;
 
 pub(super) use part::GpuPart;
-pub(super) use sides::GpuSides;
 
 const WHAT: &str = "Krylov space";
 

@@ -1,41 +1,14 @@
 //! Left and right singular vectors in device memory.
 
-use std::sync::Arc;
-
 use super::operator::Ends;
 use super::{GpuKrylov, Source, WHAT, column as region};
 use crate::alloc;
-use crate::context::Context;
 use crate::error::Result;
 use crate::lanczos::krylov::{Columns, Krylov};
-use crate::lanczos::operator::Symmetric;
-use crate::lanczos::sides::{Side, Sides};
+use crate::lanczos::sides::{Pair, Side, Sides};
 use crate::scalar::Scalar;
 
-/// Columns of both sides on the device; the short one has the operator.
-pub struct GpuSides<'o, 'a, T: Scalar> {
-    short: GpuKrylov<'o, 'a, 'static, T>,
-    long: GpuKrylov<'o, 'static, 'static, T>,
-}
-
-impl<'o, 'a, T: Scalar> GpuSides<'o, 'a, T> {
-    /// Memory for `columns` vectors of each side; `operator` is A^H A or A A^H, whichever is of smaller order, and `longer` has
-    /// the other order.
-    ///
-    /// # Errors
-    /// Out of memory on the device or the host; [`crate::error::Error::NoDevice`] without cuBLAS.
-    pub fn new(
-        context: &Arc<Context>,
-        operator: &'o mut Symmetric<'a, T>,
-        longer: &'o mut Symmetric<'static, T>,
-        columns: usize,
-    ) -> Result<Self> {
-        let short = GpuKrylov::new(context, operator, None, columns)?;
-        Ok(Self { short, long: GpuKrylov::new(context, longer, None, columns)? })
-    }
-}
-
-impl<T: Scalar> Sides<T> for GpuSides<'_, '_, T> {
+impl<T: Scalar> Sides<T> for Pair<GpuKrylov<'_, '_, '_, T>, GpuKrylov<'_, '_, '_, T>> {
     fn side(&mut self, side: Side) -> &mut Columns<'_, T> {
         match side {
             Side::Short => &mut self.short,

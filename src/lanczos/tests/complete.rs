@@ -68,6 +68,20 @@ pub(super) fn no_copy_is_missing_by_default(c: &Arc<Context>) {
             missed += usize::from(blind.values.iter().zip(&want).any(|(v, w)| (v - w).abs() > 1e-8));
         }
     }
+    for (name, a, want) in [
+        ("grid of 40 x 40", grid(c, 40, 40, false), sums(&path_values(40), &path_values(40))),
+        ("cycle of 500", cycle(c, 500), descending(cycle_values(500))),
+    ] {
+        for (count, seed) in [(3, 0), (4, 1), (5, 0), (5, 1)] {
+            let options = Options { count, seed, basis: 60, ..Options::default() };
+            let found = solve(c, &a, Kind::Matrix, &options);
+            near(&found.values, &want[..count], 1e-8, name);
+            assert!(found.info.verified, "{name}: {:?}", found.info);
+        }
+    }
+    let found = solve(c, &cycle(c, 200), Kind::NormalisedAdjacency, &Options { count: 3, ..Options::default() });
+    let want: Vec<f64> = descending(cycle_values(200))[..3].iter().map(|v| 0.5 * v).collect();
+    near(&found.values, &want, 1e-9, "normalised adjacency of the cycle of 200");
     // Else the test would prove nothing.
     assert!(missed >= 5, "{missed}");
 }

@@ -5,6 +5,7 @@ mod methods;
 mod operators;
 pub(super) mod orders;
 mod recorded;
+mod scales;
 mod singular;
 mod sizes;
 
@@ -101,6 +102,14 @@ on_both_backends! {
         the_karate_club_has_its_three_spectra
         the_photograph_has_the_recorded_eigenvalues
         a_stiffness_matrix_has_the_recorded_small_end_by_a_solve
+    ;
+    scales:
+        multiples_of_the_identity_are_solved_by_every_method
+        matrices_whose_squares_underflow_are_refused
+        spaces_of_many_vectors_are_solved_at_every_scale
+        what_is_nearest_is_found_or_the_solve_says_no
+        a_basis_that_is_given_is_used_on_small_matrices_too
+        a_verified_solve_takes_no_more_products_than_the_search
     ;
     singular:
         singular_values_come_through_either_operator

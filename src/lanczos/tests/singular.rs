@@ -41,6 +41,8 @@ fn found_by<T: Scalar>(c: &Arc<Context>, a: &Matrix, request: Request<'_, T>, op
         assert!((residual - found.residuals[k]).abs() <= 100.0 * eps * norm, "{residual}, not {}", found.residuals[k]);
     }
     assert_eq!(found.info.converged, options.count, "{:?}", found.info);
+    let told = found.info.orthogonality;
+    assert!(told < 100.0 * eps && (options.count * rows < 30 || told > 0.0), "{:?}", found.info);
     found
 }
 

@@ -1,0 +1,148 @@
+//! Operators that are 0, multiples of the identity, next to nothing, or whose eigenvalues are of high multiplicity.
+
+use super::*;
+use crate::lanczos::singular::{Request, singular_triplets};
+
+fn diagonal(c: &Arc<Context>, values: &[f64]) -> Matrix {
+    symmetric(c, values.len(), &values.iter().enumerate().map(|(i, v)| (i, i, *v)).collect::<Vec<_>>())
+}
+
+fn attempt(c: &Arc<Context>, a: &Matrix, options: &Options) -> crate::error::Result<Pairs<f64>> {
+    let mut operator = Symmetric::<f64>::new(c, a, Kind::Matrix, 0.0)?;
+    eigenpairs(c, &mut operator, options, &Given::default(), &Progress::none())
+}
+
+pub(super) fn multiples_of_the_identity_are_solved_by_every_method(c: &Arc<Context>) {
+    let base = Options { count: 3, ..Options::default() };
+    for (n, value) in [(1, 0.0), (64, 0.0), (65, 0.0), (130, 0.0), (130, 2.0), (130, -1e20)] {
+        let a = diagonal(c, &vec![value; n]);
+        let count = n.min(3);
+        let mut ways = vec![
+            Options { count, ..base },
+            Options { count, which: Which::Smallest, ..base },
+            Options { count, which: Which::LargestMagnitude, ..base },
+            Options { count, which: Which::BothEnds, ..base },
+            Options { count: 1, method: Method::Plain, ..base },
+        ];
+        if n > 64 {
+            let near = Options { which: Which::Nearest, sigma: 0.1, ..base };
+            ways.extend([
+                Options { filter: Filter::Chebyshev, ..base },
+                Options { filter: Filter::Chebyshev, which: Which::Smallest, ..base },
+                near,
+                Options { block: 2, ..base },
+            ]);
+        }
+        for options in ways {
+            let found = attempt(c, &a, &options).unwrap_or_else(|e| panic!("{n} times {value}, {options:?}: {e}"));
+            assert_eq!(found.info.converged, options.count, "{n} times {value}, {options:?}: {:?}", found.info);
+            near(&found.values, &vec![value; options.count], 1e-14 * value.abs(), "a multiple of the identity");
+        }
+    }
+}
+
+pub(super) fn matrices_whose_squares_underflow_are_refused(c: &Arc<Context>) {
+    let path: Vec<(usize, usize, f64)> = (1..100).map(|i| (i - 1, i, 1.0)).collect();
+    let scaled = |scale: f64| symmetric(c, 100, &path.iter().map(|(i, j, v)| (*i, *j, scale * v)).collect::<Vec<_>>());
+    let top = 2.0 * (std::f64::consts::PI / 101.0).cos();
+    let options = Options { count: 2, ..Options::default() };
+    for scale in [1e-120, 1e120] {
+        let found = attempt(c, &scaled(scale), &options).unwrap();
+        assert!((found.values[0] / scale - top).abs() < 1e-9 && found.info.verified, "{:?}", found.values);
+        assert!(found.residuals.iter().all(|r| *r > 0.0), "{:?}", found.residuals);
+    }
+    for scale in [1e-145, 1e-165, 1e-300] {
+        let e = attempt(c, &scaled(scale), &options).unwrap_err();
+        assert!(matches!(e, Error::Numerical(_)) && e.to_string().contains("squares of residuals underflow"), "{e}");
+        let a = scaled(scale);
+        let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
+        let e = tridiagonalise(c, &mut operator, 20, 0, None, &Progress::none()).unwrap_err();
+        assert!(e.to_string().contains("squares of residuals underflow"), "{e}");
+        let e = singular_triplets::<f64>(c, &a, Request::default(), &options, &Progress::none()).unwrap_err();
+        assert!(e.to_string().contains("squares of residuals underflow"), "{e}");
+    }
+    // The squares of singular values are beyond the type, the values within.
+    for scale in [1e-24f32, 1e-20, 1e19, 1e30] {
+        let single: Vec<(usize, usize, f32)> = path.iter().map(|(i, j, _)| (*i, *j, scale)).collect();
+        let a = symmetric(c, 100, &single);
+        for which in [Which::Largest, Which::Smallest] {
+            let options = Options { which, ..options };
+            let found = singular_triplets::<f32>(c, &a, Request::default(), &options, &Progress::none()).unwrap();
+            let angle = std::f64::consts::PI / 101.0 * if which == Which::Largest { 1.0 } else { 50.0 };
+            let want = 2.0 * angle.cos();
+            assert!((found.values[0] / f64::from(scale) - want).abs() < 1e-5, "{scale} {which:?}: {:?}", found.values);
+        }
+    }
+}
+
+pub(super) fn spaces_of_many_vectors_are_solved_at_every_scale(c: &Arc<Context>) {
+    let n = 150;
+    for scale in [1e-10, 1.0, 1e6] {
+        let entries: Vec<_> =
+            (0..3 * n).map(|k| (k % n, (k * k + 7 * k / n) % n, scale * (1.0 + (k % 5) as f64))).collect();
+        let entries: Vec<_> = entries.into_iter().filter(|(i, j, _)| i <= j).collect();
+        let a = symmetric(c, n, &entries);
+        let found = attempt(c, &a, &Options { count: n, ..Options::default() }).unwrap();
+        assert_eq!(found.info.converged, n, "{scale}: {:?}", found.info);
+    }
+}
+
+pub(super) fn what_is_nearest_is_found_or_the_solve_says_no(c: &Arc<Context>) {
+    let n = 100;
+    let complete = edges((0..n).flat_map(|i| (0..i).map(move |j| (i, j))));
+    let star = edges((1..n).map(|i| (0, i)));
+    let root = ((n - 1) as f64).sqrt();
+    let mut of_complete = vec![-1.0; n];
+    of_complete[0] = (n - 1) as f64;
+    let mut of_star = vec![0.0; n];
+    (of_star[0], of_star[1]) = (root, -root);
+    let mut of_one = vec![0.0; n];
+    of_one[0] = 1.0;
+    let of_cube: Vec<f64> = (0..128u32).map(|v| 7.0 - 2.0 * f64::from(v.count_ones())).collect();
+    let (mut solved, mut all) = (0, 0);
+    for (name, a, values, places) in [
+        ("complete", symmetric(c, n, &complete), of_complete, vec![60.0]),
+        ("star", symmetric(c, n, &star), of_star, vec![6.0, 4.0, -7.0, 9.0]),
+        ("one", symmetric(c, n, &[(0, 0, 1.0)]), of_one, vec![0.7]),
+        ("cube", symmetric(c, 128, &edges(cube(7))), of_cube, vec![-5.3, 0.9]),
+    ] {
+        for sigma in places {
+            for count in [1, 2] {
+                let options = Options { count, which: Which::Nearest, sigma, restarts: 40, ..Options::default() };
+                let found = attempt(c, &a, &options).unwrap();
+                let mut want: Vec<f64> = values.iter().map(|v| (v - sigma).abs()).collect();
+                want.sort_by(f64::total_cmp);
+                all += 1;
+                if found.info.converged == count {
+                    let far: Vec<f64> = found.values.iter().map(|v| (v - sigma).abs()).collect();
+                    near(&far, &want[..count], 1e-6, &format!("{name} at {sigma}"));
+                    solved += 1;
+                }
+            }
+        }
+    }
+    // Else a refusal of everything would pass.
+    assert!(2 * solved > all, "{solved} of {all}");
+}
+
+pub(super) fn a_basis_that_is_given_is_used_on_small_matrices_too(c: &Arc<Context>) {
+    let values: Vec<f64> = (0..60).map(f64::from).collect();
+    let a = diagonal(c, &values);
+    for (basis, taken) in [(0, 60), (12, 12), (60, 60)] {
+        let found = attempt(c, &a, &Options { count: 3, basis, ..Options::default() }).unwrap();
+        near(&found.values, &[59.0, 58.0, 57.0], 1e-7, "a small matrix");
+        assert_eq!((found.info.basis, found.info.restarts > 0), (taken, basis == 12), "{:?}", found.info);
+    }
+}
+
+pub(super) fn a_verified_solve_takes_no_more_products_than_the_search(c: &Arc<Context>) {
+    let a = golden(c, "as-caida20071105");
+    let products = |verify: Verify| {
+        let found = solve(c, &a, Kind::Matrix, &Options { count: 10, verify, ..Options::default() });
+        assert_eq!(found.info.verified, verify != Verify::Off);
+        found.info.products
+    };
+    let [off, auto, on] = [Verify::Off, Verify::Auto, Verify::On].map(products);
+    // The search alone takes 45 more, the test 25.
+    assert!(off < auto && auto <= off + 35 && auto < on, "{off} {auto} {on}");
+}

@@ -1,0 +1,218 @@
+/* What a success promises, as the info tells it; and options that a call cannot use, each refused by its name. */
+#include "spectra.h"
+
+enum { N = 120 };
+
+static purlin_context *context, *other;
+static purlin_tensor *start;
+static purlin_matrix *graph, *inverse;
+static const double pi = 3.14159265358979323846;
+
+/* Options with other values than their defaults. */
+static const char *const names[] = {"sigma", "basis", "restarts", "verify", "method", "block", "orthogonality", "filter",
+                                    "degree", "order", "contexts_count", "check_symmetry", "options->start", "shift", "kind",
+                                    "which", "tolerance", "count"};
+
+static void set(purlin_lanczos_options *o, const char *name) {
+  static const purlin_context *further[1];
+  if (!strcmp(name, "sigma")) o->sigma = 0.5;
+  if (!strcmp(name, "basis")) o->basis = 40;
+  if (!strcmp(name, "restarts")) o->restarts = 400;
+  if (!strcmp(name, "verify")) o->verify = PURLIN_LANCZOS_VERIFY_ON;
+  if (!strcmp(name, "method")) o->method = PURLIN_LANCZOS_METHOD_PLAIN;
+  if (!strcmp(name, "block")) o->block = 2;
+  if (!strcmp(name, "orthogonality")) o->orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+  if (!strcmp(name, "filter")) o->filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
+  if (!strcmp(name, "degree")) o->degree = 10;
+  if (!strcmp(name, "order")) o->order = PURLIN_ORDER_DEGREE;
+  if (!strcmp(name, "contexts_count")) further[0] = other, o->contexts = further, o->contexts_count = 1;
+  if (!strcmp(name, "check_symmetry")) o->check_symmetry = 1;
+  if (!strcmp(name, "options->start")) o->start = start;
+  if (!strcmp(name, "shift")) o->shift = 1;
+  if (!strcmp(name, "kind")) o->kind = PURLIN_LANCZOS_LAPLACIAN;
+  if (!strcmp(name, "which")) o->which = PURLIN_LANCZOS_BOTH_ENDS;
+  if (!strcmp(name, "tolerance")) o->tolerance = 1e-6;
+  if (!strcmp(name, "count")) o->count = 3;
+}
+
+/* The calls, and the options that each has to refuse, by words with blanks around them. */
+enum { RESTART, PLAIN, FILTER, NEAREST, SOLVE, SINGULAR, TRIDIAGONALISE, DENSITY, EMBED, CLUSTER, FIEDLER, CALLS };
+
+static const char *const refused[CALLS] = {
+    [RESTART] = " sigma degree options->start ",
+    [PLAIN] = " sigma restarts verify block orthogonality filter degree options->start ",
+    [FILTER] = " sigma block orthogonality options->start which ",
+    [NEAREST] = " block orthogonality options->start ",
+    [SOLVE] = " orthogonality degree options->start ",
+    [SINGULAR] = " sigma degree order contexts_count check_symmetry shift kind which ",
+    [TRIDIAGONALISE] = " sigma basis restarts verify method block orthogonality filter degree contexts_count options->start which "
+                       "tolerance ",
+    [DENSITY] = " sigma basis restarts verify method block orthogonality filter degree contexts_count options->start which "
+                "tolerance ",
+    [EMBED] = " sigma degree order options->start shift kind which ",
+    [CLUSTER] = " sigma degree order options->start shift kind which ",
+    [FIEDLER] = " sigma orthogonality degree order options->start shift kind which count ",
+};
+
+static purlin_lanczos_options plain_options(int which) {
+  purlin_lanczos_options o = lanczos(2, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  if (which == PLAIN) o.method = PURLIN_LANCZOS_METHOD_PLAIN;
+  if (which == FILTER) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
+  if (which == NEAREST || which == SOLVE) o.which = PURLIN_LANCZOS_NEAREST, o.sigma = 0.3;
+  if (which == FIEDLER) o.count = 1;
+  return o;
+}
+
+/* Makes a call; its message goes to `told`. */
+static purlin_status call(int which, const purlin_lanczos_options *o, char told[400]) {
+  static double values[6], vector[N], points[200], weights[200], embedded[6 * N];
+  static int64_t labels[N];
+  const int64_t length = N;
+  purlin_tensor *list = vector_of(context, PURLIN_F64, o->count, values), *one = NULL, *two = NULL;
+  purlin_matrix *columns = NULL;
+  purlin_status status;
+  int64_t found = 0;
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, o->count, N, embedded, &columns));
+  if (which == CLUSTER)
+    OK(purlin_tensor_borrow(context, PURLIN_I64, 0, 1, &length, NULL, labels, &one));
+  else
+    one = vector_of(context, PURLIN_F64, which == DENSITY ? 40 : N, which == DENSITY ? points : vector);
+  two = vector_of(context, PURLIN_F64, 40, weights);
+  switch (which) {
+    case SOLVE: status = purlin_lanczos_solve(graph, NULL, o, NULL, NULL, inverse, list, NULL, NULL, NULL); break;
+    case SINGULAR: status = purlin_lanczos_singular(graph, NULL, o, NULL, list, NULL, NULL, NULL); break;
+    case TRIDIAGONALISE:
+      status = purlin_lanczos_tridiagonalise(graph, NULL, o, 20, NULL, points, weights, &found);
+      break;
+    case DENSITY: status = purlin_graph_density(graph, NULL, o, 20, 2, one, two, &found); break;
+    case EMBED: status = purlin_graph_embed(graph, NULL, o, 0, columns, NULL, NULL); break;
+    case CLUSTER: status = purlin_graph_cluster(graph, NULL, o, 0, 2, one, NULL, NULL); break;
+    case FIEDLER: status = purlin_graph_fiedler(graph, NULL, 0, o, NULL, one, NULL); break;
+    default: status = purlin_lanczos_solve(graph, NULL, o, NULL, NULL, NULL, list, NULL, NULL, NULL);
+  }
+  snprintf(told, 400, "%s", purlin_last_error_message());
+  OK(purlin_tensor_destroy(two));
+  OK(purlin_tensor_destroy(one));
+  OK(purlin_tensor_destroy(list));
+  OK(purlin_matrix_destroy(columns));
+  return status;
+}
+
+static void options(void) {
+  char told[400], word[40];
+  size_t k;
+  int which;
+  for (which = 0; which < CALLS; which++) {
+    purlin_lanczos_options o = plain_options(which);
+    if (which != SOLVE) {
+      purlin_status status = call(which, &o, told);
+      CHECK(status == PURLIN_SUCCESS || status == PURLIN_ERROR_NO_CONVERGENCE);
+      if (status != PURLIN_SUCCESS) fprintf(stderr, "call %d: %s\n", which, told);
+    }
+    for (k = 0; k < COUNT(names); k++) {
+      int is_refused, is_named;
+      purlin_status status;
+      snprintf(word, sizeof word, " %s ", names[k]);
+      o = plain_options(which);
+      set(&o, names[k]);
+      status = call(which, &o, told);
+      is_named = !strncmp(told, names[k], strlen(names[k])) && told[strlen(names[k])] == ':';
+      is_refused = status == PURLIN_ERROR_INVALID_ARGUMENT && is_named;
+      if (is_refused != (strstr(refused[which], word) != NULL))
+        fprintf(stderr, "call %d with %s: %d \"%s\"\n", which, names[k], (int)status, told);
+      CHECK(is_refused == (strstr(refused[which], word) != NULL));
+    }
+  }
+}
+
+/* y = scale x, element by element, with a shift: the diagonal 0, 1, 2 .., and what solves with it. */
+typedef struct {
+  double sigma;
+  int inverts;
+} diagonal;
+
+static int32_t multiply(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
+                        uint64_t cuda_stream, void *user) {
+  const diagonal *d = user;
+  int64_t i, k;
+  (void)adjoint, (void)cuda_stream;
+  for (k = 0; k < count; k++)
+    for (i = 0; i < N; i++) {
+      double value = ((const double *)x)[k * ldx + i];
+      ((double *)y)[k * ldy + i] = d->inverts ? value / ((double)i - d->sigma) : value * (double)i;
+    }
+  return 0;
+}
+
+static void infos(void) {
+  static diagonal plain = {0, 0}, right = {30.3, 1}, wrong = {30.3 + 1e-6, 1};
+  purlin_matrix *own = NULL, *solves[2] = {NULL, NULL};
+  double values[3], exact;
+  purlin_tensor *list = vector_of(context, PURLIN_F64, 3, values);
+  const purlin_context *further[1];
+  purlin_lanczos_options o;
+  purlin_lanczos_info info;
+  int way;
+  further[0] = other;
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, multiply, &plain, PURLIN_HOST, &own));
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, multiply, &right, PURLIN_HOST, &solves[0]));
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, multiply, &wrong, PURLIN_HOST, &solves[1]));
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  CHECK(info.verified == 0 && info.reserved == 0 && info.residual == 0 && info.orthogonality == 0);
+  for (way = 0; way < 7; way++) {
+    OK(purlin_lanczos_info_init(&info, sizeof info));
+    o = lanczos(3, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+    if (way == 1) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
+    if (way == 2) o.contexts = further, o.contexts_count = 1;
+    if (way == 3) o.block = 2;
+    if (way == 4) o.verify = PURLIN_LANCZOS_VERIFY_OFF;
+    if (way == 6) {
+      OK(purlin_lanczos_singular(graph, NULL, &o, NULL, list, NULL, NULL, &info));
+    } else {
+      OK(purlin_lanczos_solve(way == 5 ? own : graph, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info));
+    }
+    CHECK(info.verified == (way != 4) && info.reserved == 0 && info.converged == 3);
+    CHECK(info.reason == PURLIN_LANCZOS_CONVERGED);
+    /* Never exactly 0 of vectors that were computed. */
+    CHECK(info.residual > 0 && info.residual < 1e-7 * info.norm);
+    CHECK(info.orthogonality > 0 && info.orthogonality < 1e-11);
+    exact = way == 5 ? N - 1 : 2 * cos(pi / (N + 1));
+    CHECK(near(values[0], exact, 1e-9));
+  }
+  /* A solve with another matrix than is said. */
+  for (way = 0; way < 2; way++) {
+    o = lanczos(3, PURLIN_LANCZOS_NEAREST, PURLIN_LANCZOS_MATRIX);
+    o.sigma = 30.3;
+    if (way == 0) {
+      OK(purlin_lanczos_solve(own, NULL, &o, NULL, NULL, solves[0], list, NULL, NULL, &info));
+      CHECK(info.reason == PURLIN_LANCZOS_CONVERGED && info.verified == 1 && near(values[0], 30, 1e-9));
+    } else {
+      FAILS(PURLIN_ERROR_NO_CONVERGENCE, "contradict",
+            purlin_lanczos_solve(own, NULL, &o, NULL, NULL, solves[1], list, NULL, NULL, &info));
+      CHECK(info.reason == PURLIN_LANCZOS_CONTRADICTED && info.converged < 3 && info.verified == 0 && info.count == 3);
+    }
+  }
+  OK(purlin_tensor_destroy(list));
+  OK(purlin_matrix_destroy(solves[1]));
+  OK(purlin_matrix_destroy(solves[0]));
+  OK(purlin_matrix_destroy(own));
+}
+
+int main(void) {
+  static double ones[N];
+  int i;
+  context = cpu_context(2);
+  other = cpu_context(1);
+  for (i = 0; i < N; i++) ones[i] = 1;
+  start = vector_of(context, PURLIN_F64, N, ones);
+  graph = path_graph(context, N);
+  inverse = path_graph(context, N);
+  options();
+  infos();
+  OK(purlin_matrix_destroy(inverse));
+  OK(purlin_matrix_destroy(graph));
+  OK(purlin_tensor_destroy(start));
+  OK(purlin_context_destroy(other));
+  OK(purlin_context_destroy(context));
+  return finish();
+}
