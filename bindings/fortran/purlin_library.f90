@@ -140,7 +140,7 @@ contains
     if (o%status /= PURLIN_SUCCESS .or. status == PURLIN_SUCCESS) return
     o%status = status
     o%message = purlin_last_error_message()
-    if (counts_from_zero(o%message)) o%message = o%message // ' (counted from 0)'
+    if (counts_from_zero(o%message)) o%message = trim(o%message) // ' (counted from 0)'
   end subroutine
 
   !> Whether a message of the library names cores, bonds, sites or elements by number: the library counts them from 0.
