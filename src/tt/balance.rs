@@ -30,7 +30,8 @@ fn limit(dtype: DType) -> i64 {
 /// # Errors
 /// Out of memory.
 pub(super) fn balanced(context: &Arc<Context>, train: &TensorTrain) -> Result<Option<TensorTrain>> {
-    if train.is_device() || train.is_uniform() || train.shape().len() < 2 {
+    let (one, ring) = (train.shape().len() == 1, train.shape().is_cyclic());
+    if train.is_device() || (one && !ring) || (!one && train.is_uniform()) {
         return Ok(None);
     }
     with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train))

@@ -96,3 +96,19 @@ fn the_size_of_what_a_bond_carries_changes_nothing() {
         }
     }
 }
+
+#[test]
+fn a_ring_of_one_core_is_balanced_too() {
+    let c = cpu(1);
+    let x = Plain::uniform_ranks(1, 3, 4, true, false, 303);
+    let y = Plain::uniform_ranks(1, 3, 3, true, false, 304);
+    let (tx, ty) = (x.train(&c, DType::F64), y.train(&c, DType::F64));
+    let (gx, gy) = (gauged(&x, 330, 1).train(&c, DType::F64), gauged(&y, 330, 2).train(&c, DType::F64));
+    let unit = identity(&c, DType::F64, &[3]).unwrap();
+    let mut s = session(&c, Options::default());
+    let size = 1e-12 * s.norm(None, &tx, None).unwrap().0 * s.norm(None, &ty, None).unwrap().0;
+    let wanted = s.inner_scaled(None, &tx, &ty, None).unwrap().0;
+    close(s.inner_scaled(None, &gx, &gy, None).unwrap().0, wanted, size, "inner");
+    let found = s.sandwich(None, &Trains::new(&gx, Some(&unit), &gy), None).unwrap().0;
+    close(found, wanted, size, "sandwich");
+}
