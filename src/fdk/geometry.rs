@@ -226,7 +226,8 @@ impl Geometry {
             let [_, row, depth] = view.matrix.map(|m| [m[0], m[1], m[2]]);
             let focal = norm(std::array::from_fn(|k| row[k] - view.principal_row * depth[k]));
             let held = view.source_to_detector / focal;
-            if !((pitch / held - 1.0).abs() <= 0.05) {
+            let off = (pitch / held - 1.0).abs();
+            if off.is_nan() || off > 0.05 {
                 let problem = format!("is {pitch}, the matrix of view {n} holds {held:.6}: give that, or 0");
                 return Err(Error::invalid("row_pitch", problem));
             }

@@ -32,7 +32,7 @@ fn entry(is_noise: bool, i: usize, j: usize) -> f64 {
     let low = hash(i, 1) * hash(2, j) + hash(i, 3) * hash(4, j);
     match is_noise {
         true => hash(i, j),
-        false if (i * 31 + j * 17) % 41 == 0 => low + 5.0,
+        false if (i * 31 + j * 17).is_multiple_of(41) => low + 5.0,
         false => low,
     }
 }

@@ -73,13 +73,16 @@ const SAFETY: f64 = 2.25;
 /// A block of the basis, and A^H times it.
 type Block<M, P> = (P, M);
 
-/// The next block of the basis; `None` if nothing but rounding errors is left. Beside it what the basis leaves of
-/// ||A||_F^2, as the sketch sees it.
+/// What the basis leaves of ||A||_F^2, as the sketch sees it, and the next block: `None` if nothing but rounding errors
+/// is left.
+type Drawn<M, P> = (f64, Option<Block<M, P>>);
+
+/// The next block of the basis.
 fn next_block<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     basis: &Basis<O::Matrix, O::Tall>,
     width: usize,
-) -> Result<(f64, Option<Block<O::Matrix, O::Tall>>)> {
+) -> Result<Drawn<O::Matrix, O::Tall>> {
     let first = u32::try_from(basis.rank).unwrap_or(u32::MAX);
     let mut w = run.ops.zeros("sketch", run.ops.columns(), width)?;
     run.ops.fill(&mut w, &run.task.sketch, 0, first)?;

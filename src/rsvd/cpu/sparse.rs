@@ -158,7 +158,7 @@ fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
         if stripe.is_empty() {
             return Ok(());
         }
-        context.pool().run(|| stripe.into_par_iter().try_for_each(|item| form(item)))?;
+        context.pool().run(|| stripe.into_par_iter().try_for_each(form))?;
     }
 }
 

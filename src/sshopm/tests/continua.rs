@@ -307,12 +307,12 @@ fn options_of_the_search_are_refused_for_matrices() {
     let a = symmetric::<f64>(&c, 2, 3, &[1.0, 0.0, 0.0, 2.0, 0.0, 3.0]);
     let none = AllOptions::default();
     for (name, o) in [
-        ("starts", AllOptions { starts: 100, ..none.clone() }),
-        ("max_starts", AllOptions { max_starts: 100, ..none.clone() }),
-        ("max_iterations", AllOptions { max_iterations: 100, ..none.clone() }),
-        ("tolerance", AllOptions { tolerance: 1e-8, ..none.clone() }),
-        ("merge_angle", AllOptions { merge_angle: 1e-3, ..none.clone() }),
-        ("merge_value", AllOptions { merge_value: 1e-3, ..none.clone() }),
+        ("starts", AllOptions { starts: 100, ..none }),
+        ("max_starts", AllOptions { max_starts: 100, ..none }),
+        ("max_iterations", AllOptions { max_iterations: 100, ..none }),
+        ("tolerance", AllOptions { tolerance: 1e-8, ..none }),
+        ("merge_angle", AllOptions { merge_angle: 1e-3, ..none }),
+        ("merge_value", AllOptions { merge_value: 1e-3, ..none }),
     ] {
         let mut results = crate::sshopm::Results::default();
         let run = crate::sshopm::all(&c, None, &a, &o, &mut results, None, None, &crate::progress::Progress::none());

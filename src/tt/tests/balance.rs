@@ -12,7 +12,7 @@ fn gauged(x: &Plain, range: i32, seed: u64) -> Plain {
     let d = x.modes.len();
     let ring = x.ranks[0] > 1;
     let exponent = |bond: usize, b: usize| {
-        if bond % d == 0 && !ring {
+        if bond.is_multiple_of(d) && !ring {
             return 0;
         }
         // Ends of the range, so that the worst is met.

@@ -401,7 +401,7 @@ fn memory_is_charged_and_given_back() {
         // The workspace of cuBLAS takes at most an eighth of what is left, so that several fit.
         let mut ops = GpuAlgebra::new(&context, &gpu, &stream).unwrap();
         let one = context.device_budget().used();
-        assert!(one >= 64 << 10 && one <= (6 << 20) + 1024, "{one} bytes");
+        assert!((64 << 10..=(6 << 20) + 1024).contains(&one), "{one} bytes");
         assert_eq!(ops.blas().own_workspace_bytes(), 4 << 20);
         let other = GpuAlgebra::new(&context, &gpu, &stream).unwrap();
         assert_eq!(context.device_budget().used(), 2 * one);
