@@ -76,12 +76,15 @@ struct Procedure {
     interfaces: Vec<String>,
 }
 
+/// Generic names with their procedures.
+type Generics = Vec<(String, Vec<String>)>;
+
 #[derive(Default)]
 struct Unit {
-    /// Name of a type, and its generic names with their procedures.
-    types: Vec<(String, Vec<(String, Vec<String>)>)>,
-    /// Generic names of the module with their procedures.
-    generics: Vec<(String, Vec<String>)>,
+    /// Names of types and the generic names bound to them.
+    types: Vec<(String, Generics)>,
+    /// Those of the module.
+    generics: Generics,
     public: Vec<String>,
     procedures: BTreeMap<String, Procedure>,
 }
