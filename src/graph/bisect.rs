@@ -131,8 +131,8 @@ pub fn fiedler(
 /// Cuts a graph by a vector, O(nnz + n log n).
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a graph that is not square, another length of the vector or numbers that are not finite;
-/// [`Error::NotSupported`] for values on a device; [`Error::OutOfMemory`].
+/// [`Error::InvalidArgument`] for a graph that is not square, another length of the vector, or numbers or weights that are
+/// not finite; [`Error::NotSupported`] for values on a device; [`Error::OutOfMemory`].
 pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     let rows = graph_rows(graph)?;
     let n = graph.rows();
@@ -148,6 +148,13 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     order.extend(0..n);
     // The places make the order total, and sorting in place allocates nothing.
     order.sort_unstable_by(|&i: &usize, &j: &usize| vector[i].total_cmp(&vector[j]).then(i.cmp(&j)));
+    let weights = Weights::new(graph)?;
+    for i in 0..n {
+        if let Some(k) = rows.row(i).find(|&k| !weights.at(k).is_finite()) {
+            let problem = format!("the weight at row {i}, column {} is {}", rows.col(k), weights.at(k));
+            return Err(Error::invalid("graph", problem));
+        }
+    }
     let below = match how {
         Cut::Sign => order.partition_point(|&i| vector[i] < 0.0),
         Cut::Median => n / 2,
@@ -155,7 +162,6 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     };
     let mut sides = alloc::filled(WHAT, n, true)?;
     order[..below].iter().for_each(|&i| sides[i] = false);
-    let weights = Weights::new(graph)?;
     let (mut cut, mut volumes) = (0.0, [0.0, 0.0]);
     for i in 0..n {
         for k in rows.row(i) {

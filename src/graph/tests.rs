@@ -347,3 +347,15 @@ fn a_sweep_finds_the_least_cut_beside_vertices_without_edges() {
         assert!(found.normalised_cut <= least * (1.0 + 1e-12), "{seed}: {}, not {least}", found.normalised_cut);
     }
 }
+
+#[test]
+fn weights_that_are_not_finite_are_named_when_a_graph_is_cut() {
+    let c = cpu(1);
+    for bad in [f64::NAN, f64::INFINITY] {
+        let a = from_entries(&c, (3, 3), &[(0, 1, 1.0), (1, 0, 1.0), (1, 2, bad), (2, 1, bad)]);
+        for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
+            let told = bisect(&a, &[-1.0, 0.0, 1.0], how).unwrap_err().to_string();
+            assert!(told.contains("row 1, column 2"), "{told}");
+        }
+    }
+}

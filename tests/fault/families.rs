@@ -166,7 +166,10 @@ fn all(f: &Fixture, order: i32) -> Call {
     (r.residuals, r.classes, r.hessian, r.basins) = (all.residuals, all.classes, all.hessian, all.basins);
     let (sum, expected) = (f.dense(PURLIN_I32, &[f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
     let mut o = initialised!(purlin_sshopm_all_options, purlin_sshopm_all_options_init);
-    (o.starts, o.max_starts) = (20, 20);
+    // Matrices have no search that starts could be given to.
+    if order > 2 {
+        (o.starts, o.max_starts) = (20, 20);
+    }
     Box::new(move || {
         c!(purlin_sshopm_all(context, null(), tensors, &raw const o, &raw const r, sum, expected, null_mut()))
     })

@@ -381,7 +381,8 @@ def counts(rng: np.random.Generator, bench: Bench) -> None:
             require(found == want, f"counts {way} {given.dtype} dark {dark} {precision}: not finite, clamped, negative are {found}, exact {want}")
             require(info.pixels_sanitized == (want[0] if sanitize else 0), f"counts {way}: {info.pixels_sanitized} are replaced")
             spoilt = not np.isfinite(volumes[way]).all()
-            require(spoilt == (want[0] > 0 and not sanitize), f"counts {way}: {want[0]} pixels, sanitize {sanitize}, spoilt {spoilt}")
+            # A row of the panel that no voxel reads spoils nothing.
+            require(not spoilt or (want[0] > 0 and not sanitize), f"counts {way}: {want[0]} pixels, sanitize {sanitize}, spoilt {spoilt}")
     bench.outcomes["solved"] += 1
 
 
@@ -477,7 +478,8 @@ def limits(rng: np.random.Generator, bench: Bench) -> None:
     geometry = purlin.fdk.Geometry(columns, rows, angles=orders(rng, 40, None), **g)
     lines = rng.standard_normal((40, rows, columns)).astype(np.float32)
     grid = purlin.fdk.Grid.centred((37, 31, 43), (2.0, 2.0, 2.0))
-    want = bench.call(purlin.fdk.reconstruct, lines, geometry, grid, context=bench.context)
+    with purlin.Context("cpu") as unlimited:
+        want = bench.call(purlin.fdk.reconstruct, lines, geometry, grid, context=unlimited)
     limit = int(2 ** rng.uniform(15, 25))
     pushed = rng.random() < 0.4
     with purlin.Context("cpu", threads=int(pick(rng, 1, 2)), host_memory_limit=limit) as context:

@@ -351,7 +351,9 @@ def cancellation(rng: np.random.Generator, bench: Bench) -> None:
     try:
         given = purlin.Matrix.csr(made.indptr, made.indices, made.data, made.shape, context=small)
         found = purlin.lanczos.run(given, k, context=small, **options)
-        require(np.array_equal(found.pairs.values, before.pairs.values), f"{name} n={n} k={k}: other values under a limit of {limit}")
+        with purlin.Context("cpu", threads=1) as unlimited:
+            plain = purlin.lanczos.run(a, k, context=unlimited, **options)
+        require(np.array_equal(found.pairs.values, plain.pairs.values), f"{name} n={n} k={k}: other values under a limit of {limit}")
         bench.outcomes["within the limit"] += 1
     except MemoryError:
         bench.outcomes["no memory"] += 1
@@ -423,13 +425,15 @@ def singular_values(rng: np.random.Generator, bench: Bench) -> None:
     a = ((u * s) @ v.conj().T).astype(dtype)
     k = int(rng.integers(1, min(r, 9) + 1))
     label = f"singular {kind} {m}x{n} k={k} {np.dtype(dtype).name}"
+    eps = epsilon(dtype)
+    tolerance = 1e-8 if eps < 1e-10 else 1e-5
     found = bench.call(
         purlin.lanczos.singular, csr(a, bench) if rng.random() < 0.5 else np.asfortranarray(a), k, context=bench.context,
-        seed=int(rng.integers(1 << 30)), allowed=(purlin.NoConvergence, purlin.InvalidArgument, purlin.NotSupported),
+        seed=int(rng.integers(1 << 30)), tolerance=tolerance,
+        allowed=(purlin.NoConvergence, purlin.InvalidArgument, purlin.NotSupported),
     )
     t = found.triplets
     exact = np.linalg.svd(a.astype(np.complex128), compute_uv=False)[:k]
-    eps = epsilon(dtype)
     limit = max(200 * eps, 1e-9 if eps < 1e-10 else 0) * max(exact[0], np.finfo(np.float64).tiny)
     require(np.abs(np.sort(t.values)[::-1] - exact).max() <= limit, f"{label}: values {t.values}, exact {exact}")
     orthonormal(t.u, 1e4 * eps, f"{label}: u")
@@ -437,7 +441,9 @@ def singular_values(rng: np.random.Generator, bench: Bench) -> None:
     residual = max(
         np.linalg.norm(a @ t.v - t.u * t.values, axis=0).max(), np.linalg.norm(a.conj().T @ t.u - t.v * t.values, axis=0).max()
     )
-    require(residual <= 1e4 * eps * max(exact[0], np.finfo(np.float64).tiny), f"{label}: residual {residual:.2e}")
+    # Twice the tolerance is what the documentation promises.
+    promised = max(2 * tolerance, 1e4 * eps) * max(exact[0], np.finfo(np.float64).tiny)
+    require(residual <= promised, f"{label}: residual {residual:.2e}")
     bench.outcomes["solved"] += 1
 
 

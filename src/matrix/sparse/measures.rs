@@ -184,14 +184,17 @@ where
         let (rows, pool) = (self.rows, context.pool());
         let entries = if rows == 0 { 0 } else { (self.row)(rows - 1).end };
         let count = pool.threads().min(entries / LEAST + 1);
-        // As many entries for each.
-        let cut = |part: usize| partition(0..rows, |j| (self.row)(j).end <= entries / count * part);
+        // As many entries for each. Rows that are empty have columns to look at.
+        let cut = |part: usize| match part {
+            0 => 0,
+            _ if part == count => rows,
+            _ => partition(0..rows, |j| (self.row)(j).end <= entries / count * part),
+        };
         with_scalar!(dtype, "a", T => {
             let held = held.map(|h| h.as_slice::<T>()).transpose()?;
             let parts: Vec<Result<bool>> = pool.run_here(|| {
                 let work = |part: usize| {
-                    let last = if part + 1 == count { rows } else { cut(part + 1) };
-                    self.mirrored_from(cut(part)..last, held, limit)
+                    self.mirrored_from(cut(part)..cut(part + 1), held, limit)
                 };
                 (0..count).into_par_iter().map(work).collect()
             });

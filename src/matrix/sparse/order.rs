@@ -122,8 +122,10 @@ impl<'a> Search<'a> {
             let (mut levels, mut last) = self.run(start, done);
             // Towards the end of the graph: from the far side, as long as that is further away.
             while let Some(&far) = self.list[last..].iter().min_by_key(|&&v| (self.degree(v), v)) {
+                let reached = self.list.len();
                 let (found, at) = self.run(far, done);
-                if found <= levels {
+                // Along edges of one direction a search from the far side may miss vertices, the start among them.
+                if found <= levels || self.list.len() < reached {
                     // The search from before stands.
                     self.run(start, done);
                     break;

@@ -563,3 +563,24 @@ fn orders_bring_hubs_to_the_front_and_neighbours_together() {
     assert!(order(&wide, Ordering::Degree).is_err());
     assert!(Ordering::from_code("order", 2).is_err());
 }
+
+#[test]
+fn edges_of_one_direction_are_no_symmetric_pattern_and_every_vertex_has_a_place() {
+    let c = context(1);
+    let below = coordinates(&c, (3, 3), &[(2, 1, 1.0)], Duplicates::Refuse).unwrap();
+    assert!(!is_symmetric(&below, 0.0).unwrap());
+    for seed in 0..300 {
+        let n = 5 + seed % 20;
+        let entries: Vec<_> =
+            (0..2 * n).map(|k| (noise(seed * 977 + k) % n, noise(seed * 431 + k + 7) % n, 1.0)).collect();
+        let a = coordinates(&c, (n, n), &entries, Duplicates::Sum).unwrap();
+        let is_mirrored = entries.iter().all(|&(i, j, _)| {
+            let count = |i, j| entries.iter().filter(|e| (e.0, e.1) == (i, j)).count();
+            count(i, j) == count(j, i)
+        });
+        assert_eq!(is_symmetric(&a, 0.0).unwrap(), is_mirrored, "{entries:?}");
+        let mut list = order(&a, Ordering::CuthillMckee).unwrap();
+        list.sort_unstable();
+        assert!(list.into_iter().eq(0..n as i64), "{entries:?}");
+    }
+}

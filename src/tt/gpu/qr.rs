@@ -42,8 +42,14 @@ impl Term<'_> {
 }
 
 /// Exponents of a core, and by which two trains may differ at a bond: beyond, one exponent for all columns loses what is small.
-fn limits<T: Scalar>() -> (i64, i64) {
-    if is_single::<T>() { (50, 40) } else { (400, 300) }
+/// The columns of one train alone are of magnitude 1 before a core.
+fn limits<T: Scalar>(trains: usize) -> (i64, i64) {
+    match (is_single::<T>(), trains) {
+        (true, 1) => (100, 0),
+        (true, _) => (50, 40),
+        (false, 1) => (900, 0),
+        (false, _) => (400, 300),
+    }
 }
 
 /// Whether the cores are of such different magnitudes that the columns of each train need an exponent of their own, or products
@@ -58,7 +64,7 @@ pub(super) fn is_graded<T: Scalar>(gpu: &Gpu, stream: &GpuStream, work: &Work<'_
     // Keys are the bit patterns of doubles.
     let mut largest = alloc::filled(what, cores.len(), 0.0f64)?;
     gpu.load_numbers(stream, &memory, CoreKeys::offset(cores.len()), &mut largest)?;
-    let (one, apart) = limits::<T>();
+    let (one, apart) = limits::<T>(terms.len());
     let mut sums = alloc::filled(what, terms.len(), 0i64)?;
     for i in 0..d {
         let k = work.plan.core(to_u64(i));

@@ -33,7 +33,10 @@ fn random_shapes_have_the_products_of_their_dense_tensors() {
                 conjugate: if d.next() > 0.0 { Conjugate::Bra } else { Conjugate::None },
                 scaling: [Scaling::Auto, Scaling::Always, Scaling::Never][d.pick(0, 2)],
                 cut: (d.next() > 0.0).then(|| d.pick(0, sites - 1)),
-                block: d.pick(0, 5),
+                block: match (algorithm, d.pick(0, 5)) {
+                    (Algorithm::Auto | Algorithm::Blocked, block) => block,
+                    _ => 0,
+                },
                 ..Options::default()
             };
             let wanted = inner(&x, &y, options.conjugate == Conjugate::Bra);

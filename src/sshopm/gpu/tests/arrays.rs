@@ -120,7 +120,9 @@ fn calls_of_the_host_take_arrays_on_the_device() {
             let [mut count, mut sum, mut expected] = [(); 3].map(|()| case.output(DType::I32, location, &[items]));
             let mut vectors = case.output(DType::F64, location, &[3, 12, items]);
             let mut results = Results { count: Some(&mut count), vectors: Some(&mut vectors), ..Results::default() };
-            let options = AllOptions { starts: 200, max_starts: 400, ..AllOptions::default() };
+            // Pairs of matrices are not searched for.
+            let (starts, max_starts) = if order == 2 { (0, 0) } else { (200, 400) };
+            let options = AllOptions { starts, max_starts, ..AllOptions::default() };
             let (progress, morse) = (gpu.progress(None), (Some(&mut sum), Some(&mut expected)));
             all(&gpu, None, &case.tensors, &options, &mut results, morse.0, morse.1, &progress).unwrap();
             let bits: Vec<u64> = numbers::<f64>(&vectors).iter().map(|x| x.to_bits()).collect();
