@@ -87,7 +87,7 @@ impl Approach {
     }
 
     /// Moves x by `length` times `direction`, then towards an eigenvector until the residual is at most `floor`.
-    pub(super) fn run<T: Real>(&mut self, x: &mut [T], (direction, length): (&[f64], f64), floor: f64) -> Result<()> {
+    pub(super) fn run<T: Real>(&self, x: &mut [T], (direction, length): (&[f64], f64), floor: f64) -> Result<()> {
         let n = self.shape.dimension;
         let floor = scale(floor, -self.exponent);
         let mut p = alloc::filled("start vectors", n, 0.0)?;
@@ -129,7 +129,7 @@ impl Approach {
 
     /// Takes x uphill, or with `down` downhill, by power steps with a sufficient shift, of which every one moves lambda the same
     /// way: unlike Newton steps they end at an eigenvector wherever they begin.
-    pub(super) fn climb<T: Real>(&mut self, x: &mut [T], down: bool) -> Result<()> {
+    pub(super) fn climb<T: Real>(&self, x: &mut [T], down: bool) -> Result<()> {
         let n = self.shape.dimension;
         let k = (self.shape.order - 1) as f64;
         let direction = if down { -1.0 } else { 1.0 };

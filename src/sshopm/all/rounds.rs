@@ -1,10 +1,11 @@
 //! Rounds of starts for one tensor: maxima and minima first, then random starts; what ended at a singular point, or at no
 //! point within the steps that it had, starts again beside it.
 
-use super::approach::Approach;
+use super::approach::{Approach, Ending};
 use super::set::{Found, PairSet};
 use super::{CHUNK, Site};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::Vectorised;
 use crate::error::Result;
 use crate::progress::Progress;
@@ -121,7 +122,9 @@ impl<T: Vectorised> super::Search<T> {
             return Ok(total);
         }
         let mut noise = alloc::filled("start vectors", unfinished.len(), 0.0)?;
-        let mut approach = Approach::new(self.plan.shape, search.a, &self.plan.multinomials)?;
+        let approach = Approach::new(self.plan.shape, search.a, &self.plan.multinomials)?;
+        // One hand-over to the pool for all starts: for each of them it would cost more than its steps.
+        let (pool, flag) = (search.site.context.pool(), search.progress.flag());
         let floor = 0.1 * self.plan.tolerance * search.norm;
         for (trial, length) in MOVES.into_iter().enumerate() {
             if unfinished.is_empty() {
@@ -130,10 +133,12 @@ impl<T: Vectorised> super::Search<T> {
             let noise = &mut noise[..unfinished.len()];
             let seed = self.seed.wrapping_add(1 + to_u64(trial));
             draw(StartKind::Random, seed, search.index, 0, n, noise);
-            for (x, e) in unfinished.chunks_exact_mut(n).zip(noise.chunks_exact(n)) {
-                search.progress.check()?;
-                search.site.context.pool().run(|| approach.run(x, (e, length), floor))?;
-            }
+            pool.run(|| {
+                unfinished.par_chunks_mut(n).zip(noise.par_chunks(n)).try_for_each(|(x, e)| {
+                    flag.check()?;
+                    approach.run(x, (e, length), floor)
+                })
+            })?;
             let starts = std::mem::take(&mut unfinished);
             let counts = self.newton(search, starts, &mut unfinished)?;
             // The starts were counted as unconverged when they ended first.
@@ -142,17 +147,20 @@ impl<T: Vectorised> super::Search<T> {
         let rule = self.plan.reduction;
         let limit = self.plan.tolerance.max(32.0 * T::EPSILON.to_f64()) * search.norm;
         let still = alloc::filled("start vectors", n, 0.0)?;
-        for (i, x) in unfinished.chunks_exact_mut(n).enumerate() {
-            search.progress.check()?;
-            let mut end = approach.ending(x)?;
-            if end.residual > limit {
-                // Newton's steps went round in circles: to the next maximum or minimum, in turns.
-                search.site.context.pool().run(|| {
-                    approach.climb(x, i % 2 == 1)?;
-                    approach.run(x, (&still, 0.0), floor)
-                })?;
-                end = approach.ending(x)?;
+        let ending = |(i, x): (usize, &mut [T])| {
+            flag.check()?;
+            let end = approach.ending(x)?;
+            if end.residual <= limit {
+                return Ok(end);
             }
+            // Newton's steps went round in circles: to the next maximum or minimum, in turns.
+            approach.climb(x, i % 2 == 1)?;
+            approach.run(x, (&still, 0.0), floor)?;
+            approach.ending(x)
+        };
+        let ends: Vec<Result<Ending>> = pool.run(|| unfinished.par_chunks_mut(n).enumerate().map(ending).collect());
+        for end in ends {
+            let end = end?;
             if end.residual <= limit {
                 search.set.take(end, &rule, search.norm)?;
                 search.set.collapse(rule.level * search.norm, 3)?;
