@@ -192,7 +192,7 @@ class Rows:
     def row_low_rank_file(self) -> Work:
         path = Path(self.folder.name) / "a.npy"
         self.np.save(path, self.falling())
-        return self.low_rank(self.purlin.blocks.Source.npy(path) if hasattr(self.purlin.blocks.Source, "npy") else path)
+        return self.low_rank(self.purlin.Matrix.from_source(self.purlin.blocks.Source.from_npy(path, context=self.context)))
 
     def row_robust(self) -> Work:
         np = self.np
