@@ -96,10 +96,19 @@ __device__ void classify_general(const purlin_product_params &p) {
     const T *v = vector_of<T>(p, c.at, &tensor);
     const T lambda = address<const T>(p.values)[c.at];
     for (int i = 0; i < n; ++i) x[i] = v[i * p.component_stride];
-    // Vectors are directions here.
-    const T scale = T(1) / sqrt(dot_n(n, x, x));
-    for (int i = 0; i < n; ++i) x[i] *= scale;
-    const Packed<T> form = packed_of<T>(p, tensor);
+    // Vectors are directions here; a largest component of order one keeps the squares in range.
+    T most = T(0), inverse;
+    for (int i = 0; i < n; ++i) most = fmax(most, fabs(x[i]));
+    const T unit = Real<T>::power_scale(most, &inverse);
+    for (int i = 0; i < n; ++i) x[i] *= unit;
+    const T length = T(1) / sqrt(dot_n(n, x, x));
+    for (int i = 0; i < n; ++i) x[i] *= length;
+    Packed<T> form = packed_of<T>(p, tensor);
+    // Worked on with a largest entry of order one; what is not finite stays so.
+    T largest = T(0);
+    for (int64_t r = 0; r < p.entries; ++r) largest = fmax(largest, fabs(form.entry(r)));
+    form.scale = Real<T>::power_scale(largest > T(0) && is_finite(largest) ? largest : T(1), &inverse);
+    const T value = lambda * form.scale;
     packed_vector(form, x, y);
     T norm = T(0), residual = T(0);
     for (int64_t r = 0; r < p.entries; ++r) {
@@ -107,14 +116,15 @@ __device__ void classify_general(const purlin_product_params &p) {
       norm = fma(__ldg(form.multinomial + r) * a, a, norm);
     }
     for (int i = 0; i < n; ++i) {
-      T r = fma(-lambda, x[i], y[i]);
+      T r = fma(-value, x[i], y[i]);
       residual = fma(r, r, residual);
     }
     residual = sqrt(residual);
     int kind = PURLIN_LAUNCH_PAIR_UNCLASSIFIED;
     for (int i = 0; i < n - 1; ++i) e[i] = Real<T>::nan();
-    if (is_finite(residual) && is_finite(norm))
-      kind = classify_pair(form, lambda, x, sqrt(norm), T(p.degeneracy), e);
+    if (is_finite(residual) && is_finite(norm)) kind = classify_pair(form, value, x, sqrt(norm), T(p.degeneracy), e);
+    residual *= inverse;
+    for (int i = 0; i < n - 1; ++i) e[i] *= inverse;
     if (p.residuals) address<T>(p.residuals)[c.at] = residual;
     if (p.classes) address<int>(p.classes)[c.at] = kind;
     if (p.hessian)

@@ -170,17 +170,20 @@ __device__ void write_special(const purlin_sshopm_params &p, int64_t item, int64
   finish_row<T>(p, row, count, count - before, false, status);
 }
 
-// Continuum: three or more degenerate pairs at one value become one. Returns whether that happened.
+// Continuum: three or more degenerate pairs at one value become one. Returns whether that happened. `norm` is that of the
+// tensor times `down`, the power of two by which values come to order one: in their own units products could overflow or
+// vanish.
 template <class T>
-__device__ bool collapse_continuum(const T *number, int found, T norm, bool &alive, Pair<T> &mine) {
+__device__ bool collapse_continuum(const T *number, int found, T norm, T down, bool &alive, Pair<T> &mine) {
   const bool degenerate = alive && mine.kind == PURLIN_LAUNCH_PAIR_DEGENERATE;
   if (__popc(__ballot_sync(FULL_WARP, degenerate)) < 3) return false;
   int same = 0, leader = lane_id(), basins = 0;
+  const T own = mine.value * down;
   for (int j = 0; j < found; ++j) {
-    T value = __shfl_sync(FULL_WARP, mine.value, j);
+    T value = __shfl_sync(FULL_WARP, own, j);
     int basin = __shfl_sync(FULL_WARP, mine.basin, j);
     bool other = __shfl_sync(FULL_WARP, static_cast<int>(degenerate), j) != 0;
-    if (degenerate && other && fabs(value - mine.value) <= fmax(number[LEVEL] * norm, number[AGREE] * fabs(value))) {
+    if (degenerate && other && fabs(value - own) <= fmax(number[LEVEL] * norm, number[AGREE] * fabs(value))) {
       ++same;
       basins += basin;
       leader = min(leader, j);
@@ -245,7 +248,7 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
   int status = found > 0 ? PURLIN_LAUNCH_TENSOR_OK : PURLIN_LAUNCH_TENSOR_NO_PAIR;
   // With all places for distinct ends taken, others may have been left out.
   if (found > 0 && (missed || found == PURLIN_LAUNCH_FUSED_MAX_PAIRS)) status = PURLIN_LAUNCH_TENSOR_PARTIAL;
-  if (collapse_continuum(number, found, norm * fabs(scale), alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
+  if (collapse_continuum(number, found, norm, T(1) / fabs(scale), alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
 
   const T direction = scale < T(0) ? T(-1) : T(1);
   if (!alive) rank = -Real<T>::infinity();

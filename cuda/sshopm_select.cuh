@@ -60,16 +60,30 @@ __device__ T block_sum(T value, BlockBest<T> &shared) {
   return s;
 }
 
-// The starts of one tensor as they lie in memory, seen through the canonical sign of odd orders.
+// Largest value over the block; no value is NaN.
+template <class T>
+__device__ T block_max(T value, BlockBest<T> &shared) {
+  value = warp_max_value(value);
+  if (lane_id() == 0) shared.value[threadIdx.x / 32] = value;
+  __syncthreads();
+  T largest = shared.value[0];
+  for (int w = 1; w < SELECT_WARPS; ++w) largest = fmax(largest, shared.value[w]);
+  __syncthreads();
+  return largest;
+}
+
+// The starts of one tensor as they lie in memory, seen through the canonical sign of odd orders. Values are compared in the
+// units of the tensor divided by a power of two, whose largest entry is of order one: no square overflows or vanishes.
 template <class T>
 struct Starts {
   const T *value, *vector, *residual;
   const int *status;
   int n;
   bool even;
-  T zero;
-  __device__ bool turned(int v) const { return !even && value[v] < -zero; }
-  __device__ T canonical(int v) const { return turned(v) ? -value[v] : value[v]; }
+  T zero, scale, inverse;
+  __device__ T scaled(int v) const { return value[v] * scale; }
+  __device__ bool turned(int v) const { return !even && scaled(v) < -zero; }
+  __device__ T canonical(int v) const { return turned(v) ? -scaled(v) : scaled(v); }
   // Order of merit: the value in the direction of the goal; the Newton method, which has none, takes pairs as returned.
   __device__ T strength(const purlin_sshopm_params &p, int v) const {
     if (p.method == PURLIN_LAUNCH_NEWTON) return canonical(v);
@@ -83,7 +97,7 @@ struct Starts {
       plus = fma(p, p, plus);
       minus = fma(m, m, minus);
     }
-    if (even || (fabs(value[a]) <= zero && fabs(value[b]) <= zero)) return fmin(plus, minus);
+    if (even || (fabs(scaled(a)) <= zero && fabs(scaled(b)) <= zero)) return fmin(plus, minus);
     return turned(a) == turned(b) ? minus : plus;
   }
 };
@@ -91,7 +105,7 @@ struct Starts {
 template <class T>
 __device__ bool flips_n(const purlin_sshopm_params &p, const Starts<T> &s, int v) {
   if (p.sign == PURLIN_LAUNCH_SIGN_RAW) return false;
-  if (!s.even && fabs(s.value[v]) > s.zero) return s.value[v] < T(0);
+  if (!s.even && fabs(s.scaled(v)) > s.zero) return s.value[v] < T(0);
   const T *x = s.vector + static_cast<int64_t>(v) * s.n;
   if (p.sign == PURLIN_LAUNCH_SIGN_Z_POSITIVE) {
     for (int i = s.n - 1; i >= 0; --i)
@@ -105,7 +119,8 @@ __device__ bool flips_n(const purlin_sshopm_params &p, const Starts<T> &s, int v
   return false;
 }
 
-// Eigenvalues (ascending, n - 1 of them) of the projected Hessian of the pair (lambda, x), and their class.
+// Eigenvalues (ascending, n - 1 of them) of the projected Hessian of the pair (lambda, x), and their class. `form` must be
+// scaled to order one, and `lambda` and `norm` with it.
 template <class T>
 __device__ int classify_pair(const Packed<T> &form, T lambda, const T *x, T norm, T degeneracy, T *eigenvalues) {
   const int n = form.dimension;
@@ -162,7 +177,7 @@ __device__ void write_pair_n(const purlin_sshopm_params &p, int64_t row, int k, 
   if (p.basins) address<int>(p.basins)[at] = f.basin;
   for (int i = 0; i < n; ++i) {
     if (p.vectors) address<T>(p.vectors)[at * n + i] = sign * x[i];
-    if (p.hessian && i < n - 1) address<T>(p.hessian)[at * (n - 1) + i] = eigenvalues[i];
+    if (p.hessian && i < n - 1) address<T>(p.hessian)[at * (n - 1) + i] = eigenvalues[i] * s.inverse;
   }
   if (p.peaks && n == 3) {
     const bool scaled = (p.flags & PURLIN_LAUNCH_PEAKS_SCALED) != 0;
@@ -172,7 +187,7 @@ __device__ void write_pair_n(const purlin_sshopm_params &p, int64_t row, int k, 
   }
 }
 
-// Marks, ranks and writes the `found` pairs; returns the number of those in the row with all that were selected, written
+// Marks, ranks and writes the `found` pairs of the tensor `form`, which is scaled as `s` says; returns the number of those in the row with all that were selected, written
 // or not.
 template <class T>
 __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T> &s, const Packed<T> &form, T norm,
@@ -187,7 +202,7 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     const bool flip = flips_n(p, s, f.start);
     const T sign = flip ? T(-1) : T(1);
     for (int c = 0; c < n; ++c) x[c] = sign * s.vector[static_cast<int64_t>(f.start) * n + c];
-    const T value = s.even ? s.value[f.start] : sign * s.value[f.start];
+    const T value = s.even ? s.scaled(f.start) : sign * s.scaled(f.start);
     int kind = classify_pair(form, value, x, norm, T(p.degeneracy), eigenvalues + i * n);
     // A single direction is a maximum and a minimum: it is called what is sought.
     if (n == 1)
@@ -297,7 +312,7 @@ __device__ void select_general(const purlin_select_params &q) {
                    p.order, n, T(1)};
     Starts<T> s{address<const T>(p.start_values) + row * starts, address<const T>(p.start_vectors) + row * starts * n,
                 address<const T>(p.start_residuals) + row * starts, address<const int>(p.start_status) + row * starts,
-                n, p.order % 2 == 0, T(0)};
+                n, p.order % 2 == 0, T(0), T(1), T(1)};
     int status = p.status ? address<int>(p.status)[row] : PURLIN_LAUNCH_TENSOR_OK;
     const bool masked = status == PURLIN_LAUNCH_TENSOR_MASKED;
     if (!masked && s.status[0] == PURLIN_LAUNCH_START_NONFINITE) status = PURLIN_LAUNCH_TENSOR_NONFINITE;
@@ -306,6 +321,9 @@ __device__ void select_general(const purlin_select_params &q) {
     int selected = before;
     bool missed = false;
     if (!masked && status != PURLIN_LAUNCH_TENSOR_NONFINITE) {
+      T largest = T(0);
+      for (int64_t r = threadIdx.x; r < p.entries; r += blockDim.x) largest = fmax(largest, fabs(form.entry(r)));
+      s.scale = form.scale = Real<T>::power_scale(block_max(largest, best), &s.inverse);
       T norm = T(0);
       for (int64_t r = threadIdx.x; r < p.entries; r += blockDim.x) {
         T v = form.entry(r);

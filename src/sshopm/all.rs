@@ -18,6 +18,7 @@ mod set;
 
 use self::set::PairSet;
 use super::algorithm::{Outputs, check_outputs, pairs_of};
+use super::cpu::load::{exponent_of, power_of_two_times};
 use super::options::{AllOptions, Goal, Info, Results, Sign, StartKind, TensorStatus, Test};
 use super::plan::{Counts, Iteration, Plan, Reduction, SignRule, Starts};
 use super::resolve::{chord2, degeneracy, isotropy, level, or_default, raised};
@@ -273,7 +274,7 @@ impl<T: Vectorised> Search<T> {
         for t in 0..count {
             progress.report(to_i64(t), to_i64(count), 0.0)?;
             entries.read_column(&[t], &mut a);
-            let (set, status, counts) = self.tensor(site, t, &a, expected, progress)?;
+            let (set, status, counts) = self.tensor(site, t, &mut a, expected, progress)?;
             done = done.plus(counts);
             let sum = set.morse_sum();
             let expected = if set.has_degenerate() { NO_MORSE_INFORMATION } else { expected };
@@ -297,23 +298,32 @@ impl<T: Vectorised> Search<T> {
         Ok(info)
     }
 
-    /// All pairs of one tensor.
+    /// All pairs of one tensor, whose entries are divided by a power of two: nothing that is computed of them overflows or
+    /// vanishes.
     fn tensor(
         &mut self,
         site: Site<'_>,
         index: usize,
-        a: &[T],
+        a: &mut [T],
         expected: i32,
         progress: &Progress<'_>,
     ) -> Result<(PairSet<T>, TensorStatus, Counts)> {
         let n = self.plan.shape.dimension;
         let mut set = PairSet::new(self.plan.shape, self.plan.sign);
-        if let Err((status, value)) = super::cpu::load::inspect(&self.plan, a) {
-            if status != TensorStatus::Nonfinite {
-                set.push_special(value)?;
+        match super::cpu::load::inspect(&self.plan, a) {
+            Err((status, value)) => {
+                if status != TensorStatus::Nonfinite {
+                    set.push_special(value)?;
+                }
+                return Ok((set, status, Counts { skipped: 1, ..Counts::default() }));
             }
-            return Ok((set, status, Counts { skipped: 1, ..Counts::default() }));
+            Ok(largest) => {
+                let exponent = exponent_of(largest.to_f64());
+                a.iter_mut().for_each(|x| *x = power_of_two_times(*x, -exponent));
+                set.set_exponent(exponent);
+            }
         }
+        let a: &[T] = a;
         let norm = super::cpu::load::frobenius(a, &self.plan.multinomials);
         let flat = self.plan.reduction.degeneracy * norm;
         if self.plan.shape.order == 2 {

@@ -4,6 +4,7 @@ use super::approach::Ending;
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Real;
+use crate::sshopm::cpu::load::power_of_two_times;
 use crate::sshopm::options::{NO_PAIR, PairClass, Results, TensorStatus};
 use crate::sshopm::plan::{Reduction, RowBuffers, RowSizes, SignRule};
 use crate::sshopm::product::is_isolated;
@@ -13,6 +14,8 @@ use crate::tensor::{Symmetric, Tensor};
 pub struct PairSet<T> {
     shape: Symmetric,
     sign: SignRule,
+    /// The power of two by which the lambdas, residuals and Hessians here are multiplied where they are written.
+    exponent: i32,
     lambda: Vec<T>,
     residual: Vec<T>,
     class: Vec<PairClass>,
@@ -65,6 +68,7 @@ impl<T: Real> PairSet<T> {
         Self {
             shape,
             sign,
+            exponent: 0,
             lambda: Vec::new(),
             residual: Vec::new(),
             class: Vec::new(),
@@ -73,6 +77,11 @@ impl<T: Real> PairSet<T> {
             x: Vec::new(),
             hessian: Vec::new(),
         }
+    }
+
+    /// States that the pairs are those of the tensor divided by 2^`exponent`.
+    pub fn set_exponent(&mut self, exponent: i32) {
+        self.exponent = exponent;
     }
 
     /// Number of pairs.
@@ -293,17 +302,23 @@ impl<T: Real> PairSet<T> {
         // A count alone is that of all pairs.
         let listed = if any_pairs { self.len().min(room) } else { self.len() };
         let nan = T::from_f64(f64::NAN);
+        let up = |x: T| power_of_two_times(x, self.exponent);
         for k in 0..room {
             let p = order.get(k).copied();
-            real(&mut results.values, "values", &[k, t], p.map_or(nan, |p| self.lambda[p]))?;
-            real(&mut results.residuals, "residuals", &[k, t], p.map_or(nan, |p| self.residual[p]))?;
+            real(&mut results.values, "values", &[k, t], p.map_or(nan, |p| up(self.lambda[p])))?;
+            real(&mut results.residuals, "residuals", &[k, t], p.map_or(nan, |p| up(self.residual[p])))?;
             integer(&mut results.classes, "classes", &[k, t], p.map_or(NO_PAIR, |p| self.class[p] as i32))?;
             integer(&mut results.basins, "basins", &[k, t], p.map_or(0, |p| self.basin[p]))?;
             for i in 0..n {
                 real(&mut results.vectors, "vectors", &[i, k, t], p.map_or(nan, |p| self.x[p * n + i]))?;
             }
             for j in 0..n - 1 {
-                real(&mut results.hessian, "hessian", &[j, k, t], p.map_or(nan, |p| self.hessian[p * (n - 1) + j]))?;
+                real(
+                    &mut results.hessian,
+                    "hessian",
+                    &[j, k, t],
+                    p.map_or(nan, |p| up(self.hessian[p * (n - 1) + j])),
+                )?;
             }
         }
         integer(&mut results.count, "count", &[t], i32::try_from(listed).unwrap_or(i32::MAX))?;

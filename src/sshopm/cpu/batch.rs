@@ -179,10 +179,17 @@ impl<'a, T: Vectorised> Batch<'a, T> {
         for (v, value) in values[..count].iter().enumerate() {
             work.lambda[v] = power_of_two_times(*value, -exponent);
             // Unit vectors in any case: the plane orthogonal to x is built on that.
-            let length = (0..n).map(|i| work.x[i * stride + v] * work.x[i * stride + v]).sum::<T>().sqrt();
-            for i in 0..n {
-                let x = work.x[i * stride + v];
-                work.x[i * stride + v] = x / length;
+            let size = |i: usize| work.x[i * stride + v].abs();
+            let most = (0..n).map(size).fold(T::ZERO, |m, x| if x > m { x } else { m });
+            let own = if most > T::ZERO && most.is_finite() { load::exponent_of(most.to_f64()) } else { 0 };
+            let mut square = T::ZERO;
+            for x in (0..n).map(|i| i * stride + v) {
+                work.x[x] = power_of_two_times(work.x[x], -own);
+                square += work.x[x] * work.x[x];
+            }
+            let length = square.sqrt();
+            for x in (0..n).map(|i| i * stride + v) {
+                work.x[x] = work.x[x] / length;
             }
         }
         engine.contract(&work.a, Vectors { data: &work.x, stride, count }, 1, &mut work.out);

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod pairs;
+mod scales;
 
 use std::sync::Arc;
 
