@@ -9249,6 +9249,52 @@ purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
                                    struct purlin_lanczos_info *info);
 
 /**
+ * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
+ *
+ * The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`options->kind` PURLIN_LANCZOS_MATRIX, the
+ * default, or GRAM), or of [0 A; A^H 0] (AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal. 2, 1965), none of which is formed. A
+ * Rayleigh-Ritz step follows, and the residuals of both equations are computed. Values below sqrt(eps) ||A|| are lost in A^H A:
+ * where the residuals are too large, and for the smallest values of the default kind at once, Golub-Kahan-Lanczos with thick
+ * restart finds the triplets (Baglama and Reichel, SIAM J. Sci. Comput. 27, 2005). It squares nothing, and keeps `basis`
+ * vectors of both sizes. Values are then accurate to about eps ||A||, and u and v are orthonormal also where values are 0.
+ *
+ * A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where that is more.
+ * Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`, `orthogonality` and `filter` are of the
+ * eigenvectors of A^H A: with them the search begins there whatever the kind and `which`.
+ *
+ * The same build, input and options give the same bits, whatever the number of threads.
+ *
+ * @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
+ * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
+ * @param      options    `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or, not with
+ *                        PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0; `start` a start vector or NULL.
+ *                        NULL for the defaults: the 6 largest.
+ * @param      u          dense, rows x k, of a's type, any order, on the host: left vectors, orthonormal; NULL if not wanted.
+ * @param      values     k elements of PURLIN_F64 on the host: singular values in the order that `which` says.
+ * @param      v          dense, cols x k, as `u`: right vectors.
+ * @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2, computed from
+ *                        the vectors; NULL if not wanted.
+ * @param[out] info       what was done, where a product is one with A and one with A^H, and `norm` is that of A; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options out of range, another
+ * kind, sizes, types, overlap; a start vector that is 0 or not finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are
+ * in the outputs, the first `info->converged` of them good; what is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage,
+ * the smallest with PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the
+ * caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
+ * the call.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_singular(const struct purlin_matrix *a,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_lanczos_options *options,
+                                      struct purlin_matrix *u,
+                                      struct purlin_tensor *values,
+                                      struct purlin_matrix *v,
+                                      struct purlin_tensor *residuals,
+                                      struct purlin_lanczos_info *info);
+
+/**
  * How the rows of a sparse matrix would be shared out by purlin_lanczos_solve over its context and the further ones of
  * `options`, and what a product would move: the cost of a solve before it. With settled values (purlin_matrix_copy_csr,
  * patterns) the parts, copies of the rows, stay with the matrix for the solve. O(nnz).
@@ -9624,55 +9670,6 @@ purlin_status purlin_graph_density_histogram(int64_t count,
                                              double to,
                                              int64_t bins,
                                              double *shares);
-
-extern int pthread_setcancelstate(int state,
-                                  int *before);
-
-/**
- * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
- *
- * The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`options->kind` PURLIN_LANCZOS_MATRIX, the
- * default, or GRAM), or of [0 A; A^H 0] (AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal. 2, 1965), none of which is formed. A
- * Rayleigh-Ritz step follows, and the residuals of both equations are computed. Values below sqrt(eps) ||A|| are lost in A^H A:
- * where the residuals are too large, and for the smallest values of the default kind at once, Golub-Kahan-Lanczos with thick
- * restart finds the triplets (Baglama and Reichel, SIAM J. Sci. Comput. 27, 2005). It squares nothing, and keeps `basis`
- * vectors of both sizes. Values are then accurate to about eps ||A||, and u and v are orthonormal also where values are 0.
- *
- * A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where that is more.
- * Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`, `orthogonality` and `filter` are of the
- * eigenvectors of A^H A: with them the search begins there whatever the kind and `which`.
- *
- * The same build, input and options give the same bits, whatever the number of threads.
- *
- * @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
- * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options    `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or, not with
- *                        PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0; `start` a start vector or NULL.
- *                        NULL for the defaults: the 6 largest.
- * @param      u          dense, rows x k, of a's type, any order, on the host: left vectors, orthonormal; NULL if not wanted.
- * @param      values     k elements of PURLIN_F64 on the host: singular values in the order that `which` says.
- * @param      v          dense, cols x k, as `u`: right vectors.
- * @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2, computed from
- *                        the vectors; NULL if not wanted.
- * @param[out] info       what was done, where a product is one with A and one with A^H, and `norm` is that of A; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options out of range, another
- * kind, sizes, types, overlap; a start vector that is 0 or not finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are
- * in the outputs, the first `info->converged` of them good; what is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage,
- * the smallest with PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the
- * caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
- *
- * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
- * the call.
- */
-PURLIN_MUST_USE
-purlin_status purlin_lanczos_singular(const struct purlin_matrix *a,
-                                      const struct purlin_stream *stream,
-                                      const struct purlin_lanczos_options *options,
-                                      struct purlin_matrix *u,
-                                      struct purlin_tensor *values,
-                                      struct purlin_matrix *v,
-                                      struct purlin_tensor *residuals,
-                                      struct purlin_lanczos_info *info);
 
 #ifdef __cplusplus
 }  // extern "C"

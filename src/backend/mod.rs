@@ -3,6 +3,7 @@
 //! Both are first-class backends of the same algorithms. A family writes its method once against a small trait of its
 //! own and implements that trait for each; the choice is one `match` on [`Backend`] at the family's entry.
 
+pub mod cancellation;
 pub mod cpu;
 pub mod fork;
 pub mod free;

@@ -5,10 +5,10 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-use super::cancellation::Blocked;
 use super::environment::Standard;
 use super::stack;
 use super::status::purlin_status;
+use crate::backend::cancellation::Blocked;
 use crate::backend::reserve::{PROBE, has_small_memory};
 use crate::error::{Error, Result};
 use crate::message::{LIMIT, Message};

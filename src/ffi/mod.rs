@@ -10,7 +10,6 @@
 
 mod array;
 mod callback;
-mod cancellation;
 mod context;
 mod device;
 mod dlpack;

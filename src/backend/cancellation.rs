@@ -36,12 +36,12 @@ mod system {
 }
 
 /// Delays the cancellation of this thread, as long as this value lives.
-pub(super) struct Blocked {
+pub(crate) struct Blocked {
     before: c_int,
 }
 
 impl Blocked {
-    pub(super) fn enter() -> Self {
+    pub(crate) fn enter() -> Self {
         Self { before: system::exchange(system::DISABLE) }
     }
 }
