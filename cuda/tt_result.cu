@@ -6,6 +6,8 @@
 namespace {
 
 constexpr int64_t NOTHING = INT64_MIN;
+// Exponents beyond this are not those of the number.
+constexpr int64_t MOST = int64_t(1) << 61;
 // Shifts beyond these leave nothing, or what is infinite.
 constexpr int64_t FAR = 5000;
 
@@ -80,7 +82,8 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
   purlin::tt::block_sum(re, im);
   if (threadIdx.x != 0) return;
   double *result = reinterpret_cast<double *>(p.result);
-  if (bad != 0) {
+  // Exponents that were added up end at 2^62.
+  if (bad != 0 || (largest != NOTHING && (largest > MOST || largest < -MOST))) {
     result[0] = result[1] = nan("");
     result[2] = 0.0;
     result[3] = PURLIN_LAUNCH_TT_SETTLE_NONFINITE;

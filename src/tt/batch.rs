@@ -166,8 +166,8 @@ impl Contraction {
         let mut info = nothing(self.contexts.len());
         expect_ready(self, x, y)?;
         let same = is_same(x, y);
-        let x_copies = balanced_all(&self.contexts[0], x)?;
-        let y_copies = if same { Vec::new() } else { balanced_all(&self.contexts[0], y)? };
+        let x_copies = balanced_all(&self.contexts[0], stream, x)?;
+        let y_copies = if same { Vec::new() } else { balanced_all(&self.contexts[0], stream, y)? };
         let (x_list, y_list);
         let (mut x, mut y) = (x, y);
         if !x_copies.is_empty() || !y_copies.is_empty() {

@@ -1,8 +1,10 @@
 //! Norms and distances.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::algorithm::norm;
+use super::balance::Balanced;
 use super::finite;
 use super::info::Info;
 use super::options::NormWay;
@@ -121,17 +123,26 @@ impl Contraction {
         let start = Instant::now();
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
-        let trains = [(x, 1.0), (y, -1.0)];
         let mut info = plan.info(self.contexts().len());
         if goal == Goal::Distance && x.is_same(y) {
             let zero = finite::checked(Scaled::ZERO, DType::F64, &[x])?;
             info.outcome = zero.outcome();
             return Ok((zero, info));
         }
-        let trains = if goal == Goal::Distance { &trains[..] } else { &trains[..1] };
-        let norm = self.execute(stream, &plan, x, y, report, |machines, work| norm::by_qr(machines, work, trains))?;
-        let read = [x, y];
-        let norm = finite::checked(norm, DType::F64, &read[..trains.len()])?;
+        let count = if goal == Goal::Distance { 2 } else { 1 };
+        let context = Arc::clone(&self.contexts()[0]);
+        let mut balanced = Balanced::new(&context, stream, x, y)?;
+        let norm = loop {
+            let (a, b) = balanced.of(x, y);
+            let (terms, read) = ([(a, 1.0), (b, -1.0)], [a, b]);
+            let terms = &terms[..count];
+            let norm =
+                self.execute(stream, &plan, a, b, report, |machines, work| norm::by_qr(machines, work, terms))?;
+            let norm = finite::checked(norm, DType::F64, &read[..count])?;
+            if !balanced.again(&context, stream, x, y)? {
+                break norm;
+            }
+        };
         info.outcome = norm.outcome();
         info.seconds = start.elapsed().as_secs_f64();
         Ok((norm, info))

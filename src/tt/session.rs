@@ -177,10 +177,16 @@ impl Contraction {
         let start = Instant::now();
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
-        let balanced = Balanced::new(&self.contexts[0], x, y)?;
-        let (x, y) = balanced.of(x, y);
-        let sum = self.execute(stream, &plan, x, y, report, inner::contract)?;
-        let sum = finite::checked(sum, plan.dtype, &[x, y])?;
+        let context = Arc::clone(&self.contexts[0]);
+        let mut balanced = Balanced::new(&context, stream, x, y)?;
+        let sum = loop {
+            let (a, b) = balanced.of(x, y);
+            let sum = self.execute(stream, &plan, a, b, report, inner::contract)?;
+            let sum = finite::checked(sum, plan.dtype, &[a, b])?;
+            if !balanced.again(&context, stream, x, y)? {
+                break sum;
+            }
+        };
         let mut info = plan.info(self.contexts.len());
         info.outcome = sum.outcome();
         info.seconds = start.elapsed().as_secs_f64();

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::product;
 use crate::tensor::train::TensorTrain;
+use crate::tt::balance::Enqueued as Look;
 use crate::tt::info::Kernel;
 use crate::tt::ops::{Enqueued, Work};
 use crate::tt::options::{Algorithm, Math};
@@ -388,12 +389,15 @@ impl GpuContraction {
         let call = Call::new(work, &gpu, &stream, &x, &y)?;
         let way = way_of::<T>(&gpu, &call, || self.furnish_enqueued(&stream))?;
         let room = room_of::<T>(&call, math, way)?;
-        let bytes = room.whole()?;
+        let look = Look::new([work.x, work.y])?;
+        let sizes = [room.whole()?, look.bytes()];
+        let bytes = pieces::in_all(&sizes)?;
         let library = way.by_library();
         let done = Enqueued { bytes, kernel: if library { Kernel::Products } else { Kernel::Chain } };
         let Some(to) = to else { return Ok(done) };
         let mut own = None;
         let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
+        let [space, looked] = pieces::divide(space, sizes)?;
         let pieces = room.pieces(space)?;
         let side = self.side.clone();
         let blas = match (&mut self.enqueued, &side) {
@@ -416,6 +420,8 @@ impl GpuContraction {
                 return Err(problem);
             }
         };
+        // Bonds that are far from balanced make the result no number: nobody could balance them.
+        look.start(&gpu, &stream, looked, pieces.results)?;
         let (real, conjugate) = (work.plan.pairs.halved, work.plan.conjugate_result);
         let halved = real && matches!(way, Way::Pairs(_) | Way::Blocks);
         let terms = Terms { count, halved, real: real || root, conjugate, root };
@@ -448,24 +454,30 @@ impl GpuContraction {
             return Err(Error::Internal("norms without their libraries".into()));
         };
         let results = qr::results(qr::terms(work, &terms)?)?;
+        let look = Look::new([work.x, if trains.len() > 1 { work.y } else { work.x }])?;
         let sizes = [
             pieces::in_all(&qr::bytes::<T>(solver, work, &terms)?)?,
             qr::NUMBERS,
             Exponents::bytes(2)?,
             Blas::workspace_bytes(&gpu),
             results,
+            look.bytes(),
+            qr::graded_bytes(work, &terms)?,
         ];
         let bytes = pieces::in_all(&sizes)?;
         let done = Enqueued { bytes, kernel: Kernel::Products };
         let Some(to) = to else { return Ok(done) };
         let mut own = None;
         let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
-        let [elements, numbers, states, library, results] = pieces::divide(space, sizes)?;
+        let [elements, numbers, states, library, results, looked, graded] = pieces::divide(space, sizes)?;
         blas.lend(&stream, library)?;
         let space = qr::Space::Lent(pieces::divide(elements, qr::bytes::<T>(solver, work, &terms)?)?);
         let exponents = Exponents::lent(&gpu, &stream, 2, states)?;
         let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
         let count = norms.enqueue::<T>(work, &terms, results)?;
+        // What a call that waits gives to the host is no number here.
+        qr::mark_graded::<T>((&gpu, &stream), work, &terms, graded, results)?;
+        look.start(&gpu, &stream, looked, results)?;
         let terms = Terms { count, halved: false, real: true, conjugate: false, root: true };
         result::settle(&gpu, &stream, results, terms, Spoilt::default(), to)?;
         Ok(done)

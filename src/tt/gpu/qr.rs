@@ -7,6 +7,7 @@ use super::products::Products;
 use super::scale::Exponents;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense;
+use crate::backend::gpu::kernels::tt::bonds;
 use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, result, sandwich::CoreKeys};
 use crate::backend::gpu::{Blas, Gpu, GpuStream, Region, Solver, Transpose, View, Work as Workspace};
 use crate::error::Result;
@@ -81,6 +82,33 @@ pub(super) fn is_graded<T: Scalar>(gpu: &Gpu, stream: &GpuStream, work: &Work<'_
         }
     }
     Ok(false)
+}
+
+/// The cores of all terms in the order of the sweep.
+fn swept<'a>(work: &Work<'_>, terms: &[Term<'a>]) -> Result<Vec<Region<'a>>> {
+    let d = work.plan.cores;
+    let mut cores = alloc::with_capacity("cores of a train", terms.len() * d)?;
+    for term in terms {
+        cores.extend((0..d).map(|i| term.cores[work.plan.core(to_u64(i))]));
+    }
+    Ok(cores)
+}
+
+/// Bytes that [`mark_graded`] works in.
+pub(super) fn graded_bytes(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize> {
+    CoreKeys::bytes(terms.len() * work.plan.cores)
+}
+
+/// [`is_graded`] of a call that waits for nothing: it makes the first number of `to` NaN.
+pub(super) fn mark_graded<T: Scalar>(
+    (gpu, stream): (&Gpu, &GpuStream),
+    work: &Work<'_>,
+    terms: &[Term<'_>],
+    space: Region<'_>,
+    to: Region<'_>,
+) -> Result<()> {
+    let keys = CoreKeys::find::<T::Part>(gpu, stream, &swept(work, terms)?, space)?;
+    bonds::mark_graded(gpu, stream, keys, work.plan.cores, limits::<T>(terms.len()), to)
 }
 
 /// Where the matrices lie.

@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::shape::{product, to_i64, to_u64};
 use crate::tensor::train::TensorTrain;
+use crate::tt::balance::Enqueued as Look;
 use crate::tt::finite;
 use crate::tt::info::Info;
 use crate::tt::options::Options;
@@ -60,6 +61,8 @@ struct Fixed {
     peaks: Place,
     /// Factor of a step's first product.
     alpha: Place,
+    /// What a look at the bonds of the trains works in.
+    look: Place,
 }
 
 /// A piece of the work space.
@@ -78,7 +81,7 @@ pub(super) struct Environment {
 
 impl<'a> Enqueued<'a> {
     /// Operations that only find out how much memory a contraction takes.
-    pub fn counting(gpu: &Gpu, stream: &GpuStream, sites: usize) -> Result<Self> {
+    pub fn counting(gpu: &Gpu, stream: &GpuStream, sites: usize, look: &Look) -> Result<Self> {
         let mut ops = Self {
             gpu: gpu.clone(),
             stream: stream.clone(),
@@ -95,6 +98,7 @@ impl<'a> Enqueued<'a> {
             keys: ops.take(CoreKeys::bytes(2 * sites)?)?,
             peaks: ops.take(PAIR)?,
             alpha: ops.take(PAIR)?,
+            look: ops.take(look.bytes())?,
         };
         Ok(ops)
     }
@@ -106,8 +110,10 @@ impl<'a> Enqueued<'a> {
         chain: &Chain<'_>,
         blas: &'a Mutex<Blas>,
         space: Region<'a>,
+        look: &Look,
     ) -> Result<Self> {
-        let mut ops = Self { blas: Some(blas), space: Some(space), ..Self::counting(gpu, stream, chain.len())? };
+        let counted = Self::counting(gpu, stream, chain.len(), look)?;
+        let mut ops = Self { blas: Some(blas), space: Some(space), ..counted };
         let fixed = ops.fixed;
         let at = |place: Place| space.part(place.first, place.bytes);
         blas.lock().unwrap_or_else(PoisonError::into_inner).lend(stream, at(fixed.library)?)?;
@@ -370,6 +376,7 @@ impl Enqueued<'_> {
         chain: &Chain<'_>,
         plan: &Plan,
         (ratio, real): (bool, bool),
+        look: &Look,
         to: Option<Region<'_>>,
     ) -> Result<()> {
         let live = || plan.runs.iter().filter(|slots| slots.count(0) > 0);
@@ -405,6 +412,8 @@ impl Enqueued<'_> {
             result::settle(&self.gpu, &self.stream, at(all)?, sum, spoilt, to)
         };
         let wanted = usize::from(chain.blocks.is_none());
+        // Bonds that are far from balanced make the result no number: nobody could balance them.
+        look.start(&self.gpu, &self.stream, at(self.fixed.look)?, at(term(wanted, 0))?)?;
         if !ratio {
             return settle(wanted, real, to);
         }
@@ -471,10 +480,11 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
     let Call { context, stream, options, library, workspace, result, watch } = call;
     let gpu = context.gpu("result")?;
     let chain = value::chain(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;
-    let counting = Enqueued::counting(gpu, stream, chain.len())?;
+    let look = Look::new([trains.bra, trains.ket])?;
+    let counting = Enqueued::counting(gpu, stream, chain.len(), &look)?;
     let plan = Plan::new::<T, _>(&chain, &counting, options, ratio || trains.operator.is_none())?;
     let real = options.assume_hermitian && trains.bra.is_same(trains.ket);
-    counting.contract::<T>(&chain, &plan, (ratio, real), None)?;
+    counting.contract::<T>(&chain, &plan, (ratio, real), &look, None)?;
     let bytes = counting.bytes();
     if library.is_none() {
         if stream.is_captured()? {
@@ -496,7 +506,7 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
             &own
         }
     };
-    let ops = Enqueued::new::<T>(gpu, stream, &chain, library, space.whole())?;
-    ops.contract::<T>(&chain, &plan, (ratio, real), Some(result))?;
+    let ops = Enqueued::new::<T>(gpu, stream, &chain, library, space.whole(), &look)?;
+    ops.contract::<T>(&chain, &plan, (ratio, real), &look, Some(result))?;
     Ok(info)
 }

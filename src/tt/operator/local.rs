@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance;
+use crate::tt::balance::Balanced;
 use crate::tt::finite;
 use crate::tt::info::Outcome;
 use crate::tt::options::{Conjugate, Options};
@@ -157,6 +157,9 @@ trait Sums: Send {
 
     /// What is summed.
     fn kind(&self) -> Kind;
+
+    /// Begins anew.
+    fn clear(&mut self);
 }
 
 /// Runs `sums` over all boundary pairs; <x|x>.
@@ -169,9 +172,28 @@ fn run<S: Sums>(
     sums: &mut S,
     watch: &Watch,
 ) -> Result<Scaled> {
+    Trains::new(x, None, x).check(context)?;
+    let mut balanced = Balanced::new(context, stream, x, x)?;
+    loop {
+        let norm = run_as_given(context, stream, options, balanced.of(x, x).0, real, sums, watch);
+        if !balanced.again(context, stream, x, x)? {
+            return norm;
+        }
+        sums.clear();
+    }
+}
+
+/// [`run`] for a train whose bonds are balanced.
+fn run_as_given<S: Sums>(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    options: &Options,
+    x: &TensorTrain,
+    real: bool,
+    sums: &mut S,
+    watch: &Watch,
+) -> Result<Scaled> {
     let dtype = Trains::new(x, None, x).check(context)?;
-    let balanced = balance::balanced(context, x)?;
-    let x = balanced.as_ref().unwrap_or(x);
     let trains = Trains::new(x, None, x);
     let dtype = if real { dtype } else { complex_of(dtype) };
     let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
@@ -299,6 +321,10 @@ impl Sums for Local<'_> {
     fn kind(&self) -> Kind {
         Kind::Local(self.wanted.iter().filter(|w| **w).count())
     }
+
+    fn clear(&mut self) {
+        self.values.fill(Scaled::ZERO);
+    }
 }
 
 struct Correlation<'a> {
@@ -375,6 +401,10 @@ impl Sums for Correlation<'_> {
 
     fn kind(&self) -> Kind {
         Kind::Correlation(self.a == self.b)
+    }
+
+    fn clear(&mut self) {
+        self.values.fill(Scaled::ZERO);
     }
 }
 

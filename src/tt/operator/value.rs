@@ -156,9 +156,27 @@ pub(super) fn contract(
     identity: bool,
     watch: &Watch,
 ) -> Result<([Scaled; 2], Info)> {
-    let balanced = Balanced::new(context, trains.bra, trains.ket)?;
-    let (bra, ket) = balanced.of(trains.bra, trains.ket);
-    let trains = &Trains { bra, ket, ..*trains };
+    let mut balanced = Balanced::new(context, stream, trains.bra, trains.ket)?;
+    loop {
+        let (bra, ket) = balanced.of(trains.bra, trains.ket);
+        let found =
+            contract_as_given(context, stream, options, &Trains { bra, ket, ..*trains }, dtype, identity, watch)?;
+        if !balanced.again(context, stream, trains.bra, trains.ket)? {
+            return Ok(found);
+        }
+    }
+}
+
+/// [`contract`] of trains whose bonds are balanced.
+fn contract_as_given(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    options: &Options,
+    trains: &Trains<'_>,
+    dtype: DType,
+    identity: bool,
+    watch: &Watch,
+) -> Result<([Scaled; 2], Info)> {
     let chain = chain(options, *trains, dtype, cut_of(trains, options)?, watch)?;
     let ops = Ops::of(context, stream, &chain.trains)?;
     let (sums, info, leaves_out) =

@@ -1,13 +1,20 @@
 //! Bonds whose values differ by many orders of magnitude: what stands small in one core is large in the next.
 
+use std::sync::Arc;
+
+use super::closed_forms::uniform;
+use super::nonfinite::placed;
 use super::support::{C, Plain, TYPES, cpu, is_complex, session};
+use crate::context::Context;
 use crate::scalar::DType;
+use crate::tensor::Location;
 use crate::tt::Scaled;
 use crate::tt::operator::{Trains, identity, ising};
+use crate::tt::options::{Algorithm, NormWay};
 use crate::tt::{Contraction, Options};
 
 /// The same tensor: value b of bond k is multiplied by 2^e in one core and divided by it in the next, with e up to `range`.
-fn gauged(x: &Plain, range: i32, seed: u64) -> Plain {
+pub fn gauged(x: &Plain, range: i32, seed: u64) -> Plain {
     let mut y = Plain { modes: x.modes.clone(), ranks: x.ranks.clone(), cores: x.cores.clone() };
     let d = x.modes.len();
     let ring = x.ranks[0] > 1;
@@ -42,9 +49,8 @@ fn close(found: Scaled, wanted: Scaled, size: f64, what: &str) {
     assert!(error <= size, "{what}: {found:?}, not {wanted:?}, off by {error:e} of {size:e}");
 }
 
-#[test]
-fn the_size_of_what_a_bond_carries_changes_nothing() {
-    let c = cpu(2);
+/// All calls, for trains in the memory of `location`.
+pub fn check(c: &Arc<Context>, location: Location, norms: &[NormWay]) {
     for (dtype, tolerance) in TYPES {
         let ranges = if tolerance > 1e-10 { [20, 30] } else { [165, 330] };
         for range in ranges {
@@ -52,11 +58,12 @@ fn the_size_of_what_a_bond_carries_changes_nothing() {
                 let complex = is_complex(dtype);
                 let x = Plain::uniform_ranks(5, 2, 3, cyclic, complex, 301);
                 let y = Plain::uniform_ranks(5, 2, 2, cyclic, complex, 302);
-                let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
-                let (gx, gy) = (gauged(&x, range, 1).train(&c, dtype), gauged(&y, range, 2).train(&c, dtype));
-                let mut s = session(&c, Options::default());
-                let norms = s.norm(None, &tx, None).unwrap().0 * s.norm(None, &ty, None).unwrap().0;
-                let size = 100.0 * tolerance * norms;
+                let there = |plain: &Plain| placed(c, plain.train(c, dtype), location);
+                let (tx, ty) = (there(&x), there(&y));
+                let (gx, gy) = (there(&gauged(&x, range, 1)), there(&gauged(&y, range, 2)));
+                let mut s = session(c, Options::default());
+                let size_of_both = s.norm(None, &tx, None).unwrap().0 * s.norm(None, &ty, None).unwrap().0;
+                let size = 100.0 * tolerance * size_of_both;
                 let what = format!("{dtype:?}, 2^{range}, cyclic {cyclic}");
                 let wanted = s.inner_scaled(None, &tx, &ty, None).unwrap().0;
                 for (a, b) in [(&gx, &gy), (&tx, &gy), (&gx, &ty)] {
@@ -66,12 +73,13 @@ fn the_size_of_what_a_bond_carries_changes_nothing() {
                 s.gram(None, &[&gx, &gy], &[&gx, &gy], &mut sums, None).unwrap();
                 close(sums[2], wanted, size, &format!("gram, {what}"));
                 let norm = s.norm_scaled(None, &tx, None).unwrap().0;
-                close(
-                    s.norm_scaled(None, &gx, None).unwrap().0,
-                    norm,
-                    100.0 * tolerance * norm.plain(DType::F64).0.re,
-                    &what,
-                );
+                for &norm_way in norms {
+                    let mut s = session(c, Options { norm_way, ..Options::default() });
+                    let found = s.norm_scaled(None, &gx, None).unwrap().0;
+                    close(found, norm, 100.0 * tolerance * norm.plain(DType::F64).0.re, &what);
+                    let found = s.distance_scaled(None, &gx, &tx, None).unwrap().0;
+                    close(found, Scaled::ZERO, 100.0 * tolerance * norm.plain(DType::F64).0.re, &what);
+                }
                 close(sums[0], norm.times(norm), 100.0 * tolerance * norm.times(norm).plain(DType::F64).0.re, &what);
                 let one = [C::new(1.0, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(1.0, 0.0)];
                 for found in s.expect_local(None, &gx, &one, &[0, 1, 2, 3, 4], None).unwrap().iter() {
@@ -81,8 +89,8 @@ fn the_size_of_what_a_bond_carries_changes_nothing() {
                     assert!((found.re - 1.0).abs() <= 100.0 * tolerance, "{what}: {found}");
                 }
                 let real = if tolerance > 1e-10 { DType::F32 } else { DType::F64 };
-                let unit = identity(&c, real, &[2; 5]).unwrap();
-                let h = ising(&c, real, 5, 1.0, 0.5, false).unwrap();
+                let unit = identity(c, real, &[2; 5]).unwrap();
+                let h = ising(c, real, 5, 1.0, 0.5, false).unwrap();
                 for (operator, size) in [(&unit, size), (&h, 10.0 * size)] {
                     let by = |s: &mut Contraction, a, b| {
                         s.sandwich(None, &Trains::new(b, Some(operator), a), None).unwrap().0
@@ -95,6 +103,11 @@ fn the_size_of_what_a_bond_carries_changes_nothing() {
             }
         }
     }
+}
+
+#[test]
+fn the_size_of_what_a_bond_carries_changes_nothing() {
+    check(&cpu(2), Location::Host, &[NormWay::Inner, NormWay::Triangle, NormWay::Qr]);
 }
 
 #[test]
@@ -111,4 +124,24 @@ fn a_ring_of_one_core_is_balanced_too() {
     close(s.inner_scaled(None, &gx, &gy, None).unwrap().0, wanted, size, "inner");
     let found = s.sandwich(None, &Trains::new(&gx, Some(&unit), &gy), None).unwrap().0;
     close(found, wanted, size, "sandwich");
+}
+
+#[test]
+fn a_uniform_train_is_balanced_too() {
+    let c = cpu(1);
+    let x = Plain::uniform_ranks(1, 2, 3, true, false, 305);
+    let graded = gauged(&x, 330, 1);
+    for algorithm in [Algorithm::Auto, Algorithm::Full] {
+        let of = |p: &Plain, repeat: u64, sites: usize| {
+            let mut core: Vec<f64> = p.cores[0].iter().map(|v| v.re).collect();
+            let train = uniform(&c, &mut core, sites, 3, 2);
+            let mut s = session(&c, Options { repeat, algorithm, ..Options::default() });
+            s.inner_scaled(None, &train, &train, None).unwrap().0
+        };
+        for (repeat, sites) in [(7, 1), (1, 7), (2, 4)] {
+            let (found, wanted) = (of(&graded, repeat, sites), of(&x, repeat, sites));
+            let size = 1e-12 * wanted.plain(DType::F64).0.norm();
+            close(found, wanted, size, &format!("{algorithm:?}, {sites} cores, {repeat} times"));
+        }
+    }
 }

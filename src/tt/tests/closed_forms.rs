@@ -139,7 +139,7 @@ fn sums_and_sines_have_their_norms() {
 }
 
 /// A train of one piece of memory for all its cores.
-fn uniform(c: &Arc<Context>, core: &mut [f64], d: usize, r: usize, n: usize) -> TensorTrain {
+pub fn uniform(c: &Arc<Context>, core: &mut [f64], d: usize, r: usize, n: usize) -> TensorTrain {
     let start = NonNull::new(core.as_mut_ptr().cast::<u8>()).unwrap();
     let bytes = size_of_val(core);
     let shape = Shape::new("x", &vec![n; d], &vec![r; d + 1]).unwrap();

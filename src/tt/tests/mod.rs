@@ -1,6 +1,6 @@
 //! Contractions against plain statements of them.
 
-mod balance;
+pub(super) mod balance;
 mod batch;
 mod closed_forms;
 mod edges;

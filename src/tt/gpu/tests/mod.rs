@@ -1,6 +1,7 @@
 //! Contractions on a GPU against the same ones on the CPU: every path, all types, odd sizes, hard numbers.
 
 mod algebra;
+mod balance;
 mod batch;
 mod dense;
 mod digits;

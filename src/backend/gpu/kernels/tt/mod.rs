@@ -1,5 +1,6 @@
 //! The kernels of `cuda/tt.cu`.
 
+pub mod bonds;
 pub mod digits;
 mod library;
 pub mod operator;

@@ -1,0 +1,81 @@
+/* Parameter structs of the kernels that find the sizes of what bonds of tensor trains carry, under the rules of purlin_launch.h.
+ *
+ * Value b of a bond stands in a column of the core before it and in a row of the core behind it. purlin_tt_bonds finds the largest
+ * |re| or |im| of every row and every column as keys (see tt_launch.h), purlin_tt_spread judges the bonds by them.
+ */
+#ifndef PURLIN_TT_BONDS_LAUNCH_H
+#define PURLIN_TT_BONDS_LAUNCH_H
+
+#include <stdint.h>
+
+/* A core r x n x s of a train. */
+typedef struct purlin_tt_bond_core {
+  uint64_t address; /* of its first element; with `bases` the bytes from the train's base to it */
+  int64_t r;
+  int64_t n;
+  int64_t s;
+  int64_t rows;    /* its r keys begin at this one of the train's */
+  int64_t columns; /* its s keys */
+} purlin_tt_bond_core;
+#define PURLIN_TT_BOND_CORE_BYTES 48
+
+/* purlin_tt_bonds_<f32|f64>: the keys of all rows and columns of `count` cores of each of `trains` trains, to keys that are 0.
+ * Elements have `parts` numbers of the type: 2 for complex ones. Blocks of TT_BONDS_THREADS threads; the grid's x strides over
+ * groups of TT_BONDS_COLUMNS columns, y over the cores of all trains. */
+#define PURLIN_LAUNCH_TT_BONDS_THREADS 128
+#define PURLIN_LAUNCH_TT_BONDS_COLUMNS 16
+typedef struct purlin_tt_bonds_params {
+  uint64_t cores; /* purlin_tt_bond_core [count] */
+  uint64_t bases; /* uint64 [trains], or 0 */
+  uint64_t keys;  /* uint64 [trains][stride] */
+  int64_t count;
+  int64_t trains;
+  int64_t stride;
+  int64_t parts;
+} purlin_tt_bonds_params;
+#define PURLIN_TT_BONDS_PARAMS_BYTES 56
+
+/* A bond: where the keys of its columns and of its rows begin, and how many values it has. */
+typedef struct purlin_tt_bond {
+  int64_t columns;
+  int64_t rows;
+  int64_t count;
+} purlin_tt_bond;
+#define PURLIN_TT_BOND_BYTES 24
+
+/* purlin_tt_spread: values of a bond with columns of 2^c and rows of 2^r are balanced by 2^p, p = (c - r) / 2 rounded down. Where
+ * the p of one bond differ by more than `limit`, NaN goes to the train's number in `to`. Values whose rows or columns are 0 or
+ * not finite do not count. Blocks of TT_BONDS_THREADS threads, the grid's x strides over the bonds of all trains. */
+typedef struct purlin_tt_spread_params {
+  uint64_t keys;  /* uint64 [trains][stride] */
+  uint64_t bonds; /* purlin_tt_bond [count] */
+  uint64_t to;    /* double [trains][to_stride] */
+  int64_t count;
+  int64_t trains;
+  int64_t stride;
+  int64_t to_stride;
+  int64_t limit;
+} purlin_tt_spread_params;
+#define PURLIN_TT_SPREAD_PARAMS_BYTES 64
+
+/* purlin_tt_graded: NaN goes to `to` where a core has an exponent beyond `one`, or the sums of the exponents of two trains up to
+ * some core are more than `apart` apart, in one thread. Exponents are those of the cores' keys, 0 for 0 and what is not finite. */
+typedef struct purlin_tt_graded_params {
+  uint64_t keys; /* uint64 [trains][count], in the order of a sweep */
+  uint64_t to;   /* double */
+  int64_t count;
+  int64_t trains; /* 1 or 2 */
+  int64_t one;
+  int64_t apart;
+} purlin_tt_graded_params;
+#define PURLIN_TT_GRADED_PARAMS_BYTES 48
+
+#ifdef __cplusplus
+static_assert(sizeof(purlin_tt_graded_params) == PURLIN_TT_GRADED_PARAMS_BYTES, "purlin_tt_graded_params changed size");
+static_assert(sizeof(purlin_tt_bond_core) == PURLIN_TT_BOND_CORE_BYTES, "purlin_tt_bond_core changed size");
+static_assert(sizeof(purlin_tt_bonds_params) == PURLIN_TT_BONDS_PARAMS_BYTES, "purlin_tt_bonds_params changed size");
+static_assert(sizeof(purlin_tt_bond) == PURLIN_TT_BOND_BYTES, "purlin_tt_bond changed size");
+static_assert(sizeof(purlin_tt_spread_params) == PURLIN_TT_SPREAD_PARAMS_BYTES, "purlin_tt_spread_params changed size");
+#endif
+
+#endif

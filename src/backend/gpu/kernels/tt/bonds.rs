@@ -1,0 +1,251 @@
+//! The kernels of `cuda/tt_bonds.cu`: how far the values of a bond lie apart in size.
+
+use super::super::{constants as c, size};
+use super::sandwich::CoreKeys;
+use crate::alloc;
+use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::{Gpu, GpuStream, Region};
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar};
+use crate::shape::{to_i64, to_u64};
+
+/// `purlin_tt_bonds_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct BondsParams {
+    cores: u64,
+    bases: u64,
+    keys: u64,
+    count: i64,
+    trains: i64,
+    stride: i64,
+    parts: i64,
+}
+
+/// `purlin_tt_spread_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct SpreadParams {
+    keys: u64,
+    bonds: u64,
+    to: u64,
+    count: i64,
+    trains: i64,
+    stride: i64,
+    to_stride: i64,
+    limit: i64,
+}
+
+const _: () = assert!(size_of::<BondsParams>() == size(c::TT_BONDS_PARAMS_BYTES));
+const _: () = assert!(size_of::<SpreadParams>() == size(c::TT_SPREAD_PARAMS_BYTES));
+
+// SAFETY: each has the same members in the same order as in cuda/tt_bonds_launch.h, where the sizes are asserted too.
+unsafe impl Parameters for BondsParams {}
+// SAFETY: as above.
+unsafe impl Parameters for SpreadParams {}
+
+const WHAT: &str = "bonds of tensor trains";
+/// Words of `purlin_tt_bond_core` and of `purlin_tt_bond`.
+const CORE: usize = size(c::TT_BOND_CORE_BYTES) / 8;
+const BOND: usize = size(c::TT_BOND_BYTES) / 8;
+/// Most blocks beside each other in a core.
+const BLOCKS: usize = 64;
+
+/// Where the cores are.
+pub enum Cores<'r, 'a> {
+    /// Each core of one train.
+    Of(&'r [Region<'a>]),
+    /// First elements of the cores in each of the trains, which lie in one piece each.
+    In(&'r [usize]),
+}
+
+/// The cores and bonds to look at: those of several trains, or of one shape that many trains have.
+#[derive(Default)]
+pub struct Bonds {
+    cores: Vec<i64>,
+    bonds: Vec<i64>,
+    /// Keys of all rows and columns.
+    keys: usize,
+    /// Columns of the widest core.
+    widest: usize,
+}
+
+impl Bonds {
+    /// Adds the cores of a train with their (r, n, s), and the bonds between them.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a core shorter than its shape; out of memory.
+    pub fn add<T: Scalar>(&mut self, shapes: &[[usize; 3]], cores: &Cores<'_, '_>) -> Result<()> {
+        let parts = parts::<T>();
+        let mut before: Option<usize> = None;
+        let first = self.keys;
+        for (k, &[r, n, s]) in shapes.iter().enumerate() {
+            let elements = super::super::product("core", &[r, n, s])?;
+            let absent = || Error::Internal(format!("core {k} of {} to look at", shapes.len()));
+            let address = match cores {
+                Cores::Of(regions) => {
+                    let count = super::super::product("core", &[elements, parts])?;
+                    regions.get(k).ok_or_else(absent)?.array("core", count, size_of::<T::Part>())?
+                }
+                Cores::In(offsets) => {
+                    to_u64(super::super::product("core", &[*offsets.get(k).ok_or_else(absent)?, size_of::<T>()])?)
+                }
+            };
+            let (rows, columns) = (self.keys, self.keys + r);
+            self.keys = columns + s;
+            self.widest = self.widest.max(s);
+            let address = i64::from_ne_bytes(address.to_ne_bytes());
+            for word in [address, to_i64(r), to_i64(n), to_i64(s), to_i64(rows), to_i64(columns)] {
+                alloc::push(WHAT, &mut self.cores, word)?;
+            }
+            if let Some(before) = before {
+                self.bond(before, rows, r)?;
+            }
+            before = Some(columns);
+        }
+        // The bond that closes a ring.
+        if let (Some(last), Some(&[r, ..])) = (before, shapes.first()) {
+            self.bond(last, first, r)?;
+        }
+        Ok(())
+    }
+
+    fn bond(&mut self, columns: usize, rows: usize, count: usize) -> Result<()> {
+        if count > 1 {
+            for word in [columns, rows, count] {
+                alloc::push(WHAT, &mut self.bonds, to_i64(word))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether no bond has more than one value.
+    pub fn is_empty(&self) -> bool {
+        self.bonds.is_empty()
+    }
+
+    /// What the kernels read.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn table(&self) -> Result<Vec<i64>> {
+        let mut list = alloc::with_capacity(WHAT, self.cores.len() + self.bonds.len())?;
+        list.extend_from_slice(&self.cores);
+        list.extend_from_slice(&self.bonds);
+        Ok(list)
+    }
+
+    /// Bytes of [`Bonds::table`].
+    pub fn table_bytes(&self) -> usize {
+        (self.cores.len() + self.bonds.len()) * 8
+    }
+
+    /// Bytes of the keys of one train of the shape.
+    pub fn key_bytes(&self) -> usize {
+        self.keys * 8
+    }
+
+    /// Enqueues the look at the bonds: NaN goes to number j `to_stride` of `to` for a train j, one of whose bonds has values that
+    /// lie more than `limit` powers of two apart. The table is on the device, the keys are 0. `bases` are the addresses of the
+    /// trains' first elements, in device memory, where [`Cores::In`] was added.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for memory that is too short.
+    #[expect(clippy::too_many_arguments, reason = "each is a part of one launch")]
+    pub fn look<T: Scalar>(
+        &self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        (table, keys): (Region<'_>, Region<'_>),
+        bases: Option<Region<'_>>,
+        trains: usize,
+        limit: i64,
+        (to, to_stride): (Region<'_>, usize),
+    ) -> Result<()> {
+        let (cores, bonds) = (self.cores.len() / CORE, self.bonds.len() / BOND);
+        let words = self.cores.len() + self.bonds.len();
+        let table = table.array("table", words, 8)?;
+        let all = super::super::product("keys", &[trains, self.keys])?;
+        let keys = keys.array("keys", all, 8)?;
+        let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
+        let threads = c::TT_BONDS_THREADS.unsigned_abs();
+        let bases = bases.map(|bases| bases.array("bases", trains, 8)).transpose()?.unwrap_or(0);
+        let parameters = BondsParams {
+            cores: table,
+            bases,
+            keys,
+            count: to_i64(cores),
+            trains: to_i64(trains),
+            stride: to_i64(self.keys),
+            parts: to_i64(parts::<T>()),
+        };
+        let name = if single { "purlin_tt_bonds_f32" } else { "purlin_tt_bonds_f64" };
+        let beside = self.widest.div_ceil(size(c::TT_BONDS_COLUMNS)).clamp(1, BLOCKS);
+        let below = super::super::product("cores", &[cores, trains])?.clamp(1, 65_535);
+        let blocks = [u32::try_from(beside).unwrap_or(1), u32::try_from(below).unwrap_or(1), 1];
+        // SAFETY: the cores were checked when they were added, those in trains by the caller who made their bases; the keys
+        // have room for all rows and columns of all trains.
+        unsafe { launch(&gpu.kernel("tt_bonds", name)?, stream, Grid { blocks, threads, shared: 0 }, &parameters)? };
+        let numbers = super::super::product("results", &[trains.saturating_sub(1), to_stride])?.saturating_add(1);
+        let parameters = SpreadParams {
+            keys,
+            bonds: table + to_u64(self.cores.len() * 8),
+            to: to.array("results", numbers, 8)?,
+            count: to_i64(bonds),
+            trains: to_i64(trains),
+            stride: to_i64(self.keys),
+            to_stride: to_i64(to_stride),
+            limit,
+        };
+        let blocks = super::super::product("bonds", &[bonds, trains])?.clamp(1, 1 << 16);
+        let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), threads, 0);
+        // SAFETY: the bonds' keys are among those above, `to` has a number for each train.
+        unsafe { launch(&gpu.kernel("tt_bonds", "purlin_tt_spread")?, stream, grid, &parameters) }
+    }
+}
+
+/// Real numbers of an element.
+fn parts<T: Scalar>() -> usize {
+    if T::IS_COMPLEX { 2 } else { 1 }
+}
+
+/// `purlin_tt_graded_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct GradedParams {
+    keys: u64,
+    to: u64,
+    count: i64,
+    trains: i64,
+    one: i64,
+    apart: i64,
+}
+
+const _: () = assert!(size_of::<GradedParams>() == size(c::TT_GRADED_PARAMS_BYTES));
+
+// SAFETY: the same members in the same order as in cuda/tt_bonds_launch.h, where the size is asserted too.
+unsafe impl Parameters for GradedParams {}
+
+/// Makes the first number of `to` NaN where a core of a train has an exponent beyond `one`, or the sums of two trains' exponents
+/// up to some core are more than `apart` apart. The keys are those of `count` cores of each train in the order of a sweep.
+///
+/// # Errors
+/// [`Error::Internal`] for keys of another number of cores.
+pub fn mark_graded(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    keys: CoreKeys,
+    count: usize,
+    (one, apart): (i64, i64),
+    to: Region<'_>,
+) -> Result<()> {
+    let trains = keys.cores() / count.max(1);
+    if trains * count != keys.cores() || !(1..=2).contains(&trains) {
+        return Err(Error::Internal(format!("{} keys of trains of {count} cores", keys.cores())));
+    }
+    let (to, count, trains) = (to.array("results", 1, 8)?, to_i64(count), to_i64(trains));
+    let parameters = GradedParams { keys: keys.address(), to, count, trains, one, apart };
+    let kernel = gpu.kernel("tt_bonds", "purlin_tt_graded")?;
+    // SAFETY: the keys are those of a search, as many as were counted; `to` was checked.
+    unsafe { launch(&kernel, stream, Grid::row(1, 32, 0), &parameters) }
+}

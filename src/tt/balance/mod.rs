@@ -1,0 +1,127 @@
+//! Bonds whose values differ by many orders of magnitude are brought to one size before trains are contracted.
+//!
+//! A train does not change where value b of a bond is multiplied by a number in one core and divided by it in the next. An
+//! environment holds products of two such numbers: with 2^40 and 2^-40 at one bond its entries are 2^160 apart, and what is
+//! small in it vanishes in single precision, though the next core makes it large again. Powers of two that are moved from
+//! core to core make the columns before a bond as large as the rows behind it, exactly.
+//!
+//! The copy of such a train is memory beside the workspace of a plan, of the context's budget. Trains on a device are looked at
+//! there, beside the contraction, and few are brought to the host to be balanced.
+
+mod device;
+mod powers;
+
+use std::sync::Arc;
+
+use crate::alloc;
+use crate::context::Context;
+use crate::error::Result;
+use crate::stream::Stream;
+use crate::tensor::train::TensorTrain;
+
+pub(super) use device::Enqueued;
+use device::{Look, brought};
+use powers::{WHAT, balanced};
+
+/// Balanced copies of two trains, of which the second may be the first.
+pub(super) struct Balanced {
+    x: Option<TensorTrain>,
+    y: Option<TensorTrain>,
+    same: bool,
+    look: Option<Look>,
+}
+
+impl Balanced {
+    /// Copies where they are needed of trains on the host. Of trains on the device the bonds are looked at in the order of
+    /// `stream`; [`Balanced::again`] has the answer.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(super) fn new(
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+    ) -> Result<Self> {
+        let same = x.is_same(y);
+        let list = [x, y];
+        let look = Look::new(context, stream, if same { &list[..1] } else { &list })?;
+        let y = if same { None } else { balanced(context, y)? };
+        Ok(Self { x: balanced(context, x)?, y, same, look })
+    }
+
+    /// The trains to contract in place of `x` and `y`.
+    pub(super) fn of<'a>(&'a self, x: &'a TensorTrain, y: &'a TensorTrain) -> (&'a TensorTrain, &'a TensorTrain) {
+        let first = self.x.as_ref().unwrap_or(x);
+        let second = match &self.y {
+            Some(y) => y,
+            None if self.same && self.x.is_some() => first,
+            None => y,
+        };
+        (first, second)
+    }
+
+    /// After a contraction of [`Balanced::of`]: whether it is to be done again, for bonds on the device turned out to be far from
+    /// balanced. Waits for the look at them.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(super) fn again(
+        &mut self,
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+    ) -> Result<bool> {
+        let Some(look) = self.look.take() else { return Ok(false) };
+        if !look.is_any_graded()? {
+            return Ok(false);
+        }
+        let mut changed = false;
+        for (train, copy, is_y) in [(x, &mut self.x, false), (y, &mut self.y, true)] {
+            if train.is_device() && !(is_y && self.same) {
+                *copy = brought(context, stream, train)?;
+                changed |= copy.is_some();
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// Balanced copies of the trains of a list where they are needed; nothing at all where none is. Waits for a look at those on the
+/// device.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn balanced_all(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    trains: &[&TensorTrain],
+) -> Result<Vec<Option<TensorTrain>>> {
+    let mut copies = Vec::new();
+    let graded = device::graded(context, stream, trains)?;
+    for (i, train) in trains.iter().enumerate() {
+        let copy = if train.is_device() {
+            if graded.get(i).is_some_and(|graded| *graded) { brought(context, stream, train)? } else { None }
+        } else {
+            balanced(context, train)?
+        };
+        let Some(copy) = copy else { continue };
+        if copies.is_empty() {
+            copies = alloc::with_capacity(WHAT, trains.len())?;
+            copies.resize_with(trains.len(), || None);
+        }
+        copies[i] = Some(copy);
+    }
+    Ok(copies)
+}
+
+/// The trains of a list, or their copies.
+pub(super) fn listed<'a>(
+    trains: &[&'a TensorTrain],
+    copies: &'a [Option<TensorTrain>],
+) -> Result<Vec<&'a TensorTrain>> {
+    let mut list = alloc::with_capacity(WHAT, trains.len())?;
+    list.extend(trains.iter().enumerate().map(|(i, train)| copies.get(i).and_then(Option::as_ref).unwrap_or(train)));
+    Ok(list)
+}

@@ -1,0 +1,97 @@
+//! Trains on a device whose bonds carry numbers of very different sizes.
+
+use super::enqueue::{number, place};
+use super::*;
+use crate::tt::operator::{Trains, identity};
+use crate::tt::options::NormWay;
+use crate::tt::tests::balance::{check, gauged};
+use crate::tt::tests::nonfinite::placed;
+use crate::tt::tests::support::Plain as Numbers;
+
+#[test]
+#[ignore = "needs a GPU"]
+fn the_size_of_what_a_bond_carries_changes_nothing() {
+    for location in [Location::Device, Location::Host] {
+        check(&gpu(0), location, &[NormWay::Inner, NormWay::Triangle, NormWay::Qr]);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn large_ranks_and_batches_are_balanced_too() {
+    let context = gpu(0);
+    for (dtype, range, tolerance) in [(DType::F32, 30, 1e-4), (DType::F64, 300, 1e-11)] {
+        for (rank, cyclic) in [(20, false), (90, false), (300, false), (40, true)] {
+            let x = Numbers::uniform_ranks(4, 2, rank, cyclic, false, 7);
+            let there = |plain: &Numbers| placed(&context, plain.train(&context, dtype), Location::Device);
+            let (plain, graded) = (there(&x), there(&gauged(&x, range, 1)));
+            let mut session = Contraction::new(&context, Options::default()).unwrap();
+            let (want, _) = session.inner_scaled(None, &plain, &plain, None).unwrap();
+            let (got, _) = session.inner_scaled(None, &graded, &graded, None).unwrap();
+            assert_close(&format!("{dtype:?} {rank} {cyclic}"), got, want, want, tolerance);
+            let mut sums = [Scaled::ZERO; 4];
+            let list = [&plain, &graded, &plain, &graded];
+            session.inner_batch(None, &list, &[&plain, &plain, &graded, &graded], &mut sums, None).unwrap();
+            for got in sums {
+                assert_close(&format!("batch {dtype:?} {rank} {cyclic}"), got, want, want, tolerance);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn enqueued_calls_of_bonds_far_from_balanced_say_so() {
+    let context = gpu(0);
+    let calls = [NormWay::Inner, NormWay::Qr];
+    for (dtype, range) in [(DType::F32, 40), (DType::CF64, 330)] {
+        for (rank, cyclic) in [(3, false), (20, true), (90, false), (300, false)] {
+            let x = Numbers::uniform_ranks(4, 2, rank, cyclic, false, 7);
+            let there = |plain: &Numbers| placed(&context, plain.train(&context, dtype), Location::Device);
+            let (plain, graded) = (there(&x), there(&gauged(&x, range, 1)));
+            let real = if dtype == DType::F32 { DType::F32 } else { DType::F64 };
+            let unit = identity(&context, real, &[2; 4]).unwrap();
+            let mut result = place(&context);
+            for norm_way in calls {
+                let mut session = Contraction::new(&context, Options { norm_way, ..Options::default() }).unwrap();
+                for (train, bad) in [(&plain, false), (&graded, true)] {
+                    let what = format!("{dtype:?} {rank} {cyclic} {norm_way:?}");
+                    let expect = |result: &crate::tensor::Tensor| {
+                        let (got, outcome) = number(&context, result);
+                        assert_eq!((got.is_finite(), outcome), (!bad, if bad { 3.0 } else { 0.0 }), "{what}: {got:?}");
+                    };
+                    session.enqueue_inner(None, &plain, train, Some(&mut result)).unwrap();
+                    expect(&result);
+                    session.enqueue_norm(None, train, Some(&mut result)).unwrap();
+                    expect(&result);
+                    session.enqueue_distance(None, train, &plain, Some(&mut result)).unwrap();
+                    expect(&result);
+                    let trains = Trains::new(&plain, Some(&unit), train);
+                    session.enqueue_sandwich(None, &trains, Some(&mut result)).unwrap();
+                    expect(&result);
+                    session.enqueue_rayleigh(None, train, &unit, Some(&mut result)).unwrap();
+                    expect(&result);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn enqueued_norms_of_cores_far_apart_say_so() {
+    let context = gpu(0);
+    // One number, whose size moves from core to core: a norm by one exponent a site loses one of the two.
+    let train = |sizes: [f64; 2]| {
+        let mut x = Plain::random(&[1; 2], &[1; 3], 1, 1.0);
+        x.cores.iter_mut().zip(sizes).for_each(|(core, size)| core[0] = (size, 0.0));
+        x.train(&context, DType::F64, Location::Device)
+    };
+    let far = 2.0f64.powi(600);
+    let (a, b) = (train([far, 1.0 / far]), train([1.0 / far, far]));
+    let mut session = Contraction::new(&context, Options::default()).unwrap();
+    let mut result = place(&context);
+    session.enqueue_distance(None, &a, &b, Some(&mut result)).unwrap();
+    assert_eq!(number(&context, &result).1, 3.0);
+    assert!(session.distance(None, &a, &b, None).unwrap().0 < 1e-12);
+}
