@@ -66,7 +66,7 @@ pub extern "C" fn purlin_matrix_order(a: *const purlin_matrix, how: i32, order: 
     })
 }
 
-/// A norm of a sparse matrix, in double precision; entries at one place count each on its own. NaN if an entry is.
+/// A norm of a sparse matrix, in double precision; entries at one place are added. NaN if an entry is.
 /// O(nnz).
 ///
 /// @param      a     sparse, on the host.

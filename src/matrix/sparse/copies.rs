@@ -15,8 +15,9 @@ use crate::scalar::{Scalar, with_scalar};
 use crate::shape::product;
 use crate::tensor::Location;
 
-/// A sparse matrix without the entries whose modulus is at most `threshold`, the others in their order; NaN stays, and of a
-/// pattern, whose entries are 1, all that is larger than `threshold`. O(rows + nnz).
+/// A sparse matrix without the places whose modulus is at most `threshold`, the entries of the others in their order; entries
+/// at one place count by their sum. NaN stays, and of a pattern, whose entries are 1, all that is larger than `threshold`.
+/// O(rows + nnz), and memory for a number a column where columns do not ascend.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a threshold that is negative or NaN; [`Error::NotSupported`] for another storage or values
@@ -30,15 +31,29 @@ pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
     let _charge = charge_indices(context, &[rows.len() + 1, source.nnz(), source.nnz()])?;
     let (row_ptr, kept) = with_scalar!(a.dtype(), "a", T => {
         let numbers = held.map(|v| v.as_slice::<T>()).transpose()?;
-        let stays = |k: usize| {
-            let size = numbers.map_or(1.0, |v| v[k].re().hypot(v[k].im()));
+        let value = |k: usize| numbers.map_or((1.0, 0.0), |v| (v[k].re(), v[k].im()));
+        let stays = |(re, im): (f64, f64)| {
+            let size = re.hypot(im);
             size.is_nan() || size > threshold
         };
         let mut row_ptr = alloc::with_capacity(WHAT, rows.len() + 1)?;
         let mut kept = alloc::with_capacity(WHAT, source.nnz())?;
         row_ptr.push(0);
+        // Sums of the places of a row, where some may be stored more than once.
+        let places = if rows.are_ascending() { 0 } else { source.cols() };
+        let _sums = charge_indices(context, &[places, places])?;
+        let mut sums = alloc::filled(WHAT, places, (0.0, 0.0))?;
         for i in 0..rows.len() {
-            kept.extend(rows.row(i).filter(|&k| stays(k)));
+            if places == 0 {
+                kept.extend(rows.row(i).filter(|&k| stays(value(k))));
+            } else {
+                for k in rows.row(i) {
+                    let ((re, im), sum) = (value(k), &mut sums[rows.col(k)]);
+                    *sum = (sum.0 + re, sum.1 + im);
+                }
+                kept.extend(rows.row(i).filter(|&k| stays(sums[rows.col(k)])));
+                rows.row(i).for_each(|k| sums[rows.col(k)] = (0.0, 0.0));
+            }
             row_ptr.push(kept.len());
         }
         Ok((row_ptr, kept))

@@ -142,4 +142,10 @@ impl<'a> Rows<'a> {
     pub fn col(&self, k: usize) -> usize {
         (self.col_idx.at(k) - self.base) as usize
     }
+
+    /// Whether the columns of every row ascend, so that no place is stored twice.
+    #[inline]
+    pub fn are_ascending(&self) -> bool {
+        (0..self.len()).all(|i| self.row(i).skip(1).all(|k| self.col(k - 1) < self.col(k)))
+    }
 }

@@ -37,7 +37,8 @@ const AHEAD: usize = 8;
 
 numbered!(Norm, Frobenius, One, Max, Infinity);
 
-/// A norm of a sparse matrix, in f64; entries at one place count each on its own. NaN if an entry is.
+/// A norm of a sparse matrix, in f64; several entries at one place are added, as products do. NaN if an entry is. O(nnz);
+/// memory for the transpose where the columns of a row do not ascend or a place is stored twice.
 ///
 /// # Errors
 /// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`].
@@ -47,30 +48,54 @@ pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
     let rows = Rows::new(from)?;
     with_scalar!(a.dtype(), "a", T => {
         let held = held.map(|h| h.as_slice::<T>()).transpose()?;
-        let modulus = |k: usize| -> f64 {
-            let v = value_at::<T>(held, k);
-            v.re().hypot(v.im())
+        if rows.are_ascending() {
+            let modulus = |k: usize| {
+                let v = value_at::<T>(held, k);
+                v.re().hypot(v.im())
+            };
+            let places = || (0..rows.len()).flat_map(|i| rows.row(i).map(move |k| (i, k)));
+            return measure(a, which, || places().map(|(i, k)| (i, rows.col(k), modulus(k))));
+        }
+        // Rows of the transpose have ascending columns, so what is stored of one place lies together.
+        let _charge = charge_indices(a.context(), &[from.cols() + 1, from.nnz(), from.nnz()])?;
+        let mirror = transposed(&rows, a.cols(), from.nnz())?;
+        let place = |j: usize, k: usize| {
+            let end = mirror.row_ptr[j + 1];
+            let same = (k..end).take_while(|&other| mirror.col_idx[other] == mirror.col_idx[k]);
+            let sum = |(re, im): (f64, f64), v: T| (re + v.re(), im + v.im());
+            let (re, im) = same.map(|other| value_at::<T>(held, mirror.source[other])).fold((0.0, 0.0), sum);
+            (mirror.col_idx[k], j, re.hypot(im))
         };
-        // NaN is larger than anything here, so that it is not lost.
-        let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
-        Ok(match which {
-            Norm::Max => (0..from.nnz()).map(modulus).fold(0.0, larger),
-            Norm::Infinity => (0..from.rows()).map(|i| rows.row(i).map(modulus).sum()).fold(0.0, larger),
-            Norm::One => {
-                let _charge = charge_indices(a.context(), &[from.cols()])?;
-                let mut sums = alloc::filled(WHAT, from.cols(), 0.0)?;
-                (0..from.nnz()).for_each(|k| sums[rows.col(k)] += modulus(k));
-                sums.into_iter().fold(0.0, larger)
-            }
-            Norm::Frobenius => {
-                let largest = (0..from.nnz()).map(modulus).fold(0.0, larger);
-                if largest == 0.0 || !largest.is_finite() {
-                    return Ok(largest);
-                }
-                largest * (0..from.nnz()).map(|k| (modulus(k) / largest).powi(2)).sum::<f64>().sqrt()
-            }
-        })
+        let is_first = |j: usize, k: usize| k == mirror.row_ptr[j] || mirror.col_idx[k - 1] != mirror.col_idx[k];
+        let (place, is_first, row_ptr) = (&place, &is_first, &mirror.row_ptr);
+        let places = || (0..a.cols()).flat_map(move |j| (row_ptr[j]..row_ptr[j + 1]).map(move |k| (j, k)));
+        measure(a, which, || places().filter(|&(j, k)| is_first(j, k)).map(|(j, k)| place(j, k)))
     })
+}
+
+/// The norm of a matrix whose places have these rows, columns and moduli.
+fn measure<I: Iterator<Item = (usize, usize, f64)>>(a: &Matrix, which: Norm, places: impl Fn() -> I) -> Result<f64> {
+    // NaN is larger than anything here, so that it is not lost.
+    let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
+    let moduli = || places().map(|(_, _, modulus)| modulus);
+    let largest_sum = |count: usize, line: &dyn Fn(usize, usize) -> usize| {
+        let _charge = charge_indices(a.context(), &[count])?;
+        let mut sums = alloc::filled(WHAT, count, 0.0)?;
+        places().for_each(|(i, j, modulus)| sums[line(i, j)] += modulus);
+        Ok(sums.into_iter().fold(0.0, larger))
+    };
+    match which {
+        Norm::Max => Ok(moduli().fold(0.0, larger)),
+        Norm::Infinity => largest_sum(a.rows(), &|i, _| i),
+        Norm::One => largest_sum(a.cols(), &|_, j| j),
+        Norm::Frobenius => {
+            let largest = moduli().fold(0.0, larger);
+            if largest == 0.0 || !largest.is_finite() {
+                return Ok(largest);
+            }
+            Ok(largest * moduli().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt())
+        }
+    }
 }
 
 /// Row, column and value of the first entry that is NaN or infinite.
@@ -149,8 +174,7 @@ pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     let limit = tolerance * norm(a, Norm::Max)?;
     let rows = Rows::new(from)?;
     let held = values("a", from)?;
-    let ascending = |i: usize| rows.row(i).skip(1).all(|k| rows.col(k - 1) < rows.col(k));
-    if (0..rows.len()).all(ascending) {
+    if rows.are_ascending() {
         let places = Places { rows: rows.len(), row: |i| rows.row(i), col: |k| rows.col(k), source: |k| k };
         return places.mirrored(a.context(), a.dtype(), held, limit);
     }

@@ -114,6 +114,16 @@ impl<T: Scalar> Columns<T> {
     fn column(&self, j: usize) -> &[(usize, T)] {
         &self.entries[self.offsets[j]..self.offsets[j + 1]]
     }
+
+    /// Row and value of each place of column j that is stored: the rows ascend, so what is stored of one place lies
+    /// together, and is added as products do.
+    fn places(&self, j: usize) -> impl Iterator<Item = (usize, Complex<f64>)> {
+        let wide = |x: T| Complex::new(x.re(), x.im());
+        self.column(j).chunk_by(|a, b| a.0 == b.0).map(move |same| match same {
+            [(i, x)] => (*i, wide(*x)),
+            _ => (same[0].0, same.iter().map(|(_, x)| wide(*x)).sum()),
+        })
+    }
 }
 
 /// Pieces of rows of a product between two calls of the caller's progress function.
@@ -197,32 +207,37 @@ impl<T: Scalar> CpuOps<'_, T> {
     fn survey_sparse(&mut self, rows: Rows<'_, T>) -> Result<()> {
         let (m, n) = (self.problem.rows, self.problem.columns);
         let factor = self.setting.factor;
-        let wide = |x: T| Complex::new(x.re(), x.im());
         let mut transform = Transform { rows: self.setting.center == Center::Rows, ..Transform::default() };
         let columns = self.columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
-        // Squares of the distances from a mean, of entries and of the zeros that are not stored.
-        let spread = |entries: &mut dyn Iterator<Item = Complex<f64>>, mean: Complex<f64>, length: usize| {
+        let square = |x: Complex<f64>| (x * factor).norm_sqr();
+        // Squares of the distances of a column from a mean, of what is stored and of the zeros that are not.
+        let spread = |j: usize, mean: Complex<f64>| {
             let (mut sum, mut stored) = (0.0, 0);
-            for x in entries {
-                sum += ((x - mean) * factor).norm_sqr();
+            for (_, x) in columns.places(j) {
+                sum += square(x - mean);
                 stored += 1;
             }
-            sum + (mean * factor).norm_sqr() * length.saturating_sub(stored) as f64
+            sum + square(mean) * m.saturating_sub(stored) as f64
         };
         let mut moments = alloc::filled("moments of columns", n, (Complex::<f64>::default(), 0.0))?;
         let means_wanted = self.setting.center == Center::Columns || self.setting.scale;
         let mut survey = Survey::default();
         for (j, moment) in moments.iter_mut().enumerate() {
-            let entries = || columns.column(j).iter().map(|(_, x)| wide(*x));
-            if let Some((i, _)) = columns.column(j).iter().find(|(_, x)| !(x.re() + x.im()).is_finite()) {
-                survey.add(Findings { squares: 0.0, most: f64::NAN }, *i, 1)?;
+            let mut most = 0.0f64;
+            for (i, x) in columns.places(j) {
+                if !(x.re + x.im).is_finite() {
+                    survey.add(Findings { squares: 0.0, most: f64::NAN }, i, 1)?;
+                }
+                most = most.max(x.re.abs()).max(x.im.abs());
             }
-            let most = entries().fold(0.0, |most: f64, x| most.max(x.re.abs()).max(x.im.abs()));
-            let mean =
-                if means_wanted && m > 0 { entries().sum::<Complex<f64>>() / m as f64 } else { Complex::default() };
-            *moment = (mean * factor, spread(&mut entries(), mean, m));
-            let kept = if self.setting.center == Center::Columns { mean } else { Complex::default() };
-            let squares = if transform.rows { 0.0 } else { spread(&mut entries(), kept, m) };
+            let sum = || columns.places(j).map(|(_, x)| x).sum::<Complex<f64>>();
+            let mean = if means_wanted && m > 0 { sum() / m as f64 } else { Complex::default() };
+            *moment = (mean * factor, if means_wanted { spread(j, mean) } else { 0.0 });
+            let squares = match self.setting.center {
+                Center::Columns => moment.1,
+                Center::Rows => 0.0,
+                Center::None => spread(j, Complex::default()),
+            };
             let gain = if self.setting.scale {
                 let deviation = (moment.1 / m.saturating_sub(1).max(1) as f64).sqrt() / factor;
                 1.0 / divisor(deviation, mean.norm(), m)
@@ -233,10 +248,17 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
         if transform.rows {
             transform.row_means = alloc::with_capacity("means of rows", m)?;
-            for i in 0..m {
-                let mean = rows.row(i).map(|(_, x)| wide(x)).sum::<Complex<f64>>() / n.max(1) as f64;
-                transform.row_means.push(mean);
-                let squares = spread(&mut rows.row(i).map(|(_, x)| wide(x)), mean, n);
+            let wide = |x: T| Complex::new(x.re(), x.im());
+            let mean = |i: usize| rows.row(i).map(|(_, x)| wide(x)).sum::<Complex<f64>>() / n.max(1) as f64;
+            transform.row_means.extend((0..m).map(mean));
+            // Sums of each row, and places that are stored.
+            let mut sums = alloc::filled("moments of rows", m, (0.0, 0usize))?;
+            for (i, x) in (0..n).flat_map(|j| columns.places(j)) {
+                sums[i].0 += square(x - transform.row_means[i]);
+                sums[i].1 += 1;
+            }
+            for (i, (sum, stored)) in sums.into_iter().enumerate() {
+                let squares = sum + square(transform.row_means[i]) * n.saturating_sub(stored) as f64;
                 survey.add(Findings { squares, most: 0.0 }, i, 1)?;
             }
         }

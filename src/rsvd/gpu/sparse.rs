@@ -9,7 +9,7 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Setting};
-use crate::rsvd::statistics::Statistics;
+use crate::rsvd::statistics::{Statistics, divisor};
 use crate::scalar::Scalar;
 
 /// One of the two.
@@ -99,9 +99,10 @@ impl Halves {
                 Some(values)
             }
         };
-        let (found, means) = survey((rows, cols), &row_ptr, &columns, values.as_deref(), setting)?;
+        let turned = transposed((rows, cols), &row_ptr, &columns, values.as_deref())?;
+        let (found, means) = survey((rows, cols), &turned, setting)?;
         let plain = Half::new(site, (rows, cols), &row_ptr, &columns, values.as_deref())?;
-        let adjoint = transposed(site, (rows, cols), &row_ptr, &columns, values.as_deref())?;
+        let adjoint = Half::new(site, (cols, rows), &turned.starts, &turned.across, turned.values.as_deref())?;
         Ok((Self { plain, adjoint }, found, means))
     }
 
@@ -114,14 +115,22 @@ impl Halves {
     }
 }
 
+/// The adjoint of a matrix on the host.
+struct Turned<T> {
+    starts: Vec<i64>,
+    /// Rows of the matrix, ascending in each of its columns.
+    across: Vec<i32>,
+    /// Conjugates of its values; ones if there are none.
+    values: Option<Vec<T>>,
+}
+
 /// The adjoint, by counting: its rows keep the order of the matrix's.
 fn transposed<T: Scalar>(
-    site: &Site,
     (rows, cols): (usize, usize),
     row_ptr: &[i64],
     columns: &[i32],
     values: Option<&[T]>,
-) -> Result<Half> {
+) -> Result<Turned<T>> {
     let mut starts = alloc::filled("offsets of a sparse matrix", cols + 1, 0i64)?;
     for c in columns {
         starts[place(i64::from(*c)) + 1] += 1;
@@ -142,19 +151,38 @@ fn transposed<T: Scalar>(
             *slot += 1;
         }
     }
-    Half::new(site, (cols, rows), &starts, &across, turned.as_deref())
+    Ok(Turned { starts, across, values: turned })
 }
 
-/// Sum of the numbers of each line, and how many there are.
+impl<T: Scalar> Turned<T> {
+    /// Row, column and value of each place that is stored, column by column: what is stored of one place is added, as
+    /// products do.
+    fn places(&self) -> impl Iterator<Item = (usize, usize, [f64; 2])> {
+        let value = |k: usize| self.values.as_ref().map_or([1.0, 0.0], |v| [v[k].re(), -v[k].im()]);
+        self.starts.windows(2).enumerate().flat_map(move |(c, ends)| {
+            let (mut k, end) = (place(ends[0]), place(ends[1]));
+            std::iter::from_fn(move || {
+                let row = *self.across[..end].get(k)?;
+                let [mut re, mut im] = value(k);
+                k += 1;
+                while k < end && self.across[k] == row {
+                    let more = value(k);
+                    (re, im, k) = (re + more[0], im + more[1], k + 1);
+                }
+                Some((place(i64::from(row)), c, [re, im]))
+            })
+        })
+    }
+}
+
+/// Sum of the numbers of each line, and how many places are stored.
 type Sums = Vec<([f64; 2], usize)>;
 
 /// Statistics of a matrix as the setting wants it, and the means of its rows where these are subtracted: real parts then
 /// imaginary parts.
 fn survey<T: Scalar>(
     (rows, columns): (usize, usize),
-    row_ptr: &[i64],
-    indices: &[i32],
-    values: Option<&[T]>,
+    turned: &Turned<T>,
     setting: &Setting,
 ) -> Result<(Statistics, Vec<f64>)> {
     if setting.scale && setting.center == Center::Rows {
@@ -162,17 +190,10 @@ fn survey<T: Scalar>(
     }
     let by_rows = setting.center == Center::Rows;
     let (lines, length) = if by_rows { (rows, columns) } else { (columns, rows) };
-    let entries = || {
-        (0..rows).flat_map(move |r| {
-            (place(row_ptr[r])..place(row_ptr[r + 1])).map(move |k| {
-                let value = values.map_or([1.0, 0.0], |v| [v[k].re(), v[k].im()]);
-                (r, if by_rows { r } else { place(i64::from(indices[k])) }, value)
-            })
-        })
-    };
+    let places = || turned.places().map(|(r, c, value)| (r, if by_rows { r } else { c }, value));
     let mut sums: Sums = alloc::filled("sums of lines", lines, ([0.0; 2], 0))?;
     let mut max_abs = 0.0f64;
-    for (r, line, [re, im]) in entries() {
+    for (r, line, [re, im]) in places() {
         if !(re + im).is_finite() {
             return Err(Error::invalid("a", format!("holds a number that is not finite in row {r}")));
         }
@@ -183,28 +204,29 @@ fn survey<T: Scalar>(
     let share = 1.0 / length.max(1) as f64;
     let mean = |line: usize| [sums[line].0[0] * share, sums[line].0[1] * share];
     let (centers, wants_means) = (setting.center != Center::None, setting.center != Center::None || setting.scale);
-    // Squares of the distances from the mean, of entries and of the zeros that are not stored; and from 0.
+    // Squares of the distances from the mean, of what is stored and of the zeros that are not; and from 0.
     let mut spreads = alloc::filled("squares of lines", lines, [0.0f64; 2])?;
+    let square = |x: f64| (x * setting.factor) * (x * setting.factor);
     for (line, spread) in spreads.iter_mut().enumerate().filter(|_| wants_means) {
         let [re, im] = mean(line);
-        spread[0] = (re * re + im * im) * length.saturating_sub(sums[line].1) as f64;
+        spread[0] = (square(re) + square(im)) * length.saturating_sub(sums[line].1) as f64;
     }
-    for (_, line, [re, im]) in entries() {
+    for (_, line, [re, im]) in places() {
         let m = if wants_means { mean(line) } else { [0.0; 2] };
-        spreads[line][0] += (re - m[0]) * (re - m[0]) + (im - m[1]) * (im - m[1]);
-        spreads[line][1] += re * re + im * im;
+        spreads[line][0] += square(re - m[0]) + square(im - m[1]);
+        spreads[line][1] += square(re) + square(im);
     }
     let mut found = Statistics { max_abs, ..Statistics::default() };
-    for [around_mean, around_zero] in &spreads {
-        let deviation = (around_mean / length.saturating_sub(1).max(1) as f64).sqrt();
-        let scale = if setting.scale && deviation > 0.0 { deviation } else { 1.0 };
+    for (line, [around_mean, around_zero]) in spreads.iter().enumerate() {
+        let deviation = (around_mean / length.saturating_sub(1).max(1) as f64).sqrt() / setting.factor;
+        let [re, im] = mean(line);
+        let scale = if setting.scale { divisor(deviation, re.hypot(im), length) } else { 1.0 };
         let squares = if centers { *around_mean } else { *around_zero };
         found.norm2 += squares / (scale * scale);
         if setting.scale {
             found.scales.push(scale);
         }
     }
-    found.norm2 *= setting.factor * setting.factor;
     let mut means = alloc::with_capacity("means", 2 * lines)?;
     if centers {
         means.extend((0..lines).map(|k| mean(k)[0]));

@@ -183,15 +183,20 @@ fn host<E: crate::scalar::Element>(values: &[E]) -> HostMemory {
     memory
 }
 
+/// A sparse matrix in rows that are not in order, a third of whose places are stored twice: 2 x and -x make x.
 fn sparse<T: Scalar>(a: &Plain, base: i64, long: bool) -> Csr {
     let (mut offsets, mut columns, mut values) = (vec![base], Vec::new(), Vec::new());
     for i in 0..a.rows {
-        for j in 0..a.cols {
-            let x = a.at(i, j);
-            if x.norm() != 0.0 {
-                columns.push(j as i64 + base);
-                values.push(T::from_parts(x.re, x.im));
-            }
+        let mut put = |j: usize, x: C64, times: f64| {
+            columns.push(j as i64 + base);
+            values.push(T::from_parts(times * x.re, times * x.im));
+        };
+        let stored: Vec<usize> = (0..a.cols).rev().filter(|&j| a.at(i, j).norm() != 0.0).collect();
+        for &j in &stored {
+            put(j, a.at(i, j), if (i + j) % 3 == 0 { 2.0 } else { 1.0 });
+        }
+        for &j in stored.iter().filter(|&&j| (i + j) % 3 == 0) {
+            put(j, a.at(i, j), -1.0);
         }
         offsets.push(columns.len() as i64 + base);
     }

@@ -188,7 +188,12 @@ fn sparse_matrices_and_operators_are_multiplied() {
         for (j, v) in row.iter_mut().enumerate().filter(|(j, _)| (i * 13 + j * 7) % 11 == 0 && i % 9 != 4) {
             *v = case.entry(i, j);
             columns.push(j as i32 + 1);
-            values.push(*v);
+            values.push(if (i + j) % 2 == 0 { *v * 2.0 } else { *v });
+        }
+        // Half of the places are stored twice: 2 x and -x make x.
+        for (j, v) in row.iter().enumerate().filter(|(j, v)| (i + j) % 2 == 0 && **v != zero) {
+            columns.push(j as i32 + 1);
+            values.push(-*v);
         }
         row_ptr.push(columns.len() as i64 + 1);
     }
