@@ -2666,11 +2666,13 @@ typedef struct purlin_rsvd_options {
    */
   int64_t rank;
   /**
-   * Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10).
+   * Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10). Another number is refused for
+   * DIRECT and with a tolerance, which have no use for it.
    */
   int64_t oversampling;
   /**
-   * q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4.
+   * q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4. For DIRECT and ONE_PASS, which do not iterate, more
+   * than 0 is refused but for the default.
    */
   int64_t power_iterations;
   /**
@@ -2682,7 +2684,8 @@ typedef struct purlin_rsvd_options {
    */
   int64_t block_columns;
   /**
-   * Rows (columns, where the work is on A^H) that are read at once; 0, the default, chooses by the memory limits.
+   * Rows (columns, where the work is on A^H) that are read at once; 0, the default, chooses by the memory limits. Refused
+   * for sparse matrices and operators.
    */
   int64_t block_rows;
   /**
@@ -2694,7 +2697,7 @@ typedef struct purlin_rsvd_options {
    */
   int64_t merge_width;
   /**
-   * Vectors that an error is estimated with; 0 for 10; default 10.
+   * Vectors that an error is estimated with, also by purlin_rsvd_error; 0 for 10; default 10.
    */
   int64_t probes;
   /**
@@ -2726,7 +2729,7 @@ typedef struct purlin_rsvd_options {
    */
   int32_t orthonormalization;
   /**
-   * One of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN.
+   * One of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN. Others are refused for DIRECT, which has none.
    */
   int32_t sketch;
   /**
@@ -2780,7 +2783,7 @@ typedef struct purlin_rsvd_options {
   int32_t reserved;
   /**
    * Bytes a second that a matrix that is read in blocks is delivered at, for AUTO and `seconds_predicted`: a slow reader
-   * is read in fewer passes. Default 0: 2e9. Refused for a matrix that is in memory.
+   * is read in fewer passes. Default 0: 2e9. Refused for a matrix that is in memory and with a tolerance.
    */
   double read_rate;
 } purlin_rsvd_options;
@@ -8764,8 +8767,8 @@ purlin_status purlin_matrix_set_values(struct purlin_matrix *matrix,
                                        const struct purlin_tensor *values);
 
 /**
- * A sparse matrix without the entries whose modulus is at most `threshold`: with 0 those that are stored zeros. The others keep
- * their order; NaN stays, and the entries of a pattern are 1. Zero-based. O(rows + nnz).
+ * A sparse matrix without the places whose modulus is at most `threshold`: with 0 those that hold zeros. Entries at one place
+ * count by their sum, and the others keep their order; NaN stays, and the entries of a pattern are 1. Zero-based. O(rows + nnz).
  *
  * @param      a          sparse, on the host.
  * @param      threshold  not negative.
@@ -8900,7 +8903,7 @@ purlin_status purlin_matrix_order(const struct purlin_matrix *a,
                                   struct purlin_tensor *order);
 
 /**
- * A norm of a sparse matrix, in double precision; entries at one place count each on its own. NaN if an entry is.
+ * A norm of a sparse matrix, in double precision; entries at one place are added. NaN if an entry is.
  * O(nnz).
  *
  * @param      a     sparse, on the host.

@@ -102,21 +102,24 @@ pub struct purlin_rsvd_options {
     pub struct_size: usize,
     /// k, at most min(m, n); default 0, which is refused unless there is a tolerance.
     pub rank: i64,
-    /// Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10).
+    /// Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10). Another number is refused for
+    /// DIRECT and with a tolerance, which have no use for it.
     pub oversampling: i64,
-    /// q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4.
+    /// q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4. For DIRECT and ONE_PASS, which do not iterate, more
+    /// than 0 is refused but for the default.
     pub power_iterations: i64,
     /// With a tolerance, the largest rank; 0, the default, for min(m, n). Refused without one.
     pub max_rank: i64,
     /// With a tolerance, columns that are added at a time; 0, the default, for 16.
     pub block_columns: i64,
-    /// Rows (columns, where the work is on A^H) that are read at once; 0, the default, chooses by the memory limits.
+    /// Rows (columns, where the work is on A^H) that are read at once; 0, the default, chooses by the memory limits. Refused
+    /// for sparse matrices and operators.
     pub block_rows: i64,
     /// Of these, how many stay on the device between passes; -1, the default, for as many as fit.
     pub resident_rows: i64,
     /// MERGE: columns that are kept of each merge, at least l; 0, the default, for 2 l. Refused for other methods.
     pub merge_width: i64,
-    /// Vectors that an error is estimated with; 0 for 10; default 10.
+    /// Vectors that an error is estimated with, also by purlin_rsvd_error; 0 for 10; default 10.
     pub probes: i64,
     /// Seed of the sketch and everything else that is drawn; default 0.
     pub seed: u64,
@@ -134,7 +137,7 @@ pub struct purlin_rsvd_options {
     pub method: i32,
     /// One of PURLIN_RSVD_ORTH_*; default AUTO.
     pub orthonormalization: i32,
-    /// One of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN.
+    /// One of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN. Others are refused for DIRECT, which has none.
     pub sketch: i32,
     /// One of PURLIN_RSVD_CENTER_*; default NONE.
     pub center: i32,
@@ -164,7 +167,7 @@ pub struct purlin_rsvd_options {
     /// 0.
     pub reserved: i32,
     /// Bytes a second that a matrix that is read in blocks is delivered at, for AUTO and `seconds_predicted`: a slow reader
-    /// is read in fewer passes. Default 0: 2e9. Refused for a matrix that is in memory.
+    /// is read in fewer passes. Default 0: 2e9. Refused for a matrix that is in memory and with a tolerance.
     pub read_rate: f64,
 }
 

@@ -129,6 +129,8 @@ pub struct Case {
     pub gram_room: f64,
     /// Whether values near sqrt(u) of the largest have to be resolved.
     pub is_delicate: bool,
+    /// Whether the sketch is the caller's, which a direct decomposition would not look at.
+    pub is_given: bool,
 }
 
 /// Seconds of a rank update over those of a product of as many operations, by the runs of `GRAM` on the device: of the
@@ -213,7 +215,7 @@ impl Case {
             [] => String::new(),
             _ => format!("; {excluded:?} need more memory than the limit leaves"),
         };
-        if 2 * self.width >= least && !excluded.contains(&Method::Direct) {
+        if 2 * self.width >= least && !self.is_given && !excluded.contains(&Method::Direct) {
             let reason = format!("l = {} is half of min(m, n) = {least} or more: a direct SVD", self.width);
             return Some((Method::Direct, self.cost(Method::Direct, machine), reason));
         }

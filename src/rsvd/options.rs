@@ -178,9 +178,9 @@ pub enum IterationPrecision {
 pub struct Options {
     /// Rank k; at least 1 unless there is a tolerance.
     pub rank: usize,
-    /// Columns of the sketch beyond the rank; `None` for max(10, k / 10).
+    /// Columns of the sketch beyond the rank; `None` for max(10, k / 10). Refused where there is no sketch.
     pub oversampling: Option<usize>,
-    /// Power iterations q; `None` for 7 where k < min(m, n) / 10, else 4.
+    /// Power iterations q; `None` for 7 where k < min(m, n) / 10, else 4. Refused for methods that do not iterate, but for 0.
     pub power_iterations: Option<usize>,
     /// With a tolerance: the largest rank, 0 for min(m, n).
     pub max_rank: usize,
@@ -228,6 +228,12 @@ pub struct Options {
     pub read_rate: f64,
 }
 
+/// Columns beyond the rank, unless another number is asked for.
+const OVERSAMPLING: usize = 10;
+
+/// Power iterations, unless another number is asked for.
+const POWER_ITERATIONS: usize = 2;
+
 /// Columns that a basis grows by, unless another number is asked for.
 pub const BLOCK_COLUMNS: usize = 16;
 
@@ -235,8 +241,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             rank: 0,
-            oversampling: Some(10),
-            power_iterations: Some(2),
+            oversampling: Some(OVERSAMPLING),
+            power_iterations: Some(POWER_ITERATIONS),
             max_rank: 0,
             block_columns: BLOCK_COLUMNS,
             block_rows: 0,
@@ -296,6 +302,7 @@ impl Options {
             return Err(Error::invalid("read_rate", problem));
         }
         self.check_effects()?;
+        self.check_sketch_effects()?;
         if self.block_columns == 0 {
             return Err(Error::invalid("block_columns", "is 0, at least 1 is needed"));
         }
@@ -336,13 +343,54 @@ impl Options {
         if !by_tolerance && self.max_rank > 0 {
             return Err(Error::invalid("max_rank", format!("is {}, which needs a tolerance", self.max_rank)));
         }
-        if self.merge_width > 0 && !matches!(method, Method::Auto | Method::Merge) {
-            let problem = format!("is {} for method {method:?}, MERGE or AUTO is needed", self.merge_width);
+        if self.merge_width > 0 && method != Method::Merge {
+            let problem = format!("is {} for method {method:?}, MERGE is needed", self.merge_width);
             return Err(Error::invalid("merge_width", problem));
         }
         if self.smallest_ratio > 0.0 && (method != Method::Auto || by_tolerance) {
             let problem = format!("is {}, which needs method AUTO without a tolerance", self.smallest_ratio);
             return Err(Error::invalid("smallest_ratio", problem));
+        }
+        Ok(())
+    }
+
+    /// Refuses options of a sketch, of iterations and of what follows them where there are none.
+    fn check_sketch_effects(&self) -> Result<()> {
+        let method = self.method;
+        let has_sketch = method != Method::Direct;
+        if let Some(oversampling) = self.oversampling
+            && oversampling != OVERSAMPLING
+            && (self.tolerance > 0.0 || !has_sketch)
+        {
+            let instead = if has_sketch {
+                "a tolerance, which adds block_columns at a time"
+            } else {
+                "DIRECT, which has no sketch"
+            };
+            return Err(Error::invalid("oversampling", format!("is {oversampling} for {instead}")));
+        }
+        if let Some(iterations) = self.power_iterations
+            && iterations != POWER_ITERATIONS
+            && iterations > 0
+            && matches!(method, Method::Direct | Method::OnePass)
+        {
+            let problem = format!("is {iterations} for method {method:?}, which does not iterate");
+            return Err(Error::invalid("power_iterations", problem));
+        }
+        if self.sketch != Distribution::Gaussian && !has_sketch {
+            return Err(Error::invalid("sketch", format!("is {:?} for DIRECT, which has no sketch", self.sketch)));
+        }
+        if self.read_rate > 0.0 && self.tolerance > 0.0 {
+            let problem = format!("is {} beside a tolerance, which leaves no method to choose", self.read_rate);
+            return Err(Error::invalid("read_rate", problem));
+        }
+        let is_seen_once = matches!(method, Method::Direct | Method::OnePass) || self.one_pass;
+        if self.restart_path.is_some() && is_seen_once {
+            return Err(Error::NotSupported(format!("restart_path: of method {method:?} in one pass")));
+        }
+        if self.one_pass && self.error.is_probed() {
+            let problem = format!("is {:?} beside one_pass, which leaves one factor: IDENTITY is needed", self.error);
+            return Err(Error::invalid("error", problem));
         }
         Ok(())
     }

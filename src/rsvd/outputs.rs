@@ -42,10 +42,19 @@ fn check_vector_type(argument: &str, tensor: &Tensor) -> Result<()> {
 }
 
 /// Writes a vector that was checked; what is left of it becomes 0.
+///
+/// # Errors
+/// [`Error::Numerical`] for a number that is not finite as the tensor's type.
 pub(super) fn write_vector(argument: &str, tensor: &mut Tensor, values: &[f64]) -> Result<()> {
     let length = tensor.dims().first().copied().unwrap_or(0);
     let at = |j: usize| values.get(j).copied().unwrap_or(0.0);
-    if tensor.dtype() == DType::F32 {
+    let is_single = tensor.dtype() == DType::F32;
+    let is_held = |x: &f64| if is_single { (*x as f32).is_finite() } else { x.is_finite() };
+    if let Some(j) = values.iter().position(|x| !is_held(x)) {
+        let problem = format!("number {j} is {:e}, which {} does not hold", values[j], tensor.dtype().name());
+        return Err(Error::Numerical(format!("{argument}: {problem}")));
+    }
+    if is_single {
         let mut view = tensor.view_mut::<f32>(argument)?;
         (0..length).for_each(|j| view.set(&[j], at(j) as f32));
     } else {

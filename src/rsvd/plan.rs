@@ -6,7 +6,7 @@ use super::algorithm::passes;
 use super::choose::{Case, Machine};
 use super::data::{Center, Resident, Setting};
 use super::memory::{Planned, Wanted};
-use super::options::{Centering, ErrorKind, Method, Options};
+use super::options::{Centering, ErrorKind, IterationPrecision, Method, Options};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -240,6 +240,16 @@ impl Plan {
             let problem = format!("is {}, for a matrix that is not read in blocks", options.read_rate);
             return Err(Error::invalid("read_rate", problem));
         }
+        if matches!(goal, Goal::Decompose | Goal::Symmetric | Goal::Basis(_)) && !has_blocks {
+            if options.block_rows > 0 {
+                let problem = format!("is {}, for a matrix that is not read in blocks", options.block_rows);
+                return Err(Error::invalid("block_rows", problem));
+            }
+            if let Resident::AtMost(rows) = options.resident_rows {
+                let problem = format!("is {rows}, for a matrix that is not read in blocks");
+                return Err(Error::invalid("resident_rows", problem));
+            }
+        }
         let mut machine = Machine::of(context, contexts.len(), self.dtype, is_source);
         if options.read_rate > 0.0 {
             machine.link = machine.link.min(options.read_rate);
@@ -277,6 +287,7 @@ impl Plan {
         if given.is_some() {
             // Blocks draw sketches of their own.
             case.blocks = 1;
+            case.is_given = true;
         }
         if self.method == Method::Auto {
             let chosen = case.choose(&machine, request.excluded);
@@ -289,6 +300,18 @@ impl Plan {
         } else {
             self.seconds = case.cost(self.method, &machine);
             "asked for".clone_into(&mut self.reason);
+        }
+        let is_seen_once = matches!(self.method, Method::Direct | Method::OnePass);
+        if is_seen_once {
+            self.iterations = 0;
+        }
+        if is_seen_once && options.restart_path.is_some() {
+            self.reason.push_str("; no restart file in one pass");
+        }
+        let has_iterations =
+            !matches!(self.method, Method::Gram | Method::Brsvd | Method::Merge) && self.iterations > 0;
+        if options.iteration_precision == IterationPrecision::Fast && !has_iterations {
+            self.reason.push_str("; iterations in full precision: none over the data that could be faster");
         }
         Ok(())
     }
@@ -358,6 +381,7 @@ impl Plan {
             blocks: blocks as usize,
             gram_room: room / 4.0,
             is_delicate: options.smallest_ratio > 0.0 && options.smallest_ratio < delicate,
+            is_given: false,
         })
     }
 
@@ -463,8 +487,8 @@ fn sketch_width(
     if matches!(goal, Goal::Products(_) | Goal::Map(_)) {
         return Ok(width);
     }
-    if options.tolerance > 0.0 || matches!(options.method, Method::Brsvd | Method::Merge) {
-        return Err(Error::NotSupported("omega: a given sketch with a tolerance, BRSVD or MERGE".into()));
+    if options.tolerance > 0.0 || matches!(options.method, Method::Brsvd | Method::Merge | Method::Direct) {
+        return Err(Error::NotSupported("omega: a given sketch with a tolerance, BRSVD, MERGE or DIRECT".into()));
     }
     if given.rows() != n || given.cols() < width {
         let found = format!("{} x {}", given.rows(), given.cols());

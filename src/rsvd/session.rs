@@ -182,6 +182,11 @@ impl Rsvd {
     ) -> Result<Info> {
         let start = Instant::now();
         self.refuse_restart("a basis of the range")?;
+        if self.options.tolerance > 0.0 {
+            return Err(Error::NotSupported(
+                "tolerance: of a basis of the range, whose columns say how large it is".into(),
+            ));
+        }
         let width = q.cols();
         let plan = self.planned(a, Goal::Basis(width))?;
         self.check_output("q", q, a.rows(), width, plan.dtype)?;
@@ -290,6 +295,9 @@ impl Rsvd {
     fn given_factors(&self, a: &Matrix, factors: (&Matrix, &Tensor, &Matrix)) -> Result<(Vec<f64>, Plan, Info)> {
         let (u, s, v) = factors;
         let values = read_vector("s", s)?;
+        if let Some(j) = values.iter().position(|x| !x.is_finite()) {
+            return Err(Error::invalid("s", format!("number {j} is {}, not finite", values[j])));
+        }
         let k = values.len();
         let plan = self.planned(a, Goal::Products(k.max(self.options.probes)))?;
         if plan.rows == 0 || plan.columns == 0 {

@@ -60,6 +60,10 @@ static void creation(void) {
   BAD("block_columns: is 3, which needs a tolerance", o.block_columns = 3);
   BAD("resident_rows: is 3 on a CPU", o.resident_rows = 3);
   BAD("method: is Fused with a tolerance", (o.tolerance = 0.1, o.method = PURLIN_RSVD_METHOD_FUSED));
+  BAD("merge_width: is 30 for method Auto", o.merge_width = 30);
+  BAD("oversampling: is 3 for DIRECT", (o.oversampling = 3, o.method = PURLIN_RSVD_METHOD_DIRECT));
+  BAD("oversampling: is 3 for a tolerance", (o.oversampling = 3, o.rank = 0, o.tolerance = 0.1));
+  BAD("power_iterations: is 3 for method OnePass", (o.power_iterations = 3, o.method = PURLIN_RSVD_METHOD_ONE_PASS));
   BAD("merge_width: is 30 for method Fused", (o.merge_width = 30, o.method = PURLIN_RSVD_METHOD_FUSED));
   BAD("smallest_ratio: is 0.5, which needs", (o.smallest_ratio = 0.5, o.method = PURLIN_RSVD_METHOD_GRAM));
   BAD("read_rate: is -1", o.read_rate = -1);

@@ -56,13 +56,18 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     let allowed = run.task.tolerance * run.task.tolerance * norm2 / if is_estimate { SAFETY } else { 1.0 };
     // What is left below the rounding errors of its own sum is not known to be there.
     let left = if left.is_finite() { left.max(0.0) } else { norm2 };
-    run.converged = left <= allowed || is_exhausted;
+    let is_whole = is_exhausted || basis.rank == m.min(n);
+    // The whole space leaves nothing but rounding errors, of which the difference of squares sees its own alone.
+    let left = if basis.rank == m.min(n) { 0.0 } else { left };
+    run.converged = left <= allowed || is_whole;
+    let least = least_tolerance(T::DTYPE);
+    let is_open = run.converged || (!is_estimate && left <= least * least * norm2);
     if basis.rank == 0 {
         return nothing(run);
     }
     let factors = combine(run, basis, left, allowed)?;
-    if is_estimate || is_exhausted || run.task.tolerance < 100.0 * least_tolerance(T::DTYPE) {
-        confirm(run, &factors)?;
+    if is_estimate || is_whole || run.task.tolerance < 100.0 * least {
+        confirm(run, &factors, is_estimate || is_open)?;
     }
     Ok(factors)
 }
@@ -200,8 +205,9 @@ fn nothing<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsO
     Ok(Factors { u, s: Vec::new(), v })
 }
 
-/// Asks probes whether the tolerance holds, where the difference of the squares says little.
-fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsOf<T, O>) -> Result<()> {
+/// Asks probes whether the tolerance holds, where the difference of the squares says little. They decide where it is `open`,
+/// and can deny in any case.
+fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsOf<T, O>, is_open: bool) -> Result<()> {
     let (Some(u), Some(v)) = (&factors.u, &factors.v) else { return Ok(()) };
     let found = estimate::probe(run, u, &factors.s, v)?;
     // Ten probes are within a fifth of the truth; an error that was only estimated before has to be clearly met.
@@ -211,7 +217,9 @@ fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsO
     };
     let relative = if found.frobenius > 0.0 { found.frobenius / norm } else { 0.0 };
     let is_met = relative <= margin * run.task.tolerance;
-    if run.statistics()?.is_estimate {
+    run.measure = relative;
+    run.confirmed = Some(found);
+    if is_open {
         run.converged = is_met;
     }
     if !is_met {
@@ -247,6 +255,6 @@ pub fn rehearse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     let s = crate::alloc::filled("singular values", rank, 1.0)?;
     let factors = finish::assemble(run, q, v, s, &all, u)?;
     drop(all);
-    confirm(run, &factors)?;
+    confirm(run, &factors, true)?;
     Ok(factors)
 }

@@ -4,7 +4,7 @@
 use super::{ErrorFigures, Run};
 use crate::dense::Op;
 use crate::dense::sketch::{Distribution, Sketch};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::{ErrorKind, POWER_STEPS, least_tolerance};
@@ -12,13 +12,22 @@ use crate::scalar::Scalar;
 
 /// ||A - A_k||_F from the values alone; nothing where the difference of the squares is rounding.
 pub fn identity<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, s: &[f64]) -> Result<Option<f64>> {
-    if run.statistics()?.is_estimate {
+    difference(run, |norm2| s.iter().fold(norm2, |left, x| left - x * x))
+}
+
+/// ||A - A_k||_F from ||A_k||_F^2, as [`identity`].
+pub fn rest<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, captured: f64) -> Result<Option<f64>> {
+    difference(run, |norm2| norm2 - captured)
+}
+
+fn difference<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, left: impl Fn(f64) -> f64) -> Result<Option<f64>> {
+    let statistics = run.statistics()?;
+    if statistics.is_estimate {
         // The difference of a sum and an estimate says nothing.
         return Ok(None);
     }
-    let norm2 = run.statistics()?.norm2;
-    let left = s.iter().fold(norm2, |left, x| left - x * x);
-    let error = left.max(0.0).sqrt();
+    let norm2 = statistics.norm2;
+    let error = left(norm2).max(0.0).sqrt();
     Ok((norm2 == 0.0 || error > least_tolerance(T::DTYPE) * norm2.sqrt()).then_some(error))
 }
 
@@ -48,6 +57,10 @@ pub fn probe<T: Scalar, O: RsvdOps<T>>(
     // Both parts of a complex probe are standard normal, so that its variance is 2.
     let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
     let frobenius = (norms.iter().map(|x| x * x).sum::<f64>() / (variance * probes as f64)).sqrt();
+    if norms.iter().any(|x| !x.is_finite()) {
+        let problem = "the residual of the factors is not finite: they hold NaN or infinity, or products overflow";
+        return Err(Error::Numerical(problem.into()));
+    }
     if run.statistics()?.is_estimate {
         // The residual is orthogonal to the factors, as these are a projection of A.
         run.refined_norm2 = Some(s.iter().map(|x| x * x).sum::<f64>() + frobenius * frobenius);
@@ -101,7 +114,11 @@ fn spectral<T: Scalar, O: RsvdOps<T>>(
         residual(run, u, s, v, &w, &mut p)?;
     }
     let r = run.orthonormalize_tall(&mut p)?;
-    Ok(run.ops.svd(&r)?.s.first().copied().unwrap_or(0.0))
+    let largest = run.ops.svd(&r)?.s.first().copied().unwrap_or(0.0);
+    if !largest.is_finite() {
+        return Err(Error::Numerical(format!("the spectral norm of the residual is {largest}")));
+    }
+    Ok(largest)
 }
 
 /// ||A v_j - s_j u_j|| and ||A^H u_j - s_j v_j|| for each j. Two passes.

@@ -49,6 +49,8 @@ pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     pub rescale: Option<f64>,
     /// ||A||_F^2 where the first pass only estimates it: from the factors and their residual.
     pub refined_norm2: Option<f64>,
+    /// What probes said of the error of the factors, where a tolerance was confirmed by them.
+    pub confirmed: Option<ErrorFigures>,
     /// Whether the memory of a state that is saved counts although nothing is saved.
     pub saves_state: bool,
     passes_restarted: u64,
@@ -82,6 +84,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             rescale: None,
             saves_state: false,
             refined_norm2: None,
+            confirmed: None,
             passes_restarted: 0,
             element: std::marker::PhantomData,
         }

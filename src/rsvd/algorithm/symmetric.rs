@@ -12,7 +12,8 @@ use crate::scalar::Scalar;
 /// The leading eigenpairs by modulus: values (which may be negative) as `s`, vectors as `u`. q + 1 passes.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] naming `a` if what is seen of it is not Hermitian, or for Nystroem not semidefinite.
+/// [`Error::InvalidArgument`] naming `a` if what is seen of it is not Hermitian; [`Error::Numerical`] if it is not
+/// semidefinite, for Nystroem.
 pub fn symmetric<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let w = power::iterate(run, Need::Basis)?;
     let width = run.ops.shape(&w).1;
@@ -70,8 +71,8 @@ fn nystrom<T: Scalar, O: RsvdOps<T>>(
     let (values, mut vectors) = run.ops.eigen(&core)?;
     let least = values.last().copied().unwrap_or(0.0);
     if least < -10.0 * shift {
-        let problem = format!("has a negative eigenvalue, {least:.3e} or less; Nystroem needs a semidefinite matrix");
-        return Err(Error::invalid("a", problem));
+        let problem = format!("a has a negative eigenvalue, {least:.3e} or less");
+        return Err(Error::Numerical(format!("{problem}; Nystroem needs a semidefinite matrix")));
     }
     let floor = 0.1 * shift;
     let roots: Vec<f64> = values.iter().map(|x| if *x > floor { 1.0 / x.sqrt() } else { 0.0 }).collect();

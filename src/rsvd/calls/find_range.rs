@@ -6,7 +6,7 @@ use super::{Call, task_of};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task, find};
+use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task, estimate, find};
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::{ErrorKind, Options};
 use crate::rsvd::plan::Plan;
@@ -44,9 +44,12 @@ impl<T: Scalar> Call<T> for FindRange<'_> {
         let result = self.find(&mut run);
         *rescale = run.rescale;
         let captured = result?;
-        let left = (run.statistics()?.norm2 - captured.unwrap_or(f64::NAN)).max(0.0).sqrt();
-        let error = match captured {
-            Some(_) => ErrorFigures { kind: ErrorKind::Identity, frobenius: left, spectral: f64::NAN },
+        let known = match captured {
+            Some(captured) if task.error != ErrorKind::None => estimate::rest(&run, captured)?,
+            _ => None,
+        };
+        let error = match known {
+            Some(frobenius) => ErrorFigures { kind: ErrorKind::Identity, frobenius, spectral: f64::NAN },
             None => ErrorFigures::none(),
         };
         run.outcome(task.columns, error)

@@ -203,6 +203,7 @@ pub(in crate::rsvd) fn error_of<T: Scalar, O: RsvdOps<T>>(
     let has_identity = is_zero || !matches!(run.task.method, Method::OnePass | Method::Nystrom);
     let known = if has_identity { estimate::identity(run, &factors.s)? } else { None };
     match known {
+        None if run.confirmed.is_some() => Ok(run.confirmed.unwrap_or_else(ErrorFigures::none)),
         Some(frobenius) => Ok(ErrorFigures { kind: ErrorKind::Identity, frobenius, spectral: f64::NAN }),
         None => {
             if run.statistics()?.is_estimate {

@@ -49,6 +49,9 @@ impl Rsvd {
         if own.restart_path.is_some() {
             return Err(Error::NotSupported("restart_path: of principal components".into()));
         }
+        if self.given.is_some() {
+            return Err(Error::NotSupported("omega: a given sketch, of principal components".into()));
+        }
         if own.tolerance > 0.0 || own.one_pass {
             return Err(Error::NotSupported("principal components by tolerance, or in one pass of MERGE".into()));
         }
@@ -98,6 +101,11 @@ impl Rsvd {
         let degrees = (count - 1) as f64;
         let explained = values.iter().map(|s| s * s).sum::<f64>() / degrees;
         let (rank, total_variance) = (values.len(), norm2 / degrees);
+        let is_number = total_variance == 0.0 || (f64::MIN_POSITIVE..=f64::MAX).contains(&total_variance);
+        if !is_number || (total_variance == 0.0 && values.iter().any(|s| *s > 0.0)) {
+            let problem = format!("singular values of {:e} have variances beyond double precision", values[0]);
+            return Err(Error::Numerical(format!("{problem}. Multiply the samples by a power of two")));
+        }
         let rest = count.min(features) - rank;
         let noise_variance = if rest > 0 { (total_variance - explained).max(0.0) / rest as f64 } else { 0.0 };
         let found =
@@ -171,7 +179,7 @@ impl<T: Scalar> Call<T> for Fit<'_> {
         self.means.clone_from(&statistics.means);
         self.scales.clone_from(&statistics.scales);
         let norm2 = run.refined_norm2.unwrap_or(statistics.norm2);
-        self.norm2 = norm2 / (factor * factor);
+        self.norm2 = norm2 / factor / factor;
         self.values = factors.s.iter().map(|s| s / factor).collect();
         if let Some(v) = &factors.v {
             run.ops.write(v, &mut self.components, false, false)?;

@@ -168,7 +168,7 @@ impl Pca {
 
     /// What scores along component `j` are divided by.
     fn stretch(&self, j: usize) -> f64 {
-        if self.info.options.whiten { self.variance(self.values[j]).sqrt() } else { 1.0 }
+        if self.info.options.whiten { self.values[j] / ((self.info.count - 1) as f64).sqrt() } else { 1.0 }
     }
 
     fn scale_of(&self, feature: usize) -> f64 {

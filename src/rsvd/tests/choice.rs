@@ -29,6 +29,7 @@ fn held(rows: usize, columns: usize, (rank, width): (usize, usize), single: bool
         blocks: 1,
         gram_room: 30e9,
         is_delicate: false,
+        is_given: false,
     }
 }
 

@@ -191,7 +191,10 @@ fn sweep(case: Case, options: &Options) {
 }
 
 fn options(method: Method) -> Options {
-    Options { rank: 4, oversampling: Some(4), power_iterations: Some(1), method, ..Options::default() }
+    // Refused where there is no sketch, and where nothing is iterated.
+    let oversampling = Some(if method == Method::Direct { 10 } else { 4 });
+    let power_iterations = Some(if matches!(method, Method::Direct | Method::OnePass) { 0 } else { 1 });
+    Options { rank: 4, oversampling, power_iterations, method, ..Options::default() }
 }
 
 const METHODS: [Method; 12] = [
@@ -257,7 +260,8 @@ fn centring_tolerances_and_estimates_count() {
     }
     sweep(case(From::Rows), &Options { one_pass: true, ..options(Method::Merge) });
     for max_rank in [0, 20] {
-        let by_tolerance = Options { tolerance: 0.3, max_rank, block_columns: 4, rank: 0, ..options(Method::Auto) };
+        let own = Options { rank: 0, oversampling: Some(10), ..options(Method::Auto) };
+        let by_tolerance = Options { tolerance: 0.3, max_rank, block_columns: 4, ..own };
         sweep(case(From::Columns), &by_tolerance);
         sweep(Case { data: Data::Deficient, ..case(From::Memory) }, &by_tolerance);
     }

@@ -4,6 +4,7 @@ mod accuracy;
 mod choice;
 mod components;
 mod edges;
+mod effects;
 mod estimates;
 mod interrupted;
 mod memory;
