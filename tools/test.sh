@@ -57,8 +57,8 @@ for a, b, c in re.findall(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+
     p, f, s = p + int(a), f + int(b), s + int(c)
 for b, total in re.findall(r"^\d+% tests passed, (\d+) tests failed out of (\d+)", text, re.M):
     f, p = f + int(b), p + int(total) - int(b)
-for a, b in re.findall(r"^(\d+) passed, (\d+) failed$", text, re.M):
-    p, f = p + int(a), f + int(b)
+for a, b, c in re.findall(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", text, re.M):
+    p, f, s = p + int(a), f + int(b), s + int(c or 0)
 for line in re.findall(r"^=*\s*((?:\d+ \w+(?:, )?)+) in [\d.]+s(?: \([^)]*\))?\s*=*$", text, re.M):
     n = {word.rstrip("s"): int(number) for number, word in re.findall(r"(\d+) (\w+)", line)}
     p, f, s = p + n.get("passed", 0), f + n.get("failed", 0) + n.get("error", 0), s + n.get("skipped", 0)

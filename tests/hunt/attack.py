@@ -23,6 +23,10 @@ class Refused(Exception):
     """The library refused or reported the case; the attack ends without a finding."""
 
 
+class Skipped(Exception):
+    """The attack has no meaning on this backend. The text says why; the case is counted as skipped, not as passed."""
+
+
 def require(condition: Any, text: str) -> None:
     if not bool(condition):
         raise Finding(text)

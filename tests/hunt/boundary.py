@@ -21,7 +21,7 @@ import numpy as np
 import purlin
 from purlin import _lib
 
-from attack import Bench, Finding, pick, require
+from attack import Bench, Finding, Skipped, pick, require
 
 HEADER = Path(__file__).resolve().parents[2] / "include" / "purlin.h"
 OBJECTS = (
@@ -395,7 +395,7 @@ def destroy(world: World) -> None:
 def random_calls(rng: np.random.Generator, bench: Bench) -> None:
     """A few hundred calls of all functions in any order."""
     if bench.backend != "cpu":
-        return
+        raise Skipped("random arrays are host memory, which device locations must not be given")
     world = World(rng)
     before = os.getcwd()
     os.chdir(world.folder)
@@ -414,7 +414,7 @@ def random_calls(rng: np.random.Generator, bench: Bench) -> None:
 def forked(rng: np.random.Generator, bench: Bench) -> None:
     """A child's calls on its parent's objects say so, its own handles mean nothing to the parent, and both go on."""
     if bench.backend != "cpu":
-        return
+        raise Skipped("CUDA does not work in a child of fork()")
     world = World(rng)
     base_objects(world)
     names = [name for name in FUNCTIONS if not name.endswith("_destroy") and not name.endswith("_init")]

@@ -1,8 +1,12 @@
 """Attacks on calls themselves, alike in all families: the same bits for any number of threads and in a second call, a call
-cancelled at any moment, a callback that raises, and the same object afterwards."""
+cancelled at any moment, a callback that raises, memory and threads that are refused, and the same object afterwards."""
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +14,7 @@ import numpy as np
 import purlin
 
 from attack import Bench, Finding, Refused, pick, require
-from spectra import csr, structured_graph
+from spectra import csr, cycle, product, structured_graph
 
 Job = Callable[..., tuple[np.ndarray, ...]]
 
@@ -84,7 +88,65 @@ def tomography(rng: np.random.Generator, bench: Bench) -> Job:
     return run
 
 
-JOBS = {"spectral": spectral, "eigenpairs": eigenpairs, "low_rank": low_rank, "robust": robust, "train": train, "tomography": tomography}
+def graph(rng: np.random.Generator, bench: Bench) -> Job:
+    a = product(cycle(int(rng.integers(3, 12))), cycle(int(rng.integers(3, 12))))
+    k, seed = int(rng.integers(2, 5)), int(rng.integers(1 << 30))
+
+    def run(context: Any, progress: Any = None) -> tuple[np.ndarray, ...]:
+        mine = Bench.__new__(Bench)
+        mine.context = context
+        found = purlin.graph.embed(csr(a, mine), k, context=context, seed=seed, progress=progress)
+        return found.values, np.asarray(found.coordinates)
+
+    return run
+
+
+def sparse(rng: np.random.Generator, bench: Bench) -> Job:
+    m, n = (int(v) for v in rng.integers(1, 300, 2))
+    a = (rng.random((m, n)) < 0.05) * rng.standard_normal((m, n))
+    x = rng.standard_normal(n)
+
+    def run(context: Any, progress: Any = None) -> tuple[np.ndarray, ...]:
+        mine = Bench.__new__(Bench)
+        mine.context = context
+        plan = purlin.spmv.Plan(csr(a, mine), context=context)
+        try:
+            return (np.asarray(plan.apply(x)),)
+        finally:
+            plan.close()
+
+    return run
+
+
+def diffusion(rng: np.random.Generator, bench: Bench) -> Job:
+    entries = rng.standard_normal((int(rng.integers(1, 200)), 15))
+
+    def run(context: Any, progress: Any = None) -> tuple[np.ndarray, ...]:
+        found = purlin.dwi.peaks(entries, 3, basis="tensor", context=context, progress=progress)
+        return np.asarray(found.directions), np.asarray(found.values)
+
+    return run
+
+
+def environments(rng: np.random.Generator, bench: Bench) -> Job:
+    d, r = int(rng.integers(2, 12)), int(rng.integers(1, 12))
+    cores = [rng.standard_normal((1 if k == 0 else r, 3, 1 if k == d - 1 else r)) for k in range(d)]
+    bond = int(rng.integers(0, d + 1))
+
+    def run(context: Any, progress: Any = None) -> tuple[np.ndarray, ...]:
+        with purlin.tt.Environments(cores, cores, context=context, progress=progress) as found:
+            found.build("left", bond)
+            found.build("right", bond)
+            left, value = found.get("left", bond), found.value(bond)
+        return left[0], np.array([left[1]]), np.array([value.mantissa.real]), np.array([value.exponent])
+
+    return run
+
+
+JOBS = {
+    "spectral": spectral, "eigenpairs": eigenpairs, "low_rank": low_rank, "robust": robust, "train": train, "tomography": tomography,
+    "graph": graph, "sparse": sparse, "diffusion": diffusion, "environments": environments,
+}
 # What a job may answer to random input without breaking a promise.
 ALLOWED = (purlin.NoConvergence, purlin.NotSupported, purlin.Numerical)
 
@@ -118,11 +180,18 @@ class Raised(Exception):
 
 
 def broken_off(rng: np.random.Generator, bench: Bench) -> None:
-    """Cancelled or raised out of at any moment, the next call on the same context gives the same bits."""
+    """Cancelled or raised out of at any of its reports, the next call on the same context gives the same bits."""
     name, raises = pick(rng, *JOBS), rng.random() < 0.5
     job = JOBS[name](rng, bench)
     reference = finished(bench, job, bench.context)
-    left = int(rng.integers(0, 4))
+    reports = 0
+
+    def count(*_: object) -> None:
+        nonlocal reports
+        reports += 1
+
+    require(same(reference, job(bench.context, count)), f"broken off {name}: other bits with a progress function")
+    left = int(rng.integers(0, reports + 1))
 
     def progress(*_: object) -> bool:
         nonlocal left
@@ -161,9 +230,76 @@ def tight(rng: np.random.Generator, bench: Bench) -> None:
             except (purlin.OutOfMemory, *ALLOWED) as error:
                 bench.outcomes[type(error).__name__] += 1
                 continue
-            agree = all(np.allclose(p, q, rtol=1e-3, atol=1e-5, equal_nan=True) for p, q in zip(reference, result))
-            require(agree or name == "low_rank", f"tight {name} limit {limit}: the result differs")
+            if name == "low_rank":
+                apart = rounding(reference, result)
+                require(apart <= 1e-9, f"tight {name} limit {limit}: differs by {apart:.2e}, beyond rounding")
+            else:
+                require(same(reference, result), f"tight {name} limit {limit}: other bits")
             bench.outcomes["ran"] += 1
 
 
-ATTACKS = {"same_bits": same_bits, "broken_off": broken_off, "tight": tight}
+def rounding(a: tuple[np.ndarray, ...], b: tuple[np.ndarray, ...]) -> float:
+    """How far two decompositions are apart, relative to the largest singular value. A limit may cut a decomposition into
+    blocks, which the documentation allows to change the rounding."""
+    (u, s, v), (x, t, w) = a, b
+    return float(max(np.abs(s - t).max(), np.abs((u * s) @ v - (x * t) @ w).max()) / max(s[0], np.finfo(np.float64).tiny))
+
+
+def threads_refused(rng: np.random.Generator, bench: Bench) -> None:
+    """While the system refuses threads, a call gives the same bits or says that memory is short; afterwards it works again."""
+    command = [sys.executable, __file__, bench.backend, str(int(rng.integers(1 << 30)))]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    text = ended.stderr.strip().splitlines()
+    require(ended.returncode == 0, f"threads refused: status {ended.returncode} of {command[2:]}: {text[-1] if text else ''}")
+    for line in ended.stdout.splitlines():
+        key, count = line.split()
+        bench.outcomes[key] += int(count)
+
+
+def without_threads(backend: str, seed: int) -> None:
+    """The process of `threads_refused`."""
+    rng = np.random.default_rng(seed)
+    bench = Bench(backend)
+    jobs = [(name, JOBS[name](rng, bench)) for name in rng.permutation(list(JOBS))[:4]]
+    references = []
+    for _, job in jobs:
+        try:
+            references.append(job(bench.context))
+        except ALLOWED:
+            references.append(None)
+    # The limit on processes does not hold for root.
+    if os.geteuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    counts = {"ran": 0, "refused": 0}
+    for limit in (1, int(rng.integers(1, 6)), None):
+        resource.setrlimit(resource.RLIMIT_NPROC, (hard if limit is None else limit, hard))
+        for (name, job), reference in zip(jobs, references):
+            threads = int(rng.integers(2, 5))
+            for own in (False, True):
+                label = f"threads refused {name} limit {limit} own context {own}"
+                try:
+                    if own:
+                        with purlin.Context(backend, threads=threads) as context:
+                            result = job(context)
+                    else:
+                        result = job(bench.context)
+                except purlin.OutOfMemory:
+                    require(limit is not None, f"{label}: refused")
+                    counts["refused"] += 1
+                    continue
+                except ALLOWED:
+                    require(reference is None, f"{label}: failed, and did not before")
+                    continue
+                require(reference is not None and same(reference, result), f"{label}: other bits")
+                counts["ran"] += 1
+    require(counts["refused"] > 0, "threads refused: no thread was refused")
+    for key, count in counts.items():
+        print(key, count)
+
+
+ATTACKS = {"same_bits": same_bits, "broken_off": broken_off, "tight": tight, "threads_refused": threads_refused}
+
+if __name__ == "__main__":
+    without_threads(sys.argv[1], int(sys.argv[2]))

@@ -473,22 +473,23 @@ def refusals(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def limits(rng: np.random.Generator, bench: Bench) -> None:
-    """Under any limit of host memory a run is refused as such, or stays inside limit and plan, with the same bits."""
+    """Under any limit of host or device memory a run is refused as such, or stays inside limit and plan, with the same bits."""
     columns, rows, g = random_orbit(rng)
     geometry = purlin.fdk.Geometry(columns, rows, angles=orders(rng, 40, None), **g)
     lines = rng.standard_normal((40, rows, columns)).astype(np.float32)
     grid = purlin.fdk.Grid.centred((37, 31, 43), (2.0, 2.0, 2.0))
-    with purlin.Context("cpu") as unlimited:
+    with purlin.Context(bench.backend) as unlimited:
         want = bench.call(purlin.fdk.reconstruct, lines, geometry, grid, context=unlimited)
     limit = int(2 ** rng.uniform(15, 25))
     pushed = rng.random() < 0.4
-    with purlin.Context("cpu", threads=int(pick(rng, 1, 2)), host_memory_limit=limit) as context:
+    where = "host" if bench.backend == "cpu" else pick(rng, "host", "device")
+    with purlin.Context(bench.backend, threads=int(pick(rng, 1, 2)), **{f"{where}_memory_limit": limit}) as context:
         try:
             with purlin.fdk.Reconstruction(geometry, grid, context=context) as session:
-                planned = session.info.host_bytes
+                plan = session.info
                 if pushed:
                     session.begin()
-                    planned = session.info.host_bytes
+                    plan = session.info
                     for k in range(40):
                         session.push(k, lines[k])
                     volume = session.finish()
@@ -498,10 +499,13 @@ def limits(rng: np.random.Generator, bench: Bench) -> None:
         except purlin.OutOfMemory:
             bench.outcomes["refused"] += 1
             return
-    label = f"limits {limit} pushed {pushed}"
+    label = f"limits {where} {limit} pushed {pushed}"
     require(np.array_equal(volume, want), f"{label}: other bits")
-    require(info.host_bytes_used <= limit, f"{label}: {info.host_bytes_used} bytes are used")
-    require(info.host_bytes_used <= max(info.host_bytes, planned), f"{label}: {info.host_bytes_used} used, {info.host_bytes} planned")
+    for kind in ("host", "device"):
+        used = getattr(info, f"{kind}_bytes_used")
+        planned = max(getattr(info, f"{kind}_bytes"), getattr(plan, f"{kind}_bytes"))
+        require(kind != where or used <= limit, f"{label}: {used} {kind} bytes are used")
+        require(used <= planned, f"{label}: {used} {kind} bytes used, {planned} planned")
     bench.outcomes["solved"] += 1
 
 

@@ -8,6 +8,8 @@ import resource
 import shutil
 import signal
 import stat
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -85,31 +87,37 @@ def write(target: Path, data: np.ndarray, bench: Bench, fail: bool, raised: list
 
 
 def full_disk(rng: np.random.Generator, bench: Bench) -> None:
-    """A file that may not grow gives an error, and no part of it stays."""
-    folder = Path(tempfile.mkdtemp())
-    child = os.fork() if bench.backend == "cpu" else 0
-    if bench.backend != "cpu":
-        return
-    if child == 0:
-        code = 1
+    """A file that may not grow gives an error, and no part of it stays: limits below, inside and just short of the file."""
+    size = int(pick(rng, 80, 5000, 300_000))
+    limits = sorted({0, 1, size // 2, size - 1, *(int(v) for v in rng.integers(0, size, 3))})
+    with tempfile.TemporaryDirectory() as folder:
+        # A process of its own: CUDA does not work in a child of fork(), and the limit is the whole process's.
+        command = [sys.executable, __file__, folder, bench.backend, str(size), *map(str, limits)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        left = os.listdir(folder)
+    require(ended.returncode == 0, f"full disk, {size} bytes, limits {limits}: status {ended.returncode}, {ended.stderr.strip()[-300:]}")
+    require(not left, f"full disk: left {left}")
+    bench.outcomes["refused"] += len(limits)
+
+
+def fill_disk(folder: str, backend: str, size: int, limits: list[int]) -> None:
+    """The process of `full_disk`: writes a file of `size` bytes under each limit, then without one."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    rows = size // 20
+    data = np.outer(np.arange(1, rows + 1), np.ones(5)).astype(np.float32)
+    bench = Bench(backend)
+    for limit in (*limits, None):
+        bound = resource.RLIM_INFINITY if limit is None else limit
+        resource.setrlimit(resource.RLIMIT_FSIZE, (bound, resource.RLIM_INFINITY))
         try:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            with purlin.Context("cpu", threads=1) as context:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (int(rng.integers(0, 70)), resource.RLIM_INFINITY))
-                mine = Bench.__new__(Bench)
-                mine.context, mine.backend = context, "cpu"
-                try:
-                    write(folder / "volume.raw", np.ones((4, 5), np.float32), mine, False, [False])
-                except purlin.FileError:
-                    code = 0 if not os.listdir(folder) else 2
-        finally:
-            os._exit(code)
-    status = os.waitpid(child, 0)[1]
-    left = os.listdir(folder)
-    shutil.rmtree(folder)
-    require(os.WIFEXITED(status), f"full disk: the child ended by signal {os.WTERMSIG(status) if os.WIFSIGNALED(status) else status}")
-    require(os.WEXITSTATUS(status) == 0, f"full disk: child says {os.WEXITSTATUS(status)}, left {left}")
-    bench.outcomes["refused"] += 1
+            write(Path(folder) / "volume.raw", data, bench, False, [False])
+            require(limit is None, f"a file of {size} bytes was written under a limit of {limit}")
+        except purlin.FileError:
+            require(limit is not None, "a write without a limit failed")
+        left = os.listdir(folder)
+        require(left == ([] if limit is not None else ["volume.raw"]), f"limit {limit}: left {left}")
+    require((Path(folder) / "volume.raw").stat().st_size == data.nbytes, "the file has another size")
+    (Path(folder) / "volume.raw").unlink()
 
 
 def damaged(rng: np.random.Generator, bench: Bench) -> None:
@@ -154,3 +162,6 @@ def damaged(rng: np.random.Generator, bench: Bench) -> None:
 
 
 ATTACKS = {"targets": targets, "full_disk": full_disk, "damaged": damaged}
+
+if __name__ == "__main__":
+    fill_disk(sys.argv[1], sys.argv[2], int(sys.argv[3]), [int(v) for v in sys.argv[4:]])

@@ -37,7 +37,7 @@ def work(arguments: argparse.Namespace) -> int:
     """The child: runs cases that the parent names on standard input, and says what came of each."""
     import numpy as np
     import purlin
-    from attack import Bench, Finding, Refused
+    from attack import Bench, Finding, Refused, Skipped
 
     table = attacks()
     bench = Bench(arguments.backend)
@@ -54,6 +54,8 @@ def work(arguments: argparse.Namespace) -> int:
             table[name](rng, bench)
         except Refused:
             verdict = "refused"
+        except Skipped as reason:
+            verdict, detail = "skipped", str(reason)
         except Finding as finding:
             verdict, detail = "finding", str(finding)
         except Exception:
@@ -124,9 +126,12 @@ def main() -> int:
     verdicts: dict[str, Counter[str]] = {name: Counter() for name in names}
     outcomes: dict[str, Counter[str]] = {name: Counter() for name in names}
     spent: Counter[str] = Counter()
+    skipped: dict[str, str] = {}
     start, case, findings, total = time.monotonic(), 0, 0, 0
     while True:
         for name in names:
+            if name in skipped:
+                continue
             if arguments.seconds > 0 and time.monotonic() - start > arguments.seconds:
                 break
             # Every attack has the same share of the time: a slow one has fewer cases.
@@ -140,12 +145,15 @@ def main() -> int:
             for entry in filter(None, told.split(",")):
                 key, count = entry.rsplit("=", 1)
                 outcomes[name][key] += int(count)
+            if verdict == "skipped":
+                skipped[name] = detail
+                continue
             total += 1
             if verdict == "finding":
                 findings += 1
                 print(f"FINDING {name} --case {number} --seed {arguments.seed}: {detail}", flush=True)
         case += 1
-        if arguments.case >= 0 or (arguments.seconds <= 0 and case >= arguments.cases):
+        if len(skipped) == len(names) or arguments.case >= 0 or (arguments.seconds <= 0 and case >= arguments.cases):
             break
         if arguments.seconds > 0 and time.monotonic() - start > arguments.seconds:
             break
@@ -154,7 +162,9 @@ def main() -> int:
         counts = ", ".join(f"{key} {count}" for key, count in sorted(outcomes[name].items()))
         ended = ", ".join(f"{key} {count}" for key, count in sorted(verdicts[name].items()))
         print(f"{name:28s} {spent[name]:7.1f} s  {ended:40s} {counts}")
-    print(f"{total - findings} passed, {findings} failed")
+    for name, reason in skipped.items():
+        print(f"skipped on {arguments.backend}: {name}: {reason}")
+    print(f"{total - findings} passed, {findings} failed, {len(skipped)} skipped")
     return 1 if findings else 0
 
 

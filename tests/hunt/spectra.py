@@ -345,16 +345,17 @@ def cancellation(rng: np.random.Generator, bench: Bench) -> None:
         except KeyError:
             bench.outcomes["cancelled"] += 1
     # Memory just below what is needed, and other amounts.
-    limit = int(rng.integers(1, 12 * n * (k + 40) * 8))
-    small = purlin.Context("cpu", threads=1, host_memory_limit=limit)
+    limit = int(10.0 ** rng.uniform(3, 7.5))
+    where = "host_memory_limit" if bench.backend == "cpu" else pick(rng, "host_memory_limit", "device_memory_limit")
+    small = purlin.Context(bench.backend, threads=1, **{where: limit})
     made = Sparse(a)
     try:
         given = purlin.Matrix.csr(made.indptr, made.indices, made.data, made.shape, context=small)
         found = purlin.lanczos.run(given, k, context=small, **options)
-        with purlin.Context("cpu", threads=1) as unlimited:
+        with purlin.Context(bench.backend, threads=1) as unlimited:
             same = purlin.Matrix.csr(made.indptr, made.indices, made.data, made.shape, context=unlimited)
             plain = purlin.lanczos.run(same, k, context=unlimited, **options)
-        require(np.array_equal(found.pairs.values, plain.pairs.values), f"{name} n={n} k={k}: other values under a limit of {limit}")
+        require(np.array_equal(found.pairs.values, plain.pairs.values), f"{name} n={n} k={k}: other values under a {where} of {limit}")
         bench.outcomes["within the limit"] += 1
     except MemoryError:
         bench.outcomes["no memory"] += 1
