@@ -233,6 +233,60 @@ static void not_finite(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* One NaN among the stored values: the message names it, in whichever way the matrix is used. */
+static void stored_nan(void) {
+  static const int64_t row[5] = {0, 1, 1, 2, 2}, col[5] = {1, 0, 2, 1, 2};
+  const double values[5] = {1, 1, NAN, NAN, 1};
+  double found[1], vector[3];
+  purlin_matrix *a = coordinates(context, 3, 3, 5, row, col, values), *u = NULL;
+  purlin_tensor *list = vector_of(context, PURLIN_F64, 1, found), *tv = vector_of(context, PURLIN_F64, 3, vector);
+  purlin_lanczos_options o = wanted(1, PURLIN_LANCZOS_LARGEST);
+  o.basis = 0;
+  OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 3, 1, &u));
+#define IS_NAN(call) BAD_ARGUMENT("has NaN in row 1, column 2 (from 0)", call)
+  IS_NAN(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_singular(a, NULL, &o, u, list, NULL, NULL, NULL));
+  IS_NAN(purlin_graph_fiedler(a, NULL, 0, NULL, NULL, tv, NULL));
+  o.block = 2;
+  IS_NAN(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  o.block = 1, o.kind = PURLIN_LANCZOS_LAPLACIAN;
+  IS_NAN(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+#undef IS_NAN
+  OK(purlin_matrix_destroy(u));
+  OK(purlin_matrix_destroy(a));
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_tensor_destroy(list));
+}
+
+/* The smallest eigenvalue of a Laplacian is 0: its residual is compared with roundings of the norm, with blocks too. */
+static void zero_in_blocks(void) {
+  enum { SHORT = 100, EACH = 3 };
+  static double vectors[4 * SHORT];
+  purlin_matrix *path = path_graph(context, SHORT), *columns = NULL;
+  double values[4];
+  purlin_tensor *list = vector_of(context, PURLIN_F64, EACH, values);
+  purlin_lanczos_info info;
+  int64_t block;
+  int i, k;
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, SHORT, EACH, SHORT, vectors, &columns));
+  OK(purlin_lanczos_info_init(&info, sizeof info));
+  for (block = 1; block <= 4; block++) {
+    purlin_lanczos_options o = wanted(EACH, PURLIN_LANCZOS_SMALLEST);
+    o.basis = 0;
+    o.kind = PURLIN_LANCZOS_LAPLACIAN;
+    o.block = block;
+    o.restarts = 2000;
+    OK(purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, columns, NULL, &info));
+    CHECK(info.converged == EACH && info.verified == 1);
+    CHECK(fabs(values[0]) < 1e-12);
+    for (k = 1; k < EACH; k++) CHECK(near(values[k], 2 - 2 * cos(pi * k / SHORT), 1e-11));
+    for (i = 0; i < SHORT; i++) CHECK(near(fabs(vectors[i]), 1 / sqrt((double)SHORT), 1e-8));
+  }
+  OK(purlin_matrix_destroy(columns));
+  OK(purlin_tensor_destroy(list));
+  OK(purlin_matrix_destroy(path));
+}
+
 /* Upper triangular: not symmetric. */
 static int32_t skewed(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy,
                       uint64_t cuda_stream, void *user) {
@@ -428,6 +482,8 @@ int main(void) {
   orders();
   ways();
   not_finite();
+  stored_nan();
+  zero_in_blocks();
   promises();
   several();
   pixels();

@@ -58,6 +58,105 @@ static void both_goals(void) {
   release(&r);
 }
 
+/* 3 x^3 + 2 y^3 + z^3: its maxima are the axes and the negative of its minimum inside the octant, at 1 / (3, 2, 1), of
+   value 1 / sqrt(1/9 + 1/4 + 1) = 6/7. For odd order the minima are the maxima at the other side. */
+static void odd_order(void) {
+  const double value[4] = {3, 2, 1, -6.0 / 7}, inside[3] = {2.0 / 7, 3.0 / 7, 6.0 / 7};
+  double packed[10] = {3, 0, 0, 0, 0, 0, 2, 0, 0, 1};
+  struct room room;
+  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 3, 3, 1, packed);
+  purlin_sshopm_options o = defaults();
+  int method, k, i;
+  for (method = PURLIN_SSHOPM_HYBRID; method <= PURLIN_SSHOPM_POWER; method++) {
+    o.method = method;
+    o.tolerance = 1e-12;
+    o.max_iterations = 5000;
+    for (o.goal = PURLIN_SSHOPM_MAXIMA; o.goal <= PURLIN_SSHOPM_BOTH; o.goal++) {
+      const double sign = o.goal == PURLIN_SSHOPM_MINIMA ? -1 : 1;
+      OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+      CHECK(room.count[0] == 4 && room.found[0] == 4 && room.status[0] == PURLIN_TENSOR_OK);
+      for (k = 0; k < 4; k++) {
+        /* BOTH lists a pair once: the last one as the minimum. */
+        const double turned = o.goal == PURLIN_SSHOPM_BOTH && k == 3 ? -1 : sign;
+        const int is_minimum = o.goal == PURLIN_SSHOPM_MINIMA || (o.goal == PURLIN_SSHOPM_BOTH && k == 3);
+        CHECK(fabs(room.values[0][k] - turned * value[k]) < 1e-10);
+        CHECK(room.classes[0][k] == (is_minimum ? PURLIN_PAIR_POSITIVE_STABLE : PURLIN_PAIR_NEGATIVE_STABLE));
+        CHECK(room.residuals[0][k] <= 1e-12);
+        for (i = 0; i < 3; i++) CHECK(fabs(room.vectors[0][k][i] - turned * (k < 3 ? i == k : -inside[i])) < 1e-8);
+      }
+      CHECK(isnan(room.values[0][4]) && room.classes[0][4] == -1);
+    }
+  }
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
+/* The identity and a little of a form: the maxima are those of the form. */
+static void nearly_isotropic(void) {
+  static const double part[2] = {1e-2, 1e-5};
+  struct published p = published(4);
+  double packed[15];
+  struct room room;
+  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, packed);
+  purlin_sshopm_options o = defaults();
+  purlin_sshopm_info info;
+  int k, way, wanted[3] = {0, 1, 3};
+  OK(purlin_sshopm_info_init(&info, sizeof info));
+  o.tolerance = 1e-12;
+  o.degeneracy_tolerance = 1e-12;
+  for (way = 0; way < 2; way++) {
+    for (k = 0; k < 15; k++) packed[k] = part[way] * p.tensor[k];
+    packed[0] += 1, packed[10] += 1, packed[14] += 1;
+    packed[3] += 1.0 / 3, packed[5] += 1.0 / 3, packed[12] += 1.0 / 3;
+    OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+    CHECK(room.count[0] == 3 && room.status[0] == PURLIN_TENSOR_OK && info.unconverged_tensors == 0);
+    for (k = 0; k < 3; k++) {
+      CHECK(fabs((room.values[0][k] - 1) / part[way] - p.value[wanted[k]]) < 1e-8);
+      CHECK(apart(room.vectors[0][k], p.x[wanted[k]]) < 1e-5);
+      CHECK(room.classes[0][k] == PURLIN_PAIR_NEGATIVE_STABLE);
+    }
+  }
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
+/* Too few iterations for some starts: what was found is right, and the status says that pairs may be missing. */
+static void partial(void) {
+  struct published p = published(4);
+  static struct room room;
+  double batch[2][15];
+  purlin_sshopm_results r = over(context, &room, 2, STARTS);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 2, batch);
+  purlin_sshopm_options o = defaults();
+  purlin_sshopm_info info;
+  int t, k, j, stuck, total = 0;
+  OK(purlin_sshopm_info_init(&info, sizeof info));
+  for (k = 0; k < 15; k++) batch[0][k] = batch[1][k] = p.tensor[k];
+  o.starts = STARTS;
+  o.max_iterations = 4;
+  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+  CHECK(info.unconverged_tensors == 2);
+  for (t = 0; t < 2; t++) {
+    for (k = stuck = 0; k < STARTS; k++) stuck += room.start_status[t][k] != PURLIN_START_CONVERGED;
+    CHECK(stuck > 0 && stuck < STARTS && room.count[t] > 0 && room.status[t] == PURLIN_TENSOR_PARTIAL);
+    for (k = 0; k < room.count[t]; k++) {
+      double nearest = 1;
+      for (j = 0; j < p.pairs; j++)
+        if (fabs(p.value[j] - room.values[t][k]) < nearest) nearest = fabs(p.value[j] - room.values[t][k]);
+      CHECK(nearest < 1e-9);
+    }
+    total += stuck;
+  }
+  CHECK(info.converged_starts == 2 * STARTS - total);
+  o.max_iterations = 500;
+  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+  CHECK(info.unconverged_tensors == 0 && room.status[0] == PURLIN_TENSOR_OK && room.status[1] == PURLIN_TENSOR_OK);
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
 /* From x0 = (1, .5, -.3): 46 iterations with shift 2, 23 with the adaptive one, as `eig_sshopm` needs. */
 static void tensor_toolbox(int32_t shift_kind, double shift, int iterations) {
   struct published p = published(4);
@@ -220,6 +319,9 @@ int main(void) {
   stable_pairs(PURLIN_SSHOPM_MINIMA, PURLIN_SSHOPM_POWER, PURLIN_SSHOPM_SHIFT_FIXED, -2);
   stable_pairs(PURLIN_SSHOPM_MINIMA, PURLIN_SSHOPM_POWER, PURLIN_SSHOPM_SHIFT_ADAPTIVE, 0);
   both_goals();
+  odd_order();
+  nearly_isotropic();
+  partial();
   tensor_toolbox(PURLIN_SSHOPM_SHIFT_FIXED, 2, 46);
   tensor_toolbox(PURLIN_SSHOPM_SHIFT_ADAPTIVE, 0, 23);
   unshifted();

@@ -216,6 +216,37 @@ void refusals(const context& on) {
   EXPECT(sshopm::solve(on, symmetric_view<double>{batch.data(), 4, 3, 0}, 3).values.empty());
 }
 
+/// 3 x^3 + 2 y^3 + z^3: the axes, and the negative of the minimum at 1 / (3, 2, 1), of value 6/7; a form near the identity.
+void odd_order_and_nearly_isotropic(const context& on) {
+  const std::array<double, 10> cubes{3, 0, 0, 0, 0, 0, 2, 0, 0, 1};
+  const std::array<double, 4> values{3, 2, 1, -6.0 / 7};
+  sshopm::options options;
+  for (const std::int32_t goal : {PURLIN_SSHOPM_MAXIMA, PURLIN_SSHOPM_MINIMA, PURLIN_SSHOPM_BOTH}) {
+    options.goal = goal;
+    const auto found = sshopm::solve(on, symmetric_view<double>{cubes.data(), 3, 3}, 8, options);
+    EXPECT(found.count.at(0) == 4 && found.status.at(0) == PURLIN_TENSOR_OK);
+    for (std::int64_t k = 0; k < 4; ++k) {
+      const bool minimum = goal == PURLIN_SSHOPM_MINIMA || (goal == PURLIN_SSHOPM_BOTH && k == 3);
+      EXPECT(near(found.value(k), (minimum ? -1 : 1) * values[static_cast<std::size_t>(k)], 1e-9));
+      EXPECT(found.pair_class(k) == (minimum ? PURLIN_PAIR_POSITIVE_STABLE : PURLIN_PAIR_NEGATIVE_STABLE));
+    }
+  }
+  std::array<double, 15> close{};
+  for (std::size_t k = 0; k < 15; ++k) close[k] = 1e-5 * fourth[k];
+  for (const std::size_t k : {0U, 10U, 14U}) close[k] += 1;
+  for (const std::size_t k : {3U, 5U, 12U}) close[k] += 1.0 / 3;
+  options = sshopm::options{};
+  options.tolerance = 1e-12;
+  options.degeneracy_tolerance = 1e-12;
+  const auto found = sshopm::solve(on, symmetric_view<double>{close.data(), 4, 3}, 5, options);
+  EXPECT(found.count.at(0) == 3 && found.status.at(0) == PURLIN_TENSOR_OK);
+  EXPECT(near((found.value(0) - 1) / 1e-5, fourth_values[0], 1e-8) && near((found.value(2) - 1) / 1e-5, fourth_values[3], 1e-8));
+  options = sshopm::options{};
+  options.max_iterations = 4;
+  const auto part = sshopm::solve(on, kofidis, 5, options);
+  EXPECT(part.status.at(0) == PURLIN_TENSOR_PARTIAL && part.count.at(0) > 0 && part.info.unconverged_tensors == 1);
+}
+
 void tests() {
   const context on = context::on(PURLIN_BACKEND_CPU);
   maxima_and_minima(on);
@@ -223,6 +254,7 @@ void tests() {
   compatible_iterations(on);
   batch_in_either_layout(on);
   through_tensors(on);
+  odd_order_and_nearly_isotropic(on);
   refusals(on);
 }
 

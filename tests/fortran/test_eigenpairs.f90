@@ -43,6 +43,7 @@ program test_eigenpairs
   call published_complete(4, 11)
   call published_complete(3, 7)
   call maxima_and_minima()
+  call odd_order_and_nearly_isotropic()
   call maxima_in_single_precision()
   call on_objects()
   call bad_tensor_in_batch()
@@ -150,6 +151,49 @@ contains
       call purlin_sshopm_solve(context, 4, 3_int64, tensor, values, count=listed, options=options, info=info, stat=stat)
       call check(info%unconverged_tensors == 1, 'starts that did not converge are counted')
     end do
+  end subroutine
+
+  !> 3 x^3 + 2 y^3 + z^3: the axes, and the negative of the minimum at 1 / (3, 2, 1), of value 6/7; a form near the
+  !> identity; too few iterations.
+  subroutine odd_order_and_nearly_isotropic()
+    type(purlin_context) :: context
+    type(purlin_sshopm_options) :: options
+    type(purlin_sshopm_info) :: info
+    real(real64), parameter :: expected(4) = [3.0_real64, 2.0_real64, 1.0_real64, -6.0_real64 / 7]
+    real(real64) :: cubes(10), close(15), tensor(15), pairs(7, 11), values(8)
+    integer(int32) :: found, status, classes(8)
+    cubes = 0
+    cubes([1, 7, 10]) = [3.0_real64, 2.0_real64, 1.0_real64]
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call purlin_init(options)
+    call purlin_sshopm_solve(context, 3, 3_int64, cubes, values, count=found, classes=classes, status=status)
+    call check(found == 4 .and. status == PURLIN_TENSOR_OK, 'four maxima of odd order')
+    call check(doubles_near(values(:4), expected, 1e-9_real64), 'one of them below 0')
+    call check(all(classes(:4) == PURLIN_PAIR_NEGATIVE_STABLE), 'all of them maxima')
+    options%goal = PURLIN_SSHOPM_MINIMA
+    call purlin_sshopm_solve(context, 3, 3_int64, cubes, values, count=found, classes=classes, options=options)
+    call check(found == 4 .and. doubles_near(values(:4), -expected, 1e-9_real64), 'the minima are at the other side')
+    call check(all(classes(:4) == PURLIN_PAIR_POSITIVE_STABLE), 'all of them minima')
+    options%goal = PURLIN_SSHOPM_BOTH
+    call purlin_sshopm_solve(context, 3, 3_int64, cubes, values, count=found, classes=classes, options=options)
+    call check(found == 4 .and. doubles_near(values(:4), abs(expected), 1e-9_real64), 'both: each pair once')
+    call check(count(classes(:4) == PURLIN_PAIR_NEGATIVE_STABLE) == 3, 'three as maxima')
+    call check(classes(4) == PURLIN_PAIR_POSITIVE_STABLE, 'one as a minimum')
+    call published(4, tensor, pairs)
+    close = 1e-5_real64 * tensor
+    close([1, 11, 15]) = close([1, 11, 15]) + 1
+    close([4, 6, 13]) = close([4, 6, 13]) + 1.0_real64 / 3
+    call purlin_init(options)
+    options%tolerance = 1e-12_real64
+    options%degeneracy_tolerance = 1e-12_real64
+    call purlin_sshopm_solve(context, 4, 3_int64, close, values, count=found, status=status, options=options)
+    call check(found == 3 .and. status == PURLIN_TENSOR_OK, 'three maxima near the identity')
+    call check(doubles_near((values(:3) - 1) * 1e5_real64, pairs(1, [1, 2, 4]), 1e-8_real64), 'those of what is added')
+    call purlin_init(options)
+    options%max_iterations = 4
+    call purlin_sshopm_solve(context, 4, 3_int64, tensor, values, count=found, status=status, options=options, info=info)
+    call check(found > 0 .and. status == PURLIN_TENSOR_PARTIAL, 'a part of the starts has converged')
+    call check(info%unconverged_tensors == 1, 'which is counted')
   end subroutine
 
   subroutine maxima_in_single_precision()
