@@ -283,6 +283,36 @@ def test_bad_geometry_is_named(cpu: purlin.Context, change: Callable[[Any], dict
         Reconstruction(geometry, context=cpu, window="blackman")  # type: ignore[arg-type]
 
 
+def test_progress_while_views_are_pushed(cpu: purlin.Context) -> None:
+    """Pushes report their views out of the whole scan. A cancelled one ends the scan, and the next one is whole."""
+    geometry, grid, projections, _ = published("full")
+    views, steps = len(projections), []
+    stops_at = views + 1
+
+    def watch(step: int, total: int, _: float) -> bool:
+        steps.append((step, total))
+        return step >= stops_at
+
+    with Reconstruction(geometry, grid, progress=watch, context=cpu) as plan:
+        whole = plan.reconstruct(projections)
+        steps.clear()
+        plan.begin()
+        plan.push(list(range(40)), projections[:40])
+        assert steps and all(total == views for _, total in steps)
+        assert [step for step, _ in steps] == sorted(step for step, _ in steps) and steps[-1][0] == 40
+        stops_at = 41
+        with pytest.raises(purlin.Cancelled):
+            plan.push(list(range(40, views)), projections[40:])
+        with pytest.raises(purlin.Cancelled):
+            plan.finish()
+        stops_at = views + 1
+        plan.begin()
+        assert plan.info.views_pushed == 0
+        plan.push(list(range(views)), projections)
+        assert steps[-1] == (views, views) and plan.info.views_pushed == views
+        assert np.abs(plan.finish() - whole).max() <= 2e-6 * np.abs(whole).max()
+
+
 def test_progress_cancels_and_the_plan_goes_on(cpu: purlin.Context) -> None:
     geometry, grid, projections, _ = published("full")
     steps: list[int] = []

@@ -419,6 +419,25 @@ def test_what_has_converged_is_handed_over(cpu: purlin.Context) -> None:
     assert solution.pairs.values.size == solution.info.count == solution.residuals.size
 
 
+def test_residuals_that_contradict_are_no_success(cpu: purlin.Context) -> None:
+    """A solve with (A - sigma' I)^-1, sigma' a little beside sigma: each residual of the recurrence is small, the true ones are not."""
+    n, sigma = 200, 30.3
+    diagonal = np.arange(n, dtype=float)[:, None]
+    a = purlin.Matrix.from_operator(lambda x: diagonal * x, lambda x: diagonal * x, (n, n), context=cpu)
+    for beside, succeeds in ((0.0, True), (1e-6, False)):
+        solve = lambda x, at=sigma + beside: x / (diagonal - at)  # noqa: E731
+        inverse = purlin.Matrix.from_operator(solve, solve, (n, n), context=cpu)
+        if succeeds:
+            found = lanczos.run(a, 3, "nearest", sigma=sigma, solve=inverse)
+            assert found.info.reason == "converged" and found.info.verified
+            np.testing.assert_allclose(found.pairs.values, [30, 31, 29], atol=1e-9)
+            continue
+        with pytest.raises(lanczos.Unfinished, match="contradict") as told:
+            lanczos.run(a, 3, "nearest", sigma=sigma, solve=inverse)
+        info = told.value.solution.info
+        assert info.reason == "contradicted" and not info.verified and info.converged < 3
+
+
 def test_every_copy_is_found(cpu: purlin.Context) -> None:
     v = np.arange(1024)
     bits = 1 << np.arange(10)
