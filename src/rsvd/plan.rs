@@ -173,7 +173,8 @@ impl Plan {
         let dtype = computing_type(options, matrix.dtype());
         let transposed = match transposed {
             Some(true) if matches!(matrix.storage(), Storage::Csr(_) | Storage::Operator(_)) => {
-                return Err(Error::NotSupported("a: the transpose of a sparse matrix or an operator".into()));
+                let problem = "samples in the columns of a sparse matrix or an operator; give its transpose, with samples in rows";
+                return Err(Error::NotSupported(format!("a: {problem}")));
             }
             Some(transposed) => transposed,
             None => orientation(options, matrix, goal, given.is_some())?,

@@ -195,7 +195,7 @@ impl Rsvd {
         }
         let mut info = self.planned_info(&plan);
         if plan.rows == 0 || plan.columns == 0 {
-            return Ok(info);
+            return empty(Outputs { u: Some(q), s: None, v: None }, info);
         }
         let mut work = FindRange::new(&self.options, &plan, self.context(), self.given.as_ref(), q, b);
         with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
 import json
+import pickle
 from typing import Any
 
 import numpy as np
@@ -71,3 +73,63 @@ def test_pca_of_digits(cpu: purlin.Context) -> None:
     model = PCA(20, power_iterations=40, dtype=np.float64, context=cpu).fit(digits)
     np.testing.assert_allclose(model.singular_values_, golden["pca_singular_values"], rtol=1e-10)
     np.testing.assert_allclose(model.explained_variance_ratio_, golden["pca_explained_variance_ratio"], rtol=1e-10)
+
+
+def test_a_fit_that_fails_leaves_the_model_before(cpu: purlin.Context) -> None:
+    x = np.random.default_rng(0).random((9, 5))
+    model = PCA(2, context=cpu).fit(x)
+    scores, components = model.transform(x), model.components_
+    with pytest.raises(purlin.InvalidArgument, match="not finite"):
+        model.fit(np.full((9, 5), np.nan))
+
+    def broken(*_: Any) -> None:
+        raise KeyError("progress")
+
+    model._progress = broken
+    with pytest.raises(KeyError):
+        model.fit(2 * x)
+    model._progress = None
+    assert model.components_ is components and np.array_equal(model.transform(x), scores)
+    with pytest.raises(purlin.Numerical, match="variances beyond"):
+        PCA(1, context=cpu).fit(1e200 * x)
+    unfitted = PCA(2, context=cpu)
+    with pytest.raises(purlin.InvalidArgument):
+        unfitted.fit(np.full((9, 5), np.nan))
+    with pytest.raises(ValueError, match="is not fitted"):
+        unfitted.transform(x)
+
+
+@pytest.mark.parametrize("samples", ["rows", "columns"])
+def test_no_samples_have_no_scores(cpu: purlin.Context, samples: Any) -> None:
+    x = np.random.default_rng(0).random((9, 5))
+    model = PCA(2, samples=samples, context=cpu).fit(x if samples == "rows" else x.T)
+    for one in (model, pickle.loads(pickle.dumps(model))):
+        none = np.zeros((0, 5)) if samples == "rows" else np.zeros((5, 0))
+        assert one.transform(none).shape == ((0, 2) if samples == "rows" else (2, 0))
+        none = np.zeros((0, 2)) if samples == "rows" else np.zeros((2, 0))
+        assert one.inverse_transform(none).shape == ((0, 5) if samples == "rows" else (5, 0))
+
+
+def test_a_copy_refuses_what_the_model_refuses(cpu: purlin.Context) -> None:
+    x = np.random.default_rng(0).random((9, 5))
+    model = PCA(2, context=cpu).fit(x)
+    broken = x.copy()
+    broken[3, 1] = np.nan
+    for one in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert np.allclose(one.transform(x), model.transform(x), atol=1e-14)
+        for wrong in (x + 1j, broken):
+            with pytest.raises((purlin.InvalidArgument, purlin.NotSupported)):
+                one.transform(wrong)
+
+
+def test_entries_at_one_place_are_added(cpu: purlin.Context) -> None:
+    rng = np.random.default_rng(0)
+    rows, cols, values = np.sort(rng.integers(0, 40, 240)), rng.integers(0, 6, 240), rng.random(240)
+    pointers = np.r_[0, np.cumsum(np.bincount(rows, minlength=40))]
+    stored = purlin.Matrix.csr(pointers, cols, values, (40, 6), context=cpu)
+    dense = np.zeros((40, 6))
+    np.add.at(dense, (rows, cols), values)
+    for scale in (False, True):
+        found, right = (PCA(3, method="range", power_iterations=6, scale=scale, context=cpu).fit(m) for m in (stored, dense))
+        for name in ("singular_values_", "explained_variance_ratio_", "scale_", "total_variance_"):
+            assert np.allclose(getattr(found, name), getattr(right, name), rtol=1e-12), name

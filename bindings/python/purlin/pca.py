@@ -18,7 +18,7 @@ import numpy as np
 from . import _constants as c
 from ._callback import Progress
 from ._context import Context, Handle, Stream, default_context, initialised
-from ._error import check
+from ._error import InvalidArgument, check
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array, to_numpy
@@ -155,8 +155,16 @@ class PCA:
         whiten = self._flags[2]
         return np.sqrt(self.explained_variance_) if whiten else np.ones_like(self.explained_variance_)
 
+    def _expect_numbers(self, argument: str, given: Any) -> None:
+        """Refuses what a model would: complex numbers for one of real data, and numbers that are not finite."""
+        if np.iscomplexobj(given) and not np.iscomplexobj(self.components_):
+            raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"{argument}: is complex, the model is of real data")
+        if not np.isfinite(given.data if hasattr(given, "tocsr") else given).all():
+            raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"{argument}: holds a number that is not finite")
+
     def _copied_transform(self, X: object) -> Array:
         given: Any = X if hasattr(X, "tocsr") else to_numpy(X)
+        self._expect_numbers("X", given)
         rows = given if self._by_rows else given.T
         if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X: has shape {given.shape}, {self.n_features_in_} features are needed")
@@ -168,6 +176,7 @@ class PCA:
 
     def _copied_inverse(self, scores: object) -> Array:
         given = to_numpy(scores)
+        self._expect_numbers("scores", given)
         rows = given if self._by_rows else given.T
         if rows.ndim != 2 or rows.shape[1] != self.n_components_:
             raise ValueError(f"scores: has shape {given.shape}, {self.n_components_} components are needed")
@@ -203,21 +212,28 @@ class PCA:
                 return status
 
             try:
-                self.info_ = session.run(matrix, stream, call)
-            finally:
-                self.close()
-                self._model = _Model(made.value, lib.purlin_pca_destroy, self.context._sinks)
-        self._read()
+                info = session.run(matrix, stream, call)
+            except BaseException:
+                # The fit before, if there was one, stays.
+                if made.value:
+                    _Model(made.value, lib.purlin_pca_destroy, self.context._sinks).close()
+                raise
+        model = _Model(made.value, lib.purlin_pca_destroy, self.context._sinks)
+        try:
+            found = self._read(model.handle, info)
+        except BaseException:
+            model.close()
+            raise
+        self.close()
+        self._model = model
+        self.__dict__.update(found)
         return scores and scores[0]
 
-    def _read(self) -> None:
-        """The attributes from the handle."""
-        handle = self._handle
+    def _read(self, handle: int, info: Info) -> dict[str, Any]:
+        """The attributes from the handle of a fit."""
         raw = initialised(PcaInfo, "pca_info")
         check(lib.purlin_pca_properties(handle, ctypes.byref(raw)))
-        self.n_samples_, self.n_features_in_, self.n_components_ = raw.count, raw.features, raw.rank
-        self.total_variance_, self.noise_variance_ = raw.total_variance, raw.noise_variance
-        dtype = self.info_.dtype
+        dtype = info.dtype
         real = np.dtype(dtype.char.lower())
 
         def vector(call: Any, length: int, kind: np.dtype[Any]) -> Array:
@@ -226,15 +242,23 @@ class PCA:
             self.context.finish(call(handle, lent.handle))
             return values
 
-        self.mean_ = vector(lib.purlin_pca_mean, raw.features, dtype)
-        self.scale_ = vector(lib.purlin_pca_scale, raw.features, real)
-        self.singular_values_ = vector(lib.purlin_pca_singular_values, raw.rank, real)
-        self.explained_variance_ = vector(lib.purlin_pca_explained_variance, raw.rank, real)
-        self.explained_variance_ratio_ = vector(lib.purlin_pca_explained_variance_ratio, raw.rank, real)
         columns = np.empty((raw.features, raw.rank), dtype, order="F")
         lent = Matrix.dense(columns, context=self.context)
         self.context.finish(lib.purlin_pca_components(handle, None, lent.handle))
-        self.components_ = columns.conj().T
+        return {
+            "info_": info,
+            "n_samples_": raw.count,
+            "n_features_in_": raw.features,
+            "n_components_": raw.rank,
+            "total_variance_": raw.total_variance,
+            "noise_variance_": raw.noise_variance,
+            "mean_": vector(lib.purlin_pca_mean, raw.features, dtype),
+            "scale_": vector(lib.purlin_pca_scale, raw.features, real),
+            "singular_values_": vector(lib.purlin_pca_singular_values, raw.rank, real),
+            "explained_variance_": vector(lib.purlin_pca_explained_variance, raw.rank, real),
+            "explained_variance_ratio_": vector(lib.purlin_pca_explained_variance_ratio, raw.rank, real),
+            "components_": columns.conj().T,
+        }
 
 
 __all__ = ["PCA"]

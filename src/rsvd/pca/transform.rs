@@ -121,6 +121,8 @@ impl Pca {
             let mut work = Mapped { task: task_of(self.session.options(), &plan), map };
             self.session.call::<T>(stream, a, &plan, report, &mut work, &mut info)?;
         }
+        // Of no samples there is nothing to find.
+        info.converged = true;
         info.seconds_total = start.elapsed().as_secs_f64();
         Ok(info)
     }
