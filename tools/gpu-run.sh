@@ -115,6 +115,8 @@ if has tests; then
     for program in "$here"/tests/*; do
         # Faults are injected into the whole process: what does so runs after the others, one by one.
         step "test $(basename "$program")" "$program" --include-ignored --skip may_fail_once
+        # These tests choose their backend: what they ask of the CPU must hold on a GPU too.
+        step "test $(basename "$program"), eigenpairs" env PURLIN_TEST_BACKEND=cuda "$program" sshopm::tests
         step "test $(basename "$program"), faults" "$program" --include-ignored --test-threads 1 may_fail_once
     done
     report

@@ -39,6 +39,7 @@ macro_rules! on_both_backends {
 on_both_backends! {
     isolated_vertices_have_zeros_of_their_own
     clumps_are_told_apart_in_every_way
+    graph_functions_promise_what_was_verified
     single_precision_tells_clumps_apart
     images_of_single_precision_are_graphs_of_it
     the_mesh_is_cut_where_it_is_known_to_be
@@ -167,6 +168,30 @@ fn clumps_are_told_apart_in_every_way(c: &Arc<Context>) {
     let unit = embed(from_ref(c), &a, &options, Scaling::UnitRows, &Progress::none()).unwrap();
     let lengths = |i: usize| unit.coordinates.iter().skip(i).step_by(n).map(|x| x * x).sum::<f64>();
     assert!((0..n).all(|i| (lengths(i) - 1.0).abs() < 1e-12));
+}
+
+/// The cycle has each value but the outer ones twice, 2 - 2 cos(2 pi j / n); its normalised Laplacian half of it.
+fn graph_functions_promise_what_was_verified(c: &Arc<Context>) {
+    let n = 300;
+    let edges: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, 1.0)).collect();
+    let ring = graph(c, n, &edges);
+    let exact = |j: usize| 2.0 - 2.0 * (std::f64::consts::TAU * j.div_ceil(2) as f64 / n as f64).cos();
+    for (block, verify) in [(1, Verify::Auto), (3, Verify::Auto), (1, Verify::Off)] {
+        let options = Options { count: 5, block, verify, restarts: 3000, ..Options::default() };
+        let is_verified = verify == Verify::Auto;
+        let e = embed(from_ref(c), &ring, &options, Scaling::None, &Progress::none()).unwrap();
+        assert_eq!(e.info.verified, is_verified, "embed, block {block}");
+        if is_verified {
+            let found = e.values.iter().enumerate().all(|(j, value)| (value - exact(j) / 2.0).abs() < 1e-10);
+            assert!(found, "block {block}: {:?}", e.values);
+        }
+        for normalised in [false, true] {
+            let f = fiedler(from_ref(c), &ring, normalised, &options, &Progress::none()).unwrap();
+            assert_eq!(f.info.verified, is_verified, "fiedler, block {block}, normalised {normalised}");
+            let value = if normalised { exact(1) / 2.0 } else { exact(1) };
+            assert!((f.value - value).abs() < 1e-10, "block {block}: {} for {value}", f.value);
+        }
+    }
 }
 
 #[test]

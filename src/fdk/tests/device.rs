@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::session::{Scan, cpu, empty, pushed, scan, shuffled, tensor, values, worst};
-use super::{GRID, npy, seen_by_all};
+use super::{GRID, kept, npy, seen_by_all};
 use crate::backend::BackendChoice;
 use crate::backend::gpu::Gpu;
 use crate::context::{Context, Options as ContextOptions};
@@ -258,6 +258,12 @@ fn pixels_that_are_not_finite_are_replaced_on_the_device() {
     (scan.projections[2500], scan.projections[5120 * 50 + 2700]) = (0.0, 0.0);
     let (want, info) = volume(&mut fdk, &scan);
     assert!(got == want && info.pixels_sanitized == 0);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_whole_scan_leaves_the_one_that_is_being_pushed_to_a_device() {
+    kept::check_left_alone(&gpu(0, 0));
 }
 
 #[test]

@@ -76,19 +76,24 @@ fn a_finish_that_fails_keeps_the_scan() {
 
 #[test]
 fn a_whole_scan_leaves_the_one_that_is_being_pushed() {
-    let (pushed, context) = (scan("full"), cpu(0));
-    let mut fdk = pushed.fdk(&context, Options::default());
-    let input = pushed.tensor(&context);
-    let (mut want, mut other, mut got) = (empty(&context), empty(&context), empty(&context));
+    check_left_alone(&cpu(0));
+}
+
+/// Reconstructs another scan between two halves of one that is pushed.
+pub(super) fn check_left_alone(context: &Arc<Context>) {
+    let pushed = scan("full");
+    let mut fdk = pushed.fdk(context, Options::default());
+    let input = pushed.tensor(context);
+    let (mut want, mut other, mut got) = (empty(context), empty(context), empty(context));
     fdk.reconstruct(None, Projections::Tensor(&input), Volume::Tensor(&mut want), None).unwrap();
     fdk.begin(None).unwrap();
     let half: Vec<i64> = (0..45).collect();
-    fdk.push(&half, &pushed.part(&context, &half)).unwrap();
-    let zeros = Tensor::create(&context, DType::F32, Location::Host, Order::ColumnMajor, &pushed.dims).unwrap();
+    fdk.push(&half, &pushed.part(context, &half)).unwrap();
+    let zeros = Tensor::create(context, DType::F32, Location::Host, Order::ColumnMajor, &pushed.dims).unwrap();
     let info = fdk.reconstruct(None, Projections::Tensor(&zeros), Volume::Tensor(&mut other), None).unwrap();
     assert!(values(&other).iter().all(|v| *v == 0.0) && info.views_pushed == 45);
     let rest: Vec<i64> = (45..90).collect();
-    fdk.push(&rest, &pushed.part(&context, &rest)).unwrap();
+    fdk.push(&rest, &pushed.part(context, &rest)).unwrap();
     fdk.finish(Volume::Tensor(&mut got), None).unwrap();
     assert!(values(&got) == values(&want));
 }

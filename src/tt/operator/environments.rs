@@ -114,6 +114,12 @@ impl Environments {
         self.slots.bonds() - 1
     }
 
+    /// The last bond up to which left environments are kept, and the first from which right ones are.
+    #[cfg(test)]
+    pub(crate) fn kept_bonds(&self) -> [usize; 2] {
+        self.valid
+    }
+
     /// Forgets what depends on core k: left environments at bonds after it and right ones at bonds before it.
     /// Nothing depends on a core that there is not.
     pub fn update_core(&mut self, k: usize) {
