@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::scaled::Scaled;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::operator::{KEYS, find_peaks};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::train::TensorTrain;
 
@@ -23,6 +23,7 @@ pub(super) fn checked(value: Scaled, dtype: DType, trains: &[&TensorTrain]) -> R
     if !value.is_finite() {
         return Ok(Scaled::nan(dtype));
     }
+    expect_exponent(value)?;
     for train in trains {
         if (value.is_zero() || is_read_in_part(train)) && !is_finite(train)? {
             return Ok(Scaled::nan(dtype));
@@ -53,8 +54,18 @@ impl Known {
                 }
             }
         }
+        expect_exponent(value)?;
         Ok(if value.is_finite() { value } else { Scaled::nan(dtype) })
     }
+}
+
+/// Refuses an exponent near the ends of what 64 bits hold: it was cut off there.
+fn expect_exponent(value: Scaled) -> Result<()> {
+    const MOST: i64 = 1 << 61;
+    if value.exponent.abs() <= MOST {
+        return Ok(());
+    }
+    Err(Error::Numerical(format!("repeat: the exponent of the result is beyond 2^61 ({} was reached)", value.exponent)))
 }
 
 /// Whether all numbers of all cores are finite. On a device it waits for one pass over the cores.

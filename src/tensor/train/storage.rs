@@ -234,6 +234,17 @@ impl TensorTrain {
         Ok(Cores { shape: &self.shape, cores })
     }
 
+    /// Core k of a host train.
+    ///
+    /// # Errors
+    /// As [`TensorTrain::cores`]; [`Error::InvalidArgument`] for a core that has not been set.
+    pub fn core<T: Element>(&self, argument: &str, k: usize) -> Result<&[T]> {
+        self.expect_dtype(argument, T::DTYPE)?;
+        self.expect_core_set(argument, k)?;
+        let (memory, offset) = self.memory(k);
+        Ok(&memory.host(argument)?.as_slice::<T>()?[offset..offset + self.shape.core_len(k)])
+    }
+
     /// The cores of a host train, to write to; they count as set from here on.
     ///
     /// # Errors

@@ -66,26 +66,27 @@ fn orthonormal_zero<T: Scalar, A: TrainOps<T>>(algebra: &mut A, train: &mut Tens
     Ok(())
 }
 
-fn load<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, k: usize) -> Result<A::Matrix> {
+/// Core k, and the power of two that it is to be multiplied with.
+fn load<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, k: usize) -> Result<(A::Matrix, i64)> {
     let [r, n, s] = x.shape().core(k);
-    let core = algebra.load(x, k, r * n, s)?;
-    check_finite(algebra, "x", k, &core)?;
-    Ok(core)
+    let mut core = algebra.load(x, k, r * n, s)?;
+    let exponent = check_finite(algebra, "x", k, &mut core)?;
+    Ok((core, exponent))
 }
 
 fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: usize) -> Result<Swept<T, A>> {
     let shape = x.shape();
     let d = shape.len();
     let what = "core with what is carried";
-    let mut exponent = 0;
     // From the left: what is carried stands before the core as an r' x r_k matrix.
     let mut pieces = Pieces::new(d)?;
     let mut carried: Option<A::Matrix> = None;
-    let mut m = load(algebra, x, 0)?;
+    let (mut m, mut exponent) = load(algebra, x, 0)?;
     for k in 0..=centre {
         let [r, n, s] = shape.core(k);
         if let Some(low) = carried.take() {
-            let core = load(algebra, x, k)?;
+            let (core, e) = load(algebra, x, k)?;
+            exponent += e;
             let core = algebra.reshape(core, r, n * s)?;
             let rows = algebra.shape(&low).0;
             let mut product = algebra.zeros(what, rows, n * s)?;
@@ -110,7 +111,8 @@ fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: us
     let mut carried: Option<A::Matrix> = None;
     for k in (centre + 1..d).rev() {
         let [r, n, _] = shape.core(k);
-        let mut core = load(algebra, x, k)?;
+        let (mut core, e) = load(algebra, x, k)?;
+        exponent += e;
         if let Some(low) = carried.take() {
             core = behind(algebra, &core, &low)?;
         }

@@ -107,9 +107,9 @@ impl<'a> Product<'a> {
         match &self.pair {
             Pair::Entries(x, y) => {
                 let (a, b) = (x.shape().core(k), y.shape().core(k));
-                let (x, y) = (x.cores::<T>("x")?, y.cores::<T>("y")?);
-                let tamed = Tamed::new(x.core(k), y.core(k))?;
-                let (x, y) = tamed.of(x.core(k), y.core(k));
+                let (x, y) = (x.core::<T>("x", k)?, y.core::<T>("y", k)?);
+                let tamed = Tamed::new(x, y)?;
+                let (x, y) = tamed.of(x, y);
                 at.context.pool().run(|| entries_core((x, a), (y, b), out));
                 Ok(tamed.exponent)
             }
@@ -117,9 +117,9 @@ impl<'a> Product<'a> {
                 let ([w, _, v], [r, _, s]) = (h.shape().core(k), x.shape().core(k));
                 let inner = x.shape().modes()[k] / columns[k];
                 let sizes = Sizes { w, v, r, s, rows: rows[k], inner, columns: columns[k] };
-                let (h, x) = (h.cores::<T>("h")?, x.cores::<T>("x")?);
-                let tamed = Tamed::new(h.core(k), x.core(k))?;
-                let (h, x) = tamed.of(h.core(k), x.core(k));
+                let (h, x) = (h.core::<T>("h", k)?, x.core::<T>("x", k)?);
+                let tamed = Tamed::new(h, x)?;
+                let (h, x) = tamed.of(h, x);
                 at.context.pool().run(|| matrix_core(sizes, h, x, out));
                 Ok(tamed.exponent)
             }

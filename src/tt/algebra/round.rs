@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, Real, Scalar, with_scalar};
 use crate::shape::to_i64;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::scaled::Scaled;
+use crate::tt::scaled::{Scaled, scale};
 
 /// Units of roundoff of the norm that a factorisation of cores leaves where exact arithmetic leaves 0.
 pub(super) const NOISE: f64 = 32.0;
@@ -44,15 +44,15 @@ impl<T: Scalar> Source<'_, T> {
     /// Core k as the matrix (r_k n_k) x r_{k+1}, and the power of two that it is to be multiplied with.
     fn load<A: TrainOps<T>>(&self, algebra: &mut A, argument: &str, k: usize) -> Result<(A::Matrix, i64)> {
         let [r, n, s] = self.shape().core(k);
-        let (core, exponent) = match self {
+        let (mut core, exponent) = match self {
             Self::Train(x) => (algebra.load(x, k, r * n, s)?, 0),
             Self::Formed { core, .. } => {
                 let (core, exponent) = core(k)?;
                 (algebra.upload("core of a product", r * n, s, &core, r * n)?, exponent)
             }
         };
-        check_finite(algebra, argument, k, &core)?;
-        Ok((core, exponent))
+        let raised = check_finite(algebra, argument, k, &mut core)?;
+        Ok((core, exponent + raised))
     }
 
     /// Refuses numbers that are not finite in any core: a sweep that meets zeros does not read the others.
@@ -61,18 +61,30 @@ impl<T: Scalar> Source<'_, T> {
     }
 }
 
-/// Refuses a core with numbers that are not finite.
+/// Refuses a core with numbers that are not finite. Numbers near the least of double precision are multiplied by a power of two,
+/// since factorisations take them for 0; returns the power that the core is to be multiplied with.
 pub(super) fn check_finite<T: Scalar, A: Algebra<T>>(
     algebra: &mut A,
     argument: &str,
     k: usize,
-    core: &A::Matrix,
-) -> Result<()> {
+    core: &mut A::Matrix,
+) -> Result<i64> {
     let norm = frobenius(algebra, core)?;
     if norm.is_finite() {
-        return Ok(());
+        return raise(algebra, core, norm);
     }
     Err(Error::invalid(argument, format!("core {k} has the norm {norm}, finite numbers are needed")))
+}
+
+/// Brings numbers of double precision whose norm is below 2^-900 into the middle of the range, exactly; returns the power of two that
+/// they are then to be multiplied with.
+pub(super) fn raise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm: f64) -> Result<i64> {
+    const BY: i64 = 1000;
+    if is_single(T::DTYPE) || norm >= scale(1.0, -900) {
+        return Ok(0);
+    }
+    times_power(algebra, m, BY)?;
+    Ok(-BY)
 }
 
 /// Refuses a ring.
@@ -188,8 +200,16 @@ pub(super) fn in_one_core<T: Scalar>(exponent: i64) -> bool {
 }
 
 /// Multiplies the train by 2^exponent: the last core, or, where that would leave the range of the type, all alike.
-fn give_back<T: Scalar, A: Algebra<T>>(algebra: &mut A, pieces: &mut Pieces<A::Matrix>, exponent: i64) -> Result<()> {
+pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
+    algebra: &mut A,
+    pieces: &mut Pieces<A::Matrix>,
+    exponent: i64,
+) -> Result<()> {
     let d = to_i64(pieces.cores.len());
+    if let ([core], -1074..=-1) = (&mut pieces.cores[..], exponent) {
+        // There is nowhere else to go, and the type has such numbers.
+        return times_power(algebra, core, exponent);
+    }
     let (all, rest) =
         if in_one_core::<T>(exponent) { (0, exponent) } else { (exponent.div_euclid(d), exponent.rem_euclid(d)) };
     if !in_one_core::<T>(all.abs() + 1) {

@@ -7,7 +7,7 @@
 use super::ops::{Held, TrainOps, with_algebra};
 use super::orthogonal::{MatrixOf, Pieces, assemble, frobenius, split, tame, times_power};
 use super::place::{Place, is_single};
-use super::round::NOISE;
+use super::round::{NOISE, give_back, raise};
 use super::truncate::{self, Truncated, Truncation};
 use crate::alloc;
 use crate::dense::{Algebra, Delta};
@@ -93,8 +93,13 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     let mut truncated = Truncated::new(d)?;
     let mut pieces = Pieces::new(d)?;
     let mut held = tensor;
-    // What is held is 2^-exponent of what it stands for, from the first truncation on.
+    // What is held is 2^-exponent of what it stands for.
     let (mut rank, mut rest, mut whole, mut exponent) = (1, elements, 0.0, 0);
+    if !is_single(T::DTYPE)
+        && let Some((raised, e)) = raised::<T, _>(algebra, &held, elements)?
+    {
+        (held, exponent, delta) = (Held::Owned(raised), e, shifted(delta, e));
+    }
     for (k, &n) in modes[..d - 1].iter().enumerate() {
         let rows = rank * n;
         rest /= n;
@@ -134,11 +139,54 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     let mut last = matrix(algebra, held, rank * modes[d - 1], 1)?;
     if d == 1 {
         expect_finite(algebra, &last)?;
-        truncated.norm = Scaled::real(frobenius(algebra, &last)?);
+        truncated.norm = Scaled::new(Complex::new(frobenius(algebra, &last)?, 0.0), exponent);
+    }
+    // In one core such numbers lose digits.
+    if exponent < -900 && d > 1 {
+        pieces.push(last, 1);
+        give_back::<T, A>(algebra, &mut pieces, exponent)?;
+        return Ok((Some(pieces), truncated));
     }
     times_power(algebra, &mut last, exponent)?;
     pieces.push(last, 1);
     Ok((Some(pieces), truncated))
+}
+
+/// Numbers of double precision that are so near the least of the type that factorisations take them for 0: the tensor times a power
+/// of two, as one column, and the power of two that it is to be multiplied with.
+fn raised<T: Scalar, A: TrainOps<T>>(
+    algebra: &mut A,
+    held: &Held<'_, T, A::Matrix>,
+    elements: usize,
+) -> Result<Option<(A::Matrix, i64)>> {
+    // Any row tells the size of large numbers; that of all is found where these are small.
+    let Held::Borrowed(values) = held else { return raised_there(algebra, held, elements) };
+    let far = scale(1.0, -900);
+    if values.iter().any(|x| !(x.re().abs() < far && x.im().abs() < far)) {
+        return Ok(None);
+    }
+    let mut m = algebra.upload("unfolding of a tensor", elements, 1, values, elements)?;
+    let e = raise(algebra, &mut m, 0.0)?;
+    Ok(Some((m, e)))
+}
+
+/// The same of numbers on a device.
+fn raised_there<T: Scalar, A: TrainOps<T>>(
+    algebra: &mut A,
+    held: &Held<'_, T, A::Matrix>,
+    elements: usize,
+) -> Result<Option<(A::Matrix, i64)>> {
+    let Held::Owned(given) = held else { return Ok(None) };
+    // The norm of what is not finite is not small.
+    if !(frobenius(algebra, given)? < scale(1.0, -900)) {
+        return Ok(None);
+    }
+    let (rows, cols) = algebra.shape(given);
+    let mut m = algebra.zeros("unfolding of a tensor", rows, cols)?;
+    algebra.copy_columns(given, 0, cols, &mut m, 0)?;
+    let mut m = algebra.reshape(m, elements, 1)?;
+    let e = raise(algebra, &mut m, 0.0)?;
+    Ok(Some((m, e)))
 }
 
 fn not_finite() -> Error {

@@ -260,6 +260,16 @@ pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[
     Ok(graded)
 }
 
+/// A copy on the host of a train on the device. Waits.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn fetched(context: &Arc<Context>, stream: Option<&Stream>, train: &TensorTrain) -> Result<TensorTrain> {
+    let mut here = TensorTrain::create(context, train.dtype(), Location::Host, train.shape().clone())?;
+    copy(context, stream, train, &mut here)?;
+    Ok(here)
+}
+
 /// A balanced copy on the device of a train there, made on the host; `None` where the bonds are balanced. Waits.
 ///
 /// # Errors
@@ -269,11 +279,8 @@ pub(super) fn brought(
     stream: Option<&Stream>,
     train: &TensorTrain,
 ) -> Result<Option<TensorTrain>> {
-    let create = |location| TensorTrain::create(context, train.dtype(), location, train.shape().clone());
-    let mut here = create(Location::Host)?;
-    copy(context, stream, train, &mut here)?;
-    let Some(here) = balanced(context, &here)? else { return Ok(None) };
-    let mut there = create(Location::Device)?;
+    let Some(here) = balanced(context, &fetched(context, stream, train)?)? else { return Ok(None) };
+    let mut there = TensorTrain::create(context, train.dtype(), Location::Device, train.shape().clone())?;
     copy(context, stream, &here, &mut there)?;
     // The host's copy goes now.
     queue(context, stream)?.1.synchronize()?;

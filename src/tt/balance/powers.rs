@@ -8,7 +8,7 @@ use crate::backend::cpu::parallel::Items as _;
 use crate::backend::cpu::parallel::Pieces as _;
 use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{Cores, Shape, TensorTrain};
@@ -51,7 +51,7 @@ fn is_near(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
         context.pool().run(|| {
             ranges.par_iter_mut().enumerate().try_for_each(|(k, range)| {
                 *range = range_of(train, k, isa)?;
-                Ok::<(), crate::error::Error>(())
+                Ok::<(), Error>(())
             })
         })?;
         let around = if shape.is_cyclic() { ranges[d - 1] + ranges[0] } else { 0 };
@@ -243,4 +243,63 @@ fn powers_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape, limit: i64) -> Resu
         keep(d, &now[..p])?;
     }
     Ok(all)
+}
+
+/// Powers of two by which values of a bond may be moved between the cores beside it where no copy is made.
+fn most_moved(dtype: DType) -> i64 {
+    if matches!(dtype, DType::F32 | DType::CF32) { 24 } else { 240 }
+}
+
+/// Refuses a train one of whose bonds `first` to `last` has values that differ by more in the columns before it, and by as much in
+/// the other direction in the rows behind it, than environments of its type hold. Values that are small on one side alone are small
+/// in all sums.
+///
+/// # Errors
+/// [`Error::Numerical`] with the bond; out of memory.
+pub(super) fn expect_near(isa: Isa, name: &str, train: &TensorTrain, (first, last): (usize, usize)) -> Result<()> {
+    let (d, dtype) = (train.shape().len(), train.dtype());
+    let is_close = |a: usize, b: usize| -> Result<bool> {
+        Ok(range_of(train, a, isa)? + range_of(train, b, isa)? <= 2 * most_moved(dtype) - 2)
+    };
+    for bond in first..=last.min(d) {
+        let rank = train.shape().ranks()[bond];
+        let (before, after) = (if bond == 0 { d - 1 } else { bond - 1 }, if bond == d { 0 } else { bond });
+        if rank == 1 || is_close(before, after)? {
+            continue;
+        }
+        let moved = with_scalar!(dtype, "x", T => moved::<T>(train, (before, after), rank))?;
+        if moved > most_moved(dtype) {
+            return Err(Error::Numerical(format!(
+                "{name}: values of bond {bond} differ by 2^{moved} in core {before} and by as much the other way in core {after}; \
+                 environments hold 2^{}: canonicalise it first",
+                most_moved(dtype)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The largest power of two by which a value exceeds another in the columns of a core, and falls behind it in the rows of the next.
+fn moved<T: Scalar>(train: &TensorTrain, (before, after): (usize, usize), rank: usize) -> Result<i64> {
+    let widest = train.shape().max_rank();
+    let room = || alloc::filled(WHAT, widest, 0.0f64);
+    let (mut rows, mut columns, mut other) = (room()?, room()?, room()?);
+    let dims @ [r, _, s] = train.shape().core(before);
+    sizes(train.core::<T>("x", before)?, dims, &mut other[..r], &mut columns[..s]);
+    let dims @ [r, _, s] = train.shape().core(after);
+    sizes(train.core::<T>("x", after)?, dims, &mut rows[..r], &mut other[..s]);
+    let mut list = alloc::with_capacity(WHAT, rank)?;
+    for (&c, &r) in columns[..rank].iter().zip(&rows[..rank]) {
+        if c > 0.0 && r > 0.0 && c.is_finite() && r.is_finite() {
+            list.push((exponent_of(c), exponent_of(r)));
+        }
+    }
+    let mut most = 0;
+    for (i, a) in list.iter().enumerate() {
+        for b in &list[i + 1..] {
+            let (columns, rows) = (a.0 - b.0, b.1 - a.1);
+            most = most.max(columns.min(rows)).max((-columns).min(-rows));
+        }
+    }
+    Ok(most)
 }

@@ -193,7 +193,7 @@ impl ContractOps for CpuContraction {
         Machine {
             fill_rows: 256,
             cache: 512 << 10,
-            workspace: 64 << 20,
+            workspace: self.context.host_budget().limit().unwrap_or(u64::MAX).min(64 << 20),
             workers: self.context.pool().threads(),
             // Beyond, products pack their operands, which pays where those leave the first caches.
             chain_rank: if self.context.isa() == Isa::Avx512 { 64 } else { 32 },

@@ -494,7 +494,7 @@ impl ContractOps for GpuContraction {
             // A launch takes microseconds, in which a product of fewer rows would be done.
             fill_rows: 1 << 17,
             cache: 40 << 20,
-            workspace: 256 << 20,
+            workspace: self.context.device_budget().limit().unwrap_or(u64::MAX).min(256 << 20),
             workers: 1,
             chain_rank: CHAIN_RANK,
             ring_rank: RING_RANK,

@@ -20,8 +20,9 @@ use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
 use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::balance;
 use crate::tt::finite;
-use crate::tt::options::Options;
+use crate::tt::options::{Options, Scaling};
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 
@@ -66,6 +67,8 @@ pub struct Environments {
     on_device: bool,
     /// Left environments are right up to this bond, right ones from the other on.
     valid: [usize; 2],
+    /// The first and the last bond of which it is not known whether environments hold what they carry.
+    unknown: Option<(usize, usize)>,
 }
 
 impl Environments {
@@ -94,7 +97,19 @@ impl Environments {
         })?;
         let (context, options, cancel) = (Arc::clone(context), options.clone(), CancelHandle::default());
         let (bonds, on_device) = (bonds_of(trains)?, on_device(trains));
-        Ok(Self { context, options, cancel, dtype, slots, ranks, bonds, store, on_device, valid: [0, d] })
+        Ok(Self {
+            context,
+            options,
+            cancel,
+            dtype,
+            slots,
+            ranks,
+            bonds,
+            store,
+            on_device,
+            valid: [0, d],
+            unknown: Some((0, d)),
+        })
     }
 
     /// The same, whose calls `handle` cancels, too.
@@ -125,7 +140,26 @@ impl Environments {
     pub fn update_core(&mut self, k: usize) {
         if k < self.sites() {
             self.valid = [self.valid[0].min(k), self.valid[1].max(k + 1)];
+            self.forget_bonds(k, k + 1);
         }
+    }
+
+    fn forget_bonds(&mut self, first: usize, last: usize) {
+        let (a, b) = self.unknown.unwrap_or((first, last));
+        self.unknown = Some((a.min(first), b.max(last)));
+    }
+
+    /// Refuses trains whose bonds environments do not hold. Those that were looked at are not looked at again.
+    fn expect_near(&mut self, stream: Option<&Stream>, trains: &Trains<'_>) -> Result<()> {
+        let Some(bonds) = self.unknown else { return Ok(()) };
+        if self.options.scaling != Scaling::Never {
+            balance::expect_near(&self.context, stream, "y", trains.bra, bonds)?;
+            if !trains.bra.is_same(trains.ket) {
+                balance::expect_near(&self.context, stream, "x", trains.ket, bonds)?;
+            }
+        }
+        self.unknown = None;
+        Ok(())
     }
 
     /// Takes other trains from now on, which differ from those before in the cores `first` to `last` alone: a two-site step
@@ -160,6 +194,7 @@ impl Environments {
         }
         self.bonds = bonds;
         self.valid = [self.valid[0].min(first), self.valid[1].max(last + 1)];
+        self.forget_bonds(first, last + 1);
         Ok(())
     }
 
@@ -171,12 +206,20 @@ impl Environments {
     /// made for, and ranks that changed unannounced; [`Error::NotSupported`] for an operator on a device; out of memory.
     pub fn build(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
         let ops = self.ops(stream)?;
-        ops.in_order(|| self.build_with(&ops, trains, side, k))
+        ops.in_order(|| self.build_with(&ops, stream, trains, side, k))
     }
 
-    fn build_with(&mut self, ops: &Ops, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
+    fn build_with(
+        &mut self,
+        ops: &Ops,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        side: Side,
+        k: usize,
+    ) -> Result<()> {
         let chain = self.chain(trains)?;
         expect_bond(k, 0, trains.len())?;
+        self.expect_near(stream, trains)?;
         with_scalar!(self.dtype, "x", T => self.extend::<T>(ops, &chain, side, k))
     }
 
@@ -205,7 +248,7 @@ impl Environments {
     ) -> Result<i64> {
         let ops = self.ops(stream)?;
         ops.in_order(|| {
-            self.build_with(&ops, trains, side, k)?;
+            self.build_with(&ops, stream, trains, side, k)?;
             let held = find::<T>(&*self.store, side, k)?;
             let count = held.extent.elements()?;
             if out.len() != count {
@@ -234,7 +277,7 @@ impl Environments {
         let ops = self.ops(stream)?;
         let sizes = (v.len(), out.len());
         ops.in_order(|| {
-            self.between::<T, _>(&ops, trains, (k, sites), sizes, |work, l, gathers, r| {
+            self.between::<T, _>((&ops, stream), trains, (k, sites), sizes, |work, l, gathers, r| {
                 ops.apply(work, l, gathers, r, v, out)
             })
         })
@@ -257,7 +300,7 @@ impl Environments {
         let ops = Ops::kept(&self.context, stream, self.on_device)?;
         let sizes = (v.bytes() / size_of::<T>(), out.bytes() / size_of::<T>());
         let mut run = || {
-            self.between::<T, _>(&ops, trains, (k, sites), sizes, |work, l, gathers, r| {
+            self.between::<T, _>((&ops, stream), trains, (k, sites), sizes, |work, l, gathers, r| {
                 ops.apply_in_order(work, l, gathers, r, v, out)
             })
         };
@@ -268,7 +311,7 @@ impl Environments {
     /// Runs `run` between the environments at bonds k and k + sites, and says which exponent its result has.
     fn between<T: Scalar, R>(
         &mut self,
-        ops: &Ops,
+        (ops, stream): (&Ops, Option<&Stream>),
         trains: &Trains<'_>,
         (k, sites): (usize, usize),
         (v, out): (usize, usize),
@@ -300,6 +343,9 @@ impl Environments {
                 format!("stream: is being captured, and environments at bonds {k} and {} are missing", k + sites);
             return Err(Error::NotSupported(problem));
         }
+        if !ops.is_captured()? {
+            self.expect_near(stream, trains)?;
+        }
         self.extend::<T>(ops, &chain, Side::Left, k)?;
         self.extend::<T>(ops, &chain, Side::Right, k + sites)?;
         let mut gathers = Vec::with_capacity(sites);
@@ -326,8 +372,8 @@ impl Environments {
     pub fn value(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, k: usize) -> Result<Scaled> {
         let ops = self.ops(stream)?;
         ops.in_order(|| {
-            self.build_with(&ops, trains, Side::Left, k)?;
-            self.build_with(&ops, trains, Side::Right, k)?;
+            self.build_with(&ops, stream, trains, Side::Left, k)?;
+            self.build_with(&ops, stream, trains, Side::Right, k)?;
             let chain = self.chain(trains)?;
             let split = self.slots.operator(k).len();
             with_scalar!(self.dtype, "x", T => {
@@ -355,10 +401,17 @@ impl Environments {
         op: &[Complex<f64>],
     ) -> Result<Scaled> {
         let ops = self.ops(stream)?;
-        ops.in_order(|| self.local_with(&ops, trains, k, op))
+        ops.in_order(|| self.local_with(&ops, stream, trains, k, op))
     }
 
-    fn local_with(&mut self, ops: &Ops, trains: &Trains<'_>, k: usize, op: &[Complex<f64>]) -> Result<Scaled> {
+    fn local_with(
+        &mut self,
+        ops: &Ops,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        k: usize,
+        op: &[Complex<f64>],
+    ) -> Result<Scaled> {
         let chain = self.chain(trains)?;
         expect_bond(k, 1, trains.len())?;
         if self.ranks.is_some() {
@@ -369,6 +422,7 @@ impl Environments {
             return Err(Error::invalid("op", format!("is complex, the trains are {}", self.dtype.name())));
         }
         let gather = Gather::local(trains.ket.shape().modes()[k], op)?;
+        self.expect_near(stream, trains)?;
         with_scalar!(self.dtype, "x", T => {
             self.extend::<T>(ops, &chain, Side::Left, k)?;
             self.extend::<T>(ops, &chain, Side::Right, k + 1)?;

@@ -6,10 +6,11 @@ use super::closed_forms::uniform;
 use super::nonfinite::placed;
 use super::support::{C, Plain, TYPES, cpu, is_complex, session};
 use crate::context::Context;
+use crate::error::Error;
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tt::Scaled;
-use crate::tt::operator::{Trains, identity, ising};
+use crate::tt::operator::{Environments, Side, Trains, identity, ising};
 use crate::tt::options::{Algorithm, NormWay};
 use crate::tt::{Contraction, Options};
 
@@ -144,4 +145,58 @@ fn a_uniform_train_is_balanced_too() {
             close(found, wanted, size, &format!("{algorithm:?}, {sites} cores, {repeat} times"));
         }
     }
+}
+
+/// Environments of trains whose bonds carry numbers that they do not hold: every call says so.
+pub fn check_environments(c: &Arc<Context>, location: Location) {
+    for (dtype, range, held) in [(DType::F32, 20, 5), (DType::F64, 165, 60)] {
+        let x = Plain::uniform_ranks(5, 2, 3, false, false, 301);
+        let there = |plain: &Plain| placed(c, plain.train(c, dtype), location);
+        let (plain, graded, near) = (there(&x), there(&gauged(&x, range, 1)), there(&gauged(&x, held, 1)));
+        let wanted = session(c, Options::default()).inner_scaled(None, &plain, &plain, None).unwrap().0;
+        let size = wanted.plain(DType::F64).0.norm() * if dtype == DType::F32 { 1e-4 } else { 1e-12 };
+        for train in [&plain, &near] {
+            let trains = Trains::new(train, None, train);
+            let mut kept = Environments::new(c, &Options::default(), &trains).unwrap();
+            for bond in 0..=5 {
+                close(kept.value(None, &trains, bond).unwrap(), wanted, size, "value");
+            }
+        }
+        let trains = Trains::new(&plain, None, &graded);
+        let mut kept = Environments::new(c, &Options::default(), &trains).unwrap();
+        let refused = |result: crate::error::Result<Scaled>| {
+            let Err(Error::Numerical(text)) = result else { panic!("{dtype:?}: {result:?}") };
+            assert!(text.starts_with("x: values of bond 1 differ by 2^"), "{text}");
+        };
+        refused(kept.value(None, &trains, 2));
+        let one = [C::new(1.0, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(1.0, 0.0)];
+        refused(kept.local(None, &trains, 2, &one));
+        refused(kept.build(None, &trains, Side::Left, 3).map(|()| Scaled::ZERO));
+        // Trains that became so.
+        let mut kept = Environments::new(c, &Options::default(), &Trains::new(&plain, None, &plain)).unwrap();
+        kept.value(None, &Trains::new(&plain, None, &plain), 2).unwrap();
+        kept.set_trains(&trains, 0, 4).unwrap();
+        refused(kept.value(None, &trains, 2));
+    }
+}
+
+#[test]
+fn environments_refuse_bonds_that_they_do_not_hold() {
+    check_environments(&cpu(2), Location::Host);
+}
+
+#[test]
+fn singular_values_in_one_core_are_no_reason_to_refuse() {
+    let c = cpu(1);
+    let mut x = Plain::uniform_ranks(4, 2, 3, false, false, 306);
+    // Values 1, 2^-60, 2^-120 of a bond stand in one of its cores alone.
+    let r = x.ranks[2];
+    for (at, v) in x.cores[2].iter_mut().enumerate() {
+        *v *= 2.0f64.powi(-60 * (at % r) as i32);
+    }
+    let train = x.train(&c, DType::F32);
+    let trains = Trains::new(&train, None, &train);
+    let mut kept = Environments::new(&c, &Options::default(), &trains).unwrap();
+    let wanted = session(&c, Options::default()).inner_scaled(None, &train, &train, None).unwrap().0;
+    close(kept.value(None, &trains, 1).unwrap(), wanted, 1e-4 * wanted.plain(DType::F64).0.norm(), "value");
 }

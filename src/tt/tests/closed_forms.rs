@@ -3,6 +3,7 @@
 use super::support::{C, KERNELS, Plain, cpu, session, session_by};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
+use crate::error::Error;
 use crate::scalar::DType;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::Options;
@@ -168,6 +169,16 @@ fn uniform_trains_of_a_thousand_million_sites_are_squared() {
     let (found, info) = s.inner_scaled(None, &cell, &cell, None).unwrap();
     assert_eq!(info.algorithm, Algorithm::Power);
     assert!((found.log_abs() / (1e9 * 3f64.ln()) - 1.0).abs() < 1e-9, "{found:?}");
+    // An exponent that 64 bits do not hold is no result.
+    let mut large = [2.0f64.powi(1000)];
+    let cell = uniform(&c, &mut large, 1, 1, 1);
+    for (repeat, fits) in [(1u64 << 49, true), (1 << 60, false)] {
+        let mut s = session(&c, Options { repeat, ..Options::default() });
+        match s.inner_scaled(None, &cell, &cell, None) {
+            Ok((found, _)) => assert!(fits && found.exponent == 2000 * repeat as i64 + 1, "{found:?}"),
+            Err(problem) => assert!(!fits && matches!(problem, Error::Numerical(_)), "{problem}"),
+        }
+    }
     // As many cores as sites, and cells of several cores.
     let mut core: Vec<f64> = aklt(1, 1.0).cores[0].iter().map(|v| v.re).collect();
     let ring = uniform(&c, &mut core, 10, 2, 3);

@@ -1,7 +1,9 @@
 //! What calls would do, against what they do.
 
 use super::support::{Plain, TYPES, cpu, is_complex};
-use crate::context::Context;
+use crate::backend::BackendChoice;
+use crate::backend::memory::{HostMemory, Memory};
+use crate::context::{Context, Options as ContextOptions};
 use crate::scalar::DType;
 use crate::tensor::train::TensorTrain;
 use crate::tt::info::{Info, Kernel};
@@ -159,4 +161,43 @@ fn the_last_calls_workspace_alone_is_kept() {
     let mut kept = session(&c, norms);
     kept.norm_scaled(None, &large, None).unwrap();
     assert_eq!(c.host_budget().used(), before);
+}
+
+#[test]
+fn a_plan_fits_the_memory_that_the_context_allows() {
+    let (modes, ranks) = ([3; 6], [24; 7]);
+    let (x, y) = (Plain::random(&modes, &ranks, false, 1), Plain::random(&modes, &ranks, false, 2));
+    let of = |host_memory_limit: u64| {
+        let options =
+            ContextOptions { backend: BackendChoice::Cpu, threads: 1, host_memory_limit, ..ContextOptions::default() };
+        let c = Context::new(options).unwrap();
+        // The trains are the caller's.
+        let free = cpu(1);
+        let given = |p: &Plain| {
+            let own = p.train(&free, DType::F64);
+            let cores = own.cores::<f64>("x").unwrap();
+            let memory = (0..modes.len())
+                .map(|k| {
+                    let core = cores.core(k).to_vec().leak();
+                    let start = std::ptr::NonNull::new(core.as_mut_ptr().cast::<u8>()).unwrap();
+                    // SAFETY: the memory is never given back.
+                    Memory::Host(unsafe { HostMemory::borrow(start, size_of_val(core)) })
+                })
+                .collect();
+            TensorTrain::from_cores(&c, DType::F64, own.shape().clone(), memory, true).unwrap()
+        };
+        let (x, y) = (given(&x), given(&y));
+        let mut s = session(&c, Options::default());
+        let planned = s.plan(&x, &y).unwrap();
+        assert!(host_memory_limit == 0 || planned.workspace_bytes as u64 <= host_memory_limit, "{planned:?}");
+        (planned.algorithm, s.inner_scaled(None, &x, &y, None).unwrap().0)
+    };
+    let (usual, wanted) = of(0);
+    assert_eq!(usual, Algorithm::Halves);
+    for limit in [1 << 15, 1 << 18] {
+        let (algorithm, found) = of(limit);
+        assert_ne!(algorithm, Algorithm::Halves);
+        let error = found.plus(wanted.times(Scaled::real(-1.0)));
+        assert!(error.is_zero() || error.over(wanted).unwrap().log_abs() < -20.0, "{found:?} {wanted:?}");
+    }
 }

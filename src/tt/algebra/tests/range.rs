@@ -4,7 +4,7 @@ use super::support::*;
 use crate::error::Error;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::algebra::{
-    Place, Truncation, add, apply, apply_round, canonicalise, full, hadamard, hadamard_round, round,
+    Place, Truncation, add, apply, apply_round, canonicalise, full, hadamard, hadamard_round, round, tt_svd,
 };
 
 /// A train of cores of one number each.
@@ -102,5 +102,62 @@ fn a_zero_train_has_a_canonical_form() {
             assert_eq!(norm, if k == centre { 0.0 } else { 1.0 });
         }
         assert_eq!(only::<f64>(&c, &z), 0.0);
+    }
+}
+
+/// The entries of a train times 2^-e.
+fn entries(c: &std::sync::Arc<crate::context::Context>, x: &TensorTrain, e: i64) -> Vec<f64> {
+    let (at, host) = (Place::host(c), crate::tensor::Location::Host);
+    let order = crate::shape::Order::ColumnMajor;
+    let mut tensor =
+        crate::tensor::Tensor::create(c, crate::scalar::DType::F64, host, order, x.shape().modes()).unwrap();
+    full(&at, x, &mut tensor, false).unwrap();
+    let values = tensor.memory().host("tensor").unwrap().as_slice::<f64>().unwrap();
+    values.iter().map(|v| crate::tt::scaled::scale(*v, -e)).collect()
+}
+
+#[test]
+fn numbers_near_the_least_of_the_type_are_kept() {
+    let c = context(1);
+    let at = Place::host(&c);
+    for modes in [vec![4, 5, 3], vec![2, 3, 40], vec![60]] {
+        let d = modes.len();
+        let ranks: Vec<usize> = (0..=d).map(|k| if k == 0 || k == d { 1 } else { 3 }).collect();
+        let plain = train::<f64>(&c, &modes, &ranks, 7);
+        let wanted = entries(&c, &plain, 0);
+        let size = wanted.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        for e in [-1000, -1023, -1030, -1060] {
+            // What the type has of such numbers.
+            let tolerance = 1e-13 + 4.0 * 2.0f64.powi((-1074 - e).max(-200) as i32) / size;
+            let mut x = train::<f64>(&c, &modes, &ranks, 7);
+            let mut cores = x.cores_mut::<f64>("x").unwrap();
+            cores.core(d - 1).iter_mut().for_each(|v| *v = crate::tt::scaled::scale(*v, e));
+            let order = crate::shape::Order::ColumnMajor;
+            let dtype = crate::scalar::DType::F64;
+            let mut tensor =
+                crate::tensor::Tensor::create(&c, dtype, crate::tensor::Location::Host, order, &modes).unwrap();
+            let small: Vec<f64> = wanted.iter().map(|v| crate::tt::scaled::scale(*v, e)).collect();
+            tensor.view_mut::<f64>("t").unwrap().data().copy_from_slice(&small);
+            for (what, (made, report)) in [
+                ("round", round(&at, &x, &Truncation::default()).unwrap()),
+                ("svd", tt_svd(&at, &tensor, None, &Truncation::default()).unwrap()),
+            ] {
+                assert!(report.norm.exponent < e + 20 && !report.norm.is_zero(), "{what} {e}: {report:?}");
+                for (found, wanted) in entries(&c, &made, e).iter().zip(&wanted) {
+                    assert!(
+                        (found - wanted).abs() <= 30.0 * tolerance * size,
+                        "{what} {e} {modes:?}: {found} {wanted}"
+                    );
+                }
+            }
+            let made = canonicalise(&at, &x, 0).unwrap();
+            for (found, wanted) in entries(&c, &made.train, e - made.exponent).iter().zip(&wanted) {
+                assert!((found - wanted).abs() <= 30.0 * tolerance * size, "canonicalise {e}: {found} {wanted}");
+            }
+        }
+        // Nothing at all stays nothing.
+        let mut x = train::<f64>(&c, &modes, &ranks, 7);
+        x.cores_mut::<f64>("x").unwrap().core(0).fill(0.0);
+        assert!(round(&at, &x, &Truncation::default()).unwrap().1.norm.is_zero());
     }
 }

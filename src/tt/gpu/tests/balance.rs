@@ -4,7 +4,7 @@ use super::enqueue::{number, place};
 use super::*;
 use crate::tt::operator::{Trains, identity};
 use crate::tt::options::NormWay;
-use crate::tt::tests::balance::{check, gauged};
+use crate::tt::tests::balance::{check, check_environments, gauged};
 use crate::tt::tests::nonfinite::placed;
 use crate::tt::tests::support::Plain as Numbers;
 
@@ -94,4 +94,10 @@ fn enqueued_norms_of_cores_far_apart_say_so() {
     session.enqueue_distance(None, &a, &b, Some(&mut result)).unwrap();
     assert_eq!(number(&context, &result).1, 3.0);
     assert!(session.distance(None, &a, &b, None).unwrap().0 < 1e-12);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn environments_refuse_bonds_that_they_do_not_hold() {
+    check_environments(&gpu(0), Location::Device);
 }
