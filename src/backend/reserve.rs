@@ -29,6 +29,9 @@ const MOST: usize = BLOCKS * LARGE_BLOCK;
 /// Requests of this alignment and at least this size are workspaces of matrix products.
 const WORKSPACE_ALIGNMENT: usize = 4096;
 const WORKSPACE_LEAST: usize = 64 * 1024;
+/// Of this alignment where a processor lacks AVX2 or is of another kind: another crate multiplies there. It allocates a buffer for
+/// packed factors in each product, too.
+const PACKING_ALIGNMENT: usize = 128;
 
 /// Blocks of one size, and a bit for each that is in use. No lock: a child of `fork()` never waits for its parent's threads.
 struct Blocks<const BYTES: usize, const SIZE: usize, const WORDS: usize> {
@@ -144,6 +147,8 @@ fn take(layout: Layout) -> *mut u8 {
 thread_local! {
     /// A block for this thread's workspace of matrix products.
     static PARKED: Cell<(*mut u8, usize)> = const { Cell::new((std::ptr::null_mut(), 0)) };
+    /// A block for this thread's packed factors when the system refuses one, and whether it is in use.
+    static PACKING: Cell<(*mut u8, usize, bool)> = const { Cell::new((std::ptr::null_mut(), 0, false)) };
     /// Whether this thread shows how large that workspace is.
     static IS_MEASURING: Cell<bool> = const { Cell::new(false) };
 }
@@ -153,6 +158,8 @@ static IS_SHORT: AtomicBool = AtomicBool::new(false);
 
 /// Bytes of the workspace that matrix products allocate once a thread, without a way to refuse; 0: not known yet.
 static WORKSPACE: AtomicUsize = AtomicUsize::new(0);
+/// Whether products pack factors into buffers of their own.
+static PACKS: AtomicBool = AtomicBool::new(false);
 /// A workspace for a thread that was not prepared, and whether it is in use.
 static SPARE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 static SPARE_FREE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
@@ -180,27 +187,164 @@ fn workspace_layout(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes, WORKSPACE_ALIGNMENT).ok()
 }
 
-/// Allocates `bytes` for the workspace that this thread's next matrix product allocates; `false` if memory is short.
-pub(super) fn park(bytes: usize) -> bool {
-    let Some(layout) = workspace_layout(bytes.max(WORKSPACE_LEAST)) else { return false };
-    // SAFETY: the size is not 0.
-    let start = unsafe { System.alloc(layout) };
-    if start.is_null() {
-        return false;
-    }
-    unpark();
-    PARKED.set((start, layout.size()));
-    true
+/// A block for the workspace of matrix products of one thread, which may be another than the one that allocates it, and one for
+/// its packed factors or NULL.
+pub(super) struct Workspace {
+    start: *mut u8,
+    layout: Layout,
+    packing: *mut u8,
 }
 
-/// Frees the block of [`park`] if nobody took it.
+/// Most bytes of packed factors: a block of one that fills the last cache, and a narrow one of the other.
+fn packing_layout() -> Option<Layout> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // _SC_LEVEL3_CACHE_SIZE, of which the crate libc has no declaration.
+    // SAFETY: asks for a number.
+    let cache = usize::try_from(unsafe { libc::sysconf(194) }).unwrap_or(0);
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let cache = 0;
+    workspace_layout(cache.clamp(8 << 20, 256 << 20) + (4 << 20))
+}
+
+// SAFETY: the block belongs to this value alone.
+unsafe impl Send for Workspace {}
+
+/// Blocks whose threads ended without a product, for the next threads: their pages were never used.
+struct Unused {
+    places: [AtomicPtr<u8>; 16],
+}
+
+/// All are of the measured size.
+static UNUSED: Unused = Unused::new();
+/// Most bytes of them.
+const UNUSED_MOST: usize = 64 << 20;
+
+impl Unused {
+    const fn new() -> Self {
+        Self { places: [const { AtomicPtr::new(std::ptr::null_mut()) }; 16] }
+    }
+
+    fn take(&self) -> Option<NonNull<u8>> {
+        self.places.iter().find_map(|place| NonNull::new(place.swap(std::ptr::null_mut(), Ordering::Acquire)))
+    }
+
+    /// Keeps a block of `bytes`, at least 1; `false` if there is no place for it.
+    fn keep(&self, start: *mut u8, bytes: usize) -> bool {
+        let nothing = std::ptr::null_mut();
+        let mut places = self.places.iter().take(UNUSED_MOST / bytes);
+        places.any(|place| place.compare_exchange(nothing, start, Ordering::Release, Ordering::Relaxed).is_ok())
+    }
+
+    /// Frees the blocks, all of this layout; whether there was one.
+    ///
+    /// # Safety
+    /// The system's allocator gave all that were kept, with this layout.
+    unsafe fn free(&self, layout: Layout) -> bool {
+        let mut freed = false;
+        while let Some(start) = self.take() {
+            // SAFETY: as promised above, and the place no longer has it.
+            unsafe { System.dealloc(start.as_ptr(), layout) };
+            freed = true;
+        }
+        freed
+    }
+}
+
+/// Frees the unused blocks, since memory is short; whether there was one.
+#[cold]
+fn free_unused() -> bool {
+    // SAFETY: only blocks of this size are kept.
+    workspace_layout(workspace_bytes()).is_some_and(|layout| unsafe { UNUSED.free(layout) })
+}
+
+impl Workspace {
+    /// A block of at least `bytes`; `None` if memory is short. Its pages are not used before the first product.
+    pub(super) fn allocate(bytes: usize) -> Option<Self> {
+        let layout = workspace_layout(bytes.max(WORKSPACE_LEAST))?;
+        if let Some(start) = Some(&UNUSED).filter(|_| layout.size() == workspace_bytes()).and_then(Unused::take) {
+            return Self { start: start.as_ptr(), layout, packing: std::ptr::null_mut() }.with_packing();
+        }
+        // SAFETY: the size is not 0.
+        let start = unsafe { System.alloc(layout) };
+        if start.is_null() { None } else { Self { start, layout, packing: std::ptr::null_mut() }.with_packing() }
+    }
+
+    /// With a block for packed factors, where there are any.
+    fn with_packing(mut self) -> Option<Self> {
+        if PACKS.load(Ordering::Relaxed) {
+            // SAFETY: the size is not 0.
+            self.packing = unsafe { System.alloc(packing_layout()?) };
+            if self.packing.is_null() {
+                return None;
+            }
+        }
+        Some(self)
+    }
+
+    /// From now on the allocator hands the block over to the calling thread's first matrix product.
+    pub(super) fn park(self) {
+        unpark();
+        PARKED.set((self.start, self.layout.size()));
+        PACKING.set((self.packing, packing_layout().map_or(0, |l| l.size()), false));
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        free_packing(self.packing);
+        if self.start.is_null() {
+            return;
+        }
+        let bytes = self.layout.size();
+        if bytes != workspace_bytes() || !UNUSED.keep(self.start, bytes) {
+            // SAFETY: allocated with this layout, and nobody else has it.
+            unsafe { System.dealloc(self.start, self.layout) };
+        }
+    }
+}
+
+fn free_packing(start: *mut u8) {
+    if let Some(layout) = packing_layout().filter(|_| !start.is_null()) {
+        // SAFETY: allocated with this layout, freed once.
+        unsafe { System.dealloc(start, layout) };
+    }
+}
+
+/// Frees the blocks of [`Workspace::park`] that nobody took.
 pub(super) fn unpark() {
     let (start, bytes) = PARKED.replace((std::ptr::null_mut(), 0));
-    match workspace_layout(bytes) {
-        // SAFETY: allocated in `park` with this layout, freed once.
-        Some(layout) if !start.is_null() => unsafe { System.dealloc(start, layout) },
-        _ => {}
+    if let Some(layout) = workspace_layout(bytes).filter(|_| !start.is_null()) {
+        drop(Workspace { start, layout, packing: std::ptr::null_mut() });
     }
+    let (packing, _, is_used) = PACKING.replace((std::ptr::null_mut(), 0, false));
+    if !is_used {
+        free_packing(packing);
+    }
+}
+
+/// This thread's block for packed factors, for a request that the system refused.
+#[cold]
+fn packed(layout: Layout) -> *mut u8 {
+    let (start, bytes, is_used) = PACKING.get();
+    if start.is_null() || is_used || layout.align() != PACKING_ALIGNMENT || layout.size() > bytes {
+        return std::ptr::null_mut();
+    }
+    PACKING.set((start, bytes, true));
+    start
+}
+
+/// Takes the block of [`packed`] back.
+#[inline]
+fn give_packed(start: *mut u8, layout: Layout) -> bool {
+    if layout.align() != PACKING_ALIGNMENT {
+        return false;
+    }
+    let (own, bytes, is_used) = PACKING.get();
+    if is_used && start == own {
+        PACKING.set((own, bytes, false));
+    }
+    is_used && start == own
 }
 
 /// From now on the calling thread shows the size of the workspace: it waits in the allocator for as long as memory is short,
@@ -217,6 +361,7 @@ pub(super) fn is_short() -> bool {
 /// The workspace of the measuring thread.
 #[cold]
 fn measured(layout: Layout) -> *mut u8 {
+    PACKS.store(layout.align() != WORKSPACE_ALIGNMENT, Ordering::Relaxed);
     WORKSPACE.store(layout.size(), Ordering::Relaxed);
     loop {
         // SAFETY: the size is not 0.
@@ -247,10 +392,16 @@ pub(super) fn keep_spare() -> bool {
     !SPARE.load(Ordering::Acquire).is_null()
 }
 
-/// The block of [`park`] for the request it was made for.
+/// The block of [`Workspace::park`] for the request it was made for.
 fn parked(layout: Layout) -> *mut u8 {
     let (start, bytes) = PARKED.get();
-    if start.is_null() || layout.size() > bytes {
+    // A buffer for packed factors has the alignment of a workspace and any size.
+    let is_for_it = if PACKS.load(Ordering::Relaxed) {
+        layout.align() == PACKING_ALIGNMENT && layout.size() == bytes
+    } else {
+        layout.align() == WORKSPACE_ALIGNMENT && layout.size() <= bytes
+    };
+    if start.is_null() || !is_for_it {
         return std::ptr::null_mut();
     }
     PARKED.set((std::ptr::null_mut(), 0));
@@ -259,7 +410,7 @@ fn parked(layout: Layout) -> *mut u8 {
 
 #[inline(always)]
 fn is_workspace(layout: Layout) -> bool {
-    layout.align() == WORKSPACE_ALIGNMENT && layout.size() >= WORKSPACE_LEAST
+    (layout.align() == WORKSPACE_ALIGNMENT || layout.align() == PACKING_ALIGNMENT) && layout.size() >= WORKSPACE_LEAST
 }
 
 /// The system's allocator, with the reserve behind it.
@@ -280,12 +431,22 @@ unsafe impl GlobalAlloc for Reserving {
             }
         }
         // SAFETY: as the caller promises.
-        let start = unsafe { System.alloc(layout) };
+        let mut start = unsafe { System.alloc(layout) };
+        if start.is_null() && free_unused() {
+            // SAFETY: as above.
+            start = unsafe { System.alloc(layout) };
+        }
         if !start.is_null() {
             return start;
         }
-        if is_workspace(layout) && layout.size() == workspace_bytes() && !alloc::is_refusable() {
-            return SPARE_FREE.swap(std::ptr::null_mut(), Ordering::Acquire);
+        if is_workspace(layout) && !alloc::is_refusable() {
+            if layout.size() == workspace_bytes() {
+                return SPARE_FREE.swap(std::ptr::null_mut(), Ordering::Acquire);
+            }
+            let start = packed(layout);
+            if !start.is_null() {
+                return start;
+            }
         }
         take(layout)
     }
@@ -294,6 +455,10 @@ unsafe impl GlobalAlloc for Reserving {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
         let mut start = unsafe { System.alloc_zeroed(layout) };
+        if start.is_null() && free_unused() {
+            // SAFETY: as above.
+            start = unsafe { System.alloc_zeroed(layout) };
+        }
         if start.is_null() {
             start = take(layout);
             if !start.is_null() {
@@ -310,7 +475,7 @@ unsafe impl GlobalAlloc for Reserving {
             let _ = RESERVE.small.give(start, layout.size()) || RESERVE.large.give(start, layout.size());
         } else if is_workspace(layout) && start == SPARE.load(Ordering::Relaxed) {
             SPARE_FREE.store(start, Ordering::Release);
-        } else {
+        } else if !(is_workspace(layout) && give_packed(start, layout)) {
             // SAFETY: as the caller promises; a parked block of the system may be longer than asked for, which its `free`
             // does not mind.
             unsafe { System.dealloc(start, layout) }
@@ -322,7 +487,11 @@ unsafe impl GlobalAlloc for Reserving {
         let is_own = is_reserved(start) || is_workspace(layout);
         if !is_own {
             // SAFETY: as the caller promises.
-            let moved = unsafe { System.realloc(start, layout, size) };
+            let mut moved = unsafe { System.realloc(start, layout, size) };
+            if moved.is_null() && free_unused() {
+                // SAFETY: as above; a refusal has left the block as it was.
+                moved = unsafe { System.realloc(start, layout, size) };
+            }
             if !moved.is_null() {
                 return moved;
             }
@@ -350,6 +519,39 @@ static ALLOCATOR: Reserving = Reserving;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unused_workspaces_serve_later_threads_within_a_bound() {
+        let unused = Unused::new();
+        let layout = workspace_layout(UNUSED_MOST / 2).unwrap();
+        // SAFETY: the size is not 0.
+        let blocks = [0; 3].map(|_| unsafe { System.alloc(layout) });
+        assert_eq!(blocks.map(|b| unused.keep(b, layout.size())), [true, true, false]);
+        let taken = unused.take().map(NonNull::as_ptr);
+        assert!(taken == Some(blocks[0]) && unused.keep(blocks[2], layout.size()));
+        // SAFETY: all blocks are of this layout; the one that was taken is freed by the last call.
+        unsafe {
+            assert!(unused.free(layout) && !unused.free(layout));
+            System.dealloc(blocks[0], layout);
+        }
+        assert!(unused.take().is_none());
+    }
+
+    #[test]
+    fn packed_factors_have_a_block_of_their_thread() {
+        let request = Layout::from_size_align(5 << 20, PACKING_ALIGNMENT).unwrap();
+        assert!(packed(request).is_null());
+        let layout = packing_layout().unwrap();
+        // SAFETY: the size is not 0.
+        let block = unsafe { System.alloc(layout) };
+        PACKING.set((block, layout.size(), false));
+        assert!(packed(Layout::from_size_align(layout.size() + 1, PACKING_ALIGNMENT).unwrap()).is_null());
+        assert!(packed(request) == block && packed(request).is_null(), "one product at a time");
+        assert!(!give_packed(block.wrapping_add(1), request) && give_packed(block, request));
+        assert!(!give_packed(block, request) && packed(request) == block && give_packed(block, request));
+        unpark();
+        assert!(packed(request).is_null());
+    }
 
     #[test]
     fn runs_of_free_blocks_are_found() {

@@ -189,7 +189,8 @@ def test_counts_that_are_not_finite() -> None:
     counts = np.full_like(projections, 1000)
     counts[40, 32, 40:46] = np.nan, np.inf, -np.inf, 0, -3, 2000
     with purlin.Context("cpu", threads=2, log=lambda level, line: said.append(line), log_level="warn") as context:
-        lines = purlin.fdk.log_transform(counts, 1000, context=context)
+        lines, clamped = purlin.fdk.log_transform(counts, 1000, return_clamped=True, context=context)
+        assert clamped == 2 and np.array_equal(purlin.fdk.log_transform(counts, 1000), lines, equal_nan=True)
         assert np.isnan(lines[40, 32, 40:43]).all() and np.isfinite(lines).sum() == lines.size - 3
         assert np.allclose(lines[40, 32, 43:46], [np.log(2000), np.log(2000), -np.log(2)], atol=1e-5)
         assert [line for line in said if "counts: 3 are not finite" in line] == said

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ctypes import c_void_p
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -434,16 +434,42 @@ def _counts(
     return number, images
 
 
+@overload
 def log_transform(
     counts: object,
     i0: float | npt.ArrayLike,
     dark: npt.ArrayLike | None = None,
     epsilon: float = 0.0,
     *,
+    return_clamped: Literal[False] = False,
     context: Context | None = None,
-) -> Array:
+) -> Array: ...
+
+
+@overload
+def log_transform(
+    counts: object,
+    i0: float | npt.ArrayLike,
+    dark: npt.ArrayLike | None = None,
+    epsilon: float = 0.0,
+    *,
+    return_clamped: Literal[True],
+    context: Context | None = None,
+) -> tuple[Array, int]: ...
+
+
+def log_transform(
+    counts: object,
+    i0: float | npt.ArrayLike,
+    dark: npt.ArrayLike | None = None,
+    epsilon: float = 0.0,
+    *,
+    return_clamped: bool = False,
+    context: Context | None = None,
+) -> Array | tuple[Array, int]:
     """Line integrals (views, rows, columns) from counts; `i0` and `dark` as in `Reconstruction.set_counts`. Counts that are
-    not finite give NaN, and the context's log has one warning."""
+    not finite give NaN, and the context's log has one warning. With `return_clamped` a pair: the line integrals, and how many
+    counts were below `epsilon` and were raised to it."""
     context = context or default_context()
     given = lent(counts, context)
     number, pixels = _counts(i0, dark, given.shape[1::-1])
@@ -462,7 +488,7 @@ def log_transform(
         ctypes.byref(clamped),
     )
     context.finish(status)
-    return out
+    return (out, clamped.value) if return_clamped else out
 
 
 def shepp_logan(radius: float) -> Array:

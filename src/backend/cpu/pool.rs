@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use super::parallel::Work;
 use super::parallel::here::{self, Team};
-use super::workspace;
+use super::workspace::{self, Prepared};
 use crate::error::{Error, Result};
 use crate::thread;
 
@@ -33,15 +33,18 @@ impl Pool {
         crate::alloc::fault_point("thread pool", 0)?;
         workspace::measure()?;
         let mut handles = Vec::new();
-        let (report, reports) = std::sync::mpsc::channel();
+        let mut refused = None;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .spawn_handler(|worker| {
                 let name = format!("purlin-{}", worker.index());
-                let report = report.clone();
+                // Allocated here, so that nobody waits for the threads to start.
+                let workspace = Prepared::allocate().map_err(|error| {
+                    refused = Some(error);
+                    std::io::Error::from(std::io::ErrorKind::OutOfMemory)
+                })?;
                 handles.push(thread::spawn(name, move || {
-                    let _ = report.send(workspace::prepare());
-                    drop(report);
+                    workspace.prepare();
                     worker.run();
                 })?);
                 Ok(())
@@ -55,15 +58,10 @@ impl Pool {
                 handles.into_iter().for_each(|handle: JoinHandle<()>| drop(handle.join()));
                 let problem = problem.source().map_or_else(|| problem.to_string(), ToString::to_string);
                 let (what, number) = ("thread pool", started + 1);
-                return Err(Error::ThreadRefused { what, number, count: threads, problem });
+                return Err(refused.unwrap_or(Error::ThreadRefused { what, number, count: threads, problem }));
             }
         };
-        drop(report);
-        let pool =
-            Self { team: ManuallyDrop::new(Arc::new(Team::new(pool))), handles, threads, process: std::process::id() };
-        // Ends with the last thread's report.
-        reports.iter().collect::<Result<()>>()?;
-        Ok(pool)
+        Ok(Self { team: ManuallyDrop::new(Arc::new(Team::new(pool))), handles, threads, process: std::process::id() })
     }
 
     /// Number of threads.

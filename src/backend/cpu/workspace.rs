@@ -1,9 +1,9 @@
 //! The workspace of matrix products: several MiB that the crate behind faer allocates at a thread's first product, without a way
 //! to refuse.
 //!
-//! So a thread that is to multiply is prepared: the memory is allocated where a refusal is an error, and handed to the crate
-//! by the allocator at a first, tiny product. A build without that allocator (see [`super::super::reserve`]) checks that there
-//! is as much memory, and frees it again just before.
+//! So a thread that is to multiply is prepared: the memory is allocated where a refusal is an error, and the allocator hands it
+//! to the crate at the thread's first product. Its pages are first used then. A build without that allocator (see
+//! [`super::super::reserve`]) checks that there is as much memory, frees it, and multiplies at once.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,40 @@ thread_local! {
 struct Ready(Cell<bool>);
 
 impl Drop for Ready {
-    fn drop(&mut self) {}
+    fn drop(&mut self) {
+        // The thread has not multiplied.
+        reserve::unpark();
+    }
+}
+
+/// The memory with which one thread is prepared.
+pub struct Prepared {
+    workspace: reserve::Workspace,
+}
+
+impl Prepared {
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    #[cfg_attr(feature = "fault-injection", track_caller)]
+    pub fn allocate() -> Result<Self> {
+        let bytes = match reserve::workspace_bytes() {
+            0 => USUAL,
+            bytes => bytes,
+        };
+        crate::alloc::fault_point("workspace of matrix products", bytes)?;
+        Ok(Self { workspace: reserve::Workspace::allocate(bytes).ok_or_else(|| refused(bytes))? })
+    }
+
+    /// Prepares the calling thread, once.
+    pub fn prepare(self) {
+        if IS_OBSERVED {
+            self.workspace.park();
+        } else {
+            drop(self);
+            multiply();
+        }
+        READY.with(|ready| ready.0.set(true));
+    }
 }
 
 /// Above the size up to which products take another way.
@@ -56,12 +89,7 @@ pub fn prepare() -> Result<()> {
 
 #[cold]
 fn prepare_thread() -> Result<()> {
-    let bytes = match reserve::workspace_bytes() {
-        0 => USUAL,
-        bytes => bytes,
-    };
-    crate::alloc::fault_point("workspace of matrix products", bytes)?;
-    first_product(bytes)
+    Prepared::allocate().map(Prepared::prepare)
 }
 
 /// The size of the workspace is the crate's secret: a thread that ends at once shows it to the allocator. While memory is short
@@ -109,20 +137,6 @@ pub fn measure() -> Result<()> {
 
 fn refused(bytes: usize) -> Error {
     Error::OutOfMemory { what: "workspace of matrix products", bytes: to_u64(bytes), limit: None }
-}
-
-/// The thread's first product, with a workspace of at most `bytes`.
-fn first_product(bytes: usize) -> Result<()> {
-    if !reserve::park(bytes) {
-        return Err(refused(bytes));
-    }
-    if !IS_OBSERVED {
-        reserve::unpark();
-    }
-    multiply();
-    reserve::unpark();
-    READY.with(|ready| ready.0.set(true));
-    Ok(())
 }
 
 /// A product that is just large enough for the workspace to be allocated.
