@@ -286,6 +286,60 @@ static void phantom_and_counts(const struct scan *s) {
   OK(purlin_fdk_destroy(fdk));
 }
 
+struct lines {
+  int count;
+  int32_t level;
+  char last[256];
+};
+
+static void remember(int32_t level, const char *message, void *user) {
+  struct lines *lines = user;
+  lines->count++;
+  lines->level = level;
+  snprintf(lines->last, sizeof lines->last, "%s", message);
+}
+
+/* Pixels that are not finite: one line in the log a run, whichever way the views come. */
+static void logged(const struct scan *s) {
+  const purlin_fdk_geometry *g = &s->geometry;
+  struct lines lines = {0, 0, ""};
+  purlin_tensor *projections = projections_of(context, s), *v = volume_tensor(volume);
+  purlin_fdk_options o = fdk_options();
+  purlin_fdk_info info = fdk_info();
+  purlin_fdk *fdk = NULL;
+  float keep[2];
+  int64_t views[MOST_VIEWS], k;
+  char expected[64];
+  int sanitize;
+  keep[0] = s->projections[1234], keep[1] = s->projections[9000];
+  s->projections[1234] = NAN, s->projections[9000] = -INFINITY;
+  for (k = 0; k < g->views; k++) views[k] = k;
+  OK(purlin_context_set_log(context, PURLIN_LOG_WARN, remember, &lines));
+  for (sanitize = 0; sanitize < 2; sanitize++) {
+    o.sanitize = sanitize;
+    fdk = make_fdk(context, s, &o);
+    lines.count = 0;
+    OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
+    CHECK(lines.count == 1 && lines.level == PURLIN_LOG_WARN && info.pixels_not_finite >= 2);
+    snprintf(expected, sizeof expected, "projections: %lld pixels are not finite; %s", (long long)info.pixels_not_finite,
+             sanitize ? "they count as 0" : "the voxels");
+    CHECK(strstr(lines.last, expected) != NULL);
+    OK(purlin_fdk_begin(fdk, NULL));
+    OK(purlin_fdk_push(fdk, g->views, views, projections));
+    OK(purlin_fdk_finish_tensor(fdk, v, &info));
+    CHECK(lines.count == 2 && info.pixels_not_finite == 2);
+    OK(purlin_fdk_destroy(fdk));
+  }
+  s->projections[1234] = keep[0], s->projections[9000] = keep[1];
+  fdk = make_fdk(context, s, &o);
+  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
+  CHECK(lines.count == 2 && info.pixels_not_finite == 0);
+  OK(purlin_fdk_destroy(fdk));
+  OK(purlin_context_set_log(context, PURLIN_LOG_OFF, NULL, NULL));
+  OK(purlin_tensor_destroy(v));
+  OK(purlin_tensor_destroy(projections));
+}
+
 /* The standard grid, a bad pixel, missing views, more contexts. */
 static void options(const struct scan *s) {
   const purlin_fdk_geometry *g = &s->geometry;
@@ -361,6 +415,7 @@ int main(void) {
   pieces(displaced);
   phantom_and_counts(full);
   options(full);
+  logged(full);
   free_scan(full);
   free_scan(displaced);
   OK(purlin_context_destroy(context));

@@ -327,6 +327,52 @@ static int32_t watch(int64_t step, int64_t steps, double measure, void *user) {
   return mode == 3;
 }
 
+static int64_t last_step, all_steps;
+
+static int32_t views_done(int64_t step, int64_t steps, double measure, void *user) {
+  CHECK(step > last_step && step <= steps && measure == 0);
+  last_step = step;
+  all_steps = steps;
+  return step >= *(const int64_t *)user;
+}
+
+/* Pushes report their views out of all of the scan, and stop it when told. */
+static void pushes_report(void) {
+  int64_t views[MOST_VIEWS], k, stop = MOST_VIEWS + 1;
+  purlin_tensor *p = projections_of(context, scan), *v = volume_tensor();
+  purlin_fdk_options o = fdk_options();
+  purlin_fdk_info info = fdk_info();
+  purlin_fdk *fdk;
+  o.progress = views_done;
+  o.progress_user = &stop;
+  fdk = make_fdk(context, scan, &o);
+  for (k = 0; k < scan->geometry.views; k++) views[k] = k;
+  OK(purlin_fdk_begin(fdk, NULL));
+  last_step = 0;
+  OK(purlin_fdk_push(fdk, scan->geometry.views, views, p));
+  CHECK(last_step == scan->geometry.views && all_steps == scan->geometry.views);
+  OK(purlin_fdk_query(fdk, &info));
+  CHECK(info.views_pushed == scan->geometry.views);
+  last_step = -1;
+  OK(purlin_fdk_finish_tensor(fdk, v, NULL));
+  memcpy(other, volume, sizeof other);
+  OK(purlin_fdk_begin(fdk, NULL));
+  last_step = 0;
+  stop = 1;
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_push(fdk, scan->geometry.views, views, p));
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_finish_tensor(fdk, v, NULL));
+  stop = MOST_VIEWS + 1;
+  OK(purlin_fdk_begin(fdk, NULL));
+  last_step = 0;
+  OK(purlin_fdk_push(fdk, scan->geometry.views, views, p));
+  last_step = -1;
+  OK(purlin_fdk_finish_tensor(fdk, v, NULL));
+  CHECK(memcmp(volume, other, sizeof volume) == 0);
+  OK(purlin_fdk_destroy(fdk));
+  OK(purlin_tensor_destroy(v));
+  OK(purlin_tensor_destroy(p));
+}
+
 static void cancelling(void) {
   purlin_tensor *p = projections_of(context, scan), *v = volume_tensor();
   purlin_fdk_options o = fdk_options();
@@ -362,6 +408,7 @@ int main(void) {
   creation();
   arguments();
   pushing();
+  pushes_report();
   cancelling();
   OK(purlin_fdk_destroy(fdk));
   free_scan(scan);

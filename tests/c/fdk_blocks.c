@@ -296,6 +296,30 @@ static purlin_sink *file_sink(int kind) {
   return sink;
 }
 
+/* A MetaImage without spacing and origin takes those of the grid that is written to it. */
+static void placed_by_the_grid(const struct scan *s) {
+  const char *path = in_folder("placed.mha");
+  purlin_sink *sink = NULL;
+  purlin_source *back = NULL;
+  purlin_array_info info;
+  purlin_fdk *fdk = make_fdk(context, s, NULL);
+  purlin_tensor *p = projections_of(context, s);
+  purlin_source *source = NULL;
+  OK(purlin_source_from_tensor(context, p, &source));
+  OK(purlin_sink_to_metaimage(context, path, PURLIN_F32, 3, voxels, NULL, NULL, &sink));
+  OK(purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  OK(purlin_sink_destroy(sink));
+  OK(purlin_source_destroy(source));
+  OK(purlin_source_from_metaimage(context, path, &back));
+  OK(purlin_array_info_init(&info, sizeof info));
+  OK(purlin_source_info(back, &info));
+  CHECK(memcmp(info.spacing, spacing, sizeof spacing) == 0 && memcmp(info.origin, origin, sizeof origin) == 0);
+  OK(purlin_source_destroy(back));
+  CHECK(remove(path) == 0);
+  OK(purlin_tensor_destroy(p));
+  OK(purlin_fdk_destroy(fdk));
+}
+
 /* A run over any array of the volume's sizes, as if they were a scan's. */
 static void run_over(purlin_source *source, float *result) {
   struct scan *s = calloc(1, sizeof *s);
@@ -412,6 +436,7 @@ int main(void) {
   OK(purlin_tensor_destroy(volume));
   tensors_and_raw_files();
   metaimage_source();
+  placed_by_the_grid(scan);
   tiff_source();
   callbacks();
   file_sinks();

@@ -193,6 +193,55 @@ static void little_workspace(void) {
 }
 
 /* A train with NaN in its cores: plain calls fail and set NaN; scaled calls succeed, with NaN and an outcome. */
+/* Values with operators in between, and Gram matrices, are NaN and say so. */
+static void not_finite_operators(purlin_tt_contraction *c, purlin_tt *tt, const purlin_tensor *op) {
+  enum { SITES = 400 };
+  const purlin_tt *list[2];
+  static double correlations[SITES * SITES];
+  double gram[4] = {0}, energy[2] = {0};
+  int64_t exponent[4] = {7, 7, 7, 7};
+  purlin_tensor *values = array2(context, PURLIN_F64, 2, 2, gram), *exponents = array2(context, PURLIN_I64, 2, 2, exponent);
+  purlin_tensor *square = array2(context, PURLIN_F64, SITES, SITES, correlations);
+  purlin_tt_contraction_info info = fresh_info();
+  purlin_tt_matrix *ising = NULL;
+  purlin_tt_scaled s, t;
+  int k;
+  list[0] = list[1] = tt;
+  OK(purlin_tt_matrix_ising(context, PURLIN_F64, SITES, 0, 1.5, 0.5, &ising));
+  OK(purlin_tt_sandwich_scaled(c, NULL, tt, ising, tt, &s, &info));
+  CHECK(isnan(s.re) && info.outcome == PURLIN_TT_RESULT_NONFINITE);
+  info.outcome = 0;
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_rayleigh(c, NULL, ising, tt, energy, &s, &t, &info));
+  CHECK(isnan(energy[0]) && isnan(s.re) && isnan(t.re) && info.outcome == PURLIN_TT_RESULT_NONFINITE);
+  info.outcome = 0;
+  OK(purlin_tt_gram(c, NULL, 2, list, 2, list, values, exponents, &info));
+  for (k = 0; k < 4; k++) CHECK(isnan(gram[k]) && exponent[k] == 0);
+  CHECK(info.outcome == PURLIN_TT_RESULT_NONFINITE);
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_gram(c, NULL, 2, list, 2, list, values, NULL, NULL));
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_correlation(c, NULL, tt, op, op, square));
+  CHECK(isnan(correlations[0]) && isnan(correlations[SITES * SITES - 1]));
+  OK(purlin_tt_matrix_destroy(ising));
+  OK(purlin_tensor_destroy(square));
+  OK(purlin_tensor_destroy(exponents));
+  OK(purlin_tensor_destroy(values));
+}
+
+/* Decompositions refuse it. */
+static void no_trains_of_nan(const purlin_tt *tt) {
+  double full[8] = {1, 2, 3, NAN, 5, 6, 7, 8};
+  const int64_t modes[3] = {2, 2, 2};
+  purlin_tensor *values = dense(context, PURLIN_F64, 3, modes, full);
+  purlin_tt *made = NULL;
+  int64_t exponent = 0;
+  BAD_ARGUMENT("x: core 399 has the norm NaN", purlin_tt_round(context, NULL, tt, NULL, &made, NULL, NULL));
+  CHECK(!made);
+  BAD_ARGUMENT("x: core 0 has the norm NaN", purlin_tt_canonicalise(context, NULL, tt, 0, &exponent, &made));
+  CHECK(!made);
+  BAD_ARGUMENT("tensor: holds numbers that are not finite", purlin_tt_svd(context, NULL, values, 3, modes, NULL, &made, NULL, NULL));
+  CHECK(!made);
+  OK(purlin_tensor_destroy(values));
+}
+
 static void not_finite(purlin_tt_contraction *c, purlin_tt *tt) {
   const double z[4] = {1, 0, 0, -1};
   const int64_t sites[1] = {0}, length[1] = {1}, pair[2] = {2, 2};
@@ -231,6 +280,8 @@ static void not_finite(purlin_tt_contraction *c, purlin_tt *tt) {
   OK(purlin_tt_environments_value(e, NULL, 1, &s));
   CHECK(isnan(s.re));
   OK(purlin_tt_environments_destroy(e));
+  not_finite_operators(c, tt, op);
+  no_trains_of_nan(tt);
   OK(purlin_tensor_destroy(exponents));
   OK(purlin_tensor_destroy(values));
   OK(purlin_tensor_destroy(op));
@@ -278,6 +329,41 @@ static void ranges(void) {
 
 static purlin_tensor *matrix2(double *data) {
   return array2(context, PURLIN_F64, 2, 2, data);
+}
+
+/* Sx Sx + Sy Sy + Sz Sz in a real type: Sy is imaginary, its products are real. */
+static void spins(void) {
+  static made x;
+  double sx[4] = {0, 0.5, 0.5, 0}, sy[8] = {0, 0, 0, 0.5, 0, -0.5, 0, 0}, sz[4] = {0.5, 0, 0, -0.5}, energy[2], same[2];
+  const double coefficients[12] = {1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0}, couplings[3] = {1, 1, 1};
+  const int64_t modes[3] = {2, 2, 2}, sites[12] = {0, 1, 1, 2, 0, 1, 1, 2, 0, 1, 1, 2}, factors[6] = {2, 2, 2, 2, 2, 2};
+  const int64_t alone[1] = {1};
+  purlin_tensor *a = matrix2(sx), *b = array2(context, PURLIN_CF64, 2, 2, sy), *d = matrix2(sz);
+  const purlin_tensor *list[12];
+  purlin_tt_contraction *c = contraction(NULL);
+  purlin_tt_matrix *h = NULL, *heisenberg = NULL;
+  purlin_tt_info shape = train_info();
+  int k;
+  for (k = 0; k < 12; k++) list[k] = k < 4 ? a : k < 8 ? b : d;
+  make_train(context, &x, 3, 2, 3, 1, 5);
+  OK(purlin_tt_matrix_from_terms(context, PURLIN_F64, 3, modes, 0, 6, coefficients, factors, sites, list, &h));
+  OK(purlin_tt_matrix_properties(h, &shape));
+  CHECK(shape.dtype == PURLIN_F64);
+  OK(purlin_tt_matrix_heisenberg(context, PURLIN_F64, 3, 0, 1, couplings, 0, &heisenberg));
+  OK(purlin_tt_sandwich(c, NULL, x.tt, heisenberg, x.tt, energy, NULL));
+  OK(purlin_tt_sandwich(c, NULL, x.tt, h, x.tt, same, NULL));
+  CHECK(fabs(energy[0]) > 1e-3 && near(same[0], energy[0], 1e-12) && same[1] == 0);
+  OK(purlin_tt_matrix_destroy(h));
+  h = NULL;
+  /* One of them alone is not real. */
+  BAD_ARGUMENT("dtype", purlin_tt_matrix_from_terms(context, PURLIN_F64, 3, modes, 0, 1, coefficients, alone, sites, list + 4, &h));
+  CHECK(!h);
+  OK(purlin_tt_matrix_destroy(heisenberg));
+  OK(purlin_tt_destroy(x.tt));
+  OK(purlin_tensor_destroy(a));
+  OK(purlin_tensor_destroy(b));
+  OK(purlin_tensor_destroy(d));
+  OK(purlin_tt_contraction_destroy(c));
 }
 
 /* The Ising chain of three sites, and a sum of terms that is the same operator. */
@@ -493,6 +579,7 @@ int main(void) {
   little_workspace();
   ranges();
   operators();
+  spins();
   refusals();
   OK(purlin_context_destroy(foreign));
   OK(purlin_context_destroy(context));

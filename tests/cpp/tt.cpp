@@ -212,6 +212,16 @@ void contractions(const context& on) {
   EXPECT(near(std::ldexp(dot(centre, out), static_cast<int>(power)), energy, 1e-13));
   EXPECT(near(value(plain.local(1, sz)) / dot(a, a), local[1].real(), 1e-13));
 
+  // Other trains: the environments before hold x, what is read afterwards is of y.
+  EXPECT_ERROR(sweep.set_trains(y.x, y.x, 2, 1), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT(near(value(sweep.value(1)), energy, 1e-13));
+  sweep.set_trains(y.x, y.x, 0, 2);
+  const double others = c.sandwich(y.x, h, y.x).real();
+  EXPECT(std::abs(others - energy) > 1e-3);
+  for (std::int64_t bond = 0; bond <= 3; ++bond) EXPECT(near(value(sweep.value(bond)), others, 1e-12));
+  sweep.set_trains(x.x, x.x, 0, 2);
+  EXPECT(near(value(sweep.value(2)), energy, 1e-12));
+
   tt::contraction_options watched;
   watched.on_progress = [](std::int64_t, std::int64_t, double) { return true; };
   tt::contraction stopped(on, watched);

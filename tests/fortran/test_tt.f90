@@ -118,6 +118,31 @@ contains
     end do
   end function
 
+  !> Sx Sx + Sy Sy + Sz Sz in a real type: Sy is imaginary, its products are real.
+  subroutine spins(x, c)
+    type(purlin_tt), intent(in) :: x
+    type(purlin_tt_contraction), intent(inout) :: c
+    type(purlin_tt_matrix) :: h, heisenberg
+    complex(real64) :: matrices(2, 2, 3)
+    real(real64) :: energy, same
+    integer :: stat
+    matrices(:, :, 1) = reshape([0.0_real64, 0.5_real64, 0.5_real64, 0.0_real64], [2, 2])
+    matrices(:, :, 2) = reshape([(0.0_real64, 0.0_real64), (0.0_real64, 0.5_real64), (0.0_real64, -0.5_real64), &
+      (0.0_real64, 0.0_real64)], [2, 2])
+    matrices(:, :, 3) = reshape([0.5_real64, 0.0_real64, 0.0_real64, -0.5_real64], [2, 2])
+    call h%from_terms(context, [2_int64, 2_int64, 2_int64], [complex(real64) :: 1, 1, 1, 1, 1, 1], &
+      [2_int64, 2_int64, 2_int64, 2_int64, 2_int64, 2_int64], &
+      [1_int64, 2_int64, 2_int64, 3_int64, 1_int64, 2_int64, 2_int64, 3_int64, 1_int64, 2_int64, 2_int64, 3_int64], &
+      [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3], matrices)
+    call heisenberg%heisenberg(context, 3_int64, [1.0_real64, 1.0_real64, 1.0_real64], 0.0_real64)
+    call c%sandwich(x, heisenberg, x, energy)
+    call c%sandwich(x, h, x, same)
+    call check(abs(energy) > 1e-3_real64 .and. near(same, energy), 'spins in a real type')
+    call h%from_terms(context, [2_int64, 2_int64, 2_int64], [complex(real64) :: 1], [1_int64], [1_int64], [2], matrices, &
+      stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'one of them alone is not real')
+  end subroutine
+
   subroutine contractions()
     real(real64), target :: a(3, 2, 3, 3), b(3, 2, 3, 3)
     complex(real64) :: both
@@ -294,6 +319,7 @@ contains
     call same%from_terms(context, [2_int64, 2_int64, 2_int64], [complex(real64) :: -1, -1, -0.5, -0.5, -0.5], &
       [2_int64, 2_int64, 1_int64, 1_int64, 1_int64], [1_int64, 2_int64, 2_int64, 3_int64, 1_int64, 2_int64, 3_int64], &
       [1, 1, 1, 1, 2, 2, 2], matrices)
+    call spins(x, c)
     call c%rayleigh(h, x, energy)
     call c%sandwich(x, same, x, top)
     call c%inner(x, x, bottom)

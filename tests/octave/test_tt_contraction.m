@@ -104,6 +104,17 @@ function operators()
   H = -1.5 * (at(X, X, I) + at(I, X, X)) - 0.5 * (at(Z, I, I) + at(I, Z, I) + at(I, I, Z));
   h = purlin.tt_ising(3, 1.5, 0.5);
   t = purlin.tt_from_terms([2 2 2], {{-1.5, 1, X, 2, X}, {-1.5, 2, X, 3, X}, {-0.5, 1, Z}, {-0.5, 2, Z}, {-0.5, 3, Z}});
+  % Sy is imaginary, its products are real: a real class holds them.
+  [SX, SY, SZ] = deal(X / 2, [0 -1i; 1i 0] / 2, Z / 2);
+  terms = {};
+  for s = {SX, SY, SZ}
+    terms = [terms, {{1, 1, s{1}, 2, s{1}}, {1, 2, s{1}, 3, s{1}}}];
+  end
+  spins = purlin.tt_from_terms([2 2 2], terms, 'complex', false);
+  S = at(SX, SX, I) + at(I, SX, SX) + at(SY, SY, I) + at(I, SY, SY) + at(SZ, SZ, I) + at(I, SZ, SZ);
+  e = a' * real(S) * a;
+  check(abs(purlin.tt_sandwich(x, spins, x) - e) < 1e-12 * abs(e), 'spins in a real class');
+  check_error('purlin:invalidArgument', 'dtype', @() purlin.tt_from_terms([2 2 2], {{1, 1, SY}}, 'complex', false));
   e = a' * H * a;
   check(abs(purlin.tt_sandwich(x, h, x) - e) < 1e-12 * abs(e), 'sandwich');
   check(abs(purlin.tt_sandwich(x, t, x) - e) < 1e-12 * abs(e), 'terms');

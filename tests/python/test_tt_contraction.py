@@ -201,6 +201,16 @@ def test_spin_chains(cpu: purlin.Context) -> None:
     terms: list[Any] = [(-1.5, [(k, x), (k + 1, x)]) for k in range(2)] + [(-0.5, [(k, z)]) for k in range(3)]
     with tt.from_terms([2, 2, 2], terms, context=cpu) as h:
         np.testing.assert_allclose(dense_matrix(h.cores), exact, atol=1e-14)
+    # Sy is imaginary, its products are real.
+    spin = [x / 2, np.array([[0, -0.5j], [0.5j, 0]]), z / 2]
+    terms = [(1.0, [(k, s), (k + 1, s)]) for s in spin for k in range(2)]
+    want = sum(at(s, s, one) + at(one, s, s) for s in spin)
+    for dtype in (np.float32, np.float64):
+        with tt.from_terms([2, 2, 2], terms, dtype=dtype, context=cpu) as h:
+            assert h.cores[0].dtype == dtype
+            np.testing.assert_allclose(dense_matrix(h.cores), want.real, atol=1e-6 if dtype == np.float32 else 1e-14)
+    with pytest.raises(purlin.InvalidArgument):
+        tt.from_terms([2, 2, 2], [(1.0, [(1, spin[1])])], context=cpu)
     ring = exact - 1.5 * at(x, one, x)
     with tt.ising(3, 1.5, 0.5, cyclic=True, context=cpu) as h:
         np.testing.assert_allclose(dense_matrix(h.cores), ring, atol=1e-14)
