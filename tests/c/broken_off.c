@@ -1,7 +1,9 @@
-/* Output files of runs that end half way: at a limit on the size of files, and by SIGKILL. And input files that become shorter
-   while they are read. Each run is a process in a folder of its own. */
-#define _DEFAULT_SOURCE
+/* Output files of runs that end half way: at a limit on the size of files, at each operation on the disk that fails, and by
+   SIGKILL. And input files that become shorter while they are read. Each run is a process in a folder of its own. */
+#define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -39,6 +41,60 @@ static void empty_folder(void) {
 static int64_t size_of(const char *name) {
   struct stat found;
   return stat(name, &found) == 0 ? (int64_t)found.st_size : -1;
+}
+
+/* The program's own functions stand before the C library's, for the library as well: the operation numbered `refused_at` on the
+   disk fails while `armed`, by lack of space, an error of the device, or a file system that may not be written to. */
+static volatile int armed;
+static volatile int64_t operations, refused_at;
+
+static int fails(int error) {
+  if (!armed || __sync_fetch_and_add(&operations, 1) != refused_at) return 0;
+  errno = error;
+  return 1;
+}
+
+/* A data pointer of dlsym as a function's. */
+#define NEXT(name, type) \
+  type next;             \
+  void *found = dlsym(RTLD_NEXT, name); \
+  memcpy(&next, &found, sizeof next)
+
+typedef ssize_t (*write_fn)(int, const void *, size_t);
+typedef ssize_t (*pwrite_fn)(int, const void *, size_t, off64_t);
+typedef int (*length_fn)(int, off64_t);
+typedef int (*sync_fn)(int);
+typedef int (*rename_fn)(const char *, const char *);
+
+/* Standard output and error are written to as well. */
+ssize_t write(int file, const void *data, size_t bytes) {
+  NEXT("write", write_fn);
+  return file > 2 && fails(ENOSPC) ? -1 : next(file, data, bytes);
+}
+
+ssize_t pwrite64(int file, const void *data, size_t bytes, off64_t at) {
+  NEXT("pwrite64", pwrite_fn);
+  return fails(ENOSPC) ? -1 : next(file, data, bytes, at);
+}
+
+int ftruncate64(int file, off64_t bytes) {
+  NEXT("ftruncate64", length_fn);
+  return fails(ENOSPC) ? -1 : next(file, bytes);
+}
+
+int fsync(int file) {
+  NEXT("fsync", sync_fn);
+  return fails(EIO) ? -1 : next(file);
+}
+
+int fdatasync(int file) {
+  NEXT("fdatasync", sync_fn);
+  return fails(EIO) ? -1 : next(file);
+}
+
+int rename(const char *from, const char *to) {
+  NEXT("rename", rename_fn);
+  return fails(EROFS) ? -1 : next(from, to);
 }
 
 /* A writer of one file. */
@@ -197,6 +253,57 @@ static void at_limits(void) {
   }
 }
 
+static int64_t *count;
+
+static int write_failing(const struct family *unused, int64_t number) {
+  int end;
+  operations = 0;
+  refused_at = number;
+  armed = 1;
+  end = write_once(unused, -1);
+  armed = 0;
+  *count = operations;
+  return end;
+}
+
+/* Whatever operation fails, the run says so, an old file stays as it was, and nothing else does. */
+static void at_failures(void) {
+  enum { MOST = 24 };
+  size_t k;
+  count = shared_memory(sizeof *count);
+  for (k = 0; k < COUNT(writers); k++) {
+    struct ends ends = {0};
+    int64_t n, all;
+    int partial;
+    current = &writers[k];
+    in_child(&ends, write_failing, NULL, -1);
+    all = *count;
+    CHECK(ends.succeeded == 1 && all >= 3);
+    for (n = 0; n < all; n++) {
+      int is_old = n % 2, is_last = n == all - 1, now;
+      /* Of many, the first and the last. */
+      if (n >= MOST / 2 && n < all - MOST / 2) continue;
+      empty_folder();
+      if (is_old) {
+        FILE *file = fopen(current->target, "wb");
+        CHECK(file && fputs("older", file) >= 0 && fclose(file) == 0);
+      }
+      ends.succeeded = ends.refused = 0;
+      in_child(&ends, write_failing, NULL, n);
+      now = files(current->target, &partial);
+      if (getenv("PURLIN_TEST_VERBOSE"))
+        printf("  %s: operation %lld of %lld: %d succeeded, %d refused, %d files, %d bytes\n", current->target, (long long)n,
+               (long long)all, ends.succeeded, ends.refused, now, (int)size_of(current->target));
+      CHECK(partial == 0 && ends.wrong == 0 && ends.killed == 0);
+      /* The last one makes the name durable: the file is whole by then. */
+      if (is_last && ends.succeeded == 1) continue;
+      CHECK(ends.refused == 1 && (is_last || (now == is_old && (!is_old || size_of(current->target) == 5))));
+    }
+    printf("%s: %lld operations failed\n", current->target, (long long)all);
+    empty_folder();
+  }
+}
+
 /* What a killed run leaves is a file under a provisional name; the next run neither needs nor touches it. */
 static void killed(void) {
   size_t k;
@@ -292,6 +399,7 @@ int main(void) {
   family_inputs();
   if (!mkdtemp(folder) || chdir(folder) != 0) return 1;
   at_limits();
+  at_failures();
   killed();
   restarted();
   shrink();

@@ -9,18 +9,9 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "folder.h"
 
 static purlin_context *context;
-static char folder[] = "/tmp/purlin-files-XXXXXX";
-
-/* The path of a file of the folder; valid until three more are asked for. */
-static const char *in_folder(const char *name) {
-  static char paths[4][96];
-  static int at = 0;
-  at = (at + 1) % 4;
-  snprintf(paths[at], sizeof paths[at], "%s/%s", folder, name);
-  return paths[at];
-}
 
 static void put(const char *name, const char *text) {
   FILE *file = fopen(in_folder(name), "wb");

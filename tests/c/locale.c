@@ -6,17 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-
-static char folder[] = "/tmp/purlin-locale-XXXXXX";
-
-/* The path of a file of the folder; valid until three more are asked for. */
-static const char *in_folder(const char *name) {
-  static char paths[4][96];
-  static int at = 0;
-  at = (at + 1) % 4;
-  snprintf(paths[at], sizeof paths[at], "%s/%s", folder, name);
-  return paths[at];
-}
+#include "folder.h"
 
 static void put(const char *name, const void *bytes, size_t count) {
   FILE *file = fopen(in_folder(name), "wb");
