@@ -159,10 +159,11 @@ fn raised<T: Scalar, A: TrainOps<T>>(
     held: &Held<'_, T, A::Matrix>,
     elements: usize,
 ) -> Result<Option<(A::Matrix, i64)>> {
-    // Any row tells the size of large numbers; that of all is found where these are small.
+    // The first number of usual size ends the search.
     let Held::Borrowed(values) = held else { return raised_there(algebra, held, elements) };
     let far = scale(1.0, -900);
-    if values.iter().any(|x| !(x.re().abs() < far && x.im().abs() < far)) {
+    let is_small = |v: f64| v.abs() < far;
+    if !values.iter().all(|x| is_small(x.re()) && is_small(x.im())) {
         return Ok(None);
     }
     let mut m = algebra.upload("unfolding of a tensor", elements, 1, values, elements)?;
@@ -178,7 +179,8 @@ fn raised_there<T: Scalar, A: TrainOps<T>>(
 ) -> Result<Option<(A::Matrix, i64)>> {
     let Held::Owned(given) = held else { return Ok(None) };
     // The norm of what is not finite is not small.
-    if !(frobenius(algebra, given)? < scale(1.0, -900)) {
+    let is_small = frobenius(algebra, given)? < scale(1.0, -900);
+    if !is_small {
         return Ok(None);
     }
     let (rows, cols) = algebra.shape(given);

@@ -56,7 +56,7 @@ pub(super) struct Look {
     answers: DeviceMemory,
     count: usize,
     /// What the kernels work with.
-    _memory: Vec<DeviceMemory>,
+    held: Vec<DeviceMemory>,
 }
 
 fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStream)> {
@@ -68,7 +68,7 @@ fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStr
 impl Look {
     fn empty(gpu: Gpu, stream: GpuStream, count: usize) -> Result<Self> {
         let answers = gpu.allocate_on(&stream, "answers about bonds", count * 8)?;
-        Ok(Self { gpu, stream, answers, count, _memory: Vec::new() })
+        Ok(Self { gpu, stream, answers, count, held: Vec::new() })
     }
 
     /// Looks at `trains` trains of these bonds; answers go from number `first` on.
@@ -90,8 +90,8 @@ impl Look {
         with_scalar!(dtype, "x", T => {
             bonds.look::<T>(gpu, stream, space, bases, trains, limit(dtype), (to, 1))
         })?;
-        alloc::push(WHAT, &mut self._memory, table)?;
-        alloc::push(WHAT, &mut self._memory, keys)
+        alloc::push(WHAT, &mut self.held, table)?;
+        alloc::push(WHAT, &mut self.held, keys)
     }
 
     /// Starts to look at the bonds of the trains that lie on the device, in the order of `stream`; `None` if there are none.
@@ -220,7 +220,7 @@ pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[
                 let mut bases = look.gpu.allocate_uninitialised_on(&look.stream, WHAT, count * 8)?;
                 look.gpu.store_numbers(&look.stream, &list, &mut bases, 0)?;
                 look.start(train.dtype(), &bonds, Some(bases.whole()), count, first)?;
-                alloc::push(WHAT, &mut look._memory, bases)?;
+                alloc::push(WHAT, &mut look.held, bases)?;
             }
             count
         } else {

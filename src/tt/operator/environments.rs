@@ -153,9 +153,9 @@ impl Environments {
     fn expect_near(&mut self, stream: Option<&Stream>, trains: &Trains<'_>) -> Result<()> {
         let Some(bonds) = self.unknown else { return Ok(()) };
         if self.options.scaling != Scaling::Never {
-            balance::expect_near(&self.context, stream, "y", trains.bra, bonds)?;
+            balance::expect_near(&self.context, stream, "x", trains.ket, bonds)?;
             if !trains.bra.is_same(trains.ket) {
-                balance::expect_near(&self.context, stream, "x", trains.ket, bonds)?;
+                balance::expect_near(&self.context, stream, "y", trains.bra, bonds)?;
             }
         }
         self.unknown = None;
