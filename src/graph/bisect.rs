@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::lanczos::operator::Kind;
 use crate::lanczos::solve::{Given, Vectors};
 use crate::lanczos::{Info, Options, Which, eigenpairs_over};
-use crate::matrix::sparse::Rows;
+use crate::matrix::sparse::{Rows, is_symmetric};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::{DType, Element, Scalar, with_real};
@@ -87,8 +87,8 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
 /// eigenvalue 0 is kept out of the search. Of `options` `count` is not looked at, and `which` neither.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, of complex numbers, or with no edge; else as
-/// [`eigenpairs_over`].
+/// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, of complex numbers, or with weights below 0 that make an
+/// eigenvalue negative; else as [`eigenpairs_over`].
 pub fn fiedler(
     contexts: &[Arc<Context>],
     graph: &Matrix,
@@ -120,6 +120,12 @@ pub fn fiedler(
         let products = info.products;
         return Err(Error::NoConvergence(format!("no vector of the second eigenvalue after {products} products")));
     };
+    // The known vector is that of the smallest eigenvalue only where no other is below 0.
+    let floor = -1e3 * if graph.dtype() == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    if value - shift < floor * info.norm {
+        let problem = format!("has weights below 0: eigenvalue {} of D - W is less than 0", value - shift);
+        return Err(Error::invalid("graph", problem));
+    }
     if normalised {
         vector.iter_mut().zip(&degrees).filter(|(_, d)| **d > 0.0).for_each(|(x, d)| *x /= d.sqrt());
         let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -131,12 +137,16 @@ pub fn fiedler(
 /// Cuts a graph by a vector, O(nnz + n log n).
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a graph that is not square, another length of the vector, or numbers or weights that are
-/// not finite; [`Error::NotSupported`] for values on a device; [`Error::OutOfMemory`].
+/// [`Error::InvalidArgument`] for a graph that is not symmetric, another length of the vector, or numbers or weights that are
+/// not finite; [`Error::Numerical`] for weights whose sum overflows; [`Error::NotSupported`] for values on a device;
+/// [`Error::OutOfMemory`].
 pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     let rows = graph_rows(graph)?;
     let n = graph.rows();
-    if vector.len() != n || n == 0 {
+    if n == 0 {
+        return Err(Error::invalid("graph", "has 0 vertices, at least 1 is needed"));
+    }
+    if vector.len() != n {
         return Err(Error::invalid("vector", format!("has {} elements, {n} are needed", vector.len())));
     }
     if let Some(i) = vector.iter().position(|x| !x.is_finite()) {
@@ -155,6 +165,10 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
             return Err(Error::invalid("graph", problem));
         }
     }
+    // A cut of a directed graph would depend on whether its rows or its columns are stored.
+    if !is_symmetric(graph, 1e-5)? {
+        return Err(Error::invalid("graph", "is not symmetric"));
+    }
     let below = match how {
         Cut::Sign => order.partition_point(|&i| vector[i] < 0.0),
         Cut::Median => n / 2,
@@ -169,6 +183,9 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
             volumes[usize::from(sides[i])] += w;
             cut += if sides[i] == sides[rows.col(k)] { 0.0 } else { 0.5 * w };
         }
+    }
+    if !(volumes[0] + volumes[1] + cut).is_finite() {
+        return Err(Error::Numerical("the sum of the weights overflows: multiply them by a power of two".into()));
     }
     Ok(Bisection { sides, cut, normalised_cut: normalised(cut, volumes) })
 }

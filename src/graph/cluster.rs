@@ -5,6 +5,8 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::lanczos::algorithm::restart::power_of_two;
+use crate::progress::Progress;
 use crate::rng;
 use crate::shape::to_u64;
 
@@ -62,6 +64,7 @@ fn distance2(a: &[f64], b: &[f64]) -> f64 {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for no points, numbers that are not finite, no clusters, more than points, or no restarts;
+/// [`Error::Numerical`] for squared distances whose sum overflows; [`Error::Cancelled`] after [`Context::cancel`];
 /// [`Error::OutOfMemory`].
 pub fn k_means(
     context: &Context,
@@ -78,24 +81,43 @@ pub fn k_means(
     // Points by rows, distances, labels of the best and of the last start, and sums of every piece.
     let sums = n.div_ceil(PIECE).saturating_mul(clusters.saturating_mul(dims + 1));
     let _charge = charged(context, points.len().saturating_add(3 * n).saturating_add(sums))?;
-    let rows = by_rows(points, n, dims)?;
+    let mut rows = by_rows(points, n, dims)?;
+    // Squares of distances neither overflow nor underflow.
+    let scale = power_of_two(points.iter().fold(0.0f64, |most, x| most.max(x.abs())));
+    rows.iter_mut().for_each(|x| *x /= scale);
+    let progress = Progress::new(context.cancel_epoch(), None);
     let mut best: Option<Labels> = None;
     for restart in 0..restarts {
-        let mut centres = starts(&rows, dims, clusters, seed, restart)?;
-        let found = lloyd(context, &rows, dims, &mut centres)?;
+        let mut centres = starts(&rows, dims, clusters, seed, restart, &progress)?;
+        let found = lloyd(context, &rows, dims, &mut centres, &progress)?;
         if best.as_ref().is_none_or(|b| found.inertia < b.inertia) {
             best = Some(found);
         }
     }
-    best.ok_or_else(|| Error::Internal("no clusters".into()))
+    let mut best = best.ok_or_else(|| Error::Internal("no clusters".into()))?;
+    best.inertia = best.inertia * scale * scale;
+    if !best.inertia.is_finite() {
+        return Err(Error::Numerical(
+            "the sum of squared distances overflows: divide the points by a power of two".into(),
+        ));
+    }
+    Ok(best)
 }
 
 /// Centres, each drawn with the chance of its squared distance from those before it.
-fn starts(rows: &[f64], dims: usize, clusters: usize, seed: u64, restart: u32) -> Result<Vec<f64>> {
+fn starts(
+    rows: &[f64],
+    dims: usize,
+    clusters: usize,
+    seed: u64,
+    restart: u32,
+    progress: &Progress<'_>,
+) -> Result<Vec<f64>> {
     let n = rows.len() / dims;
     let mut near = alloc::filled(WHAT, n, f64::INFINITY)?;
     let mut centres: Vec<f64> = alloc::with_capacity(WHAT, clusters * dims)?;
     for cluster in 0..clusters {
+        progress.check()?;
         let draw = 0.5 + 0.5 * rng::uniform(seed, rng::stream::CLUSTERS, to_u64(cluster), restart);
         let total: f64 = near.iter().sum();
         let pick = if cluster == 0 || total == 0.0 {
@@ -125,7 +147,8 @@ struct Sums {
     moved: bool,
 }
 
-fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64]) -> Result<Labels> {
+fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64], progress: &Progress<'_>) -> Result<Labels> {
+    let flag = progress.flag();
     let (n, k) = (rows.len() / dims, centres.len() / dims);
     let mut labels = alloc::filled(WHAT, n, usize::MAX)?;
     let mut inertia = f64::INFINITY;
@@ -138,6 +161,7 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64]) -> R
                 inertia: 0.0,
                 moved: false,
             };
+            flag.check()?;
             for (point, label) in rows.chunks_exact(dims).zip(labels) {
                 let mut nearest = (f64::INFINITY, 0);
                 for (c, centre) in centres_now.chunks_exact(dims).enumerate() {
@@ -196,6 +220,7 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
     let mut rest = alloc::copied(WHAT, &rows)?;
     let mut basis: Vec<f64> = alloc::with_capacity(WHAT, k * k)?;
     let mut chosen = alloc::with_capacity(WHAT, k)?;
+    let mut least = 0.0f64;
     for _ in 0..k {
         let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
         let mut longest = (-1.0, 0);
@@ -206,7 +231,11 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
             }
         }
         let (squared, pick) = longest;
-        if squared <= 0.0 {
+        if chosen.is_empty() {
+            // What rounding leaves of rows that depend on those chosen.
+            least = squared * (64.0 * k as f64 * f64::EPSILON).powi(2);
+        }
+        if squared <= least {
             return Err(Error::invalid("points", format!("have {} independent columns, {k} are needed", chosen.len())));
         }
         chosen.push(pick);

@@ -6,7 +6,7 @@ use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::Symmetric;
-use crate::lanczos::solve::tridiagonalise;
+use crate::lanczos::solve::tridiagonalise_within;
 use crate::lanczos::tridiagonal::ends;
 use crate::progress::Progress;
 use crate::scalar::Scalar;
@@ -60,7 +60,7 @@ pub(crate) fn histogram(points: &[f64], weights: &[f64], (from, to): (f64, f64),
 /// with the root of `vectors`; products of `steps` degrees are exact for each.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for no vectors or steps; else as [`tridiagonalise`].
+/// [`Error::InvalidArgument`] for no vectors or steps; else as [`tridiagonalise`](crate::lanczos::solve::tridiagonalise).
 pub fn density<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
@@ -74,7 +74,9 @@ pub fn density<T: Scalar>(
     }
     let (mut points, mut weights) = (Vec::new(), Vec::new());
     for vector in 0..vectors {
-        let of = tridiagonalise(context, operator, steps, seed.wrapping_add(u64::from(vector)), None, progress)?;
+        let given = (seed.wrapping_add(u64::from(vector)), None);
+        let at = (vector as usize, vectors as usize);
+        let of = tridiagonalise_within(context, operator, steps, given, at, progress)?;
         let m = of.alpha.len();
         let found = ends(&of.alpha, &of.beta[..m - 1])?;
         for (value, first) in found.values.into_iter().zip(found.first) {

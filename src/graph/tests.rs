@@ -38,6 +38,8 @@ macro_rules! on_both_backends {
 
 on_both_backends! {
     isolated_vertices_have_zeros_of_their_own
+    signed_graphs_are_refused_where_the_second_value_is_below_zero
+    densities_report_their_end
     clumps_are_told_apart_in_every_way
     graph_functions_promise_what_was_verified
     single_precision_tells_clumps_apart
@@ -71,6 +73,75 @@ fn clumps(c: &Arc<Context>, groups: usize, size: usize) -> Matrix {
 /// Whether labels put vertices together exactly as their groups do.
 fn are_groups(labels: &[usize], size: usize) -> bool {
     (0..labels.len()).all(|i| (0..i).all(|j| (labels[i] == labels[j]) == (i / size == j / size)))
+}
+
+fn signed_graphs_are_refused_where_the_second_value_is_below_zero(c: &Arc<Context>) {
+    // All row sums are positive, and D - W has the eigenvalue -6.
+    let pairs = (0..20).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let signed: Vec<_> = pairs.map(|(i, j)| (i, j, if (i, j) == (1, 0) { -12.0 } else { 1.0 })).collect();
+    let options = Options::default();
+    let e = fiedler(from_ref(c), &graph(c, 20, &signed), false, &options, &Progress::none()).unwrap_err();
+    assert!(e.to_string().starts_with("graph: has weights below 0"), "{e}");
+    // Weights below 0 that change no sign.
+    let mild: Vec<_> = signed.iter().map(|&(i, j, w)| (i, j, if w < 0.0 { -1.0 } else { w })).collect();
+    let found = fiedler(from_ref(c), &graph(c, 20, &mild), false, &options, &Progress::none()).unwrap();
+    assert!((found.value - 16.0).abs() < 1e-9, "{}", found.value);
+    let path: Vec<_> = (1..100).map(|i| (i, i - 1, if i == 1 { -1.0 } else { 1.0 })).collect();
+    for (normalised, text) in [(false, "has weights below 0"), (true, "has row sum -1 in row 0")] {
+        let e = fiedler(from_ref(c), &graph(c, 100, &path), normalised, &options, &Progress::none()).unwrap_err();
+        assert!(e.to_string().contains(text), "{e}");
+    }
+}
+
+fn densities_report_their_end(c: &Arc<Context>) {
+    let ring: Vec<_> = (0..200).map(|i| (i, (i + 1) % 200, 1.0)).collect();
+    let a = graph(c, 200, &ring);
+    let seen = std::cell::RefCell::new(Vec::new());
+    let report = |step: i64, steps: i64, _: f64| {
+        seen.borrow_mut().push((step, steps));
+        true
+    };
+    let progress = Progress::new(c.cancel_epoch(), Some(&report));
+    let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
+    density(c, &mut operator, 20, 3, 0, &progress).unwrap();
+    let steps = seen.into_inner();
+    assert_eq!((steps[0], steps[steps.len() - 1]), ((0, 60), (60, 60)), "{steps:?}");
+    assert!(steps.is_sorted());
+}
+
+#[test]
+fn points_of_every_size_are_told_apart() {
+    let c = cpu(2);
+    let at = |i: usize| [(0.0, 0.0), (10.0, 0.0), (0.0, 10.0)][i % 3];
+    let noise = |i: usize| (i as f64 * 12.9898).sin();
+    let points: Vec<f64> =
+        (0..120).map(|i| at(i).0 + noise(i)).chain((0..120).map(|i| at(i).1 + noise(i + 500))).collect();
+    let plain = k_means(&c, &points, 120, 3, 10, 0).unwrap();
+    assert!((3..120).all(|i| plain.labels[i] == plain.labels[i % 3]) && plain.labels[0] != plain.labels[1]);
+    for scale in [500.0f64, -1000.0] {
+        let scaled: Vec<f64> = points.iter().map(|x| x * scale.exp2()).collect();
+        let found = k_means(&c, &scaled, 120, 3, 10, 0).unwrap();
+        assert_eq!(found.labels, plain.labels);
+        assert_eq!(found.inertia, plain.inertia * scale.exp2() * scale.exp2());
+    }
+    let huge: Vec<f64> = points.iter().map(|x| x * 1e200).collect();
+    let e = k_means(&c, &huge, 120, 3, 10, 0).unwrap_err();
+    assert!(e.to_string().contains("squared distances overflows"), "{e}");
+}
+
+#[test]
+fn cuts_and_clusters_of_degenerate_input_are_refused() {
+    let c = cpu(1);
+    let arrows = from_entries(&c, (3, 3), &[(0, 1, 1.0), (1, 2, 1.0), (2, 1, 1.0)]);
+    let e = bisect(&arrows, &[0.0, 1.0, 2.0], Cut::Sweep).unwrap_err().to_string();
+    assert_eq!(e, "graph: is not symmetric");
+    let heavy = graph(&c, 3, &[(0, 1, 1e308), (1, 2, 1e308)]);
+    let e = bisect(&heavy, &[0.0, 1.0, 2.0], Cut::Sweep).unwrap_err().to_string();
+    assert!(e.contains("overflows"), "{e}");
+    let e = pivoted_qr(&c, &[1.0; 30], 10).unwrap_err().to_string();
+    assert_eq!(e, "points: have 1 independent columns, 3 are needed");
+    let e = pivoted_qr(&c, &[1.0; 6], 2).unwrap_err().to_string();
+    assert_eq!(e, "points: have 1 independent columns, 3 are needed");
 }
 
 fn isolated_vertices_have_zeros_of_their_own(c: &Arc<Context>) {

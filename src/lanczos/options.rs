@@ -198,6 +198,12 @@ const ROUNDING: f64 = 8.0;
 /// restarts, by about 5 eps ||A||, in a space of 12 to 60 vectors.
 const ACCUMULATED: f64 = 25.0;
 
+/// The margin, in units of the norm, that no tolerance makes smaller than ten times itself.
+const FINEST: f64 = 1e-9;
+
+/// The margin that rounding errors of a recurrence need, in units of eps ||A||.
+const MARGIN_ROUNDING: f64 = 50.0;
+
 /// With fewer vectors than this the rounding errors get no smaller.
 const FEWEST: usize = 16;
 
@@ -215,9 +221,21 @@ impl Settings {
         ACCUMULATED * ((self.basis.max(FEWEST) + restarts) as f64).sqrt() * self.epsilon * norm
     }
 
-    /// How far beyond the last value another one counts as wanted more, for an operator of this norm.
-    pub(super) fn margin(&self, norm: f64) -> f64 {
-        10.0 * self.tolerance * norm
+    /// How far beyond the last value another one counts as wanted more, for an operator of this norm. Half of the tolerance at
+    /// most, or a loose one would hide copies of eigenvalues; but more than rounding adds to a recurrence.
+    pub(super) fn margin(&self, last: f64, norm: f64) -> f64 {
+        let relative = (10.0 * self.tolerance).min(FINEST).max(MARGIN_ROUNDING * self.epsilon);
+        (0.5 * self.tolerance * last.abs()).max(relative * norm)
+    }
+
+    /// The same for singular values, relative to the last of them.
+    pub(super) fn relative_margin(&self) -> f64 {
+        (10.0 * self.tolerance).min(FINEST).max(0.5 * self.tolerance)
+    }
+
+    /// The settings of a search for copies: a loose tolerance would take a mean of several eigenvalues for the best of them.
+    pub(super) fn of_check(&self) -> Self {
+        Self { tolerance: self.tolerance.min(if self.epsilon > 1e-10 { 1e-5 } else { 1e-8 }), ..*self }
     }
 }
 

@@ -149,7 +149,24 @@ pub fn tridiagonalise<T: Scalar>(
     start: Option<&[T]>,
     progress: &Progress<'_>,
 ) -> Result<Recurrence> {
+    tridiagonalise_within(context, operator, steps, (seed, start), (0, 1), progress)
+}
+
+/// As [`tridiagonalise`], as recurrence `at` of `all` that are reported together.
+pub(crate) fn tridiagonalise_within<T: Scalar>(
+    context: &Arc<Context>,
+    operator: &mut Symmetric<'_, T>,
+    steps: usize,
+    (seed, start): (u64, Option<&[T]>),
+    (at, all): (usize, usize),
+    progress: &Progress<'_>,
+) -> Result<Recurrence> {
     let n = operator.order();
+    let report = |step: usize| {
+        let (step, steps) = (at.saturating_mul(steps).saturating_add(step), all.saturating_mul(steps));
+        progress.report(to_i64(step), to_i64(steps), 0.0)?;
+        progress.check()
+    };
     if steps == 0 {
         return Err(Error::invalid("steps", "is 0, at least 1 is needed"));
     }
@@ -163,13 +180,16 @@ pub fn tridiagonalise<T: Scalar>(
                 if is_sampled {
                     sample(&mut krylov)?;
                 }
-                run(&mut krylov, steps, seed, start, progress)
+                run(&mut krylov, steps, seed, start, &report)
             })
         }
         Backend::Gpu(_) => GpuKrylov::new(context, &mut *operator, None, 3)
-            .and_then(|mut krylov| run(&mut krylov, steps, seed, start, progress)),
+            .and_then(|mut krylov| run(&mut krylov, steps, seed, start, &report)),
     };
-    found.map_err(|error| operator.explained(error))
+    let found = found.map_err(|error| operator.explained(error))?;
+    // The recurrence may have ended early.
+    report(steps)?;
+    Ok(found)
 }
 
 fn run<T: Scalar>(
@@ -177,7 +197,7 @@ fn run<T: Scalar>(
     steps: usize,
     seed: u64,
     start: Option<&[T]>,
-    progress: &Progress<'_>,
+    report: &dyn Fn(usize) -> Result<()>,
 ) -> Result<Recurrence> {
     match start {
         Some(start) => krylov.write(start, 0)?,
@@ -188,10 +208,7 @@ fn run<T: Scalar>(
         return Err(Error::invalid("start", if norm == 0.0 { "is 0" } else { "is not finite" }));
     }
     krylov.scale(0, 1.0 / norm)?;
-    let found = recurrence(krylov, 0, steps, T::Part::EPSILON.to_f64(), None, &mut |step| {
-        progress.report(to_i64(step), to_i64(steps), 0.0)?;
-        progress.check()
-    })?;
+    let found = recurrence(krylov, 0, steps, T::Part::EPSILON.to_f64(), None, &mut |step| report(step))?;
     let norm = found.alpha.iter().chain(&found.beta).fold(0.0f64, |most, v| most.max(v.abs()));
     expect_scale(krylov, norm, 0)?;
     Ok(found)

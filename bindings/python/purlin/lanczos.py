@@ -424,6 +424,8 @@ def singular(
     the smallest at once, Golub-Kahan-Lanczos follows: values are accurate to about eps ||A||, and u and v are orthonormal also
     where values are 0. `start` is a start vector of min(rows, cols) numbers, a right singular vector if cols <= rows, else a
     left one. Without `vectors` the values and residuals alone. Raises `Unfinished` if not all have converged."""
+    if "kind" in options:
+        raise TypeError("kind: is given, singular values are of the matrix itself; through says how they are found")
     matrix = of(a, context)
     context = matrix.context
     call = Call(k, which, progress, options)

@@ -169,6 +169,8 @@ class Plan(Handle):
     def update(self, a: Any) -> None:
         """Other products are with `a`, of the same structure: new values, say."""
         matrix = of(a, self.context)
+        if matrix.dtype != self._dtype:
+            raise TypeError(f"a: is {matrix.dtype}, the plan is of {self._dtype}")
         self.context.finish(lib.purlin_spmv_update(self.handle, matrix.handle))
         self.matrix = matrix
 

@@ -47,10 +47,11 @@ struct Cycle {
 
 impl<T: Scalar> Run<'_, T> {
     /// Steps `from .. m`.
-    fn cycle(&mut self, from: usize) -> Result<Cycle> {
+    fn cycle(&mut self, from: usize, report: &mut dyn FnMut() -> Result<()>) -> Result<Cycle> {
         let (o, m) = (self.search.locked, self.m);
         let order = self.sides.side(Side::Short).order();
         for j in from..m {
+            report()?;
             self.counts.products += 1;
             self.sides.cross(Side::Short, o + j, o + j)?;
             let Some(alpha) = unit(self.sides.side(Side::Long), o + j, self.search.settings, self.counts)? else {
@@ -124,8 +125,9 @@ pub fn run<T: Scalar>(
     }
     let mut run = Run { sides, search, counts, b, m };
     let (mut kept, mut restart) = (0, 0);
+    let mut known = (0, f64::INFINITY);
     loop {
-        let Cycle { size, beta, is_whole } = run.cycle(kept)?;
+        let Cycle { size, beta, is_whole } = run.cycle(kept, &mut || report(known.0, known.1))?;
         let (left, values, right) = run.decomposed(size, svd)?;
         let order = search.which.order(&values);
         let residual = |i: usize| if is_whole { 0.0 } else { beta * left[i * size + size - 1].abs() };
@@ -138,6 +140,7 @@ pub fn run<T: Scalar>(
         let converged = order[..wanted].iter().take_while(|&&i| near(i) <= 1.0).count();
         let worst = order[..wanted].iter().map(|&i| residual(i)).fold(0.0, f64::max);
         report(converged, worst)?;
+        known = (converged, worst);
         let stopped = search.stop.is_some_and(|limit| {
             let Some(&best) = order.first() else { return true };
             let reach = match search.which {
@@ -212,13 +215,23 @@ fn check<T: Scalar>(
     report: &mut Report<'_>,
 ) -> Result<(usize, bool)> {
     let (locked, which) = (values.len(), settings.which);
+    let within = settings.of_check();
     let basis = (sides.side(Side::Short).order() - locked).min(settings.basis.max(CHECK));
     let (mut found, mut is_sure) = (0, true);
     while let Some(&last) = which.order(values).last().filter(|_| basis > 0) {
-        let margin = (10.0 * settings.tolerance * values[last]).max(10.0 * settings.epsilon * counts.norm);
+        let margin = settings.relative_margin() * values[last];
+        let margin = margin.max(10.0 * settings.epsilon * counts.norm);
         let limit = if which == Which::Smallest { values[last] - margin } else { values[last] + margin };
-        let search =
-            Search { locked, count: 1, which, basis, stop: Some(limit), started: false, tested: false, settings };
+        let search = Search {
+            locked,
+            count: 1,
+            which,
+            basis,
+            stop: Some(limit),
+            started: false,
+            tested: false,
+            settings: &within,
+        };
         let one = run(sides, &search, counts, svd, report)?;
         match one.values.first() {
             Some(&value) if one.converged == 1 && beats(which, value, limit) => {

@@ -6,7 +6,7 @@
 
 use super::super::krylov::{BlockStep, Krylov, Wide};
 use super::complete::{Bounds, is_complete};
-use super::restart::{Counts, Found, Report, Search, fresh, modulus, pick, projected};
+use super::restart::{Counts, Found, Report, STRETCH, Search, fresh, modulus, pick, projected};
 use super::{Small, finite};
 use crate::alloc;
 use crate::error::Result;
@@ -53,8 +53,9 @@ pub fn run<K: Krylov + ?Sized>(
     }
     let mut kept = 0;
     let mut restart = 0;
+    let mut known = (0, f64::INFINITY);
     loop {
-        let exhausted = run.cycle(kept)?;
+        let exhausted = run.cycle(kept, &mut || report(known.0, known.1))?;
         let (theta, y) = projected::<K>(&run.t, m, m, small)?;
         let order = search.which.order(&theta);
         // Ritz values are bounds of the norm from below too.
@@ -68,10 +69,11 @@ pub fn run<K: Krylov + ?Sized>(
         let converged = order[..wanted].iter().take_while(|&&i| exhausted || near(i) <= 1.0).count();
         let worst = order[..wanted].iter().map(|&i| if exhausted { 0.0 } else { residual(i) }).fold(0.0, f64::max);
         report(converged, worst)?;
+        known = (converged, worst);
         if converged == wanted || exhausted || restart >= search.settings.restarts {
             let values: Vec<f64> = order[..wanted].iter().map(|&i| theta[i]).collect();
             let is_tested = search.tested && converged == wanted && !exhausted;
-            let bounds = Bounds::new(search.which, &values, search.settings.margin(run.counts.norm));
+            let bounds = Bounds::new(search.which, &values, search.settings, run.counts.norm);
             let mut ritz = alloc::with_capacity(WHAT, m)?;
             ritz.extend(order.iter().map(|&i| (theta[i], residual(i))));
             let (held, bounds) = if is_tested { bounds.on_complement(&ritz, wanted) } else { (wanted, bounds) };
@@ -116,19 +118,27 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
     }
 
     /// Fills the space from column `from` on; whether it is invariant with nothing outside.
-    fn cycle(&mut self, from: usize) -> Result<bool> {
+    fn cycle(&mut self, from: usize, report: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
         let (o, m, b) = (self.search.locked, self.m, self.b);
         let mut next = from;
-        let steps = self.krylov.extend_block(o, (from, m), b)?;
-        for step in steps {
-            if !self.take(next, &step)? {
+        'all: while next < m {
+            report()?;
+            // Cancellation is heard between stretches.
+            let steps = self.krylov.extend_block(o, (next, m.min(next + STRETCH / b * b)), b)?;
+            if steps.is_empty() {
                 break;
             }
-            next += b;
+            for step in steps {
+                if !self.take(next, &step)? {
+                    break 'all;
+                }
+                next += b;
+            }
         }
-        // What is left over was not told, or has a column that must be replaced.
+        // The rest was not reported, or has a column that must be replaced.
         let mut exhausted = false;
         for j in (next..m).step_by(b) {
+            report()?;
             exhausted = self.step(j)?;
         }
         Ok(exhausted)

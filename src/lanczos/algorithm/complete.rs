@@ -43,22 +43,24 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds for `values`, the most wanted first as [`Which::order`] has them, `margin` beyond the last of them.
-    pub(super) fn new(which: Which, values: &[f64], margin: f64) -> Self {
+    /// Bounds for `values`, the most wanted first as [`Which::order`] has them, a margin beyond the last of them, for an operator
+    /// of this norm.
+    pub(super) fn new(which: Which, values: &[f64], settings: &Settings, norm: f64) -> Self {
         let last = values.last().copied().unwrap_or(0.0);
         let (least, most) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
+        let above = |value: f64| value + settings.margin(value, norm);
+        let below = |value: f64| value - settings.margin(value, norm);
         match which {
-            Which::Largest => Self { above: Some(last + margin), below: None },
-            Which::Smallest => Self { above: None, below: Some(last - margin) },
+            Which::Largest => Self { above: Some(above(last)), below: None },
+            Which::Smallest => Self { above: None, below: Some(below(last)) },
             Which::LargestMagnitude | Which::Nearest => {
-                Self { above: Some(last.abs() + margin), below: Some(-last.abs() - margin) }
+                Self { above: Some(above(last.abs())), below: Some(below(-last.abs())) }
             }
             Which::BothEnds => {
                 // The even places are those of the top.
                 let top = values.iter().step_by(2).fold(most, |a, v| a.min(*v));
                 let bottom = values.iter().skip(1).step_by(2).fold(least, |a, v| a.max(*v));
-                let below = (values.len() > 1).then_some(bottom - margin);
-                Self { above: Some(top + margin), below }
+                Self { above: Some(above(top)), below: (values.len() > 1).then_some(below(bottom)) }
             }
         }
     }

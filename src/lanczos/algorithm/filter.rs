@@ -2,8 +2,11 @@
 //! other than the spectrum is wide, a Krylov space of the operator has to be large, and orthogonalisation takes the time. A
 //! polynomial that lifts them out of the rest takes as many products and a small space.
 
+use std::cell::{Cell, RefCell};
+
 use super::super::info::Reason;
-use super::super::krylov::Columns;
+
+use super::super::krylov::{Affine, Columns};
 use super::super::options::{MOST_DEGREE, Orthogonality, Settings, Verify, Which};
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
@@ -130,12 +133,16 @@ impl<T: Scalar> Solve<'_, '_, T> {
         high - low <= 1e3 * self.within.epsilon * low.abs().max(high.abs())
     }
 
-    /// A solve without a polynomial, of an operator that is a multiple of the identity.
-    fn unfiltered(&mut self) -> Result<Filtered> {
+    /// A solve without a polynomial, of an operator for which none is of use; `started` as of [`verify::solve`].
+    fn unfiltered(&mut self, started: bool) -> Result<Filtered> {
         let which = if self.task.settings.which == Which::Smallest { Which::Smallest } else { Which::Largest };
-        let settings = Settings { which, count: self.task.settings.count, ..self.within };
-        let found = verify::solve(self.krylov, &settings, self.task.known, self.task.started, self.small, self.report)?;
+        let restarts = self.task.settings.restarts.saturating_sub(self.counts.restarts);
+        let settings = Settings { which, count: self.task.settings.count, restarts, ..self.within };
+        let found = verify::solve(self.krylov, &settings, self.task.known, started, self.small, self.report)?;
+        let Counts { restarts, breakdowns, .. } = self.counts;
         self.counts = found.counts;
+        self.counts.restarts += restarts;
+        self.counts.breakdowns += breakdowns;
         self.products += found.counts.products;
         Ok(self.done(found.values, found.converged, found.recovered, found.verified, found.reason, 0))
     }
@@ -224,16 +231,55 @@ impl<T: Scalar> Solve<'_, '_, T> {
         settings: &Settings,
         started: bool,
     ) -> Result<(Solved, Vec<f64>, Vec<f64>)> {
-        let known = self.task.known;
-        let mut krylov = Transformed { inner: &mut *self.krylov, transform: transform.clone(), work: self.work };
+        let (known, work) = (self.task.known, self.work);
+        // The polynomial reports what the search has found so far.
+        let (report, last) = (RefCell::new(&mut *self.report), Cell::new((0, f64::INFINITY)));
+        let told = |converged: usize, worst: f64| match report.try_borrow_mut() {
+            Ok(mut report) => report(converged, worst),
+            Err(_) => Ok(()),
+        };
+        let heard = || told(last.get().0, last.get().1);
+        let mut outer = |converged: usize, worst: f64| {
+            last.set((converged, worst));
+            told(converged, worst)
+        };
+        let transform_now = transform.clone();
+        let mut krylov = Transformed { inner: &mut *self.krylov, transform: transform_now, work, heard: &heard };
         let krylov: &mut Columns<'_, T> = &mut krylov;
-        let found = verify::solve(krylov, settings, known, started, self.small, self.report)?;
+        let found = verify::solve(krylov, settings, known, started, self.small, &mut outer)?;
         self.products += found.counts.products * transform.degree();
         self.within.drawn = found.counts.drawn;
         self.counts.restarts += found.counts.restarts;
         self.counts.breakdowns += found.counts.breakdowns;
-        let (values, residuals) = self.rayleigh(found.values.len())?;
+        let mut count = found.values.len();
+        if let Some(sigma) = transform.fold() {
+            count = self.doubled(count, sigma)?;
+        }
+        let (values, residuals) = self.rayleigh(count)?;
         Ok((found, values, residuals))
+    }
+
+    /// Adds to the columns found, which are eigenvectors of (A - sigma I)^2, what A makes of them: a space that A leaves invariant,
+    /// whose Ritz vectors are eigenvectors of A also where two of its eigenvalues are as far from sigma on either side. How many
+    /// columns there are then.
+    fn doubled(&mut self, count: usize, sigma: f64) -> Result<usize> {
+        let (known, mut made) = (self.task.known, count);
+        for i in known..known + count {
+            let to = known + made;
+            if to >= self.krylov.order() {
+                break;
+            }
+            self.krylov.affine(Affine { center: sigma, ..Affine::PLAIN }, i, to)?;
+            self.products += 1;
+            let p = self.krylov.orthogonalise(to, to)?;
+            if p.after > 1e-3 * p.before && p.after > 1e3 * self.within.epsilon * self.counts.norm {
+                self.krylov.scale(to, 1.0 / finite(p.after, "a norm")?)?;
+                let again = self.krylov.orthogonalise(to, to)?;
+                self.krylov.scale(to, 1.0 / finite(again.after, "a norm")?)?;
+                made += 1;
+            }
+        }
+        Ok(made)
     }
 
     /// The sum of the columns found, in the first of them: where the next run starts.
@@ -281,7 +327,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
                 self.counts.norm = norm;
                 let reason = if good { Reason::Converged } else { Reason::Restarts };
                 // Pairs found within a spectrum may be others than the nearest.
-                let converged = if transform.is_series() && !good { 0 } else { converged };
+                let converged = if transform.is_interior() && !good { 0 } else { converged };
                 return Ok(self.done(values, converged, recovered, good && found.verified, reason, transform.degree()));
             }
             if again.is_none() && (low || hides) {
@@ -312,7 +358,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let (known, which, many) = (self.task.known, self.task.settings.which, self.within.count);
         let [low, high] = self.probe(PROBE, 0)?.2;
         if self.is_point([low, high]) {
-            return self.unfiltered();
+            return self.unfiltered(self.task.started);
         }
         let mut counts = Counts::default();
         let brief = Settings { restarts: 2, verify: Verify::Off, ..self.within };
@@ -329,6 +375,12 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let first = run(self.krylov, &search, &mut counts, self.small, self.report)?;
         self.products += counts.products;
         self.within.drawn = counts.drawn;
+        let is_chosen = self.task.degree == 0;
+        if is_chosen && (counts.breakdowns > 0 || first.exhausted || first.converged == first.values.len()) {
+            // A space that is invariant after so few steps holds all that a polynomial could lift.
+            self.merge(first.values.len())?;
+            return self.unfiltered(true);
+        }
         let far = if which == Which::Largest { low } else { high };
         let norm = counts.norm.max(low.abs()).max(high.abs());
         let wanted = self.task.settings.count;
@@ -341,30 +393,84 @@ impl<T: Scalar> Solve<'_, '_, T> {
             transform = end_filter(&values, wanted, far, 0, self.within.epsilon);
             self.merge(values.len())?;
         }
-        self.finish(transform, norm, wanted, true, None)
+        let found = self.within_half(|solve| solve.finish(transform, norm, wanted, true, None))?;
+        if found.solved.reason != Reason::Restarts || !is_chosen {
+            return Ok(found);
+        }
+        // Rounding errors of a polynomial of a high degree may be more than the tolerance.
+        self.merge(found.solved.values.len())?;
+        self.unfiltered(true)
+    }
+
+    /// Runs `work` with half of the restarts, where the degree is chosen here: the others are left to another way.
+    fn within_half(&mut self, work: impl FnOnce(&mut Self) -> Result<Filtered>) -> Result<Filtered> {
+        let restarts = self.within.restarts;
+        if self.task.degree == 0 {
+            self.within.restarts = restarts.div_ceil(2);
+        }
+        let found = work(self);
+        self.within.restarts = restarts;
+        found
     }
 
     /// Eigenvalues nearest a place within the spectrum.
     fn interior(&mut self) -> Result<Filtered> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut points, mut weights): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        let mut is_whole = false;
         for vector in 0..2 {
             let (nodes, shares, bounds) = self.probe(DENSITY, vector)?;
+            is_whole |= nodes.len() < DENSITY;
             (low, high) = (low.min(bounds[0]), high.max(bounds[1]));
             points.extend(nodes);
             weights.extend(shares.iter().map(|w| 0.5 * w));
         }
         if self.is_point([low, high]) {
-            return self.unfiltered();
+            return self.unfiltered(self.task.started);
         }
         let (many, n) = (self.within.count, self.krylov.order());
         let width = window(&points, &weights, self.task.sigma, 1.5 * many as f64 / n as f64);
         let Task { sigma, degree, started, .. } = self.task;
+        let norm = low.abs().max(high.abs());
+        self.counts.norm = norm;
+        if is_whole && degree == 0 {
+            // So few eigenvalues differ that a Krylov space holds them all.
+            return self.folded([low, high], started);
+        }
         let transform = delta_filter([low, high], sigma, width, degree)?;
         // A degree that is too high leaves too little of what is wanted above the rest.
         let other = |degree: usize, place: f64| delta_filter([low, high], place, width, degree);
         let again: Option<&dyn Fn(usize, f64) -> Result<Transform>> = if degree == 0 { Some(&other) } else { None };
-        self.finish(transform, low.abs().max(high.abs()), many, started, again)
+        let found = self.within_half(|solve| solve.finish(transform, norm, many, started, again))?;
+        if found.solved.reason != Reason::Restarts || degree > 0 {
+            return Ok(found);
+        }
+        self.folded([low, high], false)
+    }
+
+    /// Eigenvalues nearest a place, as those of (A - sigma I)^2 at its small end: a polynomial of that falls with the distance from
+    /// sigma alone, however many copies its neighbours have.
+    fn folded(&mut self, [low, high]: [f64; 2], started: bool) -> Result<Filtered> {
+        let (many, sigma) = (self.within.count, self.task.sigma);
+        let norm = low.abs().max(high.abs());
+        let far = (low - sigma).abs().max((high - sigma).abs()).powi(2);
+        let whole = Transform::End { center: 0.5 * far, half: 0.5 * far, top: 0.0, degree: 1, fold: Some(sigma) };
+        let settings = Settings { which: Which::Largest, verify: Verify::Off, restarts: 2, ..self.within };
+        let breakdowns = self.counts.breakdowns;
+        let (found, values, _) = self.stage(&whole, &settings, started)?;
+        self.merge(values.len())?;
+        if self.counts.breakdowns > breakdowns || found.converged == found.values.len() {
+            return self.finish(whole, norm, many, true, None);
+        }
+        let places =
+            |by: &Transform, found: &Solved| -> Vec<f64> { found.values.iter().map(|p| by.place(*p)).collect() };
+        let wanted = self.task.settings.count;
+        let first = end_filter(&places(&whole, &found), wanted, far, 0, self.within.epsilon).folded(sigma);
+        let settings = Settings { restarts: 0, drawn: self.within.drawn, ..settings };
+        let (found, values, _) = self.stage(&first, &settings, true)?;
+        self.merge(values.len())?;
+        let transform = end_filter(&places(&first, &found), wanted, far, 0, self.within.epsilon).folded(sigma);
+        self.finish(transform, norm, many, true, None)
     }
 }
 
@@ -382,7 +488,7 @@ fn end_filter(values: &[f64], wanted: usize, far: f64, degree: usize, epsilon: f
     let most = epsilon.powf(-0.25).max(20.0);
     let chosen = (10f64.acosh() / growth(values[at])).min(most.acosh() / growth(top)).clamp(4.0, END);
     let degree = if degree > 0 { degree } else { chosen.ceil() as usize };
-    Transform::End { center, half, top, degree }
+    Transform::End { center, half, top, degree, fold: None }
 }
 
 /// Half the length of the interval around `sigma` that holds `share` of the spectrum, by the density around it: of as many

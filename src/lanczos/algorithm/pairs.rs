@@ -163,7 +163,8 @@ impl<'a, T: Scalar> Job<'a, T> {
                 degree = found.degree;
                 found.solved
             } else if self.inverse {
-                let mut inverted = Transformed { inner: &mut *krylov, transform: Transform::Inverse, work: 0 };
+                let mut inverted =
+                    Transformed { inner: &mut *krylov, transform: Transform::Inverse, work: 0, heard: &|| Ok(()) };
                 let inverted: &mut Columns<'_, T> = &mut inverted;
                 let mut found = solve(inverted, &self.settings, known, started, small, report)?;
                 found.values.iter_mut().for_each(|v| *v = self.options.sigma + 1.0 / *v);
@@ -172,11 +173,17 @@ impl<'a, T: Scalar> Job<'a, T> {
                 solve(krylov, &self.settings, known, started, small, report)?
             }
         };
-        let (residuals, norm) = self.residuals(krylov, &solved)?;
+        let (mut residuals, mut norm, mut orthogonality) = self.examine(krylov, &mut solved)?;
+        if solved.reason == Reason::Contradicted && self.settings.orthogonality == Orthogonality::Partial {
+            let settings = Settings { orthogonality: Orthogonality::Full, drawn: solved.counts.drawn, ..self.settings };
+            let before = solved.counts;
+            solved = solve(krylov, &settings, known, false, small, report)?;
+            solved.counts.products += before.products;
+            solved.counts.restarts += before.restarts;
+            solved.counts.breakdowns += before.breakdowns;
+            (residuals, norm, orthogonality) = self.examine(krylov, &mut solved)?;
+        }
         let count = solved.values.len();
-        expect_scale(krylov, norm, known + count)?;
-        let products = if count == 0 { Vec::new() } else { krylov.gram(known, count)? };
-        let orthogonality = self.check(krylov, &mut solved, (&residuals, &products), norm)?;
         let residual = residuals.iter().take(solved.converged).fold(0.0f64, |most, r| most.max(*r));
         let length = if matches!(vectors, Vectors::Returned) { self.n * count } else { 0 };
         let mut returned = alloc::filled("eigenvectors", length, T::default())?;
@@ -202,6 +209,17 @@ impl<'a, T: Scalar> Job<'a, T> {
             shares: Shares::default(),
         };
         Ok(Pairs { values: solved.values, vectors: returned, residuals, info })
+    }
+
+    /// Compares the vectors of a solve with what it promises: residuals, an estimate of the operator's norm, and the largest
+    /// deviation of inner products.
+    fn examine(&self, krylov: &mut Columns<'_, T>, solved: &mut Solved) -> Result<(Vec<f64>, f64, f64)> {
+        let (residuals, norm) = self.residuals(krylov, solved)?;
+        let count = solved.values.len();
+        expect_scale(krylov, norm, self.known() + count)?;
+        let products = if count == 0 { Vec::new() } else { krylov.gram(self.known(), count)? };
+        let orthogonality = self.check(krylov, solved, (&residuals, &products), norm)?;
+        Ok((residuals, norm, orthogonality))
     }
 
     fn plain(&self, krylov: &mut Columns<'_, T>, report: &mut Report<'_>) -> Result<Solved> {

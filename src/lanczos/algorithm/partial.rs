@@ -7,7 +7,7 @@
 
 use super::super::krylov::{Krylov, Wide};
 use crate::alloc;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scalar::Scalar;
 
 const WHAT: &str = "estimates of orthogonality";
@@ -78,13 +78,14 @@ impl Loss {
 }
 
 /// R^-1 Y for the Cholesky factor of V^H V = R^H R: what turns V, which is orthogonal to the root of the roundoff, into
-/// orthonormal Ritz vectors. `y` is size-by-any.
+/// orthonormal Ritz vectors. `y` is size-by-any. False where the vectors of V are no longer independent: the estimate has missed
+/// what became of their orthogonality.
 pub(super) fn straighten<K: Krylov + ?Sized>(
     krylov: &mut K,
     first: usize,
     size: usize,
     y: &mut [Wide<K>],
-) -> Result<()> {
+) -> Result<bool> {
     let mut r = krylov.gram(first, size)?;
     let zero = Wide::<K>::default();
     // R^H R in the upper triangle, row by row.
@@ -98,7 +99,7 @@ pub(super) fn straighten<K: Krylov + ?Sized>(
         }
         let pivot = r[i * size + i].re();
         if pivot.is_nan() || pivot <= 0.5 {
-            return Err(Error::Numerical(format!("vector {i} of a Krylov space is no longer independent ({pivot})")));
+            return Ok(false);
         }
         let inverse = Wide::<K>::from_parts(1.0 / pivot.sqrt(), 0.0);
         (i..size).for_each(|j| r[j * size + i] = inverse * r[j * size + i]);
@@ -113,5 +114,5 @@ pub(super) fn straighten<K: Krylov + ?Sized>(
             column[i] = if sum == zero { zero } else { inverse * sum };
         }
     }
-    Ok(())
+    Ok(true)
 }

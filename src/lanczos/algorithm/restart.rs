@@ -11,6 +11,9 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "Lanczos iteration";
 
+/// Steps between two reports, where a backend makes steps without waiting for each.
+pub(super) const STRETCH: usize = 64;
+
 /// Counts that several runs add to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
@@ -101,8 +104,9 @@ pub fn run<K: Krylov + ?Sized>(
         return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false, complete: true });
     }
     let mut restart = 0;
+    let mut known = (0, f64::INFINITY);
     loop {
-        let (size, beta) = run.cycle(kept)?;
+        let (size, beta) = run.cycle(kept, &mut || report(known.0, known.1))?;
         let exhausted = size < m || beta == 0.0;
         let (theta, y) = projected::<K>(&run.t, m, size, small)?;
         let order = search.which.order(&theta);
@@ -115,6 +119,7 @@ pub fn run<K: Krylov + ?Sized>(
         let converged = order[..wanted].iter().take_while(|&&i| exhausted || near(i) <= 1.0).count();
         let worst = order[..wanted].iter().map(|&i| residual(i)).fold(0.0, f64::max);
         report(converged, worst)?;
+        known = (converged, worst);
         let stopped = search.stop.is_some_and(|limit| {
             let best = order[0];
             let reach = match search.which {
@@ -130,12 +135,14 @@ pub fn run<K: Krylov + ?Sized>(
         if done || restart >= search.settings.restarts {
             let values: Vec<f64> = order[..wanted].iter().map(|&i| theta[i]).collect();
             let is_tested = search.tested && converged == wanted && !exhausted;
-            let bounds = Bounds::new(search.which, &values, search.settings.margin(run.counts.norm));
+            let bounds = Bounds::new(search.which, &values, search.settings, run.counts.norm);
             let mut ritz = alloc::with_capacity(WHAT, size)?;
             ritz.extend(order.iter().map(|&i| (theta[i], residual(i))));
             let (held, bounds) = if is_tested { bounds.on_complement(&ritz, wanted) } else { (wanted, bounds) };
             let mut picked = pick(&order[..held], &y, size)?;
-            run.straighten(size, &mut picked)?;
+            if !run.straighten(size, &mut picked)? {
+                return in_full(krylov, search, counts, small, report);
+            }
             run.krylov.rotate(o, size, &picked, held)?;
             let told = &mut || report(converged, worst);
             let complete = exhausted
@@ -146,7 +153,9 @@ pub fn run<K: Krylov + ?Sized>(
         // More than are wanted: markedly fewer products than to keep those alone.
         let keep = (search.count + 1).max(converged + (m - converged) / 2).min(m.saturating_sub(3)).max(1);
         let mut picked = pick(&order[..keep], &y, size)?;
-        run.straighten(size, &mut picked)?;
+        if !run.straighten(size, &mut picked)? {
+            return in_full(krylov, search, counts, small, report);
+        }
         run.krylov.rotate(o, size, &picked, keep)?;
         run.krylov.copy(o + size, o + keep)?;
         if run.loss.is_some() {
@@ -162,6 +171,19 @@ pub fn run<K: Krylov + ?Sized>(
         kept = keep;
         restart += 1;
     }
+}
+
+/// The same run with full orthogonality, from a random vector: partial orthogonality was lost.
+fn in_full<K: Krylov + ?Sized>(
+    krylov: &mut K,
+    search: &Search<'_>,
+    counts: &mut Counts,
+    small: &mut Small<'_, Wide<K>>,
+    report: &mut Report<'_>,
+) -> Result<Found> {
+    let settings = Settings { orthogonality: Orthogonality::Full, ..*search.settings };
+    let search = Search { started: false, settings: &settings, ..*search };
+    run(krylov, &search, counts, small, report)
 }
 
 fn real<W: Scalar>(x: f64) -> W {
@@ -206,7 +228,7 @@ pub(super) fn projected<K: Krylov + ?Sized>(
 }
 
 /// A power of two near a positive number: dense solvers are given matrices of size 1. 1 for what is not finite.
-pub(super) fn power_of_two(size: f64) -> f64 {
+pub(crate) fn power_of_two(size: f64) -> f64 {
     if size.is_finite() && size > 0.0 { size.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
 }
 
@@ -258,9 +280,9 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         fresh(self.krylov, self.search.settings.seed, self.counts, column)
     }
 
-    /// Makes Ritz vectors of a space that is not quite orthogonal orthonormal.
-    fn straighten(&mut self, size: usize, y: &mut [Wide<K>]) -> Result<()> {
-        if self.loss.is_some() { straighten(self.krylov, self.search.locked, size, y) } else { Ok(()) }
+    /// Makes Ritz vectors of a space that is not quite orthogonal orthonormal; false where it has lost its rank.
+    fn straighten(&mut self, size: usize, y: &mut [Wide<K>]) -> Result<bool> {
+        if self.loss.is_some() { straighten(self.krylov, self.search.locked, size, y) } else { Ok(true) }
     }
 
     fn space(&self) -> Space {
@@ -268,15 +290,20 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
     }
 
     /// Steps `from .. m`: the size of the space, and the norm of what leads out of it, 0 where nothing does.
-    fn cycle(&mut self, from: usize) -> Result<(usize, f64)> {
+    fn cycle(&mut self, from: usize, report: &mut dyn FnMut() -> Result<()>) -> Result<(usize, f64)> {
         let (o, m) = (self.search.locked, self.m);
         let mut next = from;
         if let Some(loss) = &mut self.loss {
             loss.begin(from);
         }
         while next < m {
+            report()?;
             let steps = match self.loss {
-                None => self.krylov.extend(self.space(), next, m)?,
+                None => {
+                    // Cancellation is heard between stretches.
+                    let stretch = if self.krylov.defers() { STRETCH } else { 1 };
+                    self.krylov.extend(self.space(), next, m.min(next + stretch))?
+                }
                 Some(_) => match self.krylov.extend_watched(self.space(), next, m, &self.t)? {
                     Some(steps) => steps,
                     None => self.step(next, from)?,

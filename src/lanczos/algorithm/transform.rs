@@ -20,6 +20,8 @@ pub enum Transform {
         top: f64,
         /// d, at least 1.
         degree: usize,
+        /// With a place sigma a polynomial of (A - sigma I)^2 instead, whose small end holds what is nearest to sigma.
+        fold: Option<f64>,
     },
     /// Sum of c_k T_k((A - center) / half): large at one place of the interval and small in the rest.
     Series {
@@ -36,6 +38,33 @@ impl Transform {
     /// Whether it is large at one place within the spectrum.
     pub fn is_series(&self) -> bool {
         matches!(self, Self::Series { .. })
+    }
+
+    /// Whether what it lifts may lie within the spectrum.
+    pub fn is_interior(&self) -> bool {
+        self.is_series() || matches!(self, Self::End { fold: Some(_), .. })
+    }
+
+    /// A polynomial for an end, of (A - sigma I)^2.
+    #[must_use]
+    pub fn folded(self, sigma: f64) -> Self {
+        match self {
+            Self::End { center, half, top, degree, .. } => Self::End { center, half, top, degree, fold: Some(sigma) },
+            other => other,
+        }
+    }
+
+    /// The place of a polynomial of (A - sigma I)^2.
+    pub fn fold(&self) -> Option<f64> {
+        if let Self::End { fold, .. } = self { *fold } else { None }
+    }
+
+    /// Where on the side of `top` a polynomial for an end has this value; the edge of the interval for smaller ones.
+    pub fn place(&self, value: f64) -> f64 {
+        let &Self::End { center, half, top, degree, .. } = self else { return value };
+        let most = ((top - center) / half).abs().max(1.0).acosh() * degree as f64;
+        let size = (value.abs() * most.cosh()).max(1.0).acosh() / degree as f64;
+        center + (top - center).signum() * half * size.cosh()
     }
 
     /// The series at `x`, by Clenshaw's recurrence; 1 of other transforms.
@@ -78,7 +107,13 @@ impl Transform {
     pub fn degree(&self) -> usize {
         match self {
             Self::Inverse => 1,
-            Self::End { degree, .. } => *degree,
+            Self::End { degree, fold, .. } => {
+                if fold.is_some() {
+                    2 * *degree
+                } else {
+                    *degree
+                }
+            }
             Self::Series { coefficients, .. } => coefficients.len() - 1,
         }
     }
@@ -90,28 +125,44 @@ pub struct Transformed<'k, K: ?Sized> {
     pub inner: &'k mut K,
     /// What takes the operator's place.
     pub transform: Transform,
-    /// Two columns that are free.
+    /// Three columns that are free; an inverse needs none.
     pub work: usize,
+    /// Is called every few products; an error ends the polynomial.
+    pub heard: &'k dyn Fn() -> Result<()>,
 }
+
+/// Products of a polynomial between two calls of `heard`.
+const HEARD: usize = 16;
 
 impl<K: Krylov + ?Sized> Transformed<'_, K> {
     fn polynomial(&mut self, from: usize, to: usize) -> Result<()> {
-        let (inner, work) = (&mut *self.inner, self.work);
+        let (inner, work, heard) = (&mut *self.inner, self.work, self.heard);
         match &self.transform {
             Transform::Inverse => inner.invert(from, to),
-            &Transform::End { center, half, top, degree } => {
+            &Transform::End { center, half, top, degree, fold } => {
+                let affine = |inner: &mut K, step: Affine, from: usize, to: usize| match fold {
+                    None => inner.affine(step, from, to),
+                    Some(sigma) => {
+                        inner.affine(Affine { center: sigma, ..Affine::PLAIN }, from, work + 2)?;
+                        inner.affine(Affine { center: sigma, ..step }, work + 2, to)?;
+                        inner.spread(from, &[-step.scale * step.center], to, true)
+                    }
+                };
                 // The recurrence T_{q+1} = 2 t T_q - T_{q-1}, each T_q divided by its value at `top`.
                 let first = half / (top - center);
                 let mut ratio = first;
                 let [mut here, mut there] = if degree % 2 == 0 { [work, to] } else { [to, work] };
-                inner.affine(Affine { scale: ratio / half, center, keep: 0.0 }, from, here)?;
+                affine(inner, Affine { scale: ratio / half, center, keep: 0.0 }, from, here)?;
                 if degree > 1 {
                     inner.copy(from, there)?;
                 }
-                for _ in 1..degree {
+                for q in 1..degree {
+                    if q % HEARD == 0 {
+                        heard()?;
+                    }
                     let next = 1.0 / (2.0 / first - ratio);
                     let step = Affine { scale: 2.0 * next / half, center, keep: -ratio * next };
-                    inner.affine(step, here, there)?;
+                    affine(inner, step, here, there)?;
                     ratio = next;
                     std::mem::swap(&mut here, &mut there);
                 }
@@ -124,7 +175,10 @@ impl<K: Krylov + ?Sized> Transformed<'_, K> {
                 inner.copy(from, there)?;
                 inner.affine(Affine { scale: 1.0 / half, center, keep: 0.0 }, from, here)?;
                 inner.spread(here, &coefficients[1..2], to, true)?;
-                for c in &coefficients[2..] {
+                for (q, c) in coefficients[2..].iter().enumerate() {
+                    if q % HEARD == HEARD - 1 {
+                        heard()?;
+                    }
                     inner.affine(Affine { scale: 2.0 / half, center, keep: -1.0 }, here, there)?;
                     inner.spread(there, std::slice::from_ref(c), to, true)?;
                     std::mem::swap(&mut here, &mut there);

@@ -74,7 +74,8 @@ pub fn solve<K: Krylov + ?Sized>(
     let mut recovered = 0;
     let mut verified = found.complete;
     if complete && !verified && settings.verify != Verify::Off {
-        let mut check = Check { krylov, settings, known, counts: &mut counts, is_sure: true };
+        let within = &settings.of_check();
+        let mut check = Check { krylov, settings, within, known, counts: &mut counts, is_sure: true };
         recovered = check.all(&mut values, small, report)?;
         verified = check.is_sure;
     }
@@ -104,6 +105,8 @@ fn permute<K: Krylov + ?Sized>(krylov: &mut K, first: usize, order: &[usize]) ->
 struct Check<'a, K: ?Sized> {
     krylov: &'a mut K,
     settings: &'a Settings,
+    /// Settings of the searches.
+    within: &'a Settings,
     known: usize,
     counts: &'a mut Counts,
     /// Whether every search has ended by itself.
@@ -143,7 +146,7 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
         loop {
             let held: Vec<f64> = group.iter().map(|&i| values[i]).collect();
             let Some(last) = which.order(&held).last().map(|&at| group[at]) else { break };
-            let margin = self.settings.margin(self.counts.norm);
+            let margin = self.settings.margin(values[last], self.counts.norm);
             let limit = match which {
                 Which::Smallest => values[last] - margin,
                 Which::LargestMagnitude | Which::Nearest => values[last].abs() + margin,
@@ -157,7 +160,7 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
                 stop: Some(limit),
                 started: false,
                 tested: false,
-                settings: self.settings,
+                settings: self.within,
             };
             let one = run(self.krylov, &search, self.counts, small, report)?;
             match one.values.first() {

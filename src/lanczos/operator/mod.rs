@@ -24,7 +24,7 @@ use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::{Ordering, first_not_finite, is_symmetric};
 use crate::matrix::{Matrix, OnDevice, Storage};
-use crate::scalar::{Real, Scalar};
+use crate::scalar::{DType, Real, Scalar};
 use crate::shape::product;
 use crate::spmv::cpu::Finish;
 use crate::spmv::renumber::Way;
@@ -126,6 +126,9 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         made.is_sampled = elsewhere && kind.is_of_square();
         if !own && !elsewhere && kind.is_of_square() && !symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
             return Err(unsymmetric(a));
+        }
+        if kind.is_of_graph() && matches!(T::DTYPE, DType::CF32 | DType::CF64) {
+            return Err(Error::invalid("a", format!("is {:?}, {kind:?} is of a graph with real weights", T::DTYPE)));
         }
         if kind.is_of_graph() {
             let mut degrees = alloc::with_capacity(WHAT, rows)?;

@@ -2,6 +2,7 @@
 //! have eigenvalues in closed form.
 
 use super::*;
+use crate::lanczos::singular::{Request, singular_triplets};
 
 const PI: f64 = std::f64::consts::PI;
 
@@ -84,6 +85,41 @@ pub(super) fn no_copy_is_missing_by_default(c: &Arc<Context>) {
     near(&found.values, &want, 1e-9, "normalised adjacency of the cycle of 200");
     // Else the test would prove nothing.
     assert!(missed >= 5, "{missed}");
+}
+
+pub(super) fn loose_tolerances_hide_no_copies(c: &Arc<Context>) {
+    let seven: Vec<f64> = (0..128u32).map(|v| 2.0 * f64::from(v.count_ones())).collect();
+    let torus = descending(sums(&cycle_values(12), &cycle_values(12)));
+    let rings: Vec<f64> = (0..211).map(|j| f64::from(j) * 2.0 * PI / 211.0).collect();
+    let mut rings: Vec<f64> = rings.iter().map(|x| 1.0 - 0.5 * (x.cos() + (3.0 * x).cos())).collect();
+    rings.sort_by(f64::total_cmp);
+    let links = |step: usize| (0..211).map(move |i| (i, (i + step) % 211));
+    let (largest, smallest) = (Which::Largest, Which::Smallest);
+    for (name, a, kind, which, count, want) in [
+        ("torus", grid(c, 12, 12, true), Kind::Matrix, largest, 5, &torus),
+        ("cube", symmetric(c, 128, &edges(cube(7))), Kind::Laplacian, largest, 8, &descending(seven)),
+        ("rings", symmetric(c, 211, &edges(links(1).chain(links(3)))), Kind::NormalisedLaplacian, smallest, 4, &rings),
+    ] {
+        for tolerance in [0.1, 0.01, 1e-3, 1e-4] {
+            for (verify, block, seed) in [(Verify::Auto, 1, 0), (Verify::Auto, 2, 1), (Verify::On, 1, 2)] {
+                let options = Options { count, which, tolerance, verify, block, seed, ..Options::default() };
+                let found = solve(c, &a, kind, &options);
+                assert!(found.info.verified, "{name} {options:?}: {:?}", found.info);
+                for (v, w) in found.values.iter().zip(&want[..count]) {
+                    assert!((v - w).abs() <= 1.5 * tolerance * w.abs() + 1e-9, "{name} {options:?}: {v}, not {w}");
+                }
+            }
+        }
+    }
+    // Singular values of a matrix that is a multiple of a permutation in parts: copies of each.
+    let entries: Vec<_> = (0..400).map(|i| (i, (7 * i + 3) % 400, [3.0, 2.9, 1.0, 0.5][i % 4])).collect();
+    let a = from_entries(c, (400, 400), &entries);
+    for tolerance in [0.05, 1e-3] {
+        let options = Options { count: 5, tolerance, ..Options::default() };
+        let found = singular_triplets::<f64>(c, &a, Request::default(), &options, &Progress::none()).unwrap();
+        assert!(found.info.verified, "{:?}", found.info);
+        near(&found.values, &[3.0; 5], 1.5 * 3.0 * tolerance, "singular values");
+    }
 }
 
 pub(super) fn no_copy_is_missing_whatever_the_method(c: &Arc<Context>) {

@@ -60,6 +60,7 @@ on_both_backends! {
     ;
     complete:
         no_copy_is_missing_by_default
+        loose_tolerances_hide_no_copies
         no_copy_is_missing_whatever_the_method
         a_residual_that_contradicts_is_no_success
         zero_eigenvalues_converge_to_roundings_of_the_norm
@@ -108,6 +109,10 @@ on_both_backends! {
         matrices_whose_squares_underflow_are_refused
         spaces_of_many_vectors_are_solved_at_every_scale
         what_is_nearest_is_found_or_the_solve_says_no
+        ties_about_the_place_are_solved
+        a_filter_of_no_use_is_given_up
+        partial_orthogonality_gives_way_where_it_is_lost
+        cancelling_is_heard_within_a_cycle
         a_basis_that_is_given_is_used_on_small_matrices_too
         a_verified_solve_takes_no_more_products_than_the_search
     ;
