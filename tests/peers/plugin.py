@@ -5,9 +5,9 @@ adapter of the same signature (adapters.py), which calls purlin:
 
     python -m pytest -p plugin --pyargs scipy.sparse.linalg._eigen.arpack.tests.test_arpack ...
 
-`expected.txt` lists the tests that must fail, each with the reason; one that passes is reported as a failure. Tests of
-solvers that no adapter replaces are deselected and counted (DESELECTED). The summary counts the tests of each module that
-called purlin.
+`expected.txt` lists the tests that must fail, each with the reason; one that passes is reported as a failure. It lists the
+tests of solvers that no adapter replaces, too, which are deselected and counted. The summary counts the tests of each
+module that called purlin.
 """
 
 from __future__ import annotations
@@ -59,35 +59,30 @@ REPLACED: dict[str, list[tuple[str, str, Any]]] = {
     ],
 }
 
-# Test module: (regular expression of test names, why these tests are deselected).
-DESELECTED: dict[str, list[tuple[str, str]]] = {
-    f"{SCIPY}.arpack.tests.test_arpack": [("nonsymmetric", "matrices that are not symmetric, for eigs")],
-    f"{SCIPY}.tests.test_svds": [
-        ("^Test_SVDS_LOBPCG", "svds with LOBPCG"),
-        ("^Test_SVDS_PROPACK", "svds with PROPACK"),
-        ("^Test_SVDS_once", "the solver argument of svds"),
-    ],
-    "sklearn.decomposition.tests.test_pca": [
-        ("array_api", "arrays of other packages than NumPy"),
-        (r"\b(full|covariance_eigh)\b", "the solvers full and covariance_eigh, which call LAPACK"),
-    ],
-    "sklearn.utils.tests.test_extmath": [
-        (r"^(?!test_randomized_svd|test_randomized_eigsh_compared)", "functions without a singular value problem"),
-        ("^test_randomized_svd_sparse_warnings", "a warning that scikit-learn gives before it computes"),
-        ("^test_randomized_svd_lapack_driver", "two LAPACK drivers against each other; purlin has one method"),
-    ],
-}
-
 _reached: set[str] = set()
 _module: dict[str, str] = {}
 _deselected: Counter[tuple[str, str]] = Counter()
 
 
 def _expected() -> dict[str, str]:
-    """The test names of expected.txt with their reasons."""
+    """The test names of expected.txt that must fail, with their reasons."""
+    return {name: reason for name, reason in _listed() if not name.startswith("deselect ")}
+
+
+def _listed() -> list[tuple[str, str]]:
     lines = (Path(__file__).parent / "expected.txt").read_text().splitlines()
     pairs = (line.split(" | ", 1) for line in lines if line and not line.startswith("#"))
-    return {name.strip(): reason.strip() for name, reason in pairs}
+    return [(name.strip(), reason.strip()) for name, reason in pairs]
+
+
+def _omitted() -> dict[str, list[tuple[str, str]]]:
+    """Test module: regular expressions of test names that are deselected, with their reasons."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, reason in _listed():
+        if name.startswith("deselect "):
+            module, pattern = name.removeprefix("deselect ").split("::", 1)
+            found.setdefault(module, []).append((pattern, reason))
+    return found
 
 
 def _name(item: pytest.Item) -> str:
@@ -95,13 +90,13 @@ def _name(item: pytest.Item) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    kept, dropped = [], []
+    kept, dropped, omitted = [], [], _omitted()
     for item in items:
         module = _module[item.nodeid] = item.module.__name__  # type: ignore[attr-defined]
         test = item.nodeid.split("::", 1)[1]
         if module not in REPLACED:
             raise pytest.UsageError(f"{module}: no adapter replaces a function for this module")
-        reason = next((why for pattern, why in DESELECTED.get(module, []) if re.search(pattern, test)), None)
+        reason = next((why for pattern, why in omitted.get(module, []) if re.search(pattern, test)), None)
         if reason is None:
             kept.append(item)
         else:
@@ -113,6 +108,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     names = {_name(item) for item in kept}
     modules = {_module[item.nodeid] for item in kept}
     unknown = [name for name in expected if name not in names and name.split("::")[0] in modules]
+    unknown += [f"{m}::{p}" for m in modules for p, why in omitted.get(m, []) if not _deselected[m, why]]
     if unknown and not config.option.keyword:
         raise pytest.UsageError(f"expected.txt: no such tests: {', '.join(unknown)}")
     for item in kept:
@@ -159,6 +155,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         )
         if not count["reached"]:
             terminalreporter.line("  error: no test called purlin")
+    terminalreporter.line(f"{sum(_deselected.values())} tests of {len(_deselected)} kinds are deselected:")
     for (module, reason), number in _deselected.items():
         terminalreporter.line(f"{module}: {number} deselected: {reason}")
 

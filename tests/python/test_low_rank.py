@@ -165,6 +165,17 @@ def test_models_survive_pickling_and_copies(cpu: purlin.Context, whiten: bool, s
                 leave(closed)  # type: ignore[operator]
 
 
+def test_models_survive_joblib(cpu: purlin.Context, tmp_path: Path) -> None:
+    joblib = pytest.importorskip("joblib")
+    x = numbers(50, 8) * np.arange(1, 9) + 3
+    model = PCA(3, context=cpu)
+    scores = model.fit_transform(x)
+    joblib.dump(model, tmp_path / "model.joblib")
+    np.testing.assert_allclose(joblib.load(tmp_path / "model.joblib").transform(x), scores, atol=1e-10)
+    for found in joblib.Parallel(n_jobs=2)(joblib.delayed(model.transform)(x[k::2]) for k in range(2)):
+        assert min(np.abs(found - scores[k::2]).max() for k in range(2)) < 1e-10
+
+
 def test_transform_from_several_threads(cpu: purlin.Context) -> None:
     x = numbers(400, 20)
     model = PCA(5, context=cpu).fit(x)
