@@ -190,7 +190,8 @@ impl MetaImageSink {
     ///
     /// # Errors
     /// [`Error::NotSupported`] for complex elements; [`Error::Io`] if a file cannot be created, and for a .raw file that
-    /// is there while the .mhd file is not, or is no image whose data it holds: it belongs to something else.
+    /// is there while the .mhd file is not, or is no image whose data it holds: it belongs to something else; for a .mhd
+    /// file whose name a header cannot hold: not UTF-8, with blanks at its start, control characters, a %, or LIST at its start.
     pub fn create(path: &Path, info: ArrayInfo) -> Result<Self> {
         info.number.expect_real("dtype")?;
         let detached = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mhd"));
@@ -200,6 +201,10 @@ impl MetaImageSink {
             None if detached => return Err(bad(path, "has a name that is not UTF-8".into())),
             _ => "LOCAL".to_owned(),
         };
+        // The header is read line by line, without the blanks around a name; a % means a numbered list of files.
+        if name.trim() != name || name.contains(|c: char| c == '%' || c.is_control()) || name.starts_with("LIST") {
+            return Err(bad(path, format!("has a name that the header of a MetaImage cannot hold: {name:?}")));
+        }
         let header = header_text(&info, &name);
         let native = Endianness::NATIVE;
         Ok(if detached {
@@ -299,6 +304,25 @@ mod tests {
     impl Drop for Folder {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn names_that_a_header_cannot_hold_are_refused() {
+        let folder = Folder::new("names");
+        let info = ArrayInfo::new(Number::I16, &[3, 2]).unwrap();
+        for name in [" x.mhd", "\u{a0}x.mhd", "x\n.mhd", "x\ny.mhd", "x\r.mhd", "10%.mhd", "LISTED.mhd"] {
+            let e = MetaImageSink::create(&folder.0.join(name), info.clone()).map(|_| ()).unwrap_err().to_string();
+            assert!(e.contains("the header of a MetaImage cannot hold"), "{name:?}: {e}");
+        }
+        assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1, "its folder for data alone");
+        for name in ["a b.mhd", "x .mhd", "10%.mha", " x.mha"] {
+            let path = folder.0.join(name);
+            let mut sink = MetaImageSink::create(&path, info.clone()).unwrap();
+            let block = Block::whole(sink.info());
+            sink.write(&block, &[1; 12]).unwrap();
+            sink.finish().unwrap();
+            assert_eq!(values(&mut MetaImageSource::open(&path).unwrap()), [257; 6], "{name:?}");
         }
     }
 

@@ -169,6 +169,10 @@ impl Scan {
             let (arc, needed) = (degrees(arc), degrees(needed));
             scan.warn(format!("rays are missing: the arc is {arc:.1} degrees, {needed:.1} are needed"))?;
         }
+        if is_arc && gaps.is_wide(gaps.second) {
+            let hole = degrees(gaps.second);
+            scan.warn(format!("rays are missing: another gap of {hole:.1} degrees is inside the arc"))?;
+        }
         if redundancy == Redundancy::Short && shift.abs() > 0.1 * width {
             let radius = scan.reach[0].min(scan.reach[1]).max(0.0);
             scan.warn(format!("the panel is off the axis, an arc measures {radius:.1} mm about it completely"))?;
@@ -316,6 +320,8 @@ struct Gaps {
     gaps: Vec<f64>,
     largest: f64,
     largest_at: usize,
+    /// Largest gap but one.
+    second: f64,
     median: f64,
     first: f64,
 }
@@ -343,13 +349,19 @@ impl Gaps {
         let largest_at = (0..count).max_by(|&a, &b| gaps[a].total_cmp(&gaps[b])).unwrap_or(0);
         let first = views[order[(largest_at + 1) % count]].angle;
         let median = sorted.get(sorted.len() / 2).copied().unwrap_or(TAU);
-        Ok(Self { largest: gaps[largest_at], median, order, gaps, largest_at, first })
+        let second = gaps.iter().enumerate().filter(|(k, _)| *k != largest_at).map(|(_, g)| *g).fold(0.0, f64::max);
+        Ok(Self { largest: gaps[largest_at], second, median, order, gaps, largest_at, first })
+    }
+
+    /// Whether nothing was measured in a gap: it is much wider than most.
+    fn is_wide(&self, gap: f64) -> bool {
+        // More than half a circle is, whatever the others are.
+        gap > (20f64.to_radians()).max(3.0 * self.median).min(PI + NO_GAP)
     }
 
     /// Whether the views leave a part of the circle out.
     fn is_arc(&self) -> bool {
-        // A gap of more than half a circle is one whatever the others are.
-        self.largest > (20f64.to_radians()).max(3.0 * self.median).min(PI + NO_GAP)
+        self.is_wide(self.largest)
     }
 
     /// Whether all views stand at the same angle.
@@ -357,18 +369,28 @@ impl Gaps {
         TAU - self.largest <= NO_GAP
     }
 
-    /// Half the gaps on both sides of each view. Open arcs leave the largest gap out.
+    /// Half the gaps on both sides of each angle, shared by the views that stand there. Open arcs leave the largest gap out.
     fn weights(&self, open: bool) -> Result<Vec<f64>> {
         let count = self.order.len();
         let mut weights = alloc::filled("angular weights", count, 0.0)?;
-        for k in 0..count {
-            let before = (k + count - 1) % count;
-            let share = |gap: usize| if open && gap == self.largest_at { 0.0 } else { self.gaps[gap] / 2.0 };
-            weights[self.order[k]] = share(before) + share(k);
-        }
         // Views of an open arc that all stand at one angle have no gap to take their weight from.
         if open && self.is_one_angle() {
             weights.fill(TAU / count as f64);
+            return Ok(weights);
+        }
+        let share = |gap: usize| if open && gap == self.largest_at { 0.0 } else { self.gaps[gap] / 2.0 };
+        // From behind the largest gap, so that no angle's views are parted by the start of the circle.
+        let place = |k: usize| (self.largest_at + 1 + k) % count;
+        let mut begin = 0;
+        while begin < count {
+            let mut end = begin;
+            while end + 1 < count && self.gaps[place(end)] <= NO_GAP {
+                end += 1;
+            }
+            let views = (end - begin + 1) as f64;
+            let weight = (share(place(begin + count - 1)) + share(place(end))) / views;
+            (begin..=end).for_each(|k| weights[self.order[place(k)]] = weight);
+            begin = end + 1;
         }
         Ok(weights)
     }
@@ -412,6 +434,38 @@ mod tests {
         assert!((s.angular.iter().sum::<f64>() - TAU).abs() < 1e-12);
         assert!((s.angular[0] - TAU / 90.0).abs() < 1e-12);
         assert!((s.angular[5] + s.angular[90] - TAU / 90.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn views_at_one_angle_share_its_weight() {
+        for turns in [2, 3, 8] {
+            let step = TAU / 60.0;
+            let angles: Vec<f64> = (0..60 * turns).map(|n| (n % 60) as f64 * step + (n / 60) as f64 * TAU).collect();
+            let (_, s) = scan(&angles, 0.0, Redundancy::Auto).unwrap();
+            assert!(s.angular.iter().all(|w| (w - step / turns as f64).abs() < 1e-9), "{turns}: {:?}", s.angular);
+            // An arc of 220 degrees there and back: the views at its turning points count once.
+            let arc: Vec<f64> = (0..111 * turns).map(|n| (n % 111) as f64 * 2f64.to_radians()).collect();
+            let (_, s) = scan(&arc, 0.0, Redundancy::Short).unwrap();
+            let wanted =
+                |n: usize| 2f64.to_radians() / turns as f64 / if matches!(n % 111, 0 | 110) { 2.0 } else { 1.0 };
+            assert!(
+                s.angular.iter().enumerate().all(|(n, w)| (w - wanted(n)).abs() < 1e-9),
+                "{turns}: {:?}",
+                s.angular
+            );
+        }
+        let (_, s) = scan(&[0.0, 0.0, 0.0, PI], 0.0, Redundancy::Full).unwrap();
+        assert!(s.angular[..3].iter().all(|w| (w - PI / 3.0).abs() < 1e-12) && (s.angular[3] - PI).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_second_gap_inside_an_arc_is_warned_of() {
+        let angles: Vec<f64> = (0..100).chain(160..260).map(|d| f64::from(d).to_radians()).collect();
+        let (_, s) = scan(&angles, 0.0, Redundancy::Auto).unwrap();
+        assert_eq!(s.warnings, ["rays are missing: another gap of 61.0 degrees is inside the arc"]);
+        assert!(s.reason.ends_with(&s.warnings[0]));
+        let (_, s) = scan(&steps(110, 2f64.to_radians()), 0.0, Redundancy::Auto).unwrap();
+        assert!(s.warnings.is_empty());
     }
 
     #[test]
