@@ -127,9 +127,12 @@ __device__ void projected(int n, const T *b, const T *x, const T *y, T lambda, T
     }
 }
 
-// Eigenvalues of a symmetric matrix (destroyed) by cyclic Jacobi rotations, ascending into `values`.
+// Makes a symmetric matrix diagonal by cyclic Jacobi rotations; row k of `vectors`, where it is given, becomes the eigenvector of
+// the diagonal element k.
 template <class T>
-__device__ void jacobi_eigenvalues(int n, T *c, T *values) {
+__device__ void jacobi(int n, T *c, T *vectors) {
+  if (vectors)
+    for (int i = 0; i < n * n; ++i) vectors[i] = i % (n + 1) == 0 ? T(1) : T(0);
   for (int sweep = 0; sweep < 30; ++sweep) {
     T off = T(0), diagonal = T(0);
     for (int i = 0; i < n; ++i) {
@@ -155,8 +158,19 @@ __device__ void jacobi_eigenvalues(int n, T *c, T *values) {
           c[p * n + i] = co * u - si * v;
           c[q * n + i] = si * u + co * v;
         }
+        for (int i = 0; vectors && i < n; ++i) {
+          T u = vectors[p * n + i], v = vectors[q * n + i];
+          vectors[p * n + i] = co * u - si * v;
+          vectors[q * n + i] = si * u + co * v;
+        }
       }
   }
+}
+
+// Eigenvalues of a symmetric matrix (destroyed), ascending into `values`.
+template <class T>
+__device__ void jacobi_eigenvalues(int n, T *c, T *values) {
+  jacobi<T>(n, c, nullptr);
   for (int i = 0; i < n; ++i) {
     T v = c[i * n + i];
     int j = i;

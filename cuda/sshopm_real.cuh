@@ -76,6 +76,17 @@ struct Real<double> {
 template <class T>
 __device__ __forceinline__ bool is_finite(T v) { return v - v == T(0); }
 
+// Up to this times norm times residual, the square of an eigenvalue of the projected Hessian may be that of a degenerate pair
+// nearby, see sshopm/cpu/top.rs.
+template <class T>
+__device__ __forceinline__ T uncertainty(int order) {
+  const T m = T(order);
+  return T(18) * sqrt(m * (m - T(1)) * (m - T(2)) * T(1.0 / 6.0)) / m;
+}
+// Directions in the plane of two eigenvectors in which a form is sampled: a prime number, so that a form of any order shows its
+// lobes. Distances are 2^FIRST_DISTANCE to 2^-1.
+constexpr int DIRECTIONS = 29, FIRST_DISTANCE = -10;
+
 // Typed view of a device address in a parameter struct.
 template <class T>
 __device__ __forceinline__ T *address(uint64_t a) { return reinterpret_cast<T *>(a); }

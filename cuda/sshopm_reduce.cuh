@@ -51,6 +51,39 @@ __device__ __forceinline__ void hessian_eigenvalues(const Entries &a, T lambda, 
   *high = mean + radius;
 }
 
+// Whether a form has a local maximum at (x, y, z), a pair to `residual`, as far as its type can tell: sampled where the projected
+// Hessian does not say so. Eigenvalues of that above -flat count as 0. Rare, and kept out of the registers of the iterations.
+template <int M, class T>
+__device__ __noinline__ bool is_top(const T *entries, T x, T y, T z, T residual, T norm, T flat) {
+  T b[6], g[3], u[3], w[3];
+  form_matrix<M>(entries, x, y, z, b);
+  form_vector<M>(entries, x, y, z, g);
+  const T value = fma(x, g[0], fma(y, g[1], z * g[2]));
+  tangent_basis(x, y, z, u, w);
+  const T h11 = quadratic(b, u, u), h12 = quadratic(b, u, w), h22 = quadratic(b, w, w), d = T(0.5) * (h11 - h22);
+  const T low = T(M - 1) * (T(0.5) * (h11 + h22) - sqrt(fma(d, d, h12 * h12))) - value;
+  const bool plane = low >= -flat;
+  // The angle of the eigenvector of the larger eigenvalue.
+  const T first = T(0.5) * atan2(h12, d);
+  const int directions = plane ? DIRECTIONS : 2;
+  for (int k = 0; k < directions; ++k) {
+    T s, c;
+    sincos(first + T(6.283185307179586) * T(k) / T(directions), &s, &c);
+    T h = T(1.0 / (1 << -FIRST_DISTANCE));
+    for (int e = FIRST_DISTANCE; e < 0; ++e, h += h) {
+      const T px = fma(h, fma(c, u[0], s * w[0]), x), py = fma(h, fma(c, u[1], s * w[1]), y),
+              pz = fma(h, fma(c, u[2], s * w[2]), z);
+      const T scale = T(1) / sqrt(fma(px, px, fma(py, py, pz * pz)));
+      form_vector<M>(entries, px * scale, py * scale, pz * scale, g);
+      const T rise = fma(px, g[0], fma(py, g[1], pz * g[2])) * scale - value;
+      const T doubt = fma(T(64) * Real<T>::epsilon, norm, T(2 * M) * residual * h);
+      if (rise > doubt) return false;
+      if (rise < -doubt) break;
+    }
+  }
+  return true;
+}
+
 // Canonical sign of (value, x): odd order makes the value positive; otherwise, and where an odd value is zero, the
 // component of largest magnitude is positive (the first of those within 1e-6 of the largest).
 template <class T>
@@ -225,13 +258,17 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
     // A minimum found as a maximum of -A, and the other member of an odd pair, turn the Hessian's sign.
     bool turned = (scale < T(0)) != (!EVEN && flip);
     T least = fmin(fabs(low), fabs(high));
-    const bool is_top = high <= number[DEGENERACY] * norm;
+    const T flat = number[DEGENERACY] * norm, residual = sqrt(mine.residual);
+    const T doubtful = fmax(flat, sqrt(uncertainty<T>(M) * norm * residual));
+    const bool saddles = (p.keep_classes >> PURLIN_LAUNCH_PAIR_UNSTABLE) & 1;
+    bool kept = saddles || high < -doubtful;
+    if (!kept && high <= flat) kept = is_top<M>(slot, mine.x, mine.y, mine.z, residual, norm, doubtful);
     bool low_negative = low < T(0), high_negative = high < T(0);
     if (turned) {
       low_negative = high > T(0);
       high_negative = low > T(0);
     }
-    mine.kind = class_of(least <= number[DEGENERACY] * norm, low_negative, high_negative);
+    mine.kind = class_of(least <= flat, low_negative, high_negative);
     T unit = turned ? -fabs(scale) : fabs(scale);
     mine.low = (turned ? high : low) * unit;
     mine.high = (turned ? low : high) * unit;
@@ -241,9 +278,8 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
       mine.z = -mine.z;
     }
     mine.value *= !EVEN && flip ? -scale : scale;
-    mine.residual = sqrt(mine.residual) * fabs(scale);
-    const bool saddles = (p.keep_classes >> PURLIN_LAUNCH_PAIR_UNSTABLE) & 1;
-    alive = ((p.keep_classes >> mine.kind) & 1) && (saddles || is_top);
+    mine.residual = residual * fabs(scale);
+    alive = ((p.keep_classes >> mine.kind) & 1) && kept;
   }
   int status = found > 0 ? PURLIN_LAUNCH_TENSOR_OK : PURLIN_LAUNCH_TENSOR_NO_PAIR;
   // With all places for distinct ends taken, others may have been left out.

@@ -143,6 +143,56 @@ __device__ int classify_pair(const Packed<T> &form, T lambda, const T *x, T norm
   return class_of(degenerate, negative > 0, negative == n - 1);
 }
 
+// As is_top: whether `sign` times a form has a local maximum at x. At most MOST_FLAT flat eigenvectors are combined.
+template <class T>
+__device__ __noinline__ bool is_top_n(const Packed<T> &form, const T *x, T sign, T residual, T norm, T flat) {
+  constexpr int MOST_FLAT = 8;
+  const int n = form.dimension;
+  if (n == 1) return true;
+  T b[MAX_N * MAX_N], basis[MAX_N * MAX_N], y[MAX_N], at[MAX_N];
+  packed_matrix(form, x, b);
+  multiply_n(n, b, x, y);
+  const T value = dot_n(n, x, y), k = T(form.order - 1);
+  // The direction x itself gets an eigenvalue below all others.
+  projected(n, b, x, y, value, sign * k, -sign * value, T(-4) * T(form.order) * norm, b);
+  jacobi(n, b, basis);
+  int count = 0;
+  for (int e = 0; e < n; ++e) {
+    if (b[e * n + e] < -flat || count == MOST_FLAT) continue;
+    for (int i = 0; i < n; ++i) {
+      const T swap = basis[count * n + i];
+      basis[count * n + i] = basis[e * n + i];
+      basis[e * n + i] = swap;
+    }
+    ++count;
+  }
+  const bool plane = count > 1;
+  const int planes = plane ? count * (count - 1) / 2 : count, directions = plane ? DIRECTIONS : 2;
+  int p = 0, q = plane ? 1 : 0;
+  for (int which = 0; which < planes; ++which) {
+    for (int d = 0; d < directions; ++d) {
+      T s = T(0), c = d == 0 ? T(1) : T(-1);
+      if (plane) sincos(T(6.283185307179586) * T(d) / T(DIRECTIONS), &s, &c);
+      T h = T(1.0 / (1 << -FIRST_DISTANCE));
+      for (int e = FIRST_DISTANCE; e < 0; ++e, h += h) {
+        for (int i = 0; i < n; ++i) at[i] = fma(h, fma(c, basis[p * n + i], s * basis[q * n + i]), x[i]);
+        const T scale = T(1) / sqrt(dot_n(n, at, at));
+        for (int i = 0; i < n; ++i) at[i] *= scale;
+        packed_vector(form, at, y);
+        const T rise = sign * (dot_n(n, at, y) - value);
+        const T doubt = fma(T(64) * Real<T>::epsilon, norm, T(2 * form.order) * residual * h);
+        if (rise > doubt) return false;
+        if (rise < -doubt) break;
+      }
+    }
+    if (++q >= count) {
+      ++p;
+      q = p + 1;
+    }
+  }
+  return true;
+}
+
 template <class T>
 __device__ void write_absent_n(const purlin_sshopm_params &p, int64_t row, int from) {
   const int n = p.dimension;
@@ -203,7 +253,11 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     const T sign = flip ? T(-1) : T(1);
     for (int c = 0; c < n; ++c) x[c] = sign * s.vector[static_cast<int64_t>(f.start) * n + c];
     const T value = s.even ? s.scaled(f.start) : sign * s.scaled(f.start);
-    int kind = classify_pair(form, value, x, norm, T(p.degeneracy), eigenvalues + i * n);
+    const T residual = s.residual[f.start] * s.scale, flat = T(p.degeneracy) * norm;
+    const T doubtful = fmax(flat, sqrt(uncertainty<T>(p.order) * norm * residual));
+    // Newton's ends are as exact as rounding allows: there what may be 0 is taken for 0.
+    const T least = norm > T(0) && p.method == PURLIN_LAUNCH_NEWTON ? doubtful / norm : T(p.degeneracy);
+    int kind = classify_pair(form, value, x, norm, least, eigenvalues + i * n);
     // A single direction is a maximum and a minimum: it is called what is sought.
     if (n == 1)
       kind = (p.goal == PURLIN_LAUNCH_MINIMA) != (flip && !s.even) ? PURLIN_LAUNCH_PAIR_POSITIVE_STABLE
@@ -217,7 +271,13 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     const bool saddles = (p.keep_classes >> PURLIN_LAUNCH_PAIR_UNSTABLE) & 1;
     const bool turned = (p.goal == PURLIN_LAUNCH_MINIMA) != (flip && !s.even);
     const T high = n == 1 ? T(0) : turned ? -eigenvalues[i * n] : eigenvalues[i * n + n - 2];
-    const bool kept = ((p.keep_classes >> kind) & 1) && (saddles || high <= T(p.degeneracy) * norm);
+    bool kept = saddles || high < -doubtful || n == 1;
+    if (!kept && high <= flat) {
+      for (int c = 0; c < n; ++c) x[c] = s.vector[static_cast<int64_t>(f.start) * n + c];
+      const T sign = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
+      kept = is_top_n(form, x, sign, residual, norm, doubtful);
+    }
+    kept = kept && ((p.keep_classes >> kind) & 1);
     f.kind = kind | (flip ? FLIP : 0) | (kept ? 0 : DEAD);
   }
   __syncthreads();

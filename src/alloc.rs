@@ -2,13 +2,17 @@
 //! host program when memory runs out.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::backend::memory::{Budget, Charge};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
 thread_local! {
     static IS_REFUSABLE: Cell<bool> = const { Cell::new(false) };
+    /// Bytes that the buffers of a [`limited`] function may still take, and the limit that its messages name.
+    static LEFT: Cell<Option<(u64, Option<u64>)>> = const { Cell::new(None) };
 }
 
 /// Whether more than half of the allocator's reserve is in use.
@@ -36,6 +40,39 @@ pub(crate) fn note_reserve(is_low: bool) {
     RESERVE_IS_LOW.store(is_low, Ordering::Relaxed);
 }
 
+/// Runs `make`, whose buffers, those of this thread and of this module, must fit what is available in `budget`: the first that
+/// does not fit is refused before it is allocated. Returns their bytes as a charge, which belongs beside the buffers.
+///
+/// # Errors
+/// Those of `make`; [`Error::OutOfMemory`] with the limit.
+pub fn limited<R>(budget: &Arc<Budget>, make: impl FnOnce() -> Result<R>) -> Result<(R, Charge)> {
+    /// Ends the limit also where `make` unwinds.
+    struct Before(Option<(u64, Option<u64>)>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            LEFT.set(self.0);
+        }
+    }
+    let available = budget.available();
+    let before = Before(LEFT.replace(Some((available, budget.limit()))));
+    let made = make()?;
+    let left = LEFT.get().map_or(available, |l| l.0);
+    drop(before);
+    let bytes = usize::try_from(available.saturating_sub(left)).unwrap_or(usize::MAX);
+    Ok((made, budget.charge_host("buffers", bytes)?))
+}
+
+/// Takes the bytes of a buffer from what is left to a [`limited`] function.
+#[inline]
+fn take(what: &'static str, bytes: usize) -> Result<()> {
+    if let Some((left, limit)) = LEFT.get() {
+        let bytes = to_u64(bytes);
+        let left = left.checked_sub(bytes).ok_or(Error::OutOfMemory { what, bytes, limit })?;
+        LEFT.set(Some((left, limit)));
+    }
+    Ok(())
+}
+
 /// Refuses while the reserve is low, unless the system has memory again.
 #[inline]
 fn check_reserve(what: &'static str, bytes: usize) -> Result<()> {
@@ -49,6 +86,7 @@ fn check_reserve(what: &'static str, bytes: usize) -> Result<()> {
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>());
+    take(what, bytes)?;
     fault_point(what, bytes)?;
     check_reserve(what, bytes)?;
     let mut v = Vec::new();
@@ -117,5 +155,17 @@ mod tests {
     fn filled_is_full() {
         assert_eq!(filled("test", 3, 7u8).unwrap(), [7, 7, 7]);
         assert!(filled("test", 0, 7u8).unwrap().is_empty());
+    }
+
+    #[test]
+    fn buffers_of_a_limited_function_fit_the_budget() {
+        let budget = Budget::new(100);
+        let (made, charge) = limited(&budget, || Ok((filled("a", 5, 1u64)?, filled("b", 5, 1u64)?))).unwrap();
+        assert_eq!((made.0.len(), budget.used()), (5, 80));
+        let e = limited(&budget, || filled("c", 3, 1u64)).map(|_| ()).unwrap_err();
+        assert_eq!(e, Error::OutOfMemory { what: "c", bytes: 24, limit: Some(100) });
+        drop(charge);
+        assert_eq!(budget.used(), 0);
+        assert!(filled("d", 1000, 1u64).is_ok());
     }
 }

@@ -155,7 +155,8 @@ pub fn peaks(
         }
     };
     with_real!(input.dtype(), "input", T => {
-        let (plan, raised) = context.pool().run(|| plan::<T>(order, options, most))?;
+        let ((plan, raised), _charge) =
+            context.pool().run(|| alloc::limited(context.host_budget(), || plan::<T>(order, options, most)))?;
         let form = match options.format {
             PeaksFormat::UnitValue => PeakForm::UnitValue,
             PeaksFormat::Mrtrix => PeakForm::Scaled,

@@ -221,6 +221,7 @@ impl<T: Vectorised> Search<T> {
             multinomials,
             identity,
             missing: T::from_f64(f64::NAN),
+            unfinished_only: true,
         };
         Ok(Self { plan, pairs, starts, max_starts, raised, seed: options.seed, count })
     }

@@ -10,6 +10,7 @@ pub mod algorithm;
 mod all;
 pub mod cpu;
 pub mod gpu;
+mod jacobi;
 pub mod options;
 pub mod plan;
 mod product;
@@ -24,6 +25,7 @@ pub use options::{
 pub use product::{classify, product};
 pub use starts::starts;
 
+use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::cpu::simd::Vectorised;
 use crate::backend::gpu::GpuStream;
@@ -99,7 +101,8 @@ fn solve_typed<T: Vectorised>(
 ) -> Result<Info> {
     // A small array, which is checked and normalised on the host.
     let starts = HostInput::optional(queue, "starts", starts)?;
-    let (plan, raised) = resolve::resolve::<T>(shape, options, starts.as_deref(), pairs)?;
+    let ((plan, raised), _charge) =
+        alloc::limited(context.host_budget(), || resolve::resolve::<T>(shape, options, starts.as_deref(), pairs))?;
     let count = tensors.dims()[1];
     let mut outputs = Outputs { results, peaks: None };
     algorithm::check_outputs(context, &plan, count, &outputs)?;
@@ -107,15 +110,16 @@ fn solve_typed<T: Vectorised>(
     Ok(Info { tolerance_raised: raised, ..info })
 }
 
-/// What works on tiles of a plan: the GPU, or the CPU for shapes that the GPU cannot take.
+/// What works on tiles of at most `count` tensors of a plan: the GPU, or the CPU for shapes that the GPU cannot take.
 pub(crate) fn ops<'a, T: Vectorised>(
     context: &'a Context,
     queue: Option<&'a GpuStream>,
     plan: &plan::Plan<T>,
+    count: usize,
 ) -> Result<Box<dyn algorithm::SshopmOps<T> + 'a>> {
     match (context.backend(), queue) {
         (Backend::Gpu(gpu), Some(queue)) if gpu::obstacle(plan).is_none() => Ok(Box::new(gpu::GpuOps::new(gpu, queue))),
-        _ => Ok(Box::new(cpu::CpuOps::new(context, plan)?)),
+        _ => Ok(Box::new(cpu::CpuOps::for_tiles(context, plan, count)?)),
     }
 }
 

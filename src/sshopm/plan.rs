@@ -129,6 +129,8 @@ pub struct Plan<T> {
     pub identity: Vec<T>,
     /// What rows beyond the count hold: NaN, or 0.
     pub missing: T,
+    /// Whether the rows of starts that converged need not be written: who calls has filled the status of all of them.
+    pub unfinished_only: bool,
 }
 
 impl<T: Real> Plan<T> {

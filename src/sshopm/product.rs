@@ -83,18 +83,23 @@ fn run<T: Vectorised>(
     if call.batch == 0 || call.count == 0 {
         return Ok(());
     }
-    let batch = Batch::<T>::new(context, call.shape, call.count)?;
+    let budget = context.host_budget();
+    let (batch, _charge) = alloc::limited(budget, || Batch::<T>::new(context, call.shape, call.count))?;
     let entries = call.tensors.view::<T>("tensors")?;
     let vectors = call.vectors.view::<T>("vectors")?;
     let values = values.map(|v| v.view::<T>("values")).transpose()?;
     let size = size_product("products", call.count, task.size(n))?;
-    let tile = (TILE_BYTES / (size * size_of::<T>()).max(1)).clamp(1, call.batch);
     let own = call.vectors.dims().len() == 3;
-    let room = |k: usize| alloc::filled("tile", k, T::ZERO);
-    let mut a = room(packed * tile)?;
-    let mut x = room(n * call.count * if own { tile } else { 1 })?;
-    let mut lambda = room(if values.is_some() { call.count * tile } else { 0 })?;
-    let mut out = room(size * tile)?;
+    let listed = n * call.count;
+    let each = size + packed + if own { listed } else { 0 } + if values.is_some() { call.count } else { 0 };
+    let available = usize::try_from(budget.available() / 2).unwrap_or(usize::MAX);
+    let room = (TILE_BYTES / size.max(1)).min(available / each) / size_of::<T>();
+    let tile = room.clamp(1, call.batch);
+    let array = |k: usize| alloc::filled("tile", k, T::ZERO);
+    let ((mut a, mut x, mut lambda, mut out), _tile) = alloc::limited(budget, || {
+        let lambda = array(if values.is_some() { call.count * tile } else { 0 })?;
+        Ok((array(packed * tile)?, array(listed * if own { tile } else { 1 })?, lambda, array(size * tile)?))
+    })?;
     if !own {
         gather(&vectors, 0, &mut x);
     }

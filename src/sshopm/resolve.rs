@@ -129,6 +129,7 @@ pub fn resolve<T: Real>(
         multinomials,
         identity,
         missing: T::from_f64(f64::NAN),
+        unfinished_only: false,
     };
     Ok((plan, was_raised))
 }

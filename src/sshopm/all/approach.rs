@@ -1,13 +1,12 @@
 //! Newton steps of minimum norm, in f64 and for one point: near a continuum of eigenvectors the Hessian is singular along it,
 //! and a step across it is all that is needed.
 
-use faer::Mat;
-
 use crate::alloc;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scalar::Real;
 use crate::shape::product;
 use crate::sshopm::cpu::load::{exponent_of, power_of_two_times as scale};
+use crate::sshopm::jacobi::{jacobi, projected};
 use crate::tensor::Symmetric;
 use crate::tensor::symmetric::Monomials;
 
@@ -17,6 +16,8 @@ const STEPS: usize = 60;
 const FLAT: f64 = 1e-6;
 /// Power steps towards a maximum or a minimum.
 const POWER_STEPS: usize = 200;
+/// Steps without a residual of half the least before, after which there is no hope.
+const PATIENCE: usize = 15;
 /// Longest step.
 const LONGEST: f64 = 0.5;
 
@@ -38,16 +39,63 @@ pub(super) struct Approach {
     /// The power of two that the entries, which are not all 0, were divided by: squares of what is computed of them neither overflow nor vanish.
     exponent: i32,
     /// Exponents, n a monomial.
-    exponents: Vec<i32>,
+    exponents: Vec<u32>,
     /// Entry times multinomial coefficient over m (m - 1).
     weights: Vec<f64>,
+}
+
+/// Memory for one point. Matrices are n x n.
+struct Work {
+    n: usize,
+    data: Vec<f64>,
+    /// x_i^k at `[i * (m + 1) + k]`.
+    powers: Vec<f64>,
+}
+
+/// The arrays of [`Work`].
+struct Arrays<'a> {
+    /// The point, with norm 1.
+    x: &'a mut [f64],
+    /// A x^(m-1).
+    y: &'a mut [f64],
+    /// A step.
+    step: &'a mut [f64],
+    /// A x^(m-2).
+    b: &'a mut [f64],
+    /// The projected Hessian; after [`jacobi`] its eigenvalues are on the diagonal.
+    h: &'a mut [f64],
+    /// Eigenvectors, one a row.
+    vectors: &'a mut [f64],
+    powers: &'a mut [f64],
+}
+
+impl Work {
+    fn new(shape: Symmetric) -> Result<Self> {
+        let n = shape.dimension;
+        let size = product("start vectors", n, 3)?.saturating_add(product("start vectors", n, 3 * n)?);
+        Ok(Self {
+            n,
+            data: alloc::filled("start vectors", size, 0.0)?,
+            powers: alloc::filled("start vectors", product("start vectors", n, shape.order + 1)?, 0.0)?,
+        })
+    }
+
+    fn arrays(&mut self) -> Arrays<'_> {
+        let n = self.n;
+        let (x, rest) = self.data.split_at_mut(n);
+        let (y, rest) = rest.split_at_mut(n);
+        let (step, rest) = rest.split_at_mut(n);
+        let (b, rest) = rest.split_at_mut(n * n);
+        let (h, vectors) = rest.split_at_mut(n * n);
+        Arrays { x, y, step, b, h, vectors, powers: &mut self.powers }
+    }
 }
 
 impl Approach {
     /// The polynomial of packed entries.
     pub(super) fn new<T: Real>(shape: Symmetric, a: &[T], multinomials: &[T]) -> Result<Self> {
         let n = shape.dimension;
-        let mut exponents = alloc::filled("exponents", product("exponents", a.len(), n)?, 0i32)?;
+        let mut exponents = alloc::filled("exponents", product("exponents", a.len(), n)?, 0u32)?;
         let mut weights = alloc::with_capacity("exponents", a.len())?;
         let mut walk = Monomials::new(shape)?;
         let pairs = (shape.order * (shape.order - 1)) as f64;
@@ -61,69 +109,100 @@ impl Approach {
         Ok(Self { shape, exponent, exponents, weights })
     }
 
-    /// A x^(m-2).
-    fn matrix(&self, x: &[f64]) -> Mat<f64> {
-        let n = self.shape.dimension;
-        let mut b = Mat::<f64>::zeros(n, n);
+    /// A x^(m-2), A x^(m-1) and A x^m, which is returned.
+    fn evaluate(&self, at: &mut Arrays<'_>) -> f64 {
+        let Symmetric { order: m, dimension: n } = self.shape;
+        for (x, powers) in at.x.iter().zip(at.powers.chunks_exact_mut(m + 1)) {
+            let mut power = 1.0;
+            for p in powers {
+                *p = power;
+                power *= x;
+            }
+        }
+        at.b.fill(0.0);
+        let powers = &*at.powers;
         for (k, weight) in self.exponents.chunks_exact(n).zip(&self.weights) {
-            for i in 0..n {
+            for i in (0..n).filter(|i| k[*i] > 0) {
                 for j in 0..=i {
                     // Ordered pairs of positions that hold i and j.
-                    let count = f64::from(k[i]) * (f64::from(k[j]) - if i == j { 1.0 } else { 0.0 });
-                    if count == 0.0 {
+                    let count = k[i] * (k[j] - u32::from(i == j && k[j] > 0));
+                    if count == 0 {
                         continue;
                     }
-                    let power = |l: usize| x[l].powi(k[l] - i32::from(l == i) - i32::from(l == j));
-                    b[(i, j)] += weight * count * (0..n).map(power).product::<f64>();
+                    let mut term = weight * f64::from(count);
+                    for (l, (k, powers)) in k.iter().zip(powers.chunks_exact(m + 1)).enumerate() {
+                        let less = u32::from(l == i) + u32::from(l == j);
+                        term *= powers[(k - less) as usize];
+                    }
+                    at.b[i * n + j] += term;
                 }
             }
         }
         for i in 0..n {
             for j in 0..i {
-                b[(j, i)] = b[(i, j)];
+                at.b[j * n + i] = at.b[i * n + j];
             }
         }
-        b
+        for (y, row) in at.y.iter_mut().zip(at.b.chunks_exact(n)) {
+            *y = dot(row, at.x);
+        }
+        dot(at.x, at.y)
+    }
+
+    /// Eigenvalues and eigenvectors of P ((m-1) B - lambda I) P with P = I - x x', B = A x^(m-2): x itself has the
+    /// eigenvalue 0.
+    fn decompose(&self, at: &mut Arrays<'_>, lambda: f64) {
+        let (n, k) = (self.shape.dimension, (self.shape.order - 1) as f64);
+        let (x, y) = (&*at.x, &*at.y);
+        for i in 0..n {
+            for j in 0..n {
+                at.h[i * n + j] = projected(at.b[i * n + j], (x, y, lambda), k, 0.0, (i, j));
+            }
+        }
+        jacobi(n, at.h, at.vectors);
     }
 
     /// Moves x by `length` times `direction`, then towards an eigenvector until the residual is at most `floor`.
     pub(super) fn run<T: Real>(&self, x: &mut [T], (direction, length): (&[f64], f64), floor: f64) -> Result<()> {
         let n = self.shape.dimension;
         let floor = scale(floor, -self.exponent);
-        let mut p = alloc::filled("start vectors", n, 0.0)?;
-        for (p, (x, d)) in p.iter_mut().zip(x.iter().zip(direction)) {
+        let mut work = Work::new(self.shape)?;
+        let mut at = work.arrays();
+        for (p, (x, d)) in at.x.iter_mut().zip(x.iter().zip(direction)) {
             *p = x.to_f64() + length * d;
         }
-        normalise(&mut p);
+        normalise(at.x);
+        let (mut bound, mut patience) = (f64::INFINITY, PATIENCE);
         for _ in 0..STEPS {
-            let b = self.matrix(&p);
-            let (lambda, y) = self.product(&b, &p)?;
-            let r = |i: usize| y[i] - lambda * p[i];
-            if norm_of(n, r) <= floor {
+            let lambda = self.evaluate(&mut at);
+            let residual = at.residual(lambda);
+            if residual < bound {
+                (bound, patience) = (0.5 * residual, PATIENCE);
+            }
+            patience -= 1;
+            if residual <= floor || patience == 0 {
                 break;
             }
-            let h = self.hessian(&b, &p, (lambda, &y));
-            let decomposition = h
-                .self_adjoint_eigen(faer::Side::Lower)
-                .map_err(|_| Error::Numerical("the symmetric eigensolver did not converge".into()))?;
-            let (values, vectors) = (decomposition.S().column_vector(), decomposition.U());
-            let largest = (0..n).fold(0.0f64, |m, e| m.max(values[e].abs()));
-            let mut step = alloc::filled("start vectors", n, 0.0)?;
-            for e in (0..n).filter(|e| values[*e].abs() > FLAT * largest) {
-                let share = (0..n).map(|i| vectors[(i, e)] * r(i)).sum::<f64>() / values[e];
-                step.iter_mut().enumerate().for_each(|(i, d)| *d -= share * vectors[(i, e)]);
+            self.decompose(&mut at, lambda);
+            let largest = (0..n).fold(0.0f64, |m, e| m.max(at.h[e * n + e].abs()));
+            at.step.fill(0.0);
+            for (e, vector) in at.vectors.chunks_exact(n).enumerate() {
+                let value = at.h[e * n + e];
+                if value.abs() > FLAT * largest {
+                    let r = |i: usize| at.y[i] - lambda * at.x[i];
+                    let share = (0..n).map(|i| vector[i] * r(i)).sum::<f64>() / value;
+                    at.step.iter_mut().zip(vector).for_each(|(d, v)| *d -= share * v);
+                }
             }
-            let size = step.iter().map(|d| d * d).sum::<f64>().sqrt();
+            let size = dot(at.step, at.step).sqrt();
             if size == 0.0 || !size.is_finite() {
                 break;
             }
             let scale = (LONGEST / size).min(1.0);
-            p.iter_mut().zip(&step).for_each(|(p, d)| *p += scale * d);
-            normalise(&mut p);
+            at.x.iter_mut().zip(&*at.step).for_each(|(p, d)| *p += scale * d);
+            normalise(at.x);
         }
-        for (x, p) in x.iter_mut().zip(&p) {
-            *x = T::from_f64(*p);
-        }
+        x.iter_mut().zip(&*at.x).for_each(|(x, p)| *x = T::from_f64(*p));
         Ok(())
     }
 
@@ -133,68 +212,55 @@ impl Approach {
         let n = self.shape.dimension;
         let k = (self.shape.order - 1) as f64;
         let direction = if down { -1.0 } else { 1.0 };
-        let mut p = alloc::filled("start vectors", n, 0.0)?;
-        p.iter_mut().zip(x.iter()).for_each(|(p, x)| *p = x.to_f64());
-        normalise(&mut p);
+        let mut work = Work::new(self.shape)?;
+        let mut at = work.arrays();
+        at.x.iter_mut().zip(x.iter()).for_each(|(p, x)| *p = x.to_f64());
+        normalise(at.x);
         for _ in 0..POWER_STEPS {
-            let b = self.matrix(&p);
-            let (_, y) = self.product(&b, &p)?;
+            self.evaluate(&mut at);
             // The largest row sum bounds every eigenvalue of A x^(m-2).
-            let bound = (0..n).map(|i| (0..n).map(|j| b[(i, j)].abs()).sum::<f64>()).fold(0.0, f64::max);
-            p.iter_mut().zip(&y).for_each(|(p, y)| *p = direction * y + k * bound * *p);
-            normalise(&mut p);
-            if p.iter().any(|c| !c.is_finite()) {
+            let bound = at.b.chunks_exact(n).map(|row| row.iter().map(|b| b.abs()).sum::<f64>()).fold(0.0, f64::max);
+            at.x.iter_mut().zip(&*at.y).for_each(|(p, y)| *p = direction * y + k * bound * *p);
+            normalise(at.x);
+            if at.x.iter().any(|c| !c.is_finite()) {
                 return Ok(());
             }
         }
-        x.iter_mut().zip(&p).for_each(|(x, p)| *x = T::from_f64(*p));
+        x.iter_mut().zip(&*at.x).for_each(|(x, p)| *x = T::from_f64(*p));
         Ok(())
-    }
-
-    /// lambda and A x^(m-1) at x, from A x^(m-2).
-    fn product(&self, b: &Mat<f64>, x: &[f64]) -> Result<(f64, Vec<f64>)> {
-        let n = self.shape.dimension;
-        let mut y = alloc::filled("start vectors", n, 0.0)?;
-        y.iter_mut().enumerate().for_each(|(i, y)| *y = (0..n).map(|j| b[(i, j)] * x[j]).sum());
-        Ok((x.iter().zip(&y).map(|(x, y)| x * y).sum(), y))
-    }
-
-    /// P ((m-1) B - lambda I) P with P = I - x x', B = A x^(m-2): x itself has the eigenvalue 0.
-    fn hessian(&self, b: &Mat<f64>, x: &[f64], (lambda, y): (f64, &[f64])) -> Mat<f64> {
-        let (n, k) = (self.shape.dimension, (self.shape.order - 1) as f64);
-        Mat::from_fn(n, n, |i, j| {
-            let inner = b[(i, j)] - x[i] * y[j] - y[i] * x[j] + lambda * x[i] * x[j];
-            k * inner - lambda * (f64::from(u8::from(i == j)) - x[i] * x[j])
-        })
     }
 
     /// What is at x, which need not have norm 1.
     pub(super) fn ending<T: Real>(&self, x: &[T]) -> Result<Ending> {
         let n = self.shape.dimension;
-        let mut p = alloc::filled("start vectors", n, 0.0)?;
-        p.iter_mut().zip(x).for_each(|(p, x)| *p = x.to_f64());
-        normalise(&mut p);
-        let b = self.matrix(&p);
-        let (lambda, y) = self.product(&b, &p)?;
-        let residual = norm_of(n, |i| y[i] - lambda * p[i]);
-        let decomposition = self
-            .hessian(&b, &p, (lambda, &y))
-            .self_adjoint_eigen(faer::Side::Lower)
-            .map_err(|_| Error::Numerical("the symmetric eigensolver did not converge".into()))?;
-        let (values, vectors) = (decomposition.S().column_vector(), decomposition.U());
+        let mut work = Work::new(self.shape)?;
+        let mut at = work.arrays();
+        at.x.iter_mut().zip(x).for_each(|(p, x)| *p = x.to_f64());
+        normalise(at.x);
+        let lambda = self.evaluate(&mut at);
+        let residual = at.residual(lambda);
+        self.decompose(&mut at, lambda);
         // All but that of x.
-        let along = |e: usize| (0..n).map(|i| vectors[(i, e)] * p[i]).sum::<f64>().abs();
+        let along = |e: usize| dot(&at.vectors[e * n..(e + 1) * n], at.x).abs();
         let own = (1..n).fold(0, |best, e| if along(e) > along(best) { e } else { best });
         let mut hessian = alloc::with_capacity("start vectors", n)?;
-        hessian.extend((0..n).filter(|e| *e != own).map(|e| scale(values[e], self.exponent)));
+        hessian.extend((0..n).filter(|e| *e != own).map(|e| scale(at.h[e * n + e], self.exponent)));
+        hessian.sort_unstable_by(f64::total_cmp);
+        let x = alloc::copied("start vectors", at.x)?;
         let up = |x: f64| scale(x, self.exponent);
-        Ok(Ending { lambda: up(lambda), residual: up(residual), x: p, hessian })
+        Ok(Ending { lambda: up(lambda), residual: up(residual), x, hessian })
     }
 }
 
-/// The length of a vector.
-fn norm_of(n: usize, r: impl Fn(usize) -> f64) -> f64 {
-    (0..n).map(|i| r(i) * r(i)).sum::<f64>().sqrt()
+impl Arrays<'_> {
+    /// |A x^(m-1) - lambda x|.
+    fn residual(&self, lambda: f64) -> f64 {
+        self.x.iter().zip(&*self.y).map(|(x, y)| (y - lambda * x).powi(2)).sum::<f64>().sqrt()
+    }
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 fn normalise(x: &mut [f64]) {

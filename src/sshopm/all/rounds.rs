@@ -10,7 +10,8 @@ use crate::backend::cpu::simd::Vectorised;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::shape::{to_i64, to_u64};
-use crate::sshopm::algorithm::row_sizes;
+use crate::sshopm::algorithm::{SshopmOps as _, row_sizes};
+use crate::sshopm::cpu::CpuOps;
 use crate::sshopm::cpu::tensor::draw;
 use crate::sshopm::options::{Goal, StartKind, StartStatus};
 use crate::sshopm::plan::{Counts, Iteration, RowBuffers, SignRule, Starts, Tile};
@@ -19,6 +20,24 @@ use crate::sshopm::resolve::chord2;
 /// How far a start that ended without a pair is moved before each trial: a length relative to the radius. Towards a
 /// continuum of eigenvectors the steps of minimum norm go on from where the Newton steps stopped.
 const MOVES: [f64; 4] = [0.0, 0.02, 0.1, 0.5];
+
+/// How far a start whose Newton steps went round in circles is moved at first. Where it went says nothing of the pairs: it
+/// starts again far from there.
+const FAR: f64 = 1.0;
+/// Trials of such starts before the steps of minimum norm.
+const FAR_TRIALS: u64 = 3;
+/// An eigenvalue of the projected Hessian below this, relative to the largest magnitude, or a residual below this times the
+/// Frobenius norm may be the sign of a continuum nearby.
+const NEAR: f64 = 1e-3;
+
+/// Vectors of starts that ended without a pair.
+#[derive(Default)]
+struct Unfinished<T> {
+    /// n components each.
+    x: Vec<T>,
+    /// Whether one of them ended at a singular Hessian, or left the numbers of its type.
+    is_singular: bool,
+}
 
 /// The tensor that is searched, and what was found.
 pub(super) struct OneTensor<'a, T> {
@@ -51,6 +70,16 @@ impl Ended {
     }
 }
 
+/// Moves the unit vector x by `length` times `direction` and back to the sphere; `direction` is overwritten.
+fn move_by<T: Vectorised>(x: &mut [T], direction: &mut [f64], length: f64) {
+    direction.iter_mut().zip(&*x).for_each(|(d, x)| *d = length * *d + x.to_f64());
+    let norm = direction.iter().map(|d| d * d).sum::<f64>().sqrt();
+    // From the opposite point there is no way back: it stays where it is.
+    if norm > 1e-3 {
+        x.iter_mut().zip(direction).for_each(|(x, d)| *x = T::from_f64(*d / norm));
+    }
+}
+
 impl<T: Vectorised> super::Search<T> {
     /// Newton from the maxima and minima that the hybrid finds.
     pub(super) fn extrema(&mut self, search: &mut OneTensor<'_, T>) -> Result<Ended> {
@@ -76,7 +105,7 @@ impl<T: Vectorised> super::Search<T> {
             ..RowBuffers::default()
         };
         let tile = Tile { first: search.index, input: search.a, mask: &[] };
-        let mut ops = crate::sshopm::ops(search.site.context, search.site.queue, &plan)?;
+        let mut ops = CpuOps::for_tiles(search.site.context, &plan, 1)?;
         let rows = buffers.rows(1, &sizes);
         let counts = ops.solve_tile(&plan, tile, rows, &mut [], &sizes, &search.progress.flag())?;
         drop(ops);
@@ -89,7 +118,7 @@ impl<T: Vectorised> super::Search<T> {
 
     /// Newton from `round` random starts after the first `drawn`.
     pub(super) fn random(&mut self, search: &mut OneTensor<'_, T>, drawn: usize, round: usize) -> Result<Ended> {
-        let mut unfinished = Vec::new();
+        let mut unfinished = Unfinished::default();
         let mut total = Ended::default();
         let mut first = drawn;
         // Whole chunks together, then the rest.
@@ -107,39 +136,74 @@ impl<T: Vectorised> super::Search<T> {
 
     /// Newton from given vectors, n components each.
     fn given(&mut self, search: &mut OneTensor<'_, T>, vectors: Vec<T>) -> Result<Ended> {
-        let mut unfinished = Vec::new();
+        let mut unfinished = Unfinished::default();
         let mut total = Ended { counts: self.newton(search, vectors, &mut unfinished)?, lost: 0 };
         total.add(self.again(search, unfinished)?);
         Ok(total)
     }
 
+    /// Whether a start that ended at x without a pair may have met a continuum of eigenvectors.
+    fn is_near_continuum(&self, search: &OneTensor<'_, T>, approach: &Approach, x: &[T]) -> Result<bool> {
+        let end = approach.ending(x)?;
+        let size = |most: f64, e: &f64| most.max(e.abs());
+        let most = end.hessian.iter().fold(0.0, size);
+        let is_flat = end.hessian.iter().any(|e| e.abs() <= NEAR * most);
+        Ok(is_flat || end.residual <= NEAR * search.norm)
+    }
+
     /// Newton once more from where starts ended without a pair, after steps of minimum norm, then from points beside that. What
-    /// is left counts as a pair where it is one to rounding.
-    fn again(&mut self, search: &mut OneTensor<'_, T>, mut unfinished: Vec<T>) -> Result<Ended> {
+    /// is left counts as a pair where it is one to rounding. Without a sign of a continuum the starts begin anew elsewhere
+    /// first: most end in a pair then, at a small part of the cost.
+    fn again(&mut self, search: &mut OneTensor<'_, T>, mut unfinished: Unfinished<T>) -> Result<Ended> {
         let n = self.plan.shape.dimension;
         let mut total = Ended::default();
-        if unfinished.is_empty() {
+        if unfinished.x.is_empty() {
             return Ok(total);
         }
-        let mut noise = alloc::filled("start vectors", unfinished.len(), 0.0)?;
+        let mut noise = alloc::filled("start vectors", unfinished.x.len(), 0.0)?;
         let approach = Approach::new(self.plan.shape, search.a, &self.plan.multinomials)?;
+        let mut near = alloc::with_capacity("start vectors", unfinished.x.len())?;
+        let trials = to_u64(MOVES.len());
+        for trial in trials..trials + FAR_TRIALS {
+            if unfinished.x.is_empty() || unfinished.is_singular || search.set.has_degenerate() {
+                break;
+            }
+            let noise = &mut noise[..unfinished.x.len()];
+            draw(StartKind::Random, self.seed.wrapping_add(1 + trial), search.index, 0, n, noise);
+            let ends = std::mem::take(&mut unfinished).x;
+            let mut starts = alloc::with_capacity("start vectors", ends.len())?;
+            for (x, e) in ends.chunks_exact(n).zip(noise.chunks_exact_mut(n)) {
+                search.progress.check()?;
+                if self.is_near_continuum(search, &approach, x)? {
+                    near.extend_from_slice(x);
+                } else {
+                    starts.extend_from_slice(x);
+                    let last = starts.len() - n;
+                    move_by(&mut starts[last..], e, FAR);
+                }
+            }
+            let counts = self.newton(search, starts, &mut unfinished)?;
+            total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
+        }
+        near.append(&mut unfinished.x);
+        unfinished.x = near;
         // One hand-over to the pool for all starts: for each of them it would cost more than its steps.
         let (pool, flag) = (search.site.context.pool(), search.progress.flag());
         let floor = 0.1 * self.plan.tolerance * search.norm;
         for (trial, length) in MOVES.into_iter().enumerate() {
-            if unfinished.is_empty() {
+            if unfinished.x.is_empty() {
                 break;
             }
-            let noise = &mut noise[..unfinished.len()];
+            let noise = &mut noise[..unfinished.x.len()];
             let seed = self.seed.wrapping_add(1 + to_u64(trial));
             draw(StartKind::Random, seed, search.index, 0, n, noise);
             pool.run(|| {
-                unfinished.par_chunks_mut(n).zip(noise.par_chunks(n)).try_for_each(|(x, e)| {
+                unfinished.x.par_chunks_mut(n).zip(noise.par_chunks(n)).try_for_each(|(x, e)| {
                     flag.check()?;
                     approach.run(x, (e, length), floor)
                 })
             })?;
-            let starts = std::mem::take(&mut unfinished);
+            let starts = std::mem::take(&mut unfinished).x;
             let counts = self.newton(search, starts, &mut unfinished)?;
             // The starts were counted as unconverged when they ended first.
             total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
@@ -158,7 +222,7 @@ impl<T: Vectorised> super::Search<T> {
             approach.run(x, (&still, 0.0), floor)?;
             approach.ending(x)
         };
-        let ends: Vec<Result<Ending>> = pool.run(|| unfinished.par_chunks_mut(n).enumerate().map(ending).collect());
+        let ends: Vec<Result<Ending>> = pool.run(|| unfinished.x.par_chunks_mut(n).enumerate().map(ending).collect());
         for end in ends {
             let end = end?;
             if end.residual <= limit {
@@ -171,7 +235,12 @@ impl<T: Vectorised> super::Search<T> {
         Ok(total)
     }
 
-    fn newton(&mut self, search: &mut OneTensor<'_, T>, vectors: Vec<T>, unfinished: &mut Vec<T>) -> Result<Counts> {
+    fn newton(
+        &mut self,
+        search: &mut OneTensor<'_, T>,
+        vectors: Vec<T>,
+        unfinished: &mut Unfinished<T>,
+    ) -> Result<Counts> {
         let n = self.plan.shape.dimension;
         let mut counts = Counts::default();
         for part in vectors.chunks(CHUNK * n) {
@@ -190,7 +259,7 @@ impl<T: Vectorised> super::Search<T> {
         starts: Starts<T>,
         chunks: usize,
         size: usize,
-        unfinished: &mut Vec<T>,
+        unfinished: &mut Unfinished<T>,
     ) -> Result<Counts> {
         let plan = &mut self.plan;
         let n = plan.shape.dimension;
@@ -198,29 +267,42 @@ impl<T: Vectorised> super::Search<T> {
         plan.reduction.pairs = size;
         plan.starts = starts;
         let sizes = row_sizes(plan, None);
-        let mut ops = crate::sshopm::ops(search.site.context, search.site.queue, plan)?;
+        // For a few starts of one tensor the way to a device and back is longer than the work.
+        let queue = if matches!(plan.starts, Starts::Shared(_)) && size < CHUNK { None } else { search.site.queue };
+        let context = search.site.context;
+        let budget = context.host_budget();
+        let mut ops = crate::sshopm::ops(context, queue, plan, chunks)?;
         // A few chunks a thread at a time bound the memory.
-        let group = (8 * search.site.context.pool().threads()).min(chunks);
-        let mut buffers = RowBuffers::<T>::default();
-        let reals = |k: usize| alloc::filled("pairs", group * k, T::ZERO);
-        let integers = |k: usize| alloc::filled("pairs", group * k, 0);
-        buffers.count = integers(1)?;
-        buffers.classes = integers(size)?;
-        buffers.basins = integers(size)?;
-        buffers.start_status = integers(size)?;
-        buffers.values = reals(sizes.pairs)?;
-        buffers.residuals = reals(sizes.pairs)?;
-        buffers.vectors = reals(sizes.pair_vectors)?;
-        buffers.hessian = reals(sizes.pair_hessians)?;
-        buffers.start_vectors = reals(sizes.start_vectors)?;
-        let mut input = alloc::with_capacity("packed entries", group * search.a.len())?;
-        (0..group).for_each(|_| input.extend_from_slice(search.a));
+        let reals = sizes.pairs * 2 + sizes.pair_vectors + sizes.pair_hessians + sizes.start_vectors + search.a.len();
+        let each = reals * size_of::<T>() + (3 * size + 1) * size_of::<i32>();
+        let room = usize::try_from(budget.available()).unwrap_or(usize::MAX) / each;
+        let group = (8 * context.pool().threads()).min(chunks).min(room.max(1));
+        let ((mut buffers, input), _charge) = alloc::limited(budget, || {
+            let reals = |k: usize| alloc::filled("pairs", group * k, T::ZERO);
+            let integers = |k: usize| alloc::filled("pairs", group * k, 0);
+            let buffers = RowBuffers::<T> {
+                count: integers(1)?,
+                classes: integers(size)?,
+                basins: integers(size)?,
+                start_status: integers(size)?,
+                values: reals(sizes.pairs)?,
+                residuals: reals(sizes.pairs)?,
+                vectors: reals(sizes.pair_vectors)?,
+                hessian: reals(sizes.pair_hessians)?,
+                start_vectors: reals(sizes.start_vectors)?,
+                ..RowBuffers::default()
+            };
+            let mut input = alloc::with_capacity("packed entries", group * search.a.len())?;
+            (0..group).for_each(|_| input.extend_from_slice(search.a));
+            Ok((buffers, input))
+        })?;
         let mut counts = Counts::default();
         let same = plan.reduction.level * search.norm;
         for at in (0..chunks).step_by(group) {
             let here = group.min(chunks - at);
             let first = search.index * chunks + at;
             let tile = Tile { first, input: &input[..here * search.a.len()], mask: &[] };
+            buffers.start_status.fill(StartStatus::Converged as i32);
             let rows = buffers.rows(here, &sizes);
             let flag = search.progress.flag();
             counts = counts.plus(ops.solve_tile(plan, tile, rows, &mut [], &sizes, &flag)?);
@@ -238,9 +320,10 @@ impl<T: Vectorised> super::Search<T> {
                 let x = &buffers.start_vectors[v * n..(v + 1) * n];
                 // A start that left the numbers of its type goes on from nowhere, and is not forgotten.
                 let is_lost = x.iter().any(|c| !c.is_finite());
+                unfinished.is_singular |= is_lost || *status != StartStatus::MaxIterations as i32;
                 for (i, c) in x.iter().enumerate() {
                     let c = if is_lost { T::from_f64(f64::from(u8::from(i == 0))) } else { *c };
-                    alloc::push("start vectors", unfinished, c)?;
+                    alloc::push("start vectors", &mut unfinished.x, c)?;
                 }
             }
         }

@@ -340,6 +340,9 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
                     violations: from(row::VIOLATIONS),
                     state: from(row::STATE),
                 };
+                if self.plan.unfinished_only && iterates.has_converged(count) {
+                    continue;
+                }
                 let place = vector * pool.width + lane;
                 let open = &self.feed.open[pool.owner[place] as usize];
                 let first = open.place * self.plan.start_count + pool.start[place] as usize;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`nested`], [`chain`] | products with a tensor: generated for dimension 3, by contraction for any shape |
 //! | [`three`], [`general`] | the iterations on them, with [`steps`], [`uphill`], [`pool`], [`flight`], [`linear`] |
-//! | [`load`], [`reduce`], [`mod@write`] | one tensor in; its pairs out |
+//! | [`load`], [`reduce`], [`top`], [`mod@write`] | one tensor in; its pairs out |
 //! | [`feed`], [`tensor`] | from entries to results: many tensors through a pool of lanes, one at a time |
 //! | [`batch`] | products and classification |
 //!
@@ -25,6 +25,7 @@ pub mod reduce;
 pub mod steps;
 pub mod tensor;
 pub mod three;
+pub mod top;
 pub mod uphill;
 pub mod write;
 
@@ -37,8 +38,10 @@ use self::general::General;
 use self::tensor::{Alone, Scratch};
 use super::algorithm::SshopmOps;
 use super::plan::{Counts, Plan, RowSizes, Rows, Tile};
+use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;
 use crate::backend::cpu::{Isa, parallel};
+use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
@@ -53,6 +56,9 @@ pub struct CpuOps<'a, T> {
     context: &'a Context,
     chain: Arc<Chain>,
     memory: Mutex<Vec<Memory<T>>>,
+    /// Tensors that are worked on at once, one for each [`Memory`].
+    threads: usize,
+    _charges: Vec<Charge>,
 }
 
 /// What a thread needs.
@@ -77,19 +83,48 @@ pub fn is_nested(order: usize, dimension: usize) -> bool {
 impl<'a, T: Vectorised> CpuOps<'a, T> {
     /// Memory for every thread.
     pub fn new(context: &'a Context, plan: &Plan<T>) -> Result<Self> {
+        Self::for_tiles(context, plan, usize::MAX)
+    }
+
+    /// Memory for tiles of at most `count` tensors, each of which is one thread's. Fewer threads work where the context's limit
+    /// is too small for all.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if not even one thread's memory fits the limit.
+    pub fn for_tiles(context: &'a Context, plan: &Plan<T>, count: usize) -> Result<Self> {
         let chain = Chain::of(plan.shape)?;
-        let threads = context.pool().threads();
-        let mut memory = crate::alloc::with_capacity("thread memory", threads)?;
+        let threads = context.pool().threads().min(count);
+        let mut memory = alloc::with_capacity("thread memory", threads)?;
+        let mut charges = alloc::with_capacity("thread memory", threads)?;
+        let budget = context.host_budget();
         for _ in 0..threads {
-            let scratch = Scratch::new(plan, WIDEST)?;
-            let mut general = General::new(&chain, WIDEST)?;
-            let way = match with_engine(context.isa(), &chain, &mut general, |engine| engine.pool_width()) {
-                Some(width) => Way::Together(Feed::new(plan, width, scratch.stride)?),
-                None => Way::Alone(Alone::new(plan, scratch.stride)?),
+            let before = budget.available();
+            let one = alloc::limited(budget, || Memory::new(context, &chain, plan));
+            let (one, charge) = match one {
+                Err(Error::OutOfMemory { limit: Some(_), .. }) if !memory.is_empty() => break,
+                other => other?,
             };
-            memory.push(Memory { scratch, way, general });
+            memory.push(one);
+            charges.push(charge);
+            // Half of what is left is for the tile.
+            if budget.available() / 2 < before.saturating_sub(budget.available()) {
+                break;
+            }
         }
-        Ok(Self { context, chain, memory: Mutex::new(memory) })
+        let threads = memory.len();
+        Ok(Self { context, chain, memory: Mutex::new(memory), threads, _charges: charges })
+    }
+}
+
+impl<T: Vectorised> Memory<T> {
+    fn new(context: &Context, chain: &Chain, plan: &Plan<T>) -> Result<Self> {
+        let scratch = Scratch::new(plan, WIDEST)?;
+        let mut general = General::new(chain, WIDEST)?;
+        let way = match with_engine(context.isa(), chain, &mut general, |engine| engine.pool_width()) {
+            Some(width) => Way::Together(Feed::new(plan, width, scratch.stride)?),
+            None => Way::Alone(Alone::new(plan, scratch.stride)?),
+        };
+        Ok(Self { scratch, way, general })
     }
 }
 
@@ -104,7 +139,9 @@ impl<T: Vectorised> SshopmOps<T> for CpuOps<'_, T> {
         cancel: &CancelFlag,
     ) -> Result<Counts> {
         let count = tile.input.len() / plan.shape.count();
-        let job = TileJob { plan, tile, sizes, cancel, chain: &self.chain, memory: &self.memory };
+        // No more pieces than there is memory for.
+        let least = if self.threads < self.context.pool().threads() { count.div_ceil(self.threads.max(1)) } else { 0 };
+        let job = TileJob { plan, tile, sizes, cancel, chain: &self.chain, memory: &self.memory, least };
         let isa = self.context.isa();
         self.context.pool().run(|| job.run(isa, 0, count, rows, trace))
     }
@@ -117,12 +154,14 @@ struct TileJob<'a, T> {
     cancel: &'a CancelFlag,
     chain: &'a Chain,
     memory: &'a Mutex<Vec<Memory<T>>>,
+    /// Tensors a leaf at least, 0 where there is memory for every thread.
+    least: usize,
 }
 
 impl<T: Vectorised> TileJob<'_, T> {
     /// Works on `count` tensors from `first` on, halves of them in parallel.
     fn run(&self, isa: Isa, first: usize, count: usize, rows: Rows<'_, T>, trace: &mut [T]) -> Result<Counts> {
-        if count > GRAIN.min(self.grain()) {
+        if count > GRAIN.min(self.grain()).max(self.least) {
             let half = count / 2;
             let (left, right) = rows.split(half, self.sizes);
             let (a, b) = parallel::join(

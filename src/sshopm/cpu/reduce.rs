@@ -2,12 +2,14 @@
 
 use super::engine::{Engine, Vectors};
 use super::load::Loaded;
+use super::top::{Probe, uncertainty};
 use crate::alloc;
 use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd};
 use crate::error::Result;
 use crate::scalar::Real;
 use crate::sshopm::options::{PairClass, TensorStatus};
-use crate::sshopm::plan::{Plan, Reduction, SignRule};
+use crate::sshopm::plan::{Iteration, Plan, Reduction, SignRule};
+use crate::tensor::Symmetric;
 
 /// Ends of the starts. Arrays are padded to a width of vectors; component i of start v is at `[i * stride + v]`.
 pub struct Ends<T> {
@@ -56,6 +58,7 @@ pub struct Pairs<T> {
     pub order: Vec<usize>,
     /// Its length before it was cut to K.
     pub selected: usize,
+    probe: Probe<T>,
 }
 
 impl<T: Real> Ends<T> {
@@ -77,7 +80,8 @@ impl<T: Real> Ends<T> {
 
 impl<T: Real> Pairs<T> {
     /// Room for `stride` pairs.
-    pub fn new(n: usize, stride: usize) -> Result<Self> {
+    pub fn new(shape: Symmetric, stride: usize) -> Result<Self> {
+        let n = shape.dimension;
         let array = |k: usize| alloc::filled("pairs", k * stride, T::ZERO);
         Ok(Self {
             stride,
@@ -92,6 +96,7 @@ impl<T: Real> Pairs<T> {
             alive: alloc::filled("pairs", stride, false)?,
             order: alloc::with_capacity("pairs", stride)?,
             selected: 0,
+            probe: Probe::new(shape)?,
         })
     }
 
@@ -247,17 +252,20 @@ pub fn select<T: Real>(
     // Lanes beyond the last pair work on what was there before, which is finite.
     let x = Vectors { data: &pairs.x, stride: pairs.stride, count: pairs.found };
     engine.hessians(a, x, &pairs.lambda, &mut pairs.hessian);
-    finish(plan, loaded, pairs)
-}
-
-fn finish<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>) -> TensorStatus {
     let n = plan.shape.dimension;
     let odd = plan.shape.order % 2 == 1;
     let rule = &plan.reduction;
     let flat = T::from_f64(rule.degeneracy) * loaded.norm;
+    let uncertainty = T::from_f64(uncertainty(plan.shape.order)) * loaded.norm;
+    let is_newton = plan.iteration == Iteration::Newton;
     for k in 0..pairs.found {
         let (mut low, mut high) = (T::ZERO, T::ZERO);
         let mut degenerate = false;
+        // Below that an eigenvalue may be 0 at the pair that the end is near.
+        let residual = pairs.residual2[k].sqrt();
+        let doubtful = (uncertainty * residual).sqrt();
+        // Newton's ends are as exact as rounding allows: there what may be 0 is taken for 0.
+        let flat = if is_newton && doubtful > flat { doubtful } else { flat };
         for j in 0..n - 1 {
             let e = pairs.hessian[j * pairs.stride + k];
             degenerate |= e.abs() <= flat;
@@ -284,6 +292,12 @@ fn finish<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>) -> 
             () => PairClass::Unstable,
         };
         pairs.alive[k] = rule.saddles || high <= flat;
+        let doubtful = if doubtful > flat { doubtful } else { flat };
+        if pairs.alive[k] && !rule.saddles && n > 1 && high >= T::ZERO - doubtful {
+            let x = (0..n).map(|i| pairs.x[i * pairs.stride + k]);
+            let numbers = [residual, loaded.norm, doubtful].map(Real::to_f64);
+            pairs.alive[k] = pairs.probe.is_top(engine, a, x, numbers);
+        }
     }
     if odd {
         join_turned(plan, loaded, pairs);

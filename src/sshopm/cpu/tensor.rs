@@ -70,7 +70,7 @@ impl<T: Real> Scratch<T> {
             drawn: alloc::filled("start vectors", drawn, 0.0)?,
             values: alloc::filled("start vectors", stride, T::ZERO)?,
             stride,
-            pairs: Pairs::new(n, stride)?,
+            pairs: Pairs::new(plan.shape, stride)?,
         };
         if let Starts::Shared(vectors) = &plan.starts {
             for (v, x) in vectors.chunks_exact(n).enumerate() {
@@ -283,8 +283,15 @@ fn iterate<T: Vectorised>(
         counts = counts.plus(dispatch(isa, Settle { flight, running, open, ended }));
         if first {
             ends.open[starts..].fill(none);
-            if per_start {
+            if per_start && !plan.unfinished_only {
                 write_starts(plan, loaded, &iterates(flight, 0), 0, starts, rows);
+            } else if per_start {
+                for p in ended_places(ended, running) {
+                    let end = iterates(flight, p);
+                    if !end.has_converged(1) {
+                        write_starts(plan, loaded, &end, p, 1, rows);
+                    }
+                }
             }
         } else {
             for p in ended_places(ended, running) {
@@ -295,8 +302,9 @@ fn iterate<T: Vectorised>(
                 ends.lambda[v] = flight.lambda[p];
                 ends.open[v] = if flight.state[p].to_f64() == state::CONVERGED { flight.lambda[p] } else { none };
                 ends.residual2[v] = flight.residual2[p];
-                if per_start {
-                    write_starts(plan, loaded, &iterates(flight, p), v, 1, rows);
+                let end = iterates(flight, p);
+                if per_start && !(plan.unfinished_only && end.has_converged(1)) {
+                    write_starts(plan, loaded, &end, v, 1, rows);
                 }
             }
         }

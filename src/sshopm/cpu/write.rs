@@ -1,7 +1,7 @@
 //! From what was found to the rows of results.
 
 use super::engine::Vectors;
-use super::flight::status_of;
+use super::flight::{state, status_of};
 use super::load::Loaded;
 use super::reduce::Pairs;
 use crate::scalar::Real;
@@ -49,6 +49,13 @@ pub struct Iterates<'a, T> {
     pub violations: &'a [T],
     /// One of [`super::flight::state`].
     pub state: &'a [T],
+}
+
+impl<T: Real> Iterates<'_, T> {
+    /// Whether all of the first `count` starts have converged.
+    pub fn has_converged(&self, count: usize) -> bool {
+        self.state[..count].iter().all(|s| s.to_f64() == state::CONVERGED)
+    }
 }
 
 /// Writes `count` starts, the first of them to place `first`, an array at a time.

@@ -266,13 +266,14 @@ fn a_small_memory_limit_cuts_the_batch_and_changes_nothing() {
     use crate::context::{Context, Options as ContextOptions};
     let entries = random(4, 200);
     // The memory of the host is what is short, and bits are compared: the CPU in any case.
-    let on_cpu = |host_memory_limit| {
+    let on_cpu = |threads, host_memory_limit| {
         let backend = crate::backend::BackendChoice::Cpu;
-        Context::new(ContextOptions { backend, threads: 2, host_memory_limit, ..ContextOptions::default() }).unwrap()
+        Context::new(ContextOptions { backend, threads, host_memory_limit, ..ContextOptions::default() }).unwrap()
     };
-    let free = on_cpu(0);
+    let free = on_cpu(1, 0);
     let whole = run::<f64>(&free, &symmetric::<f64>(&free, 4, 3, &entries), None, &Options::default(), 3);
-    let limited = on_cpu(200 * (15 * 8 + 400) + 20_000);
+    // What one thread needs, less half of the tile.
+    let limited = on_cpu(2, free.host_budget().peak() - 20_000);
     let s = run::<f64>(&limited, &symmetric::<f64>(&limited, 4, 3, &entries), None, &Options::default(), 3);
     assert!(s.info.chunks > 1, "{}", s.info.chunks);
     assert!(s.values.iter().zip(&whole.values).all(|(a, b)| a.to_bits() == b.to_bits()));

@@ -3,6 +3,7 @@ mod continua;
 mod edges;
 mod goals;
 mod invariance;
+mod limits;
 mod products;
 mod solve;
 mod support;

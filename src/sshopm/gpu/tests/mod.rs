@@ -3,6 +3,7 @@
 mod arrays;
 mod pairs;
 mod scales;
+mod tops;
 
 use std::sync::Arc;
 
