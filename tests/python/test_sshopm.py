@@ -327,3 +327,10 @@ def test_odd_orders_list_what_the_goal_says(cpu: purlin.Context) -> None:
     assert both.count == 4
     with pytest.raises(purlin.InvalidArgument, match="shift"):
         sshopm.solve(packed, order=3, shift_kind="adaptive", shift=1.0, context=cpu)
+
+
+@pytest.mark.parametrize("pairs", [0, -1])
+@pytest.mark.parametrize("function", [sshopm.solve, sshopm.all])
+def test_no_pairs_are_refused_by_name(cpu: purlin.Context, function: Any, pairs: int) -> None:
+    with pytest.raises(ValueError, match=f"^pairs: is {pairs}, at least 1 is needed"):
+        function(np.ones((2, 15)), pairs=pairs, context=cpu)

@@ -64,7 +64,7 @@ class Rows:
         if common is None:
             if where.on_device or not isinstance(where.base, np.ndarray):
                 raise ValueError("strides: the leading axes have no common stride; make the array contiguous")
-            where = memory.host_memory(np.ascontiguousarray(where.base))
+            where = memory.host_memory(np.ascontiguousarray(where.base), where.base)
         walk: tuple[Order, int] = common or ("C", self.length)
         self.order: Order = walk[0]
         self.step = walk[1] if self.count > 1 else max(self.length * where.strides[-1], 1)
@@ -131,7 +131,7 @@ class Batch:
             if self.on_device:
                 where = memory.device_memory(tensors, stream.cuda_stream if stream else None)
             else:
-                where = memory.host_memory(memory.real_array(tensors, dtype))
+                where = memory.host_memory(memory.real_array(tensors, dtype), tensors)
             self.rows = Rows(where)
             self.dimension = dimension
             self.order = infer_order(self.rows.length, dimension) if order is None else order

@@ -197,22 +197,24 @@ class Matrix(Handle):
 
     @classmethod
     def dense(cls, array: object, *, context: Context | None = None, stream: Stream | None = None) -> Matrix:
-        """A two-dimensional array in place, in either order, with a leading dimension; NumPy or `__dlpack__`."""
-        context = context or default_context()
+        """A two-dimensional array in place, in either order, with a leading dimension; NumPy or `__dlpack__`. A NumPy array
+        with other strides is copied once, and the copy is read-only."""
         where = memory.memory_of(array, stream.cuda_stream if stream else None)
+        return cls._around(where, context or default_context())
+
+    @classmethod
+    def _around(cls, where: memory.Memory, context: Context) -> Matrix:
+        """A matrix around described memory, or a read-only copy of it."""
         if len(where.shape) != 2:
             raise ValueError(f"array: has {len(where.shape)} dimensions, expected 2")
         rows, cols = where.shape
-        row_step, col_step = where.strides
-        # A single row or column has any stride, hence either order.
-        if row_step == 1 and (cols == 1 or col_step >= rows):
-            flags, ld = 0, max(col_step if cols > 1 else rows, 1)
-        elif col_step == 1 and (rows == 1 or row_step >= cols):
-            flags, ld = c.ROW_MAJOR, max(row_step if rows > 1 else cols, 1)
-        elif where.on_device:
-            raise ValueError("strides: neither is 1; make the array contiguous")
-        else:
-            return cls.dense(np.ascontiguousarray(memory.to_numpy(array)), context=context)
+        found = memory.leading(where.shape, where.strides)
+        if found is None:
+            if where.on_device or not isinstance(where.base, np.ndarray):
+                raise ValueError("strides: neither is 1; make the array contiguous")
+            return cls._around(memory.host_memory(np.ascontiguousarray(where.base), where.base), context)
+        is_row_major, ld = found
+        flags = c.ROW_MAJOR if is_row_major else 0
         borrow = lib.purlin_matrix_borrow_device if where.on_device else lib.purlin_matrix_borrow
         made = c_void_p()
         status = borrow(
@@ -415,7 +417,7 @@ class Matrix(Handle):
                 array = array.astype(np.uint8)
             elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:
                 array = array.astype(np.float64)
-            value = array
+            return cls._around(memory.host_memory(array, value), context or default_context())
         return cls.dense(value, context=context, stream=stream)
 
     def raise_caught(self) -> None:

@@ -103,19 +103,45 @@ def _in_place(array: Array) -> bool:
     )
 
 
-def host_memory(array: Array) -> Memory:
-    """A NumPy array in place, or where the library could not walk it a copy, which is read-only: results would be lost."""
+def host_memory(array: Array, given: object = None) -> Memory:
+    """A NumPy array in place, or where the library could not walk it a copy, which is read-only: results would be lost.
+    So is an array that was made of `given` and has not its elements."""
     dtype = dtype_number(array.dtype)
     is_own, is_writable = _in_place(array), array.flags.writeable
     if not is_own:
         array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
     strides = tuple(step // array.itemsize if n > 1 else 1 for n, step in zip(array.shape, array.strides))
+    if given is not None:
+        is_own = is_own and _shares(given) and np.may_share_memory(array, to_numpy(given))
     is_read_only = not (is_writable and (is_own or array.size == 0))
     return Memory(array.ctypes.data, array.shape, strides, dtype, False, is_read_only, array)
 
 
+def leading(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[bool, int] | None:
+    """Whether a matrix is row-major, and its leading dimension, from strides in elements; None if neither stride is 1 or
+    rows or columns overlap. A single row or column has any stride, hence either order."""
+    (rows, cols), (row_step, col_step) = shape, strides
+    if row_step == 1 and (cols == 1 or col_step >= rows):
+        return False, max(col_step if cols > 1 else rows, 1)
+    if col_step == 1 and (rows == 1 or row_step >= cols):
+        return True, max(row_step if rows > 1 else cols, 1)
+    return None
+
+
+def _overlaps(array: Array) -> bool:
+    """Whether elements of an array with positive strides may lie on each other."""
+    reach = array.itemsize
+    for step, n in sorted((step, n) for step, n in zip(array.strides, array.shape) if n > 1):
+        if step < reach:
+            return True
+        reach += (n - 1) * step
+    return False
+
+
 def _shares(value: object) -> bool:
     """Whether an array made of a value is sure to have the value's own elements."""
+    if isinstance(value, np.generic):
+        return False
     if isinstance(value, np.ndarray) or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
         return True
     try:
@@ -125,8 +151,9 @@ def _shares(value: object) -> bool:
     return True
 
 
-def require_writable(name: str, value: object) -> None:
-    """Refuses what results cannot be written to in place, and says why."""
+def require_writable(name: str, value: object, *, as_matrix: bool = False) -> None:
+    """Refuses what results would not be written to in place, and says why: every array that a caller gives for results
+    comes through here. `as_matrix`: the library takes it with one leading dimension."""
     if on_cuda(value):
         return
     if isinstance(value, np.ma.MaskedArray):
@@ -136,10 +163,24 @@ def require_writable(name: str, value: object) -> None:
     array = to_numpy(value)
     if not array.flags.writeable:
         raise ValueError(f"{name}: is read-only")
-    dtype_number(array.dtype)
-    if array.size and not _in_place(array):
+    if array.dtype.name not in _DTYPES:
+        raise TypeError(f"{name}: is {array.dtype}, expected one of {', '.join(_DTYPES)}")
+    if as_matrix and array.ndim != 2:
+        raise ValueError(f"{name}: has {array.ndim} dimensions, expected 2")
+    if not array.size:
+        return
+    if not _in_place(array):
         wrong = "bytes in the other order" if not array.dtype.isnative else "strides that are negative, 0 or no whole elements"
         raise ValueError(f"{name}: has {wrong}, and results cannot be written in place; give an array of numpy.empty")
+    if _overlaps(array):
+        raise ValueError(f"{name}: has elements that overlap (strides {array.strides}), and results cannot be written in place")
+    if as_matrix:
+        where = host_memory(array)
+        if leading(where.shape, where.strides) is None:
+            raise ValueError(
+                f"{name}: has strides of {array.strides} bytes, of which one must be {array.itemsize} (an element), and "
+                "results cannot be written in place; give an array of numpy.empty"
+            )
 
 
 def on_cuda(value: object) -> bool:

@@ -58,10 +58,10 @@ def _lend(cores: Sequence[object], axes: int, stream: Stream | None) -> list[Mem
         if dtype not in _SCALARS:
             raise TypeError(f"cores: are of type {dtype}, expected float32, float64, complex64 or complex128")
         seen: dict[int, Memory] = {}
-        for array in arrays:
+        for core, array in zip(cores, arrays):
             # One array at many places stays one: a uniform train.
             if id(array) not in seen:
-                seen[id(array)] = memory.host_memory(np.asarray(array, dtype=dtype, order="F"))
+                seen[id(array)] = memory.host_memory(np.require(array, dtype, ["F", "A"]), core)
             lent.append(seen[id(array)])
     for k, where in enumerate(lent):
         if len(where.shape) != axes:

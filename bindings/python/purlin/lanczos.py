@@ -298,7 +298,7 @@ def run(
     values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
     found: Any = vectors
     if not isinstance(vectors, bool):
-        memory.require_writable("vectors", vectors)
+        memory.require_writable("vectors", vectors, as_matrix=True)
     else:
         found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
     first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)

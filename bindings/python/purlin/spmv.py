@@ -206,8 +206,10 @@ class Plan(Handle):
             y = np.empty((self.shape[0], *given.shape[1:]), dtype, order=order)
         elif not isinstance(y, np.ndarray) or y.dtype != dtype:
             raise ValueError(f"y: an array of {dtype} is needed")
+        elif y.ndim != given.ndim:
+            raise ValueError(f"y: has {y.ndim} dimensions, expected {given.ndim}")
         elif not (_is_plain(y) and y.flags.writeable):
-            memory.require_writable("y", y)
+            memory.require_writable("y", y, as_matrix=y.ndim == 2)
         self._run(given.ndim, given, y, alpha, beta, stream)
         return y
 

@@ -8,6 +8,7 @@ DLPack (host or CUDA), or `purlin.Tensor`. Results are NumPy arrays with the bat
 from __future__ import annotations
 
 import ctypes
+from ctypes import c_int64
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from ._sshopm_types import (
     apply,
     read_info,
 )
-from ._structs import SshopmAllOptions, SshopmInfo, SshopmOptions
+from ._structs import SshopmAllOptions, SshopmInfo, SshopmOptions, whole
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
@@ -148,6 +149,13 @@ def _pair_results(batch: Batch, out: Outputs, kept: int) -> tuple[Results, dict[
     return results, arrays
 
 
+def _some(pairs: int) -> int:
+    """The number of pairs to list, at least one."""
+    if whole("pairs", pairs, c_int64) < 1:
+        raise ValueError(f"pairs: is {pairs}, at least 1 is needed")
+    return int(pairs)
+
+
 def solve(
     tensors: object,
     pairs: int = 8,
@@ -167,7 +175,7 @@ def solve(
     """
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
-    results, arrays = _pair_results(batch, out, pairs)
+    results, arrays = _pair_results(batch, out, _some(pairs))
     given = starts if starts is None or isinstance(starts, (int, np.integer)) else _starts(batch, starts)
     info = solve_into(
         batch.tensor,
@@ -257,7 +265,7 @@ def all(  # the name of the C call
         if not found.info.truncated_tensors:
             return found
         pairs = int(found.found.max())
-    return _all(batch, pairs, progress, options)
+    return _all(batch, _some(pairs), progress, options)
 
 
 def _generic_pairs(batch: Batch) -> int:

@@ -218,7 +218,10 @@ class Contraction(Handle):
 
     def _place(self, result: object) -> Tensor | None:
         """Where a result goes."""
-        return result if result is None or isinstance(result, Tensor) else Tensor.borrow(result, context=self.context)
+        if result is None or isinstance(result, Tensor):
+            return result
+        memory.require_writable("result", result)
+        return Tensor.borrow(result, context=self.context)
 
     def norm(self, x: object, *, stream: Stream | None = None) -> float:
         """The norm of a train."""
