@@ -224,14 +224,17 @@ impl Case {
         if self.has_blocks && self.blocks > 1 {
             candidates.push(Method::Merge);
         }
-        candidates.push(Method::Krylov);
+        if self.iterations > 0 {
+            // Without an iteration its basis is the sketch itself, which knows nothing of the data.
+            candidates.push(Method::Krylov);
+        }
         candidates.push(Method::Fused);
         let gram_bytes = (self.columns as f64).powi(2) * self.element_bytes.max(8) as f64;
         if self.has_blocks && self.columns <= GRAM_COLUMNS && gram_bytes <= self.gram_room && !self.is_delicate {
             candidates.push(Method::Gram);
         }
         candidates.retain(|c| !excluded.contains(c));
-        if candidates.is_empty() && !excluded.contains(&Method::RowFused) {
+        if candidates.is_empty() && self.iterations > 0 && !excluded.contains(&Method::RowFused) {
             // Less accurate by half a power, and the one that needs least memory.
             candidates.push(Method::RowFused);
         }

@@ -28,7 +28,9 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     let Svd { u: left, s, v: z } = run.ops.svd(&r)?;
     let limit = run.roundoff().sqrt().sqrt() * s.first().copied().unwrap_or(0.0);
     let usable = s.iter().take_while(|x| **x > limit).count();
-    if usable < run.task.rank.min(s.len()) {
+    // Without a power iteration the values of A W are not those of A: a small one may carry a part of a large one.
+    let wanted = if run.task.iterations == 0 { s.len() } else { run.task.rank.min(s.len()) };
+    if usable < wanted {
         // Nothing is there to be resolved in data of lower rank than was asked for.
         run.remarks.push(format!("one more pass, as {usable} values alone are within u^(1/4) of the largest"));
         run.steps += 1;

@@ -19,7 +19,8 @@ pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Facto
         run.remarks.push("the last iterate alone, as all together are more than min(m, n)".into());
         return power::row_fused(run);
     }
-    let total = width * blocks;
+    // A sketch as wide as the space asks for all of it.
+    let total = if run.task.columns >= n { n } else { width * blocks };
     let (first, begun) = match run.resume()? {
         Some(resumed) => resumed,
         None => {
@@ -45,8 +46,26 @@ pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Facto
         let state = run.head(&k, filled)?;
         run.pass_done(Some((i + 1, &state)))?;
     }
-    run.columns = filled;
+    if filled < total {
+        let mut rest = run.ops.zeros("Krylov block", n, total - filled)?;
+        let sketch = Sketch { stream: stream::TEST, ..run.task.sketch };
+        run.ops.fill(&mut rest, &sketch, 0, first_draw(filled))?;
+        let before = run.head(&k, filled)?;
+        orthogonalize(run, &mut rest, &before)?;
+        run.ops.copy_columns(&rest, 0, total - filled, &mut k, filled)?;
+    }
+    run.columns = total;
     power::last_product(run, &k)
+}
+
+// Twice is enough for columns that are independent of the basis (Kahan and Parlett); a column that was not, and was
+// replaced by a random one, needs a round more.
+const ROUNDS: usize = 5;
+
+/// The first random column that a block may take beside a basis of `columns`. Blocks must not take the same ones: those of
+/// an earlier block are in the basis.
+fn first_draw(columns: usize) -> u32 {
+    u32::try_from(columns.saturating_mul(ROUNDS + 1)).unwrap_or(u32::MAX)
 }
 
 /// Makes `x` orthonormal and orthogonal to the orthonormal columns of `basis`.
@@ -56,14 +75,14 @@ pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
     x: &mut O::Matrix,
     basis: &O::Matrix,
 ) -> Result<()> {
-    // Twice is enough for columns that are independent of the basis (Kahan and Parlett); a column that was, and was
-    // replaced by a random one, needs a round more.
-    const ROUNDS: usize = 5;
     let limit = 32.0 * run.roundoff();
     let (rows, columns) = run.ops.shape(x);
     let sketch = Sketch { stream: stream::TEST, ..run.task.sketch };
     let mut fresh = run.ops.zeros("column of a Krylov block", rows, 1)?;
-    let (mut drawn, mut left) = (0, 0.0);
+    // The first `columns` of a block's own are left to what the caller draws.
+    let earlier = first_draw(run.ops.shape(basis).1);
+    let own = u32::try_from(columns).unwrap_or(u32::MAX);
+    let (mut drawn, mut left) = (earlier.saturating_add(own), 0.0);
     for round in 0..ROUNDS {
         let overlap = run.product(basis, Op::Adjoint, x, Op::Plain)?;
         left = run.ops.norm2(&overlap)?;
@@ -79,7 +98,7 @@ pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
             if *after <= 100.0 * run.roundoff() * before {
                 run.ops.fill(&mut fresh, &sketch, 0, drawn)?;
                 run.ops.copy_columns(&fresh, 0, 1, x, j)?;
-                drawn += 1;
+                drawn = drawn.wrapping_add(1);
             }
         }
         run.orthonormalize(x)?;

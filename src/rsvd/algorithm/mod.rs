@@ -140,9 +140,8 @@ pub fn passes(method: Method, iterations: usize, one_pass: bool) -> usize {
         Method::Gram | Method::Brsvd => 2,
         Method::Merge => 2 - usize::from(one_pass),
         Method::OnePass | Method::Direct => 1,
-        Method::Auto | Method::RowFused | Method::Fused | Method::Krylov | Method::Nystrom | Method::Rayleigh => {
-            iterations + 1
-        }
+        Method::Rayleigh => iterations.max(1) + 1,
+        Method::Auto | Method::RowFused | Method::Fused | Method::Krylov | Method::Nystrom => iterations + 1,
     }
 }
 

@@ -9,13 +9,14 @@ use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::Method;
 use crate::scalar::Scalar;
 
-/// The leading eigenpairs by modulus: values (which may be negative) as `s`, vectors as `u`. q + 1 passes.
+/// The leading eigenpairs by modulus: values (which may be negative) as `s`, vectors as `u`. q + 1 passes; two of Rayleigh and
+/// Ritz with q = 0.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] naming `a` if what is seen of it is not Hermitian; [`Error::Numerical`] if it is not
 /// semidefinite, for Nystroem.
 pub fn symmetric<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
-    let w = power::iterate(run, Need::Basis)?;
+    let w = basis(run)?;
     let width = run.ops.shape(&w).1;
     let mut p = run.ops.tall("A W", width)?;
     run.ops.pass_multiply(&w, &mut p)?;
@@ -34,6 +35,25 @@ pub fn symmetric<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
     }?;
     check_finite(&factors.s)?;
     Ok(factors)
+}
+
+/// The basis after the power iterations. Without any, Rayleigh and Ritz still need one product: the sketch is a random space.
+fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix> {
+    if run.task.iterations > 0 || run.task.method == Method::Nystrom {
+        return power::iterate(run, Need::Basis);
+    }
+    if let Some((_, w)) = run.resume()? {
+        return Ok(w);
+    }
+    let mut w = run.omega(run.task.columns, 0)?;
+    let tall = run.tall_of(&w)?;
+    // A^H Omega, which is A Omega for a Hermitian A.
+    run.ops.pass_adjoint(&tall, &mut w)?;
+    drop(tall);
+    run.check_range()?;
+    run.orthonormalize(&mut w)?;
+    run.pass_done(Some((1, &w)))?;
+    Ok(w)
 }
 
 /// Rayleigh and Ritz: eigenpairs of W^H A W.

@@ -9,6 +9,7 @@ mod estimates;
 mod interrupted;
 mod memory;
 mod methods;
+mod no_iterations;
 mod plain;
 mod session;
 mod spectra;
