@@ -143,21 +143,31 @@ contains
     if (counts_from_zero(o%message)) o%message = trim(o%message) // ' (counted from 0)'
   end subroutine
 
-  !> Whether a message of the library names cores, bonds, sites or elements by number: the library counts them from 0.
+  !> Whether a message of the library has a number that is an index, all of which the library counts from 0: a word for a part
+  !> of an argument before a number, or an argument that is itself an index.
   function counts_from_zero(message) result(counts)
     character(*), intent(in) :: message
     logical :: counts
-    character(10), parameter :: words(8) = [character(10) :: 'core', 'cores', 'bond', 'site', 'tuple', 'cut: is', &
-      'centre: is', 'first: is']
-    integer :: i, at, next
+    character(12), parameter :: words(31) = [character(12) :: 'core', 'cores', 'bond', 'site', 'sites', 'tuple', 'element', &
+      'entry', 'index', 'term', 'operator', 'train', 'view', 'voxel', 'tensor', 'tensors from', 'vector', 'pair', 'row', &
+      'rows', 'column', 'vertex', 'mode', 'axis', 'cut: is', 'centre: is', 'first: is', 'last: is', 'bond: is', 'site: is', &
+      'k: is']
+    integer :: i, at, next, before
+    counts = .false.
+    if (index(message, 'from 0)') > 0) return
     counts = .true.
     do i = 1, size(words)
       at = 1
       do
         next = index(message(at:), trim(words(i)) // ' ')
         if (next == 0) exit
+        before = at + next - 2
         at = at + next + len_trim(words(i))
         if (at > len(message)) exit
+        if (before > 0) then
+          if (index('abcdefghijklmnopqrstuvwxyz_', message(before:before)) > 0) cycle
+        end if
+        if (message(at:at) == '-' .and. at < len(message)) at = at + 1
         if (index('0123456789', message(at:at)) > 0) return
       end do
     end do

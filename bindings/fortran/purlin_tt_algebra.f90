@@ -23,7 +23,7 @@ module purlin_tt_algebra_module
 
   !> z = factor 2**exponent x.
   interface purlin_tt_scale
-    module procedure scale_real, scale_complex
+    module procedure scale_real, scale_complex, scale_real_short, scale_complex_short
   end interface
 
   !> z is x, whose first core is core `first` of the ring.
@@ -33,7 +33,7 @@ module purlin_tt_algebra_module
 
   !> z is x with the norm in core `centre` and orthonormal cores on both sides.
   interface purlin_tt_canonicalise
-    module procedure canonicalise_wide
+    module procedure canonicalise_wide, canonicalise_short
   end interface
 
   include 'integers/tt_algebra_generic.inc'
@@ -108,6 +108,18 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
+  subroutine scale_real_short(factor, x, z, exponent, spread, stream, stat, errmsg)
+    real(c_double), intent(in) :: factor
+    type(purlin_tt), intent(in) :: x
+    type(purlin_tt), intent(inout) :: z
+    integer(c_int32_t), intent(in) :: exponent
+    integer(c_int32_t), intent(in), optional :: spread
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call scale_real(factor, x, z, int(exponent, c_int64_t), spread, stream, stat, errmsg)
+  end subroutine
+
   subroutine scale_complex(factor, x, z, exponent, spread, stream, stat, errmsg)
     complex(c_double_complex), intent(in) :: factor
     type(purlin_tt), intent(in) :: x
@@ -127,6 +139,18 @@ contains
       either(spread, PURLIN_TT_SPREAD_AUTO), key))
     call tt_adopt(z, tt_context(x), key, o)
     call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine scale_complex_short(factor, x, z, exponent, spread, stream, stat, errmsg)
+    complex(c_double_complex), intent(in) :: factor
+    type(purlin_tt), intent(in) :: x
+    type(purlin_tt), intent(inout) :: z
+    integer(c_int32_t), intent(in) :: exponent
+    integer(c_int32_t), intent(in), optional :: spread
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call scale_complex(factor, x, z, int(exponent, c_int64_t), spread, stream, stat, errmsg)
   end subroutine
 
   !> The complex conjugate.
@@ -234,6 +258,27 @@ contains
     key = c_null_ptr
     call absorb(o, c_tt_cast(tt_context(x), stream_key(stream), x%handle(), dtype, key))
     call tt_adopt(z, tt_context(x), key, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The same with both integers of 32 bits; an exponent that does not fit is refused.
+  subroutine canonicalise_short(x, centre, z, exponent, stream, stat, errmsg)
+    type(purlin_tt), intent(in) :: x
+    type(purlin_tt), intent(inout) :: z
+    integer(c_int32_t), intent(in) :: centre
+    integer(c_int32_t), intent(out) :: exponent
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: key
+    integer(c_int64_t) :: power
+    type(outcome) :: o
+    power = 0
+    exponent = 0
+    key = c_null_ptr
+    call absorb(o, c_tt_canonicalise(tt_context(x), stream_key(stream), x%handle(), int(centre, c_int64_t) - 1, power, key))
+    call tt_adopt(z, tt_context(x), key, o)
+    call narrow(o, 'exponent', power, exponent)
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -5,7 +5,7 @@ program test_default_integers
   implicit none
   integer, parameter :: d = 4
   real(real64), target :: data(64), core(3, 2, 3), first(1, 2, 3), last(3, 2, 1), out(3, 2, 3), two(3, 2, 2, 3), image(3, 2, 2, 3)
-  real(real64) :: norm2, values(d), energy, z(2, 2)
+  real(real64) :: norm2, values(d), energy, z(2, 2), value
   integer :: k
   integer(selected_int_kind(18)) :: exponent
   type(purlin_context) :: context
@@ -50,6 +50,16 @@ program test_default_integers
   call e%value(1, scaled)
   if (abs(scaled%re * 2.0_real64**scaled%exponent - energy) > 1e-12_real64 * norm2) error stop 'set_trains'
   call purlin_tt_canonicalise(x, 2, w)
+  ! The exponent too.
+  call purlin_tt_scale(2.0_real64, x, w, exponent=-3)
+  call c%inner(x, w, value)
+  if (abs(value * 4 - norm2) > 1e-12_real64 * norm2) error stop 'scale'
+  call purlin_tt_scale((0.5_real64, 0.0_real64), x, w, exponent=1)
+  call purlin_tt_scale(2.0_real64, x, y, exponent=40)
+  call purlin_tt_canonicalise(y, 1, w, exponent=k)
+  call c%inner(x, w, value)
+  if (abs(value * 2.0_real64**k - norm2 * 2.0_real64**41) > 1e-12_real64 * norm2 * 2.0_real64**41) error stop 'canonicalise'
+  call purlin_tt_scale(2.0_real64, y, y, exponent=3)
   call purlin_tt_random(context, PURLIN_F64, [2, 2], [1, 2, 1], 1, w)
   print '(a)', 'default integers are taken'
   call e%destroy()

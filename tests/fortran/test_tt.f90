@@ -304,6 +304,8 @@ contains
   end function
 
   subroutine operators()
+    integer(int32) :: stat
+    character(128) :: text
     real(real64), target :: a(3, 2, 3, 3)
     real(real64) :: energy, top, bottom, local(3), pairs(3, 3)
     real(real64), parameter :: sz(2, 2) = reshape([1, 0, 0, -1], [2, 2])
@@ -327,6 +329,8 @@ contains
     call one%identity(context, [2_int64, 2_int64, 2_int64])
     call c%sandwich(x, one, x, top)
     call check(near(top, bottom), 'identity')
+    call c%expect_local(x, sz, [4_int64], local(:1), stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, '(counted from 0)') > 0, text)
     call c%expect_local(x, sz, [1_int64, 2_int64, 3_int64], local)
     call check(near(local(2), sum(dense(a)**2 * reshape([1, 1, -1, -1, 1, 1, -1, -1], [2, 2, 2])) / bottom), 'local')
     call c%correlation(x, sz, sz, pairs)
@@ -365,6 +369,8 @@ contains
   end subroutine
 
   subroutine algebra()
+    integer(int32) :: stat
+    character(128) :: text
     real(real64), target :: a(3, 2, 3, 3), b(3, 2, 3, 3)
     real(real64) :: full(2, 2, 2), value, several(2)
     real(real64), target :: tensor(2, 2, 2), vectors(6)
@@ -399,6 +405,11 @@ contains
     call check(near(value, tensor(2, 1, 2)), 'apply and element')
     call purlin_tt_elements(x, reshape([1_int64, 1_int64, 1_int64, 2_int64, 2_int64, 1_int64], [3, 2]), several)
     call check(near(several(1), tensor(1, 1, 1)) .and. near(several(2), tensor(2, 2, 1)), 'elements')
+    call purlin_tt_rotate(x, 0_int64, z, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'first: is -1') == 1 .and. &
+      index(text, '(counted from 0)') > 0, text)
+    call purlin_tt_canonicalise(x, 0_int64, z, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, '(counted from 0)') > 0, text)
     call purlin_tt_rotate(x, 2_int64, z)
     call purlin_tt_element(z, [1_int64, 2_int64, 2_int64], value)
     call check(near(value, tensor(2, 1, 2)), 'rotate')

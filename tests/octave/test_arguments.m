@@ -1,6 +1,8 @@
 function test_arguments()
 % TEST_ARGUMENTS  Lists, classes and shapes of arrays as arguments: right, or refused by name.
   lists();
+  counting();
+  long_integers();
   classes();
 end
 
@@ -72,6 +74,39 @@ function classes()
   check_error_of_package(@() purlin.lanczos(ones(2, 1, 2), 1), 'pages');
   check(abs(purlin.lanczos(sparse(7), 1) - 7) < 1e-12, 'one by one');
   check_error_of_package(@() purlin.lanczos(sparse(0, 0), 1), 'nothing');
+end
+
+function counting()
+% Numbers in messages of the library that are indices say how they are counted; other numbers do not.
+  x = {rand(1, 2, 3), rand(3, 2)};
+  e = purlin.TTEnvironments(x, x);
+  check_error('purlin:invalidArgument', 'bond: is 3, outside 0 to 2 (counted from 0)', @() value(e, 4));
+  check_error('purlin:invalidArgument', 'outside 0 to 1 (counted from 0)', @() purlin.tt_expect_local(x, eye(2), 5));
+  check_error('purlin:invalidArgument', '(counted from 0)', @() purlin.tt_rotate(x, 3));
+  check_error('purlin:invalidArgument', '(counted from 0)', @() purlin.tt_canonicalise(x, 9));
+  A = eye(3);
+  A(2, 3) = NaN;
+  A(3, 2) = NaN;
+  check_error('purlin:invalidArgument', '(from 0)', @() purlin.lanczos(sparse(A), 1));
+  try
+    purlin.lanczos(eye(3), 1, 'tolerance', 2);
+  catch caught
+    check(isempty(strfind(caught.message, 'counted')), caught.message);
+  end
+end
+
+function long_integers()
+  A = rand(15, 1);
+  check_error('purlin:invalidArgument', '2^53', @() purlin.sshopm_solve(A, 4, 3, 'start_kind', 'random', 'seed', 2^60));
+  check_error('purlin:invalidArgument', 'whole', @() purlin.sshopm_solve(A, 4, 3, 'start_kind', 'random', 'seed', 0.5));
+  check_error('purlin:invalidArgument', 'seed: is -1', @() purlin.sshopm_starts('random', 3, 4, int64(-1)));
+  large = purlin.sshopm_starts('random', 3, 4, bitshift(int64(1), 62));
+  check(isequal(large, purlin.sshopm_starts('random', 3, 4, bitshift(uint64(1), 62))), 'int64 and uint64');
+  check(~isequal(large, purlin.sshopm_starts('random', 3, 4, bitshift(int64(1), 62) + int64(1))), 'the last bit');
+  r = purlin.sshopm_solve(A, 4, 3, 'start_kind', 'random', 'seed', intmax('uint64'));
+  check(r.count >= 1, 'the largest seed');
+  check_error('purlin:invalidArgument', 'pairs: is 0, at least 1', @() purlin.sshopm_solve(A, 4, 3, 'pairs', 0));
+  check_error('purlin:invalidArgument', 'pairs: is 0, at least 1', @() purlin.sshopm_all(A, 4, 3, 'pairs', 0));
 end
 
 function check_error_of_package(action, what)

@@ -210,8 +210,8 @@ def test_copies_do_not_take_results() -> None:
     for target in (purlin.Matrix.dense(scattered), purlin.Matrix.of(numbers), purlin.Matrix.of(X.tolist())):
         with target, pytest.raises(purlin.InvalidArgument, match="destination: was borrowed read-only"):
             purlin.Matrix.dense(X).copy_to(target)
-    with purlin.Tensor.borrow(np.float64(1)) as target, pytest.raises(purlin.InvalidArgument, match="read-only"):
-        purlin.Tensor.borrow(np.array(2.0)).copy_to(target)
+    with purlin.Tensor.borrow(np.float64(1)) as scalar, pytest.raises(purlin.InvalidArgument, match="read-only"):
+        purlin.Tensor.borrow(np.array(2.0)).copy_to(scalar)
     with tt.Train([np.ascontiguousarray(core) for core in CORES]) as train:
         with pytest.raises(purlin.InvalidArgument, match="borrowed read-only"):
             train.set_core(0, CORES[0])

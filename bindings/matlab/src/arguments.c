@@ -83,11 +83,26 @@ double scalar_argument(const char *name, const mxArray *value) {
   return mxGetScalar(value);
 }
 
+/* A number of a class of 64 bits as it is: as a double it may be another one. */
+static int is_long(const mxArray *value) {
+  return (mxIsInt64(value) || mxIsUint64(value)) && !mxIsComplex(value) && mxGetNumberOfElements(value) == 1;
+}
+
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most) {
-  double number = scalar_argument(name, value);
+  double number;
+  if (is_long(value)) {
+    int64_t whole = *(const int64_t *)mxGetData(value);
+    if (mxIsUint64(value) && whole < 0) whole = INT64_MAX;
+    if (whole < least || whole > most)
+      fail("invalidArgument", "%s: is %lld, expected %lld to %lld", name, (long long)whole, (long long)least, (long long)most);
+    return whole;
+  }
+  number = scalar_argument(name, value);
+  if (!(number == floor(number))) fail("invalidArgument", "%s: is not a whole number", name);
   /* Beyond 2^53 a double no longer says which integer is meant. */
-  if (!(number == floor(number)) || !(fabs(number) <= 9007199254740992.0))
-    fail("invalidArgument", "%s: is not a whole number", name);
+  if (fabs(number) > 9007199254740992.0)
+    fail("invalidArgument", "%s: is %g, beyond 2^53, from where a double does not hold every whole number: give an int64 or uint64",
+         name, number);
   if (number < (double)least || number > (double)most)
     fail("invalidArgument", "%s: is %.0f, expected %.0f to %.0f", name, number, (double)least, (double)most);
   return (int64_t)number;

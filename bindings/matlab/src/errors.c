@@ -75,29 +75,33 @@ static const char *name_of(purlin_status status) {
   return "internal";
 }
 
-void fail_with(purlin_status status, const char *message) { fail(name_of(status), "%s", message); }
-
-/* Whether a message of the library names cores, bonds, sites or elements by number: the library counts them from 0. */
+/* Whether a message of the library has a number that is an index, all of which the library counts from 0: a word for a
+ * part of an argument before a number, or an argument that is itself an index. */
 static int counts_from_zero(const char *message) {
-  static const char *const words[] = {"core ", "cores ", "bond ", "site ", "tuple ", "cut: is ", "centre: is ", "first: is "};
+  static const char *const words[] = {"core ", "cores ", "bond ", "site ", "sites ", "tuple ", "element ", "entry ", "index ",
+    "term ", "operator ", "train ", "view ", "voxel ", "tensor ", "tensors from ", "vector ", "pair ", "row ", "rows ",
+    "column ", "vertex ", "mode ", "axis ", "x[", "y[", "cut: is ", "centre: is ", "first: is ", "last: is ", "bond: is ",
+    "site: is ", "k: is "};
   const char *at;
   size_t i, length;
+  if (strstr(message, "from 0)")) return 0;
   for (i = 0; i < sizeof words / sizeof words[0]; i++) {
     length = strlen(words[i]);
-    for (at = strstr(message, words[i]); at; at = strstr(at + length, words[i]))
-      if (at[length] >= '0' && at[length] <= '9') return 1;
+    for (at = strstr(message, words[i]); at; at = strstr(at + length, words[i])) {
+      const char *number = at + length + (at[length] == '-');
+      if (at > message && ((at[-1] >= 'a' && at[-1] <= 'z') || at[-1] == '_')) continue;
+      if (*number >= '0' && *number <= '9') return 1;
+    }
   }
   return 0;
 }
 
+void fail_with(purlin_status status, const char *message) {
+  fail(name_of(status), counts_from_zero(message) ? "%s (counted from 0)" : "%s", message);
+}
+
 void check(purlin_status status) {
-  char text[2048];
-  const char *message;
-  if (status == PURLIN_SUCCESS) return;
-  message = purlin_last_error_message();
-  if (!counts_from_zero(message)) fail_with(status, message);
-  (void)snprintf(text, sizeof text, "%s (counted from 0)", message);
-  fail_with(status, text);
+  if (status != PURLIN_SUCCESS) fail_with(status, purlin_last_error_message());
 }
 
 void check_and_destroy(purlin_status status, purlin_stream *stream) {

@@ -88,7 +88,8 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   read_int64(options, "pairs", &pairs);
   read_int64(options, "trace", &trace);
   read_flag(options, "full", &full);
-  if (pairs < 0 || trace < 0) fail("invalidArgument", "%s: is negative", pairs < 0 ? "pairs" : "trace");
+  if (pairs < 1) fail("invalidArgument", "pairs: is %lld, at least 1 is needed", (long long)pairs);
+  if (trace < 0) fail("invalidArgument", "trace: is negative");
   watch_from(options, &w, &o.progress, &o.progress_user);
 
   v = o.starts;
@@ -140,7 +141,7 @@ static void all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   read_double(options, "merge_value", &o.merge_value);
   read_double(options, "degeneracy_tolerance", &o.degeneracy_tolerance);
   read_int64(options, "pairs", &pairs);
-  if (pairs < 0) fail("invalidArgument", "pairs: is negative");
+  if (pairs < 1) fail("invalidArgument", "pairs: is %lld, at least 1 is needed", (long long)pairs);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
