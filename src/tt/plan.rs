@@ -234,7 +234,12 @@ impl<'a> Planner<'a> {
             }
             Some(c) => c,
             None => {
-                let total = |c: usize| pairs_at(c).len() as f64 * cost(c);
+                // OPEN has one environment: at a bond of one pair, also where the pairs of another are cheaper.
+                let single = |c: usize| sizes.r[c] == 1 && sizes.s[c] == 1;
+                let open = options.algorithm == Algorithm::Open && (0..d).any(single);
+                let total = |c: usize| {
+                    if open && !single(c) { f64::INFINITY } else { pairs_at(c).len() as f64 * cost(c) }
+                };
                 (1..d).fold((0, total(0)), |best, c| if total(c) < best.1 { (c, total(c)) } else { best }).0
             }
         };

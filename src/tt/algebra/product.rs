@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::product;
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
+use crate::tt::balance;
 use crate::tt::scaled::{exponent_of, scale as times_power};
 
 /// What is multiplied.
@@ -21,6 +22,14 @@ pub(super) enum Pair<'a> {
     Entries(HostTrain<'a>, HostTrain<'a>),
     /// A TT-matrix with cores (w, m, n, w') and a train with cores (r, n, c, r'), where c is 1 but for a TT-matrix.
     Matrix { h: HostTrain<'a>, x: HostTrain<'a>, rows: Vec<usize>, columns: Vec<usize> },
+}
+
+/// A train to multiply, on the host, with elements of `dtype`. Where its bonds carry numbers that differ much, they are balanced
+/// by powers of two: numbers of two such trains lie twice as far apart, and what is small would become 0.
+fn operand<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType) -> Result<HostTrain<'a>> {
+    let here = read_as(at, argument, x, dtype)?;
+    let copy = balance::for_product(at.context, argument, &here)?;
+    Ok(copy.map_or(here, HostTrain::Copied))
 }
 
 /// A product that has not been formed.
@@ -36,7 +45,7 @@ impl<'a> Product<'a> {
         let dtype = common_type("y", x.dtype(), y.dtype())?;
         y.shape().expect_modes("y", x.shape().modes(), "x")?;
         let shape = Shape::new("y", x.shape().modes(), &pairs_of_ranks("y", x.shape(), y.shape())?)?;
-        let pair = Pair::Entries(read_as(at, "x", x, dtype)?, read_as(at, "y", y, dtype)?);
+        let pair = Pair::Entries(operand(at, "x", x, dtype)?, operand(at, "y", y, dtype)?);
         Ok(Self { pair, shape, dtype })
     }
 
@@ -63,8 +72,8 @@ impl<'a> Product<'a> {
         }
         let shape = Shape::new(argument, &out, &pairs_of_ranks(argument, x.shape(), h.train().shape())?)?;
         let pair = Pair::Matrix {
-            h: read_as(at, "h", h.train(), dtype)?,
-            x: read_as(at, argument, x, dtype)?,
+            h: operand(at, "h", h.train(), dtype)?,
+            x: operand(at, argument, x, dtype)?,
             rows: alloc::copied(what, h.rows())?,
             columns,
         };
@@ -135,10 +144,11 @@ struct Tamed<T> {
 
 impl<T: Scalar> Tamed<T> {
     fn new(x: &[T], y: &[T]) -> Result<Self> {
-        let limit = if is_single(T::DTYPE) { 100 } else { 900 };
+        // Below the largest number there is room for all that count.
+        let range = if is_single(T::DTYPE) { -40..=100 } else { -480..=900 };
         let of = |core: &[T]| exponent_of(core.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())));
         let (p, q) = (of(x), of(y));
-        if (p + q).abs() <= limit {
+        if range.contains(&(p + q)) {
             return Ok(Self { copies: None, exponent: 0 });
         }
         let copy = |core: &[T], by: i64| -> Result<Vec<T>> {

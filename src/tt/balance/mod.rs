@@ -16,12 +16,13 @@ use std::sync::Arc;
 use crate::alloc;
 use crate::context::Context;
 use crate::error::Result;
+use crate::scalar::DType;
 use crate::stream::Stream;
-use crate::tensor::train::TensorTrain;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
 
 pub(super) use device::Enqueued;
 use device::{Look, brought};
-use powers::{WHAT, balanced};
+use powers::{Bounds, WHAT, balanced, balanced_within};
 
 /// Balanced copies of two trains, of which the second may be the first.
 pub(super) struct Balanced {
@@ -86,6 +87,27 @@ impl Balanced {
         }
         Ok(changed)
     }
+}
+
+/// A train on the host to form products of, whose bonds are balanced; `None` where they are.
+///
+/// # Errors
+/// [`crate::error::Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
+pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
+    powers::for_product(context, name, train)
+}
+
+/// A TT-matrix whose bonds are balanced, for environments between balanced trains; `None` where they are.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn of_operator(context: &Arc<Context>, h: &TrainMatrix) -> Result<Option<TrainMatrix>> {
+    // Environments of three trains differ by their six bonds: less in single precision than those of two leave.
+    let limit =
+        if matches!(h.train().dtype(), DType::F32 | DType::CF32) { 8 } else { powers::limit(h.train().dtype()) };
+    // Blocks that are never read stay as they are: a plan counts the others.
+    let Some(copy) = balanced_within(context, h.train(), Bounds { limit, drop: false })? else { return Ok(None) };
+    TrainMatrix::new("h", copy, h.rows(), h.cols()).map(Some)
 }
 
 /// Refuses a train whose bonds `first` to `last` are further from balanced than environments hold, which are built from the cores

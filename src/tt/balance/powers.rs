@@ -27,10 +27,43 @@ pub(in crate::tt) fn limit(dtype: DType) -> i64 {
 /// # Errors
 /// Out of memory.
 pub(super) fn balanced(context: &Arc<Context>, train: &TensorTrain) -> Result<Option<TensorTrain>> {
-    if train.is_device() || is_near(context, train)? {
+    balanced_within(context, train, Bounds { limit: limit(train.dtype()), drop: true })
+}
+
+/// How far bonds are balanced.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// Powers of two by which the values of a bond may differ.
+    pub limit: i64,
+    /// Whether numbers that meet zeros alone become 0 where they are far larger than those that count.
+    pub drop: bool,
+}
+
+/// Copies in which a bond moves what its neighbours moved to it; few trains need more than two.
+const PASSES: usize = 16;
+
+/// [`balanced`] within other bounds.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn balanced_within(
+    context: &Arc<Context>,
+    train: &TensorTrain,
+    bounds: Bounds,
+) -> Result<Option<TensorTrain>> {
+    if train.is_device() || is_near(context, train, bounds.limit)? {
         return Ok(None);
     }
-    with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train))
+    let mut copy: Option<TensorTrain> = None;
+    for _ in 0..PASSES {
+        let last = copy.as_ref().unwrap_or(train);
+        let next = with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, last, bounds))?;
+        if next.is_none() {
+            break;
+        }
+        copy = next;
+    }
+    Ok(copy)
 }
 
 /// Elements from which on the threads of the context look at a train.
@@ -38,10 +71,10 @@ const MANY: usize = 1 << 18;
 
 /// Whether the numbers of neighbouring cores are so near each other in size that no bond can be beyond the limit: one pass over
 /// the numbers in order, which suffices for most trains.
-fn is_near(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
+fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bool> {
     let (shape, isa) = (train.shape(), context.isa());
     // Both ends of the range of p are rounded.
-    let most = 2 * limit(train.dtype()) - 2;
+    let most = 2 * limit - 2;
     let d = shape.len();
     if train.is_uniform() {
         return Ok(shape.ranks()[0] == 1 || 2 * range_of(train, 0, isa)? <= most);
@@ -72,19 +105,29 @@ fn is_near(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
 /// Powers of two between the largest and the smallest number of a core that is not 0; 0 where there is none, and where one is not
 /// finite: its train has no tensor.
 fn range_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<i64> {
+    let (low, high) = ends_of(train, k, isa)?;
+    if high.to_bits() == 0 || !high.is_finite() { Ok(0) } else { Ok(exponent_of(high) - exponent_of(low)) }
+}
+
+/// The largest number of a core, not finite where one is not.
+fn peak(train: &TensorTrain, k: usize, isa: Isa) -> Result<f64> {
+    Ok(ends_of(train, k, isa)?.1)
+}
+
+/// The smallest number of a core that is not 0 and its largest, in magnitude.
+fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<(f64, f64)> {
     let (memory, offset) = train.memory(k);
     let (memory, dtype) = (memory.host("x")?, train.dtype());
     let parts = if matches!(dtype, DType::CF32 | DType::CF64) { 2 } else { 1 };
     let numbers = offset * parts..(offset + train.shape().core_len(k)) * parts;
     // Bit patterns: the caller's thread may take subnormal numbers for 0.
-    let (low, high) = if matches!(dtype, DType::F32 | DType::CF32) {
+    Ok(if matches!(dtype, DType::F32 | DType::CF32) {
         let (low, high) = dispatch::<f32, _>(isa, Single(&memory.as_slice::<u32>()?[numbers]));
         (f64::from(f32::from_bits(low)), f64::from(f32::from_bits(high)))
     } else {
         let (low, high) = dispatch::<f64, _>(isa, Double(&memory.as_slice::<i64>()?[numbers]));
         (f64::from_bits(low.cast_unsigned()), f64::from_bits(high.cast_unsigned()))
-    };
-    if high.to_bits() == 0 || !high.is_finite() { Ok(0) } else { Ok(exponent_of(high) - exponent_of(low)) }
+    })
 }
 
 /// Bit patterns of the smallest number that is not 0 and of the largest, in magnitude. They are in the order of the numbers.
@@ -141,45 +184,71 @@ fn sizes<T: Scalar>(core: &[T], [r, _, s]: [usize; 3], rows: &mut [f64], columns
     }
 }
 
-/// Powers of two for the values of one bond: columns before it are divided by them, rows behind it multiplied. `None` where
+/// A power that makes every number 0.
+const NOTHING: i64 = 5000;
+
+/// Powers of two for the values of one bond: columns before it are divided by them, rows behind it multiplied. `false` where
 /// they differ by little.
-fn powers(columns: &[f64], rows: &[f64], limit: i64, out: &mut [i64]) -> bool {
+fn powers(columns: &[f64], rows: &[f64], Bounds { limit, drop }: Bounds, out: &mut [i64]) -> bool {
     let (mut low, mut high) = (i64::MAX, i64::MIN);
+    // The least of the numbers that count, and the largest of those that meet zeros, before the bond and behind it.
+    let (mut least, mut idle) = ([i64::MAX; 2], [i64::MIN; 2]);
     for ((c, r), out) in columns.iter().zip(rows).zip(out.iter_mut()) {
         // A value that nothing depends on goes along with the others.
-        if *c == 0.0 || *r == 0.0 || !c.is_finite() || !r.is_finite() {
-            *out = i64::MIN;
+        *out = i64::MIN;
+        if !c.is_finite() || !r.is_finite() {
             continue;
         }
-        *out = (exponent_of(*c) - exponent_of(*r)).div_euclid(2);
-        (low, high) = (low.min(*out), high.max(*out));
+        let (p, q) = (exponent_of(*c), exponent_of(*r));
+        match (*c == 0.0, *r == 0.0) {
+            (true, true) => {}
+            (true, false) => idle[1] = idle[1].max(q),
+            (false, true) => idle[0] = idle[0].max(p),
+            (false, false) => {
+                *out = (p - q).div_euclid(2);
+                (low, high) = (low.min(*out), high.max(*out));
+                least = [least[0].min(p), least[1].min(q)];
+            }
+        }
     }
-    if low > high || high - low <= limit {
+    let hides = |side: usize| idle[side] > i64::MIN && least[side] < i64::MAX && idle[side] - least[side] > limit;
+    let drop = drop && (hides(0) || hides(1));
+    let moves = low <= high && high - low > limit;
+    if !moves && !drop {
         return false;
     }
     // Nothing moves on the whole.
-    let middle = low + (high - low) / 2;
-    out.iter_mut().for_each(|p| *p = if *p == i64::MIN { 0 } else { *p - middle });
+    let middle = if moves { low + (high - low) / 2 } else { 0 };
+    for ((c, r), p) in columns.iter().zip(rows).zip(out.iter_mut()) {
+        let finite = c.is_finite() && r.is_finite();
+        *p = match *p {
+            i64::MIN if drop && finite && *r == 0.0 && *c != 0.0 => NOTHING,
+            i64::MIN if drop && finite && *c == 0.0 && *r != 0.0 => -NOTHING,
+            i64::MIN => 0,
+            _ if !moves => 0,
+            p => p - middle,
+        };
+    }
     true
 }
 
-fn copy_of<T: Scalar>(context: &Arc<Context>, train: &TensorTrain) -> Result<Option<TensorTrain>> {
+fn copy_of<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, bounds: Bounds) -> Result<Option<TensorTrain>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
     if train.is_uniform() {
         // One core: as a ring of it has it, everywhere the same.
-        let ([r, n, _], limit) = (shape.core(0), limit(T::DTYPE));
+        let [r, n, _] = shape.core(0);
         let one = Shape::new("x", &[n], &[r, r])?;
         let mut list = alloc::with_capacity(WHAT, 1)?;
         list.push(cores.core(0));
-        let Some(powers) = powers_of(&Cores::new(&one, list), &one, limit)? else { return Ok(None) };
+        let Some(powers) = powers_of(&Cores::new(&one, list), &one, bounds)? else { return Ok(None) };
         let mut all = alloc::with_capacity(WHAT, shape.len() + 1)?;
         for _ in 0..=shape.len() {
             all.push(alloc::copied(WHAT, &powers[0])?);
         }
         return scaled_copy::<T>(context, train, &all).map(Some);
     }
-    let Some(powers) = powers_of(&cores, shape, limit(T::DTYPE))? else { return Ok(None) };
+    let Some(powers) = powers_of(&cores, shape, bounds)? else { return Ok(None) };
     scaled_copy::<T>(context, train, &powers).map(Some)
 }
 
@@ -208,7 +277,7 @@ pub(super) fn scaled_copy<T: Scalar>(
 }
 
 /// Powers for every bond, nothing at those that stay; `None` where all do.
-fn powers_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape, limit: i64) -> Result<Option<Vec<Vec<i64>>>> {
+fn powers_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape, bounds: Bounds) -> Result<Option<Vec<Vec<i64>>>> {
     let d = shape.len();
     let widest = shape.max_rank();
     let room = || alloc::filled(WHAT, widest, 0.0f64);
@@ -231,14 +300,14 @@ fn powers_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape, limit: i64) -> Resu
         sizes(cores.core(k), dims, &mut rows[..r], &mut columns[..s]);
         if k == 0 {
             first[..r].copy_from_slice(&rows[..r]);
-        } else if r > 1 && powers(&before[..r], &rows[..r], limit, &mut now[..r]) {
+        } else if r > 1 && powers(&before[..r], &rows[..r], bounds, &mut now[..r]) {
             keep(k, &now[..r])?;
         }
         before[..s].copy_from_slice(&columns[..s]);
     }
     // The bond that closes a ring.
     let p = shape.ranks()[0];
-    if p > 1 && powers(&before[..p], &first[..p], limit, &mut now[..p]) {
+    if p > 1 && powers(&before[..p], &first[..p], bounds, &mut now[..p]) {
         keep(0, &now[..p])?;
         keep(d, &now[..p])?;
     }
@@ -256,10 +325,54 @@ fn most_moved(dtype: DType) -> i64 {
 ///
 /// # Errors
 /// [`Error::Numerical`] with the bond; out of memory.
-pub(super) fn expect_near(isa: Isa, name: &str, train: &TensorTrain, (first, last): (usize, usize)) -> Result<()> {
+pub(super) fn expect_near(isa: Isa, name: &str, train: &TensorTrain, bonds: (usize, usize)) -> Result<()> {
+    let most = most_moved(train.dtype());
+    let Some(Far { bond, before, after, moved }) = far(isa, train, bonds, most)? else { return Ok(()) };
+    Err(Error::Numerical(format!(
+        "{name}: values of bond {bond} differ by 2^{moved} in core {before} and by as much the other way in core {after}; \
+         environments hold 2^{most}: canonicalise it first"
+    )))
+}
+
+/// A train to form products of, whose bonds are balanced; `None` where they are.
+///
+/// # Errors
+/// [`Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
+pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
+    // A number of the product moves by both operands at both of its bonds.
+    let limit = if matches!(train.dtype(), DType::F32 | DType::CF32) { 12 } else { 120 };
+    let Some(copy) = balanced_within(context, train, Bounds { limit, drop: false })? else { return Ok(None) };
+    let isa = context.isa();
+    if let Some(Far { bond, before, after, moved }) = far(isa, &copy, (0, copy.shape().len()), limit + 1)? {
+        return Err(Error::Numerical(format!(
+            "{name}: values of bond {bond} differ by 2^{moved} in core {before} and by as much the other way in core {after}, also \
+             where the other bonds are balanced; products hold 2^{limit}: canonicalise it first"
+        )));
+    }
+    for k in 0..copy.shape().len() {
+        if peak(&copy, k, isa)?.is_infinite() && peak(train, k, isa)?.is_finite() {
+            return Err(Error::Numerical(format!(
+                "{name}: core {k} leaves the range of {} where the bonds beside it are balanced: canonicalise it first",
+                train.dtype().name()
+            )));
+        }
+    }
+    Ok(Some(copy))
+}
+
+/// A bond that is far from balanced.
+struct Far {
+    bond: usize,
+    before: usize,
+    after: usize,
+    moved: i64,
+}
+
+/// The first of the bonds `first` to `last` whose values move by more than 2^`most`.
+fn far(isa: Isa, train: &TensorTrain, (first, last): (usize, usize), most: i64) -> Result<Option<Far>> {
     let (d, dtype) = (train.shape().len(), train.dtype());
     let is_close = |a: usize, b: usize| -> Result<bool> {
-        Ok(range_of(train, a, isa)? + range_of(train, b, isa)? <= 2 * most_moved(dtype) - 2)
+        Ok(range_of(train, a, isa)? + range_of(train, b, isa)? <= 2 * most - 2)
     };
     for bond in first..=last.min(d) {
         let rank = train.shape().ranks()[bond];
@@ -268,15 +381,11 @@ pub(super) fn expect_near(isa: Isa, name: &str, train: &TensorTrain, (first, las
             continue;
         }
         let moved = with_scalar!(dtype, "x", T => moved::<T>(train, (before, after), rank))?;
-        if moved > most_moved(dtype) {
-            return Err(Error::Numerical(format!(
-                "{name}: values of bond {bond} differ by 2^{moved} in core {before} and by as much the other way in core {after}; \
-                 environments hold 2^{}: canonicalise it first",
-                most_moved(dtype)
-            )));
+        if moved > most {
+            return Ok(Some(Far { bond, before, after, moved }));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The largest power of two by which a value exceeds another in the columns of a core, and falls behind it in the rows of the next.

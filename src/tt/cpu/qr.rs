@@ -130,44 +130,55 @@ fn last<T: Scalar>(
     let plan = work.plan;
     let k = plan.core(to_u64(plan.cores) - 1);
     let n = work.x.shape().modes()[k];
-    let mut column = Buffer::new::<T>(rows * n, budget)?;
-    let to = Block::packed(rows, n);
-    // What each train's column is at most, and the exponent that all share.
+    let mut columns = Buffer::new::<T>(product("x", trains.len(), rows * n)?, budget)?;
+    // The exponent of each train's column; `None` for a train that is zero, whatever the size of its cores.
     let mut sizes = crate::alloc::with_capacity("trains of a norm", trains.len())?;
-    sizes.extend(bras.iter().zip(exponents).map(|(bra, e)| e.saturating_add(scaled::exponent_of(bra.largest(k)))));
-    let shared = sizes.iter().copied().max().unwrap_or(0);
     let mut start = 0;
-    for (((bra, (train, sign)), exponent), add) in bras.iter().zip(trains).zip(exponents).zip(0..) {
+    for (t, ((bra, (train, _)), exponent)) in bras.iter().zip(trains).zip(exponents).enumerate() {
         let [r, _, p] = train.shape().core(k);
-        // In two steps, as one alone may be no number of the type.
-        let shift = exponent.saturating_sub(shared);
-        let before = shift.clamp(-4000, 4000) / 2;
-        let sign = sign * scaled::scale(1.0, shift.clamp(-4000, 4000) - before);
+        let to = Block { start: t * rows * n, ..Block::packed(rows, n) };
+        // Half of the core's exponent: neither factor nor product leaves the range.
+        let half = if factor.is_some() { half_of(bra.largest(k)) } else { 0 };
         if let Some(held) = &mut factor {
-            shrink(&mut held.get_mut::<T>()?[start..start + rows * r * p], -before);
+            shrink(&mut held.get_mut::<T>()?[start..start + rows * r * p], half);
         }
         for j in 0..p {
             match &factor {
                 Some(held) => {
                     let from = Block { start, ..Block::packed(rows, r) };
                     let taken = Taken::plain(Block { start: r * n * j, ..Block::packed(r, n) });
-                    by_x(Threads::All, sign, (held, from), bra, k, taken, add + j > 0, (&mut column, to))?;
+                    by_x(Threads::All, 1.0, (held, from), bra, k, taken, j > 0, (&mut columns, to))?;
                     start += rows * r;
                 }
                 None => {
-                    let values = column.get_mut::<T>()?.iter_mut().enumerate();
-                    values.for_each(|(i, v)| {
-                        let x = bra.at(k, j + r * (i + n * j));
-                        let x = T::from_parts(scaled::scale(x.re(), before), scaled::scale(x.im(), before));
-                        *v += x * T::from_parts(sign, 0.0);
-                    });
+                    let values = columns.get_mut::<T>()?[to.start..][..rows * n].iter_mut().enumerate();
+                    values.for_each(|(i, v)| *v += bra.at(k, j + r * (i + n * j)));
                 }
             }
         }
+        let values = &mut columns.get_mut::<T>()?[to.start..][..rows * n];
+        let most = largest(values);
+        let moved = shrink(values, scaled::exponent_of(most));
+        sizes.push((most != 0.0).then(|| exponent.saturating_add(half).saturating_add(moved)));
     }
-    let values = &mut column.get_mut::<T>()?[..rows * n];
-    let exponent = shared.saturating_add(shrink(values, scaled::exponent_of(largest(values))));
-    let square = careful_dot(values, values, true, 0).re;
+    let shared = sizes.iter().flatten().copied().max().unwrap_or(0);
+    let (column, others) = columns.get_mut::<T>()?.split_at_mut(rows * n);
+    let factors = trains.iter().zip(&sizes).map(|((_, sign), size)| (*sign, size.map_or(0, |e| e - shared)));
+    for (t, (sign, shift)) in factors.enumerate() {
+        let times = |x: T| {
+            let part = |part: f64| sign * scaled::scale(part, shift);
+            T::from_parts(part(x.re()), part(x.im()))
+        };
+        match t {
+            0 => column.iter_mut().for_each(|v| *v = times(*v)),
+            _ => {
+                let from = &others[(t - 1) * rows * n..][..rows * n];
+                column.iter_mut().zip(from).for_each(|(v, x)| *v += times(*x));
+            }
+        }
+    }
+    let exponent = shared.saturating_add(shrink(column, scaled::exponent_of(largest(column))));
+    let square = careful_dot(column, column, true, 0).re;
     work.step()?;
     Ok(Scaled::new(Complex::new(square.sqrt(), 0.0), exponent))
 }

@@ -157,6 +157,9 @@ impl Environments {
             if !trains.bra.is_same(trains.ket) {
                 balance::expect_near(&self.context, stream, "y", trains.bra, bonds)?;
             }
+            if let Some(h) = trains.operator {
+                balance::expect_near(&self.context, stream, "h", h.train(), bonds)?;
+            }
         }
         self.unknown = None;
         Ok(())

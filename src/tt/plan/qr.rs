@@ -40,7 +40,9 @@ impl Planner<'_> {
             // The product of what is held with a core; then it, and the factorisation's own memory.
             // A GPU has rows of its own to begin with.
             let held = if i > 0 || self.is_gpu() { rows * before } else { 0.0 };
-            room = room.max(self.bytes(held + tall * after));
+            // At the last site the CPU keeps a column of each train.
+            let made = if last && difference && !self.is_gpu() { 2.0 } else { after };
+            room = room.max(self.bytes(held + tall * made));
             if tall > after && !last {
                 room = room.max(if self.is_gpu() {
                     self.triangle(tall, after)

@@ -111,6 +111,88 @@ fn the_size_of_what_a_bond_carries_changes_nothing() {
     check(&cpu(2), Location::Host, &[NormWay::Inner, NormWay::Triangle, NormWay::Qr]);
 }
 
+/// A train of cores with one index value each.
+fn bare(ranks: &[usize], cores: Vec<Vec<f64>>) -> Plain {
+    let cores: Vec<Vec<C>> = cores.into_iter().map(|core| core.into_iter().map(|v| C::new(v, 0.0)).collect()).collect();
+    Plain { modes: vec![1; cores.len()], ranks: ranks.to_vec(), cores }
+}
+
+/// Distances from zero trains whose cores are large, in the memory of `location`.
+pub fn check_zeros(c: &Arc<Context>, location: Location) {
+    for (dtype, s) in [(DType::F32, 100), (DType::F64, 900)] {
+        let big = 2.0f64.powi(s);
+        let plain = [1, 1, 1, 1];
+        let of = |p: &Plain| placed(c, p.train(c, dtype), location);
+        let one = of(&bare(&plain, vec![vec![1.0]; 3]));
+        let small = of(&bare(&plain, vec![vec![1.0 / big], vec![1.0], vec![1.0]]));
+        let zeros = [
+            of(&bare(&plain, vec![vec![big], vec![big], vec![0.0]])),
+            of(&bare(&plain, vec![vec![1.0], vec![2.0f64.powi(s / 2)], vec![0.0]])),
+            of(&bare(&[1, 2, 2, 1], vec![vec![big, 0.0], vec![big, 0.0, 0.0, big], vec![0.0, 1.0]])),
+        ];
+        let mut session = session(c, Options::default());
+        let mut distance = |x, y| session.distance_scaled(None, x, y, None).unwrap().0;
+        for (k, zero) in zeros.iter().enumerate() {
+            for (x, exponent) in [(&one, 1), (&small, 1 - i64::from(s))] {
+                let wanted = Scaled { mantissa: C::new(0.5, 0.0), exponent };
+                assert_eq!(distance(x, zero), wanted, "{dtype:?}, zero train {k}");
+                assert_eq!(distance(zero, x), wanted, "{dtype:?}, zero train {k}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_zero_train_is_far_from_others_whatever_its_cores() {
+    check_zeros(&cpu(1), Location::Host);
+}
+
+#[test]
+fn large_numbers_that_meet_zeros_hide_nothing() {
+    let c = cpu(1);
+    for (dtype, s) in [(DType::F32, 100), (DType::F64, 900)] {
+        let big = 2.0f64.powi(s);
+        let of = |p: &Plain| p.train(&c, dtype);
+        let one = of(&bare(&[1; 4], vec![vec![1.0]; 3]));
+        let small = of(&bare(&[1; 4], vec![vec![1.0 / big], vec![1.0], vec![1.0]]));
+        // 2^-s as well.
+        let hidden = of(&bare(&[1, 1, 2, 1], vec![vec![big], vec![1.0, 1.0 / big], vec![0.0, 1.0 / big]]));
+        let mut session = session(&c, Options::default());
+        let wanted = Scaled { mantissa: C::new(0.5, 0.0), exponent: 1 - i64::from(s) };
+        assert_eq!(session.norm_scaled(None, &hidden, None).unwrap().0, wanted, "{dtype:?}");
+        assert_eq!(session.distance_scaled(None, &hidden, &small, None).unwrap().0, Scaled::ZERO, "{dtype:?}");
+        assert_eq!(session.distance(None, &one, &hidden, None).unwrap().0, 1.0, "{dtype:?}");
+    }
+}
+
+#[test]
+fn the_bonds_of_an_operator_are_balanced_too() {
+    let c = cpu(1);
+    for (dtype, ranges) in [(DType::F32, [20, 50]), (DType::F64, [165, 400])] {
+        for range in ranges {
+            let g = [2.0f64.powi(-range), 2.0f64.powi(range)];
+            let inner = (0..4).map(|at| g[at / 2] / g[at % 2]).collect();
+            let x = bare(&[1, 2, 2, 1], vec![g.to_vec(), inner, vec![1.0 / g[0], 1.0 / g[1]]]).train(&c, dtype);
+            let h = crate::tensor::train::TrainMatrix::new("h", x, &[1; 3], &[1; 3]).unwrap();
+            let y = bare(&[1; 4], vec![vec![1.0]; 3]).train(&c, dtype);
+            let mut s = session(&c, Options::default());
+            for (bra, ket, wanted) in [(&y, &y, 4.0), (&y, h.train(), 16.0), (h.train(), h.train(), 64.0)] {
+                let found = s.sandwich(None, &Trains::new(bra, Some(&h), ket), None).unwrap().0;
+                assert_eq!(found.plain(dtype).0.re, wanted, "{dtype:?}, 2^{range}");
+            }
+            assert_eq!(s.rayleigh(None, h.train(), &h, None).unwrap().quotient.plain(dtype).0.re, 4.0);
+            // Environments are built from the cores as they are.
+            let trains = Trains::new(&y, Some(&h), &y);
+            let mut kept = Environments::new(&c, &Options::default(), &trains).unwrap();
+            match kept.value(None, &trains, 3) {
+                Ok(found) => assert!(range == 20 || range == 165, "{found:?}"),
+                Err(Error::Numerical(text)) => assert!(text.starts_with("h: values of bond 1"), "{text}"),
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn a_ring_of_one_core_is_balanced_too() {
     let c = cpu(1);

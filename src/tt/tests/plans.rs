@@ -201,3 +201,18 @@ fn a_plan_fits_the_memory_that_the_context_allows() {
         assert!(error.is_zero() || error.over(wanted).unwrap().log_abs() < -20.0, "{found:?} {wanted:?}");
     }
 }
+
+#[test]
+fn open_takes_the_bond_of_one_pair() {
+    let c = cpu(1);
+    // The pairs of the middle bond, of which half suffice, are cheaper.
+    let x = Plain::uniform_ranks(2, 2, 3, false, false, 41).train(&c, DType::F64);
+    let mut auto = session(&c, Options::default());
+    let mut open = session(&c, Options { algorithm: Algorithm::Open, ..Options::default() });
+    let (found, info) = open.inner(None, &x, &x, None).unwrap();
+    assert_eq!((info.algorithm, info.cut), (Algorithm::Open, 0));
+    let wanted = auto.inner(None, &x, &x, None).unwrap().0.re;
+    assert!((found.re - wanted).abs() <= 1e-13 * wanted, "{found}, not {wanted}");
+    let norm = open.norm(None, &x, None).unwrap().0;
+    assert!((norm * norm - wanted).abs() <= 1e-13 * wanted, "{norm}");
+}

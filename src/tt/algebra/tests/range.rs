@@ -65,6 +65,82 @@ fn products_of_cores_may_lie_beyond_the_range() {
     products_are_right::<f32>(70);
 }
 
+/// A train whose only entry is 4: every number is a power of two, and bonds carry 2^-a and 2^a.
+fn gauged<T: crate::scalar::Scalar>(c: &std::sync::Arc<crate::context::Context>, a: i32) -> TensorTrain {
+    let g = [2.0f64.powi(-a), 2.0f64.powi(a)];
+    let mut x = train::<T>(c, &[1; 3], &[1, 2, 2, 1], 1);
+    let mut cores = x.cores_mut::<T>("x").unwrap();
+    let number = |v: f64| T::from_parts(v, 0.0);
+    for b in 0..2 {
+        cores.core(0)[b] = number(g[b]);
+        cores.core(2)[b] = number(1.0 / g[b]);
+        (0..2).for_each(|r| cores.core(1)[r + 2 * b] = number(g[b] / g[r]));
+    }
+    x
+}
+
+fn products_of_gauges_are_right<T: crate::scalar::Scalar>(ranges: [i32; 4]) {
+    let c = context(1);
+    let at = Place::host(&c);
+    for a in ranges {
+        let x = gauged::<T>(&c, a);
+        let h = TrainMatrix::new("h", gauged::<T>(&c, a), &[1; 3], &[1; 3]).unwrap();
+        let all = Truncation::default();
+        assert_eq!(only::<T>(&c, &hadamard(&at, &x, &x).unwrap()), 16.0, "2^{a}");
+        assert_eq!(only::<T>(&c, &apply(&at, &h, &x).unwrap()), 16.0, "2^{a}");
+        let close = |found: f64| assert!((found - 16.0).abs() <= 1e-4, "2^{a}: {found}");
+        close(only::<T>(&c, &hadamard_round(&at, &x, &x, &all).unwrap().0));
+        close(only::<T>(&c, &apply_round(&at, &h, &x, &all).unwrap().0));
+    }
+}
+
+#[test]
+fn products_of_trains_whose_bonds_carry_gauges_are_right() {
+    products_of_gauges_are_right::<f32>([10, 30, 40, 50]);
+    products_of_gauges_are_right::<f64>([60, 250, 300, 400]);
+    products_of_gauges_are_right::<C>([60, 250, 300, 400]);
+}
+
+#[test]
+fn gauges_of_random_trains_change_no_product() {
+    let c = context(1);
+    let at = Place::host(&c);
+    for seed in 0..20 {
+        let x = train::<f32>(&c, &[2; 4], &[1, 3, 3, 2, 1], seed);
+        let y = train::<f32>(&c, &[2; 4], &[1, 2, 3, 2, 1], seed + 100);
+        // Value b of each bond times 2^e in one core, divided by it in the next.
+        let moved = |x: &TensorTrain, seed: u64| {
+            let mut z = crate::tt::algebra::copy(&at, x).unwrap();
+            let shape = x.shape().clone();
+            let shift = |bond: usize, b: usize| match bond {
+                0 | 4 => 0,
+                _ => ((b as u64 * 37 + bond as u64 * 11 + seed * 17) % 81) as i32 - 40,
+            };
+            let mut cores = z.cores_mut::<f32>("z").unwrap();
+            for k in 0..4 {
+                let [r, n, _] = shape.core(k);
+                for (i, v) in cores.core(k).iter_mut().enumerate() {
+                    *v *= 2.0f32.powi(shift(k + 1, i / (r * n)) - shift(k, i % r));
+                }
+            }
+            drop(cores);
+            z
+        };
+        let (gx, gy) = (moved(&x, seed), moved(&y, seed + 3));
+        let plain = hadamard(&at, &x, &y).unwrap();
+        let mut session = crate::tt::Contraction::new(&c, crate::tt::Options::default()).unwrap();
+        let norm = session.norm(None, &plain, None).unwrap().0;
+        for found in [
+            hadamard(&at, &gx, &gy).unwrap(),
+            hadamard_round(&at, &gx, &gy, &Truncation::default()).unwrap().0,
+            hadamard(&at, &gx, &y).unwrap(),
+        ] {
+            let error = session.distance(None, &plain, &found, None).unwrap().0;
+            assert!(error <= 2e-5 * norm, "seed {seed}: {error} of {norm}");
+        }
+    }
+}
+
 #[test]
 fn zeros_hide_nothing() {
     let c = context(1);

@@ -4,7 +4,7 @@ use super::enqueue::{number, place};
 use super::*;
 use crate::tt::operator::{Trains, identity};
 use crate::tt::options::NormWay;
-use crate::tt::tests::balance::{check, check_environments, gauged};
+use crate::tt::tests::balance::{check, check_environments, check_zeros, gauged};
 use crate::tt::tests::nonfinite::placed;
 use crate::tt::tests::support::Plain as Numbers;
 
@@ -100,4 +100,12 @@ fn enqueued_norms_of_cores_far_apart_say_so() {
 #[ignore = "needs a GPU"]
 fn environments_refuse_bonds_that_they_do_not_hold() {
     check_environments(&gpu(0), Location::Device);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_zero_train_is_far_from_others_whatever_its_cores() {
+    for location in [Location::Device, Location::Host] {
+        check_zeros(&gpu(0), location);
+    }
 }
