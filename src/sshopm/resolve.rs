@@ -140,8 +140,9 @@ pub fn resolve<T: Real>(
 fn goal_and_sign(shape: Symmetric, options: &Options, compatible: bool) -> (Goal, SignRule) {
     let raw = compatible || options.sign == Sign::Raw;
     match options.goal {
+        // In dimension 1 there is one pair, which is maximum and minimum: for both goals it is listed once.
+        Goal::Both if shape.dimension == 1 => (Goal::Maxima, if raw { SignRule::Raw } else { SignRule::Canonical }),
         goal if raw => (goal, SignRule::Raw),
-        // In dimension 1 there is one pair, which is maximum and minimum.
         goal if shape.order.is_multiple_of(2) || shape.dimension == 1 => (goal, SignRule::Canonical),
         Goal::Both => (Goal::Maxima, SignRule::Canonical),
         goal => (goal, SignRule::Raw),

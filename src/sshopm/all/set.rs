@@ -5,10 +5,16 @@ use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Real;
 use crate::sshopm::cpu::load::power_of_two_times;
+use crate::sshopm::cpu::top::uncertainty;
 use crate::sshopm::options::{NO_PAIR, PairClass, Results, TensorStatus};
 use crate::sshopm::plan::{Reduction, RowBuffers, RowSizes, SignRule};
 use crate::sshopm::product::is_isolated;
+use crate::sshopm::resolve::chord2;
 use crate::tensor::{Symmetric, Tensor};
+
+/// Degenerate pairs of one lambda are one where their residuals and Hessians say that each may be as far off as the other is
+/// away, but not beyond 10 degrees, in radians.
+const FARTHEST_ANGLE: f64 = std::f64::consts::PI / 18.0;
 
 /// Pairs, arrays over them.
 pub struct PairSet<T> {
@@ -132,26 +138,40 @@ impl<T: Real> PairSet<T> {
         let agree = T::from_f64(rule.merge_norm * norm);
         let same = T::from_f64(rule.level * norm);
         let within = T::from_f64(rule.merge_chord2);
+        // Towards a degenerate pair the Hessian falls with the distance and the residual with half its square. Along a
+        // continuum the Hessian is 0 as far as lambda is known and tells no distance.
+        let rounding = rule.level * norm;
+        let doubt = |residual: T, hessian: &[T]| {
+            let least = hessian.iter().fold(f64::INFINITY, |m, e| m.min(e.to_f64().abs()));
+            if least > rounding { 2.0 * residual.to_f64() / least } else { 0.0 }
+        };
         for (k, lambda) in found.values.iter().enumerate() {
             let x = &found.vectors[k * n..(k + 1) * n];
             let hessian = &found.hessian[k * (n - 1)..(k + 1) * (n - 1)];
             let class = class_of(found.classes[k]);
             let turned = if even { *lambda } else { T::ZERO - *lambda };
-            if class == PairClass::Degenerate
-                && let Some(p) = (0..self.len()).find(|p| {
-                    let value = self.lambda[*p];
-                    self.continuum[*p] && ((*lambda - value).abs() <= same || (turned - value).abs() <= same)
-                })
-            {
-                self.basin[p] = self.basin[p].saturating_add(found.basins[k]);
-                continue;
-            }
+            let continuum = (0..self.len()).find(|p| {
+                let value = self.lambda[*p];
+                let is_level = (*lambda - value).abs() <= same || (turned - value).abs() <= same;
+                class == PairClass::Degenerate && self.continuum[*p] && is_level
+            });
             // Both members of a pair are the same: (lambda, x) and (+-lambda, -x).
-            let known = (0..self.len()).find(|p| {
-                let y = &self.x[p * n..(p + 1) * n];
-                let (plus, minus) = distances2(x, y);
-                (minus <= within && (*lambda - self.lambda[*p]).abs() <= agree)
-                    || (plus <= within && (turned - self.lambda[*p]).abs() <= agree)
+            let known = continuum.or_else(|| {
+                (0..self.len()).find(|p| {
+                    let y = &self.x[p * n..(p + 1) * n];
+                    let (plus, minus) = distances2(x, y);
+                    let is_flat = class == PairClass::Degenerate && self.class[*p] == class;
+                    let value = self.lambda[*p];
+                    let own = doubt(self.residual[*p], &self.hessian[p * (n - 1)..(p + 1) * (n - 1)]);
+                    let doubt = 1.25 * (own + doubt(found.residuals[k], hessian));
+                    let wide = rule.merge_chord2.max(chord2(doubt.min(FARTHEST_ANGLE)));
+                    let wide = T::from_f64(wide);
+                    let is_one = |apart: T, lambda: T| {
+                        (apart <= within && (lambda - value).abs() <= agree)
+                            || (is_flat && apart <= wide && (lambda - value).abs() <= same)
+                    };
+                    is_one(minus, *lambda) || is_one(plus, turned)
+                })
             });
             match known {
                 Some(p) => {
@@ -191,7 +211,9 @@ impl<T: Real> PairSet<T> {
             end.hessian.reverse();
             end.hessian.iter_mut().for_each(|e| *e = -*e);
         }
-        let flat = rule.degeneracy * norm;
+        // As for the starts of a chunk: what may be 0 at the pair that the end is near is taken for 0.
+        let doubtful = (uncertainty(self.shape.order) * norm * end.residual).sqrt();
+        let flat = doubtful.max(rule.degeneracy * norm);
         let class = match () {
             () if end.hessian.iter().any(|e| e.abs() <= flat) => PairClass::Degenerate,
             () if end.hessian.iter().all(|e| *e < 0.0) => PairClass::NegativeStable,
@@ -249,11 +271,21 @@ impl<T: Real> PairSet<T> {
                 continue;
             }
             self.continuum[p] = true;
+            let mut best = p;
             for q in p + 1..self.len() {
                 if belongs(self, &gone, p, q) {
                     gone[q] = true;
                     self.basin[p] = self.basin[p].saturating_add(self.basin[q]);
+                    if self.residual[q] < self.residual[best] {
+                        best = q;
+                    }
                 }
+            }
+            if best != p {
+                self.lambda[p] = self.lambda[best];
+                self.residual[p] = self.residual[best];
+                self.x.copy_within(best * n..(best + 1) * n, p * n);
+                self.hessian.copy_within(best * (n - 1)..(best + 1) * (n - 1), p * (n - 1));
             }
         }
         let mut keep = alloc::with_capacity("pairs", self.len())?;

@@ -320,3 +320,34 @@ fn options_of_the_search_are_refused_for_matrices() {
         assert!(problem.starts_with(name) && problem.contains("matrices"), "{problem}");
     }
 }
+
+/// At x = u x w the form (u.x)^3 + (w.x)^3, its gradient and its Hessian are 0: starts end around it, as far from it as their
+/// residual allows.
+fn two_cubes<T: Real>(u: [f64; 3], w: [f64; 3], degrees: f64) {
+    let c = context(2);
+    let form =
+        [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 1], [0, 1, 2], [0, 2, 2], [1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 2, 2]];
+    let entries =
+        form.map(|k: [usize; 3]| [u, w].iter().map(|v| k.iter().map(|i| v[*i]).product::<f64>()).sum::<f64>());
+    let a = symmetric::<T>(&c, 3, 3, &entries);
+    let r = find_as::<T>(&c, &a, &AllOptions::default(), 16);
+    let x = [u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]];
+    let length = x.iter().map(|c| c * c).sum::<f64>().sqrt();
+    let near = |k: &usize| {
+        let cosine = (0..3).map(|i| r.vectors[3 * k + i] * x[i] / length).sum::<f64>().abs();
+        cosine > degrees.to_radians().cos()
+    };
+    let classes: Vec<i32> = (0..r.count).filter(near).map(|k| r.classes[k]).collect();
+    assert_eq!(classes, [PairClass::Degenerate as i32], "{:?} {:?}", r.values, r.vectors);
+    assert_eq!(r.status, TensorStatus::Degenerate as i32);
+}
+
+#[test]
+fn the_singular_pair_of_two_cubes_is_listed_once() {
+    two_cubes::<f64>([-0.59, -0.13, -0.07], [0.11, -0.03, 0.17], 0.05);
+    two_cubes::<f64>([-1.54, 0.62, -0.35], [0.32, -0.34, -0.06], 0.05);
+    two_cubes::<f32>([-1.1, -1.13, -0.56], [-0.68, 1.09, 1.38], 0.7);
+    two_cubes::<f32>([0.81, 0.25, 0.74], [-1.07, 0.94, 0.57], 0.7);
+    // Residuals of single precision leave the position open by degrees.
+    two_cubes::<f32>([-0.53, 0.08, -0.17], [1.79, 0.18, -1.88], 4.0);
+}

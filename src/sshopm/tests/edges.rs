@@ -3,7 +3,9 @@
 use super::support::*;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::sshopm::{Goal, Method, Options, Results, Shift, StartKind, StartStatus, TensorStatus, Test, solve, starts};
+use crate::sshopm::{
+    Goal, Method, Options, Results, Shift, Sign, StartKind, StartStatus, TensorStatus, Test, solve, starts,
+};
 
 #[test]
 fn one_bad_tensor_harms_no_other() {
@@ -80,6 +82,13 @@ fn dimensions_one_and_two() {
         // Odd order: (lambda, x) and (-lambda, -x) are one pair, written with lambda >= 0.
         let expected = if m % 2 == 0 { (-2.0, 1.0) } else { (2.0, -1.0) };
         assert_eq!((s.values[0], s.vectors[0]), expected, "m = {m}");
+        // The one pair is a maximum and a minimum, and listed once.
+        for sign in [Sign::Canonical, Sign::Raw] {
+            let o = Options { goal: Goal::Both, sign, ..Options::default() };
+            let s = run::<f64>(&c, &symmetric::<f64>(&c, m, 1, &[-2.0]), None, &o, 2);
+            assert_eq!((s.count[0], s.found[0], s.status[0]), (1, 1, 0), "m = {m}");
+            assert!(sign == Sign::Raw || (s.values[0], s.vectors[0]) == expected, "m = {m}");
+        }
     }
     // f = cos^4 + 2 sin^4: maxima 1 and 2 on the axes, minimum 2/3.
     let a = symmetric::<f64>(&c, 4, 2, &[1.0, 0.0, 0.0, 0.0, 2.0]);
