@@ -256,6 +256,9 @@ pub trait Krylov {
     fn write(&mut self, from: &[Self::Number], column: usize) -> Result<()>;
 }
 
+/// Remainders of a step that get more passes of orthogonalisation, in units of eps ||A||.
+const SHORT: f64 = 1e4;
+
 /// The steps of [`Krylov::extend`], one after another.
 pub(super) fn extend_once<K: Krylov + ?Sized>(
     krylov: &mut K,
@@ -266,14 +269,25 @@ pub(super) fn extend_once<K: Krylov + ?Sized>(
     let mut steps = alloc::with_capacity("Lanczos steps", to - from)?;
     for j in space.locked + from..space.locked + to {
         krylov.apply(j, j + 1)?;
-        let step = krylov.orthogonalise(j + 1, j + 1)?;
-        steps.push(step);
+        let mut step = krylov.orthogonalise(j + 1, j + 1)?;
         space.norm = space.norm.max(step.before);
+        let mut length = step.after;
+        // Rounding errors along the space are a large part of a short remainder. Without more passes each such step would magnify
+        // those of the steps before it. Each further pass at least halves the remainder, or is the last.
+        while step.after <= SHORT * space.epsilon * space.norm && !space.is_rounding(step.after) {
+            krylov.scale(j + 1, 1.0 / length)?;
+            length = krylov.orthogonalise(j + 1, j + 1)?.after;
+            step.after *= length;
+            if length > 0.5 {
+                break;
+            }
+        }
+        steps.push(step);
         // What is not finite ends the steps too.
         if step.after.is_nan() || space.is_rounding(step.after) {
             break;
         }
-        krylov.scale(j + 1, 1.0 / step.after)?;
+        krylov.scale(j + 1, 1.0 / length)?;
     }
     Ok(steps)
 }

@@ -8,10 +8,11 @@
 use super::super::info::Reason;
 use super::super::krylov::{Krylov, Wide};
 use super::super::options::{Settings, Verify, Which};
-use super::Small;
 use super::block;
 use super::complete::COLUMNS;
-use super::restart::{Counts, Report, Search, beats, run};
+use super::restart::{Counts, Report, Search, beats, modulus, projected, run};
+use super::{Small, finite};
+use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
@@ -33,6 +34,11 @@ pub struct Solved {
 
 /// Least vectors of a check's space: it looks for one pair, whatever the space of the search.
 pub(super) const CHECK: usize = 30;
+
+/// The part of a residual's limit that the component of a vector along the pairs found before it may take.
+const COUPLED: f64 = 0.25;
+
+const WHAT: &str = "search for copies";
 
 /// Columns that a solve needs, `known` vectors that are deflated included.
 pub fn columns(settings: &Settings, known: usize) -> usize {
@@ -95,7 +101,7 @@ pub fn solve<K: Krylov + ?Sized>(
 /// Columns `first ..` in another order.
 fn permute<K: Krylov + ?Sized>(krylov: &mut K, first: usize, order: &[usize]) -> Result<()> {
     let k = order.len();
-    let mut y = crate::alloc::filled("order of eigenvectors", k * k, Wide::<K>::default())?;
+    let mut y = alloc::filled("order of eigenvectors", k * k, Wide::<K>::default())?;
     for (to, &from) in order.iter().enumerate() {
         y[to * k + from] = Wide::<K>::from_parts(1.0, 0.0);
     }
@@ -125,6 +131,50 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
             }
             which => self.end(which, (0..values.len()).collect(), values, small, report),
         }
+    }
+
+    /// Replaces the pairs of `values` and the one found behind them, of eigenvalue `value`, by the Ritz pairs of the space that
+    /// all of them span, less the least wanted of `group`. A search on the complement of vectors with residuals finds a
+    /// vector x with A x = value x + V c, where c is up to as large as these residuals; one of a large eigenvalue may have
+    /// more of it than a small one tolerates. False, and nothing is done, where c is next to rounding.
+    fn decouple(
+        &mut self,
+        which: Which,
+        group: &[usize],
+        values: &mut [f64],
+        value: f64,
+        small: &mut Small<'_, Wide<K>>,
+    ) -> Result<bool> {
+        let (first, k) = (self.known, values.len());
+        let zero = Wide::<K>::default();
+        let mut coupling = alloc::filled(WHAT, k, zero)?;
+        self.krylov.apply(first + k, first + k + 1)?;
+        self.counts.products += 1;
+        self.krylov.project(first, k, first + k + 1, 1, &mut coupling)?;
+        let size = coupling.iter().fold(0.0f64, |sum, c| sum.hypot(modulus(*c)));
+        if finite(size, "a coefficient")? <= COUPLED * self.within.limit(value, self.counts.norm) {
+            return Ok(false);
+        }
+        let order = k + 1;
+        let mut t = alloc::filled(WHAT, order * order, zero)?;
+        for (i, (v, c)) in values.iter().zip(&coupling).enumerate() {
+            t[i * order + i] = Wide::<K>::from_parts(*v, 0.0);
+            t[k * order + i] = *c;
+            t[i * order + k] = c.conjugate();
+        }
+        t[k * order + k] = Wide::<K>::from_parts(value, 0.0);
+        let (theta, y) = projected::<K>(&t, order, order, small)?;
+        // Those of the group come first, then the one that is dropped, then those of the other end.
+        let ranks = which.order(&theta);
+        let others = (0..k).filter(|i| !group.contains(i));
+        let mut picked = alloc::filled(WHAT, k * order, zero)?;
+        let from = ranks[..group.len()].iter().chain(&ranks[group.len() + 1..]);
+        for (to, &at) in group.iter().copied().chain(others).zip(from) {
+            picked[to * order..(to + 1) * order].copy_from_slice(&y[at * order..(at + 1) * order]);
+            values[to] = theta[at];
+        }
+        self.krylov.rotate(first, order, &picked, k)?;
+        Ok(true)
     }
 
     /// Looks for values that are wanted more than the last of `group`.
@@ -165,8 +215,10 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
             let one = run(self.krylov, &search, self.counts, small, report)?;
             match one.values.first() {
                 Some(&value) if one.converged == 1 && beats(which, value, limit) => {
-                    self.krylov.copy(locked, self.known + last)?;
-                    values[last] = value;
+                    if !self.decouple(which, &group, values, value, small)? {
+                        self.krylov.copy(locked, self.known + last)?;
+                        values[last] = value;
+                    }
                     found += 1;
                 }
                 _ => {

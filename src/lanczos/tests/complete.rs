@@ -281,3 +281,44 @@ pub(super) fn options_without_effect_are_refused(c: &Arc<Context>) {
     let e = solve_with::<f64>(c, &sick, Kind::Gram, &base, &Given::default()).unwrap_err().to_string();
     assert_eq!(e, "a: has NaN in row 1, column 2 (from 0)");
 }
+
+pub(super) fn copies_of_zero_are_as_accurate_as_the_pairs_before_them(c: &Arc<Context>) {
+    // 20 paths of 8 vertices: 0 twenty times, and two more values, whose residuals may be larger.
+    let a = symmetric(c, 160, &edges((0..20).flat_map(|g| (1..8).map(move |i| (8 * g + i - 1, 8 * g + i)))));
+    let mut want = vec![0.0; 20];
+    want.extend([2.0 - 2.0 * (PI / 8.0).cos(); 5]);
+    for seed in 0..6 {
+        let options = Options { count: 25, which: Which::Smallest, seed, ..Options::default() };
+        let found = solve(c, &a, Kind::Laplacian, &options);
+        assert!(found.info.reason == Reason::Converged && found.info.verified, "seed {seed}: {:?}", found.info);
+        near(&found.values, &want, 1e-10, "values of the paths");
+    }
+    // Both ends have a group of their own.
+    let options = Options { count: 24, which: Which::BothEnds, ..Options::default() };
+    let found = solve(c, &a, Kind::Laplacian, &options);
+    assert!(found.info.reason == Reason::Converged, "{:?}", found.info);
+    let top = 2.0 - 2.0 * (7.0 * PI / 8.0).cos();
+    let mut values = found.values.clone();
+    values.sort_by(f64::total_cmp);
+    near(&values[..12], &[0.0; 12], 1e-10, "the small end");
+    near(&values[12..], &[top; 12], 1e-9, "the large end");
+}
+
+pub(super) fn all_pairs_of_a_cluster_as_wide_as_rounding_are_found(c: &Arc<Context>) {
+    if !matches!(c.backend(), crate::backend::Backend::Cpu) {
+        // Its deferred steps have two passes whatever remains.
+        return;
+    }
+    for n in [64, 100] {
+        for seed in 0..3 {
+            let spread = |i: usize| ((i * i + 5 * i + 17 * seed) as f64).sin();
+            let mut want: Vec<f64> =
+                (0..n).map(|i| if i < n / 2 { 1.0 + 1e-14 * spread(i) } else { 2.0 * spread(i) }).collect();
+            let a = symmetric(c, n, &want.iter().enumerate().map(|(i, v)| (i, i, *v)).collect::<Vec<_>>());
+            want = descending(want);
+            let found = solve(c, &a, Kind::Matrix, &Options { count: n, seed: seed as u64, ..Options::default() });
+            assert_eq!(found.info.converged, n, "order {n}, seed {seed}: {:?}", found.info);
+            near(&found.values, &want, 1e-11, "a diagonal");
+        }
+    }
+}

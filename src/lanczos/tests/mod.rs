@@ -65,6 +65,8 @@ on_both_backends! {
         a_residual_that_contradicts_is_no_success
         zero_eigenvalues_converge_to_roundings_of_the_norm
         options_without_effect_are_refused
+        copies_of_zero_are_as_accurate_as_the_pairs_before_them
+        all_pairs_of_a_cluster_as_wide_as_rounding_are_found
     ;
     edges:
         an_order_of_one_or_two_is_solved_by_every_method
