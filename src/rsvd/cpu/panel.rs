@@ -251,6 +251,8 @@ impl<'b> Part<'b> {
             let (column, width) = (b * band, out.len());
             let (lines, length) = if self.is_row_major() { (count, width) } else { (1, count) };
             let mut values = Values::new(self.number, length)?;
+            // Distances from the first entry are summed: the mean of a constant column is exact.
+            let mut anchors = alloc::filled("first entries of columns", width, Complex::<f64>::default())?;
             for round in 0..2 {
                 for line in 0..lines {
                     let place = if self.is_row_major() {
@@ -259,17 +261,21 @@ impl<'b> Part<'b> {
                         self.skip + column * self.column_stride + first
                     };
                     values.read(self.number, &bytes[place * size..(place + length) * size]);
+                    if round == 0 && line == 0 {
+                        anchors.iter_mut().enumerate().for_each(|(k, anchor)| *anchor = values.at(k) * factor);
+                    }
                     for k in 0..length {
-                        let (mean, spread) = &mut out[if self.is_row_major() { k } else { 0 }];
+                        let column = if self.is_row_major() { k } else { 0 };
+                        let (mean, spread) = &mut out[column];
                         if round == 0 {
-                            *mean += values.at(k) * factor;
+                            *mean += values.at(k) * factor - anchors[column];
                         } else {
                             *spread += (values.at(k) * factor - *mean).norm_sqr();
                         }
                     }
                 }
                 if round == 0 {
-                    out.iter_mut().for_each(|(mean, _)| *mean /= count as f64);
+                    out.iter_mut().zip(&anchors).for_each(|((mean, _), anchor)| *mean = anchor + *mean / count as f64);
                 }
             }
             Ok(())

@@ -14,7 +14,7 @@ use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Data};
-use crate::rsvd::statistics::divisor;
+use crate::rsvd::statistics::gain;
 use crate::scalar::{Complex, Scalar};
 
 /// Indices of either type.
@@ -238,13 +238,13 @@ impl<T: Scalar> CpuOps<'_, T> {
                 Center::Rows => 0.0,
                 Center::None => spread(j, Complex::default()),
             };
-            let gain = if self.setting.scale {
+            let factor_of = if self.setting.scale {
                 let deviation = (moment.1 / m.saturating_sub(1).max(1) as f64).sqrt() / factor;
-                1.0 / divisor(deviation, mean.norm(), m)
+                gain(deviation, mean.norm(), m, self.setting.center == Center::Columns)
             } else {
                 1.0
             };
-            survey.add(Findings { squares: squares * gain * gain, most }, 0, m)?;
+            survey.add(Findings { squares: squares * factor_of * factor_of, most }, 0, m)?;
         }
         if transform.rows {
             transform.row_means = alloc::with_capacity("means of rows", m)?;

@@ -2,7 +2,7 @@
 
 use super::panel::{Findings, Transform};
 use crate::error::{Error, Result};
-use crate::rsvd::statistics::{Statistics, divisor};
+use crate::rsvd::statistics::{Statistics, divisor, gain};
 use crate::scalar::Complex;
 
 /// A sum with the rounding errors of its additions kept.
@@ -52,7 +52,7 @@ impl Survey {
         scales.extend_from_slice(&transform.scales);
         // Compensation may leave a sum of nothing just below it.
         let norm2 = (self.norm2.0 + self.norm2.1).max(0.0);
-        Ok(Statistics { norm2, is_estimate: false, max_abs: self.most, means, scales })
+        Ok(Statistics { norm2, is_estimate: false, max_abs: self.most, means, scales, constants: Vec::new() })
     }
 }
 
@@ -88,19 +88,21 @@ impl Moments {
             transform.means = crate::alloc::with_capacity("means of columns", count)?;
             transform.means.extend(self.columns.iter().map(|(mean, _)| *mean / factor));
         }
+        let freedom = self.rows.saturating_sub(1).max(1) as f64;
+        let sizes = |(mean, spread): &(Complex<f64>, f64)| ((spread / freedom).sqrt() / factor, mean.norm() / factor);
         if scaled {
-            let freedom = self.rows.saturating_sub(1).max(1) as f64;
             transform.scales = crate::alloc::with_capacity("scales of columns", count)?;
             // A constant column stays as it is.
-            transform.scales.extend(
-                self.columns
-                    .iter()
-                    .map(|(mean, spread)| divisor((spread / freedom).sqrt() / factor, mean.norm() / factor, self.rows)),
-            );
+            transform
+                .scales
+                .extend(self.columns.iter().map(sizes).map(|(deviation, mean)| divisor(deviation, mean, self.rows)));
         }
         if scaled || factor != 1.0 {
             transform.gains = crate::alloc::with_capacity("factors of columns", count)?;
-            transform.gains.extend((0..count).map(|j| factor / transform.scales.get(j).copied().unwrap_or(1.0)));
+            // Its centred entries are rounding, of the size of its mean: they are taken as 0.
+            let factor_of =
+                |(deviation, mean)| factor * if scaled { gain(deviation, mean, self.rows, centred) } else { 1.0 };
+            transform.gains.extend(self.columns.iter().map(sizes).map(factor_of));
         }
         Ok(())
     }

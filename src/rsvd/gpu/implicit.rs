@@ -134,6 +134,8 @@ impl<'a, T: Scalar> Implicit<'a, T> {
             let scale = self.statistics.scales.get(j).copied().unwrap_or(1.0);
             records.extend([0.0, 0.0, setting.factor / scale]);
         }
+        // Their entries are their means but for rounding, and are taken as 0.
+        self.statistics.constants.iter().for_each(|j| records[j * RECORD + 2] = 0.0);
         self.factors = Some(site.gpu.upload_numbers(&site.stream, "scales", &records)?);
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Setting};
-use crate::rsvd::statistics::{Statistics, divisor};
+use crate::rsvd::statistics::{Statistics, divisor, is_constant};
 use crate::scalar::Scalar;
 
 /// One of the two.
@@ -222,7 +222,12 @@ fn survey<T: Scalar>(
         let [re, im] = mean(line);
         let scale = if setting.scale { divisor(deviation, re.hypot(im), length) } else { 1.0 };
         let squares = if centers { *around_mean } else { *around_zero };
-        found.norm2 += squares / (scale * scale);
+        // The centred entries of a constant column are 0.
+        let is_zero = centers && setting.scale && is_constant(deviation, re.hypot(im), length);
+        found.norm2 += if is_zero { 0.0 } else { squares / (scale * scale) };
+        if is_zero {
+            found.constants.push(line);
+        }
         if setting.scale {
             found.scales.push(scale);
         }

@@ -6,7 +6,7 @@ use super::{GpuOps, Matrix};
 use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::error::{Error, Result};
 use crate::rsvd::data::Center;
-use crate::rsvd::statistics::{Statistics, divisor};
+use crate::rsvd::statistics::{Statistics, divisor, gain};
 use crate::scalar::Scalar;
 
 /// Mean, real and imaginary part, and sum of the squared distances from it, of some numbers.
@@ -61,15 +61,15 @@ impl<T: Scalar> GpuOps<'_, T> {
             let deviation = (column.squares / (column.count - 1.0).max(1.0)).sqrt();
             // A constant column stays what it is: nothing.
             let size = column.mean[0].hypot(column.mean[1]);
-            let divisor = if scales { divisor(deviation, size, self.rows) } else { 1.0 };
+            let factor = if scales { gain(deviation, size, self.rows, centers) } else { 1.0 };
             let mean = if centers { column.mean } else { [0.0; 2] };
-            records.extend([mean[0], mean[1], 1.0 / divisor]);
+            records.extend([mean[0], mean[1], factor]);
             if centers {
                 means.push(mean[0]);
                 imaginary.push(mean[1]);
             }
             if scales {
-                divisors.push(divisor);
+                divisors.push(divisor(deviation, size, self.rows));
             }
         }
         if T::IS_COMPLEX {
@@ -117,7 +117,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             }
         }
         let (means, scales) = self.columns_known.clone().unwrap_or_default();
-        self.statistics = Some(Statistics { norm2, is_estimate: false, max_abs, means, scales });
+        self.statistics = Some(Statistics { norm2, is_estimate: false, max_abs, means, scales, constants: Vec::new() });
         Ok(())
     }
 

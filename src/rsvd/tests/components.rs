@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::spectra::csr;
 use super::support::{
-    Dense, PACKED, adjoint, cpu, disorder, golden, golden_numbers, held, matrix, numbers, read_npy, room, vector,
-    with_spectrum,
+    Dense, PACKED, adjoint, cpu, disorder, factor, golden, golden_numbers, held, matrix, numbers, read_npy, room,
+    vector, with_spectrum,
 };
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
@@ -219,8 +220,8 @@ fn centring_columns_or_rows_is_that_of_a_centred_copy() {
                     ..Options::default()
                 };
                 let plain = Options { center: Centering::None, ..options.clone() };
-                let found = super::support::factor::<f64>(&context, &matrix(&context, &a, PACKED), options).unwrap();
-                let right = super::support::factor::<f64>(&context, &matrix(&context, &copy, PACKED), plain).unwrap();
+                let found = factor::<f64>(&context, &matrix(&context, &a, PACKED), options).unwrap();
+                let right = factor::<f64>(&context, &matrix(&context, &copy, PACKED), plain).unwrap();
                 for (x, y) in found.s.iter().zip(&right.s) {
                     assert!((x - y).abs() < 1e-10 * right.s[0], "{name} {center:?} {method:?}: {x} {y}");
                 }
@@ -249,7 +250,7 @@ fn bad_requests_are_named() {
 
 #[test]
 fn a_constant_column_contributes_nothing_when_columns_are_scaled() {
-    for value in [3.7, 0.1, 1.0 / 3.0, 2.5, 1e6 + 0.1, 0.0] {
+    for value in [3.7, 0.1, 1.0 / 3.0, 2.5, 1e6 + 0.1, 0.0, 1_732_456_789_123_456_789.0, 3.3e20, 3.7e100] {
         let (rows, columns) = (5000, 3);
         let mut x = Dense { rows, columns, data: vec![value; rows * columns] };
         for (i, x) in x.data[..rows].iter_mut().enumerate() {
@@ -262,6 +263,19 @@ fn a_constant_column_contributes_nothing_when_columns_are_scaled() {
         let mut scales = vector(pca.context(), columns);
         pca.scale(&mut scales).unwrap();
         assert_eq!(numbers(&scales)[1..], [1.0, 1.0], "{value}");
+        let mut s = vector(pca.context(), 2);
+        pca.singular_values(&mut s).unwrap();
+        let s = numbers(&s);
+        assert!((s[0] - 4999f64.sqrt()).abs() < 1e-9 && s[1] < 1e-9, "{value}: {s:?}");
+        // Means of a sparse matrix are taken out of products.
+        let offsets: Vec<i64> = (0..=rows as i64).map(|i| 3 * i).collect();
+        let places: Vec<i32> = (0..rows).flat_map(|_| 0..3).collect();
+        let entries: Vec<f64> = (0..rows).flat_map(|i| [x.data[i], value, value]).collect();
+        let context = cpu();
+        let sparse = csr(&context, (rows, columns), &offsets, &places, &entries);
+        let options = Options { rank: 2, center: Centering::Columns, scale: true, ..Options::default() };
+        let s = factor::<f64>(&context, &sparse, options).unwrap().s;
+        assert!((s[0] - 4999f64.sqrt()).abs() < 1e-9 && s[1] < 1e-9, "sparse, {value}: {s:?}");
     }
 }
 

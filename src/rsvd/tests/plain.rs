@@ -60,8 +60,7 @@ impl<T: Scalar> Plain<T> {
             }
             let max_abs = data.iter().map(|x| x.re().hypot(x.im())).fold(0.0, f64::max);
             let norm2 = self.algebra.norm2(&self.a)? * self.factor * self.factor;
-            self.statistics =
-                Some(Statistics { norm2, is_estimate: false, max_abs, means: Vec::new(), scales: Vec::new() });
+            self.statistics = Some(Statistics { norm2, is_estimate: false, max_abs, ..Statistics::default() });
         }
         Ok(())
     }
