@@ -377,12 +377,6 @@ impl Options {
             let problem = format!("is {iterations} for method {method:?}, which does not iterate");
             return Err(Error::invalid("power_iterations", problem));
         }
-        if self.power_iterations == Some(0)
-            && matches!(method, Method::Krylov | Method::RowFused | Method::Basic | Method::Fifo)
-        {
-            let problem = "whose basis is then random; at least 1, or RANGE or FUSED, is needed";
-            return Err(Error::invalid("power_iterations", format!("is 0 for method {method:?}, {problem}")));
-        }
         if self.sketch != Distribution::Gaussian && !has_sketch {
             return Err(Error::invalid("sketch", format!("is {:?} for DIRECT, which has no sketch", self.sketch)));
         }

@@ -278,6 +278,14 @@ impl Plan {
                     let problem = format!("method: {:?} of a matrix without blocks of entries", options.method);
                     return Err(Error::NotSupported(problem));
                 }
+                // A given sketch may know the data.
+                Method::Krylov | Method::RowFused | Method::Basic | Method::Fifo
+                    if self.iterations == 0 && given.is_none() =>
+                {
+                    let problem = "whose basis is then random; at least 1, or RANGE or FUSED, is needed";
+                    let problem = format!("is 0 for method {:?}, {problem}", options.method);
+                    return Err(Error::invalid("power_iterations", problem));
+                }
                 _ => {}
             },
         }

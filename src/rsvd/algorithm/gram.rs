@@ -64,8 +64,10 @@ fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix>
         w = run.product(&g, Op::Plain, &w, Op::Plain)?;
         run.span(&mut w)?;
     }
-    // Also without power iterations: the sketch alone knows nothing of the data, and this product takes no pass.
-    w = run.product(&g, Op::Plain, &w, Op::Plain)?;
+    // Also without power iterations: a drawn sketch knows nothing of the data, and this product takes no pass.
+    if run.task.iterations > 0 || run.given.is_none() {
+        w = run.product(&g, Op::Plain, &w, Op::Plain)?;
+    }
     run.orthonormalize(&mut w)?;
     Ok(w)
 }

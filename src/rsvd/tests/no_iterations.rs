@@ -1,10 +1,8 @@
 //! Without power iterations, and Krylov spaces that are complete before their last block.
 
 use super::support::{
-    Dense, PACKED, cpu, disorder, factor, held, matrix, numbers, orthonormal, residual, room, task, vector,
-    with_spectrum,
+    Dense, PACKED, cpu, disorder, factor, held, matrix, numbers, orthonormal, residual, room, vector, with_spectrum,
 };
-use crate::rsvd::algorithm::{Run, decompose};
 use crate::rsvd::options::Method;
 use crate::rsvd::pca::PcaOptions;
 use crate::rsvd::{Options, Rsvd};
@@ -38,22 +36,6 @@ fn low_rank_is_found_by_every_method_that_takes_no_iterations() {
     pca.singular_values(&mut values).unwrap();
     for (x, y) in numbers(&values).iter().zip(&s) {
         assert!((x - y).abs() < 1e-11, "{x} {y}");
-    }
-}
-
-#[test]
-fn a_given_sketch_reaches_the_data_in_the_gram_form() {
-    let context = cpu();
-    let s: Vec<f64> = (0..8).map(|j| 10.0 - f64::from(j)).collect();
-    let a = with_spectrum::<f64>(&context, 200, 90, &s, 4);
-    let omega = matrix(&context, &orthonormal::<f64>(&context, 90, 18, 77), PACKED);
-    let mut ops = a.plain(&context, 37);
-    let task = task(Method::Gram, 8, 18, 0);
-    let mut run = Run::new(&mut ops, &task, &context, 2);
-    run.given = Some(&omega);
-    let factors = decompose(&mut run).unwrap();
-    for (x, y) in factors.s.iter().zip(&s) {
-        assert!((x - y).abs() < 1e-10, "{x} {y}");
     }
 }
 
