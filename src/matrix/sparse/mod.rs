@@ -27,6 +27,8 @@ mod components;
 mod coordinates;
 mod copies;
 mod dense;
+#[cfg(test)]
+mod duplicate_tests;
 mod edges;
 mod entries;
 mod index;

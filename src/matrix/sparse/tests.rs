@@ -10,7 +10,7 @@ use crate::scalar::{Complex, DType, Element};
 use crate::shape::Order;
 use crate::tensor::Location;
 
-fn context(threads: usize) -> Arc<Context> {
+pub(super) fn context(threads: usize) -> Arc<Context> {
     Context::new(Options { backend: BackendChoice::Cpu, threads, ..Options::default() }).unwrap()
 }
 
@@ -19,7 +19,7 @@ fn noise(k: usize) -> usize {
     (k.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 33) ^ (k * 7919)
 }
 
-fn memory<T: Element>(c: &Context, values: &[T]) -> HostMemory {
+pub(super) fn memory<T: Element>(c: &Context, values: &[T]) -> HostMemory {
     let mut m = HostMemory::allocate("test", size_of_val(values), c.host_budget()).unwrap();
     m.as_mut_slice::<T>().unwrap().copy_from_slice(values);
     m
@@ -60,7 +60,7 @@ fn arrays<T: Element>(m: &Matrix) -> (Vec<usize>, Vec<usize>, Option<Vec<T>>) {
     (ends, (0..csr.nnz()).map(|k| rows.col(k)).collect(), values)
 }
 
-fn dense(c: &Arc<Context>, a: &Matrix) -> Vec<Vec<f64>> {
+pub(super) fn dense(c: &Arc<Context>, a: &Matrix) -> Vec<Vec<f64>> {
     let mut out = Matrix::create(c, DType::F64, Location::Host, Order::RowMajor, a.rows(), a.cols()).unwrap();
     to_dense(a, &mut out).unwrap();
     let d = out.dense("out").unwrap();
@@ -292,36 +292,6 @@ fn measures_are_those_of_the_dense_matrix() {
     let nan = coordinates(&c, (1, 2), &[(0, 0, f64::NAN), (0, 1, 1.0)], Duplicates::Sum).unwrap();
     assert!([Norm::Frobenius, Norm::One, Norm::Max, Norm::Infinity].iter().all(|n| norm(&nan, *n).unwrap().is_nan()));
     assert!(is_symmetric(&a, -1.0).is_err());
-}
-
-#[test]
-fn entries_at_one_place_are_added_in_every_measure() {
-    let c = context(1);
-    let made = |cols: &[i32], values: &[f64]| {
-        let parts = CsrParts {
-            row_ptr: memory(&c, &[0i32, 3, 5]),
-            row_ptr_type: IndexType::I32,
-            col_idx: memory(&c, cols),
-            col_idx_type: IndexType::I32,
-            values: Some(Memory::Host(memory(&c, values))),
-        };
-        Matrix::from_csr(&c, DType::F64, Csr::new(parts, 2, 3, cols.len(), 0).unwrap(), true)
-    };
-    // 4 0 -5 / 0 1 0, beside each other, apart, and a place whose entries cancel.
-    for (cols, values) in
-        [([2, 0, 2, 1, 1], [2.0, 4.0, -7.0, 3.0, -2.0]), ([0, 0, 2, 1, 1], [9.0, -5.0, -5.0, 0.5, 0.5])]
-    {
-        let a = made(&cols, &values);
-        let found = [Norm::Frobenius, Norm::One, Norm::Max, Norm::Infinity].map(|n| norm(&a, n).unwrap());
-        assert!((found[0] - 42f64.sqrt()).abs() < 1e-15 * 42.0, "{found:?}");
-        assert_eq!(found[1..], [5.0, 5.0, 9.0]);
-        let (whole, large) = (drop_zeros(&c, &a, 0.0).unwrap(), drop_zeros(&c, &a, 4.5).unwrap());
-        assert_eq!(dense(&c, &whole), dense(&c, &a));
-        assert_eq!(dense(&c, &large), [[0.0, 0.0, -5.0], [0.0; 3]]);
-    }
-    let rest = drop_zeros(&c, &made(&[0, 1, 0, 2, 2], &[1.0, 2.0, -1.0, f64::NAN, 1.0]), 0.0).unwrap();
-    let Storage::Csr(kept) = rest.storage() else { panic!("not sparse") };
-    assert_eq!(kept.nnz(), 3, "the place whose entries cancel is gone, NaN stays");
 }
 
 #[test]
