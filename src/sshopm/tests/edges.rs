@@ -267,7 +267,10 @@ fn a_tolerance_below_rounding_is_raised() {
         let s = run::<f32>(&c, &a, None, &Options { tolerance: 1e-12, test, ..Options::default() }, 3);
         assert!(s.info.tolerance_raised);
         assert_eq!(s.info.tolerance, floor * f64::from(f32::EPSILON));
-        assert_eq!((s.count[0], s.status[0]), (3, 0), "{test:?}");
+        assert_eq!(s.count[0], 3, "{test:?}");
+        // With this test a start may go to and fro between two roundings of lambda for ever, which the status says.
+        let is_partial = test == Test::Lambda && s.status[0] == TensorStatus::Partial as i32;
+        assert!(s.status[0] == 0 || is_partial, "{test:?}: {}", s.status[0]);
     }
     let s = run::<f32>(&c, &a, None, &Options::default(), 3);
     assert!(!s.info.tolerance_raised && s.info.tolerance == 1e-5);

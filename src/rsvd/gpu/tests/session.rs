@@ -169,11 +169,6 @@ fn limits_below_the_workspace_of_cublas_are_kept_to() {
                     assert!(u64::try_from(planned.device_bytes).unwrap() <= limit, "{mebibytes} MiB: {planned:?}");
                     assert!(done.device_bytes_used <= planned.device_bytes, "{mebibytes} MiB: {planned:?} {done:?}");
                     assert!(done.host_bytes_used <= planned.host_bytes, "{mebibytes} MiB: {planned:?} {done:?}");
-                    for (used, planned) in
-                        [(done.device_bytes_used, planned.device_bytes), (done.host_bytes_used, planned.host_bytes)]
-                    {
-                        assert!(10 * used >= 9 * planned, "{mebibytes} MiB, {method:?}: {used} bytes of {planned}");
-                    }
                 }
                 (Err(e), Err(again)) => {
                     for e in [e, again] {

@@ -85,6 +85,8 @@ fn classified<T: Real>(context: &Arc<Context>, shape: Symmetric, scale: f64) -> 
 
 fn scaled_lists_agree<T: Real>(backend: BackendChoice, exponents: &[i32]) {
     let c = context(backend, 0);
+    let least_normal = if size_of::<T>() == 4 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+    let epsilon = T::EPSILON.to_f64();
     let most = Options { goal: Goal::Both, ..Options::default() };
     // More starts and pairs than the fused kernel takes.
     let many = Options { goal: Goal::Maxima, starts: 600, ..Options::default() };
@@ -107,7 +109,10 @@ fn scaled_lists_agree<T: Real>(backend: BackendChoice, exponents: &[i32]) {
                 assert_eq!(one.0, other.0, "{what}");
                 let same = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
                 for (a, b) in one.1.iter().zip(&other.1) {
-                    assert!(same(T::from_f64(a * scale).to_f64(), *b), "{what}: {a} and {b}");
+                    let scaled = T::from_f64(a * scale).to_f64();
+                    // Below the least normal number a value that is scaled in two steps is rounded twice.
+                    let is_rounded_twice = b.abs() < least_normal && (scaled - b).abs() <= least_normal * epsilon;
+                    assert!(same(scaled, *b) || is_rounded_twice, "{what}: {a:e} and {b:e}");
                 }
                 assert!(one.2.iter().zip(&other.2).all(|(a, b)| same(*a, *b)), "{what}");
             }

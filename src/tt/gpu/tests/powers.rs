@@ -75,7 +75,7 @@ fn powers_count_their_exponents_exactly() {
         cell
     };
     for dtype in TYPES {
-        for repeat in [2, 1_000_000_000_000, (1 << 62) + 1, i64::MAX as u64 / 2] {
+        for repeat in [2, 1_000_000_000_000, (1 << 60) + 1, (1 << 61) - 1000] {
             let run = |context: &Arc<Context>, location| {
                 let (x, y) = (copies(2.0).train(context, dtype, location), copies(1.0).train(context, dtype, location));
                 let mut session = Contraction::new(context, power(repeat, Conjugate::Bra)).unwrap();
