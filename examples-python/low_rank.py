@@ -25,6 +25,8 @@ from purlin import rpca, rsvd
 
 VIDEO = Path(__file__).resolve().parents[1] / "tests" / "golden" / "rpca" / "video_96x72x200_u8.npy.gz"
 METHODS = ("basic", "row_fused", "range", "fused", "krylov", "gram", "brsvd", "merge")
+# Their first basis is random, and the data enter with the first iteration.
+RANDOM_FIRST = ("basic", "row_fused", "krylov")
 MIB = 1 << 20
 
 
@@ -102,7 +104,7 @@ def spectrum(out: Path) -> str:
     shown = {"exact": (list(range(1, rank + 1)), list(values[:rank]))}
     for method in METHODS:
         best: dict[int, float] = {}
-        for power in range(5):
+        for power in range(1 if method in RANDOM_FIRST else 0, 5):
             with rsvd.Rsvd(rank, oversampling=10, power_iterations=power, method=method, block_rows=500) as solver:
                 factors = solver.compute(a)
                 info = solver.info

@@ -264,8 +264,12 @@ static void runs_that_fail(void) {
   OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
   CHECK(value_error(s) < 1e-6);
   OK(purlin_matrix_from_operator(context, PURLIN_F64, M, N, apply_some, &left, PURLIN_HOST, &op));
+  BAD_ARGUMENT("block_rows: is 10", purlin_rsvd_compute(rsvd, NULL, op, NULL, ts, NULL, NULL));
+  o.block_rows = 0;
+  self = make(&o);
   left = 1;
-  FAILS(PURLIN_ERROR_IO, "apply: returned 43", purlin_rsvd_compute(rsvd, NULL, op, NULL, ts, NULL, NULL));
+  FAILS(PURLIN_ERROR_IO, "apply: returned 43", purlin_rsvd_compute(self, NULL, op, NULL, ts, NULL, NULL));
+  OK(purlin_rsvd_destroy(self));
   OK(purlin_matrix_destroy(op));
   /* Data that are not finite; the block is named. */
   data[25] = NAN;

@@ -174,6 +174,7 @@ void reads_blocks_and_products(const context& on, const std::vector<double>& a) 
   };
   const matrix implicit = matrix::from_operator<double>(on, rows, cols, apply);
   EXPECT(implicit.properties().storage == PURLIN_OPERATOR);
+  settings.block_rows = 0;
   EXPECT(known(rsvd::compute<double>(on, implicit, settings), 1e-12));
 
   const auto throws = [](bool, const purlin::const_matrix_view<double>&, const purlin::matrix_view<double>&) {

@@ -203,7 +203,11 @@ fn decompose(f: &Fixture, form: Form) -> Call {
             made,
             with_rsvd(
                 context,
-                |_| {},
+                |o| {
+                    if matches!(form, Form::Sparse | Form::Operator) {
+                        o.block_rows = 0;
+                    }
+                },
                 |rsvd| {
                     let mut info = initialised!(purlin_rsvd_info, purlin_rsvd_info_init);
                     c!(purlin_rsvd_compute(rsvd, null(), a, u, values, v, &raw mut info))

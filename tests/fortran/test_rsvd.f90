@@ -201,6 +201,8 @@ contains
     call session%compute(matrix, s=values, info=info)
     call check(doubles_near(s, expected(5), 1e-12_c_double) .and. calls > 1, 'read in blocks')
     s = 0
+    options%block_rows = 0
+    call session%create(context, options)
     call matrix%from_operator(context, PURLIN_F64, m, n, c_funloc(multiply))
     call session%compute(matrix, s=values)
     call check(doubles_near(s, expected(5), 1e-12_c_double), 'by products')

@@ -314,7 +314,10 @@ impl<T: Scalar> Solve<'_, '_, T> {
             // Of a run that did not end nobody knows what it has missed, nor where the polynomial is as low at what is
             // wanted as at some of the rest.
             let least = found.values.get(wanted - 1).or(found.values.last());
-            let low = transform.is_series() && least.is_some_and(|p| *p < LOW);
+            let low = match transform.fold() {
+                Some(_) => !least.is_some_and(|p| transform.is_lifted(*p)),
+                None => transform.is_series() && least.is_some_and(|p| *p < LOW),
+            };
             // A value nearer to the place than those found, where the polynomial is lower than at all of them, would be missed.
             let floor = found.values.last().copied().unwrap_or(0.0);
             let last = values.get(wanted - 1).copied();

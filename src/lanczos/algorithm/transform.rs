@@ -62,9 +62,24 @@ impl Transform {
     /// Where on the side of `top` a polynomial for an end has this value; the edge of the interval for smaller ones.
     pub fn place(&self, value: f64) -> f64 {
         let &Self::End { center, half, top, degree, .. } = self else { return value };
-        let most = ((top - center) / half).abs().max(1.0).acosh() * degree as f64;
-        let size = (value.abs() * most.cosh()).max(1.0).acosh() / degree as f64;
+        if degree == 1 {
+            // A line, inside the interval too.
+            return center + value * (top - center);
+        }
+        let size = (value.abs() * self.growth()).max(1.0).acosh() / degree as f64;
         center + (top - center).signum() * half * size.cosh()
+    }
+
+    /// How much larger a polynomial for an end is at its top than inside the interval.
+    fn growth(&self) -> f64 {
+        let &Self::End { center, half, top, degree, .. } = self else { return 1.0 };
+        (((top - center) / half).abs().max(1.0).acosh() * degree as f64).cosh()
+    }
+
+    /// Whether a polynomial for an end has this value beyond its interval, where it falls with the distance from `top`. Inside it
+    /// many places have the same.
+    pub fn is_lifted(&self, value: f64) -> bool {
+        matches!(self, Self::End { degree: 1, .. }) || value * self.growth() > 1.0 + 1e-9
     }
 
     /// The series at `x`, by Clenshaw's recurrence; 1 of other transforms.

@@ -112,6 +112,7 @@ on_both_backends! {
         spaces_of_many_vectors_are_solved_at_every_scale
         what_is_nearest_is_found_or_the_solve_says_no
         ties_about_the_place_are_solved
+        many_values_far_from_the_place_hide_none_near_it
         a_filter_of_no_use_is_given_up
         partial_orthogonality_gives_way_where_it_is_lost
         cancelling_is_heard_within_a_cycle

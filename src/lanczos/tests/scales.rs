@@ -144,6 +144,21 @@ pub(super) fn ties_about_the_place_are_solved(c: &Arc<Context>) {
     }
 }
 
+pub(super) fn many_values_far_from_the_place_hide_none_near_it(c: &Arc<Context>) {
+    for (n, sigma, count) in [(70, 1.520_981_267_963_081_6, 2), (71, -1.672_203_499_429_443_4, 4), (90, 0.3, 3)] {
+        let ring = symmetric(c, n, &edges((0..n).map(|i| (i, (i + 1) % n))));
+        let mut far: Vec<f64> =
+            (0..n).map(|j| ((std::f64::consts::TAU * j as f64 / n as f64).cos() * 2.0 - sigma).abs()).collect();
+        far.sort_by(f64::total_cmp);
+        let options = Options { count, which: Which::Nearest, sigma, ..Options::default() };
+        let found = attempt(c, &ring, &options).unwrap();
+        assert_eq!(found.info.converged, count, "{n}: {:?}", found.info);
+        let mut got: Vec<f64> = found.values.iter().map(|v| (v - sigma).abs()).collect();
+        got.sort_by(f64::total_cmp);
+        near(&got, &far[..count], 1e-8, "a ring");
+    }
+}
+
 pub(super) fn a_filter_of_no_use_is_given_up(c: &Arc<Context>) {
     // Three eigenvalues, 33 times each.
     let block = [(0, 0, 1.0), (1, 1, -0.5), (2, 2, 0.3), (0, 1, 0.4), (1, 2, -1.1), (0, 2, 0.7)];
