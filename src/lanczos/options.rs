@@ -96,6 +96,15 @@ impl Which {
         order
     }
 
+    /// The value that is wanted more than `value` by `margin`.
+    pub fn beyond(self, value: f64, margin: f64) -> f64 {
+        match self {
+            Self::Smallest => value - margin,
+            Self::LargestMagnitude | Self::Nearest => value.abs() + margin,
+            Self::Largest | Self::BothEnds => value + margin,
+        }
+    }
+
     /// Orders eigenvalues as they are returned.
     pub fn arrange(self, values: &[f64]) -> Vec<usize> {
         if self == Self::BothEnds { Self::Largest.order(values) } else { self.order(values) }

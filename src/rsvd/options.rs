@@ -55,6 +55,25 @@ pub enum Method {
     Rayleigh = 13,
 }
 
+#[cfg(test)]
+impl Method {
+    /// Every method.
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Auto,
+        Self::Basic,
+        Self::Fifo,
+        Self::RowFused,
+        Self::Gram,
+        Self::Brsvd,
+        Self::Range,
+        Self::Fused,
+        Self::Merge,
+        Self::Krylov,
+        Self::OnePass,
+        Self::Direct,
+    ];
+}
+
 /// How columns are made orthonormal; in reports the strongest way that was needed. The numbers are those of the C
 /// interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -221,7 +221,7 @@ fn check<T: Scalar>(
     while let Some(&last) = which.order(values).last().filter(|_| basis > 0) {
         let margin = settings.relative_margin() * values[last];
         let margin = margin.max(10.0 * settings.epsilon * counts.norm);
-        let limit = if which == Which::Smallest { values[last] - margin } else { values[last] + margin };
+        let limit = which.beyond(values[last], margin);
         let search = Search {
             locked,
             count: 1,

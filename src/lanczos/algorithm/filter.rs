@@ -234,17 +234,17 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let (known, work) = (self.task.known, self.work);
         // The polynomial reports what the search has found so far.
         let (report, last) = (RefCell::new(&mut *self.report), Cell::new((0, f64::INFINITY)));
-        let told = |converged: usize, worst: f64| match report.try_borrow_mut() {
+        let report_now = |converged: usize, worst: f64| match report.try_borrow_mut() {
             Ok(mut report) => report(converged, worst),
             Err(_) => Ok(()),
         };
-        let heard = || told(last.get().0, last.get().1);
+        let poll = || report_now(last.get().0, last.get().1);
         let mut outer = |converged: usize, worst: f64| {
             last.set((converged, worst));
-            told(converged, worst)
+            report_now(converged, worst)
         };
-        let transform_now = transform.clone();
-        let mut krylov = Transformed { inner: &mut *self.krylov, transform: transform_now, work, heard: &heard };
+        let copy = transform.clone();
+        let mut krylov = Transformed { inner: &mut *self.krylov, transform: copy, work, poll: &poll };
         let krylov: &mut Columns<'_, T> = &mut krylov;
         let found = verify::solve(krylov, settings, known, started, self.small, &mut outer)?;
         self.products += found.counts.products * transform.degree();
@@ -253,7 +253,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         self.counts.breakdowns += found.counts.breakdowns;
         let mut count = found.values.len();
         if let Some(sigma) = transform.fold() {
-            count = self.doubled(count, sigma)?;
+            count = self.add_images(count, sigma)?;
         }
         let (values, residuals) = self.rayleigh(count)?;
         Ok((found, values, residuals))
@@ -262,7 +262,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
     /// Adds to the columns found, which are eigenvectors of (A - sigma I)^2, what A makes of them: a space that A leaves invariant,
     /// whose Ritz vectors are eigenvectors of A also where two of its eigenvalues are as far from sigma on either side. How many
     /// columns there are then.
-    fn doubled(&mut self, count: usize, sigma: f64) -> Result<usize> {
+    fn add_images(&mut self, count: usize, sigma: f64) -> Result<usize> {
         let (known, mut made) = (self.task.known, count);
         for i in known..known + count {
             let to = known + made;

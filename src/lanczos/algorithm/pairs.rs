@@ -164,7 +164,7 @@ impl<'a, T: Scalar> Job<'a, T> {
                 found.solved
             } else if self.inverse {
                 let mut inverted =
-                    Transformed { inner: &mut *krylov, transform: Transform::Inverse, work: 0, heard: &|| Ok(()) };
+                    Transformed { inner: &mut *krylov, transform: Transform::Inverse, work: 0, poll: &|| Ok(()) };
                 let inverted: &mut Columns<'_, T> = &mut inverted;
                 let mut found = solve(inverted, &self.settings, known, started, small, report)?;
                 found.values.iter_mut().for_each(|v| *v = self.options.sigma + 1.0 / *v);

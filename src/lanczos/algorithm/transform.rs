@@ -143,15 +143,15 @@ pub struct Transformed<'k, K: ?Sized> {
     /// Three columns that are free; an inverse needs none.
     pub work: usize,
     /// Is called every few products; an error ends the polynomial.
-    pub heard: &'k dyn Fn() -> Result<()>,
+    pub poll: &'k dyn Fn() -> Result<()>,
 }
 
-/// Products of a polynomial between two calls of `heard`.
-const HEARD: usize = 16;
+/// Products of a polynomial between two calls of `poll`.
+const PRODUCTS_A_POLL: usize = 16;
 
 impl<K: Krylov + ?Sized> Transformed<'_, K> {
     fn polynomial(&mut self, from: usize, to: usize) -> Result<()> {
-        let (inner, work, heard) = (&mut *self.inner, self.work, self.heard);
+        let (inner, work, poll) = (&mut *self.inner, self.work, self.poll);
         match &self.transform {
             Transform::Inverse => inner.invert(from, to),
             &Transform::End { center, half, top, degree, fold } => {
@@ -172,8 +172,8 @@ impl<K: Krylov + ?Sized> Transformed<'_, K> {
                     inner.copy(from, there)?;
                 }
                 for q in 1..degree {
-                    if q % HEARD == 0 {
-                        heard()?;
+                    if q % PRODUCTS_A_POLL == 0 {
+                        poll()?;
                     }
                     let next = 1.0 / (2.0 / first - ratio);
                     let step = Affine { scale: 2.0 * next / half, center, keep: -ratio * next };
@@ -191,8 +191,8 @@ impl<K: Krylov + ?Sized> Transformed<'_, K> {
                 inner.affine(Affine { scale: 1.0 / half, center, keep: 0.0 }, from, here)?;
                 inner.spread(here, &coefficients[1..2], to, true)?;
                 for (q, c) in coefficients[2..].iter().enumerate() {
-                    if q % HEARD == HEARD - 1 {
-                        heard()?;
+                    if q % PRODUCTS_A_POLL == PRODUCTS_A_POLL - 1 {
+                        poll()?;
                     }
                     inner.affine(Affine { scale: 2.0 / half, center, keep: -1.0 }, here, there)?;
                     inner.spread(there, std::slice::from_ref(c), to, true)?;

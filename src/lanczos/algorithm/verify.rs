@@ -197,11 +197,7 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
             let held: Vec<f64> = group.iter().map(|&i| values[i]).collect();
             let Some(last) = which.order(&held).last().map(|&at| group[at]) else { break };
             let margin = self.settings.margin(values[last], self.counts.norm);
-            let limit = match which {
-                Which::Smallest => values[last] - margin,
-                Which::LargestMagnitude | Which::Nearest => values[last].abs() + margin,
-                Which::Largest | Which::BothEnds => values[last] + margin,
-            };
+            let limit = which.beyond(values[last], margin);
             let search = Search {
                 locked,
                 count: 1,

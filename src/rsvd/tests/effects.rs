@@ -11,21 +11,6 @@ use crate::rsvd::options::{Centering, ErrorKind, IterationPrecision, Method, Ort
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::DType;
 
-const METHODS: [Method; 12] = [
-    Method::Auto,
-    Method::Basic,
-    Method::Fifo,
-    Method::RowFused,
-    Method::Gram,
-    Method::Brsvd,
-    Method::Range,
-    Method::Fused,
-    Method::Merge,
-    Method::Krylov,
-    Method::OnePass,
-    Method::Direct,
-];
-
 /// The plan and its reason in the end, and all numbers of the result as bits.
 type Seen = (String, Vec<Vec<(u64, u64)>>);
 
@@ -87,7 +72,7 @@ fn every_option_acts_or_is_refused_by_name() {
     let context = cpu();
     let s: Vec<f64> = (0..64).map(|j| 0.8f64.powi(j)).collect();
     let a = matrix(&context, &with_spectrum::<f64>(&context, 90, 64, &s, 4), PACKED);
-    for method in METHODS {
+    for method in Method::ALL {
         let base = Options { rank: 4, method, block_rows: 30, ..Options::default() };
         let plain = seen(&a, &base).unwrap();
         for (name, change, others) in CHANGES {

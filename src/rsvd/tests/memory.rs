@@ -197,21 +197,6 @@ fn options(method: Method) -> Options {
     Options { rank: 4, oversampling, power_iterations, method, ..Options::default() }
 }
 
-const METHODS: [Method; 12] = [
-    Method::Auto,
-    Method::Basic,
-    Method::Fifo,
-    Method::RowFused,
-    Method::Gram,
-    Method::Brsvd,
-    Method::Range,
-    Method::Fused,
-    Method::Merge,
-    Method::Krylov,
-    Method::OnePass,
-    Method::Direct,
-];
-
 /// Types that entries come in, and that they are computed with.
 const TYPES: [(Number, Option<DType>); 6] = [
     (Number::F64, None),
@@ -225,7 +210,7 @@ const TYPES: [(Number, Option<DType>); 6] = [
 #[test]
 fn what_a_plan_accepts_runs_inside_the_limit() {
     let mut round = 0;
-    for method in METHODS {
+    for method in Method::ALL {
         for from in [From::Memory, From::Rows, From::Columns] {
             for step in 0..2 {
                 round += 1;
@@ -240,7 +225,7 @@ fn what_a_plan_accepts_runs_inside_the_limit() {
 
 #[test]
 fn dependent_columns_and_entries_that_cannot_be_squared_stay_inside() {
-    for (method, from) in METHODS.into_iter().zip([From::Memory, From::Rows, From::Columns].into_iter().cycle()) {
+    for (method, from) in Method::ALL.into_iter().zip([From::Memory, From::Rows, From::Columns].into_iter().cycle()) {
         for data in [Data::Deficient, Data::Huge] {
             let case = Case { rows: 260, columns: 50, number: Number::F64, from, data };
             sweep(case, &options(method));
@@ -302,7 +287,7 @@ fn large_sources_are_planned_or_refused_at_once() {
         }
     }
     // U alone takes 800 MB.
-    for method in METHODS {
+    for method in Method::ALL {
         let e = plan(method, 100).map(|i| format!("{i:?}")).unwrap_err();
         let Error::OutOfMemory { bytes, .. } = e else { panic!("{method:?}: {e}") };
         assert!(bytes > 800_000_000, "{method:?}: {e}");

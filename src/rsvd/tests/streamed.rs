@@ -86,20 +86,7 @@ fn the_bytes_foretold_are_those_that_move() {
     let a = read_npy::<f64>("geo_200x120.npy");
     let (m, _) = streamed(&context, &a, Order::RowMajor, None);
     let whole = matrix(&context, &a, PACKED);
-    for method in [
-        Method::Auto,
-        Method::Basic,
-        Method::Fifo,
-        Method::RowFused,
-        Method::Gram,
-        Method::Brsvd,
-        Method::Range,
-        Method::Fused,
-        Method::Merge,
-        Method::Krylov,
-        Method::OnePass,
-        Method::Direct,
-    ] {
+    for method in Method::ALL {
         for center in [Centering::None, Centering::Columns, Centering::Rows] {
             for error in [ErrorKind::Identity, ErrorKind::Probes, ErrorKind::Power] {
                 let options = Options { rank: 8, method, center, error, block_rows: 32, ..Options::default() };

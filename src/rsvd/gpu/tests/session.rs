@@ -79,21 +79,7 @@ fn check<T: Scalar>(gpu: &Arc<Context>, case: &Case, order: Order, choice: &Choi
 #[ignore = "needs a GPU"]
 fn every_method_gives_what_the_cpu_gives() {
     let context = gpu(0);
-    let all = [
-        Method::Basic,
-        Method::Fifo,
-        Method::RowFused,
-        Method::Gram,
-        Method::Brsvd,
-        Method::Range,
-        Method::Fused,
-        Method::Merge,
-        Method::Krylov,
-        Method::OnePass,
-        Method::Direct,
-        Method::Auto,
-    ];
-    for method in all {
+    for method in Method::ALL {
         for (rows, columns) in [(400, 60), (60, 400)] {
             for order in [Order::RowMajor, Order::ColumnMajor] {
                 let case = Case { rows, columns, dtype: DType::F64, offset: 0.0 };
