@@ -129,6 +129,7 @@ fn pairs_of_a_scaled_tensor_are_scaled() {
 #[test]
 #[ignore = "needs a GPU"]
 fn pairs_of_a_scaled_tensor_are_scaled_on_a_gpu() {
-    scaled_lists_agree::<f64>(BackendChoice::Cuda, &[-1000, -900, -60, 60, 900, 1015]);
+    // Residuals of smaller tensors are below the least number, and which of two equal ends is listed is then open.
+    scaled_lists_agree::<f64>(BackendChoice::Cuda, &[-900, -60, 60, 900, 1015]);
     scaled_lists_agree::<f32>(BackendChoice::Cuda, &[-100, -60, 60, 100]);
 }
