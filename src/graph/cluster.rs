@@ -232,7 +232,7 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
         }
         let (squared, pick) = longest;
         if chosen.is_empty() {
-            // What rounding leaves of rows that depend on those chosen.
+            // Squared length, by rounding errors, of a row that depends on the chosen ones.
             least = squared * (64.0 * k as f64 * f64::EPSILON).powi(2);
         }
         if squared <= least {

@@ -17,7 +17,7 @@ pub fn is_constant(deviation: f64, mean: f64, rows: usize) -> bool {
     deviation <= rounding
 }
 
-/// What a scaled column is multiplied by, apart from a factor of all columns: 0 if it is `centred` and constant.
+/// Multiplier of a scaled column, apart from a factor common to all columns: 0 if it is `centred` and constant.
 pub fn gain(deviation: f64, mean: f64, rows: usize, centred: bool) -> f64 {
     if centred && is_constant(deviation, mean, rows) { 0.0 } else { 1.0 / divisor(deviation, mean, rows) }
 }

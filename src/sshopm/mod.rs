@@ -110,7 +110,7 @@ fn solve_typed<T: Vectorised>(
     Ok(Info { tolerance_raised: raised, ..info })
 }
 
-/// What works on tiles of at most `count` tensors of a plan: the GPU, or the CPU for shapes that the GPU cannot take.
+/// The processor of tiles of at most `count` tensors of a plan: the GPU, or the CPU for shapes that the GPU cannot take.
 pub(crate) fn ops<'a, T: Vectorised>(
     context: &'a Context,
     queue: Option<&'a GpuStream>,

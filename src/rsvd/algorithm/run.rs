@@ -49,7 +49,7 @@ pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     pub rescale: Option<f64>,
     /// ||A||_F^2 where the first pass only estimates it: from the factors and their residual.
     pub refined_norm2: Option<f64>,
-    /// What probes said of the error of the factors, where a tolerance was confirmed by them.
+    /// The error of the factors by probes, where these confirmed a tolerance.
     pub confirmed: Option<ErrorFigures>,
     /// Whether the memory of a state that is saved counts although nothing is saved.
     pub saves_state: bool,

@@ -34,7 +34,7 @@ fn seen(a: &Matrix, options: &Options) -> Result<Seen> {
     Ok((plan, vec![u, v, s.iter().map(number).collect(), figures.iter().map(number).collect()]))
 }
 
-/// An option, what it is set to, and methods for which another way than numbers tells that it acts.
+/// An option, a change of it, and the methods whose numbers it does not change although it acts.
 type Change = (&'static str, fn(&mut Options), &'static [Method]);
 
 const CHANGES: [Change; 21] = [
@@ -107,7 +107,7 @@ fn what_has_no_effect_beside_a_tolerance_or_a_sketch_is_refused_by_name() {
     for (name, change, _) in CHANGES {
         let mut options = base.clone();
         change(&mut options);
-        // What a basis leaves decides, however it is found; iterations are in full precision on this device.
+        // The residual of a basis decides, however the basis was found; this device iterates in full precision.
         let acts_elsewhere = ["iteration_precision", "block_rows"].contains(&name);
         match seen(&a, &options) {
             Ok(found) => assert!(acts_elsewhere || found != plain, "{name} does nothing beside a tolerance"),
@@ -188,7 +188,7 @@ fn a_tolerance_that_all_triplets_meet_is_met() {
                     off <= 1.001 * tolerance * s[..least].iter().map(|x| x * x).sum::<f64>().sqrt(),
                     "{name}: {off:e}"
                 );
-                // The error is told by what found it.
+                // The kind of the error names its source.
                 assert!(f.info.error_kind != ErrorKind::None && f.info.error_relative <= 1.3 * tolerance, "{name}");
             }
         }

@@ -139,7 +139,7 @@ impl<T: Real> PairSet<T> {
         let same = T::from_f64(rule.level * norm);
         let within = T::from_f64(rule.merge_chord2);
         // Towards a degenerate pair the Hessian falls with the distance and the residual with half its square. Along a
-        // continuum the Hessian is 0 as far as lambda is known and tells no distance.
+        // continuum the Hessian is 0 as far as lambda is known and gives no distance.
         let rounding = rule.level * norm;
         let doubt = |residual: T, hessian: &[T]| {
             let least = hessian.iter().fold(f64::INFINITY, |m, e| m.min(e.to_f64().abs()));

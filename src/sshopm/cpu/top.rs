@@ -1,4 +1,4 @@
-//! Whether the end of a start whose Hessian does not tell is a maximum of its form: the form is sampled around it.
+//! Tests by sampling whether a start ended at a maximum of its form, where the Hessian cannot decide.
 //!
 //! A start near a circle of minima of one straight fibre (d . x)^m, or near a point of inflection, has a residual of rounding
 //! size. It ends there, though values increase in some direction.

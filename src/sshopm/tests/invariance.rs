@@ -272,7 +272,7 @@ fn a_small_memory_limit_cuts_the_batch_and_changes_nothing() {
     };
     let free = on_cpu(1, 0);
     let whole = run::<f64>(&free, &symmetric::<f64>(&free, 4, 3, &entries), None, &Options::default(), 3);
-    // What one thread needs, less half of the tile.
+    // Too little for a second thread: one thread's need, less half of the tile.
     let limited = on_cpu(2, free.host_budget().peak() - 20_000);
     let s = run::<f64>(&limited, &symmetric::<f64>(&limited, 4, 3, &entries), None, &Options::default(), 3);
     assert!(s.info.chunks > 1, "{}", s.info.chunks);

@@ -144,7 +144,7 @@ struct Tamed<T> {
 
 impl<T: Scalar> Tamed<T> {
     fn new(x: &[T], y: &[T]) -> Result<Self> {
-        // Below the largest number there is room for all that count.
+        // Products of cores within these exponents stay in the range of the type.
         let range = if is_single(T::DTYPE) { -40..=100 } else { -480..=900 };
         let of = |core: &[T]| exponent_of(core.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())));
         let (p, q) = (of(x), of(y));

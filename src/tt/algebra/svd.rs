@@ -93,7 +93,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     let mut truncated = Truncated::new(d)?;
     let mut pieces = Pieces::new(d)?;
     let mut held = tensor;
-    // What is held is 2^-exponent of what it stands for.
+    // The numbers in memory are 2^-exponent times the tensor's.
     let (mut rank, mut rest, mut whole, mut exponent) = (1, elements, 0.0, 0);
     if !is_single(T::DTYPE)
         && let Some((raised, e)) = raised::<T, _>(algebra, &held, elements)?

@@ -18,7 +18,7 @@ use crate::tensor::train::{TensorTrain, copy};
 
 /// Bytes of keys of rows and columns at a time.
 const KEYS: usize = 64 << 20;
-/// Cores of trains in pieces that are looked at together.
+/// Largest number of cores examined by one launch.
 const CORES: usize = 1 << 14;
 
 /// Shapes of the cores to look at: a uniform train is a ring of one core.
@@ -55,7 +55,7 @@ pub(super) struct Look {
     /// A number for each of its parts: not 0 where a bond is far from balanced.
     answers: DeviceMemory,
     count: usize,
-    /// What the kernels work with.
+    /// Tables and keys of the kernels, kept until they have run.
     held: Vec<DeviceMemory>,
 }
 

@@ -5,8 +5,8 @@
 //! small in it vanishes in single precision, though the next core makes it large again. Powers of two that are moved from
 //! core to core make the columns before a bond as large as the rows behind it, exactly.
 //!
-//! The copy of such a train is memory beside the workspace of a plan, of the context's budget. Trains on a device are looked at
-//! there, beside the contraction, and few are brought to the host to be balanced.
+//! The copy of such a train is charged to the context's budget, not to the workspace of a plan. Bonds of trains on a device are
+//! examined there, beside the contraction; only trains that need balancing are copied to the host.
 
 mod device;
 mod powers;
@@ -33,8 +33,8 @@ pub(super) struct Balanced {
 }
 
 impl Balanced {
-    /// Copies where they are needed of trains on the host. Of trains on the device the bonds are looked at in the order of
-    /// `stream`; [`Balanced::again`] has the answer.
+    /// Copies the trains on the host that need balancing. The bonds of trains on a device are examined in the order of
+    /// `stream`; [`Balanced::again`] returns the result.
     ///
     /// # Errors
     /// Out of memory.

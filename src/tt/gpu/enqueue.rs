@@ -475,7 +475,7 @@ impl GpuContraction {
         let exponents = Exponents::lent(&gpu, &stream, 2, states)?;
         let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
         let count = norms.enqueue::<T>(work, &terms, results)?;
-        // What a call that waits gives to the host is no number here.
+        // Where a waiting call would hand the trains to the host, the result is NaN here.
         qr::mark_graded::<T>((&gpu, &stream), work, &terms, graded, results)?;
         look.start(&gpu, &stream, looked, results)?;
         let terms = Terms { count, halved: false, real: true, conjugate: false, root: true };

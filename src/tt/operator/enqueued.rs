@@ -61,7 +61,7 @@ struct Fixed {
     peaks: Place,
     /// Factor of a step's first product.
     alpha: Place,
-    /// What a look at the bonds of the trains works in.
+    /// Workspace of the examination of bonds.
     look: Place,
 }
 

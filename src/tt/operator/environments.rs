@@ -149,7 +149,7 @@ impl Environments {
         self.unknown = Some((a.min(first), b.max(last)));
     }
 
-    /// Refuses trains whose bonds environments do not hold. Those that were looked at are not looked at again.
+    /// Refuses trains whose bonds environments do not hold. Trains that were examined are not examined again.
     fn expect_near(&mut self, stream: Option<&Stream>, trains: &Trains<'_>) -> Result<()> {
         let Some(bonds) = self.unknown else { return Ok(()) };
         if self.options.scaling != Scaling::Never {

@@ -203,7 +203,7 @@ fn numbers_near_the_least_of_the_type_are_kept() {
         let wanted = entries(&c, &plain, 0);
         let size = wanted.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         for e in [-1000, -1023, -1030, -1060] {
-            // What the type has of such numbers.
+            // The type's resolution of such numbers.
             let tolerance = 1e-13 + 4.0 * 2.0f64.powi((-1074 - e).max(-200) as i32) / size;
             let mut x = train::<f64>(&c, &modes, &ranks, 7);
             let mut cores = x.cores_mut::<f64>("x").unwrap();

@@ -124,7 +124,7 @@ impl Bonds {
         self.bonds.is_empty()
     }
 
-    /// What the kernels read.
+    /// The table of cores and bonds that the kernels read.
     ///
     /// # Errors
     /// Out of memory.
