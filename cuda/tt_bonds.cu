@@ -93,6 +93,19 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
   }
 }
 
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
+    purlin_tt_largest(const __grid_constant__ purlin_tt_largest_params p) {
+  for (int64_t item = blockIdx.x; item < p.count; item += gridDim.x) {
+    const purlin_tt_bond_core core = reinterpret_cast<const purlin_tt_bond_core *>(p.cores)[item];
+    const uint64_t *columns = reinterpret_cast<const uint64_t *>(p.keys) + core.columns;
+    uint64_t key = 0;
+    for (int64_t j = threadIdx.x; j < core.s; j += blockDim.x) key = columns[j] > key ? columns[j] : key;
+    key = tt::warp_max_key(key);
+    if (threadIdx.x % 32 == 0 && key != 0)
+      atomicMax(reinterpret_cast<unsigned long long *>(p.to) + item, static_cast<unsigned long long>(key));
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(32) purlin_tt_graded(const __grid_constant__ purlin_tt_graded_params p) {
   if (threadIdx.x != 0) return;
   const uint64_t *keys = reinterpret_cast<const uint64_t *>(p.keys);

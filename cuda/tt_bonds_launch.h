@@ -58,6 +58,16 @@ typedef struct purlin_tt_spread_params {
 } purlin_tt_spread_params;
 #define PURLIN_TT_SPREAD_PARAMS_BYTES 64
 
+/* purlin_tt_largest: the largest number of each of `count` cores as a key, from the keys of its columns, to numbers that are 0.
+ * Blocks of TT_BONDS_THREADS threads, the grid's x strides over the cores. */
+typedef struct purlin_tt_largest_params {
+  uint64_t keys;  /* uint64 */
+  uint64_t cores; /* purlin_tt_bond_core [count] */
+  uint64_t to;    /* uint64 [count] */
+  int64_t count;
+} purlin_tt_largest_params;
+#define PURLIN_TT_LARGEST_PARAMS_BYTES 32
+
 /* purlin_tt_graded: NaN goes to `to` where a core has an exponent beyond `one`, or the sums of the exponents of two trains up to
  * some core are more than `apart` apart, in one thread. Exponents are those of the cores' keys, 0 for 0 and what is not finite. */
 typedef struct purlin_tt_graded_params {
@@ -75,6 +85,7 @@ static_assert(sizeof(purlin_tt_graded_params) == PURLIN_TT_GRADED_PARAMS_BYTES, 
 static_assert(sizeof(purlin_tt_bond_core) == PURLIN_TT_BOND_CORE_BYTES, "purlin_tt_bond_core changed size");
 static_assert(sizeof(purlin_tt_bonds_params) == PURLIN_TT_BONDS_PARAMS_BYTES, "purlin_tt_bonds_params changed size");
 static_assert(sizeof(purlin_tt_bond) == PURLIN_TT_BOND_BYTES, "purlin_tt_bond changed size");
+static_assert(sizeof(purlin_tt_largest_params) == PURLIN_TT_LARGEST_PARAMS_BYTES, "purlin_tt_largest_params changed size");
 static_assert(sizeof(purlin_tt_spread_params) == PURLIN_TT_SPREAD_PARAMS_BYTES, "purlin_tt_spread_params changed size");
 #endif
 

@@ -111,6 +111,8 @@ __device__ void chain(const purlin_tt_chain_params &p) {
   const int warp = static_cast<int>(threadIdx.x) / 32, thread = static_cast<int>(threadIdx.x);
   const int ld = p.edge + 4, area = ld * p.edge;
   uint64_t *keys = reinterpret_cast<uint64_t *>(shared_memory());
+  uint64_t *product_keys = keys + PURLIN_LAUNCH_TT_CHAIN_KEYS / 2;
+  static_assert(WARPS <= PURLIN_LAUNCH_TT_CHAIN_KEYS / 2, "a key for each warp");
   T *environment = reinterpret_cast<T *>(keys + PURLIN_LAUNCH_TT_CHAIN_KEYS);
   T *product = environment + area, *ring = product + area;
 
@@ -141,13 +143,14 @@ __device__ void chain(const purlin_tt_chain_params &p) {
   Cursor<T> cursor(trains, start, by, count);
   for (int k = 0; k + 1 < DEPTH; ++k) fetch_next(trains, cursor, ring + k * area, ld, THREADS);
   for (int j = thread; j < 64; j += THREADS) environment[j % 8 + ld * (j / 8)] = Number<T>::make(j == 0 ? 1.0 : 0.0, 0.0);
-  if (thread < WARPS) keys[thread] = key_of(0.5);
+  if (thread < WARPS) keys[thread] = product_keys[thread] = key_of(0.5);
 
   const Share share = share_of_thread<WARPS_N, MI, NJ>();
   int64_t exponent = 0;
   bool doubt = false;
   int rows = 1, cols = 1, used = 0;  // of the environment; slots of the ring that were used
   int carried = 0;                   // the environment is times 2^-carried
+  int divided = 0;                   // the last site's products were multiplied by 2^-divided
   // The next slot, full and seen by all threads; the one before it is free again and takes what comes after.
   const auto next_slot = [&]() {
     copy_wait<DEPTH - 2>();
@@ -165,7 +168,7 @@ __device__ void chain(const purlin_tt_chain_params &p) {
     const int next_rows = from_right ? y.rows : y.cols, next_cols = from_right ? x.rows : x.cols;
     T next[MI][NJ][2];
     clear(next);
-    Real factor = Real(1), x_factor = Real(1), y_factor = Real(1);
+    Real factor = Real(1), x_factor = Real(1), y_factor = Real(1), most = Real(0);
     Care<Real> care;
     if (careful) {
       const int next_x = done + 1 < count ? exponent_of_key<Real>(x_keys[trains.core(k + by)]) : 0;
@@ -177,10 +180,14 @@ __device__ void chain(const purlin_tt_chain_params &p) {
     for (int i = 0; i < n; ++i) {
       const T *slot = next_slot();
       if (i == 0) {
-        uint64_t key = 0;
-        for (int w = 0; w < WARPS; ++w) key = keys[w] > key ? keys[w] : key;
-        doubt = doubt || is_doubtful<Real>(key);
+        uint64_t key = 0, product_key = 0;
+        for (int w = 0; w < WARPS; ++w) {
+          key = keys[w] > key ? keys[w] : key;
+          product_key = product_keys[w] > product_key ? product_keys[w] : product_key;
+        }
+        doubt = doubt || is_doubtful<Real>(key) || is_doubtful_product<Real>(product_key, divided);
         const int e = unscaled ? 0 : care.between(exponent_of_key<Real>(key), carried);
+        divided = -e;
         factor = static_cast<Real>(power_of_two(e));
         exponent -= e + care.ahead;
       }
@@ -190,7 +197,10 @@ __device__ void chain(const purlin_tt_chain_params &p) {
       multiply(sum, Factor<T>{environment, 1, ld}, from_right ? Factor<T>{slot, 1, ld} : Factor<T>{slot, ld, 1}, 1.0,
                share, rows, next_cols, cols);
       each(sum, share, padded(rows), padded(next_cols), [&](int row, int col, T value) {
-        product[row + ld * col] = row < rows && col < next_cols ? Number<T>::scaled(Number<T>::scaled(value, x_factor), factor) : T{};
+        const T scaled =
+            row < rows && col < next_cols ? Number<T>::scaled(Number<T>::scaled(value, x_factor), factor) : T{};
+        product[row + ld * col] = scaled;
+        most = larger_of(most, scaled);
       });
       // F'[b', a'] += op(Y[b, i, b']) T[b, a']; from the right F[b, a] += op(Y[b, i, b']) T[b', a].
       slot = next_slot();
@@ -205,19 +215,26 @@ __device__ void chain(const purlin_tt_chain_params &p) {
       environment[row + ld * col] = row < next_rows && col < next_cols ? value : T{};
     });
     const uint64_t key = largest(next, share, next_rows, next_cols);
-    if (thread % 32 == 0) keys[warp] = key;
+    const uint64_t product_key = warp_max_key(key_of(static_cast<double>(most)));
+    if (thread % 32 == 0) {
+      keys[warp] = key;
+      product_keys[warp] = product_key;
+    }
     rows = next_rows;
     cols = next_cols;
     carried = care.carries;
   }
   __syncthreads();
-  uint64_t key = 0;
-  for (int w = 0; w < WARPS; ++w) key = keys[w] > key ? keys[w] : key;
+  uint64_t key = 0, product_key = 0;
+  for (int w = 0; w < WARPS; ++w) {
+    key = keys[w] > key ? keys[w] : key;
+    product_key = product_keys[w] > product_key ? product_keys[w] : product_key;
+  }
+  doubt = doubt || is_doubtful<Real>(key) || is_doubtful_product<Real>(product_key, divided);
   if (!two_ended) {
     if (thread == 0)
       reinterpret_cast<purlin_tt_result *>(p.results)[blockIdx.x] = {Number<T>::re(environment[0]),
-                                                                     Number<T>::im(environment[0]), exponent,
-                                                                     doubt || is_doubtful<Real>(key)};
+                                                                     Number<T>::im(environment[0]), exponent, doubt};
     return;
   }
   T *out = reinterpret_cast<T *>(p.environments) + (from_right ? p.environment_stride : 0);
@@ -226,7 +243,7 @@ __device__ void chain(const purlin_tt_chain_params &p) {
     purlin_tt_state &state = reinterpret_cast<purlin_tt_state *>(p.states)[from_right ? 1 : 0];
     state.key = key;
     state.exponent = exponent;
-    state.doubt = doubt || is_doubtful<Real>(key);
+    state.doubt = doubt;
   }
 }
 

@@ -85,7 +85,7 @@ __device__ void grid(const purlin_tt_grid_params &p) {
   const uint64_t *x_keys = reinterpret_cast<const uint64_t *>(p.x_keys);
   const uint64_t *y_keys = reinterpret_cast<const uint64_t *>(p.y_keys);
   const bool careful = p.x_keys != 0;
-  uint64_t *site_keys = reinterpret_cast<uint64_t *>(p.keys);
+  uint64_t *site_keys = reinterpret_cast<uint64_t *>(p.keys), *product_keys = site_keys + p.length;
   const Share share = share_of_thread<WARPS_N, MI, NJ>();
 
   // Adds to `sum` the tile at (row, col) of the sum over `slices` products of `inner` terms. `factors(i, left, right)` says
@@ -164,6 +164,7 @@ __device__ void grid(const purlin_tt_grid_params &p) {
     {
       const int high = (rows + TILE - 1) / TILE, wide = (next_cols + TILE - 1) / TILE;
       const int64_t tiles = static_cast<int64_t>(high) * wide * n;
+      Real most = Real(0);
       for (int64_t tile = group.rank; tile < tiles; tile += group.size) {
         const int i = static_cast<int>(tile / (static_cast<int64_t>(high) * wide));
         const int in_slice = static_cast<int>(tile % (static_cast<int64_t>(high) * wide));
@@ -177,13 +178,19 @@ __device__ void grid(const purlin_tt_grid_params &p) {
         add_tile(sum, factors, 1, 1.0, row, col, rows, next_cols, cols);
         T *out = products + i * slice;
         each(sum, share, rows - row, next_cols - col, [&](int r, int c, T value) {
-          if (row + r < rows && col + c < next_cols)
-            out[row + r + static_cast<int64_t>(rows) * (col + c)] =
-                Number<T>::scaled(Number<T>::scaled(value, x_factor), factor);
+          if (row + r < rows && col + c < next_cols) {
+            const T scaled = Number<T>::scaled(Number<T>::scaled(value, x_factor), factor);
+            out[row + r + static_cast<int64_t>(rows) * (col + c)] = scaled;
+            most = larger_of(most, scaled);
+          }
         });
       }
+      const uint64_t product_key = warp_max_key(key_of(static_cast<double>(most)));
+      if (thread % 32 == 0 && product_key != 0)
+        atomicMax(reinterpret_cast<unsigned long long *>(product_keys + k), static_cast<unsigned long long>(product_key));
     }
     group.wait();
+    doubt = doubt || is_doubtful_product<Real>(*static_cast<volatile uint64_t *>(product_keys + k), -e);
     {
       const int high = (next_rows + TILE - 1) / TILE, wide = (next_cols + TILE - 1) / TILE;
       const int tiles = high * wide;

@@ -9,7 +9,7 @@
  * the next to read it multiplies by 2^-q, q the exponent of the key, and adds q to the exponent. A key is the bit pattern of
  * a nonnegative double: in the order of the numbers, NaN above all. With UNSCALED q is 0.
  * An environment that is 0, not finite, or whose q is beyond TT_DOUBT_SINGLE or TT_DOUBT_DOUBLE, leaves doubt: something
- * may have been lost on the way. Kernels that are given the keys of the cores scale by those too, and doubt nothing.
+ * may have been lost on the way. So does its product with the first core of a site, before 2^-q is applied and after it. Kernels that are given the keys of the cores scale by those too, and doubt nothing.
  * Between a library's products that is done by factors, see purlin_tt_factors.
  */
 #ifndef PURLIN_TT_LAUNCH_H
@@ -73,7 +73,8 @@ typedef struct purlin_tt_result {
  *   a  up to 16, 32 threads        b  up to 32, 128 threads
  *   c  up to 32, 512 threads, for few products at a time
  *   d  up to 64, 256 threads
- * Dynamic shared memory: (2 + depth) * (edge + 4) * edge elements and TT_CHAIN_KEYS keys of 8 bytes; edge is the largest
+ * Dynamic shared memory: (2 + depth) * (edge + 4) * edge elements and TT_CHAIN_KEYS keys of 8 bytes, half of them those of
+ * environments and half those of products; edge is the largest
  * rank rounded up to a multiple of 8, depth 3 for a and b, 4 for c and 2 for d.
  * Block j contracts product j / pairs with boundary pair first_pair + j % pairs: bond values p_x of the first and last bond
  * of x and p_y of y. TWO_ENDED: block 0 contracts sites 0 .. middle - 1 from the left and block 1 the others from the right;
@@ -90,7 +91,7 @@ typedef struct purlin_tt_result {
 #define PURLIN_LAUNCH_TT_CHAIN_B_DEPTH 3
 #define PURLIN_LAUNCH_TT_CHAIN_C_DEPTH 4
 #define PURLIN_LAUNCH_TT_CHAIN_D_DEPTH 2
-#define PURLIN_LAUNCH_TT_CHAIN_KEYS 16
+#define PURLIN_LAUNCH_TT_CHAIN_KEYS 32
 typedef struct purlin_tt_chain_params {
   uint64_t sites;   /* purlin_tt_site [cores] */
   uint64_t x_bases; /* uint64: base of core k of train t at [t * x_train_stride + k * x_core_stride] */
@@ -138,7 +139,7 @@ typedef struct purlin_tt_grid_params {
   uint64_t y_bases;
   uint64_t space;
   uint64_t states; /* purlin_tt_state [2], zeroed */
-  uint64_t keys;   /* uint64 [length], zeroed */
+  uint64_t keys;   /* uint64 [2 * length], zeroed: of the environments, then of the products */
   uint64_t places; /* int32 [2] */
   uint64_t x_keys; /* uint64 [cores] or 0 */
   uint64_t y_keys;

@@ -122,6 +122,15 @@ __device__ __forceinline__ bool is_doubtful(uint64_t key) {
   return key == 0 || !is_finite_key(key) || q > BOUND || q < -BOUND;
 }
 
+// The same of the product of an environment with a core, by its largest number once it is multiplied by 2^-q, q the exponent of the
+// environment: it is made before that factor is applied, and neither it nor what is left afterwards may be near the ends of the range.
+template <class R>
+__device__ __forceinline__ bool is_doubtful_product(uint64_t key, int q) {
+  constexpr int BOUND = sizeof(R) == 4 ? PURLIN_LAUNCH_TT_DOUBT_SINGLE : PURLIN_LAUNCH_TT_DOUBT_DOUBLE;
+  const int made = exponent_of_key<R>(key) + q;
+  return is_doubtful<R>(key) || made > BOUND || made < -BOUND;
+}
+
 // 2^e for an exponent of an ordinary double.
 __device__ __forceinline__ double power_of_two(int e) {
   return __longlong_as_double(static_cast<long long>(e + 1023) << 52);

@@ -222,6 +222,14 @@ __device__ __forceinline__ void multiply(T (&sum)[MI][NJ][2], Factor<T> left, Fa
   }
 }
 
+// The largest of a number and the parts of an element; NaN counts as nothing.
+__device__ __forceinline__ float larger_of(float most, float x) { return fmaxf(most, fabsf(x)); }
+__device__ __forceinline__ double larger_of(double most, double x) { return fmax(most, fabs(x)); }
+template <class R>
+__device__ __forceinline__ R larger_of(R most, Complex<R> x) {
+  return larger_of(larger_of(most, x.re), x.im);
+}
+
 // Largest key of a lane's elements inside the product, of the whole warp.
 template <class T, int MI, int NJ>
 __device__ __forceinline__ uint64_t largest(T (&sum)[MI][NJ][2], const Share &share, int rows, int cols) {

@@ -14,6 +14,7 @@ use super::finite::Known;
 use super::info::{Info, Kernel, Outcome};
 use super::ops::{ContractOps, Item};
 use super::options::{Algorithm, Conjugate};
+use super::peaks::{self, Sizes};
 use super::scaled::Scaled;
 use super::session::{Call, Contraction, Goal, is_single};
 use crate::alloc;
@@ -257,7 +258,14 @@ impl Contraction {
             put(place, value(sum, conjugate));
         }
         for (Item { plan, x, y }, place, conjugate) in large {
-            let sum = self.execute(stream, &plan, x, y, None, |machines, work| {
+            let mut sizes = Sizes::default();
+            if peaks::matter(&plan) {
+                let of = |train| peaks::of(&self.contexts[0], stream, train);
+                let a = of(x)?;
+                let b = if x.is_same(y) { alloc::copied("batch of contractions", &a)? } else { of(y)? };
+                sizes = peaks::sizes(&plan, [x.shape(), y.shape()], [&a, &b])?;
+            }
+            let sum = self.execute(stream, &plan, x, y, None, sizes, |machines, work| {
                 super::algorithm::inner::contract(machines, work)
             })?;
             let sum = known.checked(sum, plan.dtype, [x, y])?;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::algorithm::norm;
-use super::balance::Balanced;
+use super::balance::with_balanced;
 use super::finite;
 use super::info::Info;
 use super::options::NormWay;
+use super::peaks::Sizes;
 use super::scaled::Scaled;
 use super::session::{Call, Contraction, Goal, common};
 use crate::error::Result;
@@ -131,18 +132,13 @@ impl Contraction {
         }
         let count = if goal == Goal::Distance { 2 } else { 1 };
         let context = Arc::clone(&self.contexts()[0]);
-        let mut balanced = Balanced::new(&context, stream, x, y)?;
-        let norm = loop {
-            let (a, b) = balanced.of(x, y);
+        let norm = with_balanced(&context, stream, (x, y), |a, b| {
             let (terms, read) = ([(a, 1.0), (b, -1.0)], [a, b]);
             let terms = &terms[..count];
             let norm =
-                self.execute(stream, &plan, a, b, report, |machines, work| norm::by_qr(machines, work, terms))?;
-            let norm = finite::checked(norm, DType::F64, &read[..count])?;
-            if !balanced.again(&context, stream, x, y)? {
-                break norm;
-            }
-        };
+                self.execute(stream, &plan, a, b, report, Sizes::default(), |m, work| norm::by_qr(m, work, terms))?;
+            finite::checked(norm, DType::F64, &read[..count])
+        })?;
         info.outcome = norm.outcome();
         info.seconds = start.elapsed().as_secs_f64();
         Ok((norm, info))

@@ -6,6 +6,7 @@ use super::info::Info;
 use super::operator::{self, Trains};
 use super::ops::{Wanted, Work};
 use super::options::{Conjugate, NormWay};
+use super::peaks::Sizes;
 use super::session::{Call, Contraction, Goal};
 use super::watch::Watch;
 use crate::backend::gpu::{DeviceMemory, Region};
@@ -21,6 +22,11 @@ use crate::tensor::train::{TensorTrain, TrainMatrix};
 pub const RESULT: usize = 4;
 
 impl Contraction {
+    /// Address and bytes of the memory that is lent.
+    pub fn workspace(&self) -> Option<(u64, usize)> {
+        self.workspace.as_ref().map(|memory| (memory.address(), memory.bytes()))
+    }
+
     /// Lends device memory of the first context to later calls of [`Contraction::enqueue_inner`], or takes it back.
     ///
     /// # Errors
@@ -161,7 +167,7 @@ impl Contraction {
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let progress = self.cancel.progress(&self.contexts, None, self.cancel.epoch());
         let (cancel, done) = (progress.flag(), std::sync::atomic::AtomicU64::new(0));
-        let work = Work { plan: &plan, x, y, stream, cancel: &cancel, done: &done };
+        let work = Work { plan: &plan, x, y, stream, cancel: &cancel, done: &done, sizes: Sizes::default() };
         let enqueued = self.machines[0].enqueue(&work, wanted, self.workspace.as_ref(), to)?;
         Ok(Info { workspace_bytes: to_i64(enqueued.bytes), kernel: enqueued.kernel, ..plan.info(1) })
     }

@@ -16,6 +16,7 @@
 //! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
 //! | [`watch`] | cancellation and progress of a call |
 //! | `balance` | bonds whose values differ by many orders of magnitude |
+//! | [`peaks`] | sizes of cores, of which products by a library may lose digits |
 //! | `finite` | results of cores that hold NaN or infinity |
 //! | [`ops`] | what a backend has to offer |
 //! | `algorithm` | the contractions, for any backend |
@@ -37,6 +38,7 @@ pub mod operator;
 pub mod ops;
 pub mod options;
 pub mod pairs;
+pub mod peaks;
 pub mod plan;
 pub mod scaled;
 pub mod session;

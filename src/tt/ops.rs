@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::info::Kernel;
 use super::options::Options;
+use super::peaks::Sizes;
 use super::plan::Plan;
 use super::scaled::Scaled;
 use crate::backend::cpu::Isa;
@@ -63,6 +64,8 @@ pub struct Work<'a> {
     pub cancel: &'a CancelFlag,
     /// Steps done, of [`Plan::steps`]; a step is a site of a block.
     pub done: &'a AtomicU64,
+    /// What the largest numbers of the cores say, where [`super::peaks::matter`] says that they matter.
+    pub sizes: Sizes,
 }
 
 /// What is enqueued.

@@ -11,6 +11,7 @@ use super::gpu::GpuContraction;
 use super::info::Info;
 use super::ops::{ContractOps, Work};
 use super::options::{Algorithm, Conjugate, Math, Options};
+use super::peaks::{self, Sizes};
 use super::plan::{Plan, Request};
 use super::scaled::Scaled;
 use super::watch::{Watch, watched};
@@ -178,12 +179,25 @@ impl Contraction {
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let context = Arc::clone(&self.contexts[0]);
-        let mut balanced = Balanced::new(&context, stream, x, y)?;
+        let matters = peaks::matter(&plan);
+        let mut balanced = Balanced::new(&context, stream, x, y, matters)?;
+        let shapes = [x.shape(), y.shape()];
+        let sizes_of = |balanced: &Balanced| -> Result<Sizes> {
+            let [a, b] = balanced.peaks(&context, stream, x, y)?;
+            peaks::sizes(&plan, shapes, [&a, &b])
+        };
+        // Trains on a device are looked at while they are contracted.
+        let mut known = !matters || !(x.is_device() || y.is_device());
+        let mut sizes = if matters && known { sizes_of(&balanced)? } else { Sizes::default() };
         let sum = loop {
             let (a, b) = balanced.of(x, y);
-            let sum = self.execute(stream, &plan, a, b, report, inner::contract)?;
+            let sum = self.execute(stream, &plan, a, b, report, sizes, inner::contract)?;
             let sum = finite::checked(sum, plan.dtype, &[a, b])?;
-            if !balanced.again(&context, stream, x, y)? {
+            let (again, far) = (balanced.again(&context, stream, x, y)?, sizes.far);
+            if !known {
+                (known, sizes) = (true, sizes_of(&balanced)?);
+            }
+            if !again && sizes.far == far {
                 break sum;
             }
         };
@@ -194,6 +208,7 @@ impl Contraction {
     }
 
     /// Runs `run` with the machines, reporting its progress from this thread.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
     pub(super) fn execute<R: Send>(
         &mut self,
         stream: Option<&Stream>,
@@ -201,6 +216,7 @@ impl Contraction {
         x: &TensorTrain,
         y: &TensorTrain,
         report: Option<&ProgressFn<'_>>,
+        sizes: Sizes,
         run: impl FnOnce(&mut [Box<dyn ContractOps>], &Work<'_>) -> Result<R> + Send,
     ) -> Result<R> {
         stream::expect_not_captured(stream::select(&self.contexts[0], stream)?)?;
@@ -208,8 +224,9 @@ impl Contraction {
         let machines = &mut self.machines[..];
         watched(&progress, report.is_some(), |watch| {
             watch.expect(plan.steps());
-            run(machines, &Work { plan, x, y, stream, cancel: &watch.cancel, done: &watch.done })
+            run(machines, &Work { plan, x, y, stream, cancel: &watch.cancel, done: &watch.done, sizes })
         })
+        .map_err(|problem| in_all(problem, plan.workspace))
     }
 
     /// Runs `run` on the first context, reporting its progress from this thread. It waits for what it enqueues to `stream`.
@@ -281,6 +298,24 @@ impl Contraction {
         };
         self.last = Some((key, Arc::clone(&plan)));
         Ok(Call { plan, swapped })
+    }
+}
+
+/// Workspace that there is no memory for: not the buffer that was refused, but all that the call needs.
+pub(super) fn in_all(problem: Error, all: u64) -> Error {
+    const WHOLE: &str = "whole workspace of a contraction";
+    let is_part = |what: &str, bytes: u64| {
+        let names = ["workspace of a contraction", "work space of a contraction", "environments of a contraction"];
+        bytes < all && names.contains(&what)
+    };
+    match problem {
+        Error::OutOfMemory { what, bytes, limit } if is_part(what, bytes) => {
+            Error::OutOfMemory { what: WHOLE, bytes: all, limit }
+        }
+        Error::OutOfDeviceMemory { what, bytes, limit } if is_part(what, bytes) => {
+            Error::OutOfDeviceMemory { what: WHOLE, bytes: all, limit }
+        }
+        other => other,
     }
 }
 

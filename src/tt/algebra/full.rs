@@ -12,6 +12,7 @@ use crate::scalar::{Scalar, with_scalar};
 use crate::shape::Order;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{self, Location, Tensor};
+use crate::tt::balance;
 use crate::tt::scaled::scale;
 
 /// Elements above which a dense tensor has to be asked for with force.
@@ -20,6 +21,8 @@ pub const LIMIT: usize = 1 << 31;
 /// Writes the dense tensor of a train, first index fastest. `tensor` has the mode sizes as dimensions, in any layout on
 /// the host, or is packed with as many elements in dimensions of another kind. The halves of the train are multiplied
 /// out and then with each other: as many operations as elements times the rank in the middle.
+///
+/// A train whose bonds carry numbers that differ by many orders of magnitude is copied, with balanced bonds.
 ///
 /// A layout other than packed, first index fastest, costs a second tensor of that size.
 ///
@@ -70,6 +73,8 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
     } else {
         x
     };
+    let copy = balance::for_dense(at.context, at.stream, x)?;
+    let x = copy.as_ref().unwrap_or(x);
     let memory = tensor.memory_mut("tensor")?;
     with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
         let middle = split_at(x.shape(), elements);

@@ -15,6 +15,7 @@ use crate::shape::to_u64;
 use crate::stream::{self, Stream};
 use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, copy};
+use crate::tt::scaled::exponent_of;
 
 /// Bytes of keys of rows and columns at a time.
 const KEYS: usize = 64 << 20;
@@ -57,6 +58,9 @@ pub(super) struct Look {
     count: usize,
     /// Tables and keys of the kernels, kept until they have run.
     held: Vec<DeviceMemory>,
+    /// Largest numbers of the cores of each part, and how many they are; nothing where nobody asks for them.
+    peaks: Vec<(DeviceMemory, usize)>,
+    wants_peaks: bool,
 }
 
 fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStream)> {
@@ -68,7 +72,7 @@ fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStr
 impl Look {
     fn empty(gpu: Gpu, stream: GpuStream, count: usize) -> Result<Self> {
         let answers = gpu.allocate_on(&stream, "answers about bonds", count * 8)?;
-        Ok(Self { gpu, stream, answers, count, held: Vec::new() })
+        Ok(Self { gpu, stream, answers, count, held: Vec::new(), peaks: Vec::new(), wants_peaks: false })
     }
 
     /// Looks at `trains` trains of these bonds; answers go from number `first` on.
@@ -90,25 +94,32 @@ impl Look {
         with_scalar!(dtype, "x", T => {
             bonds.look::<T>(gpu, stream, space, bases, trains, limit(dtype), (to, 1))
         })?;
+        if self.wants_peaks {
+            let peaks = gpu.allocate_on(stream, WHAT, bonds.cores() * 8)?;
+            bonds.peaks(gpu, stream, space, peaks.whole())?;
+            alloc::push(WHAT, &mut self.peaks, (peaks, bonds.cores()))?;
+        }
         alloc::push(WHAT, &mut self.held, table)?;
         alloc::push(WHAT, &mut self.held, keys)
     }
 
-    /// Starts to look at the bonds of the trains that lie on the device, in the order of `stream`; `None` if there are none.
+    /// Starts to look at the bonds of the trains that lie on the device, in the order of `stream`; `None` if there are none. With
+    /// `wants_peaks` it looks for the largest numbers of their cores too.
     pub(super) fn new(
         context: &Arc<Context>,
         stream: Option<&Stream>,
         trains: &[&TensorTrain],
+        wants_peaks: bool,
     ) -> Result<Option<Self>> {
         let mut there = alloc::with_capacity(WHAT, trains.len())?;
         there.extend(trains.iter().copied().filter(|train| train.is_device()));
         let Some(first) = there.first() else { return Ok(None) };
         let (gpu, queue) = queue(context, stream)?;
         let alike = there.iter().all(|train| train.dtype() == first.dtype());
-        let mut look = Self::empty(gpu, queue, there.len())?;
+        let mut look = Self { wants_peaks, ..Self::empty(gpu, queue, there.len())? };
         for (j, part) in there.chunks(if alike { there.len() } else { 1 }).enumerate() {
             let bonds = bonds_of(part)?;
-            if !bonds.is_empty() {
+            if !bonds.is_empty() || wants_peaks {
                 look.start(part[0].dtype(), &bonds, None, 1, j)?;
             }
         }
@@ -122,6 +133,18 @@ impl Look {
         let mut graded = alloc::with_capacity(WHAT, self.count)?;
         graded.extend(words.iter().map(|word| *word != 0));
         Ok(graded)
+    }
+
+    /// Exponents of the largest numbers of all cores of the trains on the device, one train after another. Waits.
+    pub(super) fn peaks(&self) -> Result<Vec<i64>> {
+        let mut all = alloc::with_capacity(WHAT, self.peaks.iter().map(|(_, count)| count).sum())?;
+        for (memory, count) in &self.peaks {
+            // Keys are the bit patterns of doubles.
+            let mut peaks = alloc::filled(WHAT, *count, 0.0f64)?;
+            self.gpu.load_numbers(&self.stream, memory, 0, &mut peaks)?;
+            all.extend(peaks.iter().map(|peak| exponent_of(*peak)));
+        }
+        Ok(all)
     }
 
     /// Whether one of the trains has a bond that is far from balanced. Waits.
@@ -249,7 +272,7 @@ pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[
     for range in doubtful {
         if graded[range.start] {
             for i in range {
-                let look = Look::new(context, stream, &trains[i..=i])?;
+                let look = Look::new(context, stream, &trains[i..=i], false)?;
                 graded[i] = look.map_or(Ok(false), |look| look.is_any_graded())?;
             }
         }

@@ -15,13 +15,15 @@ use std::sync::Arc;
 
 use crate::alloc;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::peaks;
 
 pub(super) use device::Enqueued;
 use device::{Look, brought};
+pub(super) use powers::peak;
 use powers::{Bounds, WHAT, balanced, balanced_within};
 
 /// Balanced copies of two trains, of which the second may be the first.
@@ -30,11 +32,13 @@ pub(super) struct Balanced {
     y: Option<TensorTrain>,
     same: bool,
     look: Option<Look>,
+    /// Exponents of the largest numbers of the cores on the device, of one train after another.
+    peaks: Option<Vec<i64>>,
 }
 
 impl Balanced {
     /// Copies the trains on the host that need balancing. The bonds of trains on a device are examined in the order of
-    /// `stream`; [`Balanced::again`] returns the result.
+    /// `stream`; [`Balanced::again`] returns the result. With `wants_peaks` [`Balanced::peaks`] is for less there.
     ///
     /// # Errors
     /// Out of memory.
@@ -43,12 +47,13 @@ impl Balanced {
         stream: Option<&Stream>,
         x: &TensorTrain,
         y: &TensorTrain,
+        wants_peaks: bool,
     ) -> Result<Self> {
         let same = x.is_same(y);
         let list = [x, y];
-        let look = Look::new(context, stream, if same { &list[..1] } else { &list })?;
+        let look = Look::new(context, stream, if same { &list[..1] } else { &list }, wants_peaks)?;
         let y = if same { None } else { balanced(context, y)? };
-        Ok(Self { x: balanced(context, x)?, y, same, look })
+        Ok(Self { x: balanced(context, x)?, y, same, look, peaks: None })
     }
 
     /// The trains to contract in place of `x` and `y`.
@@ -60,6 +65,34 @@ impl Balanced {
             None => y,
         };
         (first, second)
+    }
+
+    /// Exponents of the largest number of each core of both trains of [`Balanced::of`]. Waits where they lie on a device, for the look
+    /// that is under way or for another one.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(super) fn peaks(
+        &self,
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+    ) -> Result<[Vec<i64>; 2]> {
+        let (a, b) = self.of(x, y);
+        let mut found = self.peaks.as_deref().unwrap_or_default();
+        let mut of = |given: &TensorTrain, taken: &TensorTrain| {
+            if !given.is_device() || found.is_empty() {
+                return peaks::of(context, stream, taken);
+            }
+            let cores = if given.is_uniform() { 1 } else { given.shape().len() };
+            let (own, rest) = found.split_at(cores.min(found.len()));
+            found = rest;
+            if std::ptr::eq(given, taken) { alloc::copied(WHAT, own) } else { peaks::of(context, stream, taken) }
+        };
+        let first = of(x, a)?;
+        let second = if self.same { alloc::copied(WHAT, &first)? } else { of(y, b)? };
+        Ok([first, second])
     }
 
     /// After a contraction of [`Balanced::of`]: whether it is to be done again, for bonds on the device turned out to be far from
@@ -75,7 +108,10 @@ impl Balanced {
         y: &TensorTrain,
     ) -> Result<bool> {
         let Some(look) = self.look.take() else { return Ok(false) };
-        if !look.is_any_graded()? {
+        let graded = look.is_any_graded()?;
+        self.peaks = Some(look.peaks()?);
+        drop(look);
+        if !graded {
             return Ok(false);
         }
         let mut changed = false;
@@ -89,12 +125,58 @@ impl Balanced {
     }
 }
 
+/// A copy on the host, with balanced bonds, of a train that is to be multiplied out; `None` where they are balanced. Numbers that meet
+/// zeros alone become 0 where they are far larger than those that count. Waits for a look at a train on the device.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn for_dense(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    train: &TensorTrain,
+) -> Result<Option<TensorTrain>> {
+    // Halves of the train have one exponent each, and may be this much larger than the tensor.
+    let single = matches!(train.dtype(), DType::F32 | DType::CF32);
+    let bounds = Bounds { limit: if single { 8 } else { 40 }, drop: true };
+    if !train.is_device() {
+        return balanced_within(context, train, bounds);
+    }
+    let Some(look) = Look::new(context, stream, &[train], false)? else { return Ok(None) };
+    if !look.is_any_graded()? {
+        return Ok(None);
+    }
+    balanced_within(context, &device::fetched(context, stream, train)?, bounds)
+}
+
 /// A train on the host to form products of, whose bonds are balanced; `None` where they are.
 ///
 /// # Errors
 /// [`crate::error::Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
 pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
     powers::for_product(context, name, train)
+}
+
+/// Runs `run` with two trains, of which the second may be the first, or with balanced copies of them: once more where bonds on the
+/// device turn out to be far from balanced while it runs.
+///
+/// # Errors
+/// As `run`; out of memory.
+pub(super) fn with_balanced<R>(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    (x, y): (&TensorTrain, &TensorTrain),
+    mut run: impl FnMut(&TensorTrain, &TensorTrain) -> Result<R>,
+) -> Result<R> {
+    let mut balanced = Balanced::new(context, stream, x, y, false)?;
+    loop {
+        let (a, b) = balanced.of(x, y);
+        let found = run(a, b);
+        // What is 0 may not be 0 once the bonds are balanced.
+        let is_final = !matches!(found, Ok(_) | Err(Error::Numerical(_)));
+        if is_final || !balanced.again(context, stream, x, y)? {
+            return found;
+        }
+    }
 }
 
 /// A TT-matrix whose bonds are balanced, for environments between balanced trains; `None` where they are.
@@ -125,7 +207,7 @@ pub(super) fn expect_near(
     if !train.is_device() {
         return powers::expect_near(context.isa(), name, train, bonds);
     }
-    let Some(look) = Look::new(context, stream, &[train])? else { return Ok(()) };
+    let Some(look) = Look::new(context, stream, &[train], false)? else { return Ok(()) };
     if look.is_any_graded()? {
         let here = device::fetched(context, stream, train)?;
         return powers::expect_near(context.isa(), name, &here, bonds);

@@ -110,7 +110,7 @@ fn range_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<i64> {
 }
 
 /// The largest number of a core, not finite where one is not.
-fn peak(train: &TensorTrain, k: usize, isa: Isa) -> Result<f64> {
+pub(in crate::tt) fn peak(train: &TensorTrain, k: usize, isa: Isa) -> Result<f64> {
     Ok(ends_of(train, k, isa)?.1)
 }
 

@@ -25,7 +25,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::info::Kernel;
 use super::ops::{ContractOps, Enqueued, Item, Machine, Wanted, Work};
 use super::options::Algorithm;
+use super::peaks::Sizes;
 use super::scaled::Scaled;
+use super::session::is_single;
 use crate::alloc;
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -100,7 +102,9 @@ impl CpuContraction {
                     if index >= blocks.end {
                         return Ok(());
                     }
-                    let sum = trusted(plan, |care| block(&pair, rooms, care, plan.pairs.block(index, plan.block)))?;
+                    let sum = trusted(plan, work.sizes, |care| {
+                        block(&pair, rooms, care, plan.pairs.block(index, plan.block))
+                    })?;
                     let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
                     out[index - blocks.start] = sum;
                 }
@@ -113,16 +117,29 @@ impl CpuContraction {
 /// Computes a sum with as much care as it turns out to need.
 fn trusted(
     plan: &super::plan::Plan,
+    sizes: Sizes,
     mut sum: impl FnMut(Care) -> Result<std::result::Result<Scaled, Suspicious>>,
 ) -> Result<Scaled> {
-    let first = if plan.scaled { Care::Sites } else { Care::None };
-    if let Ok(sum) = sum(first)? {
-        // Three quarters of the range of exponents; without scaling nothing else shows what was lost on the way.
-        let bound = if matches!(plan.dtype, crate::scalar::DType::F32 | crate::scalar::DType::CF32) { 96 } else { 768 };
-        let safe = sum.is_finite() && !sum.is_zero() && sum.exponent.abs() < bound;
-        if safe || plan.scaled || !plan.rescue {
-            return Ok(sum);
-        }
+    // What comes near the upper end of the range and comes back is infinite on the way. Without scaling nobody looks at the way to the
+    // lower end: no environment was smaller than the sum over what the cores behind it can make of it.
+    let (bound, least) = if is_single(plan.dtype) { (96, -100) } else { (768, -900) };
+    let is_safe = |sum: Scaled| {
+        let inside = sum.is_finite() && !sum.is_zero() && sum.exponent.abs() < bound;
+        inside && sum.exponent.saturating_sub(sizes.growth) > least
+    };
+    let may_be_safe = sizes.growth < -least;
+    if !plan.scaled
+        && (!plan.rescue || (!sizes.far && may_be_safe))
+        && let Ok(sum) = sum(Care::None)?
+        && (!plan.rescue || is_safe(sum))
+    {
+        return Ok(sum);
+    }
+    if !sizes.far
+        && let Ok(sum) = sum(Care::Sites)?
+        && (plan.scaled || !sum.is_zero())
+    {
+        return Ok(sum);
     }
     match sum(Care::Products)? {
         Ok(sum) => Ok(sum),
@@ -248,6 +265,12 @@ impl ContractOps for CpuContraction {
 
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
         self.vacate();
+        if work.sizes.far {
+            // Dense tensors have one exponent, however small some of their numbers are: pair by pair every product is scaled.
+            let mut partials = alloc::filled("partial sums of a contraction", work.plan.blocks(), Scaled::ZERO)?;
+            with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, 0..work.plan.blocks(), &mut partials))?;
+            return Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus));
+        }
         with_scalar!(work.plan.dtype, "x", T => halves::halves::<T>(&self.context, work))
     }
 

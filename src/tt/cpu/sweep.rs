@@ -124,14 +124,29 @@ impl<'r> Sweep<'r> {
         Ok(Ok(()))
     }
 
-    /// Between the products of a site, where that is called for.
-    fn scale_product<T: Scalar>(&mut self, elements: usize) -> Result<()> {
+    /// Between the products of a site, where that is called for: the product comes to the order of 2^-`second`, so that the next one,
+    /// with a core of 2^`second`, has all digits.
+    fn scale_product<T: Scalar>(&mut self, elements: usize, second: i64) -> Result<()> {
         if self.care == Care::Products {
             let t = &mut self.room.t.get_mut::<T>()?[..elements];
-            let q = scaled::exponent_of(largest(t));
+            let q = scaled::exponent_of(largest(t)) + second;
             self.exponent = self.exponent.saturating_add(shrink(t, q));
         }
         Ok(())
+    }
+
+    /// Before a site, where that is called for: the environment of `elements` numbers comes to the order of 2^-q for a first core of
+    /// 2^q, within the range of the type. Returns such a power of the second core.
+    fn meet_cores<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, elements: usize, x_first: bool) -> Result<i64> {
+        if self.care != Care::Products {
+            return Ok(0);
+        }
+        let bound = if size_of::<T::Part>() == 4 { 60 } else { 500 };
+        let [x, y] = [pair.x.largest(k), largest(pair.y.core(k))].map(|q| scaled::exponent_of(q).clamp(-bound, bound));
+        let (first, second) = if x_first { (x, y) } else { (y, x) };
+        let f = &mut self.room.f.get_mut::<T>()?[..elements];
+        self.exponent = self.exponent.saturating_add(shrink(f, first));
+        Ok(second)
     }
 
     /// The environment behind the first site, of each pair: an outer product for each mode index.
@@ -218,12 +233,13 @@ impl<'r> Sweep<'r> {
         let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
         let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
         let f = Block::packed(s, r);
+        let second = self.meet_cores(pair, k, s * r, pair.work.plan.order[k] == First::X)?;
         match pair.work.plan.order[k] {
             First::X => {
                 let core = Taken::plain(Block::packed(r, n * r2));
                 let t = Block::packed(s, n * r2);
                 by_x(threads, alpha, (&self.room.f, f), pair.x, k, core, false, (&mut self.room.t, t))?;
-                self.scale_product::<T>(s * n * r2)?;
+                self.scale_product::<T>(s * n * r2, second)?;
                 let core = Taken::transposed(Block::packed(s * n, s2)).conj(conj);
                 let (t, to) = (Block::packed(s * n, r2), Block::packed(s2, r2));
                 if pair.work.plan.triangle && s2 >= square::LEAST {
@@ -239,7 +255,7 @@ impl<'r> Sweep<'r> {
                     let t = Block { start: i * s2 * r, ..Block::packed(s2, r) };
                     by_y(threads, alpha, y, core, (&self.room.f, f), false, (&mut self.room.t, t))?;
                 }
-                self.scale_product::<T>(s2 * r * n)?;
+                self.scale_product::<T>(s2 * r * n, second)?;
                 // T[b', (i, a)] with a fastest meets X[a, i, a'].
                 let (t, core) = (Block::packed(s2, r * n), Taken::plain(Block::packed(r * n, r2)));
                 by_x(threads, 1.0, (&self.room.t, t), pair.x, k, core, false, (&mut self.room.f, Block::packed(s2, r2)))
@@ -255,13 +271,14 @@ impl<'r> Sweep<'r> {
         let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
         let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
         let g = Block::packed(s2, r2);
+        let second = self.meet_cores(pair, k, s2 * r2, pair.work.plan.order[k] == First::Y)?;
         match pair.work.plan.order[k] {
             First::X => {
                 // The order that makes the same product as from the left: Y first.
                 let core = Taken::plain(Block::packed(s * n, s2)).conj(conj);
                 let t = Block::packed(s * n, r2);
                 by_y(threads, alpha, y, core, (&self.room.f, g), false, (&mut self.room.t, t))?;
-                self.scale_product::<T>(s * n * r2)?;
+                self.scale_product::<T>(s * n * r2, second)?;
                 let (t, core) = (Block::packed(s, n * r2), Taken::transposed(Block::packed(r, n * r2)));
                 if let (true, Bra::Same(x)) = (pair.work.plan.triangle && s >= square::LEAST, pair.x) {
                     self.lower = s;
@@ -273,7 +290,7 @@ impl<'r> Sweep<'r> {
                 let core = Taken::transposed(Block::packed(r * n, r2));
                 let t = Block::packed(s2, r * n);
                 by_x(threads, alpha, (&self.room.f, g), pair.x, k, core, false, (&mut self.room.t, t))?;
-                self.scale_product::<T>(s2 * r * n)?;
+                self.scale_product::<T>(s2 * r * n, second)?;
                 for i in 0..n {
                     let slice = Block { start: i * s, rows: s, cols: s2, step: s * n };
                     let core = Taken::plain(slice).conj(conj);
@@ -291,6 +308,7 @@ impl<'r> Sweep<'r> {
         let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
         let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
         let care = self.care == Care::Products;
+        let second = self.meet_cores(pair, k, s * count * r, pair.work.plan.order[k] == First::X)?;
         let Room { f, g, t } = &mut *self.room;
         let Some(g) = g.as_mut() else { return Ok(()) };
         let mut exponent = None;
@@ -303,14 +321,14 @@ impl<'r> Sweep<'r> {
                     let (from, to) = (Block::packed(s * count, r), Block::packed(s * count, r2));
                     by_x(threads, alpha, (f, from), pair.x, k, x, false, (t, to))?;
                     let (from, to) = (Block::packed(s, count * r2), Block::packed(s2, count * r2));
-                    let beta = careful::<T>(care, &mut exponent, t, s * count * r2, g, s2 * count * r2)?;
+                    let beta = careful::<T>((care, second), &mut exponent, t, s * count * r2, g, s2 * count * r2)?;
                     by_y(threads, beta, y, slice, (t, from), add, (g, to))?;
                 }
                 First::Y => {
                     let (from, to) = (Block::packed(s, count * r), Block::packed(s2, count * r));
                     by_y(threads, alpha, y, slice, (f, from), false, (t, to))?;
                     let (from, to) = (Block::packed(s2 * count, r), Block::packed(s2 * count, r2));
-                    let beta = careful::<T>(care, &mut exponent, t, s2 * count * r, g, s2 * count * r2)?;
+                    let beta = careful::<T>((care, second), &mut exponent, t, s2 * count * r, g, s2 * count * r2)?;
                     by_x(threads, beta, (t, from), pair.x, k, x, add, (g, to))?;
                 }
             }
@@ -324,6 +342,7 @@ impl<'r> Sweep<'r> {
     pub fn last<T: Scalar>(mut self, pair: &Pair<'_, T>, k: usize, pairs: Range<usize>) -> Result<Scaled> {
         self.complete::<T>()?;
         let ([n, r, _, s, _], plan, count) = (pair.sizes(k), pair.work.plan, pairs.len());
+        self.meet_cores(pair, k, s * r * count, true)?;
         let (y, conj) = (pair.y.core(k), pair.conj());
         let room = self.room.t.bytes() / size_of::<T>() / s;
         let mut sum = Scaled::ZERO;
@@ -339,7 +358,7 @@ impl<'r> Sweep<'r> {
                 let t = Block::packed(s, some);
                 by_x(Threads::One, self.alpha, (&self.room.f, f), pair.x, k, core, false, (&mut self.room.t, t))?;
                 let before = self.exponent;
-                self.scale_product::<T>(s * some)?;
+                self.scale_product::<T>(s * some, 0)?;
                 let column = &y[s * (i + n * py)..][..s * some];
                 let t = &self.room.t.get::<T>()?[..s * some];
                 let mut q = 0;
@@ -390,10 +409,10 @@ pub(super) fn shrink<T: Scalar>(values: &mut [T], q: i64) -> i64 {
     q
 }
 
-/// Of careful blocks: scales the product of one mode index, and aligns what was summed before with it. Returns the factor
-/// of the product.
+/// Of careful blocks: scales the product of one mode index for a core of 2^`second`, and aligns what was summed before with it.
+/// Returns the factor of the product.
 fn careful<T: Scalar>(
-    care: bool,
+    (care, second): (bool, i64),
     exponent: &mut Option<i64>,
     t: &mut Buffer,
     elements: usize,
@@ -405,7 +424,7 @@ fn careful<T: Scalar>(
     }
     let t = &mut t.get_mut::<T>()?[..elements];
     let most = largest(t);
-    let q = scaled::exponent_of(most);
+    let q = scaled::exponent_of(most) + second;
     shrink(t, q);
     if most == 0.0 {
         return Ok(1.0);

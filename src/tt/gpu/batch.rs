@@ -19,6 +19,7 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::info::Kernel;
 use crate::tt::ops::{ContractOps, Item, Work};
 use crate::tt::options::Algorithm;
+use crate::tt::peaks::Sizes;
 use crate::tt::plan::Plan;
 use crate::tt::scaled::Scaled;
 
@@ -304,7 +305,7 @@ impl GpuContraction {
     fn alone(&mut self, stream: Option<&Stream>, item: &Item<'_>, cancel: &CancelFlag, sum: &mut Scaled) -> Result<()> {
         let plan = &*item.plan;
         let done = AtomicU64::new(0);
-        let work = Work { plan, x: item.x, y: item.y, stream, cancel, done: &done };
+        let work = Work { plan, x: item.x, y: item.y, stream, cancel, done: &done, sizes: Sizes::default() };
         let mut partials = alloc::filled(WHAT, plan.blocks(), Scaled::ZERO)?;
         self.pairs(&work, 0..plan.blocks(), &mut partials)?;
         *sum = partials.into_iter().fold(Scaled::ZERO, Scaled::plus);

@@ -114,7 +114,7 @@ pub(super) fn one_by_one<T: Scalar>(
     let ends = if call.length == call.sites.len() && call.length >= 2 { 2 } else { 1 };
     let elements =
         gpu.allocate_uninitialised_on(stream, "work space of a contraction", product("work space", each, 2)?)?;
-    let words = product("sites", call.length, 8)?;
+    let words = product("sites", call.length, tt::GRID_KEYS * 8)?;
     let mut zeros = gpu.allocate_on(stream, "states of a contraction", 2 * STATE_BYTES + words + 16)?;
     let middle = (ends == 2).then(|| call.middle());
     let sweep = tt::Sweep { halved: false, ..call.sweep(middle) };

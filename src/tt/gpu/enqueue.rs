@@ -7,9 +7,10 @@ use super::careful::{Careful, SECOND, Scaling};
 use super::ends::End;
 use super::products::Products;
 use super::scale::Exponents;
-use super::{Call, GpuContraction, blocks, chain, ends, halves, pieces, power, qr};
+use super::{Call, GpuContraction, blocks, chain, ends, halves, is_single, pieces, power, qr};
+use crate::backend::gpu::kernels::tt::sandwich::CoreKeys;
 use crate::backend::gpu::kernels::tt::{
-    self, Form, GridSpace, RESULT_WORDS, STATE_BYTES, Site, Sweep, Tables, result, result::Spoilt, result::Terms,
+    self, Form, GridSpace, RESULT_WORDS, STATE_BYTES, Site, Sweep, Tables, bonds, result, result::Spoilt, result::Terms,
 };
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
@@ -138,7 +139,7 @@ fn room_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room> {
         Way::Grid(middle) => {
             let (environment, products) = tt::grid_strides(&call.sites)?;
             let elements = product("work space", 2 * element, 2 * environment + products)?;
-            let states = product("sites", call.length, 8)? + 2 * STATE_BYTES + 16;
+            let states = product("sites", call.length, tt::GRID_KEYS * 8)? + 2 * STATE_BYTES + 16;
             let count = middle.map_or(Ok(1), bond)?;
             Room { elements: [elements, 0, 0, 0], states, results: results(tt::sum_blocks(count))?, ..bare }
         }
@@ -236,7 +237,7 @@ fn enqueue<T: Scalar>(
         Way::Grid(middle) => {
             let (environment, products) = tt::grid_strides(&call.sites)?;
             gpu.clear(stream, states)?;
-            let words = call.length * 8;
+            let words = call.length * tt::GRID_KEYS * 8;
             let places = states.part(2 * STATE_BYTES + words, 16)?;
             let (keys, states) = (states.part(2 * STATE_BYTES, words)?, states.part(0, 2 * STATE_BYTES)?);
             let largest = call.sites.iter().flat_map(|s| [s.r[1], s.s[1]]).max().unwrap_or(1);
@@ -390,14 +391,15 @@ impl GpuContraction {
         let way = way_of::<T>(&gpu, &call, || self.furnish_enqueued(&stream))?;
         let room = room_of::<T>(&call, math, way)?;
         let look = Look::new([work.x, work.y])?;
-        let sizes = [room.whole()?, look.bytes()];
+        let is_dense = matches!(way, Way::Halves);
+        let sizes = [room.whole()?, look.bytes(), if is_dense { CoreKeys::bytes(2 * call.sites.len())? } else { 0 }];
         let bytes = pieces::in_all(&sizes)?;
         let library = way.by_library();
         let done = Enqueued { bytes, kernel: if library { Kernel::Products } else { Kernel::Chain } };
         let Some(to) = to else { return Ok(done) };
         let mut own = None;
         let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
-        let [space, looked] = pieces::divide(space, sizes)?;
+        let [space, looked, keys] = pieces::divide(space, sizes)?;
         let pieces = room.pieces(space)?;
         let side = self.side.clone();
         let blas = match (&mut self.enqueued, &side) {
@@ -422,6 +424,13 @@ impl GpuContraction {
         };
         // Bonds that are far from balanced make the result no number: nobody could balance them.
         look.start(&gpu, &stream, looked, pieces.results)?;
+        if is_dense {
+            // Neither do dense tensors hold the products of cores so large or small; a waiting call goes pair by pair.
+            let cores = [&call.x[..], &call.y[..]].concat();
+            let keys = CoreKeys::find::<T::Part>(&gpu, &stream, &cores, keys)?;
+            let most = if is_single(T::DTYPE) { 60 } else { 600 };
+            bonds::mark_graded(&gpu, &stream, keys, call.sites.len(), (most, i64::MAX), pieces.results)?;
+        }
         let (real, conjugate) = (work.plan.pairs.halved, work.plan.conjugate_result);
         let halved = real && matches!(way, Way::Pairs(_) | Way::Blocks);
         let terms = Terms { count, halved, real: real || root, conjugate, root };

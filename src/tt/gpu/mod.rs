@@ -221,6 +221,9 @@ impl GpuContraction {
         let terms = plan.pairs.block(blocks.start, plan.block).start..plan.pairs.block(blocks.end - 1, plan.block).end;
         let own = plan.kernel == Kernel::Chain;
         let mut sums = Sums::new(plan, blocks.clone(), partials);
+        if work.sizes.far {
+            return chain::careful::<T>(&call, terms, &mut sums);
+        }
         if own
             && !plan.grid
             && let Some(form) = chain::form_of::<T>(&gpu, &call.sites, call.length, terms.len())?
@@ -557,6 +560,12 @@ impl ContractOps for GpuContraction {
     }
 
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
+        if work.sizes.far {
+            // Dense tensors have one exponent, however small some of their numbers are: pair by pair every product is scaled.
+            let mut partials = alloc::filled("partial sums of a contraction", work.plan.blocks(), Scaled::ZERO)?;
+            self.pairs(work, 0..work.plan.blocks(), &mut partials)?;
+            return Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus));
+        }
         let host = |host: &mut CpuContraction, work: &Work<'_>| host.halves(work);
         with_scalar!(work.plan.dtype, "x", T => self.by_library::<T>(work, halves::contract::<T>, host))
     }

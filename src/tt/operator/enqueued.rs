@@ -2,7 +2,7 @@
 //! piece, whose size is found by going through the contraction once without a device.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::chain::{Chain, Half, Held};
 use super::gather::Gather;
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::shape::{product, to_i64, to_u64};
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance::Enqueued as Look;
+use crate::tt::balance::{self, Enqueued as Look};
 use crate::tt::finite;
 use crate::tt::info::Info;
 use crate::tt::options::Options;
@@ -449,7 +449,7 @@ impl Enqueued<'_> {
 /// What a call is enqueued with.
 pub(in crate::tt) struct Call<'a> {
     /// The first context.
-    pub context: &'a Context,
+    pub context: &'a Arc<Context>,
     /// The caller's queue, or the context's own.
     pub stream: &'a GpuStream,
     /// How.
@@ -479,6 +479,9 @@ pub(in crate::tt) fn enqueue(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -
 fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Result<Info> {
     let Call { context, stream, options, library, workspace, result, watch } = call;
     let gpu = context.gpu("result")?;
+    // The operator is on the host, and its numbers go with the launches.
+    let matrix = trains.operator.map(|h| balance::of_operator(context, h)).transpose()?.flatten();
+    let trains = &Trains { operator: matrix.as_ref().or(trains.operator), ..*trains };
     let chain = value::chain(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;
     let look = Look::new([trains.bra, trains.ket])?;
     let counting = Enqueued::counting(gpu, stream, chain.len(), &look)?;

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance::Balanced;
+use crate::tt::balance::with_balanced;
 use crate::tt::finite;
 use crate::tt::info::Outcome;
 use crate::tt::options::{Conjugate, Options};
@@ -173,14 +173,10 @@ fn run<S: Sums>(
     watch: &Watch,
 ) -> Result<Scaled> {
     Trains::new(x, None, x).check(context)?;
-    let mut balanced = Balanced::new(context, stream, x, x)?;
-    loop {
-        let norm = run_as_given(context, stream, options, balanced.of(x, x).0, real, sums, watch);
-        if !balanced.again(context, stream, x, x)? {
-            return norm;
-        }
+    with_balanced(context, stream, (x, x), |x, _| {
         sums.clear();
-    }
+        run_as_given(context, stream, options, x, real, sums, watch)
+    })
 }
 
 /// [`run`] for a train whose bonds are balanced.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::balance::{self, Balanced};
+use crate::tt::balance;
 use crate::tt::finite;
 use crate::tt::info::Info;
 use crate::tt::options::{Algorithm, Conjugate, Options, Scaling};
@@ -156,17 +156,11 @@ pub(super) fn contract(
     identity: bool,
     watch: &Watch,
 ) -> Result<([Scaled; 2], Info)> {
-    let mut balanced = Balanced::new(context, stream, trains.bra, trains.ket)?;
     let matrix = trains.operator.map(|h| balance::of_operator(context, h)).transpose()?.flatten();
     let operator = matrix.as_ref().or(trains.operator);
-    loop {
-        let (bra, ket) = balanced.of(trains.bra, trains.ket);
-        let found =
-            contract_as_given(context, stream, options, &Trains { bra, operator, ket }, dtype, identity, watch)?;
-        if !balanced.again(context, stream, trains.bra, trains.ket)? {
-            return Ok(found);
-        }
-    }
+    balance::with_balanced(context, stream, (trains.bra, trains.ket), |bra, ket| {
+        contract_as_given(context, stream, options, &Trains { bra, operator, ket }, dtype, identity, watch)
+    })
 }
 
 /// [`contract`] of trains whose bonds are balanced.

@@ -112,7 +112,7 @@ fn the_size_of_what_a_bond_carries_changes_nothing() {
 }
 
 /// A train of cores with one index value each.
-fn bare(ranks: &[usize], cores: Vec<Vec<f64>>) -> Plain {
+pub fn bare(ranks: &[usize], cores: Vec<Vec<f64>>) -> Plain {
     let cores: Vec<Vec<C>> = cores.into_iter().map(|core| core.into_iter().map(|v| C::new(v, 0.0)).collect()).collect();
     Plain { modes: vec![1; cores.len()], ranks: ranks.to_vec(), cores }
 }

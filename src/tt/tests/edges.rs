@@ -310,3 +310,22 @@ fn options_without_effect_are_refused_by_name() {
         }
     }
 }
+
+#[test]
+fn memory_that_runs_out_is_named_with_all_that_the_call_needs() {
+    let backend = crate::backend::BackendChoice::Cpu;
+    let given = crate::context::Options { backend, threads: 1, host_memory_limit: 4 << 20, ..Default::default() };
+    let c = crate::context::Context::new(given).unwrap();
+    let x = Plain::uniform_ranks(3, 2, 24, true, false, 5).train(&c, DType::F64);
+    let options = Options { algorithm: Algorithm::Full, workspace_limit: 1 << 30, ..Options::default() };
+    let mut s = session(&c, options);
+    let y = Plain::uniform_ranks(3, 2, 24, true, false, 6).train(&c, DType::F64);
+    let needed = s.plan(&x, &y).unwrap().workspace_bytes;
+    // The first of three buffers is there, the second is refused.
+    assert!(needed > 4 << 20 && needed / 3 < 4 << 20);
+    let problem = s.inner(None, &x, &y, None).unwrap_err().to_string();
+    let wanted = format!(
+        "whole workspace of a contraction: {needed} bytes of host memory cannot be allocated under the context's limit of 4194304 bytes"
+    );
+    assert_eq!(problem, wanted);
+}

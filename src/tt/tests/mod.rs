@@ -4,6 +4,7 @@ pub(super) mod balance;
 mod batch;
 mod closed_forms;
 mod edges;
+pub(super) mod far;
 mod fuzz;
 pub(super) mod golden;
 pub(super) mod nonfinite;

@@ -228,3 +228,22 @@ fn uniform_trains_are_squared_without_being_asked() {
     let (want, _) = session.inner_scaled(None, &train, &train, None).unwrap();
     assert_close("5000", number(&context, &result).0, want, want, 1e-10);
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn enqueued_halves_of_cores_far_from_one_say_so() {
+    let context = gpu(0);
+    for (dtype, power) in [(DType::F32, 100), (DType::F64, 900)] {
+        let (near, far) = (1.0, 2.0f64.powi(-power));
+        for (size, outcome) in [(near, 0.0), (far, 1.0)] {
+            let mut plain = Plain::random(&[2; 4], &[1, 3, 4, 2, 1], 3, 1.0);
+            plain.cores[1].iter_mut().for_each(|v| *v = (v.0 * size, v.1 * size));
+            let x = plain.train(&context, dtype, Location::Device);
+            let mut session = Contraction::new(&context, options(Algorithm::Halves, Conjugate::Bra)).unwrap();
+            let mut result = place(&context);
+            session.enqueue_inner(None, &x, &x, Some(&mut result)).unwrap();
+            let (got, found) = number(&context, &result);
+            assert_eq!((got.mantissa.re.is_nan(), found > 0.0), (outcome > 0.0, outcome > 0.0), "{dtype:?} {size:e}");
+        }
+    }
+}

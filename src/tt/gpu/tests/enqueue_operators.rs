@@ -5,6 +5,8 @@ use super::operators::{cases, operators};
 use super::*;
 use crate::tensor::train::TrainMatrix;
 use crate::tt::operator::{Trains, rayleigh, sandwich};
+use crate::tt::tests::balance::bare;
+use crate::tt::tests::nonfinite::placed;
 
 /// Real and complex types beside each other.
 fn types() -> impl Iterator<Item = (DType, DType)> {
@@ -131,4 +133,27 @@ fn an_operator_takes_the_workspace_that_it_says() {
     let mut session = Contraction::new(&context, Options::default()).unwrap();
     let e = session.enqueue_rayleigh(None, &host, &h, None).unwrap_err().to_string();
     assert!(e.contains("lies on the host"), "{e}");
+}
+
+/// The operator's bonds carry numbers that take each other back: a call that waits balances them, and so does one that does not.
+#[test]
+#[ignore = "needs a GPU"]
+fn enqueued_operators_are_balanced() {
+    let context = gpu(0);
+    for (dtype, ranges) in [(DType::F32, [20, 50]), (DType::F64, [165, 400])] {
+        for range in ranges {
+            let g = [2.0f64.powi(-range), 2.0f64.powi(range)];
+            let inner = (0..4).map(|at| g[at / 2] / g[at % 2]).collect();
+            let cores = vec![g.to_vec(), inner, vec![1.0 / g[0], 1.0 / g[1]]];
+            let h = TrainMatrix::new("h", bare(&[1, 2, 2, 1], cores).train(&context, dtype), &[1; 3], &[1; 3]).unwrap();
+            let y = placed(&context, bare(&[1; 4], vec![vec![1.0]; 3]).train(&context, dtype), Location::Device);
+            let mut session = Contraction::new(&context, Options::default()).unwrap();
+            let mut result = place(&context);
+            session.enqueue_sandwich(None, &Trains::new(&y, Some(&h), &y), Some(&mut result)).unwrap();
+            let (got, outcome) = number(&context, &result);
+            assert_eq!((got.plain(dtype).0.re, outcome), (4.0, 0.0), "{dtype:?} 2^{range}");
+            session.enqueue_rayleigh(None, &y, &h, Some(&mut result)).unwrap();
+            assert_eq!(number(&context, &result).0.plain(dtype).0.re, 4.0, "{dtype:?} 2^{range}");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! Numbers near the ends of the range, long trains, zeros, what is not finite, and memory that is not aligned.
 
 use super::*;
+use crate::tt::scaled::scale;
+use crate::tt::tests::far::LOST;
 
 #[test]
 #[ignore = "needs a GPU"]
@@ -27,6 +29,69 @@ fn entries_near_the_ends_of_the_range_lose_nothing() {
                 let shift = 2 * modes.len() as i64 * i64::from(sign * power);
                 let back = Scaled { exponent: got.exponent - shift, ..got };
                 assert_close(&format!("{dtype:?} {rx:?} 2^{}", sign * power), back, want, size, bound(&x, &y, dtype));
+            }
+        }
+    }
+}
+
+/// Core k times 2^powers\[k\].
+fn sized(p: &Plain, powers: &[i64]) -> Plain {
+    let times = |core: &Vec<(f64, f64)>, e: i64| core.iter().map(|&(re, im)| (scale(re, e), scale(im, e))).collect();
+    Plain { cores: p.cores.iter().zip(powers).map(|(core, &e)| times(core, e)).collect(), ..p.clone() }
+}
+
+/// Ranks of x and y over d sites: chains of one block, open and as a ring, the whole device, and cuBLAS by pairs and from both ends.
+fn ranks_of_every_kernel(d: usize) -> Vec<[Vec<usize>; 2]> {
+    let of = |rank: usize, end: usize| {
+        let mut ranks = vec![rank; d + 1];
+        (ranks[0], ranks[d]) = (end, end);
+        ranks
+    };
+    vec![
+        [of(5, 1), of(7, 1)],
+        [of(5, 2), of(4, 1)],
+        [of(20, 3), of(30, 2)],
+        [of(70, 1), of(66, 1)],
+        [of(40, 3), of(36, 2)],
+        [of(70, 2), of(66, 1)],
+        [of(270, 1), of(260, 1)],
+    ]
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn products_on_the_way_lose_no_digits() {
+    let context = gpu(0);
+    for (single, [ex, ey]) in LOST {
+        for dtype in TYPES.into_iter().filter(|t| (epsilon(*t) > 1e-10) == single) {
+            let mut shapes = ranks_of_every_kernel(ex.len());
+            if ex.len() == 5 {
+                // A ring whose bonds have few values.
+                shapes.push([vec![2, 5, 4, 6, 1, 2], vec![1, 1, 1, 4, 5, 1]]);
+            }
+            for [rx, ry] in shapes {
+                let modes = vec![2; ex.len()];
+                let (x, y) = (Plain::random(&modes, &rx, 1, 1.0), Plain::random(&modes, &ry, 2, 1.0));
+                let (want, size) = expected(&x, &y, (dtype, dtype), Conjugate::Bra);
+                let moved = ex.iter().chain(ey).sum::<i64>();
+                let [x_far, y_far] = [sized(&rounded(&x, dtype), ex), sized(&rounded(&y, dtype), ey)];
+                for location in [Location::Device, Location::Host] {
+                    let (a, b) = (x_far.train(&context, dtype, location), y_far.train(&context, dtype, location));
+                    let mut ways = vec![Algorithm::Auto, Algorithm::Blocked, Algorithm::Reduced];
+                    if rx[1] < 50 {
+                        ways.extend([Algorithm::Full, Algorithm::Halves]);
+                    }
+                    for algorithm in ways {
+                        let mut session = Contraction::new(&context, options(algorithm, Conjugate::Bra)).unwrap();
+                        let (got, info) = session.inner_scaled(None, &a, &b, None).unwrap();
+                        let label = format!("{dtype:?} {rx:?} {location:?} {algorithm:?} {:?} {ex:?}", info.kernel);
+                        let back = |v: Scaled| Scaled { exponent: v.exponent - moved, ..v };
+                        assert_close(&label, back(got), want, size, bound(&x, &y, dtype));
+                        let mut sums = [Scaled::ZERO; 3];
+                        session.inner_batch(None, &[&a; 3], &[&b; 3], &mut sums, None).unwrap();
+                        assert_close(&format!("batch {label}"), back(sums[2]), want, size, bound(&x, &y, dtype));
+                    }
+                }
             }
         }
     }

@@ -36,6 +36,17 @@ struct SpreadParams {
     limit: i64,
 }
 
+/// `purlin_tt_largest_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct LargestParams {
+    keys: u64,
+    cores: u64,
+    to: u64,
+    count: i64,
+}
+
+const _: () = assert!(size_of::<LargestParams>() == size(c::TT_LARGEST_PARAMS_BYTES));
 const _: () = assert!(size_of::<BondsParams>() == size(c::TT_BONDS_PARAMS_BYTES));
 const _: () = assert!(size_of::<SpreadParams>() == size(c::TT_SPREAD_PARAMS_BYTES));
 
@@ -43,6 +54,8 @@ const _: () = assert!(size_of::<SpreadParams>() == size(c::TT_SPREAD_PARAMS_BYTE
 unsafe impl Parameters for BondsParams {}
 // SAFETY: as above.
 unsafe impl Parameters for SpreadParams {}
+// SAFETY: as above.
+unsafe impl Parameters for LargestParams {}
 
 const WHAT: &str = "bonds of tensor trains";
 /// Words of `purlin_tt_bond_core` and of `purlin_tt_bond`.
@@ -201,6 +214,37 @@ impl Bonds {
         let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), threads, 0);
         // SAFETY: the bonds' keys are among those above, `to` has a number for each train.
         unsafe { launch(&gpu.kernel("tt_bonds", "purlin_tt_spread")?, stream, grid, &parameters) }
+    }
+}
+
+impl Bonds {
+    /// Cores that were added.
+    pub fn cores(&self) -> usize {
+        self.cores.len() / CORE
+    }
+
+    /// After [`Bonds::look`] at one train of each shape, with its table and keys: enqueues the largest number of each core, in the
+    /// order in which they were added, to numbers that are 0.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for memory that is too short.
+    pub fn peaks(
+        &self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        (table, keys): (Region<'_>, Region<'_>),
+        to: Region<'_>,
+    ) -> Result<()> {
+        let parameters = LargestParams {
+            keys: keys.array("keys", self.keys, 8)?,
+            cores: table.array("table", self.cores.len(), 8)?,
+            to: to.array("largest numbers", self.cores(), 8)?,
+            count: to_i64(self.cores()),
+        };
+        let blocks = u32::try_from(self.cores().clamp(1, 1 << 16)).unwrap_or(1);
+        let grid = Grid::row(blocks, c::TT_BONDS_THREADS.unsigned_abs(), 0);
+        // SAFETY: the table has the cores, whose columns are among the keys; `to` has a number for each core.
+        unsafe { launch(&gpu.kernel("tt_bonds", "purlin_tt_largest")?, stream, grid, &parameters) }
     }
 }
 

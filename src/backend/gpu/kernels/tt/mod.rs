@@ -238,6 +238,9 @@ pub fn grid_strides(sites: &[Site]) -> Result<(usize, usize)> {
     Ok((environment, products))
 }
 
+/// Keys of a site in [`grid`]: of its environment and of its first product.
+pub const GRID_KEYS: usize = 2;
+
 /// Where [`grid`] works.
 #[derive(Clone, Copy)]
 pub struct GridSpace<'a> {
@@ -245,7 +248,7 @@ pub struct GridSpace<'a> {
     pub elements: Region<'a>,
     /// Two states, zeroed.
     pub states: Region<'a>,
-    /// A zeroed word for each site.
+    /// [`GRID_KEYS`] zeroed words for each site.
     pub keys: Region<'a>,
     /// Two words of 32 bits.
     pub places: Region<'a>,
@@ -280,7 +283,7 @@ pub fn grid<T: Scalar>(
         y_bases: chain.y_bases,
         space: space.elements.array("work space", elements, size_of::<T>())?,
         states: space.states.array("states", 2 * STATE_BYTES / 8, 8)?,
-        keys: space.keys.array("keys", sweep.length, 8)?,
+        keys: space.keys.array("keys", product("sites", &[sweep.length, GRID_KEYS])?, 8)?,
         places: space.places.array("places", 2, 4)?,
         x_keys: chain.x_keys,
         y_keys: chain.y_keys,

@@ -1,0 +1,118 @@
+//! What the largest numbers of the cores say about products by a matrix library.
+//!
+//! Such a product F X is made before the factor is applied that keeps F near 1, and nobody looks at it: with F of 2^-440 and X of
+//! 2^-620 it has a few digits left, though the next core may bring the numbers back. purlin's own kernels look at every product.
+//! Elsewhere this bound decides: between two environments that were measured, numbers are at most so much smaller or larger than
+//! those as the cores between them are away from 1.
+
+use std::sync::Arc;
+
+use super::info::Kernel;
+use super::options::Algorithm;
+use super::plan::Plan;
+use super::scaled::exponent_of;
+use super::session::is_single;
+use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::gpu::kernels::tt::sandwich::CoreKeys;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::scalar::{Scalar, with_scalar};
+use crate::shape::to_u64;
+use crate::stream::{self, Stream};
+use crate::tensor::train::{Shape, TensorTrain};
+
+const WHAT: &str = "largest numbers of cores";
+
+/// What the cores say about a contraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sizes {
+    /// Whether products that nobody looks at may lose digits: everything is scaled by the cores then.
+    pub far: bool,
+    /// Largest power of two by which environments grow on the way from any site to the end.
+    pub growth: i64,
+}
+
+/// Whether a plan multiplies by a library, and so has to know the sizes of the cores. Powers scale every core anyway.
+pub(super) fn matter(plan: &Plan) -> bool {
+    plan.rescue && plan.kernel == Kernel::Products && plan.algorithm != Algorithm::Power && plan.sites() > 1
+}
+
+/// Exponents of the largest number of each core, 0 for cores of zeros and what is not finite. On a device it waits for one pass over
+/// the cores.
+pub(super) fn of(context: &Arc<Context>, stream: Option<&Stream>, train: &TensorTrain) -> Result<Vec<i64>> {
+    let cores = if train.is_uniform() { 1 } else { train.shape().len() };
+    if train.is_device() {
+        return with_scalar!(train.dtype(), "x", T => there::<T>(context, stream, train, cores));
+    }
+    let mut peaks = alloc::filled(WHAT, cores, 0i64)?;
+    let isa = context.isa();
+    context.pool().run(|| {
+        peaks.par_iter_mut().enumerate().try_for_each(|(k, peak)| {
+            *peak = exponent_of(super::balance::peak(train, k, isa)?);
+            Ok::<(), Error>(())
+        })
+    })?;
+    Ok(peaks)
+}
+
+fn there<T: Scalar>(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    train: &TensorTrain,
+    count: usize,
+) -> Result<Vec<i64>> {
+    let gpu = context.gpu("x")?;
+    let stream = stream::select(context, stream)?.unwrap_or_else(|| gpu.default_stream());
+    let mut cores = alloc::with_capacity(WHAT, count)?;
+    for k in 0..count {
+        let (memory, offset) = train.memory(k);
+        let bytes = train.shape().core_len(k) * size_of::<T>();
+        cores.push(memory.device("x")?.region(offset * size_of::<T>(), bytes)?);
+    }
+    let memory = gpu.allocate_uninitialised_on(stream, WHAT, CoreKeys::bytes(count)?)?;
+    CoreKeys::find::<T::Part>(gpu, stream, &cores, memory.whole())?;
+    // Keys are the bit patterns of doubles.
+    let mut largest = alloc::filled(WHAT, count, 0.0f64)?;
+    gpu.load_numbers(stream, &memory, CoreKeys::offset(count), &mut largest)?;
+    let mut peaks = alloc::with_capacity(WHAT, count)?;
+    peaks.extend(largest.iter().map(|peak| exponent_of(*peak)));
+    Ok(peaks)
+}
+
+/// Sites of which a GPU measures one, and one more.
+const WINDOW: usize = 5;
+
+/// Powers of two by which the cores between two measured environments may be away from 1, and those of ends whose dense tensors are
+/// not measured at all. An environment is measured within 2^60 or 2^500; what is left to the least number of the type holds the digits
+/// and values of bonds that are balanced.
+fn most(single: bool) -> (usize, i64, i64) {
+    if single { (1, 40, 90) } else { (WINDOW, 320, 800) }
+}
+
+/// What the exponents of the cores of x and y say about the contraction by `plan`.
+pub(super) fn sizes(plan: &Plan, shapes: [&Shape; 2], peaks: [&[i64]; 2]) -> Result<Sizes> {
+    let at = |t: usize, k: usize| peaks[t].get(k).or(peaks[t].first()).copied().unwrap_or(0);
+    let (window, most, most_dense) = most(is_single(plan.dtype));
+    let mut away = alloc::with_capacity(WHAT, plan.cores)?;
+    let mut growth = 0i64;
+    for i in 0..plan.cores {
+        let k = plan.core(to_u64(i));
+        let (qx, qy) = (at(0, k), at(1, k));
+        away.push(qx.abs() + qy.abs());
+        let ([r, n, _], [s, ..]) = (shapes[0].core(k), shapes[1].core(k));
+        let terms = [r, n, s].map(|size| i64::from(size.next_power_of_two().ilog2())).iter().sum::<i64>();
+        growth += (qx + qy + terms).max(0);
+    }
+    let growth = growth.saturating_mul(i64::try_from(plan.repeat).unwrap_or(i64::MAX));
+    let d = away.len();
+    let around = |first: usize| (0..window.min(d)).map(|j| away[(first + j) % d]).sum::<i64>();
+    let dense = |sites: usize, last: bool| {
+        let of = |i: usize| away[if last { d - 1 - i } else { i }];
+        (0..sites.min(d)).map(of).sum::<i64>()
+    };
+    let far = (0..d).any(|first| around(first) > most)
+        || dense(plan.grow[0], false) > most_dense
+        || dense(plan.grow[1], true) > most_dense;
+    Ok(Sizes { far, growth })
+}
