@@ -200,10 +200,11 @@ struct Sizes {
 }
 
 /// z[(a w), (i c), (b v)] = sum over j of H[w, i, j, v] x[a, j, c, b]. Zeros of H, of which those of spin chains are full,
-/// are passed over.
+/// are passed over where x is finite: times what is not they make NaN.
 fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
     let Sizes { w, r, s, rows, inner, columns, v } = sizes;
     debug_assert_eq!(h.len(), w * rows * inner * v);
+    let passes_zeros = x.iter().all(|x| x.re().is_finite() && x.im().is_finite());
     out.par_chunks_mut(r * w * rows * columns).enumerate().for_each(|(column, out)| {
         let x = &x[column % s * r * inner * columns..][..r * inner * columns];
         let h = &h[column / s * w * rows * inner..][..w * rows * inner];
@@ -212,7 +213,7 @@ fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
             let (row, c) = (place % (w * rows), place / (w * rows));
             for (j, x) in x[c * r * inner..][..r * inner].chunks_exact(r).enumerate() {
                 let factor = h[row + w * rows * j];
-                if factor != T::default() {
+                if !passes_zeros || factor != T::default() {
                     out.iter_mut().zip(x).for_each(|(z, &x)| *z += factor * x);
                 }
             }

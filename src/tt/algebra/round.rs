@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, Real, Scalar, with_scalar};
 use crate::shape::to_i64;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::scaled::{Scaled, scale};
+use crate::tt::scaled::{Scaled, exponent_of, scale};
 
 /// Units of roundoff of the norm that a factorisation of cores leaves where exact arithmetic leaves 0.
 pub(super) const NOISE: f64 = 32.0;
@@ -51,8 +51,8 @@ impl<T: Scalar> Source<'_, T> {
                 (algebra.upload("core of a product", r * n, s, &core, r * n)?, exponent)
             }
         };
-        let raised = check_finite(algebra, argument, k, &mut core)?;
-        Ok((core, exponent + raised))
+        let moved = check_finite(algebra, argument, k, &mut core)?;
+        Ok((core, exponent + moved))
     }
 
     /// Refuses numbers that are not finite in any core: a sweep that meets zeros does not read the others.
@@ -61,19 +61,44 @@ impl<T: Scalar> Source<'_, T> {
     }
 }
 
-/// Refuses a core with numbers that are not finite. Numbers near the least of double precision are multiplied by a power of two,
-/// since factorisations take them for 0; returns the power that the core is to be multiplied with.
+/// Refuses a core with numbers that are not finite. Numbers near the ends of the range are multiplied by a power of two, since
+/// factorisations square them and take what is small for 0; returns the power that the core is to be multiplied with.
 pub(super) fn check_finite<T: Scalar, A: Algebra<T>>(
     algebra: &mut A,
     argument: &str,
     k: usize,
     core: &mut A::Matrix,
 ) -> Result<i64> {
+    /// What a norm of finite numbers may be too large by.
+    const BY: i64 = 200;
     let norm = frobenius(algebra, core)?;
     if norm.is_finite() {
-        return raise(algebra, core, norm);
+        return bring_near(algebra, core, norm);
+    }
+    if norm.is_infinite() && !is_single(T::DTYPE) {
+        times_power(algebra, core, -BY)?;
+        let norm = frobenius(algebra, core)?;
+        if norm.is_finite() {
+            return Ok(BY + bring_near(algebra, core, norm)?);
+        }
     }
     Err(Error::invalid(argument, format!("core {k} has the norm {norm}, finite numbers are needed")))
+}
+
+/// Brings numbers whose norm is near the ends of the range to where their squares are in it; returns the power of two that they are then
+/// to be multiplied with. Large numbers are divided by no more than that takes, so that small ones beside them keep their digits.
+fn bring_near<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm: f64) -> Result<i64> {
+    let (low, high) = if is_single(T::DTYPE) { (-40, 40) } else { (-900, 400) };
+    let e = exponent_of(norm);
+    if e > high {
+        times_power(algebra, m, high - e)?;
+        return Ok(e - high);
+    }
+    if is_single(T::DTYPE) && norm > 0.0 && e < low {
+        times_power(algebra, m, -e)?;
+        return Ok(e);
+    }
+    raise(algebra, m, norm)
 }
 
 /// Brings numbers of double precision whose norm is below 2^-900 into the middle of the range, exactly; returns the power of two that
@@ -194,9 +219,14 @@ fn product_of((rows, cols): (usize, usize)) -> usize {
     rows * cols
 }
 
-/// Exponents up to which the norm may lie in one core.
+/// Whether the norm may lie in one core: as far as the type has numbers, and where small parts of it keep all their digits.
 pub(super) fn in_one_core<T: Scalar>(exponent: i64) -> bool {
-    exponent.abs() <= if is_single(T::DTYPE) { 90 } else { 900 }
+    (if is_single(T::DTYPE) { -90..=126 } else { -900..=1022 }).contains(&exponent)
+}
+
+/// Whether every core may have such a power of two: what is lost of small numbers is less than rounding errors of the norm.
+fn in_every_core<T: Scalar>(exponent: i64) -> bool {
+    (if is_single(T::DTYPE) { -120..=126 } else { -1015..=1022 }).contains(&exponent)
 }
 
 /// Multiplies the train by 2^exponent: the last core, or, where that would leave the range of the type, all alike.
@@ -206,13 +236,21 @@ pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
     exponent: i64,
 ) -> Result<()> {
     let d = to_i64(pieces.cores.len());
-    if let ([core], -1074..=-1) = (&mut pieces.cores[..], exponent) {
-        // There is nowhere else to go, and the type has such numbers.
-        return times_power(algebra, core, exponent);
+    let most = if is_single(T::DTYPE) { 128 } else { 1024 };
+    if let [core] = &mut pieces.cores[..] {
+        // There is nowhere else to go, and the type has such numbers: the norm is below 1.
+        if (-1074..=-1).contains(&exponent) {
+            return times_power(algebra, core, exponent);
+        }
+        if (0..=most).contains(&exponent) {
+            // The last power itself is beyond the range.
+            times_power(algebra, core, exponent / 2)?;
+            return times_power(algebra, core, exponent - exponent / 2);
+        }
     }
     let (all, rest) =
         if in_one_core::<T>(exponent) { (0, exponent) } else { (exponent.div_euclid(d), exponent.rem_euclid(d)) };
-    if !in_one_core::<T>(all.abs() + 1) {
+    if !in_every_core::<T>(all) || !in_every_core::<T>(all + 1) {
         return Err(Error::Numerical(format!(
             "x: a norm of 2^{exponent} is beyond the range of {d} cores of {}",
             T::DTYPE.name()

@@ -109,3 +109,30 @@ fn products_are_the_same_with_any_number_of_threads() {
     };
     assert!(build(1) == build(3));
 }
+
+/// Zeros of a TT-matrix times a number that is not finite make NaN, as every other factor does.
+#[test]
+fn zeros_of_a_matrix_hide_no_nan() {
+    let c = context(1);
+    let at = Place::host(&c);
+    let mut h = crate::tt::operator::identity(&c, DType::F64, &[2; 3]).unwrap();
+    // The projector to index 0 at every site.
+    (0..3).for_each(|k| h.train_mut().cores_mut::<f64>("h").unwrap().core(k)[3] = 0.0);
+    for bad in [f64::NAN, f64::INFINITY] {
+        for site in 0..3 {
+            let mut x = train::<f64>(&c, &[2; 3], &[1, 2, 2, 1], 3);
+            let r = x.shape().ranks()[site];
+            // In a row of index 1, which the projector multiplies by 0.
+            x.cores_mut::<f64>("x").unwrap().core(site)[r] = bad;
+            let product = apply(&at, &h, &x).unwrap();
+            let [_, n, s] = product.shape().core(site);
+            let cores = product.cores::<f64>("x").unwrap();
+            assert_eq!(n, 2);
+            let core = cores.core(site);
+            // The first row of the first column, of both indices.
+            assert!(core[0].is_nan() && core[r].is_nan(), "{bad} at {site}: {core:?}");
+            assert!((s == 1) || core[2 * r..].iter().all(|v| v.is_finite()), "{bad} at {site}: {core:?}");
+            assert!((0..3).filter(|k| *k != site).all(|k| cores.core(k).iter().all(|v| v.is_finite())));
+        }
+    }
+}

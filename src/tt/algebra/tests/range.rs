@@ -101,6 +101,27 @@ fn products_of_trains_whose_bonds_carry_gauges_are_right() {
     products_of_gauges_are_right::<C>([60, 250, 300, 400]);
 }
 
+fn dense_tensors_of_gauges_are_right<T: crate::scalar::Scalar>(ranges: &[i32]) {
+    let c = context(1);
+    for &a in ranges {
+        assert_eq!(only::<T>(&c, &gauged::<T>(&c, a)), 4.0, "{:?} 2^{a}", T::DTYPE);
+        // A number that meets zeros alone hides no other one.
+        let mut x = gauged::<T>(&c, 1);
+        let mut cores = x.cores_mut::<T>("x").unwrap();
+        cores.core(0)[0] = T::from_parts(2.0f64.powi(2 * a), 0.0);
+        (0..2).for_each(|b| cores.core(1)[2 * b] = T::default());
+        drop(cores);
+        assert_eq!(only::<T>(&c, &x), 2.0, "{:?} idle 2^{}", T::DTYPE, 2 * a);
+    }
+}
+
+#[test]
+fn dense_tensors_of_trains_whose_bonds_carry_gauges_are_right() {
+    dense_tensors_of_gauges_are_right::<f32>(&[10, 30, 50, 60]);
+    dense_tensors_of_gauges_are_right::<f64>(&[60, 250, 400, 500]);
+    dense_tensors_of_gauges_are_right::<C>(&[60, 400]);
+}
+
 #[test]
 fn gauges_of_random_trains_change_no_product() {
     let c = context(1);
@@ -139,6 +160,95 @@ fn gauges_of_random_trains_change_no_product() {
             assert!(error <= 2e-5 * norm, "seed {seed}: {error} of {norm}");
         }
     }
+}
+
+/// A train twice as wide as it need be, with core k times 2^e, comes out of all decompositions with its norm and its entries.
+fn one_core_may_be_far_away<T: crate::scalar::Scalar>(powers: &[i32], bound: f64) {
+    let c = context(1);
+    let at = Place::host(&c);
+    let mut session = crate::tt::Contraction::new(&c, crate::tt::Options::default()).unwrap();
+    for ranks in [vec![1, 3, 3, 1], vec![1, 2, 1], vec![1, 1]] {
+        let d = ranks.len() - 1;
+        let x = train::<T>(&c, &vec![3; d], &ranks, 7);
+        let one = C::new(1.0, 0.0);
+        let twice = add(&at, one, &x, one, &x).unwrap();
+        for &e in powers {
+            for k in 0..d {
+                let mut y = crate::tt::algebra::copy(&at, &twice).unwrap();
+                let part = |v: f64| crate::tt::scaled::scale(v, i64::from(e));
+                for v in y.cores_mut::<T>("y").unwrap().core(k) {
+                    *v = T::from_parts(part(v.re()), part(v.im()));
+                }
+                let what = format!("{:?} 2^{e} at core {k} of {d}", T::DTYPE);
+                let (near, far) = (
+                    session.norm_scaled(None, &twice, None).unwrap().0,
+                    session.norm_scaled(None, &y, None).unwrap().0,
+                );
+                assert_eq!(far.exponent - near.exponent, i64::from(e), "{what}");
+                let (rounded, report) = round(&at, &y, &Truncation::default()).unwrap();
+                assert!(
+                    rounded.shape().ranks().iter().zip(&ranks).all(|(r, s)| r <= s),
+                    "{what}: {:?}",
+                    rounded.shape()
+                );
+                let off = |v: crate::tt::Scaled| v.over(far).unwrap().log_abs().exp();
+                assert!((off(report.norm) - 1.0).abs() < bound, "{what}: norm {:?} for {far:?}", report.norm);
+                let canonical = canonicalise(&at, &y, d / 2).unwrap();
+                let norm = session.norm_scaled(None, &canonical.train, None).unwrap().0;
+                let norm = crate::tt::Scaled { exponent: norm.exponent + canonical.exponent, ..norm };
+                assert!((off(norm) - 1.0).abs() < bound, "{what}: norm {norm:?} for {far:?}");
+                let exact = (canonical.exponent == 0).then_some(canonical.train);
+                for made in [Some(rounded), exact].into_iter().flatten() {
+                    let error = off(session.distance_scaled(None, &made, &y, None).unwrap().0);
+                    assert!(error < bound, "{what}: {error:e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn trains_with_a_core_near_the_ends_of_the_range_are_decomposed() {
+    one_core_may_be_far_away::<f32>(&[60, 84, 85, 100, 122, -60, -90, -91, -105], 3e-6);
+    one_core_may_be_far_away::<f64>(&[500, 899, 901, 1000, 1018, -500, -899, -901, -990], 1e-13);
+    one_core_may_be_far_away::<C>(&[901, 1018, -990], 1e-13);
+}
+
+fn tensors_may_be_far_away<T: crate::scalar::Scalar>(powers: &[i32], bound: f64) {
+    let c = context(1);
+    let at = Place::host(&c);
+    for dims in [vec![3, 4, 2], vec![2, 9], vec![5]] {
+        let len = dims.iter().product::<usize>();
+        for &e in powers {
+            let number = |i: usize| crate::tt::scaled::scale(1.0 + ((i * 37 + 11) % 64) as f64 / 64.0, i64::from(e));
+            let values = (0..len).map(|i| T::from_parts(number(i), 0.0)).collect::<Vec<_>>();
+            let (location, order) = (crate::tensor::Location::Host, crate::shape::Order::ColumnMajor);
+            let mut tensor = crate::tensor::Tensor::create(&c, T::DTYPE, location, order, &dims).unwrap();
+            tensor
+                .memory_mut("x")
+                .unwrap()
+                .host_mut("x")
+                .unwrap()
+                .as_mut_slice::<T>()
+                .unwrap()
+                .copy_from_slice(&values);
+            let (made, _) = tt_svd(&at, &tensor, None, &Truncation::default()).unwrap();
+            let mut back = crate::tensor::Tensor::create(&c, T::DTYPE, location, order, &dims).unwrap();
+            full(&at, &made, &mut back, false).unwrap();
+            for (i, v) in back.memory().host("x").unwrap().as_slice::<T>().unwrap().iter().enumerate() {
+                let found = crate::tt::scaled::scale(v.re(), i64::from(-e));
+                let wanted = crate::tt::scaled::scale(number(i), i64::from(-e));
+                assert!((found - wanted).abs() < bound, "{:?} {dims:?} 2^{e}: {found} for {wanted}", T::DTYPE);
+            }
+        }
+    }
+}
+
+#[test]
+fn tensors_near_the_ends_of_the_range_are_decomposed() {
+    tensors_may_be_far_away::<f32>(&[60, 84, 100, 122, -60, -90, -110], 3e-5);
+    tensors_may_be_far_away::<f64>(&[500, 901, 1000, 1018, -500, -901, -1000], 1e-12);
+    tensors_may_be_far_away::<C>(&[901, 1018, -1000], 1e-12);
 }
 
 #[test]
