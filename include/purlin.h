@@ -7452,8 +7452,9 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  *                          NULL to be told the workspace alone.
  * @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
- * another type or length; a workspace that is too small, with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a
- * context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not yet and the stream is being captured),
+ * another type or length; a result, trains and a workspace that overlap; a workspace that is too small, with the bytes that are
+ * needed), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not
+ * yet and the stream is being captured),
  * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `info` is NULL or an initialised struct; trains, `result` and workspace stay until the work is done.
@@ -7961,7 +7962,7 @@ purlin_status purlin_tt_environments_shape(struct purlin_tt_environments *enviro
  * @param      values        of the dimensions and the type that purlin_tt_environments_shape tells, packed, on the host.
  *                           The third index is p_w + w (p_y + r p_x) of the boundary values of operator, bra and ket.
  * @param[out] exponent      the environment is `values` times two to this power.
- * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions and type.
+ * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, type, and overlap with a train.
  *
  * @pre `exponent` is NULL or valid for writing.
  */
@@ -7989,7 +7990,8 @@ purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environm
  * @param      sites         0 (v is a matrix of bond k), 1 or 2.
  * @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
  *                           or on the device.
- * @param      out           those of the bra, likewise, in the same place.
+ * @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` - 1 of a train,
+ *                           but in none of the others, of which the environments are made.
  * @param[out] exponent      the result is `out` times two to this power.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap;
  * `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for a stream

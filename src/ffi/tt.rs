@@ -72,7 +72,8 @@ pub(super) fn ranges<'a>(name: &'a str, train: &TensorTrain) -> Result<Vec<Range
     Ok(ranges)
 }
 
-fn range<'a>(name: &'a str, train: &TensorTrain, k: usize) -> Range<'a> {
+/// The range of core `k`, which there is.
+pub(super) fn range<'a>(name: &'a str, train: &TensorTrain, k: usize) -> Range<'a> {
     Range::new(name, train.address(k), train.shape().core_len(k) * train.dtype().size(), train.is_device())
 }
 

@@ -60,6 +60,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
 /// # Safety
 /// `info` is NULL or an initialised struct.
 unsafe fn enqueue(
+    workspace: Option<(u64, usize)>,
     trains: &[(&'static str, &TensorTrain)],
     result: *mut purlin_tensor,
     info: *mut purlin_tt_contraction_info,
@@ -67,8 +68,12 @@ unsafe fn enqueue(
 ) -> Result<()> {
     let mut result = tensor::output_or_null("result", result)?;
     if let Some(result) = &result {
+        let workspace = workspace.map(|(address, bytes)| Range::new("workspace", address, bytes, true));
+        overlap::check(workspace.as_slice(), &[Range::of("result", result)])?;
         for (name, train) in trains {
-            overlap::check(&tt::ranges(name, train)?, &[Range::of("result", result)])?;
+            let cores = tt::ranges(name, train)?;
+            overlap::check(&cores, &[Range::of("result", result)])?;
+            overlap::check_many(&cores, workspace.as_slice())?;
         }
     }
     // SAFETY: as promised.
@@ -97,8 +102,9 @@ unsafe fn enqueue(
 ///                          NULL to be told the workspace alone.
 /// @param[out] info         the plan; `workspace_bytes` is what this call needs. May be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner; `result` of
-/// another type or length; a workspace that is too small, with the bytes that are needed), `PURLIN_ERROR_NOT_SUPPORTED` (a
-/// context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not yet and the stream is being captured),
+/// another type or length; a result, trains and a workspace that overlap; a workspace that is too small, with the bytes that are
+/// needed), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU, trains on the host or of two types, cuBLAS that is not there, or not
+/// yet and the stream is being captured),
 /// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
@@ -116,11 +122,12 @@ pub unsafe extern "C" fn purlin_tt_inner_enqueue(
     guard::run(|| {
         let (_, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let lent = contraction.workspace();
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_inner(stream.as_deref(), &x, &y, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&[("x", &x), ("y", &y)], result, info, run) }
+        unsafe { enqueue(lent, &[("x", &x), ("y", &y)], result, info, run) }
     })
 }
 
@@ -150,11 +157,12 @@ pub unsafe extern "C" fn purlin_tt_norm_enqueue(
     guard::run(|| {
         let (_, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let lent = contraction.workspace();
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         let run = |result: Option<&mut Tensor>| contraction.enqueue_norm(stream.as_deref(), &x, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&[("x", &x)], result, info, run) }
+        unsafe { enqueue(lent, &[("x", &x)], result, info, run) }
     })
 }
 
@@ -185,11 +193,12 @@ pub unsafe extern "C" fn purlin_tt_distance_enqueue(
     guard::run(|| {
         let (_, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let lent = contraction.workspace();
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_distance(stream.as_deref(), &x, &y, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&[("x", &x), ("y", &y)], result, info, run) }
+        unsafe { enqueue(lent, &[("x", &x), ("y", &y)], result, info, run) }
     })
 }
 
@@ -226,12 +235,13 @@ pub unsafe extern "C" fn purlin_tt_sandwich_enqueue(
     guard::run(|| {
         let (_, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let lent = contraction.workspace();
         let stream = stream::get(stream)?;
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         let trains = Trains::new(&y, Some(&h), &x);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_sandwich(stream.as_deref(), &trains, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&[("y", &y), ("x", &x)], result, info, run) }
+        unsafe { enqueue(lent, &[("y", &y), ("x", &x)], result, info, run) }
     })
 }
 
@@ -262,10 +272,11 @@ pub unsafe extern "C" fn purlin_tt_rayleigh_enqueue(
     guard::run(|| {
         let (_, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
+        let lent = contraction.workspace();
         let stream = stream::get(stream)?;
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_rayleigh(stream.as_deref(), &x, &h, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(&[("x", &x)], result, info, run) }
+        unsafe { enqueue(lent, &[("x", &x)], result, info, run) }
     })
 }

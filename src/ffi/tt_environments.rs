@@ -60,6 +60,18 @@ impl Locked {
     fn trains(&self) -> Trains<'_> {
         Trains::new(&self.bra, self.operator.as_deref(), &self.ket)
     }
+
+    /// Refuses an output that overlaps a core of the operator, or one of the trains but `sites` from k on, of which nothing is kept.
+    fn expect_apart(&self, out: &Range<'_>, (k, sites): (usize, usize)) -> Result<()> {
+        let trains = [("y", &*self.bra, true), ("x", &*self.ket, true)];
+        let operator = self.operator.as_ref().map(|h| ("h", h.train(), false));
+        for (name, train, is_free) in trains.into_iter().chain(operator) {
+            for core in (0..train.shape().len()).filter(|core| !is_free || core.wrapping_sub(k) >= sites) {
+                overlap::check(&[tt::range(name, train, core)], std::slice::from_ref(out))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The environments of a handle and their trains.
@@ -261,7 +273,7 @@ pub unsafe extern "C" fn purlin_tt_environments_shape(
 /// @param      values        of the dimensions and the type that purlin_tt_environments_shape tells, packed, on the host.
 ///                           The third index is p_w + w (p_y + r p_x) of the boundary values of operator, bra and ket.
 /// @param[out] exponent      the environment is `values` times two to this power.
-/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions and type.
+/// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for dimensions, type, and overlap with a train.
 ///
 /// # Safety
 /// `exponent` is NULL or valid for writing.
@@ -286,6 +298,7 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
         values.expect_dims("values", &object.inner.dims(&trains, bond)?)?;
         expect_packed("values", &values)?;
         values.expect_dtype("values", object.inner.dtype())?;
+        locked.expect_apart(&Range::of("values", &values), (0, 0))?;
         *exponent = with_scalar!(object.inner.dtype(), "values", T => {
             let count = values.layout().elements();
             let mut view = values.view_mut::<T>("values")?;
@@ -310,7 +323,8 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
 /// @param      sites         0 (v is a matrix of bond k), 1 or 2.
 /// @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
 ///                           or on the device.
-/// @param      out           those of the bra, likewise, in the same place.
+/// @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` - 1 of a train,
+///                           but in none of the others, of which the environments are made.
 /// @param[out] exponent      the result is `out` times two to this power.
 /// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap;
 /// `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for a stream
@@ -341,6 +355,7 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
         expect_packed("out", &out)?;
         v.expect_dtype("v", object.inner.dtype())?;
         out.expect_dtype("out", object.inner.dtype())?;
+        locked.expect_apart(&Range::of("out", &out), (k, sites))?;
         let (trains, at, stream) = (locked.trains(), (k, sites), stream.as_deref());
         *exponent = with_scalar!(object.inner.dtype(), "v", T => {
             let count = out.layout().elements();

@@ -162,6 +162,8 @@ pub unsafe extern "C" fn purlin_tt_round(
         let target = unsafe { super::pointer::output("tt", tt) }?;
         let mut discarded = tensor::output_or_null("discarded", discarded)?;
         expect_discarded(discarded.as_deref(), x.shape().len())?;
+        let outputs = discarded.as_deref().map(|t| Range::of("discarded", t));
+        overlap::check_many(&tt::ranges("x", &x)?, outputs.as_slice())?;
         // SAFETY: the caller promises NULL or initialised structs.
         let truncation = unsafe { truncation(options) }?;
         // SAFETY: as above.

@@ -11,7 +11,7 @@ static void environments(void) {
   purlin_tt_environments *e = NULL, *plain = NULL;
   purlin_stream *stream = NULL;
   purlin_tt_scaled s;
-  purlin_tensor *op = array2(context, PURLIN_F64, 2, 2, sz), *v, *w, *env;
+  purlin_tensor *op = array2(context, PURLIN_F64, 2, 2, sz), *v, *w, *env, *taken;
   int64_t dims[4], shape[3] = {3, 2, 3}, exponent = 0, k;
   int32_t dtype = -1;
   double energy[2], sum = 0;
@@ -67,6 +67,13 @@ static void environments(void) {
   BAD_ARGUMENT("values: has dimensions", purlin_tt_environments_get(e, NULL, PURLIN_TT_LEFT, 0, env, &exponent));
   BAD_ARGUMENT("exponent: is NULL", purlin_tt_environments_apply(e, NULL, 1, 1, v, w, NULL));
   BAD_ARGUMENT("out: has", purlin_tt_environments_apply(e, NULL, 1, 1, v, env, &exponent));
+  /* Outputs in the cores that environments are made of. */
+  taken = dense(context, PURLIN_F64, 3, shape, x.cores[2]);
+  BAD_ARGUMENT("out: overlaps y", purlin_tt_environments_apply(e, NULL, 1, 1, v, taken, &exponent));
+  OK(purlin_tensor_destroy(taken));
+  taken = dense(context, PURLIN_F64, 4, dims, x.cores[1]);
+  BAD_ARGUMENT("values: overlaps y", purlin_tt_environments_get(e, NULL, PURLIN_TT_LEFT, 2, taken, &exponent));
+  OK(purlin_tensor_destroy(taken));
   BAD_ARGUMENT("dims: is NULL", purlin_tt_environments_shape(e, 1, NULL, NULL));
   BAD_ARGUMENT("result: is NULL", purlin_tt_environments_value(e, NULL, 1, NULL));
   BAD_ARGUMENT("environments: is NULL", purlin_tt_environments_create(c, x.tt, h, x.tt, NULL));
