@@ -39,6 +39,11 @@ struct Header {
     offset: u64,
 }
 
+/// The problem of a header in which two names for the same value hold different ones.
+fn differ(first: &str, second: &str) -> String {
+    format!("has different values for {first} and {second}")
+}
+
 fn bad(path: &Path, problem: String) -> Error {
     Error::Io { path: path.display().to_string(), problem }
 }
@@ -101,11 +106,19 @@ fn read_header(path: &Path) -> Result<Header> {
             .transpose()
             .map_err(|_| bad(path, format!("has {name} = {:?}, which are no numbers", key(name).unwrap_or(""))))
     };
-    let truth = |name: &str| key(name).is_some_and(|v| v.eq_ignore_ascii_case("true"));
-    if truth("CompressedData") {
+    // ITK looks at the first letter alone: T, t and 1 are true. What is neither true nor false is refused.
+    let truth = |name: &str| -> Result<Option<bool>> {
+        let Some(value) = key(name) else { return Ok(None) };
+        match value.to_ascii_lowercase().as_str() {
+            "true" | "t" | "1" => Ok(Some(true)),
+            "false" | "f" | "0" => Ok(Some(false)),
+            _ => Err(bad(path, format!("has {name} = {value:?}, True or False is needed"))),
+        }
+    };
+    if truth("CompressedData")? == Some(true) {
         return Err(bad(path, "is compressed (CompressedData = True), which is not supported".into()));
     }
-    if key("BinaryData").is_some_and(|v| v.eq_ignore_ascii_case("false")) {
+    if truth("BinaryData")? == Some(false) {
         return Err(bad(path, "holds its elements as text (BinaryData = False), which is not supported".into()));
     }
     if key("ElementNumberOfChannels").is_some_and(|v| v != "1") {
@@ -128,17 +141,22 @@ fn read_header(path: &Path) -> Result<Header> {
     if let Some(n) = key("NDims").filter(|n| n.parse() != Ok(axes)) {
         return Err(bad(path, format!("has NDims = {n} and DimSize = {sizes}")));
     }
-    // The first of several names for the same that is there, with a finite number an axis (or more).
+    // Several names for the same, with a finite number an axis (or more). Readers differ in which of them they take.
     let place = |names: &[&str], count: usize| -> Result<Option<Vec<f64>>> {
-        let Some(name) = names.iter().find(|n| key(n).is_some()) else { return Ok(None) };
-        let Some(values) = numbers(name)? else { return Ok(None) };
-        if values.len() != count || values.iter().any(|v| !v.is_finite()) {
-            return Err(bad(
-                path,
-                format!("has {name} = {:?}, {count} finite numbers are needed", key(name).unwrap_or("")),
-            ));
+        let mut found: Option<(&str, Vec<f64>)> = None;
+        for name in names {
+            let Some(values) = numbers(name)? else { continue };
+            if values.len() != count || values.iter().any(|v| !v.is_finite()) {
+                let text = key(name).unwrap_or("");
+                return Err(bad(path, format!("has {name} = {text:?}, {count} finite numbers are needed")));
+            }
+            match &found {
+                Some((first, before)) if *before != values => return Err(bad(path, differ(first, name))),
+                Some(_) => {}
+                None => found = Some((name, values)),
+            }
         }
-        Ok(Some(values))
+        Ok(found.map(|(_, values)| values))
     };
     info.spacing = place(&["ElementSpacing", "ElementSize"], axes)?;
     if let Some(spacing) = info.spacing.as_ref().filter(|s| s.iter().any(|v| *v <= 0.0)) {
@@ -150,7 +168,12 @@ fn read_header(path: &Path) -> Result<Header> {
     if let Some(matrix) = place(&["TransformMatrix", "Orientation", "Rotation"], axes * axes)?.filter(turned) {
         return Err(bad(path, format!("has its axes turned (TransformMatrix = {matrix:?}), which is not supported")));
     }
-    let big = truth("BinaryDataByteOrderMSB") || truth("ElementByteOrderMSB");
+    let big = match (truth("BinaryDataByteOrderMSB")?, truth("ElementByteOrderMSB")?) {
+        (Some(a), Some(b)) if a != b => {
+            return Err(bad(path, differ("BinaryDataByteOrderMSB", "ElementByteOrderMSB")));
+        }
+        (a, b) => a.or(b).unwrap_or(false),
+    };
     let endianness = if big { Endianness::Big } else { Endianness::Little };
     let name = key("ElementDataFile").unwrap_or("");
     let (data, mut offset) = match name {
@@ -189,11 +212,14 @@ impl MetaImageSink {
     /// Creates an image; spacing and origin are those of `info`.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for complex elements; [`Error::Io`] if a file cannot be created, and for a .raw file that
+    /// [`Error::NotSupported`] for complex elements and half precision; [`Error::Io`] if a file cannot be created, and for a .raw file that
     /// is there while the .mhd file is not, or is no image whose data it holds: it belongs to something else; for a .mhd
     /// file whose name a header cannot hold: not UTF-8, with blanks at its start, control characters, a %, or LIST at its start.
     pub fn create(path: &Path, info: ArrayInfo) -> Result<Self> {
         info.number.expect_real("dtype")?;
+        if info.number == Number::F16 {
+            return Err(Error::NotSupported("dtype is F16, which ITK's MetaImages do not have".into()));
+        }
         let detached = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mhd"));
         let raw = path.with_extension("raw");
         let name = match raw.file_name().and_then(|n| n.to_str()) {
@@ -377,6 +403,9 @@ mod tests {
         // The raw file beside the header, by a relative name; its header of 17 bytes counted, or found from the end.
         for (keys, bytes, before) in [
             ("ElementByteOrderMSB = True\nElementDataFile = data/x.raw\n", &big, 0),
+            ("ElementByteOrderMSB = T\nElementDataFile = data/x.raw\n", &big, 0),
+            ("BinaryDataByteOrderMSB = 1\nElementByteOrderMSB = True\nElementDataFile = data/x.raw\n", &big, 0),
+            ("BinaryDataByteOrderMSB = 0\nElementDataFile = data/x.raw\n", &little, 0),
             ("BinaryDataByteOrderMSB = true\nHeaderSize = 17\nElementDataFile = data/x.raw\n", &big, 17),
             ("ElementByteOrderMSB = False\n\nHeaderSize = -1\nElementDataFile = data/x.raw\n", &little, 17),
         ] {
@@ -401,6 +430,16 @@ mod tests {
             ("Offset = 1 NaN\n", "2 finite numbers are needed"),
             ("Offset = 1 a\n", "which are no numbers"),
             ("BinaryData = False\n", "as text (BinaryData = False)"),
+            ("BinaryData = f\n", "as text (BinaryData = False)"),
+            ("CompressedData = 1\n", "is compressed (CompressedData = True)"),
+            ("CompressedData = maybe\n", "has CompressedData = \"maybe\", True or False is needed"),
+            ("ElementByteOrderMSB = Yes\n", "has ElementByteOrderMSB = \"Yes\", True or False is needed"),
+            (
+                "BinaryDataByteOrderMSB = False\nElementByteOrderMSB = True\n",
+                "has different values for BinaryDataByteOrderMSB and ElementByteOrderMSB",
+            ),
+            ("Offset = 1 2\nOrigin = 3 4\n", "has different values for Offset and Origin"),
+            ("ElementSpacing = 1 2\nElementSize = 1 3\n", "has different values for ElementSpacing and ElementSize"),
             ("CompressedData = True\n", "is compressed (CompressedData = True)"),
             ("ElementNumberOfChannels = 3\n", "several channels"),
             ("HeaderSize = -2\n", "a HeaderSize that is no size"),

@@ -215,6 +215,10 @@ impl Fdk {
         let Some(pushed) = &self.pushed else {
             return Err(self.no_scan("push to"));
         };
+        if let Err(e) = self.progress(None, pushed.start).check() {
+            (self.pushed, self.ended) = (None, Some(e.clone()));
+            return Err(e);
+        }
         let views = check_views(&pushed.seen, views)?;
         let d = &plan.geometry.detector;
         let dims = [d.columns, d.rows, views.len()];

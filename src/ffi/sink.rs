@@ -220,7 +220,7 @@ pub unsafe extern "C" fn purlin_sink_to_file(
 ///
 /// @param      context  the context it belongs to.
 /// @param      path     the file; one of that name is replaced when the run has succeeded.
-/// @param      dtype    element type, as purlin_sink_to_file.
+/// @param      dtype    element type, as purlin_sink_to_file, but not `PURLIN_F16`, which ITK's MetaImages do not have.
 /// @param      ndim     number of axes, 1 to 4.
 /// @param[in]  dims     `ndim` sizes, fastest first, not negative.
 /// @param[in]  spacing  `ndim` distances of two elements, mm, positive; NULL for those of the grid where a reconstruction

@@ -136,6 +136,25 @@ def test_files_and_functions(cpu: purlin.Context, tmp_path: Path) -> None:
         assert np.array_equal(taken, whole)
 
 
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_functions_of_any_byte_order(cpu: purlin.Context, order: str) -> None:
+    geometry, grid, projections, _ = published("full")
+    with Reconstruction(geometry, grid, context=cpu) as plan:
+        whole = plan.reconstruct(projections)
+        views, taken = projections.astype(f"{order}f4"), np.zeros(whole.shape, f"{order}f4")
+
+        def write(where: tuple[slice, ...], block: npt.NDArray[Any]) -> None:
+            assert block.dtype == np.dtype("=f4")
+            taken[where] = block
+
+        with (
+            Source.from_function(lambda where: views[where], views.shape, views.dtype, context=cpu) as made,
+            Sink.to_function(write, taken.shape, taken.dtype, context=cpu) as consumer,
+        ):
+            plan.reconstruct(made, consumer)
+    assert np.array_equal(taken, whole)
+
+
 def test_what_a_function_raises_comes_out_and_leaves_no_file(cpu: purlin.Context, tmp_path: Path) -> None:
     geometry, grid, projections, _ = published("full")
 

@@ -29,11 +29,11 @@ from ._tensor import Tensor, integers
 Path = Union[str, "os.PathLike[str]"]
 
 ReadFunction = Callable[[tuple[slice, ...]], npt.ArrayLike]
-"""Called with one slice an axis; returns those elements, of the declared type or one that loses nothing in it. From a
-thread of the library, one call at a time."""
+"""Called with one slice an axis; returns those elements, of the declared type or one that loses nothing in it, in any byte
+order. From a thread of the library, one call at a time."""
 
 WriteFunction = Callable[[tuple[slice, ...], Array], object]
-"""Called with one slice an axis and the elements, which are there until it returns."""
+"""Called with one slice an axis and the elements, which are there until it returns, in the machine's byte order."""
 
 
 def lent(array: object, context: Context, stream: Stream | None = None) -> Tensor:
@@ -51,11 +51,14 @@ def _type_and_order(dtype: npt.DTypeLike) -> tuple[int, int]:
 
 
 class BlockRelay:
-    """A Python function behind the C callback of a source or a sink. What it raises is kept until the call is over."""
+    """A Python function behind the C callback of a source or a sink. What it raises is kept until the call is over.
+
+    Blocks are in the byte order of the machine, whatever that of `dtype` is.
+    """
 
     def __init__(self, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
         self._ndim = len(shape)
-        self._dtype = np.dtype(dtype)
+        self._dtype = np.dtype(dtype).newbyteorder("=")
         self._caught: BaseException | None = None
         self.pointer = BLOCK(self._call)
 
