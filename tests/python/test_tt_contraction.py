@@ -339,3 +339,25 @@ def test_options_progress_and_refusals(cpu: purlin.Context) -> None:
     with pytest.raises(purlin.InvalidArgument, match="op: has"):
         with tt.Contraction(context=cpu) as contraction:
             contraction.expect_local(x, np.eye(3))
+
+
+def test_options_without_effect_are_refused(cpu: purlin.Context) -> None:
+    x = random_cores([2, 3], [1, 2, 1], np.float64, 1)
+    h = tt.identity([2, 3], context=cpu)
+    refused = [
+        (lambda **o: tt.inner(x, x, context=cpu, **o), ["norm_way", "assume_hermitian"]),
+        (lambda **o: tt.norm(x, context=cpu, **o), ["conjugate", "assume_hermitian"]),
+        (lambda **o: tt.distance(x, x, context=cpu, **o), ["conjugate", "norm_way", "assume_hermitian"]),
+        (lambda **o: tt.sandwich(x, h, x, context=cpu, **o), ["norm_way"]),
+        (lambda **o: tt.rayleigh(h, x, context=cpu, **o), ["conjugate", "norm_way"]),
+    ]
+    given = {"norm_way": "qr", "conjugate": "none", "assume_hermitian": True}
+    plain = {"norm_way": "auto", "conjugate": "bra", "assume_hermitian": False}
+    for call, names in refused:
+        for name, value in given.items():
+            if name in names:
+                with pytest.raises(ValueError, match=f"{name}: is {value!r}, which has no effect on"):
+                    call(**{name: value})
+            else:
+                call(**{name: value})
+            call(**{name: plain[name]})

@@ -7,7 +7,6 @@ function [value, info] = tt_distance(x, y, varargin)
 %   Names:
 %     'algorithm'        'auto' (default), 'open', 'full', 'reduced', 'blocked', 'halves', 'power'
 %     'scaling'          'auto' (default), 'always', 'never': powers of two that keep long trains from overflowing
-%     'conjugate'        'bra' (default), 'none'
 %     'cut', 'block', 'workspace_limit'   bond at which a ring is cut, boundary pairs at a time, bytes
 %     'repeat'           how often the cores are gone round, for uniform trains
 %     'progress'         @(step, steps, measure) that returns true to cancel

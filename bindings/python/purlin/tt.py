@@ -498,32 +498,45 @@ class Environments(Handle):
         return scaled_of(raw)
 
 
+def _refuse_idle(options: Any, call: str, *names: str) -> None:
+    """Refuses options that change nothing in a call of its own; a `Contraction` keeps them for its other calls."""
+    defaults = {"conjugate": "bra", "norm_way": "auto", "assume_hermitian": False}
+    for name in names:
+        if options.get(name, defaults[name]) != defaults[name]:
+            raise ValueError(f"{name}: is {options[name]!r}, which has no effect on {call}")
+
+
 def inner(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
     """<x|y>, x conjugated."""
+    _refuse_idle(options, "an inner product", "norm_way", "assume_hermitian")
     with Contraction(context=context, **options) as contraction:
         return contraction.inner(x, y)
 
 
 def norm(x: object, *, context: Context | None = None, **options: Unpack[Options]) -> float:
     """The norm of a train."""
+    _refuse_idle(options, "a norm", "conjugate", "assume_hermitian")
     with Contraction(context=context, **options) as contraction:
         return contraction.norm(x)
 
 
 def distance(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> float:
     """The norm of x - y."""
+    _refuse_idle(options, "a distance", "conjugate", "norm_way", "assume_hermitian")
     with Contraction(context=context, **options) as contraction:
         return contraction.distance(x, y)
 
 
 def sandwich(y: object, h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
     """<y|H|x>, y conjugated."""
+    _refuse_idle(options, "a sandwich", "norm_way")
     with Contraction(context=context, **options) as contraction:
         return contraction.sandwich(y, h, x)
 
 
 def rayleigh(h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
     """<x|H|x> / <x|x>."""
+    _refuse_idle(options, "a Rayleigh quotient", "conjugate", "norm_way")
     with Contraction(context=context, **options) as contraction:
         return contraction.rayleigh(h, x)
 
