@@ -426,7 +426,9 @@ impl GpuContraction {
         look.start(&gpu, &stream, looked, pieces.results)?;
         if is_dense {
             // Neither do dense tensors hold the products of cores so large or small; a waiting call goes pair by pair.
-            let cores = [&call.x[..], &call.y[..]].concat();
+            let mut cores = crate::alloc::with_capacity("cores of a train", 2 * call.sites.len())?;
+            cores.extend_from_slice(&call.x);
+            cores.extend_from_slice(&call.y);
             let keys = CoreKeys::find::<T::Part>(&gpu, &stream, &cores, keys)?;
             let most = if is_single(T::DTYPE) { 60 } else { 600 };
             bonds::mark_graded(&gpu, &stream, keys, call.sites.len(), (most, i64::MAX), pieces.results)?;
