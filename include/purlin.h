@@ -4023,7 +4023,7 @@ const char *purlin_status_string(int32_t status);
  * until this thread's next purlin call.
  *
  * All functions may be called while a thread or the program ends: from destructors of static and thread-local objects, of
- * thread-specific data and from `atexit` handlers. Calls from there run on a thread of their own, callbacks included, and so
+ * thread-specific data and from `atexit` handlers. Calls from there may run on a thread of their own, callbacks included, and so
  * do calls from a thread with less than 384 KiB of stack left. A call delays `pthread_cancel` (with the deferred type) until it
  * has returned.
  */

@@ -11,6 +11,17 @@ pub mod gpu;
 pub mod memory;
 pub mod reserve;
 pub mod signals;
+#[cfg(any(
+    test,
+    all(
+        feature = "reserve",
+        not(feature = "fault-injection"),
+        target_os = "linux",
+        target_env = "gnu",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )
+))]
+mod thread_ends;
 
 /// The device a context runs on.
 pub enum Backend {

@@ -133,9 +133,9 @@ int main(int argc, char **argv) {
   sweep("all below 4 KiB,", 0, LARGE - 1, 1, tries / 8, &all);
   printf("refused requests that ended the process: %d of %d large ones, %d of %d small ones, %d of %d small ones with all later\n",
          large.killed, total(&large), one.killed, total(&one), all.killed, total(&all));
-  /* The C library and Rust's standard library end the process (docs/architecture.md). */
-  CHECK(one.killed * 100 <= 15 * total(&one));
-  CHECK(all.killed * 100 <= 80 * total(&all));
+  /* Rust's standard library ends the process where it cannot make a thread's handle (docs/architecture.md). */
+  CHECK(one.killed * 100 <= 5 * total(&one));
+  CHECK(all.killed * 100 <= 25 * total(&all));
   return finish();
 }
 #endif

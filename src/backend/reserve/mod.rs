@@ -9,16 +9,16 @@
 //! An allocator must not unwind, and a request cannot be answered later, so this is a finite promise: `SMALL` + `LARGE`
 //! bytes in use at one time, `MOST` at once.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::{Cell, UnsafeCell};
-use std::mem::MaybeUninit;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+mod blocks;
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+use self::blocks::{BLOCKS, Blocks};
 use crate::alloc;
 
-/// Blocks of a word of a bit map.
-const BLOCKS: usize = u64::BITS as usize;
 /// Bytes of a small block, of all of them, and of a large block and of all of those.
 const SMALL_BLOCK: usize = 256;
 const SMALL: usize = 64 * BLOCKS * SMALL_BLOCK;
@@ -33,14 +33,7 @@ const WORKSPACE_LEAST: usize = 64 * 1024;
 /// packed factors in each product, too.
 const PACKING_ALIGNMENT: usize = 128;
 
-/// Blocks of one size, and a bit for each that is in use. No lock: a child of `fork()` never waits for its parent's threads.
-struct Blocks<const BYTES: usize, const SIZE: usize, const WORDS: usize> {
-    memory: UnsafeCell<[MaybeUninit<u8>; BYTES]>,
-    used: [AtomicU64; WORDS],
-}
-
-/// On pages, as the large blocks are.
-#[repr(C, align(4096))]
+#[repr(C)]
 struct Reserve {
     large: Blocks<LARGE, LARGE_BLOCK, { LARGE / LARGE_BLOCK / BLOCKS }>,
     small: Blocks<SMALL, SMALL_BLOCK, { SMALL / SMALL_BLOCK / BLOCKS }>,
@@ -52,70 +45,6 @@ unsafe impl Sync for Reserve {}
 static RESERVE: Reserve = Reserve { large: Blocks::new(), small: Blocks::new() };
 /// Bytes of blocks in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
-
-impl<const BYTES: usize, const SIZE: usize, const WORDS: usize> Blocks<BYTES, SIZE, WORDS> {
-    const fn new() -> Self {
-        Self {
-            memory: UnsafeCell::new([const { MaybeUninit::uninit() }; BYTES]),
-            used: [const { AtomicU64::new(0) }; WORDS],
-        }
-    }
-
-    fn start(&self) -> *mut u8 {
-        self.memory.get().cast()
-    }
-
-    /// Takes adjacent blocks for `bytes`, at least 1.
-    fn take(&self, bytes: usize) -> Option<NonNull<u8>> {
-        let count = bytes.div_ceil(SIZE);
-        if count > BLOCKS {
-            return None;
-        }
-        for (k, word) in self.used.iter().enumerate() {
-            let mut now = word.load(Ordering::Relaxed);
-            while let Some(first) = free_run(!now, count) {
-                match word.compare_exchange_weak(now, now | run(first, count), Ordering::Acquire, Ordering::Relaxed) {
-                    Ok(_) => {
-                        note_used(count * SIZE, true);
-                        return NonNull::new(self.start().wrapping_add((k * BLOCKS + first) * SIZE));
-                    }
-                    Err(other) => now = other,
-                }
-            }
-        }
-        None
-    }
-
-    /// Gives the blocks at `start` back, if they are of these.
-    fn give(&self, start: *mut u8, bytes: usize) -> bool {
-        let offset = start.addr().wrapping_sub(self.start().addr());
-        if offset >= BYTES {
-            return false;
-        }
-        let (block, count) = (offset / SIZE, bytes.div_ceil(SIZE));
-        if let Some(word) = self.used.get(block / BLOCKS) {
-            word.fetch_and(!run(block % BLOCKS, count), Ordering::Release);
-            note_used(count * SIZE, false);
-        }
-        true
-    }
-}
-
-/// `count` bits from bit `first` on.
-fn run(first: usize, count: usize) -> u64 {
-    (u64::MAX >> (BLOCKS - count.clamp(1, BLOCKS))) << first
-}
-
-/// The first bit of `count` adjacent ones.
-fn free_run(mut free: u64, count: usize) -> Option<usize> {
-    let mut length = 1;
-    while length < count {
-        let step = length.min(count - length);
-        free &= free >> step;
-        length += step;
-    }
-    if free == 0 { None } else { Some(free.trailing_zeros() as usize) }
-}
 
 fn note_used(bytes: usize, taken: bool) {
     let used = if taken {
@@ -521,6 +450,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn blocks_of_the_reserve_are_aligned_to_their_size() {
+        for (bytes, alignment) in [(1, 256), (100, 128), (2304, 128), (5000, 4096), (MOST, 4096)] {
+            let layout = Layout::from_size_align(bytes, alignment).unwrap();
+            let start = take(layout);
+            assert!(!start.is_null() && start.addr() % alignment == 0 && is_reserved(start), "{bytes} {alignment}");
+            // SAFETY: a block of the reserve, taken for as many bytes.
+            unsafe { Reserving.dealloc(start, layout) };
+        }
+        // Each of the small ones.
+        let taken: Vec<NonNull<u8>> = (0..40).map_while(|_| RESERVE.small.take(SMALL_BLOCK)).collect();
+        for start in taken {
+            assert_eq!(start.addr().get() % SMALL_BLOCK, 0);
+            assert!(RESERVE.small.give(start.as_ptr(), SMALL_BLOCK));
+        }
+    }
+
+    #[test]
     fn unused_workspaces_serve_later_threads_within_a_bound() {
         let unused = Unused::new();
         let layout = workspace_layout(UNUSED_MOST / 2).unwrap();
@@ -551,46 +497,5 @@ mod tests {
         assert!(!give_packed(block, request) && packed(request) == block && give_packed(block, request));
         unpark();
         assert!(packed(request).is_null());
-    }
-
-    #[test]
-    fn runs_of_free_blocks_are_found() {
-        assert_eq!(free_run(u64::MAX, 64), Some(0));
-        assert_eq!(free_run(u64::MAX - 1, 64), None);
-        assert_eq!(free_run(0b1101_1011, 2), Some(0));
-        assert_eq!(free_run(0b1110_1101, 3), Some(5));
-        assert_eq!(free_run(0, 1), None);
-        assert_eq!(run(3, 2), 0b11000);
-        assert_eq!(run(0, 64), u64::MAX);
-    }
-
-    #[test]
-    fn blocks_do_not_overlap_and_come_back() {
-        let set = Blocks::<{ 2 * 64 * 16 }, 16, 2>::new();
-        let mut state = 9u32;
-        let mut held: Vec<(NonNull<u8>, usize, u8)> = Vec::new();
-        for round in 0..20_000u32 {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            if held.len() > 20 || (state >> 30) == 0 {
-                if let Some((start, bytes, mark)) = held.pop() {
-                    // SAFETY: the block is held by this test.
-                    let seen = unsafe { std::slice::from_raw_parts(start.as_ptr(), bytes) };
-                    assert!(seen.iter().all(|b| *b == mark), "somebody else wrote to it");
-                    assert!(set.give(start.as_ptr(), bytes));
-                }
-            } else {
-                let (bytes, mark) = (1 + (state >> 8) as usize % 300, (round % 251) as u8);
-                if let Some(start) = set.take(bytes) {
-                    // SAFETY: the block was taken for as many bytes.
-                    unsafe { start.as_ptr().write_bytes(mark, bytes) };
-                    held.insert((state >> 4) as usize % (held.len() + 1), (start, bytes, mark));
-                }
-            }
-        }
-        held.drain(..).for_each(|(start, bytes, _)| assert!(set.give(start.as_ptr(), bytes)));
-        assert!(set.used.iter().all(|w| w.load(Ordering::Relaxed) == 0));
-        assert!(set.take(64 * 16).is_some() && set.take(64 * 16).is_some() && set.take(1).is_none());
-        let mut outside = 0u8;
-        assert!(!set.give(&raw mut outside, 1));
     }
 }
