@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use super::environment::Standard;
-use super::stack;
+use super::stack::{self, Lowest};
 use super::status::purlin_status;
 use crate::backend::cancellation::Blocked;
 use crate::backend::reserve::{PROBE, has_small_memory};
@@ -15,20 +15,66 @@ use crate::message::{LIMIT, Message};
 use crate::thread;
 
 thread_local! {
-    /// The last message, ended by a NUL. It has no destructor: the C library keeps it until the thread has ended, so that it
-    /// can be read from the destructors of other thread-local objects and from `atexit` handlers.
-    static LAST: UnsafeCell<[u8; LIMIT + 1]> = const { UnsafeCell::new([0; LIMIT + 1]) };
-    static INSIDE: Cell<u32> = const { Cell::new(0) };
+    static THREAD: Thread = const {
+        Thread {
+            inside: Cell::new(0),
+            objects: Cell::new(Objects::Unknown),
+            lowest: Lowest::unknown(),
+            last: UnsafeCell::new([0; LIMIT + 1]),
+        }
+    };
     static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
     /// Cannot be reached any more once the thread's Rust destructors have begun to run.
     static ALIVE: Alive = const { Alive };
 }
 
-/// Has a destructor, so that the standard library notes when it ran.
+/// What the guard knows of a thread, in one object: the address of each costs a function call in a shared library. It has no
+/// destructor: the C library keeps it until the thread has ended.
+struct Thread {
+    /// Calls that this thread is in: more than one where a callback makes another.
+    inside: Cell<u32>,
+    objects: Cell<Objects>,
+    lowest: Lowest,
+    /// The last message, ended by a NUL. It can be read from the destructors of other thread-local objects and from `atexit`
+    /// handlers.
+    last: UnsafeCell<[u8; LIMIT + 1]>,
+}
+
+/// The thread's Rust objects that have destructors.
+#[derive(Clone, Copy, PartialEq)]
+enum Objects {
+    /// No call has asked yet.
+    Unknown,
+    Alive,
+    /// The destructors have run, or run now.
+    Gone,
+}
+
+impl Thread {
+    /// Whether the thread's Rust objects are alive.
+    fn has_objects(&self) -> bool {
+        if self.objects.get() == Objects::Unknown {
+            self.objects.set(if ALIVE.try_with(|_| ()).is_ok() { Objects::Alive } else { Objects::Gone });
+        }
+        self.objects.get() == Objects::Alive
+    }
+
+    fn set_last(&self, message: Option<&Message>) {
+        let text = message.map_or("", Message::as_str);
+        // SAFETY: this thread alone uses its message, and no reference to it outlives this function.
+        let last = unsafe { &mut *self.last.get() };
+        last[..text.len()].copy_from_slice(text.as_bytes());
+        last[text.len()] = 0;
+    }
+}
+
+/// Notes that the thread's objects are gone.
 struct Alive;
 
 impl Drop for Alive {
-    fn drop(&mut self) {}
+    fn drop(&mut self) {
+        THREAD.with(|thread| thread.objects.set(Objects::Gone));
+    }
 }
 
 /// Runs `body`, records its error for this thread, and lets no panic out.
@@ -44,26 +90,30 @@ pub(super) fn run(body: impl FnOnce() -> Result<()>) -> purlin_status {
 /// Compiled once, not for each function of the interface.
 fn run_once(body: &mut dyn FnMut() -> Result<()>) -> purlin_status {
     silence_own_panics();
+    THREAD.with(|thread| run_on(thread, body))
+}
+
+fn run_on(thread: &Thread, body: &mut dyn FnMut() -> Result<()>) -> purlin_status {
     // A call inside of a callback is protected already.
-    let _cancellation = if INSIDE.get() == 0 { Some(Blocked::enter()) } else { None };
-    let outcome = if stack::is_first_call() && !has_small_memory() {
+    let _cancellation = if thread.inside.get() == 0 { Some(Blocked::enter()) } else { None };
+    let outcome = if thread.lowest.is_first_call() && !has_small_memory() {
         // The C library ends the process if it has no memory to note the destructors of a thread's objects in.
         let problem = Error::OutOfMemory { what: "thread-local memory", bytes: PROBE, limit: None };
         Err((purlin_status::from(&problem), Box::new(Message::of(&problem))))
-    } else if stack::is_short() {
-        elsewhere(body, false)
-    } else if ALIVE.try_with(|_| ()).is_err() {
-        elsewhere(body, true)
+    } else if thread.lowest.is_short() {
+        elsewhere(thread, body, false)
+    } else if !thread.has_objects() {
+        elsewhere(thread, body, true)
     } else {
-        attempt(body)
+        attempt(thread, body)
     };
     match outcome {
         Ok(()) => {
-            set_last(None);
+            thread.set_last(None);
             purlin_status::PURLIN_SUCCESS
         }
         Err((status, message)) => {
-            set_last(Some(&message));
+            thread.set_last(Some(&message));
             status
         }
     }
@@ -72,11 +122,11 @@ fn run_once(body: &mut dyn FnMut() -> Result<()>) -> purlin_status {
 /// What a call that fails leaves behind.
 type Failure = (purlin_status, Box<Message>);
 
-fn attempt(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure> {
+fn attempt(thread: &Thread, body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure> {
     let _environment = Standard::enter();
-    INSIDE.set(INSIDE.get() + 1);
+    thread.inside.set(thread.inside.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(body));
-    INSIDE.set(INSIDE.get() - 1);
+    thread.inside.set(thread.inside.get() - 1);
     match outcome {
         Ok(Ok(())) => Ok(()),
         Ok(Err(e)) => Err((purlin_status::from(&e), Box::new(Message::of(&e)))),
@@ -93,14 +143,18 @@ fn attempt(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Fail
 
 /// [`attempt`] on a new thread, whose thread-local objects are alive and whose stack is ample. Without a new thread it runs here
 /// if it `may_run_here`.
-fn elsewhere(body: &mut dyn FnMut() -> Result<()>, may_run_here: bool) -> std::result::Result<(), Failure> {
+fn elsewhere(
+    thread: &Thread,
+    body: &mut dyn FnMut() -> Result<()>,
+    may_run_here: bool,
+) -> std::result::Result<(), Failure> {
     struct Call<'a>(*mut (dyn FnMut() -> Result<()> + 'a));
     // SAFETY: the calling thread waits meanwhile, so that one thread at a time uses what the call borrows.
     unsafe impl Send for Call<'_> {}
     impl Call<'_> {
         fn attempt(&mut self) -> std::result::Result<(), Failure> {
             // SAFETY: the body lives until the thread has been joined, and nobody else uses it until then.
-            attempt(unsafe { &mut *self.0 })
+            THREAD.with(|thread| attempt(thread, unsafe { &mut *self.0 }))
         }
     }
     let call = Call(body);
@@ -119,7 +173,7 @@ fn elsewhere(body: &mut dyn FnMut() -> Result<()>, may_run_here: bool) -> std::r
                 return refused("a call from a thread with a short stack");
             }
             // Most calls, and all that destroy, need nothing that the thread has lost. The others panic where they reach it.
-            match attempt(body) {
+            match attempt(thread, body) {
                 Err((purlin_status::PURLIN_ERROR_INTERNAL, _)) => refused("a call from a thread that ends"),
                 outcome => outcome,
             }
@@ -129,17 +183,7 @@ fn elsewhere(body: &mut dyn FnMut() -> Result<()>, may_run_here: bool) -> std::r
 
 /// The message of this thread's last call, valid until its next.
 pub(super) fn last_message() -> *const std::ffi::c_char {
-    LAST.with(|last| last.get().cast_const().cast())
-}
-
-fn set_last(message: Option<&Message>) {
-    let text = message.map_or("", Message::as_str);
-    LAST.with(|last| {
-        // SAFETY: this thread alone uses its message, and no reference to it outlives this function.
-        let last = unsafe { &mut *last.get() };
-        last[..text.len()].copy_from_slice(text.as_bytes());
-        last[text.len()] = 0;
-    });
+    THREAD.with(|thread| thread.last.get().cast_const().cast())
 }
 
 fn text_of(payload: &(dyn Any + Send)) -> &str {
@@ -158,7 +202,7 @@ fn silence_own_panics() {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             let own_thread = std::thread::current().name().is_some_and(|n| n.starts_with("purlin-"));
-            if INSIDE.try_with(Cell::get).unwrap_or(0) > 0 || own_thread {
+            if THREAD.with(|thread| thread.inside.get()) > 0 || own_thread {
                 let place = info.location().map(ToString::to_string);
                 let _ = PANIC_PLACE.try_with(|p| p.try_borrow_mut().map(|mut p| *p = place));
             } else {

@@ -8,30 +8,34 @@ const NEEDED: usize = if cfg!(debug_assertions) { 1536 << 10 } else { 384 << 10 
 /// Stack of the threads that calls run on instead.
 pub(super) const AMPLE: usize = 4 << 20;
 
-thread_local! {
-    /// Lowest address of this thread's stack that may be used; 0: not known yet; 1: the system does not say.
-    static LOWEST: Cell<usize> = const { Cell::new(0) };
-}
+/// Lowest address of a thread's stack that may be used; 0: not known yet; 1: the system does not say.
+pub(super) struct Lowest(Cell<usize>);
 
-/// Whether this is the thread's first call.
-#[inline]
-pub(super) fn is_first_call() -> bool {
-    LOWEST.get() == 0
-}
+impl Lowest {
+    pub(super) const fn unknown() -> Self {
+        Self(Cell::new(0))
+    }
 
-/// Whether the calling thread has less stack than a call needs. A coroutine's stack, which lies elsewhere, is not known to be
-/// short.
-#[inline]
-pub(super) fn is_short() -> bool {
-    let here = 0u8;
-    let at = (&raw const here).addr();
-    at.wrapping_sub(LOWEST.get()) < NEEDED || (is_first_call() && is_short_at_first(at))
+    /// Whether this is the thread's first call.
+    #[inline]
+    pub(super) fn is_first_call(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    /// Whether the calling thread, whose value this is, has less stack than a call needs. A coroutine's stack, which lies
+    /// elsewhere, is not known to be short.
+    #[inline]
+    pub(super) fn is_short(&self) -> bool {
+        let here = 0u8;
+        let at = (&raw const here).addr();
+        at.wrapping_sub(self.0.get()) < NEEDED || (self.is_first_call() && is_short_at_first(&self.0, at))
+    }
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[cold]
 #[inline(never)]
-fn is_short_at_first(at: usize) -> bool {
+fn is_short_at_first(lowest: &Cell<usize>, at: usize) -> bool {
     let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
     // SAFETY: the attributes are written by the first call before the others read them, and freed by the last.
     let is_known = unsafe {
@@ -43,7 +47,7 @@ fn is_short_at_first(at: usize) -> bool {
         }
     };
     if !is_known {
-        LOWEST.set(1);
+        lowest.set(1);
         return false;
     }
     // SAFETY: asks for two numbers.
@@ -51,7 +55,7 @@ fn is_short_at_first(at: usize) -> bool {
         // Memory is short; it may come back before the next call.
         return true;
     }
-    LOWEST.set(start.addr().max(1));
+    lowest.set(start.addr().max(1));
     at.wrapping_sub(start.addr()) < NEEDED
 }
 
@@ -78,8 +82,8 @@ fn grow() -> bool {
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn is_short_at_first(_: usize) -> bool {
-    LOWEST.set(1);
+fn is_short_at_first(lowest: &Cell<usize>, _: usize) -> bool {
+    lowest.set(1);
     false
 }
 
@@ -90,7 +94,10 @@ mod tests {
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn a_small_stack_is_noticed() {
-        let measured = |bytes| std::thread::Builder::new().stack_size(bytes).spawn(is_short).unwrap().join().unwrap();
+        let measured = |bytes| {
+            let work = || Lowest::unknown().is_short();
+            std::thread::Builder::new().stack_size(bytes).spawn(work).unwrap().join().unwrap()
+        };
         // The C library may give a thread the stack of one that ended, up to four times as large as asked for.
         assert!(measured(NEEDED / 8));
         assert!(!measured(NEEDED * 2));
