@@ -4,6 +4,7 @@ use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
 
+use purlin::fault::{self, Kind};
 use purlin::ffi::*;
 
 use crate::cases::{Call, Case};
@@ -33,6 +34,7 @@ pub fn on_host() -> Vec<Case> {
         Case { name: "purlin_rsvd_compute, sparse", allocations: 4, prepare: |f| decompose(f, Form::Sparse) },
         Case { name: "purlin_rsvd_compute, an operator", allocations: 4, prepare: |f| decompose(f, Form::Operator) },
         Case { name: "purlin_rsvd_compute, restarting", allocations: 4, prepare: restarting },
+        Case { name: "purlin_rsvd_compute, going on", allocations: 4, prepare: going_on },
         Case { name: "purlin_rsvd_range, symmetric, error", allocations: 4, prepare: others },
         Case { name: "purlin_pca_fit, transform", allocations: 4, prepare: components },
         Case { name: "purlin_rpca_compute", allocations: 4, prepare: split },
@@ -44,6 +46,7 @@ pub fn on_host() -> Vec<Case> {
 pub fn on_files() -> Vec<Case> {
     vec![
         Case { name: "purlin_rsvd_compute, restarting", allocations: 0, prepare: restarting },
+        Case { name: "purlin_rsvd_compute, going on", allocations: 0, prepare: going_on },
         Case { name: "robust PCA, .npy to raw files", allocations: 0, prepare: |f| files(f, "npy") },
         Case { name: "robust PCA, mapped to raw files", allocations: 0, prepare: |f| files(f, "mapped") },
     ]
@@ -240,6 +243,78 @@ fn restarting(f: &Fixture) -> Call {
         for left in std::fs::read_dir(&folder.0).expect("the folder") {
             let name = left.expect("a file").file_name();
             assert!(name == "state" && status != purlin_status::PURLIN_SUCCESS, "{status:?} left {name:?}");
+        }
+        status
+    })
+}
+
+/// The word at `place` of a restart file.
+fn word(state: &[u8], place: usize) -> u64 {
+    u64::from_le_bytes(state[place..place + 8].try_into().expect("eight bytes"))
+}
+
+/// The word of a restart file that counts iterations.
+const ITERATIONS_DONE: usize = 8 + 8 * 10;
+
+/// Whether a restart file is whole: its last word is the checksum (FNV-1a) of the others.
+fn is_whole(state: &[u8]) -> bool {
+    let (all, _) = state.split_at(state.len().saturating_sub(8));
+    let sum = all.iter().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3));
+    all.starts_with(b"PURLINRS") && word(state, all.len()) == sum
+}
+
+/// A decomposition that goes on from a saved state. A failure leaves that state or a later one, whole; an error of a file names it.
+fn going_on(f: &Fixture) -> Call {
+    let (context, data, folder) = (f.context, entries(), Folder::new("going-on"));
+    let values = f.vector(RANK);
+    let path = folder.path("state");
+    let name = folder.0.join("state");
+    let run = move || {
+        let mut a = null_mut();
+        let mut text = String::new();
+        let none = (Vec::new(), Vec::new());
+        let status = in_turn!(
+            matrix(context, Form::Dense, &data, &none, &raw mut a),
+            with_rsvd(
+                context,
+                |o| (o.restart_path, o.method, o.power_iterations) = (path.as_ptr(), PURLIN_RSVD_METHOD_ROW_FUSED, 4),
+                |rsvd| {
+                    let status = c!(purlin_rsvd_compute(rsvd, null(), a, null_mut(), values, null_mut(), null_mut()));
+                    text = message();
+                    status
+                },
+            ),
+        );
+        end_matrices(&[a]);
+        (status, text)
+    };
+    // A run whose second state cannot be written leaves the first.
+    let state = (0..100)
+        .find_map(|n| {
+            fault::arm(n, Kind::File as u32, true);
+            let _ = run();
+            fault::disarm();
+            std::fs::read(&name).ok()
+        })
+        .expect("a state of an interrupted run");
+    assert!(is_whole(&state));
+    Box::new(move || {
+        std::fs::write(&name, &state).expect("the state");
+        let (status, text) = run();
+        let kept = std::fs::read(&name).ok();
+        match status {
+            purlin_status::PURLIN_SUCCESS => assert!(kept.is_none(), "a complete run left its state"),
+            _ => {
+                let kept = kept.unwrap_or_else(|| panic!("{status:?} {text} removed the state"));
+                let is_later = word(&kept, ITERATIONS_DONE) > word(&state, ITERATIONS_DONE);
+                assert!(kept == state || (is_whole(&kept) && is_later), "{status:?} {text} spoilt the state");
+            }
+        }
+        if status == purlin_status::PURLIN_ERROR_IO {
+            assert!(text.contains(&*name.to_string_lossy()), "{text} does not name {}", name.display());
+        }
+        for left in std::fs::read_dir(&folder.0).expect("the folder") {
+            assert_eq!(left.expect("a file").file_name(), "state", "{status:?} {text}");
         }
         status
     })
