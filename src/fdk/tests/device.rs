@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::session::{Scan, cpu, empty, pushed, scan, shuffled, tensor, values, worst};
 use super::{GRID, kept, npy, seen_by_all};
-use crate::backend::BackendChoice;
 use crate::backend::gpu::Gpu;
+use crate::backend::{Backend, BackendChoice};
 use crate::context::{Context, Options as ContextOptions};
 use crate::error::Error;
 use crate::fdk::counts::Counts;
+use crate::fdk::geometry::Grid;
 use crate::fdk::options::{Edge, Options};
 use crate::fdk::{Fdk, Info, Projections, Volume};
 use crate::scalar::{DType, Element};
@@ -287,6 +288,31 @@ fn cancelling_leaves_a_device_that_works() {
     assert_eq!(fdk.push(&[2], &scan.part(&context, &[2])), Err(Error::Cancelled));
     assert!(volume(&mut fdk, &scan).0 == want);
     drop(fdk);
+    assert_eq!(context.device_budget().used(), 0);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_plan_stays_inside_the_device_memory_that_is_free() {
+    let (scan, context) = (scan("full"), gpu(0, 0));
+    let Backend::Gpu(device) = context.backend() else { panic!("no GPU") };
+    let grid = |n: usize| Grid { size: [n, n, n], spacing: [60.0 / n as f64; 3], origin: [-30.0; 3] };
+    let free = device.memory_free().unwrap();
+    // Twice what is free at least, in slices of which some fit.
+    let n = (2..).map(|k| 256 * k).find(|n| 4 * (n * n * n) as u64 > 2 * free).unwrap();
+    let plan = || {
+        let before = device.memory_free().unwrap();
+        let info = Fdk::new(&context, scan.geometry.clone(), Some(grid(n)), Options::default()).unwrap().info();
+        // Other tests take and free memory meanwhile.
+        (info.device_bytes.unsigned_abs(), before.max(device.memory_free().unwrap()), info.slabs)
+    };
+    let (whole, free, slabs) = plan();
+    assert!(slabs >= 3 && whole > 0 && whole <= free, "{whole} of {free}: {slabs} slabs");
+    // Half of it is somebody else's.
+    let taken = device.allocate("half of the device", usize::try_from(free / 2).unwrap()).unwrap();
+    let (half, free, more) = plan();
+    assert!(half <= free && half < whole && more > slabs, "{half} of {free}: {more} slabs, {slabs} before");
+    drop(taken);
     assert_eq!(context.device_budget().used(), 0);
 }
 
