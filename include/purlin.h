@@ -1798,7 +1798,7 @@ typedef struct purlin_sshopm_options {
    */
   int64_t starts;
   /**
-   * Seed of random starts; default 0.
+   * Seed of random starts; default 0. Refused with other starts.
    */
   uint64_t seed;
   /**
@@ -2133,7 +2133,7 @@ typedef struct purlin_dwi_peaks_options {
    */
   int64_t starts;
   /**
-   * Seed of random starts; default 0.
+   * Seed of random starts; default 0. Refused with other starts, so also with the default ones.
    */
   uint64_t seed;
   /**
@@ -4979,7 +4979,7 @@ purlin_status purlin_sshopm_product(const struct purlin_context *context,
  * @param      stream   NULL for the context's own.
  * @param      kind     one of PURLIN_STARTS_*, not AUTO. The Fibonacci and icosahedral sets need n = 3. Random vectors
  *                      are those of the first tensor of a solve with the same seed.
- * @param      seed     seed of random vectors.
+ * @param      seed     seed of random vectors; 0 for other kinds.
  * @param      starts   n x V, F32 or F64, on the host or the device.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
  * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.

@@ -2,6 +2,7 @@
 //! host program when memory runs out.
 
 use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -123,6 +124,82 @@ pub fn push<T>(what: &'static str, list: &mut Vec<T>, value: T) -> Result<()> {
     Ok(())
 }
 
+/// A list whose length is not known beforehand, charged to a budget as it grows.
+pub struct Charged<T> {
+    list: Vec<T>,
+    what: &'static str,
+    charge: Charge,
+}
+
+impl<T: Copy> Charged<T> {
+    /// An empty list.
+    pub fn new(what: &'static str, budget: &Arc<Budget>) -> Self {
+        Self { list: Vec::new(), what, charge: Charge::nothing(budget) }
+    }
+
+    /// Appends `items`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    #[cfg_attr(feature = "fault-injection", track_caller)]
+    pub fn extend(&mut self, items: &[T]) -> Result<()> {
+        let (len, capacity) = (self.list.len(), self.list.capacity());
+        let needed = len.saturating_add(items.len());
+        if needed > capacity {
+            // Twice as long, so that appending stays cheap; as long as needed where the budget is too small for that.
+            let size = |count: usize| count.saturating_mul(size_of::<T>());
+            let wide = needed.max(2 * capacity).max(8);
+            let exact = match self.charge.add_host(self.what, size(wide - capacity)) {
+                Ok(()) => wide,
+                Err(_) => {
+                    self.charge.add_host(self.what, size(needed - capacity))?;
+                    needed
+                }
+            };
+            fault_point(self.what, size(exact))?;
+            check_reserve(self.what, size(exact))?;
+            refusable(|| self.list.try_reserve_exact(exact - len))
+                .map_err(|_| out_of_memory(self.what, size(exact)))?;
+        }
+        self.list.extend_from_slice(items);
+        Ok(())
+    }
+
+    /// Appends `item`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    #[cfg_attr(feature = "fault-injection", track_caller)]
+    pub fn push(&mut self, item: T) -> Result<()> {
+        self.extend(&[item])
+    }
+
+    /// Keeps the first `len`.
+    pub fn truncate(&mut self, len: usize) {
+        self.list.truncate(len);
+    }
+
+    /// Leaves an empty list behind.
+    pub fn take(&mut self) -> Self {
+        let empty = Self { list: Vec::new(), what: self.what, charge: self.charge.another() };
+        std::mem::replace(self, empty)
+    }
+}
+
+impl<T> Deref for Charged<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.list
+    }
+}
+
+impl<T> DerefMut for Charged<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.list
+    }
+}
+
 /// The error of a host allocation that failed.
 pub fn out_of_memory(what: &'static str, bytes: usize) -> Error {
     Error::OutOfMemory { what, bytes: to_u64(bytes), limit: None }
@@ -155,6 +232,24 @@ mod tests {
     fn filled_is_full() {
         assert_eq!(filled("test", 3, 7u8).unwrap(), [7, 7, 7]);
         assert!(filled("test", 0, 7u8).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_charged_list_grows_within_its_budget() {
+        let budget = Budget::new(1000);
+        let mut list = Charged::new("test", &budget);
+        for k in 0..125u64 {
+            list.push(k).unwrap();
+            assert!(budget.used() >= 8 * (k + 1) && budget.used() <= 1000);
+        }
+        assert_eq!(list.push(0), Err(Error::OutOfMemory { what: "test", bytes: 8, limit: Some(1000) }));
+        assert!(list.iter().copied().eq(0..125));
+        let taken = list.take();
+        assert_eq!((list.len(), budget.used()), (0, 1000));
+        drop(taken);
+        assert_eq!(budget.used(), 0);
+        list.extend(&[1, 2, 3]).unwrap();
+        assert_eq!(*list, [1, 2, 3]);
     }
 
     #[test]

@@ -57,16 +57,20 @@ impl Budget {
 
     /// Charges `bytes` until the charge is dropped; `None` if the limit forbids it.
     pub fn charge(self: &Arc<Self>, bytes: u64) -> Option<Charge> {
+        self.take(bytes).then(|| Charge { budget: Arc::clone(self), bytes })
+    }
+
+    /// Adds to what is charged; `false` if the limit forbids it.
+    fn take(&self, bytes: u64) -> bool {
         self.used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
                 let total = used.checked_add(bytes)?;
                 (self.limit == 0 || total <= self.limit).then_some(total)
             })
-            .ok()
             .inspect(|before| {
                 self.peak.fetch_max(before.saturating_add(bytes), Ordering::Relaxed);
             })
-            .map(|_| Charge { budget: Arc::clone(self), bytes })
+            .is_ok()
     }
 
     /// Charges host memory, or says what did not fit.
@@ -81,6 +85,28 @@ impl Budget {
 pub struct Charge {
     budget: Arc<Budget>,
     bytes: u64,
+}
+
+impl Charge {
+    /// A charge of nothing yet.
+    pub fn nothing(budget: &Arc<Budget>) -> Self {
+        Self { budget: Arc::clone(budget), bytes: 0 }
+    }
+
+    /// The same for another owner, of nothing yet.
+    pub fn another(&self) -> Self {
+        Self::nothing(&self.budget)
+    }
+
+    /// Charges `bytes` of host memory more, or says what did not fit.
+    pub fn add_host(&mut self, what: &'static str, bytes: usize) -> Result<()> {
+        let more = to_u64(bytes);
+        if !self.budget.take(more) {
+            return Err(Error::OutOfMemory { what, bytes: more, limit: self.budget.limit() });
+        }
+        self.bytes += more;
+        Ok(())
+    }
 }
 
 impl Drop for Charge {

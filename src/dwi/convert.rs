@@ -93,7 +93,8 @@ fn map<T: Number>(
     input: Source<'_>,
     outputs: Outputs<'_>,
 ) -> Result<()> {
-    let matrix = converted::<T>("matrix between harmonics and tensors", matrix)?;
+    let (matrix, _charge) =
+        alloc::limited(context.host_budget(), || converted::<T>("matrix between harmonics and tensors", matrix))?;
     let scratch = || alloc::filled("block of coefficients", rows * LANES, T::ZERO);
     let progress = context.progress(None);
     let voxels = outputs.values.dims()[1];

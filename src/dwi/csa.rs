@@ -83,16 +83,20 @@ pub fn csa(
     let (volumes, voxels) = matrix_dims("signals", signals)?;
     let (count, _) = matrix_dims("sh", sh)?;
     let lmax = degree("sh", count)?;
-    let scheme = Scheme::read(context, queue, bvals, bvecs, volumes, options.b0_threshold)?;
+    let budget = context.host_budget();
+    let (scheme, _scheme) =
+        alloc::limited(budget, || Scheme::read(context, queue, bvals, bvecs, volumes, options.b0_threshold))?;
     scheme.expect_one_shell("the orientation function in constant solid angle")?;
     let outputs = Outputs { name: "sh", values: sh, s0: None, status };
     let dtype = outputs.values.dtype();
     outputs.check(context, dtype, [count, voxels])?;
     let signals = HostInput::new(queue, "signals", signals)?;
     let mask = HostInput::optional(queue, "mask", mask)?;
+    let (matrix, _matrix) =
+        context.pool().run(|| alloc::limited(budget, || csa_matrix(&scheme, lmax, basis, options.smoothing)))?;
     let task = Task {
         signals: Source::new("signals", &signals)?,
-        matrix: context.pool().run(|| csa_matrix(&scheme, lmax, basis, options.smoothing))?,
+        matrix,
         scheme,
         range: Range { low: options.minimum_signal, high: options.maximum_signal, flag: 0.0 },
     };
@@ -120,7 +124,8 @@ impl Task<'_> {
         mask: Mask<'_>,
         outputs: Outputs<'_>,
     ) -> Result<()> {
-        let matrix = converted::<T>("orientation function", &self.matrix)?;
+        let (matrix, _charge) =
+            alloc::limited(context.host_budget(), || converted::<T>("orientation function", &self.matrix))?;
         let n = self.scheme.weighted.len();
         let constant = T::from_f64(csa_constant());
         let scratch = || Ok((alloc::filled("block of logarithms", n * LANES, T::ZERO)?, Attenuation::new()?));

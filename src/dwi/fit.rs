@@ -108,7 +108,9 @@ pub fn fit(
     signals.expect_context("signals", context)?;
     let (volumes, voxels) = matrix_dims("signals", signals)?;
     let order = order_of("tensors", tensors)?;
-    let scheme = Scheme::read(context, queue, bvals, bvecs, volumes, options.b0_threshold)?;
+    let budget = context.host_budget();
+    let (scheme, _scheme) =
+        alloc::limited(budget, || Scheme::read(context, queue, bvals, bvecs, volumes, options.b0_threshold))?;
     let outputs = Outputs { name: "tensors", values: tensors, s0, status };
     if let Some(w) = weights {
         w.expect_context("weights", context)?;
@@ -128,9 +130,11 @@ pub fn fit(
     outputs.check(context, dtype, [coefficients(order), voxels])?;
     let own = weights.is_some() || options.weighting == Weighting::Signal || options.nonpositive == Nonpositive::Skip;
     // On a pool thread, as all arithmetic: the caller's rounding mode is its own affair.
-    let (matrix, design) = context.pool().run(|| {
-        let design = own.then(|| Design::new(adc_factors(&scheme, order)?, coefficients(order))).transpose()?;
-        Ok((adc_matrix(&scheme, order)?, design))
+    let ((matrix, design), _matrices) = context.pool().run(|| {
+        alloc::limited(budget, || {
+            let design = own.then(|| Design::new(adc_factors(&scheme, order)?, coefficients(order))).transpose()?;
+            Ok((adc_matrix(&scheme, order)?, design))
+        })
     })?;
     let signals = HostInput::new(queue, "signals", signals)?;
     let weights = HostInput::optional(queue, "weights", weights)?;
@@ -190,7 +194,7 @@ impl Task<'_> {
         mask: Mask<'_>,
         outputs: Outputs<'_>,
     ) -> Result<()> {
-        let matrix = converted::<T>("fit matrix", &self.matrix)?;
+        let (matrix, _charge) = alloc::limited(context.host_budget(), || converted::<T>("fit matrix", &self.matrix))?;
         let n = self.scheme.weighted.len();
         let weighted = self.weights.is_some() || self.options.weighting == Weighting::Signal;
         let range = Range { low: self.floor, high: f64::MAX, flag: self.floor };

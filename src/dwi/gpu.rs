@@ -161,7 +161,8 @@ impl<'a> Task<'a> {
         let Site { context, gpu, queue } = site;
         let u = coefficients(order);
         let items = self.signals.dims()[1];
-        let algebra = self.algebra::<T>(site, order)?;
+        let (algebra, staging) = alloc::limited(context.host_budget(), || self.algebra::<T>(site, order))?;
+        drop(staging);
         let baseline = site.numbers(&self.scheme.unweighted)?;
         let weighted = site.numbers(&self.scheme.weighted)?;
 

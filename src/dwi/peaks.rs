@@ -55,7 +55,7 @@ pub struct PeaksOptions {
     /// Starts of each voxel; 0 for 32 up to order 4 and 64 above. On real data of order 8, 64 miss one in a thousand of
     /// the three highest peaks of a voxel and 96 none; of order 4, 32 miss none.
     pub starts: i64,
-    /// Seed of random starts.
+    /// Seed of random starts; refused with others unless it is 0.
     pub seed: u64,
     /// A peak is at least this high; with 0, higher.
     pub absolute_threshold: f64,

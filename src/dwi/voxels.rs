@@ -11,6 +11,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use super::logarithm::Logarithm;
 use crate::alloc;
 use crate::backend::gpu::GpuStream;
+use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -274,6 +275,9 @@ impl<'a> Mask<'a> {
     }
 }
 
+/// A thread's memory: that of the caller's work, a block, and the voxels of its lanes.
+type Scratch<S, T> = (S, Block<T>, Vec<usize>);
+
 /// Runs `compute` on every block of the unmasked voxels and writes its results. Masked voxels become zero.
 ///
 /// `compute` gets its thread's scratch, the voxels of the block's lanes, and the block to fill.
@@ -294,9 +298,12 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
         return progress.report(0, 0, 0.0);
     }
     let blocks = voxels.div_ceil(LANES);
-    let mut values = windows::<T>(values, name, rows, voxels)?;
-    let mut s0 = s0.map(|t| windows::<T>(t, "s0", 1, voxels)).transpose()?;
-    let mut status = status.map(|t| windows::<i32>(t, "status", 1, voxels)).transpose()?;
+    let budget = context.host_budget();
+    let ((mut values, mut s0, mut status), _windows) = alloc::limited(budget, || {
+        let s0 = s0.map(|t| windows::<T>(t, "s0", 1, voxels)).transpose()?;
+        let status = status.map(|t| windows::<i32>(t, "status", 1, voxels)).transpose()?;
+        Ok((windows::<T>(values, name, rows, voxels)?, s0, status))
+    })?;
     let flag = progress.flag();
     for first in (0..blocks).step_by(BLOCKS_PER_STEP) {
         let last = (first + BLOCKS_PER_STEP).min(blocks);
@@ -310,8 +317,11 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
                 .zip(status.into_vec(last - first)?)
                 .enumerate()
                 .try_for_each_init(
-                    || Ok((scratch()?, Block::new(rows)?, alloc::with_capacity("lanes", LANES)?)),
-                    |(scratch, block, lanes): &mut (S, Block<T>, Vec<usize>), (k, ((values, s0), status))| {
+                    || {
+                        let make = || Ok((scratch()?, Block::new(rows)?, alloc::with_capacity("lanes", LANES)?));
+                        alloc::limited(budget, make)
+                    },
+                    |((scratch, block, lanes), _): &mut (Scratch<S, T>, Charge), (k, ((values, s0), status))| {
                         flag.check()?;
                         let start = (first + k) * LANES;
                         let here = start..(start + LANES).min(voxels);

@@ -129,7 +129,7 @@ pub struct purlin_dwi_peaks_options {
     pub method: i32,
     /// Starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
     pub starts: i64,
-    /// Seed of random starts; default 0.
+    /// Seed of random starts; default 0. Refused with other starts, so also with the default ones.
     pub seed: u64,
     /// Smallest value of a peak; default 0.
     pub absolute_threshold: f64,

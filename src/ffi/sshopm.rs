@@ -303,7 +303,7 @@ pub extern "C" fn purlin_sshopm_product(
 /// @param      stream   NULL for the context's own.
 /// @param      kind     one of PURLIN_STARTS_*, not AUTO. The Fibonacci and icosahedral sets need n = 3. Random vectors
 ///                      are those of the first tensor of a solve with the same seed.
-/// @param      seed     seed of random vectors.
+/// @param      seed     seed of random vectors; 0 for other kinds.
 /// @param      starts   n x V, F32 or F64, on the host or the device.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
 /// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.

@@ -139,7 +139,7 @@ pub struct purlin_sshopm_options {
     /// Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
     /// orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up.
     pub starts: i64,
-    /// Seed of random starts; default 0.
+    /// Seed of random starts; default 0. Refused with other starts.
     pub seed: u64,
     /// Fixed shift: at least 0 for maxima, at most 0 for minima; default 0.
     pub shift: f64,

@@ -21,7 +21,7 @@ use super::algorithm::{Outputs, check_outputs, pairs_of};
 use super::cpu::load::{exponent_of, power_of_two_times};
 use super::options::{AllOptions, Goal, Info, Results, Sign, StartKind, TensorStatus, Test};
 use super::plan::{Counts, Iteration, Plan, Reduction, SignRule, Starts};
-use super::resolve::{chord2, degeneracy, isotropy, level, or_default, raised};
+use super::resolve::{chord2, degeneracy, isotropy, level, or_default, raised, refuse_idle_seed};
 use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;
 use crate::backend::gpu::GpuStream;
@@ -126,12 +126,10 @@ fn refuse_idle_options(shape: Symmetric, options: &AllOptions) -> Result<()> {
         ("merge_angle", options.merge_angle),
         ("merge_value", options.merge_value),
     ];
+    const REASON: &str = "the tensors are matrices, whose pairs the symmetric eigensolver finds";
     match counts.into_iter().find(|(_, value)| *value != 0.0) {
-        Some((name, value)) => Err(Error::invalid(
-            name,
-            format!("is {value}, but the tensors are matrices, whose pairs the symmetric eigensolver finds"),
-        )),
-        None => Ok(()),
+        Some((name, value)) => Err(Error::invalid(name, format!("is {value}, but {REASON}"))),
+        None => refuse_idle_seed(options.seed, REASON),
     }
 }
 
@@ -310,7 +308,7 @@ impl<T: Vectorised> Search<T> {
         progress: &Progress<'_>,
     ) -> Result<(PairSet<T>, TensorStatus, Counts)> {
         let n = self.plan.shape.dimension;
-        let mut set = PairSet::new(self.plan.shape, self.plan.sign);
+        let mut set = PairSet::new(self.plan.shape, self.plan.sign, site.context.host_budget());
         match super::cpu::load::inspect(&self.plan, a) {
             Err((status, value)) => {
                 if status != TensorStatus::Nonfinite {

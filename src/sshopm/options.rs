@@ -192,7 +192,7 @@ pub struct Options {
     pub start_kind: StartKind,
     /// Number of starts; 0 for 32 (order up to 4) or 64 in dimension 3, twice that for odd orders, else 20 n.
     pub starts: i64,
-    /// Seed of random starts.
+    /// Seed of random starts; refused with others unless it is 0.
     pub seed: u64,
     /// Sign rule. For odd order, where (lambda, x) and (-lambda, -x) are one pair, one goal alone determines the
     /// representative: maxima are listed as maxima and minima as minima, whatever the sign of lambda.
@@ -244,7 +244,7 @@ pub struct AllOptions {
     pub starts: i64,
     /// Most starts in all; 0 for 32 times `starts`.
     pub max_starts: i64,
-    /// Seed of the starts.
+    /// Seed of the starts; 0 for order 2, which has none.
     pub seed: u64,
     /// Most Newton steps of a start; 0 for 200.
     pub max_iterations: i32,

@@ -193,6 +193,14 @@ fn iteration_of(options: &Options, compatible: bool) -> Result<Iteration> {
     })
 }
 
+/// Why a seed has no effect on the points of a lattice.
+pub const IDLE_SEED: &str = "the start vectors are not random ones";
+
+/// Refuses a seed that changes nothing. 0, the default, cannot be told from no seed.
+pub fn refuse_idle_seed(seed: u64, reason: &str) -> Result<()> {
+    if seed == 0 { Ok(()) } else { Err(Error::invalid("seed", format!("is {seed}, but {reason}"))) }
+}
+
 /// No machine has memory for more start vectors. All sizes that follow from fewer fit their integers.
 const MOST_START_BYTES: u64 = 1 << 47;
 
@@ -209,6 +217,7 @@ fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor
             let problem = format!("is {}, but {count} start vectors are given", options.starts);
             return Err(Error::invalid("starts", problem));
         }
+        refuse_idle_seed(options.seed, "start vectors are given")?;
         return Ok((starts, count));
     }
     let even = shape.order.is_multiple_of(2);
@@ -218,6 +227,9 @@ fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor
         StartKind::Auto => StartKind::Random,
         other => other,
     };
+    if !matches!(kind, StartKind::Random | StartKind::RandomCube) {
+        refuse_idle_seed(options.seed, IDLE_SEED)?;
+    }
     if options.starts < 0 {
         return Err(Error::invalid("starts", format!("is {}, less than 0", options.starts)));
     }

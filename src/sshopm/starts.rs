@@ -2,6 +2,7 @@
 
 use super::cpu::tensor::draw;
 use super::options::StartKind;
+use super::resolve::{IDLE_SEED, refuse_idle_seed};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -13,7 +14,8 @@ use crate::tensor::{HostOutput, Tensor};
 /// first tensor. [`StartKind::Auto`] is the whole Fibonacci sphere in dimension 3 and random elsewhere.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a kind that has no points in this dimension or of this number.
+/// [`Error::InvalidArgument`] for a kind that has no points in this dimension or of this number, or a seed of a kind that is
+/// not random.
 pub fn starts(
     context: &Context,
     queue: Option<&Stream>,
@@ -32,6 +34,9 @@ pub fn starts(
         StartKind::Auto => StartKind::Random,
         other => other,
     };
+    if !matches!(kind, StartKind::Random | StartKind::RandomCube) {
+        refuse_idle_seed(seed, IDLE_SEED)?;
+    }
     with_real!(starts.dtype(), "starts", T => {
         let points = points::<T>(kind, seed, n, count)?;
         let mut out = HostOutput::new("starts", starts)?;

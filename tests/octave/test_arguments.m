@@ -105,6 +105,8 @@ function long_integers()
   check(~isequal(large, purlin.sshopm_starts('random', 3, 4, bitshift(int64(1), 62) + int64(1))), 'the last bit');
   r = purlin.sshopm_solve(A, 4, 3, 'start_kind', 'random', 'seed', intmax('uint64'));
   check(r.count >= 1, 'the largest seed');
+  check_error('purlin:invalidArgument', 'seed: is 7, but', @() purlin.sshopm_solve(A, 4, 3, 'seed', 7));
+  check_error('purlin:invalidArgument', 'seed: is 7, but', @() purlin.sshopm_starts('hemisphere', 3, 4, 7));
   check_error('purlin:invalidArgument', 'pairs: is 0, at least 1', @() purlin.sshopm_solve(A, 4, 3, 'pairs', 0));
   check_error('purlin:invalidArgument', 'pairs: is 0, at least 1', @() purlin.sshopm_all(A, 4, 3, 'pairs', 0));
 end

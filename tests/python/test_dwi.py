@@ -202,3 +202,6 @@ def test_refusals(cpu: purlin.Context) -> None:
         dwi.sh_to_tensor(np.zeros((2, 14)), "canonical", context=cpu)
     with pytest.raises(purlin.InvalidArgument):
         dwi.peaks(data["tensor"], basis="tensor", relative_threshold=-1.0, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="seed: is 3"):
+        dwi.peaks(data["tensor"], basis="tensor", seed=3, context=cpu)
+    dwi.peaks(data["tensor"], basis="tensor", seed=3, start_kind="random", context=cpu)

@@ -213,6 +213,10 @@ def test_starts(cpu: purlin.Context) -> None:
     assert (drawn != sshopm.starts(100, 7, "random", seed=4, context=cpu)).any()
     with pytest.raises(purlin.InvalidArgument):
         sshopm.starts(16, 4, "fibonacci_sphere", context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="seed: is 3"):
+        sshopm.starts(16, seed=3, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="seed: is 3"):
+        sshopm.all(np.eye(3)[np.triu_indices(3)], order=2, seed=3, context=cpu)
 
 
 def test_results_into_tensors_of_the_caller(cpu: purlin.Context) -> None:
@@ -268,6 +272,9 @@ def test_nothing_to_do_is_no_error(cpu: purlin.Context) -> None:
         {"starts": np.full((2, 3), np.nan)},
         {"starts": np.ones((2, 4))},
         {"pairs": -1},
+        {"seed": 1},
+        {"seed": 1, "start_kind": "icosahedral"},
+        {"seed": 1, "starts": np.ones((2, 3))},
     ],
 )
 def test_refused_options(cpu: purlin.Context, options: Any) -> None:

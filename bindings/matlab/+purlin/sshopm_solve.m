@@ -29,7 +29,7 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %     'starts'           how many, or an n-by-V array of the class of A
 %     'start_kind'       'auto' (default), 'fibonacci_hemisphere', 'fibonacci_sphere', 'icosahedral', 'random' or
 %                        'random_cube'
-%     'seed'             of random starts, default 0
+%     'seed'             of random starts, default 0; refused with others
 %     'tolerance', 'test', 'max_iterations'   when to stop; 'test' is 'residual' (default), 'lambda' or 'step'
 %     'tau', 'warmup', 'remove_isotropic'     of the iteration
 %     'merge_angle', 'merge_value'            pairs closer than these (rad, relative) are one

@@ -275,6 +275,36 @@ fn outputs_may_have_any_strides_and_signals_any_type() {
 }
 
 #[test]
+fn a_fit_is_charged_to_the_limit_of_host_memory() {
+    let c = context(1);
+    let input = volume_tensors(&c, Order::ColumnMajor, |x| x);
+    let mut out = batch(&c, DType::F64, 6, VOXELS);
+    let options = FitOptions { weighting: Weighting::Signal, ..FitOptions::default() };
+    let used = c.host_budget().used();
+    c.host_budget().restart_peak();
+    run(&c, &input, &Extra { options, ..plain() }, &mut out, None).unwrap();
+    let most = c.host_budget().peak();
+    // 28 unknowns, of which each pair is multiplied for each of the 64 directions; triangles, weights and results of a block.
+    let (pairs, lanes) = (28 * 29 / 2, 128);
+    let least = 8 * (64 * pairs + 64 * 28 + lanes * (pairs + 3 * 64 + 28));
+    assert!(most - used > least, "{} bytes, at least {least}", most - used);
+    assert_eq!(c.host_budget().used(), used);
+
+    let of = |host_memory_limit: u64| {
+        let backend = BackendChoice::Cpu;
+        let o = Options { backend, threads: 1, host_memory_limit, ..Options::default() };
+        let c = Context::new(o).unwrap();
+        let input = volume_tensors(&c, Order::ColumnMajor, |x| x);
+        let mut limited = batch(&c, DType::F64, 6, VOXELS);
+        let outcome = run(&c, &input, &Extra { options, ..plain() }, &mut limited, None);
+        outcome.map(|()| elements::<f64>(&limited))
+    };
+    assert_eq!(of(most).unwrap(), elements::<f64>(&out));
+    let refused = of(most - least / 2);
+    assert!(matches!(refused, Err(Error::OutOfMemory { limit: Some(_), .. })), "{refused:?}");
+}
+
+#[test]
 fn wrong_arguments_are_named() {
     let c = context(1);
     let (input, _) = synthetic(&c, 4, 2);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::dwi::{Basis, Missing, PeaksFormat, PeaksOptions, PeaksOutputs, peaks, sh_to_tensor, tensor_to_sh};
 use crate::progress::Progress;
-use crate::sshopm::TensorStatus;
+use crate::sshopm::{StartKind, TensorStatus};
 
 /// All maxima that are positive.
 fn all() -> PeaksOptions {
@@ -287,6 +287,9 @@ fn wrong_arguments_are_named() {
     assert!(bad(PeaksOptions { min_separation: 2.0, ..good }).starts_with("min_separation: is 2"));
     assert!(bad(PeaksOptions { absolute_threshold: f64::NAN, ..good }).starts_with("absolute_threshold: is NaN"));
     assert!(bad(PeaksOptions { tolerance: -1.0, ..good }).starts_with("tolerance: is -1"));
+    assert!(bad(PeaksOptions { seed: 2, ..good }).starts_with("seed: is 2, but the start vectors are not random"));
+    let random = PeaksOptions { seed: 2, start_kind: StartKind::Random, ..good };
+    assert_eq!(find::<f32>(&c, &sh, 3, &random, None).count, [0, 0]);
 }
 
 #[test]

@@ -4,9 +4,10 @@
 use super::approach::{Approach, Ending};
 use super::set::{Found, PairSet};
 use super::{CHUNK, Site};
-use crate::alloc;
+use crate::alloc::{self, Charged};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::simd::Vectorised;
+use crate::context::Context;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::shape::{to_i64, to_u64};
@@ -30,13 +31,31 @@ const FAR_TRIALS: u64 = 3;
 /// Frobenius norm may be the sign of a continuum nearby.
 const NEAR: f64 = 1e-3;
 
+/// Endings that are held at one time, an even number.
+const ENDINGS: usize = 256;
+
 /// Vectors of starts that ended without a pair.
-#[derive(Default)]
 struct Unfinished<T> {
     /// n components each.
-    x: Vec<T>,
+    x: Charged<T>,
     /// Whether one of them ended at a singular Hessian, or left the numbers of its type.
     is_singular: bool,
+}
+
+impl<T: Copy> Unfinished<T> {
+    fn new(context: &Context) -> Self {
+        Self { x: start_vectors(context), is_singular: false }
+    }
+
+    /// The vectors; none are left.
+    fn take(&mut self) -> Charged<T> {
+        self.is_singular = false;
+        self.x.take()
+    }
+}
+
+fn start_vectors<T: Copy>(context: &Context) -> Charged<T> {
+    Charged::new("start vectors", context.host_budget())
 }
 
 /// The tensor that is searched, and what was found.
@@ -99,11 +118,13 @@ impl<T: Vectorised> super::Search<T> {
         plan.reduction.merge_norm = 0.0;
         plan.reduction.saddles = false;
         let sizes = row_sizes(&plan, None);
-        let mut buffers = RowBuffers::<T> {
-            count: alloc::filled("pairs", 1, 0)?,
-            vectors: alloc::filled("pairs", sizes.pair_vectors, T::ZERO)?,
-            ..RowBuffers::default()
-        };
+        let (mut buffers, _charge) = alloc::limited(search.site.context.host_budget(), || {
+            Ok(RowBuffers::<T> {
+                count: alloc::filled("pairs", 1, 0)?,
+                vectors: alloc::filled("pairs", sizes.pair_vectors, T::ZERO)?,
+                ..RowBuffers::default()
+            })
+        })?;
         let tile = Tile { first: search.index, input: search.a, mask: &[] };
         let mut ops = CpuOps::for_tiles(search.site.context, &plan, 1)?;
         let rows = buffers.rows(1, &sizes);
@@ -112,13 +133,13 @@ impl<T: Vectorised> super::Search<T> {
         let listed = usize::try_from(buffers.count[0]).unwrap_or(0).min(plan.reduction.pairs);
         buffers.vectors.truncate(listed * n);
         let mut total = Ended { counts: Counts { unconverged: 0, ..counts }, lost: 0 };
-        total.add(self.given(search, buffers.vectors)?);
+        total.add(self.given(search, &buffers.vectors)?);
         Ok(total)
     }
 
     /// Newton from `round` random starts after the first `drawn`.
     pub(super) fn random(&mut self, search: &mut OneTensor<'_, T>, drawn: usize, round: usize) -> Result<Ended> {
-        let mut unfinished = Unfinished::default();
+        let mut unfinished = Unfinished::new(search.site.context);
         let mut total = Ended::default();
         let mut first = drawn;
         // Whole chunks together, then the rest.
@@ -135,8 +156,8 @@ impl<T: Vectorised> super::Search<T> {
     }
 
     /// Newton from given vectors, n components each.
-    fn given(&mut self, search: &mut OneTensor<'_, T>, vectors: Vec<T>) -> Result<Ended> {
-        let mut unfinished = Unfinished::default();
+    fn given(&mut self, search: &mut OneTensor<'_, T>, vectors: &[T]) -> Result<Ended> {
+        let mut unfinished = Unfinished::new(search.site.context);
         let mut total = Ended { counts: self.newton(search, vectors, &mut unfinished)?, lost: 0 };
         total.add(self.again(search, unfinished)?);
         Ok(total)
@@ -160,9 +181,12 @@ impl<T: Vectorised> super::Search<T> {
         if unfinished.x.is_empty() {
             return Ok(total);
         }
-        let mut noise = alloc::filled("start vectors", unfinished.x.len(), 0.0)?;
-        let approach = Approach::new(self.plan.shape, search.a, &self.plan.multinomials)?;
-        let mut near = alloc::with_capacity("start vectors", unfinished.x.len())?;
+        let context = search.site.context;
+        let ((mut noise, approach), _charge) = alloc::limited(context.host_budget(), || {
+            let noise = alloc::filled("start vectors", unfinished.x.len(), 0.0)?;
+            Ok((noise, Approach::new(self.plan.shape, search.a, &self.plan.multinomials)?))
+        })?;
+        let mut near = start_vectors(context);
         let trials = to_u64(MOVES.len());
         for trial in trials..trials + FAR_TRIALS {
             if unfinished.x.is_empty() || unfinished.is_singular || search.set.has_degenerate() {
@@ -170,25 +194,25 @@ impl<T: Vectorised> super::Search<T> {
             }
             let noise = &mut noise[..unfinished.x.len()];
             draw(StartKind::Random, self.seed.wrapping_add(1 + trial), search.index, 0, n, noise);
-            let ends = std::mem::take(&mut unfinished).x;
-            let mut starts = alloc::with_capacity("start vectors", ends.len())?;
+            let ends = unfinished.take();
+            let mut starts = start_vectors(context);
             for (x, e) in ends.chunks_exact(n).zip(noise.chunks_exact_mut(n)) {
                 search.progress.check()?;
                 if self.is_near_continuum(search, &approach, x)? {
-                    near.extend_from_slice(x);
+                    near.extend(x)?;
                 } else {
-                    starts.extend_from_slice(x);
+                    starts.extend(x)?;
                     let last = starts.len() - n;
                     move_by(&mut starts[last..], e, FAR);
                 }
             }
-            let counts = self.newton(search, starts, &mut unfinished)?;
+            let counts = self.newton(search, &starts, &mut unfinished)?;
             total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
         }
-        near.append(&mut unfinished.x);
+        near.extend(&unfinished.x)?;
         unfinished.x = near;
         // One hand-over to the pool for all starts: for each of them it would cost more than its steps.
-        let (pool, flag) = (search.site.context.pool(), search.progress.flag());
+        let (pool, flag) = (context.pool(), search.progress.flag());
         let floor = 0.1 * self.plan.tolerance * search.norm;
         for (trial, length) in MOVES.into_iter().enumerate() {
             if unfinished.x.is_empty() {
@@ -203,8 +227,8 @@ impl<T: Vectorised> super::Search<T> {
                     approach.run(x, (e, length), floor)
                 })
             })?;
-            let starts = std::mem::take(&mut unfinished).x;
-            let counts = self.newton(search, starts, &mut unfinished)?;
+            let starts = unfinished.take();
+            let counts = self.newton(search, &starts, &mut unfinished)?;
             // The starts were counted as unconverged when they ended first.
             total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
         }
@@ -222,14 +246,16 @@ impl<T: Vectorised> super::Search<T> {
             approach.run(x, (&still, 0.0), floor)?;
             approach.ending(x)
         };
-        let ends: Vec<Result<Ending>> = pool.run(|| unfinished.x.par_chunks_mut(n).enumerate().map(ending).collect());
-        for end in ends {
-            let end = end?;
-            if end.residual <= limit {
-                search.set.take(end, &rule, search.norm)?;
-                search.set.collapse(rule.level * search.norm, 3)?;
-            } else {
-                total.lost += 1;
+        for part in unfinished.x.chunks_mut(ENDINGS * n) {
+            let ends: Vec<Result<Ending>> = pool.run(|| part.par_chunks_mut(n).enumerate().map(ending).collect());
+            for end in ends {
+                let end = end?;
+                if end.residual <= limit {
+                    search.set.take(end, &rule, search.norm)?;
+                    search.set.collapse(rule.level * search.norm, 3)?;
+                } else {
+                    total.lost += 1;
+                }
             }
         }
         Ok(total)
@@ -238,7 +264,7 @@ impl<T: Vectorised> super::Search<T> {
     fn newton(
         &mut self,
         search: &mut OneTensor<'_, T>,
-        vectors: Vec<T>,
+        vectors: &[T],
         unfinished: &mut Unfinished<T>,
     ) -> Result<Counts> {
         let n = self.plan.shape.dimension;
@@ -321,9 +347,10 @@ impl<T: Vectorised> super::Search<T> {
                 // A start that left the numbers of its type goes on from nowhere, and is not forgotten.
                 let is_lost = x.iter().any(|c| !c.is_finite());
                 unfinished.is_singular |= is_lost || *status != StartStatus::MaxIterations as i32;
-                for (i, c) in x.iter().enumerate() {
-                    let c = if is_lost { T::from_f64(f64::from(u8::from(i == 0))) } else { *c };
-                    alloc::push("start vectors", &mut unfinished.x, c)?;
+                if is_lost {
+                    (0..n).try_for_each(|i| unfinished.x.push(T::from_f64(f64::from(u8::from(i == 0)))))?;
+                } else {
+                    unfinished.x.extend(x)?;
                 }
             }
         }

@@ -1,7 +1,10 @@
 //! The pairs of one tensor found so far.
 
+use std::sync::Arc;
+
 use super::approach::Ending;
-use crate::alloc;
+use crate::alloc::{self, Charged};
+use crate::backend::memory::Budget;
 use crate::error::Result;
 use crate::scalar::Real;
 use crate::sshopm::cpu::load::power_of_two_times;
@@ -20,18 +23,19 @@ const FARTHEST_ANGLE: f64 = std::f64::consts::PI / 18.0;
 pub struct PairSet<T> {
     shape: Symmetric,
     sign: SignRule,
+    budget: Arc<Budget>,
     /// The power of two by which the lambdas, residuals and Hessians here are multiplied where they are written.
     exponent: i32,
-    lambda: Vec<T>,
-    residual: Vec<T>,
-    class: Vec<PairClass>,
-    basin: Vec<i32>,
+    lambda: Charged<T>,
+    residual: Charged<T>,
+    class: Charged<PairClass>,
+    basin: Charged<i32>,
     /// Whether the pair stands for a continuum.
-    continuum: Vec<bool>,
+    continuum: Charged<bool>,
     /// n a pair.
-    x: Vec<T>,
+    x: Charged<T>,
     /// n - 1 a pair.
-    hessian: Vec<T>,
+    hessian: Charged<T>,
 }
 
 /// What one chunk of starts found: packed rows.
@@ -64,24 +68,21 @@ fn class_of(code: i32) -> PairClass {
     PairClass::from_code("class", code).unwrap_or(PairClass::Unclassified)
 }
 
-fn add<T>(list: &mut Vec<T>, value: T) -> Result<()> {
-    alloc::push("pairs", list, value)
-}
-
 impl<T: Real> PairSet<T> {
-    /// No pairs.
-    pub fn new(shape: Symmetric, sign: SignRule) -> Self {
+    /// No pairs; they are charged to `budget`.
+    pub fn new(shape: Symmetric, sign: SignRule, budget: &Arc<Budget>) -> Self {
         Self {
             shape,
+            budget: Arc::clone(budget),
             sign,
             exponent: 0,
-            lambda: Vec::new(),
-            residual: Vec::new(),
-            class: Vec::new(),
-            basin: Vec::new(),
-            continuum: Vec::new(),
-            x: Vec::new(),
-            hessian: Vec::new(),
+            lambda: Charged::new("pairs", budget),
+            residual: Charged::new("pairs", budget),
+            class: Charged::new("pairs", budget),
+            basin: Charged::new("pairs", budget),
+            continuum: Charged::new("pairs", budget),
+            x: Charged::new("pairs", budget),
+            hessian: Charged::new("pairs", budget),
         }
     }
 
@@ -106,16 +107,16 @@ impl<T: Real> PairSet<T> {
         hessian: impl Iterator<Item = f64>,
     ) -> Result<()> {
         let start = self.x.len();
-        add(&mut self.lambda, T::from_f64(lambda))?;
-        add(&mut self.residual, T::from_f64(residual))?;
-        add(&mut self.class, class)?;
-        add(&mut self.basin, basin)?;
-        add(&mut self.continuum, false)?;
+        self.lambda.push(T::from_f64(lambda))?;
+        self.residual.push(T::from_f64(residual))?;
+        self.class.push(class)?;
+        self.basin.push(basin)?;
+        self.continuum.push(false)?;
         for c in x {
-            add(&mut self.x, T::from_f64(c))?;
+            self.x.push(T::from_f64(c))?;
         }
         for e in hessian {
-            add(&mut self.hessian, T::from_f64(e))?;
+            self.hessian.push(T::from_f64(e))?;
         }
         if self.sign != SignRule::Raw && leading_is_negative(&self.x[start..]) {
             self.x[start..].iter_mut().for_each(|c| *c = T::ZERO - *c);
@@ -185,17 +186,13 @@ impl<T: Real> PairSet<T> {
                     }
                 }
                 None => {
-                    add(&mut self.lambda, *lambda)?;
-                    add(&mut self.residual, found.residuals[k])?;
-                    add(&mut self.class, class)?;
-                    add(&mut self.basin, found.basins[k])?;
-                    add(&mut self.continuum, false)?;
-                    for c in x {
-                        add(&mut self.x, *c)?;
-                    }
-                    for e in hessian {
-                        add(&mut self.hessian, *e)?;
-                    }
+                    self.lambda.push(*lambda)?;
+                    self.residual.push(found.residuals[k])?;
+                    self.class.push(class)?;
+                    self.basin.push(found.basins[k])?;
+                    self.continuum.push(false)?;
+                    self.x.extend(x)?;
+                    self.hessian.extend(hessian)?;
                 }
             }
         }
@@ -221,7 +218,7 @@ impl<T: Real> PairSet<T> {
             () => PairClass::Unstable,
         };
         // As a set of its own, which has its sign rule.
-        let mut one = Self::new(self.shape, if odd { SignRule::Raw } else { self.sign });
+        let mut one = Self::new(self.shape, if odd { SignRule::Raw } else { self.sign }, &self.budget);
         one.push(end.lambda, end.residual, class, 1, end.x.into_iter(), end.hessian.into_iter())?;
         let found = Found {
             values: &one.lambda,

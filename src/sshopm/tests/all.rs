@@ -320,3 +320,73 @@ fn the_caller_can_end_the_search_of_one_tensor() {
     assert_eq!(outcome, Err(Error::Cancelled));
     assert_eq!(*calls.borrow(), [(0, 1), (0, 1)]);
 }
+
+/// Count, distinct pairs found and values of every tensor of a batch, with room for `k` pairs each.
+fn lists(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &AllOptions, k: usize) -> Lists {
+    let t = a.dims()[1];
+    let (mut count, mut found, mut status) = (dense::<i32>(c, &[t]), dense::<i32>(c, &[t]), dense::<i32>(c, &[t]));
+    let (mut morse, mut values) = (dense::<i32>(c, &[t]), dense::<f64>(c, &[k, t]));
+    let mut residuals = dense::<f64>(c, &[k, t]);
+    let mut r = Results {
+        count: Some(&mut count),
+        found: Some(&mut found),
+        status: Some(&mut status),
+        values: Some(&mut values),
+        residuals: Some(&mut residuals),
+        ..Results::default()
+    };
+    let info = all(c, None, a, o, &mut r, Some(&mut morse), None, &Progress::none()).unwrap();
+    let (count, found, status, morse) = (data(&count), data(&found), data(&status), data(&morse));
+    Lists { count, found, status, morse, values: data(&values), residuals: data(&residuals), info }
+}
+
+struct Lists {
+    count: Vec<i32>,
+    found: Vec<i32>,
+    status: Vec<i32>,
+    morse: Vec<i32>,
+    values: Vec<f64>,
+    residuals: Vec<f64>,
+    info: crate::sshopm::Info,
+}
+
+#[test]
+fn random_tensors_of_order_eight_are_listed_whole_or_said_to_be_cut() {
+    const TENSORS: usize = 300;
+    // ((m - 1)^n - 1) / (m - 2) pairs over the complex numbers, of which those that are not real come in twos.
+    const MOST: usize = (7 * 7 * 7 - 1) / 6;
+    const FEW: usize = 16;
+    let c = context(2);
+    let size = crate::tensor::Symmetric { order: 8, dimension: 3 }.count();
+    let entries: Vec<f64> =
+        (0..TENSORS * size).map(|i| crate::rng::normal(2020, 78, 0, u32::try_from(i).unwrap())).collect();
+    let a = symmetric::<f64>(&c, 8, 3, &entries);
+    let o = AllOptions { starts: 400, ..AllOptions::default() };
+    let whole = lists(&c, &a, &o, MOST);
+    assert_eq!(whole.info.truncated_tensors, 0);
+    for t in 0..TENSORS {
+        let count = whole.count[t] as usize;
+        assert_eq!((whole.found[t], whole.morse[t]), (whole.count[t], 1), "tensor {t}");
+        assert_eq!(whole.status[t], TensorStatus::Ok as i32, "tensor {t}: {count} pairs");
+        assert!(count % 2 == MOST % 2 && count <= MOST, "tensor {t}: {count} pairs");
+        let list = &whole.values[MOST * t..MOST * t + count];
+        // Random tensors have no two pairs of one lambda.
+        assert!(list.windows(2).all(|w| w[0] > w[1] + 1e-9), "tensor {t}: {list:?}");
+        assert!(whole.residuals[MOST * t..MOST * t + count].iter().all(|r| *r < 1e-10), "tensor {t}");
+    }
+    // The same lists, cut.
+    let cut = lists(&c, &a, &o, FEW);
+    let larger = whole.found.iter().filter(|f| **f > 16).count();
+    assert!(larger > TENSORS / 2, "{larger}");
+    assert_eq!(cut.info.truncated_tensors as usize, larger);
+    assert_eq!(cut.found, whole.found);
+    for t in 0..TENSORS {
+        let count = (whole.count[t] as usize).min(FEW);
+        assert_eq!(cut.count[t] as usize, count, "tensor {t}");
+        assert_eq!(cut.values[FEW * t..FEW * t + count], whole.values[MOST * t..MOST * t + count], "tensor {t}");
+    }
+    // Ten times as many starts, and others, find no more.
+    let some = symmetric::<f64>(&c, 8, 3, &entries[..20 * size]);
+    let more = lists(&c, &some, &AllOptions { starts: 4000, seed: 9, ..AllOptions::default() }, MOST);
+    assert_eq!(more.found, whole.found[..20]);
+}

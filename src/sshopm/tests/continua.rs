@@ -313,6 +313,7 @@ fn options_of_the_search_are_refused_for_matrices() {
         ("tolerance", AllOptions { tolerance: 1e-8, ..none }),
         ("merge_angle", AllOptions { merge_angle: 1e-3, ..none }),
         ("merge_value", AllOptions { merge_value: 1e-3, ..none }),
+        ("seed", AllOptions { seed: 3, ..none }),
     ] {
         let mut results = crate::sshopm::Results::default();
         let run = crate::sshopm::all(&c, None, &a, &o, &mut results, None, None, &crate::progress::Progress::none());

@@ -289,7 +289,7 @@ fn start_sets_are_unit_vectors_spread_over_the_sphere() {
         (StartKind::RandomCube, 64),
     ] {
         let mut s = dense::<f64>(&c, &[3, count]);
-        starts(&c, None, kind, 1, &mut s).unwrap();
+        starts(&c, None, kind, 0, &mut s).unwrap();
         let s = data::<f64>(&s);
         let dot = |a: usize, b: usize| (0..3).map(|i| s[3 * a + i] * s[3 * b + i]).sum::<f64>();
         assert!((0..count).all(|v| (dot(v, v) - 1.0).abs() < 1e-14));

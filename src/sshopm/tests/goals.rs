@@ -129,6 +129,7 @@ fn options_that_cannot_take_effect_are_refused_by_name() {
         (Options { test: Test::Step, compatibility: crate::sshopm::Compatibility::TensorToolbox, ..o }, "test"),
         (Options { start_kind: StartKind::Random, ..o }, "start_kind"),
         (Options { starts: 3, ..o }, "starts"),
+        (Options { seed: 3, ..o }, "seed"),
     ] {
         let mut count = dense::<i32>(&c, &[1]);
         let mut results = crate::sshopm::Results { count: Some(&mut count), ..crate::sshopm::Results::default() };
@@ -143,5 +144,26 @@ fn options_that_cannot_take_effect_are_refused_by_name() {
         );
         let message = outcome.unwrap_err().to_string();
         assert!(message.starts_with(&format!("{name}: is ")), "{message}");
+    }
+    // The default starts in three dimensions are a lattice, which no seed changes; in others they are random.
+    for (n, entries) in [(3, &KOFIDIS_REGALIA[..]), (2, &KOFIDIS_REGALIA[..5])] {
+        let a = symmetric::<f64>(&c, 4, n, entries);
+        for start_kind in [StartKind::Auto, StartKind::FibonacciSphere, StartKind::Random, StartKind::RandomCube] {
+            let is_random = n == 2 || matches!(start_kind, StartKind::Random | StartKind::RandomCube);
+            if n == 2 && start_kind == StartKind::FibonacciSphere {
+                continue;
+            }
+            let mut count = dense::<i32>(&c, &[1]);
+            let mut results = crate::sshopm::Results { count: Some(&mut count), ..crate::sshopm::Results::default() };
+            let options = Options { seed: 5, start_kind, ..o };
+            let progress = crate::progress::Progress::none();
+            let outcome = crate::sshopm::solve(&c, None, &a, None, &options, &mut results, &progress);
+            let says_so =
+                outcome.as_ref().is_err_and(|e| e.to_string().starts_with("seed: is 5, but the start vectors"));
+            assert!(if is_random { outcome.is_ok() } else { says_so }, "n = {n}, {start_kind:?}: {outcome:?}");
+            let mut points = dense::<f64>(&c, &[n, 8]);
+            let outcome = crate::sshopm::starts(&c, None, start_kind, 5, &mut points);
+            assert_eq!(outcome.is_ok(), is_random, "n = {n}, {start_kind:?}: {outcome:?}");
+        }
     }
 }

@@ -83,6 +83,19 @@ fn the_search_for_all_pairs_and_products_stay_below_the_limit() {
     assert_eq!((s.count, s.status), (whole.count, whole.status));
     assert!(s.values.iter().zip(&whole.values).all(|(x, y)| x.to_bits() == y.to_bits()));
 
+    // Starts that end without a pair are listed, too: here all do.
+    let limit = 400 << 10;
+    let c = limited(1, limit);
+    let o = AllOptions { starts: 12_000, max_starts: 12_000, ..AllOptions::default() };
+    assert!(find_as::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries(1)), &o, 20).count > 0);
+    let o = AllOptions { max_iterations: 1, ..o };
+    let a = symmetric::<f64>(&c, 4, 3, &entries(1));
+    let mut count = dense::<i32>(&c, &[1]);
+    let mut results = Results { count: Some(&mut count), ..Results::default() };
+    let used = c.host_budget().used();
+    refused(all(&c, None, &a, &o, &mut results, None, None, &Progress::none()), limit);
+    assert_eq!(c.host_budget().used(), used, "a refused call gives all back");
+
     let limit = 16 << 10;
     let c = limited(2, limit);
     let a = symmetric::<f64>(&c, 4, 3, &entries(1));
