@@ -106,6 +106,13 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         Ok(false)
     }
 
+    /// Means of the columns, known before the first pass: real parts, then imaginary parts of complex data. They are
+    /// subtracted from the entries before each product, or from sums in double precision. Returns false if the backend can
+    /// only correct products that are rounded already; then nothing is subtracted.
+    fn set_means(&mut self, _: &[f64]) -> Result<bool> {
+        Ok(false)
+    }
+
     /// P = A W. One pass.
     fn pass_multiply(&mut self, w: &Self::Matrix, p: &mut Self::Tall) -> Result<()>;
 

@@ -25,8 +25,13 @@ pub enum Goal {
     Symmetric,
     /// Products with given matrices of so many columns, and their errors.
     Products(usize),
-    /// One product with a matrix of so many columns, and the same row added to all of its rows.
-    Map(usize),
+    /// One product of rows with a matrix.
+    Map {
+        /// Columns of the matrix.
+        width: usize,
+        /// Whether known means are subtracted from the rows before; else the same row is added to all results.
+        is_centred: bool,
+    },
 }
 
 /// A problem that is set up.
@@ -264,7 +269,7 @@ impl Plan {
                 };
             }
             Goal::Basis(_) => self.method = Method::Range,
-            Goal::Products(_) | Goal::Map(_) => self.method = Method::Direct,
+            Goal::Products(_) | Goal::Map { .. } => self.method = Method::Direct,
             Goal::Decompose if options.tolerance > 0.0 => {
                 self.method = Method::Range;
                 "asked for by its tolerance: blocks of the range form".clone_into(&mut self.reason);
@@ -330,7 +335,7 @@ impl Plan {
         let is_fixed = match goal {
             Goal::Decompose => options.tolerance == 0.0,
             Goal::Symmetric => true,
-            Goal::Basis(_) | Goal::Products(_) | Goal::Map(_) => false,
+            Goal::Basis(_) | Goal::Products(_) | Goal::Map { .. } => false,
         };
         // Means and deviations of columns take a pass of their own before all others.
         let moments = usize::from(self.setting.center == Center::Columns || self.setting.scale);
@@ -406,7 +411,7 @@ impl Plan {
         let probes = Size(if is_probed { options.probes } else { 0 });
         let times = |factor: usize, size: Size| Size(factor) * size;
         let (tall, small) = match (goal, self.method) {
-            (Goal::Products(width) | Goal::Map(width), _) => (times(3, Size(width)), n * times(3, Size(width))),
+            (Goal::Products(width) | Goal::Map { width, .. }, _) => (times(3, Size(width)), n * times(3, Size(width))),
             (Goal::Decompose, _) if options.tolerance > 0.0 => {
                 let basis = times(2, k + block);
                 (basis, n * basis + times(4, k * k))
@@ -454,7 +459,7 @@ fn refused(method: Method, goal: &str, needed: &str) -> Error {
 
 fn wanted_rank(options: &Options, least: usize, goal: Goal) -> Result<usize> {
     match goal {
-        Goal::Products(width) | Goal::Map(width) => return Ok(width),
+        Goal::Products(width) | Goal::Map { width, .. } => return Ok(width),
         Goal::Basis(width) if width > least => {
             return Err(Error::invalid("q", format!("has {width} columns, more than min(m, n) = {least}")));
         }
@@ -487,13 +492,13 @@ fn sketch_width(
     goal: Goal,
 ) -> Result<usize> {
     let width = match goal {
-        Goal::Basis(width) | Goal::Products(width) | Goal::Map(width) => width,
+        Goal::Basis(width) | Goal::Products(width) | Goal::Map { width, .. } => width,
         _ if options.tolerance > 0.0 => options.block_columns,
         _ => rank.saturating_add(options.oversampling_for(rank)),
     }
     .min(least);
     let Some(given) = given else { return Ok(width) };
-    if matches!(goal, Goal::Products(_) | Goal::Map(_)) {
+    if matches!(goal, Goal::Products(_) | Goal::Map { .. }) {
         return Ok(width);
     }
     if options.tolerance > 0.0 || matches!(options.method, Method::Brsvd | Method::Merge | Method::Direct) {

@@ -15,8 +15,89 @@ use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 
-/// `(adjoint, x, y)`: y = A x, or A^H x.
-pub type Apply<'f, T> = dyn FnMut(bool, &CpuMatrix<T>, &mut CpuMatrix<T>) -> Result<()> + 'f;
+/// What a product loses to the means: entry (i, j) loses shape_i sums_j. An empty shape is all ones.
+pub struct Correction<'c> {
+    shape: &'c [Complex<f64>],
+    /// Whether the shape's conjugate counts.
+    conjugate: bool,
+    sums: Vec<Complex<f64>>,
+}
+
+/// `(adjoint, x, y, correction)`: y = A x, or A^H x, less the correction.
+pub type Apply<'f, T> = dyn FnMut(bool, &CpuMatrix<T>, &mut CpuMatrix<T>, Option<&Correction<'_>>) -> Result<()> + 'f;
+
+impl<'c> Correction<'c> {
+    /// Sums of the columns of `from`, counted by `weights` (all ones where they are empty).
+    fn new<T: Scalar>(
+        context: &Context,
+        from: &CpuMatrix<T>,
+        weights: &[Complex<f64>],
+        shape: &'c [Complex<f64>],
+        conjugate: bool,
+    ) -> Result<Self> {
+        let mut sums = crate::alloc::filled("sums of columns", from.cols(), Complex::default())?;
+        let (rows, source) = (from.rows(), from.slice()?);
+        let turned = |w: &Complex<f64>| if conjugate { w.conj() } else { *w };
+        if rows > 0 {
+            context.pool().run(|| {
+                sums.par_iter_mut().zip(source.par_chunks_exact(rows)).for_each(|(sum, from)| {
+                    *sum = match weights {
+                        [] => from.iter().map(|x| wide(*x)).sum(),
+                        _ => from.iter().zip(weights).map(|(x, w)| wide(*x) * turned(w)).sum(),
+                    };
+                });
+            });
+        }
+        Ok(Self { shape, conjugate, sums })
+    }
+
+    /// That of P = A W, where W has its gains.
+    pub fn of_product<T: Scalar>(
+        context: &Context,
+        transform: &'c Transform,
+        w: &CpuMatrix<T>,
+    ) -> Result<Option<Self>> {
+        let (means, row_means) = (&transform.means[..], &transform.row_means[..]);
+        match (means, row_means) {
+            ([], []) => Ok(None),
+            (_, []) => Self::new(context, w, means, &[], false).map(Some),
+            _ => Self::new(context, w, &[], row_means, false).map(Some),
+        }
+    }
+
+    /// That of A^H P, before the gains.
+    fn of_adjoint<T: Scalar>(context: &Context, transform: &'c Transform, p: &CpuMatrix<T>) -> Result<Option<Self>> {
+        let (means, row_means) = (&transform.means[..], &transform.row_means[..]);
+        match (means, row_means) {
+            ([], []) => Ok(None),
+            (_, []) => Self::new(context, p, &[], means, true).map(Some),
+            _ => Self::new(context, p, row_means, &[], true).map(Some),
+        }
+    }
+
+    /// What entry (i, j) loses.
+    pub fn at(&self, i: usize, j: usize) -> Complex<f64> {
+        match self.shape.get(i) {
+            None => self.sums[j],
+            Some(shape) => self.sums[j] * if self.conjugate { shape.conj() } else { *shape },
+        }
+    }
+
+    /// Takes it out of a product that is there.
+    pub fn subtract<T: Scalar>(&self, context: &Context, y: &mut CpuMatrix<T>) -> Result<()> {
+        let rows = y.rows();
+        if rows == 0 {
+            return Ok(());
+        }
+        let target = y.slice_mut()?;
+        context.pool().run(|| {
+            target.par_chunks_exact_mut(rows).enumerate().for_each(|(j, column)| {
+                column.iter_mut().enumerate().for_each(|(i, x)| *x = narrow(wide(*x) - self.at(i, j)));
+            });
+        });
+        Ok(())
+    }
+}
 
 fn wide<T: Scalar>(x: T) -> Complex<f64> {
     Complex::new(x.re(), x.im())
@@ -43,72 +124,6 @@ pub fn gain_rows<T: Scalar>(context: &Context, transform: &Transform, m: &mut Cp
     Ok(())
 }
 
-/// `to` -= (from's row-wise sums with `weights`) times `shape`, column by column: c_j = sum_i weights_i from_ij, then
-/// to_ij -= shape_i c_j. Empty weights or an empty shape are all ones.
-fn subtract<T: Scalar>(
-    context: &Context,
-    from: &CpuMatrix<T>,
-    weights: &[Complex<f64>],
-    shape: &[Complex<f64>],
-    to: &mut CpuMatrix<T>,
-) -> Result<()> {
-    let (source_rows, rows) = (from.rows(), to.rows());
-    if source_rows == 0 || rows == 0 {
-        return Ok(());
-    }
-    let (source, target) = (from.slice()?, to.slice_mut()?);
-    context.pool().run(|| {
-        target.par_chunks_exact_mut(rows).zip(source.par_chunks_exact(source_rows)).for_each(|(to, from)| {
-            let sum: Complex<f64> = match weights {
-                [] => from.iter().map(|x| wide(*x)).sum(),
-                _ => from.iter().zip(weights).map(|(x, w)| wide(*x) * w).sum(),
-            };
-            match shape {
-                [] => to.iter_mut().for_each(|x| *x = narrow(wide(*x) - sum)),
-                _ => to.iter_mut().zip(shape).for_each(|(x, s)| *x = narrow(wide(*x) - s * sum)),
-            }
-        });
-    });
-    Ok(())
-}
-
-/// Takes the means out of P = A W, where W has its gains.
-pub fn center_product<T: Scalar>(
-    context: &Context,
-    transform: &Transform,
-    w: &CpuMatrix<T>,
-    p: &mut CpuMatrix<T>,
-) -> Result<()> {
-    if !transform.means.is_empty() {
-        subtract(context, w, &transform.means, &[], p)?;
-    }
-    if !transform.row_means.is_empty() {
-        subtract(context, w, &[], &transform.row_means, p)?;
-    }
-    Ok(())
-}
-
-/// Takes the means out of T = A^H P, and multiplies by the gains.
-pub fn center_adjoint<T: Scalar>(
-    context: &Context,
-    transform: &Transform,
-    p: &CpuMatrix<T>,
-    t: &mut CpuMatrix<T>,
-) -> Result<()> {
-    let conjugates = |values: &[Complex<f64>]| -> Result<Vec<Complex<f64>>> {
-        let mut all = crate::alloc::with_capacity("means", values.len())?;
-        all.extend(values.iter().map(Complex::conj));
-        Ok(all)
-    };
-    if !transform.means.is_empty() {
-        subtract(context, p, &[], &conjugates(&transform.means)?, t)?;
-    }
-    if !transform.row_means.is_empty() {
-        subtract(context, p, &conjugates(&transform.row_means)?, &[], t)?;
-    }
-    gain_rows(context, transform, t)
-}
-
 /// P = A' W.
 fn forward<T: Scalar>(
     context: &Context,
@@ -117,17 +132,31 @@ fn forward<T: Scalar>(
     w: &CpuMatrix<T>,
     p: &mut CpuMatrix<T>,
 ) -> Result<()> {
-    if transform.is_nothing() {
-        return apply(false, w, p);
+    if transform.gains.is_empty() {
+        let correction = Correction::of_product(context, transform, w)?;
+        return apply(false, w, p, correction.as_ref());
     }
     let mut gained = CpuMatrix::zeros("scaled factor", w.rows(), w.cols(), context.host_budget())?;
     gained.slice_mut()?.copy_from_slice(w.slice()?);
     gain_rows(context, transform, &mut gained)?;
-    apply(false, &gained, p)?;
-    center_product(context, transform, &gained, p)
+    let correction = Correction::of_product(context, transform, &gained)?;
+    apply(false, &gained, p, correction.as_ref())
 }
 
-/// The products of `work` by `apply(adjoint, x, y)`, which sets y to A x or A^H x, and corrections for the transform.
+/// T = A'^H P.
+fn backward<T: Scalar>(
+    context: &Context,
+    transform: &Transform,
+    apply: &mut Apply<'_, T>,
+    p: &CpuMatrix<T>,
+    t: &mut CpuMatrix<T>,
+) -> Result<()> {
+    let correction = Correction::of_adjoint(context, transform, p)?;
+    apply(true, p, t, correction.as_ref())?;
+    gain_rows(context, transform, t)
+}
+
+/// The products of `work` by `apply`, with corrections for the transform.
 pub fn pass<T: Scalar>(
     context: &Arc<Context>,
     (m, n): (usize, usize),
@@ -158,8 +187,7 @@ pub fn pass<T: Scalar>(
             }
             let mut p = CpuMatrix::zeros("columns of the data", m, count, budget)?;
             forward(context, transform, apply, &w, &mut p)?;
-            apply(true, &p, &mut w)?;
-            center_adjoint(context, transform, &p, &mut w)?;
+            backward(context, transform, apply, &p, &mut w)?;
             g.slice_mut()?[first * n..(first + count) * n].copy_from_slice(w.slice()?);
         }
     }
@@ -179,6 +207,5 @@ pub fn pass<T: Scalar>(
             &drawn
         }
     };
-    apply(true, left, t)?;
-    center_adjoint(context, transform, left, t)
+    backward(context, transform, apply, left, t)
 }

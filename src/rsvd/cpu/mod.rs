@@ -33,7 +33,7 @@ use crate::dense::{Algebra, Op, Step, Svd};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::progress::Progress;
-use crate::scalar::Scalar;
+use crate::scalar::{Complex, Scalar};
 use crate::shape::to_u64;
 use panel::Transform;
 use pass::Work;
@@ -336,6 +336,22 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
         let mut ones = self.zeros_of("ones", self.problem.rows, 1)?;
         ones.slice_mut()?.fill(T::from_parts(1.0, 0.0));
         Ok(ones)
+    }
+
+    fn set_means(&mut self, means: &[f64]) -> Result<bool> {
+        let columns = self.problem.columns;
+        if means.len() != columns * if T::IS_COMPLEX { 2 } else { 1 } || self.transform.is_some() {
+            return Err(mismatch("means of columns", &[(means.len(), columns)]));
+        }
+        if matches!(self.problem.data, Data::Dense { .. } | Data::Streamed { .. }) {
+            let bytes = moments_bytes(&self.setting, columns);
+            self.moments = Some(self.context.host_budget().charge_host("means of columns", bytes)?);
+        }
+        let mut known = crate::alloc::with_capacity("means of columns", columns)?;
+        let imaginary = |j: usize| means.get(columns + j).copied().unwrap_or(0.0);
+        known.extend((0..columns).map(|j| Complex::new(means[j], imaginary(j))));
+        self.transform = Some(Transform { means: known, ..Transform::default() });
+        Ok(true)
     }
 
     fn pass_multiply(&mut self, w: &CpuMatrix<T>, p: &mut CpuMatrix<T>) -> Result<()> {

@@ -41,16 +41,20 @@ impl<T: Scalar> CpuOps<'_, T> {
     /// The products of `work`.
     pub(super) fn operator_pass(&mut self, work: Work<'_, T>) -> Result<()> {
         if self.statistics.is_none() {
+            let known = self.transform.take();
             self.survey_operator()?;
+            self.transform = known.or(self.transform.take());
         }
         let sizes = (self.problem.rows, self.problem.columns);
         let (progress, step) = (self.progress, self.step);
         let Data::Operator(operator) = &mut self.problem.data else {
             return Err(Error::Internal("an operator pass over other data".into()));
         };
-        implicit::pass(self.context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y| {
+        let context = self.context;
+        implicit::pass(context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y, correction| {
             progress.repeat(step)?;
-            apply(*operator, adjoint, x, y)
+            apply(*operator, adjoint, x, y)?;
+            correction.map_or(Ok(()), |correction| correction.subtract(context, y))
         })
     }
 
@@ -93,7 +97,9 @@ impl<T: Scalar> CpuOps<'_, T> {
         let mut p = CpuMatrix::<T>::zeros("products with probes", m, PROBES, budget)?;
         implicit::gain_rows(self.context, &transform, &mut w)?;
         apply(*operator, false, &w, &mut p)?;
-        implicit::center_product(self.context, &transform, &w, &mut p)?;
+        if let Some(correction) = implicit::Correction::of_product(self.context, &transform, &w)? {
+            correction.subtract(self.context, &mut p)?;
+        }
         // Both parts of a complex probe are standard normal.
         let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
         let squares = self.algebra.norm2(&p)? / (variance * PROBES as f64);

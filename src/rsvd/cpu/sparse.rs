@@ -2,6 +2,7 @@
 
 use faer::MatMut;
 
+use super::implicit::Correction;
 use super::panel::{Findings, Transform};
 use super::pass::Work;
 use super::survey::{Moments, Survey};
@@ -129,12 +130,14 @@ impl<T: Scalar> Columns<T> {
 /// Pieces of rows of a product between two calls of the caller's progress function.
 const STRIPE: usize = 256;
 
-/// C = S B, where `row(i)` yields the entries of row i of S: a sum of rows of B in the order of the entries.
+/// C = S B, where `row(i)` yields the entries of row i of S: a sum of rows of B in the order of the entries. Where there is
+/// a correction, it begins the sum, in double precision: means that dwarf the spread cancel before anything is rounded.
 fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     context: &Context,
     row: impl Fn(usize) -> I + Sync,
     b: &CpuMatrix<T>,
     c: &mut CpuMatrix<T>,
+    correction: Option<&Correction<'_>>,
     tick: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
     let (inner, width) = b.shape();
@@ -148,6 +151,21 @@ fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     let chunk = pieces(c.rows(), 256);
     let mut parts = split_rows(c.view_mut()?, chunk).into_iter().enumerate();
     let form = |(piece, mut part): (usize, MatMut<'_, T>)| -> Result<()> {
+        if let Some(correction) = correction {
+            let mut sum = alloc::filled("row of a product", width, T::Wide::default())?;
+            for i in 0..part.nrows() {
+                let at = |j| correction.at(piece * chunk + i, j);
+                sum.iter_mut().enumerate().for_each(|(j, s)| *s = T::Wide::from_parts(-at(j).re, -at(j).im));
+                for (k, value) in row(piece * chunk + i) {
+                    let value = value.widen();
+                    for (s, x) in sum.iter_mut().zip(&rows[k * width..(k + 1) * width]) {
+                        *s += value * x.widen();
+                    }
+                }
+                sum.iter().enumerate().for_each(|(j, s)| part[(i, j)] = T::narrow(*s));
+            }
+            return Ok(());
+        }
         let mut sum = alloc::filled("row of a product", width, T::default())?;
         for i in 0..part.nrows() {
             sum.fill(T::default());
@@ -183,22 +201,26 @@ impl<T: Scalar> CpuOps<'_, T> {
             self.columns = Some(Columns::new(self.context, rows, csr.cols(), csr.nnz())?);
         }
         if self.statistics.is_none() {
+            let known = self.transform.take();
             self.survey_sparse(rows)?;
+            self.transform = known.or(self.transform.take());
         }
         let columns = self.columns.take();
         let context = self.context;
         let sizes = (self.problem.rows, self.problem.columns);
         let (progress, step) = (self.progress, self.step);
         let tick = || progress.repeat(step);
-        let outcome = implicit::pass(context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y| {
-            if adjoint {
-                let columns =
-                    columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
-                product(context, |j| columns.column(j).iter().map(|(i, x)| (*i, x.conjugate())), x, y, &tick)
-            } else {
-                product(context, |i| rows.row(i), x, y, &tick)
-            }
-        });
+        let outcome =
+            implicit::pass(context, sizes, self.transform.as_ref(), work, &mut |adjoint, x, y, correction| {
+                if adjoint {
+                    let columns =
+                        columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
+                    let column = |j: usize| columns.column(j).iter().map(|(i, x)| (*i, x.conjugate()));
+                    product(context, column, x, y, correction, &tick)
+                } else {
+                    product(context, |i| rows.row(i), x, y, correction, &tick)
+                }
+            });
         self.columns = columns;
         outcome
     }

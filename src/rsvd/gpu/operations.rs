@@ -145,6 +145,10 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
         Ok(true)
     }
 
+    fn set_means(&mut self, means: &[f64]) -> Result<bool> {
+        self.know_means(means)
+    }
+
     fn pass_multiply(&mut self, w: &GpuMatrix<T>, p: &mut Tall<T>) -> Result<()> {
         self.multiply_pass(w, p)
     }

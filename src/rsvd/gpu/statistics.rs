@@ -82,6 +82,26 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
+    /// Takes the means of the columns as given: see [`crate::rsvd::ops::RsvdOps::set_means`].
+    pub(super) fn know_means(&mut self, means: &[f64]) -> Result<bool> {
+        let columns = self.columns;
+        if means.len() != columns * if T::IS_COMPLEX { 2 } else { 1 } || self.columns_known.is_some() {
+            return Err(Error::Internal(format!("{} means of {columns} columns", means.len())));
+        }
+        let imaginary = |j: usize| means.get(columns + j).copied().unwrap_or(0.0);
+        if matches!(self.matrix, Matrix::Implicit(_)) {
+            return Ok(false);
+        }
+        let mut records = crate::alloc::with_capacity("means of the columns", columns * RECORD)?;
+        (0..columns).for_each(|j| records.extend([means[j], imaginary(j), 1.0]));
+        for part in &mut self.parts {
+            part.feed.recipe.set_records(&part.site, &records)?;
+        }
+        let known = crate::alloc::copied("means of the columns", means)?;
+        self.columns_known = Some((known, Vec::new()));
+        Ok(true)
+    }
+
     /// Adds up what a pass moved; after the first one, what it found.
     pub(super) fn count(&mut self, turn: Turn, moved: Vec<Moved>) -> Result<()> {
         self.traffic.passes += 1;

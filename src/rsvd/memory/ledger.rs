@@ -139,7 +139,7 @@ impl<T: Scalar> Ledger<T> {
 
     fn implicit_pass(&self, w: usize, kept: bool, left: usize, drawn: bool, gram: bool) -> Result<()> {
         let (m, n) = (self.shape.rows, self.shape.columns);
-        let is_plain = !self.shape.is_centered && self.course == Course::Regular;
+        let is_plain = !self.shape.is_scaled && self.course == Course::Regular;
         let is_sparse = matches!(self.shape.entries, Entries::Sparse(_));
         let rows = |inner: usize, width: usize| if is_sparse { (inner, width) } else { (0, 0) };
         let forward = |width: usize| -> Result<()> {
@@ -340,6 +340,10 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
 
     fn tall_ones(&mut self, _: &Arc<Context>) -> Result<Blank> {
         self.blank("ones", self.shape.rows, 1)
+    }
+
+    fn set_means(&mut self, _: &[f64]) -> Result<bool> {
+        Ok(true)
     }
 
     fn pass_multiply(&mut self, w: &Blank, _: &mut Blank) -> Result<()> {

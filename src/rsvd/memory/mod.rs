@@ -57,6 +57,8 @@ struct Shape {
     is_direct: bool,
     /// Whether anything is subtracted or scaled.
     is_centered: bool,
+    /// Whether columns are scaled.
+    is_scaled: bool,
     /// Bytes of the means and deviations of columns.
     moments: usize,
     block_rows: usize,
@@ -122,6 +124,7 @@ impl<'a> Planned<'a> {
             entries,
             is_direct: !is_centered && matrix.dtype() == plan.dtype,
             is_centered,
+            is_scaled: setting.scale,
             moments: cpu::moments_bytes(setting, plan.columns),
             block_rows: cut.0,
             panel_rows: cut.1,
@@ -197,7 +200,7 @@ impl<'a> Planned<'a> {
             Goal::Decompose => "a decomposition in the smallest blocks",
             Goal::Basis(_) => "a basis of the range in the smallest blocks",
             Goal::Symmetric => "eigenpairs in the smallest blocks",
-            Goal::Products(_) | Goal::Map(_) => "products with the matrix in the smallest blocks",
+            Goal::Products(_) | Goal::Map { .. } => "products with the matrix in the smallest blocks",
         };
         let budget = self.context.host_budget();
         Error::OutOfMemory { what, bytes: most.saturating_add(budget.used()), limit: budget.limit() }

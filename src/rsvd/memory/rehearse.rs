@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::rsvd::algorithm::{self, Factors, FactorsOf, Phase, Run, estimate, find, rehearse_adaptive};
 use crate::rsvd::calls::{decompose_task, error_of, symmetric_task, task_of};
 use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::pca::map_means_bytes;
 use crate::rsvd::plan::Goal;
 use crate::scalar::Scalar;
 
@@ -19,7 +20,7 @@ pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shap
     let task = match goal {
         Goal::Decompose => decompose_task(options, plan, wanted.u, wanted.v),
         Goal::Symmetric => symmetric_task(options, plan),
-        Goal::Basis(_) | Goal::Products(_) | Goal::Map(_) => task_of(options, plan),
+        Goal::Basis(_) | Goal::Products(_) | Goal::Map { .. } => task_of(options, plan),
     };
     let mut run = Run::new(&mut ledger, &task, context, 0);
     (run.given, run.saves_state) = (given, options.restart_path.is_some());
@@ -34,7 +35,7 @@ pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shap
         }
         Goal::Basis(_) => drop(find::columns(&mut run, true)?),
         Goal::Products(width) => products(&mut run, width)?,
-        Goal::Map(width) => map(&mut run, width)?,
+        Goal::Map { width, is_centred } => map(&mut run, width, is_centred)?,
     }
     Ok(ledger.peak())
 }
@@ -83,13 +84,17 @@ fn symmetric<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>) -> Result<()> {
     Ok(())
 }
 
-/// A W plus the same offset in each row.
-fn map<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, width: usize) -> Result<()> {
+/// A W of centred rows, or plus the same offset in each row.
+fn map<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, width: usize, is_centred: bool) -> Result<()> {
     let count = crate::shape::product("weights", run.ops.columns(), width)?;
     let _weights = run.ops.charge(run.context, "weights", count.saturating_mul(run.ops.element_bytes()))?;
     let w = run.ops.zeros("weights", run.ops.columns(), width)?;
+    let _means = run.ops.charge(run.context, "means of columns", map_means_bytes(run.ops.columns(), is_centred))?;
     let mut p = run.ops.tall("products", width)?;
     run.ops.pass_multiply(&w, &mut p)?;
+    if is_centred {
+        return Ok(());
+    }
     let ones = run.ops.tall_ones(run.context)?;
     let offset = run.ops.zeros("offsets", 1, width)?;
     run.ops.tall_multiply(1.0, &ones, &offset, 1.0, &mut p)

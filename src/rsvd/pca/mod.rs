@@ -4,6 +4,8 @@
 mod fit;
 mod transform;
 
+pub(in crate::rsvd) use transform::map_means_bytes;
+
 use std::sync::Arc;
 
 use super::options::Options;

@@ -5,15 +5,16 @@ use std::time::Instant;
 
 use super::Pca;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Storage};
 use crate::progress::ProgressFn;
 use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task};
 use crate::rsvd::calls::{Call, task_of};
 use crate::rsvd::info::Info;
 use crate::rsvd::memory::Wanted;
 use crate::rsvd::ops::RsvdOps;
+use crate::rsvd::options::Centering;
 use crate::rsvd::plan::{Goal, Plan, Request};
-use crate::scalar::{Element, Scalar, with_scalar};
+use crate::scalar::{Complex, Element, Scalar, with_scalar};
 use crate::stream::Stream;
 
 impl Pca {
@@ -40,23 +41,18 @@ impl Pca {
         with_scalar!(dtype, "dtype", T => {
             let components = host_elements::<T>(&self.components)?;
             let mut w = crate::alloc::filled("weights", features * rank, T::default())?;
-            let mut offset = crate::alloc::filled("offsets", rank, T::default())?;
             for j in 0..rank {
                 let stretch = self.stretch(j);
                 let stretch = if stretch > 0.0 { 1.0 / stretch } else { 0.0 };
-                let (mut re, mut im) = (0.0, 0.0);
                 for i in 0..features {
                     let c = components[j * features + i];
                     let factor = stretch / self.scale_of(i);
-                    let (a, b) = (c.re() * factor, c.im() * factor);
-                    w[j * features + i] = T::from_parts(a, b);
-                    let mean = self.mean_parts(i);
-                    re += mean.0 * a - mean.1 * b;
-                    im += mean.0 * b + mean.1 * a;
+                    w[j * features + i] = T::from_parts(c.re() * factor, c.im() * factor);
                 }
-                offset[j] = T::from_parts(-re, -im);
             }
-            self.affine::<T>(stream, x, Affine { w, rows: features, offset, target: scores, by_columns }, report)
+            let shift = if self.means.is_empty() { Shift::None } else { Shift::Before(&self.means) };
+            let map = Affine { w, rows: features, width: rank, shift, target: scores, by_columns };
+            self.affine::<T>(stream, x, map, report)
         })
     }
 
@@ -92,7 +88,9 @@ impl Pca {
                 }
                 offset[i] = self.mean_of(i);
             }
-            self.affine::<T>(stream, scores, Affine { w, rows: rank, offset, target: x, by_columns }, report)
+            let shift = if self.means.is_empty() { Shift::None } else { Shift::After(offset) };
+            let map = Affine { w, rows: rank, width: features, shift, target: x, by_columns };
+            self.affine::<T>(stream, scores, map, report)
         })
     }
 
@@ -104,11 +102,17 @@ impl Pca {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
         let start = Instant::now();
+        let is_centred = matches!(map.shift, Shift::Before(_));
+        let mut options = self.session.options().clone();
+        // Entries are centred; products of other data are corrected, and their own means not looked for.
+        if is_centred && matches!(a.storage(), Storage::Dense { .. } | Storage::Streamed(_)) {
+            options.center = if map.by_columns { Centering::Rows } else { Centering::Columns };
+        }
         let request = Request {
-            options: self.session.options(),
+            options: &options,
             contexts: self.session.contexts(),
             matrix: a,
-            goal: Goal::Map(map.offset.len()),
+            goal: Goal::Map { width: map.width, is_centred },
             given: None,
             transposed: Some(map.by_columns),
             wanted: Wanted::ALL,
@@ -132,13 +136,44 @@ fn host_elements<T: Element>(matrix: &Matrix) -> Result<&[T]> {
     matrix.dense("components")?.memory.host("components")?.as_slice::<T>()
 }
 
-/// A W plus the same offset in each row, for rows that are samples.
+/// What makes a product affine.
+enum Shift<'a, T> {
+    None,
+    /// Means that rows lose before they are multiplied: in single precision the product of a row that is far from the
+    /// origin would have lost the digits that matter.
+    Before(&'a [f64]),
+    /// What is added to each row of the product.
+    After(Vec<T>),
+}
+
+/// A product with weights, and a shift, for rows that are samples.
 struct Affine<'a, T> {
     w: Vec<T>,
     rows: usize,
-    offset: Vec<T>,
+    width: usize,
+    shift: Shift<'a, T>,
     target: &'a mut Matrix,
     by_columns: bool,
+}
+
+impl<T: Scalar> Affine<'_, T> {
+    /// What rows lose to the means, as it shows in their products: of the weights as they are rounded.
+    fn lost(&self, means: &[f64]) -> Result<Vec<T>> {
+        let mut lost = crate::alloc::filled("offsets", self.width, T::default())?;
+        for (to, w) in lost.iter_mut().zip(self.w.chunks_exact(self.rows.max(1))) {
+            let imaginary = |i: usize| means.get(self.rows + i).copied().unwrap_or(0.0);
+            let sum: Complex<f64> = (w.iter().enumerate())
+                .map(|(i, w)| Complex::new(means[i], imaginary(i)) * Complex::new(w.re(), w.im()))
+                .sum();
+            *to = T::from_parts(-sum.re, -sum.im);
+        }
+        Ok(lost)
+    }
+}
+
+/// Bytes of the means of a [`Shift::Before`].
+pub(in crate::rsvd) fn map_means_bytes(columns: usize, is_centred: bool) -> usize {
+    if is_centred { columns.saturating_mul(size_of::<Complex<f64>>()) } else { 0 }
 }
 
 /// The same as a call.
@@ -150,7 +185,7 @@ struct Mapped<'a, T> {
 impl<T: Scalar> Call<T> for Mapped<'_, T> {
     fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, _: &mut Option<f64>) -> Result<Outcome> {
         let map = &mut self.map;
-        let width = map.offset.len();
+        let width = map.width;
         let context = Arc::clone(map.target.context());
         let mut run = Run::new(ops, &self.task, &context, 1);
         run.factor = factor;
@@ -158,13 +193,27 @@ impl<T: Scalar> Call<T> for Mapped<'_, T> {
         let bytes = map.w.len().saturating_mul(size_of::<T>());
         let _charge = run.ops.charge(&context, "weights", bytes)?;
         let w = run.ops.upload("weights", map.rows, width, &map.w, map.rows)?;
+        let is_centred = matches!(map.shift, Shift::Before(_));
+        let _means = run.ops.charge(&context, "means of columns", map_means_bytes(map.rows, is_centred))?;
+        let lost;
+        let offset = match &map.shift {
+            Shift::None => None,
+            Shift::After(offset) => Some(offset),
+            Shift::Before(means) if run.ops.set_means(means)? => None,
+            Shift::Before(means) => {
+                lost = map.lost(means)?;
+                Some(&lost)
+            }
+        };
         let mut p = run.ops.tall("products", width)?;
         run.ops.pass_multiply(&w, &mut p)?;
         // A product needs no squares: the range of the entries does not matter here.
         run.ops.checkpoint(1, 1, 0.0)?;
-        let ones = run.ops.tall_ones(&context)?;
-        let offset = run.ops.upload("offsets", 1, width, &map.offset, 1)?;
-        run.ops.tall_multiply(1.0, &ones, &offset, 1.0, &mut p)?;
+        if let Some(offset) = offset {
+            let ones = run.ops.tall_ones(&context)?;
+            let offset = run.ops.upload("offsets", 1, width, offset, 1)?;
+            run.ops.tall_multiply(1.0, &ones, &offset, 1.0, &mut p)?;
+        }
         run.ops.tall_write(&p, map.target, map.by_columns, map.by_columns)?;
         run.outcome(width, ErrorFigures::none())
     }

@@ -6,6 +6,7 @@ mod components;
 mod edges;
 mod effects;
 mod estimates;
+mod far;
 mod interrupted;
 mod memory;
 mod methods;

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::support::factor;
+use super::support::{Dense, factor};
 use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::matrix::{Csr, CsrParts, IndexType, Matrix};
 use crate::rsvd::Options;
-use crate::scalar::DType;
+use crate::scalar::{DType, Scalar};
 
 fn host<T: crate::scalar::Element>(context: &Arc<Context>, values: &[T]) -> HostMemory {
     let mut memory = HostMemory::allocate("test", size_of_val(values), context.host_budget()).unwrap();
@@ -29,6 +29,22 @@ pub fn csr(context: &Arc<Context>, shape: (usize, usize), offsets: &[i64], colum
     };
     let csr = Csr::new(parts, shape.0, shape.1, values.len(), 0).unwrap();
     Matrix::from_csr(context, DType::F64, csr, true)
+}
+
+/// A dense matrix with all its entries stored as a sparse one.
+pub fn csr_of<T: Scalar>(context: &Arc<Context>, a: &Dense<T>) -> Matrix {
+    let offsets: Vec<i64> = (0..=a.rows).map(|i| (i * a.columns) as i64).collect();
+    let places: Vec<i32> = (0..a.rows).flat_map(|_| 0..a.columns as i32).collect();
+    let values: Vec<T> = (0..a.rows).flat_map(|i| (0..a.columns).map(move |j| a.at(i, j))).collect();
+    let parts = CsrParts {
+        row_ptr: host(context, &offsets),
+        row_ptr_type: IndexType::I64,
+        col_idx: host(context, &places),
+        col_idx_type: IndexType::I32,
+        values: Some(crate::backend::memory::Memory::Host(host(context, &values))),
+    };
+    let csr = Csr::new(parts, a.rows, a.columns, values.len(), 0).unwrap();
+    Matrix::from_csr(context, T::DTYPE, csr, true)
 }
 
 /// A diagonal matrix, kept sparse.
