@@ -64,7 +64,13 @@ def fixed_rank(rng: np.random.Generator, bench: Bench) -> None:
     orthonormal(Vt.conj().T, 1e4 * eps, f"{label}: V")
     require((np.diff(s) <= 1e3 * eps * max(s.max(initial=0), 0)).all() and (s >= 0).all(), f"{label}: values {s}")
     exact = np.linalg.svd(a.astype(np.complex128), compute_uv=False)
-    require((s <= exact[:k] + 2e3 * eps * (exact[0] + 1e-300)).all(), f"{label}: values {s} beyond LAPACK's {exact[:k]}")
+    slack = 2e3 * eps * (exact[0] + 1e-300)
+    if options.get("method") == "one_pass" and k + 10 < r:
+        # Not the values of a projection of A: the factors are off by what the sketch misses. The mean square of that is at
+        # most 2 (1 + k / 9) times that of the best approximation (Tropp, Yurtsever, Udell and Cevher, SIMAX 38, 2017,
+        # theorem 4.3); 30 times the root of it is exceeded less than once in 900 cases.
+        slack += 30 * np.sqrt(2 * (1 + k / 9)) * np.linalg.norm(exact[k:])
+    require((s <= exact[:k] + slack).all(), f"{label}: values {s} beyond LAPACK's {exact[:k]}")
     if k == r:
         error = np.linalg.norm(a - (U * s) @ Vt)
         require(error <= 1e4 * eps * np.linalg.norm(a) + 1e-300, f"{label}: full rank, error {error:.2e}")

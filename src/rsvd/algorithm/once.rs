@@ -1,5 +1,6 @@
 //! Data that are seen once (Tropp, Yurtsever, Udell and Cevher, SIMAX 38, 2017): the range from one sketch, the factors
-//! along it from another. Much less accurate than two passes.
+//! along it from another. Much less accurate than two passes: X is Q^H A and an error of the size of what Q misses, so that
+//! values may be larger than those of A, which Q^H A has none of.
 
 use super::{FactorsOf, Run, finish};
 use crate::dense::sketch::Sketch;
@@ -11,8 +12,9 @@ use crate::scalar::Scalar;
 
 /// Q = orth(A Omega), X the least-squares solution of (Psi^H Q) X = Psi^H A, factors of Q X.
 pub fn one_pass<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
-    let (m, n, width) = (run.ops.rows(), run.ops.columns(), run.task.columns);
-    let tests = (2 * width + 1).min(m);
+    let (n, width) = (run.ops.columns(), run.task.columns);
+    // Also where that is more than there are rows: a square system of random numbers would be badly conditioned.
+    let tests = 2 * width + 1;
     let w = run.omega(width, 0)?;
     let mut p = run.ops.tall("A Omega", width)?;
     let mut z = run.ops.zeros("A^H Psi", n, tests)?;
@@ -28,7 +30,8 @@ pub fn one_pass<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     drop(test);
     let Svd { mut u, s, v } = run.ops.svd(&system)?;
     let least = 10.0 * run.roundoff() * s.first().copied().unwrap_or(0.0);
-    let inverse: Vec<f64> = s.iter().map(|x| if *x > least { 1.0 / x } else { 0.0 }).collect();
+    let invert = |x: &f64| if *x > least { 1.0 / x } else { 0.0 };
+    let inverse = crate::alloc::collected("inverse values", s.iter().map(invert))?;
     run.ops.scale_columns(&mut u, &inverse)?;
     let pseudo_inverse = run.product(&u, Op::Plain, &v, Op::Adjoint)?;
     let mut x = run.product(&z, Op::Plain, &pseudo_inverse, Op::Plain)?;
