@@ -111,6 +111,14 @@ pub fn copied<T: Copy>(what: &'static str, source: &[T]) -> Result<Vec<T>> {
     Ok(v)
 }
 
+/// A list of what an iterator of known length gives.
+#[cfg_attr(feature = "fault-injection", track_caller)]
+pub fn collected<T>(what: &'static str, source: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    let mut v = with_capacity(what, source.len())?;
+    v.extend(source);
+    Ok(v)
+}
+
 /// Appends to a list whose length is not known beforehand.
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn push<T>(what: &'static str, list: &mut Vec<T>, value: T) -> Result<()> {

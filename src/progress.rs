@@ -19,6 +19,8 @@ pub struct Progress<'a> {
     report: Option<&'a ProgressFn<'a>>,
     flag: CancelFlag,
     last: Cell<Option<Instant>>,
+    /// The largest step that was reported: a call that begins anew, with scaled data, does not go back.
+    most: Cell<i64>,
     /// When the caller's function was called between the parts of a step, or the call began.
     repeated: Cell<Instant>,
 }
@@ -52,7 +54,7 @@ impl<'a> Progress<'a> {
     /// Progress of a call that starts now. `epoch` is the context's cancel counter.
     pub fn new(epoch: &Arc<AtomicU64>, report: Option<&'a ProgressFn<'a>>) -> Self {
         let flag = CancelFlag { epochs: vec![(Arc::clone(epoch), epoch.load(Ordering::Relaxed))] };
-        Self { report, flag, last: Cell::new(None), repeated: Cell::new(Instant::now()) }
+        Self { report, flag, last: Cell::new(None), most: Cell::new(0), repeated: Cell::new(Instant::now()) }
     }
 
     /// The same, also cancelled when `epoch` is no longer `start`: an object's own counter, or another context's.
@@ -90,6 +92,7 @@ impl<'a> Progress<'a> {
             return Ok(());
         }
         self.last.set(Some(now));
+        let step = self.forward(step, steps);
         if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
     }
 }
@@ -110,7 +113,17 @@ impl Progress<'_> {
         }
         // Apart from the reports of steps, none of which this is to suppress.
         self.repeated.set(now);
+        let step = self.forward(step, steps);
         if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
+    }
+
+    /// The step to report: none below one that was reported, as far as there are so many, and the last one at the end alone.
+    fn forward(&self, step: i64, steps: i64) -> i64 {
+        if step < steps {
+            self.most.set(self.most.get().max(step));
+            return self.most.get().min(steps - 1);
+        }
+        step
     }
 }
 

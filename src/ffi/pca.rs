@@ -173,7 +173,7 @@ pub unsafe extern "C" fn purlin_pca_properties(pca: *const purlin_pca, info: *mu
 /// The mean of each feature; zeros where it is not subtracted.
 ///
 /// @param pca   the analysis.
-/// @param mean  `features` elements of the type that was computed with, on the host.
+/// @param mean  `features` elements of the type that was computed with, or of the same in double precision, on the host.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (size, type, read-only,
 /// another context), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
 #[must_use]

@@ -54,6 +54,9 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// Between two passes: asks for cancellation and reports progress; `measure` as the caller's function gets it.
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()>;
 
+    /// The number of steps that are expected, for reports between the parts of a pass.
+    fn expect_steps(&mut self, _: i64) {}
+
     /// Bytes of an element.
     fn element_bytes(&self) -> usize {
         size_of::<T>()

@@ -71,10 +71,10 @@ pub(super) fn read_vector(argument: &str, tensor: &Tensor) -> Result<Vec<f64>> {
     };
     if tensor.dtype() == DType::F32 {
         let view = tensor.view::<f32>(argument)?;
-        return Ok((0..length).map(|j| f64::from(view.get(&[j]))).collect());
+        return crate::alloc::collected("vector", (0..length).map(|j| f64::from(view.get(&[j]))));
     }
     let view = tensor.view::<f64>(argument)?;
-    Ok((0..length).map(|j| view.get(&[j])).collect())
+    crate::alloc::collected("vector", (0..length).map(|j| view.get(&[j])))
 }
 
 /// The factors of a matrix without entries: zeros, and columns of the identity.

@@ -98,6 +98,15 @@ fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> R
     }
 }
 
+/// Host memory of results that the library owns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Results {
+    /// Elements of the type that is computed with.
+    pub elements: usize,
+    /// Numbers in double precision.
+    pub numbers: usize,
+}
+
 /// What a plan is made for.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
@@ -115,8 +124,8 @@ pub struct Request<'a> {
     pub transposed: Option<bool>,
     /// The factors that are wanted.
     pub wanted: Wanted,
-    /// Columns of the data's type, as long as the longer side, that the call allocates for its results.
-    pub results: usize,
+    /// What the call allocates for its results beside the run.
+    pub results: Results,
     /// Methods that `AUTO` does not choose, as they do not fit into memory.
     pub excluded: &'a [Method],
 }
@@ -163,10 +172,12 @@ impl Plan {
         }
         let own = self.clone();
         let planned = Planned::new(context, &own, request);
-        let results = to_u64(self.rows.max(self.columns).saturating_mul(request.results))
-            .saturating_mul(to_u64(self.dtype.size()));
+        let Results { elements, numbers } = request.results;
+        let results =
+            elements.saturating_mul(self.dtype.size()).saturating_add(numbers.saturating_mul(size_of::<f64>()));
+        let results = to_u64(results);
         let fit = planned.fit(context.host_budget().available().saturating_sub(results))?;
-        self.host_bytes = planned.expected(&fit, request.wanted)?;
+        self.host_bytes = planned.expected(&fit, request.wanted)?.saturating_add(results);
         fit.apply(&mut self.setting);
         Ok(())
     }

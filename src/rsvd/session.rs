@@ -10,7 +10,7 @@ use super::info::Info;
 use super::memory::Wanted;
 use super::options::{Centering, Method, Options, Right};
 use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
-use super::plan::{Goal, Plan, Request};
+use super::plan::{Goal, Plan, Request, Results};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -116,8 +116,17 @@ impl Rsvd {
         self.check_matrix("a", a)?;
         let given = self.given.as_ref();
         let (options, contexts) = (&self.options, &self.contexts[..]);
-        let request =
-            Request { options, contexts, matrix: a, goal, given, transposed: None, wanted, results: 0, excluded };
+        let request = Request {
+            options,
+            contexts,
+            matrix: a,
+            goal,
+            given,
+            transposed: None,
+            wanted,
+            results: Results::default(),
+            excluded,
+        };
         let plan = Plan::new(request)?;
         if let Some(given) = given.filter(|_| !matches!(goal, Goal::Products(_))) {
             given.expect_dtype("omega", plan.dtype)?;

@@ -165,6 +165,26 @@ def test_models_survive_pickling_and_copies(cpu: purlin.Context, whiten: bool, s
                 leave(closed)  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("offset", [1e4, 1e6])
+def test_transforms_keep_digits_far_from_the_origin(cpu: purlin.Context, tmp_path: Path, offset: float, order: Any) -> None:
+    x = np.asarray(numbers(300, 6) * np.arange(1, 7) + offset * np.arange(1, 7), np.float32, order=order)
+    path = tmp_path / "x.npy"
+    np.save(path, x)
+    double = x.astype(np.float64)
+    with PCA(3, context=cpu) as model:
+        fitted = model.fit_transform(x)
+        exact = (double - double.mean(axis=0)) @ model.components_.T.astype(np.float64)
+        limit = 4e-6 * np.abs(exact).max()
+        sparse = pytest.importorskip("scipy.sparse").csr_matrix(x)
+        for given in (x, np.load(path, mmap_mode="r"), purlin.Matrix.of(path, context=cpu), sparse):
+            np.testing.assert_allclose(model.transform(given), exact, rtol=0, atol=limit)
+        np.testing.assert_allclose(fitted, exact, rtol=0, atol=10 * limit)
+        other = pickle.loads(pickle.dumps(model))
+        for given in (x, sparse):
+            np.testing.assert_allclose(other.transform(given), exact, rtol=0, atol=limit)
+
+
 def test_models_survive_joblib(cpu: purlin.Context, tmp_path: Path) -> None:
     joblib = pytest.importorskip("joblib")
     x = numbers(50, 8) * np.arange(1, 9) + 3

@@ -48,6 +48,7 @@ class PCA:
     n_features_in_: int
     n_samples_: int
     mean_: Array
+    _mean: Array  # `mean_` in double precision
     scale_: Array
     components_: Array
     singular_values_: Array
@@ -170,8 +171,10 @@ class PCA:
             raise ValueError(f"X: has shape {given.shape}, {self.n_features_in_} features are needed")
         stretch = self._stretch()
         inverse = np.divide(1.0, stretch, out=np.zeros_like(stretch), where=stretch > 0)
-        weights = self.components_.conj().T / self.scale_[:, None] * inverse
-        scores = np.asarray(rows @ weights - self.mean_ @ weights, self.components_.dtype)
+        # In double precision: means that dwarf the spread take its digits with them otherwise.
+        weights = self.components_.conj().T.astype(self._mean.dtype) / self.scale_[:, None] * inverse
+        centred = rows @ weights - self._mean @ weights if hasattr(rows, "tocsr") else (rows - self._mean) @ weights
+        scores = np.asarray(centred, self.components_.dtype)
         return scores if self._by_rows else scores.T
 
     def _copied_inverse(self, scores: object) -> Array:
@@ -180,7 +183,7 @@ class PCA:
         rows = given if self._by_rows else given.T
         if rows.ndim != 2 or rows.shape[1] != self.n_components_:
             raise ValueError(f"scores: has shape {given.shape}, {self.n_components_} components are needed")
-        data = (rows * self._stretch()) @ self.components_ * self.scale_ + self.mean_
+        data = (rows * self._stretch()) @ self.components_ * self.scale_ + self._mean
         data = np.asarray(data, self.components_.dtype)
         return data if self._by_rows else data.T
 
@@ -253,6 +256,7 @@ class PCA:
             "total_variance_": raw.total_variance,
             "noise_variance_": raw.noise_variance,
             "mean_": vector(lib.purlin_pca_mean, raw.features, dtype),
+            "_mean": vector(lib.purlin_pca_mean, raw.features, np.dtype(np.result_type(dtype, np.float64))),
             "scale_": vector(lib.purlin_pca_scale, raw.features, real),
             "singular_values_": vector(lib.purlin_pca_singular_values, raw.rank, real),
             "explained_variance_": vector(lib.purlin_pca_explained_variance, raw.rank, real),

@@ -193,7 +193,7 @@ fn combine<T: Scalar, O: RsvdOps<T>>(
         error += s[kept - 1] * s[kept - 1];
         kept -= 1;
     }
-    let s = s[..kept].to_vec();
+    let s = crate::alloc::copied("singular values", &s[..kept])?;
     finish::assemble(run, q, v, s, &all, u)
 }
 

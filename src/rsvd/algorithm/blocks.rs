@@ -57,7 +57,7 @@ fn merged_alone<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, mut merged: O
     let small = run.head(&u, k)?;
     let mut v = run.product(&merged, Op::Plain, &small, Op::Plain)?;
     if run.task.phase == Phase::Right {
-        let turns = finish::turns(&run.ops.column_peaks(&v)?);
+        let turns = finish::turns(&run.ops.column_peaks(&v)?)?;
         finish::turn(run, &mut v, &turns)?;
     }
     Ok(Factors { u: None, s, v: Some(v).filter(|_| run.task.right) })

@@ -51,7 +51,7 @@ pub fn probe<T: Scalar, O: RsvdOps<T>>(
     let mut w = run.ops.zeros("probes", run.ops.columns(), probes)?;
     run.ops.fill(&mut w, &sketch, 0, 0)?;
     let mut p = run.ops.tall("residual", probes)?;
-    run.steps += kind.passes();
+    run.expect(kind.passes());
     residual(run, u, s, v, &w, &mut p)?;
     let norms = run.ops.tall_column_norms(&p)?;
     // Both parts of a complex probe are standard normal, so that its variance is 2.

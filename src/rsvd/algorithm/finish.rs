@@ -48,7 +48,7 @@ pub fn assemble<T: Scalar, O: RsvdOps<T>>(
     if run.task.right || phase == Phase::Right {
         let mut columns = run.product(x, Op::Plain, &right, Op::Plain)?;
         if phase == Phase::Right {
-            let turns = turns(&run.ops.column_peaks(&columns)?);
+            let turns = turns(&run.ops.column_peaks(&columns)?)?;
             turn(run, &mut columns, &turns)?;
             turn(run, &mut left, &turns)?;
         }
@@ -59,7 +59,7 @@ pub fn assemble<T: Scalar, O: RsvdOps<T>>(
         let mut columns = q;
         run.ops.tall_transform(&mut columns, &left)?;
         if phase == Phase::Left {
-            let turns = turns(&run.ops.tall_column_peaks(&columns)?);
+            let turns = turns(&run.ops.tall_column_peaks(&columns)?)?;
             let mut diagonal = run.identity(k, k)?;
             turn(run, &mut diagonal, &turns)?;
             run.ops.tall_transform(&mut columns, &diagonal)?;
@@ -73,21 +73,19 @@ pub fn assemble<T: Scalar, O: RsvdOps<T>>(
 }
 
 /// What each column is multiplied by so that its peak becomes real and positive.
-pub fn turns(peaks: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    peaks
-        .iter()
-        .map(|&(re, im)| {
-            let modulus = re.hypot(im);
-            if modulus > 0.0 { (re / modulus, -im / modulus) } else { (1.0, 0.0) }
-        })
-        .collect()
+pub fn turns(peaks: &[(f64, f64)]) -> Result<Vec<(f64, f64)>> {
+    let turn = |&(re, im): &(f64, f64)| {
+        let modulus = re.hypot(im);
+        if modulus > 0.0 { (re / modulus, -im / modulus) } else { (1.0, 0.0) }
+    };
+    crate::alloc::collected("phases", peaks.iter().map(turn))
 }
 
 /// Multiplies each column by a number of modulus 1.
 #[inline(never)]
 pub fn turn<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, m: &mut O::Matrix, turns: &[(f64, f64)]) -> Result<()> {
     if !T::IS_COMPLEX {
-        let signs: Vec<f64> = turns.iter().map(|t| t.0).collect();
+        let signs = crate::alloc::collected("phases", turns.iter().map(|t| t.0))?;
         return run.ops.scale_columns(m, &signs);
     }
     let k = turns.len();

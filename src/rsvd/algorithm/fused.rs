@@ -33,13 +33,13 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     if usable < wanted {
         // Nothing is there to be resolved in data of lower rank than was asked for.
         run.remarks.push(format!("one more pass, as {usable} values alone are within u^(1/4) of the largest"));
-        run.steps += 1;
+        run.expect(1);
         run.ops.pass_adjoint(&p, &mut t)?;
         run.pass_done(None)?;
         return finish::range(run, p, &mut t);
     }
     let mut z = run.head(&z, usable)?;
-    let inverse: Vec<f64> = s[..usable].iter().map(|x| 1.0 / x).collect();
+    let inverse = crate::alloc::collected("inverse values", s[..usable].iter().map(|x| 1.0 / x))?;
     run.ops.scale_columns(&mut z, &inverse)?;
     let mut b = run.product(&t, Op::Plain, &z, Op::Plain)?;
     drop(t);

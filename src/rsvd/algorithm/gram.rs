@@ -35,7 +35,7 @@ pub fn gram<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factors
         return finish::assemble(run, p, small.u, small.s, &w, small.v);
     }
     run.remarks.push(format!("two more passes, as sigma_k / sigma_1 = {ratio:.1e} is beyond what A^H A resolves"));
-    run.steps += 2;
+    run.expect(2);
     let mut w = w;
     run.ops.pass_adjoint(&p, &mut w)?;
     run.pass_done(None)?;

@@ -31,8 +31,8 @@ pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     pub given: Option<&'a Matrix>,
     /// Where the state goes after each pass.
     pub restart: Option<&'a mut Restart>,
-    /// Passes that are expected.
-    pub steps: usize,
+    /// Passes that are expected, at least one.
+    steps: usize,
     /// The power of two on the data.
     pub factor: f64,
     /// How columns were made orthonormal so far.
@@ -68,6 +68,8 @@ fn safe_factor<T: Scalar>(max_abs: f64) -> Option<f64> {
 impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     /// A run that has done nothing yet; `steps` passes are expected of it.
     pub fn new(ops: &'a mut O, task: &'a Task, context: &'a Arc<Context>, steps: usize) -> Self {
+        let steps = steps.max(1);
+        ops.expect_steps(to_i64(steps));
         Self {
             ops,
             task,
@@ -168,7 +170,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
     #[inline(never)]
     pub fn pass_done(&mut self, state: Option<(usize, &O::Matrix)>) -> Result<()> {
         self.check_range()?;
-        let done = self.ops.traffic().passes + self.passes_restarted;
+        let done = self.passes_done();
         let state = state.filter(|_| self.saves_state || self.restart.is_some());
         let (rows, columns) = state.map_or((0, 0), |(_, w)| self.ops.shape(w));
         let count = crate::shape::product("restart", rows, columns)?;
@@ -179,8 +181,30 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             self.ops.download(w, &mut data, rows)?;
             restart.save(iteration, done, rows, columns, &data)?;
         }
-        let step = i64::try_from(done).unwrap_or(i64::MAX);
-        self.ops.checkpoint(step, to_i64(self.steps).max(step), self.measure)
+        // Whether it was the last one shows when the factors are there.
+        let (step, steps) = (i64::try_from(done).unwrap_or(i64::MAX), to_i64(self.steps));
+        self.ops.checkpoint(step.min(steps - 1), steps, self.measure)
+    }
+
+    /// Passes over the data so far, those of an interrupted run included.
+    fn passes_done(&self) -> u64 {
+        self.ops.traffic().passes + self.passes_restarted
+    }
+
+    /// Expects `more` passes from now on, if not more are expected already.
+    pub fn expect(&mut self, more: usize) {
+        let done = usize::try_from(self.passes_done()).unwrap_or(usize::MAX);
+        self.steps = self.steps.max(done.saturating_add(more));
+        self.ops.expect_steps(to_i64(self.steps));
+    }
+
+    /// Reports the end, after the last pass.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn complete(&mut self) -> Result<()> {
+        let steps = i64::try_from(self.passes_done()).unwrap_or(i64::MAX).max(to_i64(self.steps));
+        self.ops.checkpoint(steps, steps, self.measure)
     }
 
     /// Refuses data whose squares overflow or vanish, and says which factor they need.

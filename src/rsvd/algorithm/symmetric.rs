@@ -64,13 +64,14 @@ fn rayleigh<T: Scalar, O: RsvdOps<T>>(
 ) -> Result<FactorsOf<T, O>> {
     let (values, vectors) = run.ops.eigen(core)?;
     let k = run.task.rank.min(values.len());
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|a, b| values[*b].abs().total_cmp(&values[*a].abs()));
+    let mut order = crate::alloc::collected("order of eigenvalues", 0..values.len())?;
+    // Equal ones in their order, without memory for a merge.
+    order.sort_unstable_by(|a, b| values[*b].abs().total_cmp(&values[*a].abs()).then(a.cmp(b)));
     let mut small = run.ops.zeros("leading eigenvectors", values.len(), k)?;
     for (to, from) in order.iter().take(k).enumerate() {
         run.ops.copy_columns(&vectors, *from, 1, &mut small, to)?;
     }
-    let s = order.iter().take(k).map(|j| values[*j]).collect();
+    let s = crate::alloc::collected("eigenvalues", order.iter().take(k).map(|j| values[*j]))?;
     eigenpairs(run, w, &small, s)
 }
 
@@ -95,14 +96,15 @@ fn nystrom<T: Scalar, O: RsvdOps<T>>(
         return Err(Error::Numerical(format!("{problem}; Nystroem needs a semidefinite matrix")));
     }
     let floor = 0.1 * shift;
-    let roots: Vec<f64> = values.iter().map(|x| if *x > floor { 1.0 / x.sqrt() } else { 0.0 }).collect();
+    let root = |x: &f64| if *x > floor { 1.0 / x.sqrt() } else { 0.0 };
+    let roots = crate::alloc::collected("roots of eigenvalues", values.iter().map(root))?;
     run.ops.scale_columns(&mut vectors, &roots)?;
     run.ops.tall_transform(&mut p, &vectors)?;
     let r = run.orthonormalize_tall(&mut p)?;
     let Svd { u, s, .. } = run.ops.svd(&r)?;
     let k = run.task.rank.min(s.len());
     let small = run.head(&u, k)?;
-    let s = s.iter().take(k).map(|x| (x * x - shift).max(0.0)).collect();
+    let s = crate::alloc::collected("eigenvalues", s.iter().take(k).map(|x| (x * x - shift).max(0.0)))?;
     eigenpairs(run, p, &small, s)
 }
 
@@ -114,7 +116,7 @@ fn eigenpairs<T: Scalar, O: RsvdOps<T>>(
 ) -> Result<FactorsOf<T, O>> {
     run.ops.tall_transform(&mut q, small)?;
     if run.task.phase != Phase::Free {
-        let turns = finish::turns(&run.ops.tall_column_peaks(&q)?);
+        let turns = finish::turns(&run.ops.tall_column_peaks(&q)?)?;
         let mut diagonal = run.identity(turns.len(), turns.len())?;
         turn(run, &mut diagonal, &turns)?;
         run.ops.tall_transform(&mut q, &diagonal)?;

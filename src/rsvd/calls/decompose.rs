@@ -123,7 +123,7 @@ impl<'a> Decompose<'a> {
         right: Right,
     ) -> Result<()> {
         if let Some(s) = outputs.s.as_deref_mut() {
-            let unscaled: Vec<f64> = factors.s.iter().map(|x| x / run.factor).collect();
+            let unscaled = crate::alloc::collected("singular values", factors.s.iter().map(|x| x / run.factor))?;
             write_vector("s", s, &unscaled)?;
         }
         let factors = Self::padded(run, factors)?;
@@ -175,7 +175,14 @@ impl<T: Scalar> Call<T> for Decompose<'_> {
     }
 
     fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
-        let steps = passes(self.plan.method, self.plan.iterations, self.options.one_pass);
+        let steps = match self.plan.passes {
+            Some(passes) => passes,
+            // Most that there may be: blocks of a basis, each of q iterations.
+            None => {
+                let blocks = self.task.rank.div_ceil(self.task.block_columns.max(1));
+                passes(self.plan.method, self.plan.iterations, false).saturating_mul(blocks)
+            }
+        };
         let mut run = Run::new(ops, &self.task, self.context, steps);
         (run.given, run.factor, run.restart) = (self.given, factor, self.restart.as_mut());
         let factors = match algorithm::decompose(&mut run) {
@@ -188,6 +195,7 @@ impl<T: Scalar> Call<T> for Decompose<'_> {
         let factors = if run.statistics()?.norm2 == 0.0 { zero_factors(&mut run, factors)? } else { factors };
         let error = error_of(&mut run, &factors)?;
         let outcome = run.outcome(factors.s.len(), error)?;
+        run.complete()?;
         Self::write(&mut self.outputs, &mut run, factors, self.plan, self.options.right)?;
         Ok(outcome)
     }

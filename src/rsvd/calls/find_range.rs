@@ -52,6 +52,7 @@ impl<T: Scalar> Call<T> for FindRange<'_> {
             Some(frobenius) => ErrorFigures { kind: ErrorKind::Identity, frobenius, spectral: f64::NAN },
             None => ErrorFigures::none(),
         };
+        run.complete()?;
         run.outcome(task.columns, error)
     }
 }
@@ -70,7 +71,7 @@ impl FindRange<'_> {
             let captured = run.ops.tall_column_norms(&p)?.iter().map(|x| x * x).sum();
             if unscale != 1.0 {
                 let mut diagonal = run.identity(width, width)?;
-                run.ops.scale_columns(&mut diagonal, &vec![unscale; width])?;
+                run.ops.scale_columns(&mut diagonal, &crate::alloc::filled("factors", width, unscale)?)?;
                 run.ops.tall_transform(&mut p, &diagonal)?;
             }
             run.ops.tall_write(&p, b, true, true)?;
@@ -81,7 +82,7 @@ impl FindRange<'_> {
         let (Some(mut t), Some(b)) = (t, self.b.as_deref_mut()) else { return Ok(None) };
         let captured = run.ops.norm2(&t)?;
         if unscale != 1.0 {
-            run.ops.scale_columns(&mut t, &vec![unscale; width])?;
+            run.ops.scale_columns(&mut t, &crate::alloc::filled("factors", width, unscale)?)?;
         }
         run.ops.write(&t, b, true, false)?;
         Ok(Some(captured))

@@ -38,7 +38,7 @@ impl<'a> Given<'a> {
     }
 
     fn read<T: Scalar, O: RsvdOps<T>>(&self, ops: &mut O, factor: f64) -> Result<Triplets<T, O>> {
-        let s = self.s.iter().map(|x| x * factor).collect();
+        let s = crate::alloc::collected("singular values", self.s.iter().map(|x| x * factor))?;
         if self.transposed {
             let u = ops.tall_read("v", self.v, self.adjoint, true)?;
             return Ok((u, s, ops.read("u", self.u, false, true)?));
@@ -70,7 +70,9 @@ impl<T: Scalar> Call<T> for Errors<'_> {
         run.factor = factor;
         let figures = estimate::probe(&mut run, &u, &s, &v);
         *rescale = run.rescale;
-        run.outcome(s.len(), figures?)
+        let figures = figures?;
+        run.complete()?;
+        run.outcome(s.len(), figures)
     }
 }
 
@@ -109,6 +111,7 @@ impl<T: Scalar> Call<T> for Residuals<'_> {
             std::mem::swap(&mut left, &mut right);
         }
         (self.left, self.right) = (left, right);
+        run.complete()?;
         run.outcome(s.len(), ErrorFigures::none())
     }
 }

@@ -222,5 +222,5 @@ fn zero_factors<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, found: Factor
     let n = run.ops.columns();
     let u = found.u.map(|_| run.tall_identity(k)).transpose()?;
     let v = found.v.map(|_| run.identity(n, k)).transpose()?;
-    Ok(Factors { u, s: found.s.iter().map(|_| 0.0).collect(), v })
+    Ok(Factors { u, s: crate::alloc::filled("singular values", k, 0.0)?, v })
 }

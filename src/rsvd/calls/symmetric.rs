@@ -65,8 +65,9 @@ impl<T: Scalar> Call<T> for Symmetric<'_> {
             }
             _ => error_of(&mut run, &factors)?,
         };
+        run.complete()?;
         if let Some(lambda) = self.lambda.as_deref_mut() {
-            let values: Vec<f64> = factors.s.iter().map(|x| x / factor).collect();
+            let values = crate::alloc::collected("eigenvalues", factors.s.iter().map(|x| x / factor))?;
             write_vector("lambda", lambda, &values)?;
         }
         if let (Some(p), Some(v)) = (&factors.u, self.v.as_deref_mut()) {

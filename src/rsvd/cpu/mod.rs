@@ -56,8 +56,19 @@ pub fn cut_of(rows: usize, columns: usize, size: usize, is_source: bool, setting
 /// Bytes of the means and deviations of columns, and of what they are found by.
 pub fn moments_bytes(setting: &Setting, columns: usize) -> usize {
     let is_needed = setting.center == Center::Columns || setting.scale;
-    // Two sums in each of two arrays of moments; a complex mean, a deviation and a factor.
-    if is_needed { columns.saturating_mul(2 * 24 + 32) } else { 0 }
+    // Two sums in each of two arrays of moments; a complex mean, a deviation and a factor; mean and deviation as statistics.
+    if is_needed { columns.saturating_mul(2 * 24 + 32 + 24) } else { 0 }
+}
+
+/// The same of a matrix whose entries are in no array.
+pub fn implicit_moments_bytes(setting: &Setting, (rows, columns): (usize, usize), is_sparse: bool) -> usize {
+    let of_rows = if setting.center == Center::Rows { rows.saturating_mul(16) } else { 0 };
+    if is_sparse {
+        // Sums and numbers of places of the rows; moments of columns are there in any case.
+        let own = if moments_bytes(setting, columns) > 0 { 2 * 24 + 32 + 24 } else { 2 * 24 };
+        return of_rows.saturating_mul(2).saturating_add(columns.saturating_mul(own));
+    }
+    if setting.center == Center::Columns { columns.saturating_mul(16 + 16) } else { of_rows }
 }
 
 /// The randomized SVD on the threads of a context. [`Setting::resident`] says nothing here: data in memory are where they
@@ -303,6 +314,10 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
 
     fn traffic(&self) -> &Traffic {
         &self.traffic
+    }
+
+    fn expect_steps(&mut self, steps: i64) {
+        self.step.1 = steps;
     }
 
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {

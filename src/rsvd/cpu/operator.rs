@@ -63,6 +63,8 @@ impl<T: Scalar> CpuOps<'_, T> {
         let (m, n) = (self.problem.rows, self.problem.columns);
         let factor = self.setting.factor;
         let budget = self.context.host_budget();
+        let bytes = super::implicit_moments_bytes(&self.setting, (m, n), false);
+        self.moments = Some(budget.charge_host("means of columns", bytes)?);
         let Data::Operator(operator) = &mut self.problem.data else {
             return Err(Error::Internal("an operator pass over other data".into()));
         };

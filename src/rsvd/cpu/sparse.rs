@@ -6,7 +6,7 @@ use super::implicit::Correction;
 use super::panel::{Findings, Transform};
 use super::pass::Work;
 use super::survey::{Moments, Survey};
-use super::{CpuOps, implicit};
+use super::{CpuOps, implicit, implicit_moments_bytes};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::backend::memory::Charge;
@@ -229,6 +229,8 @@ impl<T: Scalar> CpuOps<'_, T> {
     fn survey_sparse(&mut self, rows: Rows<'_, T>) -> Result<()> {
         let (m, n) = (self.problem.rows, self.problem.columns);
         let factor = self.setting.factor;
+        let bytes = implicit_moments_bytes(&self.setting, (m, n), true);
+        self.moments = Some(self.context.host_budget().charge_host("means of columns", bytes)?);
         let mut transform = Transform { rows: self.setting.center == Center::Rows, ..Transform::default() };
         let columns = self.columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
         let square = |x: Complex<f64>| (x * factor).norm_sqr();

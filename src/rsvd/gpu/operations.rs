@@ -123,6 +123,10 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
         &self.traffic
     }
 
+    fn expect_steps(&mut self, steps: i64) {
+        self.step.1 = steps;
+    }
+
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {
         // Reading them waits for the device.
         if self.parts.iter().any(|p| p.feed.clocks() > MANY_CLOCKS) {

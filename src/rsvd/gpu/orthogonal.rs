@@ -172,7 +172,7 @@ impl<T: Scalar> GpuOps<'_, T> {
     }
 
     pub(super) fn tall_norms(&mut self, p: &Tall<T>) -> Result<Vec<f64>> {
-        let mut norms = vec![0.0f64; p.width];
+        let mut norms = alloc::filled("norms of columns", p.width, 0.0f64)?;
         self.chunks(p, Access::Read, (p.width, p.width), |site, _, _, view| {
             for (norm, part) in norms.iter_mut().zip(site.algebra.norms::<T>(view)?) {
                 *norm = norm.hypot(part);
@@ -183,7 +183,7 @@ impl<T: Scalar> GpuOps<'_, T> {
     }
 
     pub(super) fn tall_peaks(&mut self, p: &Tall<T>) -> Result<Vec<(f64, f64)>> {
-        let mut peaks = vec![(0.0f64, 0.0f64); p.width];
+        let mut peaks = alloc::filled("peaks of columns", p.width, (0.0f64, 0.0f64))?;
         self.chunks(p, Access::Read, (p.width, p.width), |site, _, _, view| {
             for (peak, other) in peaks.iter_mut().zip(site.algebra.peaks::<T>(view)?) {
                 // The first of equal ones stays.

@@ -250,7 +250,8 @@ impl<T: Scalar> GpuOps<'_, T> {
                     let norms = site.algebra.norms::<T>(z)?;
                     let size = norms.iter().fold(0.0, |a: f64, b| a.hypot(*b));
                     let scale = *load.scale.get_or_insert(if size > 0.0 { 1.0 / size } else { 1.0 });
-                    let factors = site.gpu.upload_numbers(&site.stream, "factors", &vec![scale; width])?;
+                    let factors = crate::alloc::filled("factors", width, scale)?;
+                    let factors = site.gpu.upload_numbers(&site.stream, "factors", &factors)?;
                     dense::scale::<T>(&site.gpu, &site.stream, z, factors.whole())?;
                 }
             }

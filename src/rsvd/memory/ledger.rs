@@ -92,10 +92,9 @@ impl<T: Scalar> Ledger<T> {
         self.is_surveyed = true;
         self.traffic.passes += 1;
         let (m, n, element) = (self.shape.rows, self.shape.columns, self.shape.element);
+        self.kept.push(self.hold("means of columns", self.shape.moments)?);
         match self.shape.entries {
-            Entries::Memory | Entries::Source => {
-                self.kept.push(self.hold("means of columns", self.shape.moments)?);
-            }
+            Entries::Memory | Entries::Source => {}
             Entries::Sparse(stored) => {
                 let entry = 8usize.saturating_add(element.next_multiple_of(8));
                 let columns = stored.saturating_mul(entry).saturating_add(n.saturating_add(1).saturating_mul(8));

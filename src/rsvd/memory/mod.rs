@@ -117,6 +117,11 @@ impl<'a> Planned<'a> {
         let is_centered = setting.center != Center::None || setting.scale;
         let source_row = if matches!(entries, Entries::Source) { plan.columns.saturating_mul(entry) } else { 0 };
         let cut = cpu::cut_of(plan.rows, plan.columns, entry.max(plan.dtype.size()), source_row > 0, setting);
+        let moments = match entries {
+            Entries::Memory | Entries::Source => cpu::moments_bytes(setting, plan.columns),
+            Entries::Sparse(_) => cpu::implicit_moments_bytes(setting, (plan.rows, plan.columns), true),
+            Entries::Operator => cpu::implicit_moments_bytes(setting, (plan.rows, plan.columns), false),
+        };
         let shape = Shape {
             rows: plan.rows,
             columns: plan.columns,
@@ -125,7 +130,7 @@ impl<'a> Planned<'a> {
             is_direct: !is_centered && matrix.dtype() == plan.dtype,
             is_centered,
             is_scaled: setting.scale,
-            moments: cpu::moments_bytes(setting, plan.columns),
+            moments,
             block_rows: cut.0,
             panel_rows: cut.1,
         };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Pca, PcaInfo, PcaOptions, Samples};
+use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -14,7 +15,7 @@ use crate::rsvd::info::Info;
 use crate::rsvd::memory::Wanted;
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::{Centering, Method, Options};
-use crate::rsvd::plan::{Goal, Plan, Request};
+use crate::rsvd::plan::{Goal, Plan, Request, Results};
 use crate::rsvd::session::Rsvd;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::Order;
@@ -61,6 +62,8 @@ impl Rsvd {
             (true, true) => Centering::Rows,
         };
         own.scale = options.scale;
+        // Means, whose imaginary parts may be none, deviations and values.
+        let numbers = features.saturating_mul(3).saturating_add(own.rank);
         let request = Request {
             options: &own,
             contexts: self.contexts(),
@@ -70,7 +73,7 @@ impl Rsvd {
             transposed: Some(by_columns),
             wanted: Wanted { u: scores.is_some(), v: true },
             // The components are made beside.
-            results: own.rank,
+            results: Results { elements: features.saturating_mul(own.rank), numbers },
             excluded: &[],
         };
         let mut plan = Plan::new(request)?;
@@ -84,6 +87,8 @@ impl Rsvd {
         let mut info = self.planned_info(&plan);
         let context = Arc::clone(self.context());
         let components = Matrix::create(&context, plan.dtype, Location::Host, Order::ColumnMajor, features, plan.rank)?;
+        let bytes = numbers.saturating_mul(size_of::<f64>());
+        let charge = context.host_budget().charge_host("means and scales of features", bytes)?;
         let mut fit = Fit {
             options: &own,
             plan: &plan,
@@ -112,7 +117,7 @@ impl Rsvd {
             PcaInfo { dtype: plan.dtype, options: *options, count, features, rank, total_variance, noise_variance };
         let session = self.for_products(plan.dtype)?;
         info.seconds_total = start.elapsed().as_secs_f64();
-        Ok((Pca { session, info: found, components, values, means, scales }, info))
+        Ok((Pca { session, info: found, components, values, means, scales, _charge: charge }, info))
     }
 
     /// A session on the same contexts for products with the components.
@@ -158,7 +163,8 @@ impl<T: Scalar> Call<T> for Fit<'_> {
         if self.options.error.is_probed() || self.plan.estimates_norm {
             task.left = true;
         }
-        let mut run = Run::new(ops, &task, self.context, passes(task.method, task.iterations, false));
+        let steps = self.plan.passes.unwrap_or_else(|| passes(task.method, task.iterations, false));
+        let mut run = Run::new(ops, &task, self.context, steps);
         run.factor = factor;
         let factors = match decompose(&mut run) {
             Ok(factors) => factors,
@@ -176,11 +182,11 @@ impl<T: Scalar> Call<T> for Fit<'_> {
         }
         let outcome = run.outcome(factors.s.len(), error)?;
         let statistics = run.statistics()?;
-        self.means.clone_from(&statistics.means);
-        self.scales.clone_from(&statistics.scales);
+        self.means = alloc::copied("means of features", &statistics.means)?;
+        self.scales = alloc::copied("scales of features", &statistics.scales)?;
         let norm2 = run.refined_norm2.unwrap_or(statistics.norm2);
         self.norm2 = norm2 / factor / factor;
-        self.values = factors.s.iter().map(|s| s / factor).collect();
+        self.values = alloc::collected("singular values", factors.s.iter().map(|s| s / factor))?;
         if let Some(v) = &factors.v {
             run.ops.write(v, &mut self.components, false, false)?;
         }
@@ -194,20 +200,23 @@ impl<T: Scalar> Call<T> for Fit<'_> {
                 (true, true) if *s > 0.0 => whole / (*s * factor),
                 (true, true) => 0.0,
             };
-            let stretched: Vec<f64> = self.values.iter().map(factor_of).collect();
+            let stretched = alloc::collected("scales of scores", self.values.iter().map(factor_of))?;
             if has_other {
                 // The triplets may not have converged: samples times components, as for other samples.
                 drop(u);
                 u = run.ops.tall("scores", stretched.len())?;
-                run.steps += 1;
+                run.expect(1);
                 run.ops.pass_multiply(v, &mut u)?;
                 run.pass_done(None)?;
             }
             let mut diagonal = run.identity(stretched.len(), stretched.len())?;
             run.ops.scale_columns(&mut diagonal, &stretched)?;
             run.ops.tall_transform(&mut u, &diagonal)?;
+            run.complete()?;
             let by_columns = self.pca.samples == Samples::Columns;
             run.ops.tall_write(&u, scores, by_columns, by_columns)?;
+        } else {
+            run.complete()?;
         }
         Ok(outcome)
     }

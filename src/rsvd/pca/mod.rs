@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::options::Options;
 use super::outputs::{check_vector, write_vector};
 use super::session::Rsvd;
+use crate::backend::memory::Charge;
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::Result;
@@ -80,6 +81,8 @@ pub struct Pca {
     means: Vec<f64>,
     /// Empty if nothing was divided.
     scales: Vec<f64>,
+    /// Memory of the three.
+    _charge: Charge,
 }
 
 impl Pca {
@@ -93,13 +96,20 @@ impl Pca {
         self.session.context()
     }
 
-    /// The mean of each feature, of the type that was computed with; zeros if nothing was subtracted.
+    /// The mean of each feature, of the type that was computed with or in double precision; zeros if nothing was
+    /// subtracted.
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type or size.
     pub fn mean(&self, mean: &mut Tensor) -> Result<()> {
         mean.expect_dims("mean", &[self.info.features])?;
-        with_scalar!(self.info.dtype, "mean", T => {
+        let double = match self.info.dtype {
+            DType::F32 => DType::F64,
+            DType::CF32 => DType::CF64,
+            own => own,
+        };
+        let dtype = if mean.dtype() == double { double } else { self.info.dtype };
+        with_scalar!(dtype, "mean", T => {
             let mut view = mean.view_mut::<T>("mean")?;
             (0..self.info.features).for_each(|i| view.set(&[i], self.mean_of(i)));
             Ok(())
@@ -189,7 +199,7 @@ impl Pca {
 
     fn write_each(&self, argument: &str, tensor: &mut Tensor, of: impl Fn(f64) -> f64) -> Result<()> {
         check_vector(argument, tensor, self.values.len())?;
-        let values: Vec<f64> = self.values.iter().map(|s| of(*s)).collect();
+        let values = crate::alloc::collected("values of components", self.values.iter().map(|s| of(*s)))?;
         write_vector(argument, tensor, &values)
     }
 }

@@ -13,7 +13,7 @@ use crate::rsvd::info::Info;
 use crate::rsvd::memory::Wanted;
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::Centering;
-use crate::rsvd::plan::{Goal, Plan, Request};
+use crate::rsvd::plan::{Goal, Plan, Request, Results};
 use crate::scalar::{Complex, Element, Scalar, with_scalar};
 use crate::stream::Stream;
 
@@ -116,7 +116,7 @@ impl Pca {
             given: None,
             transposed: Some(map.by_columns),
             wanted: Wanted::ALL,
-            results: 0,
+            results: Results::default(),
             excluded: &[],
         };
         let plan = Plan::new(request)?;
@@ -208,7 +208,7 @@ impl<T: Scalar> Call<T> for Mapped<'_, T> {
         let mut p = run.ops.tall("products", width)?;
         run.ops.pass_multiply(&w, &mut p)?;
         // A product needs no squares: the range of the entries does not matter here.
-        run.ops.checkpoint(1, 1, 0.0)?;
+        run.complete()?;
         if let Some(offset) = offset {
             let ones = run.ops.tall_ones(&context)?;
             let offset = run.ops.upload("offsets", 1, width, offset, 1)?;

@@ -72,10 +72,13 @@ fn every_option_acts_or_is_refused_by_name() {
     let context = cpu();
     let s: Vec<f64> = (0..64).map(|j| 0.8f64.powi(j)).collect();
     let a = matrix(&context, &with_spectrum::<f64>(&context, 90, 64, &s, 4), PACKED);
+    // The methods that refuse each option.
+    let mut refused: Vec<(&str, Vec<Method>)> = CHANGES.iter().map(|change| (change.0, Vec::new())).collect();
+    refused.push(("restart_path", Vec::new()));
     for method in Method::ALL {
         let base = Options { rank: 4, method, block_rows: 30, ..Options::default() };
         let plain = seen(&a, &base).unwrap();
-        for (name, change, others) in CHANGES {
+        for (k, (name, change, others)) in CHANGES.into_iter().enumerate() {
             let mut options = base.clone();
             change(&mut options);
             match seen(&a, &options) {
@@ -85,16 +88,55 @@ fn every_option_acts_or_is_refused_by_name() {
                 Err(e) if name == "one_pass" && method == Method::Merge => {
                     assert!(e.to_string().contains(" u: one pass"), "{e}")
                 }
-                Err(e) => assert!(refused_by_name(name, &e), "{name} in {method:?}: {e}"),
+                Err(e) => {
+                    assert!(refused_by_name(name, &e), "{name} in {method:?}: {e}");
+                    refused[k].1.push(method);
+                }
             }
         }
         // Seen by its file and by the passes that a restart saves.
         let path = PathBuf::from("/nonexistent/restart");
         match seen(&a, &Options { restart_path: Some(path), ..base.clone() }) {
             Ok(_) => panic!("restart_path does nothing in {method:?}"),
-            Err(e) => assert!(matches!(e, Error::Io { .. }) || refused_by_name("restart_path", &e), "{method:?}: {e}"),
+            Err(Error::Io { .. }) => {}
+            Err(e) => {
+                assert!(refused_by_name("restart_path", &e), "{method:?}: {e}");
+                refused[CHANGES.len()].1.push(method);
+            }
         }
     }
+    expect_documented(&refused);
+}
+
+/// The name of a method in the documentation.
+fn documented(method: Method) -> String {
+    let mut name = String::from("`");
+    for (k, letter) in format!("{method:?}").chars().enumerate() {
+        if k > 0 && letter.is_uppercase() {
+            name.push('_');
+        }
+        name.extend(letter.to_uppercase());
+    }
+    name + "`"
+}
+
+/// The chapter has a line for each option that says which methods use and which refuse it.
+fn expect_documented(refused: &[(&str, Vec<Method>)]) {
+    let chapter = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rsvd.md")).unwrap();
+    let list = |methods: Vec<Method>| match methods.len() {
+        0 => "none".to_owned(),
+        n if n == Method::ALL.len() => "all".to_owned(),
+        _ => methods.into_iter().map(documented).collect::<Vec<_>>().join(", "),
+    };
+    let mut missing = String::new();
+    for (name, refused) in refused {
+        let used = Method::ALL.into_iter().filter(|m| !refused.contains(m)).collect();
+        let line = format!("| `{name}` | {} | {} |", list(used), list(refused.clone()));
+        if !chapter.contains(&line) {
+            missing += &(line + "\n");
+        }
+    }
+    assert!(missing.is_empty(), "docs/rsvd.md lacks the lines\n{missing}");
 }
 
 #[test]

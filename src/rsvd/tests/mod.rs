@@ -12,6 +12,7 @@ mod memory;
 mod methods;
 mod no_iterations;
 mod plain;
+mod progress;
 mod session;
 mod spectra;
 mod streamed;

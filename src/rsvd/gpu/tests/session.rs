@@ -4,6 +4,7 @@ use super::*;
 use crate::error::Error;
 use crate::rsvd::options::{Centering, Method, Options as Choice};
 use crate::rsvd::outputs::Outputs;
+use crate::rsvd::pca::PcaOptions;
 use crate::rsvd::session::Rsvd;
 
 /// Singular values, U and V on the host.
@@ -166,4 +167,38 @@ fn limits_below_the_workspace_of_cublas_are_kept_to() {
         }
     }
     assert!(accepted > 30, "{accepted} runs");
+}
+
+/// Means of 1e6 beside a spread of 1 leave nothing of single precision unless they are subtracted before the product.
+#[test]
+#[ignore = "needs a GPU"]
+fn transforms_keep_their_digits_far_from_the_origin() {
+    let gpu = gpu(0);
+    let case = Case { rows: 600, columns: 8, dtype: DType::F32, offset: 0.0 };
+    let entry = |i: usize, j: usize| {
+        let noise = |k: usize| ((i * 7919 + k * 104_729 + i * k * 31) % 1009) as f64 / 1009.0 - 0.5;
+        C64::new(f64::from((1e6 * (j + 1) as f64 + 3.0 * noise(j) + 2.0 * noise(0)) as f32), 0.0)
+    };
+    for order in [Order::RowMajor, Order::ColumnMajor] {
+        let a = matrix::<f32>(&gpu, &case, order, entry);
+        let host = |rows| Matrix::create(&gpu, DType::F32, Location::Host, Order::ColumnMajor, rows, 3).unwrap();
+        let (mut scores, mut components) = (host(case.rows), host(case.columns));
+        let mut rsvd = Rsvd::new(&gpu, Choice { rank: 3, block_rows: 100, ..Choice::default() }).unwrap();
+        let (pca, _) = rsvd.fit_pca(None, &a, &PcaOptions::default(), None, None).unwrap();
+        pca.transform(None, &a, &mut scores, None).unwrap();
+        pca.components(None, &mut components).unwrap();
+        let (scores, components) = (values::<f32>(&scores), values::<f32>(&components));
+        let first: Vec<f64> = (0..case.columns).map(|j| entry(0, j).re).collect();
+        let means: Vec<f64> = (0..case.columns)
+            .map(|j| (0..case.rows).map(|i| entry(i, j).re - first[j]).sum::<f64>() / case.rows as f64)
+            .collect();
+        for i in 0..case.rows {
+            for k in 0..3 {
+                let right: f64 =
+                    (0..case.columns).map(|j| (entry(i, j).re - first[j] - means[j]) * components[j][k].re).sum();
+                let found = scores[i][k].re;
+                assert!((found - right).abs() < 1e-4, "{order:?}: score {k} of {i} is {found}, not {right}");
+            }
+        }
+    }
 }

@@ -1,0 +1,167 @@
+//! Reports of progress: steps never go back, end at their number and there alone, and each of them can cancel.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::support::{Dense, PACKED, cpu, matrix, room, vector, with_spectrum};
+use crate::blocks::array::{ArrayInfo, Block};
+use crate::blocks::number::Number;
+use crate::blocks::source::{CallbackSource, HostSource, Source};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, SharedSource};
+use crate::progress::ProgressFn;
+use crate::rsvd::options::{Centering, ErrorKind, Method};
+use crate::rsvd::outputs::Outputs;
+use crate::rsvd::pca::PcaOptions;
+use crate::rsvd::{Options, Rsvd};
+use crate::shape::Order;
+
+/// A matrix whose reader takes longer for a block than reports are apart.
+fn slow(context: &Arc<Context>, a: &Dense<f64>) -> Matrix {
+    let info = ArrayInfo::new(Number::F64, &[a.columns, a.rows]).unwrap();
+    let whole = matrix(context, a, super::support::Lie { order: Order::RowMajor, gap: 0 });
+    let bytes = whole.dense("test").unwrap().memory.host("test").unwrap().as_slice::<u8>().unwrap().to_vec();
+    let inner = info.clone();
+    let read = move |block: &Block, out: &mut [u8]| {
+        std::thread::sleep(Duration::from_millis(55));
+        HostSource::new(inner.clone(), &bytes)?.read(block, out)
+    };
+    let source = SharedSource::new(Box::new(CallbackSource::new(info, Box::new(read))));
+    Matrix::from_source(context, source, Order::RowMajor).unwrap()
+}
+
+/// Runs `call` and looks at what it reports; then cancels at the first and at the last report, and in the middle.
+fn watch(name: &str, mut call: impl FnMut(&ProgressFn<'_>) -> Result<()>) {
+    let seen = RefCell::new(Vec::new());
+    let note = |step: i64, steps: i64, _: f64| {
+        seen.borrow_mut().push((step, steps));
+        true
+    };
+    call(&note).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let seen = seen.into_inner();
+    assert!(seen.iter().all(|(step, steps)| 0 <= *step && step <= steps && *steps > 0), "{name}: {seen:?}");
+    assert!(seen.windows(2).all(|w| w[0].0 <= w[1].0), "{name} goes back: {seen:?}");
+    assert_eq!(seen.iter().filter(|s| s.0 == s.1).count(), 1, "{name} ends once: {seen:?}");
+    let (last, steps) = seen[seen.len() - 1];
+    assert_eq!(last, steps, "{name} ends at its steps: {seen:?}");
+    for stop in [0, seen.len() / 2, seen.len() - 1] {
+        let calls = Cell::new(0);
+        let end = Cell::new(false);
+        let until = |step: i64, steps: i64, _: f64| {
+            calls.set(calls.get() + 1);
+            // Times vary: the last report is known by its step.
+            let is_last = step == steps;
+            end.set(is_last);
+            !(if stop + 1 == seen.len() { is_last } else { calls.get() > stop || is_last })
+        };
+        assert_eq!(call(&until), Err(Error::Cancelled), "{name} at {stop} of {seen:?}");
+    }
+}
+
+fn options(method: Method) -> Options {
+    let power_iterations = Some(if matches!(method, Method::Direct | Method::OnePass) { 0 } else { 1 });
+    let oversampling = (method != Method::Direct).then_some(4);
+    Options { rank: 3, method, power_iterations, oversampling, block_rows: 16, ..Options::default() }
+}
+
+const METHODS: [Method; 11] = [
+    Method::Fused,
+    Method::Range,
+    Method::Merge,
+    Method::Krylov,
+    Method::Gram,
+    Method::Direct,
+    Method::OnePass,
+    Method::Basic,
+    Method::Fifo,
+    Method::RowFused,
+    Method::Brsvd,
+];
+
+fn compute(a: &Matrix, options: &Options, report: &ProgressFn<'_>) -> Result<()> {
+    let context = a.context();
+    let k = if options.tolerance > 0.0 { options.max_rank } else { options.rank };
+    let (mut u, mut s) = (room::<f64>(context, a.rows(), k), vector(context, k));
+    let mut v = room::<f64>(context, a.cols(), k);
+    let outputs = Outputs { u: Some(&mut u), s: Some(&mut s), v: Some(&mut v) };
+    Rsvd::new(context, options.clone())?.compute(None, a, outputs, Some(report)).map(|_| ())
+}
+
+#[test]
+fn every_method_reports_steps_that_end_once_and_cancel() {
+    let context = cpu();
+    let a = with_spectrum::<f64>(&context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
+    for method in METHODS {
+        let m = slow(&context, &a);
+        watch(&format!("{method:?}"), |report| compute(&m, &options(method), report));
+    }
+    let m = slow(&context, &a);
+    for (error, center) in [(ErrorKind::Probes, Centering::Columns), (ErrorKind::Identity, Centering::Rows)] {
+        let options = Options { error, center, ..options(Method::Fused) };
+        watch(&format!("{error:?} {center:?}"), |report| compute(&m, &options, report));
+    }
+}
+
+#[test]
+fn repeated_passes_and_unknown_ranks_do_not_end_early() {
+    let context = cpu();
+    // Values beyond what a Gram matrix resolves, a fast decay that FUSED repeats a pass for, and entries whose squares
+    // overflow, for which the run begins anew.
+    let steep = with_spectrum::<f64>(&context, 40, 20, &(0..20).map(|j| 1e-3f64.powi(j)).collect::<Vec<_>>(), 3);
+    let mut huge = steep.clone();
+    huge.data.iter_mut().for_each(|x| *x *= 1e200);
+    for (name, a) in [("steep", &steep), ("huge", &huge)] {
+        for method in [Method::Gram, Method::Fused] {
+            let m = slow(&context, a);
+            let options = Options { rank: 6, ..options(method) };
+            watch(&format!("{name} {method:?}"), |report| compute(&m, &options, report));
+        }
+    }
+    let m = slow(&context, &steep);
+    let to_tolerance = Options {
+        tolerance: 1e-4,
+        max_rank: 20,
+        block_columns: 2,
+        rank: 0,
+        oversampling: None,
+        power_iterations: Some(0),
+        block_rows: 16,
+        ..Options::default()
+    };
+    watch("tolerance", |report| compute(&m, &to_tolerance, report));
+}
+
+#[test]
+fn components_transforms_and_bases_report_alike() {
+    let context = cpu();
+    let a = with_spectrum::<f64>(&context, 40, 20, &(0..20).map(|j| 0.6f64.powi(j)).collect::<Vec<_>>(), 3);
+    let m = slow(&context, &a);
+    for method in [Method::Fused, Method::Direct] {
+        watch(&format!("fit {method:?}"), |report| {
+            let mut scores = room::<f64>(&context, 40, 3);
+            let mut session = Rsvd::new(&context, options(method))?;
+            session.fit_pca(None, &m, &PcaOptions::default(), Some(&mut scores), Some(report)).map(|_| ())
+        });
+    }
+    let mut session = Rsvd::new(&context, options(Method::Fused)).unwrap();
+    let (pca, _) = session.fit_pca(None, &matrix(&context, &a, PACKED), &PcaOptions::default(), None, None).unwrap();
+    let mut scores = room::<f64>(&context, 40, 3);
+    watch("transform", |report| pca.transform(None, &m, &mut scores, Some(report)).map(|_| ()));
+    let kept = slow(&context, &super::support::held::<f64>(&scores));
+    let mut back = room::<f64>(&context, 40, 20);
+    watch("inverse transform", |report| pca.inverse_transform(None, &kept, &mut back, Some(report)).map(|_| ()));
+    let (mut q, mut b) = (room::<f64>(&context, 40, 5), room::<f64>(&context, 5, 20));
+    watch("range", |report| session.range(None, &m, &mut q, Some(&mut b), Some(report)).map(|_| ()));
+    let (u, v) = (room::<f64>(&context, 40, 3), room::<f64>(&context, 20, 3));
+    let (s, mut left, mut right) = (vector(&context, 3), vector(&context, 3), vector(&context, 3));
+    watch("error", |report| session.error(None, &m, (&u, &s, &v), Some(report)).map(|_| ()));
+    watch("residuals", |report| {
+        session.residuals(None, &m, (&u, &s, &v), &mut left, &mut right, Some(report)).map(|_| ())
+    });
+    let square = Dense { rows: 20, columns: 20, data: (0..400).map(|e| ((e % 20) * (e / 20)) as f64).collect() };
+    let square = slow(&context, &square);
+    let mut session = Rsvd::new(&context, Options { method: Method::Auto, ..options(Method::Fused) }).unwrap();
+    watch("symmetric", |report| session.symmetric(None, &square, Some(&mut left), None, Some(report)).map(|_| ()));
+}
