@@ -14,6 +14,7 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::{Kind, Symmetric};
+use crate::lanczos::shared::expect_kind;
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
 use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Reason, Verify, Which, eigenpairs_over};
 use crate::matrix::Matrix;
@@ -63,8 +64,8 @@ pub(super) struct Request {
     pub(super) kind: Kind,
     pub(super) shift: f64,
     pub(super) order: Option<Ordering>,
-    /// Whether there are further contexts.
-    is_shared: bool,
+    /// Number of further contexts, as the caller gives it.
+    further: i64,
     /// Whether there is a start vector of singular triplets.
     has_start: bool,
 }
@@ -80,10 +81,11 @@ impl Request {
 
     /// Refuses further contexts.
     pub(super) fn expect_alone(&self) -> Result<()> {
-        if !self.is_shared {
+        if self.further == 0 {
             return Ok(());
         }
-        Err(Error::invalid("contexts_count", "is set, this function works on the matrix's context alone"))
+        let problem = format!("is {}, this function works on the matrix's context alone: 0 is needed", self.further);
+        Err(Error::invalid("contexts_count", problem))
     }
 
     /// Refuses every option that a recurrence without restarts and convergence does not use.
@@ -136,14 +138,7 @@ pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
         check_symmetry: options::flag("check_symmetry", o.check_symmetry)?,
     };
     let (kind, order) = (Kind::from_code("kind", o.kind)?, optional_order(o.order)?);
-    Ok(Request {
-        options,
-        kind,
-        shift: o.shift,
-        order,
-        is_shared: o.contexts_count != 0,
-        has_start: !o.start.is_null(),
-    })
+    Ok(Request { options, kind, shift: o.shift, order, further: o.contexts_count, has_start: !o.start.is_null() })
 }
 
 impl purlin_lanczos_info {
@@ -217,12 +212,16 @@ impl Call<'_> {
     fn run<T: Scalar>(mut self, a: &Matrix, report: Option<&ProgressFn<'_>>) -> Result<(Info, usize)> {
         let context = a.context();
         let Request { kind, shift, order, .. } = self.request;
-        let mut operator = match self.request.is_shared {
-            true if order.is_some() => {
+        let mut operator = match self.request.further {
+            0 => Some(Symmetric::<T>::in_order(context, a, kind, shift, order)?),
+            _ if order.is_some() => {
                 return Err(Error::invalid("order", "is set, several contexts have rows in the matrix's order"));
             }
-            true => None,
-            false => Some(Symmetric::<T>::in_order(context, a, kind, shift, order)?),
+            _ => {
+                // Before the sizes of outputs, which depend on the kind.
+                expect_kind(kind)?;
+                None
+            }
         };
         let (n, k) = (operator.as_ref().map_or(a.rows(), Symmetric::order), self.request.options.count);
         check_lists(context, k, &[("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())])?;

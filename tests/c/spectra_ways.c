@@ -380,11 +380,16 @@ static void several(void) {
   OK(purlin_graph_fiedler(path, own, 0, &old, NULL, all, NULL));
   OK(purlin_stream_destroy(own));
   OK(purlin_stream_destroy(foreign));
-  BAD_ARGUMENT("contexts_count: is set", purlin_lanczos_tridiagonalise(path, NULL, &o, 1, NULL, values, values, &count));
+  BAD_ARGUMENT("contexts_count: is 2, this function works on the matrix's context alone: 0 is needed",
+               purlin_lanczos_tridiagonalise(path, NULL, &o, 1, NULL, values, values, &count));
   o.kind = PURLIN_LANCZOS_GRAM;
-  BAD_ARGUMENT("contexts_count: is set", purlin_lanczos_singular(path, NULL, &o, u, list, NULL, NULL, NULL));
-  UNSUPPORTED("kind: Gram over several contexts",
+  BAD_ARGUMENT("contexts_count: is 2", purlin_lanczos_singular(path, NULL, &o, u, list, NULL, NULL, NULL));
+  UNSUPPORTED("kind: is Gram, several contexts share the rows of the kinds Matrix to Modularity alone",
               purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  /* The kind comes before the outputs, whose sizes it decides. */
+  o.kind = PURLIN_LANCZOS_AUGMENTED;
+  BAD_ARGUMENT("contexts_count: is 2", purlin_lanczos_singular(path, NULL, &o, u, list, NULL, NULL, NULL));
+  UNSUPPORTED("kind: is Augmented, several contexts", purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, u, NULL, NULL));
   OK(purlin_tensor_destroy(all));
   OK(purlin_tensor_destroy(list));
   /* The contexts stay as long as the parts of the matrix do. */

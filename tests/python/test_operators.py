@@ -119,6 +119,9 @@ def test_contexts_share_what_graphs_are_asked(cpu: purlin.Context) -> None:
     assert graph.cluster(w, 2, basis=60, contexts=[other]).info.contexts == 2  # type: ignore[union-attr]
     with pytest.raises(purlin.InvalidArgument, match=r"contexts\[0\]"):
         lanczos.partition(w, contexts=[cpu])
+    # The kind is what is refused, not an output whose size it decides.
+    with pytest.raises(purlin.NotSupported, match="kind: is Augmented, several contexts share the rows of the kinds Matrix to"):
+        lanczos.solve(w, 2, kind="augmented", contexts=[other])
 
 
 def test_what_graphs_found_is_handed_over(cpu: purlin.Context) -> None:

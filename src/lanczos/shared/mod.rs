@@ -169,11 +169,21 @@ fn expect_rows(a: &Matrix) -> Result<&Csr> {
     }
 }
 
+/// Refuses a kind of operator whose rows several contexts cannot share.
+///
+/// # Errors
+/// [`Error::NotSupported`].
+pub fn expect_kind(kind: Kind) -> Result<()> {
+    if kind.is_of_square() {
+        return Ok(());
+    }
+    let problem = format!("kind: is {kind:?}, several contexts share the rows of the kinds Matrix to Modularity alone");
+    Err(Error::NotSupported(problem))
+}
+
 /// Refuses a matrix that has no rows to share, and one that is not Hermitian. Whether that is left to products.
 fn expect_matrix<T: Scalar>(a: &Matrix, kind: Kind) -> Result<bool> {
-    if !kind.is_of_square() {
-        return Err(Error::NotSupported(format!("kind: {kind:?} over several contexts")));
-    }
+    expect_kind(kind)?;
     let csr = expect_rows(a)?;
     if matches!(csr.parts().values, Some(Memory::Device(_))) {
         return Ok(true);
