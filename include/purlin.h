@@ -3825,7 +3825,8 @@ typedef struct purlin_lanczos_info {
    */
   int64_t degree;
   /**
-   * Largest norm of A v met: an estimate of the norm of A from below.
+   * Largest norm of A v met, an estimate of the norm of A from below; or that of the diagonal, the shift and other terms that
+   * are added to the matrix, if it is more: rounding errors are relative to it.
    */
   double norm;
   /**
@@ -9352,7 +9353,8 @@ purlin_status purlin_lanczos_tridiagonalise(const struct purlin_matrix *a,
  * Tells the eigenvalues of A from those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
  * (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985). Of values nearer to each other than `cluster`
  * times the largest one is taken; a single one is spurious if T without its first row and column has it too; only
- * values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue. O(m^2).
+ * values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue. O(m^2), about
+ * 6e-8 m^2 seconds: 1 s for m = 4000, 6 s for 10 000. It has no progress and cannot be cancelled; a solve with METHOD_PLAIN can.
  *
  * @param      m          number of steps, not negative.
  * @param[in]  alpha      m numbers.
@@ -9379,7 +9381,8 @@ purlin_status purlin_lanczos_filter(int64_t m,
 /**
  * Eigenvalues of a symmetric tridiagonal matrix, with the first and last components of its eigenvectors of 2-norm 1: all
  * that residuals and quadratures of a recurrence need. Implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch,
- * Wilkinson, Numer. Math. 11, 1968), O(m^2).
+ * Wilkinson, Numer. Math. 11, 1968), O(m^2), about 3e-8 m^2 seconds: 1 s for m = 6000, 3 s for 10 000. It has no progress and
+ * cannot be cancelled.
  *
  * @param      m         order, not negative.
  * @param[in]  diagonal  m numbers.

@@ -106,7 +106,8 @@ pub(super) unsafe fn numbers<'a>(argument: &str, list: *const f64, count: usize)
 /// Tells the eigenvalues of A from those of a recurrence's tridiagonal matrix T, by the test of Cullum and Willoughby
 /// (Lanczos Algorithms for Large Symmetric Eigenvalue Computations, 1985). Of values nearer to each other than `cluster`
 /// times the largest one is taken; a single one is spurious if T without its first row and column has it too; only
-/// values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue. O(m^2).
+/// values whose residuals are at most `converged` times the largest pass. It sees one copy of each eigenvalue. O(m^2), about
+/// 6e-8 m^2 seconds: 1 s for m = 4000, 6 s for 10 000. It has no progress and cannot be cancelled; a solve with METHOD_PLAIN can.
 ///
 /// @param      m          number of steps, not negative.
 /// @param[in]  alpha      m numbers.
@@ -143,7 +144,7 @@ pub unsafe extern "C" fn purlin_lanczos_filter(
         let (alpha, beta) = unsafe { (numbers("alpha", alpha, m)?, numbers("beta", beta, m)?) };
         let what = "Lanczos recurrence";
         let of = Recurrence { alpha: crate::alloc::copied(what, alpha)?, beta: crate::alloc::copied(what, beta)? };
-        let found = filter(&of, cluster, converged)?;
+        let found = filter(&of, cluster, converged, &mut || Ok(()))?;
         for (i, v) in found.iter().enumerate() {
             let value = purlin_lanczos_accepted { value: v.value, residual: v.residual, copies: to_i64(v.copies) };
             // SAFETY: no more values pass than the recurrence has steps, for which the caller promises room.
@@ -156,7 +157,8 @@ pub unsafe extern "C" fn purlin_lanczos_filter(
 
 /// Eigenvalues of a symmetric tridiagonal matrix, with the first and last components of its eigenvectors of 2-norm 1: all
 /// that residuals and quadratures of a recurrence need. Implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch,
-/// Wilkinson, Numer. Math. 11, 1968), O(m^2).
+/// Wilkinson, Numer. Math. 11, 1968), O(m^2), about 3e-8 m^2 seconds: 1 s for m = 6000, 3 s for 10 000. It has no progress and
+/// cannot be cancelled.
 ///
 /// @param      m         order, not negative.
 /// @param[in]  diagonal  m numbers.
@@ -188,7 +190,7 @@ pub unsafe extern "C" fn purlin_tridiagonal_eigenvalues(
         pointer::check_optional_outputs("values", values)?;
         pointer::check_optional_outputs("first", first)?;
         pointer::check_optional_outputs("last", last)?;
-        let found = ends(d, e)?;
+        let found = ends(d, e, &mut || Ok(()))?;
         for (to, from) in [(values, &found.values), (first, &found.first), (last, &found.last)] {
             if !to.is_null() {
                 // SAFETY: not null; the caller promises room for m numbers.

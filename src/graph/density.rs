@@ -78,7 +78,7 @@ pub fn density<T: Scalar>(
         let at = (vector as usize, vectors as usize);
         let of = tridiagonalise_within(context, operator, steps, given, at, progress)?;
         let m = of.alpha.len();
-        let found = ends(&of.alpha, &of.beta[..m - 1])?;
+        let found = ends(&of.alpha, &of.beta[..m - 1], &mut || progress.check())?;
         for (value, first) in found.values.into_iter().zip(found.first) {
             alloc::push("density of a spectrum", &mut points, value)?;
             alloc::push("density of a spectrum", &mut weights, first * first / f64::from(vectors))?;

@@ -44,7 +44,8 @@ pub struct Info {
     pub basis: usize,
     /// Degree of the filter; 0 without one.
     pub degree: usize,
-    /// Largest norm of A v met: an estimate of the norm of A from below.
+    /// Largest norm of A v met, an estimate of the norm of A from below; or that of the diagonal, the shift and other terms that
+    /// are added to the matrix, if it is more: rounding errors are relative to it.
     pub norm: f64,
     /// Seconds.
     pub seconds: f64,

@@ -37,7 +37,7 @@ impl Affine {
 pub struct Space {
     /// Columns before it that it is kept orthogonal to.
     pub locked: usize,
-    /// Largest norm of A v so far.
+    /// Largest norm of A v so far, at least [`Krylov::terms_norm`].
     pub norm: f64,
     /// Unit roundoff.
     pub epsilon: f64,
@@ -73,9 +73,14 @@ pub struct BlockStep<W> {
     pub first: Vec<W>,
     /// Coefficients of the second time.
     pub again: Vec<W>,
+    /// Norms after it, which were 1 before.
+    pub left: Vec<f64>,
     /// The triangle of the second time.
     pub second: Vec<W>,
 }
+
+/// Is called while steps are made; its error ends them.
+pub type Poll<'a> = dyn FnMut() -> Result<()> + 'a;
 
 /// Double precision of the numbers of a backend.
 pub type Wide<K> = <<K as Krylov>::Number as Scalar>::Wide;
@@ -91,6 +96,12 @@ pub trait Krylov {
 
     /// Order n of the operator.
     fn order(&self) -> usize;
+
+    /// The norm of the diagonal and the other terms that a product with the matrix is added to. Rounding errors of the operator's
+    /// products are relative to it also where the sum is smaller, as of the normalised Laplacian of a graph of loops, which is 0.
+    fn terms_norm(&self) -> f64 {
+        0.0
+    }
 
     /// Fills column `to` with random numbers: those of vector `vector` for the seed, whatever the backend.
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()>;
@@ -119,9 +130,16 @@ pub trait Krylov {
     fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection>;
 
     /// Steps `from .. to` of the Lanczos process: column `locked + j + 1` = A times column `locked + j`, made orthogonal to
-    /// all before it, and of norm 1. Ends early after a step that leaves rounding alone, whose column is then of no use.
-    fn extend(&mut self, space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
-        extend_once(self, space, from, to)
+    /// all before it, and of norm 1. Ends early after a step that leaves rounding alone, whose column is then of no use. `poll`
+    /// is called every few steps.
+    fn extend(&mut self, space: Space, (from, to): (usize, usize), poll: &mut Poll<'_>) -> Result<Vec<Projection>> {
+        extend_once(self, space, (from, to), poll)
+    }
+
+    /// Calls `poll`. A backend that enqueues work first waits until little of what was enqueued before is left, and calls `poll`
+    /// meanwhile: what `poll` cancels ends soon.
+    fn pace(&mut self, poll: &mut Poll<'_>) -> Result<()> {
+        poll()
     }
 
     /// Whether [`Krylov::defer`] is there: where to wait for each step takes longer than the step.
@@ -138,36 +156,37 @@ pub trait Krylov {
         Err(Error::NotSupported("steps whose figures come later, on this backend".into()))
     }
 
-    /// What steps 0 to `steps` found, of which step j made column `first + j` orthogonal.
+    /// What steps 0 to `steps` found, of which step j made column `first + j` orthogonal; calls `poll` while it waits for them.
     ///
     /// # Errors
     /// As [`Krylov::defer`].
-    fn deferred(&mut self, _first: usize, _steps: usize) -> Result<Vec<Projection>> {
+    fn deferred(&mut self, _first: usize, _steps: usize, _poll: &mut Poll<'_>) -> Result<Vec<Projection>> {
         Err(Error::NotSupported("steps whose figures come later, on this backend".into()))
     }
 
     /// Steps of the block process with blocks of `b` columns, from the block at column `locked + from` on: each block's products
     /// come after all columns before them, are made orthogonal to these and among themselves, twice, and there is one block more
     /// for each until column `locked + to`. None where the backend leaves that to the method. From a step on in which a column
-    /// was left with rounding alone what is told, and what is in the columns, is of no use.
+    /// was left with rounding alone what is told, and what is in the columns, is of no use. `poll` is called every few steps.
     fn extend_block(
         &mut self,
         _locked: usize,
         (_from, _to): (usize, usize),
         _b: usize,
+        _poll: &mut Poll<'_>,
     ) -> Result<Vec<BlockStep<Wide<Self>>>> {
         Ok(Vec::new())
     }
 
     /// Steps `from .. m` of a space without columns before it, whose orthogonality an estimate watches as `partial` has it; `t`
     /// is the projected matrix with `m` rows, of which what stands before step `from` is known. `None` where the backend leaves
-    /// that to the method.
+    /// that to the method. `poll` is called every few steps.
     fn extend_watched(
         &mut self,
         _space: Space,
-        _from: usize,
-        _m: usize,
+        (_from, _m): (usize, usize),
         _t: &[Wide<Self>],
+        _poll: &mut Poll<'_>,
     ) -> Result<Option<Vec<Projection>>> {
         Ok(None)
     }
@@ -192,12 +211,14 @@ pub trait Krylov {
     /// beta_j v_{j-1} in Paige's order the pairs (alpha_j, beta_{j+1}), where `beta` is beta_from. The vectors are in the
     /// three columns from `first` on; those of step 0 begin with v_0 in the first. With `coordinates` each v_j times
     /// `coordinates[i][j]`, nothing beyond the end, is added up in column i. What follows a beta of rounding has no meaning.
+    /// `poll` is called every few steps.
     fn recur(
         &mut self,
         first: usize,
         (from, _to): (usize, usize),
         beta: f64,
         coordinates: Option<&[Vec<f64>]>,
+        _poll: &mut Poll<'_>,
     ) -> Result<Vec<(f64, f64)>> {
         recur_once(self, first, from, beta, coordinates)
     }
@@ -263,11 +284,15 @@ const SHORT: f64 = 1e4;
 pub(super) fn extend_once<K: Krylov + ?Sized>(
     krylov: &mut K,
     mut space: Space,
-    from: usize,
-    to: usize,
+    (from, to): (usize, usize),
+    poll: &mut Poll<'_>,
 ) -> Result<Vec<Projection>> {
     let mut steps = alloc::with_capacity("Lanczos steps", to - from)?;
-    for j in space.locked + from..space.locked + to {
+    let first = space.locked + from;
+    for j in first..space.locked + to {
+        if j > first {
+            poll()?;
+        }
         krylov.apply(j, j + 1)?;
         let mut step = krylov.orthogonalise(j + 1, j + 1)?;
         space.norm = space.norm.max(step.before);
@@ -290,6 +315,24 @@ pub(super) fn extend_once<K: Krylov + ?Sized>(
         krylov.scale(j + 1, 1.0 / length)?;
     }
     Ok(steps)
+}
+
+/// Column `w` = A times column `v`, less `u`'s factor times `u`'s column, which may be `w` itself: the product of
+/// [`Krylov::three_term`].
+pub(super) fn product_less<K: Krylov + ?Sized>(
+    krylov: &mut K,
+    u: Option<(usize, f64)>,
+    v: usize,
+    w: usize,
+) -> Result<()> {
+    match u {
+        Some((u, beta)) if u == w => krylov.affine(Affine { keep: -beta, ..Affine::PLAIN }, v, w),
+        Some((u, beta)) => {
+            krylov.apply(v, w)?;
+            krylov.spread(u, &[-beta], w, true)
+        }
+        None => krylov.apply(v, w),
+    }
 }
 
 /// Step `j` of the plain recurrence, as [`Krylov::recur`] has it, by what every backend has: in two columns, where each new

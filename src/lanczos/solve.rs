@@ -127,9 +127,15 @@ pub(super) fn run_job<T: Scalar>(
         _ => 0,
     };
     let _charge = context.host_budget().charge_host("eigenvectors", numbers.saturating_mul(size_of::<T>()))?;
+    let mut last = None;
     let mut report = |converged: usize, worst: f64| {
         // Searches within may be for more pairs.
-        progress.report(to_i64(converged).min(wanted), wanted, worst)?;
+        let now = (to_i64(converged).min(wanted), wanted, worst);
+        // Between two restarts the same is reported again, which must not call the caller's function at every step.
+        if last.replace(now) == Some(now) {
+            return progress.repeat(now);
+        }
+        progress.report(now.0, now.1, now.2)?;
         progress.check()
     };
     job.run(krylov, vectors, &mut small, &mut report)

@@ -1,6 +1,7 @@
 //! Eigenvalues of symmetric tridiagonal matrices, with the first and last components of the eigenvectors: all that the
 //! residuals of a Lanczos recurrence need, in O(m^2). Single eigenvectors by inverse iteration, in O(m).
 
+use super::krylov::Poll;
 use crate::alloc;
 use crate::error::{Error, Result};
 
@@ -15,16 +16,19 @@ pub struct Ends {
     pub last: Vec<f64>,
 }
 
+/// Eigenvalues between two polls.
+const POLLED: usize = 16;
+
 /// Sweeps that an eigenvalue may take.
 const SWEEPS: usize = 60;
 
 /// Implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch, Wilkinson, Numer. Math. 11, 1968), on two rows of the
-/// eigenvectors. `diagonal` has m elements, `off` the m - 1 beside it.
+/// eigenvectors. `diagonal` has m elements, `off` the m - 1 beside it. `poll` is called every few eigenvalues.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for another length of `off` or numbers that are not finite; [`Error::Numerical`] if an
-/// eigenvalue does not converge; [`Error::OutOfMemory`].
-pub fn ends(diagonal: &[f64], off: &[f64]) -> Result<Ends> {
+/// eigenvalue does not converge; [`Error::OutOfMemory`]; what `poll` reports.
+pub fn ends(diagonal: &[f64], off: &[f64], poll: &mut Poll<'_>) -> Result<Ends> {
     const WHAT: &str = "eigenvalues of a tridiagonal matrix";
     let m = diagonal.len();
     if off.len() + 1 != m.max(1) {
@@ -43,6 +47,9 @@ pub fn ends(diagonal: &[f64], off: &[f64]) -> Result<Ends> {
     }
     let norm = diagonal.iter().chain(off).fold(0.0f64, |most, x| most.max(x.abs()));
     for l in 0..m {
+        if l % POLLED == POLLED - 1 {
+            poll()?;
+        }
         let mut sweep = 0;
         loop {
             // The first place from l on where the matrix falls apart.

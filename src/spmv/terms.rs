@@ -85,6 +85,16 @@ impl<P: Real> Terms<P> {
         Ok(made)
     }
 
+    /// The norm of what is added to the matrix: rounding errors of a product are relative to it also where the sum cancels.
+    pub(crate) fn norm(&self) -> f64 {
+        let diagonal = self.diagonal.iter().flatten().fold(0.0f64, |most, d| most.max(d.to_f64().abs()));
+        let rank_one = self
+            .rank_one
+            .as_ref()
+            .map_or(0.0, |(d, inverse)| d.iter().map(|d| d.to_f64() * d.to_f64()).sum::<f64>() * inverse);
+        diagonal + rank_one
+    }
+
     /// Every list, to put it into another order.
     pub(crate) fn lists(&mut self) -> impl Iterator<Item = &mut Vec<P>> {
         let lists = [self.scale.as_mut(), self.diagonal.as_mut(), self.rank_one.as_mut().map(|r| &mut r.0)];

@@ -95,6 +95,7 @@ api! {
     cuEventCreate(*mut CUevent, c_uint);
     cuEventDestroy_v2(CUevent);
     cuEventRecord(CUevent, CUstream);
+    cuEventQuery(CUevent);
     cuEventSynchronize(CUevent);
     cuEventElapsedTime(*mut f32, CUevent, CUevent);
     cuModuleLoadData(*mut CUmodule, *const c_void);

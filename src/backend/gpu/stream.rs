@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{CUevent, CUstream};
 
@@ -29,6 +30,15 @@ pub(super) struct Queue {
 unsafe impl Send for Queue {}
 // SAFETY: as above.
 unsafe impl Sync for Queue {}
+
+/// `CUDA_ERROR_NOT_READY`.
+const NOT_READY: u32 = 600;
+
+/// How long a wait that polls gives up its turn only, as the driver's waits do.
+const SPINNING: Duration = Duration::from_millis(2);
+
+/// The longest pause between two polls.
+const LONGEST_NAP: Duration = Duration::from_millis(2);
 
 /// Events that only order work are cheaper than those that take the time.
 const DISABLE_TIMING: c_uint = 2;
@@ -219,6 +229,39 @@ impl Event {
         let entered = self.queue.device.enter()?;
         // SAFETY: a handle of this device.
         entered.check("cuEventSynchronize", unsafe { (entered.api().cuEventSynchronize)(self.event) })
+    }
+
+    /// Waits until the work before the mark is done, and calls `poll` meanwhile. After an error of `poll` everything that the
+    /// queue has is done all the same.
+    ///
+    /// # Errors
+    /// That of `poll`; [`crate::error::Error::Cuda`].
+    pub fn synchronize_with(&self, poll: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let begin = Instant::now();
+        while !self.is_done()? {
+            if let Err(error) = poll() {
+                GpuStream { queue: Arc::clone(&self.queue) }.synchronize()?;
+                return Err(error);
+            }
+            let waited = begin.elapsed();
+            if waited < SPINNING {
+                std::thread::yield_now();
+            } else {
+                // Late by a small part of the time that it took.
+                std::thread::sleep((waited / 64).min(LONGEST_NAP));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the work before the mark is done.
+    fn is_done(&self) -> Result<bool> {
+        let entered = self.queue.device.enter()?;
+        // SAFETY: a handle of this device.
+        match unsafe { (entered.api().cuEventQuery)(self.event) } {
+            NOT_READY => Ok(false),
+            code => entered.check("cuEventQuery", code).map(|()| true),
+        }
     }
 
     /// Seconds from `earlier` to this mark, both made by [`GpuStream::record_time`]; waits for this one.

@@ -14,6 +14,13 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "block Lanczos iteration";
 
+/// What a pass of orthogonalisation leaves of a unit vector that had no more than rounding errors along the space. After one that
+/// leaves less, components as large as rounding errors over what was left remain, and steps magnify them: another pass follows.
+const SETTLED: f64 = 0.9;
+
+/// Passes after the first at most. Each leaves a vector that the next finds settled, but for columns of rounding alone.
+const MOST_PASSES: usize = 4;
+
 /// A run in progress.
 struct Run<'a, K: Krylov + ?Sized> {
     krylov: &'a mut K,
@@ -124,7 +131,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         'all: while next < m {
             report()?;
             // Cancellation is heard between stretches.
-            let steps = self.krylov.extend_block(o, (next, m.min(next + STRETCH / b * b)), b)?;
+            let steps = self.krylov.extend_block(o, (next, m.min(next + STRETCH / b * b)), b, report)?;
             if steps.is_empty() {
                 break;
             }
@@ -149,12 +156,14 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         let (b, floor) = (self.b, 10.0 * self.search.settings.epsilon);
         let norm = self.norm_of(self.counts.norm, &step.along, &step.rest)?;
         let lives = |r: &[Wide<K>], unit: f64| (0..b).all(|c| r[c * b + c].re() > floor * unit);
-        if !lives(&step.first, norm) || !lives(&step.second, 1.0) {
+        if !lives(&step.first, norm) || !lives(&step.second, 1.0) || !step.left.iter().all(|l| *l > SETTLED) {
             return Ok(false);
         }
         self.counts.products += b;
         self.counts.norm = norm;
-        self.fill(j, &step.along, &step.first, &step.again, &step.second);
+        let mut parts = Parts { along: alloc::copied(WHAT, &step.along)?, r: alloc::copied(WHAT, &step.first)? };
+        parts.add(b, &step.again, &step.second)?;
+        self.fill(j, &parts);
         Ok(true)
     }
 
@@ -168,24 +177,18 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         Ok(norm)
     }
 
-    /// Columns j to j + b of the projected matrix, and what leads out of the space: R = R2 R1.
-    fn fill(&mut self, j: usize, h: &[Wide<K>], first: &[Wide<K>], again: &[Wide<K>], second: &[Wide<K>]) {
+    /// Columns j to j + b of the projected matrix, and what leads out of the space.
+    fn fill(&mut self, j: usize, parts: &Parts<Wide<K>>) {
         let (o, m, b) = (self.search.locked, self.m, self.b);
         let count = j + b;
-        let sum = |terms: std::ops::RangeInclusive<usize>, term: &dyn Fn(usize) -> Wide<K>| {
-            terms.fold(Wide::<K>::default(), |s, l| s + term(l))
-        };
         for c in 0..b {
             for i in 0..count {
-                let more = sum(0..=c, &|l| again[l * (o + count) + o + i] * first[c * b + l]);
-                let entry = h[c * (o + count) + o + i] + more;
+                let entry = parts.along[c * (o + count) + o + i];
                 self.t[(j + c) * m + i] = entry;
                 self.t[i * m + j + c] = entry.conjugate();
             }
-            for i in 0..b {
-                self.out[c * b + i] = sum(i..=c, &|l| second[l * b + i] * first[c * b + l]);
-            }
         }
+        self.out.copy_from_slice(&parts.r);
     }
 
     /// The step of the block at column `j`, with columns replaced where they must be; whether one could not be.
@@ -197,19 +200,30 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         let mut h = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
         let rest = self.krylov.project(0, o + count, o + count, b, &mut h)?;
         self.counts.norm = self.norm_of(self.counts.norm, &h, &rest)?;
-        // A second pass, after the block has been made orthonormal in itself, or short columns would stay what they are.
-        let (first, _) = self.triangle(o + count, None)?;
-        let mut again = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
-        self.krylov.project(0, o + count, o + count, b, &mut again)?;
-        let (second, broken) = self.triangle(o + count, Some(&first))?;
-        self.fill(j, &h, &first, &again, &second);
+        // More passes, after the block has been made orthonormal in itself, or short columns would stay what they are.
+        let mut dead = alloc::filled(WHAT, b, false)?;
+        let (r, _) = self.triangle(o + count, true, &mut dead)?;
+        let mut parts = Parts { along: h, r };
+        let mut broken = false;
+        for _ in 0..MOST_PASSES {
+            let mut again = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
+            let left = self.krylov.project(0, o + count, o + count, b, &mut again)?;
+            let is_settled = left.iter().zip(&dead).all(|(left, dead)| *dead || *left > SETTLED);
+            let (next, is_broken) = self.triangle(o + count, false, &mut dead)?;
+            broken |= is_broken;
+            parts.add(b, &again, &next)?;
+            if is_settled {
+                break;
+            }
+        }
+        self.fill(j, &parts);
         Ok(broken)
     }
 
     /// Makes the block at `column` orthonormal in itself: its triangle R, b-by-b, and whether a column could not be replaced.
-    /// Columns of rounding alone get a 0 on the diagonal and are left as they are the first time, and the second time are
-    /// replaced by random vectors.
-    fn triangle(&mut self, column: usize, first: Option<&[Wide<K>]>) -> Result<(Vec<Wide<K>>, bool)> {
+    /// Columns of rounding alone get a 0 on the diagonal; the first time they are marked as `dead` and left as they are, later
+    /// these and those found then are replaced by random vectors, and are dead no more.
+    fn triangle(&mut self, column: usize, is_first: bool, dead: &mut [bool]) -> Result<(Vec<Wide<K>>, bool)> {
         let b = self.b;
         let mut r = alloc::filled(WHAT, b * b, Wide::<K>::default())?;
         let mut broken = false;
@@ -221,21 +235,48 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
                 norm = finite(rest[0], "a coefficient")?;
                 (0..c).for_each(|i| r[c * b + i] += h[i]);
             }
-            // The first time norms are those of A v, the second time those of unit vectors.
-            let unit = if first.is_some() { 1.0 } else { self.counts.norm };
-            let dead = first.is_some_and(|f| f[c * b + c] == Wide::<K>::default());
-            if !dead && norm > 10.0 * self.search.settings.epsilon * unit {
+            // The first time norms are those of A v, later those of unit vectors.
+            let unit = if is_first { self.counts.norm } else { 1.0 };
+            if !dead[c] && norm > 10.0 * self.search.settings.epsilon * unit {
                 r[c * b + c] = Wide::<K>::from_parts(norm, 0.0);
                 self.krylov.scale(column + c, 1.0 / norm)?;
-            } else if first.is_some() {
+            } else if is_first {
+                dead[c] = true;
+                self.krylov.scale(column + c, 0.0)?;
+            } else {
+                dead[c] = false;
                 self.counts.breakdowns += 1;
                 // Nothing before it is coupled with it.
                 (0..=c).for_each(|i| r[c * b + i] = Wide::<K>::default());
                 broken |= !self.fresh(column + c)?;
-            } else {
-                self.krylov.scale(column + c, 0.0)?;
             }
         }
         Ok((r, broken))
+    }
+}
+
+/// What the columns of a block were before they were made orthonormal: their coefficients along the columns before the block, and
+/// their triangle.
+struct Parts<W> {
+    along: Vec<W>,
+    r: Vec<W>,
+}
+
+impl<W: Scalar> Parts<W> {
+    /// Adds a pass of orthogonalisation, which found the coefficients `again` and the triangle `next` of what the passes before it
+    /// had made: along += again R, R = next R.
+    fn add(&mut self, b: usize, again: &[W], next: &[W]) -> Result<()> {
+        let rows = again.len() / b;
+        let mut r = alloc::filled(WHAT, b * b, W::default())?;
+        for c in 0..b {
+            for l in 0..=c {
+                let factor = self.r[c * b + l];
+                let own = self.along[c * rows..(c + 1) * rows].iter_mut();
+                own.zip(&again[l * rows..(l + 1) * rows]).for_each(|(sum, more)| *sum += *more * factor);
+                (0..=l).for_each(|i| r[c * b + i] += next[l * b + i] * factor);
+            }
+        }
+        self.r = r;
+        Ok(())
     }
 }

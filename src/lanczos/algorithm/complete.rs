@@ -160,7 +160,7 @@ pub(super) fn is_complete<K: Krylov + ?Sized>(
     for _ in 0..MOST * settings.basis {
         report()?;
         let space = Space { locked, norm: counts.norm, epsilon: settings.epsilon };
-        let steps = krylov.extend(space, from, to)?;
+        let steps = krylov.extend(space, (from, to), report)?;
         let made = steps.len();
         for step in steps {
             counts.products += 1;

@@ -1,6 +1,6 @@
 //! The plain three-term recurrence, and the test that tells its copies and spurious values from eigenvalues.
 
-use super::super::krylov::Krylov;
+use super::super::krylov::{Krylov, Poll};
 use super::super::tridiagonal::{Ends, ends};
 use super::finite;
 use crate::alloc;
@@ -33,12 +33,13 @@ pub fn recurrence<K: Krylov + ?Sized>(
 ) -> Result<Recurrence> {
     let mut alpha = alloc::with_capacity(WHAT, steps)?;
     let mut beta: Vec<f64> = alloc::with_capacity(WHAT, steps)?;
-    let mut norm = 0.0f64;
+    let mut norm = krylov.terms_norm();
     while alpha.len() < steps {
         let done = alpha.len();
         report(done)?;
         let last = beta.last().copied().unwrap_or(0.0);
-        for (a, b) in krylov.recur(first, (done, steps), last, coordinates)? {
+        let poll = &mut || report(done);
+        for (a, b) in krylov.recur(first, (done, steps), last, coordinates, poll)? {
             alpha.push(finite(a, "a coefficient")?);
             beta.push(finite(b, "a coefficient")?);
             norm = norm.max(a.abs() + b);
@@ -63,11 +64,11 @@ pub struct Accepted {
 
 /// Tells eigenvalues of A from those of T (Cullum and Willoughby): of values nearer than `cluster` times the largest to
 /// each other one is taken, that of the smallest residual; a single one is spurious if T without its first row and column
-/// has it too; and only values with residuals of at most `converged` times the largest pass. Ascending.
+/// has it too; and only values with residuals of at most `converged` times the largest pass. Ascending. `poll` is called every few eigenvalues of T.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for lists of different lengths, or tolerances that are not within 0 and 1.
-pub fn filter(of: &Recurrence, cluster: f64, converged: f64) -> Result<Vec<Accepted>> {
+/// [`Error::InvalidArgument`] for lists of different lengths, or tolerances that are not within 0 and 1; as [`ends`].
+pub fn filter(of: &Recurrence, cluster: f64, converged: f64, poll: &mut Poll<'_>) -> Result<Vec<Accepted>> {
     let m = of.alpha.len();
     if of.beta.len() != m {
         return Err(Error::invalid("beta", format!("has {} elements, alpha has {m}", of.beta.len())));
@@ -77,10 +78,21 @@ pub fn filter(of: &Recurrence, cluster: f64, converged: f64) -> Result<Vec<Accep
             return Err(Error::invalid(name, format!("is {value}, outside 0 to 1")));
         }
     }
+    filter_of(of, (cluster, converged), 0.0, poll)
+}
+
+/// As [`filter`] of an operator whose norm is known to be `least` at least.
+pub(super) fn filter_of(
+    of: &Recurrence,
+    (cluster, converged): (f64, f64),
+    least: f64,
+    poll: &mut Poll<'_>,
+) -> Result<Vec<Accepted>> {
+    let m = of.alpha.len();
     let Some(out) = of.beta.last().copied() else { return Ok(Vec::new()) };
-    let Ends { values, last, .. } = ends(&of.alpha, &of.beta[..m - 1])?;
-    let smaller = if m > 1 { ends(&of.alpha[1..], &of.beta[1..m - 1])?.values } else { Vec::new() };
-    let largest = values[0].abs().max(values[m - 1].abs());
+    let Ends { values, last, .. } = ends(&of.alpha, &of.beta[..m - 1], poll)?;
+    let smaller = if m > 1 { ends(&of.alpha[1..], &of.beta[1..m - 1], poll)?.values } else { Vec::new() };
+    let largest = values[0].abs().max(values[m - 1].abs()).max(least);
     let near = cluster * largest;
     let mut accepted = Vec::new();
     let mut begin = 0;

@@ -104,7 +104,8 @@ pub fn solve<'r, T: Scalar>(
     let n = krylov.order();
     let within = task.within(n);
     let work = verify::columns(&within, task.known);
-    let mut solve = Solve { krylov, task, within, work, products: 0, counts: Counts::default(), small, report };
+    let counts = Counts::begin(krylov, 0);
+    let mut solve = Solve { krylov, task, within, work, products: 0, counts, small, report };
     if within.basis == n - task.known {
         return solve.whole();
     }
@@ -130,7 +131,12 @@ impl<T: Scalar> Solve<'_, '_, T> {
 
     /// Whether the spectrum is one value, as far as rounding tells: no polynomial tells its vectors apart.
     fn is_point(&self, [low, high]: [f64; 2]) -> bool {
-        high - low <= 1e3 * self.within.epsilon * low.abs().max(high.abs())
+        high - low <= 1e3 * self.within.epsilon * self.norm_of([low, high])
+    }
+
+    /// The norm of an operator whose spectrum has these ends, at least that of the terms that it is the sum of.
+    fn norm_of(&self, [low, high]: [f64; 2]) -> f64 {
+        low.abs().max(high.abs()).max(self.krylov.terms_norm())
     }
 
     /// A solve without a polynomial, of an operator for which none is of use; `started` as of [`verify::solve`].
@@ -194,7 +200,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let of = recurrence(self.krylov, work, steps, epsilon, None, &mut |_| report(0, f64::INFINITY))?;
         let m = of.alpha.len();
         self.products += m;
-        let found = ends(&of.alpha, &of.beta[..m - 1])?;
+        let found = ends(&of.alpha, &of.beta[..m - 1], &mut || report(0, f64::INFINITY))?;
         let rest = |i: usize| of.beta[m - 1] * found.last[i].abs();
         // An end lies beyond the outermost value by about its residual (Zhou and Li, Linear Algebra Appl. 435, 2011).
         let margin = if m < steps { 0.0 } else { 0.03 * (found.values[m - 1] - found.values[0]) };
@@ -363,7 +369,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         if self.is_point([low, high]) {
             return self.unfiltered(self.task.started);
         }
-        let mut counts = Counts::default();
+        let mut counts = Counts::begin(self.krylov, 0);
         let brief = Settings { restarts: 2, verify: Verify::Off, ..self.within };
         let search = Search {
             locked: known,
@@ -385,7 +391,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
             return self.unfiltered(true);
         }
         let far = if which == Which::Largest { low } else { high };
-        let norm = counts.norm.max(low.abs()).max(high.abs());
+        let norm = counts.norm.max(self.norm_of([low, high]));
         let wanted = self.task.settings.count;
         let mut transform = end_filter(&first.values, wanted, far, self.task.degree, self.within.epsilon);
         self.merge(first.values.len())?;
@@ -434,7 +440,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let (many, n) = (self.within.count, self.krylov.order());
         let width = window(&points, &weights, self.task.sigma, 1.5 * many as f64 / n as f64);
         let Task { sigma, degree, started, .. } = self.task;
-        let norm = low.abs().max(high.abs());
+        let norm = self.norm_of([low, high]);
         self.counts.norm = norm;
         if is_whole && degree == 0 {
             // So few eigenvalues differ that a Krylov space holds them all.
@@ -455,7 +461,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
     /// sigma alone, however many copies its neighbours have.
     fn folded(&mut self, [low, high]: [f64; 2], started: bool) -> Result<Filtered> {
         let (many, sigma) = (self.within.count, self.task.sigma);
-        let norm = low.abs().max(high.abs());
+        let norm = self.norm_of([low, high]);
         let far = (low - sigma).abs().max((high - sigma).abs()).powi(2);
         let whole = Transform::End { center: 0.5 * far, half: 0.5 * far, top: 0.0, degree: 1, fold: Some(sigma) };
         let settings = Settings { which: Which::Largest, verify: Verify::Off, restarts: 2, ..self.within };

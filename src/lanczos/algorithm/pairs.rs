@@ -258,8 +258,9 @@ impl<'a, T: Scalar> Job<'a, T> {
         let length = krylov.distance(work, 0.0, work)?;
         krylov.scale(work, 1.0 / length)?;
         let of = recurrence(krylov, work, NORM_STEPS, self.settings.epsilon, None, &mut |_| Ok(()))?;
-        let found = ends(&of.alpha, &of.beta[..of.alpha.len() - 1])?.values;
-        let norm = found.iter().chain(&solved.values).fold(0.0f64, |most, v| most.max(v.abs()));
+        let found = ends(&of.alpha, &of.beta[..of.alpha.len() - 1], &mut || Ok(()))?.values;
+        let least = krylov.terms_norm();
+        let norm = found.iter().chain(&solved.values).fold(least, |most, v| most.max(v.abs()));
         if let Some(i) = residuals.iter().take(solved.converged).position(|r| *r > 1e-3 * norm) {
             let problem = format!(
                 "is not the inverse of A - sigma I: vector {i} it gave has residual {} for a matrix of size {norm}",

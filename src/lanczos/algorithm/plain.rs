@@ -4,7 +4,7 @@
 use super::super::krylov::Krylov;
 use super::super::options::{Settings, Which};
 use super::super::tridiagonal::{first_orders, vector};
-use super::cullum::{filter, recurrence};
+use super::cullum::{filter_of, recurrence};
 use super::finite;
 use super::restart::Report;
 use crate::alloc;
@@ -23,7 +23,7 @@ pub struct Found {
     pub values: Vec<f64>,
     /// Products, those of the second run included.
     pub products: usize,
-    /// Largest norm of A v met, or modulus of an accepted value.
+    /// Largest norm of A v met, or modulus of an accepted value; at least [`Krylov::terms_norm`].
     pub norm: f64,
     /// Whether the space was invariant.
     pub exhausted: bool,
@@ -70,7 +70,8 @@ pub fn solve<K: Krylov + ?Sized>(
     start(krylov, settings, started, work)?;
     let of = recurrence(krylov, work, settings.basis, settings.epsilon, None, &mut |_| report(0, f64::INFINITY))?;
     let m = of.alpha.len();
-    let accepted = filter(&of, cluster(settings.epsilon), settings.tolerance)?;
+    let tolerances = (cluster(settings.epsilon), settings.tolerance);
+    let accepted = filter_of(&of, tolerances, krylov.terms_norm(), &mut || report(0, f64::INFINITY))?;
     let mut all = alloc::with_capacity(WHAT, accepted.len())?;
     all.extend(accepted.iter().map(|a| a.value));
     let order = if settings.which == Which::Nearest {
@@ -88,11 +89,12 @@ pub fn solve<K: Krylov + ?Sized>(
     let near = all.iter().fold(0.0f64, |most, v| most.max(v.abs()));
     // ||A v_j||, which the coefficients make up.
     let product = |j: usize| of.alpha[j].hypot(of.beta[j]).hypot(if j > 0 { of.beta[j - 1] } else { 0.0 });
-    let norm = (0..m).map(product).fold(near, f64::max);
+    let norm = (0..m).map(product).fold(near.max(krylov.terms_norm()), f64::max);
     let off = &of.beta[..m - 1];
     // Later parts of T hold copies, whose vectors may cancel: those of the least part that is sure to have it do not.
     let mut coordinates = alloc::with_capacity(WHAT, values.len())?;
     for &theta in &values {
+        report(0, f64::INFINITY)?;
         let (first, last) = match first_orders(&of.alpha, off, theta, cluster(settings.epsilon) * near) {
             (once, twice) if once > 0 && twice > 0 => (once, twice),
             _ => (m, m),

@@ -1,6 +1,6 @@
 //! Thick-restart Lanczos.
 
-use super::super::krylov::{Krylov, Projection, Space, Wide};
+use super::super::krylov::{Krylov, Poll, Projection, Space, Wide};
 use super::super::options::{Orthogonality, Settings, Which};
 use super::complete::{Bounds, is_complete};
 use super::partial::{Loss, straighten};
@@ -25,8 +25,15 @@ pub struct Counts {
     pub breakdowns: usize,
     /// Random vectors drawn.
     pub drawn: u32,
-    /// Largest norm of A v met.
+    /// Largest norm of A v met, at least [`Krylov::terms_norm`]: what rounding errors are relative to.
     pub norm: f64,
+}
+
+impl Counts {
+    /// Before the first product.
+    pub fn begin<K: Krylov + ?Sized>(krylov: &K, drawn: u32) -> Self {
+        Self { drawn, norm: krylov.terms_norm(), ..Self::default() }
+    }
 }
 
 /// What is asked of a run.
@@ -302,11 +309,11 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
                 None => {
                     // Cancellation is heard between stretches.
                     let stretch = if self.krylov.defers() { STRETCH } else { 1 };
-                    self.krylov.extend(self.space(), next, m.min(next + stretch))?
+                    self.krylov.extend(self.space(), (next, m.min(next + stretch)), report)?
                 }
-                Some(_) => match self.krylov.extend_watched(self.space(), next, m, &self.t)? {
+                Some(_) => match self.krylov.extend_watched(self.space(), (next, m), &self.t, report)? {
                     Some(steps) => steps,
-                    None => self.step(next, from)?,
+                    None => self.step(next, from, report)?,
                 },
             };
             for (j, p) in (next..).zip(steps) {
@@ -346,11 +353,11 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
     }
 
     /// Step `j` of a space whose orthogonality is watched: by the three terms where these do.
-    fn step(&mut self, j: usize, from: usize) -> Result<Vec<Projection>> {
+    fn step(&mut self, j: usize, from: usize, report: &mut Poll<'_>) -> Result<Vec<Projection>> {
         let (space, m) = (self.space(), self.m);
         // After a restart the next vector has a component along all that were kept.
         let (Some(loss), true) = (&mut self.loss, j > from) else {
-            let steps = self.krylov.extend(space, j, j + 1)?;
+            let steps = self.krylov.extend(space, (j, j + 1), report)?;
             if let Some(loss) = &mut self.loss {
                 loss.restored(j);
             }

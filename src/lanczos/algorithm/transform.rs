@@ -1,6 +1,6 @@
 //! An operator's inverse, or a polynomial of it, in its place: what is found with it is turned into pairs of the operator.
 
-use super::super::krylov::{Affine, Krylov, Projection, Space, Wide, extend_once};
+use super::super::krylov::{Affine, Krylov, Poll, Projection, Space, Wide, extend_once};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
@@ -173,7 +173,7 @@ impl<K: Krylov + ?Sized> Transformed<'_, K> {
                 }
                 for q in 1..degree {
                     if q % PRODUCTS_A_POLL == 0 {
-                        poll()?;
+                        inner.pace(&mut || poll())?;
                     }
                     let next = 1.0 / (2.0 / first - ratio);
                     let step = Affine { scale: 2.0 * next / half, center, keep: -ratio * next };
@@ -192,7 +192,7 @@ impl<K: Krylov + ?Sized> Transformed<'_, K> {
                 inner.spread(here, &coefficients[1..2], to, true)?;
                 for (q, c) in coefficients[2..].iter().enumerate() {
                     if q % PRODUCTS_A_POLL == PRODUCTS_A_POLL - 1 {
-                        poll()?;
+                        inner.pace(&mut || poll())?;
                     }
                     inner.affine(Affine { scale: 2.0 / half, center, keep: -1.0 }, here, there)?;
                     inner.spread(there, std::slice::from_ref(c), to, true)?;
@@ -230,16 +230,17 @@ impl<T: Scalar, K: Krylov<Number = T> + ?Sized> Krylov for Transformed<'_, K> {
         self.inner.orthogonalise(count, column)
     }
 
-    fn extend(&mut self, space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
+    fn extend(&mut self, space: Space, (from, to): (usize, usize), poll: &mut Poll<'_>) -> Result<Vec<Projection>> {
         if !self.inner.defers() {
-            return extend_once(self, space, from, to);
+            return extend_once(self, space, (from, to), poll);
         }
         let first = space.locked + from;
         for j in 0..to - from {
             self.polynomial(first + j, first + j + 1)?;
             self.inner.defer(first + j + 1, j)?;
+            self.inner.pace(poll)?;
         }
-        Ok(space.sound(self.inner.deferred(first + 1, to - from)?))
+        Ok(space.sound(self.inner.deferred(first + 1, to - from, poll)?))
     }
 
     fn project(
@@ -255,6 +256,10 @@ impl<T: Scalar, K: Krylov<Number = T> + ?Sized> Krylov for Transformed<'_, K> {
 
     fn three_term(&mut self, _: Option<(usize, f64)>, _: usize, _: usize) -> Result<(f64, f64)> {
         Err(Error::Internal("a transformed operator has no recurrence of three terms here".into()))
+    }
+
+    fn pace(&mut self, poll: &mut Poll<'_>) -> Result<()> {
+        self.inner.pace(poll)
     }
 
     fn scale(&mut self, column: usize, factor: f64) -> Result<()> {

@@ -60,7 +60,7 @@ pub fn solve<K: Krylov + ?Sized>(
     small: &mut Small<'_, Wide<K>>,
     report: &mut Report<'_>,
 ) -> Result<Solved> {
-    let mut counts = Counts { drawn: settings.drawn, ..Counts::default() };
+    let mut counts = Counts::begin(krylov, settings.drawn);
     let search = Search {
         locked: known,
         count: settings.count,

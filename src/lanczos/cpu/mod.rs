@@ -13,7 +13,7 @@ use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::krylov::{Affine, Krylov, Projection};
+use super::krylov::{Affine, Krylov, Projection, product_less};
 use super::operator::Symmetric;
 use crate::alloc;
 use crate::backend::memory::{Charge, HostMemory};
@@ -47,6 +47,7 @@ pub struct CpuKrylov<'o, 'a, 's, T: Scalar> {
     operator: &'o mut Symmetric<'a, T>,
     inverse: Option<Symmetric<'s, T>>,
     n: usize,
+    terms_norm: f64,
     memory: HostMemory,
     _charge: Charge,
 }
@@ -68,7 +69,8 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
         // Coefficients of every piece, and a piece turned.
         let partial = n.div_ceil(PIECE).max(1) * columns + PIECE * columns * context.pool().threads();
         let _charge = context.host_budget().charge_host(WHAT, partial * size_of::<T>())?;
-        Ok(Self { context: Arc::clone(context), operator, inverse, n, memory, _charge })
+        let terms_norm = operator.terms_norm();
+        Ok(Self { context: Arc::clone(context), operator, inverse, n, terms_norm, memory, _charge })
     }
 
     /// A column.
@@ -196,6 +198,10 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
 
     fn order(&self) -> usize {
         self.n
+    }
+
+    fn terms_norm(&self) -> f64 {
+        self.terms_norm
     }
 
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()> {
@@ -331,14 +337,7 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
 
     fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)> {
         let context = Arc::clone(&self.context);
-        match u {
-            Some((u, beta)) if u == w => self.affine(Affine { keep: -beta, ..Affine::PLAIN }, v, w)?,
-            _ => self.apply(v, w)?,
-        }
-        if let Some((u, beta)) = u.filter(|(u, _)| *u != w) {
-            let (from, to, _) = self.pair(u, w)?;
-            add(&context, -beta, from, to);
-        }
+        product_less(self, u, v, w)?;
         let (from, to, _) = self.pair(v, w)?;
         let alpha = sum(&context, to, |first, piece| dot(piece, &from[first..first + piece.len()]));
         let minus = T::from_parts(-alpha, 0.0);

@@ -4,7 +4,7 @@ use super::GpuKrylov;
 use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{Scale, parts, scale};
 use crate::error::Result;
-use crate::lanczos::krylov::{BlockStep, Krylov};
+use crate::lanczos::krylov::{BlockStep, Krylov, Poll};
 use crate::lanczos::options::MOST_BLOCK;
 use crate::scalar::Scalar;
 
@@ -53,6 +53,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         locked: usize,
         (from, to): (usize, usize),
         b: usize,
+        poll: &mut Poll<'_>,
     ) -> Result<Vec<BlockStep<T::Wide>>> {
         let layout = |j: usize| Layout { parts: parts::<T>(), count: locked + j + b, b };
         let mut at = 0;
@@ -78,7 +79,10 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
                 }
             }
             at += step.all();
+            // A block takes longer than a vector.
+            self.pace(poll)?;
         }
+        self.wait(poll)?;
         let mut read = alloc::filled(WHAT, at, 0.0f64)?;
         self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut read)?;
         let mut steps = alloc::with_capacity(WHAT, (to - from).div_ceil(b))?;
@@ -88,8 +92,8 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
             let (own, others) = rest.split_at(step.all());
             let (first, second) = own.split_at(step.projection() + step.triangle(b));
             let ((along, norms), first) = figures::<T::Wide>(&step, first)?;
-            let ((again, _), second) = figures::<T::Wide>(&step, second)?;
-            steps.push(BlockStep { along, rest: norms, first, again, second });
+            let ((again, left), second) = figures::<T::Wide>(&step, second)?;
+            steps.push(BlockStep { along, rest: norms, first, again, left, second });
             rest = others;
         }
         Ok(steps)

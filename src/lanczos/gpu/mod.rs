@@ -27,14 +27,14 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::krylov::{Affine, BlockStep, Krylov, Projection, Space, extend_once, recur_once};
+use super::krylov::{Affine, BlockStep, Krylov, Poll, Projection, Space, extend_once, product_less, recur_once};
 use super::operator::Symmetric;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{
     Pass, Scale, orient, orient_room, parts, pass, pieces, scale, total, turn,
 };
-use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
+use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, Region, Transpose, View};
 use crate::context::Context;
 use crate::dense::Algebra;
 use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
@@ -55,6 +55,10 @@ const WHAT: &str = "Krylov space";
 /// Rows of the space that are turned at a time.
 const TURN: usize = 1 << 17;
 
+/// Steps that are enqueued before the host waits for as many before them: cancellation is heard within twice as many, and the
+/// device has work while the host wakes up.
+const PACE: usize = 8;
+
 /// Columns of numbers on the device, and an operator.
 pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
     gpu: Gpu,
@@ -64,6 +68,7 @@ pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
     inverse: Option<Source<'o, 's, T>>,
     n: usize,
     columns: usize,
+    terms_norm: f64,
     memory: DeviceMemory,
     /// Sums of pieces, a number after another.
     partials: DeviceMemory,
@@ -71,6 +76,8 @@ pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
     totals: DeviceMemory,
     /// What steps in one launch need; `None` where the kernel cannot take so many columns.
     steps: Option<Steps>,
+    /// A mark behind what was enqueued before the last call of [`Krylov::pace`].
+    mark: Option<Event>,
     /// Two vectors on the host, for operators that are there.
     host: [Vec<T>; 2],
     /// Which rows, of an operator that has some alone.
@@ -116,7 +123,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         let gpu = context.gpu("operator")?;
         let (columns, is_sampled) = (columns.max(3), operator.take_sampled());
         let stream = gpu.default_stream();
-        let (n, rows) = (operator.order(), operator.rows());
+        let (n, rows, terms_norm) = (operator.order(), operator.rows(), operator.terms_norm());
         let memory =
             gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?)?;
         let numbers = parts::<T>() * columns + 2;
@@ -137,10 +144,12 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
             inverse,
             n,
             columns,
+            terms_norm,
             memory,
             partials,
             totals,
             steps: Steps::new::<T>(gpu, stream, n, columns)?,
+            mark: None,
             host,
             rows,
         };
@@ -148,6 +157,17 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
             made.sample()?;
         }
         Ok(made)
+    }
+
+    /// After step `at` of some that are enqueued one after another: [`Krylov::pace`] every few of them.
+    fn pace_step(&mut self, at: usize, poll: &mut Poll<'_>) -> Result<()> {
+        if at % PACE == PACE - 1 { self.pace(poll) } else { Ok(()) }
+    }
+
+    /// Waits until everything enqueued is done, and calls `poll` meanwhile.
+    fn wait(&mut self, poll: &mut Poll<'_>) -> Result<()> {
+        self.mark = None;
+        self.stream.record()?.synchronize_with(poll)
     }
 
     fn column(&self, j: usize) -> Result<Region<'_>> {
@@ -210,6 +230,10 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         self.n
     }
 
+    fn terms_norm(&self) -> f64 {
+        self.terms_norm
+    }
+
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()> {
         let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: rng::stream::LANCZOS };
         if let Some(own) = self.rows {
@@ -270,19 +294,21 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         found.first().copied().ok_or_else(|| Error::Internal("a step without a record".into()))
     }
 
-    fn extend(&mut self, space: Space, from: usize, to: usize) -> Result<Vec<Projection>> {
+    fn extend(&mut self, space: Space, (from, to): (usize, usize), poll: &mut Poll<'_>) -> Result<Vec<Projection>> {
         if !self.defers() {
-            return extend_once(self, space, from, to);
+            return extend_once(self, space, (from, to), poll);
         }
         if self.steps.is_some() {
-            return self.march(space, (from, to), None);
+            return self.march(space, (from, to), None, poll);
         }
         let first = space.locked + from;
         for j in from..to {
             let v = space.locked + j;
             self.apply(v, v + 1)?;
             self.defer(v + 1, j - from)?;
+            self.pace_step(j - from, poll)?;
         }
+        self.wait(poll)?;
         Ok(space.sound(self.records(first + 1, to - from)?))
     }
 
@@ -296,26 +322,46 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         self.enqueue((0, column), column, at, true)
     }
 
-    fn deferred(&mut self, first: usize, steps: usize) -> Result<Vec<Projection>> {
+    fn pace(&mut self, poll: &mut Poll<'_>) -> Result<()> {
+        if let Err(error) = poll() {
+            // What was enqueued reads the caller's arrays until it is done.
+            self.stream.synchronize()?;
+            return Err(error);
+        }
+        let mark = self.stream.record()?;
+        match self.mark.replace(mark) {
+            Some(earlier) => earlier.synchronize_with(poll),
+            None => Ok(()),
+        }
+    }
+
+    fn deferred(&mut self, first: usize, steps: usize, poll: &mut Poll<'_>) -> Result<Vec<Projection>> {
+        self.wait(poll)?;
         self.records(first, steps)
     }
 
-    fn extend_block(&mut self, locked: usize, (from, to): (usize, usize), b: usize) -> Result<Vec<BlockStep<T::Wide>>> {
+    fn extend_block(
+        &mut self,
+        locked: usize,
+        (from, to): (usize, usize),
+        b: usize,
+        poll: &mut Poll<'_>,
+    ) -> Result<Vec<BlockStep<T::Wide>>> {
         if !self.defers() {
             return Ok(Vec::new());
         }
-        self.block_steps(locked, (from, to), b)
+        self.block_steps(locked, (from, to), b, poll)
     }
 
     fn extend_watched(
         &mut self,
         space: Space,
-        from: usize,
-        m: usize,
+        (from, m): (usize, usize),
         t: &[T::Wide],
+        poll: &mut Poll<'_>,
     ) -> Result<Option<Vec<Projection>>> {
         match self.steps {
-            Some(_) if self.defers() => self.march(space, (from, m), Some(t)).map(Some),
+            Some(_) if self.defers() => self.march(space, (from, m), Some(t), poll).map(Some),
             _ => Ok(None),
         }
     }
@@ -346,14 +392,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     }
 
     fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)> {
-        match u {
-            Some((u, beta)) if u == w => self.affine(Affine { keep: -beta, ..Affine::PLAIN }, v, w)?,
-            Some((u, beta)) => {
-                self.apply(v, w)?;
-                self.spread(u, &[-beta], w, true)?;
-            }
-            None => self.apply(v, w)?,
-        }
+        product_less(self, u, v, w)?;
         let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
         let (pieces, numbers) = (pieces(n), parts::<T>());
         let empty = self.reading((v, 1), w)?;
@@ -375,9 +414,10 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         (from, to): (usize, usize),
         beta: f64,
         coordinates: Option<&[Vec<f64>]>,
+        poll: &mut Poll<'_>,
     ) -> Result<Vec<(f64, f64)>> {
         if self.steps.is_some() {
-            return self.recurrence(first, (from, to), coordinates);
+            return self.recurrence(first, (from, to), coordinates, poll);
         }
         recur_once(self, first, from, beta, coordinates)
     }

@@ -1,13 +1,15 @@
 //! The steps of a cycle: a product and one launch each, whose numbers stay on the device until the cycle is over. Cycles that
 //! repeat the steps of the one before are launched as one graph.
 
+use std::time::{Duration, Instant};
+
 use super::operator::DeviceOperator;
 use super::{GpuKrylov, Source, WHAT, columns};
 use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{Columns, RECORD, Step, Watch, estimates, step, step_blocks, step_room};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Graph};
 use crate::error::{Error, Result};
-use crate::lanczos::krylov::{Krylov, Projection, Space, combine};
+use crate::lanczos::krylov::{Krylov, Poll, Projection, Space, combine};
 use crate::scalar::Scalar;
 use crate::shape::product;
 
@@ -28,8 +30,13 @@ pub(super) struct Steps {
 struct Repeated {
     stretch: Stretch,
     times: usize,
+    /// How long the last took: one that is recorded cannot be cancelled before its end.
+    duration: Duration,
     graph: Option<Graph>,
 }
+
+/// Cycles that take longer are not recorded: beside their steps the time of a launch is nothing.
+const LONGEST_RECORDED: Duration = Duration::from_millis(50);
 
 /// Equal cycles after which the next is recorded: what came so often goes on, and to record takes as long as to enqueue.
 const RECORDED_AFTER: usize = 3;
@@ -106,24 +113,29 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         mut space: Space,
         (from, to): (usize, usize),
         t: Option<&[T::Wide]>,
+        poll: &mut Poll<'_>,
     ) -> Result<Vec<Projection>> {
         if let (Some(t), Some(own)) = (t, &mut self.steps) {
             own.watch::<T>((&self.gpu, &self.stream), space, from, to, t)?;
         }
         let stretch = Stretch { locked: space.locked, from, to, is_watched: t.is_some() };
         let last = self.steps.as_mut().and_then(|own| own.last.take()).filter(|last| last.stretch == stretch);
-        let mut repeated = last.unwrap_or(Repeated { stretch, times: 0, graph: None });
-        let repeats = matches!(&self.operator, Source::Device(operator) if operator.repeats());
+        let mut repeated = last.unwrap_or(Repeated { stretch, times: 0, duration: Duration::ZERO, graph: None });
+        let repeats = matches!(&self.operator, Source::Device(operator) if operator.repeats())
+            && repeated.duration < LONGEST_RECORDED;
         if repeated.times == RECORDED_AFTER && repeats {
             let gpu = self.gpu.clone();
             repeated.graph =
-                Graph::record(&gpu, |stream| self.on(stream, |own| own.enqueue_steps(stretch, space.epsilon)))?;
+                Graph::record(&gpu, |stream| self.on(stream, |own| own.enqueue_steps(stretch, space.epsilon, None)))?;
         }
         repeated.times += 1;
+        let begin = Instant::now();
         match &mut repeated.graph {
             Some(graph) => graph.launch(&self.stream)?,
-            None => self.enqueue_steps(stretch, space.epsilon)?,
+            None => self.enqueue_steps(stretch, space.epsilon, Some(&mut *poll))?,
         }
+        self.wait(poll)?;
+        repeated.duration = begin.elapsed();
         let Some(own) = &mut self.steps else { return alloc::with_capacity(WHAT, 0) };
         own.last = Some(repeated);
         let found = self.step_records(to - from)?;
@@ -170,7 +182,8 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         }
     }
 
-    fn enqueue_steps(&mut self, stretch: Stretch, epsilon: f64) -> Result<()> {
+    /// Enqueues steps; with `poll` not many more than the device has done.
+    fn enqueue_steps(&mut self, stretch: Stretch, epsilon: f64, mut poll: Option<&mut Poll<'_>>) -> Result<()> {
         let Stretch { locked, from, to, is_watched } = stretch;
         for j in from..to {
             let (v, at) = (locked + j, j - from);
@@ -194,6 +207,9 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
             let space = columns::<T>(&self.memory, self.n, 0, v + 2)?;
             let previous = if at == 0 { None } else { Some(at - 1) };
             self.enqueue_step(Columns::InOrder { space, column: v }, at, previous, watch)?;
+            if let Some(poll) = &mut poll {
+                self.pace_step(at, poll)?;
+            }
         }
         Ok(())
     }
@@ -204,6 +220,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         first: usize,
         (from, to): (usize, usize),
         coordinates: Option<&[Vec<f64>]>,
+        poll: &mut Poll<'_>,
     ) -> Result<Vec<(f64, f64)>> {
         // The coefficients of a vector are read on the device, where it is taken away from the next but one: all three stay.
         let column = |j: usize| first + j % 3;
@@ -215,7 +232,9 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
             let columns =
                 Columns::Three { before: self.column(column(j + 2))?, last: self.column(v)?, product: self.column(w)? };
             self.enqueue_step(columns, j % STRETCH, j.checked_sub(1).map(|j| j % STRETCH), None)?;
+            self.pace_step(j - from, poll)?;
         }
+        self.wait(poll)?;
         let found = self.step_records(end - from)?;
         let mut pairs = alloc::with_capacity(WHAT, found.len())?;
         pairs.extend(found.iter().map(|found| (found.along, found.after)));

@@ -1,5 +1,7 @@
 //! What the device finds, against the host.
 
+mod polled;
+
 use std::sync::Arc;
 
 use super::GpuKrylov;
@@ -111,7 +113,7 @@ fn operations<T: Scalar>(n: usize) {
     // Steps of a cycle, none of which waits.
     let space = Space { locked: 0, norm: 0.0, epsilon: eps };
     device.orthogonalise(0, 0).unwrap();
-    let again = device.extend(space, 0, 10).unwrap();
+    let again = device.extend(space, (0, 10), &mut || Ok(())).unwrap();
     let basis = device.gram(0, 11).unwrap();
     assert_eq!(again.len(), 10);
     for (k, g) in basis.iter().enumerate().filter(|(k, _)| k % 11 > 0 && k / 11 > 0) {
@@ -121,7 +123,7 @@ fn operations<T: Scalar>(n: usize) {
     // The same bits again: from the fourth run on as a graph.
     let first = column(&mut |v| device.read(10, v).unwrap());
     for run in 2..7 {
-        assert_eq!(device.extend(space, 0, 10).unwrap(), again, "run {run}");
+        assert_eq!(device.extend(space, (0, 10), &mut || Ok(())).unwrap(), again, "run {run}");
         assert_eq!(first, column(&mut |v| device.read(10, v).unwrap()), "run {run}");
     }
     // The plain recurrence, and a combination of its vectors.
@@ -461,8 +463,8 @@ fn watched_spaces_are_orthogonal_to_the_root_of_the_roundoff() {
         krylov.scale(0, 1.0 / first.after).unwrap();
         let t = vec![0.0; m * m];
         let steps = match watched {
-            true => krylov.extend_watched(space, 0, m, &t).unwrap().unwrap(),
-            false => krylov.extend(space, 0, m).unwrap(),
+            true => krylov.extend_watched(space, (0, m), &t, &mut || Ok(())).unwrap().unwrap(),
+            false => krylov.extend(space, (0, m), &mut || Ok(())).unwrap(),
         };
         let gram = krylov.gram(0, m).unwrap();
         let far = |k: usize, g: f64| if k / m == k % m { g - 1.0 } else { g };
@@ -546,7 +548,7 @@ fn cycles_that_repeat_are_recorded_and_give_the_same_bits() {
             krylov.random(9, 0, 0).unwrap();
             let norm = krylov.orthogonalise(0, 0).unwrap().after;
             krylov.scale(0, 1.0 / norm).unwrap();
-            let steps = krylov.extend(space, 0, 40).unwrap();
+            let steps = krylov.extend(space, (0, 40), &mut || Ok(())).unwrap();
             let numbers: Vec<_> = steps.iter().map(|s| [s.along, s.before, s.after].map(f64::to_bits)).collect();
             let mut last = vec![0.0; krylov.order()];
             krylov.read(40, &mut last).unwrap();

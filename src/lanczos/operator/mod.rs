@@ -279,6 +279,11 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         })
     }
 
+    /// The norm of the terms beside the matrix, the shift among them.
+    pub(super) fn terms_norm(&self) -> f64 {
+        self.terms.norm() + self.shift.abs()
+    }
+
     /// Order n.
     pub fn order(&self) -> usize {
         self.kind.order(self.shape)

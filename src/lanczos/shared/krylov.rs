@@ -11,7 +11,7 @@ use crate::alloc;
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::lanczos::krylov::{Affine, Krylov, Projection, orient};
+use crate::lanczos::krylov::{Affine, Krylov, Projection, orient, product_less};
 use crate::lanczos::operator::Symmetric;
 use crate::matrix::DenseMut;
 use crate::scalar::Scalar;
@@ -30,6 +30,7 @@ pub(super) struct SharedKrylov<'p, 's, T: Scalar, P: Part<T>> {
     parts: Vec<P>,
     inverse: Option<Symmetric<'s, T>>,
     rank_one: Option<RankOne>,
+    terms_norm: f64,
 }
 
 impl<'p, 's, T: Scalar, P: Part<T>> SharedKrylov<'p, 's, T, P> {
@@ -40,8 +41,9 @@ impl<'p, 's, T: Scalar, P: Part<T>> SharedKrylov<'p, 's, T, P> {
         parts: Vec<P>,
         inverse: Option<Symmetric<'s, T>>,
         rank_one: Option<RankOne>,
+        terms_norm: f64,
     ) -> Self {
-        Self { context: Arc::clone(context), partition, parts, inverse, rank_one }
+        Self { context: Arc::clone(context), partition, parts, inverse, rank_one, terms_norm }
     }
 
     /// Where a part has column `column`.
@@ -84,6 +86,10 @@ impl<T: Scalar, P: Part<T>> Krylov for SharedKrylov<'_, '_, T, P> {
 
     fn order(&self) -> usize {
         self.partition.order()
+    }
+
+    fn terms_norm(&self) -> f64 {
+        self.terms_norm
     }
 
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()> {
@@ -151,14 +157,7 @@ impl<T: Scalar, P: Part<T>> Krylov for SharedKrylov<'_, '_, T, P> {
     }
 
     fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)> {
-        match u {
-            Some((u, beta)) if u == w => self.affine(Affine { keep: -beta, ..Affine::PLAIN }, v, w)?,
-            Some((u, beta)) => {
-                self.apply(v, w)?;
-                self.spread(u, &[-beta], w, true)?;
-            }
-            None => self.apply(v, w)?,
-        }
+        product_less(self, u, v, w)?;
         let along = self.read_through(self.reading((v, 1), w, None, true))?.products;
         let alpha = along.first().map_or(0.0, |a| a.re());
         let taken = [T::Wide::from_parts(alpha, 0.0)];

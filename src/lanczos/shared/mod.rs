@@ -92,6 +92,10 @@ pub fn eigenpairs_over<T: Scalar>(
         operators.push(Symmetric::<T>::of_rows(place, &block.matrix, (kind, shift), &block.rows, own.as_deref())?);
     }
     let columns = job.columns().max(3) + usize::from(rank_one.is_some());
+    let second = rank_one.zip(degrees.as_ref());
+    let second = second.map_or(0.0, |(RankOne(inverse), d)| d.iter().map(|d| d * d).sum::<f64>() * inverse);
+    let terms_norm = operators.iter().fold(0.0f64, |most, own| most.max(own.terms_norm())) + second;
+    let second = (rank_one, degrees.as_deref());
     let finish = |krylov: &mut Columns<'_, T>| {
         if is_elsewhere || options.check_symmetry {
             sample(krylov)?;
@@ -104,7 +108,7 @@ pub fn eigenpairs_over<T: Scalar>(
             for (operator, block) in operators.iter_mut().zip(partition.blocks()) {
                 parts.push(CpuPart::new(block.matrix.context(), operator, block, columns)?);
             }
-            finish(&mut space(context, &partition, parts, inverse, rank_one, degrees.as_deref())?)
+            finish(&mut space(context, &partition, parts, inverse, second, terms_norm)?)
         }
         Backend::Gpu(_) => {
             let mut parts = alloc::with_capacity(WHAT, operators.len())?;
@@ -112,7 +116,7 @@ pub fn eigenpairs_over<T: Scalar>(
                 parts.push(GpuPart::new(block.matrix.context(), operator, block, columns)?);
             }
             GpuPart::connect(&parts, partition.transfers())?;
-            finish(&mut space(context, &partition, parts, inverse, rank_one, degrees.as_deref())?)
+            finish(&mut space(context, &partition, parts, inverse, second, terms_norm)?)
         }
     }?;
     pairs.info.shares = partition.shares(T::DTYPE);
@@ -229,8 +233,8 @@ fn space<'p, 's, T: Scalar, P: Part<T>>(
     partition: &'p Partition,
     mut parts: Vec<P>,
     inverse: Option<Symmetric<'s, T>>,
-    rank_one: Option<RankOne>,
-    degrees: Option<&[f64]>,
+    (rank_one, degrees): (Option<RankOne>, Option<&[f64]>),
+    terms_norm: f64,
 ) -> Result<SharedKrylov<'p, 's, T, P>> {
     if let (Some(_), Some(degrees)) = (rank_one, degrees) {
         for (part, block) in parts.iter_mut().zip(partition.blocks()) {
@@ -240,5 +244,5 @@ fn space<'p, 's, T: Scalar, P: Part<T>>(
             part.columns().write(&column, 0)?;
         }
     }
-    Ok(SharedKrylov::new(context, partition, parts, inverse, rank_one))
+    Ok(SharedKrylov::new(context, partition, parts, inverse, rank_one, terms_norm))
 }

@@ -331,3 +331,51 @@ pub(super) fn operators_of_the_caller_are_asked_for_whole_blocks(c: &Arc<Context
     let blocks = asked.iter().filter(|count| **count == 4).count();
     assert!(4 * blocks >= pairs.info.products - 8 && blocks > 5, "{asked:?} for {} products", pairs.info.products);
 }
+
+/// The terms of these operators cancel: what products leave is rounding of the terms, beside which an operator of that norm has
+/// lost its symmetry.
+pub(super) fn operators_whose_terms_cancel_are_zero(c: &Arc<Context>) {
+    let n = 130;
+    let loops = symmetric(c, n, &(0..n).map(|i| (i, i, 0.3 + (i % 17) as f64)).collect::<Vec<_>>());
+    let scaled = symmetric(c, n, &(0..n).map(|i| (i, i, 7.3)).collect::<Vec<_>>());
+    let base = Options { count: 2, basis: 30, ..Options::default() };
+    for (a, kind, shift) in [(&loops, Kind::NormalisedLaplacian, 0.0), (&scaled, Kind::Matrix, -7.3)] {
+        for options in [
+            base,
+            Options { block: 3, ..base },
+            Options { orthogonality: Orthogonality::Partial, ..base },
+            Options { filter: Filter::Chebyshev, ..base },
+            Options { method: Method::Plain, count: 1, ..base },
+            Options { check_symmetry: true, ..base },
+        ] {
+            let mut operator = Symmetric::<f64>::new(c, a, kind, shift).unwrap();
+            let pairs = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
+            assert_eq!(pairs.info.converged, options.count, "{kind:?} {options:?}: {:?}", pairs.info);
+            near(&pairs.values, &vec![0.0; options.count], 1e-14, &format!("{kind:?} {options:?}"));
+        }
+    }
+}
+
+/// Blocks whose space is invariant after two steps, in single precision: what rounding leaves of a column lies mostly along the
+/// space, and has to be taken off it until nothing is.
+pub(super) fn blocks_of_rounding_stay_orthogonal(c: &Arc<Context>) {
+    let n = 219;
+    let missing = [(3, 77), (100, 218)];
+    let mut list = Vec::new();
+    for i in 0..n {
+        list.extend((i + 1..n).filter(|j| !missing.contains(&(i, *j))).map(|j| (i, j, 1.0f32)));
+    }
+    let a = symmetric(c, n, &list);
+    let ones = vec![1.0f32; n];
+    for block in [2, 3, 4] {
+        for seed in 236..244 {
+            let options = Options { count: 1, which: Which::Smallest, block, seed, ..Options::default() };
+            let mut operator = Symmetric::<f32>::new(c, &a, Kind::Laplacian, 0.0).unwrap();
+            let given = Given { deflate: &ones, ..Given::default() };
+            let pairs = eigenpairs(c, &mut operator, &options, &given, &Progress::none()).unwrap();
+            let label = format!("block {block}, seed {seed}: {:?}", pairs.info);
+            assert!(pairs.info.converged == 1 && pairs.info.verified, "{label}");
+            near(&pairs.values, &[(n - 2) as f64], 1e-4 * n as f64, &label);
+        }
+    }
+}

@@ -288,7 +288,7 @@ pub(super) fn the_plain_recurrence_accepts_nothing_that_is_no_eigenvalue(c: &Arc
                 let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
                 let of = tridiagonalise(c, &mut operator, steps, seed, None, &Progress::none()).unwrap();
                 assert_eq!(of.alpha.len(), steps);
-                let accepted = filter(&of, 1e-12, 1e-6).unwrap();
+                let accepted = filter(&of, 1e-12, 1e-6, &mut || Ok(())).unwrap();
                 let top: Vec<_> = accepted.iter().filter(|v| v.value >= want[19] - 1e-6).collect();
                 for v in &top {
                     let off = want.iter().map(|w| (w - v.value).abs()).fold(f64::MAX, f64::min);
