@@ -79,8 +79,9 @@ pub fn read_core(
 /// Copies the cores of a train into another of the same shape and type.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for another shape, type or context, cores that have not been set, or a destination that
-/// was borrowed for reading; out of memory.
+/// [`Error::InvalidArgument`] for another shape, type or context, cores that have not been set, a destination that was
+/// borrowed for reading, or one of whose cores two
+/// share memory, unless all cores of the source are one too; out of memory.
 pub fn copy(
     context: &Context,
     queue: Option<&Stream>,
@@ -96,6 +97,9 @@ pub fn copy(
     if let Some(k) = (0..from.ranks().len()).find(|&k| from.ranks()[k] != to.ranks()[k]) {
         let problem = format!("rank {k} is {}, that of source is {}", to.ranks()[k], from.ranks()[k]);
         return Err(Error::invalid("destination", problem));
+    }
+    if !source.is_uniform() {
+        destination.expect_apart("destination")?;
     }
     let queue = stream::select(context, queue)?;
     for k in 0..source.shape().len() {

@@ -157,6 +157,17 @@ impl TensorTrain {
         }
     }
 
+    /// Checks that no cores share memory, as those of a uniform train do: what is written to one would change another.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming two that do; out of memory.
+    pub fn expect_apart(&self, argument: &str) -> Result<()> {
+        match &self.storage {
+            Storage::Whole { .. } => Ok(()),
+            Storage::Each { cores, .. } => refuse_overlap(argument, &self.shape, self.dtype, cores),
+        }
+    }
+
     /// Notes that core k has been written.
     pub fn mark_set(&mut self, k: usize) {
         if let Storage::Whole { set, missing, .. } = &mut self.storage

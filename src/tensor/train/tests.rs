@@ -62,6 +62,16 @@ fn borrowed_cores_may_be_shared_for_reading_alone() {
     assert_eq!(x.cores::<f64>("x").unwrap().core(1), [1.0, 2.0, 3.0, 4.0]);
     let problem = x.cores_mut::<f64>("x").map(|_| ()).unwrap_err().to_string();
     assert_eq!(problem, "x: cores 0 and 1 share memory and cannot be written to");
+    let apart = TensorTrain::zeros(&c, DType::F64, Location::Host, shape.clone()).unwrap();
+    let problem = copy(&c, None, &apart, &mut x).unwrap_err().to_string();
+    assert_eq!(problem, "destination: cores 0 and 1 share memory and cannot be written to");
+    let mut other = [0.0f64; 4];
+    let start = NonNull::new(other.as_mut_ptr().cast::<u8>()).unwrap();
+    // SAFETY: `other` outlives the train.
+    let memory = || Memory::Host(unsafe { HostMemory::borrow(start, 32) });
+    let mut y = TensorTrain::from_cores(&c, DType::F64, shape.clone(), vec![memory(), memory()], false).unwrap();
+    copy(&c, None, &x, &mut y).unwrap();
+    assert_eq!(y.cores::<f64>("y").unwrap().core(1), [1.0, 2.0, 3.0, 4.0]);
     assert!(train(true).cores_mut::<f64>("x").is_err());
 }
 

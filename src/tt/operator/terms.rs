@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::scaled::{exponent_of, scale};
 
 /// A sum of products of operators at single sites.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Terms {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a site that there is not, a matrix of another size, and numbers that are not finite;
-    /// out of memory.
+    /// [`Error::Numerical`] for a product beyond the range of double precision; out of memory.
     pub fn add(&mut self, coefficient: Complex<f64>, factors: &[(usize, &[Complex<f64>])]) -> Result<()> {
         if !coefficient.re.is_finite() || !coefficient.im.is_finite() {
             return Err(Error::invalid("coefficient", format!("is {coefficient}, not finite")));
@@ -81,12 +82,17 @@ impl Terms {
         order.extend(0..factors.len());
         order.sort_by_key(|&f| factors[f].0);
         let first = self.factors.len();
+        let mut power = 0;
         for group in order.chunk_by(|&f, &g| factors[f].0 == factors[g].0) {
             let site = factors[group[0]].0;
             let n = self.modes[site];
             let mut matrix = alloc::copied(WHAT, factors[group[0]].1)?;
+            power += take_power(&mut matrix);
             for &f in &group[1..] {
-                matrix = super::local::times(n, &matrix, factors[f].1);
+                let mut next = alloc::copied(WHAT, factors[f].1)?;
+                power += take_power(&mut next);
+                matrix = super::local::times(n, &matrix, &next);
+                power += take_power(&mut matrix);
             }
             let number = self.number(n, matrix)?;
             if number != IDENTITY {
@@ -96,7 +102,15 @@ impl Terms {
         if self.factors.len() == first {
             alloc::push(WHAT, &mut self.factors, (0, IDENTITY))?;
         }
-        alloc::push(WHAT, &mut self.terms, (coefficient, first))
+        let scaled = Complex::new(scale(coefficient.re, power), scale(coefficient.im, power));
+        if scale(scaled.re, -power) != coefficient.re || scale(scaled.im, -power) != coefficient.im {
+            let problem = format!(
+                "a term of a size below 2^{} is beyond the range of F64",
+                exponent_of(peak(&[coefficient])) + power
+            );
+            return Err(Error::Numerical(problem));
+        }
+        alloc::push(WHAT, &mut self.terms, (scaled, first))
     }
 
     /// The number of a matrix.
@@ -141,7 +155,8 @@ impl Terms {
     /// that is imaginary as a whole is divided by i, and the coefficient multiplied with it.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for terms that are complex in a real type; out of memory.
+    /// [`Error::InvalidArgument`] for terms that are complex in a real type; [`Error::Numerical`] for a term that is beyond the
+    /// range of the type; out of memory.
     pub fn build(&self, context: &Arc<Context>, dtype: DType, ring: bool) -> Result<TrainMatrix> {
         if !is_complex(dtype) && self.has_imaginary() {
             return self.with_real_factors(dtype)?.build(context, dtype, ring);
@@ -202,6 +217,16 @@ impl Terms {
     fn write<T: Scalar>(&self, core: &mut [T], left: usize, n: usize, entry: &Entry) -> Result<()> {
         let one = Complex::new(1.0, 0.0);
         let count = if entry.operator == IDENTITY { n } else { n * n };
+        let matrix = &self.operators[entry.operator];
+        let size = peak(&[entry.coefficient]) * if matrix.is_empty() { 1.0 } else { peak(matrix) };
+        let least =
+            if matches!(T::DTYPE, DType::F32 | DType::CF32) { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+        let beyond = |size: f64| {
+            Err(Error::Numerical(format!("a term of the size {size:.3e} is beyond the range of {}", T::DTYPE.name())))
+        };
+        if size < least && entry.coefficient != Complex::new(0.0, 0.0) && (matrix.is_empty() || peak(matrix) > 0.0) {
+            return beyond(size);
+        }
         for at in 0..count {
             let (i, j, x) = match self.operators[entry.operator].get(at) {
                 Some(&x) => (at % n, at / n, x),
@@ -211,10 +236,33 @@ impl Terms {
             if !T::IS_COMPLEX && value.im != 0.0 {
                 return Err(Error::invalid("dtype", format!("is {}, the terms are complex", T::DTYPE.name())));
             }
-            core[entry.from + left * (i + n * (j + n * entry.to))] += T::from_parts(value.re, value.im);
+            let place = &mut core[entry.from + left * (i + n * (j + n * entry.to))];
+            *place += T::from_parts(value.re, value.im);
+            if !place.re().is_finite() || !place.im().is_finite() {
+                return beyond(peak(&[value]));
+            }
         }
         Ok(())
     }
+}
+
+/// The largest component in magnitude.
+fn peak(matrix: &[Complex<f64>]) -> f64 {
+    matrix.iter().fold(0.0, |most, x| most.max(x.re.abs()).max(x.im.abs()))
+}
+
+/// Powers of two by which the largest number of a matrix may differ from 1: products of some such matrices stay in the range.
+const FAR: i64 = 200;
+
+/// Brings a matrix of very large or very small numbers to order one. Returns the power of two that was taken out of it.
+fn take_power(matrix: &mut [Complex<f64>]) -> i64 {
+    let most = peak(matrix);
+    if most == 0.0 || !most.is_finite() || exponent_of(most).abs() <= FAR {
+        return 0;
+    }
+    let power = exponent_of(most);
+    matrix.iter_mut().for_each(|x| *x = Complex::new(scale(x.re, -power), scale(x.im, -power)));
+    power
 }
 
 fn is_complex(dtype: DType) -> bool {

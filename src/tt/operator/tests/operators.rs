@@ -1,11 +1,14 @@
 //! TT-matrices from sums of terms.
 
 use super::support::*;
+use crate::error::Error;
 use crate::scalar::DType;
+use crate::tensor::train::TrainMatrix;
 use crate::tt::operator::models::Heisenberg;
 use crate::tt::operator::slots::Slots;
 use crate::tt::operator::spin::{pauli, spin};
-use crate::tt::operator::{Terms, heisenberg, identity, ising};
+use crate::tt::operator::{Terms, Trains, heisenberg, identity, ising, sandwich};
+use crate::tt::options::Options;
 
 type Term = (C, Vec<(usize, Vec<C>)>);
 
@@ -211,4 +214,33 @@ fn real_sums_of_imaginary_factors_fit_a_real_type() {
     terms.add(c(1.0, 0.0), &[(3, &spin("y"))]).unwrap();
     let problem = terms.build(&context, DType::F64, false).map(|_| ()).unwrap_err().to_string();
     assert!(problem.contains("term 14"), "{problem}");
+}
+
+#[test]
+fn terms_keep_products_in_the_range_and_refuse_others() {
+    let context = cpu(1);
+    let x = |size: f64| [c(0.0, 0.0), c(size, 0.0), c(size, 0.0), c(0.0, 0.0)];
+    let (large, small, one) = (x(1e300), x(1e-200), x(1.0));
+    let sum = |coefficient: f64, factors: &[(usize, &[C])], dtype| {
+        let mut terms = Terms::uniform(3, 2)?;
+        terms.add(c(coefficient, 0.0), factors)?;
+        terms.build(&context, dtype, false)
+    };
+    let ones = Plain::product(vec![vec![c(1.0, 0.0); 2]; 3]).train(&context, DType::F64);
+    // Two sites, and one site, where a product of two factors comes first.
+    for factors in [[(0, &large[..]), (1, &small[..])], [(2, &large[..]), (2, &small[..])]] {
+        let h = sum(1e-300, &factors, DType::F64).unwrap();
+        let (value, _) = sandwich(&context, &Options::default(), &Trains::new(&ones, Some(&h), &ones)).unwrap();
+        let value = number(value).re / 8.0;
+        assert!((value - 1e-200).abs() < 1e-214, "{value}");
+    }
+    let problem = |r: crate::error::Result<TrainMatrix>| r.map(|_| ()).unwrap_err();
+    let beyond = |text: &str| Error::Numerical(text.into());
+    let e = problem(sum(1e200, &[(0, &large)], DType::F64));
+    assert_eq!(e, beyond("a term of a size below 2^1662 is beyond the range of F64"));
+    let e = problem(sum(1e39, &[(0, &one)], DType::F32));
+    assert_eq!(e, beyond("a term of the size 1.000e39 is beyond the range of F32"));
+    let e = problem(sum(1e-39, &[(1, &one)], DType::F32));
+    assert_eq!(e, beyond("a term of the size 1.000e-39 is beyond the range of F32"));
+    assert!(ising(&context, DType::F32, 3, 1e39, 1.0, false).is_err());
 }
