@@ -12,7 +12,7 @@ use super::npy::NpySource;
 use super::number::{Endianness, Number};
 use super::provisional::ProvisionalFile;
 use super::sink::{FileSink, Sink};
-use super::source::FileSource;
+use super::source::{FileSource, Source as _};
 use super::tiff::{TiffSink, TiffSource};
 use crate::error::{Error, Result};
 
@@ -263,4 +263,97 @@ fn a_large_block_is_written_in_the_files_byte_order() {
     let bytes = fs::read(&path).unwrap();
     assert!(bytes[3..].chunks_exact(4).zip(&values).all(|(b, v)| b == v.to_be_bytes()));
     assert_eq!(bytes.len(), 3 + data.len());
+}
+
+/// Writes an image of four bytes, all of them `value`.
+fn write_image(path: &Path, value: u8) -> Result<()> {
+    let mut sink = MetaImageSink::create(path, info())?;
+    sink.write(&Block::whole(&info()), &[value; 4])?;
+    sink.finish()
+}
+
+fn read_image(path: &Path) -> Vec<u8> {
+    let mut out = vec![0; 4];
+    MetaImageSource::open(path).unwrap().read(&Block::whole(&info()), &mut out).unwrap();
+    out
+}
+
+#[test]
+fn the_data_of_an_image_go_beside_the_header_that_a_link_names() {
+    let folder = Folder::new("image-links");
+    let (a, b) = (folder.join("A"), folder.join("B"));
+    fs::create_dir(&a).unwrap();
+    fs::create_dir(&b).unwrap();
+    for (n, name) in ["vol.mhd", "other.mhd"].into_iter().enumerate() {
+        let (real, link) = (b.join("vol.mhd"), a.join(name));
+        let n = n as u8 * 10;
+        write_image(&real, n + 1).unwrap();
+        symlink("../B/vol.mhd", &link).unwrap();
+        write_image(&link, n + 2).unwrap();
+        assert_eq!((read_image(&real), read_image(&link)), (vec![n + 2; 4], vec![n + 2; 4]), "{name}");
+        assert_eq!(fs::read_link(&link).unwrap(), Path::new("../B/vol.mhd"));
+        assert_eq!(fs::read_dir(&a).unwrap().count(), n as usize / 10 + 1, "nothing beside the link");
+        assert_eq!(fs::read_dir(&b).unwrap().count(), 2);
+    }
+    // Readers look beside the name that they are given.
+    let beside = a.join("vol.raw");
+    fs::write(&beside, "else").unwrap();
+    let problem = io_problem(write_image(&a.join("vol.mhd"), 3));
+    assert!(problem.contains("would be read as the data of"), "{problem}");
+    assert_eq!((read_image(&b.join("vol.mhd")), fs::read(&beside).unwrap()), (vec![12; 4], b"else".to_vec()));
+    fs::remove_file(&beside).unwrap();
+    symlink("../B/vol.raw", &beside).unwrap();
+    write_image(&a.join("vol.mhd"), 4).unwrap();
+    assert_eq!((read_image(&b.join("vol.mhd")), read_image(&a.join("vol.mhd"))), (vec![4; 4], vec![4; 4]));
+    // The name of the file that is written says whether its data are apart.
+    write_image(&b.join("one.mha"), 5).unwrap();
+    symlink("../B/one.mha", a.join("one.mhd")).unwrap();
+    write_image(&a.join("one.mhd"), 6).unwrap();
+    assert_eq!(read_image(&b.join("one.mha")), [6; 4]);
+    symlink("../B/vol.mhd", a.join("vol.mha")).unwrap();
+    write_image(&a.join("vol.mha"), 7).unwrap();
+    assert_eq!(fs::read(b.join("vol.raw")).unwrap(), [7; 4]);
+    write_image(&b.join(".mhd"), 8).unwrap();
+    assert_eq!((fs::read(b.join(".raw")).unwrap(), read_image(&b.join(".mhd"))), (vec![8; 4], vec![8; 4]));
+}
+
+#[test]
+fn a_raw_file_that_comes_during_the_run_is_left_alone() {
+    let folder = Folder::new("late");
+    let (header, raw) = (folder.join("x.mhd"), folder.join("x.raw"));
+    let finish = |before: &dyn Fn()| {
+        let mut sink = MetaImageSink::create(&header, info()).unwrap();
+        before();
+        sink.write(&Block::whole(&info()), &[7; 4]).unwrap();
+        sink.finish()
+    };
+    let problem = io_problem(finish(&|| fs::write(&raw, "else").unwrap()));
+    assert!(problem.contains("is not the data file of"), "{problem}");
+    assert_eq!((fs::read(&raw).unwrap(), folder.names()), (b"else".to_vec(), vec!["x.raw".to_owned()]));
+    fs::remove_file(&raw).unwrap();
+    // Another run's image of that name is replaced, as any file is.
+    finish(&|| write_image(&header, 5).unwrap()).unwrap();
+    assert_eq!(read_image(&header), [7; 4]);
+    // The header went to other data, and the name of the old ones to somebody else.
+    let other = "DimSize = 2 2\nElementType = MET_UCHAR\nElementDataFile = y.raw\n";
+    let problem = io_problem(finish(&|| {
+        fs::write(&header, other).unwrap();
+        fs::write(&raw, "else").unwrap();
+    }));
+    assert!(problem.contains("is not the data file of"), "{problem}");
+    assert_eq!((fs::read(&raw).unwrap(), fs::read_to_string(&header).unwrap()), (b"else".to_vec(), other.to_owned()));
+    // A name that comes after the last look.
+    let mut file = ProvisionalFile::create(&folder.join("z")).unwrap();
+    file.write_at(b"new", 0).unwrap();
+    fs::write(folder.join("z"), "else").unwrap();
+    assert!(io_problem(file.finish_new()).contains("came into being"));
+    drop(file);
+    assert_eq!(fs::read(folder.join("z")).unwrap(), b"else");
+    fs::remove_file(folder.join("z")).unwrap();
+    let mut file = ProvisionalFile::create(&folder.join("z")).unwrap();
+    file.write_at(b"new", 0).unwrap();
+    file.finish_new().unwrap();
+    assert_eq!((fs::read(folder.join("z")).unwrap(), folder.names().len()), (b"new".to_vec(), 3));
+    let found = fs::metadata(folder.join("z")).unwrap();
+    assert_eq!(found.nlink(), 1);
 }

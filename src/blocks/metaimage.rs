@@ -1,13 +1,15 @@
 //! MetaImage (.mha, and .mhd beside a raw file): the format that ITK, RTK and 3D Slicer read and write.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block};
 use super::number::{Endianness, Number};
 use super::provisional::ProvisionalFile;
-use super::regular::open_input;
+use super::regular::{Destination, open_input};
 use super::sink::{FileSink, Sink};
 use super::source::{FileSource, Source, io_error};
 use crate::alloc;
@@ -70,6 +72,16 @@ impl Source for MetaImageSource {
     }
 }
 
+/// The file of the data `name`: beside the header as it was named, else beside the file that it is a link to.
+fn data_file(path: &Path, name: &str) -> PathBuf {
+    let beside = path.with_file_name(name);
+    if exists(&beside) || !std::fs::symlink_metadata(path).is_ok_and(|f| f.is_symlink()) {
+        return beside;
+    }
+    let real = std::fs::canonicalize(path).map(|real| real.with_file_name(name));
+    real.ok().filter(|r| exists(r)).unwrap_or(beside)
+}
+
 fn read_header(path: &Path) -> Result<Header> {
     let (file, _) = open_input(path)?;
     let mut bytes = alloc::with_capacity("header of a MetaImage", LONGEST_HEADER)?;
@@ -96,7 +108,12 @@ fn read_header(path: &Path) -> Result<Header> {
             break;
         }
         if at >= bytes.len() {
-            return Err(bad(path, "is not a MetaImage: its header has no ElementDataFile".into()));
+            let within = if bytes.len() < LONGEST_HEADER {
+                String::new()
+            } else {
+                format!(" in its first {LONGEST_HEADER} bytes")
+            };
+            return Err(bad(path, format!("is not a MetaImage: its header has no ElementDataFile{within}")));
         }
     }
     let key = |name: &str| keys.iter().find(|k| k.0 == name).map(|k| k.1.as_str());
@@ -182,7 +199,7 @@ fn read_header(path: &Path) -> Result<Header> {
             let problem = format!("has ElementDataFile = {name:?}: lists of files are not supported");
             return Err(bad(path, problem));
         }
-        name => (path.with_file_name(name), 0),
+        name => (data_file(path, name), 0),
     };
     match key("HeaderSize").map(str::parse::<i64>) {
         None | Some(Ok(0)) => {}
@@ -204,8 +221,8 @@ pub struct MetaImageSink {
     info: ArrayInfo,
     /// Where the header says that the elements are.
     name: String,
-    /// The .mhd file, complete but for its name.
-    header: Option<ProvisionalFile>,
+    /// The .mhd file, complete but for its name, and where the files go.
+    header: Option<(ProvisionalFile, Detached)>,
 }
 
 impl MetaImageSink {
@@ -213,19 +230,23 @@ impl MetaImageSink {
     ///
     /// # Errors
     /// [`Error::NotSupported`] for complex elements and half precision; [`Error::Io`] if a file cannot be created, and for a .raw file that
-    /// is there while the .mhd file is not, or is no image whose data it holds: it belongs to something else; for a .mhd
+    /// is there while the .mhd file is not, or is no image whose data it holds: it belongs to something else; for a link
+    /// beside which another file has the name of the .raw file; for a .mhd
     /// file whose name a header cannot hold: not UTF-8, with blanks at its start, control characters, a %, or LIST at its start.
     pub fn create(path: &Path, info: ArrayInfo) -> Result<Self> {
         info.number.expect_real("dtype")?;
         if info.number == Number::F16 {
             return Err(Error::NotSupported("dtype is F16, which ITK's MetaImages do not have".into()));
         }
-        let detached = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mhd"));
-        let raw = path.with_extension("raw");
-        let name = match raw.file_name().and_then(|n| n.to_str()) {
-            Some(name) if detached => name.to_owned(),
-            None if detached => return Err(bad(path, "has a name that is not UTF-8".into())),
-            _ => "LOCAL".to_owned(),
+        // A link is followed: what belongs to the image is what belongs to the file that is written.
+        let destination = Destination::resolve(path)?;
+        let is_link = std::fs::symlink_metadata(path).is_ok_and(|f| f.is_symlink());
+        let written = if is_link { destination.path() } else { path.to_owned() };
+        let stem = stem_of_header(&destination.name);
+        let name = match stem.map(|s| std::str::from_utf8(s)) {
+            Some(Ok(stem)) => format!("{stem}.raw"),
+            Some(Err(_)) => return Err(bad(path, "has a name that is not UTF-8".into())),
+            None => "LOCAL".to_owned(),
         };
         // The header is read line by line, without the blanks around a name; a % means a numbered list of files.
         if name.trim() != name || name.contains(|c: char| c == '%' || c.is_control()) || name.starts_with("LIST") {
@@ -233,24 +254,75 @@ impl MetaImageSink {
         }
         let header = header_text(&info, &name);
         let native = Endianness::NATIVE;
-        Ok(if detached {
-            let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
-            if exists(&raw) && !exists(path) {
-                return Err(bad(&raw, format!("exists without {}, and is not replaced", path.display())));
-            }
-            let data = FileSink::create(&raw, &[], native, info.clone())?;
-            // What stands beside a header is only its data if the header says so.
-            if exists(&raw) && !read_header(path).is_ok_and(|h| h.data == raw) {
-                let problem = format!("is not the data file of {}, and is not replaced", path.display());
-                return Err(bad(&raw, problem));
-            }
-            let file = ProvisionalFile::create(path)?;
-            file.write_at(header.as_bytes(), 0)?;
-            Self { data, info, name, header: Some(file) }
-        } else {
+        if stem.is_none() {
             let data = FileSink::create(path, header.as_bytes(), native, info.clone())?;
-            Self { data, info, name, header: None }
-        })
+            return Ok(Self { data, info, name, header: None });
+        }
+        let raw = written.with_file_name(&name);
+        let detached = Detached { raw, header: written };
+        if is_link {
+            detached.expect_one_raw(path, &name)?;
+        }
+        if exists(&detached.raw) && !exists(path) {
+            let problem = format!("exists without {}, and is not replaced", path.display());
+            return Err(bad(&detached.raw, problem));
+        }
+        let data = FileSink::create(&detached.raw, &[], native, info.clone())?;
+        detached.expect_own()?;
+        let file = ProvisionalFile::create(path)?;
+        if !file.replaces(&destination) {
+            return Err(bad(path, "names another file than just before".into()));
+        }
+        file.write_at(header.as_bytes(), 0)?;
+        Ok(Self { data, info, name, header: Some((file, detached)) })
+    }
+}
+
+/// Whether there is anything under a name.
+fn exists(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}
+
+/// The name of a header beside a .raw file, without its ending.
+fn stem_of_header(name: &OsStr) -> Option<&[u8]> {
+    let (stem, ending) = name.as_bytes().split_at_checked(name.len().checked_sub(4)?)?;
+    ending.eq_ignore_ascii_case(b".mhd").then_some(stem)
+}
+
+/// The two files of an image with its data apart, links to the header resolved.
+struct Detached {
+    header: PathBuf,
+    raw: PathBuf,
+}
+
+impl Detached {
+    /// Refuses a .raw file that holds something else.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    fn expect_own(&self) -> Result<()> {
+        // What stands beside a header is only its data if the header says so.
+        if exists(&self.raw) && !read_header(&self.header).is_ok_and(|h| h.data == self.raw) {
+            let problem = format!("is not the data file of {}, and is not replaced", self.header.display());
+            return Err(bad(&self.raw, problem));
+        }
+        Ok(())
+    }
+
+    /// Refuses another file of the data's name beside the link `link` to the header: who reads the image through the
+    /// link would take that one.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    fn expect_one_raw(&self, link: &Path, name: &str) -> Result<()> {
+        let beside = link.with_file_name(name);
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        if exists(&beside) && real(&beside).is_none_or(|b| real(&self.raw) != Some(b)) {
+            let (header, link) = (self.header.display(), link.display());
+            let problem = format!("would be read as the data of {link}, which is a link to {header}");
+            return Err(bad(&beside, problem));
+        }
+        Ok(())
     }
 }
 
@@ -288,9 +360,12 @@ impl Sink for MetaImageSink {
 
     fn finish(&mut self) -> Result<()> {
         // The header last: with it in place the image is whole. Nothing is renamed before both files are durable.
-        let Some(header) = &mut self.header else { return self.data.finish() };
+        let Some((header, detached)) = &mut self.header else { return self.data.finish() };
         header.seal()?;
-        self.data.finish()?;
+        // The .raw file may have come since, or the header that named it may have changed.
+        let is_new = !exists(&detached.raw);
+        detached.expect_own()?;
+        if is_new { self.data.finish_new() } else { self.data.finish() }?;
         header.rename()
     }
 
@@ -306,7 +381,7 @@ impl Sink for MetaImageSink {
         // No shorter than before, so that nothing of the old one is left: every number of that was one digit.
         let text = header_text(&self.info, &self.name);
         match &self.header {
-            Some(header) => header.write_at(text.as_bytes(), 0),
+            Some((header, _)) => header.write_at(text.as_bytes(), 0),
             None => self.data.replace_header(text.as_bytes()),
         }
     }

@@ -134,6 +134,38 @@ impl ProvisionalFile {
         sync_folder(&self.destination.folder).map_err(|e| io_error(&self.path, "write out its folder", &e))
     }
 
+    /// [`ProvisionalFile::finish`], but for a name that no file has.
+    ///
+    /// # Errors
+    /// As [`ProvisionalFile::finish`], and [`Error::Io`] if there is something under the name by now; it is left alone.
+    pub fn finish_new(&mut self) -> Result<()> {
+        self.seal()?;
+        let target = self.destination.path();
+        file_fault(&self.path, "link")?;
+        match fs::hard_link(&self.partial, &target) {
+            Ok(()) => {
+                // The file has its name; another one that cannot be removed does no harm.
+                let _ = fs::remove_file(&self.partial);
+                self.finished = true;
+                sync_folder(&self.destination.folder).map_err(|e| io_error(&self.path, "write out its folder", &e))
+            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(self.came_meanwhile()),
+            // A file system without hard links. What comes between the look and the renaming is replaced.
+            Err(_) if fs::symlink_metadata(&target).is_ok() => Err(self.came_meanwhile()),
+            Err(_) => self.rename(),
+        }
+    }
+
+    fn came_meanwhile(&self) -> Error {
+        let problem = "came into being after the sink was created, and is not replaced".into();
+        Error::Io { path: self.path.display().to_string(), problem }
+    }
+
+    /// Whether this is the file that will be replaced or made.
+    pub(super) fn replaces(&self, destination: &Destination) -> bool {
+        self.destination == *destination
+    }
+
     /// The open file.
     pub fn file(&self) -> &File {
         &self.file

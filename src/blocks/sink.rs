@@ -119,6 +119,14 @@ impl FileSink {
         let swapped = alloc::filled("bytes in a file's order", bytes, 0u8)?;
         Ok(Self { info, file, offset, endianness, swapped })
     }
+
+    /// [`Sink::finish`] for a name that no file has.
+    ///
+    /// # Errors
+    /// As there, and for a name that came into being meanwhile.
+    pub(super) fn finish_new(&mut self) -> Result<()> {
+        self.file.finish_new()
+    }
 }
 
 impl Sink for FileSink {

@@ -215,8 +215,10 @@ pub unsafe extern "C" fn purlin_sink_to_file(
 }
 
 /// A sink that writes a MetaImage, which ITK, RTK and 3D Slicer read: one .mha file, or for a name that ends in .mhd a
-/// header beside a .raw file. The header gets its name last. A .raw file that is there is only replaced
-/// (else `PURLIN_ERROR_IO`) if a .mhd file says that it holds its elements: it may be something else.
+/// header beside a .raw file. The header gets its name last. A .raw file that is there, or comes while the run is under
+/// way, is only replaced (else `PURLIN_ERROR_IO`) if a .mhd file says that it holds its elements: it may be something else.
+/// Where the name is a link, the file that it names decides: the .raw file stands beside that one, and another file of
+/// its name beside the link is refused, because readers would take it.
 ///
 /// @param      context  the context it belongs to.
 /// @param      path     the file; one of that name is replaced when the run has succeeded.
