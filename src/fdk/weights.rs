@@ -310,8 +310,12 @@ fn half_fan(angle: f64, reach: f64, long_side: f64) -> f64 {
     (1.0 + long_side * (FRAC_PI_2 * angle / reach).sin()) / 2.0
 }
 
-/// Views whose angles differ by less were taken at one place, rad.
-const NO_GAP: f64 = 1e-9;
+/// Views whose angles differ by no more were taken at one place, rad: an encoder that stood still says as much, and a step
+/// of a scan is longer.
+const ONE_PLACE: f64 = 1e-4;
+
+/// What rounding does to an angle, rad.
+const ROUNDING: f64 = 1e-9;
 
 /// Gaps between neighbouring views around the circle.
 struct Gaps {
@@ -324,6 +328,8 @@ struct Gaps {
     second: f64,
     median: f64,
     first: f64,
+    /// Views whose angles differ by no more stand at one angle, rad.
+    one_angle: f64,
 }
 
 impl Gaps {
@@ -342,21 +348,23 @@ impl Gaps {
                 TAU + views[order[0]].angle - here
             });
         }
+        // Much less than the step of the most views that there may be.
+        let one_angle = ONE_PLACE.min(TAU / count as f64 / 10.0);
         // Views that were taken twice have no gap between them.
         let mut sorted = alloc::with_capacity("gaps between views", count)?;
-        sorted.extend(gaps.iter().copied().filter(|gap| *gap > NO_GAP));
+        sorted.extend(gaps.iter().copied().filter(|gap| *gap > one_angle));
         sorted.sort_by(f64::total_cmp);
         let largest_at = (0..count).max_by(|&a, &b| gaps[a].total_cmp(&gaps[b])).unwrap_or(0);
         let first = views[order[(largest_at + 1) % count]].angle;
         let median = sorted.get(sorted.len() / 2).copied().unwrap_or(TAU);
         let second = gaps.iter().enumerate().filter(|(k, _)| *k != largest_at).map(|(_, g)| *g).fold(0.0, f64::max);
-        Ok(Self { largest: gaps[largest_at], second, median, order, gaps, largest_at, first })
+        Ok(Self { largest: gaps[largest_at], second, median, order, gaps, largest_at, first, one_angle })
     }
 
     /// Whether nothing was measured in a gap: it is much wider than most.
     fn is_wide(&self, gap: f64) -> bool {
         // More than half a circle is, whatever the others are.
-        gap > (20f64.to_radians()).max(3.0 * self.median).min(PI + NO_GAP)
+        gap > (20f64.to_radians()).max(3.0 * self.median).min(PI + ROUNDING)
     }
 
     /// Whether the views leave a part of the circle out.
@@ -366,7 +374,7 @@ impl Gaps {
 
     /// Whether all views stand at the same angle.
     fn is_one_angle(&self) -> bool {
-        TAU - self.largest <= NO_GAP
+        TAU - self.largest <= self.one_angle
     }
 
     /// Half the gaps on both sides of each angle, shared by the views that stand there. Open arcs leave the largest gap out.
@@ -383,12 +391,14 @@ impl Gaps {
         let place = |k: usize| (self.largest_at + 1 + k) % count;
         let mut begin = 0;
         while begin < count {
-            let mut end = begin;
-            while end + 1 < count && self.gaps[place(end)] <= NO_GAP {
+            let (mut end, mut extent) = (begin, 0.0);
+            // From the first of them on, so that a chain of short steps does not become one angle.
+            while end + 1 < count && extent + self.gaps[place(end)] <= self.one_angle {
+                extent += self.gaps[place(end)];
                 end += 1;
             }
             let views = (end - begin + 1) as f64;
-            let weight = (share(place(begin + count - 1)) + share(place(end))) / views;
+            let weight = (share(place(begin + count - 1)) + extent + share(place(end))) / views;
             (begin..=end).for_each(|k| weights[self.order[place(k)]] = weight);
             begin = end + 1;
         }
@@ -456,6 +466,41 @@ mod tests {
         }
         let (_, s) = scan(&[0.0, 0.0, 0.0, PI], 0.0, Redundancy::Full).unwrap();
         assert!(s.angular[..3].iter().all(|w| (w - PI / 3.0).abs() < 1e-12) && (s.angular[3] - PI).abs() < 1e-12);
+    }
+
+    #[test]
+    fn views_at_nearly_one_angle_are_views_at_one() {
+        // Frames of a place as an encoder reads them: the same scan and the same weights, whatever the last digits are.
+        for (places, redundancy) in [(16, Redundancy::Full), (11, Redundancy::Short)] {
+            for jitter in [0.0, 1e-9, 2e-9, 1e-7, 1e-6, 4e-5] {
+                let step = TAU / 16.0;
+                let mut angles = steps(places, step);
+                (1..3).for_each(|k| angles.extend((0..places).map(|n| n as f64 * step + f64::from(k) * jitter)));
+                let (_, s) = scan(&angles, 0.0, Redundancy::Auto).unwrap();
+                assert_eq!((s.redundancy, s.warnings.len()), (redundancy, 0), "{jitter}: {}", s.reason);
+                let whole = if redundancy == Redundancy::Full { TAU } else { (places - 1) as f64 * step };
+                assert!((s.angular.iter().sum::<f64>() - whole).abs() < 4.0 * jitter + 1e-12, "{places}, {jitter}");
+                let of = |n: usize| match (redundancy, n % places) {
+                    (Redundancy::Short, n) if n == 0 || n + 1 == places => step / 6.0,
+                    _ => step / 3.0,
+                };
+                assert!(
+                    s.angular.iter().enumerate().all(|(n, w)| (w - of(n)).abs() < 2.0 * jitter + 1e-12),
+                    "{places}, {jitter}: {:?}",
+                    s.angular
+                );
+            }
+        }
+        let of = |angles: &[f64]| Scan::new(&scan(angles, 0.0, Redundancy::None).unwrap().0, Redundancy::Short, true);
+        for apart in [0.0, 5e-10, 1e-9, 1e-7, 5e-5] {
+            assert_eq!(of(&[1.0, 1.0 + apart]).unwrap().angular, [PI; 2], "{apart}");
+            assert_eq!(of(&[apart, TAU, TAU]).unwrap().angular, [TAU / 3.0; 3], "{apart}");
+        }
+        let s = of(&[0.0, 1e-3]).unwrap();
+        assert!(s.angular.iter().all(|w| (w - 5e-4).abs() < 1e-12), "{:?}", s.angular);
+        // A fine arc is not one angle, however short its steps are.
+        let s = of(&steps(200_000, 2e-5)).unwrap();
+        assert!((s.angular.iter().sum::<f64>() - s.arc).abs() < 1e-9 && s.angular.iter().all(|w| *w < 3e-5));
     }
 
     #[test]
