@@ -173,6 +173,24 @@ const SLAB: [&str; 2] = ["slab of the volume", "slab of the volume, which is mor
 /// The views of a scan that is kept.
 pub(super) const KEPT: [&str; 2] = ["line integrals of a scan", "line integrals of a scan, which is more than is free"];
 
+/// These and the smallest slab, which a finish needs besides.
+const KEPT_AND_SLAB: [&str; 2] = [
+    "line integrals of a scan and a slab of the volume",
+    "line integrals of a scan and a slab of the volume, which is more than is free",
+];
+
+/// The error of a slab that does not fit beside the `kept` bytes of a scan: what is needed in all.
+pub(super) fn beside_kept(e: Error, kept: u64) -> Error {
+    match e {
+        Error::OutOfMemory { what, bytes, limit } if SLAB.contains(&what) => {
+            let bytes = bytes.saturating_add(kept);
+            let (what, limit) = reason(KEPT_AND_SLAB, bytes, limit);
+            Error::OutOfMemory { what, bytes, limit }
+        }
+        other => other,
+    }
+}
+
 /// The text and the limit of an error: the caller's limit where it is what forbids `bytes`, else what is free.
 fn reason(what: [&'static str; 2], bytes: u64, limit: Option<u64>) -> (&'static str, Option<u64>) {
     // Of a limit, a part may be in use.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::algorithm::Times;
 use super::counts::Odd;
-use super::cut::{Flow, KEPT, Room, Way};
+use super::cut::{Flow, KEPT, Room, Way, beside_kept};
 use super::info::Info;
 use super::lane::{Incoming, Stage, lanes};
 use super::open;
@@ -56,7 +56,7 @@ enum Store {
     /// The volume in the making, a slab each.
     Lanes(Vec<Box<dyn Stage>>),
     /// The views, as line integrals.
-    Kept { views: Tensor, odd: Odd },
+    Kept { views: Tensor, bytes: u64, odd: Odd },
 }
 
 impl Pushed {
@@ -76,14 +76,19 @@ impl Pushed {
                 let dims = [d.columns, d.rows, plan.views.len()];
                 let order = Order::ColumnMajor;
                 let room = Room::of(&setting.contexts[0])?.inside_free(1);
-                room.check_host(KEPT, to_u64(dims.iter().product::<usize>()) * 4)?;
+                let bytes = to_u64(dims.iter().product::<usize>()) * 4;
+                room.check_host(KEPT, bytes)?;
                 let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;
                 // What remains must hold the smallest slab: a finish that cannot succeed would lose the scan.
                 let way =
                     if let Device::Gpu(_) = setting.device(&setting.contexts[0]) { Way::Buffered } else { Way::Lent };
                 let output = Flow { number: Number::F32, way: Way::Buffered };
-                setting.cut(Flow { number: Number::F32, way }, output, &setting.contexts)?;
-                Store::Kept { views, odd: Odd::default() }
+                let cut = setting
+                    .cut(Flow { number: Number::F32, way }, output, &setting.contexts)
+                    .map_err(|e| beside_kept(e, bytes))?;
+                info.set_cut(&cut);
+                info.host_bytes = info.host_bytes.saturating_add(super::info::number(bytes));
+                Store::Kept { views, bytes, odd: Odd::default() }
             }
         };
         let seen = alloc::filled("views seen", plan.views.len(), false)?;
@@ -126,7 +131,7 @@ impl Pushed {
         };
         match &mut self.store {
             Store::Lanes(lanes) => lanes.iter_mut().try_for_each(|l| l.push(plan, views, &from)),
-            Store::Kept { views: kept, odd } => {
+            Store::Kept { views: kept, odd, .. } => {
                 *odd += keep(setting, kept, views, &from)?;
                 Ok(())
             }
@@ -318,11 +323,13 @@ impl Fdk {
         let began = pushed.began.unwrap_or_else(Instant::now);
         let updates = pushed.count as f64 * plan.voxels() as f64;
         match &mut pushed.store {
-            Store::Kept { views, odd } => {
+            Store::Kept { views, bytes, odd } => {
                 let (contexts, counts) = (self.setting.contexts.clone(), None);
                 let setting = Setting { contexts, plan: Arc::clone(&self.setting.plan), counts };
                 let input = Projections::Tensor(&*views);
-                run::whole(&setting, pushed.queue.as_ref(), input, volume, progress, &mut info)?;
+                run::whole(&setting, pushed.queue.as_ref(), input, volume, progress, &mut info)
+                    .map_err(|e| beside_kept(e, *bytes))?;
+                info.host_bytes = info.host_bytes.saturating_add(super::info::number(*bytes));
                 info.pixels_clamped = super::info::number(odd.clamped);
                 info.pixels_negative = super::info::number(odd.negative);
                 info.seconds_total = began.elapsed().as_secs_f64();
