@@ -118,6 +118,9 @@ impl<'a> Lines<'a> {
         }
         match std::str::from_utf8(&self.line) {
             Ok(text) => Ok(Some(text.trim())),
+            // A comment in another encoding than UTF-8: nobody needs its words.
+            Err(_) if self.line.trim_ascii_start().starts_with(b"%") => Ok(Some("%")),
+            Err(_) if self.line.trim_ascii_start().starts_with(b"#") => Ok(Some("#")),
             Err(_) => Err(self.wrong("is not text")),
         }
     }

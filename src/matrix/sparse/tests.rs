@@ -443,6 +443,12 @@ fn malformed_market_files_name_the_line() {
         let e = read_market(&c, &folder.file("m", text.as_bytes()), None).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains(problem), "{text:?}: {e}");
     }
+    // A name in Latin-1 in a comment; elsewhere such a byte is none of a number.
+    let latin = b"%%MatrixMarket matrix coordinate real general\n  % Andr\xe9\n1 1 1\n%\xe9\n1 1 1.5\n";
+    let m = read_market(&c, &folder.file("l", latin), None).unwrap();
+    assert_eq!(arrays::<f64>(&m).2, Some(vec![1.5]));
+    let e = read_market(&c, &folder.file("l", &[&latin[..latin.len() - 1], b"\xe9\n"].concat()), None);
+    assert!(e.map(|_| ()).unwrap_err().to_string().contains("line 5: is not text"));
     let e = read_market(&c, &folder.file("a", b"%%MatrixMarket matrix array real general\n1 1\n1\n"), None);
     assert!(e.map(|_| ()).unwrap_err().to_string().contains("a dense array"));
     let e = read_market(&c, &folder.0.join("missing"), None).map(|_| ()).unwrap_err().to_string();
