@@ -140,22 +140,31 @@ contains
     if (o%status /= PURLIN_SUCCESS .or. status == PURLIN_SUCCESS) return
     o%status = status
     o%message = purlin_last_error_message()
-    if (counts_from_zero(o%message)) o%message = trim(o%message) // ' (counted from 0)'
+    ! A message about a file has the numbers of its lines, pages and entries, and begins with its name.
+    if (status == PURLIN_ERROR_IO) return
+    associate (word => word_of_index(o%message))
+      if (word == '') return
+      if (index(o%message, 'outside 1 to ') == 0) then
+        o%message = trim(o%message) // ' (counted from 0)'
+      else if (index(word, ': is') == 0) then
+        ! The value and its range are from 1, its place is not.
+        o%message = trim(o%message) // ' (' // trim(word) // ' counted from 0)'
+      end if
+    end associate
   end subroutine
 
-  !> Whether a message of the library has a number that is an index, all of which the library counts from 0: a word for a part
-  !> of an argument before a number, or an argument that is itself an index.
-  function counts_from_zero(message) result(counts)
+  !> The word of a message of the library before a number that is an index, all of which the library counts from 0: one for
+  !> a part of an argument, or an argument that is itself an index. Blank without such a number.
+  function word_of_index(message) result(word)
     character(*), intent(in) :: message
-    logical :: counts
-    character(12), parameter :: words(31) = [character(12) :: 'core', 'cores', 'bond', 'site', 'sites', 'tuple', 'element', &
+    character(13), parameter :: words(33) = [character(13) :: 'core', 'cores', 'bond', 'site', 'sites', 'tuple', 'element', &
       'entry', 'index', 'term', 'operator', 'train', 'view', 'voxel', 'tensor', 'tensors from', 'vector', 'pair', 'row', &
-      'rows', 'column', 'vertex', 'mode', 'axis', 'cut: is', 'centre: is', 'first: is', 'last: is', 'bond: is', 'site: is', &
-      'k: is']
+      'rows', 'column', 'vertex', 'component', 'mode', 'axis', 'not finite in', 'cut: is', 'centre: is', 'first: is', &
+      'last: is', 'bond: is', 'site: is', 'k: is']
+    character(len(words)) :: word
     integer :: i, at, next, before
-    counts = .false.
+    word = ''
     if (index(message, 'from 0)') > 0) return
-    counts = .true.
     do i = 1, size(words)
       at = 1
       do
@@ -168,10 +177,12 @@ contains
           if (index('abcdefghijklmnopqrstuvwxyz_', message(before:before)) > 0) cycle
         end if
         if (message(at:at) == '-' .and. at < len(message)) at = at + 1
-        if (index('0123456789', message(at:at)) > 0) return
+        if (index('0123456789', message(at:at)) > 0) then
+          word = words(i)
+          return
+        end if
       end do
     end do
-    counts = .false.
   end function
 
   !> Records an invalid argument found by the Fortran layer itself.

@@ -70,7 +70,9 @@ function test_sparse()
   check(islogical(B) && isequal(B, S(vertices, vertices)) && numel(vertices) == max(histc(labels, 1:count)), 'the largest of them');
   [B, vertices] = purlin.graph_component(double(S), labels(5));
   check(isequal(vertices, 5) && isequal(B, sparse(1, 1)), 'one of them');
-  check_error('purlin:invalidArgument', 'which', @() purlin.graph_component(S, count + 1));
+  check_error('purlin:invalidArgument', sprintf('which: is component %d, there are %d components (counted from 0)', ...
+    count, count), @() purlin.graph_component(S, count + 1));
+  test_counts();
 
   rows = rand(n, 1) + 1;
   cols = rand(n, 1) + 1;
@@ -114,4 +116,35 @@ function test_sparse()
   check(isequal(size(shares), [8, 1]) && abs(sum(shares) - 1) < 1e-12 && shares(1) > shares(4), 'shares of a spectrum');
   check_error('purlin:invalidArgument', 'to: is 0', @() purlin.graph_density_histogram(points, weights, 0, 0, 8));
   check(purlin.live_handles() == before, 'nothing is left');
+end
+
+function test_counts()
+% Numbers of a file and of lists from 1 are said as they are; the places in a list, of which the library counts, are not.
+  path = [tempname() ' row 3.mtx'];
+  cleanup = onCleanup(@() delete(path));
+  put = @(text) fprintf_to(path, text);
+  put(sprintf('%%%%MatrixMarket matrix coordinate real general\n3 3 1\n4 1 2\n'));
+  check(strcmp(message_of(@() purlin.read_market(path)), [path ': line 3: row 4, outside 1 to 3']), 'the numbers of a file');
+  put('nothing');
+  check(isempty(strfind(message_of(@() purlin.read_market(path)), 'counted')), 'a number in the name of a file');
+  check_error('purlin:invalidArgument', 'element 2 is 9, outside 1 to 3 (element counted from 0)', ...
+    @() purlin.from_coordinates([1 2 9], [1 2 3], [1 1 1], 3, 3));
+  A = ones(6, 3);
+  A(5, 2) = NaN;
+  check_error('purlin:invalidArgument', ' of its longer axis (counted from 0)', @() purlin.rpca(A));
+end
+
+function fprintf_to(path, text)
+  file = fopen(path, 'w');
+  fprintf(file, '%s', text);
+  fclose(file);
+end
+
+function text = message_of(action)
+  text = '';
+  try
+    action();
+  catch caught
+    text = caught.message;
+  end
 end

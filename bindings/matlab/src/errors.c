@@ -75,29 +75,40 @@ static const char *name_of(purlin_status status) {
   return "internal";
 }
 
-/* Whether a message of the library has a number that is an index, all of which the library counts from 0: a word for a
- * part of an argument before a number, or an argument that is itself an index. */
-static int counts_from_zero(const char *message) {
+/* The word of a message of the library before a number that is an index, all of which the library counts from 0: one for
+ * a part of an argument, or an argument that is itself an index. NULL without such a number. */
+static const char *word_of_index(const char *message) {
   static const char *const words[] = {"core ", "cores ", "bond ", "site ", "sites ", "tuple ", "element ", "entry ", "index ",
     "term ", "operator ", "train ", "view ", "voxel ", "tensor ", "tensors from ", "vector ", "pair ", "row ", "rows ",
-    "column ", "vertex ", "mode ", "axis ", "x[", "y[", "cut: is ", "centre: is ", "first: is ", "last: is ", "bond: is ",
-    "site: is ", "k: is "};
+    "column ", "vertex ", "component ", "mode ", "axis ", "not finite in ", "x[", "y[", "cut: is ", "centre: is ",
+    "first: is ", "last: is ", "bond: is ", "site: is ", "k: is "};
   const char *at;
   size_t i, length;
-  if (strstr(message, "from 0)")) return 0;
+  if (strstr(message, "from 0)")) return NULL;
   for (i = 0; i < sizeof words / sizeof words[0]; i++) {
     length = strlen(words[i]);
     for (at = strstr(message, words[i]); at; at = strstr(at + length, words[i])) {
       const char *number = at + length + (at[length] == '-');
       if (at > message && ((at[-1] >= 'a' && at[-1] <= 'z') || at[-1] == '_')) continue;
-      if (*number >= '0' && *number <= '9') return 1;
+      if (*number >= '0' && *number <= '9') return words[i];
     }
   }
-  return 0;
+  return NULL;
 }
 
 void fail_with(purlin_status status, const char *message) {
-  fail(name_of(status), counts_from_zero(message) ? "%s (counted from 0)" : "%s", message);
+  /* A message about a file has the numbers of its lines, pages and entries, and begins with its name. */
+  const char *word = status == PURLIN_ERROR_IO ? NULL : word_of_index(message);
+  size_t length = word ? strlen(word) : 0;
+  if (!word)
+    fail(name_of(status), "%s", message);
+  else if (!strstr(message, "outside 1 to "))
+    fail(name_of(status), "%s (counted from 0)", message);
+  else if (word[length - 1] == ' ' && !strstr(word, ": is"))
+    /* The value and its range are from 1, its place is not. */
+    fail(name_of(status), "%s (%.*s counted from 0)", message, (int)(length - 1), word);
+  else
+    fail(name_of(status), "%s", message);
 }
 
 void check(purlin_status status) {

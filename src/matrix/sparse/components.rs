@@ -120,7 +120,7 @@ pub fn component(context: &Arc<Context>, a: &Matrix, which: Option<usize>) -> Re
     let count = found.sizes.len();
     let which = match which {
         Some(c) if c < count => c,
-        Some(c) => return Err(Error::invalid("which", format!("is {c}, there are {count} components"))),
+        Some(c) => return Err(Error::invalid("which", format!("is component {c}, there are {count} components"))),
         None => found.largest().ok_or_else(|| Error::invalid("a", "is a graph without vertices"))?,
     };
     let mut vertices = alloc::with_capacity(WHAT, found.sizes[which])?;
