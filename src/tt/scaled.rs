@@ -103,6 +103,9 @@ impl Scaled {
 
     /// Sum: the smaller is brought to the exponent of the larger.
     pub fn plus(self, other: Self) -> Self {
+        if !self.is_finite() && !other.is_finite() {
+            return Self { mantissa: self.mantissa + other.mantissa, exponent: 0 };
+        }
         if self.is_zero() || !other.is_finite() {
             return other;
         }

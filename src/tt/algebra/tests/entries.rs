@@ -1,8 +1,13 @@
+use std::sync::Arc;
+
 use super::support::*;
-use crate::scalar::Scalar;
+use crate::context::Context;
+use crate::scalar::{DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
 use crate::tt::algebra::{Place, create, element, elements, full};
+use crate::tt::tests::nonfinite::placed;
+use crate::tt::tests::support::Plain;
 
 four_types! {
     entries_one_by_one => single;
@@ -17,14 +22,13 @@ fn single<T: Scalar>() {
         // In an order that is not sorted, and with repetitions.
         let all = tuples(modes);
         let list: Vec<usize> = all.iter().rev().chain(&all).flatten().copied().collect();
-        let got: Vec<C> =
-            elements(&at, &x, &list).unwrap().iter().map(|e| e.plain(crate::scalar::DType::CF64).0).collect();
+        let got: Vec<C> = elements(&at, &x, &list).unwrap().iter().map(|e| e.plain(DType::CF64).0).collect();
         let count = all.len();
         let ordered: Vec<C> = got[..count].iter().rev().copied().collect();
         assert_eq!(ordered, got[count..]);
         assert_close::<T>(&ordered, &dense::<T>(&x), &moduli::<T>(&x), steps(&x), "entries");
         let last = all.last().unwrap();
-        assert_eq!(element(&at, &x, last).unwrap().plain(crate::scalar::DType::CF64).0, ordered[count - 1]);
+        assert_eq!(element(&at, &x, last).unwrap().plain(DType::CF64).0, ordered[count - 1]);
     }
     let x = train::<T>(&c, &[2, 2], &[1, 2, 1], 1);
     assert!(elements(&at, &x, &[]).unwrap().is_empty());
@@ -72,7 +76,7 @@ fn halves_beyond_the_range_make_entries_within_it() {
     let numbers_of = |exponents: [i32; 6]| exponents.map(|e| 2f32.powi(e));
     // 2^400 and 2^-400 in the halves, 2^0 in the tensor: what f32 cannot hold on the way.
     let x = create::product_state(&at, &[1; 6], &numbers_of([100, 100, 100, -100, -100, -100])).unwrap();
-    let mut out = Tensor::create(&c, crate::scalar::DType::F32, Location::Host, Order::ColumnMajor, &[1]).unwrap();
+    let mut out = Tensor::create(&c, DType::F32, Location::Host, Order::ColumnMajor, &[1]).unwrap();
     full(&at, &x, &mut out, false).unwrap();
     assert_eq!(numbers::<f32>(&out), [C::new(1.0, 0.0)]);
     let x = create::product_state(&at, &[1; 6], &numbers_of([100; 6])).unwrap();
@@ -87,15 +91,62 @@ fn halves_beyond_the_range_make_entries_within_it() {
 fn large_tensors_take_force_and_other_sizes_are_refused() {
     let c = context(1);
     let at = Place::host(&c);
-    let x = create::ones(&at, crate::scalar::DType::F32, &[2; 40]).unwrap();
-    let mut out = Tensor::create(&c, crate::scalar::DType::F32, Location::Host, Order::ColumnMajor, &[4]).unwrap();
+    let x = create::ones(&at, DType::F32, &[2; 40]).unwrap();
+    let mut out = Tensor::create(&c, DType::F32, Location::Host, Order::ColumnMajor, &[4]).unwrap();
     let text = |e: crate::error::Error| e.to_string();
     let e = text(full(&at, &x, &mut out, false).unwrap_err());
     assert_eq!(e, "x: has 1099511627776 elements as a dense tensor, more than 2147483648");
     let e = text(full(&at, &x, &mut out, true).unwrap_err());
     assert_eq!(e, "tensor: have 1099511627776 elements, the tensor has 4");
-    let x = create::ones(&at, crate::scalar::DType::F32, &[2; 70]).unwrap();
+    let x = create::ones(&at, DType::F32, &[2; 70]).unwrap();
     assert!(text(full(&at, &x, &mut out, true).unwrap_err()).contains("more than 2^64"));
-    let x = create::ones(&at, crate::scalar::DType::F64, &[2, 2]).unwrap();
+    let x = create::ones(&at, DType::F64, &[2, 2]).unwrap();
     assert_eq!(text(full(&at, &x, &mut out, true).unwrap_err()), "tensor: is F32, F64 is needed");
+}
+
+/// Trains of 1 x 1 entries whose bonds carry numbers far apart, with the entry: an open one of two paths, 2^p 2^-p + 2^-p 2^p, through
+/// cores of the identity, and a ring of three cores of ones, whose bonds are multiplied and divided by powers of two.
+pub(in crate::tt) fn graded(dtype: DType, d: usize) -> [(Plain, f64); 2] {
+    let is_single = matches!(dtype, DType::F32 | DType::CF32);
+    let power = |e: i32| C::new(2f64.powi(e), 0.0);
+    let p = if is_single { 83 } else { 664 };
+    let mut cores = vec![vec![power(p), power(-p)]];
+    cores.extend((2..d).map(|_| [1.0, 0.0, 0.0, 1.0].map(|x| C::new(x, 0.0)).to_vec()));
+    cores.push(vec![power(-p), power(p)]);
+    let mut ranks = vec![2; d + 1];
+    (ranks[0], ranks[d]) = (1, 1);
+    let open = Plain { modes: vec![1; d], ranks, cores };
+    let bonds = [[213, 183], [279, -259], [-329, 292]].map(|e: [i32; 2]| e.map(|e| if is_single { e / 5 } else { e }));
+    let core = |k: usize| (0..4).map(|at| power(bonds[k][at / 2] - bonds[(k + 2) % 3][at % 2])).collect();
+    let ring = Plain { modes: vec![1; 3], ranks: vec![2; 4], cores: (0..3).map(core).collect() };
+    [(open, 2.0), (ring, 8.0)]
+}
+
+four_types! {
+    entries_of_bonds_far_from_balanced => gauged_entries;
+}
+
+fn gauged_entries<T: Scalar>() {
+    check_graded::<T>(&context(2), Location::Host);
+}
+
+/// Entries and dense tensors of trains in memory of `location`.
+pub(in crate::tt) fn check_graded<T: Scalar>(c: &Arc<Context>, location: Location) {
+    let at = Place { context: c, stream: None, location };
+    for d in [2, 3, 5, 8] {
+        for (plain, value) in graded(T::DTYPE, d) {
+            let x = placed(c, plain.train(c, T::DTYPE), location);
+            let count = x.shape().len();
+            let close = |z: C, what: &str| assert!((z - value).norm() < 1e-5 * value, "{what}, {d}: {z}, not {value}");
+            let number = |e: crate::tt::Scaled| e.plain(DType::CF64).0;
+            close(number(element(&at, &x, &vec![0; count]).unwrap()), "element");
+            close(number(elements(&at, &x, &vec![0; 2 * count]).unwrap()[1]), "elements");
+            if d <= 3 {
+                let modes = vec![1; count];
+                let mut out = Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, &modes).unwrap();
+                full(&at, &x, &mut out, false).unwrap();
+                close(numbers::<T>(&out)[0], "full");
+            }
+        }
+    }
 }

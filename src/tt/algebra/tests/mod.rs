@@ -1,5 +1,5 @@
 mod creation;
-mod entries;
+pub(in crate::tt) mod entries;
 mod linear;
 mod matrices;
 mod products;

@@ -4,6 +4,7 @@ use super::*;
 use crate::scalar::Complex;
 use crate::shape::Order;
 use crate::tensor::Tensor;
+use crate::tt::algebra::tests::entries::check_graded;
 use crate::tt::algebra::tests::support as plain;
 use crate::tt::algebra::{
     Place, Spread, Truncation, add, apply, apply_round, canonicalise, cast, conj, copy, elements, full, hadamard,
@@ -105,6 +106,17 @@ fn entries<T: Scalar>() {
             crate::tensor::copy(&context, None, &out, &mut read).unwrap();
             plain::assert_close::<T>(&plain::numbers::<T>(&read), &want, &scales, plain::steps(&x), "full");
         }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn entries_of_bonds_far_from_balanced() {
+    let context = gpu(0);
+    for location in [Location::Device, Location::Host] {
+        check_graded::<f32>(&context, location);
+        check_graded::<f64>(&context, location);
+        check_graded::<C>(&context, location);
     }
 }
 

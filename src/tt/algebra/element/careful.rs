@@ -1,0 +1,65 @@
+//! The row of numbers that goes through the slices of an index tuple, each number with an exponent of its own: for trains whose
+//! bonds carry large and small numbers that later cores bring together again.
+
+use super::chain::{alike, starts_of};
+use crate::alloc;
+use crate::error::Result;
+use crate::scalar::{Complex, Scalar};
+use crate::tensor::train::Cores;
+use crate::tt::scaled::Scaled;
+
+/// The same as [`super::chain::Chain`], slower. No number of a row is lost: a sum loses only what rounding takes from its largest
+/// term.
+pub(super) struct Careful<'a, T> {
+    cores: &'a Cores<'a, T>,
+    /// One after another (r_0, r_k), k = 1 .. d, the second index fastest.
+    products: Vec<Scaled>,
+    /// Where each begins.
+    starts: Vec<usize>,
+    tuple: Vec<usize>,
+}
+
+impl<'a, T: Scalar> Careful<'a, T> {
+    pub(super) fn new(cores: &'a Cores<'a, T>) -> Result<Self> {
+        let what = "products of slices";
+        let ranks = cores.shape().ranks();
+        let end = ranks[0] * ranks[1..].iter().sum::<usize>();
+        let products = alloc::filled(what, end, Scaled::ZERO)?;
+        Ok(Self { cores, products, starts: starts_of(ranks)?, tuple: alloc::with_capacity(what, ranks.len())? })
+    }
+
+    pub(super) fn entry(&mut self, tuple: &[usize]) -> Scaled {
+        let alike = alike(&self.tuple, tuple);
+        self.tuple.truncate(alike);
+        for (k, &i) in tuple.iter().enumerate().skip(alike) {
+            self.step(k, i);
+            self.tuple.push(i);
+        }
+        let ring = self.cores.shape().ranks()[0];
+        let last = self.starts[tuple.len() - 1];
+        (0..ring).fold(Scaled::ZERO, |sum, p| sum.plus(self.products[last + p * (ring + 1)]))
+    }
+
+    /// Multiplies with slice i of core k.
+    fn step(&mut self, k: usize, i: usize) {
+        let [r, n, s] = self.cores.shape().core(k);
+        let cores = self.cores;
+        let slice = cores.core(k)[r * i..].chunks(r * n).map(|column| &column[..r]);
+        let (before, out) = self.products.split_at_mut(self.starts[k]);
+        let before = if k == 0 { &[][..] } else { &before[self.starts[k - 1]..] };
+        for (b, column) in slice.enumerate() {
+            if k == 0 {
+                column.iter().enumerate().for_each(|(p, &x)| out[p * s + b] = number(x));
+            } else {
+                for (p, row) in before.chunks_exact(r).enumerate() {
+                    out[p * s + b] =
+                        row.iter().zip(column).fold(Scaled::ZERO, |sum, (x, &y)| sum.plus(x.times(number(y))));
+                }
+            }
+        }
+    }
+}
+
+fn number<T: Scalar>(x: T) -> Scaled {
+    Scaled::new(Complex::new(x.re(), x.im()), 0)
+}
