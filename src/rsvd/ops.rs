@@ -193,3 +193,17 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// [`RsvdOps::tall_write`] of a matrix that is not tall.
     fn write(&mut self, m: &Self::Matrix, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()>;
 }
+
+/// Exponent of the power of two below the norm of a matrix with columns of these norms: 0 where it is not finite, `None` for zeros.
+pub fn exponent_of(norms: &[f64]) -> Option<i64> {
+    let norm = norms.iter().fold(0.0, |a: f64, b| a.hypot(*b));
+    if norm == 0.0 {
+        return None;
+    }
+    Some(if norm.is_finite() { (norm.log2().floor() as i64).clamp(-1000, 1000) } else { 0 })
+}
+
+/// 2^e, not smaller than 2^-1000 and not larger than 2^1000.
+pub fn power(e: i64) -> f64 {
+    2f64.powi(e.clamp(-1000, 1000) as i32)
+}

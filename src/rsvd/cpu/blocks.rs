@@ -13,7 +13,7 @@ use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
 use crate::dense::{Algebra, Op, Svd};
 use crate::error::{Error, Result};
 use crate::rsvd::data::Data;
-use crate::rsvd::ops::Local;
+use crate::rsvd::ops::{Local, exponent_of, power};
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
@@ -32,8 +32,26 @@ fn apply<T: Scalar>(context: &Context, x: MatRef<'_, T>, op: Op, b: &CpuMatrix<T
 struct Sum<'w, T> {
     local: &'w Local,
     y: &'w mut CpuMatrix<T>,
-    /// Divides each A_J A_J^H, lest powers overflow: the same for every block, so that the span is the sum's.
-    scale: Option<f64>,
+    /// The sum is `y` times 2 to this; `None` while it is 0.
+    exponent: Option<i64>,
+}
+
+/// Divides a matrix by a power of two, which is exact, so that its norm is of the order of one. Returns the exponent; `None` for
+/// zeros.
+fn level<T: Scalar>(algebra: &mut CpuAlgebra, m: &mut CpuMatrix<T>) -> Result<Option<i64>> {
+    let norms = algebra.column_norms(m)?;
+    let Some(e) = exponent_of(&norms) else { return Ok(None) };
+    shift(algebra, m, -e)?;
+    Ok(Some(e))
+}
+
+/// Multiplies a matrix by 2^e.
+fn shift<T: Scalar>(algebra: &mut CpuAlgebra, m: &mut CpuMatrix<T>, e: i64) -> Result<()> {
+    if e == 0 {
+        return Ok(());
+    }
+    let factors = crate::alloc::filled("scales", m.cols(), power(e))?;
+    algebra.scale_columns(m, &factors)
 }
 
 impl<T: Scalar> Block<T> for Sum<'_, T> {
@@ -44,14 +62,22 @@ impl<T: Scalar> Block<T> for Sum<'_, T> {
         let mut omega = algebra.zeros("sketch of a block", rows, width)?;
         algebra.fill(&mut omega, &self.local.sketch, to_u64(place), 0)?;
         let mut t = algebra.zeros("A_J^H Y", columns, width)?;
+        // Powers leave the range of the type: each factor's power of two is counted.
+        let mut exponent = 0;
         for _ in 0..self.local.iterations {
             apply(&context, x, Op::Adjoint, &omega, &mut t)?;
-            let size = algebra.norm2(&t)?;
-            let scale = *self.scale.get_or_insert(if size > 0.0 { 1.0 / size.sqrt() } else { 1.0 });
-            let mut factors = crate::alloc::with_capacity("scales", width)?;
-            factors.resize(width, scale);
-            algebra.scale_columns(&mut t, &factors)?;
+            let Some(e) = level(algebra, &mut t)? else { return Ok(()) };
             apply(&context, x, Op::Plain, &t, &mut omega)?;
+            let Some(f) = level(algebra, &mut omega)? else { return Ok(()) };
+            exponent += e + f;
+        }
+        // Blocks are added with the weights that their powers have.
+        let before = *self.exponent.get_or_insert(exponent);
+        if exponent > before {
+            shift(algebra, self.y, before - exponent)?;
+            self.exponent = Some(exponent);
+        } else {
+            shift(algebra, &mut omega, exponent - before)?;
         }
         let (a, b) = (Factor::new(x, Op::Adjoint), Factor::new(omega.view()?, Op::Plain));
         multiply(&context, 1.0, a, b, Accum::Add, self.y.view_mut()?)
@@ -134,7 +160,7 @@ impl<T: Scalar> CpuOps<'_, T> {
             return Err(mismatch("a sum of blocks", &[y.shape(), (self.problem.columns, local.width)]));
         }
         y.slice_mut()?.fill(T::default());
-        self.blocks(&mut Sum { local, y, scale: None })
+        self.blocks(&mut Sum { local, y, exponent: None })
     }
 
     /// See [`crate::rsvd::ops::RsvdOps::pass_merge`].

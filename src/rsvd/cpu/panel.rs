@@ -64,17 +64,19 @@ pub struct Part<'b> {
 pub struct Findings {
     /// Sum of the squares of the moduli, after the transform.
     pub squares: f64,
-    /// Largest part of an entry as it was read, NaN if one is.
+    /// Largest modulus of an entry as it was read, NaN if one is.
     pub most: f64,
 }
 
-/// Sum of the squares, and the largest magnitude of a part: infinite or NaN if one is.
+/// Sum of the squares, and the largest modulus: infinite or NaN if a part is.
 fn look<T: Scalar>(values: &[T]) -> Findings {
     let (mut sums, mut largest) = ([0.0f64; 8], [0.0f64; 8]);
     let mut each = |k: usize, x: T| {
         let (re, im) = (x.re(), x.im());
-        sums[k] += re * re + im * im;
-        let size = re.abs().max(im.abs());
+        let square = re * re + im * im;
+        sums[k] += square;
+        // Of complex numbers the square, whose root is taken once.
+        let size = if T::IS_COMPLEX { square } else { re.abs() };
         largest[k] = if size > largest[k] { size } else { largest[k] };
     };
     let mut blocks = values.chunks_exact(8);
@@ -88,11 +90,26 @@ fn look<T: Scalar>(values: &[T]) -> Findings {
     }
     let squares: f64 = sums.iter().sum();
     let mut most = largest.iter().fold(0.0, |a: f64, b| a.max(*b));
+    if T::IS_COMPLEX {
+        most = if (1e-280..=1e280).contains(&most) { most.sqrt() } else { largest_modulus(values) };
+    }
     // Squares that are NaN come of an entry that is; comparisons passed it over.
     if squares.is_nan() {
         most = f64::NAN;
     }
     Findings { squares, most }
+}
+
+/// The largest modulus of numbers whose squares are beyond the range of a double.
+fn largest_modulus<T: Scalar>(values: &[T]) -> f64 {
+    values.iter().fold(0.0, |most: f64, x| most.max(modulus(Complex::new(x.re(), x.im()))))
+}
+
+/// The modulus of a number, at most the largest double where both parts are finite.
+pub fn modulus(x: Complex<f64>) -> f64 {
+    let is_finite = x.re.is_finite() && x.im.is_finite();
+    let modulus = x.re.hypot(x.im);
+    if is_finite { modulus.min(f64::MAX) } else { modulus }
 }
 
 fn merge(all: &[Findings]) -> Findings {

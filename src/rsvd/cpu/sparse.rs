@@ -3,7 +3,7 @@
 use faer::MatMut;
 
 use super::implicit::Correction;
-use super::panel::{Findings, Transform};
+use super::panel::{Findings, Transform, modulus};
 use super::pass::Work;
 use super::survey::{Moments, Survey};
 use super::{CpuOps, implicit, implicit_moments_bytes};
@@ -252,7 +252,7 @@ impl<T: Scalar> CpuOps<'_, T> {
                 if !(x.re + x.im).is_finite() {
                     survey.add(Findings { squares: 0.0, most: f64::NAN }, i, 1)?;
                 }
-                most = most.max(x.re.abs()).max(x.im.abs());
+                most = most.max(modulus(x));
             }
             let sum = || columns.places(j).map(|(_, x)| x).sum::<Complex<f64>>();
             let mean = if means_wanted && m > 0 { sum() / m as f64 } else { Complex::default() };

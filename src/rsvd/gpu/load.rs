@@ -20,8 +20,8 @@ pub(super) struct Load<'p, T: Scalar> {
     pub(super) sum: Option<Sum<'p>>,
     /// Whether something is in it.
     pub(super) adds: bool,
-    /// What products of a block with itself are multiplied with.
-    pub(super) scale: Option<f64>,
+    /// The sum is what is added up times 2 to this; `None` for what is not scaled.
+    pub(super) exponent: Option<i64>,
     /// Bytes of tall matrices that travelled.
     pub(super) moved: u64,
 }

@@ -16,7 +16,7 @@ use crate::backend::gpu::{DeviceMemory, View};
 use crate::dense::gpu::GpuMatrix;
 use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
-use crate::rsvd::ops::Local;
+use crate::rsvd::ops::{Local, exponent_of, power};
 use crate::scalar::{Element, Scalar};
 use crate::shape::to_u64;
 use crate::thread;
@@ -127,7 +127,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                 None => None,
             };
             let first = part.feed.share.first;
-            loads.push(Load { first, w, piece, sum, adds: false, scale: None, moved: 0 });
+            loads.push(Load { first, w, piece, sum, adds: false, exponent: None, moved: 0 });
         }
         Ok(loads)
     }
@@ -166,6 +166,13 @@ impl<T: Scalar> GpuOps<'_, T> {
         let loads = self.loads(w.map(GpuMatrix::view), &others, tall, &sums, Some((rows, columns)))?;
         let loads = self.pass(loads, body)?;
         self.finish(&loads)?;
+        // Sums of devices are brought to the largest power of two among them.
+        let top = loads.iter().filter_map(|load| load.exponent).max();
+        for (part, load) in self.parts.iter().zip(&loads) {
+            if let (Some(sum), Some(e), Some(top)) = (load.sum, load.exponent, top) {
+                shift::<T>(&part.site, sum.view, e - top)?;
+            }
+        }
         let flipped = loads.first().and_then(|l| l.sum).is_some_and(|s| s.flipped);
         drop(loads);
         self.add_up::<T>(&sums.iter().map(|s| &**s).collect::<Vec<_>>(), rows * columns)?;
@@ -234,25 +241,31 @@ impl<T: Scalar> GpuOps<'_, T> {
     }
 
     pub(super) fn block_sum_pass(&mut self, local: &Local, y: &mut GpuMatrix<T>) -> Result<()> {
-        let (width, alone) = (y.cols(), self.parts.len() == 1);
+        let width = y.cols();
         self.summed(None, None, y, |site, load, block| {
             let (rows, columns) = (block.span.rows, load.sum.map_or(0, |s| s.columns()));
             let memory = site.scratch(Use::Products, bytes::<T>(rows, width)?)?;
             let z = packed::<T>(&memory, rows, width)?;
             draw::<T>(site, z, &local.sketch, load.first + block.span.first)?;
+            // Powers leave the range of the type: each factor's power of two is counted.
+            let mut exponent = 0;
             for _ in 0..local.iterations {
                 let small = site.scratch(Use::Small, bytes::<T>(columns, width)?)?;
                 let small = packed::<T>(&small, columns, width)?;
                 block.adjoint_plain(site, z, small)?;
+                let Some(e) = level::<T>(site, small)? else { return Ok(()) };
                 block.multiply(site, small, z)?;
-                if alone {
-                    // Lest powers overflow: the same for every block, so that the span is the sum's.
-                    let norms = site.algebra.norms::<T>(z)?;
-                    let size = norms.iter().fold(0.0, |a: f64, b| a.hypot(*b));
-                    let scale = *load.scale.get_or_insert(if size > 0.0 { 1.0 / size } else { 1.0 });
-                    let factors = crate::alloc::filled("factors", width, scale)?;
-                    let factors = site.gpu.upload_numbers(&site.stream, "factors", &factors)?;
-                    dense::scale::<T>(&site.gpu, &site.stream, z, factors.whole())?;
+                let Some(f) = level::<T>(site, z)? else { return Ok(()) };
+                exponent += e + f;
+            }
+            // Blocks are added with the weights that their powers have.
+            let before = *load.exponent.get_or_insert(exponent);
+            if exponent <= before {
+                shift::<T>(site, z, exponent - before)?;
+            } else {
+                load.exponent = Some(exponent);
+                if let (Some(sum), true) = (load.sum, load.adds) {
+                    shift::<T>(site, sum.view, before - exponent)?;
                 }
             }
             load.add(|sum, adds| block.adjoint(site, z, sum, adds))
@@ -290,6 +303,25 @@ impl<T: Scalar> GpuOps<'_, T> {
         }
         Ok(())
     }
+}
+
+/// Divides a matrix by a power of two, which is exact, so that its norm is of the order of one. Returns the exponent; `None` for
+/// zeros.
+fn level<T: Scalar>(site: &Site, m: View<'_>) -> Result<Option<i64>> {
+    let norms = site.algebra.norms::<T>(m)?;
+    let Some(e) = exponent_of(&norms) else { return Ok(None) };
+    shift::<T>(site, m, -e)?;
+    Ok(Some(e))
+}
+
+/// Multiplies a matrix by 2^e.
+fn shift<T: Scalar>(site: &Site, m: View<'_>, e: i64) -> Result<()> {
+    if e == 0 {
+        return Ok(());
+    }
+    let factors = crate::alloc::filled("factors", m.cols, power(e))?;
+    let factors = site.gpu.upload_numbers(&site.stream, "factors", &factors)?;
+    dense::scale::<T>(&site.gpu, &site.stream, m, factors.whole())
 }
 
 /// Fills a matrix with the rows of a sketch from `first` on.

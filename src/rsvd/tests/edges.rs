@@ -183,7 +183,17 @@ fn extreme<T: Scalar>(exponents: &[i32]) {
         let data = a.data.iter().map(|x| T::from_parts(x.re * 2f64.powi(e), x.im * 2f64.powi(e))).collect();
         Dense::<T> { rows: a.rows, columns: a.columns, data }
     };
-    for method in [Method::Fused, Method::Range, Method::Gram, Method::Krylov, Method::Direct, Method::Merge] {
+    for method in [
+        Method::Fused,
+        Method::Range,
+        Method::Gram,
+        Method::Krylov,
+        Method::Direct,
+        Method::Merge,
+        Method::Basic,
+        Method::RowFused,
+        Method::Brsvd,
+    ] {
         let run = |e: i32| {
             let options = Options { rank: 5, method, block_rows: 30, ..Options::default() };
             factor::<T>(&context, &matrix(&context, &scaled(e), PACKED), options).unwrap()
@@ -294,5 +304,54 @@ fn accuracy_does_not_depend_on_the_size_of_the_entries() {
             assert!(off < 1e-12, "{method:?} {size:e}: {off:e}");
             assert!(disorder(&f.u) < 1e-12 && disorder(&f.v) < 1e-12, "{method:?} {size:e}");
         }
+    }
+}
+
+/// Data times a power of two: the powers of the published block method stay in the range of the type.
+fn powers_of_blocks<T: Scalar>(exponents: &[i32]) {
+    let context = cpu();
+    let a = read_npy::<Complex<f64>>("cplx_100x70.npy");
+    for (iterations, block_rows) in [(1, 30), (2, 100), (7, 30), (7, 100)] {
+        let run = |e: i32, method: Method, step: f64| {
+            let at = |k: usize| 2f64.powi(e) * if k / a.columns < 30 { 1.0 } else { step };
+            let data = a.data.iter().enumerate().map(|(k, x)| T::from_parts(x.re * at(k), x.im * at(k))).collect();
+            let data = Dense::<T> { rows: a.rows, columns: a.columns, data };
+            let power_iterations = (method == Method::Brsvd).then_some(iterations);
+            let options = Options { rank: 5, method, block_rows, power_iterations, ..Options::default() };
+            factor::<T>(&context, &matrix(&context, &data, PACKED), options).unwrap()
+        };
+        let plain = run(0, Method::Brsvd, 1.0);
+        for &e in exponents {
+            let f = run(e, Method::Brsvd, 1.0);
+            for (x, y) in f.s.iter().zip(&plain.s) {
+                let back = x / 2f64.powi(e);
+                assert!((back - y).abs() < 1e-5 * plain.s[0], "q = {iterations}, 2^{e}: {back} {y}");
+            }
+            assert!(disorder(&f.u) < 1e-5 && disorder(&f.v) < 1e-5, "q = {iterations}, 2^{e}");
+        }
+        // A later block that is far larger than the first one.
+        let (found, want) = (run(0, Method::Brsvd, 1e6), run(0, Method::Direct, 1e6));
+        // Of one iteration the method's own error is a hundredth.
+        let bound = if iterations == 1 { 0.05 } else { 0.01 };
+        assert!((found.s[0] / want.s[0] - 1.0).abs() < bound, "q = {iterations}: {} {}", found.s[0], want.s[0]);
+    }
+}
+
+#[test]
+fn powers_of_blocks_stay_in_range() {
+    powers_of_blocks::<f32>(&[14, -14, 40, -40, 46, -46, 49, -49, 100, -100]);
+    powers_of_blocks::<Complex<f32>>(&[40, -46]);
+    powers_of_blocks::<f64>(&[266, -266, 490, -490, 930, -930]);
+}
+
+#[test]
+fn the_largest_entry_of_complex_data_is_a_modulus() {
+    let context = cpu();
+    for size in [1.0, 1e200, 1e-200] {
+        let data = vec![Complex::new(3.0 * size, 4.0 * size); 12];
+        let a = matrix(&context, &Dense { rows: 4, columns: 3, data }, PACKED);
+        let options = Options { rank: 1, method: Method::Fused, ..Options::default() };
+        let found = factor::<Complex<f64>>(&context, &a, options).unwrap().info.max_abs;
+        assert!((found / (5.0 * size) - 1.0).abs() < 1e-15, "{found}");
     }
 }
