@@ -71,7 +71,7 @@ fn sums_of_any_terms_are_what_they_say() {
 #[test]
 fn spin_chains_have_their_known_ranks() {
     let context = cpu(1);
-    let ranks = |h: crate::tensor::train::TrainMatrix| h.train().shape().ranks().to_vec();
+    let ranks = |h: TrainMatrix| h.train().shape().ranks().to_vec();
     let model = Heisenberg { field: 1.0, ..Heisenberg::default() };
     assert_eq!(ranks(heisenberg(&context, DType::F32, 6, &model).unwrap()), [1, 5, 5, 5, 5, 5, 1]);
     let ring = Heisenberg { ring: true, ..model };
@@ -201,12 +201,8 @@ fn real_sums_of_imaginary_factors_fit_a_real_type() {
     let value = |dtype: DType| {
         let h = terms.build(&context, dtype, false).unwrap();
         let (x, y) = (x.train(&context, DType::F64), y.train(&context, DType::F64));
-        let options = crate::tt::Options::default();
-        number(
-            crate::tt::operator::sandwich(&context, &options, &crate::tt::operator::Trains::new(&y, Some(&h), &x))
-                .unwrap()
-                .0,
-        )
+        let options = Options::default();
+        number(sandwich(&context, &options, &Trains::new(&y, Some(&h), &x)).unwrap().0)
     };
     let (real, complex) = (value(DType::F64), value(DType::CF64));
     assert!((real - complex).norm() <= 1e-13 * norm(&x.full()) * norm(&y.full()), "{real} {complex}");
