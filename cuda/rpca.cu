@@ -126,15 +126,17 @@ __device__ double block_total(double value) {
 }
 
 template <bool MAXIMUM>
-__device__ void leave(uint64_t sums, double first, double second, double third) {
+__device__ void leave(uint64_t sums, double first, double second, double third, double fourth) {
   first = block_total<false>(first);
   second = block_total<MAXIMUM>(second);
   third = block_total<false>(third);
+  fourth = block_total<false>(fourth);
   if (threadIdx.x != 0 || sums == 0) return;
   double *own = reinterpret_cast<double *>(sums) + static_cast<int64_t>(blockIdx.x) * PURLIN_LAUNCH_RPCA_SUMS;
   own[0] = first;
   own[1] = second;
   own[2] = third;
+  own[3] = fourth;
 }
 
 // Where element e is in M and in the mask.
@@ -163,7 +165,7 @@ __device__ void load(const purlin_rpca_pass_params &p) {
   using N = Number<T>;
   T *x = reinterpret_cast<T *>(p.x), *y = reinterpret_cast<T *>(p.y);
   const auto x_scale = static_cast<typename N::Part>(p.x_scale), y_scale = static_cast<typename N::Part>(p.y_scale);
-  double squares = 0.0, largest = 0.0, bad = 0.0;
+  double squares = 0.0, largest = 0.0, bad = 0.0, total = 0.0;
   const uint32_t begin = blockIdx.x * PURLIN_LAUNCH_RPCA_CHUNK, end = static_cast<uint32_t>(p.elements);
 #pragma unroll 4
   for (int k = 0; k < PURLIN_LAUNCH_RPCA_CHUNK / PURLIN_LAUNCH_RPCA_THREADS; ++k) {
@@ -172,12 +174,14 @@ __device__ void load(const purlin_rpca_pass_params &p) {
     const Place at = place(p, e);
     const T m = seen(p, at.mask) ? entry<T, Reader>(p, at.m) : N::zero();
     squares += N::square(m);
-    largest = fmax(largest, N::modulus(m));
+    const double modulus = N::modulus(m);
+    largest = fmax(largest, modulus);
+    total += modulus;
     if (!N::finite(m)) bad += 1.0;
     x[e] = N::times(m, x_scale);
     if (y) y[e] = N::times(m, y_scale);
   }
-  leave<true>(p.sums, squares, largest, bad);
+  leave<true>(p.sums, squares, largest, bad, total);
 }
 
 template <class T, class Reader, bool LAST>
@@ -188,7 +192,8 @@ __device__ void update(const purlin_rpca_pass_params &p) {
   T *x = reinterpret_cast<T *>(p.x), *y = reinterpret_cast<T *>(p.y);
   const Part inverse = static_cast<Part>(p.inverse), mu = static_cast<Part>(p.mu), shrink = static_cast<Part>(p.shrink),
              keep = static_cast<Part>(p.keep);
-  double squares = 0.0, moduli = 0.0, count = 0.0;
+  const bool measured = (p.flags & PURLIN_LAUNCH_RPCA_MEASURED) != 0;
+  double squares = 0.0, moduli = 0.0, count = 0.0, sparse = 0.0;
   const uint32_t begin = blockIdx.x * PURLIN_LAUNCH_RPCA_CHUNK, end = static_cast<uint32_t>(p.elements);
 #pragma unroll 4
   for (int k = 0; k < PURLIN_LAUNCH_RPCA_CHUNK / PURLIN_LAUNCH_RPCA_THREADS; ++k) {
@@ -197,6 +202,7 @@ __device__ void update(const purlin_rpca_pass_params &p) {
     const Place at = place(p, e);
     const T l = low_rank[e];
     if (!seen(p, at.mask)) {
+      if (!LAST && measured) moduli += N::square(N::sub(x[e], l));
       x[e] = l;
       y[e] = N::zero();
       continue;
@@ -213,11 +219,16 @@ __device__ void update(const purlin_rpca_pass_params &p) {
       x[e] = l;
       y[e] = s;
     } else {
+      if (measured) {
+        moduli += N::square(N::sub(N::sub(x[e], l), c));
+        count += N::square(c);
+        sparse += N::modulus(N::sub(t, c));
+      }
       y[e] = N::times(c, mu);
       x[e] = N::add(N::sub(m, t), N::times(c, keep));
     }
   }
-  leave<false>(p.sums, squares, moduli, count);
+  leave<false>(p.sums, squares, moduli, count, sparse);
 }
 
 // Runs body with the reader of M's type; `Own` is that of the element type itself.
@@ -251,22 +262,25 @@ __device__ void update_any(const purlin_rpca_pass_params &p, int own) {
 
 __device__ void sum(const purlin_rpca_sum_params &p) {
   const double *sums = reinterpret_cast<const double *>(p.sums);
-  double own[PURLIN_LAUNCH_RPCA_SUMS] = {0.0, 0.0, 0.0};
+  double own[PURLIN_LAUNCH_RPCA_SUMS] = {0.0, 0.0, 0.0, 0.0};
   const bool maximum = (p.flags & PURLIN_LAUNCH_RPCA_MAXIMUM) != 0;
   for (int64_t block = threadIdx.x; block < p.blocks; block += blockDim.x) {
     const double *from = sums + block * PURLIN_LAUNCH_RPCA_SUMS;
     own[0] += from[0];
     own[1] = maximum ? fmax(own[1], from[1]) : own[1] + from[1];
     own[2] += from[2];
+    own[3] += from[3];
   }
   own[0] = block_total<false>(own[0]);
   own[1] = maximum ? block_total<true>(own[1]) : block_total<false>(own[1]);
   own[2] = block_total<false>(own[2]);
+  own[3] = block_total<false>(own[3]);
   if (threadIdx.x != 0) return;
   double *totals = reinterpret_cast<double *>(p.totals);
   totals[0] += own[0];
   totals[1] = maximum ? fmax(totals[1], own[1]) : totals[1] + own[1];
   totals[2] += own[2];
+  totals[3] += own[3];
 }
 
 }  // namespace rpca

@@ -11,11 +11,12 @@
 
 #define PURLIN_LAUNCH_RPCA_THREADS 256
 #define PURLIN_LAUNCH_RPCA_CHUNK 4096 /* elements of a block */
-#define PURLIN_LAUNCH_RPCA_SUMS 3     /* numbers of a block, and of the totals */
+#define PURLIN_LAUNCH_RPCA_SUMS 4     /* numbers of a block, and of the totals */
 
 /* flags */
 #define PURLIN_LAUNCH_RPCA_LAST 1    /* X := L, Y := S */
 #define PURLIN_LAUNCH_RPCA_MAXIMUM 2 /* purlin_rpca_sum: the second number is a maximum */
+#define PURLIN_LAUNCH_RPCA_MEASURED 4 /* purlin_rpca_update: sums the dual residual; not with LAST */
 
 /* Element types of M as in DType. */
 #define PURLIN_LAUNCH_RPCA_F32 0
@@ -31,9 +32,9 @@
 #define PURLIN_LAUNCH_RPCA_U32 11
 
 /* purlin_rpca_load: X := x_scale scale M, Y := y_scale scale M. Sums of a block: sum of squares of scale M, its largest
- * modulus, numbers that are not finite.
- * purlin_rpca_update: L, M, Y to X, Y; sums of a block: of |M - L - S|^2, of |S| and of the entries |S| > threshold (the
- * last two in the last iteration alone). */
+ * modulus, numbers that are not finite, sum of moduli.
+ * purlin_rpca_update: L, M, Y to X, Y; sums of a block: of |M - L - S|^2; in the last iteration of |S| and of the entries
+ * |S| > threshold, 0; in a measured one of |X - L - Y' / mu|^2 with the Y' that is written, |Y' / mu|^2, |S|; else 0. */
 typedef struct purlin_rpca_pass_params {
   uint64_t m;
   uint64_t mask;     /* uint8, 0 = not observed; 0 = absent */

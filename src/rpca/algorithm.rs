@@ -31,6 +31,72 @@ const NORM_CHANGE: f64 = 2e-3;
 /// Rounds of the subspace iteration for it.
 const NORM_ROUNDS: usize = 12;
 
+/// A residual of so many tolerances is near convergence: the check is summed from there on.
+const NEAR: f64 = 30.0;
+/// Most entries of a matrix whose dual residual is to fall to [`CLOSE`]. For larger ones the iterations that this takes
+/// would cost more than the runs themselves: those are held against the trivial splits alone.
+const FEW: usize = 1 << 16;
+const CLOSE: f64 = 0.01;
+/// Part of the tolerance that the residual is to fall below after a check that was passed late.
+const CLOSED: f64 = 0.25;
+/// What an objective may exceed that of a split into nothing and everything by.
+const EXCESS: f64 = 1e-3;
+
+/// Whether an iterate that adds up to M is the optimum. A penalty that grows fast makes the parts add up whatever they
+/// are. They are optimal if, besides, S hardly changes in units of the penalty, as Y then bounds the objective from below;
+/// small matrices are held to that.
+/// The objective is held against those of S = M and L = M too. Where either fails, the penalty begins anew, from the Y that
+/// was found, and grows more slowly.
+struct Check {
+    /// Whether the next iteration is to sum what is needed.
+    is_due: bool,
+    /// Whether the penalty begins anew.
+    starts_anew: bool,
+    /// Whether the check was passed, and only the residual is to fall.
+    is_closing: bool,
+    growth: f64,
+    first_mu: f64,
+    /// Most of mu ||S - S'||_F / ||Y||_F.
+    dual: f64,
+    lambda: f64,
+    /// The smaller objective of the two trivial splits, as far as it is known.
+    trivial: f64,
+}
+
+impl Check {
+    fn new<M>(
+        options: &Options,
+        (start, lambda): (Start, f64),
+        first: &Spectrum<M>,
+        mu: f64,
+        (m, n): (usize, usize),
+    ) -> Self {
+        let nuclear_norm = if first.whole { first.values.iter().sum() } else { f64::INFINITY };
+        Self {
+            is_due: true,
+            starts_anew: false,
+            is_closing: false,
+            growth: options.rho,
+            first_mu: mu,
+            dual: if m.saturating_mul(n) <= FEW { CLOSE } else { f64::INFINITY },
+            lambda,
+            trivial: (lambda * start.one_norm).min(nuclear_norm),
+        }
+    }
+
+    /// S - S' is known to the `rounding` of X.
+    fn is_passed(&self, sums: &Sums, nuclear_norm: f64, rounding: f64) -> bool {
+        let objective = nuclear_norm + self.lambda * sums.one_norm;
+        let is_settled = self.dual.is_infinite() || sums.dual2.sqrt() <= self.dual * sums.multiplier2.sqrt() + rounding;
+        is_settled && objective <= self.trivial * (1.0 + EXCESS)
+    }
+
+    fn fail(&mut self) {
+        self.starts_anew = true;
+        self.growth = 1.0 + (self.growth - 1.0) / 1.5;
+    }
+}
+
 /// Right singular vectors and values of X, the leading ones or all.
 struct Spectrum<M> {
     /// Not increasing.
@@ -136,21 +202,40 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         // Y_0 = M / J with J = max(||M||_2, max|M| / lambda), and S_0 = 0: X_1 = (1 + 1 / (J mu)) M.
         let y_scale = 1.0 / norm2.max(start.max_abs / lambda);
         let mut first = Some((1.0 + y_scale / mu, y_scale));
+        let roundoff = if size_of::<T::Part>() == 4 { 6e-8 } else { 1.1e-16 };
+        let mut check = Check::new(options, (start, lambda), &spectrum, mu, self.ops.size());
         spectrum.values.iter_mut().for_each(|s| *s *= 1.0 + y_scale / mu);
         (info.norm2, info.frobenius, info.converged) = (norm2 * unit, frobenius * unit, false);
         for iteration in 1..=options.max_iterations {
             let last = info.converged || iteration == options.max_iterations;
             let rank = self.complete(&mut spectrum, 1.0 / mu, first.map_or(1.0, |f| f.0))?;
-            let mu_next = (mu * options.rho).min(most);
+            let growth = if check.is_closing { options.rho } else { check.growth };
+            let mu_next = if check.starts_anew { check.first_mu } else { (mu * growth).min(most) };
+            check.starts_anew = false;
             let threshold = options.threshold / unit;
-            let step = Step { mu, mu_next, lambda, first: first.take(), last, threshold };
+            let measured = check.is_due && !last;
+            let step = Step { mu, mu_next, lambda, first: first.take(), last, measured, threshold };
             let way = if last { None } else { Some(self.prepare(&spectrum, rank)?) };
             let (sums, product) = self.update(&step, &mut spectrum, rank, way.as_ref())?;
             let residual = sums.residual2.sqrt() / frobenius;
             if !residual.is_finite() {
                 return Err(Error::Numerical(format!("the residual of iteration {iteration} is {residual}")));
             }
-            info.converged |= residual < tolerance;
+            if check.is_closing {
+                info.converged |= residual < CLOSED * tolerance;
+            } else if residual < tolerance && measured {
+                let nuclear_norm = spectrum.values[..rank].iter().map(|s| s - 1.0 / mu).sum::<f64>();
+                // Where the bound of the rank holds values back, the problem is another one.
+                let is_bounded = rank >= self.bound() && rank < self.ops.size().1;
+                info.converged = is_bounded || check.is_passed(&sums, nuclear_norm, frobenius * roundoff);
+                if !info.converged {
+                    check.fail();
+                } else if check.growth < options.rho {
+                    // With a penalty that grew slowly the residual swings, and the last iterate's may be larger.
+                    (info.converged, check.is_closing) = (false, true);
+                }
+            }
+            check.is_due = residual < NEAR * tolerance;
             info.iterations = to_u64(iteration);
             info.residual = residual;
             if let Some(way) = way {
@@ -165,6 +250,10 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             info.one_norm = sums.one_norm * unit;
             info.nonzeros = sums.nonzeros;
             info.objective = info.nuclear_norm + lambda * info.one_norm;
+            // This iterate is one step beyond the one that passed.
+            let is_bounded = rank >= self.bound() && rank < self.ops.size().1;
+            info.converged &= is_bounded || info.objective <= check.trivial * unit * (1.0 + 2.0 * EXCESS);
+            info.converged &= residual < tolerance;
             self.ops.checkpoint(options.max_iterations, options.max_iterations, residual)?;
             break;
         }

@@ -88,6 +88,8 @@ pub struct Start {
     pub norm2: f64,
     /// Largest modulus.
     pub max_abs: f64,
+    /// Sum of the moduli.
+    pub one_norm: f64,
 }
 
 /// The numbers of one iteration.
@@ -103,6 +105,8 @@ pub struct Step {
     pub first: Option<(f64, f64)>,
     /// In the last iteration X becomes L, and Y becomes S.
     pub last: bool,
+    /// Whether the dual residual is summed; not in the last iteration.
+    pub measured: bool,
     /// Entries of S that are no larger are not counted.
     pub threshold: f64,
 }
@@ -112,10 +116,14 @@ pub struct Step {
 pub struct Sums {
     /// ||M - L - S||_F^2.
     pub residual2: f64,
-    /// ||S||_1.
+    /// ||S||_1, in the last and in measured iterations.
     pub one_norm: f64,
     /// Entries of S over the threshold.
     pub nonzeros: u64,
+    /// ||S - S'||_F^2 with the S' of the iteration before, in measured iterations; entries that are not observed count.
+    pub dual2: f64,
+    /// ||Y / mu||_F^2 with the new Y, in measured iterations.
+    pub multiplier2: f64,
 }
 
 impl Sums {
@@ -126,6 +134,8 @@ impl Sums {
             residual2: self.residual2 + other.residual2,
             one_norm: self.one_norm + other.one_norm,
             nonzeros: self.nonzeros + other.nonzeros,
+            dual2: self.dual2 + other.dual2,
+            multiplier2: self.multiplier2 + other.multiplier2,
         }
     }
 }

@@ -275,6 +275,7 @@ impl<T: Elementwise> Block<'_, T> {
             let square = x.re() * x.re() + x.im() * x.im();
             start.norm2 += square;
             let modulus = if square.is_normal() { square.sqrt() } else { x.re().hypot(x.im()) };
+            start.one_norm += modulus;
             if modulus > start.max_abs {
                 start.max_abs = modulus;
             }
@@ -338,6 +339,7 @@ impl<T: Elementwise> Block<'_, T> {
             shrink: step.lambda / step.mu,
             keep: 1.0 + step.mu / step.mu_next,
             last: step.last,
+            measured: step.measured,
             threshold: step.threshold,
         };
         let sums = T::pass(self.job.isa, pass);

@@ -27,6 +27,8 @@ pub struct Pass<'a, T> {
     pub keep: f64,
     /// Whether X becomes L and Y becomes S.
     pub last: bool,
+    /// Whether the dual residual is summed.
+    pub measured: bool,
     /// Entries of S that are no larger are not counted.
     pub threshold: f64,
 }
@@ -130,7 +132,7 @@ impl<T: Entry> Kernel<T::Part> for Chunks<'_, T> {
     type Output = Sums;
     #[inline(always)]
     fn run<S: Simd<T::Part>>(self, _: S) -> Sums {
-        let Pass { low_rank, m, x, y, mask, inverse, mu, shrink, keep, last, threshold } = self.0;
+        let Pass { low_rank, m, x, y, mask, inverse, mu, shrink, keep, last, measured, threshold } = self.0;
         let part = |v: f64| <T::Part as Real>::from_f64(v);
         let n = Numbers {
             inverse: part(inverse),
@@ -146,7 +148,8 @@ impl<T: Entry> Kernel<T::Part> for Chunks<'_, T> {
             let (l, m, x, y) =
                 (&low_rank[range.clone()], &m[range.clone()], &mut x[range.clone()], &mut y[range.clone()]);
             let chunk = match (mask, last) {
-                (Some(mask), _) => masked(l, m, &mask[range], x, y, &n, last),
+                (Some(mask), _) => masked(l, m, &mask[range], x, y, &n, (last, measured)),
+                (None, false) if measured => update_measured(l, m, x, y, &n),
                 (None, false) => update(l, m, x, y, &n),
                 (None, true) => finish(l, m, x, y, &n),
             };
@@ -200,7 +203,30 @@ fn update<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::P
         x[at] = m[at] - t + c.times(n.keep);
         at += 1;
     }
-    Sums { residual2: total(&squares), one_norm: 0.0, nonzeros: 0 }
+    Sums { residual2: total(&squares), ..Sums::default() }
+}
+
+/// [`update`], and the change of S: S' = M + Y / mu - X, so that S - S' = X - L - c.
+#[inline(always)]
+fn update_measured<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>) -> Sums {
+    let (mut squares, mut moduli) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
+    let (mut changes, mut multipliers) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
+    for at in 0..x.len() {
+        let (t, c, z) = parts(l[at], m[at], y[at], n);
+        squares[at % LANES] += z.square();
+        changes[at % LANES] += (x[at] - l[at] - c).square();
+        multipliers[at % LANES] += c.square();
+        moduli[at % LANES] += (t - c).modulus();
+        y[at] = c.times(n.mu);
+        x[at] = m[at] - t + c.times(n.keep);
+    }
+    Sums {
+        residual2: total(&squares),
+        one_norm: total(&moduli),
+        dual2: total(&changes),
+        multiplier2: total(&multipliers),
+        nonzeros: 0,
+    }
 }
 
 /// X := L, Y := S.
@@ -215,15 +241,25 @@ fn finish<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::P
         nonzeros += u64::from(s.modulus() > n.threshold);
         (x[at], y[at]) = (l[at], s);
     }
-    Sums { residual2: total(&squares), one_norm: total(&moduli), nonzeros }
+    Sums { residual2: total(&squares), one_norm: total(&moduli), nonzeros, ..Sums::default() }
 }
 
 /// The same where some entries are not observed: there X := L and Y := 0.
 #[inline(always)]
-fn masked<T: Entry>(l: &[T], m: &[T], mask: &[u8], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>, last: bool) -> Sums {
+fn masked<T: Entry>(
+    l: &[T],
+    m: &[T],
+    mask: &[u8],
+    x: &mut [T],
+    y: &mut [T],
+    n: &Numbers<T::Part>,
+    (last, measured): (bool, bool),
+) -> Sums {
+    let (mut changes, mut multipliers) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
     let (mut squares, mut moduli, mut nonzeros) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES], 0);
     for at in 0..x.len() {
         if mask[at] == 0 {
+            changes[at % LANES] += (x[at] - l[at]).square();
             (x[at], y[at]) = (l[at], T::from_parts(0.0, 0.0));
             continue;
         }
@@ -235,11 +271,17 @@ fn masked<T: Entry>(l: &[T], m: &[T], mask: &[u8], x: &mut [T], y: &mut [T], n: 
             nonzeros += u64::from(s.modulus() > n.threshold);
             (x[at], y[at]) = (l[at], s);
         } else {
+            if measured {
+                changes[at % LANES] += (x[at] - l[at] - c).square();
+                multipliers[at % LANES] += c.square();
+                moduli[at % LANES] += (t - c).modulus();
+            }
             y[at] = c.times(n.mu);
             x[at] = m[at] - t + c.times(n.keep);
         }
     }
-    Sums { residual2: total(&squares), one_norm: total(&moduli), nonzeros }
+    let (dual2, multiplier2) = (total(&changes), total(&multipliers));
+    Sums { residual2: total(&squares), one_norm: total(&moduli), nonzeros, dual2, multiplier2 }
 }
 
 #[inline(always)]

@@ -186,6 +186,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
             for part in panel_pass(context, job, &cut, (rows, n), entries, mask, x, y) {
                 let part = part?;
                 total.start.norm2 += part.start.norm2;
+                total.start.one_norm += part.start.one_norm;
                 total.start.max_abs = total.start.max_abs.max(part.start.max_abs);
                 total.sums = total.sums.and(part.sums);
                 total.product.iter_mut().zip(&part.product).for_each(|(t, p)| *t += *p);

@@ -334,7 +334,8 @@ impl<'a, T: Scalar> Member<'a, T> {
         self.scale = scale;
     }
 
-    /// The sum of the squares of the observed entries, the largest modulus, and how many are not finite. X becomes M.
+    /// The sum of the squares of the observed entries, the largest modulus, how many are not finite, and the sum of the
+    /// moduli. X becomes M.
     pub(super) fn begin(&mut self) -> Result<[f64; kernels::SUMS]> {
         self.gpu.clear(&self.stream, self.totals.whole())?;
         for panel in 0..self.cut.panels() {
@@ -403,6 +404,7 @@ impl<'a, T: Scalar> Member<'a, T> {
                 lambda: step.lambda,
                 threshold: step.threshold,
                 last: step.last,
+                measured: step.measured,
             };
             self.panel(panel, true, true)?.update::<T>(&self.gpu, &self.stream, &update)?;
             let beta = if panel == 0 { 0.0 } else { 1.0 };
@@ -411,8 +413,11 @@ impl<'a, T: Scalar> Member<'a, T> {
             self.y.keep(&self.gpu, &self.stream, &self.cut, panel, size)?;
         }
         self.finish(kind, sum, out)?;
-        let [residual2, one_norm, nonzeros] = self.totals()?;
-        // Whole numbers below 2^53 are exact.
-        Ok(Sums { residual2, one_norm, nonzeros: nonzeros as u64 })
+        let [residual2, second, third, fourth] = self.totals()?;
+        if step.last {
+            // Whole numbers below 2^53 are exact.
+            return Ok(Sums { residual2, one_norm: second, nonzeros: third as u64, ..Sums::default() });
+        }
+        Ok(Sums { residual2, dual2: second, multiplier2: third, one_norm: fourth, nonzeros: 0 })
     }
 }

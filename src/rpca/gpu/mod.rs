@@ -294,9 +294,10 @@ impl<T: Scalar> RpcaOps<T> for GpuOps<'_, T> {
         let found = self.each(|_, member| member.begin())?;
         let mut start = Start::default();
         let mut bad = 0.0;
-        for [norm2, max_abs, not_finite] in found {
+        for [norm2, max_abs, not_finite, one_norm] in found {
             start.norm2 += norm2;
             start.max_abs = start.max_abs.max(max_abs);
+            start.one_norm += one_norm;
             bad += not_finite;
         }
         if bad > 0.0 {

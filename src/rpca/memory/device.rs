@@ -165,7 +165,7 @@ impl<T: Scalar> RpcaOps<T> for DeviceLedger<'_, T> {
     fn set_scale(&mut self, _: f64) {}
 
     fn begin(&mut self) -> Result<Start> {
-        Ok(Start { norm2: 1.0, max_abs: 1.0 })
+        Ok(Start { norm2: 1.0, max_abs: 1.0, one_norm: 1.0 })
     }
 
     fn product(&mut self, product: &Product<'_, Blank>, _: &mut Blank) -> Result<()> {

@@ -122,7 +122,7 @@ impl<T: Elementwise> RpcaOps<T> for Ledger<'_, T> {
 
     fn begin(&mut self) -> Result<Start> {
         self.sweep(&self.job(Task::Begin, LowRank::zero(), &ops::Product::None), true)?;
-        Ok(Start { norm2: 1.0, max_abs: 1.0 })
+        Ok(Start { norm2: 1.0, max_abs: 1.0, one_norm: 1.0 })
     }
 
     fn product(&mut self, product: &ops::Product<'_, Blank>, _: &mut Blank) -> Result<()> {

@@ -312,3 +312,27 @@ fn large_matrices_are_split_fast() {
         assert!(error < 1e-4, "{error}");
     }
 }
+
+/// The sums that the check takes are those of the CPU: of these matrices the parts add up in one iteration, far from the
+/// optimum.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_success_on_the_gpu_is_no_worse_than_a_trivial_split() {
+    let gpu = gpu_context(0);
+    for (rows, cols) in [(5, 4), (6, 6), (20, 9), (300, 40)] {
+        for lambda in [1e-3, 0.05, 0.1, 0.3, 0.6, 1.0] {
+            let options = Options { lambda, ..Options::default() };
+            let hidden = matrix(&gpu, Order::ColumnMajor, (rows, cols), |i, j| u8::from((i + 2 * j) % 5 != 0));
+            let seen = entries::<u8>(&hidden);
+            let m = matrix(&gpu, Order::ColumnMajor, (rows, cols), |i, j| noise(i, 91) * noise(17, j));
+            let moduli = entries::<f64>(&m);
+            for mask in [None, Some(&hidden)] {
+                let (.., info) = split::<f64>(&gpu, &m, mask, &options).unwrap();
+                let one: f64 =
+                    (moduli.iter().zip(&seen)).filter(|v| mask.is_none() || *v.1 != 0).map(|v| v.0.abs()).sum();
+                assert!(info.converged, "{rows}x{cols} {lambda}: {info:?}");
+                assert!(info.objective <= 1.002 * lambda * one, "{rows}x{cols} {lambda}: {} {info:?}", lambda * one);
+            }
+        }
+    }
+}

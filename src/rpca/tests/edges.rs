@@ -1,6 +1,10 @@
 use std::cell::Cell;
 
 use super::*;
+use crate::dense::Algebra;
+use crate::dense::cpu::CpuAlgebra;
+use crate::dense::cpu::matrix::CpuMatrix;
+use crate::scalar::Scalar;
 
 #[test]
 fn nothing_and_zeros_split_into_zeros() {
@@ -37,6 +41,67 @@ fn a_weight_of_the_sparse_part_decides_which_part_is_empty() {
     let (l, s, info) = split::<f64>(&context, &m, None, &Options { lambda: 10.0, ..Options::default() }).unwrap();
     assert!(info.nonzeros == 0 && info.converged && s.iter().all(|v| *v == 0.0), "{info:?}");
     assert!(difference(&l, &entries::<f64>(&m)) < 1e-7);
+}
+
+/// Splits under many weights: a success is no worse than to leave one part empty, and as good as the optimum where that is
+/// known. ||X||_* <= ||X||_1 <= sqrt(m n) ||X||_*: of a lambda of 1 or more S = 0 is optimal, of 1 / sqrt(m n) or less L = 0.
+fn no_worse_than_trivial<T: Scalar>(name: &str, (rows, cols): (usize, usize), entry: impl Fn(usize, usize) -> f64) {
+    let context = context();
+    let m = matrix(&context, Order::ColumnMajor, (rows, cols), |i, j| T::from_parts(entry(i, j), 0.0));
+    let mut algebra = CpuAlgebra::new(&context);
+    let values: Vec<f64> = (0..rows * cols).map(|e| entry(e % rows, e / rows)).collect();
+    let upload: CpuMatrix<f64> = algebra.upload("test", rows, cols, &values, rows).unwrap();
+    let nuclear: f64 = algebra.svd(&upload).unwrap().s.iter().sum();
+    let one: f64 = values.iter().map(|v| v.abs()).sum();
+    let least = 1.0 / ((rows * cols) as f64).sqrt();
+    for lambda in [1e-4, 0.5 * least, least, 1.5 * least, 0.1, 0.3, 0.45, 0.6, 0.9, 1.0, 1.7, 30.0] {
+        let (l, s, info) = split::<T>(&context, &m, None, &Options { lambda, ..Options::default() }).unwrap();
+        let name = format!("{name} {rows}x{cols} {:?} {lambda}: {info:?}", T::DTYPE);
+        assert!(info.converged, "{name}");
+        let trivial = nuclear.min(lambda * one);
+        assert!(info.objective <= 1.002 * trivial, "{name}, trivially {trivial}");
+        if lambda >= 1.0 || lambda <= least {
+            assert!(info.objective >= 0.999 * trivial, "{name}, optimum {trivial}");
+        }
+        let sum: Vec<f64> = l.iter().zip(&s).map(|(l, s)| l.re() + s.re()).collect();
+        assert!(difference(&sum, &entries::<T>(&m).iter().map(|v| v.re()).collect::<Vec<_>>()) < 3e-6, "{name}");
+    }
+}
+
+#[test]
+fn a_success_is_no_worse_than_a_trivial_split() {
+    let shapes = [(1, 1), (1, 6), (2, 2), (5, 4), (6, 6), (20, 9)];
+    for size in shapes {
+        no_worse_than_trivial::<f64>("ones", size, |_, _| 1.0);
+        no_worse_than_trivial::<f64>("one entry", size, |i, j| if (i, j) == (0, 0) { -3.0 } else { 0.0 });
+        no_worse_than_trivial::<f64>("identity", size, |i, j| if i == j { 2.0 } else { 0.0 });
+        no_worse_than_trivial::<f64>("rank one", size, |i, j| noise(i, 91) * noise(17, j));
+        no_worse_than_trivial::<f64>("noise", size, noise);
+        no_worse_than_trivial::<f64>("graded", size, |i, j| 10f64.powi(-(i as i32)) * noise(i, j));
+        no_worse_than_trivial::<f32>("rank one", size, |i, j| noise(i, 91) * noise(17, j));
+        no_worse_than_trivial::<f32>("noise", size, noise);
+        no_worse_than_trivial::<f32>("one entry", size, |i, j| if (i, j) == (0, 0) { -3.0 } else { 0.0 });
+    }
+}
+
+#[test]
+fn missing_entries_do_not_hide_that_a_split_is_not_optimal() {
+    let context = context();
+    let (rows, cols) = (24, 15);
+    let m = matrix(&context, Order::ColumnMajor, (rows, cols), |i, j| noise(i, 91) * noise(17, j));
+    let mask = matrix(&context, Order::ColumnMajor, (rows, cols), |i, j| u8::from((i * 7 + j * 5) % 4 != 0));
+    let (values, seen) = (entries::<f64>(&m), entries::<u8>(&mask));
+    let one: f64 = values.iter().zip(&seen).filter(|v| *v.1 != 0).map(|v| v.0.abs()).sum();
+    let (mut a, mut b) = (0.0, 0.0);
+    (0..rows).for_each(|i| a += noise(i, 91).powi(2));
+    (0..cols).for_each(|j| b += noise(17, j).powi(2));
+    // The matrix of rank one itself is a completion.
+    let complete = (a * b).sqrt();
+    for lambda in [1e-3, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0] {
+        let (.., info) = split::<f64>(&context, &m, Some(&mask), &Options { lambda, ..Options::default() }).unwrap();
+        assert!(info.converged, "{lambda}: {info:?}");
+        assert!(info.objective <= 1.002 * complete.min(lambda * one), "{lambda}: {complete} {} {info:?}", lambda * one);
+    }
 }
 
 #[test]

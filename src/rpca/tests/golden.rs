@@ -52,15 +52,19 @@ fn the_video_reaches_the_optimum_in_any_type_and_layout() {
 }
 
 #[test]
-fn a_first_penalty_in_the_largest_entry_gives_garbage_and_the_default_does_not() {
-    // 1.5 / max|M| stands in print for 1.5 / ||M||: it ends soon, at no optimum. The default must not be that.
+fn a_first_penalty_in_the_largest_entry_is_no_success_away_from_the_optimum() {
+    // 1.5 / max|M| stands in print for 1.5 / ||M||: the parts add up soon, at no optimum.
     let context = context();
     let (m, truth) = synthetic();
     let largest = m.iter().fold(0.0f64, |a, v| a.max(v.abs()));
     let m = matrix(&context, Order::RowMajor, (300, 200), |i, j| m[i * 200 + j]);
-    let trap = Options { mu: 1.5 / largest, ..Options::default() };
+    let trap = Options { mu: 1.5 / largest, max_iterations: 60, ..Options::default() };
     let (l, _, info) = split::<f64>(&context, &m, None, &trap).unwrap();
-    assert!(info.rank > 100 && difference(&l, &truth) > 0.05, "{} {}", info.rank, difference(&l, &truth));
+    let objective = info.objective / 3_657.428_358_5 - 1.0;
+    assert!(!info.converged || objective < 1e-3, "{objective} {} {}", info.rank, difference(&l, &truth));
+    let soon = Options { max_iterations: 30, ..trap };
+    let (_, _, info) = split::<f64>(&context, &m, None, &soon).unwrap();
+    assert!(!info.converged, "{info:?}");
     let right = Options { mu: 1.25 / info.norm2, ..Options::default() };
     let (l, _, info) = split::<f64>(&context, &m, None, &right).unwrap();
     assert!(info.rank == 8 && difference(&l, &truth) < 1e-6);

@@ -108,7 +108,8 @@ pub struct Panel<'a> {
     pub totals: Option<Region<'a>>,
 }
 
-/// X and Y as multiples of the matrix. The totals: sum of the squares, largest modulus, numbers that are not finite.
+/// X and Y as multiples of the matrix. The totals: sum of the squares, largest modulus, numbers that are not finite, sum of
+/// the moduli.
 #[derive(Debug, Clone, Copy)]
 pub struct Load {
     /// X over the matrix.
@@ -117,7 +118,8 @@ pub struct Load {
     pub y_scale: f64,
 }
 
-/// An iteration. The totals: squares of M - L - S, moduli of S, entries of S over the threshold.
+/// An iteration. The totals: squares of M - L - S; in the last one moduli of S and its entries over the threshold; in a
+/// measured one squares of X - L - Y / mu and of Y / mu, with the new Y, and moduli of S.
 #[derive(Debug, Clone, Copy)]
 pub struct Update<'a> {
     /// L, packed.
@@ -132,6 +134,8 @@ pub struct Update<'a> {
     pub threshold: f64,
     /// Whether X becomes L and Y becomes S.
     pub last: bool,
+    /// Whether the dual residual is summed; not in the last iteration.
+    pub measured: bool,
 }
 
 fn suffix(dtype: DType) -> Result<&'static str> {
@@ -228,7 +232,7 @@ impl Panel<'_> {
             shrink: update.lambda / update.mu,
             keep: 1.0 + update.mu / update.mu_next,
             threshold: update.threshold,
-            flags: if update.last { c::RPCA_LAST } else { 0 },
+            flags: if update.last { c::RPCA_LAST } else { 0 } | if update.measured { c::RPCA_MEASURED } else { 0 },
             ..self.parameters::<T>()?
         };
         let name = format!("purlin_rpca_update_{}", suffix(T::DTYPE)?);
