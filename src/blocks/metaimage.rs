@@ -350,6 +350,10 @@ fn header_text(info: &ArrayInfo, data: &str) -> String {
 }
 
 impl Sink for MetaImageSink {
+    fn file(&self) -> Option<PathBuf> {
+        self.data.file()
+    }
+
     fn info(&self) -> &ArrayInfo {
         self.data.info()
     }

@@ -70,6 +70,11 @@ impl ProvisionalFile {
         Ok(made)
     }
 
+    /// The file that it is going to be.
+    pub fn destination(&self) -> PathBuf {
+        self.destination.path()
+    }
+
     /// Gives the file the owner, the group and the permissions of the one that it replaces.
     fn take_over(&self, existing: &Metadata, found: &Metadata) -> io::Result<()> {
         // Only a privileged process may give a file away: without that, the owner is this process.

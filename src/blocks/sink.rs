@@ -3,7 +3,7 @@
 //! Files are written through [`super::provisional`]: a run that fails, is cancelled or is killed leaves the file of that
 //! name as it was.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block};
 use super::number::Endianness;
@@ -27,6 +27,11 @@ pub trait Sink: Send {
     fn place(&mut self, _spacing: &[f64], _origin: &[f64]) -> Result<()> {
         Ok(())
     }
+
+    /// The file that finishing makes or replaces, links followed; `None` where elements go elsewhere.
+    fn file(&self) -> Option<PathBuf> {
+        None
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
@@ -44,6 +49,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn place(&mut self, spacing: &[f64], origin: &[f64]) -> Result<()> {
         (**self).place(spacing, origin)
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        (**self).file()
     }
 }
 
@@ -130,6 +139,10 @@ impl FileSink {
 }
 
 impl Sink for FileSink {
+    fn file(&self) -> Option<PathBuf> {
+        Some(self.file.destination())
+    }
+
     fn info(&self) -> &ArrayInfo {
         &self.info
     }

@@ -208,9 +208,20 @@ impl<'c> Call<'c> {
                 }
                 Target::Sink(sink) => {
                     let dims = if order == Order::ColumnMajor { [rows, cols] } else { [cols, rows] };
-                    sink.info().expect_dims(name, &dims)?;
+                    let found = &sink.info().dims;
+                    if found.as_slice() != dims {
+                        let layout = if order == Order::ColumnMajor { "columns" } else { "rows" };
+                        let problem = format!("has dimensions {found:?}, {dims:?} are needed, first axis fastest");
+                        return Err(Error::invalid(name, format!("{problem}: m is stored by {layout}")));
+                    }
                 }
             }
+        }
+        if let (Target::Sink(low_rank), Target::Sink(sparse)) = (&self.low_rank, &self.sparse)
+            && let (Some(first), Some(second)) = (low_rank.file(), sparse.file())
+            && first == second
+        {
+            return Err(Error::invalid("sparse", format!("goes to the file of low_rank, {}", first.display())));
         }
         Ok(())
     }

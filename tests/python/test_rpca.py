@@ -105,6 +105,45 @@ def test_from_a_file_into_files(cpu: purlin.Context, tmp_path: Path) -> None:
     assert relative(low, whole.low_rank) < 1e-6 and relative(sparse, whole.sparse) < 1e-6
 
 
+def test_sinks_that_do_not_fit_are_refused(cpu: purlin.Context, tmp_path: Path) -> None:
+    m = np.asfortranarray(np.ones((8, 5)))
+    upright = Sink.to_file(tmp_path / "upright", (8, 5), np.float64, context=cpu)
+    needed = r"low_rank: has dimensions \[5, 8\], \[8, 5\] are needed, first axis fastest: m is stored by columns"
+    with pytest.raises(purlin.InvalidArgument, match=needed):
+        rpca.stream(m, upright, None, context=cpu)
+    turned = Sink.to_file(tmp_path / "turned", (5, 8), np.float64, context=cpu)
+    assert rpca.stream(m, turned, None, context=cpu).converged
+    assert np.fromfile(tmp_path / "turned").size == 40
+    # One file for both parts would hold the second alone.
+    (tmp_path / "link").symlink_to(tmp_path / "turned")
+    kept = (tmp_path / "turned").read_bytes()
+    for second in ("turned", "link"):
+        sinks = [Sink.to_file(tmp_path / name, (5, 8), np.float64, context=cpu) for name in ("turned", second)]
+        with pytest.raises(purlin.InvalidArgument, match="sparse: goes to the file of low_rank"):
+            rpca.stream(m, *sinks, context=cpu)
+        for sink in sinks:
+            sink.close()
+    assert (tmp_path / "turned").read_bytes() == kept
+
+
+def test_a_success_is_held_to_the_optimum(cpu: purlin.Context) -> None:
+    # A matrix of ones is nobody's low rank at this weight: S = M costs a tenth of what adds up first.
+    m = np.ones((6, 6))
+    _, info = rpca.run(m, lambda_=1e-3, context=cpu)
+    assert info.converged and info.objective <= 1.002e-3 * 36
+    rng = np.random.default_rng(0)
+    low = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 50))
+    m = low + np.where(rng.random((80, 50)) < 0.05, rng.standard_normal((80, 50)) * 10, 0)
+    best = rpca.run(m, context=cpu)[1].objective
+    assert abs(best / np.abs(m).max() - 12.7812) < 2e-2
+    for iterations in (0, 1, 3):
+        try:
+            info = rpca.run(m, power_iterations=iterations, context=cpu)[1]
+        except rpca.Unfinished:
+            continue
+        assert info.objective <= 1.005 * best, iterations
+
+
 def test_too_few_iterations(cpu: purlin.Context) -> None:
     m, _ = synthetic()
     with pytest.raises(rpca.Unfinished) as caught:

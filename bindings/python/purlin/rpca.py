@@ -264,7 +264,10 @@ def stream(
     contexts: Sequence[Context] = (),
     **options: Unpack[Options],
 ) -> Info:
-    """The same from a source into sinks of the matrix's shape, neither of which need fit in memory."""
+    """The same from a source into sinks, neither of which need fit in memory.
+
+    Sinks lie in memory as `m` does: they have its shape, or for an array in Fortran order that of `m.T`.
+    """
     task = _Run(m, mask, progress, context, contexts, options)
     handles = [None if sink is None else sink.handle for sink in (low_rank, sparse)]
     status = task.call(lib.purlin_rpca_stream, None, *handles)

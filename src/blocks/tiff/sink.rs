@@ -3,7 +3,7 @@
 //! All directories stand before the pixels and the pages lie one behind the other, so blocks are written where they
 //! belong in any order, and programs that take a stack as one raw array (ImageJ) find it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::array::{ArrayInfo, Block};
 use super::super::number::{Endianness, Number};
@@ -39,6 +39,10 @@ impl Sink for TiffSink {
 
     fn finish(&mut self) -> Result<()> {
         self.0.finish()
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        self.0.file()
     }
 }
 
