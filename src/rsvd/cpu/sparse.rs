@@ -15,7 +15,7 @@ use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
 use crate::rsvd::data::{Center, Data};
-use crate::rsvd::statistics::gain;
+use crate::rsvd::statistics::{gain, is_constant};
 use crate::scalar::{Complex, Scalar};
 
 /// Indices of either type.
@@ -243,6 +243,13 @@ impl<T: Scalar> CpuOps<'_, T> {
             }
             sum + square(mean) * m.saturating_sub(stored) as f64
         };
+        let deviation_of = |spread: f64| (spread / m.saturating_sub(1).max(1) as f64).sqrt() / factor;
+        // What is left of a centred column of equal numbers is rounding: it is multiplied by 0. A column of zeros needs none of
+        // that.
+        let centred = self.setting.center == Center::Columns;
+        let is_nothing = |(mean, spread): &(Complex<f64>, f64)| {
+            centred && mean.norm() > 0.0 && is_constant(deviation_of(*spread), mean.norm(), m)
+        };
         let mut moments = alloc::filled("moments of columns", n, (Complex::<f64>::default(), 0.0))?;
         let means_wanted = self.setting.center == Center::Columns || self.setting.scale;
         let mut survey = Survey::default();
@@ -263,8 +270,9 @@ impl<T: Scalar> CpuOps<'_, T> {
                 Center::None => spread(j, Complex::default()),
             };
             let factor_of = if self.setting.scale {
-                let deviation = (moment.1 / m.saturating_sub(1).max(1) as f64).sqrt() / factor;
-                gain(deviation, mean.norm(), m, self.setting.center == Center::Columns)
+                gain(deviation_of(moment.1), mean.norm(), m, self.setting.center == Center::Columns)
+            } else if is_nothing(&(mean, moment.1)) {
+                0.0
             } else {
                 1.0
             };
@@ -289,6 +297,14 @@ impl<T: Scalar> CpuOps<'_, T> {
         let mut all = Moments::new(n)?;
         all.merge(&moments, m);
         all.write(&mut transform, self.setting.center == Center::Columns, self.setting.scale, factor)?;
+        for (j, (mean, spread)) in moments.iter().enumerate() {
+            if is_nothing(&(*mean / factor, *spread)) {
+                if transform.gains.is_empty() {
+                    transform.gains = alloc::filled("factors of columns", n, factor)?;
+                }
+                transform.gains[j] = 0.0;
+            }
+        }
         self.statistics = Some(survey.finish(&transform, T::IS_COMPLEX)?);
         self.transform = Some(transform);
         Ok(())

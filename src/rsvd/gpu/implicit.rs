@@ -126,7 +126,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
 
     /// Multiplies columns by the setting's factor over their scale from now on.
     fn multiply_columns(&mut self, site: &Site, setting: &Setting) -> Result<()> {
-        if !setting.scale && setting.factor == 1.0 {
+        if !setting.scale && setting.factor == 1.0 && self.statistics.constants.is_empty() {
             return Ok(());
         }
         let mut records = alloc::with_capacity("scales", self.columns * RECORD)?;

@@ -223,7 +223,8 @@ fn survey<T: Scalar>(
         let scale = if setting.scale { divisor(deviation, re.hypot(im), length) } else { 1.0 };
         let squares = if centers { *around_mean } else { *around_zero };
         // The centred entries of a constant column are 0.
-        let is_zero = centers && setting.scale && is_constant(deviation, re.hypot(im), length);
+        let size = re.hypot(im);
+        let is_zero = centers && !by_rows && (setting.scale || size > 0.0) && is_constant(deviation, size, length);
         found.norm2 += if is_zero { 0.0 } else { squares / (scale * scale) };
         if is_zero {
             found.constants.push(line);

@@ -279,6 +279,45 @@ fn a_constant_column_contributes_nothing_when_columns_are_scaled() {
     }
 }
 
+/// A matrix of the same numbers has the same variance however it is stored.
+#[test]
+fn constant_columns_of_sparse_matrices_are_nothing() {
+    let context = cpu();
+    for value in [0.3, 0.1, 1.0 / 3.0, 1e6 + 0.1, 3.7e100, 3.7e-100] {
+        for rows in [3, 50, 5000] {
+            for varied in [0.0, 1.0] {
+                let mut x = Dense { rows, columns: 4, data: vec![value; rows * 4] };
+                x.data[..rows].iter_mut().enumerate().for_each(|(i, x)| *x *= 1.0 + varied * (i % 3) as f64);
+                let entries: Vec<f64> =
+                    (0..rows).flat_map(|i| (0..4).map(move |j| (i, j))).map(|(i, j)| x.at(i, j)).collect();
+                let offsets: Vec<i64> = (0..=rows as i64).map(|i| 4 * i).collect();
+                let places: Vec<i32> = (0..rows).flat_map(|_| 0..4).collect();
+                let sparse = csr(&context, (rows, 4), &offsets, &places, &entries);
+                for method in [Method::Auto, Method::Range] {
+                    let mut session = Rsvd::new(&context, Options { rank: 2, method, ..Options::default() }).unwrap();
+                    let (pca, _) = session.fit_pca(None, &sparse, &PcaOptions::default(), None, None).unwrap();
+                    let mut s = vector(&context, 2);
+                    pca.singular_values(&mut s).unwrap();
+                    let (s, total) = (numbers(&s), pca.info().total_variance);
+                    let right = varied * value * spread_of(rows).sqrt();
+                    assert!(
+                        (s[0] - right).abs() <= 1e-12 * right && s[1] <= 1e-12 * right,
+                        "{value} {rows}: {s:?} {right}"
+                    );
+                    let right = right * right / (rows - 1) as f64;
+                    assert!((total - right).abs() <= 1e-12 * right, "{value} {rows}: {total} {right}");
+                }
+            }
+        }
+    }
+}
+
+/// Sum of the squares of the distances of 0, 1, 2, 0, 1, 2, ... from their mean.
+fn spread_of(rows: usize) -> f64 {
+    let mean = (0..rows).map(|i| (i % 3) as f64).sum::<f64>() / rows as f64;
+    (0..rows).map(|i| ((i % 3) as f64 - mean).powi(2)).sum()
+}
+
 #[test]
 fn scores_of_a_fit_are_those_of_a_transform() {
     let context = cpu();
