@@ -414,6 +414,18 @@ impl Options {
         Ok(())
     }
 
+    /// Options that `method`, which AUTO has taken, has no use for.
+    pub fn idle(&self, method: Method) -> impl Iterator<Item = &'static str> {
+        let is_direct = method == Method::Direct;
+        let iterates = self.power_iterations.is_some_and(|q| q != POWER_ITERATIONS && q > 0);
+        let given = [
+            ("sketch", is_direct && self.sketch != Distribution::Gaussian),
+            ("power_iterations", iterates && matches!(method, Method::Direct | Method::OnePass)),
+            ("smallest_ratio", is_direct && self.smallest_ratio > 0.0),
+        ];
+        given.into_iter().filter(|(_, is_idle)| *is_idle).map(|(name, _)| name)
+    }
+
     /// Oversampling for rank `k`.
     pub fn oversampling_for(&self, k: usize) -> usize {
         self.oversampling.unwrap_or_else(|| (k / 10).max(10))

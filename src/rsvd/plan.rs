@@ -322,6 +322,11 @@ impl Plan {
                 limit: context.host_budget().limit(),
             })?;
             (self.method, self.seconds, self.reason) = (method, cost, reason);
+            for name in options.idle(method) {
+                self.reason.push_str("; ");
+                self.reason.push_str(name);
+                self.reason.push_str(" has no effect");
+            }
         } else {
             self.seconds = case.cost(self.method, &machine);
             "asked for".clone_into(&mut self.reason);
@@ -478,7 +483,7 @@ fn wanted_rank(options: &Options, least: usize, goal: Goal) -> Result<usize> {
         Goal::Decompose | Goal::Symmetric => {}
     }
     if options.tolerance > 0.0 && goal == Goal::Decompose {
-        if options.max_rank > least && least > 0 {
+        if options.max_rank > least {
             return Err(Error::invalid("max_rank", format!("is {}, more than min(m, n) = {least}", options.max_rank)));
         }
         return Ok(if options.max_rank == 0 { least } else { options.max_rank });
@@ -486,8 +491,7 @@ fn wanted_rank(options: &Options, least: usize, goal: Goal) -> Result<usize> {
     if options.rank == 0 {
         return Err(Error::invalid("rank", "is 0, at least 1 is needed without a tolerance"));
     }
-    // An empty matrix has zeros for singular values, as many as anybody wants.
-    if options.rank > least && least > 0 {
+    if options.rank > least {
         return Err(Error::invalid("rank", format!("is {}, more than min(m, n) = {least}", options.rank)));
     }
     Ok(options.rank)

@@ -34,17 +34,21 @@ fn every_shape_gives_orthonormal_factors() {
 }
 
 #[test]
-fn no_entries_give_zeros_and_identity_columns() {
+fn no_entries_have_no_rank() {
     let context = cpu();
     for (m, n) in [(0, 5), (5, 0), (0, 0)] {
         let a = matrix(&context, &Dense::<f64> { rows: m, columns: n, data: Vec::new() }, PACKED);
-        let f = factor::<f64>(&context, &a, Options { rank: 2, ..Options::default() }).unwrap();
-        assert_eq!(f.s, [0.0, 0.0]);
-        for x in [&f.u, &f.v] {
-            for j in 0..x.columns {
-                assert!((0..x.rows).all(|i| x.at(i, j) == f64::from(u8::from(i == j))));
-            }
+        for rank in [1, 2, 100] {
+            let rsvd = Rsvd::new(&context, Options { rank, ..Options::default() }).unwrap();
+            let problem = format!("rank: is {rank}, more than min(m, n) = 0");
+            assert_eq!(rsvd.plan(&a).unwrap_err().to_string(), problem);
         }
+        let options = Options { tolerance: 0.1, max_rank: 1, ..Options::default() };
+        let e = Rsvd::new(&context, options).unwrap().plan(&a).unwrap_err();
+        assert_eq!(e.to_string(), "max_rank: is 1, more than min(m, n) = 0");
+        let options = Options { tolerance: 0.1, ..Options::default() };
+        let f = factor::<f64>(&context, &a, options).unwrap();
+        assert!(f.s.is_empty() && f.info.rank == 0, "{:?}", f.s);
     }
 }
 

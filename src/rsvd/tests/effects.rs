@@ -140,6 +140,27 @@ fn expect_documented(refused: &[(&str, Vec<Method>)]) {
 }
 
 #[test]
+fn what_the_choice_of_auto_has_no_use_for_is_named() {
+    let context = cpu();
+    let a = matrix(&context, &with_spectrum::<f64>(&context, 24, 14, &[1.0; 14], 5), PACKED);
+    let reason = |o: Options| {
+        let info = Rsvd::new(&context, Options { rank: 4, ..o }).unwrap().plan(&a).unwrap();
+        assert_eq!(info.method, Method::Direct);
+        info.reason
+    };
+    assert!(!reason(Options::default()).contains("no effect"));
+    let sketch = Distribution::SparseSign;
+    for (name, options) in [
+        ("sketch", Options { sketch, ..Options::default() }),
+        ("power_iterations", Options { power_iterations: Some(5), ..Options::default() }),
+        ("smallest_ratio", Options { smallest_ratio: 0.5, ..Options::default() }),
+    ] {
+        let reason = reason(options);
+        assert!(reason.ends_with(&format!("; {name} has no effect")), "{reason}");
+    }
+}
+
+#[test]
 fn what_has_no_effect_beside_a_tolerance_or_a_sketch_is_refused_by_name() {
     let context = cpu();
     let s: Vec<f64> = (0..24).map(|j| 0.7f64.powi(j)).collect();
