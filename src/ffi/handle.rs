@@ -330,7 +330,7 @@ mod tests {
         let number = 5u64;
         assert_eq!(problem(shared::<Thing, u64>("x", &raw const number)), "x: is not a handle");
         let first = exclusive::<Thing, _>("x", h).unwrap();
-        assert_eq!(problem(shared::<Thing, _>("x", h)), "x: is in use by another call");
+        assert_eq!(problem(shared::<Thing, _>("x", h)), "x: is in use by another call, or given twice to this one");
         remove::<Thing, _>("x", h).unwrap();
         assert_eq!(first.0, 7, "a running call keeps its object");
         drop(first);
@@ -339,7 +339,7 @@ mod tests {
         let all = |list: &[*const Opaque]| shared_all::<Thing, _>("test", list).unwrap();
         let both = all(&[a, b, a]).unwrap();
         assert_eq!(both.iter().map(|t| t.0).collect::<Vec<_>>(), [1, 2, 1]);
-        assert_eq!(problem(exclusive::<Thing, _>("x", b)), "x: is in use by another call");
+        assert_eq!(problem(exclusive::<Thing, _>("x", b)), "x: is in use by another call, or given twice to this one");
         drop(both);
         assert_eq!(all(&[a, b, h]).err(), Some(2), "destroyed");
         let held = exclusive::<Thing, _>("x", b).unwrap();
