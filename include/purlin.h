@@ -1822,7 +1822,8 @@ typedef struct purlin_sshopm_options {
    */
   double merge_value;
   /**
-   * A Hessian eigenvalue below this times max(1, |A|) is zero; 0, the default, is 1e-7 for F64 and 1e-3 for F32.
+   * A Hessian eigenvalue of at most this times the Frobenius norm counts as 0; 0, the default, is 1e-7 for F64 and 1e-3
+   * for F32.
    */
   double degeneracy_tolerance;
   /**

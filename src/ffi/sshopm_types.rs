@@ -151,7 +151,8 @@ pub struct purlin_sshopm_options {
     pub merge_angle: f64,
     /// Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.
     pub merge_value: f64,
-    /// A Hessian eigenvalue below this times max(1, |A|) is zero; 0, the default, is 1e-7 for F64 and 1e-3 for F32.
+    /// A Hessian eigenvalue of at most this times the Frobenius norm counts as 0; 0, the default, is 1e-7 for F64 and 1e-3
+    /// for F32.
     pub degeneracy_tolerance: f64,
     /// Called with the tensors done, all tensors, 0; default NULL.
     pub progress: purlin_progress_fn,

@@ -12,6 +12,7 @@
 //! each in another point, and what has the same lambda there is one pair.
 
 mod approach;
+mod judge;
 mod matrix;
 mod rounds;
 mod set;
@@ -28,7 +29,7 @@ use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::scalar::{DType, with_real};
+use crate::scalar::{DType, Real, with_real};
 use crate::shape::to_i64;
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, HostOutput, Symmetric, Tensor};
@@ -139,6 +140,11 @@ fn generic_pairs(shape: Symmetric) -> f64 {
     if shape.order == 2 { n } else { ((m - 1.0).powf(n) - 1.0) / (m - 2.0) }
 }
 
+/// The default tolerance.
+fn default_tolerance<T: Real>() -> f64 {
+    if T::DTYPE == DType::F32 { 1e-5 } else { 1e-11 }
+}
+
 /// Where a search runs.
 #[derive(Clone, Copy)]
 struct Site<'a> {
@@ -149,6 +155,8 @@ struct Site<'a> {
 /// A resolved search.
 struct Search<T> {
     plan: Plan<T>,
+    /// Which pairs are one, over all chunks.
+    rule: Reduction,
     /// Pairs kept in the results.
     pairs: usize,
     starts: usize,
@@ -181,12 +189,12 @@ impl<T: Vectorised> Search<T> {
             n if n < 0 => return Err(Error::invalid("max_iterations", format!("is {n}, less than 0"))),
             n => n.unsigned_abs(),
         };
-        let wanted = or_default("tolerance", options.tolerance, if single { 1e-5 } else { 1e-11 })?;
+        let wanted = or_default("tolerance", options.tolerance, default_tolerance::<T>())?;
         let (tolerance, raised) = raised(wanted, 4.0 * T::EPSILON.to_f64());
         let (multinomials, identity) = Plan::<T>::tables(shape)?;
         let degeneracy = degeneracy::<T>(options.degeneracy_tolerance)?;
         let merge_angle = or_default("merge_angle", options.merge_angle, if single { 1e-3 } else { 1e-5 })?;
-        let plan = Plan {
+        let mut plan = Plan {
             shape,
             goal: Goal::Maxima,
             iteration: Iteration::Newton,
@@ -221,7 +229,11 @@ impl<T: Vectorised> Search<T> {
             missing: T::from_f64(f64::NAN),
             unfinished_only: true,
         };
-        Ok(Self { plan, pairs, starts, max_starts, raised, seed: options.seed, count })
+        let rule = plan.reduction;
+        // A chunk keeps every end: which of them are points of a continuum is said in f64. No two lambdas are closer than these.
+        plan.reduction.level = -1.0;
+        plan.reduction.merge_value = f64::NEG_INFINITY;
+        Ok(Self { plan, rule, pairs, starts, max_starts, raised, seed: options.seed, count })
     }
 
     /// The search takes one tensor at a time, so that the batch and its results are the host's: arrays on a device are
@@ -331,7 +343,20 @@ impl<T: Vectorised> Search<T> {
             let status = if set.has_degenerate() { TensorStatus::Degenerate } else { TensorStatus::Ok };
             return Ok((set, status, Counts::default()));
         }
-        let mut search = rounds::OneTensor { site, index, a, norm, set: &mut set, progress, count: self.count };
+        let (approach, _charge) = alloc::limited(site.context.host_budget(), || {
+            approach::Approach::new(self.plan.shape, a, &self.plan.multinomials)
+        })?;
+        let judge = judge::Judge {
+            shape: self.plan.shape,
+            rule: self.rule,
+            approach: &approach,
+            norm,
+            varying: judge::varying(&self.plan, a, norm),
+            epsilon: T::EPSILON.to_f64(),
+            accepted: default_tolerance::<T>(),
+        };
+        let count = self.count;
+        let mut search = rounds::OneTensor { site, index, a, norm, set: &mut set, judge, lost: 0, progress, count };
         let mut total = if n > 1 { self.extrema(&mut search)? } else { rounds::Ended::default() };
         let (mut drawn, mut round) = (0, self.starts);
         let complete = loop {
@@ -349,9 +374,10 @@ impl<T: Vectorised> Search<T> {
             // A doubling: as many starts as so far.
             round = drawn.min(left);
         };
+        let lost = total.lost + search.lost;
         let status = match () {
             () if set.len() == 0 => TensorStatus::NoPair,
-            () if !complete || total.lost > 0 => TensorStatus::Incomplete,
+            () if !complete || lost > 0 => TensorStatus::Incomplete,
             () if set.has_degenerate() => TensorStatus::Degenerate,
             () => TensorStatus::Ok,
         };

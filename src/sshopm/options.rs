@@ -206,8 +206,8 @@ pub struct Options {
     pub merge_angle: f64,
     /// If above 0, pairs are one only if their lambdas also differ by no more than this, relative to the larger.
     pub merge_value: f64,
-    /// Eigenvalues of the projected Hessian below this, relative to max(1, |A|) of the scaled tensor, count as 0; 0 for
-    /// 1e-7 (F64) or 1e-3 (F32).
+    /// Eigenvalues of the projected Hessian of at most this times the Frobenius norm count as 0; 0 for 1e-7 (F64) or 1e-3
+    /// (F32).
     pub degeneracy_tolerance: f64,
 }
 

@@ -230,6 +230,22 @@ impl Approach {
         Ok(())
     }
 
+    /// The largest residual at `count` points of the arc from x to y, or to its opposite.
+    pub(super) fn most_between(&self, x: &[f64], y: &[f64], turned: bool, count: usize) -> Result<f64> {
+        let mut work = Work::new(self.shape)?;
+        let mut at = work.arrays();
+        let sign = if turned { -1.0 } else { 1.0 };
+        let mut most = 0.0f64;
+        for k in 1..=count {
+            let t = k as f64 / (count + 1) as f64;
+            at.x.iter_mut().zip(x.iter().zip(y)).for_each(|(p, (x, y))| *p = (1.0 - t) * x + sign * t * y);
+            normalise(at.x);
+            let lambda = self.evaluate(&mut at);
+            most = most.max(at.residual(lambda));
+        }
+        Ok(scale(most, self.exponent))
+    }
+
     /// What is at x, which need not have norm 1.
     pub(super) fn ending<T: Real>(&self, x: &[T]) -> Result<Ending> {
         let n = self.shape.dimension;

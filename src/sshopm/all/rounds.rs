@@ -1,7 +1,8 @@
 //! Rounds of starts for one tensor: maxima and minima first, then random starts; what ended at a singular point, or at no
 //! point within the steps that it had, starts again beside it.
 
-use super::approach::{Approach, Ending};
+use super::approach::Ending;
+use super::judge::Judge;
 use super::set::{Found, PairSet};
 use super::{CHUNK, Site};
 use crate::alloc::{self, Charged};
@@ -68,6 +69,10 @@ pub(super) struct OneTensor<'a, T> {
     /// Frobenius norm.
     pub(super) norm: f64,
     pub(super) set: &'a mut PairSet<T>,
+    /// What decides which pair an end is.
+    pub(super) judge: Judge<'a>,
+    /// Starts that ended at what is a pair to a loose tolerance alone.
+    pub(super) lost: usize,
     pub(super) progress: &'a Progress<'a>,
     /// Tensors of the batch.
     pub(super) count: usize,
@@ -116,6 +121,7 @@ impl<T: Vectorised> super::Search<T> {
         plan.reduction.pairs = 2 * plan.start_count;
         plan.reduction.merge_chord2 = chord2(1f64.to_radians());
         plan.reduction.merge_norm = 0.0;
+        plan.reduction.merge_value = 0.0;
         plan.reduction.saddles = false;
         let sizes = row_sizes(&plan, None);
         let (mut buffers, _charge) = alloc::limited(search.site.context.host_budget(), || {
@@ -164,8 +170,8 @@ impl<T: Vectorised> super::Search<T> {
     }
 
     /// Whether a start that ended at x without a pair may have met a continuum of eigenvectors.
-    fn is_near_continuum(&self, search: &OneTensor<'_, T>, approach: &Approach, x: &[T]) -> Result<bool> {
-        let end = approach.ending(x)?;
+    fn is_near_continuum(&self, search: &OneTensor<'_, T>, x: &[T]) -> Result<bool> {
+        let end = search.judge.approach.ending(x)?;
         let size = |most: f64, e: &f64| most.max(e.abs());
         let most = end.hessian.iter().fold(0.0, size);
         let is_flat = end.hessian.iter().any(|e| e.abs() <= NEAR * most);
@@ -182,10 +188,9 @@ impl<T: Vectorised> super::Search<T> {
             return Ok(total);
         }
         let context = search.site.context;
-        let ((mut noise, approach), _charge) = alloc::limited(context.host_budget(), || {
-            let noise = alloc::filled("start vectors", unfinished.x.len(), 0.0)?;
-            Ok((noise, Approach::new(self.plan.shape, search.a, &self.plan.multinomials)?))
-        })?;
+        let approach = search.judge.approach;
+        let (mut noise, _charge) =
+            alloc::limited(context.host_budget(), || alloc::filled("start vectors", unfinished.x.len(), 0.0))?;
         let mut near = start_vectors(context);
         let trials = to_u64(MOVES.len());
         for trial in trials..trials + FAR_TRIALS {
@@ -198,7 +203,7 @@ impl<T: Vectorised> super::Search<T> {
             let mut starts = start_vectors(context);
             for (x, e) in ends.chunks_exact(n).zip(noise.chunks_exact_mut(n)) {
                 search.progress.check()?;
-                if self.is_near_continuum(search, &approach, x)? {
+                if self.is_near_continuum(search, x)? {
                     near.extend(x)?;
                 } else {
                     starts.extend(x)?;
@@ -232,7 +237,6 @@ impl<T: Vectorised> super::Search<T> {
             // The starts were counted as unconverged when they ended first.
             total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
         }
-        let rule = self.plan.reduction;
         let limit = self.plan.tolerance.max(32.0 * T::EPSILON.to_f64()) * search.norm;
         let still = alloc::filled("start vectors", n, 0.0)?;
         let ending = |(i, x): (usize, &mut [T])| {
@@ -251,8 +255,7 @@ impl<T: Vectorised> super::Search<T> {
             for end in ends {
                 let end = end?;
                 if end.residual <= limit {
-                    search.set.take(end, &rule, search.norm)?;
-                    search.set.collapse(rule.level * search.norm, 3)?;
+                    search.set.take(end, 1, &search.judge)?;
                 } else {
                     total.lost += 1;
                 }
@@ -323,7 +326,6 @@ impl<T: Vectorised> super::Search<T> {
             Ok((buffers, input))
         })?;
         let mut counts = Counts::default();
-        let same = plan.reduction.level * search.norm;
         for at in (0..chunks).step_by(group) {
             let here = group.min(chunks - at);
             let first = search.index * chunks + at;
@@ -333,9 +335,7 @@ impl<T: Vectorised> super::Search<T> {
             let flag = search.progress.flag();
             counts = counts.plus(ops.solve_tile(plan, tile, rows, &mut [], &sizes, &flag)?);
             for chunk in 0..here {
-                search.set.merge(&Found::of(&buffers, &sizes, chunk), &plan.reduction, search.norm)?;
-                // At once, so that the points of a continuum do not fill the set.
-                search.set.collapse(same, 3)?;
+                search.lost += search.set.merge(&Found::of(&buffers, &sizes, chunk), &search.judge)?;
                 // One tensor may take minutes: here too the caller can end it.
                 search.progress.report(to_i64(search.index), to_i64(search.count), 0.0)?;
             }

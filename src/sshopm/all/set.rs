@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::approach::Ending;
+use super::judge::Judge;
 use crate::alloc::{self, Charged};
 use crate::backend::memory::Budget;
 use crate::error::Result;
@@ -10,20 +11,15 @@ use crate::scalar::Real;
 use crate::sshopm::cpu::load::power_of_two_times;
 use crate::sshopm::cpu::top::uncertainty;
 use crate::sshopm::options::{NO_PAIR, PairClass, Results, TensorStatus};
-use crate::sshopm::plan::{Reduction, RowBuffers, RowSizes, SignRule};
+use crate::sshopm::plan::{RowBuffers, RowSizes, SignRule};
 use crate::sshopm::product::is_isolated;
 use crate::sshopm::resolve::chord2;
 use crate::tensor::{Symmetric, Tensor};
-
-/// Degenerate pairs of one lambda are one where their residuals and Hessians say that each may be as far off as the other is
-/// away, but not beyond 10 degrees, in radians.
-const FARTHEST_ANGLE: f64 = std::f64::consts::PI / 18.0;
 
 /// Pairs, arrays over them.
 pub struct PairSet<T> {
     shape: Symmetric,
     sign: SignRule,
-    budget: Arc<Budget>,
     /// The power of two by which the lambdas, residuals and Hessians here are multiplied where they are written.
     exponent: i32,
     lambda: Charged<T>,
@@ -32,6 +28,8 @@ pub struct PairSet<T> {
     basin: Charged<i32>,
     /// Whether the pair stands for a continuum.
     continuum: Charged<bool>,
+    /// Whether the tensor's entries determine the pair, degenerate or not, so that it is no point of a continuum.
+    certain: Charged<bool>,
     /// n a pair.
     x: Charged<T>,
     /// n - 1 a pair.
@@ -41,9 +39,7 @@ pub struct PairSet<T> {
 /// What one chunk of starts found: packed rows.
 pub struct Found<'a, T> {
     values: &'a [T],
-    residuals: &'a [T],
     vectors: &'a [T],
-    hessian: &'a [T],
     classes: &'a [i32],
     basins: &'a [i32],
 }
@@ -55,9 +51,7 @@ impl<'a, T> Found<'a, T> {
         let part = |size: usize| t * size..t * size + found * (size / sizes.pairs.max(1));
         Self {
             values: &buffers.values[part(sizes.pairs)],
-            residuals: &buffers.residuals[part(sizes.pairs)],
             vectors: &buffers.vectors[part(sizes.pair_vectors)],
-            hessian: &buffers.hessian[part(sizes.pair_hessians)],
             classes: &buffers.classes[part(sizes.pairs)],
             basins: &buffers.basins[part(sizes.pairs)],
         }
@@ -73,7 +67,6 @@ impl<T: Real> PairSet<T> {
     pub fn new(shape: Symmetric, sign: SignRule, budget: &Arc<Budget>) -> Self {
         Self {
             shape,
-            budget: Arc::clone(budget),
             sign,
             exponent: 0,
             lambda: Charged::new("pairs", budget),
@@ -81,6 +74,7 @@ impl<T: Real> PairSet<T> {
             class: Charged::new("pairs", budget),
             basin: Charged::new("pairs", budget),
             continuum: Charged::new("pairs", budget),
+            certain: Charged::new("pairs", budget),
             x: Charged::new("pairs", budget),
             hessian: Charged::new("pairs", budget),
         }
@@ -112,13 +106,15 @@ impl<T: Real> PairSet<T> {
         self.class.push(class)?;
         self.basin.push(basin)?;
         self.continuum.push(false)?;
+        self.certain.push(false)?;
         for c in x {
             self.x.push(T::from_f64(c))?;
         }
         for e in hessian {
             self.hessian.push(T::from_f64(e))?;
         }
-        if self.sign != SignRule::Raw && leading_is_negative(&self.x[start..]) {
+        // For odd order the sign is that of lambda.
+        if self.is_even() && self.sign != SignRule::Raw && leading_is_negative(&self.x[start..]) {
             self.x[start..].iter_mut().for_each(|c| *c = T::ZERO - *c);
         }
         Ok(())
@@ -131,104 +127,118 @@ impl<T: Real> PairSet<T> {
         self.push(value.to_f64(), 0.0, PairClass::Degenerate, 0, unit, (1..n).map(|_| 0.0))
     }
 
-    /// Takes in what a chunk found: new pairs are appended, known ones keep the representative of smaller residual, and a
-    /// degenerate pair with the lambda of a continuum belongs to that.
-    pub fn merge(&mut self, found: &Found<'_, T>, rule: &Reduction, norm: f64) -> Result<()> {
+    /// Takes in what a chunk found. What is not near a known pair goes on to the pair itself, in f64, and is appended if that
+    /// is new; a degenerate pair with the lambda of a continuum belongs to that. Returns the starts whose ends are pairs to
+    /// the tolerance alone, with none nearby.
+    pub fn merge(&mut self, found: &Found<'_, T>, judge: &Judge<'_>) -> Result<usize> {
         let n = self.shape.dimension;
-        let even = self.shape.order.is_multiple_of(2);
-        let agree = T::from_f64(rule.merge_norm * norm);
-        let same = T::from_f64(rule.level * norm);
-        let within = T::from_f64(rule.merge_chord2);
-        // Towards a degenerate pair the Hessian falls with the distance and the residual with half its square. Along a
-        // continuum the Hessian is 0 as far as lambda is known and gives no distance.
-        let rounding = rule.level * norm;
-        let doubt = |residual: T, hessian: &[T]| {
-            let least = hessian.iter().fold(f64::INFINITY, |m, e| m.min(e.to_f64().abs()));
-            if least > rounding { 2.0 * residual.to_f64() / least } else { 0.0 }
-        };
+        let agree = judge.rule.merge_norm * judge.norm;
+        let same = judge.rule.level * judge.norm;
+        let mut lost = 0;
         for (k, lambda) in found.values.iter().enumerate() {
             let x = &found.vectors[k * n..(k + 1) * n];
-            let hessian = &found.hessian[k * (n - 1)..(k + 1) * (n - 1)];
-            let class = class_of(found.classes[k]);
-            let turned = if even { *lambda } else { T::ZERO - *lambda };
-            let continuum = (0..self.len()).find(|p| {
-                let value = self.lambda[*p];
-                let is_level = (*lambda - value).abs() <= same || (turned - value).abs() <= same;
-                class == PairClass::Degenerate && self.continuum[*p] && is_level
+            let (lambda, basin) = (lambda.to_f64(), found.basins[k]);
+            let turned = if self.is_even() { lambda } else { -lambda };
+            let is_flat = class_of(found.classes[k]) == PairClass::Degenerate;
+            let known = (0..self.len()).find(|p| {
+                let value = self.lambda[*p].to_f64();
+                let (plus, minus) = distances2(x, &self.x[p * n..(p + 1) * n]);
+                let is_one = |apart: T, lambda: f64| {
+                    apart.to_f64() <= judge.rule.merge_chord2 && (lambda - value).abs() <= agree
+                };
+                let is_level = (lambda - value).abs() <= same || (turned - value).abs() <= same;
+                (is_flat && self.continuum[*p] && is_level) || is_one(minus, lambda) || is_one(plus, turned)
             });
-            // Both members of a pair are the same: (lambda, x) and (+-lambda, -x).
-            let known = continuum.or_else(|| {
-                (0..self.len()).find(|p| {
-                    let y = &self.x[p * n..(p + 1) * n];
-                    let (plus, minus) = distances2(x, y);
-                    let is_flat = class == PairClass::Degenerate && self.class[*p] == class;
-                    let value = self.lambda[*p];
-                    let own = doubt(self.residual[*p], &self.hessian[p * (n - 1)..(p + 1) * (n - 1)]);
-                    let doubt = 1.25 * (own + doubt(found.residuals[k], hessian));
-                    let wide = rule.merge_chord2.max(chord2(doubt.min(FARTHEST_ANGLE)));
-                    let wide = T::from_f64(wide);
-                    let is_one = |apart: T, lambda: T| {
-                        (apart <= within && (lambda - value).abs() <= agree)
-                            || (is_flat && apart <= wide && (lambda - value).abs() <= same)
-                    };
-                    is_one(minus, *lambda) || is_one(plus, turned)
-                })
-            });
-            match known {
-                Some(p) => {
-                    self.basin[p] = self.basin[p].saturating_add(found.basins[k]);
-                    if found.residuals[k] < self.residual[p] {
-                        self.lambda[p] = *lambda;
-                        self.residual[p] = found.residuals[k];
-                        self.class[p] = class;
-                        self.x[p * n..(p + 1) * n].copy_from_slice(x);
-                        self.hessian[p * (n - 1)..(p + 1) * (n - 1)].copy_from_slice(hessian);
-                    }
-                }
-                None => {
-                    self.lambda.push(*lambda)?;
-                    self.residual.push(found.residuals[k])?;
-                    self.class.push(class)?;
-                    self.basin.push(found.basins[k])?;
-                    self.continuum.push(false)?;
-                    self.x.extend(x)?;
-                    self.hessian.extend(hessian)?;
-                }
+            if let Some(p) = known {
+                self.basin[p] = self.basin[p].saturating_add(basin);
+                continue;
+            }
+            match judge.refined(x)? {
+                Some(end) => self.take(end, basin, judge)?,
+                None => lost += usize::try_from(basin).unwrap_or(1),
             }
         }
-        Ok(())
+        Ok(lost)
     }
 
-    /// Takes in the end of one start, which was found in f64.
-    pub fn take(&mut self, mut end: Ending, rule: &Reduction, norm: f64) -> Result<()> {
-        let odd = !self.shape.order.is_multiple_of(2);
-        if odd && self.sign != SignRule::Raw && end.lambda < 0.0 {
-            end.lambda = -end.lambda;
-            end.x.iter_mut().for_each(|c| *c = -*c);
-            end.hessian.reverse();
-            end.hessian.iter_mut().for_each(|e| *e = -*e);
+    fn is_even(&self) -> bool {
+        self.shape.order.is_multiple_of(2)
+    }
+
+    /// Takes in the end of `basin` starts, which was found in f64.
+    pub fn take(&mut self, mut end: Ending, basin: i32, judge: &Judge<'_>) -> Result<()> {
+        let (n, even) = (self.shape.dimension, self.is_even());
+        if !even && self.sign != SignRule::Raw {
+            let is_zero = end.lambda.abs() <= 32.0 * T::EPSILON.to_f64() * judge.norm;
+            if if is_zero { leading_is_negative(&end.x) } else { end.lambda < 0.0 } {
+                end.lambda = -end.lambda;
+                end.x.iter_mut().for_each(|c| *c = -*c);
+                end.hessian.reverse();
+                end.hessian.iter_mut().for_each(|e| *e = -*e);
+            }
         }
+        let certain = judge.is_certain(&end);
         // As for the starts of a chunk: what may be 0 at the pair that the end is near is taken for 0.
-        let doubtful = (uncertainty(self.shape.order) * norm * end.residual).sqrt();
-        let flat = doubtful.max(rule.degeneracy * norm);
+        let doubtful = if certain { 0.0 } else { (uncertainty(self.shape.order) * judge.norm * end.residual).sqrt() };
+        let flat = doubtful.max(judge.rule.degeneracy * judge.norm);
         let class = match () {
             () if end.hessian.iter().any(|e| e.abs() <= flat) => PairClass::Degenerate,
             () if end.hessian.iter().all(|e| *e < 0.0) => PairClass::NegativeStable,
             () if end.hessian.iter().all(|e| *e > 0.0) => PairClass::PositiveStable,
             () => PairClass::Unstable,
         };
-        // As a set of its own, which has its sign rule.
-        let mut one = Self::new(self.shape, if odd { SignRule::Raw } else { self.sign }, &self.budget);
-        one.push(end.lambda, end.residual, class, 1, end.x.into_iter(), end.hessian.into_iter())?;
-        let found = Found {
-            values: &one.lambda,
-            residuals: &one.residual,
-            vectors: &one.x,
-            hessian: &one.hessian,
-            classes: &[class as i32],
-            basins: &one.basin,
+        let agree = judge.rule.merge_norm * judge.norm;
+        let same = judge.rule.level * judge.norm;
+        let turned = if even { end.lambda } else { -end.lambda };
+        let mut y = alloc::filled("pairs", n, 0.0)?;
+        let mut known = None;
+        for p in 0..self.len() {
+            y.iter_mut().zip(&self.x[p * n..(p + 1) * n]).for_each(|(y, c)| *y = c.to_f64());
+            let (plus, minus) = distances2(&end.x, &y);
+            let value = self.lambda[p].to_f64();
+            let residual = self.residual[p].to_f64();
+            let both_flat = class == PairClass::Degenerate && self.class[p] == class && !certain && !self.certain[p];
+            let is_level = (end.lambda - value).abs() <= same || (turned - value).abs() <= same;
+            if both_flat && self.continuum[p] && is_level {
+                known = Some(p);
+                break;
+            }
+            let hessian = self.hessian[p * (n - 1)..(p + 1) * (n - 1)].iter().map(|e| e.to_f64());
+            let reach = match certain && self.certain[p] {
+                true => chord2(judge.doubt(&end) + judge.doubt_of(residual, hessian)),
+                false => 0.0,
+            };
+            let within = judge.rule.merge_chord2.max(reach);
+            let (apart, lambda) = if plus < minus { (plus, turned) } else { (minus, end.lambda) };
+            let is_one = apart <= within && (lambda - value).abs() <= agree;
+            let is_joined = both_flat
+                && (lambda - value).abs() <= same
+                && judge.are_joined((&end.x, end.residual), (&y, residual), plus < minus)?;
+            if is_one || is_joined {
+                known = Some(p);
+                break;
+            }
+        }
+        let Some(p) = known else {
+            self.push(end.lambda, end.residual, class, basin, end.x.into_iter(), end.hessian.into_iter())?;
+            let last = self.len() - 1;
+            self.certain[last] = certain;
+            // At once, so that the points of a continuum do not fill the set.
+            return if class == PairClass::Degenerate && !certain { self.collapse(same, 3) } else { Ok(()) };
         };
-        self.merge(&found, rule, norm)
+        self.basin[p] = self.basin[p].saturating_add(basin);
+        if end.residual < self.residual[p].to_f64() && certain >= self.certain[p] {
+            self.lambda[p] = T::from_f64(end.lambda);
+            self.residual[p] = T::from_f64(end.residual);
+            self.class[p] = class;
+            self.certain[p] = certain;
+            let flip = even && self.sign != SignRule::Raw && leading_is_negative(&end.x);
+            let sign = if flip { -1.0 } else { 1.0 };
+            self.x[p * n..(p + 1) * n].iter_mut().zip(&end.x).for_each(|(x, c)| *x = T::from_f64(sign * c));
+            let hessian = &mut self.hessian[p * (n - 1)..(p + 1) * (n - 1)];
+            hessian.iter_mut().zip(&end.hessian).for_each(|(h, e)| *h = T::from_f64(*e));
+        }
+        Ok(())
     }
 
     /// Whether a pair is degenerate: the Morse sum then says nothing.
@@ -256,7 +266,7 @@ impl<T: Real> PairSet<T> {
         }
         let belongs = |s: &Self, gone: &[bool], leader: usize, p: usize| {
             let near = (s.lambda[p] - s.lambda[leader]).abs().to_f64() <= same;
-            !gone[p] && s.class[p] == PairClass::Degenerate && near
+            !gone[p] && s.class[p] == PairClass::Degenerate && !s.certain[p] && near
         };
         let mut gone = alloc::filled("pairs", self.len(), false)?;
         for p in 0..self.len() {
@@ -296,6 +306,7 @@ impl<T: Real> PairSet<T> {
             self.class.swap(to, *from);
             self.basin.swap(to, *from);
             self.continuum.swap(to, *from);
+            self.certain.swap(to, *from);
             self.x.copy_within(from * n..(from + 1) * n, to * n);
             self.hessian.copy_within(from * (n - 1)..(from + 1) * (n - 1), to * (n - 1));
         }
@@ -305,6 +316,7 @@ impl<T: Real> PairSet<T> {
         self.class.truncate(len);
         self.basin.truncate(len);
         self.continuum.truncate(len);
+        self.certain.truncate(len);
         self.x.truncate(len * n);
         self.hessian.truncate(len * (n - 1));
         Ok(())

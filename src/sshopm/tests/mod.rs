@@ -1,5 +1,6 @@
 mod all;
 mod continua;
+mod degenerate;
 mod edges;
 mod goals;
 mod invariance;

@@ -1,0 +1,100 @@
+//! What the entries of a tensor say of the end of a start: which pair it is near, whether they determine that pair, and
+//! whether two ends are one pair.
+
+use super::approach::{Approach, Ending};
+use crate::error::Result;
+use crate::scalar::Real;
+use crate::sshopm::cpu::load::frobenius;
+use crate::sshopm::cpu::top::uncertainty;
+use crate::sshopm::plan::{Plan, Reduction};
+use crate::tensor::Symmetric;
+
+/// An end that is a pair as far as the entries can tell is not given up for a pair farther away than this, in radians.
+const FARTHEST_ANGLE: f64 = std::f64::consts::PI / 18.0;
+/// Points at which the arc between two ends is looked at.
+const BETWEEN: usize = 5;
+/// Between two ends near one degenerate pair the residual is at most theirs, but for what other terms add.
+const LARGER: f64 = 4.0;
+
+/// One tensor.
+pub(super) struct Judge<'a> {
+    pub(super) shape: Symmetric,
+    pub(super) rule: Reduction,
+    pub(super) approach: &'a Approach,
+    /// Frobenius norm.
+    pub(super) norm: f64,
+    /// That of the part that no multiple of the identity contributes to: along great circles a multiple of |x|^m does not vary.
+    pub(super) varying: f64,
+    /// Rounding of the entries' type.
+    pub(super) epsilon: f64,
+    /// Residual, relative to the norm, with which an end is a pair though steps in f64 lead to none nearby.
+    pub(super) accepted: f64,
+}
+
+/// The Frobenius norm of the tensor without the nearest multiple of the identity.
+pub(super) fn varying<T: Real>(plan: &Plan<T>, a: &[T], norm: f64) -> f64 {
+    if !plan.shape.order.is_multiple_of(2) || plan.identity.is_empty() {
+        return norm;
+    }
+    let whole = frobenius(&plan.identity, &plan.multinomials);
+    let (mut inner, mut square) = (0.0, 0.0);
+    for ((a, e), w) in a.iter().zip(&plan.identity).zip(&plan.multinomials) {
+        inner += a.to_f64() * e.to_f64() * w.to_f64();
+    }
+    let share = inner / (whole * whole);
+    for ((a, e), w) in a.iter().zip(&plan.identity).zip(&plan.multinomials) {
+        square += (a.to_f64() - share * e.to_f64()).powi(2) * w.to_f64();
+    }
+    square.sqrt()
+}
+
+fn least(hessian: impl Iterator<Item = f64>) -> f64 {
+    hessian.fold(f64::INFINITY, |m, e| m.min(e.abs()))
+}
+
+impl Judge<'_> {
+    /// Whether the entries, which are known to their rounding, determine the pair near an end: its Hessian is further from 0 than
+    /// that and the residual can move it.
+    pub(super) fn is_certain(&self, end: &Ending) -> bool {
+        let rounding = self.epsilon * self.norm;
+        let moved = (uncertainty(self.shape.order) * self.varying * end.residual.max(rounding)).sqrt();
+        least(end.hessian.iter().copied()) > moved.max(32.0 * self.shape.order as f64 * rounding)
+    }
+
+    /// How far off a pair that is certain may be, in radians.
+    pub(super) fn doubt_of(&self, residual: f64, hessian: impl Iterator<Item = f64>) -> f64 {
+        2.0 * residual.max(self.epsilon * self.norm) / least(hessian)
+    }
+
+    /// The same of an end.
+    pub(super) fn doubt(&self, end: &Ending) -> f64 {
+        self.doubt_of(end.residual, end.hessian.iter().copied())
+    }
+
+    /// The pair that Newton's steps in f64 lead to from x, or x itself where they lead nowhere, or away from what is a pair as
+    /// far as the entries can tell. None if x then is a pair to a loose tolerance only.
+    pub(super) fn refined<T: Real>(&self, x: &[T]) -> Result<Option<Ending>> {
+        let mut to = crate::alloc::copied("start vectors", x)?;
+        let still = crate::alloc::filled("start vectors", x.len(), 0.0)?;
+        self.approach.run(&mut to, (&still, 0.0), 4.0 * f64::EPSILON * self.norm)?;
+        let (here, there) = (self.approach.ending(x)?, self.approach.ending(&to)?);
+        let cosine = here.x.iter().zip(&there.x).map(|(a, b)| a * b).sum::<f64>();
+        let is_pair = here.residual <= 100.0 * self.epsilon * self.norm;
+        // Starts end where the residual, with the rounding of its type, is at most the tolerance.
+        let accepted = 2.0 * self.accepted * self.norm;
+        let is_far = is_pair && cosine < FARTHEST_ANGLE.cos();
+        Ok(match () {
+            () if there.residual < here.residual && !is_far && there.residual <= accepted => Some(there),
+            () if here.residual <= accepted => Some(here),
+            () => None,
+        })
+    }
+
+    /// Whether two ends with one lambda at degenerate pairs are one: the points between are pairs as well. Towards a pair with a
+    /// Hessian of 0 the residual falls with a power of the distance, which then says nothing of it. The opposite of y is meant
+    /// where it is `turned`.
+    pub(super) fn are_joined(&self, (x, p): (&[f64], f64), (y, q): (&[f64], f64), turned: bool) -> Result<bool> {
+        let limit = LARGER * p.max(q).max(32.0 * self.epsilon * self.norm);
+        Ok(self.approach.most_between(x, y, turned, BETWEEN)? <= limit)
+    }
+}

@@ -1,0 +1,145 @@
+//! Pairs whose Hessian is 0 or nearly so, and loose tolerances: each pair is listed once.
+
+use super::all::{All, find_as};
+use super::support::*;
+use crate::rng;
+use crate::scalar::Real;
+use crate::sshopm::{AllOptions, PairClass, TensorStatus};
+use crate::tensor::Symmetric;
+use crate::tensor::symmetric::{Monomials, multinomial};
+
+/// Packed entries of w_0 (u_0 . x)^m + w_1 (u_1 . x)^m + ..
+fn powers(m: usize, n: usize, terms: &[(f64, Vec<f64>)]) -> Vec<f64> {
+    let mut walk = Monomials::new(Symmetric { order: m, dimension: n }).unwrap();
+    let mut out = Vec::new();
+    while let Some((_, tuple)) = walk.next_tuple() {
+        out.push(terms.iter().map(|(w, u)| w * tuple.iter().map(|i| u[*i]).product::<f64>()).sum());
+    }
+    out
+}
+
+/// Orthonormal vectors.
+fn frame(n: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut q: Vec<Vec<f64>> = Vec::new();
+    for k in 0..n {
+        let mut v: Vec<f64> = (0..n).map(|i| rng::normal(seed, 91, k as u64, u32::try_from(i).unwrap())).collect();
+        for p in q.iter().chain(&q.clone()) {
+            let s: f64 = p.iter().zip(&v).map(|(a, b)| a * b).sum();
+            v.iter_mut().zip(p).for_each(|(v, p)| *v -= s * p);
+        }
+        let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        q.push(v.into_iter().map(|x| x / norm).collect());
+    }
+    q
+}
+
+/// Cosine of the angle between the axes x and y.
+fn along(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().abs()
+}
+
+fn search<T: Real>(m: usize, n: usize, entries: &[f64], o: &AllOptions) -> All {
+    let c = context(2);
+    find_as::<T>(&c, &symmetric::<T>(&c, m, n, entries), o, 64)
+}
+
+/// (u . x)^m + (v . x)^m / 2 in three dimensions: the third direction is a pair whose Hessian is 0, and it is alone.
+fn two_fibres<T: Real>() {
+    for seed in 0..3 {
+        let q = frame(3, seed);
+        for (m, truth) in [(4, 5), (5, 4), (6, 5), (7, 4), (8, 5)] {
+            let a = powers(m, 3, &[(1.0, q[0].clone()), (0.5, q[1].clone())]);
+            let r = search::<T>(m, 3, &a, &AllOptions { starts: 100, ..AllOptions::default() });
+            let what = format!("seed {seed}, order {m}: {:?} {:?}", &r.values[..r.count], &r.classes[..r.count]);
+            assert_eq!((r.count, r.found, r.status), (truth, truth, TensorStatus::Degenerate as i32), "{what}");
+            let flat: Vec<usize> = (0..truth).filter(|k| r.classes[*k] == PairClass::Degenerate as i32).collect();
+            assert_eq!(flat.len(), 1, "{what}");
+            let k = flat[0];
+            assert!(along(&r.vectors[3 * k..3 * k + 3], &q[2]) > 15f64.to_radians().cos(), "{what}");
+            for axis in &q[..2] {
+                assert!((0..truth).any(|k| along(&r.vectors[3 * k..3 * k + 3], axis) > 1.0 - 1e-6), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_third_direction_of_two_fibres_is_one_entry() {
+    two_fibres::<f64>();
+    two_fibres::<f32>();
+}
+
+#[test]
+fn two_fibres_in_four_dimensions_leave_one_circle() {
+    for seed in 0..2 {
+        let q = frame(4, seed);
+        let a = powers(4, 4, &[(1.0, q[0].clone()), (0.5, q[1].clone())]);
+        for r in [
+            search::<f64>(4, 4, &a, &AllOptions { starts: 150, ..AllOptions::default() }),
+            search::<f32>(4, 4, &a, &AllOptions { starts: 150, ..AllOptions::default() }),
+        ] {
+            assert_eq!((r.count, r.status), (5, TensorStatus::Degenerate as i32), "{seed}: {:?}", &r.values[..r.count]);
+        }
+    }
+}
+
+#[test]
+fn a_loose_tolerance_lists_each_pair_once() {
+    for seed in 0..3 {
+        let q = frame(3, seed);
+        let a = powers(4, 3, &q.iter().map(|u| (1.0, u.clone())).collect::<Vec<_>>());
+        for tolerance in [3e-5, 1e-4, 1e-3, 1e-2] {
+            let o = AllOptions { starts: 500, tolerance, ..AllOptions::default() };
+            for r in [search::<f64>(4, 3, &a, &o), search::<f32>(4, 3, &a, &o)] {
+                let what = format!("seed {seed}, {tolerance}: {:?}", &r.values[..r.count]);
+                assert_eq!((r.found, r.count), (13, 13), "{what}");
+                assert!(r.residuals[..13].iter().all(|e| *e <= 1e-6), "{what}: {:?}", &r.residuals[..13]);
+                // A start may end where there is no pair but to the tolerance.
+                assert!([TensorStatus::Ok as i32, TensorStatus::Incomplete as i32].contains(&r.status), "{what}");
+            }
+        }
+    }
+}
+
+/// |x|^4 + e (x^4 + y^4 + z^4), turned: 13 pairs for every e.
+fn nearly_isotropic(e: f64, q: &[Vec<f64>]) -> Vec<f64> {
+    let mut a = powers(4, 3, &q.iter().map(|u| (e, u.clone())).collect::<Vec<_>>());
+    let mut walk = Monomials::new(Symmetric { order: 4, dimension: 3 }).unwrap();
+    for a in &mut a {
+        let (_, tuple) = walk.next_tuple().unwrap();
+        let mut k = [0usize; 3];
+        tuple.iter().for_each(|i| k[*i] += 1);
+        if k.iter().all(|k| k % 2 == 0) {
+            *a += if k.contains(&4) { 1.0 } else { 2.0 } / multinomial(tuple).unwrap() as f64;
+        }
+    }
+    a
+}
+
+#[test]
+fn nearly_isotropic_forms_have_all_their_pairs_once() {
+    for seed in 0..4 {
+        let mut q = frame(3, seed);
+        if seed == 0 {
+            q = (0..3).map(|i| (0..3).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+        }
+        for e in [0.1, 0.02, 0.01, 0.005, 0.003] {
+            let a = nearly_isotropic(e, &q);
+            let o = AllOptions { starts: 1000, ..AllOptions::default() };
+            for (r, close) in [(search::<f64>(4, 3, &a, &o), 1e-10), (search::<f32>(4, 3, &a, &o), 2e-6)] {
+                let what = format!("seed {seed}, {e}: {:?} {:?}", &r.values[..r.count], &r.classes[..r.count]);
+                assert_eq!((r.count, r.found), (13, 13), "{what}");
+                let truth = [[1.0; 3].as_slice(), &[0.5; 6], &[1.0 / 3.0; 4]].concat();
+                for (value, t) in r.values.iter().zip(truth) {
+                    assert!((value - 1.0 - e * t).abs() <= close, "{what}");
+                }
+                for axis in &q {
+                    let best = (0..3).map(|k| along(&r.vectors[3 * k..3 * k + 3], axis)).fold(0.0, f64::max);
+                    assert!(best > 1.0 - 1e-6, "{what}");
+                }
+                // Above the degeneracy tolerance (1e-3 of the norm in F32) no pair is degenerate.
+                assert!(e < 0.01 || r.status == TensorStatus::Ok as i32, "{what}: status {}", r.status);
+            }
+        }
+    }
+}
