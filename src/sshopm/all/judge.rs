@@ -80,14 +80,23 @@ impl Judge<'_> {
         let (here, there) = (self.approach.ending(x)?, self.approach.ending(&to)?);
         let cosine = here.x.iter().zip(&there.x).map(|(a, b)| a * b).sum::<f64>();
         let is_pair = here.residual <= 100.0 * self.epsilon * self.norm;
-        // Starts end where the residual, with the rounding of its type, is at most the tolerance.
-        let accepted = 2.0 * self.accepted * self.norm;
         let is_far = is_pair && cosine < FARTHEST_ANGLE.cos();
         Ok(match () {
-            () if there.residual < here.residual && !is_far && there.residual <= accepted => Some(there),
-            () if here.residual <= accepted => Some(here),
+            () if there.residual < here.residual && !is_far && !self.is_loose(&there) => Some(there),
+            () if !self.is_loose(&here) => Some(here),
             () => None,
         })
+    }
+
+    /// What is at x.
+    pub(super) fn end<T: Real>(&self, x: &[T]) -> Result<Ending> {
+        self.approach.ending(x)
+    }
+
+    /// Whether an end is no pair to the default tolerance.
+    pub(super) fn is_loose(&self, end: &Ending) -> bool {
+        // Starts end where the residual, with the rounding of its type, is at most the tolerance.
+        end.residual > 2.0 * self.accepted * self.norm
     }
 
     /// Whether two ends with one lambda at degenerate pairs are one: the points between are pairs as well. Towards a pair with a

@@ -153,12 +153,36 @@ impl<T: Real> PairSet<T> {
                 self.basin[p] = self.basin[p].saturating_add(basin);
                 continue;
             }
+            if is_flat && let Some(p) = self.joined(&judge.end(x)?, judge)? {
+                self.basin[p] = self.basin[p].saturating_add(basin);
+                continue;
+            }
             match judge.refined(x)? {
                 Some(end) => self.take(end, basin, judge)?,
                 None => lost += usize::try_from(basin).unwrap_or(1),
             }
         }
         Ok(lost)
+    }
+
+    /// The degenerate pair that an end near it is: many starts end so, each in another point, and need no more steps.
+    fn joined(&self, end: &Ending, judge: &Judge<'_>) -> Result<Option<usize>> {
+        let n = self.shape.dimension;
+        if judge.is_loose(end) {
+            return Ok(None);
+        }
+        let mut y = alloc::filled("pairs", n, 0.0)?;
+        for p in (0..self.len()).filter(|p| self.class[*p] == PairClass::Degenerate && !self.certain[*p]) {
+            y.iter_mut().zip(&self.x[p * n..(p + 1) * n]).for_each(|(y, c)| *y = c.to_f64());
+            let (plus, minus) = distances2(&end.x, &y);
+            let lambda = if plus < minus && !self.is_even() { -end.lambda } else { end.lambda };
+            let is_level = (lambda - self.lambda[p].to_f64()).abs() <= judge.rule.level * judge.norm;
+            let residual = self.residual[p].to_f64();
+            if is_level && judge.are_joined((&end.x, end.residual), (&y, residual), plus < minus)? {
+                return Ok(Some(p));
+            }
+        }
+        Ok(None)
     }
 
     fn is_even(&self) -> bool {
