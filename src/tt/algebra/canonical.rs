@@ -9,6 +9,7 @@ use crate::dense::{Algebra, Op};
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, with_scalar};
 use crate::tensor::train::TensorTrain;
+use crate::tt::balance;
 
 /// A train in canonical form.
 pub struct Canonical {
@@ -34,6 +35,8 @@ pub fn canonicalise(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Ca
     if centre >= d {
         return Err(Error::invalid("centre", format!("is {centre}, the train has {d} cores")));
     }
+    let copy = balance::for_factors(at.context, at.stream, x)?;
+    let x = copy.as_ref().unwrap_or(x);
     with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
         let (pieces, exponent) = sweep::<T, _>(algebra, x, centre)?;
         let is_zero = pieces.is_none();

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, Real, Scalar, with_scalar};
 use crate::shape::to_i64;
 use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::balance;
 use crate::tt::scaled::{Scaled, exponent_of, scale};
 
 /// Units of roundoff of the norm that a factorisation of cores leaves where exact arithmetic leaves 0.
@@ -132,6 +133,9 @@ pub(super) fn expect_open(argument: &str, shape: &Shape) -> Result<()> {
 pub fn round(at: &Place<'_>, x: &TensorTrain, truncation: &Truncation<'_>) -> Result<(TensorTrain, Truncated)> {
     at.check()?;
     check(at, "x", x)?;
+    // Factors keep what is small beside the largest number of a core alone: a later core may make it large again.
+    let copy = balance::for_factors(at.context, at.stream, x)?;
+    let x = copy.as_ref().unwrap_or(x);
     with_scalar!(x.dtype(), "x", T => round_source::<T>(at, "x", &Source::Train(x), truncation))
 }
 

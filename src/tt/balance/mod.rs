@@ -9,6 +9,7 @@
 //! examined there, beside the contraction; only trains that need balancing are copied to the host.
 
 mod device;
+mod paths;
 mod powers;
 
 use std::sync::Arc;
@@ -137,7 +138,28 @@ pub(super) fn for_dense(
 ) -> Result<Option<TensorTrain>> {
     // Halves of the train have one exponent each, and may be this much larger than the tensor.
     let single = matches!(train.dtype(), DType::F32 | DType::CF32);
-    let bounds = Bounds { limit: if single { 8 } else { 40 }, drop: true };
+    here_within(context, stream, train, Bounds { limit: if single { 8 } else { 40 }, drop: true })
+}
+
+/// A copy on the host, with balanced bonds, of a train whose cores are to be factorised one after another; `None` where they are balanced.
+/// Waits for a look at a train on the device.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn for_factors(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    train: &TensorTrain,
+) -> Result<Option<TensorTrain>> {
+    here_within(context, stream, train, Bounds { limit: powers::limit(train.dtype()), drop: true })
+}
+
+fn here_within(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    train: &TensorTrain,
+    bounds: Bounds,
+) -> Result<Option<TensorTrain>> {
     if !train.is_device() {
         return balanced_within(context, train, bounds);
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::paths::{IDLE, Paths, Powers};
 use crate::alloc;
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::parallel::Items as _;
@@ -39,9 +40,6 @@ pub(super) struct Bounds {
     pub drop: bool,
 }
 
-/// Copies in which a bond moves what its neighbours moved to it; few trains need more than two.
-const PASSES: usize = 16;
-
 /// [`balanced`] within other bounds.
 ///
 /// # Errors
@@ -54,97 +52,112 @@ pub(super) fn balanced_within(
     if train.is_device() || is_near(context, train, bounds.limit)? {
         return Ok(None);
     }
-    let mut copy: Option<TensorTrain> = None;
-    for _ in 0..PASSES {
-        let last = copy.as_ref().unwrap_or(train);
-        let next = with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, last, bounds))?;
-        if next.is_none() {
-            break;
-        }
-        copy = next;
-    }
-    Ok(copy)
+    with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, bounds))
 }
 
 /// Elements from which on the threads of the context look at a train.
 const MANY: usize = 1 << 18;
 
-/// Whether the numbers of neighbouring cores are so near each other in size that no bond can be beyond the limit: one pass over
-/// the numbers in order, which suffices for most trains.
+/// Whether the numbers of the cores are so near each other in size that no bond can be beyond the limit: one pass over the numbers in
+/// order, which suffices for most trains. A core without zeros takes every value of a bond to every value of the next: what reaches
+/// those differs by no more than its numbers do. One with zeros may hand on what came to it.
 fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bool> {
     let (shape, isa) = (train.shape(), context.isa());
     // Both ends of the range of p are rounded.
     let most = 2 * limit - 2;
-    let d = shape.len();
     if train.is_uniform() {
-        return Ok(shape.ranks()[0] == 1 || 2 * range_of(train, 0, isa)? <= most);
+        return Ok(shape.ranks()[0] == 1 || 2 * range_of(train, 0, isa)?.0 <= most);
     }
+    let mut ranges = alloc::filled(WHAT, shape.len(), (0i64, false))?;
     if shape.elements() >= MANY {
-        let mut ranges = alloc::filled(WHAT, d, 0i64)?;
         context.pool().run(|| {
             ranges.par_iter_mut().enumerate().try_for_each(|(k, range)| {
                 *range = range_of(train, k, isa)?;
                 Ok::<(), Error>(())
             })
         })?;
-        let around = if shape.is_cyclic() { ranges[d - 1] + ranges[0] } else { 0 };
-        return Ok(around <= most && ranges.windows(2).all(|pair| pair[0] + pair[1] <= most));
-    }
-    let first = range_of(train, 0, isa)?;
-    let mut before = first;
-    for k in 1..d {
-        let range = range_of(train, k, isa)?;
-        if before + range > most {
-            return Ok(false);
+    } else {
+        for (k, range) in ranges.iter_mut().enumerate() {
+            *range = range_of(train, k, isa)?;
         }
-        before = range;
     }
-    Ok(!shape.is_cyclic() || before + first <= most)
+    let added = |sum: i64, (range, has_zeros): (i64, bool)| if has_zeros { sum.saturating_add(range) } else { range };
+    // Where all cores of a ring have zeros, a value may meet all of them; elsewhere the second turn knows better.
+    let (turns, around) = if shape.is_cyclic() { (2, ranges.iter().map(|range| range.0).sum()) } else { (1, 0) };
+    let ranks = shape.ranks();
+    let mut behind = alloc::filled(WHAT, shape.len() + 1, around)?;
+    let (mut before, mut after) = (around, around);
+    for _ in 0..turns {
+        for (k, range) in ranges.iter().enumerate().rev() {
+            behind[k + 1] = after;
+            after = if ranks[k] == 1 { 0 } else { added(after, *range) };
+        }
+        behind[0] = after;
+    }
+    let mut is_near = true;
+    for turn in 0..turns {
+        for (k, range) in ranges.iter().enumerate() {
+            is_near &= turn + 1 < turns || ranks[k] == 1 || before + behind[k] <= most;
+            before = if ranks[k + 1] == 1 { 0 } else { added(before, *range) };
+        }
+    }
+    Ok(is_near)
 }
 
-/// Powers of two between the largest and the smallest number of a core that is not 0; 0 where there is none, and where one is not
-/// finite: its train has no tensor.
-fn range_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<i64> {
-    let (low, high) = ends_of(train, k, isa)?;
-    if high.to_bits() == 0 || !high.is_finite() { Ok(0) } else { Ok(exponent_of(high) - exponent_of(low)) }
+/// Powers of two between the largest and the smallest number of a core that is not 0, and whether it has zeros; 0 where there is none
+/// but zeros, and where one is not finite: its train has no tensor.
+fn range_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<(i64, bool)> {
+    let Ends { low, high, has_zeros } = ends_of(train, k, isa)?;
+    let is_none = high.to_bits() == 0 || !high.is_finite();
+    Ok((if is_none { 0 } else { exponent_of(high) - exponent_of(low) }, has_zeros))
 }
 
 /// The largest number of a core, not finite where one is not.
 pub(in crate::tt) fn peak(train: &TensorTrain, k: usize, isa: Isa) -> Result<f64> {
-    Ok(ends_of(train, k, isa)?.1)
+    Ok(ends_of(train, k, isa)?.high)
 }
 
-/// The smallest number of a core that is not 0 and its largest, in magnitude.
-fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<(f64, f64)> {
+/// The numbers of a core in magnitude.
+struct Ends {
+    /// The smallest that is not 0.
+    low: f64,
+    high: f64,
+    has_zeros: bool,
+}
+
+fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<Ends> {
     let (memory, offset) = train.memory(k);
     let (memory, dtype) = (memory.host("x")?, train.dtype());
     let parts = if matches!(dtype, DType::CF32 | DType::CF64) { 2 } else { 1 };
     let numbers = offset * parts..(offset + train.shape().core_len(k)) * parts;
     // Bit patterns: the caller's thread may take subnormal numbers for 0.
     Ok(if matches!(dtype, DType::F32 | DType::CF32) {
-        let (low, high) = dispatch::<f32, _>(isa, Single(&memory.as_slice::<u32>()?[numbers]));
-        (f64::from(f32::from_bits(low)), f64::from(f32::from_bits(high)))
+        let (low, high, least) = dispatch::<f32, _>(isa, Single(&memory.as_slice::<u32>()?[numbers]));
+        Ends { low: f64::from(f32::from_bits(low)), high: f64::from(f32::from_bits(high)), has_zeros: least == 0 }
     } else {
-        let (low, high) = dispatch::<f64, _>(isa, Double(&memory.as_slice::<i64>()?[numbers]));
-        (f64::from_bits(low.cast_unsigned()), f64::from_bits(high.cast_unsigned()))
+        let (low, high, least) = dispatch::<f64, _>(isa, Double(&memory.as_slice::<i64>()?[numbers]));
+        let of = |bits: i64| f64::from_bits(bits.cast_unsigned());
+        Ends { low: of(low), high: of(high), has_zeros: least == 0 }
     })
 }
 
-/// Bit patterns of the smallest number that is not 0 and of the largest, in magnitude. They are in the order of the numbers.
+/// Bit patterns of the smallest number that is not 0, of the largest and of the smallest of all, in magnitude. They are in the order of
+/// the numbers.
 struct Single<'a>(&'a [u32]);
 
 impl Kernel<f32> for Single<'_> {
-    type Output = (u32, u32);
+    type Output = (u32, u32, u32);
     #[inline(always)]
-    fn run<S: Simd<f32>>(self, _: S) -> (u32, u32) {
-        let (mut low, mut high) = (u32::MAX, 0);
+    fn run<S: Simd<f32>>(self, _: S) -> (u32, u32, u32) {
+        let (mut low, mut high, mut least) = (u32::MAX, 0, u32::MAX);
         for x in self.0 {
             let size = x & (u32::MAX >> 1);
             high = high.max(size);
+            least = least.min(size);
             // 0 becomes the largest of all.
             low = low.min(size.wrapping_sub(1));
         }
-        (low.wrapping_add(1), high)
+        (low.wrapping_add(1), high, least)
     }
 }
 
@@ -152,18 +165,19 @@ impl Kernel<f32> for Single<'_> {
 struct Double<'a>(&'a [i64]);
 
 impl Kernel<f64> for Double<'_> {
-    type Output = (i64, i64);
+    type Output = (i64, i64, i64);
     #[inline(always)]
-    fn run<S: Simd<f64>>(self, _: S) -> (i64, i64) {
-        let (mut low, mut high) = (i64::MAX, 0);
+    fn run<S: Simd<f64>>(self, _: S) -> (i64, i64, i64) {
+        let (mut low, mut high, mut least) = (i64::MAX, 0, i64::MAX);
         for x in self.0 {
             // Signed numbers have comparisons of vectors everywhere.
             let size = x & i64::MAX;
             high = if size > high { size } else { high };
+            least = if size < least { size } else { least };
             let size = if size == 0 { i64::MAX } else { size };
             low = if size < low { size } else { low };
         }
-        (low, high)
+        (low, high, least)
     }
 }
 
@@ -184,79 +198,37 @@ fn sizes<T: Scalar>(core: &[T], [r, _, s]: [usize; 3], rows: &mut [f64], columns
     }
 }
 
-/// A power that makes every number 0.
-const NOTHING: i64 = 5000;
-
-/// Powers of two for the values of one bond: columns before it are divided by them, rows behind it multiplied. `false` where
-/// they differ by little.
-fn powers(columns: &[f64], rows: &[f64], Bounds { limit, drop }: Bounds, out: &mut [i64]) -> bool {
-    let (mut low, mut high) = (i64::MAX, i64::MIN);
-    // The least of the numbers that count, and the largest of those that meet zeros, before the bond and behind it.
-    let (mut least, mut idle) = ([i64::MAX; 2], [i64::MIN; 2]);
-    for ((c, r), out) in columns.iter().zip(rows).zip(out.iter_mut()) {
-        // A value that nothing depends on goes along with the others.
-        *out = i64::MIN;
-        if !c.is_finite() || !r.is_finite() {
-            continue;
-        }
-        let (p, q) = (exponent_of(*c), exponent_of(*r));
-        match (*c == 0.0, *r == 0.0) {
-            (true, true) => {}
-            (true, false) => idle[1] = idle[1].max(q),
-            (false, true) => idle[0] = idle[0].max(p),
-            (false, false) => {
-                *out = (p - q).div_euclid(2);
-                (low, high) = (low.min(*out), high.max(*out));
-                least = [least[0].min(p), least[1].min(q)];
-            }
-        }
-    }
-    let hides = |side: usize| idle[side] > i64::MIN && least[side] < i64::MAX && idle[side] - least[side] > limit;
-    let drop = drop && (hides(0) || hides(1));
-    let moves = low <= high && high - low > limit;
-    if !moves && !drop {
-        return false;
-    }
-    // Nothing moves on the whole.
-    let middle = if moves { low + (high - low) / 2 } else { 0 };
-    for ((c, r), p) in columns.iter().zip(rows).zip(out.iter_mut()) {
-        let finite = c.is_finite() && r.is_finite();
-        *p = match *p {
-            i64::MIN if drop && finite && *r == 0.0 && *c != 0.0 => NOTHING,
-            i64::MIN if drop && finite && *c == 0.0 && *r != 0.0 => -NOTHING,
-            i64::MIN => 0,
-            _ if !moves => 0,
-            p => p - middle,
-        };
-    }
-    true
-}
-
 fn copy_of<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, bounds: Bounds) -> Result<Option<TensorTrain>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
-    if train.is_uniform() {
+    let powers = if train.is_uniform() {
         // One core: as a ring of it has it, everywhere the same.
         let [r, n, _] = shape.core(0);
         let one = Shape::new("x", &[n], &[r, r])?;
         let mut list = alloc::with_capacity(WHAT, 1)?;
         list.push(cores.core(0));
-        let Some(powers) = powers_of(&Cores::new(&one, list), &one, bounds)? else { return Ok(None) };
-        let mut all = alloc::with_capacity(WHAT, shape.len() + 1)?;
+        let Some(paths) = Paths::new(&Cores::new(&one, list), &one)? else { return Ok(None) };
+        let Some(powers) = paths.powers(bounds)? else { return Ok(None) };
+        let mut of = alloc::with_capacity(WHAT, shape.len() + 1)?;
         for _ in 0..=shape.len() {
-            all.push(alloc::copied(WHAT, &powers[0])?);
+            of.push(alloc::copied(WHAT, &powers.of[0])?);
         }
-        return scaled_copy::<T>(context, train, &all).map(Some);
-    }
-    let Some(powers) = powers_of(&cores, shape, bounds)? else { return Ok(None) };
-    scaled_copy::<T>(context, train, &powers).map(Some)
+        Powers { of, ..powers }
+    } else {
+        let Some(paths) = Paths::new(&cores, shape)? else { return Ok(None) };
+        let Some(powers) = paths.powers(bounds)? else { return Ok(None) };
+        powers
+    };
+    scaled_copy::<T>(context, train, &powers, bounds.drop).map(Some)
 }
 
-/// The train with rows multiplied and columns divided by the powers of their bonds; a bond without any stays as it is.
-pub(super) fn scaled_copy<T: Scalar>(
+/// The train with rows multiplied and columns divided by the powers of their bonds. Numbers that meet zeros alone become 0 with `drop`,
+/// and no larger than the others without.
+fn scaled_copy<T: Scalar>(
     context: &Arc<Context>,
     train: &TensorTrain,
-    powers: &[Vec<i64>],
+    powers: &Powers,
+    drop: bool,
 ) -> Result<TensorTrain> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
@@ -265,53 +237,23 @@ pub(super) fn scaled_copy<T: Scalar>(
         let mut to = copy.cores_mut::<T>(WHAT)?;
         for k in 0..shape.len() {
             let [r, n, _] = shape.core(k);
-            let (before, after) = (&powers[k], &powers[k + 1]);
+            let (before, after) = (&powers.of[k], &powers.of[k + 1]);
             for (at, (to, x)) in to.core(k).iter_mut().zip(cores.core(k)).enumerate() {
-                let shift = before.get(at % r).unwrap_or(&0) - after.get(at / (r * n)).unwrap_or(&0);
+                let (a, b) = (before[at % r], after[at / (r * n)]);
+                let shift = match a == IDLE || b == IDLE {
+                    false => a - b,
+                    true if drop => {
+                        *to = T::default();
+                        continue;
+                    }
+                    true => (powers.share - exponent_of(x.re().abs().max(x.im().abs()))).min(0),
+                };
                 *to = if shift == 0 { *x } else { T::from_parts(scale(x.re(), shift), scale(x.im(), shift)) };
             }
         }
     }
     (0..shape.len()).for_each(|k| copy.mark_set(k));
     Ok(copy)
-}
-
-/// Powers for every bond, nothing at those that stay; `None` where all do.
-fn powers_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape, bounds: Bounds) -> Result<Option<Vec<Vec<i64>>>> {
-    let d = shape.len();
-    let widest = shape.max_rank();
-    let room = || alloc::filled(WHAT, widest, 0.0f64);
-    let (mut rows, mut columns, mut first, mut before) = (room()?, room()?, room()?, room()?);
-    let mut now = alloc::filled(WHAT, widest, 0i64)?;
-    let mut all: Option<Vec<Vec<i64>>> = None;
-    let mut keep = |bond: usize, powers: &[i64]| -> Result<()> {
-        if all.is_none() {
-            let mut list = alloc::with_capacity(WHAT, d + 1)?;
-            list.resize_with(d + 1, Vec::new);
-            all = Some(list);
-        }
-        if let Some(all) = &mut all {
-            all[bond] = alloc::copied(WHAT, powers)?;
-        }
-        Ok(())
-    };
-    for k in 0..d {
-        let dims @ [r, _, s] = shape.core(k);
-        sizes(cores.core(k), dims, &mut rows[..r], &mut columns[..s]);
-        if k == 0 {
-            first[..r].copy_from_slice(&rows[..r]);
-        } else if r > 1 && powers(&before[..r], &rows[..r], bounds, &mut now[..r]) {
-            keep(k, &now[..r])?;
-        }
-        before[..s].copy_from_slice(&columns[..s]);
-    }
-    // The bond that closes a ring.
-    let p = shape.ranks()[0];
-    if p > 1 && powers(&before[..p], &first[..p], bounds, &mut now[..p]) {
-        keep(0, &now[..p])?;
-        keep(d, &now[..p])?;
-    }
-    Ok(all)
 }
 
 /// Powers of two by which values of a bond may be moved between the cores beside it where no copy is made.
@@ -343,12 +285,6 @@ pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrai
     let limit = if matches!(train.dtype(), DType::F32 | DType::CF32) { 12 } else { 120 };
     let Some(copy) = balanced_within(context, train, Bounds { limit, drop: false })? else { return Ok(None) };
     let isa = context.isa();
-    if let Some(Far { bond, before, after, moved }) = far(isa, &copy, (0, copy.shape().len()), limit + 1)? {
-        return Err(Error::Numerical(format!(
-            "{name}: values of bond {bond} differ by 2^{moved} in core {before} and by as much the other way in core {after}, also \
-             where the other bonds are balanced; products hold 2^{limit}: canonicalise it first"
-        )));
-    }
     for k in 0..copy.shape().len() {
         if peak(&copy, k, isa)?.is_infinite() && peak(train, k, isa)?.is_finite() {
             return Err(Error::Numerical(format!(
@@ -372,7 +308,7 @@ struct Far {
 fn far(isa: Isa, train: &TensorTrain, (first, last): (usize, usize), most: i64) -> Result<Option<Far>> {
     let (d, dtype) = (train.shape().len(), train.dtype());
     let is_close = |a: usize, b: usize| -> Result<bool> {
-        Ok(range_of(train, a, isa)? + range_of(train, b, isa)? <= 2 * most - 2)
+        Ok(range_of(train, a, isa)?.0 + range_of(train, b, isa)?.0 <= 2 * most - 2)
     };
     for bond in first..=last.min(d) {
         let rank = train.shape().ranks()[bond];

@@ -6,6 +6,7 @@ mod closed_forms;
 mod edges;
 pub(super) mod far;
 mod fuzz;
+mod gauges;
 pub(super) mod golden;
 pub(super) mod nonfinite;
 pub(super) mod norms;
