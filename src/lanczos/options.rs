@@ -197,6 +197,8 @@ pub struct Settings {
     pub orthogonality: Orthogonality,
     /// Random vectors that were drawn before: another search has to start from another one, or it finds the same copies.
     pub drawn: u32,
+    /// A norm that rounding errors are relative to at least.
+    pub norm: f64,
 }
 
 /// Residuals that rounding leaves of converged pairs, in units of eps ||A||: what an iteration need not undercut.
@@ -240,6 +242,12 @@ impl Settings {
     /// The same for singular values, relative to the last of them.
     pub(super) fn relative_margin(&self) -> f64 {
         (10.0 * self.tolerance).min(FINEST).max(0.5 * self.tolerance)
+    }
+
+    /// The tolerance of another search, where residuals have contradicted one.
+    pub(super) fn finer(&self) -> f64 {
+        let default = if self.epsilon > 1e-10 { 1e-5 } else { 1e-10 };
+        (1e-3 * self.tolerance).min(default).max(self.epsilon)
     }
 
     /// The settings of a search for copies: a loose tolerance would take a mean of several eigenvalues for the best of them.
@@ -315,6 +323,7 @@ impl Options {
             block,
             orthogonality: self.orthogonality,
             drawn: 0,
+            norm: 0.0,
         }
     }
 

@@ -37,3 +37,25 @@ pub trait Sides<T: Scalar> {
     /// What the caller's own operator reports; [`crate::error::Error::OutOfMemory`].
     fn cross(&mut self, from: Side, column: usize, to: usize) -> Result<()>;
 }
+
+/// The adjoint of a matrix between its sides: the long side takes the short one's place.
+pub struct Swapped<'a, T: Scalar>(pub &'a mut dyn Sides<T>);
+
+impl Side {
+    fn other(self) -> Self {
+        match self {
+            Self::Short => Self::Long,
+            Self::Long => Self::Short,
+        }
+    }
+}
+
+impl<T: Scalar> Sides<T> for Swapped<'_, T> {
+    fn side(&mut self, side: Side) -> &mut Columns<'_, T> {
+        self.0.side(side.other())
+    }
+
+    fn cross(&mut self, from: Side, column: usize, to: usize) -> Result<()> {
+        self.0.cross(from.other(), column, to)
+    }
+}

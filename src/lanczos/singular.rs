@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use super::algorithm::bidiagonal::{self, SmallSvd};
 use super::algorithm::restart::Counts;
-use super::algorithm::scale::expect_scale_between;
+use super::algorithm::scale::{expect_scale_between, put};
 use super::algorithm::triplets::{allowed, complete, deviations, orthonormalise, residuals, rotate};
+use super::algorithm::verify::Solved;
 use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
 use super::info::{Info, Pairs, Reason};
@@ -258,29 +259,44 @@ impl<T: Scalar> Call<'_, T> {
         let mut made = self.between(bidiagonal::columns(&settings), &mut |sides| {
             if let Some(start) = self.request.start {
                 let short = sides.side(Side::Short);
-                short.write(start, 0)?;
+                put(short, start, 0)?;
                 let size = short.distance(0, 0.0, 0)?;
                 short.scale(0, 1.0 / size)?;
             }
-            let solved = bidiagonal::solve(sides, &settings, self.request.start.is_some(), svd, &mut report)?;
-            let info = Info {
-                reason: solved.reason,
-                converged: solved.converged,
-                products: solved.counts.products,
-                restarts: solved.counts.restarts,
-                breakdowns: solved.counts.breakdowns,
-                recovered: solved.recovered,
-                verified: solved.verified,
-                residual: 0.0,
-                orthogonality: 0.0,
-                basis: settings.basis,
-                degree: 0,
-                norm: solved.counts.norm,
-                seconds: 0.0,
-                shares: Shares::default(),
-            };
-            orthonormalise(sides, solved.values.len())?;
-            self.finish(sides, solved.values.len(), &settings, (info, solved.counts.norm))
+            let (mut within, mut started) = (settings, self.request.start.is_some());
+            let mut before = Counts::default();
+            loop {
+                let Solved { values, converged, reason, recovered, verified, counts } =
+                    bidiagonal::solve(sides, &within, started, svd, &mut report)?;
+                let info = Info {
+                    reason,
+                    converged,
+                    products: before.products + counts.products,
+                    restarts: before.restarts + counts.restarts,
+                    breakdowns: before.breakdowns + counts.breakdowns,
+                    recovered,
+                    verified,
+                    residual: 0.0,
+                    orthogonality: 0.0,
+                    basis: settings.basis,
+                    degree: 0,
+                    norm: counts.norm,
+                    seconds: 0.0,
+                    shares: Shares::default(),
+                };
+                orthonormalise(sides, values.len())?;
+                let made = self.finish(sides, values.len(), &settings, (info, counts.norm))?;
+                // Residuals that large values may have are more than those of small ones that are found beside them.
+                let finer = within.finer();
+                let is_contradicted = converged == settings.count && made.info.converged < converged;
+                if !is_contradicted || finer >= within.tolerance || within.tolerance < settings.tolerance {
+                    return Ok(made);
+                }
+                let Info { products, restarts, breakdowns, .. } = made.info;
+                before = Counts { products, restarts, breakdowns, ..before };
+                within = Settings { tolerance: finer, drawn: counts.drawn, ..within };
+                started = false;
+            }
         })?;
         made.info.seconds = begin.elapsed().as_secs_f64();
         Ok(made)
@@ -334,8 +350,7 @@ impl<T: Scalar> Call<'_, T> {
         let orthonormal = deviations.iter().take_while(|d| **d <= settings.epsilon.sqrt()).count();
         let converged = good.min(info.converged).min(orthonormal);
         let reason = match info.reason {
-            Reason::Converged if orthonormal < good.min(info.converged) => Reason::Contradicted,
-            Reason::Converged if converged < settings.count => Reason::Restarts,
+            Reason::Converged if converged < settings.count => Reason::Contradicted,
             reason => reason,
         };
         let [left, right] = self.read(sides, count)?;

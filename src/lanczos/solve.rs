@@ -6,7 +6,7 @@ use super::algorithm::cullum::{Recurrence, recurrence};
 pub use super::algorithm::pairs::Vectors;
 
 use super::algorithm::pairs::Job;
-use super::algorithm::scale::expect_scale;
+use super::algorithm::scale::{expect_scale, put};
 use super::algorithm::symmetry::sample;
 use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
@@ -206,7 +206,7 @@ fn run<T: Scalar>(
     report: &dyn Fn(usize) -> Result<()>,
 ) -> Result<Recurrence> {
     match start {
-        Some(start) => krylov.write(start, 0)?,
+        Some(start) => put(krylov, start, 0)?,
         None => krylov.random(seed, 0, 0)?,
     }
     let norm = krylov.orthogonalise(0, 0)?.after;

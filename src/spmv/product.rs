@@ -8,7 +8,7 @@ use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::Rows;
-use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::{Layout, Order, product};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
@@ -105,7 +105,16 @@ impl Plan {
         y.expect_dtype("y", a.dtype())?;
         x.expect_size("x", cols, width)?;
         y.expect_size("y", rows, width)?;
-        let (x, y) = (x.dense("x")?, y.dense_mut("y")?);
+        let (mut x, mut y) = (x.dense("x")?, y.dense_mut("y")?);
+        // One row, or one column, that has no gaps lies in both orders.
+        let turned_x = turned(x.layout, y.order, a.dtype())?;
+        let turned_y = turned(y.layout, x.order, a.dtype())?;
+        match (turned_x.as_ref(), turned_y.as_ref()) {
+            _ if x.order == y.order => {}
+            (Some(layout), _) => (x.layout, x.order) = (layout, y.order),
+            (_, Some(layout)) => (y.layout, y.order) = (layout, x.order),
+            _ => {}
+        }
         if x.order != y.order {
             return Err(Error::NotSupported("y: is stored in another order than x".into()));
         }
@@ -277,6 +286,12 @@ impl Plan {
         let job = Job { rows: Rows::new(from)?, values, finish, gathered, x };
         cpu::product(self.context(), self, &job, y)
     }
+}
+
+/// The layout in another order of entries that lie in both: of one row or one column without gaps.
+fn turned(layout: &Layout, order: Order, dtype: DType) -> Result<Option<Layout>> {
+    let is_line = layout.dims().iter().any(|d| *d == 1) && layout.is_packed(order);
+    if is_line { Ok(Some(Layout::packed(layout.dims(), order, dtype)?)) } else { Ok(None) }
 }
 
 pub(super) fn packed<'a, T>(argument: &str, data: &'a [T], tensor: &Tensor) -> Result<&'a [T]> {

@@ -9,6 +9,7 @@ use super::cpu::Finish;
 use super::*;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
+use crate::error::Error;
 use crate::matrix::sparse::{Index, Norm, Rows, components, diagonal, norm};
 use crate::matrix::{Csr, CsrParts, IndexType, Matrix};
 use crate::scalar::{Complex, DType, Real, Scalar};
@@ -266,7 +267,7 @@ fn plans_refuse_what_does_not_fit_and_take_new_values() {
     let (mut y, x) = (vector(&c, &[0.0; 3]), vector(&c, &[1.0f64, 10.0]));
     plan.apply(one, &a, &x, one, &mut y).unwrap();
     assert_eq!(entries::<f64>(&y), [1.0, 10.0, 1.0]);
-    let message = |e: crate::error::Error| e.to_string();
+    let message = |e: Error| e.to_string();
     let e = plan.apply(one, &b, &x, one, &mut y).map_err(message);
     assert_eq!(e.unwrap_err(), "a: is 2 x 3 with 2 entries, the plan is for 2 x 3 with 3 entries");
     let e = plan.apply(one, &a, &vector(&c, &[0.0; 3]), one, &mut y).map_err(message);
@@ -420,4 +421,41 @@ pub(super) fn check_beyond_32_bits(c: &Arc<Context>, all: &[Algorithm]) {
             assert_eq!(*found, before[i % cols + each] - before[i % cols], "{algorithm:?} row {i}");
         }
     }
+}
+
+#[test]
+fn blocks_of_one_row_have_both_orders() {
+    let c = cpu(1);
+    let block = |order: Order, rows: usize, values: &[f64]| {
+        let mut made = Matrix::create(&c, DType::F64, Location::Host, order, rows, 3).unwrap();
+        made.dense_mut("m")
+            .unwrap()
+            .memory
+            .host_mut("m")
+            .unwrap()
+            .as_mut_slice::<f64>()
+            .unwrap()
+            .copy_from_slice(values);
+        made
+    };
+    let tall = from_entries(&c, (5, 1), &(0..5).map(|i| (i, 0, i as f64 + 1.0)).collect::<Vec<_>>());
+    let wide = from_entries(&c, (1, 5), &(0..5).map(|i| (0, i, i as f64 + 1.0)).collect::<Vec<_>>());
+    let (one, zero) = (Complex::new(1.0, 0.0), Complex::new(0.0, 0.0));
+    for [x, y] in [[Order::RowMajor, Order::ColumnMajor], [Order::ColumnMajor, Order::RowMajor]] {
+        let at = |order: Order, i: usize, j: usize| if order == Order::RowMajor { i * 3 + j } else { j * 5 + i };
+        let (from, mut to) = (block(x, 1, &[1.0, 10.0, 100.0]), block(y, 5, &[0.0; 15]));
+        Plan::new(&c, &tall, Options::default()).unwrap().apply_block(one, &tall, &from, zero, &mut to).unwrap();
+        let found = to.dense("m").unwrap().memory.host("m").unwrap().as_slice::<f64>().unwrap();
+        for (i, j) in (0..5).flat_map(|i| (0..3).map(move |j| (i, j))) {
+            assert_eq!(found[at(y, i, j)], (i as f64 + 1.0) * 10f64.powi(j as i32));
+        }
+        let (from, mut to) = (block(x, 5, &[1.0; 15]), block(y, 1, &[0.0; 3]));
+        Plan::new(&c, &wide, Options::default()).unwrap().apply_block(one, &wide, &from, zero, &mut to).unwrap();
+        assert_eq!(to.dense("m").unwrap().memory.host("m").unwrap().as_slice::<f64>().unwrap(), [15.0; 3]);
+    }
+    // Two rows have one order.
+    let two = from_entries(&c, (2, 2), &[(0, 0, 1.0), (1, 1, 1.0)]);
+    let (from, mut to) = (block(Order::RowMajor, 2, &[1.0; 6]), block(Order::ColumnMajor, 2, &[0.0; 6]));
+    let plan = Plan::new(&c, &two, Options::default()).unwrap();
+    assert!(matches!(plan.apply_block(one, &two, &from, zero, &mut to), Err(Error::NotSupported(_))));
 }

@@ -3,9 +3,9 @@
 
 use super::super::info::Reason;
 use super::super::options::{Settings, Verify, Which};
-use super::super::sides::{Side, Sides};
+use super::super::sides::{Side, Sides, Swapped};
 use super::restart::{Counts, Found, Report, Search, beats, fresh, pick, power_of_two};
-use super::triplets::unit;
+use super::triplets::{allowed, unit};
 use super::verify::{CHECK, Solved};
 use crate::alloc;
 use crate::error::Result;
@@ -15,6 +15,12 @@ const WHAT: &str = "bidiagonalisation";
 
 /// Residual, in units of roundoff times the norm, below which no value's relative one is asked for.
 const FLOOR: f64 = 4.0;
+
+/// Restarts after which a value of 0 has converged when its right vector has.
+const PATIENCE: usize = 3;
+
+/// Least vectors of a space that restarts.
+const LEAST: usize = 5;
 
 /// P, s and Q of B = P diag(s) Q^T for a real matrix of some order, column-major.
 pub type SmallSvd<'a> = dyn FnMut(usize, &[f64]) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> + 'a;
@@ -125,6 +131,8 @@ pub fn run<T: Scalar>(
     }
     let mut run = Run { sides, search, counts, b, m };
     let (mut kept, mut restart) = (0, 0);
+    // How long the best values have been 0, and how many of them.
+    let (mut since, mut zeros) = (0, 0);
     let mut known = (0, f64::INFINITY);
     loop {
         let Cycle { size, beta, is_whole } = run.cycle(kept, &mut || report(known.0, known.1))?;
@@ -132,11 +140,17 @@ pub fn run<T: Scalar>(
         let order = search.which.order(&values);
         let residual = |i: usize| if is_whole { 0.0 } else { beta * left[i * size + size - 1].abs() };
         let floor = FLOOR * settings.epsilon * run.counts.norm;
+        let wanted = search.count.min(size);
+        // A V = U B whatever B is, so that of a value of 0 the right vector is one of the null space. The left one may not come at
+        // all: the images of a Krylov space hold none of the adjoint's null space. `pair_zero` looks for it.
+        let held = order[..wanted].iter().filter(|&&i| values[i] <= floor).count();
+        (since, zeros) = if held == zeros { (since, zeros) } else { (restart, held) };
+        let is_settled = restart - since >= PATIENCE;
         let near = |i: usize| match residual(i) {
             0.0 => 0.0,
+            _ if is_settled && values[i] <= floor => 0.0,
             rest => rest / (settings.tolerance * values[i]).max(floor),
         };
-        let wanted = search.count.min(size);
         let converged = order[..wanted].iter().take_while(|&&i| near(i) <= 1.0).count();
         let worst = order[..wanted].iter().map(|&i| residual(i)).fold(0.0, f64::max);
         report(converged, worst)?;
@@ -193,7 +207,11 @@ pub fn solve<T: Scalar>(
     let Found { mut values, converged, exhausted, .. } = run(sides, &search, &mut counts, svd, report)?;
     let complete = converged == count && values.len() == count;
     let (mut recovered, mut verified) = (0, exhausted);
-    if complete && !exhausted && settings.verify != Verify::Off {
+    let mut is_paired = true;
+    for at in 0..values.len() {
+        is_paired &= exhausted || !complete || pair_zero(sides, settings, &values, at, &mut counts, svd, report)?;
+    }
+    if complete && is_paired && !exhausted && settings.verify != Verify::Off {
         (recovered, verified) = check(sides, settings, &mut values, &mut counts, svd, report)?;
     }
     let reason = match (complete, exhausted) {
@@ -202,6 +220,39 @@ pub fn solve<T: Scalar>(
         (false, _) => Reason::Restarts,
     };
     Ok(Solved { values, converged, reason, recovered, verified, counts })
+}
+
+/// Gives the triplet at `at` a left vector of the null space of the adjoint, where its value is 0 and its own is none; false if
+/// that is not found. Must come before a search on the complement: a left vector that is locked and is none would leave a
+/// value of 0 there that the matrix does not have.
+fn pair_zero<T: Scalar>(
+    sides: &mut dyn Sides<T>,
+    settings: &Settings,
+    values: &[f64],
+    at: usize,
+    counts: &mut Counts,
+    svd: &mut SmallSvd<'_>,
+    report: &mut Report<'_>,
+) -> Result<bool> {
+    let (locked, zero) = (values.len(), FLOOR * settings.epsilon * counts.norm);
+    let basis = (sides.side(Side::Short).order() - locked).min(settings.basis.max(CHECK));
+    if values[at] > zero || basis < LEAST {
+        return Ok(true);
+    }
+    counts.products += 1;
+    sides.cross(Side::Long, at, locked)?;
+    let rest = sides.side(Side::Short).distance(locked, 0.0, locked)?;
+    if super::finite(rest, "a residual")? <= allowed(settings, 0.0, counts.norm) {
+        return Ok(true);
+    }
+    let search =
+        Search { locked, count: 1, which: Which::Smallest, basis, stop: None, started: false, tested: false, settings };
+    let one = run(&mut Swapped(sides), &search, counts, svd, report)?;
+    let is_found = one.converged == 1 && one.values.first().is_some_and(|v| *v <= zero);
+    if is_found {
+        sides.side(Side::Long).copy(locked, at)?;
+    }
+    Ok(is_found)
 }
 
 /// Looks for values that are wanted more than the last of those found, in what is orthogonal to their vectors: how many were
@@ -240,6 +291,10 @@ fn check<T: Scalar>(
                 }
                 values[last] = value;
                 found += 1;
+                if !pair_zero(sides, settings, values, last, counts, svd, report)? {
+                    is_sure = false;
+                    break;
+                }
             }
             _ => {
                 is_sure = one.converged == 1 || one.stopped || one.exhausted;

@@ -30,6 +30,8 @@ const PATIENCE: usize = 40;
 const LOW: f64 = 0.25;
 /// Most stages of a solve.
 const TURNS: usize = 8;
+/// Part of the distance from the place within which the last of the nearest values may lie on either side of another.
+const NEARLY: f64 = 1e-3;
 /// Most degree that is chosen for an end of the spectrum.
 const END: f64 = 1000.0;
 
@@ -328,10 +330,20 @@ impl<T: Scalar> Solve<'_, '_, T> {
             let floor = found.values.last().copied().unwrap_or(0.0);
             let last = values.get(wanted - 1).copied();
             let reach = last.map_or(0.0, |v| (v - self.task.sigma).abs());
-            let hides =
-                transform.is_series() && found.values.len() < room && transform.dips(self.task.sigma, reach, floor);
+            let is_part = transform.is_interior() && found.values.len() < room;
+            let hides = is_part && transform.dips(self.task.sigma, reach, floor);
+            // Eigenvalues are told apart by values of the polynomial no closer than the search tells these apart: one that is
+            // nearer than the last by more than is left open anyway has to stand out from all that were left out.
+            let open = self.task.settings.margin(reach, norm).max(NEARLY * reach);
+            let rise = if is_part && reach > open {
+                transform.least(self.task.sigma, reach - open) - floor
+            } else {
+                f64::INFINITY
+            };
+            let is_sure = self.within.verify == Verify::Off || found.verified;
+            let blurred = rise <= settings.margin(floor, 1.0) || (is_part && !is_sure);
             let ended = found.reason != Reason::Restarts && !low && !hides;
-            let good = ended && converged >= wanted.min(values.len());
+            let good = ended && !blurred && converged >= wanted.min(values.len());
             if good || self.counts.restarts >= most || turn == TURNS {
                 self.counts.norm = norm;
                 let reason = if good { Reason::Converged } else { Reason::Restarts };
@@ -339,7 +351,8 @@ impl<T: Scalar> Solve<'_, '_, T> {
                 let converged = if transform.is_interior() && !good { 0 } else { converged };
                 return Ok(self.done(values, converged, recovered, good && found.verified, reason, transform.degree()));
             }
-            if again.is_none() && (low || hides) {
+            let hopeless = blurred && settings.tolerance <= 10.0 * settings.epsilon;
+            if (again.is_none() && (low || hides)) || hopeless {
                 self.counts.norm = norm;
                 return Ok(self.done(values, 0, recovered, false, Reason::Restarts, transform.degree()));
             }
@@ -354,7 +367,10 @@ impl<T: Scalar> Solve<'_, '_, T> {
                     moves += 1;
                     transform = again((transform.degree() * 3 / 5).max(4), place)?;
                 }
-                _ => settings.tolerance = (0.1 * settings.tolerance).max(10.0 * settings.epsilon),
+                _ => {
+                    let finer = if rise.is_finite() { 0.05 * rise } else { f64::INFINITY };
+                    settings.tolerance = (0.1 * settings.tolerance).min(finer).max(10.0 * settings.epsilon);
+                }
             }
             self.merge(values.len())?;
             started = true;

@@ -10,7 +10,7 @@ use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
 use super::filter::{self, Task};
 use super::restart::{Counts, Report};
-use super::scale::expect_scale;
+use super::scale::{expect_scale, put};
 use super::symmetry::explain;
 use super::transform::{Transform, Transformed};
 use super::verify::{Solved, columns, solve};
@@ -170,7 +170,11 @@ impl<'a, T: Scalar> Job<'a, T> {
                 found.values.iter_mut().for_each(|v| *v = self.options.sigma + 1.0 / *v);
                 found
             } else {
-                solve(krylov, &self.settings, known, started, small, report)?
+                // Rounding along the vectors that are kept out is relative to their eigenvalues.
+                let norm = self.norm_of_known(krylov)?;
+                let mut found = solve(krylov, &Settings { norm, ..self.settings }, known, started, small, report)?;
+                found.counts.products += known;
+                found
             }
         };
         let (mut residuals, mut norm, mut orthogonality) = self.examine(krylov, &mut solved)?;
@@ -222,9 +226,20 @@ impl<'a, T: Scalar> Job<'a, T> {
         Ok((residuals, norm, orthogonality))
     }
 
+    /// The largest norm of what the operator makes of the known vectors.
+    fn norm_of_known(&self, krylov: &mut Columns<'_, T>) -> Result<f64> {
+        let work = self.columns() - 1;
+        let mut norm = 0.0f64;
+        for j in 0..self.known() {
+            krylov.apply(j, work)?;
+            norm = norm.max(finite(krylov.distance(work, 0.0, work)?, "the norm of a product")?);
+        }
+        Ok(norm)
+    }
+
     fn plain(&self, krylov: &mut Columns<'_, T>, report: &mut Report<'_>) -> Result<Solved> {
         if let Some(start) = self.start {
-            krylov.write(start, plain::start_column(&self.settings))?;
+            put(krylov, start, plain::start_column(&self.settings))?;
         }
         let found = plain::solve(krylov, &self.settings, self.options.sigma, self.start.is_some(), report)?;
         let complete = found.values.len() == self.settings.count;
@@ -322,7 +337,7 @@ impl<'a, T: Scalar> Job<'a, T> {
 
 /// Puts a vector into column `j`, orthogonal to those before it and of norm 1.
 fn lock<T: Scalar>(krylov: &mut Columns<'_, T>, argument: &str, v: &[T], j: usize) -> Result<()> {
-    krylov.write(v, j)?;
+    put(krylov, v, j)?;
     let p = krylov.orthogonalise(j, j)?;
     // Rounding alone leaves this much of a vector that depends on the others.
     if p.after <= 1e-6 * p.before || p.before == 0.0 {

@@ -3,6 +3,7 @@
 use super::super::krylov::Krylov;
 use super::super::sides::{Side, Sides};
 use super::PROBES;
+use super::restart::power_of_two;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::{Real, Scalar};
@@ -15,9 +16,30 @@ fn least<T: Scalar>() -> f64 {
     if T::Part::EPSILON.to_f64() > 1e-10 { 1e-36 } else { 1e-130 }
 }
 
+/// The largest modulus of a part of a number.
+fn largest<T: Scalar>(y: &[T]) -> f64 {
+    y.iter().fold(0.0f64, |most, v| most.max(v.re().abs()).max(v.im().abs()))
+}
+
+/// Puts a caller's vector into a column: times a power of two where squares of its numbers would leave the range of its type.
+///
+/// # Errors
+/// What the backend reports.
+pub fn put<K: Krylov + ?Sized>(krylov: &mut K, v: &[K::Number], column: usize) -> Result<()> {
+    let size = largest(v);
+    if size == 0.0 || (1e-15..1e15).contains(&size) {
+        return krylov.write(v, column);
+    }
+    let factor = 1.0 / power_of_two(size);
+    let mut scaled = alloc::with_capacity("a scaled vector", v.len())?;
+    scaled.extend(v.iter().map(|x| K::Number::from_parts(factor * x.re(), factor * x.im())));
+    krylov.write(&scaled, column)
+}
+
 fn refuse<T: Scalar>(y: &[T]) -> Result<()> {
-    let size = y.iter().fold(0.0f64, |most, v| most.max(v.re().abs()).max(v.im().abs()));
-    if size == 0.0 {
+    let size = largest(y);
+    // Of what is not small the part that was iterated with is 0: known vectors may leave no more than the null space.
+    if size == 0.0 || size >= least::<T>() {
         return Ok(());
     }
     let problem = "squares of residuals underflow. Multiply the matrix by a power of two";

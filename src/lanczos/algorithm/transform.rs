@@ -99,14 +99,34 @@ impl Transform {
         [place - reach, place + reach].map(|x| ((x - center) / half).clamp(-1.0, 1.0).acos())
     }
 
-    /// Whether a series is below `floor` somewhere less than `reach` from `place`: it is looked at many times an oscillation.
+    /// Whether a series is below `floor` somewhere less than `reach` from `place`.
     pub fn dips(&self, place: f64, reach: f64, floor: f64) -> bool {
-        let Self::Series { center, half, coefficients } = self else { return false };
-        let [low, high] = self.angles(place, reach);
-        let parts = 8.0 * coefficients.len() as f64 * (low - high) / std::f64::consts::PI;
-        let parts = parts.clamp(32.0, 2e4).ceil();
-        let at = |part: usize| center + half * (high + (low - high) * part as f64 / parts).cos();
-        (0..=parts as usize).any(|part| self.value(at(part)) < floor - 1e-6 * floor.abs())
+        self.is_series() && self.least(place, reach) < floor - 1e-6 * floor.abs()
+    }
+
+    /// The least value of a series less than `reach` from `place`, where it is looked at many times an oscillation; that of a
+    /// folded polynomial, which falls with the distance from its own place; infinite of other transforms.
+    pub fn least(&self, place: f64, reach: f64) -> f64 {
+        match self {
+            Self::Series { center, half, coefficients } => {
+                let [low, high] = self.angles(place, reach);
+                let parts = 8.0 * coefficients.len() as f64 * (low - high) / std::f64::consts::PI;
+                let parts = parts.clamp(32.0, 2e4).ceil();
+                let at = |part: usize| center + half * (high + (low - high) * part as f64 / parts).cos();
+                (0..=parts as usize).map(|part| self.value(at(part))).fold(f64::INFINITY, f64::min)
+            }
+            &Self::End { center, half, top, degree, fold: Some(_) } => {
+                let x = reach * reach;
+                let t = (x - center) / (top - center);
+                if degree == 1 {
+                    return t;
+                }
+                // Inside the interval it is anything.
+                let far = (x - center).abs() / half;
+                if t > 0.0 && far > 1.0 { (far.acosh() * degree as f64).cosh() / self.growth() } else { 0.0 }
+            }
+            _ => f64::INFINITY,
+        }
     }
 
     /// A place about which the same series is as low at one end of the interval `reach` about `place` as at the other, and a

@@ -61,6 +61,7 @@ pub fn solve<K: Krylov + ?Sized>(
     report: &mut Report<'_>,
 ) -> Result<Solved> {
     let mut counts = Counts::begin(krylov, settings.drawn);
+    counts.norm = counts.norm.max(settings.norm);
     let search = Search {
         locked: known,
         count: settings.count,

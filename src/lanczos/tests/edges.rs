@@ -379,3 +379,49 @@ pub(super) fn blocks_of_rounding_stay_orthogonal(c: &Arc<Context>) {
         }
     }
 }
+
+pub(super) fn known_vectors_may_leave_the_null_space_alone(c: &Arc<Context>) {
+    let unit = |n: usize, i: usize| (0..n).map(move |j| f64::from(u8::from(i == j)));
+    for n in [5usize, 100, 300] {
+        let a = symmetric(c, n, &(0..n).map(|i| (i, i, i as f64)).collect::<Vec<_>>());
+        for left in [0, 1] {
+            let known: Vec<f64> = (0..n).filter(|i| *i != left).flat_map(|i| unit(n, i)).collect();
+            let given = Given { deflate: &known[..], ..Given::default() };
+            let options = Options { count: 1, ..Options::default() };
+            let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
+            near(&found.values, &[left as f64], 1e-11, &format!("{n}, {left}"));
+            assert_eq!(found.info.converged, 1);
+        }
+    }
+    // Of rank one, its vector known.
+    let ones: Vec<_> = (0..100).flat_map(|i| (0..=i).map(move |j| (i, j, 1.0))).collect();
+    for (entries, known) in [(ones, vec![1.0; 100]), (vec![(0, 0, 7.0)], unit(100, 0).collect())] {
+        let given = Given { deflate: &known[..], ..Given::default() };
+        let options = Options { count: 2, ..Options::default() };
+        let found = solve_with(c, &symmetric(c, 100, &entries), Kind::Matrix, &options, &given).unwrap();
+        near(&found.values, &[0.0, 0.0], 1e-12, "rank one");
+        assert_eq!(found.info.converged, 2);
+    }
+}
+
+pub(super) fn vectors_given_may_have_any_norm(c: &Arc<Context>) {
+    let n = 100;
+    let a = symmetric(c, n, &(0..n).map(|i| (i, i, i as f64)).collect::<Vec<_>>());
+    for size in [1e-310, 1e-300, 1e-200, 1e200, 1e300] {
+        let (start, mut known) = (vec![size; n], vec![0.0; n]);
+        known[n - 1] = size;
+        for method in [Method::ThickRestart, Method::Plain] {
+            let given = Given { start: Some(&start[..]), ..Given::default() };
+            let options = Options {
+                count: 1,
+                method,
+                basis: if method == Method::Plain { 100 } else { 0 },
+                ..Options::default()
+            };
+            near(&solve_with(c, &a, Kind::Matrix, &options, &given).unwrap().values, &[99.0], 1e-8, "start");
+        }
+        let given = Given { deflate: &known[..], ..Given::default() };
+        let options = Options { count: 1, ..Options::default() };
+        near(&solve_with(c, &a, Kind::Matrix, &options, &given).unwrap().values, &[98.0], 1e-8, "known");
+    }
+}

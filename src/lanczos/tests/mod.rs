@@ -67,6 +67,7 @@ on_both_backends! {
         options_without_effect_are_refused
         copies_of_zero_are_as_accurate_as_the_pairs_before_them
         all_pairs_of_a_cluster_as_wide_as_rounding_are_found
+        a_loose_tolerance_leaves_out_nothing_nearer
     ;
     edges:
         an_order_of_one_or_two_is_solved_by_every_method
@@ -85,6 +86,8 @@ on_both_backends! {
         runs_that_are_cut_short_return_what_converged
         operators_of_the_caller_are_used_and_their_errors_passed_on
         operators_of_the_caller_are_asked_for_whole_blocks
+        known_vectors_may_leave_the_null_space_alone
+        vectors_given_may_have_any_norm
         arguments_are_checked_and_named
     ;
     methods:
@@ -130,6 +133,8 @@ on_both_backends! {
         start_vectors_and_wishes_for_vectors_are_heeded
         arguments_of_singular_values_are_named
         a_search_that_is_cut_short_says_so
+        values_of_zero_are_found_beside_empty_rows_and_columns
+        a_looser_tolerance_finds_what_the_default_one_does
     ;
 }
 
