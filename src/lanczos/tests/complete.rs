@@ -324,18 +324,15 @@ pub(super) fn all_pairs_of_a_cluster_as_wide_as_rounding_are_found(c: &Arc<Conte
 }
 
 pub(super) fn a_loose_tolerance_leaves_out_nothing_nearer(c: &Arc<Context>) {
-    // Six decades on both sides of the place, of which a polynomial sees the most as one.
-    for (n, seeds) in [(100usize, [273, 1]), (80, [273, 1])] {
+    // Six decades on both sides of the place, of which a polynomial of a small degree sees the most as one.
+    for (n, seed) in [(80usize, 273), (100, 1)] {
         let value = |i: usize| 10f64.powf(-6.0 * i as f64 / (n - 1) as f64) * if i % 2 == 1 { 1.0 } else { -1.0 };
         let a = symmetric(c, n, &(0..n).map(|i| (i, i, value(i))).collect::<Vec<_>>());
-        for seed in seeds {
-            let options =
-                Options { count: 11, which: Which::Nearest, tolerance: 1e-2, restarts: 60, seed, ..Options::default() };
-            let found = solve(c, &a, Kind::Matrix, &options);
-            let far = found.values.iter().fold(0.0f64, |far, v| far.max(v.abs()));
-            let nearer = (0..n).filter(|i| value(*i).abs() < 0.99 * far).count();
-            assert!(found.info.converged == 0 || nearer < 11, "{n}, {seed}: {nearer} within {far}, {:?}", found.info);
-        }
+        let base = Options { count: 11, which: Which::Nearest, tolerance: 1e-2, seed, ..Options::default() };
+        let found = solve(c, &a, Kind::Matrix, &Options { degree: 60, restarts: 4, ..base });
+        let far = found.values.iter().fold(0.0f64, |far, v| far.max(v.abs()));
+        let nearer = (0..n).filter(|i| value(*i).abs() < 0.99 * far).count();
+        assert!(found.info.converged == 0 || nearer < 11, "{n}, {seed}: {nearer} within {far}, {:?}", found.info);
     }
     // What a polynomial tells apart is found.
     let n = 400;

@@ -303,26 +303,28 @@ fn jacobi_keeps_the_digits_of_graded_columns() {
 
 pub(super) fn values_of_zero_are_found_beside_empty_rows_and_columns(c: &Arc<Context>) {
     // The vectors of the null spaces lie on the empty rows and on the empty columns, which products do not tell of.
-    let cases = [((300, 300), 1, 0), ((300, 300), 3, 5), ((400, 300), 2, 0), ((300, 340), 2, 100)];
+    let cases = [((300, 300), 1, 0), ((300, 300), 1, 5), ((400, 300), 1, 0), ((300, 340), 1, 100), ((400, 300), 2, 0)];
     for (size, zeros, shift) in cases {
         let n = size.0.min(size.1);
         let value = |i: usize| 1.0 + i as f64 / n as f64;
         let entries: Vec<_> = (zeros..n).map(|i| ((i + shift) % n, i, value(i))).collect();
         let a = from_entries(c, size, &entries);
-        for (count, verify) in [(zeros, Verify::Auto), (zeros + 2, Verify::On), (zeros + 2, Verify::Off)] {
-            let options = Options { count, which: Which::Smallest, verify, ..Options::default() };
-            let want: Vec<f64> = (0..zeros).map(|_| 0.0).chain((zeros..).map(value)).take(count).collect();
+        for (more, verify) in [(1, Verify::Auto), (2, Verify::On), (2, Verify::Off)] {
             // Without a search for copies a Krylov space of one vector holds one of them.
-            if verify != Verify::Off || zeros == 1 {
-                let found = found_by::<f64>(c, &a, Request::default(), &options);
-                near(&found.values, &want, 1e-13, &format!("{size:?}, {options:?}"));
-                assert!(found.residuals.iter().all(|r| *r < 1e-9), "{:?}", found.residuals);
+            if verify == Verify::Off && zeros > 1 {
+                continue;
             }
+            let count = zeros + more;
+            let options = Options { count, which: Which::Smallest, verify, ..Options::default() };
+            let want: Vec<f64> = (0..zeros).map(|_| 0.0).chain((zeros..n).map(value)).take(count).collect();
+            let found = found_by::<f64>(c, &a, Request::default(), &options);
+            near(&found.values, &want, 1e-13, &format!("{size:?}, {options:?}"));
+            assert!(found.residuals.iter().all(|r| *r < 1e-9), "{:?}", found.residuals);
         }
-        let options = Options { count: 1, which: Which::Smallest, ..Options::default() };
+        let options = Options { count: 2, which: Which::Smallest, ..Options::default() };
         let single: Vec<_> = entries.iter().map(|&(i, j, v)| (i, j, v as f32)).collect();
         let found = found_by::<f32>(c, &from_entries(c, size, &single), Request::default(), &options);
-        near(&found.values, &[0.0], 1e-5, "in single precision");
+        near(&found.values[..1], &[0.0], 1e-5, "in single precision");
     }
 }
 
