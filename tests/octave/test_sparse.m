@@ -124,7 +124,10 @@ function test_counts()
   cleanup = onCleanup(@() delete(path));
   put = @(text) fprintf_to(path, text);
   put(sprintf('%%%%MatrixMarket matrix coordinate real general\n3 3 1\n4 1 2\n'));
-  check(strcmp(message_of(@() purlin.read_market(path)), [path ': line 3: row 4, outside 1 to 3']), 'the numbers of a file');
+  % Octave puts the gateway's name in front.
+  text = message_of(@() purlin.read_market(path));
+  want = [path ': line 3: row 4, outside 1 to 3'];
+  check(numel(text) >= numel(want) && strcmp(text(end - numel(want) + 1:end), want), 'the numbers of a file');
   put('nothing');
   check(isempty(strfind(message_of(@() purlin.read_market(path)), 'counted')), 'a number in the name of a file');
   check_error('purlin:invalidArgument', 'element 2 is 9, outside 1 to 3 (element counted from 0)', ...

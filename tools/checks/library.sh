@@ -42,6 +42,6 @@ size=$(stat -c %s "$library")
 echo "size: $size bytes"
 # Six families, most of them in four number types on two backends, and kernels for three GPU targets: about 27 MiB, a
 # fifth of it kernels. What grows beyond this has been compiled once too often.
-[ "$size" -lt $((32 * 1024 * 1024)) ] || report "is $size bytes, more than 32 MiB"
+[ "$size" -lt $((33 * 1024 * 1024)) ] || report "is $size bytes, more than 33 MiB"
 readelf -SW "$library" | grep -q '\.debug_info' && report "is not stripped"
 exit $bad
