@@ -135,7 +135,6 @@ impl ProvisionalFile {
         file_fault(&self.path, "rename")?;
         fs::rename(&self.partial, self.destination.path()).map_err(|e| io_error(&self.path, "rename", &e))?;
         self.finished = true;
-        file_fault(&self.path, "write out its folder")?;
         sync_folder(&self.destination.folder).map_err(|e| io_error(&self.path, "write out its folder", &e))
     }
 

@@ -290,7 +290,7 @@ impl Plan {
 
 /// The layout in another order of entries that lie in both: of one row or one column without gaps.
 fn turned(layout: &Layout, order: Order, dtype: DType) -> Result<Option<Layout>> {
-    let is_line = layout.dims().iter().any(|d| *d == 1) && layout.is_packed(order);
+    let is_line = layout.dims().contains(&1) && layout.is_packed(order);
     if is_line { Ok(Some(Layout::packed(layout.dims(), order, dtype)?)) } else { Ok(None) }
 }
 

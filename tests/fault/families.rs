@@ -183,7 +183,8 @@ fn product(f: &Fixture) -> Call {
 
 fn starts(f: &Fixture, kind: i32) -> Call {
     let (context, starts) = (f.context, f.dense(PURLIN_F64, &[3, f.count], noise));
-    Box::new(move || c!(purlin_sshopm_starts(context, null(), kind, 1, starts)))
+    let seed = u64::from(kind == PURLIN_STARTS_RANDOM);
+    Box::new(move || c!(purlin_sshopm_starts(context, null(), kind, seed, starts)))
 }
 
 fn classify(f: &Fixture) -> Call {

@@ -454,7 +454,10 @@ mod tests {
         for (bytes, alignment) in [(1, 256), (100, 128), (2304, 128), (5000, 4096), (MOST, 4096)] {
             let layout = Layout::from_size_align(bytes, alignment).unwrap();
             let start = take(layout);
-            assert!(!start.is_null() && start.addr() % alignment == 0 && is_reserved(start), "{bytes} {alignment}");
+            assert!(
+                !start.is_null() && start.addr().is_multiple_of(alignment) && is_reserved(start),
+                "{bytes} {alignment}"
+            );
             // SAFETY: a block of the reserve, taken for as many bytes.
             unsafe { Reserving.dealloc(start, layout) };
         }

@@ -71,17 +71,15 @@ fn scores<T: Scalar>(pca: &Pca, a: &Dense<T>, whiten: bool) -> Vec<Complex<f64>>
     pca.scale(&mut scales).unwrap();
     let (components, s, scales, x) = (held::<T>(&components), numbers(&s), numbers(&scales), centred(a));
     let mut out = Vec::new();
-    for j in 0..k {
-        let gain = if whiten { ((a.rows - 1) as f64).sqrt() / s[j] } else { 1.0 };
-        for i in 0..a.rows {
-            let sum: Complex<f64> = (0..a.columns)
-                .map(|f| {
-                    let c = components.at(f, j);
-                    x[f][i] * Complex::new(c.re(), c.im()) / scales[f]
-                })
-                .sum();
-            out.push(sum * gain);
-        }
+    for (j, value) in s.iter().enumerate().take(k) {
+        let gain = if whiten { ((a.rows - 1) as f64).sqrt() / value } else { 1.0 };
+        out.extend((0..a.rows).map(|i| {
+            let term = |f: usize| {
+                let c = components.at(f, j);
+                x[f][i] * Complex::new(c.re(), c.im()) / scales[f]
+            };
+            (0..a.columns).map(term).sum::<Complex<f64>>() * gain
+        }));
     }
     out
 }

@@ -147,7 +147,8 @@ fn random_gauges_change_nothing() {
             let (gx, gy) = (shifted(&x, range, seed).train(&c, dtype), shifted(&y, range, seed + 1).train(&c, dtype));
             let size = 100.0 * tolerance * x.norm() * y.norm();
             let mut s = session(&c, Options::default());
-            let found = s.inner_scaled(None, &gx, &gy, None).unwrap().0.plain(DType::F64).0;
+            let wide = if is_complex(dtype) { DType::CF64 } else { DType::F64 };
+            let found = s.inner_scaled(None, &gx, &gy, None).unwrap().0.plain(wide).0;
             let wanted = inner(&x, &y, true);
             assert!((found - wanted).norm() <= size, "{dtype:?}, seed {seed}, ring {cyclic}: {found}, not {wanted}");
             let norm = number(s.norm_scaled(None, &gx, None).unwrap().0);

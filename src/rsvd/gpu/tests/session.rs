@@ -192,11 +192,11 @@ fn transforms_keep_their_digits_far_from_the_origin() {
         let means: Vec<f64> = (0..case.columns)
             .map(|j| (0..case.rows).map(|i| entry(i, j).re - first[j]).sum::<f64>() / case.rows as f64)
             .collect();
-        for i in 0..case.rows {
+        for (i, row) in scores.iter().enumerate() {
             for k in 0..3 {
                 let right: f64 =
                     (0..case.columns).map(|j| (entry(i, j).re - first[j] - means[j]) * components[j][k].re).sum();
-                let found = scores[i][k].re;
+                let found = row[k].re;
                 assert!((found - right).abs() < 1e-4, "{order:?}: score {k} of {i} is {found}, not {right}");
             }
         }
