@@ -64,7 +64,7 @@ pub struct Work<'a> {
     pub cancel: &'a CancelFlag,
     /// Steps done, of [`Plan::steps`]; a step is a site of a block.
     pub done: &'a AtomicU64,
-    /// What the largest numbers of the cores say, where [`super::peaks::matter`] says that they matter.
+    /// What the largest numbers of the cores say, where they matter: `peaks::matter`.
     pub sizes: Sizes,
 }
 
