@@ -12,7 +12,7 @@
 //! each in another point, and what has the same lambda there is one pair.
 
 mod approach;
-mod judge;
+mod end_check;
 mod matrix;
 mod rounds;
 mod set;
@@ -346,17 +346,17 @@ impl<T: Vectorised> Search<T> {
         let (approach, _charge) = alloc::limited(site.context.host_budget(), || {
             approach::Approach::new(self.plan.shape, a, &self.plan.multinomials)
         })?;
-        let judge = judge::Judge {
+        let check = end_check::EndCheck {
             shape: self.plan.shape,
             rule: self.rule,
             approach: &approach,
             norm,
-            varying: judge::varying(&self.plan, a, norm),
+            varying: end_check::varying(&self.plan, a, norm),
             epsilon: T::EPSILON.to_f64(),
             accepted: default_tolerance::<T>(),
         };
         let count = self.count;
-        let mut search = rounds::OneTensor { site, index, a, norm, set: &mut set, judge, lost: 0, progress, count };
+        let mut search = rounds::OneTensor { site, index, a, norm, set: &mut set, check, lost: 0, progress, count };
         let mut total = if n > 1 { self.extrema(&mut search)? } else { rounds::Ended::default() };
         let (mut drawn, mut round) = (0, self.starts);
         let complete = loop {

@@ -2,7 +2,7 @@
 //! point within the steps that it had, starts again beside it.
 
 use super::approach::Ending;
-use super::judge::Judge;
+use super::end_check::EndCheck;
 use super::set::{Found, PairSet};
 use super::{CHUNK, Site};
 use crate::alloc::{self, Charged};
@@ -70,7 +70,7 @@ pub(super) struct OneTensor<'a, T> {
     pub(super) norm: f64,
     pub(super) set: &'a mut PairSet<T>,
     /// What decides which pair an end is.
-    pub(super) judge: Judge<'a>,
+    pub(super) check: EndCheck<'a>,
     /// Starts that ended at what is a pair to a loose tolerance alone.
     pub(super) lost: usize,
     pub(super) progress: &'a Progress<'a>,
@@ -171,7 +171,7 @@ impl<T: Vectorised> super::Search<T> {
 
     /// Whether a start that ended at x without a pair may have met a continuum of eigenvectors.
     fn is_near_continuum(&self, search: &OneTensor<'_, T>, x: &[T]) -> Result<bool> {
-        let end = search.judge.approach.ending(x)?;
+        let end = search.check.approach.ending(x)?;
         let size = |most: f64, e: &f64| most.max(e.abs());
         let most = end.hessian.iter().fold(0.0, size);
         let is_flat = end.hessian.iter().any(|e| e.abs() <= NEAR * most);
@@ -188,7 +188,7 @@ impl<T: Vectorised> super::Search<T> {
             return Ok(total);
         }
         let context = search.site.context;
-        let approach = search.judge.approach;
+        let approach = search.check.approach;
         let (mut noise, _charge) =
             alloc::limited(context.host_budget(), || alloc::filled("start vectors", unfinished.x.len(), 0.0))?;
         let mut near = start_vectors(context);
@@ -255,7 +255,7 @@ impl<T: Vectorised> super::Search<T> {
             for end in ends {
                 let end = end?;
                 if end.residual <= limit {
-                    search.set.take(end, 1, &search.judge)?;
+                    search.set.take(end, 1, &search.check)?;
                 } else {
                     total.lost += 1;
                 }
@@ -335,7 +335,7 @@ impl<T: Vectorised> super::Search<T> {
             let flag = search.progress.flag();
             counts = counts.plus(ops.solve_tile(plan, tile, rows, &mut [], &sizes, &flag)?);
             for chunk in 0..here {
-                search.lost += search.set.merge(&Found::of(&buffers, &sizes, chunk), &search.judge)?;
+                search.lost += search.set.merge(&Found::of(&buffers, &sizes, chunk), &search.check)?;
                 // One tensor may take minutes: here too the caller can end it.
                 search.progress.report(to_i64(search.index), to_i64(search.count), 0.0)?;
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::approach::Ending;
-use super::judge::Judge;
+use super::end_check::EndCheck;
 use crate::alloc::{self, Charged};
 use crate::backend::memory::Budget;
 use crate::error::Result;
@@ -130,10 +130,10 @@ impl<T: Real> PairSet<T> {
     /// Takes in what a chunk found. What is not near a known pair goes on to the pair itself, in f64, and is appended if that
     /// is new; a degenerate pair with the lambda of a continuum belongs to that. Returns the starts whose ends are pairs to
     /// the tolerance alone, with none nearby.
-    pub fn merge(&mut self, found: &Found<'_, T>, judge: &Judge<'_>) -> Result<usize> {
+    pub fn merge(&mut self, found: &Found<'_, T>, check: &EndCheck<'_>) -> Result<usize> {
         let n = self.shape.dimension;
-        let agree = judge.rule.merge_norm * judge.norm;
-        let same = judge.rule.level * judge.norm;
+        let agree = check.rule.merge_norm * check.norm;
+        let same = check.rule.level * check.norm;
         let mut lost = 0;
         for (k, lambda) in found.values.iter().enumerate() {
             let x = &found.vectors[k * n..(k + 1) * n];
@@ -144,7 +144,7 @@ impl<T: Real> PairSet<T> {
                 let value = self.lambda[*p].to_f64();
                 let (plus, minus) = distances2(x, &self.x[p * n..(p + 1) * n]);
                 let is_one = |apart: T, lambda: f64| {
-                    apart.to_f64() <= judge.rule.merge_chord2 && (lambda - value).abs() <= agree
+                    apart.to_f64() <= check.rule.merge_chord2 && (lambda - value).abs() <= agree
                 };
                 let is_level = (lambda - value).abs() <= same || (turned - value).abs() <= same;
                 (is_flat && self.continuum[*p] && is_level) || is_one(minus, lambda) || is_one(plus, turned)
@@ -153,12 +153,12 @@ impl<T: Real> PairSet<T> {
                 self.basin[p] = self.basin[p].saturating_add(basin);
                 continue;
             }
-            if is_flat && let Some(p) = self.joined(&judge.end(x)?, judge)? {
+            if is_flat && let Some(p) = self.joined(&check.end(x)?, check)? {
                 self.basin[p] = self.basin[p].saturating_add(basin);
                 continue;
             }
-            match judge.refined(x)? {
-                Some(end) => self.take(end, basin, judge)?,
+            match check.refined(x)? {
+                Some(end) => self.take(end, basin, check)?,
                 None => lost += usize::try_from(basin).unwrap_or(1),
             }
         }
@@ -166,9 +166,9 @@ impl<T: Real> PairSet<T> {
     }
 
     /// The degenerate pair that an end near it is: many starts end so, each in another point, and need no more steps.
-    fn joined(&self, end: &Ending, judge: &Judge<'_>) -> Result<Option<usize>> {
+    fn joined(&self, end: &Ending, check: &EndCheck<'_>) -> Result<Option<usize>> {
         let n = self.shape.dimension;
-        if judge.is_loose(end) {
+        if check.is_loose(end) {
             return Ok(None);
         }
         let mut y = alloc::filled("pairs", n, 0.0)?;
@@ -176,9 +176,9 @@ impl<T: Real> PairSet<T> {
             y.iter_mut().zip(&self.x[p * n..(p + 1) * n]).for_each(|(y, c)| *y = c.to_f64());
             let (plus, minus) = distances2(&end.x, &y);
             let lambda = if plus < minus && !self.is_even() { -end.lambda } else { end.lambda };
-            let is_level = (lambda - self.lambda[p].to_f64()).abs() <= judge.rule.level * judge.norm;
+            let is_level = (lambda - self.lambda[p].to_f64()).abs() <= check.rule.level * check.norm;
             let residual = self.residual[p].to_f64();
-            if is_level && judge.are_joined((&end.x, end.residual), (&y, residual), plus < minus)? {
+            if is_level && check.are_joined((&end.x, end.residual), (&y, residual), plus < minus)? {
                 return Ok(Some(p));
             }
         }
@@ -190,10 +190,10 @@ impl<T: Real> PairSet<T> {
     }
 
     /// Takes in the end of `basin` starts, which was found in f64.
-    pub fn take(&mut self, mut end: Ending, basin: i32, judge: &Judge<'_>) -> Result<()> {
+    pub fn take(&mut self, mut end: Ending, basin: i32, check: &EndCheck<'_>) -> Result<()> {
         let (n, even) = (self.shape.dimension, self.is_even());
         if !even && self.sign != SignRule::Raw {
-            let is_zero = end.lambda.abs() <= 32.0 * T::EPSILON.to_f64() * judge.norm;
+            let is_zero = end.lambda.abs() <= 32.0 * T::EPSILON.to_f64() * check.norm;
             if if is_zero { leading_is_negative(&end.x) } else { end.lambda < 0.0 } {
                 end.lambda = -end.lambda;
                 end.x.iter_mut().for_each(|c| *c = -*c);
@@ -201,18 +201,18 @@ impl<T: Real> PairSet<T> {
                 end.hessian.iter_mut().for_each(|e| *e = -*e);
             }
         }
-        let certain = judge.is_certain(&end);
+        let certain = check.is_certain(&end);
         // As for the starts of a chunk: what may be 0 at the pair that the end is near is taken for 0.
-        let doubtful = if certain { 0.0 } else { (uncertainty(self.shape.order) * judge.norm * end.residual).sqrt() };
-        let flat = doubtful.max(judge.rule.degeneracy * judge.norm);
+        let doubtful = if certain { 0.0 } else { (uncertainty(self.shape.order) * check.norm * end.residual).sqrt() };
+        let flat = doubtful.max(check.rule.degeneracy * check.norm);
         let class = match () {
             () if end.hessian.iter().any(|e| e.abs() <= flat) => PairClass::Degenerate,
             () if end.hessian.iter().all(|e| *e < 0.0) => PairClass::NegativeStable,
             () if end.hessian.iter().all(|e| *e > 0.0) => PairClass::PositiveStable,
             () => PairClass::Unstable,
         };
-        let agree = judge.rule.merge_norm * judge.norm;
-        let same = judge.rule.level * judge.norm;
+        let agree = check.rule.merge_norm * check.norm;
+        let same = check.rule.level * check.norm;
         let turned = if even { end.lambda } else { -end.lambda };
         let mut y = alloc::filled("pairs", n, 0.0)?;
         let mut known = None;
@@ -229,15 +229,15 @@ impl<T: Real> PairSet<T> {
             }
             let hessian = self.hessian[p * (n - 1)..(p + 1) * (n - 1)].iter().map(|e| e.to_f64());
             let reach = match certain && self.certain[p] {
-                true => chord2(judge.doubt(&end) + judge.doubt_of(residual, hessian)),
+                true => chord2(check.doubt(&end) + check.doubt_of(residual, hessian)),
                 false => 0.0,
             };
-            let within = judge.rule.merge_chord2.max(reach);
+            let within = check.rule.merge_chord2.max(reach);
             let (apart, lambda) = if plus < minus { (plus, turned) } else { (minus, end.lambda) };
             let is_one = apart <= within && (lambda - value).abs() <= agree;
             let is_joined = both_flat
                 && (lambda - value).abs() <= same
-                && judge.are_joined((&end.x, end.residual), (&y, residual), plus < minus)?;
+                && check.are_joined((&end.x, end.residual), (&y, residual), plus < minus)?;
             if is_one || is_joined {
                 known = Some(p);
                 break;

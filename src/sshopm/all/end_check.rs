@@ -17,7 +17,7 @@ const BETWEEN: usize = 5;
 const LARGER: f64 = 4.0;
 
 /// One tensor.
-pub(super) struct Judge<'a> {
+pub(super) struct EndCheck<'a> {
     pub(super) shape: Symmetric,
     pub(super) rule: Reduction,
     pub(super) approach: &'a Approach,
@@ -52,7 +52,7 @@ fn least(hessian: impl Iterator<Item = f64>) -> f64 {
     hessian.fold(f64::INFINITY, |m, e| m.min(e.abs()))
 }
 
-impl Judge<'_> {
+impl EndCheck<'_> {
     /// Whether the entries, which are known to their rounding, determine the pair near an end: its Hessian is further from 0 than
     /// that and the residual can move it.
     pub(super) fn is_certain(&self, end: &Ending) -> bool {
