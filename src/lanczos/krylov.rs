@@ -166,8 +166,9 @@ pub trait Krylov {
 
     /// Steps of the block process with blocks of `b` columns, from the block at column `locked + from` on: each block's products
     /// come after all columns before them, are made orthogonal to these and among themselves, twice, and there is one block more
-    /// for each until column `locked + to`. None where the backend leaves that to the method. From a step on in which a column
-    /// was left with rounding alone what is told, and what is in the columns, is of no use. `poll` is called every few steps.
+    /// for each until column `locked + to`. None where the backend leaves that to the method. After a step whose new
+    /// column is only rounding error, neither its coefficients nor the later columns are meaningful. `poll` is called every few
+    /// steps.
     fn extend_block(
         &mut self,
         _locked: usize,

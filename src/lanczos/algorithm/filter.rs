@@ -332,8 +332,8 @@ impl<T: Scalar> Solve<'_, '_, T> {
             let reach = last.map_or(0.0, |v| (v - self.task.sigma).abs());
             let is_part = transform.is_interior() && found.values.len() < room;
             let hides = is_part && transform.dips(self.task.sigma, reach, floor);
-            // Eigenvalues are told apart by values of the polynomial no closer than the search tells these apart: one that is
-            // nearer than the last by more than is left open anyway has to stand out from all that were left out.
+            // The search resolves values of the polynomial to a margin, and so eigenvalues to `open`. Where an eigenvalue is
+            // nearer than the last by more than that, its value of the polynomial must exceed all those left out.
             let open = self.task.settings.margin(reach, norm).max(NEARLY * reach);
             let rise = if is_part && reach > open {
                 transform.least(self.task.sigma, reach - open) - floor

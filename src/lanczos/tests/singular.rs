@@ -302,7 +302,7 @@ fn jacobi_keeps_the_digits_of_graded_columns() {
 }
 
 pub(super) fn values_of_zero_are_found_beside_empty_rows_and_columns(c: &Arc<Context>) {
-    // The vectors of the null spaces lie on the empty rows and on the empty columns, which products do not tell of.
+    // The vectors of the null spaces lie on the empty rows and the empty columns, which no product reaches.
     let cases = [((300, 300), 1, 0), ((300, 300), 1, 5), ((400, 300), 1, 0), ((300, 340), 1, 100), ((400, 300), 2, 0)];
     for (size, zeros, shift) in cases {
         let n = size.0.min(size.1);

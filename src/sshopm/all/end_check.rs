@@ -1,5 +1,5 @@
-//! What the entries of a tensor say of the end of a start: which pair it is near, whether they determine that pair, and
-//! whether two ends are one pair.
+//! Checks of the end of a start against the tensor's entries: which pair it is near, whether the entries determine that pair,
+//! and whether two ends are one pair.
 
 use super::approach::{Approach, Ending};
 use crate::error::Result;
