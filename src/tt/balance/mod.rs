@@ -9,6 +9,7 @@
 //! examined there, beside the contraction; only trains that need balancing are copied to the host.
 
 mod device;
+mod norms;
 mod paths;
 mod powers;
 
@@ -25,7 +26,7 @@ use crate::tt::peaks;
 pub(super) use device::Enqueued;
 use device::{Look, brought};
 pub(super) use powers::peak;
-use powers::{Bounds, WHAT, balanced, balanced_within};
+use powers::{Bounds, WHAT, balanced, balanced_operator, balanced_within};
 
 /// Balanced copies of two trains, of which the second may be the first.
 pub(super) struct Balanced {
@@ -210,7 +211,7 @@ pub(super) fn of_operator(context: &Arc<Context>, h: &TrainMatrix) -> Result<Opt
     let limit =
         if matches!(h.train().dtype(), DType::F32 | DType::CF32) { 8 } else { powers::limit(h.train().dtype()) };
     // Blocks that are never read stay as they are: a plan counts the others.
-    let Some(copy) = balanced_within(context, h.train(), Bounds { limit, drop: false })? else { return Ok(None) };
+    let Some(copy) = balanced_operator(context, h, Bounds { limit, drop: false })? else { return Ok(None) };
     TrainMatrix::new("h", copy, h.rows(), h.cols()).map(Some)
 }
 

@@ -1,21 +1,18 @@
-//! How large the numbers of a train become on the way to each value of a bond, and behind it.
+//! Powers of two that make what stands before and behind each value of a bond alike in size.
 //!
-//! A path takes one value of every bond; its size is the product of the largest numbers of the cores at its values. The largest path to a
-//! value of a bond and the largest one behind it follow from one sweep each over all cores, so that powers of two arrive
-//! however many cores hand them on. Half of what the two differ by, moved from one side to the other, makes both alike: no number of a
-//! core then exceeds the share that a core has of the largest path, and what becomes too small for its type lies on paths that are
-//! smaller than the largest by the whole range of the type.
+//! The norms of the parts of a train before and behind a value follow from one sweep each over all cores, so that powers of two arrive
+//! however many cores hand them on. Half of what the two differ by, moved from one side to the other, makes both alike: what then becomes
+//! too small for its type in an environment belongs to values whose parts, multiplied, are smaller than the train by the whole range
+//! of the type.
 
+use super::norms::{NONE, Parts};
 use super::powers::{Bounds, WHAT};
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Scalar;
-use crate::tensor::train::{Cores, Shape};
 
-/// Marks a value of a bond through which no path leads: its numbers meet zeros alone.
+/// Marks a value of a bond that one side does not reach: its numbers meet zeros alone.
 pub(super) const IDLE: i64 = i64::MIN;
-/// No path.
-const NONE: f64 = f64::NEG_INFINITY;
 /// Times round a ring at most; where all values are connected with each other, two suffice.
 const ROUNDS: usize = 16;
 
@@ -24,43 +21,6 @@ pub(super) struct Powers {
     pub of: Vec<Vec<i64>>,
     /// Exponent of the largest numbers that cores then have, about.
     pub share: i64,
-}
-
-/// Logarithms to base 2 of the largest moduli over the middle index of each core, first bond fastest; `None` where a number is not finite.
-fn sizes<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape) -> Result<Option<Vec<Vec<f64>>>> {
-    let mut all = alloc::with_capacity(WHAT, shape.len())?;
-    for k in 0..shape.len() {
-        let [r, n, s] = shape.core(k);
-        let mut sizes = alloc::filled(WHAT, r * s, 0.0f64)?;
-        let mut is_finite = true;
-        for (at, x) in cores.core(k).iter().enumerate() {
-            let (re, im) = (x.re().abs(), x.im().abs());
-            is_finite &= re.is_finite() && im.is_finite();
-            let size = &mut sizes[at % r + r * (at / (r * n))];
-            *size = size.max(re).max(im);
-        }
-        if !is_finite {
-            return Ok(None);
-        }
-        sizes.iter_mut().for_each(|size| *size = size.log2());
-        all.push(sizes);
-    }
-    Ok(Some(all))
-}
-
-/// Largest paths to the values behind a core from those before it.
-fn forward(sizes: &[f64], from: &[f64], to: &mut [f64]) {
-    for (column, to) in sizes.chunks_exact(from.len().max(1)).zip(to) {
-        *to = column.iter().zip(from).fold(NONE, |most, (s, a)| most.max(s + a));
-    }
-}
-
-/// The other way.
-fn backward(sizes: &[f64], from: &[f64], to: &mut [f64]) {
-    to.fill(NONE);
-    for (column, b) in sizes.chunks_exact(to.len().max(1)).zip(from) {
-        to.iter_mut().zip(column).for_each(|(to, s)| *to = to.max(s + b));
-    }
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -82,28 +42,19 @@ fn spread(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// [`halves`] of the bond that closes a ring, and what leads to it and away from it.
-fn closing(sizes: &[Vec<f64>], shape: &Shape) -> Result<[Vec<f64>; 3]> {
-    let p = shape.ranks()[0];
-    let room = |n: usize| alloc::filled(WHAT, n, 0.0f64);
-    let (mut now, mut next) = (room(shape.max_rank())?, room(shape.max_rank())?);
-    let (mut l, mut r, mut half, mut last) = (room(p)?, room(p)?, room(p)?, room(p)?);
-    let rounds = if p == 1 { 1 } else { ROUNDS };
-    for round in 0..rounds {
-        now[..p].copy_from_slice(&l);
-        for (k, sizes) in sizes.iter().enumerate() {
-            let [a, _, b] = shape.core(k);
-            forward(sizes, &now[..a], &mut next[..b]);
-            std::mem::swap(&mut now, &mut next);
-        }
-        l.copy_from_slice(&now[..p]);
-        now[..p].copy_from_slice(&r);
-        for (k, sizes) in sizes.iter().enumerate().rev() {
-            let [a, _, b] = shape.core(k);
-            backward(sizes, &now[..b], &mut next[..a]);
-            std::mem::swap(&mut now, &mut next);
-        }
-        r.copy_from_slice(&now[..p]);
-        for side in [&mut l, &mut r] {
+fn closing<T: Scalar>(parts: &Parts<'_, T>) -> Result<[Vec<f64>; 3]> {
+    let p = parts.shape.ranks()[0];
+    let room = || alloc::filled(WHAT, p, 0.0f64);
+    let (mut l, mut r, mut half, mut last) = (room()?, room()?, room()?, room()?);
+    for round in 0..ROUNDS {
+        for (side, mirrored) in [(&mut l, false), (&mut r, true)] {
+            let from = alloc::copied(WHAT, side)?;
+            let end = if mirrored { 0 } else { parts.shape.len() };
+            parts.sweep(&from, mirrored, |bond, sizes| {
+                if bond == end {
+                    side.copy_from_slice(sizes);
+                }
+            })?;
             let most = largest(side);
             if most.is_finite() {
                 side.iter_mut().for_each(|v| *v -= most);
@@ -118,25 +69,24 @@ fn closing(sizes: &[Vec<f64>], shape: &Shape) -> Result<[Vec<f64>; 3]> {
     Ok([half, l, r])
 }
 
-/// Largest paths to all values of all bonds, and behind them.
+/// The sizes of what stands before and behind all values of all bonds.
 pub(super) struct Paths {
-    pub before: Vec<Vec<f64>>,
-    pub behind: Vec<Vec<f64>>,
+    before: Vec<Vec<f64>>,
+    behind: Vec<Vec<f64>>,
     /// Half of what the sides of the bond that closes a ring differ by; 0 for an open train.
     ends: Vec<f64>,
-    /// Paths to the bond that closes a ring, and from it.
+    /// What leads to the bond that closes a ring, and away from it.
     around: Option<[Vec<f64>; 2]>,
-    /// The size of the largest path.
+    /// The largest product of both sides.
     whole: f64,
 }
 
 impl Paths {
-    /// Of these cores; `None` where a number is not finite.
-    pub(super) fn new<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape) -> Result<Option<Self>> {
-        let Some(sizes) = sizes(cores, shape)? else { return Ok(None) };
-        let d = shape.len();
+    /// Of the parts of a train.
+    pub(super) fn new<T: Scalar>(parts: &Parts<'_, T>) -> Result<Self> {
+        let (shape, d) = (parts.shape, parts.shape.len());
         let (ends, around) = if shape.is_cyclic() {
-            let [half, l, r] = closing(&sizes, shape)?;
+            let [half, l, r] = closing(parts)?;
             (half, Some([l, r]))
         } else {
             (alloc::filled(WHAT, 1, 0.0f64)?, None)
@@ -149,16 +99,11 @@ impl Paths {
         }
         before[0].copy_from_slice(&ends);
         behind[d].iter_mut().zip(&ends).for_each(|(to, end)| *to = if end.is_finite() { -end } else { NONE });
-        for (k, sizes) in sizes.iter().enumerate() {
-            let (from, to) = before.split_at_mut(k + 1);
-            forward(sizes, &from[k], &mut to[0]);
-        }
-        for (k, sizes) in sizes.iter().enumerate().rev() {
-            let (to, from) = behind.split_at_mut(k + 1);
-            backward(sizes, &from[0], &mut to[k]);
-        }
+        let ends_behind = alloc::copied(WHAT, &behind[d])?;
+        parts.sweep(&ends, false, |bond, sizes| before[bond].copy_from_slice(sizes))?;
+        parts.sweep(&ends_behind, true, |bond, sizes| behind[bond].copy_from_slice(sizes))?;
         let whole = before[d].iter().zip(&behind[d]).fold(NONE, |most, (l, r)| most.max(l + r));
-        Ok(Some(Self { before, behind, ends, around, whole }))
+        Ok(Self { before, behind, ends, around, whole })
     }
 
     /// Both sides of a bond.

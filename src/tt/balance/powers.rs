@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::norms::Parts;
 use super::paths::{IDLE, Paths, Powers};
 use crate::alloc;
 use crate::backend::cpu::Isa;
@@ -12,7 +13,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::Location;
-use crate::tensor::train::{Cores, Shape, TensorTrain};
+use crate::tensor::train::{Cores, Shape, TensorTrain, TrainMatrix};
 use crate::tt::scaled::{exponent_of, scale};
 
 pub(super) const WHAT: &str = "copy of a tensor train with balanced bonds";
@@ -52,7 +53,23 @@ pub(super) fn balanced_within(
     if train.is_device() || is_near(context, train, bounds.limit)? {
         return Ok(None);
     }
-    with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, bounds))
+    with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))
+}
+
+/// [`balanced_within`] for the train of an operator.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn balanced_operator(
+    context: &Arc<Context>,
+    h: &TrainMatrix,
+    bounds: Bounds,
+) -> Result<Option<TensorTrain>> {
+    let train = h.train();
+    if train.is_device() || is_near(context, train, bounds.limit)? {
+        return Ok(None);
+    }
+    with_scalar!(train.dtype(), "h", T => copy_of::<T>(context, train, Some((h.rows(), h.cols())), bounds))
 }
 
 /// Elements from which on the threads of the context look at a train.
@@ -198,7 +215,12 @@ fn sizes<T: Scalar>(core: &[T], [r, _, s]: [usize; 3], rows: &mut [f64], columns
     }
 }
 
-fn copy_of<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, bounds: Bounds) -> Result<Option<TensorTrain>> {
+fn copy_of<T: Scalar>(
+    context: &Arc<Context>,
+    train: &TensorTrain,
+    matrix: Option<(&[usize], &[usize])>,
+    bounds: Bounds,
+) -> Result<Option<TensorTrain>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
     let powers = if train.is_uniform() {
@@ -207,19 +229,35 @@ fn copy_of<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, bounds: Bound
         let one = Shape::new("x", &[n], &[r, r])?;
         let mut list = alloc::with_capacity(WHAT, 1)?;
         list.push(cores.core(0));
-        let Some(paths) = Paths::new(&Cores::new(&one, list), &one)? else { return Ok(None) };
-        let Some(powers) = paths.powers(bounds)? else { return Ok(None) };
+        let Some(powers) = powers_of(context, &Cores::new(&one, list), &one, matrix, bounds)? else { return Ok(None) };
         let mut of = alloc::with_capacity(WHAT, shape.len() + 1)?;
         for _ in 0..=shape.len() {
             of.push(alloc::copied(WHAT, &powers.of[0])?);
         }
         Powers { of, ..powers }
     } else {
-        let Some(paths) = Paths::new(&cores, shape)? else { return Ok(None) };
-        let Some(powers) = paths.powers(bounds)? else { return Ok(None) };
+        let Some(powers) = powers_of(context, &cores, shape, matrix, bounds)? else { return Ok(None) };
         powers
     };
     scaled_copy::<T>(context, train, &powers, bounds.drop).map(Some)
+}
+
+/// Powers that balance these cores; `None` where they are balanced or a number is not finite. Only where estimates say that they are
+/// not, norms are found: a pass over a long train of unlike parts may be off by any power of two.
+fn powers_of<T: Scalar>(
+    context: &Arc<Context>,
+    cores: &Cores<'_, T>,
+    shape: &Shape,
+    matrix: Option<(&[usize], &[usize])>,
+    bounds: Bounds,
+) -> Result<Option<Powers>> {
+    let Some(parts) = Parts::new(context, cores, shape, matrix)? else { return Ok(None) };
+    let powers = Paths::new(&parts)?.powers(bounds)?;
+    // The norm of a matrix as a vector says little about what it does to vectors.
+    if powers.is_none() || matrix.is_some() {
+        return Ok(powers);
+    }
+    Paths::new(&parts.exact())?.powers(bounds)
 }
 
 /// The train with rows multiplied and columns divided by the powers of their bonds. Numbers that meet zeros alone become 0 with `drop`,

@@ -282,3 +282,71 @@ fn singular_values_in_one_core_are_no_reason_to_refuse() {
     let wanted = session(&c, Options::default()).inner_scaled(None, &train, &train, None).unwrap().0;
     close(kept.value(None, &trains, 1).unwrap(), wanted, 1e-4 * wanted.plain(DType::F64).0.norm(), "value");
 }
+
+/// Sums of a train of unlike parts, or of alike ones, and a product state of the same norm: what estimates of sizes say of the two goes
+/// apart with every core, and nothing is to be balanced.
+pub fn check_sums(c: &Arc<Context>, location: Location) {
+    for (dtype, d, tolerance) in [(DType::F32, 300, 1e-4), (DType::F64, 1500, 1e-10)] {
+        for is_positive in [false, true] {
+            let mut a = Plain::uniform_ranks(d, 2, 8, false, false, 307);
+            if is_positive {
+                a.cores.iter_mut().flatten().for_each(|v| *v = C::new(v.re.abs(), 0.0));
+            }
+            let mut s = session(c, Options::default());
+            let norm = s.norm_scaled(None, &a.train(c, dtype), None).unwrap().0;
+            // Both of norm 1, at every core.
+            let by = |total: f64| (total / d as f64).exp();
+            let log = norm.log_abs();
+            a.cores.iter_mut().flatten().for_each(|v| *v *= by(-log));
+            let b = Plain {
+                modes: a.modes.clone(),
+                ranks: vec![1; d + 1],
+                cores: vec![vec![C::new(0.8, 0.0), C::new(0.6, 0.0)]; d],
+            };
+            let sum = stacked(&a, &b);
+            let there = |plain: &Plain| placed(c, plain.train(c, dtype), location);
+            let (a, b, sum) = (there(&a), there(&b), there(&sum));
+            let mut of = |x, y| s.inner_scaled(None, x, y, None).unwrap().0;
+            let (aa, bb, ab) = (of(&a, &a), of(&b, &b), of(&a, &b));
+            let wanted = aa.plus(bb).plus(ab).plus(ab);
+            let what = format!("{dtype:?}, positive {is_positive}");
+            let size = tolerance * wanted.plain(DType::F64).0.norm();
+            close(of(&sum, &sum), wanted, size, &what);
+            close(of(&sum, &b), bb.plus(ab), size, &what);
+            let h = identity(c, dtype, &vec![2; d]).unwrap();
+            let found = s.sandwich(None, &Trains::new(&sum, Some(&h), &sum), None).unwrap().0;
+            close(found, wanted, size, &format!("sandwich, {what}"));
+            let mut sums = [Scaled::ZERO; 1];
+            s.inner_batch(None, &[&sum], &[&sum], &mut sums, None).unwrap();
+            close(sums[0], wanted, size, &format!("batch, {what}"));
+        }
+    }
+}
+
+/// The sum of two open trains: their cores side by side.
+fn stacked(a: &Plain, b: &Plain) -> Plain {
+    let d = a.modes.len();
+    let sum = |k: usize| if k == 0 || k == d { 1 } else { a.ranks[k] + b.ranks[k] };
+    let ranks: Vec<usize> = (0..=d).map(sum).collect();
+    let mut cores = Vec::new();
+    for k in 0..d {
+        let (r, n, s) = (ranks[k], a.modes[k], ranks[k + 1]);
+        let mut core = vec![C::new(0.0, 0.0); r * n * s];
+        for (of, is_second) in [(a, false), (b, true)] {
+            let (p, q) = (of.ranks[k], of.ranks[k + 1]);
+            let first =
+                |bond: usize, own: usize, all: usize| if is_second && bond > 0 && bond < d { all - own } else { 0 };
+            let (row, column) = (first(k, p, r), first(k + 1, q, s));
+            for (at, v) in of.cores[k].iter().enumerate() {
+                core[row + at % p + r * (at / p % n + n * (column + at / (p * n)))] = *v;
+            }
+        }
+        cores.push(core);
+    }
+    Plain { modes: a.modes.clone(), ranks, cores }
+}
+
+#[test]
+fn sums_of_long_trains_keep_both() {
+    check_sums(&cpu(2), Location::Host);
+}

@@ -1,0 +1,276 @@
+//! How large the parts of a train before and behind each value of a bond are.
+//!
+//! A first estimate adds the squares of numbers: it is right for parts that are not alike, and cheap. Where parts are alike, or
+//! cancel each other, it is off by a factor in each core, which a long train raises to a power. The true norms are the
+//! diagonals of the train's environments with itself, which are kept in units of those norms, so that they hold any of them.
+
+use std::sync::Arc;
+
+use super::powers::WHAT;
+use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
+use crate::context::Context;
+use crate::dense::cpu::matrix::{pieces, split_columns};
+use crate::error::Result;
+use crate::scalar::Scalar;
+use crate::tensor::train::{Cores, Shape};
+use crate::tt::scaled::scale;
+use faer::linalg::matmul::matmul_with_conj;
+use faer::{Accum, Conj, MatMut, MatRef, Par};
+
+/// The logarithm of nothing.
+pub(super) const NONE: f64 = f64::NEG_INFINITY;
+/// No power.
+const IDLE: i64 = i64::MIN;
+/// Columns of a product that a thread makes at a time, at least.
+const COLUMNS: usize = 32;
+/// The least square of a norm, in units of the numbers that it is made of, that rounding errors leave.
+const LEAST: f64 = 1.0 / (1u128 << 96) as f64;
+
+/// Root of a sum of squares of any sizes.
+#[derive(Clone, Copy, Default)]
+struct Root {
+    largest: f64,
+    sum: f64,
+}
+
+impl Root {
+    fn add(&mut self, x: f64) {
+        if x > self.largest {
+            self.sum = self.sum * (self.largest / x).powi(2) + 1.0;
+            self.largest = x;
+        } else if x > 0.0 {
+            self.sum += (x / self.largest).powi(2);
+        }
+    }
+
+    fn log2(self) -> f64 {
+        if self.largest == 0.0 { NONE } else { self.largest.log2() + self.sum.log2() / 2.0 }
+    }
+}
+
+/// The same of logarithms.
+fn root(logs: impl Iterator<Item = f64> + Clone) -> f64 {
+    let most = logs.clone().fold(NONE, f64::max);
+    if !most.is_finite() {
+        return most;
+    }
+    most + logs.map(|log| (2.0 * (log - most)).exp2()).sum::<f64>().log2() / 2.0
+}
+
+/// Logarithms to base 2 of the norms over the middle index of each core, first bond fastest; `None` where a number is not finite.
+fn norms_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape) -> Result<Option<Vec<Vec<f64>>>> {
+    let mut all = alloc::with_capacity(WHAT, shape.len())?;
+    for k in 0..shape.len() {
+        let [r, n, s] = shape.core(k);
+        let mut roots = alloc::filled(WHAT, r * s, Root::default())?;
+        let mut is_finite = true;
+        for (at, column) in cores.core(k).chunks_exact(r).enumerate() {
+            for (root, x) in roots[r * (at / n)..][..r].iter_mut().zip(column) {
+                let (re, im) = (x.re().abs(), x.im().abs());
+                is_finite &= re.is_finite() && im.is_finite();
+                root.add(re);
+                root.add(im);
+            }
+        }
+        if !is_finite {
+            return Ok(None);
+        }
+        let mut norms = alloc::with_capacity(WHAT, r * s)?;
+        norms.extend(roots.iter().map(|root| root.log2()));
+        all.push(norms);
+    }
+    Ok(Some(all))
+}
+
+/// The same for matrices of modes rows x columns: bounds of their spectral norms, which are those of identities and of projectors. A
+/// string of either changes no size.
+fn bounds_of<T: Scalar>(
+    cores: &Cores<'_, T>,
+    shape: &Shape,
+    (rows, cols): (&[usize], &[usize]),
+) -> Result<Option<Vec<Vec<f64>>>> {
+    let mut all = alloc::with_capacity(WHAT, shape.len())?;
+    for k in 0..shape.len() {
+        let ([r, _, s], m, n) = (shape.core(k), rows[k], cols[k]);
+        let core = cores.core(k);
+        let mut sums = alloc::filled(WHAT, m + n, 0.0f64)?;
+        let mut norms = alloc::with_capacity(WHAT, r * s)?;
+        for b in 0..s {
+            for a in 0..r {
+                sums.fill(0.0);
+                for j in 0..n {
+                    for i in 0..m {
+                        let x = core[a + r * (i + m * (j + n * b))];
+                        let size = x.re().abs().max(x.im().abs());
+                        if !size.is_finite() || !(x.re() + x.im()).is_finite() && !(x.re() - x.im()).is_finite() {
+                            return Ok(None);
+                        }
+                        sums[i] += size;
+                        sums[m + j] += size;
+                    }
+                }
+                let most = |sums: &[f64]| sums.iter().copied().fold(0.0, f64::max).log2();
+                norms.push((most(&sums[..m]) + most(&sums[m..])) / 2.0);
+            }
+        }
+        all.push(norms);
+    }
+    Ok(Some(all))
+}
+
+/// The cores of a train whose parts are measured.
+pub(super) struct Parts<'a, T: Scalar> {
+    context: &'a Arc<Context>,
+    cores: &'a Cores<'a, T>,
+    pub shape: &'a Shape,
+    sizes: Vec<Vec<f64>>,
+    /// Whether norms are found, and not estimates.
+    is_exact: bool,
+}
+
+impl<'a, T: Scalar> Parts<'a, T> {
+    /// Of these cores, by estimates; `None` where a number is not finite. `matrix` has the rows and columns of an operator.
+    pub(super) fn new(
+        context: &'a Arc<Context>,
+        cores: &'a Cores<'a, T>,
+        shape: &'a Shape,
+        matrix: Option<(&[usize], &[usize])>,
+    ) -> Result<Option<Self>> {
+        let sizes = match matrix {
+            None => norms_of(cores, shape)?,
+            Some(modes) => bounds_of(cores, shape, modes)?,
+        };
+        Ok(sizes.map(|sizes| Self { context, cores, shape, sizes, is_exact: false }))
+    }
+
+    /// The same by norms.
+    pub(super) fn exact(self) -> Self {
+        Self { is_exact: true, ..self }
+    }
+
+    /// Goes over all cores from parts of the sizes `from`, and calls `each` with every bond and what the parts up to it have.
+    pub(super) fn sweep(&self, from: &[f64], mirrored: bool, mut each: impl FnMut(usize, &[f64])) -> Result<()> {
+        let d = self.shape.len();
+        let room = || alloc::filled(WHAT, self.shape.max_rank(), NONE);
+        let (mut now, mut next) = (room()?, room()?);
+        now[..from.len()].copy_from_slice(from);
+        let mut grams = if self.is_exact { Some(Grams::<T::Wide>::new(self.shape, from)?) } else { None };
+        for at in 0..d {
+            let k = if mirrored { d - 1 - at } else { at };
+            let [r, _, s] = self.shape.core(k);
+            let (before, after) = if mirrored { (s, r) } else { (r, s) };
+            let norms = &self.sizes[k];
+            let (now_k, next_k) = (&now[..before], &mut next[..after]);
+            if mirrored {
+                for (a, to) in next_k.iter_mut().enumerate() {
+                    *to = root(now_k.iter().enumerate().map(|(b, from)| norms[a + r * b] + from));
+                }
+            } else {
+                for (column, to) in norms.chunks_exact(r).zip(next_k.iter_mut()) {
+                    *to = root(column.iter().zip(now_k).map(|(norm, from)| norm + from));
+                }
+            }
+            if let Some(grams) = &mut grams {
+                grams.step(self.context, self.cores.core(k), self.shape.core(k), mirrored, next_k)?;
+            }
+            each(if mirrored { k } else { k + 1 }, next_k);
+            std::mem::swap(&mut now, &mut next);
+        }
+        Ok(())
+    }
+}
+
+/// Products of the parts up to a bond with each other, in units of `powers`.
+struct Grams<W> {
+    products: Vec<W>,
+    powers: Vec<i64>,
+    core: Vec<W>,
+    made: Vec<W>,
+}
+
+fn power_of(log: f64) -> i64 {
+    if log.is_finite() { log.round() as i64 } else { IDLE }
+}
+
+impl<W: Scalar> Grams<W> {
+    /// Parts that are orthogonal to each other.
+    fn new(shape: &Shape, from: &[f64]) -> Result<Self> {
+        let widest = (0..shape.len()).map(|k| shape.core_len(k)).max().unwrap_or(0);
+        let room = |n: usize| alloc::filled(WHAT, n, W::default());
+        let mut powers = alloc::with_capacity(WHAT, shape.max_rank())?;
+        powers.extend(from.iter().map(|log| power_of(*log)));
+        let mut products = room(shape.max_rank() * shape.max_rank())?;
+        for (a, (log, power)) in from.iter().zip(&powers).enumerate() {
+            let rest = if *power == IDLE { 0.0 } else { (2.0 * (log - *power as f64)).exp2() };
+            products[a + from.len() * a] = W::from_parts(rest, 0.0);
+        }
+        Ok(Self { products, powers, core: room(widest)?, made: room(widest)? })
+    }
+
+    /// A step over a core. `sizes` are the estimates behind it, which become norms.
+    fn step<T: Scalar<Wide = W>>(
+        &mut self,
+        context: &Context,
+        core: &[T],
+        [r, n, s]: [usize; 3],
+        mirrored: bool,
+        sizes: &mut [f64],
+    ) -> Result<()> {
+        let mut after = alloc::with_capacity(WHAT, sizes.len())?;
+        after.extend(sizes.iter().map(|log| power_of(*log)));
+        let (from, powers) = (&self.powers, &after);
+        let x = &mut self.core[..r * n * s];
+        for (at, (to, x)) in x.iter_mut().zip(core).enumerate() {
+            let (a, b) = (at % r, at / (r * n));
+            let (near, far) = if mirrored { (from[b], powers[a]) } else { (from[a], powers[b]) };
+            *to = if near == IDLE || far == IDLE {
+                W::default()
+            } else {
+                W::from_parts(scale(x.re(), near - far), scale(x.im(), near - far))
+            };
+        }
+        let (made, products) = (&mut self.made[..r * n * s], &mut self.products);
+        let (wide, tall) = (MatRef::from_column_major_slice(x, r, n * s), MatRef::from_column_major_slice(x, r * n, s));
+        let count = sizes.len();
+        context.pool().run(|| {
+            if mirrored {
+                let e = MatRef::from_column_major_slice(&products[..s * s], s, s);
+                multiply(tall, Conj::No, e, Conj::No, MatMut::from_column_major_slice_mut(made, r * n, s));
+                let v = MatRef::from_column_major_slice(made, r, n * s);
+                let to = MatMut::from_column_major_slice_mut(&mut products[..r * r], r, r);
+                multiply(v, Conj::No, wide.transpose(), Conj::Yes, to);
+            } else {
+                let e = MatRef::from_column_major_slice(&products[..r * r], r, r);
+                multiply(e, Conj::No, wide, Conj::No, MatMut::from_column_major_slice_mut(made, r, n * s));
+                let v = MatRef::from_column_major_slice(made, r * n, s);
+                let to = MatMut::from_column_major_slice_mut(&mut products[..s * s], s, s);
+                multiply(tall.transpose(), Conj::Yes, v, Conj::No, to);
+            }
+        });
+        let products = &mut products[..count * count];
+        for (b, (size, power)) in sizes.iter_mut().zip(&mut after).enumerate() {
+            if *power != IDLE {
+                *size = *power as f64 + products[b + count * b].re().max(LEAST).log2() / 2.0;
+            }
+        }
+        // Products go to the new units.
+        self.powers.clear();
+        self.powers.extend(sizes.iter().map(|size| power_of(*size)));
+        let by = |a: usize| if after[a] == IDLE { 0 } else { after[a] - self.powers[a] };
+        for (at, x) in products.iter_mut().enumerate() {
+            let shift = by(at % count) + by(at / count);
+            *x = W::from_parts(scale(x.re(), shift), scale(x.im(), shift));
+        }
+        Ok(())
+    }
+}
+
+/// C = A B by all threads, in bands of columns.
+fn multiply<W: Scalar>(a: MatRef<'_, W>, ca: Conj, b: MatRef<'_, W>, cb: Conj, c: MatMut<'_, W>) {
+    let band = pieces(c.ncols(), COLUMNS);
+    split_columns(c, band).into_par_iter().enumerate().for_each(|(at, c)| {
+        let b = b.subcols(at * band, c.ncols());
+        matmul_with_conj(c, Accum::Replace, a, ca, b, cb, W::from_parts(1.0, 0.0), Par::Seq);
+    });
+}
