@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use super::ops::{LowRank, Product, RpcaOps, SmallMatrix, Start, Step, Sums};
 use super::options::{Info, Options};
+use crate::alloc;
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Algebra, Op};
 use crate::error::{Error, Result};
@@ -37,8 +38,11 @@ const NEAR: f64 = 30.0;
 /// would cost more than the runs themselves: those are held against the trivial splits alone.
 const FEW: usize = 1 << 16;
 const CLOSE: f64 = 0.01;
-/// Part of the tolerance that the residual is to fall below after a check that was passed late.
-const CLOSED: f64 = 0.25;
+/// Part of the tolerance that the bound of the next residual is to fall below. The rest is left to rounding and to
+/// decompositions that are not exact.
+const CLOSED: f64 = 0.9;
+/// Part of 1 / mu that a partial decomposition may miss of a value over it.
+const MISSED: f64 = 0.1;
 /// What an objective may exceed that of a split into nothing and everything by.
 const EXCESS: f64 = 1e-3;
 
@@ -91,8 +95,17 @@ impl Check {
         is_settled && objective <= self.trivial * (1.0 + EXCESS)
     }
 
+    /// Whether the next iteration, which writes the parts, adds up to M within `most`. Both shrinkages are monotone:
+    /// of the steps R = M - L - S and D = S - S' of an iteration and those of the next, whose penalty is `growth >= 1`
+    /// times as large, ||R_next||^2 + ||D_next||^2 <= ||R||^2 + ||D||^2 / growth^2. The next residual alone may be
+    /// larger than the last one.
+    fn is_closed(sums: &Sums, growth: f64, most: f64, rounding: f64) -> bool {
+        let step = (sums.dual2.sqrt() - rounding).max(0.0) / growth;
+        sums.residual2.sqrt().hypot(step) < CLOSED * most
+    }
+
     fn fail(&mut self) {
-        self.starts_anew = true;
+        (self.starts_anew, self.is_closing) = (true, false);
         self.growth = 1.0 + (self.growth - 1.0) / 1.5;
     }
 }
@@ -142,6 +155,9 @@ struct Solver<'a, T: Scalar, O: RpcaOps<T>> {
     drawn: u32,
     /// Singular values to compute next.
     predicted: usize,
+    /// Steps of the power iteration in a partial decomposition, and whether it begins with the last vectors.
+    power: usize,
+    is_warm: bool,
     passes: u64,
     seconds_svd: f64,
     seconds_update: f64,
@@ -154,8 +170,9 @@ pub fn solve<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Result
     let (m, n) = ops.size();
     let predicted = if options.fixed_rank > 0 { options.fixed_rank } else { FIRST_RANK }.min(n);
     let marker = std::marker::PhantomData;
+    let (power, is_warm, seconds_svd, seconds_update) = (options.power_iterations, options.warm_start, 0.0, 0.0);
     let mut solver =
-        Solver { ops, options, drawn: 0, predicted, passes: 0, seconds_svd: 0.0, seconds_update: 0.0, marker };
+        Solver { ops, options, drawn: 0, predicted, power, is_warm, passes: 0, seconds_svd, seconds_update, marker };
     let mut info = Info::new(T::DTYPE);
     info.lambda = if options.lambda > 0.0 { options.lambda } else { 1.0 / (m.max(1) as f64).sqrt() };
     let mut unit = 1.0;
@@ -221,18 +238,15 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             if !residual.is_finite() {
                 return Err(Error::Numerical(format!("the residual of iteration {iteration} is {residual}")));
             }
-            if check.is_closing {
-                info.converged |= residual < CLOSED * tolerance;
-            } else if residual < tolerance && measured {
+            let rounding = frobenius * roundoff;
+            if residual < tolerance && measured {
                 let nuclear_norm = spectrum.values[..rank].iter().map(|s| s - 1.0 / mu).sum::<f64>();
                 // Where the bound of the rank holds values back, the problem is another one.
-                let is_bounded = rank >= self.bound() && rank < self.ops.size().1;
-                info.converged = is_bounded || check.is_passed(&sums, nuclear_norm, frobenius * roundoff);
-                if !info.converged {
+                check.is_closing |= self.is_bounded(rank) || check.is_passed(&sums, nuclear_norm, rounding);
+                if check.is_closing {
+                    info.converged = Check::is_closed(&sums, mu_next / mu, tolerance * frobenius, rounding);
+                } else {
                     check.fail();
-                } else if check.growth < options.rho {
-                    // With a penalty that grew slowly the residual swings, and the last iterate's may be larger.
-                    (info.converged, check.is_closing) = (false, true);
                 }
             }
             check.is_due = residual < NEAR * tolerance;
@@ -242,6 +256,10 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
                 self.ops.checkpoint(iteration, options.max_iterations, residual)?;
                 spectrum = self.spectrum(way, product)?;
                 mu = mu_next;
+                if info.converged && !self.is_bounded(rank) && !self.confirm(&mut spectrum, 1.0 / mu)? {
+                    info.converged = false;
+                    check.fail();
+                }
                 continue;
             }
             info.rank = to_u64(rank);
@@ -251,8 +269,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             info.nonzeros = sums.nonzeros;
             info.objective = info.nuclear_norm + lambda * info.one_norm;
             // This iterate is one step beyond the one that passed.
-            let is_bounded = rank >= self.bound() && rank < self.ops.size().1;
-            info.converged &= is_bounded || info.objective <= check.trivial * unit * (1.0 + 2.0 * EXCESS);
+            info.converged &= self.is_bounded(rank) || info.objective <= check.trivial * unit * (1.0 + 2.0 * EXCESS);
             info.converged &= residual < tolerance;
             self.ops.checkpoint(options.max_iterations, options.max_iterations, residual)?;
             break;
@@ -265,6 +282,37 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         let n = self.ops.size().1;
         let limit = |v: usize| if v == 0 { n } else { v.min(n) };
         limit(self.options.max_rank).min(limit(self.options.fixed_rank))
+    }
+
+    /// Whether the bound of the rank may hold values back.
+    fn is_bounded(&self, rank: usize) -> bool {
+        rank >= self.bound() && rank < self.ops.size().1
+    }
+
+    /// Whether the values over `least` are those of X. Without power iterations or the last vectors they need not be: the
+    /// subspace is random then, and stays so. It is improved by one step; where that finds more, it is improved in all
+    /// iterations from now on.
+    fn confirm(&mut self, spectrum: &mut Spectrum<SmallMatrix<T, O>>, least: f64) -> Result<bool> {
+        if spectrum.whole || (self.power > 0 && self.is_warm) {
+            return Ok(true);
+        }
+        (self.power, self.is_warm) = (self.power.max(1), true);
+        let over = |s: f64| (s - least).max(0.0);
+        let before: Vec<f64> = alloc::copied("singular values", &spectrum.values)?;
+        let kept = spectrum.values.iter().take_while(|s| **s > least).count();
+        let way = self.prepare(spectrum, kept)?;
+        let began = Instant::now();
+        let mut product = self.room(&way)?;
+        self.passes += 1;
+        self.ops.product(&way.product(), &mut product)?;
+        self.seconds_svd += began.elapsed().as_secs_f64();
+        *spectrum = self.spectrum(way, product)?;
+        let before = before.into_iter().chain(std::iter::repeat(0.0));
+        let is_confirmed = spectrum.values.iter().zip(before).all(|(s, b)| over(*s) - over(b) <= MISSED * least);
+        if is_confirmed {
+            (self.power, self.is_warm) = (self.options.power_iterations, self.options.warm_start);
+        }
+        Ok(is_confirmed)
     }
 
     /// The number of values over `least`, after more were computed where some may be missing. The values of a pass over M
@@ -324,13 +372,13 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         let (m, n) = self.ops.size();
         let width = (self.predicted + self.options.oversampling).clamp(1, n);
         let weights = self.ops.weights();
-        let (rows, all, l, q) = (m as f64, n as f64, width as f64, self.options.power_iterations as f64);
+        let (rows, all, l, q) = (m as f64, n as f64, width as f64, self.power as f64);
         let gram = weights.gram * rows * all * all + weights.eigen * 12.0 * all.powi(3);
         let subspace = rows * all * l * (4.0 * q + 2.0) + weights.eigen * (4.0 * all * l * l + 12.0 * l.powi(3));
         if n <= MOST_GRAM && (gram <= subspace || width == n) {
             return Ok(Way::Gram);
         }
-        let kept = if self.options.warm_start { kept.min(width) } else { 0 };
+        let kept = if self.is_warm { kept.min(width) } else { 0 };
         let small = self.ops.small();
         let mut w = small.zeros("sketch", n, width)?;
         if kept > 0 {
@@ -344,7 +392,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             small.copy_columns(&fresh, 0, width - kept, &mut w, kept)?;
             self.drawn = self.drawn.wrapping_add(u32::try_from(width - kept).unwrap_or(u32::MAX));
         }
-        if self.options.power_iterations > 0 {
+        if self.power > 0 {
             return Ok(Way::Power(w));
         }
         self.orthonormalize(&mut w)?;
@@ -396,7 +444,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             Way::Power(_) => {
                 let mut basis = product;
                 self.orthonormalize(&mut basis)?;
-                for _ in 1..self.options.power_iterations {
+                for _ in 1..self.power {
                     let way = Way::Power(basis);
                     basis = self.room(&way)?;
                     self.passes += 1;

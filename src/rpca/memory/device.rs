@@ -49,7 +49,7 @@ pub fn fit_device<T: Scalar>(
     available: u64,
     limit: Option<u64>,
 ) -> Result<DeviceFit> {
-    let options = Options { tolerance: 1.0, max_iterations: options.max_iterations.min(2), ..options.clone() };
+    let options = super::rehearsed(options);
     let n = shape.size.1;
     let few = FIRST_RANK / 2;
     let peak = |fit: DeviceFit, rank| -> Result<u64> {

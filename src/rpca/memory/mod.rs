@@ -35,6 +35,13 @@ fn between(n: usize, element: usize) -> u64 {
     to_u64(n.saturating_mul(n).saturating_mul(element)) / 2
 }
 
+/// Options of a run on sizes of two iterations: the first converges, the second writes the parts. Each run may take a step
+/// of the power iteration to confirm its values.
+fn rehearsed(options: &Options) -> Options {
+    let (max_iterations, power_iterations) = (options.max_iterations.min(2), options.power_iterations.max(1));
+    Options { tolerance: 1.0, max_iterations, power_iterations, ..options.clone() }
+}
+
 /// What a run reads and writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
@@ -69,8 +76,7 @@ struct Planned<'a> {
 /// # Errors
 /// [`Error::OutOfMemory`] with the bytes that the smallest cut needs.
 pub fn fit<T: Elementwise>(context: &Context, shape: &Shape, options: &Options) -> Result<Fit> {
-    // Two iterations: the first converges, the second writes the parts.
-    let options = Options { tolerance: 1.0, max_iterations: options.max_iterations.min(2), ..options.clone() };
+    let options = rehearsed(options);
     let planned = Planned { context, shape, options };
     let budget = context.host_budget();
     let available = budget.available();

@@ -84,6 +84,42 @@ fn a_success_is_no_worse_than_a_trivial_split() {
     }
 }
 
+/// Of a few matrices of rank one, one in a thousand, the residual of the iteration that writes the parts was larger than the
+/// one before: it has to be bounded before that iteration.
+#[test]
+fn a_residual_that_rises_in_the_last_iteration_does_not_end_a_run() {
+    let context = context();
+    let found: [((usize, usize), &[u64]); 2] =
+        [((5, 4), &[25, 67, 245, 424, 753, 1067]), ((6, 6), &[164, 345, 609, 614])];
+    for ((rows, cols), seed) in found.into_iter().flat_map(|(size, seeds)| seeds.iter().map(move |s| (size, *s))) {
+        let at = |stream: u32, k: usize| crate::rng::uniform(seed, stream, k as u64, 0);
+        let m = matrix(&context, Order::ColumnMajor, (rows, cols), |i, j| at(1, i) * at(2, j));
+        for lambda in [0.1, 0.3, 0.6] {
+            let (.., info) = split::<f64>(&context, &m, None, &Options { lambda, ..Options::default() }).unwrap();
+            assert!(info.converged && info.residual < 1e-7, "{rows} x {cols} of seed {seed}, {lambda}: {info:?}");
+        }
+    }
+}
+
+/// Without power iterations the subspace of a partial decomposition is random: parts add up, above the optimum.
+#[test]
+fn a_success_without_power_iterations_or_warm_starts_is_that_with_them() {
+    let context = context();
+    let at = |stream: u32, i: usize, k: u32| crate::rng::normal(3, stream, i as u64, k);
+    let entry = |i: usize, j: usize| {
+        let low: f64 = (0..5).map(|k| at(1000, i, k) * at(1001, j, k)).sum();
+        low + if noise(i, j) > 0.9 { 8.0 * noise(j, i) } else { 0.0 }
+    };
+    let m = matrix(&context, Order::ColumnMajor, (500, 300), entry);
+    let (.., right) = split::<f64>(&context, &m, None, &Options::default()).unwrap();
+    assert!(right.converged && right.rank == 5, "{right:?}");
+    for (power_iterations, warm_start) in [(0, true), (0, false), (1, false)] {
+        let options = Options { power_iterations, warm_start, ..Options::default() };
+        let (.., info) = split::<f64>(&context, &m, None, &options).unwrap();
+        assert!(info.converged && info.objective < 1.001 * right.objective, "{right:?} {info:?}");
+    }
+}
+
 #[test]
 fn missing_entries_do_not_hide_that_a_split_is_not_optimal() {
     let context = context();
