@@ -177,12 +177,15 @@ impl<'a> Planned<'a> {
     /// Blocks and panels with which the run fits into `available` bytes, as large as is useful.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] with the bytes that the smallest blocks need; sizes that no memory holds.
+    /// [`Error::OutOfMemory`] with the bytes that the blocks need that take least; sizes that no memory holds.
     pub fn fit(&self, available: u64) -> Result<Fit> {
         let mut shape = self.shape;
         let least = self.least_block();
+        // The smallest blocks may need more than one block of all rows.
+        let mut needed = u64::MAX;
         loop {
             let most = self.most(shape)?;
+            needed = needed.min(most);
             if most <= available {
                 return Ok(Fit { block_rows: shape.block_rows, panel_rows: shape.panel_rows, most });
             }
@@ -194,7 +197,7 @@ impl<'a> Planned<'a> {
                 shape.block_rows = if block > least { shape.panel_rows.max(least) } else { block };
             }
             if (shape.panel_rows, shape.block_rows) == (before, block) {
-                return Err(self.refused(most));
+                return Err(self.refused(needed));
             }
         }
     }

@@ -19,7 +19,7 @@ use crate::scalar::{Complex, DType};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
 
-fn context(limit: u64) -> Arc<Context> {
+pub(super) fn context(limit: u64) -> Arc<Context> {
     let options = ContextOptions {
         backend: BackendChoice::Cpu,
         threads: 2,
@@ -129,7 +129,7 @@ fn matrix(context: &Arc<Context>, case: Case) -> (Matrix, Arc<AtomicUsize>) {
     (Matrix::from_source(context, source, order).unwrap(), reads)
 }
 
-fn compute(context: &Arc<Context>, a: &Matrix, options: &Options) -> Result<Info> {
+pub(super) fn compute(context: &Arc<Context>, a: &Matrix, options: &Options) -> Result<Info> {
     let mut session = Rsvd::new(context, options.clone())?;
     let least = a.rows().min(a.cols());
     let k = match (options.tolerance > 0.0, options.max_rank) {
@@ -137,7 +137,8 @@ fn compute(context: &Arc<Context>, a: &Matrix, options: &Options) -> Result<Info
         (true, most) => most,
         (false, _) => options.rank,
     };
-    let dtype = options.dtype.unwrap_or(a.dtype());
+    let is_own = matches!(a.dtype(), DType::F32 | DType::F64 | DType::CF32 | DType::CF64);
+    let dtype = options.dtype.unwrap_or(if is_own { a.dtype() } else { DType::F32 });
     let (mut u, mut v) = (room(context, dtype, a.rows(), k), room(context, dtype, a.cols(), k));
     let unlimited = self::context(0);
     let mut s = Tensor::create(&unlimited, DType::F64, Location::Host, Order::ColumnMajor, &[k])?;
@@ -190,7 +191,7 @@ fn sweep(case: Case, options: &Options) {
     assert!(accepted > 0 && refused > 0, "{name}: {accepted} accepted, {refused} refused");
 }
 
-fn options(method: Method) -> Options {
+pub(super) fn options(method: Method) -> Options {
     // Refused where there is no sketch, and where nothing is iterated.
     let oversampling = Some(if method == Method::Direct { 10 } else { 4 });
     let power_iterations = Some(if matches!(method, Method::Direct | Method::OnePass) { 0 } else { 1 });
@@ -321,7 +322,7 @@ fn methods_are_passed_over_before_a_plan_is_refused() {
     }
 }
 
-fn sparse(context: &Arc<Context>, rows: usize, columns: usize) -> Matrix {
+pub(super) fn sparse(context: &Arc<Context>, rows: usize, columns: usize) -> Matrix {
     let (mut offsets, mut places, mut values) = (vec![0i64], Vec::new(), Vec::new());
     for i in 0..rows {
         for j in (i % 3..columns).step_by(3) {

@@ -8,6 +8,7 @@ mod effects;
 mod estimates;
 mod far;
 mod interrupted;
+mod limits;
 mod memory;
 mod methods;
 mod no_iterations;
