@@ -2006,7 +2006,8 @@ typedef struct purlin_sshopm_all_options {
    */
   double tolerance;
   /**
-   * Pairs nearer than this angle are one, radians; 0, the default, is 1e-5 for F64 and 1e-3 for F32.
+   * Pairs nearer than this angle are one, radians; 0, the default, is 1e-5 for F64 and 1e-3 for F32. Less than 8
+   * eps of the type counts as that.
    */
   double merge_angle;
   /**

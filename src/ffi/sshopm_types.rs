@@ -326,7 +326,8 @@ pub struct purlin_sshopm_all_options {
     pub sign: i32,
     /// Largest residual of a pair relative to the Frobenius norm; 0, the default, is 1e-11 for F64 and 1e-5 for F32.
     pub tolerance: f64,
-    /// Pairs nearer than this angle are one, radians; 0, the default, is 1e-5 for F64 and 1e-3 for F32.
+    /// Pairs nearer than this angle are one, radians; 0, the default, is 1e-5 for F64 and 1e-3 for F32. Less than 8
+    /// eps of the type counts as that.
     pub merge_angle: f64,
     /// Pairs whose eigenvalues differ by more than this, relative to the Frobenius norm, are two; 0, the default, is
     /// 1e-6 for F64 and 1e-3 for F32.

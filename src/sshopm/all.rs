@@ -193,7 +193,10 @@ impl<T: Vectorised> Search<T> {
         let (tolerance, raised) = raised(wanted, 4.0 * T::EPSILON.to_f64());
         let (multinomials, identity) = Plan::<T>::tables(shape)?;
         let degeneracy = degeneracy::<T>(options.degeneracy_tolerance)?;
-        let merge_angle = or_default("merge_angle", options.merge_angle, if single { 1e-3 } else { 1e-5 })?;
+        // Vectors are stored with the rounding of their type: a smaller angle would tell a pair from itself.
+        let least_angle = 8.0 * T::EPSILON.to_f64();
+        let merge_angle =
+            or_default("merge_angle", options.merge_angle, if single { 1e-3 } else { 1e-5 })?.max(least_angle);
         let mut plan = Plan {
             shape,
             goal: Goal::Maxima,

@@ -163,7 +163,17 @@ impl Approach {
     }
 
     /// Moves x by `length` times `direction`, then towards an eigenvector until the residual is at most `floor`.
-    pub(super) fn run<T: Real>(&self, x: &mut [T], (direction, length): (&[f64], f64), floor: f64) -> Result<()> {
+    pub(super) fn run<T: Real>(&self, x: &mut [T], start: (&[f64], f64), floor: f64) -> Result<()> {
+        self.steps(x, start, floor, FLAT)
+    }
+
+    /// The same along every direction, however flat: towards a pair with a Hessian of 0 the error falls by a constant factor a
+    /// step, and where there is no pair the steps leave.
+    pub(super) fn run_along_all<T: Real>(&self, x: &mut [T], start: (&[f64], f64), floor: f64) -> Result<()> {
+        self.steps(x, start, floor, 0.0)
+    }
+
+    fn steps<T: Real>(&self, x: &mut [T], (direction, length): (&[f64], f64), floor: f64, flat: f64) -> Result<()> {
         let n = self.shape.dimension;
         let floor = scale(floor, -self.exponent);
         let mut work = Work::new(self.shape)?;
@@ -188,7 +198,7 @@ impl Approach {
             at.step.fill(0.0);
             for (e, vector) in at.vectors.chunks_exact(n).enumerate() {
                 let value = at.h[e * n + e];
-                if value.abs() > FLAT * largest {
+                if value.abs() > flat * largest {
                     let r = |i: usize| at.y[i] - lambda * at.x[i];
                     let share = (0..n).map(|i| vector[i] * r(i)).sum::<f64>() / value;
                     at.step.iter_mut().zip(vector).for_each(|(d, v)| *d -= share * v);

@@ -11,6 +11,13 @@ use crate::tensor::Symmetric;
 
 /// An end that is a pair as far as the entries can tell is not given up for a pair farther away than this, in radians.
 const FARTHEST_ANGLE: f64 = std::f64::consts::PI / 18.0;
+/// Rounding of the entries changes A x^(m-1) by at most half of it times the norm. A residual of this many roundings is that of
+/// entries which a few operations were spent on.
+const FEW_ROUNDINGS: f64 = 8.0;
+/// The same of what is computed here, in f64.
+const EVALUATION: f64 = 100.0 * f64::EPSILON;
+/// An end with a residual of so many roundings is not given up for a pair far away.
+const MANY_ROUNDINGS: f64 = 100.0;
 /// Points at which the arc between two ends is looked at.
 const BETWEEN: usize = 5;
 /// Between two ends near one degenerate pair the residual is at most theirs, but for what other terms add.
@@ -72,20 +79,33 @@ impl EndCheck<'_> {
     }
 
     /// The pair that Newton's steps in f64 lead to from x, or x itself where they lead nowhere, or away from what is a pair as
-    /// far as the entries can tell. None if x then is a pair to a loose tolerance only.
+    /// far as the entries can tell. Where the gradient of the form is small without vanishing, as beside two pairs that a small
+    /// change of the entries makes meet and disappear, it is the pair that further steps find, whose distance does not matter.
+    /// None if x then is a pair to a loose tolerance only.
     pub(super) fn refined<T: Real>(&self, x: &[T]) -> Result<Option<Ending>> {
         let mut to = crate::alloc::copied("start vectors", x)?;
         let still = crate::alloc::filled("start vectors", x.len(), 0.0)?;
         self.approach.run(&mut to, (&still, 0.0), 4.0 * f64::EPSILON * self.norm)?;
         let (here, there) = (self.approach.ending(x)?, self.approach.ending(&to)?);
         let cosine = here.x.iter().zip(&there.x).map(|(a, b)| a * b).sum::<f64>();
-        let is_pair = here.residual <= 100.0 * self.epsilon * self.norm;
-        let is_far = is_pair && cosine < FARTHEST_ANGLE.cos();
-        Ok(match () {
-            () if there.residual < here.residual && !is_far && !self.is_loose(&there) => Some(there),
-            () if !self.is_loose(&here) => Some(here),
-            () => None,
-        })
+        let is_near_pair = here.residual <= MANY_ROUNDINGS * self.epsilon * self.norm;
+        let is_far = is_near_pair && cosine < FARTHEST_ANGLE.cos();
+        let end = if there.residual < here.residual && !is_far { there } else { here };
+        if self.is_pair(&end) {
+            return Ok(Some(end));
+        }
+        if self.is_loose(&end) {
+            return Ok(None);
+        }
+        let mut beyond = crate::alloc::copied("start vectors", &end.x)?;
+        self.approach.run_along_all(&mut beyond, (&still, 0.0), 4.0 * f64::EPSILON * self.norm)?;
+        let end = self.approach.ending(&beyond)?;
+        Ok(self.is_pair(&end).then_some(end))
+    }
+
+    /// Whether an end is a pair as far as the entries, which are known to their rounding, can tell.
+    fn is_pair(&self, end: &Ending) -> bool {
+        end.residual <= (FEW_ROUNDINGS * self.epsilon).max(EVALUATION) * self.norm
     }
 
     /// What is at x.

@@ -143,3 +143,69 @@ fn nearly_isotropic_forms_have_all_their_pairs_once() {
         }
     }
 }
+
+/// Packed entries of cos 4t + a cos 2t + b sin 2t on the circle x = cos t, y = sin t.
+fn on_the_circle(a: f64, b: f64) -> Vec<f64> {
+    vec![1.0 + a, 0.5 * b, -1.0, 0.5 * b, 1.0 - a]
+}
+
+/// Beyond a fold two pairs have met and are gone: the place where they were has a small gradient, but it is no pair.
+fn beside_a_fold<T: Real>(beyond: &[f64]) {
+    let z = 0.7f64;
+    // The form whose first and second derivatives vanish at z.
+    let (p, q) = (2.0 * (2.0 * z).sin(), 4.0 * (2.0 * z).cos());
+    let (a, b) = (-p * z.sin() - q * z.cos(), p * z.cos() - q * z.sin());
+    for e in beyond {
+        let r = search::<T>(4, 2, &on_the_circle(a, b * (1.0 + e)), &AllOptions::default());
+        let what = format!("{e:e}: {:?} {:?}", &r.values[..r.count], &r.residuals[..r.count]);
+        assert_eq!(r.found, 2, "{what}");
+        // Starts may end there, and so without a pair.
+        assert!([TensorStatus::Ok, TensorStatus::Incomplete].map(|s| s as i32).contains(&r.status), "{what}");
+    }
+}
+
+#[test]
+fn pairs_that_have_met_and_are_gone_are_not_listed() {
+    beside_a_fold::<f64>(&[1e-9, 1e-11, 1e-12]);
+    beside_a_fold::<f32>(&[1e-3, 1e-4]);
+}
+
+#[test]
+fn a_small_gradient_without_a_pair_is_not_listed_in_f32() {
+    // By f64: 11 pairs, none of them degenerate.
+    let entries = [
+        0.18611538410186768,
+        5.7348770496901125e-5,
+        9.008785127662122e-5,
+        -4.8082070861710235e-5,
+        0.29960620403289795,
+        0.010558980517089367,
+        -0.615004301071167,
+        0.0018916574772447348,
+        -0.015720602124929428,
+        -0.5365607738494873,
+        -0.017194878309965134,
+        -0.00015136401634663343,
+        0.0003619111957959831,
+        -0.00019103258091490716,
+        -0.00033514777896925807,
+        -0.006880963686853647,
+        -0.0012411383213475347,
+        0.002639773301780224,
+        -0.0009370790794491768,
+        -0.11806093901395798,
+        -0.026128381490707397,
+    ];
+    for seed in [0, 1, 4] {
+        let r = search::<f32>(5, 3, &entries, &AllOptions { seed, ..AllOptions::default() });
+        assert_eq!(r.found, 11, "seed {seed}: {:?} {:?}", &r.values[..r.count], &r.residuals[..r.count]);
+    }
+}
+
+#[test]
+fn a_merge_angle_below_rounding_lists_each_pair_once() {
+    // y, and y turned by 0.6 degrees to either side.
+    let options = AllOptions { merge_angle: 1e-9, degeneracy_tolerance: 1e-13, ..AllOptions::default() };
+    let r = search::<f32>(4, 2, &on_the_circle(4.0 - 1.0 / 1024.0, 0.0), &options);
+    assert_eq!((r.found, r.status), (4, TensorStatus::Ok as i32), "{:?}", &r.values[..r.count.min(8)]);
+}
