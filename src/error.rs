@@ -23,7 +23,7 @@ pub enum Error {
         problem: &'static str,
     },
     /// The object is in use by another call.
-    #[error("{argument}: is in use by another call, or given twice to this one")]
+    #[error("{argument}: is in use by another call")]
     Busy {
         /// Name of the argument.
         argument: String,

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use super::tensor::{self, purlin_tensor};
 use super::{context, guard, handle, purlin_context, purlin_status};
@@ -203,7 +203,7 @@ unsafe fn import(context: &Arc<Context>, owned: Owned) -> Result<Tensor> {
 
 /// What an exported capsule keeps alive, and its shape arrays.
 struct Export {
-    _tensor: Arc<RwLock<Tensor>>,
+    _tensor: Arc<handle::Lock<Tensor>>,
     dims: Vec<i64>,
     strides: Vec<i64>,
 }

@@ -1,6 +1,6 @@
 //! Cone-beam CT: the object, what is known of it, and what it is told.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use super::callback::Report;
 use super::fdk_convert::{read_geometry, read_grid, read_options};
@@ -27,7 +27,7 @@ pub(super) struct FdkObject {
     cancel: CancelHandle,
     info: SharedInfo,
     report: Report,
-    inner: Arc<RwLock<Fdk>>,
+    inner: Arc<handle::Lock<Fdk>>,
 }
 
 impl Object for FdkObject {
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn purlin_fdk_create(
             cancel: core.cancel_handle(),
             info: core.info_handle(),
             report: Report::new(o.progress, o.progress_user),
-            inner: Arc::new(RwLock::new(core)),
+            inner: Arc::new(handle::Lock::new(core)),
         };
         *target = handle::insert(object)?;
         Ok(())

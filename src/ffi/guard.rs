@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::environment::Standard;
 use super::stack::{self, Lowest};
@@ -14,10 +15,14 @@ use crate::error::{Error, Result};
 use crate::message::{LIMIT, Message};
 use crate::thread;
 
+/// Calls so far, and 1.
+static CALLS: AtomicU64 = AtomicU64::new(1);
+
 thread_local! {
     static THREAD: Thread = const {
         Thread {
             inside: Cell::new(0),
+            call: Cell::new(0),
             objects: Cell::new(Objects::Unknown),
             lowest: Lowest::unknown(),
             last: UnsafeCell::new([0; LIMIT + 1]),
@@ -33,6 +38,8 @@ thread_local! {
 struct Thread {
     /// Calls that this thread is in: more than one where a callback makes another.
     inside: Cell<u32>,
+    /// Number of the innermost of them, unique in the process.
+    call: Cell<u64>,
     objects: Cell<Objects>,
     lowest: Lowest,
     /// The last message, ended by a NUL. It can be read from the destructors of other thread-local objects and from `atexit`
@@ -124,9 +131,11 @@ type Failure = (purlin_status, Box<Message>);
 
 fn attempt(thread: &Thread, body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure> {
     let _environment = Standard::enter();
+    let outer = thread.call.replace(CALLS.fetch_add(1, Ordering::Relaxed));
     thread.inside.set(thread.inside.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(body));
     thread.inside.set(thread.inside.get() - 1);
+    thread.call.set(outer);
     match outcome {
         Ok(Ok(())) => Ok(()),
         Ok(Err(e)) => Err((purlin_status::from(&e), Box::new(Message::of(&e)))),
@@ -179,6 +188,11 @@ fn elsewhere(
             }
         }
     }
+}
+
+/// The number of the call that this thread is in, its innermost; `None` outside of calls.
+pub(super) fn this_call() -> Option<u64> {
+    THREAD.with(|thread| (thread.inside.get() > 0).then(|| thread.call.get()))
 }
 
 /// The message of this thread's last call, valid until its next.

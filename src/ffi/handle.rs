@@ -3,10 +3,11 @@
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::time::{Duration, Instant};
 
+use super::guard;
 use crate::error::{Error, Result};
 
 const INDEX_BITS: u32 = 24;
@@ -21,9 +22,22 @@ pub(super) trait Object: Send + Sync + Sized + 'static {
     fn table() -> &'static Table<Self>;
 }
 
+/// An object that a call uses alone, or shares with others that only read it.
+pub(super) struct Lock<T> {
+    object: RwLock<T>,
+    /// Number of the call that last locked it ([`guard::this_call`]).
+    last_call: AtomicU64,
+}
+
+impl<T> Lock<T> {
+    pub(super) const fn new(object: T) -> Self {
+        Self { object: RwLock::new(object), last_call: AtomicU64::new(0) }
+    }
+}
+
 struct Slot<T> {
     generation: u32,
-    object: Option<Arc<RwLock<T>>>,
+    object: Option<Arc<Lock<T>>>,
 }
 
 struct Slots<T> {
@@ -125,7 +139,7 @@ impl<T> Table<T> {
 pub(super) fn insert<T: Object, C>(object: T) -> Result<*mut C> {
     let full = || Error::OutOfMemory { what: "handle table", bytes: 0, limit: None };
     watch_forks();
-    let object = Arc::new(RwLock::new(object));
+    let object = Arc::new(Lock::new(object));
     let mut table = T::table().slots.write().unwrap_or_else(PoisonError::into_inner);
     let index = match table.free.pop() {
         Some(index) => index as usize,
@@ -170,7 +184,7 @@ fn find<T: Object>(argument: &str, key: usize) -> Result<(usize, u32)> {
 const DESTROYED: &str = "was destroyed, or never made";
 
 /// The object of a handle.
-pub(super) fn get<T: Object>(argument: &str, key: usize) -> Result<Arc<RwLock<T>>> {
+pub(super) fn get<T: Object>(argument: &str, key: usize) -> Result<Arc<Lock<T>>> {
     let (index, generation) = find::<T>(argument, key)?;
     let table = T::table().slots.read().unwrap_or_else(PoisonError::into_inner);
     table
@@ -203,7 +217,7 @@ pub(super) fn remove<T: Object, C>(argument: &str, handle: *const C) -> Result<(
 pub(super) struct Shared<T: 'static> {
     // Before the object: the guard must go first.
     guard: RwLockReadGuard<'static, T>,
-    _object: Arc<RwLock<T>>,
+    _object: Arc<Lock<T>>,
 }
 
 impl<T> Deref for Shared<T> {
@@ -217,7 +231,7 @@ impl<T> Deref for Shared<T> {
 pub(super) struct Exclusive<T: 'static> {
     // Before the object: the guard must go first.
     guard: RwLockWriteGuard<'static, T>,
-    _object: Arc<RwLock<T>>,
+    _object: Arc<Lock<T>>,
 }
 
 impl<T> Deref for Exclusive<T> {
@@ -233,8 +247,14 @@ impl<T> DerefMut for Exclusive<T> {
     }
 }
 
-fn refused<G>(argument: &str, error: TryLockError<G>) -> Error {
+fn refused<G, T>(argument: &str, object: &Lock<T>, error: TryLockError<G>) -> Error {
     match error {
+        // The lock is held, and no call has locked it since this one did.
+        TryLockError::WouldBlock
+            if guard::this_call().is_some_and(|c| c == object.last_call.load(Ordering::Relaxed)) =>
+        {
+            Error::invalid(argument, "is given twice: another argument of this call is the same object")
+        }
         TryLockError::WouldBlock => Error::Busy { argument: argument.to_owned() },
         TryLockError::Poisoned(_) => {
             Error::Internal(format!("{argument}: an earlier call failed inside this object; only destroy works now"))
@@ -242,19 +262,32 @@ fn refused<G>(argument: &str, error: TryLockError<G>) -> Error {
     }
 }
 
-/// An object locked for reading, whoever else holds it.
-pub(super) fn lock_shared<T>(argument: &str, object: Arc<RwLock<T>>) -> Result<Shared<T>> {
+/// Notes which call has locked an object.
+fn locked_by<T>(object: &Lock<T>, call: Option<u64>) {
+    if let Some(call) = call {
+        object.last_call.store(call, Ordering::Relaxed);
+    }
+}
+
+/// An object locked for reading, whoever else reads it.
+pub(super) fn lock_shared<T>(argument: &str, object: Arc<Lock<T>>) -> Result<Shared<T>> {
+    lock_shared_by(guard::this_call(), argument, object)
+}
+
+fn lock_shared_by<T>(call: Option<u64>, argument: &str, object: Arc<Lock<T>>) -> Result<Shared<T>> {
     // SAFETY: the lock lives in `object`, which the result keeps until after the guard is gone.
-    let lock: &'static RwLock<T> = unsafe { &*Arc::as_ptr(&object) };
-    let guard = lock.try_read().map_err(|e| refused(argument, e))?;
+    let lock: &'static Lock<T> = unsafe { &*Arc::as_ptr(&object) };
+    let guard = lock.object.try_read().map_err(|e| refused(argument, lock, e))?;
+    locked_by(lock, call);
     Ok(Shared { guard, _object: object })
 }
 
 /// An object locked for this call alone.
-pub(super) fn lock_exclusive<T>(argument: &str, object: Arc<RwLock<T>>) -> Result<Exclusive<T>> {
+pub(super) fn lock_exclusive<T>(argument: &str, object: Arc<Lock<T>>) -> Result<Exclusive<T>> {
     // SAFETY: the lock lives in `object`, which the result keeps until after the guard is gone.
-    let lock: &'static RwLock<T> = unsafe { &*Arc::as_ptr(&object) };
-    let guard = lock.try_write().map_err(|e| refused(argument, e))?;
+    let lock: &'static Lock<T> = unsafe { &*Arc::as_ptr(&object) };
+    let guard = lock.object.try_write().map_err(|e| refused(argument, lock, e))?;
+    locked_by(lock, guard::this_call());
     Ok(Exclusive { guard, _object: object })
 }
 
@@ -272,12 +305,13 @@ pub(super) fn shared_all<T: Object, C>(
     handles: &[*const C],
 ) -> Result<std::result::Result<Vec<Shared<T>>, usize>> {
     let mut locked = crate::alloc::with_capacity(what, handles.len())?;
+    let call = guard::this_call();
     let table = T::table().slots.read().unwrap_or_else(PoisonError::into_inner);
     for (k, handle) in handles.iter().enumerate() {
         let object = find::<T>("", handle.addr()).ok().and_then(|(index, generation)| {
             table.slots.get(index).filter(|s| s.generation == generation).and_then(|s| s.object.clone())
         });
-        match object.and_then(|object| lock_shared("", object).ok()) {
+        match object.and_then(|object| lock_shared_by(call, "", object).ok()) {
             Some(object) => locked.push(object),
             None => {
                 // The table still counts on every object, so that none is dropped under its lock.
@@ -323,6 +357,42 @@ mod tests {
     }
 
     #[test]
+    fn an_object_given_twice_is_not_busy() {
+        let h: *mut Opaque = insert(Thing(7)).unwrap();
+        let twice = "y: is given twice: another argument of this call is the same object";
+        let in_use = "y: is in use by another call";
+        let call = |body: &dyn Fn()| {
+            let body = || {
+                body();
+                Ok(())
+            };
+            assert_eq!(guard::run(body), super::super::status::purlin_status::PURLIN_SUCCESS, "{}", guard::last_text());
+        };
+        call(&|| {
+            let first = exclusive::<Thing, _>("x", h).unwrap();
+            assert_eq!(problem(exclusive::<Thing, _>("y", h)), twice);
+            assert_eq!(problem(shared::<Thing, _>("y", h)), twice);
+            // A call from a callback of this one.
+            call(&|| assert_eq!(problem(shared::<Thing, _>("y", h)), in_use));
+            std::thread::scope(|s| {
+                s.spawn(|| call(&|| assert_eq!(first.0, 7)));
+            });
+            drop(first);
+            let first = shared_all::<Thing, Opaque>("test", &[h, h]).unwrap().unwrap();
+            assert_eq!(problem(exclusive::<Thing, _>("y", h)), twice);
+            // Readers of other calls do not make it theirs.
+            call(&|| drop(shared::<Thing, _>("x", h).unwrap()));
+            assert_eq!(problem(exclusive::<Thing, _>("y", h)), in_use);
+            drop(first);
+        });
+        let held = exclusive::<Thing, _>("x", h).unwrap();
+        call(&|| assert_eq!(problem(shared::<Thing, _>("y", h)), in_use));
+        assert_eq!(problem(shared::<Thing, _>("y", h)), in_use, "outside of a call");
+        drop(held);
+        remove::<Thing, _>("x", h).unwrap();
+    }
+
+    #[test]
     fn misuse_is_told_apart() {
         let h: *mut Opaque = insert(Thing(7)).unwrap();
         assert_eq!(shared::<Thing, _>("x", h).unwrap().0, 7);
@@ -330,7 +400,7 @@ mod tests {
         let number = 5u64;
         assert_eq!(problem(shared::<Thing, u64>("x", &raw const number)), "x: is not a handle");
         let first = exclusive::<Thing, _>("x", h).unwrap();
-        assert_eq!(problem(shared::<Thing, _>("x", h)), "x: is in use by another call, or given twice to this one");
+        assert_eq!(problem(shared::<Thing, _>("x", h)), "x: is in use by another call");
         remove::<Thing, _>("x", h).unwrap();
         assert_eq!(first.0, 7, "a running call keeps its object");
         drop(first);
@@ -339,7 +409,7 @@ mod tests {
         let all = |list: &[*const Opaque]| shared_all::<Thing, _>("test", list).unwrap();
         let both = all(&[a, b, a]).unwrap();
         assert_eq!(both.iter().map(|t| t.0).collect::<Vec<_>>(), [1, 2, 1]);
-        assert_eq!(problem(exclusive::<Thing, _>("x", b)), "x: is in use by another call, or given twice to this one");
+        assert_eq!(problem(exclusive::<Thing, _>("x", b)), "x: is in use by another call");
         drop(both);
         assert_eq!(all(&[a, b, h]).err(), Some(2), "destroyed");
         let held = exclusive::<Thing, _>("x", b).unwrap();

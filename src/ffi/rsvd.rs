@@ -1,6 +1,6 @@
 //! Randomized singular value decomposition: the object, and what it is told.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use super::callback::Report;
 use super::handle::{self, Exclusive, Object, Shared, Table};
@@ -26,7 +26,7 @@ pub struct purlin_rsvd {
 pub(super) struct RsvdObject {
     cancel: CancelHandle,
     report: Report,
-    inner: Arc<RwLock<Rsvd>>,
+    inner: Arc<handle::Lock<Rsvd>>,
 }
 
 impl Object for RsvdObject {
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn purlin_rsvd_create(
         let object = RsvdObject {
             cancel: core.cancel_handle(),
             report: Report::new(o.progress, o.progress_user),
-            inner: Arc::new(RwLock::new(core)),
+            inner: Arc::new(handle::Lock::new(core)),
         };
         *target = handle::insert(object)?;
         Ok(())

@@ -1,7 +1,7 @@
 //! Sinks: arrays that a run writes in blocks.
 
 use std::ffi::{c_char, c_void};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::array;
 use super::handle::{self, Object, Table};
@@ -38,7 +38,7 @@ pub struct purlin_sink {
 /// Where a sink's elements go.
 pub(super) enum Target {
     /// To a tensor, which the sink keeps alive.
-    Tensor(Arc<RwLock<Tensor>>),
+    Tensor(Arc<handle::Lock<Tensor>>),
     /// Anywhere else. The lock is never waited for: it makes what one thread uses at a time shareable.
     Blocks(Mutex<Box<dyn Sink>>),
 }

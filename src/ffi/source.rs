@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 use std::path::Path;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use super::array::{self, purlin_array_info};
 use super::handle::{self, Object, Table};
@@ -35,7 +35,7 @@ pub struct purlin_source {
 /// Where a source's elements are.
 pub(super) enum Origin {
     /// In a tensor, which the source keeps alive.
-    Tensor(Arc<RwLock<Tensor>>),
+    Tensor(Arc<handle::Lock<Tensor>>),
     /// Anywhere else. Matrices may share it.
     Blocks(SharedSource),
 }
@@ -51,7 +51,7 @@ pub(super) struct SourceObject {
 
 /// A tensor as a source of its own: it is locked for reading while a block is read.
 struct TensorReader {
-    tensor: Arc<RwLock<Tensor>>,
+    tensor: Arc<handle::Lock<Tensor>>,
     context: Arc<Context>,
     info: ArrayInfo,
 }

@@ -1,6 +1,6 @@
 //! Contractions of tensor trains: the object, and what it is told.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::callback::Report;
 use super::handle::{self, Exclusive, Object, Shared, Table};
@@ -24,7 +24,7 @@ pub(super) struct ContractionObject {
     cancel: CancelHandle,
     report: Report,
     // Calls take turns by the outer lock; the inner one only says so of what cannot be shared.
-    inner: Arc<RwLock<Mutex<Contraction>>>,
+    inner: Arc<handle::Lock<Mutex<Contraction>>>,
 }
 
 /// The contraction of a call.
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_create(
         let object = ContractionObject {
             cancel: core.cancel_handle(),
             report: Report::new(o.progress, o.progress_user),
-            inner: Arc::new(RwLock::new(Mutex::new(core))),
+            inner: Arc::new(handle::Lock::new(Mutex::new(core))),
         };
         *target = handle::insert(object)?;
         Ok(())

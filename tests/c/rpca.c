@@ -179,7 +179,7 @@ static void streamed(void) {
   OK(purlin_sink_to_callback(context, PURLIN_F64, 2, wrong, write_block, got_low, &l));
   BAD_ARGUMENT("low_rank: has dimensions", purlin_rpca_stream(context, NULL, m, NULL, NULL, l, NULL, NULL));
   BAD_ARGUMENT("sparse: has dimensions", purlin_rpca_stream(context, NULL, m, NULL, NULL, NULL, l, NULL));
-  FAILS(PURLIN_ERROR_BUSY, "sparse", purlin_rpca_stream(context, NULL, m, NULL, NULL, l, l, NULL));
+  BAD_ARGUMENT("sparse: is given twice", purlin_rpca_stream(context, NULL, m, NULL, NULL, l, l, NULL));
   OK(purlin_sink_destroy(l));
   OK(purlin_matrix_destroy(m));
   m = lend(PURLIN_F64, 0, matrix);
@@ -288,8 +288,8 @@ static void refusals(void) {
   BAD_HANDLE("contexts[1]: is NULL", purlin_rpca_compute_csr(context, NULL, m, NULL, &o, l, &rows, NULL));
   BAD_HANDLE("contexts[1]: is NULL", purlin_rpca_stream(context, NULL, m, NULL, &o, NULL, NULL, NULL));
   o = rpca_options();
-  FAILS(PURLIN_ERROR_BUSY, "sparse", SPLIT(m, NULL, l, l));
-  FAILS(PURLIN_ERROR_BUSY, "low_rank", SPLIT(m, NULL, m, s));
+  BAD_ARGUMENT("sparse: is given twice", SPLIT(m, NULL, l, l));
+  BAD_ARGUMENT("low_rank: is given twice", SPLIT(m, NULL, m, s));
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, 3, 4, 3, twelve, &small));
   BAD_ARGUMENT("low_rank: is 3 x 4, 120 x 80 is needed", SPLIT(m, NULL, small, s));
   BAD_ARGUMENT("sparse: is 3 x 4, 120 x 80 is needed", SPLIT(m, NULL, l, small));
