@@ -1,6 +1,8 @@
 //! Golub-Kahan-Lanczos with thick restart (Baglama and Reichel, SIAM J. Sci. Comput. 27, 2005): A V = U B and A^H U = V B^H +
 //! beta v e^T with orthonormal U and V, so that no singular value is squared and each is accurate to eps ||A||.
 
+use std::ops::Range;
+
 use super::super::info::Reason;
 use super::super::options::{Settings, Verify, Which};
 use super::super::sides::{Side, Sides, Swapped};
@@ -142,7 +144,7 @@ pub fn run<T: Scalar>(
         let floor = FLOOR * settings.epsilon * run.counts.norm;
         let wanted = search.count.min(size);
         // A V = U B whatever B is, so that of a value of 0 the right vector is one of the null space. The left one may not come at
-        // all: the images of a Krylov space hold none of the adjoint's null space. `pair_zero` looks for it.
+        // all: the images of a Krylov space hold none of the adjoint's null space. `pair_zeros` looks for it.
         let held = order[..wanted].iter().filter(|&&i| values[i] <= floor).count();
         (since, zeros) = if held == zeros { (since, zeros) } else { (restart, held) };
         let is_settled = restart - since >= PATIENCE;
@@ -207,10 +209,8 @@ pub fn solve<T: Scalar>(
     let Found { mut values, converged, exhausted, .. } = run(sides, &search, &mut counts, svd, report)?;
     let complete = converged == count && values.len() == count;
     let (mut recovered, mut verified) = (0, exhausted);
-    let mut is_paired = true;
-    for at in 0..values.len() {
-        is_paired &= exhausted || !complete || pair_zero(sides, settings, &values, at, &mut counts, svd, report)?;
-    }
+    let places = if exhausted || !complete { 0..0 } else { 0..values.len() };
+    let is_paired = pair_zeros(sides, settings, &values, places, &mut counts, svd, report)?;
     if complete && is_paired && !exhausted && settings.verify != Verify::Off {
         (recovered, verified) = check(sides, settings, &mut values, &mut counts, svd, report)?;
     }
@@ -222,34 +222,56 @@ pub fn solve<T: Scalar>(
     Ok(Solved { values, converged, reason, recovered, verified, counts })
 }
 
-/// Gives the triplet at `at` a left vector of the null space of the adjoint, where its value is 0 and its own is none; false if
-/// that is not found. Must come before a search on the complement: a left vector that is locked and is none would leave a
-/// value of 0 there that the matrix does not have.
-fn pair_zero<T: Scalar>(
+/// Gives the triplets at `places` left vectors of the null space of the adjoint, where their values are 0 and their own are none;
+/// false if one is not found, whose triplet then has a random left vector. Must come before a search on the complement: a left
+/// vector that is locked and is none would leave a value of 0 there that the matrix does not have.
+fn pair_zeros<T: Scalar>(
     sides: &mut dyn Sides<T>,
     settings: &Settings,
     values: &[f64],
-    at: usize,
+    places: Range<usize>,
     counts: &mut Counts,
     svd: &mut SmallSvd<'_>,
     report: &mut Report<'_>,
 ) -> Result<bool> {
     let (locked, zero) = (values.len(), FLOOR * settings.epsilon * counts.norm);
     let basis = (sides.side(Side::Short).order() - locked).min(settings.basis.max(CHECK));
-    if values[at] > zero || basis < LEAST {
+    if basis < LEAST {
         return Ok(true);
     }
-    counts.products += 1;
-    sides.cross(Side::Long, at, locked)?;
-    let rest = sides.side(Side::Short).distance(locked, 0.0, locked)?;
-    if super::finite(rest, "a residual")? <= allowed(settings, 0.0, counts.norm) {
-        return Ok(true);
+    let mut unpaired = alloc::with_capacity(WHAT, places.len())?;
+    for at in places.filter(|&at| values[at] <= zero) {
+        counts.products += 1;
+        sides.cross(Side::Long, at, locked)?;
+        let rest = sides.side(Side::Short).distance(locked, 0.0, locked)?;
+        if super::finite(rest, "a residual")? > allowed(settings, 0.0, counts.norm) {
+            unpaired.push(at);
+        }
     }
-    let search =
-        Search { locked, count: 1, which: Which::Smallest, basis, stop: None, started: false, tested: false, settings };
-    let one = run(&mut Swapped(sides), &search, counts, svd, report)?;
-    let is_found = one.converged == 1 && one.values.first().is_some_and(|v| *v <= zero);
-    if is_found {
+    // Where a step divides by next to nothing, rounding errors become parts of these vectors, those along the null space too. On
+    // their complement that space would be gone, so nothing may be orthogonal to them.
+    for &at in &unpaired {
+        sides.side(Side::Long).scale(at, 0.0)?;
+    }
+    let mut is_found = true;
+    for &at in &unpaired {
+        if is_found {
+            let search = Search {
+                locked,
+                count: 1,
+                which: Which::Smallest,
+                basis,
+                stop: None,
+                started: false,
+                tested: false,
+                settings,
+            };
+            let one = run(&mut Swapped(sides), &search, counts, svd, report)?;
+            is_found = one.converged == 1 && one.values.first().is_some_and(|v| *v <= zero);
+        }
+        if !is_found {
+            fresh(sides.side(Side::Long), settings.seed, counts, locked)?;
+        }
         sides.side(Side::Long).copy(locked, at)?;
     }
     Ok(is_found)
@@ -291,7 +313,7 @@ fn check<T: Scalar>(
                 }
                 values[last] = value;
                 found += 1;
-                if !pair_zero(sides, settings, values, last, counts, svd, report)? {
+                if !pair_zeros(sides, settings, values, last..last + 1, counts, svd, report)? {
                     is_sure = false;
                     break;
                 }

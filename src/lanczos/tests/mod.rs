@@ -134,6 +134,7 @@ on_both_backends! {
         arguments_of_singular_values_are_named
         a_search_that_is_cut_short_says_so
         values_of_zero_are_found_beside_empty_rows_and_columns
+        values_of_zero_of_square_matrices_have_vectors_on_both_sides
         a_looser_tolerance_finds_what_the_default_one_does
     ;
 }

@@ -328,6 +328,42 @@ pub(super) fn values_of_zero_are_found_beside_empty_rows_and_columns(c: &Arc<Con
     }
 }
 
+pub(super) fn values_of_zero_of_square_matrices_have_vectors_on_both_sides(c: &Arc<Context>) {
+    let n = 301;
+    let ring = |i: usize| (i + 1) % n;
+    let path: Vec<_> = (1..n).flat_map(|i| [(i - 1, i, 1.0), (i, i - 1, 1.0)]).collect();
+    let cycle: Vec<_> = (0..n).flat_map(|i| [(i, i, 1.0), (i, ring(i), -1.0)]).collect();
+    // Skew-symmetric of odd order: values in pairs, and a 0.
+    let skew: Vec<_> = (0..n)
+        .flat_map(|i| [(i, ring(i), 1.0 + i as f64 / 300.0), (i, (i * i + 7) % n, 0.5), (i, (3 * i + 2) % n, -0.7)])
+        .filter(|(i, j, _)| i != j)
+        .flat_map(|(i, j, v)| [(i, j, v), (j, i, -v)])
+        .collect();
+    let gap = 2.0 * (std::f64::consts::PI / 302.0).sin();
+    for (what, entries, next) in [("path", path, Some(gap)), ("cycle", cycle, None), ("skew", skew, None)] {
+        let a = from_entries(c, (n, n), &entries);
+        for (seed, count, basis) in [(0, 1, 0), (1, 2, 0), (2, 1, 100)] {
+            let options = Options { count, which: Which::Smallest, seed, basis, ..Options::default() };
+            let found = found_by::<f64>(c, &a, Request::default(), &options);
+            assert!(found.values[0] <= 1e-13, "{what} {options:?}: {:?}", found.values);
+            assert!(found.residuals.iter().all(|r| *r < 1e-9), "{what} {options:?}: {:?}", found.residuals);
+            if let (Some(next), true) = (next, count > 1) {
+                assert!((found.values[1] - next).abs() < 1e-12, "{:?}", found.values);
+            }
+        }
+    }
+    // Empty rows and columns, as many as the values that are 0, and fewer.
+    for (zeros, count, seed) in [(2, 2, 0), (3, 5, 1), (3, 2, 2)] {
+        let value = |i: usize| if i < zeros { 0.0 } else { 1.0 + i as f64 / 300.0 };
+        let a = from_entries(c, (300, 300), &(zeros..300).map(|i| (i, i, value(i))).collect::<Vec<_>>());
+        let options = Options { count, which: Which::Smallest, seed, ..Options::default() };
+        let found = found_by::<f64>(c, &a, Request::default(), &options);
+        let want: Vec<f64> = (0..count).map(value).collect();
+        near(&found.values, &want, 1e-13, &format!("{zeros} zeros, {options:?}"));
+        assert!(found.residuals.iter().all(|r| *r < 1e-9), "{:?}", found.residuals);
+    }
+}
+
 pub(super) fn a_looser_tolerance_finds_what_the_default_one_does(c: &Arc<Context>) {
     let n = 300;
     let value = |i: usize| if i < 3 { 1e-9 } else { 1.0 + (i - 3) as f64 / (n - 3) as f64 };
