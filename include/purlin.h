@@ -9219,7 +9219,8 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
  *                        caller's, see purlin_matrix_from_operator), or with MATRIX to MODULARITY a graph by
  *                        purlin_graph_operator_of_image; neither NaN nor infinite; W of the graph operators
- *                        is real with row sums that are not negative.
+ *                        is real. Row sums of the normalised kinds are not negative, and their sum is above 0 for the
+ *                        modularity; other kinds take any.
  * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
  * @param      start      n elements of a's type, the start vector; NULL for a random one.
@@ -9411,7 +9412,8 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  * eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
  *
  * @param      graph        sparse, PURLIN_F64 or PURLIN_F32, symmetric, row sums not negative; or by
- *                          purlin_graph_operator_of_image.
+ *                          purlin_graph_operator_of_image. Weights below 0 draw their vertices apart: eigenvalues may then be
+ *                          below 0 or above 2.
  * @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      options      NULL for the defaults; `count` is k, `which` SMALLEST or the default, `kind` and `shift` are not to be set.
  * @param      scaling      PURLIN_GRAPH_SCALING_*.
@@ -9532,10 +9534,12 @@ purlin_status purlin_graph_fiedler(const struct purlin_matrix *graph,
  *
  * @param      graph           sparse, PURLIN_F64 or PURLIN_F32, on the host.
  * @param      vector          n finite elements of PURLIN_F64 on the host.
- * @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP.
+ * @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalised cut is
+ *                             infinite.
  * @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.
  * @param[out] cut             weight of the edges between the sides, each once; may be NULL.
- * @param[out] normalised_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite if one is 0; may be NULL.
+ * @param[out] normalised_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
+ *                             may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
  * are not finite), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`.

@@ -94,7 +94,8 @@ fn check_vector(name: &str, vector: &Tensor, of: &Matrix, length: usize) -> Resu
 /// eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
 ///
 /// @param      graph        sparse, PURLIN_F64 or PURLIN_F32, symmetric, row sums not negative; or by
-///                          purlin_graph_operator_of_image.
+///                          purlin_graph_operator_of_image. Weights below 0 draw their vertices apart: eigenvalues may then be
+///                          below 0 or above 2.
 /// @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      options      NULL for the defaults; `count` is k, `which` SMALLEST or the default, `kind` and `shift` are not to be set.
 /// @param      scaling      PURLIN_GRAPH_SCALING_*.
@@ -358,10 +359,12 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
 ///
 /// @param      graph           sparse, PURLIN_F64 or PURLIN_F32, on the host.
 /// @param      vector          n finite elements of PURLIN_F64 on the host.
-/// @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP.
+/// @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalised cut is
+///                             infinite.
 /// @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.
 /// @param[out] cut             weight of the edges between the sides, each once; may be NULL.
-/// @param[out] normalised_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite if one is 0; may be NULL.
+/// @param[out] normalised_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
+///                             may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
 /// are not finite), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.

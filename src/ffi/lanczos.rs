@@ -317,7 +317,8 @@ pub(super) fn check_lists(context: &Context, k: usize, lists: &[(&str, Option<&T
 /// @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
 ///                        caller's, see purlin_matrix_from_operator), or with MATRIX to MODULARITY a graph by
 ///                        purlin_graph_operator_of_image; neither NaN nor infinite; W of the graph operators
-///                        is real with row sums that are not negative.
+///                        is real. Row sums of the normalised kinds are not negative, and their sum is above 0 for the
+///                        modularity; other kinds take any.
 /// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
 /// @param      start      n elements of a's type, the start vector; NULL for a random one.

@@ -26,7 +26,7 @@ pub enum Cut {
     Sign = 0,
     /// At its median: halves that differ by one vertex at most.
     Median = 1,
-    /// Where cut/vol(S) + cut/vol(rest) is least.
+    /// Where cut/vol(S) + cut/vol(rest) is least; at the median where it is infinite everywhere.
     Sweep = 2,
 }
 
@@ -50,7 +50,7 @@ pub struct Bisection {
     pub sides: Vec<bool>,
     /// Weight of the edges between the sides, each counted once.
     pub cut: f64,
-    /// cut/vol(S) + cut/vol(rest), vol being a side's sum of degrees; infinite if one is 0.
+    /// cut/vol(S) + cut/vol(rest), vol being a side's sum of degrees; infinite unless both are above 0.
     pub normalised_cut: f64,
 }
 

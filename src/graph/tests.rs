@@ -39,6 +39,7 @@ macro_rules! on_both_backends {
 on_both_backends! {
     isolated_vertices_have_zeros_of_their_own
     signed_graphs_are_refused_where_the_second_value_is_below_zero
+    weights_below_zero_widen_the_spectrum_of_an_embedding
     densities_report_their_end
     clumps_are_told_apart_in_every_way
     graph_functions_promise_what_was_verified
@@ -91,6 +92,28 @@ fn signed_graphs_are_refused_where_the_second_value_is_below_zero(c: &Arc<Contex
         let e = fiedler(from_ref(c), &graph(c, 100, &path), normalised, &options, &Progress::none()).unwrap_err();
         assert!(e.to_string().contains(text), "{e}");
     }
+}
+
+fn weights_below_zero_widen_the_spectrum_of_an_embedding(c: &Arc<Context>) {
+    let signed = graph(c, 3, &[(0, 1, 2.0), (0, 2, -1.5), (1, 2, 2.0)]);
+    let options = Options { count: 3, ..Options::default() };
+    let found = embed(from_ref(c), &signed, &options, Scaling::None, &Progress::none()).unwrap();
+    for (value, want) in found.values.iter().zip([-2.0, 0.0, 5.0]) {
+        assert!((value - want).abs() < 1e-12, "{:?}", found.values);
+    }
+    // Vertices 0 and 2 are as far apart as they can be.
+    let apart = &found.coordinates[..3];
+    assert!((apart[0] + apart[2]).abs() < 1e-12 && apart[1].abs() < 1e-12 && apart[0].abs() > 0.7, "{apart:?}");
+}
+
+#[test]
+fn a_normalised_cut_needs_volumes_above_zero() {
+    let c = &cpu(1);
+    let edges: Vec<_> = (1..6).map(|i| (i - 1, i, -1.0)).collect();
+    let x: Vec<f64> = (0..6).map(f64::from).collect();
+    let found = bisect(&graph(c, 6, &edges), &x, Cut::Sweep).unwrap();
+    assert_eq!((found.cut, found.normalised_cut), (-1.0, f64::INFINITY));
+    assert_eq!(found.sides, [false, false, false, true, true, true]);
 }
 
 fn densities_report_their_end(c: &Arc<Context>) {

@@ -286,7 +286,12 @@ impl Options {
             return Ok(self.settled(steps, 1, n, dtype));
         }
         if self.basis != 0 && (self.basis <= k || self.basis > room) && self.basis != room {
-            return Err(Error::invalid("basis", format!("is {}, outside count + 1 = {} to {room}", self.basis, k + 1)));
+            let range = if k == room {
+                format!("{room} is needed for all {room} vectors")
+            } else {
+                format!("outside count + 1 = {} to {room}", k + 1)
+            };
+            return Err(Error::invalid("basis", format!("is {}, {range}", self.basis)));
         }
         let basis = if (self.basis == 0 && room <= (3 * k).max(64)) || k + 2 >= room {
             // The whole space: exact, with every copy of every eigenvalue.
