@@ -8000,7 +8000,8 @@ purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environm
  * @param[out] exponent      the result is `out` times two to this power.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap;
  * `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for a stream
- * that is being captured while something is missing or vectors are on the host.
+ * that is being captured while something is missing or vectors are on the host; `PURLIN_ERROR_NUMERICAL` for vectors on the
+ * device between bonds whose values differ by more than the range of the type.
  *
  * @pre `exponent` is NULL or valid for writing.
  */

@@ -215,29 +215,6 @@ pub(super) fn of_operator(context: &Arc<Context>, h: &TrainMatrix) -> Result<Opt
     TrainMatrix::new("h", copy, h.rows(), h.cols()).map(Some)
 }
 
-/// Refuses a train whose bonds `first` to `last` are further from balanced than environments hold, which are built from the cores
-/// as they are. Waits for a look at a train on the device.
-///
-/// # Errors
-/// [`Error::Numerical`] naming the bond; out of memory.
-pub(super) fn expect_near(
-    context: &Arc<Context>,
-    stream: Option<&Stream>,
-    name: &str,
-    train: &TensorTrain,
-    bonds: (usize, usize),
-) -> Result<()> {
-    if !train.is_device() {
-        return powers::expect_near(context.isa(), name, train, bonds);
-    }
-    let Some(look) = Look::new(context, stream, &[train], false)? else { return Ok(()) };
-    if look.is_any_graded()? {
-        let here = device::fetched(context, stream, train)?;
-        return powers::expect_near(context.isa(), name, &here, bonds);
-    }
-    Ok(())
-}
-
 /// Balanced copies of the trains of a list where they are needed; nothing at all where none is. Waits for a look at those on the
 /// device.
 ///

@@ -198,23 +198,6 @@ impl Kernel<f64> for Double<'_> {
     }
 }
 
-/// The largest modulus of every row and of every column of a core, 0 where all are 0 or not finite.
-fn sizes<T: Scalar>(core: &[T], [r, _, s]: [usize; 3], rows: &mut [f64], columns: &mut [f64]) {
-    rows.fill(0.0);
-    let width = core.len() / s.max(1);
-    for (column, largest) in core.chunks_exact(width.max(1)).zip(columns.iter_mut()) {
-        let mut most = 0.0f64;
-        for values in column.chunks_exact(r) {
-            for (row, x) in rows.iter_mut().zip(values) {
-                let size = x.re().abs().max(x.im().abs());
-                *row = row.max(size);
-                most = most.max(size);
-            }
-        }
-        *largest = most;
-    }
-}
-
 fn copy_of<T: Scalar>(
     context: &Arc<Context>,
     train: &TensorTrain,
@@ -294,26 +277,6 @@ fn scaled_copy<T: Scalar>(
     Ok(copy)
 }
 
-/// Powers of two by which values of a bond may be moved between the cores beside it where no copy is made.
-fn most_moved(dtype: DType) -> i64 {
-    if matches!(dtype, DType::F32 | DType::CF32) { 24 } else { 240 }
-}
-
-/// Refuses a train one of whose bonds `first` to `last` has values that differ by more in the columns before it, and by as much in
-/// the other direction in the rows behind it, than environments of its type hold. Values that are small on one side alone are small
-/// in all sums.
-///
-/// # Errors
-/// [`Error::Numerical`] with the bond; out of memory.
-pub(super) fn expect_near(isa: Isa, name: &str, train: &TensorTrain, bonds: (usize, usize)) -> Result<()> {
-    let most = most_moved(train.dtype());
-    let Some(Far { bond, before, after, moved }) = far(isa, train, bonds, most)? else { return Ok(()) };
-    Err(Error::Numerical(format!(
-        "{name}: values of bond {bond} differ by 2^{moved} in core {before} and by as much the other way in core {after}; \
-         environments hold 2^{most}: canonicalise it first"
-    )))
-}
-
 /// A train to form products of, whose bonds are balanced; `None` where they are.
 ///
 /// # Errors
@@ -332,57 +295,4 @@ pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrai
         }
     }
     Ok(Some(copy))
-}
-
-/// A bond that is far from balanced.
-struct Far {
-    bond: usize,
-    before: usize,
-    after: usize,
-    moved: i64,
-}
-
-/// The first of the bonds `first` to `last` whose values move by more than 2^`most`.
-fn far(isa: Isa, train: &TensorTrain, (first, last): (usize, usize), most: i64) -> Result<Option<Far>> {
-    let (d, dtype) = (train.shape().len(), train.dtype());
-    let is_close = |a: usize, b: usize| -> Result<bool> {
-        Ok(range_of(train, a, isa)?.0 + range_of(train, b, isa)?.0 <= 2 * most - 2)
-    };
-    for bond in first..=last.min(d) {
-        let rank = train.shape().ranks()[bond];
-        let (before, after) = (if bond == 0 { d - 1 } else { bond - 1 }, if bond == d { 0 } else { bond });
-        if rank == 1 || is_close(before, after)? {
-            continue;
-        }
-        let moved = with_scalar!(dtype, "x", T => moved::<T>(train, (before, after), rank))?;
-        if moved > most {
-            return Ok(Some(Far { bond, before, after, moved }));
-        }
-    }
-    Ok(None)
-}
-
-/// The largest power of two by which a value exceeds another in the columns of a core, and falls behind it in the rows of the next.
-fn moved<T: Scalar>(train: &TensorTrain, (before, after): (usize, usize), rank: usize) -> Result<i64> {
-    let widest = train.shape().max_rank();
-    let room = || alloc::filled(WHAT, widest, 0.0f64);
-    let (mut rows, mut columns, mut other) = (room()?, room()?, room()?);
-    let dims @ [r, _, s] = train.shape().core(before);
-    sizes(train.core::<T>("x", before)?, dims, &mut other[..r], &mut columns[..s]);
-    let dims @ [r, _, s] = train.shape().core(after);
-    sizes(train.core::<T>("x", after)?, dims, &mut rows[..r], &mut other[..s]);
-    let mut list = alloc::with_capacity(WHAT, rank)?;
-    for (&c, &r) in columns[..rank].iter().zip(&rows[..rank]) {
-        if c > 0.0 && r > 0.0 && c.is_finite() && r.is_finite() {
-            list.push((exponent_of(c), exponent_of(r)));
-        }
-    }
-    let mut most = 0;
-    for (i, a) in list.iter().enumerate() {
-        for b in &list[i + 1..] {
-            let (columns, rows) = (a.0 - b.0, b.1 - a.1);
-            most = most.max(columns.min(rows)).max((-columns).min(-rows));
-        }
-    }
-    Ok(most)
 }

@@ -96,9 +96,14 @@ impl<'a> Chain<'a> {
 
     /// The operator at position t.
     pub fn gather(&self, t: usize, slots: &Slots, mirrored: bool) -> Result<Gather> {
+        self.gather_within(t, slots, mirrored, self.limit())
+    }
+
+    /// [`Chain::gather`] with another limit of its exponent.
+    pub fn gather_within(&self, t: usize, slots: &Slots, mirrored: bool, limit: Option<i64>) -> Result<Gather> {
         let k = self.site(t);
         match (self.trains.operator, &self.blocks) {
-            (Some(h), Some(blocks)) => Gather::of_core(h, blocks, k, slots, t, mirrored, self.limit()),
+            (Some(h), Some(blocks)) => Gather::of_core(h, blocks, k, slots, t, mirrored, limit),
             _ => Gather::identity(self.modes(t)[1], slots.count(t)),
         }
     }
@@ -148,13 +153,25 @@ impl<'a> Chain<'a> {
         gather: &Gather,
         mirrored: bool,
         split: usize,
+        to: O::Environment,
+    ) -> Result<(Held<O::Environment>, [f64; 2])> {
+        self.step_over(ops, work, from, &self.between(t, gather, mirrored), split, to)
+    }
+
+    /// [`Chain::step`] over cores that need not be those of the trains.
+    pub fn step_over<T: Scalar, O: OperatorOps<T>>(
+        &self,
+        ops: &O,
+        work: &mut O::Work,
+        from: &Held<O::Environment>,
+        site: &Site<'_>,
+        split: usize,
         mut to: O::Environment,
     ) -> Result<(Held<O::Environment>, [f64; 2])> {
         self.watch.step()?;
-        let site = self.between(t, gather, mirrored);
         let extent = site.after(from.extent)?;
-        let taken = ops.step(work, &site, &from.data, from.extent, &mut to)?;
-        let mut exponent = [from.exponent[0] + taken + gather.exponent, from.exponent[1] + taken];
+        let taken = ops.step(work, site, &from.data, from.extent, &mut to)?;
+        let mut exponent = [from.exponent[0] + taken + site.gather.exponent, from.exponent[1] + taken];
         let mut peaks = [1.0, 1.0];
         if self.scaled {
             peaks = ops.peaks(&to, extent, split)?;

@@ -15,6 +15,7 @@ use super::kernels::{
 };
 use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
 use crate::alloc;
+use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
@@ -29,6 +30,13 @@ impl CpuOps {
     /// The operations of a context.
     pub fn new(context: &Arc<Context>) -> Self {
         Self { context: Arc::clone(context) }
+    }
+
+    /// Memory with these numbers.
+    pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<HostMemory> {
+        let mut memory = HostMemory::allocate(STEP, size_of_val(values), self.context.host_budget())?;
+        memory.as_mut_slice::<S>()?.copy_from_slice(values);
+        Ok(memory)
     }
 
     fn buffer<T: Scalar>(&self, what: &'static str, elements: usize) -> Result<CpuMatrix<T>> {

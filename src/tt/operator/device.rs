@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use super::cpu::{self, CpuOps};
 use super::gather::Gather;
+use super::gauge::{Sizes, rows_and_columns};
 use super::gpu::{self, GpuOps};
-use super::ops::{Extent, OperatorOps, Room, Site};
+use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
 use super::trains::Trains;
+use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Region};
+use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::stream::Stream;
 
 /// The operations of one device.
@@ -99,6 +102,78 @@ impl Ops {
                 ops.apply_in_order::<T>(work, (a, left.1), gathers, (b, right.1), v, out)
             }
             _ => Err(Error::NotSupported("v: lies on the device, the environments on the host".into())),
+        }
+    }
+
+    /// The largest numbers at every value of an environment's indices.
+    pub(super) fn sizes<T: Scalar>(&self, environment: &Environment<T>, extent: Extent) -> Result<Sizes> {
+        let rows = extent.bra * extent.slots * extent.pairs;
+        let [rows, columns] = match (self, environment) {
+            (Self::Host(_), Environment::Host(values)) => {
+                rows_and_columns(&values.slice()?[..extent.elements()?], rows, extent.ket)?
+            }
+            (Self::Device(ops), Environment::Device(memory)) => {
+                ops.sizes::<T>(memory.region(0, extent.elements()? * size_of::<T>())?, [rows, 1, extent.ket])?
+            }
+            _ => return Err(apart()),
+        };
+        Sizes::new(extent, &rows, &columns)
+    }
+
+    /// The largest |re| or |im| of every row and of every column of a core.
+    pub fn core_sizes(&self, view: &CoreView<'_>) -> Result<[Vec<f64>; 2]> {
+        let [r, n, s] = view.dims;
+        with_scalar!(view.dtype, view.argument, S => match (self, view.memory) {
+            (Self::Device(ops), Memory::Device(memory)) => {
+                let (first, bytes) = (view.offset * size_of::<S>(), r * n * s * size_of::<S>());
+                ops.sizes::<S>(memory.region(first, bytes)?, view.dims)
+            }
+            _ => {
+                let core = &view.memory.host(view.argument)?.as_slice::<S>()?[view.offset..view.offset + r * n * s];
+                // Columns (i, b), then the largest of those of each b.
+                let [rows, columns] = rows_and_columns(core, r, n * s)?;
+                let mut most = alloc::filled("sizes of a core", s, 0.0f64)?;
+                for (to, of) in most.iter_mut().zip(columns.chunks_exact(n)) {
+                    *to = of.iter().fold(0.0, |most: f64, x| if *x > most || x.is_nan() { *x } else { most });
+                }
+                Ok([rows, most])
+            }
+        })
+    }
+
+    /// A core in host memory.
+    pub fn read_core<S: Scalar>(&self, view: &CoreView<'_>) -> Result<Vec<S>> {
+        let count = view.dims.iter().product();
+        let mut values = alloc::filled("copy of a core", count, S::default())?;
+        match (self, view.memory) {
+            (Self::Device(ops), Memory::Device(memory)) => {
+                ops.load(memory, view.offset * size_of::<S>(), &mut values)?;
+            }
+            _ => {
+                let core = &view.memory.host(view.argument)?.as_slice::<S>()?[view.offset..view.offset + count];
+                values.copy_from_slice(core);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Memory with these numbers where steps read them.
+    pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<Memory> {
+        match self {
+            Self::Host(ops) => ops.bring(values).map(Memory::Host),
+            Self::Device(ops) => ops.bring(values).map(Memory::Device),
+        }
+    }
+
+    /// Writes all entries of an environment.
+    pub fn write<T: Scalar>(&self, environment: &mut Environment<T>, values: &[T]) -> Result<()> {
+        match (self, environment) {
+            (Self::Host(_), Environment::Host(to)) => {
+                to.slice_mut()?[..values.len()].copy_from_slice(values);
+                Ok(())
+            }
+            (Self::Device(ops), Environment::Device(to)) => ops.store(values, to),
+            _ => Err(apart()),
         }
     }
 

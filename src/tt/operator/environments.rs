@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::chain::{Chain, Held};
-use super::device::{Environment, Ops, Work, on_device};
+use super::chain::Chain;
+use super::device::{Ops, Work, on_device};
 use super::gather::Gather;
+use super::kept::{self, Kept, Step};
 use super::ops::{Extent, OperatorOps};
 use super::slots::Slots;
 use super::trains::{Trains, complex_of};
@@ -20,9 +21,8 @@ use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
 use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::balance;
 use crate::tt::finite;
-use crate::tt::options::{Options, Scaling};
+use crate::tt::options::Options;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 
@@ -37,8 +37,6 @@ pub enum Side {
 }
 
 numbered!(Side, Left, Right);
-
-type Kept<T> = Held<Environment<T>>;
 
 /// Environments at the bonds, where they have been built, and the room of steps.
 struct Store<T> {
@@ -67,8 +65,6 @@ pub struct Environments {
     on_device: bool,
     /// Left environments are right up to this bond, right ones from the other on.
     valid: [usize; 2],
-    /// The first and the last bond of which it is not known whether environments hold what they carry.
-    unknown: Option<(usize, usize)>,
 }
 
 impl Environments {
@@ -97,19 +93,7 @@ impl Environments {
         })?;
         let (context, options, cancel) = (Arc::clone(context), options.clone(), CancelHandle::default());
         let (bonds, on_device) = (bonds_of(trains)?, on_device(trains));
-        Ok(Self {
-            context,
-            options,
-            cancel,
-            dtype,
-            slots,
-            ranks,
-            bonds,
-            store,
-            on_device,
-            valid: [0, d],
-            unknown: Some((0, d)),
-        })
+        Ok(Self { context, options, cancel, dtype, slots, ranks, bonds, store, on_device, valid: [0, d] })
     }
 
     /// The same, whose calls `handle` cancels, too.
@@ -140,29 +124,7 @@ impl Environments {
     pub fn update_core(&mut self, k: usize) {
         if k < self.sites() {
             self.valid = [self.valid[0].min(k), self.valid[1].max(k + 1)];
-            self.forget_bonds(k, k + 1);
         }
-    }
-
-    fn forget_bonds(&mut self, first: usize, last: usize) {
-        let (a, b) = self.unknown.unwrap_or((first, last));
-        self.unknown = Some((a.min(first), b.max(last)));
-    }
-
-    /// Refuses trains whose bonds environments do not hold. Trains that were examined are not examined again.
-    fn expect_near(&mut self, stream: Option<&Stream>, trains: &Trains<'_>) -> Result<()> {
-        let Some(bonds) = self.unknown else { return Ok(()) };
-        if self.options.scaling != Scaling::Never {
-            balance::expect_near(&self.context, stream, "x", trains.ket, bonds)?;
-            if !trains.bra.is_same(trains.ket) {
-                balance::expect_near(&self.context, stream, "y", trains.bra, bonds)?;
-            }
-            if let Some(h) = trains.operator {
-                balance::expect_near(&self.context, stream, "h", h.train(), bonds)?;
-            }
-        }
-        self.unknown = None;
-        Ok(())
     }
 
     /// Takes other trains from now on, which differ from those before in the cores `first` to `last` alone: a two-site step
@@ -197,7 +159,6 @@ impl Environments {
         }
         self.bonds = bonds;
         self.valid = [self.valid[0].min(first), self.valid[1].max(last + 1)];
-        self.forget_bonds(first, last + 1);
         Ok(())
     }
 
@@ -209,20 +170,12 @@ impl Environments {
     /// made for, and ranks that changed unannounced; [`Error::NotSupported`] for an operator on a device; out of memory.
     pub fn build(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
         let ops = self.ops(stream)?;
-        ops.in_order(|| self.build_with(&ops, stream, trains, side, k))
+        ops.in_order(|| self.build_with(&ops, trains, side, k))
     }
 
-    fn build_with(
-        &mut self,
-        ops: &Ops,
-        stream: Option<&Stream>,
-        trains: &Trains<'_>,
-        side: Side,
-        k: usize,
-    ) -> Result<()> {
+    fn build_with(&mut self, ops: &Ops, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
         let chain = self.chain(trains)?;
         expect_bond(k, 0, trains.len())?;
-        self.expect_near(stream, trains)?;
         with_scalar!(self.dtype, "x", T => self.extend::<T>(ops, &chain, side, k))
     }
 
@@ -251,14 +204,13 @@ impl Environments {
     ) -> Result<i64> {
         let ops = self.ops(stream)?;
         ops.in_order(|| {
-            self.build_with(&ops, stream, trains, side, k)?;
-            let held = find::<T>(&*self.store, side, k)?;
-            let count = held.extent.elements()?;
+            self.build_with(&ops, trains, side, k)?;
+            let found = find::<T>(&*self.store, side, k)?;
+            let count = found.extent().elements()?;
             if out.len() != count {
                 return Err(Error::invalid("environment", format!("has {} elements, {count} are needed", out.len())));
             }
-            ops.read(&held.data, out)?;
-            Ok(held.exponent[self.group()])
+            Ok(found.held.exponent[self.group()] + kept::read(&ops, found, out)?)
         })
     }
 
@@ -280,8 +232,8 @@ impl Environments {
         let ops = self.ops(stream)?;
         let sizes = (v.len(), out.len());
         ops.in_order(|| {
-            self.between::<T, _>((&ops, stream), trains, (k, sites), sizes, |work, l, gathers, r| {
-                ops.apply(work, l, gathers, r, v, out)
+            self.between::<T, _>(&ops, trains, (k, sites), sizes, |work, l, gathers, r| {
+                kept::apply(&ops, work, (l, r), gathers, v, out)
             })
         })
     }
@@ -303,8 +255,18 @@ impl Environments {
         let ops = Ops::kept(&self.context, stream, self.on_device)?;
         let sizes = (v.bytes() / size_of::<T>(), out.bytes() / size_of::<T>());
         let mut run = || {
-            self.between::<T, _>((&ops, stream), trains, (k, sites), sizes, |work, l, gathers, r| {
-                ops.apply_in_order(work, l, gathers, r, v, out)
+            self.between::<T, _>(&ops, trains, (k, sites), sizes, |work, l, gathers, r| {
+                for (bond, side) in [(k, l), (k + sites, r)] {
+                    if side.is_graded() {
+                        return Err(Error::Numerical(format!(
+                            "v: lies on the device, and values of bond {bond} differ by more than the range of {}, which is made up \
+                             for on the host: canonicalise the trains first",
+                            T::DTYPE.name()
+                        )));
+                    }
+                }
+                ops.apply_in_order(work, (&l.held.data, l.extent()), gathers, (&r.held.data, r.extent()), v, out)?;
+                Ok(0)
             })
         };
         // The other queue is not to be part of the graph.
@@ -314,14 +276,14 @@ impl Environments {
     /// Runs `run` between the environments at bonds k and k + sites, and says which exponent its result has.
     fn between<T: Scalar, R>(
         &mut self,
-        (ops, stream): (&Ops, Option<&Stream>),
+        ops: &Ops,
         trains: &Trains<'_>,
         (k, sites): (usize, usize),
         (v, out): (usize, usize),
         run: R,
     ) -> Result<i64>
     where
-        R: FnOnce(&mut Work<T>, (&Environment<T>, Extent), &[Gather], (&Environment<T>, Extent)) -> Result<()> + Send,
+        R: FnOnce(&mut Work<T>, &Kept<T>, &[Gather], &Kept<T>) -> Result<i64> + Send,
     {
         let chain = self.chain(trains)?;
         if sites > 2 {
@@ -346,16 +308,8 @@ impl Environments {
                 format!("stream: is being captured, and environments at bonds {k} and {} are missing", k + sites);
             return Err(Error::NotSupported(problem));
         }
-        if !ops.is_captured()? {
-            self.expect_near(stream, trains)?;
-        }
         self.extend::<T>(ops, &chain, Side::Left, k)?;
         self.extend::<T>(ops, &chain, Side::Right, k + sites)?;
-        let mut gathers = Vec::with_capacity(sites);
-        for t in k..k + sites {
-            gathers.push(chain.gather(t, &self.slots, false)?);
-        }
-        let taken: i64 = gathers.iter().map(|g| g.exponent).sum();
         let group = self.group();
         let Some(Store { left, right, work }) = self.store.downcast_mut::<Store<T>>() else {
             return Err(wrong_type::<T>("v", self.dtype));
@@ -363,9 +317,15 @@ impl Environments {
         let (Some(left), Some(right)) = (&left[k], &right[k + sites]) else {
             return Err(Error::Internal(format!("no environments at bonds {k} and {}", k + sites)));
         };
-        let (l, r) = ((&left.data, left.extent), (&right.data, right.extent));
-        self.context.pool().run(|| run(work, l, &gathers, r))?;
-        Ok(left.exponent[group] + right.exponent[group] + taken)
+        // Powers of the bonds are put to an operator as it is.
+        let limit = if left.is_graded() || right.is_graded() { None } else { chain.limit() };
+        let mut gathers = Vec::with_capacity(sites);
+        for t in k..k + sites {
+            gathers.push(chain.gather_within(t, &self.slots, false, limit)?);
+        }
+        let taken: i64 = gathers.iter().map(|g| g.exponent).sum();
+        let beside = self.context.pool().run(|| run(work, left, &gathers, right))?;
+        Ok(left.held.exponent[group] + right.held.exponent[group] + taken + beside)
     }
 
     /// <y|H|x>, or <y|x>, from the environments that meet at bond k, built if they are missing.
@@ -375,13 +335,13 @@ impl Environments {
     pub fn value(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, k: usize) -> Result<Scaled> {
         let ops = self.ops(stream)?;
         ops.in_order(|| {
-            self.build_with(&ops, stream, trains, Side::Left, k)?;
-            self.build_with(&ops, stream, trains, Side::Right, k)?;
+            self.build_with(&ops, trains, Side::Left, k)?;
+            self.build_with(&ops, trains, Side::Right, k)?;
             let chain = self.chain(trains)?;
             let split = self.slots.operator(k).len();
             with_scalar!(self.dtype, "x", T => {
                 let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
-                let sums = self.context.pool().run(|| value::meet::<T, _>(&ops, left, right, split))?;
+                let sums = self.context.pool().run(|| kept::meet::<T>(&ops, left, right, split))?;
                 let leaves_out = match (trains.operator, &chain.blocks) {
                     (Some(h), Some(blocks)) => unread::leaves_out(h, blocks, 0, std::slice::from_ref(&self.slots))?,
                     _ => false,
@@ -404,17 +364,10 @@ impl Environments {
         op: &[Complex<f64>],
     ) -> Result<Scaled> {
         let ops = self.ops(stream)?;
-        ops.in_order(|| self.local_with(&ops, stream, trains, k, op))
+        ops.in_order(|| self.local_with(&ops, trains, k, op))
     }
 
-    fn local_with(
-        &mut self,
-        ops: &Ops,
-        stream: Option<&Stream>,
-        trains: &Trains<'_>,
-        k: usize,
-        op: &[Complex<f64>],
-    ) -> Result<Scaled> {
+    fn local_with(&mut self, ops: &Ops, trains: &Trains<'_>, k: usize, op: &[Complex<f64>]) -> Result<Scaled> {
         let chain = self.chain(trains)?;
         expect_bond(k, 1, trains.len())?;
         if self.ranks.is_some() {
@@ -425,16 +378,16 @@ impl Environments {
             return Err(Error::invalid("op", format!("is complex, the trains are {}", self.dtype.name())));
         }
         let gather = Gather::local(trains.ket.shape().modes()[k], op)?;
-        self.expect_near(stream, trains)?;
         with_scalar!(self.dtype, "x", T => {
             self.extend::<T>(ops, &chain, Side::Left, k)?;
             self.extend::<T>(ops, &chain, Side::Right, k + 1)?;
             let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + 1)?);
             let stepped = self.context.pool().run(|| {
                 let mut work = OperatorOps::<T>::work(ops, 1, false);
-                let to = OperatorOps::<T>::environment(ops, right.extent.elements()?)?;
-                let (next, _) = chain.step::<T, _>(ops, &mut work, left, k, &gather, false, 0, to)?;
-                value::meet::<T, _>(ops, &next, right, 0)
+                let to = OperatorOps::<T>::environment(ops, right.extent().elements()?)?;
+                let step = Step { chain: &chain, ops, t: k, gather: &gather, mirrored: false, split: 0 };
+                let next = step.run(&mut work, left, to)?;
+                kept::meet::<T>(ops, &next, right, 0)
             })?;
             self.checked(stepped[1], trains, unread::has_empty_column(op, trains.ket.shape().modes()[k]))
         })
@@ -495,33 +448,33 @@ impl Environments {
         };
         let slots = &self.slots;
         let expected = |bond: usize| chain.extent(bond, slots, pairs);
-        if *valid == end && list[end].as_ref().is_none_or(|h| h.extent != expected(end)) {
+        if *valid == end && list[end].as_ref().is_none_or(|h| h.extent() != expected(end)) {
             let data = OperatorOps::<T>::environment(ops, expected(end).elements()?)?;
-            list[end] = Some(chain.boundary::<T, _>(ops, end, slots, 0, pairs, data)?);
+            list[end] = Some(Kept::plain(chain.boundary::<T, _>(ops, end, slots, 0, pairs, data)?));
         }
         while if side == Side::Left { *valid < k } else { *valid > k } {
             let (t, next) = if side == Side::Left { (*valid, *valid + 1) } else { (*valid - 1, *valid - 1) };
             let mirrored = side == Side::Right;
-            let gather = chain.gather(t, slots, mirrored)?;
+            let gather = chain.gather_within(t, slots, mirrored, None)?;
             // The room of an environment that is out of date serves again if it still fits.
-            let old = list[next].take().filter(|h| h.extent == expected(next)).map(|h| h.data);
+            let old = list[next].take().filter(|h| h.extent() == expected(next)).map(|h| h.held.data);
             let Some(from) = &list[*valid] else {
                 return Err(Error::Internal(format!("no environment at bond {}", *valid)));
             };
-            expect_extent(*valid, from.extent, expected(*valid))?;
+            expect_extent(*valid, from.extent(), expected(*valid))?;
             let split = slots.operator(next).len();
             let stepped = self.context.pool().run(|| {
                 let to = match old {
                     Some(to) => to,
                     None => OperatorOps::<T>::environment(ops, expected(next).elements()?)?,
                 };
-                chain.step::<T, _>(ops, work, from, t, &gather, mirrored, split, to)
+                Step { chain, ops, t, gather: &gather, mirrored, split }.run(work, from, to)
             })?;
-            list[next] = Some(stepped.0);
+            list[next] = Some(stepped);
             *valid = next;
         }
         match &list[k] {
-            Some(held) => expect_extent(k, held.extent, expected(k)),
+            Some(found) => expect_extent(k, found.extent(), expected(k)),
             None => Err(Error::Internal(format!("no environment at bond {k}"))),
         }
     }

@@ -78,6 +78,40 @@ impl Gather {
         self.terms.is_empty()
     }
 
+    /// The same sums, with terms from slot q to slot q' times 2 to the power of `power`, or without them.
+    pub fn shifted(&self, power: impl Fn(usize, usize) -> Option<i64>) -> Result<Self> {
+        let mut placed = alloc::with_capacity(WHAT, self.terms.len())?;
+        for to in 0..self.rows * self.outputs {
+            for term in self.of(to) {
+                let Some(e) = power(term.slot as usize, to / self.rows) else { continue };
+                let value = Complex::new(scale(term.value.re, e), scale(term.value.im, e));
+                placed.push((to, Term { value, ..*term }));
+            }
+        }
+        Self::new([self.rows, self.cols], self.inputs, self.outputs, self.exponent, placed)
+    }
+
+    /// The same with values in [0.5, 1) where their exponent is beyond `limit`; `None` where it is not.
+    pub fn limited(&self, limit: Option<i64>) -> Result<Option<Self>> {
+        let most = self.sizes()?.into_iter().fold(0.0, f64::max);
+        let exponent = exponent_of(most);
+        if limit.is_none_or(|limit| exponent.abs() <= limit) {
+            return Ok(None);
+        }
+        let made = self.shifted(|_, _| Some(-exponent))?;
+        Ok(Some(Self { exponent: self.exponent + exponent, ..made }))
+    }
+
+    /// The largest |re| or |im| of the terms to each slot after the step.
+    pub fn sizes(&self) -> Result<Vec<f64>> {
+        let mut sizes = alloc::filled(WHAT, self.outputs, 0.0f64)?;
+        for to in 0..self.rows * self.outputs {
+            let size = &mut sizes[to / self.rows];
+            *size = self.of(to).iter().fold(*size, |most, t| most.max(t.value.re.abs()).max(t.value.im.abs()));
+        }
+        Ok(sizes)
+    }
+
     /// The identity of n indices in each of `slots` slots.
     pub fn identity(n: usize, slots: usize) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, n * slots)?;

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use super::gather::Gather;
 use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
 use crate::alloc;
+use crate::backend::gpu::kernels::tt::bonds::{Bonds, Cores};
 use crate::backend::gpu::kernels::tt::operator::{self as kernels, Terms};
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
 use crate::backend::memory::Memory;
@@ -73,6 +74,41 @@ impl GpuOps {
 
     fn room<T>(&self, elements: usize) -> Result<DeviceMemory> {
         self.gpu.allocate_uninitialised_on(&self.stream, STEP, product("x", elements, size_of::<T>())?)
+    }
+
+    /// The largest |re| or |im| of every row r and of every column s of an array r x n x s. Waits.
+    pub fn sizes<S: Scalar>(&self, array: Region<'_>, dims: [usize; 3]) -> Result<[Vec<f64>; 2]> {
+        let mut bonds = Bonds::default();
+        bonds.add::<S>(&[dims], &Cores::Of(&[array]))?;
+        let list = bonds.table()?;
+        let mut table = self.gpu.allocate_uninitialised_on(&self.stream, STEP, list.len() * 8)?;
+        self.gpu.store_numbers(&self.stream, &list, &mut table, 0)?;
+        let keys = self.gpu.allocate_on(&self.stream, STEP, bonds.key_bytes())?;
+        bonds.keys::<S>(&self.gpu, &self.stream, (table.whole(), keys.whole()), None, 1)?;
+        // Keys are the bit patterns of doubles.
+        let [r, _, s] = dims;
+        let mut rows = alloc::filled(STEP, r + s, 0.0f64)?;
+        self.gpu.load_numbers(&self.stream, &keys, 0, &mut rows)?;
+        let columns = alloc::copied(STEP, &rows[r..])?;
+        rows.truncate(r);
+        Ok([rows, columns])
+    }
+
+    /// Copies numbers from byte `offset` on to the host.
+    pub fn load<S: Scalar>(&self, memory: &DeviceMemory, offset: usize, to: &mut [S]) -> Result<()> {
+        self.gpu.load_numbers(&self.stream, memory, offset, to)
+    }
+
+    /// Copies numbers from the host.
+    pub fn store<S: Scalar>(&self, values: &[S], to: &mut DeviceMemory) -> Result<()> {
+        self.gpu.store_numbers(&self.stream, values, to, 0)
+    }
+
+    /// Memory with these numbers.
+    pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<DeviceMemory> {
+        let mut memory = self.room::<S>(values.len())?;
+        self.store(values, &mut memory)?;
+        Ok(memory)
     }
 
     /// A core as a step reads it: from the bond it comes from (fastest) to the one it goes to, in the contraction's type,

@@ -12,6 +12,7 @@
 //! | [`models`], [`spin`] | spin chains; their matrices |
 //! | `chain`, `plan` | steps along the sites; where to cut, where to meet, how much at a time |
 //! | [`slots`], [`gather`] | what stands at the operator's bonds; its part of a step |
+//! | `kept`, `gauge` | steps of environments that are kept; powers of two of the values of their bonds |
 //! | `unread` | numbers of the ket that an operator's zeros leave out |
 //! | [`ops`], [`cpu`], `kernels` | what a backend offers; that on the CPU |
 //! | [`gpu`], [`device`] | that on a GPU; on whichever the trains are |
@@ -25,7 +26,9 @@ pub mod device;
 pub(in crate::tt) mod enqueued;
 pub mod environments;
 pub mod gather;
+mod gauge;
 pub mod gpu;
+mod kept;
 mod kernels;
 pub mod local;
 pub mod models;

@@ -7,8 +7,9 @@ use super::nonfinite::placed;
 use super::support::{C, Plain, TYPES, cpu, is_complex, session};
 use crate::context::Context;
 use crate::error::Error;
-use crate::scalar::DType;
+use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::Location;
+use crate::tensor::train::TrainMatrix;
 use crate::tt::Scaled;
 use crate::tt::operator::{Environments, Side, Trains, identity, ising};
 use crate::tt::options::{Algorithm, NormWay};
@@ -173,7 +174,7 @@ fn the_bonds_of_an_operator_are_balanced_too() {
             let g = [2.0f64.powi(-range), 2.0f64.powi(range)];
             let inner = (0..4).map(|at| g[at / 2] / g[at % 2]).collect();
             let x = bare(&[1, 2, 2, 1], vec![g.to_vec(), inner, vec![1.0 / g[0], 1.0 / g[1]]]).train(&c, dtype);
-            let h = crate::tensor::train::TrainMatrix::new("h", x, &[1; 3], &[1; 3]).unwrap();
+            let h = TrainMatrix::new("h", x, &[1; 3], &[1; 3]).unwrap();
             let y = bare(&[1; 4], vec![vec![1.0]; 3]).train(&c, dtype);
             let mut s = session(&c, Options::default());
             for (bra, ket, wanted) in [(&y, &y, 4.0), (&y, h.train(), 16.0), (h.train(), h.train(), 64.0)] {
@@ -181,13 +182,10 @@ fn the_bonds_of_an_operator_are_balanced_too() {
                 assert_eq!(found.plain(dtype).0.re, wanted, "{dtype:?}, 2^{range}");
             }
             assert_eq!(s.rayleigh(None, h.train(), &h, None).unwrap().quotient.plain(dtype).0.re, 4.0);
-            // Environments are built from the cores as they are.
             let trains = Trains::new(&y, Some(&h), &y);
             let mut kept = Environments::new(&c, &Options::default(), &trains).unwrap();
-            match kept.value(None, &trains, 3) {
-                Ok(found) => assert!(range == 20 || range == 165, "{found:?}"),
-                Err(Error::Numerical(text)) => assert!(text.starts_with("h: values of bond 1"), "{text}"),
-                Err(other) => panic!("{other:?}"),
+            for bond in 0..=3 {
+                assert_eq!(kept.value(None, &trains, bond).unwrap().plain(dtype).0.re, 4.0, "{dtype:?}, 2^{range}");
             }
         }
     }
@@ -229,41 +227,126 @@ fn a_uniform_train_is_balanced_too() {
     }
 }
 
-/// Environments of trains whose bonds carry numbers that they do not hold: every call says so.
+/// Sum of conj(y) times the effective operator of one site times x, which is the whole value.
+fn applied(kept: &mut Environments, trains: &Trains<'_>, k: usize, [y, x]: [&Plain; 2]) -> Scaled {
+    with_scalar!(kept.dtype(), "v", T => {
+        let number = |v: &C| T::from_parts(v.re, v.im);
+        let v: Vec<T> = x.cores[k].iter().map(number).collect();
+        let mut out = vec![T::default(); y.cores[k].len()];
+        let exponent = kept.apply(None, trains, (k, 1), &v, &mut out).unwrap();
+        let sum = y.cores[k].iter().zip(&out).map(|(y, o)| y.conj() * C::new(o.re(), o.im())).sum();
+        Ok::<_, Error>(Scaled::new(sum, exponent))
+    })
+    .unwrap()
+}
+
+/// Environments of trains whose bonds carry numbers beyond the range of their type.
 pub fn check_environments(c: &Arc<Context>, location: Location) {
-    for (dtype, range, held) in [(DType::F32, 20, 5), (DType::F64, 165, 60)] {
-        let x = Plain::uniform_ranks(5, 2, 3, false, false, 301);
-        let there = |plain: &Plain| placed(c, plain.train(c, dtype), location);
-        let (plain, graded, near) = (there(&x), there(&gauged(&x, range, 1)), there(&gauged(&x, held, 1)));
-        let wanted = session(c, Options::default()).inner_scaled(None, &plain, &plain, None).unwrap().0;
-        let size = wanted.plain(DType::F64).0.norm() * if dtype == DType::F32 { 1e-4 } else { 1e-12 };
-        for train in [&plain, &near] {
-            let trains = Trains::new(train, None, train);
+    for (dtype, ranges, tolerance) in [(DType::F32, [20, 30], 1e-4), (DType::F64, [165, 330], 1e-11)] {
+        for (range, cyclic) in [(ranges[0], false), (ranges[0], true), (ranges[1], false), (ranges[1], true)] {
+            let x = Plain::uniform_ranks(5, 2, 3, cyclic, false, 301);
+            let y = Plain::uniform_ranks(5, 2, 2, cyclic, false, 302);
+            let there = |plain: &Plain| placed(c, plain.train(c, dtype), location);
+            let (fx, fy) = (gauged(&x, range, 1), gauged(&y, range, 2));
+            let (tx, ty, gx, gy) = (there(&x), there(&y), there(&fx), there(&fy));
+            let mut s = session(c, Options::default());
+            let size = tolerance * s.norm(None, &tx, None).unwrap().0 * s.norm(None, &ty, None).unwrap().0;
+            let h = ising(c, dtype, 5, 1.0, 0.5, false).unwrap();
+            for operator in [None, Some(&h)] {
+                let wanted = s.sandwich(None, &Trains::new(&ty, operator, &tx), None).unwrap().0;
+                let size = if operator.is_some() { 10.0 * size } else { size };
+                let what = |bond: usize| format!("{dtype:?}, 2^{range}, cyclic {cyclic}, {bond}");
+                let trains = Trains::new(&gy, operator, &gx);
+                let mut kept = Environments::new(c, &Options::default(), &trains).unwrap();
+                for bond in 0..=5 {
+                    close(kept.value(None, &trains, bond).unwrap(), wanted, size, &what(bond));
+                }
+                // One exponent holds the result only where the bonds at both of its sides together are in the range.
+                if range == ranges[0] {
+                    for k in 0..5 {
+                        close(applied(&mut kept, &trains, k, [&fy, &fx]), wanted, size, &format!("apply, {}", what(k)));
+                    }
+                }
+                // Trains that became so, and those that no longer are.
+                let plain = Trains::new(&ty, operator, &tx);
+                let mut kept = Environments::new(c, &Options::default(), &plain).unwrap();
+                for trains in [&plain, &trains, &plain] {
+                    kept.set_trains(trains, 0, 4).unwrap();
+                    close(kept.value(None, trains, 2).unwrap(), wanted, size, &what(2));
+                    kept.update_core(3);
+                    close(kept.value(None, trains, 4).unwrap(), wanted, size, &what(4));
+                }
+            }
+            let trains = Trains::new(&gy, None, &gx);
             let mut kept = Environments::new(c, &Options::default(), &trains).unwrap();
-            for bond in 0..=5 {
-                close(kept.value(None, &trains, bond).unwrap(), wanted, size, "value");
+            let one = [C::new(1.0, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(1.0, 0.0)];
+            let wanted = s.inner_scaled(None, &ty, &tx, None).unwrap().0;
+            for k in 0..5 {
+                close(kept.local(None, &trains, k, &one).unwrap(), wanted, size, "local");
             }
         }
-        let trains = Trains::new(&plain, None, &graded);
+        check_paths(c, location, dtype);
+    }
+}
+
+/// Numbers that pass through cores of the identity before they are taken back.
+fn check_paths(c: &Arc<Context>, location: Location, dtype: DType) {
+    let p = if dtype == DType::F32 { [27, 83] } else { [200, 664] };
+    for (p, d, is_far) in [(p[0], 3, false), (p[0], 6, false), (p[1], 3, true), (p[1], 6, true)] {
+        let power = |e: i32| 2f64.powi(e);
+        let mut cores = vec![vec![power(p), power(-p)]];
+        cores.extend((2..d).map(|_| vec![1.0, 0.0, 0.0, 1.0]));
+        cores.push(vec![power(-p), power(p)]);
+        let mut ranks = vec![2; d + 1];
+        (ranks[0], ranks[d]) = (1, 1);
+        let plain = bare(&ranks, cores);
+        let x = placed(c, plain.train(c, dtype), location);
+        let h = TrainMatrix::new("h", plain.train(c, dtype), &vec![1; d], &vec![1; d]).unwrap();
+        for (operator, wanted) in [(None, 4.0), (Some(&h), 8.0)] {
+            let trains = Trains::new(&x, operator, &x);
+            let mut kept = Environments::new(c, &Options::default(), &trains).unwrap();
+            let what = format!("{dtype:?}, 2^{p}, {d} cores, {wanted}");
+            for bond in 0..=d {
+                assert_eq!(kept.value(None, &trains, bond).unwrap().plain(DType::F64).0.re, wanted, "{what}, {bond}");
+            }
+            // One exponent does not hold a result whose numbers are further apart.
+            for sites in 0..if is_far { 0 } else { 3 } {
+                // At the last bonds nothing is large that is not taken back there.
+                let k = d - sites;
+                let v: Vec<C> = match sites {
+                    0 => vec![C::new(1.0, 0.0)],
+                    1 => plain.cores[k].clone(),
+                    _ => plain.cores[d - 1].clone(),
+                };
+                let found = with_scalar!(dtype, "v", T => {
+                    let v: Vec<T> = v.iter().map(|v| T::from_parts(v.re, 0.0)).collect();
+                    let mut out = vec![T::default(); v.len()];
+                    let exponent = kept.apply(None, &trains, (k, sites), &v, &mut out).unwrap();
+                    let dot: f64 = v.iter().zip(&out).map(|(v, o)| v.re() * o.re()).sum();
+                    Ok::<_, Error>(dot * 2f64.powi(exponent as i32))
+                });
+                assert_eq!(found.unwrap(), wanted, "{what}, {sites} sites");
+            }
+        }
+        let trains = Trains::new(&x, None, &x);
         let mut kept = Environments::new(c, &Options::default(), &trains).unwrap();
-        let refused = |result: crate::error::Result<Scaled>| {
-            let Err(Error::Numerical(text)) = result else { panic!("{dtype:?}: {result:?}") };
-            assert!(text.starts_with("x: values of bond 1 differ by 2^"), "{text}");
-        };
-        refused(kept.value(None, &trains, 2));
-        let one = [C::new(1.0, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(1.0, 0.0)];
-        refused(kept.local(None, &trains, 2, &one));
-        refused(kept.build(None, &trains, Side::Left, 3).map(|()| Scaled::ZERO));
-        // Trains that became so.
-        let mut kept = Environments::new(c, &Options::default(), &Trains::new(&plain, None, &plain)).unwrap();
-        kept.value(None, &Trains::new(&plain, None, &plain), 2).unwrap();
-        kept.set_trains(&trains, 0, 4).unwrap();
-        refused(kept.value(None, &trains, 2));
+        let found = with_scalar!(dtype, "v", T => {
+            let mut out = vec![T::default(); 4];
+            let exponent = kept.get(None, &trains, Side::Left, d - 1, &mut out).unwrap();
+            Ok::<_, Error>((out.iter().map(|v| v.re()).collect::<Vec<f64>>(), exponent))
+        });
+        let (out, exponent) = found.unwrap();
+        let entry = |e: i32| crate::tt::scaled::scale(1.0, i64::from(e) - exponent);
+        let least = if dtype == DType::F32 { 2f64.powi(-149) } else { 0.0 };
+        for (found, e) in out.iter().zip([2 * p, 0, 0, -2 * p]) {
+            let wanted = entry(e);
+            assert!(*found == wanted || wanted < least && *found == 0.0, "{dtype:?}, 2^{p}: {found:e}, not {wanted:e}");
+        }
     }
 }
 
 #[test]
-fn environments_refuse_bonds_that_they_do_not_hold() {
+fn environments_hold_what_bonds_carry() {
     check_environments(&cpu(2), Location::Host);
 }
 

@@ -98,7 +98,7 @@ fn enqueued_norms_of_cores_far_apart_say_so() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn environments_refuse_bonds_that_they_do_not_hold() {
+fn environments_hold_what_bonds_carry() {
     check_environments(&gpu(0), Location::Device);
 }
 

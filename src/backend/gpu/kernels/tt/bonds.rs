@@ -158,9 +158,43 @@ impl Bonds {
         self.keys * 8
     }
 
+    /// Enqueues the search for the keys of all rows and columns of all cores. The table is on the device, the keys are 0. `bases` are
+    /// the addresses of the trains' first elements, in device memory, where [`Cores::In`] was added.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for memory that is too short.
+    pub fn keys<T: Scalar>(
+        &self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        (table, keys): (Region<'_>, Region<'_>),
+        bases: Option<Region<'_>>,
+        trains: usize,
+    ) -> Result<()> {
+        let cores = self.cores.len() / CORE;
+        let all = super::super::product("keys", &[trains, self.keys])?;
+        let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
+        let parameters = BondsParams {
+            cores: table.array("table", self.cores.len() + self.bonds.len(), 8)?,
+            bases: bases.map(|bases| bases.array("bases", trains, 8)).transpose()?.unwrap_or(0),
+            keys: keys.array("keys", all, 8)?,
+            count: to_i64(cores),
+            trains: to_i64(trains),
+            stride: to_i64(self.keys),
+            parts: to_i64(parts::<T>()),
+        };
+        let name = if single { "purlin_tt_bonds_f32" } else { "purlin_tt_bonds_f64" };
+        let threads = c::TT_BONDS_THREADS.unsigned_abs();
+        let beside = self.widest.div_ceil(size(c::TT_BONDS_COLUMNS)).clamp(1, BLOCKS);
+        let below = super::super::product("cores", &[cores, trains])?.clamp(1, 65_535);
+        let blocks = [u32::try_from(beside).unwrap_or(1), u32::try_from(below).unwrap_or(1), 1];
+        // SAFETY: the cores were checked when they were added, those in trains by the caller who made their bases; the keys
+        // have room for all rows and columns of all trains.
+        unsafe { launch(&gpu.kernel("tt_bonds", name)?, stream, Grid { blocks, threads, shared: 0 }, &parameters) }
+    }
+
     /// Enqueues the look at the bonds: NaN goes to number j `to_stride` of `to` for a train j, one of whose bonds has values that
-    /// lie more than `limit` powers of two apart. The table is on the device, the keys are 0. `bases` are the addresses of the
-    /// trains' first elements, in device memory, where [`Cores::In`] was added.
+    /// lie more than `limit` powers of two apart. Otherwise as [`Bonds::keys`].
     ///
     /// # Errors
     /// [`Error::Internal`] for memory that is too short.
@@ -175,30 +209,11 @@ impl Bonds {
         limit: i64,
         (to, to_stride): (Region<'_>, usize),
     ) -> Result<()> {
-        let (cores, bonds) = (self.cores.len() / CORE, self.bonds.len() / BOND);
-        let words = self.cores.len() + self.bonds.len();
-        let table = table.array("table", words, 8)?;
-        let all = super::super::product("keys", &[trains, self.keys])?;
-        let keys = keys.array("keys", all, 8)?;
-        let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
+        self.keys::<T>(gpu, stream, (table, keys), bases, trains)?;
+        let bonds = self.bonds.len() / BOND;
+        let table = table.array("table", self.cores.len() + self.bonds.len(), 8)?;
+        let keys = keys.array("keys", super::super::product("keys", &[trains, self.keys])?, 8)?;
         let threads = c::TT_BONDS_THREADS.unsigned_abs();
-        let bases = bases.map(|bases| bases.array("bases", trains, 8)).transpose()?.unwrap_or(0);
-        let parameters = BondsParams {
-            cores: table,
-            bases,
-            keys,
-            count: to_i64(cores),
-            trains: to_i64(trains),
-            stride: to_i64(self.keys),
-            parts: to_i64(parts::<T>()),
-        };
-        let name = if single { "purlin_tt_bonds_f32" } else { "purlin_tt_bonds_f64" };
-        let beside = self.widest.div_ceil(size(c::TT_BONDS_COLUMNS)).clamp(1, BLOCKS);
-        let below = super::super::product("cores", &[cores, trains])?.clamp(1, 65_535);
-        let blocks = [u32::try_from(beside).unwrap_or(1), u32::try_from(below).unwrap_or(1), 1];
-        // SAFETY: the cores were checked when they were added, those in trains by the caller who made their bases; the keys
-        // have room for all rows and columns of all trains.
-        unsafe { launch(&gpu.kernel("tt_bonds", name)?, stream, Grid { blocks, threads, shared: 0 }, &parameters)? };
         let numbers = super::super::product("results", &[trains.saturating_sub(1), to_stride])?.saturating_add(1);
         let parameters = SpreadParams {
             keys,
