@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import _thread
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -124,3 +126,65 @@ def test_an_exception_of_the_log_is_raised() -> None:
 
     with pytest.raises(Stop, match="of the log"):
         purlin.Context("cpu", log=log, log_level="debug")
+
+
+ENDS_INSIDE_A_CALL = """
+import threading, time
+import numpy as np
+import purlin
+from purlin import blocks, fdk
+
+geometry = fdk.Geometry(64, 48, 4.0, 4.0, 500, 1000, angles=np.arange(60) * 2 * np.pi / 60)
+grid = fdk.Grid.centred((24, 24, 24), (4.0, 4.0, 4.0))
+lines = np.zeros((60, 48, 64), np.float32)
+begun = threading.Event()
+
+def step(*_):
+    begun.set()
+    time.sleep(0.002)
+
+def read(where):
+    begun.set()
+    time.sleep(0.001)
+    return lines[where]
+
+def work():
+    session = fdk.Reconstruction(geometry, grid, view_batch=1, progress=PROGRESS)
+    while True:
+        session.reconstruct(blocks.Source.from_function(read, lines.shape, np.float32) if READS else lines)
+        begun.set()
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+begun.wait()
+time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize(("progress", "reads"), [("None", False), ("step", False), ("None", True)])
+def test_a_program_ends_while_daemon_threads_are_inside_calls(progress: str, reads: bool) -> None:
+    """Python ends such threads where a callback asks for the interpreter: not inside the library, whose frames it cannot unwind."""
+    code = f"READS = {reads}\n" + ENDS_INSIDE_A_CALL.replace("PROGRESS)", f"{progress})")
+    for _ in range(3):
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        assert run.returncode == 0, run.stderr
+        assert run.stderr == ""
+
+
+def test_a_session_works_in_the_main_thread_and_then_in_another(cpu: purlin.Context) -> None:
+    geometry = purlin.fdk.Geometry(16, 8, 4.0, 4.0, 500, 1000, angles=np.arange(12) * np.pi / 6)
+    lines = np.ones((12, 8, 16), np.float32)
+    session = purlin.fdk.Reconstruction(geometry, purlin.fdk.Grid.centred((3, 3, 3), (4.0, 4.0, 4.0)), context=cpu)
+    want = session.reconstruct(lines)
+    found: list[Any] = []
+
+    def work() -> None:
+        try:
+            found.append(session.reconstruct(lines))
+        except BaseException as error:
+            found.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    np.testing.assert_array_equal(found[0], want)

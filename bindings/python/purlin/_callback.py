@@ -6,6 +6,8 @@ the call has returned.
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -22,6 +24,58 @@ LogFunction = Callable[[int, str], object]
 """Called with a level and one line of text, from any thread."""
 
 
+# Longest wait for the calls of other threads when the program ends, in seconds.
+_PATIENCE = 10.0
+
+
+class _Calls:
+    """Calls of threads other than the main one. When the program ends they are cancelled and waited for: Python ends such a
+    thread where its callback asks for the interpreter, and the process with it, as the library's frames cannot be unwound."""
+
+    def __init__(self) -> None:
+        self.ending = False
+        self._running = 0
+        self._changed = threading.Condition()
+        self._registered = False
+
+    def begin(self) -> None:
+        with self._changed:
+            if not self.ending:
+                self._running += 1
+                if not self._registered:
+                    # After a handle has been made, and so before handles are destroyed: the last to register is the first to run.
+                    atexit.register(self._end)
+                    self._registered = True
+                return
+        _stop()
+
+    def finish(self) -> None:
+        with self._changed:
+            self._running -= 1
+            self._changed.notify_all()
+        if self.ending:
+            _stop()
+
+    def _end(self) -> None:
+        with self._changed:
+            self.ending = True
+            self._changed.wait_for(lambda: self._running == 0, _PATIENCE)
+
+    def after_fork(self) -> None:
+        """In the child, where no other thread is left."""
+        self._running = 0
+        self._changed = threading.Condition()
+
+
+def _stop() -> None:
+    """Holds a thread until the process is gone."""
+    threading.Event().wait()
+
+
+_calls = _Calls()
+os.register_at_fork(after_in_child=_calls.after_fork)
+
+
 class ProgressRelay:
     """Lends one progress function to one call: `with ProgressRelay(function, options) as relay: status = call(..)`.
 
@@ -34,21 +88,28 @@ class ProgressRelay:
         self._caught: BaseException | None = None
         self._handler: Any = None
         self._interrupted = False
+        self._is_main = True
         self._pointer = PROGRESS(self._call)
         options.progress = self._pointer
 
     def __enter__(self) -> ProgressRelay:
+        self._is_main = threading.current_thread() is threading.main_thread()
+        self._handler = None
+        if not self._is_main:
+            _calls.begin()
+            return self
         # Only the main thread has signals, and a handler that Python did not install is not ours to replace.
-        if threading.current_thread() is threading.main_thread():
-            handler = signal.getsignal(signal.SIGINT)
-            if callable(handler):
-                self._handler = handler
-                signal.signal(signal.SIGINT, self._interrupt)
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):
+            self._handler = handler
+            signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
+        if threading.current_thread() is not threading.main_thread():
+            _calls.finish()
 
     def _interrupt(self, _signal: int, _frame: object) -> None:
         self._interrupted = True
@@ -56,7 +117,7 @@ class ProgressRelay:
     def _call(self, step: int, steps: int, measure: float, _user: int | None) -> int:
         try:
             stop = self._function is not None and self._function(step, steps, measure)
-            return 1 if stop or self._interrupted else 0
+            return 1 if stop or self._interrupted or (_calls.ending and not self._is_main) else 0
         except BaseException as error:  # KeyboardInterrupt too: it must not vanish in the C frame
             self._caught = error
             return 1
