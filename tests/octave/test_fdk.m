@@ -69,6 +69,13 @@ function test_fdk(golden)
   fwrite(file, lines, 'single');
   fclose(file);
   scan = struct('file', raw, 'size', [80 64 90], 'class', 'single', 'offset', 4, 'endianness', 'big');
+  for field = {'endianess', 'offest', 'sizes'}
+    check_error('purlin:invalidArgument', field{1}, @() purlin.fdk_reconstruct(setfield(scan, field{1}, 1), geometry));
+  end
+  named = struct('file', fullfile(folder, 'volume.raw'), 'offest', 100);
+  check_error('purlin:invalidArgument', 'offest', @() purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'output', named));
+  both = struct('file', fullfile(folder, 'volume.raw'), 'write', @(first, count, block) 0);
+  check_error('purlin:invalidArgument', 'file', @() purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'output', both));
   image = fullfile(folder, 'volume.mha');
   nothing = purlin.fdk_reconstruct(scan, geometry, 'grid', grid, 'edge', 'skip', 'output', image);
   check(isempty(nothing), 'a volume in a file is not returned');

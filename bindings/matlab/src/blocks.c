@@ -22,6 +22,30 @@ static int is_metaimage(const char *path) { return ends_with(path, ".mha") || en
 static int is_npy(const char *path) { return ends_with(path, ".npy"); }
 static int is_tiff(const char *path) { return ends_with(path, ".tif") || ends_with(path, ".tiff"); }
 
+/* Refuses a field that is none of `known`, whose last is NULL: misspelt, it would be passed over. */
+static void expect_fields(const char *name, const mxArray *value, const char *const *known) {
+  for (int k = 0; k < mxGetNumberOfFields(value); k++) {
+    const char *field = mxGetFieldNameByNumber(value, k);
+    const char *const *is = known;
+    while (*is && strcmp(*is, field) != 0) is++;
+    if (*is) continue;
+    char all[256] = "";
+    for (is = known; *is; is++) {
+      strcat(all, is == known ? "" : ", ");
+      strcat(all, *is);
+    }
+    fail("invalidArgument", "%s: has a field '%s', expected %s", name, field, all);
+  }
+}
+
+static const char *const file_source_fields[] = {"file", "size", "class", "endianness", "offset", "order", "complex", "mapped", NULL};
+static const char *const function_source_fields[] = {"read", "size", "class", "order", "complex", NULL};
+static const char *const file_sink_fields[] = {"file", "class", "endianness", "offset", "complex", "mapped", NULL};
+static const char *const image_sink_fields[] = {"file", "class", "complex", "mapped", NULL};
+static const char *const function_sink_fields[] = {"write", "class", "complex", NULL};
+static const char *const function_matrix_fields[] = {"apply", "size", "class", "complex", NULL};
+static const char *const pixel_fields[] = {"pixels", "radius", "intensity", "distance", "floor", NULL};
+
 /* The fields of a struct that describes a raw file. */
 typedef struct raw { char *file; int32_t dtype, endianness; int64_t offset; } raw;
 
@@ -52,8 +76,10 @@ purlin_source *source_of(const char *name, const mxArray *value) {
     for (size_t k = 0; k < count; k++) paths[k] = text_of(name, mxGetCell(value, (mwIndex)k));
     check(purlin_source_from_tiff(gateway_context(), (int64_t)count, paths, &source));
   } else if (mxIsStruct(value) && option(value, "read")) {
+    expect_fields(name, value, function_source_fields);
     source = function_source(name, value);
   } else if (mxIsStruct(value)) {
+    expect_fields(name, value, file_source_fields);
     raw r = raw_of(name, value);
     int64_t dims[4];
     int64_t ndim = sizes_of(name, value, 4, dims);
@@ -91,8 +117,14 @@ purlin_matrix *matrix_of(const char *name, const mxArray *value) {
   purlin_matrix *matrix = NULL;
   int32_t dtype;
   if (mxIsUint64(value)) return (purlin_matrix *)(uintptr_t)key_argument(name, value);
-  if (mxIsStruct(value) && option(value, "apply")) return temporary_matrix(function_matrix(name, value));
-  if (mxIsStruct(value) && option(value, "pixels")) return temporary_matrix(pixel_graph(value));
+  if (mxIsStruct(value) && option(value, "apply")) {
+    expect_fields(name, value, function_matrix_fields);
+    return temporary_matrix(function_matrix(name, value));
+  }
+  if (mxIsStruct(value) && option(value, "pixels")) {
+    expect_fields(name, value, pixel_fields);
+    return temporary_matrix(pixel_graph(value));
+  }
   if (mxIsChar(value) || mxIsStruct(value)) {
     purlin_source *source = source_of(name, value);
     check(purlin_matrix_from_source(gateway_context(), source, order_of(value, source), &matrix));
@@ -126,9 +158,14 @@ purlin_sink *sink_of(const char *name, const mxArray *value, int ndim, const int
   purlin_sink *sink = NULL;
   raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0};
   int described = mxIsStruct(value);
-  if (described && option(value, "write")) return temporary_sink(function_sink(name, value, ndim, dims));
+  if (described && option(value, "write")) {
+    expect_fields(name, value, function_sink_fields);
+    return temporary_sink(function_sink(name, value, ndim, dims));
+  }
   if (described) r = raw_of(name, value);
   else r.file = text_of(name, value);
+  if (described)
+    expect_fields(name, value, is_metaimage(r.file) || (is_tiff(r.file) && ndim == 3) ? image_sink_fields : file_sink_fields);
   if (is_metaimage(r.file))
     check(purlin_sink_to_metaimage(gateway_context(), r.file, r.dtype, ndim, dims, spacing, origin, &sink));
   else if (is_tiff(r.file) && ndim == 3)
