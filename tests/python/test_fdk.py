@@ -189,6 +189,8 @@ def test_counts(cpu: purlin.Context) -> None:
         bright[7, 32, 40] = 60101
         plan.reconstruct(bright)
         assert (plan.info.pixels_clamped, plan.info.pixels_negative) == (0, 1)
+        with pytest.raises(purlin.InvalidArgument, match="i0: is 0"):
+            plan.set_counts(0.0)
         plan.set_counts(None)
         assert np.array_equal(plan.reconstruct(scaled), whole)
     lines = purlin.fdk.log_transform(counts, 60100.0, dark, context=cpu)

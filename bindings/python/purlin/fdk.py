@@ -21,7 +21,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Handle, Stream, default_context, initialised
-from ._error import check
+from ._error import InvalidArgument, check
 from ._lib import lib
 from ._memory import Array
 from ._sshopm_types import apply
@@ -259,6 +259,10 @@ class Reconstruction(Handle):
     ) -> None:
         """From now on the input is raw counts: `i0` where nothing is in the way, and `dark` without radiation, each one number
         or (rows, columns). None: line integrals again."""
+        if i0 is not None and np.ndim(i0) == 0 and float(np.asarray(i0)) == 0.0:
+            # The library's word for line integrals.
+            text = "i0: is 0, expected above 0, or None for line integrals"
+            raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, text)
         number, images = _counts(i0, dark, (self.geometry.rows, self.geometry.columns))
         tensors = [None if image is None else lent(image, self.context) for image in images]
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
