@@ -12,6 +12,7 @@ use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar, with_scalar};
+use crate::shape::to_i64;
 use crate::tensor::Location;
 use crate::tensor::train::{Cores, Shape, TensorTrain, TrainMatrix};
 use crate::tt::scaled::{exponent_of, scale};
@@ -83,7 +84,10 @@ fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bo
     // Both ends of the range of p are rounded.
     let most = 2 * limit - 2;
     if train.is_uniform() {
-        return Ok(shape.ranks()[0] == 1 || 2 * range_of(train, 0, isa)?.0 <= most);
+        // With zeros, powers of one number after another add up before they are taken back.
+        let (rank, (range, has_zeros)) = (shape.ranks()[0], range_of(train, 0, isa)?);
+        let times = if has_zeros { to_i64(rank) } else { 2 };
+        return Ok(rank == 1 || range.saturating_mul(times) <= most);
     }
     let mut ranges = alloc::filled(WHAT, shape.len(), (0i64, false))?;
     if shape.elements() >= MANY {
@@ -129,12 +133,12 @@ fn range_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<(i64, bool)> {
     Ok((if is_none { 0 } else { exponent_of(high) - exponent_of(low) }, has_zeros))
 }
 
-/// The largest number of a core, not finite where one is not.
+/// A number with the exponent of the largest of a core, not finite where one is not.
 pub(in crate::tt) fn peak(train: &TensorTrain, k: usize, isa: Isa) -> Result<f64> {
     Ok(ends_of(train, k, isa)?.high)
 }
 
-/// The numbers of a core in magnitude.
+/// The numbers of a core in magnitude, with the right exponents.
 struct Ends {
     /// The smallest that is not 0.
     low: f64,
@@ -152,7 +156,14 @@ fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<Ends> {
         let (low, high, least) = dispatch::<f32, _>(isa, Single(&memory.as_slice::<u32>()?[numbers]));
         Ends { low: f64::from(f32::from_bits(low)), high: f64::from(f32::from_bits(high)), has_zeros: least == 0 }
     } else {
-        let (low, high, least) = dispatch::<f64, _>(isa, Double(&memory.as_slice::<i64>()?[numbers]));
+        let core = &memory.as_slice::<i64>()?[numbers];
+        // A core without zeros, as most are, takes a quarter of the time.
+        let (low, high) = dispatch::<f64, _>(isa, Tops(core));
+        if low > 0 {
+            let of = |top: u32| f64::from_bits(u64::from(top) << 32);
+            return Ok(Ends { low: of(low), high: of(high), has_zeros: false });
+        }
+        let (low, high, least) = dispatch::<f64, _>(isa, Double(core));
         let of = |bits: i64| f64::from_bits(bits.cast_unsigned());
         Ends { low: of(low), high: of(high), has_zeros: least == 0 }
     })
@@ -178,7 +189,25 @@ impl Kernel<f32> for Single<'_> {
     }
 }
 
-/// The same of double precision.
+/// The upper halves of the smallest and of the largest in magnitude of double precision: their exponents are right, and 0 also stands for
+/// the least of the subnormal numbers.
+struct Tops<'a>(&'a [i64]);
+
+impl Kernel<f64> for Tops<'_> {
+    type Output = (u32, u32);
+    #[inline(always)]
+    fn run<S: Simd<f64>>(self, _: S) -> (u32, u32) {
+        let (mut low, mut high) = (u32::MAX, 0);
+        for x in self.0 {
+            let top = (x.cast_unsigned() >> 32) as u32 & (u32::MAX >> 1);
+            high = high.max(top);
+            low = low.min(top);
+        }
+        (low, high)
+    }
+}
+
+/// The same as [`Single`] of double precision.
 struct Double<'a>(&'a [i64]);
 
 impl Kernel<f64> for Double<'_> {

@@ -51,6 +51,52 @@ fn close(found: Scaled, wanted: Scaled, size: f64, what: &str) {
     assert!(error <= size, "{what}: {found:?}, not {wanted:?}, off by {error:e} of {size:e}");
 }
 
+/// Numbers that grow from core to core, and shrink again: cores beside each other do not show how far.
+pub fn check_growing(c: &Arc<Context>, location: Location) {
+    for (dtype, p) in [(DType::F32, 20), (DType::F64, 100)] {
+        let [up, down] = [1, -1].map(|sign| [2f64.powi(sign * p), 2f64.powi(-sign * p)]);
+        let core = |[a, b]: [f64; 2]| vec![a, 0.0, 0.0, b];
+        let mut cores = vec![up.to_vec(), core(up), core(up), core([1.0; 2]), core([1.0; 2])];
+        cores.extend([core(down), core(down), down.to_vec()]);
+        let x = placed(c, bare(&[1, 2, 2, 2, 2, 2, 2, 2, 1], cores).train(c, dtype), location);
+        let one = placed(c, bare(&[1; 9], vec![vec![1.0]; 8]).train(c, dtype), location);
+        let mut s = session(c, Options::default());
+        let plain = |value: Scaled| value.plain(DType::F64).0.re;
+        assert_eq!(plain(s.inner_scaled(None, &x, &x, None).unwrap().0), 4.0, "{dtype:?}");
+        assert_eq!(plain(s.inner_scaled(None, &one, &x, None).unwrap().0), 2.0, "{dtype:?}");
+        assert_eq!(plain(s.norm_scaled(None, &x, None).unwrap().0), 2.0, "{dtype:?}");
+        let mut sums = [Scaled::ZERO; 4];
+        s.gram(None, &[&x, &one], &[&x, &one], &mut sums, None).unwrap();
+        assert_eq!(sums.map(plain), [4.0, 2.0, 2.0, 1.0], "{dtype:?}");
+        let unit = identity(c, dtype, &[1; 8]).unwrap();
+        let found = s.sandwich(None, &Trains::new(&x, Some(&unit), &x), None).unwrap().0;
+        assert_eq!(plain(found), 4.0, "{dtype:?}");
+    }
+}
+
+#[test]
+fn numbers_may_grow_from_core_to_core() {
+    check_growing(&cpu(1), Location::Host);
+}
+
+#[test]
+fn a_uniform_train_may_hand_on_what_grows() {
+    // Twenty values after each other, ten steps up and ten down.
+    let (c, r) = (cpu(1), 20);
+    let mut core = vec![0.0; r * r];
+    for a in 0..r {
+        core[a + r * ((a + 1) % r)] = 2f64.powi(if a < r / 2 { 59 } else { -59 });
+    }
+    // The same tensor with cores of their own: the copies of both trains go together.
+    let other = bare(&vec![r; r + 1], vec![core.clone(); r]).train(&c, DType::F64);
+    let train = uniform(&c, &mut core, r, r, 1);
+    let mut s = session(&c, Options::default());
+    let size = 400.0;
+    for (x, y) in [(&train, &train), (&train, &other), (&other, &train)] {
+        close(s.inner_scaled(None, x, y, None).unwrap().0, Scaled::real(size), 1e-12 * size, "uniform");
+    }
+}
+
 /// All calls, for trains in the memory of `location`.
 pub fn check(c: &Arc<Context>, location: Location, norms: &[NormWay]) {
     for (dtype, tolerance) in TYPES {
