@@ -15,6 +15,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
     const purlin_tt_bond_core core = reinterpret_cast<const purlin_tt_bond_core *>(p.cores)[item % p.count];
     const R *numbers = reinterpret_cast<const R *>(core.address + (bases != nullptr ? bases[train] : 0));
     unsigned long long *keys = reinterpret_cast<unsigned long long *>(p.keys) + train * p.stride;
+    uint64_t least = ~0ull;
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * COLUMNS; first < core.s;
          first += static_cast<int64_t>(gridDim.x) * COLUMNS) {
       const int width = static_cast<int>(core.s - first < COLUMNS ? core.s - first : COLUMNS);
@@ -36,6 +37,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
             }
           }
           row = key > row ? key : row;
+          if (a < core.r && key < least) least = key;
           key = warp_max_key(key);
           if (threadIdx.x % 32 == 0 && key != 0) atomicMax(columns + b, static_cast<unsigned long long>(key));
         }
@@ -47,7 +49,62 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
         atomicMax(keys + core.columns + first + threadIdx.x, columns[threadIdx.x]);
       __syncthreads();
     }
+    // Keys are 0 at first: the complement of the least is the largest.
+    least = warp_max_key(~least);
+    if (threadIdx.x % 32 == 0 && least != 0) atomicMax(keys + core.more, static_cast<unsigned long long>(least));
   }
+}
+
+constexpr int FAR = 1 << 20;
+
+// What the keys of one side of a core say.
+struct Side {
+  int spread;     // between the largest and the least exponent
+  int top;        // the largest exponent
+  bool is_whole;  // whether no key is 0
+};
+
+// By all threads of a block.
+__device__ Side side_of(const uint64_t *keys, int64_t count) {
+  __shared__ int low, high, zeros;
+  if (threadIdx.x == 0) {
+    low = FAR;
+    high = -FAR;
+    zeros = 0;
+  }
+  __syncthreads();
+  for (int64_t j = threadIdx.x; j < count; j += blockDim.x) {
+    const uint64_t key = keys[j];
+    if (key == 0) {
+      atomicMax(&zeros, 1);
+    } else if (is_finite_key(key)) {
+      const int exponent = exponent_of_key<double>(key);
+      atomicMin(&low, exponent);
+      atomicMax(&high, exponent);
+    }
+  }
+  __syncthreads();
+  const Side side{high >= low ? high - low : 0, high >= low ? high : 0, zeros == 0};
+  __syncthreads();
+  return side;
+}
+
+// What reaches the values of a bond, and whether something reaches all of them.
+struct Carried {
+  int apart;
+  bool is_whole;
+};
+
+// Behind a core, one of whose sides has `count` values.
+__device__ Carried behind(Carried now, Side side, uint64_t complement, int64_t count) {
+  const uint64_t least = ~complement;
+  Carried next{now.is_whole ? now.apart + side.spread : FAR, now.is_whole && side.is_whole};
+  if (complement != 0 && least != 0 && is_finite_key(least)) {
+    const int range = side.top - exponent_of_key<double>(least);
+    next = Carried{range < next.apart ? range : next.apart, true};
+  }
+  if (!next.is_whole || next.apart > FAR) next.apart = FAR;
+  return count == 1 ? Carried{0, true} : next;
 }
 
 }  // namespace tt
@@ -67,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
 extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
     purlin_tt_spread(const __grid_constant__ purlin_tt_spread_params p) {
   __shared__ int low, high;
-  constexpr int FAR = 1 << 20;
+  constexpr int FAR = tt::FAR;
   for (int64_t item = blockIdx.x; item < p.count * p.trains; item += gridDim.x) {
     const int64_t train = item / p.count;
     const purlin_tt_bond bond = reinterpret_cast<const purlin_tt_bond *>(p.bonds)[item % p.count];
@@ -90,6 +147,41 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
     if (threadIdx.x == 0 && high - low > p.limit)
       reinterpret_cast<double *>(p.to)[train * p.to_stride] = nan("");
     __syncthreads();
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
+    purlin_tt_carried(const __grid_constant__ purlin_tt_carried_params p) {
+  for (int64_t item = blockIdx.x; item < p.count * p.trains; item += gridDim.x) {
+    const int64_t train = item / p.count;
+    const purlin_tt_chain chain = reinterpret_cast<const purlin_tt_chain *>(p.chains)[item % p.count];
+    const purlin_tt_bond_core *cores = reinterpret_cast<const purlin_tt_bond_core *>(p.cores) + chain.first;
+    uint64_t *keys = reinterpret_cast<uint64_t *>(p.keys) + train * p.stride;
+    const int turns = chain.closed != 0 ? 2 : 1;
+    bool is_far = false;
+    tt::Carried now{0, true};
+    for (int turn = 0; turn < turns; ++turn) {
+      const int first = now.apart;
+      for (int64_t k = 0; k < chain.count; ++k) {
+        const purlin_tt_bond_core core = cores[k];
+        now = tt::behind(now, tt::side_of(keys + core.columns, core.s), keys[core.more], core.s);
+        if (threadIdx.x == 0) keys[core.more + 1] = static_cast<uint64_t>(now.apart);
+      }
+      is_far = turn > 0 && now.apart > first;
+    }
+    now = tt::Carried{0, true};
+    for (int turn = 0; turn < turns; ++turn) {
+      const int first = now.apart;
+      for (int64_t k = chain.count - 1; k >= 0; --k) {
+        const purlin_tt_bond_core core = cores[k];
+        // Only the first thread reads what it wrote itself.
+        if (threadIdx.x == 0 && turn + 1 == turns)
+          is_far |= now.apart + static_cast<int64_t>(keys[core.more + 1]) > 2 * p.limit;
+        now = tt::behind(now, tt::side_of(keys + core.rows, core.r), keys[core.more], core.r);
+      }
+      is_far |= turn > 0 && now.apart > first;
+    }
+    if (threadIdx.x == 0 && is_far) reinterpret_cast<double *>(p.to)[train * p.to_stride] = nan("");
   }
 }
 

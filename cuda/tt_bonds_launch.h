@@ -1,7 +1,8 @@
 /* Parameter structs of the kernels that find the sizes of what bonds of tensor trains carry, under the rules of purlin_launch.h.
  *
  * Value b of a bond stands in a column of the core before it and in a row of the core behind it. purlin_tt_bonds finds the largest
- * |re| or |im| of every row and every column as keys (see tt_launch.h), purlin_tt_spread judges the bonds by them.
+ * |re| or |im| of every row and every column as keys (see tt_launch.h), purlin_tt_spread judges the bonds by them, and
+ * purlin_tt_carried what cores hand on to each other.
  */
 #ifndef PURLIN_TT_BONDS_LAUNCH_H
 #define PURLIN_TT_BONDS_LAUNCH_H
@@ -16,10 +17,11 @@ typedef struct purlin_tt_bond_core {
   int64_t s;
   int64_t rows;    /* its r keys begin at this one of the train's */
   int64_t columns; /* its s keys */
+  int64_t more;    /* two more words: the complement of the least key of a pair of values of both bonds; purlin_tt_carried's */
 } purlin_tt_bond_core;
-#define PURLIN_TT_BOND_CORE_BYTES 48
+#define PURLIN_TT_BOND_CORE_BYTES 56
 
-/* purlin_tt_bonds_<f32|f64>: the keys of all rows and columns of `count` cores of each of `trains` trains, to keys that are 0.
+/* purlin_tt_bonds_<f32|f64>: the keys of all rows, columns and least pairs of `count` cores of each of `trains` trains, to keys that are 0.
  * Elements have `parts` numbers of the type: 2 for complex ones. Blocks of TT_BONDS_THREADS threads; the grid's x strides over
  * groups of TT_BONDS_COLUMNS columns, y over the cores of all trains. */
 #define PURLIN_LAUNCH_TT_BONDS_THREADS 128
@@ -58,6 +60,32 @@ typedef struct purlin_tt_spread_params {
 } purlin_tt_spread_params;
 #define PURLIN_TT_SPREAD_PARAMS_BYTES 64
 
+/* The cores of one train: `count` from number `first` on; `closed` is 1 for a ring. */
+typedef struct purlin_tt_chain {
+  int64_t first;
+  int64_t count;
+  int64_t closed;
+} purlin_tt_chain;
+#define PURLIN_TT_CHAIN_BYTES 24
+
+/* purlin_tt_carried: bounds of how far the largest products of cores up to the values of a bond, and behind them, lie apart. A core
+ * adds what its columns (rows) differ by; where all pairs of its values have numbers, no more than those differ by is left. NaN
+ * goes to the train's number in `to` where the two bounds of a bond together exceed 2 `limit`, where a ring's still grow in the second
+ * turn, and where a value that nothing reaches may hide others. Blocks of TT_BONDS_THREADS threads, the grid's x strides
+ * over the chains of all trains. */
+typedef struct purlin_tt_carried_params {
+  uint64_t keys;   /* uint64 [trains][stride] */
+  uint64_t cores;  /* purlin_tt_bond_core [] */
+  uint64_t chains; /* purlin_tt_chain [count] */
+  uint64_t to;     /* double [trains][to_stride] */
+  int64_t count;
+  int64_t trains;
+  int64_t stride;
+  int64_t to_stride;
+  int64_t limit;
+} purlin_tt_carried_params;
+#define PURLIN_TT_CARRIED_PARAMS_BYTES 72
+
 /* purlin_tt_largest: the largest number of each of `count` cores as a key, from the keys of its columns, to numbers that are 0.
  * Blocks of TT_BONDS_THREADS threads, the grid's x strides over the cores. */
 typedef struct purlin_tt_largest_params {
@@ -83,6 +111,8 @@ typedef struct purlin_tt_graded_params {
 #ifdef __cplusplus
 static_assert(sizeof(purlin_tt_graded_params) == PURLIN_TT_GRADED_PARAMS_BYTES, "purlin_tt_graded_params changed size");
 static_assert(sizeof(purlin_tt_bond_core) == PURLIN_TT_BOND_CORE_BYTES, "purlin_tt_bond_core changed size");
+static_assert(sizeof(purlin_tt_chain) == PURLIN_TT_CHAIN_BYTES, "purlin_tt_chain changed size");
+static_assert(sizeof(purlin_tt_carried_params) == PURLIN_TT_CARRIED_PARAMS_BYTES, "purlin_tt_carried_params changed size");
 static_assert(sizeof(purlin_tt_bonds_params) == PURLIN_TT_BONDS_PARAMS_BYTES, "purlin_tt_bonds_params changed size");
 static_assert(sizeof(purlin_tt_bond) == PURLIN_TT_BOND_BYTES, "purlin_tt_bond changed size");
 static_assert(sizeof(purlin_tt_largest_params) == PURLIN_TT_LARGEST_PARAMS_BYTES, "purlin_tt_largest_params changed size");

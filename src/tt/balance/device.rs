@@ -94,6 +94,7 @@ impl Look {
         with_scalar!(dtype, "x", T => {
             bonds.look::<T>(gpu, stream, space, bases, trains, limit(dtype), (to, 1))
         })?;
+        bonds.carried(gpu, stream, space, trains, limit(dtype), (to, 1))?;
         if self.wants_peaks {
             let peaks = gpu.allocate_on(stream, WHAT, bonds.cores() * 8)?;
             bonds.peaks(gpu, stream, space, peaks.whole())?;

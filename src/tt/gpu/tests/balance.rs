@@ -4,7 +4,7 @@ use super::enqueue::{number, place};
 use super::*;
 use crate::tt::operator::{Trains, identity};
 use crate::tt::options::NormWay;
-use crate::tt::tests::balance::{check, check_environments, check_sums, check_zeros, gauged};
+use crate::tt::tests::balance::{check, check_environments, check_growing, check_sums, check_zeros, gauged};
 use crate::tt::tests::nonfinite::placed;
 use crate::tt::tests::support::Plain as Numbers;
 
@@ -114,4 +114,10 @@ fn a_zero_train_is_far_from_others_whatever_its_cores() {
 #[ignore = "needs a GPU"]
 fn sums_of_long_trains_keep_both() {
     check_sums(&gpu(0), Location::Device);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn numbers_may_grow_from_core_to_core() {
+    check_growing(&gpu(0), Location::Device);
 }

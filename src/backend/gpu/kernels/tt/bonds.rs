@@ -36,6 +36,21 @@ struct SpreadParams {
     limit: i64,
 }
 
+/// `purlin_tt_carried_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct CarriedParams {
+    keys: u64,
+    cores: u64,
+    chains: u64,
+    to: u64,
+    count: i64,
+    trains: i64,
+    stride: i64,
+    to_stride: i64,
+    limit: i64,
+}
+
 /// `purlin_tt_largest_params`.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -47,6 +62,7 @@ struct LargestParams {
 }
 
 const _: () = assert!(size_of::<LargestParams>() == size(c::TT_LARGEST_PARAMS_BYTES));
+const _: () = assert!(size_of::<CarriedParams>() == size(c::TT_CARRIED_PARAMS_BYTES));
 const _: () = assert!(size_of::<BondsParams>() == size(c::TT_BONDS_PARAMS_BYTES));
 const _: () = assert!(size_of::<SpreadParams>() == size(c::TT_SPREAD_PARAMS_BYTES));
 
@@ -55,12 +71,15 @@ unsafe impl Parameters for BondsParams {}
 // SAFETY: as above.
 unsafe impl Parameters for SpreadParams {}
 // SAFETY: as above.
+unsafe impl Parameters for CarriedParams {}
+// SAFETY: as above.
 unsafe impl Parameters for LargestParams {}
 
 const WHAT: &str = "bonds of tensor trains";
-/// Words of `purlin_tt_bond_core` and of `purlin_tt_bond`.
+/// Words of `purlin_tt_bond_core`, `purlin_tt_bond` and `purlin_tt_chain`.
 const CORE: usize = size(c::TT_BOND_CORE_BYTES) / 8;
 const BOND: usize = size(c::TT_BOND_BYTES) / 8;
+const CHAIN: usize = size(c::TT_CHAIN_BYTES) / 8;
 /// Most blocks beside each other in a core.
 const BLOCKS: usize = 64;
 
@@ -77,7 +96,9 @@ pub enum Cores<'r, 'a> {
 pub struct Bonds {
     cores: Vec<i64>,
     bonds: Vec<i64>,
-    /// Keys of all rows and columns.
+    /// The cores of each train.
+    chains: Vec<i64>,
+    /// Keys of all rows and columns, and two more words for each core.
     keys: usize,
     /// Columns of the widest core.
     widest: usize,
@@ -91,7 +112,7 @@ impl Bonds {
     pub fn add<T: Scalar>(&mut self, shapes: &[[usize; 3]], cores: &Cores<'_, '_>) -> Result<()> {
         let parts = parts::<T>();
         let mut before: Option<usize> = None;
-        let first = self.keys;
+        let (first, number) = (self.keys, self.cores());
         for (k, &[r, n, s]) in shapes.iter().enumerate() {
             let elements = super::super::product("core", &[r, n, s])?;
             let absent = || Error::Internal(format!("core {k} of {} to look at", shapes.len()));
@@ -105,10 +126,11 @@ impl Bonds {
                 }
             };
             let (rows, columns) = (self.keys, self.keys + r);
-            self.keys = columns + s;
+            let more = columns + s;
+            self.keys = more + 2;
             self.widest = self.widest.max(s);
             let address = i64::from_ne_bytes(address.to_ne_bytes());
-            for word in [address, to_i64(r), to_i64(n), to_i64(s), to_i64(rows), to_i64(columns)] {
+            for word in [address, to_i64(r), to_i64(n), to_i64(s), to_i64(rows), to_i64(columns), to_i64(more)] {
                 alloc::push(WHAT, &mut self.cores, word)?;
             }
             if let Some(before) = before {
@@ -119,6 +141,9 @@ impl Bonds {
         // The bond that closes a ring.
         if let (Some(last), Some(&[r, ..])) = (before, shapes.first()) {
             self.bond(last, first, r)?;
+            for word in [to_i64(number), to_i64(shapes.len()), i64::from(r > 1)] {
+                alloc::push(WHAT, &mut self.chains, word)?;
+            }
         }
         Ok(())
     }
@@ -142,15 +167,20 @@ impl Bonds {
     /// # Errors
     /// Out of memory.
     pub fn table(&self) -> Result<Vec<i64>> {
-        let mut list = alloc::with_capacity(WHAT, self.cores.len() + self.bonds.len())?;
+        let mut list = alloc::with_capacity(WHAT, self.words())?;
         list.extend_from_slice(&self.cores);
         list.extend_from_slice(&self.bonds);
+        list.extend_from_slice(&self.chains);
         Ok(list)
+    }
+
+    fn words(&self) -> usize {
+        self.cores.len() + self.bonds.len() + self.chains.len()
     }
 
     /// Bytes of [`Bonds::table`].
     pub fn table_bytes(&self) -> usize {
-        (self.cores.len() + self.bonds.len()) * 8
+        self.words() * 8
     }
 
     /// Bytes of the keys of one train of the shape.
@@ -175,7 +205,7 @@ impl Bonds {
         let all = super::super::product("keys", &[trains, self.keys])?;
         let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
         let parameters = BondsParams {
-            cores: table.array("table", self.cores.len() + self.bonds.len(), 8)?,
+            cores: table.array("table", self.words(), 8)?,
             bases: bases.map(|bases| bases.array("bases", trains, 8)).transpose()?.unwrap_or(0),
             keys: keys.array("keys", all, 8)?,
             count: to_i64(cores),
@@ -211,7 +241,7 @@ impl Bonds {
     ) -> Result<()> {
         self.keys::<T>(gpu, stream, (table, keys), bases, trains)?;
         let bonds = self.bonds.len() / BOND;
-        let table = table.array("table", self.cores.len() + self.bonds.len(), 8)?;
+        let table = table.array("table", self.words(), 8)?;
         let keys = keys.array("keys", super::super::product("keys", &[trains, self.keys])?, 8)?;
         let threads = c::TT_BONDS_THREADS.unsigned_abs();
         let numbers = super::super::product("results", &[trains.saturating_sub(1), to_stride])?.saturating_add(1);
@@ -236,6 +266,39 @@ impl Bonds {
     /// Cores that were added.
     pub fn cores(&self) -> usize {
         self.cores.len() / CORE
+    }
+
+    /// After [`Bonds::look`]: enqueues the search for numbers that grow from core to core, to the same results.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for memory that is too short.
+    pub fn carried(
+        &self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        (table, keys): (Region<'_>, Region<'_>),
+        trains: usize,
+        limit: i64,
+        (to, to_stride): (Region<'_>, usize),
+    ) -> Result<()> {
+        let count = self.chains.len() / CHAIN;
+        let cores = table.array("table", self.words(), 8)?;
+        let numbers = super::super::product("results", &[trains.saturating_sub(1), to_stride])?.saturating_add(1);
+        let parameters = CarriedParams {
+            keys: keys.array("keys", super::super::product("keys", &[trains, self.keys])?, 8)?,
+            cores,
+            chains: cores + to_u64((self.cores.len() + self.bonds.len()) * 8),
+            to: to.array("results", numbers, 8)?,
+            count: to_i64(count),
+            trains: to_i64(trains),
+            stride: to_i64(self.keys),
+            to_stride: to_i64(to_stride),
+            limit,
+        };
+        let blocks = super::super::product("chains", &[count, trains])?.clamp(1, 1 << 16);
+        let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), c::TT_BONDS_THREADS.unsigned_abs(), 0);
+        // SAFETY: the chains' cores and their keys are among those of the table, `to` has a number for each train.
+        unsafe { launch(&gpu.kernel("tt_bonds", "purlin_tt_carried")?, stream, grid, &parameters) }
     }
 
     /// After [`Bonds::look`] at one train of each shape, with its table and keys: enqueues the largest number of each core, in the
