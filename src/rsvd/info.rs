@@ -1,6 +1,6 @@
 //! What a run did and what came of it.
 
-use super::algorithm::{Outcome, passes};
+use super::algorithm::Outcome;
 use super::options::{ErrorKind, Method, Options, Orthonormalization};
 use super::plan::Plan;
 use super::traffic::Traffic;
@@ -153,7 +153,7 @@ impl Info {
         self.seconds_predicted = plan.seconds;
         self.host_bytes = number(plan.host_bytes);
         self.bytes_predicted = 0;
-        self.passes = to_i64(passes(plan.method, plan.iterations, plan.one_pass));
+        self.passes = to_i64(plan.own_passes());
     }
 
     /// Takes how a backend has cut the data: what each pass moves is settled then.

@@ -103,6 +103,14 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         self.tall_read("ones", &host, false, false)
     }
 
+    /// Finds what is known of an operator by its products, if nothing was found yet.
+    ///
+    /// # Errors
+    /// What the operator reports.
+    fn look(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// How the products of [`RsvdOps::pass_multiply`], [`RsvdOps::pass_adjoint`] and [`RsvdOps::pass_fused`] are computed
     /// from now on; in full at first. Returns whether the backend knows a faster way for these data.
     fn set_precision(&mut self, _: IterationPrecision) -> Result<bool> {

@@ -346,6 +346,15 @@ impl Plan {
         Ok(())
     }
 
+    /// Passes of the method.
+    pub fn own_passes(&self) -> usize {
+        match self.method {
+            // All of the matrix, as `algorithm::krylov` says.
+            Method::Krylov if self.width >= self.rows && self.rows < self.columns => 1,
+            method => passes(method, self.iterations, self.one_pass),
+        }
+    }
+
     /// Passes that a run makes, if nothing has to be repeated; not of calls whose length shows in the end.
     fn passes(&self, options: &Options, goal: Goal) -> Option<usize> {
         let is_fixed = match goal {
@@ -355,7 +364,7 @@ impl Plan {
         };
         // Means and deviations of columns take a pass of their own before all others.
         let moments = usize::from(self.setting.center == Center::Columns || self.setting.scale);
-        let own = passes(self.method, self.iterations, self.one_pass);
+        let own = self.own_passes();
         let probes = usize::from(self.estimates_norm && options.error == ErrorKind::Identity && !self.one_pass);
         is_fixed.then(|| own.saturating_add(moments + options.error.passes() + probes))
     }

@@ -50,6 +50,7 @@ pub fn rows<T: Scalar, O: RsvdOps<T>>(
     };
     let mut t = run.ops.zeros("A^H A W", n, width)?;
     for i in first..run.task.iterations {
+        run.look()?;
         // The last one gives the basis itself.
         if i + 1 < run.task.iterations {
             run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;

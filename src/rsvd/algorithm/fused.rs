@@ -16,6 +16,7 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     let width = run.ops.shape(&w).1;
     let mut p = run.ops.tall("A W", width)?;
     let mut t = run.ops.zeros("A^H A W", run.ops.columns(), width)?;
+    run.look()?;
     run.ops.pass_fused(&w, Some(&mut p), &mut t)?;
     run.pass_done(None)?;
     drop(w);

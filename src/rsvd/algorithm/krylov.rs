@@ -1,6 +1,6 @@
 //! Block Krylov (Musco and Musco, NIPS 2015): the space of all iterates W_0, A^H A W_0, ... instead of the last alone.
 
-use super::{FactorsOf, Run, power};
+use super::{FactorsOf, Run, direct, power};
 use crate::dense::Op;
 use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
@@ -12,6 +12,11 @@ use crate::scalar::Scalar;
 /// (q + 1) l columns.
 pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let (m, n) = (run.ops.rows(), run.ops.columns());
+    if run.task.columns >= m && m < n {
+        // Blocks that are narrower would not have all of A's rows in their span, nor would a completion by random columns.
+        run.remarks.push("the whole matrix, as the sketch is as wide as its rows are many".into());
+        return direct::direct(run);
+    }
     let blocks = run.task.iterations.saturating_add(1);
     let width = run.task.columns.min(m.min(n) / blocks);
     if width < run.task.rank {
@@ -37,6 +42,7 @@ pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Facto
         let mut w = run.ops.zeros("Krylov block", n, width)?;
         run.ops.copy_columns(&k, filled - width, width, &mut w, 0)?;
         let mut t = run.ops.zeros("A^H A W", n, width)?;
+        run.look()?;
         run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;
         run.check_range()?;
         let before = run.head(&k, filled)?;

@@ -47,6 +47,7 @@ pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, need: Need) ->
     };
     let mut t = run.ops.zeros("A^H A W", run.ops.columns(), run.task.columns)?;
     for i in first..iterations {
+        run.look()?;
         run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;
         run.check_range()?;
         std::mem::swap(&mut w, &mut t);

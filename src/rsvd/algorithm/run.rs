@@ -207,6 +207,15 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         self.ops.checkpoint(steps, steps, self.measure)
     }
 
+    /// Before A^H (A W) is formed: refuses an operator whose own product would overflow. Of other data nothing is known yet.
+    ///
+    /// # Errors
+    /// As [`Run::check_range`].
+    pub fn look(&mut self) -> Result<()> {
+        self.ops.look()?;
+        if self.ops.statistics().is_some() { self.check_range() } else { Ok(()) }
+    }
+
     /// Refuses data whose squares overflow or vanish, and says which factor they need.
     pub fn check_range(&mut self) -> Result<()> {
         if self.factor != 1.0 {

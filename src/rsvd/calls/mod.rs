@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::algorithm::{ErrorFigures, Factors, FactorsOf, Outcome, Phase, Run, Task, estimate};
 use super::cpu::CpuOps;
-use super::gpu::GpuOps;
+use super::gpu::{self, GpuOps};
 use super::info::{Info, number};
 use super::open::Opened;
 use super::ops::RsvdOps;
@@ -144,6 +144,9 @@ pub fn run<T: Scalar>(
 /// As [`run`] for what does not fit, and for a source that another run uses.
 pub fn foretell<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, info: &mut Info) -> Result<()> {
     if !matches!(a.storage(), Storage::Dense { .. } | Storage::Streamed(_)) {
+        if let (Storage::Csr(csr), Backend::Gpu(_)) = (a.storage(), contexts[0].backend()) {
+            info.host_bytes = number(gpu::csr_host_bytes::<T>(csr, &plan.setting));
+        }
         return Ok(());
     }
     let mut opened = Opened::<T>::new("a", a)?;

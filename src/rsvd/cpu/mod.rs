@@ -369,6 +369,10 @@ impl<T: Scalar> RsvdOps<T> for CpuOps<'_, T> {
         Ok(true)
     }
 
+    fn look(&mut self) -> Result<()> {
+        self.look_at_operator()
+    }
+
     fn pass_multiply(&mut self, w: &CpuMatrix<T>, p: &mut CpuMatrix<T>) -> Result<()> {
         self.pass(Work { w: Some(w), p: Some(p), ..Work::default() })
     }

@@ -40,11 +40,7 @@ fn apply<T: Scalar>(
 impl<T: Scalar> CpuOps<'_, T> {
     /// The products of `work`.
     pub(super) fn operator_pass(&mut self, work: Work<'_, T>) -> Result<()> {
-        if self.statistics.is_none() {
-            let known = self.transform.take();
-            self.survey_operator()?;
-            self.transform = known.or(self.transform.take());
-        }
+        self.look_at_operator()?;
         let sizes = (self.problem.rows, self.problem.columns);
         let (progress, step) = (self.progress, self.step);
         let Data::Operator(operator) = &mut self.problem.data else {
@@ -56,6 +52,16 @@ impl<T: Scalar> CpuOps<'_, T> {
             apply(*operator, adjoint, x, y)?;
             correction.map_or(Ok(()), |correction| correction.subtract(context, y))
         })
+    }
+
+    /// The survey, once.
+    pub(super) fn look_at_operator(&mut self) -> Result<()> {
+        if self.statistics.is_none() && matches!(self.problem.data, Data::Operator(_)) {
+            let known = self.transform.take();
+            self.survey_operator()?;
+            self.transform = known.or(self.transform.take());
+        }
+        Ok(())
     }
 
     /// Means by products with ones; the norm by probes, as the entries are not to be had.
@@ -104,9 +110,10 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
         // Both parts of a complex probe are standard normal.
         let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
-        let squares = self.algebra.norm2(&p)? / (variance * PROBES as f64);
+        // Norms whose squares overflow or vanish say so: the run is then repeated with a factor.
+        let norm = self.algebra.column_norms(&p)?.into_iter().fold(0.0, f64::hypot) / (variance * PROBES as f64).sqrt();
         let mut survey = Survey::default();
-        survey.add(Findings { squares, most: squares.sqrt() / factor }, 0, m)?;
+        survey.add(Findings { squares: norm * norm, most: norm / factor }, 0, m)?;
         let found = survey.finish(&transform, T::IS_COMPLEX)?;
         self.statistics = Some(Statistics { is_estimate: true, ..found });
         self.transform = Some(transform);

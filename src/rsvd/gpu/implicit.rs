@@ -106,8 +106,10 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         matrix.multiply(site, probes.view(), products.view())?;
         // Both parts of a complex probe are standard normal.
         let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
-        matrix.statistics.norm2 = site.algebra.norm2(&products)? / (variance * PROBES as f64);
-        matrix.statistics.max_abs = matrix.statistics.norm2.sqrt() / setting.factor;
+        // Norms whose squares overflow or vanish say so: the run is then repeated with a factor.
+        let norms = site.algebra.column_norms(&products)?;
+        let norm = norms.into_iter().fold(0.0, f64::hypot) / (variance * PROBES as f64).sqrt();
+        (matrix.statistics.norm2, matrix.statistics.max_abs) = (norm * norm, norm / setting.factor);
         matrix.statistics.is_estimate = true;
         Ok(matrix)
     }
@@ -138,6 +140,11 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         self.statistics.constants.iter().for_each(|j| records[j * RECORD + 2] = 0.0);
         self.factors = Some(site.gpu.upload_numbers(&site.stream, "scales", &records)?);
         Ok(())
+    }
+
+    /// Whether only products are known.
+    pub(super) fn is_operator(&self) -> bool {
+        matches!(self.product, Product::Operator(_))
     }
 
     /// What is known of the entries.

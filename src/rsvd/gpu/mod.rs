@@ -39,6 +39,7 @@ use super::traffic::Traffic;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::matrix::Csr;
 use crate::progress::Progress;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
@@ -81,6 +82,11 @@ pub struct GpuOps<'a, T: Scalar> {
     planned_host: u64,
 }
 
+/// Host memory of a sparse matrix on its way to the device.
+pub fn csr_host_bytes<T: Scalar>(csr: &Csr, setting: &Setting) -> u64 {
+    to_u64(sparse::host_bytes::<T>(csr, setting))
+}
+
 /// Device memory that factorisations and kernels take beside what is counted.
 const OTHERS: u64 = 12 << 20;
 
@@ -102,12 +108,16 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let shape = (rows, columns);
         let first = contexts.first().ok_or_else(|| Error::Internal("a run without a context".into()))?;
         let mut sites = vec![Site::new(first, queue.clone())?];
+        let mut planned_host = 0;
         let matrix = match data {
             Data::Dense { memory, dtype, row_stride, column_stride } => {
                 Matrix::Dense(Input::dense(shape.1, memory, dtype, (row_stride, column_stride))?)
             }
             Data::Streamed { source, order } => Matrix::Dense(Input::source(shape, source, order)?),
-            Data::Csr(csr) => Matrix::Implicit(Box::new(Implicit::sparse(&mut sites[0], csr, &setting)?)),
+            Data::Csr(csr) => {
+                planned_host = csr_host_bytes::<T>(csr, &setting);
+                Matrix::Implicit(Box::new(Implicit::sparse(&mut sites[0], csr, &setting)?))
+            }
             Data::Operator(operator) => {
                 Matrix::Implicit(Box::new(Implicit::operator(&mut sites[0], operator, &setting)?))
             }
@@ -129,7 +139,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
             columns_known: None,
             traffic: Traffic::default(),
             planned: 0,
-            planned_host: 0,
+            planned_host,
         };
         ops.divide(sites)?;
         Ok(ops)

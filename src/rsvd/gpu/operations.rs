@@ -161,6 +161,16 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
         self.adjoint_pass(p, t)
     }
 
+    fn look(&mut self) -> Result<()> {
+        if let super::Matrix::Implicit(matrix) = &self.matrix
+            && self.statistics.is_none()
+            && matrix.is_operator()
+        {
+            self.statistics = Some(matrix.statistics());
+        }
+        Ok(())
+    }
+
     fn pass_fused(&mut self, w: &GpuMatrix<T>, p: Option<&mut Tall<T>>, t: &mut GpuMatrix<T>) -> Result<()> {
         self.fused_pass(w, p.map(|p| &*p), t)
     }

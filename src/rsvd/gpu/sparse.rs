@@ -71,6 +71,17 @@ impl Half {
     }
 }
 
+/// Host memory of a matrix and its adjoint on their way to the device, and of the sums of rows or columns.
+pub(super) fn host_bytes<T>(csr: &Csr, setting: &Setting) -> usize {
+    let entry = 2 * size_of::<i32>() + if csr.parts().values.is_some() { 2 * size_of::<T>() } else { 0 };
+    let entry = entry.max(size_of::<i64>() + size_of::<i32>());
+    let lines = if setting.center == Center::Rows { csr.rows() } else { csr.cols() };
+    let offsets = csr.rows().saturating_add(csr.cols()).saturating_add(2).saturating_mul(size_of::<i64>());
+    // Sums and squares of lines, their means and scales.
+    let sums = lines.saturating_mul(size_of::<([f64; 2], usize)>() + 16 + 24);
+    csr.nnz().saturating_mul(entry).saturating_add(offsets).saturating_add(sums)
+}
+
 impl Halves {
     /// Copies a matrix to the device, and finds its statistics and the means of its rows on the way.
     pub(super) fn new<T: Scalar>(site: &Site, csr: &Csr, setting: &Setting) -> Result<(Self, Statistics, Vec<f64>)> {
@@ -81,6 +92,8 @@ impl Halves {
                 "a: {rows} x {cols}, 2^31 rows and columns are the most on a GPU"
             )));
         }
+        let _charge =
+            site.context.host_budget().charge_host("copy of a sparse matrix", host_bytes::<T>(csr, setting))?;
         let row_ptr = indices(&parts.row_ptr, parts.row_ptr_type, base, rows + 1)?;
         let wide = indices(&parts.col_idx, parts.col_idx_type, base, nnz)?;
         let mut columns = alloc::with_capacity("columns of a sparse matrix", nnz)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::spectra::csr;
 use super::support::{
-    Dense, PACKED, adjoint, cpu, disorder, factor, golden, golden_numbers, held, matrix, numbers, read_npy, room,
+    Dense, PACKED, adjoint, cpu, disorder, factor, golden, golden_numbers, gpu, held, matrix, numbers, read_npy, room,
     vector, with_spectrum,
 };
 use crate::backend::memory::{HostMemory, Memory};
@@ -280,9 +280,7 @@ fn a_constant_column_contributes_nothing_when_columns_are_scaled() {
 }
 
 /// A matrix of the same numbers has the same variance however it is stored.
-#[test]
-fn constant_columns_of_sparse_matrices_are_nothing() {
-    let context = cpu();
+fn constant_columns(context: &Arc<Context>) {
     for value in [0.3, 0.1, 1.0 / 3.0, 1e6 + 0.1, 3.7e100, 3.7e-100] {
         for rows in [3, 50, 5000] {
             for varied in [0.0, 1.0] {
@@ -292,11 +290,11 @@ fn constant_columns_of_sparse_matrices_are_nothing() {
                     (0..rows).flat_map(|i| (0..4).map(move |j| (i, j))).map(|(i, j)| x.at(i, j)).collect();
                 let offsets: Vec<i64> = (0..=rows as i64).map(|i| 4 * i).collect();
                 let places: Vec<i32> = (0..rows).flat_map(|_| 0..4).collect();
-                let sparse = csr(&context, (rows, 4), &offsets, &places, &entries);
+                let sparse = csr(context, (rows, 4), &offsets, &places, &entries);
                 for method in [Method::Auto, Method::Range] {
-                    let mut session = Rsvd::new(&context, Options { rank: 2, method, ..Options::default() }).unwrap();
+                    let mut session = Rsvd::new(context, Options { rank: 2, method, ..Options::default() }).unwrap();
                     let (pca, _) = session.fit_pca(None, &sparse, &PcaOptions::default(), None, None).unwrap();
-                    let mut s = vector(&context, 2);
+                    let mut s = vector(context, 2);
                     pca.singular_values(&mut s).unwrap();
                     let (s, total) = (numbers(&s), pca.info().total_variance);
                     let right = varied * value * spread_of(rows).sqrt();
@@ -310,6 +308,17 @@ fn constant_columns_of_sparse_matrices_are_nothing() {
             }
         }
     }
+}
+
+#[test]
+fn constant_columns_of_sparse_matrices_are_nothing() {
+    constant_columns(&cpu());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn constant_columns_of_sparse_matrices_are_nothing_on_a_gpu() {
+    constant_columns(&gpu());
 }
 
 /// Sum of the squares of the distances of 0, 1, 2, 0, 1, 2, ... from their mean.

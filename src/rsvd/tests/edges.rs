@@ -1,10 +1,13 @@
 //! Shapes at the edge, bad input, numbers of extreme size.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::support::{
-    Dense, PACKED, bits, cpu, disorder, factor, held, matrix, numbers, read_npy, residual, room, vector, with_spectrum,
+    Dense, PACKED, bits, cpu, disorder, factor, gpu, held, matrix, numbers, read_npy, residual, room, vector,
+    with_spectrum,
 };
+use crate::context::Context;
 use crate::error::Error;
 use crate::rsvd::data::Resident;
 use crate::rsvd::options::{Centering, Method};
@@ -312,8 +315,7 @@ fn accuracy_does_not_depend_on_the_size_of_the_entries() {
 }
 
 /// Data times a power of two: the powers of the published block method stay in the range of the type.
-fn powers_of_blocks<T: Scalar>(exponents: &[i32]) {
-    let context = cpu();
+fn powers_of_blocks<T: Scalar>(context: &Arc<Context>, exponents: &[i32]) {
     let a = read_npy::<Complex<f64>>("cplx_100x70.npy");
     for (iterations, block_rows) in [(1, 30), (2, 100), (7, 30), (7, 100)] {
         let run = |e: i32, method: Method, step: f64| {
@@ -322,7 +324,7 @@ fn powers_of_blocks<T: Scalar>(exponents: &[i32]) {
             let data = Dense::<T> { rows: a.rows, columns: a.columns, data };
             let power_iterations = (method == Method::Brsvd).then_some(iterations);
             let options = Options { rank: 5, method, block_rows, power_iterations, ..Options::default() };
-            factor::<T>(&context, &matrix(&context, &data, PACKED), options).unwrap()
+            factor::<T>(context, &matrix(context, &data, PACKED), options).unwrap()
         };
         let plain = run(0, Method::Brsvd, 1.0);
         for &e in exponents {
@@ -341,11 +343,21 @@ fn powers_of_blocks<T: Scalar>(exponents: &[i32]) {
     }
 }
 
+fn powers_of_any_type(context: &Arc<Context>) {
+    powers_of_blocks::<f32>(context, &[14, -14, 40, -40, 46, -46, 49, -49, 100, -100]);
+    powers_of_blocks::<Complex<f32>>(context, &[40, -46]);
+    powers_of_blocks::<f64>(context, &[266, -266, 490, -490, 930, -930]);
+}
+
 #[test]
 fn powers_of_blocks_stay_in_range() {
-    powers_of_blocks::<f32>(&[14, -14, 40, -40, 46, -46, 49, -49, 100, -100]);
-    powers_of_blocks::<Complex<f32>>(&[40, -46]);
-    powers_of_blocks::<f64>(&[266, -266, 490, -490, 930, -930]);
+    powers_of_any_type(&cpu());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn powers_of_blocks_stay_in_range_on_a_gpu() {
+    powers_of_any_type(&gpu());
 }
 
 #[test]

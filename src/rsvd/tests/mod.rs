@@ -12,6 +12,7 @@ mod limits;
 mod memory;
 mod methods;
 mod no_iterations;
+mod operators;
 mod plain;
 mod progress;
 mod session;

@@ -20,6 +20,12 @@ use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
 
+/// A context of two threads on a GPU.
+pub fn gpu() -> Arc<Context> {
+    let options = ContextOptions { backend: BackendChoice::Cuda, threads: 2, ..ContextOptions::default() };
+    Context::new(options).unwrap()
+}
+
 /// A context of two threads on the CPU.
 pub fn cpu() -> Arc<Context> {
     Context::new(ContextOptions { backend: BackendChoice::Cpu, threads: 2, ..ContextOptions::default() }).unwrap()

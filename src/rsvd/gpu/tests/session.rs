@@ -169,6 +169,27 @@ fn limits_below_the_workspace_of_cublas_are_kept_to() {
     assert!(accepted > 30, "{accepted} runs");
 }
 
+/// What is planned is what is used, but for a tenth and the 12 MiB that the plan has for small factorisations.
+#[test]
+#[ignore = "needs a GPU"]
+fn planned_memory_is_that_of_small_and_large_runs() {
+    let gpu = gpu(0);
+    for (rows, columns) in [(500, 40), (30_000, 64), (400_000, 200)] {
+        let case = Case { rows, columns, dtype: DType::F64, offset: 0.0 };
+        let a = matrix::<f64>(&gpu, &case, Order::RowMajor, |i, j| C64::new(((i * 31 + j * 17) % 101) as f64, 0.0));
+        for method in [Method::Fused, Method::Range, Method::Gram, Method::Krylov, Method::Merge] {
+            let mut rsvd = Rsvd::new(&gpu, Choice { rank: 10, method, ..Choice::default() }).unwrap();
+            let mut u = Matrix::create(&gpu, DType::F64, Location::Host, Order::ColumnMajor, rows, 10).unwrap();
+            let planned = rsvd.plan(&a).unwrap();
+            let done = rsvd.compute(None, &a, Outputs { u: Some(&mut u), ..Outputs::default() }, None).unwrap();
+            let (most, used) = (planned.device_bytes as f64, done.device_bytes_used as f64);
+            println!("{rows} x {columns} {method:?}: {most} planned, {used} used");
+            assert!(used <= most && most <= 1.1 * used + f64::from(12 << 20), "{method:?}: {planned:?} {done:?}");
+            assert!(done.host_bytes_used <= planned.host_bytes, "{method:?}: {planned:?} {done:?}");
+        }
+    }
+}
+
 /// Means of 1e6 beside a spread of 1 leave nothing of single precision unless they are subtracted before the product.
 #[test]
 #[ignore = "needs a GPU"]
