@@ -286,6 +286,8 @@ pub unsafe extern "C" fn purlin_tt_to_open(
 
 /// A copy of another type: of another precision, or complex for a real train.
 ///
+/// Where single precision does not hold the largest number of a core, all cores get equal powers of two.
+///
 /// @param      context  the context of the trains.
 /// @param      stream   NULL for the context's own.
 /// @param      x        the train.

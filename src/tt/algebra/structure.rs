@@ -3,6 +3,7 @@
 use super::place::{
     Place, begin, bytes, bytes_mut, check, convert, copy_on_device, finish, is_complex, is_single, read,
 };
+use super::sum::level_for_single;
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Real, Scalar, with_scalar};
@@ -37,11 +38,12 @@ pub(super) fn host_copy(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> 
     Ok(result)
 }
 
-/// A copy whose elements are of another type: rounded to single precision, exact in double; a number beyond the range
-/// of the new type becomes infinite.
+/// A copy whose elements are of another type: rounded to single precision, exact in double. Where a core's largest number is
+/// far from what single precision holds, all cores get an equal power of two first.
 ///
 /// # Errors
-/// As [`copy`]; [`Error::InvalidArgument`] for a real type of a complex train.
+/// As [`copy`]; [`Error::InvalidArgument`] for a real type of a complex train; [`Error::Numerical`] if the cores together are
+/// beyond the range of the new type.
 pub fn cast(at: &Place<'_>, x: &TensorTrain, dtype: DType) -> Result<TensorTrain> {
     at.check()?;
     if is_complex(x.dtype()) && !is_complex(dtype) {
@@ -52,7 +54,8 @@ pub fn cast(at: &Place<'_>, x: &TensorTrain, dtype: DType) -> Result<TensorTrain
     }
     let x = read(at, "x", x)?;
     let mut result = begin(at, dtype, x.shape().clone())?;
-    convert(at, &x, &mut result)?;
+    let level = if is_single(dtype) && !is_single(x.dtype()) { level_for_single(at, &x)? } else { None };
+    convert(at, level.as_ref().unwrap_or(&x), &mut result)?;
     finish(at, result)
 }
 

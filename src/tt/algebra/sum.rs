@@ -207,6 +207,28 @@ pub(super) fn spread(at: &Place<'_>, train: &mut TensorTrain, exponent: i64) -> 
     shift(at, train, &shifts)
 }
 
+/// A copy of a train in double precision whose cores have equal powers of two, where single precision does not hold the largest
+/// number of a core; `None` where it does.
+///
+/// # Errors
+/// [`Error::Numerical`] if it does not hold equal powers of two either.
+pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option<TensorTrain>> {
+    // With room for numbers far below the largest of a core.
+    const HELD: std::ops::RangeInclusive<i64> = -100..=127;
+    let mut copy = host_copy(at, x)?;
+    let are_held = |peaks: &[i64]| peaks.iter().all(|p| HELD.contains(p));
+    if peaks(at, &mut copy)?.is_none_or(|peaks| are_held(&peaks)) {
+        return Ok(None);
+    }
+    spread(at, &mut copy, 0)?;
+    match peaks(at, &mut copy)?.unwrap_or_default().iter().find(|p| !(-125..=127).contains(*p)) {
+        Some(p) => {
+            Err(Error::Numerical(format!("result: its cores would be of magnitude 2^{p}, beyond the range of F32")))
+        }
+        None => Ok(Some(copy)),
+    }
+}
+
 fn multiply_first<T: Scalar>(at: &Place<'_>, factor: Complex<f64>, train: &mut TensorTrain) -> Result<()> {
     let factor = T::from_parts(factor.re, factor.im);
     let mut cores = train.cores_mut::<T>("result")?;

@@ -38,6 +38,25 @@ fn sums<T: Scalar>() {
 }
 
 #[test]
+fn cast_to_single_precision_shares_powers_that_it_does_not_hold() {
+    let c = context(1);
+    let at = Place::host(&c);
+    for (numbers, product) in [([1e30, 1e30, 1e-50], 1e10), ([1e60, 1e-100, 1e40], 1.0), ([1e-60, 1e100, 1e-60], 1e-20)]
+    {
+        let mut x = train::<f64>(&c, &[1, 1, 1], &[1, 1, 1, 1], 5);
+        let mut cores = x.cores_mut::<f64>("x").unwrap();
+        (0..3).for_each(|k| cores.core(k)[0] = numbers[k]);
+        let single = dense::<f32>(&cast(&at, &x, DType::F32).unwrap())[0].re;
+        assert!((single / product - 1.0).abs() < 1e-6, "{numbers:?}: {single:e}");
+    }
+    let mut x = train::<f64>(&c, &[1, 1], &[1, 1, 1], 5);
+    let mut cores = x.cores_mut::<f64>("x").unwrap();
+    (0..2).for_each(|k| cores.core(k)[0] = 1e50);
+    let message = cast(&at, &x, DType::F32).err().unwrap().to_string();
+    assert!(message.contains("beyond the range of F32"), "{message}");
+}
+
+#[test]
 fn real_and_complex_trains_add_up_to_complex_ones() {
     let c = context(1);
     let at = Place::host(&c);
