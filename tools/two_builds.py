@@ -5,7 +5,8 @@
 
 Each build has a process of its own; they take turns call by call, so that a machine that is not idle favours neither, and the
 shortest of the runs counts. A row's ratio is the first build's time over the second's: 0.9 means a tenth slower. Spectral
-solves print their operator products too, because a completeness test needs some of its own.
+solves print their operator products too, because a completeness test needs some of its own. The last line is the table as
+JSON, which tools/bench_report.py collects.
 """
 
 from __future__ import annotations
@@ -265,6 +266,7 @@ def main() -> int:
         parser.error("two builds are compared: FIRST.so FIRST_PYTHON SECOND.so SECOND_PYTHON")
     builds = [Build(*arguments.builds[i : i + 2], arguments.backend) for i in (0, 2)]
     print(f"{'row':34s} {'first':>12s} {'second':>12s}  ratio")
+    table: list[dict[str, Any]] = []
     for name in builds[0].names:
         if arguments.rows and not any(word in name for word in arguments.rows):
             continue
@@ -282,7 +284,9 @@ def main() -> int:
             continue
         products = [answer.get("products") for answer in told]
         counts = f"  products {products[0]}, {products[1]}" if products[0] is not None else ""
+        table.append({"case": name, "unit": "s", "first": best[0], "second": best[1], "products": products})
         print(f"{name:34s} {best[0] * 1e6:9.1f} us {best[1] * 1e6:9.1f} us  {best[0] / best[1]:.3f}{counts}", flush=True)
+    print(json.dumps({"bench": f"two_builds {arguments.backend}", "builds": arguments.builds[::2], "rows": table}))
     return 0
 
 
