@@ -192,6 +192,13 @@ pub(super) unsafe fn hand_over(
         problem +=
             &format!(": the residual of pair {converged} (from 0), or its inner products, contradict the iteration");
     }
+    if found.degree > 0 && *converged == 0 && found.reason == Reason::Restarts {
+        problem += &format!(
+            ": the filter, last of degree {}, has not told them from the rest; for the nearest to sigma, `solve` with a \
+             factorization of A - sigma I (shift-invert) does",
+            found.degree
+        );
+    }
     Err(Error::NoConvergence(problem))
 }
 

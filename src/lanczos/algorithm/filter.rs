@@ -10,6 +10,7 @@ use super::super::krylov::{Affine, Columns};
 use super::super::options::{MOST_DEGREE, Orthogonality, Settings, Verify, Which};
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
+use super::polynomials::{delta_filter, end_filter, window};
 use super::restart::{Counts, Report, Search, run};
 use super::transform::{Transform, Transformed};
 use super::verify::{self, Solved};
@@ -32,8 +33,14 @@ const LOW: f64 = 0.25;
 const TURNS: usize = 8;
 /// Part of the distance from the place within which the last of the nearest values may lie on either side of another.
 const NEARLY: f64 = 1e-3;
-/// Most degree that is chosen for an end of the spectrum.
-const END: f64 = 1000.0;
+/// Order up to which the whole space is searched for values within the spectrum that a filter does not tell apart.
+const WHOLE: usize = 512;
+/// Products that a filter for the interior may take, for each row of the matrix: spectra that are even take 7 to 35. In whole
+/// spaces a solve ends that took more, others have so many to begin with.
+const EFFORT: usize = 200;
+const LEAST_EFFORT: usize = 400_000;
+/// Nodes of a density that are nearer to each other than this part of the spectrum are copies of one.
+const COPIES: f64 = 1e-6;
 
 /// What is asked of a filter.
 #[derive(Clone, Copy)]
@@ -44,6 +51,8 @@ pub struct Task<'a> {
     pub sigma: f64,
     /// Degree, 0 for one that the spectrum asks for.
     pub degree: usize,
+    /// Whether neither the vectors of the space nor the degree are the caller's.
+    pub is_automatic: bool,
     /// Columns that are kept out.
     pub known: usize,
     /// Whether column `known` holds a start vector.
@@ -73,9 +82,21 @@ impl Task<'_> {
         Settings { count, basis, block: 1, orthogonality: Orthogonality::Full, ..*self.settings }
     }
 
+    /// Whether the whole space may be searched where a filter fails.
+    fn may_be_whole(&self, n: usize) -> bool {
+        self.is_automatic && self.settings.which == Which::Nearest && n - self.known <= WHOLE
+    }
+
+    /// Products that filters for the interior may take.
+    fn effort(&self, n: usize) -> usize {
+        let effort = n.saturating_mul(EFFORT);
+        if self.may_be_whole(n) { effort } else { effort.saturating_add(LEAST_EFFORT) }
+    }
+
     /// Columns that a solve needs: two more than its runs.
     pub fn columns(&self, n: usize) -> usize {
-        verify::columns(&self.within(n), self.known) + 3
+        let columns = verify::columns(&self.within(n), self.known) + 3;
+        if self.may_be_whole(n) { columns.max(n + 1) } else { columns }
     }
 }
 
@@ -87,6 +108,8 @@ struct Solve<'a, 'r, T: Scalar> {
     /// Two columns that are free.
     work: usize,
     products: usize,
+    /// Products after which no polynomial is repeated.
+    budget: usize,
     counts: Counts,
     small: &'a mut Small<'r, T::Wide>,
     report: &'a mut Report<'r>,
@@ -107,9 +130,9 @@ pub fn solve<'r, T: Scalar>(
     let within = task.within(n);
     let work = verify::columns(&within, task.known);
     let counts = Counts::begin(krylov, 0);
-    let mut solve = Solve { krylov, task, within, work, products: 0, counts, small, report };
+    let mut solve = Solve { krylov, task, within, work, products: 0, budget: usize::MAX, counts, small, report };
     if within.basis == n - task.known {
-        return solve.whole();
+        return solve.whole(task.started);
     }
     match task.settings.which {
         Which::Nearest => solve.interior(),
@@ -119,12 +142,16 @@ pub fn solve<'r, T: Scalar>(
 
 impl<T: Scalar> Solve<'_, '_, T> {
     /// All pairs of a small operator, of which the wanted are taken.
-    fn whole(&mut self) -> Result<Filtered> {
-        let settings = Settings { which: Which::Largest, verify: Verify::Off, ..self.within };
-        let found = verify::solve(self.krylov, &settings, self.task.known, self.task.started, self.small, self.report)?;
+    fn whole(&mut self, started: bool) -> Result<Filtered> {
+        let room = self.krylov.order() - self.task.known;
+        let settings = Settings { which: Which::Largest, verify: Verify::Off, count: room, basis: room, ..self.within };
+        let found = verify::solve(self.krylov, &settings, self.task.known, started, self.small, self.report)?;
         let order = self.order(&found.values);
+        let Counts { restarts, breakdowns, .. } = self.counts;
         self.counts = found.counts;
-        self.products = found.counts.products;
+        self.counts.restarts += restarts;
+        self.counts.breakdowns += breakdowns;
+        self.products += found.counts.products;
         self.arrange(&order)?;
         let values = order.iter().map(|&i| found.values[i]).collect();
         let count = self.task.settings.count;
@@ -312,7 +339,9 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let (most, room) = (settings.restarts, self.krylov.order() - self.task.known);
         let mut recovered = 0;
         for turn in 0.. {
-            let left = most.saturating_sub(self.counts.restarts);
+            let cycle = transform.degree().saturating_mul(settings.basis).max(1);
+            let affordable = self.budget.saturating_sub(self.products) / cycle;
+            let left = most.saturating_sub(self.counts.restarts).min(affordable);
             settings.drawn = self.within.drawn;
             settings.restarts = if again.is_some() { left.min(PATIENCE) } else { left };
             let (found, values, residuals) = self.stage(&transform, &settings, started)?;
@@ -344,7 +373,8 @@ impl<T: Scalar> Solve<'_, '_, T> {
             let blurred = rise <= settings.margin(floor, 1.0) || (is_part && !is_sure);
             let ended = found.reason != Reason::Restarts && !low && !hides;
             let good = ended && !blurred && converged >= wanted.min(values.len());
-            if good || self.counts.restarts >= most || turn == TURNS {
+            let is_spent = self.counts.restarts >= most || self.products >= self.budget;
+            if good || is_spent || turn == TURNS {
                 self.counts.norm = norm;
                 let reason = if good { Reason::Converged } else { Reason::Restarts };
                 // Pairs found within a spectrum may be others than the nearest.
@@ -454,23 +484,43 @@ impl<T: Scalar> Solve<'_, '_, T> {
             return self.unfiltered(self.task.started);
         }
         let (many, n) = (self.within.count, self.krylov.order());
-        let width = window(&points, &weights, self.task.sigma, 1.5 * many as f64 / n as f64);
+        let share = 1.5 * many as f64 / n as f64;
+        let width = window(&points, &weights, self.task.sigma, share, COPIES * (high - low));
         let Task { sigma, degree, started, .. } = self.task;
         let norm = self.norm_of([low, high]);
         self.counts.norm = norm;
         if is_whole && degree == 0 {
             // So few eigenvalues differ that a Krylov space holds them all.
-            return self.folded([low, high], started);
+            let found = self.folded([low, high], started)?;
+            return self.or_whole(found);
         }
-        let transform = delta_filter([low, high], sigma, width, degree)?;
+        let mut again: Option<&dyn Fn(usize, f64) -> Result<Transform>> = None;
         // A degree that is too high leaves too little of what is wanted above the rest.
-        let other = |degree: usize, place: f64| delta_filter([low, high], place, width, degree);
-        let again: Option<&dyn Fn(usize, f64) -> Result<Transform>> = if degree == 0 { Some(&other) } else { None };
+        let other = |degree: usize, place: f64| delta_filter([low, high], place, width, (degree, MOST_DEGREE));
+        let mut most = MOST_DEGREE;
+        if degree == 0 {
+            let effort = self.task.effort(n);
+            // Four times the space at least; a fold of the spectrum may take as many again.
+            most = (effort / (4 * self.within.basis)).clamp(8, MOST_DEGREE);
+            self.budget = self.products.saturating_add(effort);
+            again = Some(&other);
+        }
+        let transform = delta_filter([low, high], sigma, width, (degree, most))?;
         let found = self.within_half(|solve| solve.finish(transform, norm, many, started, again))?;
         if found.solved.reason != Reason::Restarts || degree > 0 {
             return Ok(found);
         }
+        if self.task.may_be_whole(n) {
+            return self.or_whole(found);
+        }
+        self.budget = self.products.saturating_add(self.task.effort(n));
         self.folded([low, high], false)
+    }
+
+    /// What was found, or where that is not all and the matrix is small, the nearest of all its pairs.
+    fn or_whole(&mut self, found: Filtered) -> Result<Filtered> {
+        let is_done = found.solved.reason != Reason::Restarts && found.solved.converged == found.solved.values.len();
+        if is_done || !self.task.may_be_whole(self.krylov.order()) { Ok(found) } else { self.whole(false) }
     }
 
     /// Eigenvalues nearest a place, as those of (A - sigma I)^2 at its small end: a polynomial of that falls with the distance from
@@ -497,56 +547,4 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let transform = end_filter(&places(&first, &found), wanted, far, 0, self.within.epsilon).folded(sigma);
         self.finish(transform, norm, many, true, None)
     }
-}
-
-/// The polynomial for the end where `values` lie, the most wanted first, `far` being the other end: what is not as far out
-/// as the last of them is damped.
-fn end_filter(values: &[f64], wanted: usize, far: f64, degree: usize, epsilon: f64) -> Transform {
-    let (top, last) = (values[0], values[values.len() - 1]);
-    let span = top - far;
-    // Where all are one the end is still no more than a point of the interval.
-    let edge = far + (last - far).signum() * (last - far).abs().min((1.0 - 1e-6) * span.abs());
-    let (center, half) = (0.5 * (far + edge), 0.5 * (edge - far).abs().max(f64::MIN_POSITIVE));
-    let growth = |v: f64| ((v - center).abs() / half).max(1.0 + 1e-12).acosh();
-    let at = wanted.min(values.len()) - 1;
-    // The last wanted value is lifted to ten times the rest, the first no higher than leaves digits to the last.
-    let most = epsilon.powf(-0.25).max(20.0);
-    let chosen = (10f64.acosh() / growth(values[at])).min(most.acosh() / growth(top)).clamp(4.0, END);
-    let degree = if degree > 0 { degree } else { chosen.ceil() as usize };
-    Transform::End { center, half, top, degree, fold: None }
-}
-
-/// Half the length of the interval around `sigma` that holds `share` of the spectrum, by the density around it: of as many
-/// nodes as it takes, and some more than one, whose own place says nothing.
-fn window(points: &[f64], weights: &[f64], sigma: f64, share: f64) -> f64 {
-    let mut order: Vec<usize> = (0..points.len()).collect();
-    let far = |i: usize| (points[i] - sigma).abs();
-    order.sort_by(|&i, &j| far(i).total_cmp(&far(j)));
-    let (mut held, mut reach) = (0.0, 0.0);
-    for (count, &i) in order.iter().enumerate() {
-        if held >= share && count >= 6 {
-            break;
-        }
-        held += weights[i];
-        reach = far(i);
-    }
-    if held > 0.0 { (reach * share / held).max(f64::MIN_POSITIVE) } else { 1.0 }
-}
-
-/// The polynomial that is 1 at `sigma` and falls to about a third `width` away: the Chebyshev series of a delta function with
-/// Lanczos' sigma damping (Li, Xi, Erlandson and Saad, SIAM J. Sci. Comput. 41, 2019).
-fn delta_filter([low, high]: [f64; 2], sigma: f64, width: f64, degree: usize) -> Result<Transform> {
-    let (center, half) = (0.5 * (low + high), 0.5 * (high - low).max(f64::MIN_POSITIVE));
-    let angle = ((sigma - center) / half).clamp(-1.0, 1.0).acos();
-    let lobe = width / half / angle.sin().max((width / half).sqrt());
-    let degree = if degree > 0 { degree.max(2) } else { (2.5 / lobe).clamp(8.0, MOST_DEGREE as f64).ceil() as usize };
-    let mut coefficients = alloc::with_capacity(WHAT, degree + 1)?;
-    for k in 0..=degree {
-        let x = k as f64 * std::f64::consts::PI / (degree + 1) as f64;
-        let damping = if k == 0 { 0.5 } else { x.sin() / x };
-        coefficients.push(damping * (k as f64 * angle).cos());
-    }
-    let value: f64 = coefficients.iter().enumerate().map(|(k, c)| c * (k as f64 * angle).cos()).sum();
-    coefficients.iter_mut().for_each(|c| *c /= value);
-    Ok(Transform::Series { center, half, coefficients })
 }

@@ -8,6 +8,7 @@
 //! | `complete` | the test that no copy of a wanted eigenvalue is missing |
 //! | `verify` | the search and the check for copies of multiple eigenvalues |
 //! | `transform`, `filter` | inverses and polynomials in the operator's place; solves with polynomials |
+//! | `polynomials` | which polynomials these are |
 //! | `bidiagonal`, `triplets` | Golub-Kahan-Lanczos for singular triplets; triplets of a pair of spaces |
 //! | `jacobi` | singular values of small matrices, each accurate to its own size |
 //! | `symmetry`, `scale` | tests of operators without entries; of operators whose squares underflow |
@@ -22,6 +23,7 @@ pub mod jacobi;
 pub mod pairs;
 mod partial;
 pub mod plain;
+mod polynomials;
 pub mod restart;
 pub mod scale;
 pub mod symmetry;

@@ -120,6 +120,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             settings: &self.settings,
             sigma: self.options.sigma,
             degree: self.options.degree,
+            is_automatic: self.options.basis == 0 && self.options.degree == 0,
             known: self.known(),
             started: self.start.is_some(),
         }

@@ -348,3 +348,40 @@ pub(super) fn a_loose_tolerance_leaves_out_nothing_nearer(c: &Arc<Context>) {
         );
     }
 }
+
+pub(super) fn places_within_copies_and_grades_are_searched_in_bounds(c: &Arc<Context>) {
+    // A dense matrix with three values of many copies, one of which is the place.
+    let n = 100;
+    let x = |i: usize| (1.0 + i as f64).sin();
+    let square: f64 = (0..n).map(|i| x(i) * x(i)).sum();
+    let reflected = |i: usize, j: usize| f64::from(u8::from(i == j)) - 2.0 * x(i) * x(j) / square;
+    let value = |i: usize| [-1.0, 0.0, 2.0][i % 3];
+    let entry = |i: usize, j: usize| -> f64 { (0..n).map(|k| reflected(i, k) * value(k) * reflected(j, k)).sum() };
+    let entries: Vec<_> = (0..n).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| (i, j, entry(i, j))).collect();
+    let a = symmetric(c, n, &entries);
+    for (count, sigma, want) in [(1, 0.0, 0.0), (3, 2.0, 2.0), (1, 1e-3, 0.0), (2, 1e-9, 0.0)] {
+        let options = Options { count, which: Which::Nearest, sigma, ..Options::default() };
+        let found = solve(c, &a, Kind::Matrix, &options);
+        assert!(found.values.iter().all(|v| (v - want).abs() < 1e-8), "{sigma}: {:?}", found.values);
+        assert!(found.info.converged == count && found.info.products < 60_000, "{sigma}: {:?}", found.info);
+    }
+    // Values over six and ten decades on both sides of the place.
+    let graded = |n: usize, decades: f64| {
+        move |i: usize| 10f64.powf(-decades * i as f64 / (n - 1) as f64) * if i % 2 == 1 { 1.0 } else { -1.0 }
+    };
+    for decades in [6.0, 10.0] {
+        let value = graded(n, decades);
+        let a = symmetric(c, n, &(0..n).map(|i| (i, i, value(i))).collect::<Vec<_>>());
+        let options = Options { count: 5, which: Which::Nearest, ..Options::default() };
+        let found = solve(c, &a, Kind::Matrix, &options);
+        let far = found.values.iter().fold(0.0f64, |far, v| far.max(v.abs()));
+        let want = value(n - 5).abs();
+        assert!(found.info.converged == 5 && (far - want).abs() < 1e-14, "{decades}: {far}, {want}, {:?}", found.info);
+        assert!(found.info.products < 60_000, "{:?}", found.info);
+        // Where the caller says how many vectors there are, the search ends without them.
+        if decades == 10.0 {
+            let found = solve(c, &a, Kind::Matrix, &Options { basis: 30, ..options });
+            assert!(found.info.converged == 0 && found.info.products < 2_000_000, "{:?}", found.info);
+        }
+    }
+}

@@ -68,6 +68,7 @@ on_both_backends! {
         copies_of_zero_are_as_accurate_as_the_pairs_before_them
         all_pairs_of_a_cluster_as_wide_as_rounding_are_found
         a_loose_tolerance_leaves_out_nothing_nearer
+        places_within_copies_and_grades_are_searched_in_bounds
     ;
     edges:
         an_order_of_one_or_two_is_solved_by_every_method
