@@ -5,8 +5,8 @@
 
 Each build has a process of its own; they take turns call by call, so that a machine that is not idle favours neither, and the
 shortest of the runs counts. A row's ratio is the first build's time over the second's: 0.9 means a tenth slower. Spectral
-solves print their operator products too, because a completeness test needs some of its own. The last line is the table as
-JSON, which tools/bench_report.py collects.
+solves print their operator products too, because a completeness test needs some of its own. The table
+is written to the file that PURLIN_BENCH_JSON names as well, for tools/bench_report.py.
 """
 
 from __future__ import annotations
@@ -284,9 +284,14 @@ def main() -> int:
             continue
         products = [answer.get("products") for answer in told]
         counts = f"  products {products[0]}, {products[1]}" if products[0] is not None else ""
-        table.append({"case": name, "unit": "s", "first": best[0], "second": best[1], "products": products})
+        table.append({"case": name, "unit": "1/s", "purlin": 1 / best[1], "peer": "first build", "theirs": 1 / best[0]})
+        table[-1]["ratio"] = best[0] / best[1]
+        if products[0] is not None:
+            table[-1] |= {"products": products[1], "their products": products[0]}
         print(f"{name:34s} {best[0] * 1e6:9.1f} us {best[1] * 1e6:9.1f} us  {best[0] / best[1]:.3f}{counts}", flush=True)
-    print(json.dumps({"bench": f"two_builds {arguments.backend}", "builds": arguments.builds[::2], "rows": table}))
+    if path := os.environ.get("PURLIN_BENCH_JSON"):
+        bench = {"title": f"calls of every family, {arguments.backend}, against an earlier build", "rows": table}
+        Path(path).write_text(json.dumps(bench))
     return 0
 
 
