@@ -120,6 +120,26 @@ fn a_success_without_power_iterations_or_warm_starts_is_that_with_them() {
     }
 }
 
+/// Matrices of half their rank take hundreds of iterations; both precisions end at the same objective, or say that they did
+/// not end.
+#[test]
+fn successes_of_high_rank_are_optimal_in_single_precision_too() {
+    let context = context();
+    for (seed, part) in [(1, 0.0), (2, 0.05), (3, 0.3)] {
+        let at = |stream: u32, i: usize, k: u32| crate::rng::normal(seed, stream, i as u64, k);
+        let entry = |i: usize, j: usize| {
+            let low: f64 = (0..20).map(|k| at(1000, i, k) * at(1001, j, k)).sum();
+            low + if noise(i, j) > 1.0 - 2.0 * part { 30.0 * noise(j, i) } else { 0.0 }
+        };
+        let m = matrix(&context, Order::ColumnMajor, (60, 40), entry);
+        let (.., double) = split::<f64>(&context, &m, None, &Options::default()).unwrap();
+        let m = matrix(&context, Order::ColumnMajor, (60, 40), |i, j| entry(i, j) as f32);
+        let (.., single) = split::<f32>(&context, &m, None, &Options::default()).unwrap();
+        assert!(double.converged && single.converged, "{part}: {double:?} {single:?}");
+        assert!((single.objective / double.objective - 1.0).abs() < 1e-3, "{part}: {double:?} {single:?}");
+    }
+}
+
 #[test]
 fn missing_entries_do_not_hide_that_a_split_is_not_optimal() {
     let context = context();
