@@ -22,6 +22,7 @@ pub mod signals;
     )
 ))]
 mod thread_ends;
+pub mod thread_keys;
 
 /// The device a context runs on.
 pub enum Backend {

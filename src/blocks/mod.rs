@@ -22,6 +22,8 @@ pub mod sink;
 pub mod source;
 mod stream;
 pub mod tensor;
+#[cfg(test)]
+mod tests;
 pub mod tiff;
 
 use crate::backend::gpu::{Gpu, GpuStream, Region};

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,25 @@ fn expect_regular(path: &Path, found: &Metadata) -> Result<()> {
     Err(refuse(path, format!("is {}, a regular file is needed", kind_name(found.file_type()))))
 }
 
+/// Opens a file under a descriptor that is not one of the three standard streams.
+///
+/// A program may have closed these. The system would then give their numbers to a file, into which the program, or any library
+/// in it, would write its messages.
+fn open_apart(options: &OpenOptions, path: &Path) -> io::Result<File> {
+    let is_standard = |file: &File| file.as_raw_fd() <= libc::STDERR_FILENO;
+    // They are taken while the file is opened, so that what another thread writes meanwhile is lost, as before.
+    let mut taken = [None, None, None];
+    for place in &mut taken {
+        match File::open("/dev/null") {
+            Ok(file) if is_standard(&file) => *place = Some(file),
+            _ => break,
+        }
+    }
+    let file = options.open(path)?;
+    // Without /dev/null. A clone is never one of the three.
+    if is_standard(&file) { file.try_clone() } else { Ok(file) }
+}
+
 /// Opens a regular file for reading and returns it with its length. Symbolic links are followed.
 ///
 /// # Errors
@@ -50,7 +70,8 @@ pub(crate) fn open_input(path: &Path) -> Result<(File, u64)> {
     expect_regular(path, &fs::metadata(path).map_err(error)?)?;
     // Non-blocking, because the name may have become another file's since the check above.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(error)?;
+    let file = open_apart(OpenOptions::new().read(true).custom_flags(flags), path).map_err(error)?;
+    file_fault(path, "size")?;
     let found = file.metadata().map_err(|e| io_error(path, "size", &e))?;
     expect_regular(path, &found)?;
     Ok((file, found.len()))
@@ -115,7 +136,7 @@ impl Destination {
         let path = self.path();
         // For writing, so that a file that is protected from this process is refused; nothing is written.
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
-        let file = match OpenOptions::new().write(true).custom_flags(flags).open(&path) {
+        let file = match open_apart(OpenOptions::new().write(true).custom_flags(flags), &path) {
             Ok(file) => file,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(io_error(&path, "replace", &e)),
@@ -143,14 +164,9 @@ pub(crate) fn create_unnamed(folder: &Path, stem: &OsStr, mode: u32) -> io::Resu
         name.extend_from_slice(format!(".{:016x}.partial", hasher.finish()).as_bytes());
         let path = folder.join(OsString::from_vec(name));
         // With `create_new` the system takes no link either; the flag says so for those that would.
-        let made = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(&path);
-        match made {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).mode(mode).custom_flags(libc::O_NOFOLLOW);
+        match open_apart(&options, &path) {
             // A child of fork() begins with its parent's key, and finds the parent's names taken.
             Err(e) if e.kind() == ErrorKind::AlreadyExists && tries < 100 => tries += 1,
             Err(e) => return Err(e),
@@ -162,7 +178,9 @@ pub(crate) fn create_unnamed(folder: &Path, stem: &OsStr, mode: u32) -> io::Resu
 /// Waits until the entries of `folder` are on the disk.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     // A folder may be writable and not readable. Its entries then reach the disk when the system writes them.
-    let Ok(open) = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK).open(folder) else {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK);
+    let Ok(open) = open_apart(&options, folder) else {
         return Ok(());
     };
     match open.sync_all() {

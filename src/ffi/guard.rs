@@ -7,10 +7,11 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::environment::Standard;
-use super::stack::{self, Lowest};
+use super::stack::{self, Bounds};
 use super::status::purlin_status;
 use crate::backend::cancellation::Blocked;
 use crate::backend::reserve::{PROBE, has_small_memory};
+use crate::backend::thread_keys::has_keys;
 use crate::error::{Error, Result};
 use crate::message::{LIMIT, Message};
 use crate::thread;
@@ -24,7 +25,7 @@ thread_local! {
             inside: Cell::new(0),
             call: Cell::new(0),
             objects: Cell::new(Objects::Unknown),
-            lowest: Lowest::unknown(),
+            stack: Bounds::unknown(),
             last: UnsafeCell::new([0; LIMIT + 1]),
         }
     };
@@ -41,7 +42,7 @@ struct Thread {
     /// Number of the innermost of them, unique in the process.
     call: Cell<u64>,
     objects: Cell<Objects>,
-    lowest: Lowest,
+    stack: Bounds,
     /// The last message, ended by a NUL. It can be read from the destructors of other thread-local objects and from `atexit`
     /// handlers.
     last: UnsafeCell<[u8; LIMIT + 1]>,
@@ -103,11 +104,10 @@ fn run_once(body: &mut dyn FnMut() -> Result<()>) -> purlin_status {
 fn run_on(thread: &Thread, body: &mut dyn FnMut() -> Result<()>) -> purlin_status {
     // A call inside of a callback is protected already.
     let _cancellation = if thread.inside.get() == 0 { Some(Blocked::enter()) } else { None };
-    let outcome = if thread.lowest.is_first_call() && !has_small_memory() {
-        // The C library ends the process if it has no memory to note the destructors of a thread's objects in.
-        let problem = Error::OutOfMemory { what: "thread-local memory", bytes: PROBE, limit: None };
-        Err((purlin_status::from(&problem), Box::new(Message::of(&problem))))
-    } else if thread.lowest.is_short() {
+    let first = if thread.stack.is_first_call() { prepare_thread() } else { Ok(()) };
+    let outcome = if first.is_err() {
+        first
+    } else if thread.stack.is_short() {
         elsewhere(thread, body, false)
     } else if !thread.has_objects() {
         elsewhere(thread, body, true)
@@ -128,6 +128,20 @@ fn run_on(thread: &Thread, body: &mut dyn FnMut() -> Result<()>) -> purlin_statu
 
 /// What a call that fails leaves behind.
 type Failure = (purlin_status, Box<Message>);
+
+/// What a thread needs besides its stack: without it, Rust's standard library or the C library ends the process.
+#[cold]
+fn prepare_thread() -> std::result::Result<(), Failure> {
+    if !has_small_memory() {
+        let problem = Error::OutOfMemory { what: "thread-local memory", bytes: PROBE, limit: None };
+        return Err((purlin_status::from(&problem), Box::new(Message::of(&problem))));
+    }
+    if !has_keys() {
+        let problem = "thread-local memory: the program has used up the keys of pthread_key_create, 3 are needed";
+        return Err((purlin_status::PURLIN_ERROR_OUT_OF_MEMORY, Box::new(Message::of(&problem))));
+    }
+    Ok(())
+}
 
 fn attempt(thread: &Thread, body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure> {
     let _environment = Standard::enter();

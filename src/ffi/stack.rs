@@ -8,55 +8,102 @@ const NEEDED: usize = if cfg!(debug_assertions) { 1536 << 10 } else { 384 << 10 
 /// Stack of the threads that calls run on instead.
 pub(super) const AMPLE: usize = 4 << 20;
 
-/// Lowest address of a thread's stack that may be used; 0: not known yet; 1: the system does not say.
-pub(super) struct Lowest(Cell<usize>);
+/// Where a thread's stack is, as far as calls may begin there: from `base` on, in `span` bytes. `base` is 0 before the first call,
+/// and `span` the largest number where the system does not say.
+pub(super) struct Bounds {
+    base: Cell<usize>,
+    span: Cell<usize>,
+}
 
-impl Lowest {
+impl Bounds {
     pub(super) const fn unknown() -> Self {
-        Self(Cell::new(0))
+        Self { base: Cell::new(0), span: Cell::new(0) }
     }
 
-    /// Whether this is the thread's first call.
+    /// Whether the thread has not called yet, or only from other stacks than its own.
     #[inline]
     pub(super) fn is_first_call(&self) -> bool {
-        self.0.get() == 0
+        self.base.get() == 0
     }
 
-    /// Whether the calling thread, whose value this is, has less stack than a call needs. A coroutine's stack, which lies
-    /// elsewhere, is not known to be short.
+    /// Whether the calling thread, whose bounds these are, has less stack than a call needs, or it is not known. A coroutine has a
+    /// stack of its own, often of 64 or 128 KiB in the middle of other memory, whose end the system does not know.
     #[inline]
     pub(super) fn is_short(&self) -> bool {
-        let here = 0u8;
-        let at = (&raw const here).addr();
-        at.wrapping_sub(self.0.get()) < NEEDED || (self.is_first_call() && is_short_at_first(&self.0, at))
+        let at = stack_pointer();
+        at.wrapping_sub(self.base.get()) >= self.span.get() && (!self.is_first_call() || self.is_short_at_first(at))
+    }
+
+    /// Calls may begin anywhere.
+    fn set_unlimited(&self) {
+        self.base.set(1);
+        self.span.set(usize::MAX);
     }
 }
 
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[cold]
-#[inline(never)]
-fn is_short_at_first(lowest: &Cell<usize>, at: usize) -> bool {
-    let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
-    // SAFETY: the attributes are written by the first call before the others read them, and freed by the last.
-    let is_known = unsafe {
-        let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();
-        libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) == 0 && {
-            libc::pthread_attr_getstack(&raw const attributes, &raw mut start, &raw mut bytes);
-            libc::pthread_attr_destroy(&raw mut attributes);
-            true
+/// The stack pointer. The address of a local variable is elsewhere in a library that the address sanitizer instruments.
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let at: usize;
+    // SAFETY: copies a register.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::asm!("mov {}, rsp", out(reg) at, options(nomem, nostack, preserves_flags));
+    }
+    // SAFETY: copies a register.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        std::arch::asm!("mov {}, sp", out(reg) at, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        let here = 0u8;
+        at = (&raw const here).addr();
+    }
+    at
+}
+
+impl Bounds {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[cold]
+    #[inline(never)]
+    fn is_short_at_first(&self, at: usize) -> bool {
+        let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
+        // SAFETY: the attributes are written by the first call before the others read them, and freed by the last.
+        let is_known = unsafe {
+            let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();
+            libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) == 0 && {
+                libc::pthread_attr_getstack(&raw const attributes, &raw mut start, &raw mut bytes);
+                libc::pthread_attr_destroy(&raw mut attributes);
+                true
+            }
+        };
+        if !is_known {
+            self.set_unlimited();
+            return false;
         }
-    };
-    if !is_known {
-        lowest.set(1);
-        return false;
+        let room = at.wrapping_sub(start.addr());
+        // SAFETY: asks for two numbers.
+        if unsafe { libc::getpid() == libc::gettid() } {
+            if room >= bytes {
+                // Not the first thread's own stack, which has yet to be enlarged.
+                return true;
+            }
+            if room >= 2 * NEEDED && !grow() {
+                // Memory is short; it may come back before the next call.
+                return true;
+            }
+        }
+        self.base.set(start.addr().saturating_add(NEEDED));
+        self.span.set(bytes.saturating_sub(NEEDED));
+        at.wrapping_sub(self.base.get()) >= self.span.get()
     }
-    // SAFETY: asks for two numbers.
-    if at.wrapping_sub(start.addr()) >= 2 * NEEDED && unsafe { libc::getpid() == libc::gettid() } && !grow() {
-        // Memory is short; it may come back before the next call.
-        return true;
+
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    fn is_short_at_first(&self, _: usize) -> bool {
+        self.set_unlimited();
+        false
     }
-    lowest.set(start.addr().max(1));
-    at.wrapping_sub(start.addr()) < NEEDED
 }
 
 /// Uses as much of the first thread's stack as a call needs: the system enlarges it page by page, and ends the process when it has
@@ -81,12 +128,6 @@ fn grow() -> bool {
     true
 }
 
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn is_short_at_first(lowest: &Cell<usize>, _: usize) -> bool {
-    lowest.set(1);
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,11 +136,41 @@ mod tests {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn a_small_stack_is_noticed() {
         let measured = |bytes| {
-            let work = || Lowest::unknown().is_short();
+            let work = || Bounds::unknown().is_short();
             std::thread::Builder::new().stack_size(bytes).spawn(work).unwrap().join().unwrap()
         };
         // The C library may give a thread the stack of one that ended, up to four times as large as asked for.
         assert!(measured(NEEDED / 8));
         assert!(!measured(NEEDED * 2));
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn a_coroutine_s_stack_is_not_known() {
+        use libc::{getcontext, makecontext, swapcontext, ucontext_t};
+
+        thread_local! {
+            static SEEN: Cell<[Option<bool>; 2]> = const { Cell::new([None; 2]) };
+            static BOUNDS: Bounds = const { Bounds::unknown() };
+        }
+        extern "C" fn coroutine() {
+            SEEN.set([Some(BOUNDS.with(Bounds::is_short)), Some(Bounds::unknown().is_short())]);
+        }
+        let work = || {
+            assert!(!BOUNDS.with(Bounds::is_short));
+            let mut stack = vec![0u8; 2 * NEEDED];
+            // SAFETY: the contexts and the stack live until the coroutine has returned here.
+            unsafe {
+                let (mut back, mut other) = (std::mem::zeroed::<ucontext_t>(), std::mem::zeroed::<ucontext_t>());
+                assert_eq!(getcontext(&raw mut other), 0);
+                (other.uc_stack.ss_sp, other.uc_stack.ss_size) = (stack.as_mut_ptr().cast(), stack.len());
+                other.uc_link = &raw mut back;
+                makecontext(&raw mut other, coroutine, 0);
+                assert_eq!(swapcontext(&raw mut back, &raw const other), 0);
+            }
+            assert_eq!(SEEN.get(), [Some(true); 2]);
+            assert!(!BOUNDS.with(Bounds::is_short), "the thread's own stack is as long as before");
+        };
+        std::thread::Builder::new().stack_size(4 * NEEDED).spawn(work).unwrap().join().unwrap();
     }
 }
