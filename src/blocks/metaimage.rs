@@ -1,5 +1,6 @@
 //! MetaImage (.mha, and .mhd beside a raw file): the format that ITK, RTK and 3D Slicer read and write.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -11,7 +12,7 @@ use super::number::{Endianness, Number};
 use super::provisional::ProvisionalFile;
 use super::regular::{Destination, open_input};
 use super::sink::{FileSink, Sink};
-use super::source::{FileSource, Source, io_error};
+use super::source::{FileSource, Source, file_fault, io_error};
 use crate::alloc;
 use crate::error::{Error, Result};
 
@@ -85,6 +86,7 @@ fn data_file(path: &Path, name: &str) -> PathBuf {
 fn read_header(path: &Path) -> Result<Header> {
     let (file, _) = open_input(path)?;
     let mut bytes = alloc::with_capacity("header of a MetaImage", LONGEST_HEADER)?;
+    file_fault(path, "read")?;
     file.take(LONGEST_HEADER as u64).read_to_end(&mut bytes).map_err(|e| io_error(path, "read", &e))?;
     let mut keys: Vec<(String, String)> = Vec::new();
     let mut at = 0;
@@ -92,8 +94,12 @@ fn read_header(path: &Path) -> Result<Header> {
     loop {
         let line = bytes[at..].iter().position(|b| *b == b'\n').map(|n| &bytes[at..at + n]).unwrap_or(&bytes[at..]);
         let next = (at + line.len() + 1).min(bytes.len());
-        let text =
-            std::str::from_utf8(line).map_err(|_| bad(path, "is not a MetaImage: its header is not text".into()))?;
+        // Names and comments may be in any encoding: nobody needs their words. The name of a file is taken as it is.
+        let text = String::from_utf8_lossy(line);
+        let name = line.split(|b| *b == b'=').next().unwrap_or_default();
+        if matches!(text, Cow::Owned(_)) && (!name.is_ascii() || name.trim_ascii() == b"ElementDataFile") {
+            return Err(bad(path, "is not a MetaImage: its header is not text".into()));
+        }
         let blank = text.trim().is_empty() && next < bytes.len();
         let Some((key, value)) = text.split_once('=') else {
             if blank {
@@ -302,7 +308,9 @@ impl Detached {
     /// [`Error::Io`].
     fn expect_own(&self) -> Result<()> {
         // What stands beside a header is only its data if the header says so.
-        if exists(&self.raw) && !read_header(&self.header).is_ok_and(|h| h.data == self.raw) {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let is_own = |h: Header| h.data == self.raw || real(&self.raw).is_some_and(|raw| real(&h.data) == Some(raw));
+        if exists(&self.raw) && !read_header(&self.header).is_ok_and(is_own) {
             let problem = format!("is not the data file of {}, and is not replaced", self.header.display());
             return Err(bad(&self.raw, problem));
         }
@@ -350,8 +358,9 @@ fn header_text(info: &ArrayInfo, data: &str) -> String {
 }
 
 impl Sink for MetaImageSink {
-    fn file(&self) -> Option<PathBuf> {
-        self.data.file()
+    fn files(&self) -> [Option<PathBuf>; 2] {
+        let [data, _] = self.data.files();
+        [data, self.header.as_ref().map(|(header, _)| header.destination())]
     }
 
     fn info(&self) -> &ArrayInfo {
@@ -369,8 +378,9 @@ impl Sink for MetaImageSink {
         // The .raw file may have come since, or the header that named it may have changed.
         let is_new = !exists(&detached.raw);
         detached.expect_own()?;
-        if is_new { self.data.finish_new() } else { self.data.finish() }?;
-        header.rename()
+        let outcome = if is_new { self.data.finish_new() } else { self.data.finish() };
+        // Data that have their name have their header, though the name may not be durable.
+        if self.data.has_name() { header.rename().and(outcome) } else { outcome }
     }
 
     fn place(&mut self, spacing: &[f64], origin: &[f64]) -> Result<()> {
@@ -446,12 +456,28 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
             assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 4, "nothing is left over");
         }
-        std::fs::write(&path, format!("{SHAPE}ElementDataFile = x.raw\n")).unwrap();
-        let mut sink = MetaImageSink::create(&path, info).unwrap();
-        let block = Block::whole(sink.info());
-        sink.write(&block, &[0; 12]).unwrap();
-        sink.finish().unwrap();
-        assert_eq!(std::fs::read(&raw).unwrap(), [0; 12]);
+        for name in ["x.raw".to_owned(), "./x.raw".to_owned(), raw.display().to_string()] {
+            std::fs::write(&path, format!("{SHAPE}ElementDataFile = {name}\n")).unwrap();
+            std::fs::write(&raw, "something else").unwrap();
+            let mut sink = MetaImageSink::create(&path, info.clone()).unwrap();
+            let block = Block::whole(sink.info());
+            sink.write(&block, &[0; 12]).unwrap();
+            sink.finish().unwrap();
+            assert_eq!(std::fs::read(&raw).unwrap(), [0; 12], "{name}");
+        }
+    }
+
+    #[test]
+    fn words_of_a_header_may_be_in_any_encoding() {
+        let folder = Folder::new("latin");
+        let path = folder.0.join("x.mha");
+        let written = |name: &[u8]| {
+            let last = [b"ElementDataFile = ", name, b"\n", &[7; 12]].concat();
+            std::fs::write(&path, [b"Comment = Andr\xe9\n", SHAPE.as_bytes(), &last].concat()).unwrap();
+            MetaImageSource::open(&path)
+        };
+        assert_eq!(values(&mut written(b"LOCAL").unwrap()), [0x0707; 6]);
+        assert!(written(b"Andr\xe9").err().unwrap().to_string().contains("its header is not text"));
     }
 
     const SHAPE: &str = "ObjectType = Image\r\nNDims = 2\r\nDimSize = 3 2\r\nElementType = MET_SHORT\r\n";

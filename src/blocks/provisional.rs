@@ -52,18 +52,25 @@ impl ProvisionalFile {
         let existing = destination.existing()?;
         // A file that replaces another one may be private until its permissions are known.
         let mode = if existing.is_some() { 0o600 } else { 0o666 };
+        let absolute = std::path::absolute(path).map_err(error)?;
         let (file, partial) = create_unnamed(&destination.folder, &destination.name, mode).map_err(error)?;
-        let mut made = Self {
+        let found = match file_fault(path, "size").and_then(|()| file.metadata().map_err(error)) {
+            Ok(found) => found,
+            Err(e) => {
+                // What the file is cannot be compared any more. Its name was nobody else's a moment ago.
+                let _ = fs::remove_file(&partial);
+                return Err(e);
+            }
+        };
+        let made = Self {
             file,
             partial,
-            path: std::path::absolute(path).map_err(error)?,
+            path: absolute,
             destination,
-            identity: (0, 0),
+            identity: identity(&found),
             finished: false,
             process: std::process::id(),
         };
-        let found = made.file.metadata().map_err(error)?;
-        made.identity = identity(&found);
         if let Some(existing) = existing {
             made.take_over(&existing, &found).map_err(error)?;
         }
@@ -77,6 +84,7 @@ impl ProvisionalFile {
 
     /// Gives the file the owner, the group and the permissions of the one that it replaces.
     fn take_over(&self, existing: &Metadata, found: &Metadata) -> io::Result<()> {
+        file_fault(&self.path, "set the permissions").map_err(io::Error::other)?;
         // Only a privileged process may give a file away: without that, the owner is this process.
         let owner = existing.uid() == found.uid() || fchown(&self.file, Some(existing.uid()), None).is_ok();
         let group = existing.gid() == found.gid() || fchown(&self.file, None, Some(existing.gid())).is_ok();
@@ -97,6 +105,7 @@ impl ProvisionalFile {
 
     /// Sets the size of the file, which is zero where nothing was written.
     pub fn set_size(&self, bytes: u64) -> Result<()> {
+        file_fault(&self.path, "set the size")?;
         without_size_signal(|| self.file.set_len(bytes)).map_err(|e| io_error(&self.path, "set the size", &e))
     }
 
@@ -135,6 +144,12 @@ impl ProvisionalFile {
         file_fault(&self.path, "rename")?;
         fs::rename(&self.partial, self.destination.path()).map_err(|e| io_error(&self.path, "rename", &e))?;
         self.finished = true;
+        self.sync_name()
+    }
+
+    /// Makes the new name durable.
+    fn sync_name(&self) -> Result<()> {
+        file_fault(&self.path, "write out its folder")?;
         sync_folder(&self.destination.folder).map_err(|e| io_error(&self.path, "write out its folder", &e))
     }
 
@@ -151,7 +166,7 @@ impl ProvisionalFile {
                 // The file has its name; another one that cannot be removed does no harm.
                 let _ = fs::remove_file(&self.partial);
                 self.finished = true;
-                sync_folder(&self.destination.folder).map_err(|e| io_error(&self.path, "write out its folder", &e))
+                self.sync_name()
             }
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(self.came_meanwhile()),
             // A file system without hard links. What comes between the look and the renaming is replaced.
@@ -168,6 +183,11 @@ impl ProvisionalFile {
     /// Whether this is the file that will be replaced or made.
     pub(super) fn replaces(&self, destination: &Destination) -> bool {
         self.destination == *destination
+    }
+
+    /// Whether the file has its name, be it that the system could not make that durable.
+    pub fn has_name(&self) -> bool {
+        self.finished
     }
 
     /// The open file.

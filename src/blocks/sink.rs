@@ -28,9 +28,9 @@ pub trait Sink: Send {
         Ok(())
     }
 
-    /// The file that finishing makes or replaces, links followed; `None` where elements go elsewhere.
-    fn file(&self) -> Option<PathBuf> {
-        None
+    /// The files that finishing makes or replaces, links followed; none where elements go elsewhere.
+    fn files(&self) -> [Option<PathBuf>; 2] {
+        [None, None]
     }
 }
 
@@ -51,8 +51,8 @@ impl<S: Sink + ?Sized> Sink for &mut S {
         (**self).place(spacing, origin)
     }
 
-    fn file(&self) -> Option<PathBuf> {
-        (**self).file()
+    fn files(&self) -> [Option<PathBuf>; 2] {
+        (**self).files()
     }
 }
 
@@ -129,6 +129,11 @@ impl FileSink {
         Ok(Self { info, file, offset, endianness, swapped })
     }
 
+    /// [`ProvisionalFile::has_name`].
+    pub(super) fn has_name(&self) -> bool {
+        self.file.has_name()
+    }
+
     /// [`Sink::finish`] for a name that no file has.
     ///
     /// # Errors
@@ -139,8 +144,8 @@ impl FileSink {
 }
 
 impl Sink for FileSink {
-    fn file(&self) -> Option<PathBuf> {
-        Some(self.file.destination())
+    fn files(&self) -> [Option<PathBuf>; 2] {
+        [Some(self.file.destination()), None]
     }
 
     fn info(&self) -> &ArrayInfo {

@@ -217,11 +217,12 @@ impl<'c> Call<'c> {
                 }
             }
         }
-        if let (Target::Sink(low_rank), Target::Sink(sparse)) = (&self.low_rank, &self.sparse)
-            && let (Some(first), Some(second)) = (low_rank.file(), sparse.file())
-            && first == second
-        {
-            return Err(Error::invalid("sparse", format!("goes to the file of low_rank, {}", first.display())));
+        if let (Target::Sink(low_rank), Target::Sink(sparse)) = (&self.low_rank, &self.sparse) {
+            let (first, second) = (low_rank.files(), sparse.files());
+            if let Some(both) = first.iter().flatten().find(|file| second.iter().flatten().any(|other| other == *file))
+            {
+                return Err(Error::invalid("sparse", format!("goes to the file of low_rank, {}", both.display())));
+            }
         }
         Ok(())
     }

@@ -227,9 +227,11 @@ impl Restart {
             pass(&mut piece)?;
         }
         file.write_at(&sum.to_le_bytes(), place)?;
-        file.finish()?;
-        self.ours = Some(file.identity());
-        Ok(())
+        let outcome = file.finish();
+        if file.has_name() {
+            self.ours = Some(file.identity());
+        }
+        outcome
     }
 
     /// Removes the file of a run that is complete, if it is the one that this run read or wrote last.
@@ -267,6 +269,7 @@ fn parse(path: &Path, file: File, length: u64, identity: &Identity) -> Result<Sa
     let head_sum = checksum(CHECKSUM_START, &head);
     let sum = for_pieces(path, &file, state, head_sum, |_| ())?;
     let mut last = [0u8; 8];
+    file_fault(path, "read")?;
     file.read_exact_at(&mut last, length - 8).map_err(|e| io_error(path, "read", &e))?;
     if sum != word(&last) {
         return Err(refuse("is damaged: its checksum is wrong".into()));

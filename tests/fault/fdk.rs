@@ -326,8 +326,10 @@ fn files(f: &Fixture, kind: &'static str) -> Call {
                 sink_to(context, kind, &volume, &VOXELS, &raw mut sink),
                 purlin_fdk_reconstruct(fdk, null(), source, sink, null_mut()),
             );
+            let text = message();
             end(source, sink);
-            if status == purlin_status::PURLIN_SUCCESS {
+            // A name that could not be made durable stays.
+            if status == purlin_status::PURLIN_SUCCESS || text.contains("write out its folder") {
                 assert!(folder.names().len() > before.len());
                 for name in folder.names().into_iter().filter(|n| !before.contains(n)) {
                     std::fs::remove_file(folder.0.join(name)).expect("the volume can be removed");

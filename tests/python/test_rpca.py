@@ -124,6 +124,17 @@ def test_sinks_that_do_not_fit_are_refused(cpu: purlin.Context, tmp_path: Path) 
         for sink in sinks:
             sink.close()
     assert (tmp_path / "turned").read_bytes() == kept
+    # An image has two files, of which the header is one.
+    for swapped in (False, True):
+        sinks = [
+            Sink.to_file(tmp_path / "x.mhd", (5, 8), np.float64, context=cpu),
+            Sink.to_metaimage(tmp_path / "x.mhd", (5, 8), np.float64, context=cpu),
+        ]
+        with pytest.raises(purlin.InvalidArgument, match=r"sparse: goes to the file of low_rank, .*x\.mhd"):
+            rpca.stream(m, *(sinks[::-1] if swapped else sinks), context=cpu)
+        for sink in sinks:
+            sink.close()
+    assert not (tmp_path / "x.mhd").exists() and not (tmp_path / "x.raw").exists()
 
 
 def test_a_success_is_held_to_the_optimum(cpu: purlin.Context) -> None:

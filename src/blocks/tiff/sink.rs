@@ -41,8 +41,8 @@ impl Sink for TiffSink {
         self.0.finish()
     }
 
-    fn file(&self) -> Option<PathBuf> {
-        self.0.file()
+    fn files(&self) -> [Option<PathBuf>; 2] {
+        self.0.files()
     }
 }
 

@@ -44,6 +44,7 @@ impl<R: Read> Buffered<R> {
 impl<R: Read> BufRead for Buffered<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at == self.end {
+            file_fault(Path::new(""), "read").map_err(io::Error::other)?;
             (self.at, self.end) = (0, self.inner.read(&mut self.buffer)?);
         }
         Ok(&self.buffer[self.at..self.end])
@@ -82,7 +83,6 @@ impl<'a> Lines<'a> {
     pub(super) fn open(path: &'a Path) -> Result<Self> {
         let (file, length) = open_input(path)?;
         let mut file = Buffered::new(file)?;
-        file_fault(path, "read")?;
         let front = file.fill_buf().map_err(|e| io_error(path, "read", &e))?;
         let (text, most_bytes) = if front.starts_with(&[0x1f, 0x8b]) {
             (Text::Packed(Buffered::new(MultiGzDecoder::new(file))?), length.saturating_mul(MOST_GROWTH))
@@ -115,6 +115,10 @@ impl<'a> Lines<'a> {
         self.number += 1;
         if count > LONGEST {
             return Err(self.wrong(format!("is longer than {LONGEST} bytes")));
+        }
+        // Of a file whose lines end in CR alone only the first of them would be read.
+        if self.line.trim_ascii().contains(&b'\r') {
+            return Err(self.wrong("has a carriage return in it, lines end in a line feed"));
         }
         match std::str::from_utf8(&self.line) {
             Ok(text) => Ok(Some(text.trim())),

@@ -72,6 +72,7 @@ impl Scratch {
         // Only this process reads it: its mode admits nobody else, and its name is gone at once.
         let (file, path) = create_unnamed(&folder, stem, 0o600).map_err(|e| io_error(&folder, "create", &e))?;
         std::fs::remove_file(&path).map_err(|e| io_error(&path, "remove", &e))?;
+        file_fault(&path, "set the size")?;
         // Zeros that take no room until they are written.
         without_size_signal(|| file.set_len(bytes)).map_err(|e| io_error(&path, "size", &e))?;
         Ok(Self { file, path })
