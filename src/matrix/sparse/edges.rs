@@ -141,6 +141,9 @@ pub fn write_edges(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
 }
 
 fn edge(line: &str) -> Option<(i64, i64, Option<f64>)> {
+    if line.contains(',') && has_empty_field(line) {
+        return None;
+    }
     let mut words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty());
     let from = words.next()?.parse().ok()?;
     let to = words.next()?.parse().ok()?;
@@ -150,4 +153,10 @@ fn edge(line: &str) -> Option<(i64, i64, Option<f64>)> {
         Some(Ok(w)) => Some((from, to, Some(w))),
         Some(Err(_)) => None,
     }
+}
+
+/// Whether nothing stands before a comma: what follows would be taken for another column. Nothing may follow the last one.
+fn has_empty_field(line: &str) -> bool {
+    let mut is_empty = true;
+    line.chars().filter(|c| !c.is_whitespace()).any(|c| std::mem::replace(&mut is_empty, c == ',') && c == ',')
 }

@@ -153,6 +153,9 @@ fn header(lines: &mut Lines<'_>) -> Result<(Field, Kind)> {
     if format != "coordinate" {
         return Err(lines.wrong(format!("the format is {format}; coordinate is needed")));
     }
+    if (field, kind) == (Field::Pattern, Kind::Skew) {
+        return Err(lines.wrong("the matrix is skew-symmetric, and a pattern has no signs"));
+    }
     Ok((field, kind))
 }
 

@@ -439,6 +439,8 @@ fn malformed_market_files_name_the_line() {
         (format!("{head}2 2 2\n1 1 1\n"), "has 1 entries, its header says 2"),
         (head.replace("general", "symmetric") + "2 3 0\n", "line 2: a symmetric matrix of 2 x 3"),
         (head.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", "line 3: a diagonal entry"),
+        (head.replace("real general", "pattern skew-symmetric") + "2 2 1\n2 1\n", "a pattern has no signs"),
+        (head.replace('\n', "\r") + "2 2 1\r1 1 1\r", "line 1: has a carriage return in it"),
     ] {
         let e = read_market(&c, &folder.file("m", text.as_bytes()), None).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains(problem), "{text:?}: {e}");
@@ -503,11 +505,17 @@ fn edge_lists_are_read_with_their_own_numbers_or_new_ones() {
         ("1 2 x\n", "line 1: is not two vertices"),
         ("0 1 1\n1 2\n", "line 2: has no weight"),
         ("-1 2 1\n", "line 1: vertex -1 cannot be a row"),
+        ("0 1\r1 2\r2 3\r", "line 1: has a carriage return in it"),
+        ("# a comment\r0 1 1\r\n", "line 1: has a carriage return in it"),
+        ("0,1,1\n0,,1\n", "line 2: is not two vertices"),
+        ("0,1,,5\n", "line 1: is not two vertices"),
     ] {
         let path = folder.file("w", text.as_bytes());
         let e = read_edges(&c, &path, EdgeList { relabel: false, ..how }).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains(problem), "{text}: {e}");
     }
+    let commas = folder.file("c", b"0 , 1,2.5,\r\n1, 0 3\r\n");
+    assert_eq!(dense(&c, &read_edges(&c, &commas, how).unwrap().0), [[0.0, 2.5], [3.0, 0.0]]);
     let twice = folder.file("t", b"1 2 1\n1 2 1\n");
     let e = read_edges(&c, &twice, EdgeList { duplicates: Duplicates::Refuse, ..how }).map(|_| ()).unwrap_err();
     assert!(matches!(e, crate::error::Error::Io { .. }));
