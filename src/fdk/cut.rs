@@ -170,21 +170,15 @@ const WORTHWHILE_GAP: usize = 16;
 /// What does not fit: a limit, or the memory that is free.
 const SLAB: [&str; 2] = ["slab of the volume", "slab of the volume, which is more than is free"];
 
-/// The views of a scan that is kept.
-pub(super) const KEPT: [&str; 2] = ["line integrals of a scan", "line integrals of a scan, which is more than is free"];
-
-/// These and the smallest slab, which a finish needs besides.
-const KEPT_AND_SLAB: [&str; 2] = [
-    "line integrals of a scan and a slab of the volume",
-    "line integrals of a scan and a slab of the volume, which is more than is free",
-];
+/// A scan that is pushed: its volume in one slab for each device, or its line integrals and the smallest slab.
+pub(super) const PUSHED: [&str; 2] = ["scan that is pushed", "scan that is pushed, which is more than is free"];
 
 /// The error of a slab that does not fit beside the `kept` bytes of a scan: what is needed in all.
 pub(super) fn beside_kept(e: Error, kept: u64) -> Error {
     match e {
         Error::OutOfMemory { what, bytes, limit } if SLAB.contains(&what) => {
             let bytes = bytes.saturating_add(kept);
-            let (what, limit) = reason(KEPT_AND_SLAB, bytes, limit);
+            let (what, limit) = reason(PUSHED, bytes, limit);
             Error::OutOfMemory { what, bytes, limit }
         }
         other => other,
@@ -394,14 +388,29 @@ impl Task<'_> {
         }
     }
 
+    /// What the smallest slabs and batches need.
+    pub fn least(&self, ops: &impl FdkOps) -> Needs {
+        let group = ops.slice_group();
+        let smallest = Trial { first: group, slices: group, launch: 1, batch: 1, keep: false, any_order: false };
+        self.trial(ops, smallest).needs
+    }
+
+    /// What one slab for each device needs with the smallest batches; `None` if the options ask for smaller slabs.
+    pub fn least_in_core(&self, ops: &impl FdkOps) -> Option<Needs> {
+        let slices = self.slices_in_core()?;
+        let cut = self.trial(ops, Trial { first: slices, slices, launch: 1, batch: 1, keep: false, any_order: true });
+        (cut.slabs <= self.devices).then_some(cut.needs)
+    }
+
+    /// Slices of one slab for each device; `None` if the options ask for fewer.
+    fn slices_in_core(&self) -> Option<usize> {
+        let (nz, asked) = (self.plan.grid.size[2], self.plan.options.slab);
+        (asked == 0 || asked >= nz).then(|| nz.div_ceil(self.devices.max(1)))
+    }
+
     /// One slab for each device, so that views can be taken as they come; `None` if that does not fit.
     pub fn cut_in_core(&self, ops: &impl FdkOps) -> Option<Cut> {
-        let nz = self.plan.grid.size[2];
-        let asked = self.plan.options.slab;
-        if asked != 0 && asked < nz {
-            return None;
-        }
-        let slices = nz.div_ceil(self.devices.max(1));
+        let slices = self.slices_in_core()?;
         let (mut launch, mut batch) = self.batches(ops);
         loop {
             let trial = Trial { first: slices, slices, launch, batch, keep: false, any_order: true };

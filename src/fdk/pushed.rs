@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::algorithm::Times;
 use super::counts::Odd;
-use super::cut::{Flow, KEPT, Room, Way, beside_kept};
+use super::cut::{Flow, PUSHED, Room, Way, beside_kept};
 use super::info::Info;
 use super::lane::{Incoming, Stage, lanes};
 use super::open;
@@ -77,7 +77,7 @@ impl Pushed {
                 let order = Order::ColumnMajor;
                 let room = Room::of(&setting.contexts[0])?.inside_free(1);
                 let bytes = to_u64(dims.iter().product::<usize>()) * 4;
-                room.check_host(KEPT, bytes)?;
+                room.check_host(PUSHED, setting.least_pushed(number, bytes)?)?;
                 let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;
                 // What remains must hold the smallest slab: a finish that cannot succeed would lose the scan.
                 let way =

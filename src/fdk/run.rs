@@ -9,7 +9,7 @@ use super::algorithm::{Share, Times, reconstruct, steps};
 use super::arrays::{Input, Output, SharedSink};
 use super::counts::Counts;
 use super::cpu::CpuOps;
-use super::cut::{Cut, Flow, Room, Task, Way, is_too_little};
+use super::cut::{Cut, Flow, Needs, Room, Task, Way, is_too_little};
 use super::double::DoubleOps;
 use super::gpu::{GpuOps, run_lent};
 use super::info::{Info, number};
@@ -77,6 +77,29 @@ impl Setting {
             Device::Double => task.cut(&DoubleOps::new(context, None)),
             Device::Gpu(gpu) => task.cut(&GpuOps::new(context, gpu, &self.plan, self.counts.clone())?),
         }
+    }
+
+    /// Bytes of host memory without which no scan can be pushed whose line integrals take `kept` bytes: those of its volume in
+    /// one slab for each device, for views of type `number`, or those of the line integrals and the smallest slab.
+    pub fn least_pushed(&self, number: Number, kept: u64) -> Result<u64> {
+        let context = &self.contexts[0];
+        let is_gpu = matches!(self.device(context), Device::Gpu(_));
+        let flow = |number, way| Flow { number, way };
+        let output = flow(Number::F32, Way::Buffered);
+        let in_core = self.task(flow(number, Way::Buffered), output, &self.contexts)?;
+        let way = if is_gpu { Way::Buffered } else { Way::Lent };
+        let slab = self.task(flow(Number::F32, way), output, &self.contexts)?;
+        fn both(in_core: &Task<'_>, slab: &Task<'_>, ops: &impl FdkOps) -> (Option<Needs>, Needs) {
+            (in_core.least_in_core(ops), slab.least(ops))
+        }
+        let (one, least) = match self.device(context) {
+            Device::Cpu => both(&in_core, &slab, &CpuOps::new(context, &self.plan, self.counts.clone())?),
+            Device::Double => both(&in_core, &slab, &DoubleOps::new(context, self.counts.clone())),
+            Device::Gpu(gpu) => both(&in_core, &slab, &GpuOps::new(context, gpu, &self.plan, self.counts.clone())?),
+        };
+        let kept = least.host.saturating_add(kept);
+        let one = one.filter(|needs| needs.device <= in_core.room.device);
+        Ok(one.map_or(kept, |needs| needs.host.min(kept)))
     }
 
     /// The slices of every slab.

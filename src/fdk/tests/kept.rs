@@ -279,8 +279,10 @@ fn a_scan_that_no_finish_could_complete_is_refused_when_it_begins() {
 fn a_pushed_scan_says_what_it_needs_and_takes_no_more() {
     let scan = scan("full");
     // Larger than the scan, so that keeping that takes less.
-    let grid = Grid { size: [64, 64, 192], spacing: [0.8, 0.8, 0.25], origin: [-25.0, -25.0, -24.0] };
-    let run = |limit: u64| {
+    let large = Grid { size: [64, 64, 192], spacing: [0.8, 0.8, 0.25], origin: [-25.0, -25.0, -24.0] };
+    // Smaller: the volume in the making takes less.
+    let small = Grid { size: [30, 30, 20], spacing: [1.6, 1.6, 2.0], origin: [-25.0, -25.0, -20.0] };
+    let run = |grid: Grid, limit: u64| {
         let context = cpu(limit);
         let mut fdk = Fdk::new(&context, scan.geometry.clone(), Some(grid), Options::default()).unwrap();
         fdk.begin(None)?;
@@ -292,26 +294,18 @@ fn a_pushed_scan_says_what_it_needs_and_takes_no_more() {
         let mut volume = CallbackSink::new(array, Box::new(|_, _| Ok(())));
         Ok((begun, fdk.finish(Volume::Sink(&mut volume), None).unwrap()))
     };
-    // The figure of a refusal is what is enough, a byte less is not.
-    let mut limit = 200_000;
-    let mut texts = Vec::new();
-    let (begun, info) = loop {
-        match run(limit) {
-            Ok(done) => break done,
-            Err(Error::OutOfMemory { what, bytes, limit: said }) => {
-                assert!(bytes > limit && said == Some(limit), "{what}: {bytes} of {limit}");
-                texts.push(what);
-                limit = bytes;
-            }
-            Err(e) => panic!("{e}"),
-        }
-    };
-    assert_eq!(texts, ["line integrals of a scan", "line integrals of a scan and a slab of the volume"]);
-    assert!(run(limit - 1).is_err());
-    assert_eq!(begun.unsigned_abs(), limit);
-    assert!(info.host_bytes_used <= info.host_bytes && info.host_bytes <= begun, "{info:?}");
+    // The figure of the first refusal is what is enough, a byte less is not.
+    for (grid, is_kept) in [(large, true), (small, false)] {
+        let Err(Error::OutOfMemory { what, bytes, limit }) = run(grid, 50_000) else { panic!("{grid:?}") };
+        assert_eq!((what, limit), ("scan that is pushed", Some(50_000)));
+        let (begun, info) = run(grid, bytes).unwrap();
+        let Err(Error::OutOfMemory { bytes: again, .. }) = run(grid, bytes - 1) else { panic!("{grid:?}: {bytes}") };
+        assert_eq!((begun.unsigned_abs(), again), (bytes, bytes), "{grid:?}");
+        let view = if is_kept { 0 } else { (scan.dims[0] * scan.dims[1] * 4) as i64 };
+        assert!(info.host_bytes_used <= info.host_bytes + view && info.host_bytes <= begun, "{info:?}");
+    }
     // A scan that is not kept, likewise.
-    let (begun, info) = run(1 << 30).unwrap();
+    let (begun, info) = run(large, 1 << 30).unwrap();
     // A view that is handed over belongs to the same context, and nothing else comes on top.
     let view = (scan.dims[0] * scan.dims[1] * 4) as i64;
     assert!(info.host_bytes_used <= info.host_bytes + view && info.host_bytes == begun, "{info:?}");
