@@ -238,10 +238,13 @@ struct Rows {
   const purlin_fdk_filter_params &p;
   bool weigh, there[2];
   const float *source[2], *table;
+  // For a panel that is not parallel to the axis: how the distance of its pixels grows with the column and the row.
+  const float *depth;
+  int first;
   float slope, square, weight[2], linear[2], constant[2];
 
   // Lines `first` and `first + 1` of the image of batch view n.
-  __device__ __forceinline__ Rows(const purlin_fdk_filter_params &p, int first, int n) : p(p), weigh(p.flags & PURLIN_LAUNCH_FDK_WEIGH), table(nullptr) {
+  __device__ __forceinline__ Rows(const purlin_fdk_filter_params &p, int first, int n) : p(p), weigh(p.flags & PURLIN_LAUNCH_FDK_WEIGH), table(nullptr), depth(nullptr), first(first) {
     const float *view = nullptr;
     if (weigh) {
       view = reinterpret_cast<const float *>(p.views) +
@@ -251,6 +254,7 @@ struct Rows {
         table = reinterpret_cast<const float *>(p.ray_weights) + static_cast<int64_t>(row) * p.columns;
       slope = __ldg(view + 8) * __ldg(view);
       square = __ldg(view + 3);
+      if (__ldg(view + 10) != 0.0f || __ldg(view + 11) != 0.0f) depth = view + 10;
     }
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -258,12 +262,17 @@ struct Rows {
       there[h] = row >= 0 && row < p.rows;
       source[h] = reinterpret_cast<const float *>(p.input) + (static_cast<int64_t>(n) * p.rows + (there[h] ? row : 0)) * p.columns;
       if (weigh) {
-        const float j = static_cast<float>(p.first_row + row) - 0.5f * static_cast<float>(p.panel_rows - 1);
+        const float j = centred_row(h);
         weight[h] = __ldg(view + 8) * fmaf(__ldg(view + 1), j, __ldg(view + 2));
         linear[h] = fmaf(__ldg(view + 4), j, __ldg(view + 6));
         constant[h] = fmaf(fmaf(__ldg(view + 5), j, __ldg(view + 7)), j, 1.0f);
       }
     }
+  }
+
+  // The row's number from the middle of the panel.
+  __device__ __forceinline__ float centred_row(int h) const {
+    return static_cast<float>(p.first_row + first + h - p.top) - 0.5f * static_cast<float>(p.panel_rows - 1);
   }
 
   // Both rows' pixels in a column of the panel.
@@ -278,6 +287,7 @@ struct Rows {
         float root;
         asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(fmaf(fmaf(square, i, linear[h]), i, constant[h])));
         v[h] *= by * (fmaf(slope, i, weight[h]) * root);
+        if (depth) v[h] = __fdividef(v[h], fmaf(__ldg(depth), i, fmaf(__ldg(depth + 1), centred_row(h), 1.0f)));
       }
     }
     return {v[0], v[1]};

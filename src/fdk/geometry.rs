@@ -82,11 +82,42 @@ impl View {
         norm(self.source)
     }
 
-    /// Cosine of the angle between the ray through pixel (i, j) and the line from source to isocentre.
-    pub fn cosine(&self, column: f64, row: f64) -> f64 {
-        let ray: [f64; 3] =
-            std::array::from_fn(|k| self.inverse[k][0] * column + self.inverse[k][1] * row + self.inverse[k][2]);
-        -dot(ray, self.source) / (norm(ray) * norm(self.source))
+    /// Source to axis of rotation, mm.
+    pub fn orbit_radius(&self) -> f64 {
+        norm([self.source[0], self.source[1], 0.0])
+    }
+
+    /// Direction from the source to the axis of rotation, in the plane of the orbit.
+    pub fn inwards(&self) -> [f64; 3] {
+        let radius = self.orbit_radius();
+        [-self.source[0] / radius, -self.source[1] / radius, 0.0]
+    }
+
+    /// Direction of the panel's normal in the plane of the orbit.
+    pub fn outwards(&self) -> [f64; 3] {
+        let [x, y, _, _] = self.matrix[2];
+        let length = norm([x, y, 0.0]);
+        [x / length, y / length, 0.0]
+    }
+
+    /// Weight of the ray through pixel (i, j): the cosine of its angle to the line from source to axis, and for a panel that is not
+    /// parallel to the axis how much further than the foot of the perpendicular the pixel is from the source, seen along the axis.
+    ///
+    /// The formulas hold for a panel parallel to the axis. What another one measures is what that one would, enlarged: row by row
+    /// where it is turned about its rows. The filtered values scale with the size of a row.
+    pub fn weight(&self, column: f64, row: f64) -> f64 {
+        let ray = self.ray(column, row);
+        dot(ray, self.inwards()) / (norm(ray) * self.depth(column, row))
+    }
+
+    /// Distance of pixel (i, j) from the source along [`View::outwards`], in units of the distance along the panel's normal.
+    pub fn depth(&self, column: f64, row: f64) -> f64 {
+        dot(self.ray(column, row), self.outwards())
+    }
+
+    /// Direction of the ray through pixel (i, j), 1 mm long along the panel's normal.
+    fn ray(&self, column: f64, row: f64) -> [f64; 3] {
+        std::array::from_fn(|k| self.inverse[k][0] * column + self.inverse[k][1] * row + self.inverse[k][2])
     }
 
     /// Angle between the panel's rows and the plane of the orbit, rad, 0 to pi / 2.
@@ -391,7 +422,7 @@ mod tests {
             let position = g.column_position(v, want[0]);
             assert!((position - u).abs() < 1e-9);
             let cosine = 1000.0 / (1e6 + u * u + w * w).sqrt();
-            assert!((v.cosine(want[0], want[1]) - cosine).abs() < 1e-14);
+            assert!((v.weight(want[0], want[1]) - cosine).abs() < 1e-14);
             assert!(v.is_vertical());
         }
     }

@@ -70,6 +70,23 @@ const TILTED_ROWS: f64 = 10.0 * std::f64::consts::PI / 180.0;
 /// From this angle on the scan is refused.
 const TURNED_ROWS: f64 = 45.0 * std::f64::consts::PI / 180.0;
 
+/// Refuses views that have no weights: sources on the axis, and panels of which a part is not in front of the source, seen along
+/// the axis.
+fn check_weights(geometry: &Geometry) -> Result<()> {
+    let (right, top) = ((geometry.detector.columns - 1) as f64, (geometry.detector.rows - 1) as f64);
+    let corners = [(0.0, 0.0), (right, 0.0), (0.0, top), (right, top)];
+    for (n, view) in geometry.views.iter().enumerate() {
+        let refuse = |problem: &str| Err(Error::invalid(format!("matrices, view {n}"), problem));
+        if view.orbit_radius() <= 0.0 {
+            return refuse("has its source on the axis of rotation, z");
+        }
+        if !corners.into_iter().all(|(i, j)| view.weight(i, j).is_finite() && view.depth(i, j) > 0.0) {
+            return refuse("has a panel that is not in front of its source, seen along the axis of rotation, z");
+        }
+    }
+    Ok(())
+}
+
 /// Refuses panels whose rows run along the axis, as those of a panel on its side and of an orbit about another axis than z
 /// do: the filter runs along the rows. Notes rows that are much out of the plane of the orbit.
 fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
@@ -139,6 +156,7 @@ impl Plan {
         };
         let mut scan = Scan::new(&geometry, asked, options.allow_short_arc)?;
         if options.mode == Mode::Fdk {
+            check_weights(&geometry)?;
             check_rows(&geometry, &mut scan)?;
             if scan.redundancy == Redundancy::None && !scan.is_arc {
                 scan.warn("a full circle measures rays twice, and without weights they count twice".to_owned())?;
@@ -188,7 +206,7 @@ impl Plan {
                 out
             });
             let weight = match options.mode {
-                Mode::Fdk => angular * view.source_distance() * view.source_to_detector,
+                Mode::Fdk => angular * view.orbit_radius() * view.source_to_detector,
                 // w as the given matrix has it.
                 Mode::RabbitCt => 1.0 / (view.scale * view.scale),
             };

@@ -29,8 +29,8 @@ pub fn filter_rows(plan: &Plan, view: usize, first: usize, projection: &[f64], f
     for (j, (row, out)) in projection.chunks(panel).zip(filtered.chunks_mut(plan.columns)).enumerate() {
         line.fill(0.0);
         for (i, p) in row.iter().enumerate() {
-            let cosine = plan.geometry.views[view].cosine(i as f64, (first + j) as f64);
-            line[plan.left + i] = p * cosine * plan.pixel_weight(view, i, first + j);
+            let weight = plan.geometry.views[view].weight(i as f64, (first + j) as f64);
+            line[plan.left + i] = p * weight * plan.pixel_weight(view, i, first + j);
         }
         extrapolate(plan, &mut line);
         forward.process(&mut line, &mut spectrum).map_err(failed)?;

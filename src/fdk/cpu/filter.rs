@@ -229,22 +229,28 @@ fn weigh_pixels(plan: &Plan, view: usize, j: usize, ray_weights: &mut [f32]) {
     }
 }
 
-/// Multiplies a row with the cosine of each ray's angle to the line from source to isocentre, and with the rays' weights.
+/// Multiplies a row with [`View::weight`](crate::fdk::geometry::View::weight) of each ray, and with the rays' weights.
 ///
-/// The ray through column i is affine in i, so its product with the source is affine and its squared length quadratic.
+/// The ray through column i is affine in i, so its products with directions are affine and its squared length quadratic.
 #[inline(always)]
 fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], numbers: &[f32], row: &mut [f32]) {
     let v = &plan.geometry.views[view];
     let along: [f64; 3] = std::array::from_fn(|k| v.inverse[k][0]);
     let start: [f64; 3] = std::array::from_fn(|k| v.inverse[k][1] * j as f64 + v.inverse[k][2]);
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    let distance = v.source_distance();
-    let (s1, s0) = ((-dot(along, v.source) / distance) as f32, (-dot(start, v.source) / distance) as f32);
+    let (inwards, outwards) = (v.inwards(), v.outwards());
+    // Constant along a row that is not out of the plane of the orbit.
+    let (first, slope) = (dot(start, outwards), dot(along, outwards));
+    let (s1, s0) = ((dot(along, inwards) / first) as f32, (dot(start, inwards) / first) as f32);
+    let lean = (slope / first) as f32;
     let (q2, q1) = (dot(along, along) as f32, (2.0 * dot(along, start)) as f32);
     let q0 = dot(start, start) as f32;
     // Both are near their values at the middle of the row all along it: f32 loses nothing here that matters.
     for ((p, w), i) in row.iter_mut().zip(ray_weights).zip(numbers) {
         *p *= (s1 * i + s0) / ((q2 * i + q1) * i + q0).sqrt() * w;
+    }
+    if lean.abs() * numbers.len() as f32 > f32::EPSILON {
+        row.iter_mut().zip(numbers).for_each(|(p, i)| *p /= lean * i + 1.0);
     }
 }
 

@@ -98,7 +98,8 @@ impl Tables {
                 1 => (1.0, Some(0)),
                 _ => (1.0, Some(n)),
             };
-            rays.extend(kernels::filter_numbers(&view.inverse, view.source, (d.columns, d.rows), weight, row));
+            let directions = [view.inwards(), view.outwards()];
+            rays.extend(kernels::filter_numbers(&view.inverse, directions, (d.columns, d.rows), weight, row));
             matrices.extend(kernels::view_numbers(&planned.matrix, planned.weight));
         }
         let mut pixel_rays = alloc::with_capacity("weights of views", RAY_NUMBERS * plan.views.len())?;

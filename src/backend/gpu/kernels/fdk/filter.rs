@@ -45,10 +45,11 @@ pub const MAX_LENGTH: usize = size(c::FDK_MAX_LENGTH);
 pub const FILTER_NUMBERS: usize = size(c::FDK_FILTER_VIEW);
 
 /// A view's numbers in the filter's table: `inverse * (i, j, 1)` is the direction of the ray through pixel (i, j) of a panel
-/// of `columns` by `rows`, `weight` counts for all its rays, `table_row` is its row in the table of ray weights.
+/// of `columns` by `rows`, and its weight is its cosine to the first of the directions over its product with the second.
+/// `weight` counts for all rays, `table_row` is the view's row in the table of ray weights.
 pub fn filter_numbers(
     inverse: &[[f64; 3]; 3],
-    source: [f64; 3],
+    [inwards, outwards]: [[f64; 3]; 2],
     (columns, rows): (usize, usize),
     weight: f64,
     table_row: Option<usize>,
@@ -60,8 +61,13 @@ pub fn filter_numbers(
     let length = dot(centre, centre).sqrt();
     let vector = |column: usize| -> [f64; 3] { std::array::from_fn(|k| inverse[k][column] / length) };
     let (a, b, c) = (vector(0), vector(1), centre.map(|v| v / length));
-    let distance = dot(source, source).sqrt();
-    let n = source.map(|v| -v / distance);
+    // `a` and `c` are of length 1 / `length`.
+    let depth = dot(c, outwards) * length;
+    let n = inwards.map(|v| v / depth);
+    // How the depth grows with column and row: not at all on a panel that is parallel to the axis, but for rounding.
+    let growth = [a, b].map(|v| dot(v, outwards) * length / depth);
+    let most = growth[0].abs() * columns as f64 + growth[1].abs() * rows as f64;
+    let [by_column, by_row] = if most > f64::from(f32::EPSILON) { growth } else { [0.0; 2] };
     let numbers = [
         dot(a, n),
         dot(b, n),
@@ -73,8 +79,8 @@ pub fn filter_numbers(
         2.0 * dot(b, c),
         weight,
         table_row.map_or(-1.0, |r| r as f64),
-        0.0,
-        0.0,
+        by_column,
+        by_row,
     ];
     numbers.map(|v| v as f32)
 }
@@ -224,19 +230,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_view_s_numbers_give_the_cosine_of_its_rays() {
-        // A panel 1000 mm from the source at (500, 0, 0), pixels of 2 mm, 5 columns by 3 rows.
-        let inverse = [[0.0, 0.0, -1000.0], [2.0, 0.0, -4.0], [0.0, 2.0, -2.0]];
-        let n = filter_numbers(&inverse, [500.0, 0.0, 0.0], (5, 3), 0.5, Some(7));
-        for (i, j) in [(0.0f64, 0.0f64), (4.0, 2.0), (1.0, 0.0), (2.0, 1.0)] {
-            let (u, v) = (2.0 * i - 4.0, 2.0 * j - 2.0);
-            let want = 1000.0 / (1e6 + u * u + v * v).sqrt();
-            let (x, y) = ((i - 2.0) as f32, (j - 1.0) as f32);
-            let along = n[0] * x + n[1] * y + n[2];
-            let square = n[3] * x * x + n[4] * x * y + n[5] * y * y + n[6] * x + n[7] * y + 1.0;
-            assert!((f64::from(along / square.sqrt()) - want).abs() < 1e-7);
+    fn a_view_s_numbers_give_the_weights_of_its_rays() {
+        // A panel 1000 mm from the source at (500, 0, 0), pixels of 2 mm, 5 columns by 3 rows: upright, and turned about its
+        // middle row and then about its normal.
+        let inwards = [-1.0, 0.0, 0.0];
+        for (pitch, roll) in [(0.0f64, 0.0f64), (0.4, 0.0), (-0.3, 0.2)] {
+            let ((sp, cp), (sr, cr)) = (pitch.sin_cos(), roll.sin_cos());
+            let (flat, up) = ([0.0, 1.0, 0.0], [-sp, 0.0, cp]);
+            let u: [f64; 3] = std::array::from_fn(|k| 2.0 * (cr * flat[k] + sr * up[k]));
+            let v: [f64; 3] = std::array::from_fn(|k| 2.0 * (cr * up[k] - sr * flat[k]));
+            let pixel = |i: f64, j: f64| -> [f64; 3] {
+                std::array::from_fn(|k| 1000.0 * inwards[k] + (i - 2.0) * u[k] + (j - 1.0) * v[k])
+            };
+            // Rays of length 1 along the panel's normal.
+            let depth = 1000.0 * cp;
+            let inverse: [[f64; 3]; 3] = std::array::from_fn(|k| [u[k], v[k], pixel(0.0, 0.0)[k]].map(|x| x / depth));
+            let n = filter_numbers(&inverse, [inwards, inwards], (5, 3), 0.5, Some(7));
+            for (i, j) in [(0.0f64, 0.0f64), (4.0, 2.0), (1.0, 0.0), (2.0, 1.0)] {
+                let ray = pixel(i, j);
+                // The cosine, over the pixel's distance along the orbit's plane in units of the perpendicular.
+                let length = ray.iter().map(|r| r * r).sum::<f64>().sqrt();
+                let want = -ray[0] / length / (-ray[0] / depth);
+                let (x, y) = ((i - 2.0) as f32, (j - 1.0) as f32);
+                let along = n[0] * x + n[1] * y + n[2];
+                let square = n[3] * x * x + n[4] * x * y + n[5] * y * y + n[6] * x + n[7] * y + 1.0;
+                let got = along / square.sqrt() / (1.0 + n[10] * x + n[11] * y);
+                assert!((f64::from(got) - want).abs() < 1e-6, "{pitch} {roll}: {got} for {want}");
+            }
+            assert_eq!((n[8], n[9], n[11] == 0.0), (0.5, 7.0, pitch == 0.0));
         }
-        assert_eq!((n[8], n[9]), (0.5, 7.0));
     }
 
     #[test]
