@@ -33,9 +33,10 @@ __device__ __forceinline__ T chord2(T ax, T ay, T az, T bx, T by, T bz) {
 
 // Greedy in descending order of value: the strongest start left founds a pair, every start left within the merge angle
 // joins it, and the one with the smallest residual represents it. Returns how many were found; lane k gets the k-th.
-// At most 32 PASSES starts, held in registers.
+// At most 32 PASSES starts, held in registers. `missed` says whether a start did not converge.
 template <bool EVEN, int PASSES, class T>
-__device__ __forceinline__ int distinct_pairs(int starts, const T *number, StartResults<T> s, Pair<T> &mine) {
+__device__ __forceinline__ int distinct_pairs(int starts, const T *number, StartResults<T> s, Pair<T> &mine,
+                                              bool &missed) {
   const int lane = lane_id();
   const T merge = number[MERGE], agree = number[AGREE], none = -Real<T>::infinity();
   T value[PASSES], x[PASSES], y[PASSES], z[PASSES], residual2[PASSES];
@@ -48,6 +49,10 @@ __device__ __forceinline__ int distinct_pairs(int starts, const T *number, Start
     z[i] = s.z[v];
     residual2[i] = s.residual2[v];
   }
+  bool failed = false;
+#pragma unroll
+  for (int i = 0; i < PASSES; ++i) failed = failed || (lane + 32 * i < starts && value[i] == none);
+  missed = __any_sync(FULL_WARP, failed);
   int found = 0;
   while (found < PURLIN_LAUNCH_FUSED_MAX_PAIRS) {
     T best = value[0], bx = x[0], by = y[0], bz = z[0];
@@ -97,9 +102,13 @@ __device__ __forceinline__ int distinct_pairs(int starts, const T *number, Start
 
 // The same for any number of starts, from shared memory.
 template <bool EVEN, class T>
-__device__ __forceinline__ int distinct_pairs_many(int starts, const T *number, StartResults<T> s, Pair<T> &mine) {
+__device__ __forceinline__ int distinct_pairs_many(int starts, const T *number, StartResults<T> s, Pair<T> &mine,
+                                                   bool &missed) {
   const int lane = lane_id();
   const T merge = number[MERGE], agree = number[AGREE];
+  bool failed = false;
+  for (int v = lane; v < starts; v += 32) failed = failed || s.value[v] == -Real<T>::infinity();
+  missed = __any_sync(FULL_WARP, failed);
   int found = 0;
   while (found < PURLIN_LAUNCH_FUSED_MAX_PAIRS) {
     T best = -Real<T>::infinity();

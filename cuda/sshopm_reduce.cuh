@@ -204,14 +204,13 @@ __device__ void write_special(const purlin_sshopm_params &p, int64_t item, int64
 }
 
 // Continuum: three or more degenerate pairs at one value become one. Returns whether that happened. `norm` is that of the
-// tensor times `down`, the power of two by which values come to order one: in their own units products could overflow or
-// vanish.
+// tensor over `scale`, the power of two by which values come to their own units: there products could overflow or vanish.
 template <class T>
-__device__ bool collapse_continuum(const T *number, int found, T norm, T down, bool &alive, Pair<T> &mine) {
+__device__ bool collapse_continuum(const T *number, int found, T norm, T scale, bool &alive, Pair<T> &mine) {
   const bool degenerate = alive && mine.kind == PURLIN_LAUNCH_PAIR_DEGENERATE;
   if (__popc(__ballot_sync(FULL_WARP, degenerate)) < 3) return false;
   int same = 0, leader = lane_id(), basins = 0;
-  const T own = mine.value * down;
+  const T own = mine.value * (T(1) / fabs(scale));
   for (int j = 0; j < found; ++j) {
     T value = __shfl_sync(FULL_WARP, own, j);
     int basin = __shfl_sync(FULL_WARP, mine.basin, j);
@@ -237,12 +236,10 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
   constexpr bool EVEN = M % 2 == 0;
   Pair<T> mine{};
   const StartResults<T> results(slot + SLOT_HEAD<M>, p.start_count);
-  int failed = 0;
-  for (int v = lane_id(); v < p.start_count; v += 32) failed += results.value[v] == -Real<T>::infinity();
-  const bool missed = __any_sync(FULL_WARP, failed > 0);
-  const int found = p.start_count <= 64    ? distinct_pairs<EVEN, 2>(p.start_count, number, results, mine)
-                    : p.start_count <= 128 ? distinct_pairs<EVEN, 4>(p.start_count, number, results, mine)
-                                           : distinct_pairs_many<EVEN>(p.start_count, number, results, mine);
+  bool missed = false;
+  const int found = p.start_count <= 64    ? distinct_pairs<EVEN, 2>(p.start_count, number, results, mine, missed)
+                    : p.start_count <= 128 ? distinct_pairs<EVEN, 4>(p.start_count, number, results, mine, missed)
+                                           : distinct_pairs_many<EVEN>(p.start_count, number, results, mine, missed);
   bool alive = lane_id() < found;
   const T scale = slot[HEAD + OUT_SCALE], c = slot[HEAD + ISOTROPIC], norm = slot[HEAD + NORM];
   // Maxima descending, minima ascending, by the end's own value: for odd order and the canonical sign the maxima with a
@@ -259,10 +256,11 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
     bool turned = (scale < T(0)) != (!EVEN && flip);
     T least = fmin(fabs(low), fabs(high));
     const T flat = number[DEGENERACY] * norm, residual = sqrt(mine.residual);
-    const T doubtful = fmax(flat, sqrt(uncertainty<T>(M) * norm * residual));
+    const T doubt2 = uncertainty<T>(M) * norm * residual;
     const bool saddles = (p.keep_classes >> PURLIN_LAUNCH_PAIR_UNSTABLE) & 1;
-    bool kept = saddles || high < -doubtful;
-    if (!kept && high <= flat) kept = is_top<M>(slot, mine.x, mine.y, mine.z, residual, norm, doubtful);
+    // Below -max(flat, sqrt(doubt2)) it is a maximum for certain; the root is taken where it is not.
+    bool kept = saddles || (high < -flat && high * high > doubt2);
+    if (!kept && high <= flat) kept = is_top<M>(slot, mine.x, mine.y, mine.z, residual, norm, fmax(flat, sqrt(doubt2)));
     bool low_negative = low < T(0), high_negative = high < T(0);
     if (turned) {
       low_negative = high > T(0);
@@ -284,7 +282,7 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
   int status = found > 0 ? PURLIN_LAUNCH_TENSOR_OK : PURLIN_LAUNCH_TENSOR_NO_PAIR;
   // With all places for distinct ends taken, others may have been left out.
   if (found > 0 && (missed || found == PURLIN_LAUNCH_FUSED_MAX_PAIRS)) status = PURLIN_LAUNCH_TENSOR_PARTIAL;
-  if (collapse_continuum(number, found, norm, T(1) / fabs(scale), alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
+  if (collapse_continuum(number, found, norm, scale, alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
 
   const T direction = scale < T(0) ? T(-1) : T(1);
   if (!alive) rank = -Real<T>::infinity();
