@@ -264,6 +264,9 @@ class Reconstruction(Handle):
             text = "i0: is 0, expected above 0, or None for line integrals"
             raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, text)
         number, images = _counts(i0, dark, (self.geometry.rows, self.geometry.columns))
+        if number == 0.0 and i0 is not None and images[0] is None:
+            # The library would take it for line integrals again.
+            raise ValueError("i0: is 0, a positive number is needed")
         tensors = [None if image is None else lent(image, self.context) for image in images]
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
         self.context.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon))
