@@ -88,7 +88,8 @@ copy() {
         cp -R "$path" "$bundle/source/$(dirname "$path")/"
     done
 }
-copy bindings/python tests/python tests/hunt tests/golden tests/data benches/compare examples-c examples-python benches/data Cargo.toml
+copy bindings/python tests/python tests/hunt tests/golden tests/data benches/compare examples-c examples-python benches/data Cargo.toml \
+    tests/c/late.c tests/c/families.h tests/c/check.h
 cp -R bindings/python/purlin "$bundle/python/purlin"
 find "$bundle" -name __pycache__ -prune -exec rm -rf {} +
 
