@@ -3079,7 +3079,7 @@ typedef struct purlin_rpca_options {
    */
   double scale;
   /**
-   * Most iterations, at least 1; default 500.
+   * Most iterations, at least 1; default 1000.
    */
   int64_t max_iterations;
   /**

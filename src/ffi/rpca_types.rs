@@ -31,7 +31,7 @@ pub struct purlin_rpca_options {
     pub threshold: f64,
     /// What entries are multiplied with as they are read, not 0: 1.0 / 255 for bytes that stand for 0 to 1; default 1.
     pub scale: f64,
-    /// Most iterations, at least 1; default 500.
+    /// Most iterations, at least 1; default 1000.
     pub max_iterations: i64,
     /// Largest rank of L; 0, the default, for no bound.
     pub max_rank: i64,
@@ -78,7 +78,7 @@ versioned!(
         rho: 1.5,
         threshold: 0.0,
         scale: 1.0,
-        max_iterations: 500,
+        max_iterations: 1000,
         max_rank: 0,
         fixed_rank: 0,
         power_iterations: 1,

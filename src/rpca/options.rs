@@ -65,7 +65,7 @@ impl Default for Options {
             rho: 1.5,
             threshold: 0.0,
             scale: 1.0,
-            max_iterations: 500,
+            max_iterations: 1000,
             max_rank: 0,
             fixed_rank: 0,
             power_iterations: 1,

@@ -174,7 +174,7 @@ def test_progress_and_cancelling(cpu: purlin.Context) -> None:
     m, _ = synthetic()
     seen = []
     rpca.compute(m, progress=lambda *now: seen.append(now), context=cpu)
-    assert seen and seen[-1][1] == 500 and seen[-1][2] < 1e-6
+    assert seen and seen[-1][1] == 1000 and seen[-1][2] < 1e-6
     with pytest.raises(purlin.Cancelled):
         rpca.compute(m, progress=lambda *now: True, context=cpu)
     with pytest.raises(Enough):

@@ -6,7 +6,7 @@ function [L, S, info] = rpca(M, varargin)
 %   [L, S, info] = purlin.rpca(M, name, value, ...) also tells iterations, rank, residual, objective. Names:
 %     'lambda'          1/sqrt(max(size(M))) by default
 %     'tolerance'       1e-7: where norm(M - L - S, 'fro') / norm(M, 'fro') is small enough
-%     'max_iterations'  500. Where they were not enough there is a warning, purlin:noConvergence, and info.converged
+%     'max_iterations'  1000. Where they were not enough there is a warning, purlin:noConvergence, and info.converged
 %                       is 0
 %     'scale'           1: what entries are multiplied with as they are read, 1/255 for bytes that mean 0 to 1
 %     'mask'            logical or uint8, like M: false where an entry was not observed
