@@ -87,8 +87,24 @@ fn check_weights(geometry: &Geometry) -> Result<()> {
     Ok(())
 }
 
+/// Angle between the plane of a circle of sources and the plane across z, rad; 0 for less than three sources.
+fn orbit_tilt(geometry: &Geometry) -> f64 {
+    let count = geometry.views.len();
+    if count < 3 {
+        return 0.0;
+    }
+    let axis = |k: usize| {
+        let mean = geometry.views.iter().map(|v| v.source[k]).sum::<f64>() / count as f64;
+        geometry.views.iter().map(|v| (v.source[k] - mean).powi(2)).sum::<f64>()
+    };
+    let (along, all) = (axis(2), axis(0) + axis(1) + axis(2));
+    // On a circle that is tilted by t, sin^2 t / 2 of the squares is along z.
+    if all > 0.0 { (2.0 * along / all).sqrt().min(1.0).asin() } else { 0.0 }
+}
+
 /// Refuses panels whose rows run along the axis, as those of a panel on its side and of an orbit about another axis than z
-/// do: the filter runs along the rows. Notes rows that are much out of the plane of the orbit.
+/// do: the filter runs along the rows. Refuses such orbits also where a panel on its side makes up for it. Notes rows and
+/// sources that are much out of the plane of the orbit.
 fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
     let angles = geometry.views.iter().map(View::row_angle).enumerate();
     let (view, angle) = angles.fold((0, 0.0), |most, this| if this.1 > most.1 { this } else { most });
@@ -100,9 +116,22 @@ fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
         );
         return Err(Error::invalid(format!("matrices, view {view}"), problem));
     }
+    let tilt = orbit_tilt(geometry);
+    if tilt > TURNED_ROWS {
+        let problem = format!(
+            "have their sources on an orbit at {:.1} degrees to the plane across the axis of rotation, z, more than 45",
+            tilt.to_degrees()
+        );
+        return Err(Error::invalid("matrices", problem));
+    }
     if angle > TILTED_ROWS {
         let problem = format!("rows are filtered {degrees:.1} degrees out of the plane of the orbit in view {view}");
         scan.warn(problem)?;
+    } else if tilt > TILTED_ROWS {
+        let tilt = tilt.to_degrees();
+        scan.warn(format!(
+            "the orbit of the sources is {tilt:.1} degrees out of the plane across the axis of rotation, z"
+        ))?;
     }
     Ok(())
 }

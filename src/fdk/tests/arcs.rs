@@ -193,6 +193,21 @@ fn a_panel_on_its_side_is_refused_and_one_on_its_head_is_not() {
 }
 
 #[test]
+fn an_axis_that_is_not_z_is_refused_whichever_way_the_panel_stands() {
+    for s in &setups() {
+        let options =
+            Options { redundancy: s.asked, allow_short_arc: s.asked == Redundancy::Auto, ..Options::default() };
+        for (roll, turn) in [(90.0, 89.3), (-88.0, 90.0), (90.0, -70.0)] {
+            let given = turned(&matrices(s, &Tilt { roll, ..Tilt::default() }), turn);
+            let text = refusal(Geometry::from_matrices(s.panel, &given).unwrap(), options.clone());
+            let reasons =
+                ["on an orbit at", "does not see the axis", "a full circle is needed", "to the plane of the orbit"];
+            assert!(reasons.iter().any(|reason| text.contains(reason)), "{roll} {turn}: {text}");
+        }
+    }
+}
+
+#[test]
 fn an_axis_that_is_not_z_is_refused_and_a_small_tilt_changes_little() {
     for s in &setups() {
         let given = matrices(s, &Tilt::default());
