@@ -65,7 +65,12 @@ pub(super) fn tame<T: Vectorised>(values: &mut [T], largest: f64, careful: bool,
     } else {
         let q = exponent_of(largest);
         let factor = T::from_f64(scale(1.0, -q));
-        values.iter_mut().for_each(|v| *v *= factor);
+        if factor.is_finite() {
+            values.iter_mut().for_each(|v| *v *= factor);
+        } else {
+            // Of subnormal numbers the power itself is beyond the range of the type.
+            values.iter_mut().for_each(|v| *v = T::from_f64(scale(v.to_f64(), -q)));
+        }
         term.exponent += q;
     }
 }
