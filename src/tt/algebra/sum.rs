@@ -1,6 +1,6 @@
 //! Linear combinations, and factors that may lie beyond the range of the type.
 
-use super::place::{Place, begin, common_type, finish, is_complex, is_single, read_as};
+use super::place::{Place, begin, bytes, bytes_mut, common_type, finish, is_complex, is_single, read_as};
 use super::structure::{host_copy, parts_mut, sizes};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
@@ -10,6 +10,7 @@ use crate::scalar::{Complex, DType, Real, Scalar, with_scalar};
 use crate::shape::to_i64;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::balance;
 use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
 
 /// Which cores a factor goes to. The numbers are those of the C interface.
@@ -82,11 +83,10 @@ fn scaled_apart(at: &Place<'_>, factor: Complex<f64>, x: &TensorTrain) -> Result
         return Ok(None);
     }
     let there = Place { location: Location::Host, ..*at };
-    let first = with_scalar!(x.dtype(), "x", T => {
-        let core = x.cores::<T>("x")?;
-        Ok(core.core(0).iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())))
-    })?;
-    if first == 0.0 || safe_exponents(x.dtype()).contains(&(exponent_of(first) + factor.exponent)) {
+    let (low, first) = balance::ends(x, 0, at.context.isa())?;
+    let is_safe = safe_exponents(x.dtype()).contains(&(exponent_of(first) + factor.exponent));
+    // The factor's digits move a number by one power of two at most.
+    if first == 0.0 || is_safe && exponent_of(low) + factor.exponent > least_exponent(x.dtype()) {
         return Ok(None);
     }
     scale(&there, factor, x, Spread::Auto).map(Some)
@@ -162,21 +162,23 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     if factor.is_zero() || exponent == 0 {
         return finish(at, result);
     }
-    let mut shifts = alloc::filled("exponents of cores", d, 0i64)?;
-    let safe = safe_exponents(x.dtype());
-    let peaks = peaks(at, &mut result)?;
-    let Some(peaks) = peaks else { return finish(at, result) };
-    match spread {
-        Spread::First => shifts[0] = exponent,
-        Spread::Even => share(&mut shifts, exponent),
-        Spread::Auto if safe.contains(&peaks[0].saturating_add(exponent)) => shifts[0] = exponent,
-        Spread::Auto => {
-            share(&mut shifts, peaks.iter().fold(exponent, |sum, p| sum.saturating_add(*p)));
-            shifts.iter_mut().zip(&peaks).for_each(|(s, p)| *s -= p);
-        }
-    }
+    let Some(mut peaks) = peaks(at, &mut result)? else { return finish(at, result) };
+    let mut shifts = shifts_of(spread, exponent, &peaks, x.dtype())?;
     let wide = if is_single(x.dtype()) { -125..=128 } else { -1021..=1024 };
-    if let Some(k) = (0..d).find(|&k| !wide.contains(&peaks[k].saturating_add(shifts[k]))) {
+    let is_beyond =
+        |peaks: &[i64], shifts: &[i64]| (0..d).find(|&k| !wide.contains(&peaks[k].saturating_add(shifts[k])));
+    // What is small in one core may be large in the next: with balanced bonds it is lost only where it counts for nothing.
+    if (is_beyond(&peaks, &shifts).is_some() || is_lossy(at, &result, &shifts)?)
+        && let Some(copy) = balance::for_product(at.context, "x", &result)?
+    {
+        for k in 0..d {
+            bytes_mut(&mut result, k)?.copy_from_slice(bytes(&copy, k)?);
+        }
+        let Some(found) = self::peaks(at, &mut result)? else { return finish(at, result) };
+        shifts = shifts_of(spread, exponent, &found, x.dtype())?;
+        peaks = found;
+    }
+    if let Some(k) = is_beyond(&peaks, &shifts) {
         let (peak, shift) = (peaks[k], shifts[k]);
         return Err(Error::Numerical(format!(
             "factor: core {k} of magnitude 2^{peak} times 2^{shift} is beyond the range of {}",
@@ -185,6 +187,37 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     }
     shift(at, &mut result, &shifts)?;
     finish(at, result)
+}
+
+/// Powers of two for the cores, whose largest numbers have the exponents `peaks`.
+fn shifts_of(spread: Spread, exponent: i64, peaks: &[i64], dtype: DType) -> Result<Vec<i64>> {
+    let mut shifts = alloc::filled("exponents of cores", peaks.len(), 0i64)?;
+    match spread {
+        Spread::First => shifts[0] = exponent,
+        Spread::Even => share(&mut shifts, exponent),
+        Spread::Auto if safe_exponents(dtype).contains(&peaks[0].saturating_add(exponent)) => shifts[0] = exponent,
+        Spread::Auto => {
+            share(&mut shifts, peaks.iter().fold(exponent, |sum, p| sum.saturating_add(*p)));
+            shifts.iter_mut().zip(peaks).for_each(|(s, p)| *s -= p);
+        }
+    }
+    Ok(shifts)
+}
+
+/// The exponent of the least number with all its digits.
+fn least_exponent(dtype: DType) -> i64 {
+    if is_single(dtype) { -125 } else { -1021 }
+}
+
+/// Whether numbers of a host train lose digits where its cores are multiplied by powers of two.
+fn is_lossy(at: &Place<'_>, x: &TensorTrain, shifts: &[i64]) -> Result<bool> {
+    for (k, &shift) in shifts.iter().enumerate().filter(|(_, shift)| **shift < 0) {
+        let (low, high) = balance::ends(x, k, at.context.isa())?;
+        if high != 0.0 && exponent_of(low).saturating_add(shift) < least_exponent(x.dtype()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Multiplies a train by 2^exponent, an equal part of it in every core.

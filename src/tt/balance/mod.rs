@@ -3,12 +3,14 @@
 //! A train does not change where value b of a bond is multiplied by a number in one core and divided by it in the next. An
 //! environment holds products of two such numbers: with 2^40 and 2^-40 at one bond its entries are 2^160 apart, and what is
 //! small in it vanishes in single precision, though the next core makes it large again. Powers of two that are moved from
-//! core to core make the columns before a bond as large as the rows behind it, exactly.
+//! core to core make the columns before a bond as large as the rows behind it, exactly. Numbers that meet zeros alone become 0 in such
+//! a copy: beside them those that count would be small.
 //!
 //! The copy of such a train is charged to the context's budget, not to the workspace of a plan. Bonds of trains on a device are
 //! examined there, beside the contraction; only trains that need balancing are copied to the host.
 
 mod device;
+mod live;
 mod norms;
 mod paths;
 mod powers;
@@ -25,8 +27,8 @@ use crate::tt::peaks;
 
 pub(super) use device::Enqueued;
 use device::{Look, brought};
-pub(super) use powers::peak;
 use powers::{Bounds, WHAT, balanced, balanced_operator, balanced_within};
+pub(super) use powers::{ends, peak};
 
 /// Balanced copies of two trains, of which the second may be the first.
 pub(super) struct Balanced {
@@ -127,8 +129,8 @@ impl Balanced {
     }
 }
 
-/// A copy on the host, with balanced bonds, of a train that is to be multiplied out; `None` where they are balanced. Numbers that meet
-/// zeros alone become 0 where they are far larger than those that count. Waits for a look at a train on the device.
+/// A copy on the host, with balanced bonds, of a train that is to be multiplied out; `None` where they are balanced. Waits for a look at
+/// a train on the device.
 ///
 /// # Errors
 /// Out of memory.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::live;
 use super::powers::WHAT;
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
@@ -124,7 +125,10 @@ pub(super) struct Parts<'a, T: Scalar> {
     context: &'a Arc<Context>,
     cores: &'a Cores<'a, T>,
     pub shape: &'a Shape,
+    /// Of the numbers that count; [`NONE`] for all others.
     sizes: Vec<Vec<f64>>,
+    /// Whether numbers that are not 0 do not count.
+    pub has_dead: bool,
     /// Whether norms are found, and not estimates.
     is_exact: bool,
 }
@@ -141,7 +145,14 @@ impl<'a, T: Scalar> Parts<'a, T> {
             None => norms_of(cores, shape)?,
             Some(modes) => bounds_of(cores, shape, modes)?,
         };
-        Ok(sizes.map(|sizes| Self { context, cores, shape, sizes, is_exact: false }))
+        let Some(mut sizes) = sizes else { return Ok(None) };
+        let has_dead = live::prune(&mut sizes, shape)?;
+        Ok(Some(Self { context, cores, shape, sizes, has_dead, is_exact: false }))
+    }
+
+    /// Which numbers count, of all cores: those of size [`NONE`] do not.
+    pub(super) fn into_sizes(self) -> Vec<Vec<f64>> {
+        self.sizes
     }
 
     /// The same by norms.
@@ -172,7 +183,7 @@ impl<'a, T: Scalar> Parts<'a, T> {
                 }
             }
             if let Some(grams) = &mut grams {
-                grams.step(self.context, self.cores.core(k), self.shape.core(k), mirrored, next_k)?;
+                grams.step(self.context, (self.cores.core(k), norms), self.shape.core(k), mirrored, next_k)?;
             }
             each(if mirrored { k } else { k + 1 }, next_k);
             std::mem::swap(&mut now, &mut next);
@@ -208,11 +219,11 @@ impl<W: Scalar> Grams<W> {
         Ok(Self { products, powers, core: room(widest)?, made: room(widest)? })
     }
 
-    /// A step over a core. `sizes` are the estimates behind it, which become norms.
+    /// A step over a core, of which `norms` tell what counts. `sizes` are the estimates behind it, which become norms.
     fn step<T: Scalar<Wide = W>>(
         &mut self,
         context: &Context,
-        core: &[T],
+        (core, norms): (&[T], &[f64]),
         [r, n, s]: [usize; 3],
         mirrored: bool,
         sizes: &mut [f64],
@@ -224,7 +235,7 @@ impl<W: Scalar> Grams<W> {
         for (at, (to, x)) in x.iter_mut().zip(core).enumerate() {
             let (a, b) = (at % r, at / (r * n));
             let (near, far) = if mirrored { (from[b], powers[a]) } else { (from[a], powers[b]) };
-            *to = if near == IDLE || far == IDLE {
+            *to = if near == IDLE || far == IDLE || norms[a + r * b] == NONE {
                 W::default()
             } else {
                 W::from_parts(scale(x.re(), near - far), scale(x.im(), near - far))

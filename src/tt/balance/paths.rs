@@ -6,10 +6,11 @@
 //! of the type.
 
 use super::norms::{NONE, Parts};
-use super::powers::{Bounds, WHAT};
+use super::powers::WHAT;
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Scalar;
+use crate::tensor::train::Shape;
 
 /// Marks a value of a bond that one side does not reach: its numbers meet zeros alone.
 pub(super) const IDLE: i64 = i64::MIN;
@@ -21,6 +22,17 @@ pub(super) struct Powers {
     pub of: Vec<Vec<i64>>,
     /// Exponent of the largest numbers that cores then have, about.
     pub share: i64,
+}
+
+impl Powers {
+    /// Those that move nothing.
+    pub(super) fn idle(shape: &Shape) -> Result<Self> {
+        let mut of = alloc::with_capacity(WHAT, shape.len() + 1)?;
+        for rank in shape.ranks() {
+            of.push(alloc::filled(WHAT, *rank, 0i64)?);
+        }
+        Ok(Self { of, share: 0 })
+    }
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -115,30 +127,18 @@ impl Paths {
     }
 
     /// Whether a bond is to be balanced.
-    fn is_far(&self, bond: usize, Bounds { limit, drop }: Bounds) -> bool {
+    fn is_far(&self, bond: usize, limit: i64) -> bool {
         let (l, r) = self.sides(bond);
-        let limit = limit as f64;
-        if spread(l.iter().zip(r).map(|(l, r)| (l - r) / 2.0)) > limit {
-            return true;
-        }
-        // Large numbers that meet zeros alone, beside small ones that count.
-        let hides = |l: &[f64], r: &[f64]| {
-            let least =
-                l.iter().zip(r).filter(|(l, r)| l.is_finite() && r.is_finite()).map(|(l, _)| *l).fold(-NONE, f64::min);
-            let idle = l.iter().zip(r).filter(|(_, r)| !r.is_finite()).map(|(l, _)| *l).fold(NONE, f64::max);
-            least.is_finite() && idle - least > limit
-        };
-        drop && (hides(l, r) || hides(r, l))
+        spread(l.iter().zip(r).map(|(l, r)| (l - r) / 2.0)) > limit as f64
     }
 
-    /// Powers of two that balance all bonds; `None` where none is far from it.
-    pub(super) fn powers(&self, bounds: Bounds) -> Result<Option<Powers>> {
+    /// Powers of two that balance all bonds; `None` where none is far from it, and for a train of zeros.
+    pub(super) fn powers(&self, limit: i64) -> Result<Option<Powers>> {
         let d = self.before.len() - 1;
-        let is_zero = !self.whole.is_finite();
-        if is_zero && !bounds.drop || !is_zero && !(0..d).any(|bond| self.is_far(bond, bounds)) {
+        if !self.whole.is_finite() || !(0..d).any(|bond| self.is_far(bond, limit)) {
             return Ok(None);
         }
-        let whole = if is_zero { 0.0 } else { self.whole };
+        let whole = self.whole;
         let share = whole / d as f64;
         let mut of = alloc::with_capacity(WHAT, d + 1)?;
         for bond in 0..=d {
@@ -148,7 +148,7 @@ impl Paths {
             // Cores have equal shares of the largest path.
             let moved = if ends { 0.0 } else { whole / 2.0 - bond as f64 * share };
             for (b, power) in powers.iter_mut().enumerate() {
-                if l[b].is_finite() && r[b].is_finite() && !is_zero {
+                if l[b].is_finite() && r[b].is_finite() {
                     let half = if ends { self.ends[b] } else { (l[b] - r[b]) / 2.0 };
                     *power = (half + moved).round() as i64;
                 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::norms::Parts;
+use super::norms::{NONE, Parts};
 use super::paths::{IDLE, Paths, Powers};
 use crate::alloc;
 use crate::backend::cpu::Isa;
@@ -38,7 +38,7 @@ pub(super) fn balanced(context: &Arc<Context>, train: &TensorTrain) -> Result<Op
 pub(super) struct Bounds {
     /// Powers of two by which the values of a bond may differ.
     pub limit: i64,
-    /// Whether numbers that meet zeros alone become 0 where they are far larger than those that count.
+    /// Whether numbers that meet zeros alone become 0.
     pub drop: bool,
 }
 
@@ -138,6 +138,13 @@ pub(in crate::tt) fn peak(train: &TensorTrain, k: usize, isa: Isa) -> Result<f64
     Ok(ends_of(train, k, isa)?.high)
 }
 
+/// Numbers with the exponents of the smallest of a core that is not 0 and of the largest, in magnitude; the latter is 0 for a core of
+/// zeros and not finite where a number is not.
+pub(in crate::tt) fn ends(train: &TensorTrain, k: usize, isa: Isa) -> Result<(f64, f64)> {
+    let Ends { low, high, .. } = ends_of(train, k, isa)?;
+    Ok((low, high))
+}
+
 /// The numbers of a core in magnitude, with the right exponents.
 struct Ends {
     /// The smallest that is not 0.
@@ -235,50 +242,56 @@ fn copy_of<T: Scalar>(
 ) -> Result<Option<TensorTrain>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
-    let powers = if train.is_uniform() {
+    let (powers, live) = if train.is_uniform() {
         // One core: as a ring of it has it, everywhere the same.
         let [r, n, _] = shape.core(0);
         let one = Shape::new("x", &[n], &[r, r])?;
         let mut list = alloc::with_capacity(WHAT, 1)?;
         list.push(cores.core(0));
-        let Some(powers) = powers_of(context, &Cores::new(&one, list), &one, matrix, bounds)? else { return Ok(None) };
+        let Some((powers, live)) = powers_of(context, &Cores::new(&one, list), &one, matrix, bounds)? else {
+            return Ok(None);
+        };
         let mut of = alloc::with_capacity(WHAT, shape.len() + 1)?;
         for _ in 0..=shape.len() {
             of.push(alloc::copied(WHAT, &powers.of[0])?);
         }
-        Powers { of, ..powers }
+        (Powers { of, ..powers }, live)
     } else {
-        let Some(powers) = powers_of(context, &cores, shape, matrix, bounds)? else { return Ok(None) };
-        powers
+        let Some(found) = powers_of(context, &cores, shape, matrix, bounds)? else { return Ok(None) };
+        found
     };
-    scaled_copy::<T>(context, train, &powers, bounds.drop).map(Some)
+    scaled_copy::<T>(context, train, &powers, bounds.drop.then_some(&live)).map(Some)
 }
 
-/// Powers that balance these cores; `None` where they are balanced or a number is not finite. Only where estimates say that they are
-/// not, norms are found: a pass over a long train of unlike parts may be off by any power of two.
+/// Powers that balance these cores, and the sizes of what counts in them; `None` where they are balanced or a number is not finite. Only
+/// where estimates say that they are not, norms are found: a pass over a long train of unlike parts may be off by any power of two.
 fn powers_of<T: Scalar>(
     context: &Arc<Context>,
     cores: &Cores<'_, T>,
     shape: &Shape,
     matrix: Option<(&[usize], &[usize])>,
     bounds: Bounds,
-) -> Result<Option<Powers>> {
-    let Some(parts) = Parts::new(context, cores, shape, matrix)? else { return Ok(None) };
-    let powers = Paths::new(&parts)?.powers(bounds)?;
+) -> Result<Option<(Powers, Vec<Vec<f64>>)>> {
+    let Some(mut parts) = Parts::new(context, cores, shape, matrix)? else { return Ok(None) };
+    let mut powers = Paths::new(&parts)?.powers(bounds.limit)?;
     // The norm of a matrix as a vector says little about what it does to vectors.
-    if powers.is_none() || matrix.is_some() {
-        return Ok(powers);
+    if powers.is_some() && matrix.is_none() {
+        parts = parts.exact();
+        powers = Paths::new(&parts)?.powers(bounds.limit)?;
     }
-    Paths::new(&parts.exact())?.powers(bounds)
+    if powers.is_none() && bounds.drop && parts.has_dead {
+        powers = Some(Powers::idle(shape)?);
+    }
+    Ok(powers.map(|powers| (powers, parts.into_sizes())))
 }
 
-/// The train with rows multiplied and columns divided by the powers of their bonds. Numbers that meet zeros alone become 0 with `drop`,
-/// and no larger than the others without.
+/// The train with rows multiplied and columns divided by the powers of their bonds. Numbers that meet zeros alone become 0 where the sizes
+/// of those that count are given, and no larger than the others elsewhere.
 fn scaled_copy<T: Scalar>(
     context: &Arc<Context>,
     train: &TensorTrain,
     powers: &Powers,
-    drop: bool,
+    live: Option<&Vec<Vec<f64>>>,
 ) -> Result<TensorTrain> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
@@ -288,14 +301,16 @@ fn scaled_copy<T: Scalar>(
         for k in 0..shape.len() {
             let [r, n, _] = shape.core(k);
             let (before, after) = (&powers.of[k], &powers.of[k + 1]);
+            let live = live.map(|live| &live[if train.is_uniform() { 0 } else { k }]);
             for (at, (to, x)) in to.core(k).iter_mut().zip(cores.core(k)).enumerate() {
-                let (a, b) = (before[at % r], after[at / (r * n)]);
+                let (a, b) = (at % r, at / (r * n));
+                if live.is_some_and(|live| live[a + r * b] == NONE) {
+                    *to = T::default();
+                    continue;
+                }
+                let (a, b) = (before[a], after[b]);
                 let shift = match a == IDLE || b == IDLE {
                     false => a - b,
-                    true if drop => {
-                        *to = T::default();
-                        continue;
-                    }
                     true => (powers.share - exponent_of(x.re().abs().max(x.im().abs()))).min(0),
                 };
                 *to = if shift == 0 { *x } else { T::from_parts(scale(x.re(), shift), scale(x.im(), shift)) };
@@ -313,7 +328,7 @@ fn scaled_copy<T: Scalar>(
 pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
     // A number of the product moves by both operands at both of its bonds.
     let limit = if matches!(train.dtype(), DType::F32 | DType::CF32) { 12 } else { 120 };
-    let Some(copy) = balanced_within(context, train, Bounds { limit, drop: false })? else { return Ok(None) };
+    let Some(copy) = balanced_within(context, train, Bounds { limit, drop: true })? else { return Ok(None) };
     let isa = context.isa();
     for k in 0..copy.shape().len() {
         if peak(&copy, k, isa)?.is_infinite() && peak(train, k, isa)?.is_finite() {

@@ -82,7 +82,7 @@ impl Step<'_, '_> {
     }
 
     /// Whether no number of the step can be lost that counts.
-    fn is_within<T>(&self, from: &Kept<T>, site: &Site<'_>) -> Result<bool> {
+    fn is_within<T: Scalar>(&self, from: &Kept<T>, site: &Site<'_>) -> Result<bool> {
         let mut need = from.apart;
         // Cores beyond the limit of their exponents are brought to 1.
         let limit = site.limit.unwrap_or(0);
@@ -106,7 +106,21 @@ impl Step<'_, '_> {
                 return Ok(true);
             }
         }
-        Ok(!add(None, &self.gather.sizes()?) || need <= budget(self.chain.dtype))
+        if !add(None, &self.gather.sizes()?) || need > budget(self.chain.dtype) {
+            return Ok(need <= budget(self.chain.dtype));
+        }
+        // Large numbers of a core where the environment is 0 are no measure of those that count.
+        let nears = [(KET, &x[0]), (BRA, &y.as_ref().unwrap_or(&x)[0])];
+        if nears.iter().any(|(_, near)| spread(near) > budget(self.chain.dtype) / 8) {
+            let sizes = self.ops.sizes(&from.held.data, from.extent())?;
+            let most = |sizes: &mut dyn Iterator<Item = f64>| exponent_of(sizes.fold(0.0, f64::max));
+            for (layer, near) in nears {
+                let used =
+                    &mut near.iter().enumerate().filter(|(at, _)| sizes.is_used(layer, *at)).map(|(_, size)| *size);
+                need += most(&mut near.iter().copied()) - most(used);
+            }
+        }
+        Ok(need <= budget(self.chain.dtype))
     }
 
     /// The step over cores whose bonds are balanced for it.
