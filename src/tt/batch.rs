@@ -254,7 +254,7 @@ impl Contraction {
         }
         let value = |sum: Scaled, conjugate: bool| if conjugate { sum.conj() } else { sum };
         for ((&(place, conjugate), &sum), item) in small_places.iter().zip(&sums).zip(&small) {
-            let sum = known.checked(sum, item.plan.dtype, [item.x, item.y])?;
+            let sum = known.checked(sum, &item.plan, [item.x, item.y])?;
             put(place, value(sum, conjugate));
         }
         for (Item { plan, x, y }, place, conjugate) in large {
@@ -268,7 +268,7 @@ impl Contraction {
             let sum = self.execute(stream, &plan, x, y, None, sizes, |machines, work| {
                 super::algorithm::inner::contract(machines, work)
             })?;
-            let sum = known.checked(sum, plan.dtype, [x, y])?;
+            let sum = known.checked(sum, &plan, [x, y])?;
             put(place, value(sum, conjugate));
             progress.check()?;
         }

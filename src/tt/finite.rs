@@ -1,11 +1,13 @@
 //! The rule for numbers that are not finite: where a core of a train or an operator holds one, the result is NaN.
 //!
 //! Arithmetic carries NaN and infinity into every sum. A sweep that meets an environment of zeros ends early, however, and
-//! does not read the cores that follow; and of a ring of one core only the diagonal is read. A result of 0 and such a ring
-//! need a look at the cores.
+//! does not read the cores that follow; and of a ring of one core only the diagonal is read. A result of 0, rings and trains that are
+//! cut at a bond need a look at the cores: there each pair of values has a sweep of its own, which may end early while others do not.
 
 use std::collections::HashMap;
 
+use super::pairs::Pairs;
+use super::plan::Plan;
 use super::scaled::Scaled;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::operator::{KEYS, find_peaks};
@@ -13,13 +15,41 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::train::TensorTrain;
 
-/// Whether sums contain only a part of the train's numbers: the trace of a ring of one core.
+/// Whether sums may contain only a part of the train's numbers.
 fn is_read_in_part(train: &TensorTrain) -> bool {
-    train.shape().len() == 1 && train.shape().is_cyclic()
+    train.shape().is_cyclic()
+}
+
+/// The same of inner products by these pairs: kernels of a device carry zeros through all sites, and leave out but what is beside the
+/// diagonal of a ring of one core.
+fn is_read_in_part_by(pairs: Pairs, train: &TensorTrain) -> bool {
+    if train.is_device() {
+        return is_read_in_part(train) && train.shape().len() == 1;
+    }
+    is_read_in_part(train) || pairs.len() > 1
 }
 
 /// `value` as a call returns it: NaN where it is not finite, or where a core of the trains is not finite that no sum contains.
 pub(super) fn checked(value: Scaled, dtype: DType, trains: &[&TensorTrain]) -> Result<Scaled> {
+    checked_where(value, dtype, trains, is_read_in_part)
+}
+
+/// [`checked`] for a sum over the values of a bond that is cut, where `is_cut`.
+pub(super) fn checked_cut(value: Scaled, dtype: DType, trains: &[&TensorTrain], is_cut: bool) -> Result<Scaled> {
+    checked_where(value, dtype, trains, |train| is_cut || is_read_in_part(train))
+}
+
+/// [`checked`] for an inner product as planned.
+pub(super) fn checked_inner(value: Scaled, plan: &Plan, trains: &[&TensorTrain]) -> Result<Scaled> {
+    checked_where(value, plan.dtype, trains, |train| is_read_in_part_by(plan.pairs, train))
+}
+
+fn checked_where(
+    value: Scaled,
+    dtype: DType,
+    trains: &[&TensorTrain],
+    is_read_in_part: impl Fn(&TensorTrain) -> bool,
+) -> Result<Scaled> {
     if !value.is_finite() {
         return Ok(Scaled::nan(dtype));
     }
@@ -32,14 +62,14 @@ pub(super) fn checked(value: Scaled, dtype: DType, trains: &[&TensorTrain]) -> R
     Ok(value)
 }
 
-/// [`checked`] for many results, which looks at each train once.
+/// [`checked_inner`] for many results, which looks at each train once.
 #[derive(Default)]
 pub(super) struct Known(HashMap<*const TensorTrain, bool>);
 
 impl Known {
-    pub(super) fn checked(&mut self, value: Scaled, dtype: DType, trains: [&TensorTrain; 2]) -> Result<Scaled> {
+    pub(super) fn checked(&mut self, value: Scaled, plan: &Plan, trains: [&TensorTrain; 2]) -> Result<Scaled> {
         for train in trains {
-            if value.is_zero() || is_read_in_part(train) {
+            if value.is_zero() || is_read_in_part_by(plan.pairs, train) {
                 let key = std::ptr::from_ref(train);
                 let known = match self.0.get(&key) {
                     Some(known) => *known,
@@ -50,12 +80,12 @@ impl Known {
                     }
                 };
                 if !known {
-                    return Ok(Scaled::nan(dtype));
+                    return Ok(Scaled::nan(plan.dtype));
                 }
             }
         }
         expect_exponent(value)?;
-        Ok(if value.is_finite() { value } else { Scaled::nan(dtype) })
+        Ok(if value.is_finite() { value } else { Scaled::nan(plan.dtype) })
     }
 }
 

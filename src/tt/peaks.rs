@@ -42,10 +42,13 @@ pub(super) fn matter(plan: &Plan) -> bool {
 /// the cores.
 pub(super) fn of(context: &Arc<Context>, stream: Option<&Stream>, train: &TensorTrain) -> Result<Vec<i64>> {
     let cores = if train.is_uniform() { 1 } else { train.shape().len() };
-    if train.is_device() {
-        return with_scalar!(train.dtype(), "x", T => there::<T>(context, stream, train, cores));
-    }
     let mut peaks = alloc::filled(WHAT, cores, 0i64)?;
+    if train.is_device() {
+        let mut largest = alloc::filled(WHAT, cores, 0.0f64)?;
+        largest_there(context, stream, train, &mut largest)?;
+        peaks.iter_mut().zip(&largest).for_each(|(peak, most)| *peak = exponent_of(*most));
+        return Ok(peaks);
+    }
     let isa = context.isa();
     context.pool().run(|| {
         peaks.par_iter_mut().enumerate().try_for_each(|(k, peak)| {
@@ -56,12 +59,23 @@ pub(super) fn of(context: &Arc<Context>, stream: Option<&Stream>, train: &Tensor
     Ok(peaks)
 }
 
+/// The largest number of each core of a train on a device, not finite where one is not; one core of a uniform train. Waits.
+pub(super) fn largest_there(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    train: &TensorTrain,
+    largest: &mut [f64],
+) -> Result<()> {
+    with_scalar!(train.dtype(), "x", T => there::<T>(context, stream, train, largest))
+}
+
 fn there<T: Scalar>(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     train: &TensorTrain,
-    count: usize,
-) -> Result<Vec<i64>> {
+    largest: &mut [f64],
+) -> Result<()> {
+    let count = largest.len();
     let gpu = context.gpu("x")?;
     let stream = stream::select(context, stream)?.unwrap_or_else(|| gpu.default_stream());
     let mut cores = alloc::with_capacity(WHAT, count)?;
@@ -73,11 +87,7 @@ fn there<T: Scalar>(
     let memory = gpu.allocate_uninitialised_on(stream, WHAT, CoreKeys::bytes(count)?)?;
     CoreKeys::find::<T::Part>(gpu, stream, &cores, memory.whole())?;
     // Keys are the bit patterns of doubles.
-    let mut largest = alloc::filled(WHAT, count, 0.0f64)?;
-    gpu.load_numbers(stream, &memory, CoreKeys::offset(count), &mut largest)?;
-    let mut peaks = alloc::with_capacity(WHAT, count)?;
-    peaks.extend(largest.iter().map(|peak| exponent_of(*peak)));
-    Ok(peaks)
+    gpu.load_numbers(stream, &memory, CoreKeys::offset(count), largest)
 }
 
 /// Sites of which a GPU measures one, and one more.

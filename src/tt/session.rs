@@ -192,7 +192,7 @@ impl Contraction {
         let sum = loop {
             let (a, b) = balanced.of(x, y);
             let sum = self.execute(stream, &plan, a, b, report, sizes, inner::contract)?;
-            let sum = finite::checked(sum, plan.dtype, &[a, b])?;
+            let sum = finite::checked_inner(sum, &plan, &[a, b])?;
             let (again, far) = (balanced.again(&context, stream, x, y)?, sizes.far);
             if !known {
                 (known, sizes) = (true, sizes_of(&balanced)?);

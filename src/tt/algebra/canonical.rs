@@ -2,7 +2,7 @@
 
 use super::ops::{TrainOps, with_algebra};
 use super::orthogonal::{MatrixOf, Pieces, assemble, factors, normalise, positive, tame, times_power};
-use super::place::{Place, check};
+use super::place::{Place, check, expect_finite};
 use super::round::{check_finite, expect_open, in_one_core};
 use crate::alloc;
 use crate::dense::{Algebra, Op};
@@ -35,6 +35,7 @@ pub fn canonicalise(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Ca
     if centre >= d {
         return Err(Error::invalid("centre", format!("is {centre}, the train has {d} cores")));
     }
+    expect_finite(at, "x", x, false)?;
     let copy = balance::for_factors(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);
     with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {

@@ -131,7 +131,7 @@ pub fn multiply_round(
 ) -> Result<(TrainMatrix, Truncated)> {
     at.check()?;
     let product = Product::matrix(at, g, ("h", h.train()), (h.rows(), Some(h.cols())))?;
-    let (train, truncated) = product.round(at, truncation)?;
+    let (train, truncated) = product.round(at, ["g", "h"], truncation)?;
     Ok((TrainMatrix::new("h", train, g.rows(), h.cols())?, truncated))
 }
 

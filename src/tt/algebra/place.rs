@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::alloc;
 use crate::backend::gpu::{GpuStream, Rows};
 use crate::backend::memory::Memory;
 use crate::context::Context;
@@ -11,6 +12,7 @@ use crate::scalar::{DType, Scalar, with_scalar};
 use crate::stream::{self, Stream};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
+use crate::tt::{balance, peaks};
 
 /// Where a call runs and where its result goes.
 #[derive(Clone, Copy)]
@@ -66,6 +68,27 @@ impl Deref for HostTrain<'_> {
 pub(super) fn check(at: &Place<'_>, argument: &str, x: &TensorTrain) -> Result<()> {
     x.expect_context(argument, at.context)?;
     x.expect_set(argument)
+}
+
+/// Refuses a train with numbers that are not finite, the last core first: decompositions take the cores from there, and pass over those
+/// that meet zeros. Waits where the train lies on the device.
+pub(super) fn expect_finite(at: &Place<'_>, argument: &str, x: &TensorTrain, from_end: bool) -> Result<()> {
+    let cores = if x.is_uniform() { 1 } else { x.shape().len() };
+    let mut largest = alloc::filled("largest numbers of cores", cores, 0.0f64)?;
+    if x.is_device() {
+        peaks::largest_there(at.context, at.stream, x, &mut largest)?;
+    } else {
+        for (k, most) in largest.iter_mut().enumerate() {
+            *most = balance::peak(x, k, at.context.isa())?;
+        }
+    }
+    let mut bad = (0..cores).filter(|k| !largest[*k].is_finite());
+    match if from_end { bad.next_back() } else { bad.next() } {
+        None => Ok(()),
+        Some(k) => {
+            Err(Error::invalid(argument, format!("core {k} has the norm {}, finite numbers are needed", largest[k])))
+        }
+    }
 }
 
 /// The train on the host, complete once the work that is enqueued by now is done.

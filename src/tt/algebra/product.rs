@@ -2,7 +2,7 @@
 //!
 //! A pair of bonds is one bond of the result, that of the second operand's core (x, or the right matrix) fastest.
 
-use super::place::{HostTrain, Place, begin, common_type, finish, is_single, read_as};
+use super::place::{HostTrain, Place, begin, common_type, expect_finite, finish, is_single, read_as};
 use super::round::{self, Source};
 use super::structure::sizes;
 use super::sum::spread;
@@ -98,8 +98,18 @@ impl<'a> Product<'a> {
         finish(at, result)
     }
 
-    /// The product, rounded: its cores are formed one at a time.
-    pub(super) fn round(&self, at: &Place<'_>, truncation: &Truncation<'_>) -> Result<(TensorTrain, Truncated)> {
+    /// The product, rounded: its cores are formed one at a time. `names` are those of the operands.
+    pub(super) fn round(
+        &self,
+        at: &Place<'_>,
+        names: [&str; 2],
+        truncation: &Truncation<'_>,
+    ) -> Result<(TensorTrain, Truncated)> {
+        round::expect_open("product", &self.shape)?;
+        truncation.check(self.shape.len())?;
+        let (Pair::Entries(first, second) | Pair::Matrix { h: first, x: second, .. }) = &self.pair;
+        expect_finite(at, names[0], first, true)?;
+        expect_finite(at, names[1], second, true)?;
         with_scalar!(self.dtype, "x", T => {
             let form = |k: usize| {
                 let mut core = alloc::filled("core of a product", self.shape.core_len(k), T::default())?;
@@ -242,7 +252,7 @@ pub fn hadamard_round(
     truncation: &Truncation<'_>,
 ) -> Result<(TensorTrain, Truncated)> {
     at.check()?;
-    Product::entries(at, x, y)?.round(at, truncation)
+    Product::entries(at, x, y)?.round(at, ["x", "y"], truncation)
 }
 
 /// H x: ranks multiply. An open train and a cyclic matrix, or the other way round, give a cyclic train.
@@ -265,5 +275,5 @@ pub fn apply_round(
     truncation: &Truncation<'_>,
 ) -> Result<(TensorTrain, Truncated)> {
     at.check()?;
-    Product::matrix(at, h, ("x", x), (x.shape().modes(), None))?.round(at, truncation)
+    Product::matrix(at, h, ("x", x), (x.shape().modes(), None))?.round(at, ["h", "x"], truncation)
 }

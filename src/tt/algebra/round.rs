@@ -6,7 +6,7 @@
 
 use super::ops::{TrainOps, with_algebra};
 use super::orthogonal::{MatrixOf, Pieces, assemble, factors, frobenius, normalise, split, tame, times_power};
-use super::place::{Place, check, is_single};
+use super::place::{Place, check, expect_finite, is_single};
 use super::truncate::{Truncated, Truncation};
 use crate::alloc;
 use crate::dense::Delta;
@@ -133,6 +133,9 @@ pub(super) fn expect_open(argument: &str, shape: &Shape) -> Result<()> {
 pub fn round(at: &Place<'_>, x: &TensorTrain, truncation: &Truncation<'_>) -> Result<(TensorTrain, Truncated)> {
     at.check()?;
     check(at, "x", x)?;
+    expect_open("x", x.shape())?;
+    truncation.check(x.shape().len())?;
+    expect_finite(at, "x", x, true)?;
     // Factors keep what is small beside the largest number of a core alone: a later core may make it large again.
     let copy = balance::for_factors(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);

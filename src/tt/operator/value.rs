@@ -179,14 +179,15 @@ fn contract_as_given(
         with_scalar!(dtype, "x", T => context.pool().run(|| where_they_are::<T>(&ops, options, &chain, identity)))?;
     let Trains { bra, operator, ket } = *trains;
     let [with, without] = sums;
+    let is_cut = bra.shape().ranks()[chain.cut] * ket.shape().ranks()[chain.cut] > 1;
     let with = match operator.map(TrainMatrix::train) {
         // Blocks that no path of other blocks reaches are not read.
         Some(h) if !finite::is_finite(h)? => Scaled::nan(dtype),
         Some(_) if leaves_out && !finite::is_finite(ket)? => Scaled::nan(dtype),
-        Some(_) => finite::checked(with, dtype, &[bra, ket])?,
+        Some(_) => finite::checked_cut(with, dtype, &[bra, ket], is_cut)?,
         None => with,
     };
-    let without = if identity { finite::checked(without, dtype, &[bra, ket])? } else { without };
+    let without = if identity { finite::checked_cut(without, dtype, &[bra, ket], is_cut)? } else { without };
     Ok(([with, without], info))
 }
 

@@ -3,6 +3,7 @@
 pub(super) mod balance;
 mod batch;
 mod closed_forms;
+pub(super) mod dead;
 mod edges;
 pub(super) mod far;
 mod fuzz;

@@ -5,6 +5,7 @@ use super::*;
 use crate::tt::operator::{Trains, identity};
 use crate::tt::options::NormWay;
 use crate::tt::tests::balance::{check, check_environments, check_growing, check_sums, check_zeros, gauged};
+use crate::tt::tests::dead;
 use crate::tt::tests::nonfinite::placed;
 use crate::tt::tests::support::Plain as Numbers;
 
@@ -120,4 +121,29 @@ fn sums_of_long_trains_keep_both() {
 #[ignore = "needs a GPU"]
 fn numbers_may_grow_from_core_to_core() {
     check_growing(&gpu(0), Location::Device);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn numbers_that_meet_zeros_hide_none_that_count() {
+    for location in [Location::Device, Location::Host] {
+        dead::check(&gpu(0), location, &[NormWay::Inner, NormWay::Triangle, NormWay::Qr], &[Algorithm::Full]);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn small_products_of_finite_trains_are_finite() {
+    for location in [Location::Device, Location::Host] {
+        dead::check_small(&gpu(0), location);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn what_is_not_finite_is_seen_behind_zeros_too() {
+    for location in [Location::Device, Location::Host] {
+        dead::check_rings(&gpu(0), location, &[NormWay::Inner, NormWay::Qr]);
+        dead::check_factors(&gpu(0), location);
+    }
 }
