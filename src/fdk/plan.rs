@@ -87,24 +87,60 @@ fn check_weights(geometry: &Geometry) -> Result<()> {
     Ok(())
 }
 
-/// Angle between the plane of a circle of sources and the plane across z, rad; 0 for less than three sources.
+/// Sources lie in a plane if their mean square distance from it is at most this part of the one along its shorter direction, and
+/// that at least `LINE` of the one along the longer.
+const FLAT: f64 = 0.1;
+const LINE: f64 = 1e-3;
+
+/// Angle between the plane in which the sources lie and the plane across z, rad; 0 where they lie in none or on a line.
 fn orbit_tilt(geometry: &Geometry) -> f64 {
-    let count = geometry.views.len();
-    if count < 3 {
+    let count = geometry.views.len() as f64;
+    let mean: [f64; 3] = std::array::from_fn(|k| geometry.views.iter().map(|v| v.source[k]).sum::<f64>() / count);
+    let moment = |i: usize, j: usize| {
+        geometry.views.iter().map(|v| (v.source[i] - mean[i]) * (v.source[j] - mean[j])).sum::<f64>() / count
+    };
+    let c: [[f64; 3]; 3] = std::array::from_fn(|i| std::array::from_fn(|j| moment(i, j)));
+    // Eigenvalues of a symmetric matrix of order 3 by its characteristic polynomial.
+    let middle = (c[0][0] + c[1][1] + c[2][2]) / 3.0;
+    let off = |i: usize, j: usize| if i == j { c[i][i] - middle } else { c[i][j] };
+    let spread = ((0..9).map(|k| off(k / 3, k % 3).powi(2)).sum::<f64>() / 6.0).sqrt();
+    if spread.is_nan() || spread <= 0.0 {
         return 0.0;
     }
-    let axis = |k: usize| {
-        let mean = geometry.views.iter().map(|v| v.source[k]).sum::<f64>() / count as f64;
-        geometry.views.iter().map(|v| (v.source[k] - mean).powi(2)).sum::<f64>()
+    let b: [[f64; 3]; 3] = std::array::from_fn(|i| std::array::from_fn(|j| off(i, j) / spread));
+    let cross = |x: [f64; 3], y: [f64; 3]| -> [f64; 3] {
+        std::array::from_fn(|k| x[(k + 1) % 3] * y[(k + 2) % 3] - x[(k + 2) % 3] * y[(k + 1) % 3])
     };
-    let (along, all) = (axis(2), axis(0) + axis(1) + axis(2));
-    // On a circle that is tilted by t, sin^2 t / 2 of the squares is along z.
-    if all > 0.0 { (2.0 * along / all).sqrt().min(1.0).asin() } else { 0.0 }
+    let dot = |x: [f64; 3], y: [f64; 3]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let phase = (dot(b[0], cross(b[1], b[2])) / 2.0).clamp(-1.0, 1.0).acos() / 3.0;
+    let value = |k: f64| middle + 2.0 * spread * (phase + k * std::f64::consts::TAU / 3.0).cos();
+    let (largest, second, least) = (value(0.0), value(2.0), value(1.0));
+    if second < LINE * largest || least > FLAT * second {
+        return 0.0;
+    }
+    // Rows of C - least span the plane.
+    let row = |i: usize| -> [f64; 3] { std::array::from_fn(|j| c[i][j] - if i == j { least } else { 0.0 }) };
+    let normals = [cross(row(0), row(1)), cross(row(1), row(2)), cross(row(2), row(0))];
+    let normal = normals.into_iter().fold([0.0; 3], |best, n| if dot(n, n) > dot(best, best) { n } else { best });
+    let length = dot(normal, normal).sqrt();
+    if length > 0.0 { (normal[2].abs() / length).min(1.0).acos() } else { 0.0 }
 }
 
-/// Refuses panels whose rows run along the axis, as those of a panel on its side and of an orbit about another axis than z
-/// do: the filter runs along the rows. Refuses such orbits also where a panel on its side makes up for it. Notes rows and
-/// sources that are much out of the plane of the orbit.
+/// Refuses an orbit about another axis than z, which is the axis of rotation for all weights.
+fn check_orbit(geometry: &Geometry) -> Result<()> {
+    let tilt = orbit_tilt(geometry);
+    if tilt <= TURNED_ROWS {
+        return Ok(());
+    }
+    let problem = format!(
+        "have their sources on an orbit at {:.1} degrees to the plane across the axis of rotation, z, more than 45",
+        tilt.to_degrees()
+    );
+    Err(Error::invalid("matrices", problem))
+}
+
+/// Refuses panels whose rows run along the axis, as those of a panel on its side do: the filter runs along the rows. Notes
+/// rows and orbits that are much out of the plane across the axis.
 fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
     let angles = geometry.views.iter().map(View::row_angle).enumerate();
     let (view, angle) = angles.fold((0, 0.0), |most, this| if this.1 > most.1 { this } else { most });
@@ -117,13 +153,6 @@ fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
         return Err(Error::invalid(format!("matrices, view {view}"), problem));
     }
     let tilt = orbit_tilt(geometry);
-    if tilt > TURNED_ROWS {
-        let problem = format!(
-            "have their sources on an orbit at {:.1} degrees to the plane across the axis of rotation, z, more than 45",
-            tilt.to_degrees()
-        );
-        return Err(Error::invalid("matrices", problem));
-    }
     if angle > TILTED_ROWS {
         let problem = format!("rows are filtered {degrees:.1} degrees out of the plane of the orbit in view {view}");
         scan.warn(problem)?;
@@ -183,6 +212,9 @@ impl Plan {
             Mode::Fdk => options.redundancy,
             Mode::RabbitCt => Redundancy::None,
         };
+        if options.mode == Mode::Fdk {
+            check_orbit(&geometry)?;
+        }
         let mut scan = Scan::new(&geometry, asked, options.allow_short_arc)?;
         if options.mode == Mode::Fdk {
             check_weights(&geometry)?;
