@@ -110,7 +110,7 @@ program test_layout
   call purlin_init(spmv_options)
   call check(spmv_options%degree == 0 .and. abs(spmv_options%upper) <= 0, 'no filter')
   call purlin_init(rpca_options)
-  call check(rpca_options%max_iterations == 500 .and. abs(rpca_options%rho - 1.5_c_double) <= 0, 'robust PCA')
+  call check(rpca_options%max_iterations == 1000 .and. abs(rpca_options%rho - 1.5_c_double) <= 0, 'robust PCA')
   call purlin_init(rsvd_options)
   call check(rsvd_options%oversampling == 10 .and. rsvd_options%power_iterations == 2, 'randomized SVD')
   call purlin_init(pca_options)
