@@ -6,22 +6,22 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | [`options`], [`info`] | how, and what came of it |
+//! | [`options`], [`info`] | options and reports of a call |
 //! | [`algebra`] | sums, products, truncation, dense tensors to and from trains |
 //! | [`scaled`] | numbers beyond the range of their type |
 //! | [`session`] | the public entry: options on one or several contexts |
 //! | `call` | norms and distances |
 //! | `batch` | many inner products in one call, Gram matrices |
 //! | [`enqueued`] | inner products that stay on the device |
-//! | [`plan`], [`cost`], [`pairs`] | which contraction, what it costs, and the boundary pairs it sums |
+//! | [`plan`], [`cost`], [`pairs`] | choice of the contraction, its operation counts, the boundary pairs that it sums |
 //! | [`watch`] | cancellation and progress of a call |
 //! | `balance` | bonds whose values differ by many orders of magnitude |
-//! | [`peaks`] | sizes of cores, of which products by a library may lose digits |
+//! | [`peaks`] | magnitudes of the cores, which show whether library products may lose digits |
 //! | `finite` | results of cores that hold NaN or infinity |
-//! | [`ops`] | what a backend has to offer |
-//! | `algorithm` | the contractions, for any backend |
-//! | [`cpu`], [`gpu`] | the CPU's and the GPU's |
-//! | [`operator`] | TT-matrices between trains, environments kept for sweeps, spin chains |
+//! | [`ops`] | trait that each backend implements |
+//! | `algorithm` | contractions for any backend |
+//! | [`cpu`], [`gpu`] | implementations for the CPU and the GPU |
+//! | [`operator`] | TT-matrices between trains, environments stored for sweeps, spin chains |
 
 pub mod algebra;
 mod algorithm;

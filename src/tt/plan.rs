@@ -1,4 +1,4 @@
-//! Which contraction, and its figures.
+//! Plan of a contraction: algorithm, operation counts, bytes and workspace.
 
 mod ends;
 mod qr;
@@ -16,26 +16,27 @@ use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 use crate::tensor::train::Shape;
 
-/// What is to be planned. `x` and `y` as [`super::ops::Work`] has them.
+/// The contraction to plan. `x` and `y` are those of [`super::ops::Work`].
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// How.
+    /// Options of the caller.
     pub options: &'a Options,
     /// The backend.
     pub machine: Machine,
-    /// Contexts that share the work.
+    /// Number of contexts that share the work.
     pub contexts: usize,
     /// Shape and type of x.
     pub x: (&'a Shape, DType),
     /// Shape and type of y.
     pub y: (&'a Shape, DType),
-    /// Whether x is the conjugate side as the caller sees it, being the real one of mixed types.
+    /// Whether the caller's x and y are exchanged: x here is then the caller's y. Of trains with mixed types, x here is
+    /// the real one.
     pub swapped: bool,
     /// Whether x and y have the same cores.
     pub same: bool,
-    /// Whether each of them has one core alone, met d times.
+    /// Whether each train is uniform: one core, repeated d times.
     pub uniform: bool,
-    /// Whether the norm is wanted, by one triangle of each environment where the train is open.
+    /// Whether the result is a norm. For an open train, one triangle of each environment then suffices.
     pub triangle: bool,
 }
 
@@ -44,7 +45,7 @@ pub struct Request<'a> {
 pub struct Plan {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// How the arithmetic is carried out.
+    /// The kernel that does the arithmetic.
     pub kernel: Kernel,
     /// Why the algorithm was chosen.
     pub reason: String,
@@ -56,23 +57,23 @@ pub struct Plan {
     pub conjugate_result: bool,
     /// Number of cores d.
     pub cores: usize,
-    /// How often the cores are gone round.
+    /// Number of passes over all cores.
     pub repeat: u64,
-    /// The core that the sweep begins with: the bond before it is cut.
+    /// The first core of the sweep: the bond before it is cut.
     pub cut: usize,
-    /// The pairs that are summed.
+    /// The boundary pairs that are summed.
     pub pairs: Pairs,
-    /// Pairs at a time.
+    /// Pairs of a block, which are contracted together.
     pub block: usize,
-    /// Blocks at work at the same time in one context.
+    /// Blocks that one context contracts at the same time.
     pub workers: usize,
-    /// The order at each core.
+    /// Whether x or y is multiplied first, for each core.
     pub order: Vec<First>,
-    /// Open: sites that are contracted from the left; the others are from the right.
+    /// Open: number of sites contracted from the left. The rest are contracted from the right.
     pub meet: usize,
     /// Open: whether both ends are contracted at the same time.
     pub two_ended: bool,
-    /// Open: sites at the left and the right end of which the dense tensors are built, which is cheaper there.
+    /// Open: numbers of sites at the left and the right end whose dense tensors are built, which is cheaper there.
     pub grow: [usize; 2],
     /// Dense halves: sites of the left half.
     pub split: usize,
@@ -84,11 +85,11 @@ pub struct Plan {
     pub grid: bool,
     /// Whether environments are scaled at every site.
     pub scaled: bool,
-    /// Whether a result near the ends of the range, or beyond, is computed again with scaling.
+    /// Whether a result near or beyond the limits of the range is recomputed with scaling.
     pub rescue: bool,
     /// Elements of the largest environment and the largest product, for one pair.
     pub largest: (usize, usize),
-    /// The chain, if the CPU has one for these trains.
+    /// The chain kernel's layout, if the CPU can use that kernel for these trains.
     pub chain: Option<Chain>,
     /// Floating-point operations.
     pub flops: f64,
@@ -100,7 +101,7 @@ pub struct Plan {
     pub limit: u64,
 }
 
-/// Elements that fit into `usize`; what does not fits no memory either.
+/// Converts to `usize` and saturates: a larger number of elements fits into no memory.
 fn whole(elements: f64) -> usize {
     elements as usize
 }
@@ -115,7 +116,7 @@ impl Plan {
         Planner::new(request)?.plan()
     }
 
-    /// Plans the norm of x, or with `difference` of x - y, by QR factors from site to site.
+    /// Plans the norm of x, or of x - y if `difference`, by QR factors from site to site.
     ///
     /// # Errors
     /// As [`Plan::new`]; [`Error::NotSupported`] for `repeat`.
@@ -142,7 +143,7 @@ impl Plan {
         self.pairs.blocks(self.block)
     }
 
-    /// Steps of the whole call, as progress counts them.
+    /// Steps of the whole call, the unit of progress reports.
     pub fn steps(&self) -> u64 {
         match self.algorithm {
             Algorithm::Halves | Algorithm::Power => 1,
@@ -150,7 +151,7 @@ impl Plan {
         }
     }
 
-    /// What the caller is told.
+    /// The report for the caller, before the call has run.
     pub fn info(&self, contexts: usize) -> Info {
         Info {
             algorithm: self.algorithm,
@@ -172,7 +173,7 @@ impl Plan {
     }
 }
 
-/// Refuses a need beyond the caller's limit.
+/// Returns an error if more than `limit` bytes are needed.
 pub(super) fn expect_room(limit: u64, needed: f64) -> Result<()> {
     if needed <= limit as f64 {
         return Ok(());
@@ -180,7 +181,7 @@ pub(super) fn expect_room(limit: u64, needed: f64) -> Result<()> {
     Err(too_little(limit, needed))
 }
 
-/// What a workspace that is too small is refused with.
+/// The error for a workspace limit that is too small.
 pub(super) fn too_little(limit: u64, needed: f64) -> Error {
     Error::invalid("workspace_limit", format!("is {limit}, at least {needed:.0} bytes are needed"))
 }
@@ -234,7 +235,8 @@ impl<'a> Planner<'a> {
             }
             Some(c) => c,
             None => {
-                // OPEN has one environment: at a bond of one pair, also where the pairs of another are cheaper.
+                // OPEN has a single environment, so its cut needs a bond with one pair, even where the pairs of another
+                // bond are cheaper.
                 let single = |c: usize| sizes.r[c] == 1 && sizes.s[c] == 1;
                 let open = options.algorithm == Algorithm::Open && (0..d).any(single);
                 let total = |c: usize| {
@@ -252,7 +254,7 @@ impl<'a> Planner<'a> {
         elements * self.dtype.size() as f64
     }
 
-    /// Whether the machine is a GPU, which has none of the CPU's vectors.
+    /// Whether the machine is a GPU. Only a CPU has `vectors`.
     fn is_gpu(&self) -> bool {
         self.request.machine.vectors.is_none()
     }
@@ -284,9 +286,10 @@ impl<'a> Planner<'a> {
             forced => return self.by_pairs(forced, "asked for".into(), f64::INFINITY),
         }
         let halves = self.best_halves();
-        // Their products are thin and their tensors pass through memory: they have to be clearly cheaper.
+        // Products of dense halves are thin and their tensors pass through memory, so they must need far fewer
+        // operations.
         let may = self.repeat() == 1 && self.request.machine.dense_halves;
-        // Bytes of what would be taken if there were as many.
+        // Bytes of the cheaper algorithm, which would be taken with that much workspace.
         let mut otherwise = f64::INFINITY;
         if may && 4.0 * halves.flops < pairs_flops {
             otherwise = self.halves_bytes(halves);
@@ -312,7 +315,7 @@ impl<'a> Planner<'a> {
         self.by_pairs(Algorithm::Blocked, reason, otherwise)
     }
 
-    /// A plan whose algorithm is still to be filled in.
+    /// A plan with the fields that all algorithms share. The caller sets the others.
     fn start(&self, algorithm: Algorithm, reason: String) -> Result<Plan> {
         let Request { options, x, y, same, .. } = self.request;
         let mut order = alloc::with_capacity("plan of a contraction", self.sizes.len())?;
@@ -355,12 +358,13 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Refuses what needs more workspace than the caller allows.
+    /// Returns an error if the caller set a limit and `needed` bytes exceed it.
     fn expect_room(&self, needed: f64) -> Result<()> {
         if self.strict { expect_room(self.limit, needed) } else { Ok(()) }
     }
 
-    /// By boundary pairs; another way is open with a workspace of `otherwise` bytes, which a refusal names if it is less.
+    /// Plans by boundary pairs. Another algorithm could run with `otherwise` bytes of workspace: a refusal names that
+    /// number if it is less.
     fn by_pairs(&self, algorithm: Algorithm, reason: String, otherwise: f64) -> Result<Plan> {
         let mut plan = self.start(algorithm, reason)?;
         let machine = self.request.machine;
@@ -372,7 +376,8 @@ impl<'a> Planner<'a> {
             plan.kernel = Kernel::Chain;
         }
         let single = self.bytes(environment + product);
-        // More than one pair at a time needs three environments each, one pair n + 1 of them.
+        // A block of n > 1 pairs needs three environments for each pair; a single pair needs n + 1, n being the mode
+        // size.
         let each = self.bytes(3.0 * environment);
         let forced = match algorithm {
             Algorithm::Reduced => Some(1),
@@ -390,7 +395,8 @@ impl<'a> Planner<'a> {
                 Some(needed) => (plan.kernel, least) = (Kernel::Products, least.min(needed)),
             }
         }
-        // A GPU's own kernels may need none of it: [`super::ops::ContractOps::settle`] looks once it has chosen one.
+        // purlin's own GPU kernels may need no workspace: [`super::ops::ContractOps::settle`] checks once it has chosen
+        // a kernel.
         let settled_later = self.is_gpu() && (plan.kernel == Kernel::Chain || plan.sites() == 1);
         let expect_room = |needed: f64| if settled_later { Ok(()) } else { self.expect_room(needed) };
         if needed > self.limit as f64 {
@@ -415,9 +421,10 @@ impl<'a> Planner<'a> {
             None => {
                 let narrow = self.sizes.s.iter().copied().max().unwrap_or(1);
                 let filling = machine.fill_rows.div_ceil(narrow).max(1);
-                // Products on a GPU gain more by their number than by what stays in a cache.
+                // On a GPU, larger products gain more than cached environments.
                 let cached = if self.is_gpu() { allowed } else { ((machine.cache as f64 / each) as usize).max(1) };
-                // Blocks enough for all that share them on a large machine, which leaves the block as it is on a small one.
+                // At least one block for each worker of a large machine. On a small machine this does not reduce the
+                // block.
                 filling.min(cached).min(all.div_ceil(machine.shares * self.request.contexts.max(1))).min(allowed)
             }
         };
@@ -431,8 +438,8 @@ impl<'a> Planner<'a> {
         Ok(plan)
     }
 
-    /// Fills in a plan whose pairs go through the CPU's chain, unless they take more workspace than there is: then the
-    /// bytes of its smallest block, infinite where it is not worth it at all.
+    /// Plans the pairs for the CPU's chain kernel and returns `None`. If the smallest block needs more workspace than
+    /// the limit, returns its bytes. If the chain does not pay at all, returns infinity.
     fn by_chain(&self, plan: &mut Plan, isa: Isa) -> Option<f64> {
         let Request { options, machine, x, y, .. } = self.request;
         let Ok(repeat) = usize::try_from(self.repeat()) else { return Some(f64::INFINITY) };
@@ -442,12 +449,14 @@ impl<'a> Planner<'a> {
             Algorithm::Reduced => 1,
             Algorithm::Full => all,
             _ if options.block > 0 => options.block.min(all),
-            // Blocks enough for every worker of a large machine, as the result depends on them.
+            // Blocks enough for every worker of a large machine. The number must not depend on the machine, because the
+            // result's rounding depends on it.
             _ => all.div_ceil(64).min(TOGETHER),
         };
         let part = if matches!(self.dtype, DType::F32 | DType::CF32) { 4 } else { 8 };
         let block = chain.workspace(plan.block).saturating_mul(part);
-        // Rows shorter than a vector are filled up, and cores at the cut are gathered: a little, or it is not worth it.
+        // Short rows are padded to a vector, and cores at the cut are gathered. If that takes much memory, the chain
+        // does not pay.
         let (environment, product) = self.sizes.largest(self.cut, self.repeat());
         let filled = (chain.workspace(1) * part) as f64 > self.bytes(environment + product) + 16384.0;
         if filled {
@@ -466,14 +475,14 @@ impl<'a> Planner<'a> {
     fn best_halves(&self) -> Halves {
         let d = self.sizes.len();
         let start = self.sizes.halves(self.cut, d.div_ceil(2));
-        // Longer trains have more entries than memory has, save those with modes of size 1.
+        // The dense tensor of a longer train does not fit into memory, unless modes have size 1.
         (1..if d <= 64 { d } else { 1 })
             .map(|split| self.sizes.halves(self.cut, split))
             .fold(start, |a, b| if b.flops < a.flops { b } else { a })
     }
 
     fn halves_bytes(&self, halves: Halves) -> f64 {
-        // One column of each dense tensor at a time, at least.
+        // At least one column of each dense tensor is held at a time.
         self.bytes(halves.x + halves.y + 2.0 * halves.left)
     }
 
@@ -483,7 +492,7 @@ impl<'a> Planner<'a> {
         let mut plan = self.start(Algorithm::Halves, reason)?;
         plan.pairs.halved = false;
         (plan.split, plan.flops) = (halves.split, halves.flops);
-        // Panels of both tensors that stay in a core's cache.
+        // Panels of both tensors that fit into a core's cache together.
         let column = self.bytes(2.0 * halves.left);
         let cached = (0.5 * self.request.machine.cache as f64 / column).min(halves.right).max(1.0);
         let room = self.limit as f64 - needed;
@@ -496,7 +505,7 @@ impl<'a> Planner<'a> {
         Ok(plan)
     }
 
-    /// How often the cell of a uniform train is met: the whole train, or its only core.
+    /// The exponent of the transfer matrix. The cell is the only core of a uniform train, otherwise the whole train.
     fn exponent(&self) -> u64 {
         let d = to_u64(self.sizes.len());
         if self.request.uniform { d.saturating_mul(self.repeat()) } else { self.repeat() }
@@ -514,7 +523,7 @@ impl<'a> Planner<'a> {
     fn power_bytes(&self) -> f64 {
         let (environment, product) = self.sizes.largest(self.cut, 2);
         self.bytes(if self.is_gpu() {
-            // Of the cores it has copies, of any order three matrices.
+            // It copies the cores, and uses three matrices for any exponent.
             3.0 * self.power_order() * environment + self.sizes.cores()
         } else if self.power_order() == 1.0 {
             environment + product

@@ -1,4 +1,4 @@
-//! Contractions on the threads of a context.
+//! The CPU backend: contractions on the threads of a context.
 //!
 //! | file | subject |
 //! |---|---|
@@ -42,7 +42,7 @@ use crate::tensor::train::TensorTrain;
 use products::{Bra, Threads};
 use sweep::{Care, Pair, Room, Suspicious, Sweep};
 
-/// The contractions of a context on the CPU, and the workspace of the last.
+/// The contractions of a context on the CPU. Keeps the workspace of the last call.
 pub struct CpuContraction {
     context: Arc<Context>,
     rooms: Vec<Room>,
@@ -55,13 +55,13 @@ impl CpuContraction {
         Self { context: Arc::clone(context), rooms: Vec::new(), chains: chain::rooms::Rooms::default() }
     }
 
-    /// Gives the workspace of the last call back.
+    /// Frees the workspace of the last call.
     fn vacate(&mut self) {
         self.rooms.clear();
         self.chains.clear();
     }
 
-    /// Sees that there are `count` rooms for `block` pairs.
+    /// Allocates `count` workspaces for `block` pairs, unless those of the last call have the right number and size.
     fn furnish<T: Scalar>(&mut self, count: usize, block: usize, largest: (usize, usize)) -> Result<()> {
         let fits = self.rooms.len() == count && self.rooms.iter().all(|r| r.holds::<T>(block, largest));
         if fits {
@@ -114,14 +114,14 @@ impl CpuContraction {
     }
 }
 
-/// Computes a sum with as much care as it turns out to need.
+/// Computes a sum with the least [`Care`] that gives a reliable result.
 fn trusted(
     plan: &super::plan::Plan,
     sizes: Sizes,
     mut sum: impl FnMut(Care) -> Result<std::result::Result<Scaled, Suspicious>>,
 ) -> Result<Scaled> {
-    // What comes near the upper end of the range and comes back is infinite on the way. Without scaling nobody looks at the way to the
-    // lower end: no environment was smaller than the sum over what the cores behind it can make of it.
+    // An intermediate overflow leaves an infinite sum. Underflow of an environment leaves no such trace, so a bound is
+    // used: no environment was smaller than the sum divided by the growth of the cores behind it.
     let (bound, least) = if is_single(plan.dtype) { (96, -100) } else { (768, -900) };
     let is_safe = |sum: Scaled| {
         let inside = sum.is_finite() && !sum.is_zero() && sum.exponent.abs() < bound;
@@ -212,7 +212,7 @@ impl ContractOps for CpuContraction {
             cache: 512 << 10,
             workspace: self.context.host_budget().limit().unwrap_or(u64::MAX).min(64 << 20),
             workers: self.context.pool().threads(),
-            // Beyond, products pack their operands, which pays where those leave the first caches.
+            // Products of a larger rank pack their operands, which pays once they no longer fit into the first caches.
             chain_rank: if self.context.isa() == Isa::Avx512 { 64 } else { 32 },
             ring_rank: usize::MAX,
             grid_rank: 0,
@@ -225,7 +225,7 @@ impl ContractOps for CpuContraction {
     }
 
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
-        // What another kind of call has left is not needed: workspace is that of one call.
+        // Free the workspace of the other kernel: at most the workspace of one call is held.
         match work.plan.kernel {
             Kernel::Products => {
                 self.chains.clear();
@@ -249,7 +249,7 @@ impl ContractOps for CpuContraction {
     }
 
     fn takes(&self, plan: &super::plan::Plan) -> bool {
-        // Longer ones keep all threads busy on their own.
+        // Longer contractions keep all threads busy on their own.
         plan.chain.is_some() && plan.flops < 1e8
     }
 
@@ -266,7 +266,8 @@ impl ContractOps for CpuContraction {
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
         self.vacate();
         if work.sizes.far {
-            // Dense tensors have one exponent, however small some of their numbers are: pair by pair every product is scaled.
+            // A dense tensor has one exponent, even if some of its numbers are tiny. Pair by pair, every product is
+            // scaled.
             let mut partials = alloc::filled("partial sums of a contraction", work.plan.blocks(), Scaled::ZERO)?;
             with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, 0..work.plan.blocks(), &mut partials))?;
             return Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus));

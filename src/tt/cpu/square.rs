@@ -1,5 +1,5 @@
-//! Environments of a norm, which are F = L L^H: of either product of a site one triangle is enough, and F' = B^H B for
-//! B = L^H X has no negative eigenvalue but by rounding.
+//! Environments of a norm. They are F = L L^H, so one triangle of each product of a site suffices. F' = B^H B for B =
+//! L^H X has negative eigenvalues only by rounding.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
@@ -14,18 +14,18 @@ use crate::scalar::Scalar;
 /// Below this order the panels are too thin to gain anything.
 pub const LEAST: usize = 192;
 
-/// Columns of a panel, of which the square on the diagonal is computed whole.
+/// Columns of a panel. Its square on the diagonal is computed whole.
 fn panel(order: usize) -> usize {
     order.div_ceil(8).next_multiple_of(8).max(32)
 }
 
-/// The environment of the next bond, leftwards or rightwards, in `room.f`, its lower triangle alone; `false`, and
-/// nothing changed, where the environment is not positive definite.
+/// Writes the lower triangle of the next bond's environment, leftwards or rightwards, to `room.f`. Returns `false` and
+/// changes nothing in `room.f` if the environment is not positive definite.
 pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64, leftwards: bool) -> Result<bool> {
     let Bra::Same(x) = pair.x else { return Ok(false) };
     let [n, r, r2, ..] = pair.sizes(k);
     let (near, far) = if leftwards { (r2, r) } else { (r, r2) };
-    // What is lost by a failure is kept in the room of the product.
+    // The product buffer keeps a copy of the environment, in case the factorisation fails.
     if near > n * far || near < LEAST || !factored::<T>(room, near)? {
         return Ok(false);
     }
@@ -54,7 +54,8 @@ pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64
     }
     let t = &t.get::<T>()?[..n * r * r2];
     let f = &mut f.get_mut::<T>()?[..far * far];
-    // What lies above the triangle is not to be taken for numbers.
+    // The buffer may hold anything: clear the part above the triangle, which `triangle` writes only in the squares on
+    // the diagonal.
     f.fill(T::default());
     let c = MatMut::from_column_major_slice_mut(f, far, far);
     if leftwards {
@@ -67,7 +68,7 @@ pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64
     Ok(true)
 }
 
-/// The second product of a site alone, `core` T or with `last` T `core`, by one triangle.
+/// Only the second product of a site, by one triangle: `core` T, or T `core` if `last`.
 pub fn second<T: Scalar>(
     threads: Threads,
     room: &mut Room,
@@ -85,7 +86,7 @@ pub fn second<T: Scalar>(
     Ok(())
 }
 
-/// The lower triangle of C = alpha A B, and what lies above it in the squares on the diagonal.
+/// The lower triangle of C = alpha A B, and the part above it within the squares on the diagonal.
 fn triangle<T: Scalar>(
     threads: Threads,
     alpha: f64,
@@ -116,7 +117,7 @@ fn factored<T: Scalar>(room: &mut Room, order: usize) -> Result<bool> {
     let done = cholesky_in_place(matrix, Default::default(), Par::Seq, MemStack::new(&mut memory), Default::default());
     let pivots = f.iter().step_by(order + 1).map(|d| d.re());
     let (least, most) = pivots.fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(d), b.max(d)));
-    // Pivots of the size of their rounding make columns of noise.
+    // Pivots as small as their rounding error give columns of noise.
     let noise = if size_of::<T::Part>() == 4 { 1e-3 } else { 1e-7 };
     if done.is_err() || !least.is_finite() || least.is_nan() || least <= noise * most {
         f.copy_from_slice(kept);

@@ -1,6 +1,6 @@
-//! One environment, or those of a block of pairs, from site to site.
+//! Sweeps from site to site over one environment, or over the environments of a block of pairs.
 //!
-//! Environments of the left are F[b, p, a] with the bond b of y fastest, then the pair; of the right G[b, a].
+//! A left environment is F[b, p, a]: the bond b of y is fastest, then the pair p. A right environment is G[b, a].
 
 use super::products::{Block, Bra, Buffer, Taken, Threads, by_x, by_y, largest, mirror};
 use super::square;
@@ -14,29 +14,30 @@ use crate::tt::scaled::{self, Scaled};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How far environments are kept from the ends of the type's range.
+/// How environments are kept within the type's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Care {
-    /// They grow and shrink as they may.
+    /// No scaling.
     None,
-    /// They are scaled after every site.
+    /// The environment is scaled after every site.
     Sites,
-    /// The products on the way are scaled too: for cores whose entries alone come near the ends of the range.
+    /// The product between the two multiplications of a site is scaled too: for cores whose entries alone come near the
+    /// ends of the range.
     Products,
 }
 
-/// A sum could not be trusted: an environment came near an end of the type's range.
+/// A sum is not reliable: an environment came near an end of the type's range.
 pub struct Suspicious;
 
 /// The cores of a contraction.
 pub struct Pair<'a, T: Scalar> {
-    /// How, and what was asked for.
+    /// Plan, trains and cancellation of the call.
     pub work: &'a Work<'a>,
-    /// The one that is not conjugated.
+    /// Cores of the train that is not conjugated.
     pub x: &'a Bra<'a, T>,
-    /// The other.
+    /// Cores of the other train.
     pub y: &'a Cores<'a, T>,
-    /// Who computes its products.
+    /// Threads that share one product.
     pub threads: Threads,
 }
 
@@ -57,14 +58,15 @@ impl<T: Scalar> Pair<'_, T> {
 pub struct Room {
     /// The environment.
     pub f: Buffer,
-    /// The next one; of one pair nothing, as it takes the place of the last.
+    /// The next environment. `None` for one pair, whose next environment overwrites `f`.
     pub g: Option<Buffer>,
-    /// What an environment becomes on the way.
+    /// Product of an environment with the first of the two cores of a site.
     pub t: Buffer,
 }
 
 impl Room {
-    /// Room for `block` pairs, of which the larger of (environment, product) has these elements.
+    /// Allocates for `block` pairs. `largest` has the elements of the largest environment and of the largest product of
+    /// one pair.
     pub fn new<T: Scalar>(block: usize, largest: (usize, usize), budget: &Arc<Budget>) -> Result<Self> {
         let (environment, product) = largest;
         if block == 1 {
@@ -76,7 +78,7 @@ impl Room {
         Ok(Self { f: Buffer::new::<T>(all, budget)?, g, t: Buffer::new::<T>(all, budget)? })
     }
 
-    /// Whether it has room for what [`Room::new`] would make.
+    /// Whether the buffers are large enough for the arguments of [`Room::new`].
     pub fn holds<T: Scalar>(&self, block: usize, largest: (usize, usize)) -> bool {
         let fits = |b: &Buffer, elements: usize| Some(b.bytes()) >= elements.checked_mul(size_of::<T>());
         match &self.g {
@@ -86,24 +88,24 @@ impl Room {
     }
 }
 
-/// Where a sweep stands: the environment times 2^-`exponent` is `alpha` times what is in `f`.
+/// State of a sweep: the environment times 2^-`exponent` is `alpha` times the contents of `f`.
 pub struct Sweep<'r> {
     room: &'r mut Room,
     care: Care,
     alpha: f64,
     exponent: i64,
     zero: bool,
-    /// Order of an environment of which the lower triangle alone is known; 0 if it is whole.
+    /// Order of the environment if only its lower triangle is computed; 0 if it is complete.
     lower: usize,
 }
 
 impl<'r> Sweep<'r> {
-    /// A sweep that has not begun.
+    /// A sweep before its first site.
     pub fn new(room: &'r mut Room, care: Care) -> Self {
         Self { room, care, alpha: 1.0, exponent: 0, zero: false, lower: 0 }
     }
 
-    /// After a site: `elements` of the environment are measured, and the next product brings them to [0.5, 1).
+    /// After a site: measures `elements` numbers of the environment. The next product scales them to [0.5, 1).
     pub fn scale<T: Scalar>(&mut self, elements: usize) -> Result<std::result::Result<(), Suspicious>> {
         self.alpha = 1.0;
         if self.care == Care::None {
@@ -124,8 +126,8 @@ impl<'r> Sweep<'r> {
         Ok(Ok(()))
     }
 
-    /// Between the products of a site, where that is called for: the product comes to the order of 2^-`second`, so that the next one,
-    /// with a core of 2^`second`, has all digits.
+    /// With [`Care::Products`], between the products of a site: scales the product to the order of 2^-`second`. The
+    /// next product, with a core of 2^`second`, then keeps all digits.
     fn scale_product<T: Scalar>(&mut self, elements: usize, second: i64) -> Result<()> {
         if self.care == Care::Products {
             let t = &mut self.room.t.get_mut::<T>()?[..elements];
@@ -135,8 +137,8 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
-    /// Before a site, where that is called for: the environment of `elements` numbers comes to the order of 2^-q for a first core of
-    /// 2^q, within the range of the type. Returns such a power of the second core.
+    /// With [`Care::Products`], before a site: scales the environment of `elements` numbers to the order of 2^-q for a
+    /// first core of 2^q, within the range of the type. Returns the corresponding exponent of the second core.
     fn meet_cores<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, elements: usize, x_first: bool) -> Result<i64> {
         if self.care != Care::Products {
             return Ok(0);
@@ -203,7 +205,7 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
-    /// Of a norm's environment whatever is known to be the mirror of the rest.
+    /// Fills in the upper triangle of a norm's environment, which mirrors the lower one.
     fn complete<T: Scalar>(&mut self) -> Result<()> {
         if self.lower > 0 {
             mirror(Block::packed(self.lower, self.lower), self.room.f.get_mut::<T>()?);
@@ -212,11 +214,12 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
-    /// A site of a norm by one triangle of each product, where the environment allows it.
+    /// Applies a site of a norm by one triangle of each product. Returns `false` if the environment or the plan does
+    /// not allow it.
     fn squared<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, leftwards: bool) -> Result<bool> {
         let [_, r, r2, ..] = pair.sizes(k);
         let wanted = pair.work.plan.triangle && self.care != Care::Products;
-        // The factorisation reads the lower triangle alone, the other ways all of it.
+        // The factorisation reads only the lower triangle; the other methods read the whole environment.
         if wanted && square::step(pair, self.room, k, self.alpha, leftwards)? {
             self.lower = if leftwards { r } else { r2 };
             return Ok(true);
@@ -274,7 +277,7 @@ impl<'r> Sweep<'r> {
         let second = self.meet_cores(pair, k, s2 * r2, pair.work.plan.order[k] == First::Y)?;
         match pair.work.plan.order[k] {
             First::X => {
-                // The order that makes the same product as from the left: Y first.
+                // Y first makes the same product here as X first does from the left.
                 let core = Taken::plain(Block::packed(s * n, s2)).conj(conj);
                 let t = Block::packed(s * n, r2);
                 by_y(threads, alpha, y, core, (&self.room.f, g), false, (&mut self.room.t, t))?;
@@ -302,8 +305,8 @@ impl<'r> Sweep<'r> {
         }
     }
 
-    /// F of the next bond, for `count` pairs at once: the pairs lie between the bonds, so that both products see one
-    /// matrix.
+    /// F of the next bond, for `count` pairs at once. The pair index lies between the bonds, so each of the two
+    /// products is a product with one matrix.
     pub fn right_block<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, count: usize) -> Result<()> {
         let ([n, r, r2, s, s2], y) = (pair.sizes(k), pair.y.core(k));
         let (threads, alpha, conj) = (pair.threads, self.alpha, pair.conj());
@@ -390,7 +393,7 @@ impl<'r> Sweep<'r> {
         Ok(Scaled::new(sum, self.exponent.saturating_add(other.exponent)))
     }
 
-    /// Power of two that was taken out of the environment.
+    /// The exponent of the power of two by which the environment has been divided.
     pub fn exponent(&self) -> i64 {
         self.exponent
     }
@@ -401,7 +404,7 @@ impl<'r> Sweep<'r> {
     }
 }
 
-/// Multiplies by 2^-q, also where 2^-q is no number of the type; returns q.
+/// Multiplies by 2^-q, even where the type cannot represent 2^-q; returns q.
 pub(super) fn shrink<T: Scalar>(values: &mut [T], q: i64) -> i64 {
     if q != 0 {
         values.iter_mut().for_each(|v| *v = T::from_parts(scaled::scale(v.re(), -q), scaled::scale(v.im(), -q)));
@@ -409,8 +412,8 @@ pub(super) fn shrink<T: Scalar>(values: &mut [T], q: i64) -> i64 {
     q
 }
 
-/// Of careful blocks: scales the product of one mode index for a core of 2^`second`, and aligns what was summed before with it.
-/// Returns the factor of the product.
+/// With `care`: scales the product of one mode index for a core of 2^`second`, and brings the sum over earlier mode
+/// indices to the same exponent. Returns the factor of the product.
 fn careful<T: Scalar>(
     (care, second): (bool, i64),
     exponent: &mut Option<i64>,

@@ -1,4 +1,4 @@
-//! Products by cuBLAS in the arithmetic that was asked for, and large ones by digits or by parts that TF32 has.
+//! Products by cuBLAS in the requested arithmetic. Large products may be computed from int8 digits or from TF32 parts.
 
 use std::cell::Cell;
 
@@ -10,12 +10,14 @@ use crate::scalar::{DType, Scalar};
 use crate::shape::product;
 use crate::tt::options::Math;
 
-/// Fewest rows and columns of products by digits, and fewest products of numbers in all: below, cuBLAS is faster.
+/// Least rows and columns, and least multiplications, of products by digits. cuBLAS is faster below.
 const DIGITS: (usize, usize) = (256, 1 << 26);
-/// The same for products by parts that TF32 has: ordinary ones of rank 1024 take three quarters of the time, of rank 2048 more.
+/// The same limits for products by TF32 parts. Plain products of rank 1024 take three quarters of their time, of rank
+/// 2048 more.
 const PARTS: (usize, usize) = (2048, 1 << 33);
 
-/// Longest sums of a product in TF32: each is rounded when it is added to the one before, where a longer one is cut off more often.
+/// Longest sums of a product in TF32. Each is rounded when it is added to the one before; a longer sum is truncated
+/// more often.
 const SUMS: usize = 512;
 /// Parts of factors begin at multiples of this many bytes.
 const GRAIN: usize = 256;
@@ -25,27 +27,27 @@ pub(super) struct Products<'a> {
     gpu: &'a Gpu,
     blas: &'a Blas,
     math: Math,
-    /// Where 1 and 0 are, in [`Products::NUMBERS`] bytes.
+    /// The numbers 1 and 0, in [`Products::NUMBERS`] bytes.
     numbers: Piece<'a>,
-    /// Room for digits or parts, once they are needed.
+    /// Workspace for digits or parts, allocated when first needed.
     room: Cell<Option<DeviceMemory>>,
 }
 
 /// A factor of a product.
 pub(super) type Factor<'a> = (View<'a>, Transpose);
 
-/// What y is taken as on the way to the next bond.
+/// How y enters the product: adjoint if it is conjugated.
 pub(super) fn adjoint(conjugate: bool) -> Transpose {
     if conjugate { Transpose::Adjoint } else { Transpose::Transpose }
 }
 
-/// Whether op(A) and C are of at least these sizes.
+/// Whether the product is large enough: `least` has the rows and columns of C, and the multiplications.
 fn is_large((a, op): Factor<'_>, c: View<'_>, least: (usize, usize)) -> bool {
     let (m, n, k) = (c.rows, c.cols, op.shape(&a).1);
     m.min(n) >= least.0 && m.saturating_mul(n).saturating_mul(k) >= least.1
 }
 
-/// Some of what the inner products of op(A), or of op(B), run over.
+/// A range of the summation index of op(A), or of op(B).
 fn inner<'a>((view, op): Factor<'a>, is_left: bool, from: usize, count: usize) -> Result<Factor<'a>> {
     let across = (op == Transpose::Plain) == is_left;
     Ok((if across { view.columns::<f32>(from, count)? } else { view.rows::<f32>(from, count)? }, op))
@@ -63,16 +65,16 @@ impl<'a> Products<'a> {
         Ok(Self { gpu, blas, math, numbers: Piece::Own(numbers), room: Cell::default() })
     }
 
-    /// The same with memory that the caller lends, and nothing that comes from the host.
+    /// The same in the caller's memory, without any copy from the host.
     pub(super) fn lent<T: Scalar>(gpu: &'a Gpu, blas: &'a Blas, math: Math, numbers: Region<'a>) -> Result<Self> {
         let [low, high] = result::one::<T>();
         result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
-        // Digits and parts lie in memory that nobody has lent.
+        // The caller's memory has no space for digits and parts.
         let math = if matches!(math, Math::Int8x6 | Math::Tf32x3) { Math::Default } else { math };
         Ok(Self { gpu, blas, math, numbers: Piece::Lent(numbers), room: Cell::default() })
     }
 
-    /// The library.
+    /// The cuBLAS handle.
     pub(super) fn blas(&self) -> &'a Blas {
         self.blas
     }
@@ -82,7 +84,7 @@ impl<'a> Products<'a> {
         self.numbers.whole()
     }
 
-    /// Whether products of many matrices at a time are to be had.
+    /// Whether batched products support this arithmetic.
     pub(super) fn takes_many(math: Math) -> bool {
         math != Math::Gemm3m
     }
@@ -94,8 +96,8 @@ impl<'a> Products<'a> {
         Ok(Scalars { alpha, beta: if add { one } else { zero }, three: self.math == Math::Gemm3m })
     }
 
-    /// C = alpha op(A) op(B) for each of `count` matrices, with `add` added to what is there: in four real products where
-    /// complex ones are asked for in three, of which [`Products::takes_many`] knows.
+    /// C = alpha op(A) op(B) for each of `count` matrices, added to C if `add`. Always uses four real products for a
+    /// complex one, even if three are requested: check [`Products::takes_many`] first.
     pub(super) fn multiply_all<T: Scalar>(
         &self,
         alpha: Option<Region<'_>>,
@@ -108,8 +110,8 @@ impl<'a> Products<'a> {
         self.blas.multiply_all_by::<T>(self.scalars(alpha, add)?, a, b, c, count)
     }
 
-    /// C = alpha op(A) op(B), with `add` added to what is there. `alpha` is in device memory, read when the product runs; 1
-    /// where there is none.
+    /// C = alpha op(A) op(B), added to C if `add`. `alpha` is in device memory and read when the product runs; `None`
+    /// is 1.
     pub(super) fn multiply<T: Scalar>(
         &self,
         alpha: Option<Region<'_>>,
@@ -131,8 +133,9 @@ impl<'a> Products<'a> {
         }
     }
 
-    /// The same in f32 as three products in TF32 of factors split into two parts each; that of both low ones is as small as a
-    /// rounding. The large one comes last: tensor cores cut sums off, and what is small would be lost beside it.
+    /// The same in f32 as three products in TF32 of factors split into two parts each. The product of both low parts is
+    /// as small as a rounding error and is left out. The large product comes last: tensor cores truncate sums, and
+    /// small terms would be lost beside it.
     fn multiply_parts(&self, scalars: Scalars<'_>, a: Factor<'_>, b: Factor<'_>, c: View<'_>) -> Result<()> {
         let bytes = |factor: &Factor<'_>| product("parts of a factor", factor.0.rows * 4, factor.0.cols);
         let (in_a, in_b) = (bytes(&a)?.next_multiple_of(GRAIN), bytes(&b)?.next_multiple_of(GRAIN));

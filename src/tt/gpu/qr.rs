@@ -1,4 +1,4 @@
-//! Norms by QR factors: R_k of R_{k-1} X_k from site to site. Nothing is squared, so that the norm of a difference keeps
+//! Norms by QR factors: R_k of R_{k-1} X_k from site to site. No number is squared, so the norm of a difference keeps
 //! the digits that inner products lose.
 
 use super::load::Loaded;
@@ -23,7 +23,7 @@ pub(super) struct Term<'a> {
     pub(super) cores: Vec<Region<'a>>,
     /// Their shapes.
     pub(super) shape: &'a Shape,
-    /// What it is multiplied by.
+    /// Factor of the train in the sum.
     pub(super) factor: f64,
 }
 
@@ -42,8 +42,9 @@ impl Term<'_> {
     }
 }
 
-/// Exponents of a core, and by which two trains may differ at a bond: beyond, one exponent for all columns loses what is small.
-/// The columns of one train alone are of magnitude 1 before a core.
+/// Limits of two exponents: of a core's largest number, and of the difference between two trains at a bond. Beyond
+/// them, one exponent for all columns loses the small ones. The columns of a single train have magnitude 1 before a
+/// core.
 fn limits<T: Scalar>(trains: usize) -> (i64, i64) {
     match (is_single::<T>(), trains) {
         (true, 1) => (100, 0),
@@ -53,8 +54,8 @@ fn limits<T: Scalar>(trains: usize) -> (i64, i64) {
     }
 }
 
-/// Whether the cores are of such different magnitudes that the columns of each train need an exponent of their own, or products
-/// would leave the range before they are measured: that is for the host. Waits.
+/// Whether the magnitudes of the cores differ so much that each train's columns need an exponent of their own, or that
+/// products would overflow before they are measured. Such norms are computed on the host. Waits.
 pub(super) fn is_graded<T: Scalar>(gpu: &Gpu, stream: &GpuStream, work: &Work<'_>, terms: &[Term<'_>]) -> Result<bool> {
     let d = work.plan.cores;
     let mut cores = alloc::with_capacity("cores of a train", terms.len() * d)?;
@@ -94,12 +95,12 @@ fn swept<'a>(work: &Work<'_>, terms: &[Term<'a>]) -> Result<Vec<Region<'a>>> {
     Ok(cores)
 }
 
-/// Bytes that [`mark_graded`] works in.
+/// Bytes of workspace of [`mark_graded`].
 pub(super) fn graded_bytes(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize> {
     CoreKeys::bytes(terms.len() * work.plan.cores)
 }
 
-/// [`is_graded`] of a call that waits for nothing: it makes the first number of `to` NaN.
+/// [`is_graded`] without waiting: makes the first number of `to` NaN if the cores are graded.
 pub(super) fn mark_graded<T: Scalar>(
     (gpu, stream): (&Gpu, &GpuStream),
     work: &Work<'_>,
@@ -111,29 +112,31 @@ pub(super) fn mark_graded<T: Scalar>(
     bonds::mark_graded(gpu, stream, keys, work.plan.cores, limits::<T>(terms.len()), to)
 }
 
-/// Where the matrices lie.
+/// Memory of the matrices.
 pub(super) enum Space<'a> {
-    /// Each in memory of its own, as long as it is needed; what cuSOLVER works in is kept for the next call.
+    /// One allocation for each matrix, freed when it is no longer needed. cuSOLVER's workspace is kept for the next
+    /// call.
     Own(&'a mut Workspace),
-    /// In pieces of [`bytes`].
+    /// The caller's memory, in pieces of the sizes of [`bytes`].
     Lent([Region<'a>; PIECES]),
 }
 
-/// Pieces of a lent space: two for matrices, which take turns; one in double precision, its coefficients, cuSOLVER's own.
+/// Pieces of the caller's memory: two for matrices, used alternately; then one for a matrix in double precision, its
+/// coefficients, and cuSOLVER's workspace.
 pub(super) const PIECES: usize = 5;
 const WIDE: usize = 2;
 const COEFFICIENTS: usize = 3;
 const ROOM: usize = 4;
 
-/// What is needed for norms on one queue.
+/// Resources for norms on one stream.
 pub(super) struct Norms<'a> {
     pub(super) gpu: &'a Gpu,
     pub(super) stream: &'a GpuStream,
     pub(super) blas: &'a Blas,
     pub(super) solver: &'a Solver,
-    /// [`NUMBERS`] bytes: 1 and 0, and what cuSOLVER says.
+    /// [`NUMBERS`] bytes: 1 and 0, and cuSOLVER's status word.
     pub(super) numbers: Region<'a>,
-    /// That of the norm, and room for it once more.
+    /// The exponent of the norm, and one more for a copy of it.
     pub(super) exponents: Exponents<'a>,
     pub(super) space: Space<'a>,
 }
@@ -141,12 +144,12 @@ pub(super) struct Norms<'a> {
 /// Bytes of the numbers.
 pub(super) const NUMBERS: usize = Products::NUMBERS + 16;
 
-/// Whether it is another matrix that is factorised, in double precision.
+/// Whether the factorisation, which is in double precision, needs a converted copy of the matrix.
 fn is_single<T: Scalar>() -> bool {
     T::DTYPE != <T::Wide as Element>::DTYPE
 }
 
-/// A site on the way: the matrix R has so many rows, its product with the cores so many rows and columns.
+/// A site of the sweep: the matrix R has `rows` rows, its product with the cores is `tall` x `columns`.
 struct Step {
     k: usize,
     rows: usize,
@@ -155,7 +158,7 @@ struct Step {
 }
 
 impl Step {
-    /// The site `i` after `rows` rows; the last one adds the trains up in one column.
+    /// Site `i`, where R has `rows` rows. The last site adds all trains up in one column.
     fn new(work: &Work<'_>, terms: &[Term<'_>], i: usize, rows: usize) -> Result<Self> {
         let (plan, k) = (work.plan, work.plan.core(to_u64(i)));
         let next = plan.core(to_u64(i) + 1);
@@ -168,13 +171,13 @@ impl Step {
         Ok(Self { k, rows, tall, columns })
     }
 
-    /// Whether R is of another shape than the product.
+    /// Whether the product is factorised: not where it has too few rows, nor at the last site.
     fn is_factorised(&self, work: &Work<'_>, i: usize) -> bool {
         i + 1 < work.plan.cores && self.tall > self.columns
     }
 }
 
-/// Columns of what stands before the first site: for every train and value of its bond at the cut the row of that value.
+/// Elements of the matrix before the first site: the identity of each train's bond at the cut, p x p, as one row.
 fn beginning(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize> {
     let mut total = 0usize;
     for term in terms {
@@ -184,7 +187,7 @@ fn beginning(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize> {
     Ok(total)
 }
 
-/// Bytes of the pieces of a lent space.
+/// Bytes of the pieces of the caller's memory, for [`Space::Lent`].
 pub(super) fn bytes<T: Scalar>(solver: &Solver, work: &Work<'_>, terms: &[Term<'_>]) -> Result<[usize; PIECES]> {
     let of = |elements, size| product("x", elements, size);
     let (own, wide) = (size_of::<T>(), size_of::<T::Wide>());
@@ -211,7 +214,7 @@ pub(super) fn bytes<T: Scalar>(solver: &Solver, work: &Work<'_>, terms: &[Term<'
     Ok(pieces)
 }
 
-/// Terms that [`Norms::enqueue`] leaves at most.
+/// Number of terms that [`Norms::enqueue`] writes.
 pub(super) fn terms(work: &Work<'_>, list: &[Term<'_>]) -> Result<usize> {
     let mut rows = 1;
     for i in 0..work.plan.cores {
@@ -230,8 +233,8 @@ impl<'a> Norms<'a> {
         })
     }
 
-    /// Enqueues the square of the norm of the sum of trains as terms with an exponent. Every value of the bond at the cut has
-    /// columns of its own, as in the open train of the same tensor. Says how many terms there are.
+    /// Enqueues the square of the norm of the sum of trains as terms with an exponent. Each value of the bond at the
+    /// cut has columns of its own, as in the open train of the same tensor. Returns the number of terms.
     pub(super) fn enqueue<T: Scalar>(
         &mut self,
         work: &Work<'_>,
@@ -253,7 +256,7 @@ impl<'a> Norms<'a> {
             }
             self.exponents.take::<T>(next.whole(), elements, 0)?;
             if step.is_factorised(work, i) {
-                // The factorisation needs its room.
+                // Free it: the triangle is written to the same piece.
                 drop(factor);
                 factor = self.triangle::<T>(held, next, &step)?;
                 rows = step.columns;
@@ -262,7 +265,7 @@ impl<'a> Norms<'a> {
             }
             work.step()?;
         }
-        // In double precision, of numbers of the order of one.
+        // The sum of squares is in double precision, and its terms have magnitude about 1.
         self.exponents.copy(0, 1)?;
         let (column, states) = (factor.whole(), self.exponents.states(0, 2)?);
         let flags = (T::IS_COMPLEX, false);
@@ -301,7 +304,7 @@ impl<'a> Norms<'a> {
             let core = View::packed(term.cores[step.k], r, n * r2);
             for _ in 0..term.bond(work.plan.cut) {
                 let held = View::packed(factor.part(from * size, r * size)?, step.rows, r);
-                // What is to be read as (rows n) x r2 is made as rows x (n r2).
+                // The product, later read as (rows n) x r2, is written as rows x (n r2).
                 let made = View::packed(next.part(to * n * size, r2 * n * size)?, step.rows, n * r2);
                 let plain = Transpose::Plain;
                 self.blas.multiply::<T>(1.0, held, plain, core, plain, 0.0, made)?;
@@ -338,7 +341,7 @@ impl<'a> Norms<'a> {
         Ok(())
     }
 
-    /// R of a product, which it replaces, in double precision on the way.
+    /// R of a product, which R replaces. The factorisation is in double precision.
     fn triangle<T: Scalar>(&mut self, held: usize, product: Piece<'a>, step: &Step) -> Result<Piece<'a>> {
         let (gpu, stream) = (self.gpu, self.stream);
         let (tall, columns) = (step.tall, step.columns);
