@@ -1,8 +1,8 @@
 //! Many inner products in one call, and Gram matrices.
 //!
-//! Trains of one shape share a plan. Small contractions are dealt out over the threads, the largest first; large ones,
-//! which keep all threads busy on their own, follow one by one. On the CPU every result has the bits of a call of its own;
-//! on a GPU, which has other kernels for many, the same list gives the same bits.
+//! Trains of one shape share a plan. Small contractions are distributed over the threads, the largest first. Large
+//! ones, which keep all threads busy on their own, follow one by one. On the CPU every result has the same bits as a
+//! call of its own. A GPU has other kernels for many; the same list always gives the same bits.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -25,10 +25,10 @@ use crate::stream::{self, Stream};
 use crate::tensor::train::TensorTrain;
 use crate::thread;
 
-/// Which train, which other, and where their product goes.
+/// Index of x, index of y, and index of the result.
 type Place = (usize, usize, usize);
 
-/// The trains of a call, and the class of each: those of one class have one shape and type.
+/// The trains of a call and their classes. All trains of a class have the same shape and type.
 struct Lists<'a> {
     x: &'a [&'a TensorTrain],
     y: &'a [&'a TensorTrain],
@@ -38,8 +38,8 @@ struct Lists<'a> {
     last: Option<(Classes, Call)>,
 }
 
-/// Products of a chunk: those that a backend takes many of at a time, the largest first, and those that follow one by one.
-/// With each place goes whether its result is to be conjugated.
+/// Products of a chunk: small ones, which the backend computes together, the largest first; and large ones, which
+/// follow one by one. Each place has a flag: whether its result is conjugated at the end.
 struct Dealt<'a> {
     small: Vec<Item<'a>>,
     small_places: Vec<(Place, bool)>,
@@ -97,8 +97,8 @@ impl Contraction {
         })
     }
 
-    /// What is known of [`Contraction::inner_batch`] before it runs: algorithm and kernel of its first product, operations
-    /// and bytes of all, and the most workspace that it takes at a time.
+    /// The report of [`Contraction::inner_batch`] before it runs: algorithm and kernel of its first product, operations
+    /// and bytes of all products, and the peak workspace.
     ///
     /// # Errors
     /// As [`Contraction::inner_batch`] for what does not fit.
@@ -107,7 +107,7 @@ impl Contraction {
         self.foresee(x, y, x.len(), &|k| Some((k, k, k)))
     }
 
-    /// What is known of [`Contraction::gram`] before it runs, as [`Contraction::plan_batch`] has it.
+    /// The report of [`Contraction::gram`] before it runs, as for [`Contraction::plan_batch`].
     ///
     /// # Errors
     /// As [`Contraction::gram`] for what does not fit.
@@ -131,7 +131,8 @@ impl Contraction {
         Ok(info)
     }
 
-    /// Hands what `place` counts to `each`, as much as a backend takes at a time, with the number that is reached.
+    /// Calls `each` with chunks of the places that `place` gives for 0 to `count`, each as large as the backend takes
+    /// at a time, and with the number of places so far.
     fn chunks(
         &mut self,
         count: usize,
@@ -150,7 +151,7 @@ impl Contraction {
         Ok(())
     }
 
-    /// Computes what `place` counts, up to `count`, and hands each result to `put`.
+    /// Computes the products at the places that `place` gives for 0 to `count`, and calls `put` with each result.
     #[expect(clippy::too_many_arguments, reason = "the arguments of the public calls")]
     fn all(
         &mut self,
@@ -196,7 +197,8 @@ impl Contraction {
         Ok(info)
     }
 
-    /// Plans these products and tells those that go together from the others; `info` learns of them.
+    /// Plans these products and separates those that are computed together from the others. Adds their figures to
+    /// `info`.
     fn deal<'a>(&mut self, lists: &mut Lists<'a>, places: &[Place], info: &mut Info) -> Result<Dealt<'a>> {
         let what = "batch of contractions";
         let (mut small, mut small_places) =
@@ -220,7 +222,7 @@ impl Contraction {
                 alloc::push(what, &mut large, (Item { plan, x, y }, place, conjugate))?;
             }
         }
-        // Items of one shape are in order as they are.
+        // Items of one shape are in order already.
         if !small.is_sorted_by(|a: &Item<'_>, b| a.plan.flops >= b.plan.flops) {
             let mut order = alloc::with_capacity(what, small.len())?;
             order.extend(0..small.len());
@@ -276,8 +278,8 @@ impl Contraction {
     }
 }
 
-/// The items over all machines where their trains are on the host. On a device they stay: to bring the cores to another
-/// one takes longer than to contract them.
+/// Distributes the items over all machines if their trains are on the host. Trains on a device stay there: copying the
+/// cores to another device takes longer than the contraction.
 fn many(
     machines: &mut [Box<dyn ContractOps>],
     stream: Option<&Stream>,
@@ -358,7 +360,7 @@ fn classes(trains: &[&TensorTrain]) -> Result<Vec<usize>> {
     let mut order = alloc::with_capacity(what, trains.len())?;
     order.extend(trains.iter().enumerate().map(|(i, t)| (hash(t), i)));
     order.sort_unstable();
-    // Trains of one hash are neighbours; that hashes collide is no reason to take them for the same.
+    // Trains of one hash are neighbours. Hashes may collide, so the trains themselves are compared.
     let mut class = alloc::filled(what, trains.len(), 0)?;
     let mut first = 0;
     for (at, &(hash, i)) in order.iter().enumerate() {
@@ -398,7 +400,8 @@ fn is_same(x: &[&TensorTrain], y: &[&TensorTrain]) -> bool {
     x.len() == y.len() && x.iter().zip(y).all(|(a, b)| std::ptr::eq(*a, *b))
 }
 
-/// The entries of a Gram matrix that are computed: of one list with itself those on and above the diagonal.
+/// The entries of a Gram matrix that are computed. For one list with itself these are the entries on and above the
+/// diagonal.
 fn entries(x: &[&TensorTrain], y: &[&TensorTrain]) -> impl Fn(usize) -> Option<Place> + use<> {
     let (same, rows) = (is_same(x, y), x.len());
     move |k| {
@@ -418,7 +421,7 @@ fn expect_room(argument: &str, found: usize, needed: usize) -> Result<()> {
     Err(Error::invalid(argument, format!("has room for {found} numbers, there are {needed}")))
 }
 
-/// What is known of a batch of nothing.
+/// The report of an empty batch.
 fn nothing(contexts: usize) -> Info {
     Info {
         algorithm: Algorithm::Auto,

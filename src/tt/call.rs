@@ -53,7 +53,7 @@ impl Contraction {
         }
     }
 
-    /// What is known of the norm of `x` before it runs.
+    /// The report of the norm of `x` before it runs.
     ///
     /// # Errors
     /// As [`Contraction::norm`] for what does not fit.
@@ -63,7 +63,7 @@ impl Contraction {
         Ok(call.plan.info(self.contexts().len()))
     }
 
-    /// What is known of the distance of `x` and `y` before it runs.
+    /// The report of the distance of `x` and `y` before it runs.
     ///
     /// # Errors
     /// As [`Contraction::distance`] for what does not fit.
@@ -72,7 +72,7 @@ impl Contraction {
         Ok(call.plan.info(self.contexts().len()))
     }
 
-    /// The way to a norm that the options ask for.
+    /// The goal for a norm by the method of the options.
     fn norm_goal(&self) -> Goal {
         match self.options().norm_way {
             NormWay::Qr => Goal::Norm,

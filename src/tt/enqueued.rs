@@ -1,4 +1,4 @@
-//! Inner products whose results stay on the device: nothing waits, and a graph may capture the calls.
+//! Inner products whose results stay on the device. No call waits, and a graph may capture the calls.
 
 use std::sync::Arc;
 
@@ -22,12 +22,13 @@ use crate::tensor::train::{TensorTrain, TrainMatrix};
 pub const RESULT: usize = 4;
 
 impl Contraction {
-    /// Address and bytes of the memory that is lent.
+    /// Address and bytes of the caller's workspace.
     pub fn workspace(&self) -> Option<(u64, usize)> {
         self.workspace.as_ref().map(|memory| (memory.address(), memory.bytes()))
     }
 
-    /// Lends device memory of the first context to later calls of [`Contraction::enqueue_inner`], or takes it back.
+    /// Sets device memory of the first context as the workspace of later calls of [`Contraction::enqueue_inner`];
+    /// `None` removes it.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for a context on the CPU.
@@ -38,12 +39,12 @@ impl Contraction {
     }
 
     /// Enqueues the inner product of `x` and `y`, trains in the memory of the first context's device, and returns. In
-    /// stream order `result` gets four numbers of F64: real and imaginary part of the mantissa, of which the larger lies in
-    /// [0.5, 1) or both are 0; the exponent; the outcome, [`super::info::Outcome`] as a number. Nothing waits for the host
-    /// and nothing is copied from it, so that the queue may be captured to a graph; whoever replays it keeps the trains, the
-    /// result and the workspace alive.
+    /// stream order `result` gets four numbers of F64: real and imaginary part of the mantissa, of which the larger
+    /// lies in [0.5, 1) or both are 0; the exponent; the outcome, [`super::info::Outcome`] as a number. The call
+    /// neither waits for the host nor copies from it, so the stream may be captured to a graph. Whoever replays the
+    /// graph keeps the trains, the result and the workspace alive.
     ///
-    /// Without `result` nothing is enqueued; the info says how much workspace the call needs.
+    /// If `result` is `None`, nothing is enqueued; the info reports the workspace that the call needs.
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`]; [`Error::NotSupported`] for trains on the host or of different types, for a context
@@ -58,8 +59,7 @@ impl Contraction {
         self.enqueue(stream, (x, y), Wanted::Product, result)
     }
 
-    /// Enqueues the norm of `x`, the square root of its inner product with itself, as [`Contraction::enqueue_inner`] does
-    /// that.
+    /// Enqueues the norm of `x`, the square root of its inner product with itself, as [`Contraction::enqueue_inner`].
     ///
     /// # Errors
     /// As [`Contraction::enqueue_inner`]; [`Error::NotSupported`] for norms by QR factors where cuSOLVER is not there, or not
@@ -74,7 +74,7 @@ impl Contraction {
         self.enqueue(stream, (x, x), wanted, result)
     }
 
-    /// Enqueues the norm of `x` - `y` by QR factors, as [`Contraction::enqueue_norm`] does that of a train.
+    /// Enqueues the norm of `x` - `y` by QR factors, as [`Contraction::enqueue_norm`].
     ///
     /// # Errors
     /// As [`Contraction::enqueue_norm`].
@@ -88,8 +88,8 @@ impl Contraction {
         self.enqueue(stream, (x, y), Wanted::Distance, result)
     }
 
-    /// Enqueues <y|H|x> of trains on the device and an operator on the host, as [`Contraction::enqueue_inner`] does the
-    /// product. The operator's numbers travel with the launches: a graph keeps those that it captured.
+    /// Enqueues <y|H|x> for trains on the device and an operator on the host, as [`Contraction::enqueue_inner`]. The
+    /// operator's numbers are launch parameters: a graph keeps the ones that it captured.
     ///
     /// # Errors
     /// As [`super::operator::sandwich`] and [`Contraction::enqueue_inner`].
@@ -102,8 +102,8 @@ impl Contraction {
         self.enqueue_between(stream, trains, false, result)
     }
 
-    /// Enqueues <x|H|x> / <x|x>, as [`Contraction::enqueue_sandwich`] does the numerator. Where <x|x> is 0 the result is no
-    /// number, and its outcome says so.
+    /// Enqueues <x|H|x> / <x|x>, as [`Contraction::enqueue_sandwich`]. If <x|x> is 0, the result is NaN, and its
+    /// outcome says so.
     ///
     /// # Errors
     /// As [`Contraction::enqueue_sandwich`].
@@ -173,7 +173,7 @@ impl Contraction {
     }
 }
 
-/// Where a result goes: [`RESULT`] numbers on the device of `context`.
+/// Memory for a result: [`RESULT`] numbers on the device of `context`.
 fn place<'r>(context: &Arc<Context>, result: Option<&'r mut Tensor>) -> Result<Option<Region<'r>>> {
     context.gpu("result")?;
     let Some(result) = result else { return Ok(None) };

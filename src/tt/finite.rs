@@ -1,8 +1,9 @@
-//! The rule for numbers that are not finite: where a core of a train or an operator holds one, the result is NaN.
+//! The rule for numbers that are not finite: if a core of a train or an operator holds one, the result is NaN.
 //!
-//! Arithmetic carries NaN and infinity into every sum. A sweep that meets an environment of zeros ends early, however, and
-//! does not read the cores that follow; and of a ring of one core only the diagonal is read. A result of 0, rings and trains that are
-//! cut at a bond need a look at the cores: there each pair of values has a sweep of its own, which may end early while others do not.
+//! Arithmetic carries NaN and infinity into every sum. There are exceptions: a sweep that meets an environment of zeros
+//! ends early and does not read the cores that follow, and of a ring of one core only the diagonal is read. So the
+//! cores are examined for a result of 0, for rings, and for trains that are cut at a bond. In the last two cases each
+//! pair of values has a sweep of its own, which may end early while others do not.
 
 use std::collections::HashMap;
 
@@ -20,8 +21,8 @@ fn is_read_in_part(train: &TensorTrain) -> bool {
     train.shape().is_cyclic()
 }
 
-/// The same of inner products by these pairs: kernels of a device carry zeros through all sites, and leave out but what is beside the
-/// diagonal of a ring of one core.
+/// The same for inner products by these pairs. A device's kernels carry zeros through all sites. They leave out only
+/// the off-diagonal numbers of a ring of one core.
 fn is_read_in_part_by(pairs: Pairs, train: &TensorTrain) -> bool {
     if train.is_device() {
         return is_read_in_part(train) && train.shape().len() == 1;
@@ -29,7 +30,8 @@ fn is_read_in_part_by(pairs: Pairs, train: &TensorTrain) -> bool {
     is_read_in_part(train) || pairs.len() > 1
 }
 
-/// `value` as a call returns it: NaN where it is not finite, or where a core of the trains is not finite that no sum contains.
+/// `value` as a call returns it: NaN if it is not finite, or if a core of the trains holds a number that is not finite
+/// and that no sum contains.
 pub(super) fn checked(value: Scaled, dtype: DType, trains: &[&TensorTrain]) -> Result<Scaled> {
     checked_where(value, dtype, trains, is_read_in_part)
 }
@@ -89,7 +91,7 @@ impl Known {
     }
 }
 
-/// Refuses an exponent near the ends of what 64 bits hold: it was cut off there.
+/// Refuses an exponent near the limits of 64 bits, where it has been clamped.
 fn expect_exponent(value: Scaled) -> Result<()> {
     const MOST: i64 = 1 << 61;
     if value.exponent.abs() <= MOST {

@@ -1,7 +1,8 @@
-//! What the contraction of trains needs of a backend: whole sweeps, so that a device gets work of its own size.
+//! The trait that a backend implements for contractions of trains. Its functions are whole sweeps, so that a device
+//! gets enough work for each call.
 //!
-//! Everything is computed as S = sum over i of x(i) cj(y(i)), where cj conjugates if [`Plan::conjugate`] says so. Site `i` of a
-//! sweep is core `plan.core(i)`: the ring begins behind the cut, and may go round several times.
+//! Everything is computed as S = sum over i of x(i) cj(y(i)), where cj conjugates if [`Plan::conjugate`] is set. Site
+//! `i` of a sweep is core `plan.core(i)`: a ring begins behind the cut and may be repeated several times.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,33 +20,33 @@ use crate::progress::CancelFlag;
 use crate::stream::Stream;
 use crate::tensor::train::{Shape, TensorTrain};
 
-/// What the planner has to know of a backend.
+/// Properties of a backend that the planner uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machine {
-    /// Rows of a product, B s, that keep it busy.
+    /// Rows B s of a product that keep the backend busy; B is the number of pairs of a block.
     pub fill_rows: usize,
     /// Bytes of cache that the environments of a block should stay in.
     pub cache: u64,
-    /// Workspace where the options say nothing, in bytes.
+    /// Default workspace limit in bytes.
     pub workspace: u64,
-    /// Blocks at work at the same time.
+    /// Blocks that are contracted at the same time.
     pub workers: usize,
-    /// Largest rank that [`super::info::Kernel::Chain`] takes; 0 without one.
+    /// Largest rank of open trains for [`super::info::Kernel::Chain`]; 0 without that kernel.
     pub chain_rank: usize,
-    /// The same for rings, whose many pairs keep products busy that a single one does not.
+    /// Largest rank of rings for it. Their many pairs keep products busy, which a single pair does not.
     pub ring_rank: usize,
-    /// Largest rank of open trains that the whole device contracts by [`super::info::Kernel::Chain`], where one block does
-    /// not; 0 without such a kernel.
+    /// Largest rank of open trains that the whole device contracts by [`super::info::Kernel::Chain`] if a single block
+    /// cannot; 0 without such a kernel.
     pub grid_rank: usize,
-    /// Blocks of pairs, at least, for each context: those that its threads share.
+    /// Least number of blocks of pairs for each context, which its threads share.
     pub shares: usize,
-    /// Vectors of the CPU's chain, which says itself what workspace it needs.
+    /// Vector instructions of the CPU's chain kernel, which computes its own workspace; `None` on a GPU.
     pub vectors: Option<Isa>,
     /// Largest rank at which open trains are contracted from both ends.
     pub meet_rank: usize,
-    /// Whether dense halves are taken where they need far fewer operations: else they are to be asked for.
+    /// Whether dense halves are chosen if they need far fewer operations. Otherwise only the caller can choose them.
     pub dense_halves: bool,
-    /// Contractions of a batch that are planned and dealt out at a time; progress is reported in between.
+    /// Contractions of a batch that are planned and distributed at a time. Progress is reported in between.
     pub batch: usize,
 }
 
@@ -58,30 +59,30 @@ pub struct Work<'a> {
     pub x: &'a TensorTrain,
     /// The other.
     pub y: &'a TensorTrain,
-    /// Where the call is enqueued.
+    /// Stream of the call.
     pub stream: Option<&'a Stream>,
-    /// Cancels it.
+    /// Cancels the call.
     pub cancel: &'a CancelFlag,
     /// Steps done, of [`Plan::steps`]; a step is a site of a block.
     pub done: &'a AtomicU64,
-    /// What the largest numbers of the cores say, where they matter: `peaks::matter`.
+    /// Bounds from the largest numbers of the cores, if `peaks::matter` says that they are needed.
     pub sizes: Sizes,
 }
 
-/// What is enqueued.
+/// Result of an enqueued call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// S, with the conjugation that the plan asks for last.
+    /// S, conjugated at the end if the plan asks for it.
     Product,
-    /// The square root of its real part.
+    /// The square root of the real part of S.
     Root,
     /// The norm of x by QR factors.
     Norm,
-    /// That of x - y.
+    /// The norm of x - y by QR factors.
     Distance,
 }
 
-/// What is known of a contraction that was enqueued.
+/// Report of an enqueued contraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enqueued {
     /// Bytes of workspace.
@@ -102,21 +103,21 @@ pub struct Item<'a> {
 }
 
 impl Work<'_> {
-    /// After a step: counts it, and ends a call that was cancelled.
+    /// Counts a step. Returns an error if the call has been cancelled.
     pub fn step(&self) -> Result<()> {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.cancel.check()
     }
 }
 
-/// The contractions of a backend. Partial results come in the order of the blocks, whoever computes them; no function
-/// uses more workspace than the plan says.
+/// The contractions of a backend. Partial results are in the order of the blocks, whichever thread computes them. No
+/// function uses more workspace than the plan says.
 pub trait ContractOps: Send {
-    /// What the planner has to know.
+    /// Properties for the planner.
     fn machine(&self) -> Machine;
 
-    /// Fills in what only the backend knows of a plan before it runs: the kernel that takes it, and its workspace. `x` and
-    /// `y` are the shapes of the trains.
+    /// Completes a plan before it runs with the kernel that the backend chooses, and its workspace. `x` and `y` are the
+    /// shapes of the trains.
     ///
     /// # Errors
     /// [`crate::error::Error::InvalidArgument`] naming `workspace_limit`, where a kernel that was asked for needs more.
@@ -124,8 +125,8 @@ pub trait ContractOps: Send {
         Ok(())
     }
 
-    /// Waits for what is enqueued to `stream` now, or where the trains of this context are read without one: before another
-    /// context reads them.
+    /// Waits for the work on `stream`, or on the stream that this context reads the trains on if there is none. Called
+    /// before another context reads them.
     fn await_caller(&self, _stream: Option<&Stream>) -> Result<()> {
         Ok(())
     }
@@ -134,8 +135,8 @@ pub trait ContractOps: Send {
     /// An open product is one pair; for it [`Plan::meet`] and [`Plan::grow`] hold.
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()>;
 
-    /// Enqueues what is wanted to four numbers of device memory, as [`super::Contraction::enqueue_inner`] has them; without a
-    /// place for them nothing. Works in `workspace` if there is one.
+    /// Enqueues the wanted result, which goes to four numbers of device memory in the format of
+    /// [`super::Contraction::enqueue_inner`]. Enqueues nothing if `to` is `None`. Uses `workspace` if there is one.
     fn enqueue(
         &mut self,
         work: &Work<'_>,
@@ -144,16 +145,16 @@ pub trait ContractOps: Send {
         to: Option<Region<'_>>,
     ) -> Result<Enqueued>;
 
-    /// Whether a contraction is small enough to be one of many.
+    /// Whether a contraction is small enough for [`ContractOps::many`].
     fn takes(&self, plan: &Plan) -> bool;
 
-    /// Bytes of workspace that [`ContractOps::many`] takes for these.
+    /// Bytes of workspace of [`ContractOps::many`] for these contractions.
     fn many_bytes(&self, items: &[Item<'_>]) -> u64 {
         items.iter().map(|item| item.plan.workspace).max().unwrap_or(0)
     }
 
-    /// S of each of many contractions that [`ContractOps::takes`] admits: on the CPU to the same bits as one by one, on a
-    /// GPU, which has other kernels for many, to the same bits whenever the same list is given.
+    /// S of each of many contractions that [`ContractOps::takes`] accepts. On the CPU the results have the same bits as
+    /// one by one. A GPU has other kernels for many; the same list always gives the same bits.
     fn many(
         &mut self,
         stream: Option<&Stream>,
@@ -162,17 +163,17 @@ pub trait ContractOps: Send {
         sums: &mut [Scaled],
     ) -> Result<()>;
 
-    /// S by way of the dense tensors of both trains, each from the dense tensors of its sites before and from
-    /// [`Plan::split`] on.
+    /// S by the dense tensors of both trains. Each is the product of the dense tensors of its sites before
+    /// [`Plan::split`] and of the others.
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled>;
 
     /// S as the trace of a power of the transfer matrix of [`Plan::sites`] sites, [`Plan::repeat`] times.
     fn power(&mut self, work: &Work<'_>) -> Result<Scaled>;
 
-    /// S for an open train x = y with conjugation, of each environment one triangle alone.
+    /// S for an open train x = y with conjugation, by one triangle of each environment.
     fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled>;
 
-    /// The norm of the sum of `trains` (as many as given, of equal modes, dtype of the first), each times a real factor,
-    /// by QR factors from site to site: nothing is squared but the last row.
+    /// The norm of the sum of `trains`, each times a real factor, by QR factors from site to site. Only the last row is
+    /// squared. Any number of trains of equal modes; dtype of the first.
     fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled>;
 }

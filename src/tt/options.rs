@@ -1,4 +1,4 @@
-//! How a contraction is computed.
+//! Options of contractions.
 
 use super::info::Kernel;
 use crate::choice::numbered;
@@ -9,8 +9,8 @@ numbered!(Conjugate, Bra, None);
 numbered!(Math, Default, Tf32, Tf32x3, Gemm3m, Int8x6);
 numbered!(NormWay, Auto, Inner, Triangle, Qr);
 
-/// How an inner product is contracted. The numbers are those of the C interface. P stands for the number of boundary
-/// pairs, r_c s_c at the cut.
+/// Algorithm of an inner product. The numbers are those of the C interface. P is the number of boundary pairs, r_c s_c
+/// at the cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Algorithm {
@@ -46,9 +46,9 @@ pub enum Scaling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Conjugate {
-    /// The bra is: an inner product.
+    /// The first argument (bra) is conjugated: an inner product.
     Bra = 0,
-    /// Nothing is: the bilinear form.
+    /// No conjugation: the bilinear form.
     None = 1,
 }
 
@@ -60,55 +60,56 @@ pub enum Math {
     Default = 0,
     /// f32 products in TF32: 10 bits of mantissa.
     Tf32 = 1,
-    /// f32 products of matrices from 2048 rows and columns on as three in TF32 of factors split into two parts, smaller ones as
-    /// [`Math::Default`], which is faster there. Closer than [`Math::Tf32`], but tensor cores cut sums off, and what that costs
-    /// adds up along a train.
+    /// f32 products of matrices with at least 2048 rows and columns, as three TF32 products of factors split into two
+    /// parts. Smaller products use [`Math::Default`], which is faster there. More accurate than [`Math::Tf32`], but
+    /// tensor cores truncate sums, and these errors add up along a train.
     Tf32x3 = 2,
     /// Complex products by three real ones.
     Gemm3m = 3,
-    /// Large products of real f32 matrices as six of 8-bit digits, which tensor cores add up exactly: as accurate as f32
-    /// relative to the norms of rows and columns, not to the single products.
+    /// Large products of real f32 matrices, as six products of 8-bit digits, which tensor cores add up exactly. As
+    /// accurate as f32 relative to the norms of rows and columns, but not relative to each single product.
     Int8x6 = 4,
 }
 
-/// How the norm of an open train is found. The numbers are those of the C interface.
+/// Method for the norm of an open train. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum NormWay {
     /// The fastest that is stable.
     Auto = 0,
-    /// The bits of the inner product.
+    /// As the inner product, with the same bits.
     Inner = 1,
     /// One triangle of each environment, which is about 1.3 times as fast as the inner product from rank 192 on.
     Triangle = 2,
-    /// By QR factors: nothing is squared, so small norms keep all their digits.
+    /// By QR factors. No number is squared, so small norms keep all their digits.
     Qr = 3,
 }
 
 /// Options of a contraction. The fields are those of the C interface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// How the pairs are contracted.
+    /// Algorithm of the contraction.
     pub algorithm: Algorithm,
-    /// How the arithmetic is carried out; `None` to choose by the ranks.
+    /// Kernel for the arithmetic; `None` to choose by the ranks.
     pub kernel: Option<Kernel>,
-    /// When results are scaled.
+    /// When intermediate results are scaled.
     pub scaling: Scaling,
-    /// What is conjugated.
+    /// Whether the first argument is conjugated.
     pub conjugate: Conjugate,
     /// Arithmetic of products.
     pub math: Math,
-    /// How a norm is found.
+    /// Method for norms.
     pub norm_way: NormWay,
     /// Bond at which a ring is cut, 0 to d - 1; `None` for the cheapest.
     pub cut: Option<usize>,
-    /// Boundary pairs at a time; 0 to choose.
+    /// Boundary pairs that are contracted together; 0 to choose.
     pub block: usize,
-    /// How often the cores are gone round: the trains have `repeat` d sites, as a uniform train of a cell of d cores has.
+    /// Number of repetitions of the cores: the trains have `repeat` d sites, like a uniform train whose cell has d
+    /// cores.
     pub repeat: u64,
     /// Bytes of workspace; 0 for 64 MiB on the CPU and 256 MiB on a GPU.
     pub workspace_limit: u64,
-    /// The real part alone of what is real for a Hermitian operator.
+    /// Return only the real part of results that are real for a Hermitian operator.
     pub assume_hermitian: bool,
 }
 

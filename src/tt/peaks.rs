@@ -1,9 +1,9 @@
-//! What the largest numbers of the cores say about products by a matrix library.
+//! Whether products by a matrix library may lose digits, from the largest numbers of the cores.
 //!
-//! Such a product F X is made before the factor is applied that keeps F near 1, and nobody looks at it: with F of 2^-440 and X of
-//! 2^-620 it has a few digits left, though the next core may bring the numbers back. purlin's own kernels look at every product.
-//! Elsewhere this bound decides: between two environments that were measured, numbers are at most so much smaller or larger than
-//! those as the cores between them are away from 1.
+//! Such a product F X is computed before the factor that keeps F near 1 is applied, and its magnitude is not measured.
+//! With F of 2^-440 and X of 2^-620 the product has only a few digits left, though the next core may bring the numbers
+//! back. purlin's own kernels measure every product. For a library, this bound decides: between two measured
+//! environments, numbers differ from those of the environments by no more than the cores between them differ from 1.
 
 use std::sync::Arc;
 
@@ -24,22 +24,23 @@ use crate::tensor::train::{Shape, TensorTrain};
 
 const WHAT: &str = "largest numbers of cores";
 
-/// What the cores say about a contraction.
+/// Bounds on a contraction's numbers, from the magnitudes of its cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sizes {
-    /// Whether products that nobody looks at may lose digits: everything is scaled by the cores then.
+    /// Whether products that are not measured may lose digits. Everything is then scaled by the cores.
     pub far: bool,
-    /// Largest power of two by which environments grow on the way from any site to the end.
+    /// Largest exponent by which environments grow from any site to the end.
     pub growth: i64,
 }
 
-/// Whether a plan multiplies by a library, and so has to know the sizes of the cores. Powers scale every core anyway.
+/// Whether a plan multiplies by a library and so needs the sizes of the cores. Squaring ([`Algorithm::Power`]) scales
+/// every core anyway.
 pub(super) fn matter(plan: &Plan) -> bool {
     plan.rescue && plan.kernel == Kernel::Products && plan.algorithm != Algorithm::Power && plan.sites() > 1
 }
 
-/// Exponents of the largest number of each core, 0 for cores of zeros and what is not finite. On a device it waits for one pass over
-/// the cores.
+/// Exponents of the largest number of each core; 0 for cores of zeros and cores that are not finite. On a device it
+/// waits for one pass over the cores.
 pub(super) fn of(context: &Arc<Context>, stream: Option<&Stream>, train: &TensorTrain) -> Result<Vec<i64>> {
     let cores = if train.is_uniform() { 1 } else { train.shape().len() };
     let mut peaks = alloc::filled(WHAT, cores, 0i64)?;
@@ -59,7 +60,8 @@ pub(super) fn of(context: &Arc<Context>, stream: Option<&Stream>, train: &Tensor
     Ok(peaks)
 }
 
-/// The largest number of each core of a train on a device, not finite where one is not; one core of a uniform train. Waits.
+/// The largest number of each core of a train on a device, not finite if a number of the core is not. A uniform train
+/// has one core. Waits.
 pub(super) fn largest_there(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -90,17 +92,17 @@ fn there<T: Scalar>(
     gpu.load_numbers(stream, &memory, CoreKeys::offset(count), largest)
 }
 
-/// Sites of which a GPU measures one, and one more.
+/// Cores between two environments that a GPU measures in double precision, and one more.
 const WINDOW: usize = 5;
 
-/// Powers of two by which the cores between two measured environments may be away from 1, and those of ends whose dense tensors are
-/// not measured at all. An environment is measured within 2^60 or 2^500; what is left to the least number of the type holds the digits
-/// and values of bonds that are balanced.
+/// Sites between two measured environments, and two limits of exponents: of the cores between them, and of the ends,
+/// whose dense tensors are not measured at all. A measured environment is within 2^60 (single) or 2^500 (double). The
+/// rest of the range, down to the least number of the type, holds the digits and the values of balanced bonds.
 fn most(single: bool) -> (usize, i64, i64) {
     if single { (1, 40, 90) } else { (WINDOW, 320, 800) }
 }
 
-/// What the exponents of the cores of x and y say about the contraction by `plan`.
+/// The [`Sizes`] of a contraction by `plan`, from the exponents of the cores of x and y.
 pub(super) fn sizes(plan: &Plan, shapes: [&Shape; 2], peaks: [&[i64]; 2]) -> Result<Sizes> {
     let at = |t: usize, k: usize| peaks[t].get(k).or(peaks[t].first()).copied().unwrap_or(0);
     let (window, most, most_dense) = most(is_single(plan.dtype));

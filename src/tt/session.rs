@@ -1,4 +1,4 @@
-//! Options on one or several contexts: made once, used for many trains.
+//! Contractions with fixed options on one or several contexts, for many trains.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -25,28 +25,28 @@ use crate::session::{CancelHandle, expect_another_gpu};
 use crate::stream::{self, Stream};
 use crate::tensor::train::{Shape, TensorTrain};
 
-/// Contractions with given options. It keeps the plan and the workspace of the last call, so that calls of the same
-/// shapes plan and allocate nothing.
+/// Contractions with given options. Keeps the plan and the workspace of the last call, so that a call with the same
+/// shapes neither plans nor allocates.
 pub struct Contraction {
     pub(super) contexts: Vec<Arc<Context>>,
     options: Options,
     pub(super) cancel: CancelHandle,
     pub(super) machines: Vec<Box<dyn ContractOps>>,
     last: Option<(Key, Arc<Plan>)>,
-    /// What the caller lends to calls that are enqueued.
+    /// The caller's device memory for enqueued calls.
     pub(super) workspace: Option<DeviceMemory>,
-    /// cuBLAS for operators that are enqueued, made when first needed.
+    /// cuBLAS for enqueued operators, created when first needed.
     pub(super) library: Option<Mutex<Blas>>,
 }
 
-/// What is to be computed of two trains.
+/// Result to compute from two trains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// The inner product as the options say.
+    /// The inner product, conjugated as in the options.
     Inner,
     /// The square of the norm of x = y, as an inner product.
     Square,
-    /// The same by one triangle of each environment, where the train is open.
+    /// The square of the norm, by one triangle of each environment if the train is open.
     Triangle,
     /// The norm of x by QR factors.
     Norm,
@@ -54,7 +54,7 @@ pub(super) enum Goal {
     Distance,
 }
 
-/// What a plan was made for.
+/// Arguments for which the last plan was made.
 #[derive(PartialEq)]
 struct Key {
     x: Shape,
@@ -118,12 +118,12 @@ impl Contraction {
         &self.options
     }
 
-    /// What cancels this object's calls; usable while one runs.
+    /// Handle that cancels this object's calls, also while one runs.
     pub fn cancel_handle(&self) -> CancelHandle {
         self.cancel.clone()
     }
 
-    /// What is known of the inner product of `x` and `y` before it runs.
+    /// The report of the inner product of `x` and `y` before it runs.
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`] for what does not fit.
@@ -132,8 +132,8 @@ impl Contraction {
         Ok(call.plan.info(self.contexts.len()))
     }
 
-    /// sum over i of conj(x(i)) y(i), or without the conjugation as the options say. A number beyond the range of the
-    /// type is infinite or 0, which [`Info::outcome`] says.
+    /// sum over i of conj(x(i)) y(i), or without the conjugation if the options say so. A number beyond the range of
+    /// the type becomes infinite or 0; [`Info::outcome`] reports it.
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`].
@@ -150,7 +150,7 @@ impl Contraction {
         Ok((value, info))
     }
 
-    /// [`Contraction::inner`] with an exponent of its own, which no train exceeds.
+    /// [`Contraction::inner`] with a separate exponent, whose range no train exceeds.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for modes or types that differ, cores that are not set, and options that do not fit the
@@ -186,7 +186,7 @@ impl Contraction {
             let [a, b] = balanced.peaks(&context, stream, x, y)?;
             peaks::sizes(&plan, shapes, [&a, &b])
         };
-        // Trains on a device are looked at while they are contracted.
+        // Trains on a device are examined while they are contracted.
         let mut known = !matters || !(x.is_device() || y.is_device());
         let mut sizes = if matters && known { sizes_of(&balanced)? } else { Sizes::default() };
         let sum = loop {
@@ -207,7 +207,7 @@ impl Contraction {
         Ok((if plan.conjugate_result { sum.conj() } else { sum }, info))
     }
 
-    /// Runs `run` with the machines, reporting its progress from this thread.
+    /// Runs `run` with the machines and reports its progress from this thread.
     #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
     pub(super) fn execute<R: Send>(
         &mut self,
@@ -229,7 +229,8 @@ impl Contraction {
         .map_err(|problem| in_all(problem, plan.workspace))
     }
 
-    /// Runs `run` on the first context, reporting its progress from this thread. It waits for what it enqueues to `stream`.
+    /// Runs `run` on the first context and reports its progress from this thread. `run` waits for the work that it
+    /// enqueues to `stream`.
     pub(super) fn watched<R: Send>(
         &self,
         stream: Option<&Stream>,
@@ -242,7 +243,7 @@ impl Contraction {
         watched(&progress, report.is_some(), |watch| run(context, options, watch))
     }
 
-    /// Checks the trains and plans, or finds the plan of the last call.
+    /// Checks the trains, and plans the call or returns the last plan if it fits.
     pub(super) fn prepare(&mut self, x: &TensorTrain, y: &TensorTrain, goal: Goal) -> Result<Call> {
         self.contexts.iter().try_for_each(|c| c.check_alive())?;
         for (name, train) in [("x", x), ("y", y)] {
@@ -301,7 +302,7 @@ impl Contraction {
     }
 }
 
-/// Workspace that there is no memory for: not the buffer that was refused, but all that the call needs.
+/// Reports the whole workspace of the call, instead of the one buffer whose allocation was refused.
 pub(super) fn in_all(problem: Error, all: u64) -> Error {
     const WHOLE: &str = "whole workspace of a contraction";
     let is_part = |what: &str, bytes: u64| {
@@ -326,7 +327,7 @@ pub(super) struct Call {
     pub(super) swapped: bool,
 }
 
-/// Refuses options that cannot take effect with the others, whatever the trains.
+/// Refuses options that have no effect in combination with the others, for any trains.
 fn refuse_idle_options(context: &Context, options: &Options) -> Result<()> {
     let Options { algorithm, math, block, .. } = options;
     let name = format!("{algorithm:?}").to_uppercase();

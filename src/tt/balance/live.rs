@@ -1,7 +1,8 @@
-//! Which numbers of the cores take part in an entry of the tensor.
+//! Finds the numbers of the cores that contribute to an entry of the tensor.
 //!
-//! A number counts where something reaches it and where it leads on to the other end of the train: all others meet zeros, whatever their
-//! size. Round a ring every way must close, after however many turns, as sums over a ring may go round it several times.
+//! A number contributes if a path of nonzero numbers through it connects both ends of the train. All other numbers are
+//! only multiplied by zeros, whatever their size. In a ring every path must close, after any number of rounds, because
+//! sums over a ring may go round it several times.
 
 use super::norms::NONE;
 use super::powers::WHAT;
@@ -22,7 +23,7 @@ impl Sets {
         Ok(Self { words, bits: alloc::filled(WHAT, values * words, 0u64)? })
     }
 
-    /// Of each value itself.
+    /// The set of each value has only the value itself.
     fn own(values: usize, words: usize) -> Result<Self> {
         let mut sets = Self::new(values, words)?;
         (0..values).for_each(|p| sets.bits[p * words + p / BITS] |= 1 << (p % BITS));
@@ -46,7 +47,7 @@ impl Sets {
     }
 }
 
-/// What each value of each bond leads to, from what those of the last bond do.
+/// For each value of each bond, the values of the closing bond that it leads to; `last` has those of the last bond.
 fn behind(sizes: &[Vec<f64>], shape: &Shape, last: Sets) -> Result<Vec<Sets>> {
     let (d, words) = (shape.len(), last.words);
     let mut all = alloc::with_capacity(WHAT, d + 1)?;
@@ -64,8 +65,8 @@ fn behind(sizes: &[Vec<f64>], shape: &Shape, last: Sets) -> Result<Vec<Sets>> {
     Ok(all)
 }
 
-/// Makes the sizes of all numbers that take part in nothing those of 0; returns whether there are any. Sizes are logarithms over the mode
-/// index of each core, first bond fastest.
+/// Sets the sizes of all numbers that do not contribute to [`NONE`], and returns whether there are any. Sizes are
+/// logarithms of norms over the mode index of each core, first bond fastest.
 pub(super) fn prune(sizes: &mut [Vec<f64>], shape: &Shape) -> Result<bool> {
     if !sizes.iter().any(|core| core.contains(&NONE)) {
         return Ok(false);
@@ -74,7 +75,7 @@ pub(super) fn prune(sizes: &mut [Vec<f64>], shape: &Shape) -> Result<bool> {
     let words = p.div_ceil(BITS);
     let mut ways = behind(sizes, shape, Sets::own(p, words)?)?;
     if shape.is_cyclic() {
-        // Ways of any number of turns, after Warshall.
+        // Paths of any number of rounds, by Warshall's algorithm.
         let mut turns = ways.swap_remove(0);
         for middle in 0..p {
             let on = alloc::copied(WHAT, turns.of(middle))?;

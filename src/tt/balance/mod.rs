@@ -1,13 +1,13 @@
-//! Bonds whose values differ by many orders of magnitude are brought to one size before trains are contracted.
+//! Balancing: scales the values of a bond to similar magnitudes before trains are contracted.
 //!
-//! A train does not change where value b of a bond is multiplied by a number in one core and divided by it in the next. An
-//! environment holds products of two such numbers: with 2^40 and 2^-40 at one bond its entries are 2^160 apart, and what is
-//! small in it vanishes in single precision, though the next core makes it large again. Powers of two that are moved from
-//! core to core make the columns before a bond as large as the rows behind it, exactly. Numbers that meet zeros alone become 0 in such
-//! a copy: beside them those that count would be small.
+//! Multiplying value b of a bond by a number in one core and dividing by it in the next does not change the train. An
+//! environment holds products of two such numbers: with 2^40 and 2^-40 at one bond its entries are 2^160 apart. The
+//! small entries vanish in single precision, though the next core makes them large again. Powers of two that are moved
+//! from core to core make the columns before a bond as large as the rows behind it, exactly. Numbers that are only ever
+//! multiplied by zeros become 0 in such a copy, because otherwise the numbers that count would be small beside them.
 //!
-//! The copy of such a train is charged to the context's budget, not to the workspace of a plan. Bonds of trains on a device are
-//! examined there, beside the contraction; only trains that need balancing are copied to the host.
+//! The balanced copy is charged to the context's budget, not to the workspace of a plan. Bonds of trains on a device
+//! are examined there, at the same time as the contraction. Only trains that need balancing are copied to the host.
 
 mod device;
 mod live;
@@ -30,19 +30,20 @@ use device::{Look, brought};
 use powers::{Bounds, WHAT, balanced, balanced_operator, balanced_within};
 pub(super) use powers::{ends, peak};
 
-/// Balanced copies of two trains, of which the second may be the first.
+/// Balanced copies of two trains, which may be the same train.
 pub(super) struct Balanced {
     x: Option<TensorTrain>,
     y: Option<TensorTrain>,
     same: bool,
     look: Option<Look>,
-    /// Exponents of the largest numbers of the cores on the device, of one train after another.
+    /// Exponents of the largest numbers of the cores on the device, one train after another.
     peaks: Option<Vec<i64>>,
 }
 
 impl Balanced {
     /// Copies the trains on the host that need balancing. The bonds of trains on a device are examined in the order of
-    /// `stream`; [`Balanced::again`] returns the result. With `wants_peaks` [`Balanced::peaks`] is for less there.
+    /// `stream`; [`Balanced::again`] returns the result. `wants_peaks` makes a later call of [`Balanced::peaks`]
+    /// cheaper for them.
     ///
     /// # Errors
     /// Out of memory.
@@ -71,8 +72,8 @@ impl Balanced {
         (first, second)
     }
 
-    /// Exponents of the largest number of each core of both trains of [`Balanced::of`]. Waits where they lie on a device, for the look
-    /// that is under way or for another one.
+    /// Exponents of the largest number of each core of both trains of [`Balanced::of`]. For trains on a device it
+    /// waits, for the examination that is under way or for a new one.
     ///
     /// # Errors
     /// Out of memory.
@@ -99,8 +100,8 @@ impl Balanced {
         Ok([first, second])
     }
 
-    /// After a contraction of [`Balanced::of`]: whether it is to be done again, for bonds on the device turned out to be far from
-    /// balanced. Waits for the look at them.
+    /// After a contraction of [`Balanced::of`]: whether it must be repeated, because bonds on the device turned out to
+    /// be unbalanced. Waits for their examination.
     ///
     /// # Errors
     /// Out of memory.
@@ -129,8 +130,8 @@ impl Balanced {
     }
 }
 
-/// A copy on the host, with balanced bonds, of a train that is to be multiplied out; `None` where they are balanced. Waits for a look at
-/// a train on the device.
+/// A copy on the host, with balanced bonds, of a train that will be expanded to a dense tensor; `None` if its bonds are
+/// balanced. Waits for the examination of a train on the device.
 ///
 /// # Errors
 /// Out of memory.
@@ -139,13 +140,13 @@ pub(super) fn for_dense(
     stream: Option<&Stream>,
     train: &TensorTrain,
 ) -> Result<Option<TensorTrain>> {
-    // Halves of the train have one exponent each, and may be this much larger than the tensor.
+    // Each half of the train has one exponent. A half may be larger than the tensor by this limit.
     let single = matches!(train.dtype(), DType::F32 | DType::CF32);
     here_within(context, stream, train, Bounds { limit: if single { 8 } else { 40 }, drop: true })
 }
 
-/// A copy on the host, with balanced bonds, of a train whose cores are to be factorised one after another; `None` where they are balanced.
-/// Waits for a look at a train on the device.
+/// A copy on the host, with balanced bonds, of a train whose cores will be factorised one after another; `None` if its
+/// bonds are balanced. Waits for the examination of a train on the device.
 ///
 /// # Errors
 /// Out of memory.
@@ -173,7 +174,7 @@ fn here_within(
     balanced_within(context, &device::fetched(context, stream, train)?, bounds)
 }
 
-/// A train on the host to form products of, whose bonds are balanced; `None` where they are.
+/// A balanced copy of a train on the host, an operand of products; `None` if its bonds are balanced.
 ///
 /// # Errors
 /// [`crate::error::Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
@@ -181,8 +182,8 @@ pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrai
     powers::for_product(context, name, train)
 }
 
-/// Runs `run` with two trains, of which the second may be the first, or with balanced copies of them: once more where bonds on the
-/// device turn out to be far from balanced while it runs.
+/// Runs `run` with two trains, which may be the same, or with balanced copies of them. Runs it again with copies if
+/// bonds on the device turn out to be unbalanced.
 ///
 /// # Errors
 /// As `run`; out of memory.
@@ -196,7 +197,7 @@ pub(super) fn with_balanced<R>(
     loop {
         let (a, b) = balanced.of(x, y);
         let found = run(a, b);
-        // What is 0 may not be 0 once the bonds are balanced.
+        // A result of 0 (or a numerical error) may change once the bonds are balanced.
         let is_final = !matches!(found, Ok(_) | Err(Error::Numerical(_)));
         if is_final || !balanced.again(context, stream, x, y)? {
             return found;
@@ -204,21 +205,22 @@ pub(super) fn with_balanced<R>(
     }
 }
 
-/// A TT-matrix whose bonds are balanced, for environments between balanced trains; `None` where they are.
+/// A balanced copy of a TT-matrix, for environments between balanced trains; `None` if its bonds are balanced.
 ///
 /// # Errors
 /// Out of memory.
 pub(super) fn of_operator(context: &Arc<Context>, h: &TrainMatrix) -> Result<Option<TrainMatrix>> {
-    // Environments of three trains differ by their six bonds: less in single precision than those of two leave.
+    // Entries of an environment of three trains differ by the values of six bonds, which leaves less of single
+    // precision's range than two trains do.
     let limit =
         if matches!(h.train().dtype(), DType::F32 | DType::CF32) { 8 } else { powers::limit(h.train().dtype()) };
-    // Blocks that are never read stay as they are: a plan counts the others.
+    // Blocks that are never read are left unchanged: a plan counts only the others.
     let Some(copy) = balanced_operator(context, h, Bounds { limit, drop: false })? else { return Ok(None) };
     TrainMatrix::new("h", copy, h.rows(), h.cols()).map(Some)
 }
 
-/// Balanced copies of the trains of a list where they are needed; nothing at all where none is. Waits for a look at those on the
-/// device.
+/// Balanced copies of those trains of a list that need one; an empty list if none does. Waits for the examination of
+/// trains on the device.
 ///
 /// # Errors
 /// Out of memory.
@@ -245,7 +247,7 @@ pub(super) fn balanced_all(
     Ok(copies)
 }
 
-/// The trains of a list, or their copies.
+/// The trains of a list, each replaced by its balanced copy if there is one.
 pub(super) fn listed<'a>(
     trains: &[&'a TensorTrain],
     copies: &'a [Option<TensorTrain>],

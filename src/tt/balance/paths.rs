@@ -1,9 +1,9 @@
-//! Powers of two that make what stands before and behind each value of a bond alike in size.
+//! Powers of two that give the parts of a train before and behind each value of a bond the same norm.
 //!
-//! The norms of the parts of a train before and behind a value follow from one sweep each over all cores, so that powers of two arrive
-//! however many cores hand them on. Half of what the two differ by, moved from one side to the other, makes both alike: what then becomes
-//! too small for its type in an environment belongs to values whose parts, multiplied, are smaller than the train by the whole range
-//! of the type.
+//! The norms of the parts before and behind a value follow from one sweep each over all cores, so a large factor is
+//! found however many cores pass it on. Moving half of the exponent difference of the two parts from one side to the
+//! other makes both equal. If a number then becomes too small for its type in an environment, the product of the parts
+//! at its value is smaller than the train by the whole range of the type.
 
 use super::norms::{NONE, Parts};
 use super::powers::WHAT;
@@ -12,20 +12,20 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::tensor::train::Shape;
 
-/// Marks a value of a bond that one side does not reach: its numbers meet zeros alone.
+/// Marks a value of a bond that one side does not reach: its numbers are only multiplied by zeros.
 pub(super) const IDLE: i64 = i64::MIN;
-/// Times round a ring at most; where all values are connected with each other, two suffice.
+/// Largest number of rounds of a ring. Two suffice if all values are connected with each other.
 const ROUNDS: usize = 16;
 
 /// Powers of two for the values of all bonds: columns before a bond are divided by them, rows behind it multiplied.
 pub(super) struct Powers {
     pub of: Vec<Vec<i64>>,
-    /// Exponent of the largest numbers that cores then have, about.
+    /// Approximate exponent of the cores' largest numbers after balancing.
     pub share: i64,
 }
 
 impl Powers {
-    /// Those that move nothing.
+    /// Powers that change nothing.
     pub(super) fn idle(shape: &Shape) -> Result<Self> {
         let mut of = alloc::with_capacity(WHAT, shape.len() + 1)?;
         for rank in shape.ranks() {
@@ -39,21 +39,21 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(NONE, f64::max)
 }
 
-/// Half of what two sides of a bond differ by, and nothing for a value that one of them does not reach.
+/// Half of the difference of the two sides of a bond; [`NONE`] for a value that one of them does not reach.
 fn halves(before: &[f64], behind: &[f64], to: &mut [f64]) {
     for ((l, r), to) in before.iter().zip(behind).zip(to) {
         *to = if l.is_finite() && r.is_finite() { (l - r) / 2.0 } else { NONE };
     }
 }
 
-/// How far numbers lie apart.
+/// Difference between the largest and the smallest finite number.
 fn spread(values: impl Iterator<Item = f64>) -> f64 {
     let (low, high) =
         values.filter(|v| v.is_finite()).fold((f64::INFINITY, NONE), |(low, high), v| (low.min(v), high.max(v)));
     if low <= high { high - low } else { 0.0 }
 }
 
-/// [`halves`] of the bond that closes a ring, and what leads to it and away from it.
+/// [`halves`] of the bond that closes a ring, and the norms of the parts that lead to it and away from it.
 fn closing<T: Scalar>(parts: &Parts<'_, T>) -> Result<[Vec<f64>; 3]> {
     let p = parts.shape.ranks()[0];
     let room = || alloc::filled(WHAT, p, 0.0f64);
@@ -81,20 +81,20 @@ fn closing<T: Scalar>(parts: &Parts<'_, T>) -> Result<[Vec<f64>; 3]> {
     Ok([half, l, r])
 }
 
-/// The sizes of what stands before and behind all values of all bonds.
+/// Logarithms of the norms of the parts before and behind all values of all bonds.
 pub(super) struct Paths {
     before: Vec<Vec<f64>>,
     behind: Vec<Vec<f64>>,
-    /// Half of what the sides of the bond that closes a ring differ by; 0 for an open train.
+    /// [`halves`] of the bond that closes a ring; 0 for an open train.
     ends: Vec<f64>,
-    /// What leads to the bond that closes a ring, and away from it.
+    /// Norms of the parts that lead to the bond that closes a ring, and away from it.
     around: Option<[Vec<f64>; 2]>,
     /// The largest product of both sides.
     whole: f64,
 }
 
 impl Paths {
-    /// Of the parts of a train.
+    /// Measures the parts of a train.
     pub(super) fn new<T: Scalar>(parts: &Parts<'_, T>) -> Result<Self> {
         let (shape, d) = (parts.shape, parts.shape.len());
         let (ends, around) = if shape.is_cyclic() {
@@ -126,13 +126,13 @@ impl Paths {
         }
     }
 
-    /// Whether a bond is to be balanced.
+    /// Whether the values of a bond differ by more than `limit`.
     fn is_far(&self, bond: usize, limit: i64) -> bool {
         let (l, r) = self.sides(bond);
         spread(l.iter().zip(r).map(|(l, r)| (l - r) / 2.0)) > limit as f64
     }
 
-    /// Powers of two that balance all bonds; `None` where none is far from it, and for a train of zeros.
+    /// Powers of two that balance all bonds; `None` if no bond is beyond `limit`, and for a train of zeros.
     pub(super) fn powers(&self, limit: i64) -> Result<Option<Powers>> {
         let d = self.before.len() - 1;
         if !self.whole.is_finite() || !(0..d).any(|bond| self.is_far(bond, limit)) {
@@ -145,7 +145,7 @@ impl Paths {
             let ends = bond == 0 || bond == d;
             let (l, r) = (&self.before[bond], &self.behind[bond]);
             let mut powers = alloc::filled(WHAT, l.len(), IDLE)?;
-            // Cores have equal shares of the largest path.
+            // Each core gets an equal share of the exponent of the largest path.
             let moved = if ends { 0.0 } else { whole / 2.0 - bond as f64 * share };
             for (b, power) in powers.iter_mut().enumerate() {
                 if l[b].is_finite() && r[b].is_finite() {

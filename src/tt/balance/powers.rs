@@ -1,4 +1,4 @@
-//! Powers of two that bring the values of a bond to one size, for trains on the host.
+//! Powers of two that bring the values of a bond to one magnitude, for trains on the host.
 
 use std::sync::Arc;
 
@@ -19,13 +19,14 @@ use crate::tt::scaled::{exponent_of, scale};
 
 pub(super) const WHAT: &str = "copy of a tensor train with balanced bonds";
 
-/// Powers of two by which the values of a bond may differ. Environments of two trains differ by four times as much at most, on
-/// the way through a core whose other bond has values as far apart: within the range of the type.
+/// Exponent by which the values of a bond may differ. Environments of two trains then differ by at most four times as
+/// much, also between the two products with cores whose other bond has values as far apart. This is within the range of
+/// the type.
 pub(in crate::tt) fn limit(dtype: DType) -> i64 {
     if matches!(dtype, DType::F32 | DType::CF32) { 24 } else { 120 }
 }
 
-/// A train with the same tensor whose bonds are balanced; `None` where they are, and for a train that lies on a device.
+/// A train with the same tensor and balanced bonds; `None` if the bonds are balanced, and for a train on a device.
 ///
 /// # Errors
 /// Out of memory.
@@ -36,9 +37,9 @@ pub(super) fn balanced(context: &Arc<Context>, train: &TensorTrain) -> Result<Op
 /// How far bonds are balanced.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
-    /// Powers of two by which the values of a bond may differ.
+    /// Exponent by which the values of a bond may differ.
     pub limit: i64,
-    /// Whether numbers that meet zeros alone become 0.
+    /// Whether numbers that are only multiplied by zeros become 0.
     pub drop: bool,
 }
 
@@ -73,18 +74,19 @@ pub(super) fn balanced_operator(
     with_scalar!(train.dtype(), "h", T => copy_of::<T>(context, train, Some((h.rows(), h.cols())), bounds))
 }
 
-/// Elements from which on the threads of the context look at a train.
+/// Least number of elements for which the context's threads examine a train.
 const MANY: usize = 1 << 18;
 
-/// Whether the numbers of the cores are so near each other in size that no bond can be beyond the limit: one pass over the numbers in
-/// order, which suffices for most trains. A core without zeros takes every value of a bond to every value of the next: what reaches
-/// those differs by no more than its numbers do. One with zeros may hand on what came to it.
+/// Whether the numbers of the cores are so close in magnitude that no bond can be beyond the limit. One pass over the
+/// numbers, which suffices for most trains. A core without zeros connects every value of a bond to every value of the
+/// next. Products up to the next bond then differ by no more than the core's numbers. A core with zeros may pass on the
+/// whole difference that came to it.
 fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bool> {
     let (shape, isa) = (train.shape(), context.isa());
     // Both ends of the range of p are rounded.
     let most = 2 * limit - 2;
     if train.is_uniform() {
-        // With zeros, powers of one number after another add up before they are taken back.
+        // With zeros, the powers of several numbers may add up before later ones compensate them.
         let (rank, (range, has_zeros)) = (shape.ranks()[0], range_of(train, 0, isa)?);
         let times = if has_zeros { to_i64(rank) } else { 2 };
         return Ok(rank == 1 || range.saturating_mul(times) <= most);
@@ -103,7 +105,8 @@ fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bo
         }
     }
     let added = |sum: i64, (range, has_zeros): (i64, bool)| if has_zeros { sum.saturating_add(range) } else { range };
-    // Where all cores of a ring have zeros, a value may meet all of them; elsewhere the second turn knows better.
+    // If all cores of a ring have zeros, the differences of all of them may add up. Otherwise the second round gives a
+    // smaller bound.
     let (turns, around) = if shape.is_cyclic() { (2, ranges.iter().map(|range| range.0).sum()) } else { (1, 0) };
     let ranks = shape.ranks();
     let mut behind = alloc::filled(WHAT, shape.len() + 1, around)?;
@@ -125,27 +128,27 @@ fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bo
     Ok(is_near)
 }
 
-/// Powers of two between the largest and the smallest number of a core that is not 0, and whether it has zeros; 0 where there is none
-/// but zeros, and where one is not finite: its train has no tensor.
+/// The exponent difference between the largest and the smallest nonzero number of a core, and whether the core has
+/// zeros. The difference is 0 for a core of zeros, and if a number is not finite: its train has no tensor.
 fn range_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<(i64, bool)> {
     let Ends { low, high, has_zeros } = ends_of(train, k, isa)?;
     let is_none = high.to_bits() == 0 || !high.is_finite();
     Ok((if is_none { 0 } else { exponent_of(high) - exponent_of(low) }, has_zeros))
 }
 
-/// A number with the exponent of the largest of a core, not finite where one is not.
+/// A number with the exponent of the core's largest number; not finite if a number is not.
 pub(in crate::tt) fn peak(train: &TensorTrain, k: usize, isa: Isa) -> Result<f64> {
     Ok(ends_of(train, k, isa)?.high)
 }
 
-/// Numbers with the exponents of the smallest of a core that is not 0 and of the largest, in magnitude; the latter is 0 for a core of
-/// zeros and not finite where a number is not.
+/// Numbers with the exponents of the core's smallest nonzero and of its largest magnitude. The latter is 0 for a core
+/// of zeros, and not finite if a number is not.
 pub(in crate::tt) fn ends(train: &TensorTrain, k: usize, isa: Isa) -> Result<(f64, f64)> {
     let Ends { low, high, .. } = ends_of(train, k, isa)?;
     Ok((low, high))
 }
 
-/// The numbers of a core in magnitude, with the right exponents.
+/// Extreme magnitudes of a core. Only their exponents are exact.
 struct Ends {
     /// The smallest that is not 0.
     low: f64,
@@ -164,7 +167,7 @@ fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<Ends> {
         Ends { low: f64::from(f32::from_bits(low)), high: f64::from(f32::from_bits(high)), has_zeros: least == 0 }
     } else {
         let core = &memory.as_slice::<i64>()?[numbers];
-        // A core without zeros, as most are, takes a quarter of the time.
+        // For a core without zeros, as most are, this takes a quarter of the time.
         let (low, high) = dispatch::<f64, _>(isa, Tops(core));
         if low > 0 {
             let of = |top: u32| f64::from_bits(u64::from(top) << 32);
@@ -176,8 +179,8 @@ fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<Ends> {
     })
 }
 
-/// Bit patterns of the smallest number that is not 0, of the largest and of the smallest of all, in magnitude. They are in the order of
-/// the numbers.
+/// Finds the bit patterns of three magnitudes: the smallest nonzero, the largest, and the smallest of all. Bit patterns
+/// have the order of the magnitudes.
 struct Single<'a>(&'a [u32]);
 
 impl Kernel<f32> for Single<'_> {
@@ -189,15 +192,15 @@ impl Kernel<f32> for Single<'_> {
             let size = x & (u32::MAX >> 1);
             high = high.max(size);
             least = least.min(size);
-            // 0 becomes the largest of all.
+            // 0 wraps to the largest value.
             low = low.min(size.wrapping_sub(1));
         }
         (low.wrapping_add(1), high, least)
     }
 }
 
-/// The upper halves of the smallest and of the largest in magnitude of double precision: their exponents are right, and 0 also stands for
-/// the least of the subnormal numbers.
+/// Finds the upper halves of the smallest and the largest magnitude in double precision. Their exponents are exact. An
+/// upper half of 0 is a zero or one of the least subnormal numbers.
 struct Tops<'a>(&'a [i64]);
 
 impl Kernel<f64> for Tops<'_> {
@@ -214,7 +217,7 @@ impl Kernel<f64> for Tops<'_> {
     }
 }
 
-/// The same as [`Single`] of double precision.
+/// [`Single`] for double precision.
 struct Double<'a>(&'a [i64]);
 
 impl Kernel<f64> for Double<'_> {
@@ -223,7 +226,7 @@ impl Kernel<f64> for Double<'_> {
     fn run<S: Simd<f64>>(self, _: S) -> (i64, i64, i64) {
         let (mut low, mut high, mut least) = (i64::MAX, 0, i64::MAX);
         for x in self.0 {
-            // Signed numbers have comparisons of vectors everywhere.
+            // Every instruction set compares vectors of signed integers.
             let size = x & i64::MAX;
             high = if size > high { size } else { high };
             least = if size < least { size } else { least };
@@ -243,7 +246,7 @@ fn copy_of<T: Scalar>(
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
     let (powers, live) = if train.is_uniform() {
-        // One core: as a ring of it has it, everywhere the same.
+        // One core: treat it as a ring of one core; the powers are the same at every bond.
         let [r, n, _] = shape.core(0);
         let one = Shape::new("x", &[n], &[r, r])?;
         let mut list = alloc::with_capacity(WHAT, 1)?;
@@ -263,8 +266,9 @@ fn copy_of<T: Scalar>(
     scaled_copy::<T>(context, train, &powers, bounds.drop.then_some(&live)).map(Some)
 }
 
-/// Powers that balance these cores, and the sizes of what counts in them; `None` where they are balanced or a number is not finite. Only
-/// where estimates say that they are not, norms are found: a pass over a long train of unlike parts may be off by any power of two.
+/// Powers that balance these cores, and the sizes of the numbers that count; `None` if the cores are balanced or a
+/// number is not finite. Estimates come first; exact norms are computed only if the estimates find an unbalanced bond.
+/// In a long train of unlike parts an estimate may be wrong by any power of two.
 fn powers_of<T: Scalar>(
     context: &Arc<Context>,
     cores: &Cores<'_, T>,
@@ -274,7 +278,7 @@ fn powers_of<T: Scalar>(
 ) -> Result<Option<(Powers, Vec<Vec<f64>>)>> {
     let Some(mut parts) = Parts::new(context, cores, shape, matrix)? else { return Ok(None) };
     let mut powers = Paths::new(&parts)?.powers(bounds.limit)?;
-    // The norm of a matrix as a vector says little about what it does to vectors.
+    // The Frobenius norm of an operator is no estimate of how much it scales vectors.
     if powers.is_some() && matrix.is_none() {
         parts = parts.exact();
         powers = Paths::new(&parts)?.powers(bounds.limit)?;
@@ -285,8 +289,8 @@ fn powers_of<T: Scalar>(
     Ok(powers.map(|powers| (powers, parts.into_sizes())))
 }
 
-/// The train with rows multiplied and columns divided by the powers of their bonds. Numbers that meet zeros alone become 0 where the sizes
-/// of those that count are given, and no larger than the others elsewhere.
+/// The train with rows multiplied and columns divided by the powers of their bonds. With `live`, numbers that are only
+/// multiplied by zeros become 0. Without it, they are scaled down to the magnitude of the others.
 fn scaled_copy<T: Scalar>(
     context: &Arc<Context>,
     train: &TensorTrain,
@@ -321,12 +325,12 @@ fn scaled_copy<T: Scalar>(
     Ok(copy)
 }
 
-/// A train to form products of, whose bonds are balanced; `None` where they are.
+/// A balanced copy of a train, an operand of products; `None` if its bonds are balanced.
 ///
 /// # Errors
 /// [`Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
 pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
-    // A number of the product moves by both operands at both of its bonds.
+    // A number of the product is scaled by both operands' powers at both of its bonds.
     let limit = if matches!(train.dtype(), DType::F32 | DType::CF32) { 12 } else { 120 };
     let Some(copy) = balanced_within(context, train, Bounds { limit, drop: true })? else { return Ok(None) };
     let isa = context.isa();

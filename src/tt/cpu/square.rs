@@ -20,7 +20,8 @@ fn panel(order: usize) -> usize {
 }
 
 /// Writes the lower triangle of the next bond's environment, leftwards or rightwards, to `room.f`. Returns `false` and
-/// changes nothing in `room.f` if the environment is not positive definite.
+/// leaves `room.f` unchanged if the order is below [`LEAST`], the product buffer is too small for a copy, or the
+/// environment is not positive definite.
 pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64, leftwards: bool) -> Result<bool> {
     let Bra::Same(x) = pair.x else { return Ok(false) };
     let [n, r, r2, ..] = pair.sizes(k);

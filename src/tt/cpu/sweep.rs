@@ -214,8 +214,8 @@ impl<'r> Sweep<'r> {
         Ok(())
     }
 
-    /// Applies a site of a norm by one triangle of each product. Returns `false` if the environment or the plan does
-    /// not allow it.
+    /// Applies a site of a norm by one triangle of each product. If this method does not apply, completes the
+    /// environment and returns `false`.
     fn squared<T: Scalar>(&mut self, pair: &Pair<'_, T>, k: usize, leftwards: bool) -> Result<bool> {
         let [_, r, r2, ..] = pair.sizes(k);
         let wanted = pair.work.plan.triangle && self.care != Care::Products;

@@ -1,9 +1,10 @@
 //! Blocks of boundary pairs by cuBLAS, in one of two layouts.
 //!
-//! Pair after pair, F[b, a, p], a site is two products for each pair, all in one call, with the sum over the mode in the
-//! second. Merged, F[b, p, a], both products see one matrix, but come once for each value of the mode, and the second adds
-//! to what is there: for single pairs, for modes so large that products with all of a core have no room, and for arithmetic
-//! of which the library has no calls for many matrices.
+//! In the layout F[b, a, p], pair after pair, a site takes two products for each pair, all pairs in one library call.
+//! The second product sums over the mode. In the merged layout F[b, p, a], each of the two products is a product with
+//! one matrix for all pairs, but is computed once for each value of the mode, and the second is added to the earlier
+//! ones. The merged layout is used for single pairs, if the workspace is too small for products with a whole core, and
+//! for arithmetic without batched library calls.
 
 use std::ops::Range;
 
@@ -18,9 +19,9 @@ use crate::shape::{product, to_u64};
 use crate::tt::cost::First;
 use crate::tt::options::Math;
 
-/// Terms that are read together: until then nothing waits for the device.
+/// Terms that are read together. Nothing waits for the device in between.
 const TERMS: usize = 1 << 16;
-/// Sites between two that are measured, in double precision: its range is wide enough.
+/// Distance in sites between measured environments in double precision, whose range is wide enough.
 const INTERVAL: usize = 4;
 
 /// Slice i of a core r x n x r'.
@@ -31,12 +32,12 @@ pub(super) fn slice<T>(core: Region<'_>, [left, right]: [usize; 2], n: usize, i:
     Ok(View { memory: core.part(skip, rest)?, rows: left, cols: right, ld: left * n })
 }
 
-/// Sites between two that are measured.
+/// Distance in sites between measured environments.
 pub(super) fn interval(call: &Call<'_>) -> usize {
     if is_single(call.plan().dtype) { 1 } else { INTERVAL }
 }
 
-/// Elements of the largest environment and the largest product on the way, for one pair.
+/// Elements of the largest environment and the largest product of a site, for one pair.
 fn room(call: &Call<'_>) -> Result<(usize, usize)> {
     let plan = call.plan();
     let (mut environment, mut products) = (1, 1);
@@ -54,7 +55,7 @@ fn room(call: &Call<'_>) -> Result<(usize, usize)> {
     Ok((environment, products))
 }
 
-/// Elements of the product of one pair's environment with all of a core, the largest of all sites.
+/// Elements of the product of one pair's environment with a whole core; the largest of all sites.
 fn whole_products(call: &Call<'_>) -> Result<usize> {
     let plan = call.plan();
     let mut most = 1;
@@ -71,7 +72,7 @@ fn whole_products(call: &Call<'_>) -> Result<usize> {
 /// Memory of the environments and products of a block.
 pub(super) struct Room<'a> {
     pub(super) f: Region<'a>,
-    /// Where the next environment goes; pair after pair it goes where the last one was.
+    /// The next environment. `None` for the layout pair after pair, which overwrites `f`.
     pub(super) g: Option<Region<'a>>,
     pub(super) t: Region<'a>,
     pub(super) state: Region<'a>,
@@ -84,7 +85,8 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>, math: Math) -> Result<(usize, Op
     let most = plan.block.min(plan.pairs.len()).max(1);
     let (environment, products) = room(call)?;
     let whole = whole_products(call)?;
-    // No more than the plan says: three environments, two of them for products; for a single pair one of each.
+    // The plan counts three environments, of which two are for products; for a single pair one environment and one
+    // product.
     let fits = if most > 1 { whole <= 2 * environment } else { whole < environment + products };
     let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, size_of::<T>());
     let one = bytes(environment)?;
@@ -94,7 +96,7 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>, math: Math) -> Result<(usize, Op
     Ok((one, Some(one), bytes(products)?))
 }
 
-/// The terms of all pairs of these blocks. Says whether to go over them again with care.
+/// Computes the terms of all pairs of these blocks. Returns whether to repeat them with care.
 pub(super) fn contract<T: Scalar>(
     call: &Call<'_>,
     blas: &Blas,
@@ -106,7 +108,8 @@ pub(super) fn contract<T: Scalar>(
     let (gpu, stream) = (call.gpu, call.stream);
     let most = plan.block.min(plan.pairs.len()).max(1);
     let (f, g, t) = bytes::<T>(call, math)?;
-    // Zeroed: what a library makes of a factor 0 that it finds in device memory only when it runs is its own affair.
+    // Zeroed: a library may multiply old contents by a factor 0 that it reads from device memory at run time, which
+    // would give NaN.
     let work_space = |bytes| gpu.allocate_on(stream, "work space of a contraction", bytes);
     let by_cublas = Products::new::<T>(gpu, blas, math)?;
     let (f, g, t) = (work_space(f)?, g.map(work_space).transpose()?, work_space(t)?);
@@ -189,7 +192,7 @@ pub(super) fn block<T: Scalar>(
     call.work.step()
 }
 
-/// G of the next bond from F; `measured` if F is to be multiplied by the state's factor.
+/// G of the next bond from F. If `measured`, F is multiplied by the state's factor.
 fn site<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
@@ -225,7 +228,7 @@ fn site<T: Scalar>(
     Ok(())
 }
 
-/// The next environments in place of the last ones, pair after pair.
+/// The next environments, which overwrite the last ones, pair after pair.
 fn site_apart<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,

@@ -1,7 +1,7 @@
-//! Open trains by cuBLAS, both ends at the same time on queues of their own.
+//! Open trains by cuBLAS. Both ends are contracted at the same time, each on its own stream.
 //!
-//! From the left F[b, a] = sum x cj(y), from the right G[b, a] = sum cj(x) y: so every conjugation comes with a
-//! transposition, as the library has it, and S = sum F cj(G).
+//! From the left F[b, a] = sum x cj(y), from the right G[b, a] = sum cj(x) y. Every conjugation then comes with a
+//! transposition, as the library offers it, and S = sum F cj(G).
 
 use super::blocks::{interval, slice};
 use super::careful::{Scaling, Taken};
@@ -15,7 +15,7 @@ use crate::shape::{product, to_u64};
 use crate::tt::cost::First;
 use crate::tt::options::Math;
 
-/// One end of the train on its way to the middle.
+/// Contraction of one end of the train up to the bond where the ends meet.
 pub(super) struct End<'a> {
     pub(super) products: Products<'a>,
     pub(super) is_right: bool,
@@ -25,11 +25,11 @@ pub(super) struct End<'a> {
     pub(super) t: Region<'a>,
     pub(super) state: Region<'a>,
     pub(super) scaling: Scaling<'a>,
-    /// Whether the environment is to be multiplied by the state's factor.
+    /// Whether the next product multiplies the environment by the state's factor.
     pub(super) measured: bool,
 }
 
-/// Bytes of the environments and of the products of both ends; of an end without sites an element.
+/// Bytes of the environment and of the product for both ends; one element for an end without sites.
 pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[[usize; 2]; 2]> {
     let (environment, products) = room(call)?;
     let bytes = |elements: usize| product("rank", elements, size_of::<T>());
@@ -49,12 +49,12 @@ fn room(call: &Call<'_>) -> Result<(usize, usize)> {
         };
         products = products.max(product("rank", one, n)?);
     }
-    // As the plan has it, within whose rooms the ends grow.
+    // The plan counts this too, and the dense ends are built within these buffers.
     products = products.max(call.sites.last().map_or(1, |site| site.s[0]));
     Ok((environment, products))
 }
 
-/// The product. Says whether to go over it again with care.
+/// Computes the product. Returns whether to repeat it with care.
 pub(super) fn contract<T: Scalar>(
     call: &Call<'_>,
     left: &Blas,
@@ -64,7 +64,7 @@ pub(super) fn contract<T: Scalar>(
 ) -> Result<bool> {
     let (gpu, stream) = (call.gpu, call.stream);
     let states = gpu.allocate_on(stream, "states of a contraction", 2 * STATE_BYTES)?;
-    // The other queue begins when the cores are there.
+    // The other stream starts after the cores have been loaded.
     right.stream().wait_for(stream)?;
     // Zeroed, as are those of blocks.
     let space = |blas: &Blas, bytes| gpu.allocate_on(blas.stream(), "work space of a contraction", bytes);
@@ -73,7 +73,7 @@ pub(super) fn contract<T: Scalar>(
     let right_room = [space(right, bytes_right[0])?, space(right, bytes_right[1])?];
     let result = from_both::<T>(call, (left, right), math, [&left_room, &right_room], &states, sums);
     if result.is_err() {
-        // What was enqueued there uses memory that goes in the order of the other queue.
+        // Work on the other stream may use memory that is freed in the order of this one.
         let _ = right.stream().synchronize();
     }
     result
@@ -121,9 +121,10 @@ fn from_both<T: Scalar>(
     Ok(doubt && call.rescues())
 }
 
-/// The sites of both ends from the given ones on, in turns, so that neither queue runs dry.
+/// Enqueues the sites of both ends from `from` on, alternating between the ends so that neither stream runs out of
+/// work.
 pub(super) fn sweep<T: Scalar>(call: &Call<'_>, ends: &mut [End<'_>; 2], from: [usize; 2]) -> Result<()> {
-    // What was done at once counts site by site.
+    // Sites of the dense tensors count one by one, too.
     for i in from[0].min(1)..ends[0].sites.max(ends[1].sites) {
         for (side, end) in ends.iter_mut().enumerate() {
             if i >= end.sites {
@@ -138,7 +139,7 @@ pub(super) fn sweep<T: Scalar>(call: &Call<'_>, ends: &mut [End<'_>; 2], from: [
     Ok(())
 }
 
-/// Elements of the environments where both ends meet.
+/// Elements of the environments at the bond where both ends meet.
 pub(super) fn joined(call: &Call<'_>, ends: &[End<'_>; 2]) -> Result<usize> {
     if ends[1].sites == 0 {
         return Ok(1);
@@ -147,7 +148,7 @@ pub(super) fn joined(call: &Call<'_>, ends: &[End<'_>; 2]) -> Result<usize> {
     product("rank", site.r[0], site.s[0])
 }
 
-/// What both ends make together, in parts, once the queue of the call has waited for the other.
+/// Enqueues the partial sums of both ends' product. The call's stream first waits for the other.
 pub(super) fn join<T: Scalar>(
     call: &Call<'_>,
     ends: &[End<'_>; 2],
@@ -171,14 +172,14 @@ impl End<'_> {
         if self.is_right { call.length - 1 - i } else { i }
     }
 
-    /// What a core is taken as where its train is conjugated.
+    /// How a core of the conjugated train enters a product.
     fn taken(&self, call: &Call<'_>) -> Transpose {
         adjoint(call.plan().conjugate)
     }
 
     /// The environment after `sites` sites, from the dense tensors of both trains over them.
     fn start<T: Scalar>(&mut self, call: &Call<'_>, sites: usize) -> Result<()> {
-        // They grow in the room of a product, one in each half, and in that of the environment between two sites.
+        // Each dense tensor uses one half of the product's buffer and, alternately, the environment's buffer.
         let half = self.t.bytes() / size_of::<T>() / 2 * size_of::<T>();
         let (first, second) = (self.t.part(0, half)?, self.t.part(half, half)?);
         let (x, r, rows) = self.dense::<T>(call, sites, true, first)?;
@@ -196,8 +197,9 @@ impl End<'_> {
         }
     }
 
-    /// The dense tensor of one train over the first sites of this end: its memory, the bond and the other indices. From the
-    /// left it is [m, a], from the right [a, m]. It ends up in `room`, but for a core alone, which stays where it is.
+    /// The dense tensor of one train over the first sites of this end: its memory, the bond and the other indices. From
+    /// the left it is [m, a], from the right [a, m]. The tensor is in `room`, unless it is a single core, which is not
+    /// copied.
     fn dense<'s, T: Scalar>(
         &'s self,
         call: &Call<'s>,
@@ -281,7 +283,8 @@ impl End<'_> {
                 products.multiply::<T>(second, false, t, plain(x), View::packed(f, s2, r2))?;
             }
             (true, First::X) => {
-                // The order with the same product: T[(b i), a'] = Y[(b i), b'] G[b', a'], G[b, a] = T[b, (i a')] cj(X[a, (i a')]).
+                // The same product as from the left: T[(b i), a'] = Y[(b i), b'] G[b', a'], G[b, a] = T[b, (i a')]
+                // cj(X[a, (i a')]).
                 let y = View::packed(core_y, s * n, s2);
                 let to = View::packed(t, s * n, r2);
                 products.multiply::<T>(alpha, false, plain(y), plain(View::packed(f, s2, r2)), to)?;
@@ -306,17 +309,19 @@ impl End<'_> {
         if due && matches!(self.scaling, Scaling::Measured) { self.measure::<T>(call, i) } else { Ok(()) }
     }
 
-    /// The core of the i-th site from this end, and whether that of x comes first; `None` beyond the last.
+    /// The core of the i-th site from this end, and whether the core of x is multiplied first; `None` beyond the last
+    /// site.
     fn order(&self, call: &Call<'_>, i: usize) -> Option<Taken> {
         if i >= self.sites {
             return None;
         }
         let (k, plan) = (self.core(call, i), call.plan());
-        // From the right the same product comes first as from the left comes second.
+        // From the right, the order of the two products is reversed.
         Some((k, (plan.order[plan.core(to_u64(k))] == First::X) != self.is_right))
     }
 
-    /// Begins before the first site, where the environment is 1: its products are scaled by the cores.
+    /// Starts before the first site with the environment 1, so that the products of the first site are scaled by the
+    /// cores, too.
     pub(super) fn open<T: Scalar>(&self, call: &Call<'_>) -> Result<()> {
         result::store(call.gpu, self.stream(), &result::one::<T>(), self.f)
     }

@@ -1,5 +1,6 @@
-//! Inner products that are enqueued as a whole: nothing waits for the host, the result stays on the device, and a graph may
-//! capture the calls. Everything is scaled by the largest numbers of the cores, for nobody looks whether something was lost.
+//! Inner products that are enqueued as a whole. Nothing waits for the host, the result stays on the device, and a graph
+//! may capture the calls. Everything is scaled by the largest numbers of the cores, because no later step can check for
+//! lost digits.
 
 use std::slice::from_ref;
 
@@ -27,14 +28,14 @@ use super::load::Loaded;
 /// Most boundary pairs of one launch.
 const PAIRS: usize = 1 << 16;
 
-/// The kernel that takes a product.
+/// The kernel for a product.
 #[derive(Clone, Copy)]
 enum Way {
     /// A block for each boundary pair.
     Pairs(Form),
-    /// An open product from both ends, a block each; where they meet.
+    /// An open product from both ends, one block for each end; the bond where they meet.
     Ends(Form, usize),
-    /// An open product by all of the device.
+    /// An open product by the whole device; the bond where both ends meet, if it has two ends.
     Grid(Option<usize>),
     /// Blocks of boundary pairs by cuBLAS.
     Blocks,
@@ -47,25 +48,25 @@ enum Way {
 }
 
 impl Way {
-    /// Whether it is cuBLAS that multiplies.
+    /// Whether cuBLAS computes the products.
     fn by_library(self) -> bool {
         matches!(self, Self::Blocks | Self::Library | Self::Halves | Self::Power)
     }
 }
 
-/// Bytes of the pieces of the work space.
+/// Bytes of the pieces of the workspace.
 struct Room {
     tables: usize,
-    /// Environments, or the elements that a product by the whole device works with.
+    /// Environments, or the elements of a product by the whole device.
     elements: [usize; 4],
-    /// States, and what else has to be 0.
+    /// States, and other memory that must be 0.
     states: usize,
-    /// What cuBLAS works with, on each of its queues.
+    /// Workspace of cuBLAS, on each of its streams.
     library: [usize; 2],
     results: usize,
 }
 
-/// The same pieces.
+/// The pieces of [`Room`].
 struct Pieces<'a> {
     tables: Region<'a>,
     elements: [Region<'a>; 4],
@@ -158,7 +159,7 @@ fn room_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room> {
             let meet = call.plan().meet.min(call.length);
             let count = if meet < call.length { bond(meet)? } else { 1 };
             Room {
-                // The first environment is written in one piece with what is behind it.
+                // The first environment is written as 16 bytes, whatever its type.
                 elements: [left[0].max(16), left[1], right[0].max(16), right[1]],
                 states: 2 * (STATE_BYTES + SECOND + Products::NUMBERS),
                 library: [library; 2],
@@ -183,14 +184,14 @@ fn room_of<T: Scalar>(call: &Call<'_>, math: Math, way: Way) -> Result<Room> {
     })
 }
 
-/// cuBLAS on the queue of a call, and on one beside it.
+/// cuBLAS on the stream of a call, and on the one for the other end.
 struct Libraries<'a> {
     math: Math,
     blas: &'a [Blas; 2],
 }
 
-/// Enqueues the product; its terms are then in the last part of the work space. Says how many there are, and where the largest
-/// numbers of the cores are: of a ring of one core the terms contain the diagonal alone.
+/// Enqueues the product, whose terms go to the last piece of the workspace. Returns their number, and the location of
+/// the cores' largest numbers: the terms of a ring of one core contain only its diagonal.
 fn enqueue<T: Scalar>(
     call: &Call<'_>,
     way: Way,
@@ -259,12 +260,12 @@ fn enqueue<T: Scalar>(
     Ok((count, spoilt))
 }
 
-/// What follows some bytes of a region.
+/// The rest of a region, after `bytes` bytes.
 fn after(region: Region<'_>, bytes: usize) -> Result<Region<'_>> {
     region.part(bytes, region.bytes().saturating_sub(bytes))
 }
 
-/// All boundary pairs, block by block in the same memory.
+/// Enqueues all boundary pairs, block by block in the same memory.
 fn by_blocks<T: Scalar>(
     call: &Call<'_>,
     tables: &Tables<'_>,
@@ -273,7 +274,7 @@ fn by_blocks<T: Scalar>(
 ) -> Result<usize> {
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let [f, g, t, _] = pieces.elements;
-    // What is in the memory may be no number, and a library may multiply it by 0.
+    // The memory may contain NaN, and a library may multiply it by 0.
     pieces.elements.iter().try_for_each(|part| gpu.clear(stream, *part))?;
     let state = pieces.states.part(0, STATE_BYTES)?;
     let second = pieces.states.part(STATE_BYTES, SECOND)?;
@@ -290,7 +291,7 @@ fn by_blocks<T: Scalar>(
     Ok(plan.pairs.len())
 }
 
-/// Both ends of an open product, each on its queue.
+/// Enqueues both ends of an open product, each on its own stream.
 fn by_ends<T: Scalar>(
     call: &Call<'_>,
     tables: &Tables<'_>,
@@ -301,7 +302,7 @@ fn by_ends<T: Scalar>(
     pieces.elements.iter().try_for_each(|part| gpu.clear(stream, *part))?;
     gpu.clear(stream, pieces.states)?;
     let meet = call.plan().meet.min(call.length);
-    // The other queue begins when tables and memory are there.
+    // The other stream starts after tables and memory are ready.
     blas[1].stream().wait_for(stream)?;
     let at = |place: usize, bytes: usize| pieces.states.part(place, bytes);
     let end = |side: usize| -> Result<End<'_>> {
@@ -486,7 +487,7 @@ impl GpuContraction {
         let exponents = Exponents::lent(&gpu, &stream, 2, states)?;
         let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
         let count = norms.enqueue::<T>(work, &terms, results)?;
-        // Where a waiting call would hand the trains to the host, the result is NaN here.
+        // If a waiting call would fall back to the host, the result here is NaN.
         qr::mark_graded::<T>((&gpu, &stream), work, &terms, graded, results)?;
         look.start(&gpu, &stream, looked, results)?;
         let terms = Terms { count, halved: false, real: true, conjugate: false, root: true };
@@ -495,7 +496,7 @@ impl GpuContraction {
     }
 }
 
-/// The workspace that is lent, if it is large enough, or one of one's own.
+/// The caller's workspace, if it is large enough, or a new one.
 fn space<'s>(
     gpu: &Gpu,
     stream: &GpuStream,

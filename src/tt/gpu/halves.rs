@@ -1,4 +1,4 @@
-//! Inner products by way of dense tensors: for short trains of large ranks.
+//! Inner products by dense tensors, for short trains of large ranks.
 
 use super::Call;
 use super::pieces::{self, Piece};
@@ -14,10 +14,10 @@ use crate::shape::product;
 use crate::tt::options::Math;
 use crate::tt::scaled::Scaled;
 
-/// Partial sums that are read together: until then nothing waits for the device.
+/// Partial sums that are read together. Nothing waits for the device in between.
 const SUMS: usize = 1 << 10;
 
-/// Which half of which train.
+/// One half of one of the trains.
 #[derive(Clone, Copy)]
 struct Half {
     is_x: bool,
@@ -25,7 +25,7 @@ struct Half {
 }
 
 impl Half {
-    /// In the order of their numbers.
+    /// All four, in the order of [`Half::index`].
     const ALL: [Self; 4] = [
         Self { is_x: true, leftwards: false },
         Self { is_x: true, leftwards: true },
@@ -38,8 +38,8 @@ impl Half {
     }
 }
 
-/// A train as a product of two matrices, L[I, m] R[m, J], divided by a power of two. I and J are all mode indices of either
-/// half, m is the bond between them and, counting slower, that at the cut.
+/// A train as a product of two matrices, L[I, m] R[m, J], divided by a power of two. I and J are all mode indices of
+/// the left and the right half. m is the bond between them and, slower, the bond at the cut.
 struct Halves<'a> {
     left: Piece<'a>,
     right: Piece<'a>,
@@ -48,25 +48,25 @@ struct Halves<'a> {
     columns: usize,
 }
 
-/// Where the tensors lie.
+/// Memory of the tensors.
 enum Space<'a> {
-    /// Each in memory of its own, as long as it is needed.
+    /// One allocation for each tensor, freed when it is no longer needed.
     Own,
-    /// In a place for each half and one beside them, in turn, so that the last is in that of its half; and panels of both
-    /// trains.
+    /// The caller's memory. The tensors of a half alternate between the half's own piece and `beside`, so that the last
+    /// one is in the half's own piece. `panels` has one panel for each train.
     Lent { halves: [Region<'a>; 4], beside: Region<'a>, panels: [Region<'a>; 2] },
 }
 
-/// What a tensor is.
+/// The use of a tensor.
 #[derive(Clone, Copy)]
 enum Tensor {
-    /// Of a half that so many are made of after it.
+    /// A tensor of a half, and the number of later tensors that are made of the same half.
     Of(Half, usize),
-    /// Some columns of that of x (0) or y (1).
+    /// A panel of columns of the dense tensor of x (0) or y (1).
     Panel(usize),
 }
 
-/// A contraction by way of them.
+/// A contraction by dense tensors.
 struct Dense<'a> {
     call: &'a Call<'a>,
     products: &'a Products<'a>,
@@ -81,12 +81,12 @@ fn core(call: &Call<'_>, is_x: bool, i: usize) -> [usize; 3] {
     [left, n, right]
 }
 
-/// Whether x and y are one train, of which the dense tensor is made once.
+/// Whether x and y are one train, whose dense tensor is then made once.
 fn is_one(call: &Call<'_>) -> bool {
     call.work.x.is_same(call.work.y)
 }
 
-/// Elements of the tensors that a half is made by, one after another.
+/// Elements of the successive tensors that build a half.
 fn tensors(call: &Call<'_>, half: Half) -> Result<Vec<usize>> {
     let (split, all) = (call.plan().split, call.sites.len());
     let p = core(call, half.is_x, 0)[0];
@@ -103,13 +103,13 @@ fn tensors(call: &Call<'_>, half: Half) -> Result<Vec<usize>> {
         sizes.push(size(rows, if half.leftwards { left } else { right })?);
     }
     if p > 1 {
-        // The same in another order.
+        // A copy of the last tensor in another order of its indices.
         sizes.extend_from_within(sizes.len().saturating_sub(1)..);
     }
     Ok(sizes)
 }
 
-/// All mode indices of the left half, and of the right one.
+/// Numbers of mode index combinations of the left and of the right half.
 fn indices(call: &Call<'_>) -> Result<[usize; 2]> {
     let all = |sites: &[Site]| sites.iter().try_fold(1, |sum, site| product("workspace_limit", sum, site.n));
     let (left, right) = call.sites.split_at(call.plan().split);
@@ -122,7 +122,7 @@ fn panel(call: &Call<'_>) -> Result<usize> {
     Ok(call.plan().panel.clamp(1, columns))
 }
 
-/// Bytes of the pieces that a contraction which is enqueued works in: four halves, what is beside them, two panels.
+/// Bytes of the pieces of an enqueued contraction's workspace: four halves, `beside`, two panels.
 pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 7]> {
     let one = is_one(call);
     let (mut halves, mut beside) = ([0; 4], 0);
@@ -144,10 +144,10 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 7]> {
     Ok(sizes)
 }
 
-/// Exponents of x and y, and two that stay 0, which sums of scaled numbers begin with.
+/// Exponents of x and y, and two that stay 0, with which sums of scaled numbers begin.
 pub(super) const EXPONENTS: usize = 4;
 
-/// Terms that a contraction which is enqueued leaves.
+/// Number of terms that an enqueued contraction writes.
 pub(super) fn terms(call: &Call<'_>) -> Result<usize> {
     let ([rows, columns], panel) = (indices(call)?, panel(call)?);
     let of = |width: usize| product("workspace_limit", rows, width).map(tt::sum_blocks);
@@ -172,8 +172,8 @@ pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> R
     Ok(sum.times(Scaled::new(Complex::new(1.0, 0.0), exponent)))
 }
 
-/// Enqueues the same; works in a space for pieces of [`bytes`] and in `states`, which have room for [`EXPONENTS`]. The number of
-/// its terms is [`terms`].
+/// Enqueues the same. `space` has the pieces of [`bytes`], `states` has [`EXPONENTS`] exponents. Writes and returns
+/// [`terms`] terms.
 pub(super) fn enqueue<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
@@ -208,7 +208,7 @@ pub(super) fn enqueue<T: Scalar>(
 impl<'a> Dense<'a> {
     fn memory<T: Scalar>(&self, tensor: Tensor, elements: usize) -> Result<Piece<'a>> {
         let bytes = product("workspace_limit", elements, size_of::<T>())?;
-        // Zeroed, as is all that a product by way of factors in device memory is written to.
+        // Zeroed, as every output of a product whose factors are in device memory.
         let (gpu, stream) = (self.call.gpu, self.call.stream);
         let place = match (&self.space, tensor) {
             (Space::Own, Tensor::Of(..)) => {
@@ -279,7 +279,7 @@ impl<'a> Dense<'a> {
             let size = sizes[k];
             let next = self.memory::<T>(Tensor::Of(half, sizes.len() - 1 - k), size)?;
             match &held {
-                // The bond at the cut stands for the rows.
+                // The rows of the first tensor are the bond at the cut.
                 None => {
                     let (from, to) = (View::packed(core, size, 1), View::packed(next.whole(), size, 1));
                     dense::place::<T>(call.gpu, call.stream, from, to, false, false)?;
@@ -304,7 +304,7 @@ impl<'a> Dense<'a> {
         held.ok_or_else(|| Error::Internal("half of a tensor train without sites".into()))
     }
 
-    /// Room for a panel of x, and one of y if there is one.
+    /// Memory for a panel of x, and for one of y if there is one.
     fn panels<T: Scalar>(&self, x: &Halves<'_>, has_y: bool) -> Result<[Option<Piece<'a>>; 2]> {
         let size = product("workspace_limit", x.rows, panel(self.call)?)?;
         let first = self.memory::<T>(Tensor::Panel(0), size)?;
@@ -347,7 +347,7 @@ impl<'a> Dense<'a> {
         let panel = panel(call)?;
         let panels = self.panels::<T>(x, y.is_some())?;
         let zeros = self.exponents.states(2, 2)?;
-        // The last panel may be narrower, and so have fewer sums.
+        // The last panel may be narrower and then has fewer sums.
         let most = tt::sum_blocks(x.rows * panel);
         let capacity = SUMS.max(most).min(most.saturating_mul(x.columns.div_ceil(panel)));
         let results = call.results(capacity)?;

@@ -1,22 +1,23 @@
-//! Contractions on a GPU: small ranks by kernels that keep the environment in shared memory for the whole train, middle
-//! ones by one kernel of all multiprocessors, large ones by cuBLAS, as are dense tensors and powers of short and uniform
-//! trains; norms by QR factors of cuSOLVER. Without cuBLAS dense tensors, powers and QR factors are left to the CPU.
+//! Contractions on a GPU. For small ranks, a kernel keeps the environment in shared memory for the whole train. For
+//! middle ranks, one kernel uses all multiprocessors. Large ranks use cuBLAS, and so do the dense tensors of short
+//! trains and the powers of uniform trains. Norms by QR factors use cuSOLVER. Without cuBLAS, the CPU computes dense
+//! tensors, powers and QR factors.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `load` | cores in device memory |
 //! | `chain` | sweeps by purlin's own kernels |
-//! | `batch` | many of them at a time |
+//! | `batch` | many contractions in one launch |
 //! | `blocks` | blocks of pairs by cuBLAS |
-//! | `careful` | what keeps environments within range |
+//! | `careful` | scaling that keeps environments within range |
 //! | `ends` | open trains from both ends by cuBLAS |
 //! | `halves`, `power` | by dense tensors, by squaring |
 //! | `qr` | norms by QR factors |
-//! | `enqueue` | products that nobody waits for |
+//! | `enqueue` | products that are enqueued without waiting |
 //! | `products` | products by cuBLAS, and by digits |
-//! | `pieces` | work space of one's own, or lent |
-//! | `scale` | powers of two that are counted on the device |
-//! | `host` | copies for the CPU, where there is no cuBLAS |
+//! | `pieces` | pieces of workspace, owned or the caller's |
+//! | `scale` | scaling by powers of two, counted on the device |
+//! | `host` | copies for the CPU fallback without cuBLAS |
 
 mod batch;
 mod blocks;
@@ -60,9 +61,10 @@ use scale::Exponents;
 
 /// Largest rank of the chain kernels.
 const CHAIN_RANK: usize = 64;
-/// Largest rank of rings for them: beyond, a library's products of many pairs are faster.
+/// Largest rank of rings for the chain kernels. Beyond, library products of many pairs are faster.
 const RING_RANK: usize = 32;
-/// Largest rank of open trains at which all multiprocessors together are faster than a library's product each.
+/// Largest rank of open trains for which one kernel on all multiprocessors is faster than a library call for each
+/// product.
 const GRID_RANK: usize = 256;
 /// Largest rank at which open trains are contracted from both ends.
 const MEET_RANK: usize = 2048;
@@ -72,12 +74,12 @@ pub struct GpuContraction {
     context: Arc<Context>,
     gpu: Gpu,
     math: Math,
-    /// A queue for the other end of a train, and cuBLAS on both; made when first needed.
+    /// A stream for the other end of a train. `libraries` has cuBLAS on both streams. Created when first needed.
     side: Option<GpuStream>,
     libraries: Vec<(u64, Blas)>,
-    /// cuBLAS for calls that are enqueued, for their own queue and the other.
+    /// cuBLAS for enqueued calls, on their own stream and on the other one.
     enqueued: Option<[Blas; 2]>,
-    /// What factorises for norms, and what it works in.
+    /// cuSOLVER for QR norms; `work` is its workspace.
     solver: Option<Solver>,
     work: SolverWork,
     host: CpuContraction,
@@ -102,7 +104,7 @@ impl GpuContraction {
         })
     }
 
-    /// The queue of a call: the caller's if it is one of this context.
+    /// The stream of a call: the caller's if it belongs to this context, otherwise the default.
     fn stream(&self, stream: Option<&Stream>) -> GpuStream {
         let given = stream.filter(|s| Arc::ptr_eq(s.context(), &self.context));
         given.and_then(|s| s.gpu()).unwrap_or_else(|| self.gpu.default_stream()).clone()
@@ -111,17 +113,17 @@ impl GpuContraction {
     fn precision(&self) -> Precision {
         match self.math {
             Math::Tf32 => Precision::Reduced,
-            // Of TF32 in three parts the products that are worth it alone.
+            // For TF32 in three parts, `Products` reduces the precision only in the products that gain from it.
             Math::Default | Math::Tf32x3 | Math::Gemm3m | Math::Int8x6 => Precision::Full,
         }
     }
 
-    /// Sees that there is cuBLAS on a queue; `false` if the library is not to be had.
+    /// Creates cuBLAS on a stream if there is none; returns `false` if the library is not installed.
     fn furnish(&mut self, stream: &GpuStream) -> Result<bool> {
         if self.libraries.iter().any(|l| l.0 == stream.raw()) {
             return Ok(true);
         }
-        // Those of queues that callers used before.
+        // Drop the libraries of streams that earlier calls used.
         let side = self.side.as_ref().map(GpuStream::raw);
         self.libraries.retain(|l| Some(l.0) == side);
         match Blas::new(&self.gpu, stream) {
@@ -140,7 +142,7 @@ impl GpuContraction {
         found.map(|l| &l.1).ok_or_else(|| Error::Internal("a queue without cuBLAS".into()))
     }
 
-    /// Runs `run` with cuBLAS, or where it is not to be had `host` with trains in host memory.
+    /// Runs `run` with cuBLAS. Without the library, runs `host` with trains in host memory.
     fn by_library<T: Scalar>(
         &mut self,
         work: &Work<'_>,
@@ -159,7 +161,7 @@ impl GpuContraction {
         run(&call, self.blas(&stream)?, self.math)
     }
 
-    /// Sees that there is cuSOLVER, for `stream` from now on; `false` if the library is not to be had.
+    /// Creates cuSOLVER if there is none and moves it to `stream`; returns `false` if the library is not installed.
     fn furnish_solver(&mut self, stream: &GpuStream) -> Result<bool> {
         match &mut self.solver {
             Some(solver) => solver.move_to(stream)?,
@@ -172,7 +174,7 @@ impl GpuContraction {
         Ok(true)
     }
 
-    /// The trains of a sum on this device.
+    /// Loads the trains of a sum to this device.
     fn loaded<'t, T: Scalar>(&self, stream: &GpuStream, trains: &[(&'t TensorTrain, f64)]) -> Result<Vec<Loaded<'t>>> {
         let mut loaded = alloc::with_capacity("trains of a norm", trains.len())?;
         for &(train, _) in trains {
@@ -196,7 +198,7 @@ impl GpuContraction {
         let numbers = gpu.allocate_uninitialised_on(&stream, "numbers of a norm", qr::NUMBERS)?;
         let bytes = qr::results(qr::terms(work, &terms)?)?;
         let results = gpu.allocate_uninitialised_on(&stream, "terms of a norm", bytes)?;
-        // What keeps cuSOLVER's memory is borrowed beside the libraries.
+        // `self.work` is moved out, because the libraries are borrowed from `self` at the same time.
         let mut room = std::mem::take(&mut self.work);
         let solver = self.solver.as_ref().ok_or_else(|| Error::Internal("norms without cuSOLVER".into()))?;
         let count = self.blas(&stream).and_then(|blas| {
@@ -256,7 +258,7 @@ impl GpuContraction {
     }
 }
 
-/// One call: the trains in the order of the sweep, and where it runs.
+/// One call: the trains in the order of the sweep, the device and the stream.
 struct Call<'a> {
     work: &'a Work<'a>,
     gpu: &'a Gpu,
@@ -267,7 +269,7 @@ struct Call<'a> {
     y: Vec<Region<'a>>,
     /// Sites.
     length: usize,
-    /// Whether nothing is to be scaled: whoever asks for that wants infinities.
+    /// Whether nothing is scaled: the caller has asked for infinities.
     unscaled: bool,
 }
 
@@ -280,7 +282,7 @@ impl<'a> Call<'a> {
         y: &'a Loaded<'_>,
     ) -> Result<Self> {
         let plan = work.plan;
-        // A power of a cell is met once, however often it is gone round.
+        // A power contracts its cell once, for any `repeat`.
         let length = if plan.algorithm == Algorithm::Power { plan.cores } else { length(plan)? };
         let (own_x, own_y) = (x.cores()?, y.cores()?);
         let what = "sites of a contraction";
@@ -308,7 +310,7 @@ impl<'a> Call<'a> {
         middle(&self.sites)
     }
 
-    /// Whether a doubtful sum is to be computed again with more care.
+    /// Whether a doubtful sum is computed again with more care.
     fn rescues(&self) -> bool {
         self.plan().scaled || self.plan().rescue
     }
@@ -384,7 +386,7 @@ fn is_two_ended(plan: &Plan, sites: &[Site], length: usize) -> bool {
     plan.pairs.len() == 1 && length == sites.len() && length >= 2
 }
 
-/// Which of purlin's own kernels runs, and in how much memory.
+/// Chooses among purlin's own kernels, and sets the plan's workspace.
 fn settle<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), options: &Options) -> Result<()> {
     let length = length(plan)?;
     if length == 1 {
@@ -400,7 +402,7 @@ fn settle<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), optio
         let meets = &sites[if ends { middle(&sites) } else { 0 }];
         let elements = if ends { product("rank", meets.r[0], meets.s[0])? } else { 0 };
         let both = to_u64(product("rank", elements, 2 * size_of::<T>())?);
-        // From one end alone the environment stays in the block.
+        // From one end only, the environment stays in the block's shared memory.
         plan.two_ended = ends && (!is_strict || both <= plan.limit);
         plan.workspace = if plan.two_ended { both } else { 0 };
         return Ok(());
@@ -410,12 +412,13 @@ fn settle<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), optio
     let problem = if is_strict { expect_room(plan.limit, needed as f64).err() } else { None };
     match problem {
         Some(problem) if options.kernel == Some(Kernel::Chain) => return Err(problem),
-        // Small ranks that no block holds, and less memory than the whole device would take, or many pairs.
+        // Small ranks that no block holds, and either too little memory for the kernel on the whole device, or many
+        // pairs.
         _ if options.kernel.is_none() && plan.pairs.len() > 1 => plan.kernel = Kernel::Products,
         Some(_) => plan.kernel = Kernel::Products,
         None => (plan.grid, plan.two_ended, plan.workspace) = (true, ends, to_u64(needed)),
     }
-    // The planner left this to the choice of a kernel.
+    // The planner has left this check until the kernel is chosen.
     let is_library = is_strict && plan.kernel == Kernel::Products;
     if is_library { expect_room(plan.limit, plan.workspace as f64) } else { Ok(()) }
 }
@@ -441,13 +444,13 @@ fn sweep(plan: &Plan, length: usize) -> tt::Sweep {
 #[derive(Clone, Copy)]
 struct Term {
     value: Scaled,
-    /// Exponent of the number that the kernel left, without the exponent beside it.
+    /// Exponent of the mantissa that the kernel wrote, without the separate exponent.
     own: i64,
     doubt: bool,
 }
 
 impl Term {
-    /// The sum of partial sums. What was not measured on the way shows in it: nothing, or a number far from 1.
+    /// The sum of partial sums. Unmeasured under- or overflow shows in it: the sum is 0, or a number far from 1.
     fn of_parts(parts: &[Self], dtype: DType) -> Self {
         let value = parts.iter().fold(Scaled::ZERO, |sum, p| sum.plus(p.value));
         let far = if is_single(dtype) { 60 } else { 400 };
@@ -456,7 +459,7 @@ impl Term {
     }
 }
 
-/// Where the terms of pairs are added up, block by block in the order of the pairs.
+/// Adds up the terms of pairs, block by block in the order of the pairs.
 struct Sums<'a> {
     plan: &'a Plan,
     first: usize,
@@ -473,7 +476,7 @@ impl<'a> Sums<'a> {
         self.partials.fill(Scaled::ZERO);
     }
 
-    /// Adds the terms of the pairs from `first` on; says whether one of them is in doubt.
+    /// Adds the terms of the pairs from `first` on; returns whether one of them is doubtful.
     fn add(&mut self, first: usize, terms: &[Term]) -> Result<bool> {
         let mut doubt = false;
         for (q, term) in (first..).zip(terms) {
@@ -494,7 +497,7 @@ impl<'a> Sums<'a> {
 impl ContractOps for GpuContraction {
     fn machine(&self) -> Machine {
         Machine {
-            // A launch takes microseconds, in which a product of fewer rows would be done.
+            // A launch takes microseconds. A product of fewer rows is done before that.
             fill_rows: 1 << 17,
             cache: 40 << 20,
             workspace: self.context.device_budget().limit().unwrap_or(u64::MAX).min(256 << 20),
@@ -506,14 +509,14 @@ impl ContractOps for GpuContraction {
             vectors: None,
             meet_rank: MEET_RANK,
             dense_halves: false,
-            // Between launches the device has nothing to do.
+            // The device is idle between launches.
             batch: 1 << 15,
         }
     }
 
     fn settle(&self, plan: &mut Plan, x: &Shape, y: &Shape, options: &Options) -> Result<()> {
         if matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power) {
-            // They have no other kernels, and the workspace that they were planned with.
+            // They have a single kernel and keep the planned workspace.
             return Ok(());
         }
         with_scalar!(plan.dtype, "x", T => settle::<T>(&self.gpu, plan, (x, y), options))
@@ -561,7 +564,8 @@ impl ContractOps for GpuContraction {
 
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled> {
         if work.sizes.far {
-            // Dense tensors have one exponent, however small some of their numbers are: pair by pair every product is scaled.
+            // A dense tensor has one exponent, even if some of its numbers are tiny. Pair by pair, every product is
+            // scaled.
             let mut partials = alloc::filled("partial sums of a contraction", work.plan.blocks(), Scaled::ZERO)?;
             self.pairs(work, 0..work.plan.blocks(), &mut partials)?;
             return Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus));

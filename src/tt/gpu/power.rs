@@ -1,8 +1,8 @@
-//! Uniform trains by squaring of the transfer matrix of a cell.
+//! Uniform trains by squaring the transfer matrix of a cell.
 //!
-//! Pairs lie apart, F[b, a, p] with p = p_x + r p_y. Of the whole cell that is a matrix of [b, a] and [p_x, p_y], whose
-//! columns are put into the order of its rows before it is squared. Nothing waits for an exponent: each product counts its
-//! own, and what they add up to is found in the end.
+//! The environments of the pairs are F[b, a, p] with p = p_x + r p_y. For the whole cell this is a matrix of [b, a] and
+//! [p_x, p_y]. Its columns are brought into the order of its rows before it is squared. Nothing waits for an exponent:
+//! each product counts its own, and they are added up at the end.
 
 use super::blocks::slice;
 use super::products::{Products, adjoint};
@@ -19,18 +19,18 @@ use crate::tt::cost::First;
 use crate::tt::options::Math;
 use crate::tt::scaled::Scaled;
 
-/// Order of a matrix whose products are waited for, so that a call can be cancelled between them: each takes milliseconds.
+/// From this order on a call waits for each product, which takes milliseconds, so that it can be cancelled in between.
 const WAITED: usize = 2048;
 
-/// What a power works in.
+/// Workspace of a power.
 struct Space<'a> {
-    /// For as many environments as there are pairs, three times.
+    /// Three pieces, each for the environments of all pairs.
     environments: [Region<'a>; 3],
-    /// For a core of x and one of y.
+    /// Two pieces, for a core of x and one of y.
     cores: [Region<'a>; 2],
     products: &'a Products<'a>,
     exponents: &'a Exponents<'a>,
-    /// Whether long products are waited for.
+    /// Whether to wait for long products.
     waits: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 5]> {
     Ok([each, each, each, cores[0], cores[1]])
 }
 
-/// How many exponents are counted: that of the cell and one for each product.
+/// Number of exponents: that of the cell and one for each product.
 pub(super) fn counted(call: &Call<'_>) -> usize {
     1 + 2 * call.plan().repeat.ilog2() as usize
 }
@@ -76,8 +76,8 @@ pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> R
     Ok(Scaled::new(value, in_all(&counted, plan.repeat)))
 }
 
-/// Enqueues the same; works in `pieces`, which have [`bytes`], and `states`, which have room for [`counted`] exponents and two
-/// more. Says how many terms there are.
+/// Enqueues the same. `pieces` have the sizes of [`bytes`], `states` has [`counted`] exponents and two more. Returns
+/// the number of terms.
 pub(super) fn enqueue<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
@@ -99,7 +99,7 @@ pub(super) fn enqueue<T: Scalar>(
     Ok(tt::sum_blocks(order))
 }
 
-/// M^repeat, of M that is in the first of three environments, and one that is free.
+/// M^repeat for the matrix M in the first of three environments. Returns it and a free piece.
 fn powered<'a, T: Scalar>(
     call: &Call<'_>,
     space: &Space<'a>,
@@ -131,13 +131,13 @@ fn powered<'a, T: Scalar>(
     Ok((result, [f, t][made % 2]))
 }
 
-/// What each exponent counts in that of M^repeat: what a product took out is squared once for every later bit.
+/// Weight of each exponent in that of M^repeat: the exponent of a product is doubled for every later bit.
 fn weights(repeat: u64) -> Result<Vec<u64>> {
     let mut weights = alloc::with_capacity("exponents of a contraction", 2 * 64)?;
     weights.push(repeat);
     for bit in (0..repeat.ilog2()).rev() {
         weights.push(1 << bit);
-        // A product with M that is not made has taken nothing out, and has no place.
+        // A product with M that is left out has no exponent.
         if repeat >> bit & 1 == 1 {
             weights.push(1 << bit);
         }
@@ -156,16 +156,16 @@ fn in_all(counted: &[i64], repeat: u64) -> i64 {
     })
 }
 
-/// The environments of all pairs behind the cell, F[b, a, p], and as much room twice.
+/// The environments of all pairs behind the cell, F[b, a, p], and two free pieces of the same size.
 fn cell<'a, T: Scalar>(call: &Call<'_>, space: &Space<'a>) -> Result<[Region<'a>; 3]> {
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let pairs = plan.pairs.len();
-    // As those of blocks are. Of one mode index a product is no larger than an environment, in the order that takes fewer
-    // operations.
+    // Zeroed, as in `blocks`. For one mode index a product, in the order that takes fewer operations, is no larger than
+    // an environment.
     space.environments.iter().try_for_each(|part| gpu.clear(stream, *part))?;
     let [mut f, mut g, t] = space.environments;
     for (i, site) in call.sites.iter().enumerate() {
-        // With cores and environments of the order of one no product leaves the range of its type.
+        // If cores and environments have magnitude about 1, no product leaves the range of its type.
         let x = core::<T>(call, space.exponents, call.x[i], space.cores[0])?;
         let y = core::<T>(call, space.exponents, call.y[i], space.cores[1])?;
         if i == 0 {
@@ -198,7 +198,7 @@ fn core<'a, T: Scalar>(
     Ok(copy)
 }
 
-/// G of the next bond from F, by way of T: for one mode index after another, so that T stays small.
+/// G of the next bond from F. Computes T for one mode index after another, so that T stays small.
 fn step<T: Scalar>(
     call: &Call<'_>,
     products: &Products<'_>,
@@ -230,7 +230,7 @@ fn step<T: Scalar>(
     Ok(())
 }
 
-/// Columns p_x + r p_y of `from` to columns p_y + s p_x of `to`, whose rows are b + s a.
+/// Copies columns p_x + r p_y of `from` to columns p_y + s p_x of `to`. Rows are b + s a in both.
 fn in_order<T: Scalar>(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Result<()> {
     let pairs = call.plan().pairs;
     let order = pairs.len();
@@ -244,7 +244,7 @@ fn in_order<T: Scalar>(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Res
     Ok(())
 }
 
-/// The diagonal of a matrix, one number after another.
+/// Copies the diagonal of a matrix to `to`, packed.
 fn diagonal<T: Scalar>(call: &Call<'_>, matrix: Region<'_>, to: Region<'_>) -> Result<()> {
     let order = call.plan().pairs.len();
     let diagonal = View { memory: matrix, rows: 1, cols: order, ld: order + 1 };

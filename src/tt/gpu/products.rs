@@ -12,8 +12,8 @@ use crate::tt::options::Math;
 
 /// Least rows and columns, and least multiplications, of products by digits. cuBLAS is faster below.
 const DIGITS: (usize, usize) = (256, 1 << 26);
-/// The same limits for products by TF32 parts. Plain products of rank 1024 take three quarters of their time, of rank
-/// 2048 more.
+/// The same limits for products by TF32 parts. A plain product of rank 1024 takes three quarters of the time of the
+/// parts; one of rank 2048 takes longer than the parts.
 const PARTS: (usize, usize) = (2048, 1 << 33);
 
 /// Longest sums of a product in TF32. Each is rounded when it is added to the one before; a longer sum is truncated
@@ -36,7 +36,7 @@ pub(super) struct Products<'a> {
 /// A factor of a product.
 pub(super) type Factor<'a> = (View<'a>, Transpose);
 
-/// How y enters the product: adjoint if it is conjugated.
+/// How y enters the product: as the adjoint if it is conjugated, otherwise as the transpose.
 pub(super) fn adjoint(conjugate: bool) -> Transpose {
     if conjugate { Transpose::Adjoint } else { Transpose::Transpose }
 }

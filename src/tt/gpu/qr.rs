@@ -256,7 +256,7 @@ impl<'a> Norms<'a> {
             }
             self.exponents.take::<T>(next.whole(), elements, 0)?;
             if step.is_factorised(work, i) {
-                // Free it: the triangle is written to the same piece.
+                // Free the factor's memory first: the factorisation uses it.
                 drop(factor);
                 factor = self.triangle::<T>(held, next, &step)?;
                 rows = step.columns;

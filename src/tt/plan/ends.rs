@@ -1,21 +1,21 @@
-//! Plans of open trains that are contracted from both ends.
+//! Plans for open trains, contracted from both ends.
 
 use super::{Plan, Planner};
 
 impl Planner<'_> {
-    /// Both ends of an open train: where they grow densely, and where they meet.
+    /// Plans both ends of an open train: how many sites grow as dense tensors, and the bond where the ends meet.
     pub(super) fn ends(&self, plan: &mut Plan, max_rank: usize, (environment, product): (f64, f64)) {
         let d = self.sizes.len();
         let sizes = &self.sizes;
         let core = |i: usize| (self.cut + i) % d;
-        // Where products are those of a library, both triangles are computed.
+        // A library's products compute both triangles.
         plan.triangle = self.request.triangle && self.request.same && self.request.machine.vectors.is_some();
         let both = 2.0 * self.bytes(environment + product);
         let room_for_both = both <= self.limit as f64;
         let mixed = sizes.x_operations < sizes.y_operations;
         let mut ahead = [0.0; 2];
         if !mixed {
-            // The right end has a room of its own.
+            // The right end needs its own workspace.
             let ends = if self.strict && !room_for_both { 1 } else { 2 };
             for (end, (grow, gain)) in plan.grow.iter_mut().zip(&mut ahead).enumerate().take(ends) {
                 let leftwards = end == 1;
@@ -27,7 +27,8 @@ impl Planner<'_> {
                     rows *= sizes.modes[k] as f64;
                     let far = if leftwards { k } else { k + 1 };
                     let (r, s) = (sizes.r[far] as f64, sizes.s[far] as f64);
-                    // They are built in the room of an environment and half of that of a product.
+                    // The two dense tensors are built in the environment's buffer and in one half each of the product's
+                    // buffer.
                     if rows > r.min(s) || rows * r.max(s) > environment.min((product / 2.0).floor()) {
                         break;
                     }
@@ -64,7 +65,7 @@ impl Planner<'_> {
         if plan.meet < d {
             plan.workspace = both as u64;
         }
-        // At lower ranks both triangles take no longer.
+        // At lower ranks both triangles are computed, which takes no longer.
         if plan.triangle && max_rank >= 192 {
             plan.flops *= 0.5;
         }

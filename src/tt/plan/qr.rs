@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::scalar::{Complex, DType};
 
 impl Planner<'_> {
-    /// The norm of x, or with `difference` of x - y.
+    /// Plans the norm of x, or of x - y if `difference`.
     pub(super) fn by_qr(mut self, difference: bool) -> Result<Plan> {
         let Sizes { modes, r, s, .. } = self.sizes;
         let d = modes.len();
@@ -31,14 +31,14 @@ impl Planner<'_> {
             let (before, after) =
                 (wide(self.cut, self.cut + i), if last { 1.0 } else { wide(self.cut, self.cut + i + 1) });
             let tall = rows * n;
-            // Each value of the bond at the cut meets its own columns alone.
+            // Each value of the bond at the cut is multiplied only with its own columns.
             let values = r[self.cut] as f64;
             plan.flops += if i > 0 { operations * tall * before * after / values } else { 0.0 };
             if tall > after && !last {
                 plan.flops += operations * after * after * (tall - after / 3.0);
             }
-            // The product of what is held with a core; then it, and the factorisation's own memory.
-            // A GPU has rows of its own to begin with.
+            // The peak is either R and its product with a core, or this product and the factorisation's own memory.
+            // A GPU also stores the matrix before the first site.
             let held = if i > 0 || self.is_gpu() { rows * before } else { 0.0 };
             // At the last site the CPU keeps a column of each train.
             let made = if last && difference && !self.is_gpu() { 2.0 } else { after };
@@ -58,15 +58,15 @@ impl Planner<'_> {
         Ok(plan)
     }
 
-    /// Bytes in which a GPU makes R of a matrix: in double precision, where the matrix is, or from a copy of it, with one
-    /// coefficient a column. What cuSOLVER works in is its own.
+    /// Bytes in which a GPU computes R of a matrix: a matrix in double precision (the matrix itself or a copy of it)
+    /// and one coefficient a column. cuSOLVER's own workspace is not included.
     fn triangle(&self, rows: f64, columns: f64) -> f64 {
         let (own, wide) = (self.dtype.size() as f64, if is_complex(self.dtype) { 16.0 } else { 8.0 });
         let copy = if own < wide { own * rows * columns } else { 0.0 };
         wide * rows * columns + copy.max(wide * columns + own * columns * columns)
     }
 
-    /// Bytes for R of a matrix with more rows than columns beside the matrix: R, coefficients, and working memory.
+    /// Bytes for R of a matrix with more rows than columns, without the matrix: R, coefficients and working memory.
     fn factorisation(&self, rows: usize, columns: usize) -> f64 {
         let scratch = match self.dtype {
             DType::F32 => reflections::scratch::<f32>(rows, columns),
