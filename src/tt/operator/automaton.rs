@@ -1,12 +1,14 @@
-//! The automaton of a sum of terms.
+//! The finite automaton of a sum of terms, which gives its TT-matrix.
 //!
-//! The operator is an automaton that reads the sites from left to right: one state at each bond for "nothing yet", one for
-//! "all done", and between them states for terms that are under way. Such a state stands for what has been read or for
-//! what remains to be read; a smallest vertex cover of the graph between the two gives the fewest (Ren, Li, Jiang, Shuai,
-//! J. Chem. Phys. 153, 084118, 2020). Coefficients stay what they are, and blocks stay sparse.
+//! The automaton reads the sites from left to right. At each bond it has one state for "nothing yet", one for "all
+//! done", and states for unfinished terms between them. Such a state represents either the part of a term that has been
+//! read or the part that remains. A smallest vertex cover of the bipartite graph between the two gives the fewest
+//! states (Ren, Li, Jiang, Shuai, J. Chem. Phys. 153, 084118, 2020). Coefficients are not changed, and blocks stay
+//! sparse.
 //!
-//! On a ring, a term that goes over the boundary leaves through it: its first part there is read last, by the state "all
-//! done" of the very path that came in through the boundary with its other part. The trace joins the two.
+//! On a ring, a term that crosses the boundary leaves through it. Its part at the end of the chain is read last,
+//! starting from the state "all done" of the same path, which entered through the boundary with the term's other part.
+//! The trace joins the two.
 
 use std::collections::HashMap;
 
@@ -18,7 +20,7 @@ use crate::scalar::Complex;
 
 const WHAT: &str = "states of an operator";
 
-/// A transition: at its site the operator, from state `from` of the left bond to state `to` of the right one.
+/// A transition at a site: an operator, from state `from` of the left bond to state `to` of the right one.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub from: usize,
@@ -27,7 +29,7 @@ pub(super) struct Entry {
     pub coefficient: Complex<f64>,
 }
 
-/// A term under way: the state it is in, and what remains of it.
+/// An unfinished term: its state, and the part that remains.
 #[derive(Debug, Clone, Copy)]
 struct Item {
     state: usize,
@@ -35,8 +37,8 @@ struct Item {
     coefficient: Complex<f64>,
 }
 
-/// What remains of terms, each once: the next factor and what remains after it. The first ones are ends: number 0 is "all
-/// done", the others are values of the boundary.
+/// Remaining parts of terms, each stored once as the next factor and the part after it. The first numbers are ends:
+/// number 0 is "all done", the others are values of the boundary.
 #[derive(Debug, Default)]
 struct Rests {
     list: Vec<(Factor, usize)>,
@@ -57,7 +59,7 @@ impl Rests {
         })
     }
 
-    /// The next factor and what remains after it; `None` for an end.
+    /// The next factor and the part that remains after it; `None` for an end.
     fn next(&self, rest: usize) -> Option<(Factor, usize)> {
         rest.checked_sub(self.ends).map(|at| self.list[at])
     }
@@ -72,7 +74,7 @@ pub(super) struct Automaton {
     pub entries: Vec<Vec<Entry>>,
 }
 
-/// The end "all done", and the state of that name before it has a number.
+/// Number of the end "all done" among the remaining parts.
 const DONE: usize = 0;
 
 /// A wrapping term: the part at the beginning of the chain, the part at its end, the coefficient.
@@ -96,7 +98,7 @@ impl Automaton {
         let boundary = Boundary::new(&wrapped)?;
         let mut rests = Rests { ends: 1 + boundary.values, ..Rests::default() };
 
-        // What begins at each site: terms from the first state, and parts of wrapping terms from "all done".
+        // Parts that begin at each site: terms from the first state, and parts of wrapping terms from "all done".
         let mut begin: Vec<Vec<(usize, Complex<f64>)>> = alloc::filled(WHAT, d, Vec::new())?;
         let mut pending = 0usize;
         for (factors, coefficient) in inner {
@@ -116,7 +118,7 @@ impl Automaton {
         let mut ranks = alloc::with_capacity(WHAT, d + 1)?;
         let mut entries = alloc::with_capacity(WHAT, d)?;
         ranks.push(rests.ends);
-        // The first state is number 0 as long as there is one.
+        // The state "nothing yet" is number 0 as long as it exists.
         for k in 0..d {
             for &(rest, coefficient) in &begin[k] {
                 alloc::push(WHAT, &mut items, Item { state: 0, rest, coefficient })?;
@@ -124,7 +126,7 @@ impl Automaton {
             pending -= begin[k].len();
             let done = items.iter().find(|i| i.rest == DONE).map(|i| i.state);
             for &(rest, coefficient) in &leave[k] {
-                // The other part of the term came in and is done by now.
+                // The term's other part entered through the boundary and has been read.
                 let state = done.ok_or_else(|| Error::Internal(format!("no path to leave by at site {k}")))?;
                 alloc::push(WHAT, &mut items, Item { state, rest, coefficient })?;
             }
@@ -138,8 +140,8 @@ impl Automaton {
     }
 }
 
-/// Where the widest gap between the sites of a term lies: before factor `cut`; `None` if over the boundary, where a term
-/// of the chain has it.
+/// The position of the widest gap between the sites of a term: before factor `cut`. `None` if the widest gap is across
+/// the boundary; the term then does not wrap.
 fn widest_gap(factors: &[Factor], d: usize) -> Option<usize> {
     let (first, last) = (factors.first()?.0, factors.last()?.0);
     let mut widest = (first + d - last, None);
@@ -152,7 +154,7 @@ fn widest_gap(factors: &[Factor], d: usize) -> Option<usize> {
     widest.1
 }
 
-/// The boundary's values beside number 0, and which parts of wrapping terms belong to them.
+/// The boundary's values other than 0, and the parts of wrapping terms that belong to them.
 struct Boundary<'a> {
     values: usize,
     /// Value, part at the beginning of the chain, coefficient.
@@ -195,7 +197,7 @@ impl<'a> Boundary<'a> {
     }
 }
 
-/// Things that differ, numbered as they come.
+/// Distinct keys, numbered in order of first appearance.
 struct Numbered<K> {
     list: Vec<K>,
     numbers: HashMap<K, usize>,
@@ -218,7 +220,7 @@ impl<K: std::hash::Hash + Eq + Copy> Numbered<K> {
     }
 }
 
-/// Edges between rows and columns, those between the same two added up.
+/// Edges between rows and columns. Coefficients of parallel edges are added up.
 #[derive(Default)]
 struct Edges {
     list: Vec<(usize, usize, Complex<f64>)>,
@@ -242,8 +244,8 @@ impl Edges {
     }
 }
 
-/// Reads site k: the states after it, the items that are in them, and the transitions. `pending` says that terms begin
-/// later; `last` that the states after the site are the ends, that many.
+/// Reads site k. Returns the number of states after it, the items in these states, and the transitions. `pending` is
+/// true if terms begin later. At the last site, `last` is the number of ends, which are then the states.
 fn read_site(
     rests: &Rests,
     k: usize,
@@ -261,7 +263,7 @@ fn read_site(
         };
         edges.add(rows.number((item.state, operator))?, cols.number(rest)?, item.coefficient)?;
     }
-    // "All done" is a state of its own, and so are the ends after the last site: the other edges need a cover.
+    // "All done" and, after the last site, the ends have fixed states. Only the other edges need a cover.
     let fixed = |rest: usize| rest == DONE || last.is_some();
     let mut open = Edges::default();
     for &(row, col, coefficient) in edges.list.iter().filter(|e| !fixed(cols.list[e.1])) {

@@ -1,4 +1,4 @@
-//! Operators as calls of a contraction: it cancels them, and its progress function hears of them.
+//! Contractions with operators as methods of a [`Contraction`], with its cancellation and a progress function.
 
 use super::environments::Environments;
 use super::local::{Locals, correlation_watched, expect_local_watched};
@@ -29,7 +29,7 @@ impl Contraction {
         })
     }
 
-    /// What is known of [`Contraction::sandwich`] before it runs.
+    /// The report of [`Contraction::sandwich`] before it runs.
     ///
     /// # Errors
     /// As [`super::plan_sandwich`].
@@ -37,7 +37,7 @@ impl Contraction {
         plan_sandwich(self.context(), self.options(), trains)
     }
 
-    /// What is known of [`Contraction::rayleigh`] before it runs.
+    /// The report of [`Contraction::rayleigh`] before it runs.
     ///
     /// # Errors
     /// As [`super::plan_rayleigh`].
@@ -95,7 +95,7 @@ impl Contraction {
         })
     }
 
-    /// Environments of trains with this object's options, which cancels what they compute, too.
+    /// Environments of trains with this object's options. Cancelling this object cancels their calls, too.
     ///
     /// # Errors
     /// As [`Environments::new`].

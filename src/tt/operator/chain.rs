@@ -25,7 +25,7 @@ pub(super) struct Chain<'a> {
     pub conjugate: bool,
     /// Whether environments are scaled.
     pub scaled: bool,
-    /// Who cancels the call, and how far it is.
+    /// Cancellation and progress of the call.
     pub watch: Watch,
 }
 
@@ -33,18 +33,19 @@ pub(super) struct Chain<'a> {
 pub(super) struct Held<E> {
     pub data: E,
     pub extent: Extent,
-    /// Powers of two to multiply the operator's slots and the identity's with.
+    /// Exponents of the powers of two by which the operator's slots and the identity's must be multiplied.
     pub exponent: [i64; 2],
 }
 
-/// What became of steps.
+/// Result of the steps of a half.
 pub(super) enum Half<E> {
     Value(Held<E>),
-    /// All that is left are zeros, or numbers that are not finite: 0 or NaN for the operator and for the identity.
+    /// The environment holds only zeros or numbers that are not finite: the value 0 or NaN for the operator and for the
+    /// identity.
     Ended([f64; 2]),
 }
 
-/// Steps of a half.
+/// Range of bonds of a half.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way {
     /// Bond from which it starts, counted from the cut: 0 or d.
@@ -63,7 +64,7 @@ impl<'a> Chain<'a> {
         (self.cut + t) % self.len()
     }
 
-    /// The bond at position t; the last is the first if the trains are cut.
+    /// The bond at position t. If the trains are cut, the last bond is the first one.
     pub fn bond(&self, t: usize) -> usize {
         if self.cut == 0 { t } else { (self.cut + t) % self.len() }
     }
@@ -87,8 +88,8 @@ impl<'a> Chain<'a> {
         [self.trains.bra.shape().modes()[k], self.trains.ket.shape().modes()[k]]
     }
 
-    /// Exponents beyond which a core is scaled before it is used: two cores and an operator that all keep within it
-    /// cannot make a step overflow.
+    /// Exponent beyond which a core is scaled before it is used. A step of two cores and an operator within this limit
+    /// cannot overflow.
     pub fn limit(&self) -> Option<i64> {
         let limit = if matches!(self.dtype, DType::F32 | DType::CF32) { 24 } else { 200 };
         self.scaled.then_some(limit)
@@ -99,7 +100,7 @@ impl<'a> Chain<'a> {
         self.gather_within(t, slots, mirrored, self.limit())
     }
 
-    /// [`Chain::gather`] with another limit of its exponent.
+    /// [`Chain::gather`] with another limit for its exponent.
     pub fn gather_within(&self, t: usize, slots: &Slots, mirrored: bool, limit: Option<i64>) -> Result<Gather> {
         let k = self.site(t);
         match (self.trains.operator, &self.blocks) {
@@ -141,8 +142,8 @@ impl<'a> Chain<'a> {
         Ok(Held { data, extent, exponent: [0, 0] })
     }
 
-    /// A step over position t into `to`. `split` is the number of slots that are the operator's after it. The numbers
-    /// returned are the largest before scaling; 1 where nothing is scaled.
+    /// A step over position t into `to`. After it, the first `split` slots are the operator's. Also returns the largest
+    /// numbers before scaling, or 1 if nothing is scaled.
     #[allow(clippy::too_many_arguments, reason = "each is a part of one step")]
     pub fn step<T: Scalar, O: OperatorOps<T>>(
         &self,
@@ -203,7 +204,7 @@ impl<'a> Chain<'a> {
             let gather = self.gather(t, slots, mirrored)?;
             let split = slots.operator(after).len();
             let (next, peaks) = self.step(ops, &mut work, &now, t, &gather, mirrored, split, other)?;
-            // A group without slots has no numbers: its peak is 0.
+            // A group without slots has no numbers, so its peak is 0.
             if peaks.iter().all(|p| *p == 0.0 || !p.is_finite()) {
                 return Ok(Half::Ended(peaks.map(|p| if p == 0.0 { 0.0 } else { f64::NAN })));
             }

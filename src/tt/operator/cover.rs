@@ -1,5 +1,5 @@
-//! Smallest vertex covers of bipartite graphs (König's theorem): the fewest states that a bond of an operator needs if
-//! each state stands for what lies left of it or for what lies right of it.
+//! Smallest vertex covers of bipartite graphs (König's theorem). They give the fewest states that a bond of an operator
+//! needs if each state represents either a part to its left or a part to its right.
 
 use crate::alloc;
 use crate::error::Result;
@@ -15,14 +15,15 @@ pub(super) struct Graph {
 const WHAT: &str = "states of an operator";
 
 impl Graph {
-    /// Which rows and which columns make up a smallest set that touches every edge.
+    /// Flags of the rows and of the columns of a smallest set that touches every edge.
     pub fn cover(&self) -> Result<(Vec<bool>, Vec<bool>)> {
         let (starts, ends) = self.by_row()?;
         let of = |row: usize| &ends[starts[row]..starts[row + 1]];
         let mut partner_of_row = alloc::filled(WHAT, self.rows, None)?;
         let mut partner_of_col: Vec<Option<usize>> = alloc::filled(WHAT, self.cols, None)?;
         for row in 0..self.rows {
-            // A path from the row to a free column along which taken and free edges alternate, breadth first.
+            // Searches breadth first for a path from the row to a free column on which matched and unmatched edges
+            // alternate.
             let mut came_from: Vec<Option<usize>> = alloc::filled(WHAT, self.cols, None)?;
             let mut queue = vec![row];
             let mut at = 0;
@@ -46,7 +47,8 @@ impl Graph {
                 end = from.and_then(|r: usize| partner_of_row[r].replace(col));
             }
         }
-        // What alternating paths reach from rows without a partner: columns of it, and rows outside of it.
+        // Alternating paths from rows without a partner: the cover has the columns that they reach, and the rows that
+        // they do not.
         let (mut row_reached, mut col_reached) =
             (alloc::filled(WHAT, self.rows, false)?, alloc::filled(WHAT, self.cols, false)?);
         let mut queue: Vec<usize> = (0..self.rows).filter(|&r| partner_of_row[r].is_none()).collect();
@@ -83,7 +85,7 @@ impl Graph {
 mod tests {
     use super::*;
 
-    /// The size of a smallest cover, by trying all.
+    /// The size of a smallest cover, by exhaustive search.
     fn smallest(graph: &Graph) -> usize {
         let sets = 0u32..1 << (graph.rows + graph.cols);
         let covers = |set: u32| graph.edges.iter().all(|e| set >> e.0 & 1 == 1 || set >> (graph.rows + e.1) & 1 == 1);

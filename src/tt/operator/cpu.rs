@@ -1,8 +1,8 @@
 //! [`OperatorOps`] on the CPU.
 //!
-//! A step runs through the ket's new bond in stretches: both products and the sums between them are made for one
-//! stretch while it is in cache, and stretches are spread over threads. They are cut by the shape of the problem alone and
-//! each writes columns of its own, so a result is the same bit for bit with any number of threads.
+//! A step divides the ket's new bond into stretches. Both products and the sums between them are computed for one
+//! stretch while it is in cache, and stretches are distributed over threads. The division depends only on the shape of
+//! the problem, and each stretch writes columns of its own, so the result has the same bits for any number of threads.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Real, Scalar};
 
-/// Operations on the threads of a context, from one of which they are called.
+/// Operations on the threads of a context. They are called from one of these threads.
 pub struct CpuOps {
     context: Arc<Context>,
 }
@@ -43,10 +43,10 @@ impl CpuOps {
         CpuMatrix::zeros(what, elements, 1, self.context.host_budget())
     }
 
-    /// Makes `room` large enough and returns that much of it.
+    /// Enlarges `room` if necessary and returns its first `elements` elements.
     fn room<'r, T: Scalar>(&self, room: &'r mut Option<CpuMatrix<T>>, elements: usize) -> Result<&'r mut [T]> {
         if room.as_ref().is_none_or(|r| r.rows() < elements) {
-            // The old one goes first: both together might not fit.
+            // Free the old buffer first: both together might not fit.
             *room = None;
             *room = Some(self.buffer(STEP, elements)?);
         }
@@ -56,8 +56,9 @@ impl CpuOps {
         }
     }
 
-    /// A core as a step reads it: from the bond it comes from (fastest) to the one it goes to, in the contraction's type,
-    /// and the exponent taken out of it. Copied only where it has to be.
+    /// A core as a step reads it: from the bond where the step starts (fastest) to the bond where it ends, in the
+    /// contraction's type. Also returns the exponent of the power of two by which it was divided. Copies the core only
+    /// if necessary.
     fn core<'r, T: Scalar>(
         &self,
         view: &CoreView<'r>,
@@ -87,7 +88,7 @@ impl CpuOps {
 
 const STEP: &str = "workspace of a contraction with an operator";
 
-/// Room for steps.
+/// Workspace of steps.
 pub struct Work<T> {
     bra: Option<CpuMatrix<T>>,
     ket: Option<CpuMatrix<T>>,
@@ -95,7 +96,7 @@ pub struct Work<T> {
     narrow: bool,
 }
 
-/// Bytes of T and U in a stretch that stay in the cache of a core.
+/// Bytes of T and U of a stretch, which fit into the cache of a core.
 const CACHE: usize = 1 << 20;
 
 /// Elements of T and of U for each index of the ket's new bond.
@@ -186,7 +187,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         for lane in &mut lanes[..count] {
             self.room(lane, (t_size + u_size) * length)?;
         }
-        // Lane l makes stretches l, l + count, ...
+        // Lane l computes stretches l, l + count, ...
         let mut shares: Vec<Vec<(usize, &mut [T])>> = (0..count).map(|_| Vec::new()).collect();
         for (s, columns) in to.chunks_mut(after.bra * width * length).enumerate() {
             alloc::push(STEP, &mut shares[s % count], (s * length, columns))?;

@@ -1,4 +1,4 @@
-//! [`OperatorOps`] where the trains are.
+//! [`OperatorOps`] on the CPU or the GPU, depending on where the trains are.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::stream::Stream;
 
 /// The operations of one device.
 pub enum Ops {
-    /// The threads of the context.
+    /// On the threads of the context.
     Host(CpuOps),
-    /// Its GPU.
+    /// On the context's GPU.
     Device(GpuOps),
 }
 
@@ -29,20 +29,20 @@ pub enum Ops {
 pub enum Environment<T> {
     /// In host memory.
     Host(CpuMatrix<T>),
-    /// In that of the GPU.
+    /// In device memory.
     Device(DeviceMemory),
 }
 
-/// Room for steps on that device.
+/// Workspace of steps on that device.
 pub enum Work<T> {
-    /// Of the CPU.
+    /// On the CPU.
     Host(cpu::Work<T>),
-    /// Of the GPU.
+    /// On the GPU.
     Device(gpu::Work),
 }
 
 impl Ops {
-    /// On the GPU if `on_device`, there on the queue of `stream` or the context's own.
+    /// On the GPU if `on_device`, on `stream` or on the context's own stream; otherwise on the CPU.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for a device in a context on the CPU.
@@ -50,7 +50,7 @@ impl Ops {
         Ok(if on_device { Self::Device(GpuOps::new(context, stream)?) } else { Self::Host(CpuOps::new(context)) })
     }
 
-    /// The same for environments that are kept from call to call.
+    /// [`Ops::new`] for environments that are stored from call to call.
     ///
     /// # Errors
     /// As [`Ops::new`].
@@ -58,7 +58,7 @@ impl Ops {
         Ok(if on_device { Self::Device(GpuOps::kept(context, stream)?) } else { Self::Host(CpuOps::new(context)) })
     }
 
-    /// Runs `run` after what other calls did to the same environments, and before what they do; nothing waits for that.
+    /// Runs `run` in stream order after earlier calls on the same environments and before later ones. Does not wait.
     ///
     /// # Errors
     /// What `run` gives.
@@ -71,7 +71,7 @@ impl Ops {
         ended.map(|()| value)
     }
 
-    /// Whether the queue is captured to a graph.
+    /// Whether the stream is being captured to a graph.
     pub fn is_captured(&self) -> Result<bool> {
         match self {
             Self::Host(_) => Ok(false),
@@ -79,8 +79,8 @@ impl Ops {
         }
     }
 
-    /// What [`OperatorOps::apply`] does to vectors in device memory: nothing waits. In a queue that is captured the library
-    /// must be there.
+    /// [`OperatorOps::apply`] for vectors in device memory. Does not wait. While the stream is being captured, cuBLAS
+    /// must have been created before.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for environments on the host, and where the library is not there.
@@ -130,7 +130,7 @@ impl Ops {
             }
             _ => {
                 let core = &view.memory.host(view.argument)?.as_slice::<S>()?[view.offset..view.offset + r * n * s];
-                // Columns (i, b), then the largest of those of each b.
+                // The columns are (i, b); take the largest over i for each b.
                 let [rows, columns] = rows_and_columns(core, r, n * s)?;
                 let mut most = alloc::filled("sizes of a core", s, 0.0f64)?;
                 for (to, of) in most.iter_mut().zip(columns.chunks_exact(n)) {
@@ -157,7 +157,7 @@ impl Ops {
         Ok(values)
     }
 
-    /// Memory with these numbers where steps read them.
+    /// Copies these numbers to memory that steps can read.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<Memory> {
         match self {
             Self::Host(ops) => ops.bring(values).map(Memory::Host),
@@ -177,7 +177,7 @@ impl Ops {
         }
     }
 
-    /// Where the trains are: on the GPU if one of them is.
+    /// Operations where the trains are: on the GPU if one of them is there.
     ///
     /// # Errors
     /// As [`Ops::new`].

@@ -1,5 +1,5 @@
-//! <y|H|x> on a GPU without waiting for it: exponents stay on the device, tables come with the launches, and all memory is one
-//! piece, whose size is found by going through the contraction once without a device.
+//! <y|H|x> on a GPU without waiting. Exponents stay on the device, tables are launch parameters, and all memory is one
+//! block. Its size is found by a first pass over the contraction that enqueues nothing.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,20 +29,20 @@ use crate::tt::info::Info;
 use crate::tt::options::Options;
 use crate::tt::watch::Watch;
 
-/// Pieces of the work space begin at multiples of this.
+/// Alignment of pieces of the workspace in bytes.
 const GRAIN: usize = 256;
 /// Bytes of exponents, keys and factors: two numbers of each.
 const PAIR: usize = 16;
 /// Bytes of a result.
 const NUMBER: usize = result::SETTLED * 8;
 
-/// Operations that are enqueued, or without memory only counted.
+/// Operations that are enqueued, or, without memory, only counted.
 pub(super) struct Enqueued<'a> {
     gpu: Gpu,
     stream: GpuStream,
     blas: Option<&'a Mutex<Blas>>,
     space: Option<Region<'a>>,
-    /// The first byte of the work space that is free, and the most that was ever taken.
+    /// The first free byte of the workspace, and its largest value so far.
     next: AtomicUsize,
     most: AtomicUsize,
     /// Largest numbers of the bra's cores, then of the ket's.
@@ -52,7 +52,7 @@ pub(super) struct Enqueued<'a> {
     fixed: Fixed,
 }
 
-/// What stays for the whole contraction.
+/// Pieces that are used for the whole contraction.
 #[derive(Clone, Copy, Default)]
 struct Fixed {
     library: Place,
@@ -65,7 +65,7 @@ struct Fixed {
     look: Place,
 }
 
-/// A piece of the work space.
+/// A piece of the workspace.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     first: usize,
@@ -80,7 +80,7 @@ pub(super) struct Environment {
 }
 
 impl<'a> Enqueued<'a> {
-    /// Operations that only find out how much memory a contraction takes.
+    /// Operations that only count the memory of a contraction.
     pub fn counting(gpu: &Gpu, stream: &GpuStream, sites: usize, look: &Look) -> Result<Self> {
         let mut ops = Self {
             gpu: gpu.clone(),
@@ -103,7 +103,7 @@ impl<'a> Enqueued<'a> {
         Ok(ops)
     }
 
-    /// Operations in `space`, with a library that works there, too.
+    /// Operations in `space`, which includes cuBLAS's workspace.
     pub fn new<T: Scalar>(
         gpu: &Gpu,
         stream: &GpuStream,
@@ -127,7 +127,7 @@ impl<'a> Enqueued<'a> {
         Ok(ops)
     }
 
-    /// Bytes of work space that were needed.
+    /// Peak bytes of workspace.
     pub fn bytes(&self) -> usize {
         self.most.load(Ordering::Relaxed)
     }
@@ -145,7 +145,8 @@ impl<'a> Enqueued<'a> {
         self.take(product("x", elements, size_of::<T>())?)
     }
 
-    /// Runs `run`; what it takes is free again afterwards: everything is in the order of one queue.
+    /// Runs `run` and then frees the pieces that it took. They can be reused at once, because all work is on one
+    /// stream.
     fn within<R>(&self, run: impl FnOnce() -> Result<R>) -> Result<R> {
         let first = self.next.load(Ordering::Relaxed);
         let result = run();
@@ -153,7 +154,8 @@ impl<'a> Enqueued<'a> {
         result
     }
 
-    /// A core as a step reads it, in the contraction's type. Copied only where it has to be; its size is a matter of the keys.
+    /// A core as a step reads it, in the contraction's type. Copies the core only if necessary. Its magnitude is in the
+    /// keys.
     fn core<'r, T: Scalar>(&'r self, view: &CoreView<'r>, mirrored: bool) -> Result<Option<Region<'r>>> {
         let source = whole_core(view)?;
         let widen = view.dtype != T::DTYPE;
@@ -169,7 +171,7 @@ impl<'a> Enqueued<'a> {
     }
 }
 
-/// All of a core, which lies on the device.
+/// The memory of a whole core on the device.
 fn whole_core<'r>(view: &CoreView<'r>) -> Result<Region<'r>> {
     let element = view.dtype.size();
     match view.memory {
@@ -188,7 +190,7 @@ pub(super) fn expect_on_device(name: &'static str, train: &TensorTrain) -> Resul
 
 impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
     type Environment = Environment;
-    /// Whether the work of a step is kept smallest.
+    /// Whether to use the least workspace.
     type Work = bool;
 
     fn environment(&self, elements: usize) -> Result<Environment> {
@@ -215,7 +217,7 @@ impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
         sandwich::boundary::<T>(&self.gpu, &self.stream, data, [bra, slots, pairs, ket], first)
     }
 
-    /// The exponents go along on the device; the one that is returned is 0.
+    /// The exponents stay on the device; the returned one is 0.
     fn step(
         &self,
         work: &mut bool,
@@ -229,7 +231,7 @@ impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
         Ok(0)
     }
 
-    /// As if they were in [0.5, 1): the next step brings them there, on the device.
+    /// Reports 0.5: the next step scales the numbers to [0.5, 1) on the device.
     fn peaks(&self, _: &Environment, _: Extent, _: usize) -> Result<[f64; 2]> {
         Ok([0.5; 2])
     }
@@ -332,7 +334,7 @@ impl Enqueued<'_> {
         Ok(())
     }
 
-    /// The terms of both groups where two environments meet.
+    /// Enqueues the terms of both groups at the bond where two environments meet.
     fn meet<T: Scalar>(
         &self,
         left: &Held<Environment>,
@@ -370,7 +372,7 @@ impl Enqueued<'_> {
         })
     }
 
-    /// <y|H|x>, or with `ratio` that over <y|x>, to `result`. With `real` the first counts with its real part.
+    /// Enqueues <y|H|x>, or <y|H|x> / <y|x> if `ratio`, to `result`. If `real`, only the real part of <y|H|x> counts.
     pub fn contract<T: Scalar>(
         &self,
         chain: &Chain<'_>,
@@ -407,12 +409,12 @@ impl Enqueued<'_> {
         let settle = |group: usize, real: bool, to: Region<'_>| {
             let all = Place { first: terms.first + group * count * word, bytes: count * word };
             let sum = result::Terms { count, halved: false, real, conjugate: false, root: false };
-            // The operator's zeros leave numbers of the trains out of all sums.
+            // Zeros of the operator keep some numbers of the trains out of all sums.
             let spoilt = result::Spoilt { known: known && group == 0, keys: self.keys };
             result::settle(&self.gpu, &self.stream, at(all)?, sum, spoilt, to)
         };
         let wanted = usize::from(chain.blocks.is_none());
-        // Bonds that are far from balanced make the result no number: nobody could balance them.
+        // Unbalanced bonds make the result NaN, because this call cannot balance them.
         look.start(&self.gpu, &self.stream, at(self.fixed.look)?, at(term(wanted, 0))?)?;
         if !ratio {
             return settle(wanted, real, to);
@@ -423,7 +425,7 @@ impl Enqueued<'_> {
         sandwich::quotient(&self.gpu, &self.stream, numerator, denominator, to)
     }
 
-    /// The part of the pairs from `first` on.
+    /// Enqueues the contribution of `pairs` pairs from `first` on.
     fn block<T: Scalar>(
         &self,
         chain: &Chain<'_>,
@@ -446,25 +448,25 @@ impl Enqueued<'_> {
     }
 }
 
-/// What a call is enqueued with.
+/// Arguments of an enqueued call.
 pub(in crate::tt) struct Call<'a> {
     /// The first context.
     pub context: &'a Arc<Context>,
-    /// The caller's queue, or the context's own.
+    /// The caller's stream, or the context's own.
     pub stream: &'a GpuStream,
-    /// How.
+    /// The options of the contraction.
     pub options: &'a Options,
-    /// cuBLAS, made when it is first needed.
+    /// cuBLAS, created when first needed.
     pub library: &'a mut Option<Mutex<Blas>>,
-    /// Memory that the caller lends.
+    /// The caller's workspace.
     pub workspace: Option<&'a DeviceMemory>,
-    /// Where the result goes; without it the memory is counted alone.
+    /// Memory of the result. If `None`, the call only counts its workspace.
     pub result: Option<Region<'a>>,
-    /// Who cancels the call.
+    /// Cancellation of the call.
     pub watch: Watch,
 }
 
-/// Enqueues <y|H|x>, or with `ratio` that over <y|x>, where y is x.
+/// Enqueues <y|H|x>, or <y|H|x> / <y|x> with y = x if `ratio`.
 ///
 /// # Errors
 /// As [`super::sandwich`]; [`Error::NotSupported`] for trains on the host, and where the library is not there, or not yet while
@@ -479,7 +481,7 @@ pub(in crate::tt) fn enqueue(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -
 fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Result<Info> {
     let Call { context, stream, options, library, workspace, result, watch } = call;
     let gpu = context.gpu("result")?;
-    // The operator is on the host, and its numbers go with the launches.
+    // The operator is on the host; its numbers are launch parameters.
     let matrix = trains.operator.map(|h| balance::of_operator(context, h)).transpose()?.flatten();
     let trains = &Trains { operator: matrix.as_ref().or(trains.operator), ..*trains };
     let chain = value::chain(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;

@@ -1,4 +1,5 @@
-//! Environments kept for sweeps (DMRG, ALS, TDVP): a core that changes costs one step, not a contraction.
+//! Environments stored for sweeps (DMRG, ALS, TDVP): after a core has changed, one step suffices instead of a
+//! contraction.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -26,31 +27,31 @@ use crate::tt::options::Options;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 
-/// From which end an environment was built. The numbers are those of the C interface.
+/// The end from which an environment is built. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Side {
-    /// Of the sites before a bond.
+    /// Environment of the sites before a bond.
     Left = 0,
-    /// Of the sites after it.
+    /// Environment of the sites after a bond.
     Right = 1,
 }
 
 numbered!(Side, Left, Right);
 
-/// Environments at the bonds, where they have been built, and the room of steps.
+/// Environments at the bonds, if they have been built, and the workspace of steps.
 struct Store<T> {
     left: Vec<Option<Kept<T>>>,
     right: Vec<Option<Kept<T>>>,
     work: Work<T>,
 }
 
-/// The environments of <y|H|x>, or of <y|x>, at all bonds 0 to d. They are built when they are needed and kept until a
-/// core they depend on is said to have changed. At most d + 1 are kept a side, together at most
-/// 2 sum of r_k w_k s_k elements, charged to the context's memory and not to a workspace limit.
+/// The environments of <y|H|x>, or of <y|x>, at all bonds 0 to d. An environment is built when it is needed, and stored
+/// until [`Environments::update_core`] reports a change of a core that it depends on. At most d + 1 are stored for each
+/// side, together at most 2 sum of r_k w_k s_k elements, charged to the context's memory and not to a workspace limit.
 ///
-/// The trains are handed in with every call and must be the same ones, up to cores that were announced by
-/// [`Environments::update_core`], or by [`Environments::set_trains`] where ranks change with them.
+/// The trains are arguments of every call and must be the same ones, except for cores whose change was announced by
+/// [`Environments::update_core`], or by [`Environments::set_trains`] if ranks change with them.
 pub struct Environments {
     context: Arc<Context>,
     options: Options,
@@ -58,17 +59,17 @@ pub struct Environments {
     dtype: DType,
     slots: Slots,
     ranks: Option<Vec<usize>>,
-    /// Ranks of bra and ket for which what is kept was built.
+    /// Ranks of bra and ket for which the stored environments were built.
     bonds: [Vec<usize>; 2],
     store: Box<dyn Any + Send + Sync>,
-    /// Whether they are on the context's GPU.
+    /// Whether the environments are on the context's GPU.
     on_device: bool,
-    /// Left environments are right up to this bond, right ones from the other on.
+    /// Left environments are valid up to the first bond, right ones from the second bond on.
     valid: [usize; 2],
 }
 
 impl Environments {
-    /// No environment yet but those of the ends. Of the options `scaling` and `conjugate` count.
+    /// Creates the object with the environments of the two ends only. Of the options it uses `scaling` and `conjugate`.
     ///
     /// # Errors
     /// As [`Trains::check`]; out of memory.
@@ -96,7 +97,7 @@ impl Environments {
         Ok(Self { context, options, cancel, dtype, slots, ranks, bonds, store, on_device, valid: [0, d] })
     }
 
-    /// The same, whose calls `handle` cancels, too.
+    /// The same, with `handle` to cancel its calls.
     #[must_use]
     pub fn cancelled_by(mut self, handle: CancelHandle) -> Self {
         self.cancel = handle;
@@ -113,22 +114,22 @@ impl Environments {
         self.slots.bonds() - 1
     }
 
-    /// The last bond up to which left environments are kept, and the first from which right ones are.
+    /// The last bond up to which left environments are stored, and the first from which right ones are.
     #[cfg(test)]
     pub(crate) fn kept_bonds(&self) -> [usize; 2] {
         self.valid
     }
 
-    /// Forgets what depends on core k: left environments at bonds after it and right ones at bonds before it.
-    /// Nothing depends on a core that there is not.
+    /// Drops the environments that depend on core k: left environments at bonds after it and right ones at bonds before
+    /// it. Does nothing if there is no core k.
     pub fn update_core(&mut self, k: usize) {
         if k < self.sites() {
             self.valid = [self.valid[0].min(k), self.valid[1].max(k + 1)];
         }
     }
 
-    /// Takes other trains from now on, which differ from those before in the cores `first` to `last` alone: a two-site step
-    /// that changed both cores and the rank between them. Environments that depend on none of these cores are kept.
+    /// Replaces the trains by others that differ only in the cores `first` to `last`, as after a two-site step that
+    /// changed both cores and the rank between them. Environments that depend on none of these cores are kept.
     ///
     /// # Errors
     /// As [`Trains::check`]; [`Error::InvalidArgument`] for a core that there is not, another length, type or device, and for
@@ -141,12 +142,12 @@ impl Environments {
                 format!("are {first} and {last}, not in order from 0 to {}", d - 1),
             ));
         }
-        // What does not fit the environments is refused here.
+        // Returns an error if the trains do not fit the environments.
         self.chain(trains)?;
         let bonds = bonds_of(trains)?;
         for (name, before, now) in [("y", &self.bonds[0], &bonds[0]), ("x", &self.bonds[1], &bonds[1])] {
             for bond in (0..=first).chain(last + 1..=d) {
-                // The ends of a ring are one bond, which the first and the last core share.
+                // The two ends of a ring are one bond. The first and the last core share it.
                 let is_inside = (bond == 0 || bond == d) && first == 0 && last + 1 == d;
                 if before[bond] != now[bond] && !is_inside {
                     let problem = format!(
@@ -162,8 +163,9 @@ impl Environments {
         Ok(())
     }
 
-    /// Builds what is missing up to the environment of `side` at bond k, 0 to d, in the order of `stream` or of the context's
-    /// own queue. As all calls of these environments do, it begins after what they did before, on whatever queue.
+    /// Builds the missing environments up to the one of `side` at bond k, 0 to d, in the order of `stream` or of the
+    /// context's own. Like all calls of these environments, it begins after the earlier ones, on whatever stream they
+    /// were.
     ///
     /// # Errors
     /// As [`Trains::check`]; [`Error::NotSupported`] for a stream that is being captured; [`Error::InvalidArgument`] for a bond that there is not, other trains than the object was
@@ -188,8 +190,8 @@ impl Environments {
         Ok([extent.bra, rank, extent.slots / rank * extent.pairs, extent.ket])
     }
 
-    /// The environment at bond k, built if it is missing, and the power of two it is to be multiplied with. The boundary
-    /// value of the third dimension is p_w + w (p_y + r p_x).
+    /// The environment at bond k, which is built if it is missing. Returns the exponent of the power of two that it
+    /// must be multiplied by. The boundary value of the third dimension is p_w + w (p_y + r p_x).
     ///
     /// # Errors
     /// As [`Environments::build`]; [`Error::InvalidArgument`] for another type or length than [`Environments::dims`]
@@ -238,8 +240,8 @@ impl Environments {
         })
     }
 
-    /// [`Environments::apply`] for vectors on the device: what is enqueued once the environments are built, and nothing waits.
-    /// A graph may then capture it; whoever replays that keeps the environments as they are.
+    /// [`Environments::apply`] for vectors on the device. If the environments are built, it only enqueues work and does
+    /// not wait, so a graph may capture it. Whoever replays the graph must not change the environments.
     ///
     /// # Errors
     /// As [`Environments::apply`]; [`Error::NotSupported`] for environments on the host, and for a stream that is being captured
@@ -269,11 +271,11 @@ impl Environments {
                 Ok(0)
             })
         };
-        // The other queue is not to be part of the graph.
+        // The graph must not include the other stream.
         if ops.is_captured()? { run() } else { ops.in_order(run) }
     }
 
-    /// Runs `run` between the environments at bonds k and k + sites, and says which exponent its result has.
+    /// Runs `run` with the environments at bonds k and k + sites, and returns the exponent of its result.
     fn between<T: Scalar, R>(
         &mut self,
         ops: &Ops,
@@ -317,7 +319,7 @@ impl Environments {
         let (Some(left), Some(right)) = (&left[k], &right[k + sites]) else {
             return Err(Error::Internal(format!("no environments at bonds {k} and {}", k + sites)));
         };
-        // Powers of the bonds are put to an operator as it is.
+        // Powers of the bonds are applied to an operator that has not been scaled.
         let limit = if left.is_graded() || right.is_graded() { None } else { chain.limit() };
         let mut gathers = Vec::with_capacity(sites);
         for t in k..k + sites {
@@ -328,7 +330,7 @@ impl Environments {
         Ok(left.held.exponent[group] + right.held.exponent[group] + taken + beside)
     }
 
-    /// <y|H|x>, or <y|x>, from the environments that meet at bond k, built if they are missing.
+    /// <y|H|x>, or <y|x>, from the environments at bond k, which are built if they are missing.
     ///
     /// # Errors
     /// As [`Environments::build`].
@@ -351,7 +353,8 @@ impl Environments {
         })
     }
 
-    /// <y|op|x> with `op` (n-by-n, column-major) at site k, from environments without an operator: one site's work.
+    /// <y|op|x> with `op` (n-by-n, column-major) at site k, from environments without an operator. Takes the work of
+    /// one site.
     ///
     /// # Errors
     /// As [`Environments::build`]; [`Error::InvalidArgument`] if the environments hold an operator, for an `op` of another
@@ -393,8 +396,8 @@ impl Environments {
         })
     }
 
-    /// `value`, or NaN where a core of the trains or of the operator is not finite. With `leaves_out` numbers of the ket are
-    /// in no sum.
+    /// `value`, or NaN if a core of the trains or of the operator is not finite. `leaves_out` says that some numbers of
+    /// the ket are in no sum.
     fn checked(&self, value: Scaled, trains: &Trains<'_>, leaves_out: bool) -> Result<Scaled> {
         let Trains { bra, operator, ket } = *trains;
         match operator.map(TrainMatrix::train) {
@@ -410,7 +413,7 @@ impl Environments {
         Ops::kept(&self.context, stream, self.on_device)
     }
 
-    /// Which exponent counts: the operator's, or the identity's where there is no operator.
+    /// Index of the exponent of the result: the operator's, or the identity's if there is no operator.
     fn group(&self) -> usize {
         usize::from(self.ranks.is_none())
     }
@@ -456,7 +459,7 @@ impl Environments {
             let (t, next) = if side == Side::Left { (*valid, *valid + 1) } else { (*valid - 1, *valid - 1) };
             let mirrored = side == Side::Right;
             let gather = chain.gather_within(t, slots, mirrored, None)?;
-            // The room of an environment that is out of date serves again if it still fits.
+            // Reuse the memory of an outdated environment if its size fits.
             let old = list[next].take().filter(|h| h.extent() == expected(next)).map(|h| h.held.data);
             let Some(from) = &list[*valid] else {
                 return Err(Error::Internal(format!("no environment at bond {}", *valid)));
@@ -521,7 +524,7 @@ fn expect_extent(bond: usize, found: Extent, needed: Extent) -> Result<()> {
     Err(Error::invalid("x", problem))
 }
 
-/// Refuses what is not an n-by-n matrix.
+/// Returns an error unless `op` has n x n elements.
 pub(super) fn expect_operator(argument: &str, op: &[Complex<f64>], n: usize) -> Result<()> {
     if n.checked_mul(n) == Some(op.len()) {
         return Ok(());

@@ -1,7 +1,8 @@
-//! The operator's part of a step: which columns make up which.
+//! The operator's part of a step: sums of columns.
 //!
-//! With the ket's core multiplied in, an environment is a set of columns (slot q, ket index j); with the operator's core
-//! multiplied in as well, a set of columns (bra index i, slot q'). Each of the latter is a sum of a few of the former.
+//! After multiplication by the ket's core, an environment is a set of columns (slot q, ket index j). After
+//! multiplication by the operator's core, it is a set of columns (bra index i, slot q'). Each of the latter is a sum of
+//! a few of the former.
 
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -11,14 +12,14 @@ use crate::tt::scaled::{exponent_of, scale};
 
 use super::slots::Slots;
 
-/// One column that goes into a sum.
+/// One column of a sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Term {
     /// Slot q of the environment before the step.
     pub slot: u32,
     /// Ket index j.
     pub column: u32,
-    /// What it is multiplied by.
+    /// Coefficient of the column.
     pub value: Complex<f64>,
 }
 
@@ -33,7 +34,8 @@ pub struct Gather {
     pub inputs: usize,
     /// Slots after it.
     pub outputs: usize,
-    /// The exponent that was taken out of the operator's values: they are 2^exponent times what the terms say.
+    /// Exponent of the power of two by which the operator's values were divided: they are 2^exponent times those of the
+    /// terms.
     pub exponent: i64,
     starts: Vec<usize>,
     terms: Vec<Term>,
@@ -63,7 +65,7 @@ impl Gather {
         Ok(Self { rows, cols, inputs, outputs, exponent, starts, terms })
     }
 
-    /// What makes up column (i, q') = `to` = i + m q'.
+    /// The terms of column (i, q') = `to` = i + m q'.
     pub fn of(&self, to: usize) -> &[Term] {
         &self.terms[self.starts[to]..self.starts[to + 1]]
     }
@@ -78,7 +80,8 @@ impl Gather {
         self.terms.is_empty()
     }
 
-    /// The same sums, with terms from slot q to slot q' times 2 to the power of `power`, or without them.
+    /// The same sums, with terms from slot q to slot q' multiplied by 2 to the power of `power`, or left out if `power`
+    /// is `None`.
     pub fn shifted(&self, power: impl Fn(usize, usize) -> Option<i64>) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, self.terms.len())?;
         for to in 0..self.rows * self.outputs {
@@ -91,7 +94,7 @@ impl Gather {
         Self::new([self.rows, self.cols], self.inputs, self.outputs, self.exponent, placed)
     }
 
-    /// The same with values in [0.5, 1) where their exponent is beyond `limit`; `None` where it is not.
+    /// The same sums with values scaled to [0.5, 1) if their exponent is beyond `limit`; otherwise `None`.
     pub fn limited(&self, limit: Option<i64>) -> Result<Option<Self>> {
         let most = self.sizes()?.into_iter().fold(0.0, f64::max);
         let exponent = exponent_of(most);
@@ -190,7 +193,7 @@ impl Gather {
     }
 }
 
-/// Indices of slots and of modes fit into 32 bits, or no array of them would fit into memory.
+/// Indices of slots and modes that fit into memory fit into 32 bits. Larger ones are an error.
 fn term(slot: usize, column: usize, value: Complex<f64>) -> Result<Term> {
     match (u32::try_from(slot), u32::try_from(column)) {
         (Ok(slot), Ok(column)) => Ok(Term { slot, column, value }),
@@ -210,7 +213,8 @@ fn add_operator(placed: &mut Vec<Placed>, n: usize, to: usize, op: &[Complex<f64
     }
 }
 
-/// Takes an exponent beyond `limit` out of the values and returns it.
+/// If the exponent of the largest value is beyond `limit`, divides all values by its power of two and returns the
+/// exponent; otherwise returns 0.
 fn take_exponent(placed: &mut [Placed], limit: i64) -> i64 {
     let largest = placed.iter().fold(0.0f64, |most, (_, t)| most.max(t.value.re.abs()).max(t.value.im.abs()));
     let exponent = exponent_of(largest);

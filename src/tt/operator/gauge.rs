@@ -1,8 +1,8 @@
-//! Powers of two of the values of an environment's bonds.
+//! Powers of two for the values of an environment's bonds.
 //!
-//! A bond may carry numbers that differ by more than a type holds, and take them back in any later core. What one side has made of
-//! them is known from that side alone: each value of a bond then has a power of two of its own, by which the entries are
-//! divided, and all of them are of the order of one.
+//! The numbers at a bond may differ by more than a type's range, and any later core may compensate that. The magnitudes
+//! of an environment are known from its own side alone. So each value of a bond has a power of two of its own by which
+//! the entries are divided, which brings all of them to magnitude 1.
 
 use super::gather::Gather;
 use super::ops::Extent;
@@ -19,7 +19,7 @@ pub(super) const SLOT: usize = 1;
 pub(super) const PAIR: usize = 2;
 pub(super) const KET: usize = 3;
 
-/// Numbers of each of the indices.
+/// Size of each index.
 fn counts(extent: Extent) -> [usize; 4] {
     [extent.bra, extent.slots, extent.pairs, extent.ket]
 }
@@ -36,18 +36,19 @@ fn size<T: Scalar>(x: T) -> f64 {
     if re > im || re.is_nan() { re } else { im }
 }
 
-/// Powers of two by which contractions of a type may lie below the largest numbers with all their digits.
+/// Exponent difference to the largest number up to which a contraction in this type keeps all digits of smaller
+/// numbers.
 pub(super) fn budget(dtype: DType) -> i64 {
     if matches!(dtype, DType::F32 | DType::CF32) { 100 } else { 900 }
 }
 
-/// How many powers of two lie between the least and the largest of these numbers that are not 0.
+/// Exponent difference between the largest and the smallest nonzero of these numbers.
 pub(super) fn spread(values: &[f64]) -> i64 {
     let exponents = || values.iter().filter(|v| **v > 0.0).map(|v| exponent_of(*v));
     exponents().max().unwrap_or(0) - exponents().min().unwrap_or(0)
 }
 
-/// The largest numbers at every value of the indices.
+/// The largest number at every value of each index.
 pub(super) struct Sizes {
     of: [Vec<f64>; 4],
 }
@@ -58,7 +59,7 @@ impl Sizes {
         Ok(Self { of: [a?, q?, p?, b?] })
     }
 
-    /// From those of all rows (bra, slot, pair) and of all columns (ket).
+    /// From the largest numbers of all rows (bra, slot, pair) and of all columns (ket).
     pub(super) fn new(extent: Extent, rows: &[f64], columns: &[f64]) -> Result<Self> {
         let mut sizes = Self::zeros(extent)?;
         sizes.of[KET].copy_from_slice(columns);
@@ -82,12 +83,12 @@ impl Sizes {
         self.of[KET].iter().all(|size| size.is_finite())
     }
 
-    /// Powers of two between the largest number and the least that values of all indices may have together.
+    /// Exponent difference between the largest number and the least that the values of all indices may have together.
     pub(super) fn apart(&self) -> i64 {
         self.of.iter().map(|sizes| spread(sizes)).sum()
     }
 
-    /// Whether there is a number at a value of an index.
+    /// Whether a value of an index has a nonzero number.
     pub(super) fn is_used(&self, layer: usize, at: usize) -> bool {
         self.of[layer][at] != 0.0
     }
@@ -113,7 +114,7 @@ pub(super) fn rows_and_columns<T: Scalar>(values: &[T], rows: usize, columns: us
     Ok([of_rows, of_columns])
 }
 
-/// Powers of two by which the entries of an environment are to be multiplied.
+/// Exponents of the powers of two by which the entries of an environment must be multiplied.
 pub(super) struct Gauge {
     of: [Vec<i64>; 4],
 }
@@ -140,7 +141,7 @@ impl Gauge {
         &mut self.of[layer]
     }
 
-    /// Both together.
+    /// The sum of both exponents.
     pub(super) fn with(&self, other: &Self) -> Result<Self> {
         let mut both = self.copied()?;
         for (to, from) in both.of.iter_mut().zip(&other.of) {
@@ -155,7 +156,7 @@ impl Gauge {
         (0..4).map(|layer| self.of[layer][index[layer]]).sum()
     }
 
-    /// How far the powers of values that have numbers lie apart.
+    /// Sum over the indices of the exponent differences between values with nonzero numbers.
     pub(super) fn apart(&self, sizes: &Sizes) -> i64 {
         let of = |layer: usize| {
             let used =
@@ -165,7 +166,8 @@ impl Gauge {
         (0..4).map(of).sum()
     }
 
-    /// Moves powers from the entries to the gauge until the largest at every value are in [0.5, 1), and says how large they are.
+    /// Moves powers from the entries to the gauge until the largest number at every value is in [0.5, 1). Returns the
+    /// new sizes.
     pub(super) fn balance<T: Scalar>(&mut self, extent: Extent, values: &mut [T]) -> Result<Sizes> {
         for layer in [KET, BRA, SLOT, PAIR] {
             let sizes = Sizes::of_values(extent, values)?;
@@ -175,7 +177,7 @@ impl Gauge {
                 *power += exponent_of(*size);
                 least = Some(least.map_or(*power, |least: i64| least.min(*power)));
             }
-            // What has no numbers has any power.
+            // A value without nonzero numbers may have any power.
             for (power, _) in powers.iter_mut().zip(&sizes.of[layer]).filter(|(_, size)| **size == 0.0) {
                 *power = least.unwrap_or(0);
             }
@@ -186,7 +188,7 @@ impl Gauge {
         Sizes::of_values(extent, values)
     }
 
-    /// Takes the largest powers of all indices out; their sum.
+    /// Subtracts the largest exponent of each index, and returns the sum of these.
     pub(super) fn take_largest(&mut self) -> i64 {
         let mut taken = 0;
         for powers in &mut self.of {
@@ -197,7 +199,7 @@ impl Gauge {
         taken
     }
 
-    /// Multiplies the entries by their powers and by another that brings the largest to [0.5, 1); that one's negative.
+    /// Multiplies the entries by their powers, and divides them by 2^e so that the largest is in [0.5, 1). Returns e.
     pub(super) fn unfold<T: Scalar>(&self, extent: Extent, values: &mut [T]) -> i64 {
         let power = |at: usize| self.element(extent, at);
         let most = largest(values.iter().enumerate().map(|(at, x)| (size(*x), power(at))));
@@ -217,8 +219,8 @@ fn largest(values: impl Iterator<Item = (f64, i64)>) -> i64 {
     values.filter(|(size, _)| *size > 0.0).map(|(size, power)| exponent_of(size) + power).max().unwrap_or(0)
 }
 
-/// Values x\[a, .., b\] of two outer indices of lengths `first` and `last` times the powers of these and one more that brings the largest
-/// to \[0.5, 1); that one's negative.
+/// Multiplies x\[a, .., b\], with outer indices of lengths `first` and `last`, by the powers of these, and divides it
+/// by 2^e so that the largest number is in \[0.5, 1). Returns e.
 pub(super) fn powered<T: Scalar>(values: &mut [T], first: &[i64], last: &[i64]) -> i64 {
     let width = values.len() / last.len().max(1);
     let power = |at: usize| first[at % first.len()] + last[at / width];
@@ -229,8 +231,9 @@ pub(super) fn powered<T: Scalar>(values: &mut [T], first: &[i64], last: &[i64]) 
     most
 }
 
-/// A core r x n x s whose near bond's values are multiplied by powers, and whose far bond's are divided by what brings the largest number
-/// of each to [0.5, 1); those powers. What meets zeros alone becomes 0.
+/// Multiplies the values of the near bond of a core r x n x s by powers, and divides each value of its far bond by the
+/// power that brings its largest number to [0.5, 1). Returns the powers of the far bond. Finite numbers that are only
+/// multiplied by zeros become 0.
 pub(super) fn core<S: Scalar>(
     values: &mut [S],
     [r, n, s]: [usize; 3],
@@ -262,7 +265,7 @@ pub(super) fn core<S: Scalar>(
     Ok(far)
 }
 
-/// The same for an operator between slots.
+/// [`core`] for an operator between slots.
 pub(super) fn operator(gather: &Gather, near: &[i64], is_used: impl Fn(usize) -> bool) -> Result<(Gather, Vec<i64>)> {
     let mut far = alloc::filled(WHAT, gather.outputs, i64::MIN)?;
     for to in 0..gather.rows * gather.outputs {
@@ -279,7 +282,8 @@ pub(super) fn operator(gather: &Gather, near: &[i64], is_used: impl Fn(usize) ->
     Ok((made, far))
 }
 
-/// An operator between slots with powers on both sides, and the power that was taken out.
+/// An operator between slots with powers on both sides. Also returns the exponent of the power of two by which it was
+/// divided.
 pub(super) fn between(gather: &Gather, near: &[i64], far: &[i64]) -> Result<(Gather, i64)> {
     let columns = 0..gather.rows * gather.outputs;
     let most = largest(columns.flat_map(|to| {

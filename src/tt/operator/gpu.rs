@@ -1,4 +1,4 @@
-//! [`OperatorOps`] on a GPU: products by cuBLAS, purlin's kernels for what stands between them. One queue does everything.
+//! [`OperatorOps`] on a GPU: products by cuBLAS, and purlin's kernels between them. All work is on one stream.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,11 +20,11 @@ use crate::tt::scaled::exponent_of;
 pub struct GpuOps {
     gpu: Gpu,
     stream: GpuStream,
-    /// The queue in whose order environments come and go.
+    /// The stream in whose order environments are allocated and freed.
     home: GpuStream,
 }
 
-/// The library, made at the first step.
+/// cuBLAS, created at the first step.
 pub struct Work {
     blas: Mutex<Option<Blas>>,
     narrow: bool,
@@ -37,7 +37,7 @@ const STRETCH: usize = 256 << 20;
 const COLUMNS: usize = 64;
 
 impl GpuOps {
-    /// The operations of a context, on the queue of `stream` or its own.
+    /// The operations of a context, on `stream` or on the context's own stream.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for a context on the CPU; [`Error::InvalidArgument`] for another context's stream.
@@ -47,8 +47,8 @@ impl GpuOps {
         Ok(Self { gpu, home: stream.clone(), stream })
     }
 
-    /// Operations on environments that are kept from call to call, whatever queue each of them is given: they belong to the
-    /// context's own.
+    /// Operations on environments that are stored from call to call. Calls may use different streams; the environments
+    /// belong to the context's own stream.
     ///
     /// # Errors
     /// As [`GpuOps::new`].
@@ -57,17 +57,17 @@ impl GpuOps {
         Ok(Self { home: ops.gpu.default_stream().clone(), ..ops })
     }
 
-    /// Whether the queue is captured to a graph.
+    /// Whether the stream is being captured to a graph.
     pub fn is_captured(&self) -> Result<bool> {
         self.stream.is_captured()
     }
 
-    /// Before a call: what others did to the environments is done first.
+    /// Before a call: waits in stream order for the work of earlier calls on the environments.
     pub fn begin(&self) -> Result<()> {
         self.stream.wait_for(&self.home)
     }
 
-    /// After a call: what others do to them comes later.
+    /// After a call: makes later calls on the environments wait for this one in stream order.
     pub fn end(&self) -> Result<()> {
         self.home.wait_for(&self.stream)
     }
@@ -76,7 +76,7 @@ impl GpuOps {
         self.gpu.allocate_uninitialised_on(&self.stream, STEP, product("x", elements, size_of::<T>())?)
     }
 
-    /// The largest |re| or |im| of every row r and of every column s of an array r x n x s. Waits.
+    /// The largest |re| or |im| of every row and of every column of an array r x n x s. Waits.
     pub fn sizes<S: Scalar>(&self, array: Region<'_>, dims: [usize; 3]) -> Result<[Vec<f64>; 2]> {
         let mut bonds = Bonds::default();
         bonds.add::<S>(&[dims], &Cores::Of(&[array]))?;
@@ -111,8 +111,9 @@ impl GpuOps {
         Ok(memory)
     }
 
-    /// A core as a step reads it: from the bond it comes from (fastest) to the one it goes to, in the contraction's type,
-    /// and the exponent taken out of it. Copied only where it has to be.
+    /// A core as a step reads it: from the bond where the step starts (fastest) to the bond where it ends, in the
+    /// contraction's type. Also returns the exponent of the power of two by which it was divided. Copies the core only
+    /// if necessary.
     fn core<'r, T: Scalar>(
         &self,
         view: &CoreView<'r>,
@@ -158,7 +159,7 @@ impl GpuOps {
         })
     }
 
-    /// What [`OperatorOps::apply`] does to vectors in device memory: nothing waits.
+    /// [`OperatorOps::apply`] for vectors in device memory. Does not wait.
     pub fn apply_in_order<T: Scalar>(
         &self,
         work: &mut Work,
@@ -197,7 +198,7 @@ impl GpuOps {
         multiply::<T>(blas, made, environment, View::packed(out, column, r.bra))
     }
 
-    /// Whether the library is there already.
+    /// Whether cuBLAS has been created.
     pub fn is_ready(&self, work: &mut Work) -> bool {
         work.blas.get_mut().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -230,7 +231,7 @@ pub(super) fn stretch<T>(from: Extent, to: Extent, modes: [usize; 2], narrow: bo
     (if narrow { 1 } else { fitting.max(COLUMNS) }).min(to.ket)
 }
 
-/// What a step of these sizes takes.
+/// Workspace of a step of these sizes.
 pub(super) fn step_room<T>(narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room {
     let (t, u) = per_index(from, to.slots, modes);
     let length = stretch::<T>(from, to, modes, narrow);
@@ -238,7 +239,7 @@ pub(super) fn step_room<T>(narrow: bool, from: Extent, to: Extent, modes: [usize
     Room {
         stretch: bytes((t as f64 + u as f64) * length as f64),
         lanes: 1.0,
-        // As they come from the host, and turned.
+        // As copied from the host, and reordered.
         cores: [(from.bra, modes[0], to.bra), (from.ket, modes[1], to.ket)]
             .map(|(r, n, s)| 2.0 * bytes(r as f64 * n as f64 * s as f64)),
     }

@@ -1,8 +1,8 @@
-//! Environments that are kept, with powers of two of the values of their bonds where their type needs them.
+//! Stored environments, with powers of two for the values of their bonds if their type needs them.
 //!
-//! A step looks at its cores and at what it made. Where the layers of an environment together lie further apart than the type holds, it
-//! goes over cores that are balanced for this one step, and the powers become part of the environment: see [`super::gauge`]. They
-//! depend on nothing but what the environment itself depends on.
+//! A step examines its cores and its result. If the numbers of an environment's layers together spread over more than
+//! the type's range, the step uses cores that are balanced for this step only, and the powers become part of the
+//! environment: see [`super::gauge`]. The powers depend only on the data that the environment itself depends on.
 
 use super::chain::{Chain, Held};
 use super::device::{Environment, Ops, Work};
@@ -18,16 +18,16 @@ use crate::tt::scaled::{Scaled, exponent_of, scale};
 
 const WHAT: &str = "environments of graded bonds";
 
-/// An environment and the powers that its entries are to be multiplied with.
+/// An environment, and the powers by which its entries must be multiplied.
 pub(super) struct Kept<T> {
     pub held: Held<Environment<T>>,
     gauge: Option<Gauge>,
-    /// Powers of two between the largest entry and the least that values of all its bonds may have together.
+    /// Exponent difference between the largest entry and the least that the values of all its bonds may have together.
     apart: i64,
 }
 
 impl<T> Kept<T> {
-    /// An environment whose entries are as they are.
+    /// An environment without such powers.
     pub(super) fn plain(held: Held<Environment<T>>) -> Self {
         Self { held, gauge: None, apart: 0 }
     }
@@ -42,19 +42,19 @@ impl<T> Kept<T> {
     }
 }
 
-/// What a step needs beside the environment that it starts from.
+/// Arguments of a step, other than its first environment.
 pub(super) struct Step<'a, 'c> {
     pub chain: &'a Chain<'c>,
     pub ops: &'a Ops,
-    /// The site, and the operator there as it is.
+    /// The site, and its operator without scaling.
     pub t: usize,
     pub gather: &'a Gather,
     pub mirrored: bool,
-    /// Slots after it that are the operator's.
+    /// Number of the operator's slots after the step.
     pub split: usize,
 }
 
-/// The largest number of every value of a core's bonds: of the one that a step comes from, and of the other.
+/// The largest number at every value of a core's bonds: first of the bond where a step starts, then of the other one.
 fn sides(ops: &Ops, view: &CoreView<'_>, mirrored: bool) -> Result<[Vec<f64>; 2]> {
     let [rows, columns] = ops.core_sizes(view)?;
     Ok(if mirrored { [columns, rows] } else { [rows, columns] })
@@ -75,16 +75,16 @@ impl Step<'_, '_> {
             return Ok(Kept::plain(held));
         }
         let sizes = self.ops.sizes(&held.data, held.extent)?;
-        // What is not finite stays so.
+        // Numbers that are not finite stay so.
         let apart = if sizes.are_finite() { sizes.apart() } else { 0 };
         let kept = Kept { held, gauge: None, apart };
         if apart > budget(self.chain.dtype) / 2 { self.settled(kept) } else { Ok(kept) }
     }
 
-    /// Whether no number of the step can be lost that counts.
+    /// Whether the step loses no number that contributes to the result.
     fn is_within<T: Scalar>(&self, from: &Kept<T>, site: &Site<'_>) -> Result<bool> {
         let mut need = from.apart;
-        // Cores beyond the limit of their exponents are brought to 1.
+        // Cores whose exponents are beyond the limit are scaled to 1.
         let limit = site.limit.unwrap_or(0);
         let below = |sizes: &[f64]| {
             let exponent = exponent_of(sizes.iter().copied().fold(0.0, f64::max));
@@ -97,7 +97,7 @@ impl Step<'_, '_> {
             need += spread(far) + below(far) + near.map_or(0, spread);
             true
         };
-        // Pairs of a ring's ends go along from its first core to its last.
+        // The boundary pairs of a ring are present from its first core to its last.
         let is_ring = from.extent().pairs > 1;
         let x = sides(self.ops, &site.ket, self.mirrored)?;
         let y = if site.bra.is_same(&site.ket) { None } else { Some(sides(self.ops, &site.bra, self.mirrored)?) };
@@ -109,7 +109,8 @@ impl Step<'_, '_> {
         if !add(None, &self.gather.sizes()?) || need > budget(self.chain.dtype) {
             return Ok(need <= budget(self.chain.dtype));
         }
-        // Large numbers of a core where the environment is 0 are no measure of those that count.
+        // Large numbers of a core that are multiplied by zeros of the environment say nothing about the numbers that
+        // count.
         let nears = [(KET, &x[0]), (BRA, &y.as_ref().unwrap_or(&x)[0])];
         if nears.iter().any(|(_, near)| spread(near) > budget(self.chain.dtype) / 8) {
             let sizes = self.ops.sizes(&from.held.data, from.extent())?;
@@ -123,7 +124,7 @@ impl Step<'_, '_> {
         Ok(need <= budget(self.chain.dtype))
     }
 
-    /// The step over cores whose bonds are balanced for it.
+    /// The step over cores whose bonds are balanced for this step.
     fn balanced<T: Scalar>(
         &self,
         work: &mut Work<T>,
@@ -167,8 +168,8 @@ impl Step<'_, '_> {
         self.settled(Kept { held, gauge: Some(gauge), apart: 0 })
     }
 
-    /// At the end of a ring, whose environment is 1 where bra and ket have the values of a pair: powers go from those to the pairs, so
-    /// that the cores behind become alike.
+    /// At the end of a ring, the environment is 1 if bra and ket have the values of a pair. Moves powers from these
+    /// values to the pairs, so that the cores behind get similar magnitudes.
     fn begin(&self, near: &mut Gauge, site: &Site<'_>) -> Result<()> {
         let mut powers = [Vec::new(), Vec::new()];
         for ((powers, view), layer) in powers.iter_mut().zip([&site.bra, &site.ket]).zip([BRA, KET]) {
@@ -185,7 +186,7 @@ impl Step<'_, '_> {
         Ok(())
     }
 
-    /// Balances the entries of an environment, or gives it plain ones where its type holds them.
+    /// Balances the entries of an environment, or applies its powers to the entries if the type can hold them.
     fn settled<T: Scalar>(&self, kept: Kept<T>) -> Result<Kept<T>> {
         let Kept { mut held, gauge, .. } = kept;
         let extent = held.extent;
@@ -217,13 +218,13 @@ fn entries<T: Scalar>(ops: &Ops, kept: &Kept<T>) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// Reads an environment, and the power of two beside its exponent.
+/// Reads an environment, and returns the exponent to add to its own.
 pub(super) fn read<T: Scalar>(ops: &Ops, kept: &Kept<T>, out: &mut [T]) -> Result<i64> {
     ops.read(&kept.held.data, out)?;
     Ok(kept.gauge.as_ref().map_or(0, |gauge| gauge.unfold(kept.extent(), out)))
 }
 
-/// [`value::meet`] of environments that are kept.
+/// [`value::meet`] for stored environments.
 pub(super) fn meet<T: Scalar>(ops: &Ops, left: &Kept<T>, right: &Kept<T>, split: usize) -> Result<[Scaled; 2]> {
     if !left.is_graded() && !right.is_graded() {
         return value::meet::<T, _>(ops, &left.held, &right.held, split);
@@ -238,7 +239,7 @@ pub(super) fn meet<T: Scalar>(ops: &Ops, left: &Kept<T>, right: &Kept<T>, split:
     let powers = of(&left.gauge).with(of(&right.gauge))?;
     let product = |at: usize| {
         let (x, y) = (a[at].widen(), b[at].widen());
-        // Numbers around 1: neither overflows nor vanishes.
+        // The numbers are near 1, so products neither overflow nor vanish.
         let x = x * y;
         Complex::new(x.re(), x.im())
     };
@@ -260,7 +261,8 @@ pub(super) fn meet<T: Scalar>(ops: &Ops, left: &Kept<T>, right: &Kept<T>, split:
     Ok(sums)
 }
 
-/// [`OperatorOps::apply`] between environments that are kept, and the power of two that the result is to be multiplied with.
+/// [`OperatorOps::apply`] between stored environments. Returns the exponent of the power of two that the result must be
+/// multiplied by.
 pub(super) fn apply<T: Scalar>(
     ops: &Ops,
     work: &mut Work<T>,
@@ -278,7 +280,8 @@ pub(super) fn apply<T: Scalar>(
     let (from, to) = (left.gauge.as_ref().unwrap_or(&none), right.gauge.as_ref().unwrap_or(&other));
     let mut vector = alloc::copied(WHAT, v)?;
     let mut exponent = gauge::powered(&mut vector, from.layer(KET), to.layer(KET));
-    // The operator takes the powers of the slots; those of pairs, and without a site those of slots, go to a copy of the left side.
+    // The operator takes the powers of the slots. The powers of pairs, and those of slots if there is no site, are
+    // applied to a copy of the left environment.
     let mut made = alloc::with_capacity(WHAT, 2)?;
     match gathers {
         [] => {}

@@ -1,4 +1,4 @@
-//! What a step on the CPU is made of: copies of cores, products, sums of columns, powers of two.
+//! Kernels of a step on the CPU: copies of cores, products, sums of columns, powers of two.
 
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use faer::linalg::matmul::matmul_with_conj;
@@ -10,7 +10,7 @@ use crate::dense::cpu::matrix::{pieces, split_columns};
 use crate::scalar::{Element, Real, Scalar};
 use crate::tt::scaled::{exponent_of, scale};
 
-/// Columns of a product that a thread makes at a time, at least: fewer would not pay for reading the other factor.
+/// Least number of columns of a product for each thread. With fewer, reading the other factor takes too long.
 pub(super) const COLUMNS: usize = 64;
 
 /// Exponent of the largest |re| or |im| of a core if it is beyond `limit`, else 0.
@@ -20,11 +20,11 @@ pub(super) fn exponent_beyond<T: Scalar>(core: &[T], limit: Option<i64>) -> i64 
     if exponent.abs() > limit { exponent } else { 0 }
 }
 
-/// Largest |re| or |im|; NaN if there is one.
+/// Largest |re| or |im|; NaN if a number is NaN.
 pub(super) fn peak<T: Scalar>(values: &[T]) -> f64 {
     values.iter().fold(0.0f64, |most, x| {
         let size = x.re().abs().max(x.im().abs());
-        // `max` loses a NaN, also that of one part.
+        // `max` ignores a NaN, also of one part.
         let size = if x.re().is_nan() || x.im().is_nan() { f64::NAN } else { size };
         if size > most || size.is_nan() { size } else { most }
     })
@@ -118,7 +118,7 @@ fn sum_columns<T: Scalar>(terms: &[Term], from: &[T], stride: usize, out: &mut [
     }
 }
 
-/// U[c, i, q', p] for one index of what follows, from T[c, q, p, j], whose columns c are `column` long.
+/// U[c, i, q', p] for one index of the trailing dimensions, from T[c, q, p, j], whose columns c have length `column`.
 pub(super) fn sum_block<T: Scalar>(gather: &Gather, column: usize, pairs: usize, from: &[T], out: &mut [T]) {
     let count = gather.rows * gather.outputs;
     for (p, out) in out.chunks_exact_mut(column * count).enumerate() {

@@ -27,8 +27,9 @@ use crate::tt::watch::Watch;
 
 const WHAT: &str = "environments of local expectations";
 
-/// <x|op_k|x> / <x|x> for each k of `sites`, with `op` (n-by-n, column-major) at site k, in one sweep from either end. A
-/// ring is cut where it is thinnest, and as many boundary pairs are taken along as `workspace_limit` allows.
+/// <x|op_k|x> / <x|x> for each k of `sites`, with `op` (n-by-n, column-major) at site k, in one sweep from either end.
+/// A
+/// ring is cut at its smallest bond; as many boundary pairs as `workspace_limit` allows are computed together.
 ///
 /// # Errors
 /// As for [`super::sandwich`], a `workspace_limit` below what is needed included; [`Error::InvalidArgument`] for a site that
@@ -74,7 +75,7 @@ pub(super) fn expect_local_watched(
 
 /// c\[k + d l\] = <x|A_k B_l|x> / <x|x> for all k and l; on the diagonal the product A B stands at one site. All modes are
 /// n, `a` and `b` n-by-n, column-major. One sweep carries an environment for every k, as many at a time as
-/// `workspace_limit` allows; with A = B it goes one way only.
+/// `workspace_limit` allows. If A = B, a single sweep suffices; otherwise there is one for each order of the two.
 ///
 /// # Errors
 /// As [`expect_local`]; [`Error::InvalidArgument`] for modes that differ.
@@ -121,7 +122,7 @@ pub(super) fn correlation_watched(
 pub struct Locals {
     /// The numbers.
     pub values: Vec<Complex<f64>>,
-    /// How they came out: the largest of their outcomes.
+    /// The largest of their outcomes.
     pub outcome: Outcome,
 }
 
@@ -133,7 +134,7 @@ impl std::ops::Deref for Locals {
 }
 
 impl Locals {
-    /// Appends value / <x|x>. There is room for it.
+    /// Appends value / <x|x>. `values` has the capacity.
     fn push(&mut self, value: Scaled, norm: Scaled) -> Result<()> {
         let (value, outcome) = value::quotient(value, norm)?.plain(DType::CF64);
         self.values.push(value);
@@ -142,9 +143,10 @@ impl Locals {
     }
 }
 
-/// What is summed over the boundary pairs.
+/// Quantities that are summed over the boundary pairs.
 trait Sums: Send {
-    /// Adds the part of some pairs, whose right environments without operators are `rights`, and returns that of <x|x>.
+    /// Adds the contribution of some pairs, whose right environments without operators are `rights`. Returns their
+    /// contribution to <x|x>.
     fn add<T: Scalar, O: OperatorOps<T>>(
         &mut self,
         chain: &Chain<'_>,
@@ -155,14 +157,14 @@ trait Sums: Send {
         rights: &[Held<O::Environment>],
     ) -> Result<Scaled>;
 
-    /// What is summed.
+    /// Kind of the sums.
     fn kind(&self) -> Kind;
 
-    /// Begins anew.
+    /// Resets the sums to 0.
     fn clear(&mut self);
 }
 
-/// Runs `sums` over all boundary pairs; <x|x>.
+/// Runs `sums` over all boundary pairs and returns <x|x>.
 fn run<S: Sums>(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -248,7 +250,7 @@ fn rights<T: Scalar, O: OperatorOps<T>>(
     Ok(list)
 }
 
-/// A step into room of its own; all slots share one exponent.
+/// A step into newly allocated memory. All slots share one exponent.
 fn advance<T: Scalar, O: OperatorOps<T>>(
     chain: &Chain<'_>,
     ops: &O,
@@ -263,7 +265,7 @@ fn advance<T: Scalar, O: OperatorOps<T>>(
     Ok(chain.step(ops, work, from, t, gather, mirrored, 0, to)?.0)
 }
 
-/// sum of left slot `slot` with `right`.
+/// The product of slot `slot` of `left` with `right`.
 fn joined<T: Scalar, O: OperatorOps<T>>(
     ops: &O,
     left: &Held<O::Environment>,
@@ -343,7 +345,7 @@ impl Sums for Correlation<'_> {
         let n = chain.modes(0)[1];
         let pairs = rights[0].extent.pairs;
         let same = self.a == self.b;
-        // Left environments without operators, from which each stretch of first sites starts.
+        // Left environments without operators, with which each stretch of first sites starts.
         let mut work = ops.work(1, share.narrow);
         let room = ops.environment(rights[0].extent.elements()?)?;
         let mut lefts = alloc::with_capacity(WHAT, d + 1)?;

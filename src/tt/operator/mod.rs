@@ -5,17 +5,17 @@
 //! |---|---|
 //! | [`trains`] | bra, operator and ket of a contraction |
 //! | [`value`] | <y|H|x> and <x|H|x> / <x|x> |
-//! | [`environments`] | environments kept for sweeps |
-//! | [`local`], `share` | expectation values at one site, correlations of two; how much at a time |
-//! | `call` | all of them as calls of a contraction, watched |
+//! | [`environments`] | environments stored for sweeps |
+//! | [`local`], `share` | expectation values at one site, correlations of two; block sizes for them |
+//! | `call` | all of them as methods of a contraction, with progress and cancellation |
 //! | [`terms`], `automaton`, `cover` | operators from sums of local terms |
 //! | [`models`], [`spin`] | spin chains; their matrices |
-//! | `chain`, `plan` | steps along the sites; where to cut, where to meet, how much at a time |
-//! | [`slots`], [`gather`] | what stands at the operator's bonds; its part of a step |
-//! | `kept`, `gauge` | steps of environments that are kept; powers of two of the values of their bonds |
+//! | `chain`, `plan` | steps along the sites; the cut, the bond where both ends meet, block sizes |
+//! | [`slots`], [`gather`] | values of the operator's bonds that are computed; the operator's part of a step |
+//! | `kept`, `gauge` | steps of stored environments; powers of two for the values of their bonds |
 //! | `unread` | numbers of the ket that an operator's zeros leave out |
-//! | [`ops`], [`cpu`], `kernels` | what a backend offers; that on the CPU |
-//! | [`gpu`], [`device`] | that on a GPU; on whichever the trains are |
+//! | [`ops`], [`cpu`], `kernels` | trait that each backend implements; implementation for the CPU |
+//! | [`gpu`], [`device`] | implementation for a GPU; choice between the two by the location of the trains |
 
 mod automaton;
 mod call;

@@ -20,7 +20,7 @@ pub struct Heisenberg {
     pub couplings: [f64; 3],
     /// h.
     pub field: f64,
-    /// Whether the last spin is coupled to the first, which needs three spins to be another bond.
+    /// Whether the last spin is coupled to the first. Takes effect for three or more spins.
     pub ring: bool,
 }
 
@@ -90,7 +90,7 @@ pub fn identity(context: &Arc<Context>, dtype: DType, modes: &[usize]) -> Result
     terms.build(context, dtype, false)
 }
 
-/// Neighbours; on a ring of three or more the last and the first too.
+/// Pairs of neighbours; on a ring of three or more also the last and the first.
 fn bonds(d: usize, ring: bool) -> impl Iterator<Item = (usize, usize)> {
     (1..d).map(|l| (l - 1, l)).chain((ring && d > 2).then(|| (d - 1, 0)))
 }

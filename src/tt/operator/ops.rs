@@ -1,4 +1,4 @@
-//! What contractions with operators need of a backend.
+//! The trait that a backend implements for contractions with operators.
 //!
 //! An environment L[a, q, p, b] holds bra bond a (fastest), operator slot q, boundary pair p and ket bond b. A step
 //! multiplies in one site:
@@ -9,8 +9,8 @@
 //! L'[a', q', p, b']  = sum_{a,i} conj(Y[a, i, a']) U[a, i, q', p, b'] one product: ((a i) x a')^H by (a i) x (q' p b')
 //! ```
 //!
-//! No index is ever permuted, for the slots and the pairs ride along between the bonds. A step from right to left is the
-//! same with each core read from its right bond to its left one.
+//! No index is ever permuted, because slots and pairs lie between the bonds. A step from right to left is the same with
+//! each core read from its right bond to its left one.
 
 use super::gather::Gather;
 use crate::backend::memory::Memory;
@@ -44,16 +44,16 @@ impl Extent {
     }
 }
 
-/// A core as it lies in memory.
+/// A core in memory.
 #[derive(Clone, Copy)]
 pub struct CoreView<'a> {
     /// The train's name in messages.
     pub argument: &'static str,
     /// Its number in the train.
     pub number: usize,
-    /// Where it lies.
+    /// Memory of the train's core.
     pub memory: &'a Memory,
-    /// Its first element there.
+    /// Index of its first element there.
     pub offset: usize,
     /// Left bond, mode, right bond.
     pub dims: [usize; 3],
@@ -74,7 +74,7 @@ impl<'a> CoreView<'a> {
         if mirrored { [right, n, left] } else { [left, n, right] }
     }
 
-    /// Whether it is the very same core.
+    /// Whether both are the same core in the same memory.
     pub fn is_same(&self, other: &Self) -> bool {
         self.memory.address() == other.memory.address()
             && (self.offset, self.dims, self.dtype) == (other.offset, other.dims, other.dtype)
@@ -94,7 +94,7 @@ pub struct Site<'a> {
     pub mirrored: bool,
     /// Whether the bra is conjugated.
     pub conjugate: bool,
-    /// Whether cores whose exponent is beyond this are brought to [0.5, 1).
+    /// Limit of the cores' exponents: cores beyond it are scaled to [0.5, 1). `None` for no scaling.
     pub limit: Option<i64>,
 }
 
@@ -109,20 +109,20 @@ impl Site<'_> {
     }
 }
 
-/// Bytes that a step needs beside its environments. What is made room for once stays, so that of several steps the
-/// largest of each kind counts.
+/// Bytes of workspace for a step, without its environments. Memory that has been allocated is kept for later steps, so
+/// the maximum of each kind counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Room {
-    /// T and U of what is in the making at one time on one thread.
+    /// T and U of the stretch that one thread computes at a time.
     pub stretch: f64,
-    /// Threads that make them.
+    /// Threads that compute stretches.
     pub lanes: f64,
-    /// Copies of the two cores, where they have to be copied.
+    /// Copies of the two cores, if they must be copied.
     pub cores: [f64; 2],
 }
 
 impl Room {
-    /// Room for this step and another.
+    /// Workspace that suffices for this step and another.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self {
@@ -132,33 +132,34 @@ impl Room {
         }
     }
 
-    /// Bytes of it all.
+    /// Total bytes.
     pub fn bytes(self) -> f64 {
         self.stretch * self.lanes + self.cores[0] + self.cores[1]
     }
 }
 
-/// A backend's environments and what is done with them.
+/// A backend's environments and the operations on them.
 pub trait OperatorOps<T: Scalar>: Sync {
-    /// Room for an environment.
+    /// Memory of an environment.
     type Environment: Send + Sync;
-    /// Room for what a step needs beside its environments.
+    /// Workspace of a step.
     type Work: Send;
 
-    /// Zeroed room for `elements`, charged to the context's budget.
+    /// Allocates zeroed memory for `elements`, charged to the context's budget.
     fn environment(&self, elements: usize) -> Result<Self::Environment>;
 
-    /// Room for steps, for one of `halves` contractions that run at once. `narrow` for the least.
+    /// Workspace of steps for one of `halves` contractions that run at once; the least possible if `narrow`.
     fn work(&self, halves: usize, narrow: bool) -> Self::Work;
 
-    /// What [`OperatorOps::work`] grows to in a step of these sizes.
+    /// Size of [`OperatorOps::work`] after a step of these sizes.
     fn step_room(&self, halves: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> Room;
 
-    /// The environment of a cut: 1 where a and b are the indices of pair `first` + p (a fastest) and `starts` says so of
-    /// the slot.
+    /// Writes the environment of a cut: 1 if a and b are the indices of pair `first` + p (a fastest) and `starts` is
+    /// true for the slot, else 0.
     fn boundary(&self, to: &mut Self::Environment, extent: Extent, first: usize, starts: &[bool]) -> Result<()>;
 
-    /// A step over `site`, and the exponent that was taken out of its cores. The operator's own is not in it.
+    /// A step over `site`. Returns the exponent of the powers of two by which its cores were divided, without the
+    /// operator's.
     fn step(
         &self,
         work: &mut Self::Work,
@@ -168,14 +169,14 @@ pub trait OperatorOps<T: Scalar>: Sync {
         to: &mut Self::Environment,
     ) -> Result<i64>;
 
-    /// Largest |re| or |im| of the slots before `split` and of the others; NaN if there is one.
+    /// Largest |re| or |im| of the slots before `split`, and of the others; NaN if a number is NaN.
     fn peaks(&self, environment: &Self::Environment, extent: Extent, split: usize) -> Result<[f64; 2]>;
 
     /// Multiplies the slots before `split` and the others by powers of two.
     fn shift(&self, environment: &mut Self::Environment, extent: Extent, split: usize, by: [i64; 2]) -> Result<()>;
 
-    /// sum over a, p, b of L[a, q, p, b] R[a, q, p, b] for each slot q of L. R has as many slots or one, which then stands
-    /// for all.
+    /// sum over a, p, b of L[a, q, p, b] R[a, q, p, b] for each slot q of L. R has the same slots, or a single one for
+    /// all slots of L.
     fn join(
         &self,
         left: (&Self::Environment, Extent),
@@ -197,6 +198,6 @@ pub trait OperatorOps<T: Scalar>: Sync {
     /// The elements, in host memory.
     fn read(&self, environment: &Self::Environment, out: &mut [T]) -> Result<()>;
 
-    /// Runs both, at the same time where the backend can.
+    /// Runs both, at the same time if the backend can.
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);
 }

@@ -1,4 +1,5 @@
-//! Where a ring is cut, where both ends meet, and how many boundary values go along at a time.
+//! Plans of contractions with operators: the cut of a ring, the bond where both ends meet, and the number of boundary
+//! values that are computed together.
 
 use super::chain::{Chain, Way};
 use super::ops::{OperatorOps, Room};
@@ -13,19 +14,19 @@ use crate::tt::info::{Info, Kernel, Outcome};
 use crate::tt::options::{Algorithm, Options};
 use crate::tt::plan::too_little;
 
-/// How a contraction is carried out.
+/// Plan of a contraction.
 pub(super) struct Plan {
-    /// Slots for a stretch of the operator's values at the cut, one after another.
+    /// Slots of successive ranges of the operator's values at the cut.
     pub runs: Vec<Slots>,
     /// Boundary pairs of bra and ket.
     pub pairs: usize,
-    /// Pairs at a time.
+    /// Pairs that are computed together.
     pub block: usize,
     /// Bond where both ends meet, counted from the cut.
     pub middle: usize,
     /// Whether both ends run at once.
     pub two_ended: bool,
-    /// Whether the work of a step is kept smallest.
+    /// Whether a step uses the least workspace.
     pub narrow: bool,
     bytes: f64,
     cut: usize,
@@ -33,10 +34,10 @@ pub(super) struct Plan {
     flops: f64,
 }
 
-/// Bytes of workspace if the caller names none.
+/// Default workspace limit in bytes.
 const WORKSPACE: u64 = 64 << 20;
 
-/// Bytes of environments that stay in the cache of a core.
+/// Bytes of environments that fit into the cache of a core.
 const CACHE: f64 = 1e6;
 
 /// Rows of the first product that fill its tiles.
@@ -57,7 +58,7 @@ pub(super) fn cut_of(trains: &Trains<'_>, options: &Options) -> Result<usize> {
     Ok((1..d).fold(0, |best, k| if values(k) < values(best) { k } else { best }))
 }
 
-/// Multiplications of a step over position t, and of all steps before the middle bond that halves them.
+/// Multiplications of a step over position t for one boundary pair, without those of [`sums_of`].
 fn cost_of(chain: &Chain<'_>, slots: &Slots, t: usize) -> f64 {
     let (from, to) = (chain.extent(t, slots, 1), chain.extent(t + 1, slots, 1));
     let [m, n] = chain.modes(t).map(|n| n as f64);
@@ -94,7 +95,7 @@ fn middle_of(chain: &Chain<'_>, slots: &Slots) -> usize {
 }
 
 impl Plan {
-    /// Plans <y|H|x>, with `identity` together with <y|x>.
+    /// Plans <y|H|x>, and also <y|x> if `identity`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming `workspace_limit` and the bytes needed, if the caller's limit is below the least
@@ -166,13 +167,13 @@ impl Plan {
         [Way { from: 0, to: self.middle }, Way { from: d, to: self.middle }]
     }
 
-    /// Steps over a site in all.
+    /// Total number of steps over a site.
     pub fn steps(&self, d: usize) -> u64 {
         let runs = self.runs.iter().filter(|slots| slots.count(0) > 0).count();
         to_u64(runs.saturating_mul(self.pairs.div_ceil(self.block)).saturating_mul(d))
     }
 
-    /// What is known before it runs.
+    /// The report before the contraction runs.
     pub fn info(&self, chain: &Chain<'_>) -> Info {
         let (pairs, states) = (self.pairs, self.states);
         let algorithm = match (pairs * states, self.block) {
@@ -216,7 +217,7 @@ pub(super) fn halvings(n: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(n), |&n| (n > 1).then(|| n.div_ceil(2)))
 }
 
-/// Slots for `width` of the operator's values at the cut at a time. Runs that no path survives are left out.
+/// Slots for ranges of `width` values of the operator at the cut. Ranges without a path are left out.
 fn runs_of(chain: &Chain<'_>, states: usize, width: usize, identity: bool) -> Result<Vec<Slots>> {
     let d = chain.len();
     let Some(blocks) = &chain.blocks else { return Ok(vec![Slots::identity(d)?]) };
@@ -231,7 +232,7 @@ fn runs_of(chain: &Chain<'_>, states: usize, width: usize, identity: bool) -> Re
     Ok(runs)
 }
 
-/// As many pairs as fill the products' tiles, and more while environments stay in cache.
+/// Number of pairs that fill the products' tiles, or more while the environments fit into the cache.
 fn block_of<T: Scalar>(chain: &Chain<'_>, slots: &Slots) -> usize {
     let extents = (0..=chain.len()).map(|t| chain.extent(t, slots, 1));
     let (rows, elements) = extents.fold((1, 1.0f64), |(rows, most), e| {
@@ -269,7 +270,7 @@ fn bytes_of<T: Scalar, O: OperatorOps<T>>(
     Ok(if two_ended {
         2.0 * (left + right) + left_step + right_step
     } else {
-        // The left end's last environment waits for the right end.
+        // The left end's last environment is held while the right end runs.
         (2.0 * left + left_step).max(left + 2.0 * right + right_step)
     })
 }

@@ -1,4 +1,5 @@
-//! How much expectations at single sites take along at a time: boundary pairs, and sites with an operator.
+//! Block sizes for expectations at single sites: boundary pairs, and sites with an operator, that are computed at a
+//! time.
 
 use super::chain::Chain;
 use super::ops::{Extent, OperatorOps, Room};
@@ -10,19 +11,19 @@ use crate::shape::to_u64;
 use crate::tt::options::Options;
 use crate::tt::plan::too_little;
 
-/// Bytes of environments at a time if the caller names none.
+/// Default limit of the bytes of environments.
 const WORKSPACE: f64 = (64 << 20) as f64;
 
-/// What is to be found.
+/// Quantities to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Values of an operator at single sites, so many of them.
+    /// Values of an operator at single sites; the number of sites.
     Local(usize),
-    /// Those of two operators at all pairs of sites; whether they are the same.
+    /// Values of two operators at all pairs of sites; whether the operators are equal.
     Correlation(bool),
 }
 
-/// How much goes along at a time.
+/// Amounts that are computed at a time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
     /// Boundary pairs.
@@ -34,7 +35,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// As much as the workspace allows.
+    /// The largest block sizes that the workspace allows.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming `workspace_limit` and the bytes needed, if the caller's limit is below the least
@@ -68,7 +69,7 @@ impl Share {
         Err(too_little(limit, least))
     }
 
-    /// What suits where nobody counts the bytes: environments of all bonds that fit the usual workspace, and as many sites.
+    /// Block sizes without a limit of the caller: environments of all bonds, and sites, that fit the default workspace.
     fn usual<T: Scalar>(chain: &Chain<'_>, kind: Kind) -> Result<Self> {
         let one = Need::new::<T>(chain, 1)?;
         let kept = if kind.is_local() { 1.0 } else { 3.0 };
@@ -77,7 +78,7 @@ impl Share {
         Ok(Self { block, width: width.clamp(1, chain.len()), narrow: false })
     }
 
-    /// Steps over a site in all.
+    /// Total number of steps over a site.
     pub fn steps(&self, chain: &Chain<'_>, kind: Kind) -> u64 {
         let d = chain.len();
         let each = match kind {
@@ -102,7 +103,7 @@ struct Need<'c, 'a> {
     chain: &'c Chain<'a>,
     slots: Slots,
     pairs: usize,
-    /// Those of all bonds together.
+    /// Bytes of the environments of all bonds together.
     all: f64,
     largest: f64,
 }
@@ -127,7 +128,7 @@ impl<'c, 'a> Need<'c, 'a> {
         bra as f64 * pairs as f64 * ket as f64 * size_of::<T>() as f64
     }
 
-    /// What a step needs at most, over all sites one way.
+    /// The largest workspace of a step, over all sites in one direction.
     fn room<T: Scalar, O: OperatorOps<T>>(
         &self,
         ops: &O,
@@ -143,7 +144,7 @@ impl<'c, 'a> Need<'c, 'a> {
         })
     }
 
-    /// Bytes at a time.
+    /// Peak bytes.
     fn bytes<T: Scalar, O: OperatorOps<T>>(&self, ops: &O, kind: Kind, width: usize, narrow: bool) -> Result<f64> {
         let d = self.chain.len();
         let back = self.room::<T, O>(ops, (1, narrow, true), 1);
@@ -151,11 +152,13 @@ impl<'c, 'a> Need<'c, 'a> {
             (0..d).map(|t| weight[0] * self.size::<T>(t) + weight[1] * self.size::<T>(t + 1)).fold(0.0, f64::max)
         };
         if kind.is_local() {
-            // The environments from the right; from the left the last one, the next one, and that with the operator.
+            // All environments from the right; from the left the last one, the next one, and the next one with the
+            // operator.
             let rooms = 2.0 * self.room::<T, O>(ops, (2, narrow, false), 1).bytes();
             return Ok(self.all + back.bytes().max(steps([1.0, 2.0]) + rooms));
         }
-        // One room serves all steps. Those with an operator after or before come on top, and what goes along of the sites.
+        // One workspace serves all steps. In addition there are the environments with an operator after or before, and
+        // those that are carried from site to site.
         let slots = width + 1;
         self.extent(0, slots).elements()?;
         let room =

@@ -1,8 +1,8 @@
-//! What stands at the bonds of an operator.
+//! Slots: the values of an operator's bonds that are computed.
 //!
-//! An environment carries one matrix for every value w of the operator's bond. Where the operator is a ring, the value p of
-//! the bond at which it is cut goes along from end to end; a slot is a pair (w, p). Slots that no path of nonzero blocks
-//! from (p, p) to (p, p) touches are left out: a ring of nearest neighbours has 8 of the 20 pairs of its bonds.
+//! An environment has one matrix for every value w of the operator's bond. If the operator is a ring, the value p of
+//! the cut bond is carried from end to end; a slot is a pair (w, p). Slots that are on no path of nonzero blocks from
+//! (p, p) to (p, p) are left out: a ring of nearest neighbours has 8 of the 20 pairs of its bonds.
 
 use crate::alloc;
 use crate::error::Result;
@@ -13,16 +13,16 @@ use crate::tensor::train::Sparsity;
 pub struct Slots {
     /// Pairs (p, w), in order at each bond.
     pairs: Vec<(u32, u32)>,
-    /// Where each bond's begin; one more at the end.
+    /// Index of the first pair of each bond; one more entry at the end.
     offsets: Vec<usize>,
-    /// Whether one more slot at each bond belongs to the identity.
+    /// Whether each bond has one more slot, for the identity.
     identity: bool,
 }
 
 const WHAT: &str = "slots of an operator";
 
 impl Slots {
-    /// No operator: the identity alone.
+    /// Slots without an operator: only the identity.
     pub fn identity(d: usize) -> Result<Self> {
         let offsets = alloc::filled(WHAT, d + 2, 0)?;
         Ok(Self { pairs: Vec::new(), offsets, identity: true })
@@ -36,7 +36,7 @@ impl Slots {
             slots.offsets.push(slots.pairs.len());
             for p in 0..ranks[0] {
                 for w in 0..rank {
-                    // Ranks are below 2^32: `Sparsity` has seen to that.
+                    // Ranks are below 2^32: `Sparsity` has checked that.
                     alloc::push(WHAT, &mut slots.pairs, (p as u32, w as u32))?;
                 }
             }
@@ -45,13 +45,13 @@ impl Slots {
         Ok(slots)
     }
 
-    /// The pairs that paths from (p, p) to (p, p) touch, for `count` values p from `first` on; with `identity` one slot
-    /// of the identity beside them. The matrix of d cores is cut at bond `cut`.
+    /// The pairs on paths from (p, p) to (p, p), for `count` values p from `first` on; with `identity`, one more slot
+    /// for the identity. The matrix of d cores is cut at bond `cut`.
     pub fn live(blocks: &Sparsity, d: usize, cut: usize, first: usize, count: usize, identity: bool) -> Result<Self> {
         let boundary = |list: &mut Vec<(u32, u32)>| -> Result<()> {
             (first..first + count).try_for_each(|p| alloc::push(WHAT, list, (p as u32, p as u32)))
         };
-        // Where paths from the left reach.
+        // Pairs that paths from the left reach.
         let mut reached = Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, d + 2)?, identity };
         reached.offsets.push(0);
         boundary(&mut reached.pairs)?;
@@ -67,7 +67,7 @@ impl Slots {
             sort_from(&mut reached.pairs, to);
         }
         reached.offsets.push(reached.pairs.len());
-        // Of these, from where paths go on to the end.
+        // Of these, the pairs from which a path leads on to the end.
         let mut kept = alloc::filled(WHAT, reached.pairs.len(), false)?;
         let bond = |t: usize| reached.offsets[t]..reached.offsets[t + 1];
         kept[bond(d)].iter_mut().zip(&reached.pairs[bond(d)]).for_each(|(kept, (p, w))| *kept = p == w);
@@ -109,18 +109,18 @@ impl Slots {
         self.identity
     }
 
-    /// Which of the operator's slots at bond t is (p, w).
+    /// Index of (p, w) among the operator's slots at bond t.
     pub fn find(&self, t: usize, pair: (u32, u32)) -> Option<usize> {
         self.operator(t).binary_search(&pair).ok()
     }
 
-    /// Whether the boundary's environment is 1 in slot q of the first or the last bond: where w = p.
+    /// Whether the boundary's environment is 1 in slot q of the first or the last bond, which holds for w = p.
     pub fn starts(&self, t: usize, q: usize) -> bool {
         self.operator(t).get(q).is_none_or(|(p, w)| p == w)
     }
 }
 
-/// Sorts what lies from `first` on and drops repetitions.
+/// Sorts the pairs from `first` on and drops duplicates.
 fn sort_from(pairs: &mut Vec<(u32, u32)>, first: usize) {
     pairs[first..].sort_unstable();
     let mut end = first;

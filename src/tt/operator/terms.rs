@@ -16,10 +16,10 @@ use crate::tt::scaled::{exponent_of, scale};
 #[derive(Debug)]
 pub struct Terms {
     modes: Vec<usize>,
-    /// Matrices that differ, column-major; number 0 is the identity of any size.
+    /// Distinct matrices, column-major. Number 0 is the identity of any size.
     operators: Vec<Vec<Complex<f64>>>,
     numbers: HashMap<Vec<u64>, usize>,
-    /// Coefficient of each term, and where its factors begin.
+    /// Coefficient of each term, and the index of its first factor.
     terms: Vec<(Complex<f64>, usize)>,
     /// Sites and numbers of operators; increasing sites in each term.
     factors: Vec<Factor>,
@@ -121,7 +121,7 @@ impl Terms {
             return Ok(IDENTITY);
         }
         let mut key = alloc::with_capacity(WHAT, 2 * matrix.len())?;
-        // Adding 0 makes one of the two zeros.
+        // Adding 0 turns -0 into 0.
         key.extend(matrix.iter().flat_map(|x| [(x.re + 0.0).to_bits(), (x.im + 0.0).to_bits()]));
         if let Some(&number) = self.numbers.get(&key) {
             return Ok(number);
@@ -147,12 +147,12 @@ impl Terms {
         &self.factors[self.terms[term].1..last]
     }
 
-    /// The sum as a TT-matrix in host memory. On a ring, terms whose widest gap does not lie at the boundary go over the
-    /// boundary, which then has one value and one more for each of these that differ; without a ring all ranks at the ends
-    /// are 1.
+    /// The sum as a TT-matrix in host memory. On a ring, terms whose widest gap is not at the boundary wrap around it.
+    /// The boundary bond then has one value, and one more for each distinct wrapping term. Without a ring all ranks at
+    /// the ends are 1.
     ///
-    /// In a real type factors may be imaginary where the products are real, as Sy Sy in Sx Sx + Sy Sy + Sz Sz: each factor
-    /// that is imaginary as a whole is divided by i, and the coefficient multiplied with it.
+    /// In a real type, factors may be imaginary if the products are real, as Sy Sy in Sx Sx + Sy Sy + Sz Sz. Each
+    /// factor that is purely imaginary is divided by i, and the coefficient is multiplied by it.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for terms that are complex in a real type; [`Error::Numerical`] for a term that is beyond the
@@ -177,7 +177,7 @@ impl Terms {
         TrainMatrix::new("terms", train, &self.modes, &self.modes)
     }
 
-    /// Whether a factor is imaginary as a whole, which a real type can hold only without its i.
+    /// Whether a factor is purely imaginary. A real type can hold it only without its i.
     fn has_imaginary(&self) -> bool {
         self.factors.iter().any(|&(_, number)| is_imaginary(&self.operators[number]))
     }
@@ -200,7 +200,7 @@ impl Terms {
                 }
                 matrices.push((site, matrix));
             }
-            // A sign too is exact.
+            // Powers of i are exact.
             let Complex { re, im } = coefficient;
             let coefficient =
                 [Complex::new(re, im), Complex::new(-im, re), Complex::new(-re, -im), Complex::new(im, -re)][power % 4];
@@ -251,10 +251,12 @@ fn peak(matrix: &[Complex<f64>]) -> f64 {
     matrix.iter().fold(0.0, |most, x| most.max(x.re.abs()).max(x.im.abs()))
 }
 
-/// Powers of two by which the largest number of a matrix may differ from 1: products of some such matrices stay in the range.
+/// Exponent by which the largest number of a matrix may differ from 1. Products of a few such matrices stay within the
+/// range.
 const FAR: i64 = 200;
 
-/// Brings a matrix of very large or very small numbers to order one. Returns the power of two that was taken out of it.
+/// Scales a matrix of very large or very small numbers to magnitude 1. Returns the exponent of the power of two by
+/// which it was divided.
 fn take_power(matrix: &mut [Complex<f64>]) -> i64 {
     let most = peak(matrix);
     if most == 0.0 || !most.is_finite() || exponent_of(most).abs() <= FAR {

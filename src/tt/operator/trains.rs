@@ -1,4 +1,4 @@
-//! What stands between bra and ket.
+//! The trains of a contraction: bra, operator and ket.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ impl<'a> Trains<'a> {
         self.ket.shape().len()
     }
 
-    /// Never: a train has at least one core.
+    /// Always false: a train has at least one core.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -37,7 +37,7 @@ impl<'a> Trains<'a> {
         self.operator.map_or(1, |h| h.train().shape().ranks()[k])
     }
 
-    /// Refuses what does not fit together, and says in which type it is computed: complex if anything is.
+    /// Checks that the trains fit together. Returns the type of the arithmetic: complex if one of them is.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming the argument: another context, a core that has not been set, mode sizes that
@@ -64,7 +64,7 @@ impl<'a> Trains<'a> {
     }
 }
 
-/// The type that holds numbers of both; f32 and f64 do not go together.
+/// The type that holds numbers of both. Single and double precision cannot be mixed.
 pub(super) fn joined(name: &str, a: DType, other: &str, b: DType) -> Result<DType> {
     use DType::{CF32, CF64, F32, F64};
     match (a, b) {

@@ -1,7 +1,7 @@
-//! Which numbers of the ket no sum contains: those that an operator multiplies by zeros alone.
+//! Finds whether an operator multiplies some numbers of the ket only by zeros, so that no sum contains them.
 //!
-//! A NaN among them reaches no result by arithmetic. Where there may be such numbers, the cores are checked themselves. Every
-//! number of the bra is multiplied, if only by 0.
+//! A NaN among them does not reach the result. If there may be such numbers, the cores themselves are checked. Every
+//! number of the bra is multiplied, though perhaps by 0.
 
 use super::slots::Slots;
 use crate::alloc;
@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::scalar::{Complex, with_scalar};
 use crate::tensor::train::{BlockKind, Sparsity, TrainMatrix};
 
-/// Whether some core of the operator between the bonds of `runs`, counted from `cut`, has a column of zeros: in the blocks
-/// between slots, which are all that a contraction reads.
+/// Whether a core of the operator has a column of zeros in the blocks between the slots of `runs`. A contraction reads
+/// only these blocks. Bonds are counted from `cut`.
 ///
 /// # Errors
 /// Out of memory.
@@ -55,7 +55,7 @@ fn reads_all(matrix: &TrainMatrix, blocks: &Sparsity, (k, t): (usize, usize), ru
     })
 }
 
-/// Whether a matrix of n columns, column-major, has one of zeros.
+/// Whether a column-major matrix of n columns has a column of zeros.
 pub(super) fn has_empty_column(op: &[Complex<f64>], n: usize) -> bool {
     n > 0 && op.chunks(n).any(|column| column.iter().all(|x| *x == Complex::new(0.0, 0.0)))
 }

@@ -31,15 +31,15 @@ pub struct Rayleigh {
     pub denominator: Scaled,
     /// The quotient. Its imaginary part is rounding noise for a Hermitian operator, and 0 with `assume_hermitian`.
     pub quotient: Scaled,
-    /// How it was found. Its outcome is that of the quotient in the trains' type.
+    /// Report of the contraction. Its outcome is that of the quotient in the trains' type.
     pub info: Info,
 }
 
 /// <y|H|x>, y conjugated unless the options say otherwise; <y|x> without H. Real and complex trains and operators of one
 /// precision may be mixed: a real operator is used as it is, a real train beside complex numbers is widened core by core.
 ///
-/// It runs where the trains are, on the GPU if one of them is; the operator lies on the host. Arithmetic is in the widest of the types, the last sums in f64. The outcome in the
-/// info is that of the plain result in that type.
+/// Runs on the GPU if one of the trains is there; the operator is on the host. Arithmetic is in the widest of the
+/// types, the last sums in f64. The outcome in the info is that of the plain result in that type.
 ///
 /// # Errors
 /// As [`Trains::check`]; [`Error::InvalidArgument`] for `cut`, and naming `workspace_limit` with the bytes that are
@@ -48,7 +48,7 @@ pub fn sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) 
     sandwich_watched(context, None, options, trains, &unwatched(context))
 }
 
-/// What a call has that nobody watches: the context may cancel it.
+/// The watch of a call without progress. Only the context can cancel it.
 pub(super) fn unwatched(context: &Context) -> Watch {
     Watch::new(context.progress(None).flag())
 }
@@ -74,7 +74,7 @@ pub(super) fn sandwich_watched(
     Ok((value, info))
 }
 
-/// What is known of [`sandwich`] before it runs. No element is read but the operator's, whose zeros count.
+/// The report of [`sandwich`] before it runs. Reads only the operator's elements, because its zeros matter.
 ///
 /// # Errors
 /// As [`sandwich`] for what does not fit.
@@ -83,7 +83,7 @@ pub fn plan_sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<
     foresee(context, options, trains, dtype, trains.operator.is_none())
 }
 
-/// What is known of [`rayleigh`] before it runs, as [`plan_sandwich`] has it.
+/// The report of [`rayleigh`] before it runs, as for [`plan_sandwich`].
 ///
 /// # Errors
 /// As [`rayleigh`] for what does not fit.
@@ -98,7 +98,7 @@ pub fn plan_rayleigh(
     foresee(context, options, &trains, dtype, true)
 }
 
-/// <x|H|x> / <x|x>, both in one sweep. The quotient is right also where neither of the two fits its type.
+/// <x|H|x> / <x|x>, both in one sweep. The quotient is correct even if neither of the two fits its type.
 ///
 /// # Errors
 /// As [`sandwich`]; [`Error::Numerical`] if <x|x> is 0.
@@ -133,7 +133,7 @@ pub(super) fn rayleigh_watched(
     Ok(Rayleigh { numerator, denominator, quotient, info })
 }
 
-/// What <x|x> is in truth: real.
+/// The real part of <x|x>, whose imaginary part is only rounding error; unchanged if not finite.
 pub(super) fn norm2(value: Scaled) -> Scaled {
     if value.is_finite() { value.re() } else { value }
 }
@@ -250,7 +250,7 @@ fn where_they_are<T: Scalar>(
     Ok((sums, plan.info(chain), leaves_out))
 }
 
-/// The part of the pairs from `first` on.
+/// The contribution of `count` pairs from `first` on.
 fn block<T: Scalar, O: OperatorOps<T>>(
     chain: &Chain<'_>,
     ops: &O,
@@ -279,7 +279,7 @@ fn block<T: Scalar, O: OperatorOps<T>>(
     };
     match (&left, &right) {
         (Half::Value(left), Half::Value(right)) => meet::<T, O>(ops, left, right, slots.operator(plan.middle).len()),
-        // NaN wins over 0.
+        // If one half is 0 and the other NaN, the sum is NaN.
         _ => {
             let (left, right) = (ended(&left), ended(&right));
             let zero = [Scaled::ZERO; 2];
