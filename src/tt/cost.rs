@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Which train a site's environment meets first.
+/// The train whose core is multiplied first at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum First {
     /// T = F X, then F' = cj(Y)^T T.
@@ -11,7 +11,7 @@ pub enum First {
     Y,
 }
 
-/// Mode sizes and ranks of two trains, and what a multiply-add with a core of either costs in real operations.
+/// Mode sizes and ranks of two trains, and the real operations of a multiply-add with a core of each.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes<'a> {
     /// n_k, d of them.
@@ -32,7 +32,7 @@ impl Sizes<'_> {
         self.modes.len()
     }
 
-    /// Never: a train has at least one core.
+    /// Always false: a train has at least one core.
     pub fn is_empty(&self) -> bool {
         self.modes.is_empty()
     }
@@ -42,7 +42,7 @@ impl Sizes<'_> {
         [self.modes[k], self.r[k], self.r[k + 1], self.s[k], self.s[k + 1]].map(|v| v as f64)
     }
 
-    /// A site in the middle for one pair: operations, and the cheaper order.
+    /// A site in the middle for one pair: the operations, and the cheaper order.
     pub fn site(&self, k: usize) -> (f64, First) {
         let [n, r, r2, s, s2] = self.core(k);
         let x_first = n * s * r2 * (self.x_operations * r + self.y_operations * s2);
@@ -62,7 +62,7 @@ impl Sizes<'_> {
         n * s * (self.x_operations * r + self.y_operations)
     }
 
-    /// One pair, once around `repeat` times from the bond before core `cut`.
+    /// Operations of one pair, `repeat` times around from the bond before core `cut`.
     pub fn pair(&self, cut: usize, repeat: u64, middle: f64) -> f64 {
         let d = self.len();
         let end = (cut + d - 1) % d;
@@ -77,8 +77,8 @@ impl Sizes<'_> {
         (0..self.len()).map(|k| self.site(k).0).sum()
     }
 
-    /// Elements of the largest environment and of the largest product of an environment with one core, for a pair; with
-    /// `repeat` > 1 the bond at the cut is met in between, too.
+    /// Elements of the largest environment and of the largest product of an environment with one core, for a pair. If
+    /// `repeat` > 1, the environment at the cut counts, too.
     pub fn largest(&self, cut: usize, repeat: u64) -> (f64, f64) {
         let d = self.len();
         let bonds = (0..d).filter(|&k| k != cut || repeat > 1);
@@ -89,7 +89,7 @@ impl Sizes<'_> {
         (environment, product)
     }
 
-    /// Elements of the cores of a site, those of both trains together, the largest of all.
+    /// Elements of both trains' cores at a site, the largest of all sites.
     pub fn cores(&self) -> f64 {
         let both = |[n, r, r2, s, s2]: [f64; 5]| n * (r * r2 + s * s2);
         (0..self.len()).map(|k| both(self.core(k))).fold(1.0, f64::max)
@@ -104,16 +104,15 @@ impl Sizes<'_> {
         }
     }
 
-    /// Elements with which one end of an open train goes from site to site in either order: two environments and a
-    /// product.
+    /// Elements of workspace for one end of an open train in either order: two environments and a product.
     pub fn grid(&self) -> f64 {
         let most = |size: &dyn Fn([f64; 5]) -> f64| (0..self.len()).map(|k| size(self.core(k))).fold(1.0, f64::max);
         let environment = most(&|[_, r, r2, s, s2]| (r * s).max(r2 * s2));
         2.0 * environment + most(&|[n, r, r2, s, s2]| n * (s * r2).max(s2 * r))
     }
 
-    /// Dense tensors of the cores of one train from left to right, `p` of them side by side: operations for each
-    /// multiply-add's `operations`, and elements of the largest.
+    /// Dense tensors of the cores of one train in the given order, with `p` additional rows. Returns the operations, if
+    /// a multiply-add takes `operations`, and the elements of the largest tensor.
     fn grown(
         &self,
         ranks: &[usize],
@@ -137,15 +136,15 @@ impl Sizes<'_> {
         (flops, largest)
     }
 
-    /// Dense tensors of both halves and of the whole, split before the core that is `split` after the cut: operations,
-    /// and elements of the halves and what they were made from, for x and y.
+    /// Cost of the dense tensors of both halves and of the whole, split before the core `split` after the cut:
+    /// operations, and the elements of the halves and of the tensors that they are made from, for x and y.
     pub fn halves(&self, cut: usize, split: usize) -> Halves {
         let d = self.len();
         let core = |i: usize| (cut + i) % d;
         let size = |range: Range<usize>| range.map(|i| self.modes[core(i)] as f64).product::<f64>();
         let (left, right) = (size(0..split), size(split..d));
         let mut out = Halves { split, left, right, flops: self.y_operations * left * right, x: 0.0, y: 0.0 };
-        // A real train is grown in real arithmetic.
+        // The dense tensor of a real train is computed in real arithmetic.
         let x_own = if self.x_operations < self.y_operations { 2.0 } else { self.x_operations };
         for (ranks, operations, held) in [(self.r, x_own, &mut out.x), (self.s, self.y_operations, &mut out.y)] {
             let p = ranks[cut] as f64;
@@ -158,7 +157,8 @@ impl Sizes<'_> {
         out
     }
 
-    /// The environment of an open train after `count` sites of one end, from the dense tensors of both trains.
+    /// Operations for the environment of an open train behind `cores`, which begin at one end, by the dense tensors of
+    /// both trains.
     pub fn dense_end(&self, cores: impl Iterator<Item = usize> + Clone, leftwards: bool) -> f64 {
         let (mut rows, mut last) = (1.0, (1.0, 1.0));
         for k in cores.clone() {
@@ -177,9 +177,9 @@ impl Sizes<'_> {
 pub struct Halves {
     /// Sites of the left half.
     pub split: usize,
-    /// Elements of the left half's mode indices.
+    /// Number of mode index combinations of the left half.
     pub left: f64,
-    /// Elements of the right half's.
+    /// Number of mode index combinations of the right half.
     pub right: f64,
     /// Operations.
     pub flops: f64,
@@ -189,7 +189,7 @@ pub struct Halves {
     pub y: f64,
 }
 
-/// Operations of trace(M^exponent) by repeated squaring, M of order `order`, a multiply-add counting `operations`.
+/// Operations of trace(M^exponent) by repeated squaring, for M of order `order` and `operations` a multiply-add.
 pub fn power(order: f64, exponent: u64, operations: f64) -> f64 {
     if exponent <= 1 {
         return 0.0;

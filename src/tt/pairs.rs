@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// The pairs that are summed, in order. Pair q is (p_x, p_y) with p_x counting fastest: all of them, or those with
-/// p_x <= p_y alone, which stand for the others too.
+/// The pairs that are summed, in order. Pair q is (p_x, p_y) with p_x fastest. Either all pairs, or only those with p_x
+/// <= p_y, which also represent the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pairs {
     /// Rank of x at the cut.
@@ -20,7 +20,7 @@ impl Pairs {
         if self.halved { triangle(self.r) } else { self.r.saturating_mul(self.s) }
     }
 
-    /// Never: ranks are at least 1.
+    /// Always false: ranks are at least 1.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -41,7 +41,7 @@ impl Pairs {
         (q - triangle(p), p)
     }
 
-    /// How often the term of a pair counts: off the diagonal of a halved sum twice, with its real part.
+    /// The weight of a pair's term: 2 off the diagonal of a halved sum, where its real part counts; otherwise 1.
     pub fn weight(self, pair: (usize, usize)) -> f64 {
         if self.halved && pair.0 != pair.1 { 2.0 } else { 1.0 }
     }

@@ -1,10 +1,10 @@
-//! Numbers with an exponent of their own: results of long trains lie far beyond the range of their type.
+//! Numbers with a separate exponent. Results of long trains may be far beyond the range of their type.
 
 use super::info::Outcome;
 use crate::scalar::{Complex, DType};
 
-/// mantissa * 2^exponent. Either the larger of |re| and |im| lies in [0.5, 1), or both are 0 and so is the exponent, or
-/// the mantissa is not finite.
+/// mantissa * 2^exponent. Either the larger of |re| and |im| is in [0.5, 1), or both and the exponent are 0, or the
+/// mantissa is not finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scaled {
     /// The leading digits.
@@ -13,7 +13,8 @@ pub struct Scaled {
     pub exponent: i64,
 }
 
-/// Exponent of the power of two that brings `x` to [0.5, 1); 0 for 0 and for what is not finite. Exact for subnormals.
+/// The e for which x 2^-e is in [0.5, 1) in magnitude; 0 for 0 and for numbers that are not finite. Exact for
+/// subnormals.
 pub fn exponent_of(x: f64) -> i64 {
     if x == 0.0 || !x.is_finite() {
         return 0;
@@ -32,7 +33,7 @@ pub fn scale(x: f64, e: i64) -> f64 {
     if (-1022..=1023).contains(&e) {
         return x * power(e);
     }
-    // x = m 2^k with |m| in [0.5, 1): no product but the last rounds.
+    // x = m 2^k with |m| in [0.5, 1). Only the last product rounds.
     let k = exponent_of(x);
     let m = x * power(-(k / 2)) * power(-(k - k / 2));
     match k.saturating_add(e) {
@@ -49,7 +50,7 @@ impl Scaled {
     /// 1.
     pub const ONE: Self = Self { mantissa: Complex::new(0.5, 0.0), exponent: 1 };
 
-    /// value * 2^exponent, brought to the normal form.
+    /// value * 2^exponent in the normal form.
     pub fn new(value: Complex<f64>, exponent: i64) -> Self {
         let largest = value.re.abs().max(value.im.abs());
         if value.re.is_nan() || value.im.is_nan() || largest.is_infinite() {
@@ -63,12 +64,12 @@ impl Scaled {
         Self { mantissa, exponent: exponent.saturating_add(q) }
     }
 
-    /// No number: NaN in the real part, and in the imaginary part too of a complex type.
+    /// NaN in the real part, and for a complex type also in the imaginary part.
     pub fn nan(dtype: DType) -> Self {
         Self { mantissa: Complex::new(f64::NAN, if is_complex(dtype) { f64::NAN } else { 0.0 }), exponent: 0 }
     }
 
-    /// How the scaled form came out: [`Outcome::Ok`] or [`Outcome::NonFinite`].
+    /// Outcome of the scaled form: [`Outcome::Ok`] or [`Outcome::NonFinite`].
     pub fn outcome(self) -> Outcome {
         if self.is_finite() { Outcome::Ok } else { Outcome::NonFinite }
     }
@@ -101,7 +102,7 @@ impl Scaled {
         Self::new(Complex::new(self.mantissa.re, 0.0), self.exponent)
     }
 
-    /// Sum: the smaller is brought to the exponent of the larger.
+    /// Sum: the smaller number is shifted to the exponent of the larger.
     pub fn plus(self, other: Self) -> Self {
         if !self.is_finite() && !other.is_finite() {
             return Self { mantissa: self.mantissa + other.mantissa, exponent: 0 };
@@ -123,7 +124,7 @@ impl Scaled {
         Self::new(self.mantissa * other.mantissa, self.exponent.saturating_add(other.exponent))
     }
 
-    /// The number times itself, `exponent` times in all: by repeated squaring.
+    /// The number to the power of `exponent`, by repeated squaring.
     pub fn power(self, exponent: u64) -> Self {
         let (mut result, mut square, mut rest) = (Self::ONE, self, exponent);
         while rest > 0 {
@@ -158,13 +159,13 @@ impl Scaled {
         self.mantissa.norm().ln() + self.exponent as f64 * std::f64::consts::LN_2
     }
 
-    /// The number over its modulus; 0 for 0.
+    /// The number divided by its modulus; 0 for 0.
     pub fn phase(self) -> Complex<f64> {
         let modulus = self.mantissa.norm();
         if modulus == 0.0 { self.mantissa } else { self.mantissa / modulus }
     }
 
-    /// The number in `dtype` (of an f32 type: rounded to f32), and how that came out.
+    /// The number in `dtype` (rounded to f32 for an f32 type), and the outcome of the conversion.
     pub fn plain(self, dtype: DType) -> (Complex<f64>, Outcome) {
         if !self.is_finite() {
             return (Self::nan(dtype).mantissa, Outcome::NonFinite);

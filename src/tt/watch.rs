@@ -1,4 +1,4 @@
-//! Calls that are watched while they run: cancelled by others, and reported on from the thread that made them.
+//! Cancellation of a call while it runs, and progress reports from the calling thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::progress::{CancelFlag, Progress};
 use crate::thread;
 
-/// What a call's threads see of it: whether it was cancelled, and counters of its steps.
+/// State of a call that its threads share: the cancellation flag and the step counters.
 #[derive(Debug, Clone)]
 pub struct Watch {
     /// Whether the call was cancelled.
@@ -19,12 +19,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// A call that nobody hears of, cancelled by `cancel`.
+    /// A call without progress reports, cancelled by `cancel`.
     pub fn new(cancel: CancelFlag) -> Self {
         Self { cancel, done: Arc::default(), steps: Arc::default() }
     }
 
-    /// Says how many steps there are in all, before the first of them.
+    /// Sets the total number of steps, before the first step.
     pub fn expect(&self, steps: u64) {
         self.steps.store(steps, Ordering::Relaxed);
     }
@@ -38,7 +38,7 @@ impl Watch {
         self.cancel.check()
     }
 
-    /// Steps done and steps in all; before it is known how many, 0 of 0.
+    /// Steps done and total steps; 0 of 0 before the total is set.
     pub fn so_far(&self) -> (i64, i64) {
         let whole = |n: &AtomicU64| i64::try_from(n.load(Ordering::Relaxed)).unwrap_or(i64::MAX);
         let (done, steps) = (whole(&self.done), whole(&self.steps));
@@ -46,8 +46,8 @@ impl Watch {
     }
 }
 
-/// Runs `run`; with `reports` in a thread of its own, while this one reports how far it is. Where that thread cannot be
-/// started, `run` runs on this one, and only its end is reported.
+/// Runs `run`. If `reports`, it runs on another thread while this one reports progress. If that thread cannot be
+/// started, `run` runs on this thread, and only its end is reported.
 pub(super) fn watched<R: Send>(
     progress: &Progress<'_>,
     reports: bool,
@@ -65,7 +65,7 @@ pub(super) fn watched<R: Send>(
             Err(refused) => return (refused.work)(),
         };
         while !worker.is_finished() {
-            // The worker wakes this thread by nothing: short calls are met by short waits.
+            // The worker never signals this thread, so it polls. The interval is short at first, for short calls.
             let wait = if watch.done.load(Ordering::Relaxed) == 0 { 20 } else { 500 };
             std::thread::sleep(Duration::from_micros(wait));
             let (done, steps) = watch.so_far();

@@ -1,4 +1,4 @@
-//! S = sum_i x[i] cj(y[i]) as a plan says, on one or several backends.
+//! S = sum_i x[i] cj(y[i]) by a plan, on one or several backends.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ fn sum_of_pairs(machines: &mut [Box<dyn ContractOps>], work: &Work<'_>) -> Resul
     Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus))
 }
 
-/// Contiguous shares of the blocks for each machine, which work at the same time.
+/// Gives each machine a contiguous share of the blocks. The machines work at the same time.
 fn in_shares(
     machines: &mut [Box<dyn ContractOps>],
     work: &Work<'_>,
@@ -42,7 +42,7 @@ fn in_shares(
     partials: &mut [Scaled],
 ) -> Result<()> {
     if let ([first, ..], true) = (&*machines, work.x.is_device() || work.y.is_device()) {
-        // Once, while nothing of the contraction itself is enqueued there.
+        // Wait once, before the contraction enqueues anything on that stream.
         first.await_caller(work.stream)?;
     }
     let blocks = partials.len();

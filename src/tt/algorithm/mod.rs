@@ -1,4 +1,4 @@
-//! Contractions on whatever offers [`super::ops::ContractOps`].
+//! Contractions on any backend that implements [`super::ops::ContractOps`].
 
 pub(super) mod inner;
 pub(super) mod norm;

@@ -89,7 +89,7 @@ fn from_right<'r, T: Scalar>(pair: &Pair<'_, T>, room: &'r mut Room, care: Care)
     Ok(Ok(sweep))
 }
 
-/// The environment after `sites` sites of one end, from the dense tensors of both trains over them.
+/// Computes the environment after `sites` sites of one end from the dense tensors of both trains over them.
 fn grow<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, sites: usize, leftwards: bool) -> Result<()> {
     let Bra::Same(x) = pair.x else { return Ok(()) };
     let middle = room.t.bytes() / size_of::<T>() / 2;
@@ -109,7 +109,8 @@ fn grow<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, sites: usize, leftwards:
     Ok(())
 }
 
-/// The dense tensor of a train over `sites` sites of one end, in `room.t` from `start` on: its mode indices and its bond.
+/// Writes the dense tensor of a train over `sites` sites of one end to `room.t`, from `start` on. Returns the sizes of
+/// its mode indices and of its bond.
 fn dense<T: Scalar>(
     pair: &Pair<'_, T>,
     train: &crate::tensor::train::Cores<'_, T>,
@@ -124,7 +125,7 @@ fn dense<T: Scalar>(
     for i in 0..sites {
         let k = core(i);
         let [left, n, right] = train.shape().core(k);
-        // The last one is to land in `t`.
+        // The tensors alternate so that the last one is in `t`.
         let into_t = (sites - 1 - i).is_multiple_of(2);
         let far = if leftwards { left } else { right };
         if i == 0 {

@@ -1,4 +1,4 @@
-//! Inner products by way of dense tensors: for short trains of large ranks.
+//! Inner products by dense tensors, for short trains of large ranks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,7 +51,7 @@ impl<S: Scalar> Halves<S> {
         let bond = train.shape().ranks()[core(plan.split)];
         let size = rows / p;
         if p > 1 {
-            // The bond at the cut goes to the end, so that every value of it has a matrix without gaps.
+            // Move the bond at the cut to the end, so that each of its values has a contiguous matrix.
             let mut turned = Buffer::new::<S>(rows * bond, budget)?;
             let from = left.get::<S>()?;
             for (q, to) in turned.get_mut::<S>()?[..rows * bond].chunks_exact_mut(size * bond).enumerate() {
@@ -87,8 +87,8 @@ impl<S: Scalar> Halves<S> {
     }
 }
 
-/// The dense tensor over `cores`, met in this order: [p, I, a], or leftwards [a, J, p]. Also the size of (p I) and the
-/// exponent of the power of two that was taken out.
+/// The dense tensor over `cores`, multiplied in this order: [p, I, a], or leftwards [a, J, p]. Also returns the size of
+/// (p I), and the exponent of the power of two by which the tensor was divided.
 fn grown<S: Scalar>(
     train: &Cores<'_, S>,
     cores: impl Iterator<Item = usize>,
@@ -105,7 +105,7 @@ fn grown<S: Scalar>(
         let mut next = Buffer::new::<S>(size, budget)?;
         let to = &mut next.get_mut::<S>()?[..size];
         match &held {
-            // The bond at the cut stands for the rows.
+            // The rows of the first tensor are the bond at the cut.
             None => to.copy_from_slice(train.core(k)),
             Some(held) => {
                 let from = &held.get::<S>()?[..rows * near];

@@ -1,4 +1,4 @@
-//! Uniform trains by squaring of the transfer matrix of a cell.
+//! Uniform trains by squaring the transfer matrix of a cell.
 
 use faer::Conj;
 

@@ -1,7 +1,8 @@
 //! Products of environments with cores.
 //!
-//! Environments and what they become on the way are workspace, complex if either train is. A core of x may be real where
-//! they are complex: the product then takes each complex number as two rows of a real matrix, and half the operations.
+//! Environments and intermediate products are workspace, complex if either train is. A core of x may be real where they
+//! are complex. The product then treats each complex number as two rows of a real matrix, which takes half of the
+//! operations.
 
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use faer::linalg::matmul::matmul_with_conj;
@@ -18,14 +19,14 @@ use std::sync::Arc;
 pub struct Buffer(HostMemory);
 
 impl Buffer {
-    /// Room for `elements`.
+    /// Allocates `elements`.
     pub fn new<T>(elements: usize, budget: &Arc<Budget>) -> Result<Self> {
         let what = "workspace of a contraction";
         let bytes = crate::shape::product("workspace_limit", elements, size_of::<T>())?;
         HostMemory::allocate(what, bytes, budget).map(Self)
     }
 
-    /// Bytes that it has.
+    /// Size in bytes.
     pub fn bytes(&self) -> usize {
         self.0.bytes()
     }
@@ -41,7 +42,7 @@ impl Buffer {
     }
 }
 
-/// A column-major matrix in a buffer or a core: where it begins, its rows and columns, and the step between columns.
+/// A column-major matrix in a buffer or a core: its first element, rows and columns, and the step between columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// First element.
@@ -65,21 +66,21 @@ impl Block {
         Self { start: 2 * self.start, rows: 2 * self.rows, cols: self.cols, step: 2 * self.step }
     }
 
-    /// The matrix as faer sees it.
+    /// The matrix as a view of faer.
     pub(super) fn view<T: Scalar>(self, data: &[T]) -> MatRef<'_, T> {
         MatRef::from_column_major_slice_with_stride(&data[self.start..], self.rows, self.cols, self.step)
     }
 
-    /// The matrix as faer writes it.
+    /// The matrix as a mutable view of faer.
     pub(super) fn view_mut<T: Scalar>(self, data: &mut [T]) -> MatMut<'_, T> {
         MatMut::from_column_major_slice_with_stride_mut(&mut data[self.start..], self.rows, self.cols, self.step)
     }
 }
 
-/// How a core stands in a product.
+/// A part of a core as a factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
-    /// Which part of it.
+    /// The part of the core.
     pub block: Block,
     /// Transposed.
     pub transposed: bool,
@@ -103,7 +104,7 @@ impl Taken {
         Self { conjugated, ..self }
     }
 
-    /// The part as faer sees it.
+    /// The part as a view of faer, and its conjugation.
     pub(super) fn view<T: Scalar>(self, data: &[T]) -> (MatRef<'_, T>, Conj) {
         let view = self.block.view(data);
         let view = if self.transposed { view.transpose() } else { view };
@@ -111,7 +112,7 @@ impl Taken {
     }
 }
 
-/// The cores of x: of the type of the environments, or real where those are complex.
+/// The cores of x: of the environments' type, or real if the environments are complex.
 pub enum Bra<'a, T: Scalar> {
     /// Of the same type.
     Same(Cores<'a, T>),
@@ -142,12 +143,12 @@ impl<'a, T: Scalar> Bra<'a, T> {
     }
 }
 
-/// Whether a product may be cut into tasks for all threads.
+/// Whether a product may be divided into tasks for all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
     /// The calling thread computes it.
     One,
-    /// It is cut if it is large, as its shape says.
+    /// All threads compute it if its shape is large enough.
     All,
 }
 
@@ -200,10 +201,10 @@ pub fn by_y<T: Scalar>(
     Ok(())
 }
 
-/// Multiply-adds below which a product is not cut.
+/// Least number of multiply-adds of a product that is divided.
 const LARGE: usize = 1 << 24;
 
-/// Rows or columns of C in a task, at least.
+/// Least number of rows or columns of C in a task.
 const BAND: usize = 128;
 
 /// C = alpha A B, or C += alpha A B with `add`.
@@ -242,7 +243,7 @@ pub fn multiply<T: Scalar>(
 /// Side of the squares that are mirrored in cache.
 const TILE: usize = 16;
 
-/// Above the diagonal the conjugates of what is below it; a diagonal without imaginary part.
+/// Copies the conjugates of the lower triangle to the upper one, and clears the imaginary part of the diagonal.
 pub fn mirror<T: Scalar>(at: Block, data: &mut [T]) {
     let order = at.rows;
     for j0 in (0..order).step_by(TILE) {
@@ -265,7 +266,7 @@ pub fn largest<T: Scalar>(values: &[T]) -> f64 {
     let size = |x: &T, lane: &mut f64, wrong: &mut f64| {
         let size = x.re().abs().max(x.im().abs());
         *lane = if size > *lane { size } else { *lane };
-        // The comparison loses a NaN, which x - x shows, as it shows an infinity.
+        // The comparison ignores a NaN. x - x is NaN for NaN and for infinities.
         *wrong += (x.re() - x.re()) + (x.im() - x.im());
     };
     for block in &mut blocks {

@@ -1,4 +1,4 @@
-//! Norms by QR factors: R_k of R_{k-1} X_k from site to site. Nothing is squared, so that the norm of a difference keeps
+//! Norms by QR factors: R_k of R_{k-1} X_k from site to site. No number is squared, so the norm of a difference keeps
 //! the digits that inner products lose.
 
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
     let total = |i: usize| (0..trains.len()).map(|t| wide(t, i)).sum::<usize>();
     let mut rows = 1;
     let mut factor: Option<Buffer> = None;
-    // Of each train's columns: two trains may be the same one with factors moved from core to core.
+    // One exponent for each train's columns: two trains may be the same one with factors moved from core to core.
     let mut exponents = crate::alloc::filled("trains of a norm", trains.len(), 0i64)?;
     for i in 0..plan.cores - 1 {
         let (k, columns) = (core(i), total(i + 1));
@@ -78,7 +78,7 @@ pub fn norm<T: Scalar>(context: &Arc<Context>, work: &Work<'_>, trains: &[(&Tens
             return Ok(Scaled::ZERO);
         }
         rows = tall;
-        // The factorisation needs its room.
+        // Free the factor's memory first: the factorisation uses it.
         drop(factor.take());
         if tall > columns {
             next = triangle::<T>(context, next, tall, columns)?;
@@ -119,7 +119,7 @@ fn half_of(largest: f64) -> i64 {
     scaled::exponent_of(largest) / 2
 }
 
-/// The last site makes one column of each train: the norm of their sum.
+/// The last site gives one column for each train. Returns the norm of their sum.
 fn last<T: Scalar>(
     bras: &[Bra<'_, T>],
     trains: &[(&TensorTrain, f64)],

@@ -1,4 +1,4 @@
-//! Many products at a time, a block of the device each. Trains on the host go to the device together.
+//! Many products in one launch, one thread block for each. Trains on the host are uploaded together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,24 +24,24 @@ use crate::tt::plan::Plan;
 use crate::tt::scaled::Scaled;
 
 const WHAT: &str = "batch of contractions";
-/// Most boundary pairs of a product that is one of many: more keep the device busy on their own.
+/// Most boundary pairs of a product in a batch. Products with more keep the device busy on their own.
 const PAIRS: usize = 1 << 10;
 /// Most blocks of one launch.
 const BLOCKS: usize = 1 << 20;
-/// Bytes of cores that are brought from the host at a time, unless one product has more.
+/// Bytes of cores that are uploaded at a time, unless one product has more.
 const BYTES: usize = 64 << 20;
 
-/// Whether contractions by this plan are small enough for many at a time.
+/// Whether contractions by this plan are small enough for a batch.
 pub(super) fn takes(plan: &Plan) -> bool {
     let sums_pairs = !matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power);
     plan.kernel == Kernel::Chain && !plan.grid && sums_pairs && !plan.triangle && plan.pairs.len() <= PAIRS
 }
 
-/// The different trains of one side of some products, all of one shape.
+/// The distinct trains of one side of some products, all of one shape.
 struct Side<'a> {
     trains: Vec<&'a TensorTrain>,
     numbers: HashMap<*const TensorTrain, usize>,
-    /// Bytes of those that are on the host.
+    /// Bytes of the trains that are on the host.
     host: usize,
 }
 
@@ -50,11 +50,11 @@ impl<'a> Side<'a> {
         Self { trains: Vec::new(), numbers: HashMap::new(), host: 0 }
     }
 
-    /// The number of a train, and the bytes to be brought if it is new.
+    /// The number of a train. A new train on the host adds to the bytes to upload.
     fn number(&mut self, train: &'a TensorTrain) -> Result<usize> {
         let next = self.trains.len();
         let key = std::ptr::from_ref(train);
-        // A list of different trains meets each once, in its order.
+        // Fast path: the same train again.
         if self.trains.last().is_some_and(|last| std::ptr::eq(*last, train)) {
             return Ok(next - 1);
         }
@@ -71,9 +71,9 @@ impl<'a> Side<'a> {
 
 /// A side in device memory.
 enum Placed<'a> {
-    /// Each train in one piece.
+    /// Each train is contiguous.
     Trains(Vec<Region<'a>>),
-    /// Each core wherever it is.
+    /// The cores of each train, anywhere in device memory.
     Cores(Vec<Vec<Region<'a>>>),
 }
 
@@ -96,7 +96,7 @@ fn copies(gpu: &Gpu, stream: &GpuStream, side: &Side<'_>) -> Result<Option<Devic
     Ok(Some(memory))
 }
 
-/// Where the trains of a side are; `None` if one of them has to be copied on its own.
+/// Device memory of the trains of a side; `None` if one of them must be copied separately.
 fn place<'a, T: Scalar>(
     context: &Arc<Context>,
     plan: &Plan,
@@ -140,8 +140,8 @@ fn place<'a, T: Scalar>(
     Ok(Some(Placed::Cores(cores)))
 }
 
-/// Where the trains of both sides of some products are, if each is a piece of the device's memory in the type of the
-/// contraction. That one of them is met twice costs nothing then.
+/// Device memory of the trains of both sides of some products, if each train is contiguous there and has the type of
+/// the contraction. Duplicates then need no special care.
 fn in_place<'a>(context: &Arc<Context>, plan: &Plan, items: &[Item<'a>]) -> Result<Option<[Vec<Region<'a>>; 2]>> {
     let (mut x, mut y) = (alloc::with_capacity(WHAT, items.len())?, alloc::with_capacity(WHAT, items.len())?);
     for item in items {
@@ -157,7 +157,7 @@ fn in_place<'a>(context: &Arc<Context>, plan: &Plan, items: &[Item<'a>]) -> Resu
     Ok(Some([x, y]))
 }
 
-/// Where the cores of a train in one piece begin, in the order of the sweep.
+/// First elements of the cores of a contiguous train, in the order of the sweep.
 fn offsets(plan: &Plan, shape: &Shape) -> Result<Vec<usize>> {
     let mut offsets = alloc::with_capacity(WHAT, plan.cores)?;
     offsets.extend((0..plan.cores).map(|i| shape.offset(plan.core(to_u64(i)))));
@@ -174,7 +174,7 @@ impl<'a> Placed<'a> {
 }
 
 impl GpuContraction {
-    /// Every product of `items`.
+    /// Computes every product of `items`.
     pub(super) fn batch(
         &mut self,
         stream: Option<&Stream>,
@@ -226,7 +226,7 @@ impl GpuContraction {
         Ok(())
     }
 
-    /// Computes those again that are in doubt, or all where nothing is known.
+    /// Recomputes the doubtful products, or all of them if `doubtful` is empty.
     fn again(
         &mut self,
         stream: Option<&Stream>,
@@ -243,8 +243,8 @@ impl GpuContraction {
         Ok(())
     }
 
-    /// Products of trains of one shape in one launch. Says which are to be computed again, with more care; for nothing
-    /// if these trains cannot be taken together.
+    /// Products of trains of one shape in one launch. Returns which of them must be repeated with more care; an empty
+    /// list if these trains cannot be computed together.
     fn together<T: Scalar>(
         &self,
         queue: &GpuStream,
@@ -265,8 +265,8 @@ impl GpuContraction {
         self.launched::<T>(queue, plan, (a.shape(), b.shape()), places, numbers, sums)
     }
 
-    /// Products of trains that are on the device, of one shape each side, in one launch. Says which are in doubt; nothing if
-    /// no kernel takes their ranks.
+    /// Products of trains on the device, with one shape for each side, in one launch. Returns which of them are
+    /// doubtful; an empty list if no kernel supports their ranks.
     fn launched<T: Scalar>(
         &self,
         queue: &GpuStream,
@@ -301,7 +301,7 @@ impl GpuContraction {
         Ok(doubtful)
     }
 
-    /// One product in the way of a call of its own.
+    /// One product, computed as in a separate call.
     fn alone(&mut self, stream: Option<&Stream>, item: &Item<'_>, cancel: &CancelFlag, sum: &mut Scaled) -> Result<()> {
         let plan = &*item.plan;
         let done = AtomicU64::new(0);

@@ -1,30 +1,30 @@
-//! What keeps environments between a library's products within range.
+//! Scaling that keeps environments within range between a library's products.
 
 use crate::backend::gpu::kernels::tt::{self, Core, Factors};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// How products are scaled.
+/// Scaling of products.
 #[derive(Clone, Copy)]
 pub(super) enum Scaling<'a> {
-    /// By what was measured some sites before; whoever reads the result sees whether something was lost.
+    /// By an environment measured some sites before. The reader of the result checks for lost digits.
     Measured,
-    /// By every environment and the largest numbers of the cores: nothing is lost, whatever their size.
+    /// By every environment and the largest numbers of the cores. No digits are lost, whatever the magnitudes.
     Careful(Careful<'a>),
 }
 
-/// The largest numbers of the cores, and room for the factor of a site's second product.
+/// The largest numbers of the cores, and memory for the factor of a site's second product.
 #[derive(Clone, Copy)]
 pub(super) struct Careful<'a> {
     pub(super) keys: tt::Careful<'a>,
     pub(super) second: Region<'a>,
 }
 
-/// Bytes of that room.
+/// Bytes of [`Careful::second`].
 pub(super) const SECOND: usize = 16;
 
-/// A core's number in the sweep, and whether that of x comes first there.
+/// A core's number in the sweep, and whether the core of x is multiplied first there.
 pub(super) type Taken = (usize, bool);
 
 fn pair((k, x_first): Taken) -> [Core; 2] {
@@ -32,7 +32,7 @@ fn pair((k, x_first): Taken) -> [Core; 2] {
 }
 
 impl<'a> Scaling<'a> {
-    /// The factor of a site's second product; 1 where there is none.
+    /// The factor of a site's second product; `None` for 1.
     pub(super) fn second(&self) -> Option<Region<'a>> {
         match self {
             Self::Measured => None,
@@ -40,7 +40,7 @@ impl<'a> Scaling<'a> {
         }
     }
 
-    /// How the first or the last core, number `k`, is scaled; `next` is the site after the first.
+    /// Scaling of the first or the last core, number `k`; `next` is the site after the first.
     pub(super) fn edge(&self, k: usize, next: Option<Taken>) -> Option<(tt::Careful<'a>, usize, Option<Core>)> {
         match self {
             Self::Measured => None,
@@ -50,8 +50,8 @@ impl<'a> Scaling<'a> {
 }
 
 impl Careful<'_> {
-    /// Finds the factors of the products at site `now`, for an environment of so many elements that was made for it, with the
-    /// site after it; without `now` those that bring the environment alone within range.
+    /// Finds the factors of the products at site `now`, for an environment of `count` elements that was scaled for it,
+    /// and with the site after it. If `now` is `None`, only scales the environment into the range.
     pub(super) fn measure<T: Scalar>(
         &self,
         gpu: &Gpu,

@@ -1,4 +1,4 @@
-//! Sweeps by purlin's own kernels: a product in one block, or one product by all of them.
+//! Sweeps by purlin's own kernels: one product for each thread block, or one product by all blocks.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::shape::product;
 
-/// Most pairs of one launch, between which a call can be cancelled.
+/// Most pairs of one launch. A call can be cancelled between launches.
 const PAIRS: usize = 1 << 16;
-/// Products at a time that fill a device with small blocks; fewer are for blocks of many warps.
+/// Number of products up to which blocks of many warps are used; more fill the device with small blocks.
 const FEW: usize = 264;
 
 /// The form of the chain kernel that suits `count` products; `None` if the ranks fit none on this device.
 pub(super) fn form_of<T: Scalar>(gpu: &Gpu, sites: &[Site], length: usize, count: usize) -> Result<Option<Form>> {
     let edge = tt::chain_edge(sites, length);
-    // Measured: blocks of sixteen warps are never faster than those of four, whose slices come as soon.
+    // Measured: blocks of sixteen warps are never faster than those of four, which receive their slices as early.
     let order = if count <= FEW { [Form::B, Form::D, Form::C, Form::A] } else { [Form::A, Form::B, Form::D, Form::C] };
     for form in order {
         if tt::chain_fits::<T>(gpu, form, edge)? {
@@ -38,7 +38,7 @@ fn tables<'a, T: Scalar>(call: &Call<'a>, careful: bool) -> Result<Tables<'a>> {
     Ok(tables)
 }
 
-/// The terms of pairs, a block of the device each. Says whether to go over them again with care.
+/// Computes the terms of pairs, one thread block for each. Returns whether to repeat them with care.
 pub(super) fn pairs<T: Scalar>(call: &Call<'_>, form: Form, terms: Range<usize>, sums: &mut Sums<'_>) -> Result<bool> {
     let tables = tables::<T>(call, false)?;
     swept::<T>(call, form, &tables, terms, false, sums)
@@ -67,7 +67,7 @@ fn swept<T: Scalar>(
     Ok(doubt && call.rescues())
 }
 
-/// An open product from both ends at once, a block each.
+/// An open product from both ends at once, one thread block for each end.
 pub(super) fn two_ended<T: Scalar>(call: &Call<'_>, form: Form, sums: &mut Sums<'_>) -> Result<bool> {
     let middle = call.middle();
     let tables = tables::<T>(call, false)?;
@@ -89,7 +89,7 @@ pub(super) fn two_ended<T: Scalar>(call: &Call<'_>, form: Form, sums: &mut Sums<
     Ok(doubt && call.rescues())
 }
 
-/// Adds up what [`tt::join`] left, which is the term of the first pair.
+/// Adds up the partial sums of [`tt::join`], whose sum is the term of the first pair.
 pub(super) fn joined(
     call: &Call<'_>,
     results: &crate::backend::gpu::DeviceMemory,
@@ -100,7 +100,7 @@ pub(super) fn joined(
     sums.add(0, &[Term::of_parts(&parts, call.plan().dtype)])
 }
 
-/// The terms of pairs one after another, each by the whole device: for ranks that no block holds.
+/// Computes the terms of pairs one after another, each by the whole device: for ranks that no block holds.
 pub(super) fn one_by_one<T: Scalar>(
     call: &Call<'_>,
     terms: Range<usize>,
@@ -145,7 +145,8 @@ pub(super) fn one_by_one<T: Scalar>(
     Ok(doubt && call.rescues())
 }
 
-/// Everything again, every product scaled by the largest numbers of the cores: for entries near the ends of the range.
+/// Recomputes all terms, with every product scaled by the largest numbers of the cores: for entries near the ends of
+/// the range.
 pub(super) fn careful<T: Scalar>(call: &Call<'_>, terms: Range<usize>, sums: &mut Sums<'_>) -> Result<()> {
     sums.clear();
     match form_of::<T>(call.gpu, &call.sites, call.length, terms.len())? {

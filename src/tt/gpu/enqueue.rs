@@ -327,7 +327,7 @@ fn by_ends<T: Scalar>(
     Ok(tt::sum_blocks(ends::joined(call, &both)?))
 }
 
-/// Refuses trains that would have to be copied.
+/// Returns an error for trains that would have to be copied.
 fn expect_enqueueable<T: Scalar>(machine: &GpuContraction, work: &Work<'_>) -> Result<()> {
     for (name, train) in [("x", work.x), ("y", work.y)] {
         if !train.is_device() || !std::sync::Arc::ptr_eq(train.context(), &machine.context) {
@@ -348,7 +348,8 @@ fn expect_enqueueable<T: Scalar>(machine: &GpuContraction, work: &Work<'_>) -> R
 }
 
 impl GpuContraction {
-    /// cuBLAS for calls that are enqueued, and the queue beside theirs; `false` if the library is not to be had.
+    /// Creates cuBLAS for enqueued calls, and the stream for the other end; returns `false` if the library is not
+    /// installed.
     fn furnish_enqueued(&mut self, stream: &GpuStream) -> Result<bool> {
         if self.enqueued.is_some() {
             return Ok(true);
@@ -374,8 +375,8 @@ impl GpuContraction {
         Ok(true)
     }
 
-    /// Enqueues a product, whose result goes to [`result::SETTLED`] numbers: mantissa, exponent, and whether it is finite;
-    /// with `root` its square root. Works in `workspace` if there is one.
+    /// Enqueues a product, or its square root if `root`. The result goes to [`result::SETTLED`] numbers: mantissa,
+    /// exponent, and whether it is finite. Uses `workspace` if there is one.
     pub(super) fn enqueued<T: Scalar>(
         &mut self,
         work: &Work<'_>,
@@ -416,17 +417,18 @@ impl GpuContraction {
         let (count, spoilt) = match enqueue::<T>(&call, way, blas, &pieces) {
             Ok(done) => done,
             Err(problem) => {
-                // The memory goes in the order of the call's queue, also for what was enqueued beside it.
+                // The memory is freed in the order of the call's stream, so that stream must wait for the other one.
                 if let (Way::Library, Some(side)) = (way, &side) {
                     let _ = stream.wait_for(side);
                 }
                 return Err(problem);
             }
         };
-        // Bonds that are far from balanced make the result no number: nobody could balance them.
+        // Unbalanced bonds make the result NaN, because this call cannot balance them.
         look.start(&gpu, &stream, looked, pieces.results)?;
         if is_dense {
-            // Neither do dense tensors hold the products of cores so large or small; a waiting call goes pair by pair.
+            // Dense tensors cannot hold products of cores with extreme magnitudes either. A waiting call computes pair
+            // by pair instead.
             let mut cores = crate::alloc::with_capacity("cores of a train", 2 * call.sites.len())?;
             cores.extend_from_slice(&call.x);
             cores.extend_from_slice(&call.y);
@@ -441,7 +443,7 @@ impl GpuContraction {
         Ok(done)
     }
 
-    /// Enqueues the norm of the sum of trains, each times a factor, by QR factors, as [`GpuContraction::enqueued`] does products.
+    /// Enqueues the norm of the sum of trains, each times a factor, by QR factors, as [`GpuContraction::enqueued`].
     pub(super) fn enqueued_norm<T: Scalar>(
         &mut self,
         work: &Work<'_>,

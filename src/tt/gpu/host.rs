@@ -1,5 +1,5 @@
-//! Contractions by the CPU where there is no cuBLAS: trains are copied to host memory for the call. The workspace is there,
-//! too, and the CPU's own: what was planned is that of the device.
+//! Contractions on the CPU if there is no cuBLAS. Trains are copied to host memory for the call. The workspace is in
+//! host memory, too, and of the CPU's own size: the plan counts the device's.
 
 use super::GpuContraction;
 use crate::alloc;
@@ -43,7 +43,7 @@ impl GpuContraction {
         work: &Work<'_>,
         run: impl FnOnce(&mut CpuContraction, &Work<'_>) -> Result<R>,
     ) -> Result<R> {
-        // What the caller enqueued before may still write the cores.
+        // Earlier work on the caller's stream may still write the cores.
         self.stream(work.stream).synchronize()?;
         let copy =
             |train: &TensorTrain, name| if train.is_device() { on_host(train, name).map(Some) } else { Ok(None) };
@@ -54,7 +54,7 @@ impl GpuContraction {
         run(&mut self.host, &Work { x: on_x, y: on_y, stream: None, ..*work })
     }
 
-    /// The norm of a sum of trains, copies of which are in host memory.
+    /// The norm of a sum of trains, which are copied to host memory.
     pub(super) fn norm_by_host(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
         self.stream(work.stream).synchronize()?;
         let mut copies = alloc::with_capacity("trains of a norm", trains.len())?;

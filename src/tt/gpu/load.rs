@@ -1,4 +1,4 @@
-//! The cores of a train in the memory of one device, aligned, in the type of the contraction.
+//! The cores of a train in the memory of one device, aligned and in the type of the contraction.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::scalar::{DType, Element, Scalar};
 use crate::shape::{product, to_u64};
 use crate::tensor::train::TensorTrain;
 
-/// Cores begin at multiples of this, which suits every kernel and library.
+/// Alignment of copied cores in bytes, which suffices for every kernel and library.
 const GRAIN: usize = 256;
 
 /// A train on a device.
 pub(super) struct Loaded<'a> {
-    /// Copies, where the train's own memory does not serve.
+    /// Copies, if the train's own memory cannot be used.
     copies: Option<DeviceMemory>,
     /// First byte in `copies` and size of each core.
     places: Vec<(usize, usize)>,
     own: Vec<Region<'a>>,
 }
 
-/// All cores in one region, where they lie one after another on the device of `context`, aligned to an element.
+/// All cores as one region, if they are contiguous on the device of `context` and aligned to an element.
 pub(super) fn in_one<'a>(context: &Arc<Context>, train: &'a TensorTrain) -> Option<Region<'a>> {
     let aligned = train.address(0).is_multiple_of(to_u64(train.dtype().size()));
     match train.memory(0) {
@@ -36,8 +36,8 @@ pub(super) fn in_one<'a>(context: &Arc<Context>, train: &'a TensorTrain) -> Opti
 }
 
 impl<'a> Loaded<'a> {
-    /// The cores of `train` as `T`: where they are if they lie aligned on this device, else copied there. Of a train on another
-    /// device nothing may be under way.
+    /// The cores of `train` as `T`: in place if they are aligned on this device, otherwise copied there. For a train on
+    /// another device, no work on it may be under way.
     ///
     /// # Errors
     /// Device memory, and what copies give.
@@ -71,7 +71,7 @@ impl<'a> Loaded<'a> {
         Ok(loaded)
     }
 
-    /// Copies each piece of memory once, however many cores it is.
+    /// Copies each piece of memory once, even if several cores share it.
     fn copy(
         &mut self,
         context: &Arc<Context>,
@@ -87,7 +87,7 @@ impl<'a> Loaded<'a> {
         let is_foreign = matches!(whole, Memory::Device(_)) && !Arc::ptr_eq(train.context(), context);
         let is_one = (1..d).all(|k| std::ptr::eq(train.memory(k).0, whole) && train.memory(k).1 >= first);
         if is_one && (is_foreign || matches!(whole, Memory::Host(_))) {
-            // One piece of memory: one copy.
+            // All cores are in one piece of memory: one copy.
             let start = |k: usize| (train.memory(k).1 - first) * element;
             let end = (0..d).map(|k| start(k) + shape.core_len(k) * element).max().unwrap_or(0);
             let mut places = alloc::with_capacity("cores of a tensor train", d)?;
@@ -159,7 +159,7 @@ impl<'a> Loaded<'a> {
         Ok(())
     }
 
-    /// Makes complex cores of real ones.
+    /// Converts real cores to complex ones.
     fn promote<T: Scalar>(&mut self, gpu: &Gpu, stream: &GpuStream, dtype: DType) -> Result<()> {
         if dtype != T::Part::DTYPE || !T::IS_COMPLEX {
             return Err(Error::Internal(format!("{} as {}", dtype.name(), T::DTYPE.name())));

@@ -1,14 +1,14 @@
-//! Pieces of work space.
+//! Pieces of workspace.
 
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
-/// Pieces begin at multiples of this, which suits every kernel and library.
+/// Alignment of pieces in bytes, which suffices for every kernel and library.
 const GRAIN: usize = 256;
 
-/// Memory of one's own, or a part of what somebody lent.
+/// Memory that this object owns, or a part of the caller's memory.
 pub(super) enum Piece<'a> {
     Own(DeviceMemory),
     Lent(Region<'a>),
@@ -23,7 +23,7 @@ impl Piece<'_> {
     }
 }
 
-/// Bytes of a space that [`divide`] divides into pieces of these.
+/// Bytes of a space that [`divide`] can divide into pieces of these sizes.
 pub(super) fn in_all(sizes: &[usize]) -> Result<usize> {
     let sum = sizes.iter().try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(GRAIN)?));
     sum.ok_or_else(|| Error::invalid("workspace", "of more bytes than there are addresses is needed"))
@@ -40,7 +40,8 @@ pub(super) fn divide<'a, const N: usize>(space: Region<'a>, sizes: [usize; N]) -
     Ok(pieces)
 }
 
-/// Ones on the diagonal of a matrix that is 0, of a one that lies elsewhere: the first, then as many more as there are.
+/// Writes ones to the diagonal of a zero matrix, from a 1 in device memory. Copies the first one, then doubles the
+/// number of ones with each copy.
 pub(super) fn identity<T: Scalar>(
     gpu: &Gpu,
     stream: &GpuStream,

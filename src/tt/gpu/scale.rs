@@ -1,4 +1,4 @@
-//! Numbers brought to the order of one by powers of two that the device counts: nothing waits for them.
+//! Scaling to magnitude 1 by powers of two that are counted on the device. No call waits for them.
 
 use super::pieces::Piece;
 use crate::backend::gpu::kernels::dense;
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::product;
 
-/// Exponents of the powers of two that were taken out, counted side by side.
+/// Exponents of the powers of two by which numbers were divided.
 pub(super) struct Exponents<'a> {
     gpu: &'a Gpu,
     stream: &'a GpuStream,
@@ -23,20 +23,20 @@ impl<'a> Exponents<'a> {
         Ok(Self { gpu, stream, states: Piece::Own(states), count })
     }
 
-    /// The same in [`Exponents::bytes`] that somebody lends.
+    /// The same in the caller's memory of [`Exponents::bytes`] bytes.
     pub(super) fn lent(gpu: &'a Gpu, stream: &'a GpuStream, count: usize, states: Region<'a>) -> Result<Self> {
         let states = states.part(0, Self::bytes(count)?)?;
         gpu.clear(stream, states)?;
         Ok(Self { gpu, stream, states: Piece::Lent(states), count })
     }
 
-    /// Bytes of so many.
+    /// Bytes of `count` exponents.
     pub(super) fn bytes(count: usize) -> Result<usize> {
         product("exponents", count, STATE_BYTES)
     }
 
-    /// Divides numbers by the power of two that brings the largest part of one to [0.5, 1), and adds its exponent to the
-    /// `index`-th. Numbers that are 0 or not finite stay as they are.
+    /// Divides numbers by the power of two that scales the largest part to [0.5, 1), and adds its exponent to the
+    /// `index`-th. If the largest is 0 or not finite, the numbers are unchanged.
     pub(super) fn take<T: Scalar>(&self, numbers: Region<'_>, count: usize, index: usize) -> Result<()> {
         let state = self.states(index, 1)?;
         tt::measure::<T>(self.gpu, self.stream, numbers, count, state, false)?;
@@ -48,7 +48,7 @@ impl<'a> Exponents<'a> {
         self.states.whole().part(first * STATE_BYTES, count * STATE_BYTES)
     }
 
-    /// Makes the `to`-th exponent that of `from`.
+    /// Copies exponent `from` to exponent `to`.
     pub(super) fn copy(&self, from: usize, to: usize) -> Result<()> {
         let words = |index| Ok::<_, Error>(View::packed(self.states(index, 1)?, STATE_BYTES / 8, 1));
         dense::place::<f64>(self.gpu, self.stream, words(from)?, words(to)?, false, false)

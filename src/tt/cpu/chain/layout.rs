@@ -1,8 +1,8 @@
-//! How a site is contracted, and what memory that takes.
+//! Order of a site's products, and their workspace.
 
 use crate::tensor::train::Shape;
 
-/// The sites of a train from the bond at the cut on.
+/// The sites of a train, starting at the cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sites<'a> {
     /// Its shape.
@@ -25,7 +25,7 @@ impl Sites<'_> {
     }
 }
 
-/// r, n, r' of a core of the train in the rows and of its partner in the columns.
+/// Sizes of a site: of a core of the rows' train and of the columns' train.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site {
     /// Left rank of the rows' train.
@@ -40,7 +40,7 @@ pub(super) struct Site {
     pub n: usize,
 }
 
-/// What all sites have in common.
+/// Sizes that all sites share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     /// Real numbers of a vector.
@@ -52,7 +52,7 @@ pub(super) struct Form {
 }
 
 impl Site {
-    /// Site k of two trains. The bonds at the cut have one value each: that of a boundary pair.
+    /// Site k of two trains. The bonds at the cut have one value each, that of a boundary pair.
     pub(super) fn at(rows: Sites<'_>, columns: Sites<'_>, k: usize) -> Self {
         let ([s, n, s_next], [r, _, r_next]) = (rows.core(k), columns.core(k));
         let (s, r) = if k == 0 { (1, 1) } else { (s, r) };
@@ -62,17 +62,17 @@ impl Site {
 }
 
 impl Form {
-    /// From one column of an environment with `s` rows to the next.
+    /// Step from one column of an environment with `s` rows to the next.
     pub(super) fn column(self, s: usize) -> usize {
         (self.row_parts * s).max(self.lanes)
     }
 
-    /// Whether the rows (b i) of a core are one stretch; else each i has a vector of its own.
+    /// Whether the rows (b i) of a core are contiguous; otherwise each i has a vector of its own.
     pub(super) fn merged(self, site: &Site) -> bool {
         self.row_parts * site.s >= self.lanes
     }
 
-    /// Vectors that are multiplied at a site if the rows' core comes first, and if the columns' does.
+    /// Vector multiplications of a site if the rows' core comes first, and if the columns' core does.
     fn costs(self, site: &Site) -> [usize; 2] {
         let Site { s, s_next, r, r_next, n } = *site;
         let vectors = |rows: usize| (self.row_parts * rows).div_ceil(self.lanes);
@@ -83,24 +83,24 @@ impl Form {
         [rows_first, columns_first]
     }
 
-    /// Whether the rows' core is multiplied first. Not so at the last site, whose second product is a sum of its own.
+    /// Whether the rows' core is multiplied first. False at the last site, whose second product is a separate sum.
     pub(super) fn rows_first(self, site: &Site, last: bool) -> bool {
         let [rows_first, columns_first] = self.costs(site);
         !last && rows_first <= columns_first
     }
 
-    /// Vectors that are multiplied for one pair.
+    /// Vector multiplications for one pair.
     pub(super) fn cost(self, rows: Sites<'_>, columns: Sites<'_>) -> f64 {
         let site = |k| self.costs(&Site::at(rows, columns, k));
         (0..rows.shape.len()).map(site).map(|[a, b]| a.min(b) as f64).sum()
     }
 
-    /// Numbers of the environment before the site.
+    /// Real numbers of the environment before the site.
     pub(super) fn environment(self, site: &Site) -> usize {
         self.column(site.s) * site.r
     }
 
-    /// Numbers of the product between both.
+    /// Real numbers of the product between the two multiplications.
     pub(super) fn between(self, site: &Site, rows_first: bool) -> usize {
         if !rows_first {
             self.column(site.s_next) * site.r * site.n
@@ -112,16 +112,16 @@ impl Form {
     }
 }
 
-/// Numbers of workspace.
+/// Real numbers of workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sizes {
     /// For one environment; there is one for each pair.
     pub environment: usize,
-    /// For the products between, of all pairs.
+    /// For the product between the two multiplications, shared by all pairs.
     pub between: usize,
     /// For a row of the first core of the rows' train.
     pub row: usize,
-    /// For one of the columns' train.
+    /// For a row of the first core of the columns' train.
     pub column: usize,
 }
 
@@ -129,7 +129,7 @@ impl Sizes {
     /// Of two trains.
     pub(super) fn of(form: Form, rows: Sites<'_>, columns: Sites<'_>) -> Self {
         let mut sizes = Self { environment: form.column(1), ..Self::default() };
-        // The second round has all sites that lie between two others.
+        // All sites between two others occur within the first two rounds.
         for k in (0..rows.count.min(2 * rows.shape.len())).chain([rows.count - 1]) {
             let site = Site::at(rows, columns, k);
             sizes.environment = sizes.environment.max(form.environment(&site));

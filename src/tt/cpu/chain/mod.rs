@@ -1,9 +1,9 @@
-//! Inner products of trains with small ranks: whole sweeps inside one vector kernel, with the environment in the first
-//! cache, nothing packed, nothing allocated and no call of a matrix product.
+//! Inner products of trains with small ranks. A vector kernel computes whole sweeps with the environment in the first
+//! cache. It neither packs operands nor allocates, and calls no matrix product.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `sweep` | the sites, right to left |
+//! | `sweep` | sweeps over the sites, right to left |
 //! | `layout` | the cheaper order of a site's products, and the workspace |
 //! | `range` | scaling by powers of two |
 //! | `rooms` | blocks of boundary pairs over the threads of a context |
@@ -26,10 +26,10 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::tensor::train::{Cores, Shape};
 
-/// Boundary pairs that are worked on together, site by site, while the site's cores are in the first cache.
+/// Boundary pairs that are computed together, site by site, while the site's cores are in the first cache.
 pub const TOGETHER: usize = 16;
 
-/// How S = sum over i of x(i) cj(y(i)) is computed, for all trains of these shapes; cj conjugates, or not.
+/// Plan for S = sum over i of x(i) cj(y(i)) for all trains of these shapes, where cj conjugates or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chain {
     isa: Isa,
@@ -37,16 +37,16 @@ pub struct Chain {
     cut: usize,
     repeat: usize,
     conjugate: bool,
-    /// Whether y is the train in the rows.
+    /// Whether y is the rows' train.
     swapped: bool,
-    /// Whether cores are fetched ahead.
+    /// Whether cores are prefetched.
     ahead: bool,
     complex: bool,
 }
 
 impl Chain {
-    /// A plan for trains of equal mode sizes, gone round `repeat` times from the bond before core `cut`. The types are
-    /// of one precision.
+    /// A plan for trains of equal mode sizes, `repeat` times around from the bond before core `cut`. Both types have
+    /// the same precision.
     pub fn new(
         isa: Isa,
         x: (&Shape, DType),
@@ -73,7 +73,7 @@ impl Chain {
         };
         let (rows, columns) = if swapped { (there, here) } else { (here, there) };
         let wide = form(isa, swapped);
-        // Vectors that would be half empty are slower than shorter ones.
+        // Vectors that are at least half empty are slower than shorter ones.
         let isa = if isa == Isa::Avx512 && 2 * wide.row_parts * rows.shape.max_rank() <= wide.lanes {
             Isa::Avx2
         } else {
@@ -92,8 +92,8 @@ impl Chain {
         }
     }
 
-    /// The same for trains that have not been used for a while, as those of a large batch: their cores are fetched ahead
-    /// of their use, which costs a little where they are in a cache already.
+    /// The same plan for trains that are probably in no cache, as those of a large batch. Their cores are prefetched,
+    /// which costs a little time if they are in a cache.
     pub fn from_memory(self) -> Self {
         Self { ahead: true, ..self }
     }
@@ -103,9 +103,9 @@ impl Chain {
         self.sizes.total(pairs.min(TOGETHER))
     }
 
-    /// The terms of S that belong to the boundary pairs (p_x, p_y) which `pair` counts from 0, one for each of `terms`.
-    /// For open trains there is one, (0, 0). The more pairs there is workspace for, the more are worked on together;
-    /// the results are the same.
+    /// The terms of S for the boundary pairs (p_x, p_y), which `pair` returns for 0, 1, ..., one for each of `terms`.
+    /// An open train has a single one, (0, 0). A larger workspace lets more pairs be computed together; the results are
+    /// the same.
     ///
     /// # Errors
     /// [`Error::Internal`] for a workspace that is too small for one pair.
@@ -180,7 +180,7 @@ impl Chain {
             }
             State::Sound => Scaled::new(Complex::new(term.re, term.im), term.exponent),
         };
-        // With y in the rows, x is the one that was conjugated.
+        // If y is in the rows, x has been conjugated instead.
         if self.swapped && self.conjugate { value.conj() } else { value }
     }
 }

@@ -1,31 +1,31 @@
-//! Keeping numbers within the range of their type, by powers of two, which change no digit.
+//! Scaling by powers of two, which changes no digit, to keep numbers within the range of their type.
 
 use crate::backend::cpu::simd::Vectorised;
 use crate::tt::scaled::{exponent_of, scale};
 
-/// How a boundary pair stands.
+/// State of a boundary pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Sites are left, or all went well.
+    /// The numbers are within the safe range so far.
     Sound,
-    /// Numbers came so near the ends of the range that digits may be lost: to be repeated carefully.
+    /// Numbers came so near the ends of the range that digits may be lost. The pair must be repeated carefully.
     Doubtful,
-    /// It is exactly 0.
+    /// The term is exactly 0.
     Zero,
     /// An operand is not finite.
     NotFinite,
 }
 
-/// The term of a boundary pair, (re + i im) 2^exponent once the sweep is through.
+/// The term of a boundary pair: (re + i im) 2^exponent after the sweep.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Term {
     /// Real part.
     pub re: f64,
     /// Imaginary part.
     pub im: f64,
-    /// Power of two, of the environment while there is one.
+    /// Exponent of the power of two; during the sweep that of the environment.
     pub exponent: i64,
-    /// How it stands.
+    /// State of the pair.
     pub state: State,
 }
 
@@ -38,24 +38,25 @@ const fn power(e: i64) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
 }
 
-/// Magnitudes of an environment that need no scaling: well within what a product with two ordinary cores leaves room for.
+/// Range of an environment's largest magnitude without scaling. A product with two ordinary cores then stays within the
+/// type's range.
 pub(super) const fn calm<T>() -> (f64, f64) {
     let e = if size_of::<T>() == 4 { 40 } else { 300 };
     (power(-e), power(e))
 }
 
-/// Where the largest number is below this, others that count may be subnormal: the smallest normal number over the
-/// precision, and a little more.
+/// If the largest number is below this, others that count may be subnormal. It is the smallest normal number divided by
+/// the precision, and a little more.
 const fn tiny<T>() -> f64 {
     if size_of::<T>() == 4 { power(-96) } else { power(-960) }
 }
 
-/// Largest power of two, either way, of an operand of a careful product.
+/// Largest magnitude of the exponent of an operand of a careful product.
 const fn reach<T>() -> i64 {
     if size_of::<T>() == 4 { 100 } else { 900 }
 }
 
-/// Brings `values`, the largest of which is `largest`, to [0.5, 1).
+/// Scales `values`, whose largest magnitude is `largest`, to [0.5, 1), or sets the state if that is not possible.
 #[cold]
 pub(super) fn tame<T: Vectorised>(values: &mut [T], largest: f64, careful: bool, term: &mut Term) {
     if careful && largest == 0.0 {
@@ -68,7 +69,7 @@ pub(super) fn tame<T: Vectorised>(values: &mut [T], largest: f64, careful: bool,
         if factor.is_finite() {
             values.iter_mut().for_each(|v| *v *= factor);
         } else {
-            // Of subnormal numbers the power itself is beyond the range of the type.
+            // For subnormal numbers the power itself is beyond the range of the type.
             values.iter_mut().for_each(|v| *v = T::from_f64(scale(v.to_f64(), -q)));
         }
         term.exponent += q;
@@ -81,7 +82,7 @@ fn largest<T: Vectorised>(values: &[T]) -> f64 {
     if values.iter().all(|v| v.is_finite()) { most } else { f64::NAN }
 }
 
-/// Scales `own`, before its product with `core`, so that the largest products lie a little below 1.
+/// Scales `own`, before its product with `core`, so that the largest products are a little below 1.
 #[cold]
 pub(super) fn fit<T: Vectorised>(own: &mut [T], core: &[T], term: &mut Term) {
     let (mine, other) = (largest(own), largest(core));
@@ -101,7 +102,7 @@ pub(super) fn fit<T: Vectorised>(own: &mut [T], core: &[T], term: &mut Term) {
 pub(super) fn finish<T>(term: &mut Term, re: f64, im: f64, careful: bool) {
     let largest = re.abs().max(im.abs());
     (term.re, term.im) = (re, im);
-    // A sum of 0 may be one of numbers that were too small.
+    // A sum of 0 may have lost numbers that were too small.
     if !careful && (largest < tiny::<T>() || !re.is_finite() || !im.is_finite()) {
         term.state = State::Doubtful;
     }

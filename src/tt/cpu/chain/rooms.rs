@@ -1,4 +1,4 @@
-//! Chains over the threads of a context.
+//! Chain contractions on the threads of a context.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,16 +18,16 @@ use crate::tt::ops::{Item, Work};
 use crate::tt::plan::Plan;
 use crate::tt::scaled::Scaled;
 
-/// Bytes of the cores of a batch beyond which they are fetched ahead: a core's own cache.
+/// Bytes of a batch's cores beyond which cores are prefetched: the size of a core's own cache.
 const CACHE: f64 = 1_048_576.0;
 
-/// A workspace for each thread, kept from call to call.
+/// Workspaces of the threads, kept from call to call.
 #[derive(Default)]
 pub struct Rooms {
     memory: Vec<HostMemory>,
 }
 
-/// Evaluates `$body` with `$trains` standing for the trains in their types, of which x may be real beside a complex y.
+/// Evaluates `$body` with the typed trains as `$trains`. x may be real and y complex.
 macro_rules! with_trains {
     ($chain:expr, $x:expr, $y:expr, $trains:ident => $body:expr) => {
         with_scalar!($y.dtype(), "y", Y => {
@@ -43,7 +43,7 @@ macro_rules! with_trains {
     };
 }
 
-/// Trains of the types of a call.
+/// The trains of a call with their element types.
 struct Trains<'a, X, Y> {
     chain: Chain,
     x: Cores<'a, X>,
@@ -51,7 +51,7 @@ struct Trains<'a, X, Y> {
 }
 
 impl Rooms {
-    /// Sees that there are `count` workspaces of `bytes` bytes.
+    /// Allocates `count` workspaces of `bytes` bytes, unless they are large enough already.
     pub fn furnish(&mut self, context: &Context, count: usize, bytes: usize) -> Result<&mut [HostMemory]> {
         if self.memory.len() < count || self.memory.iter().any(|m| m.bytes() < bytes) {
             self.memory.clear();
@@ -63,7 +63,7 @@ impl Rooms {
         Ok(&mut self.memory[..count])
     }
 
-    /// Gives the workspaces back.
+    /// Frees the workspaces.
     pub fn clear(&mut self) {
         self.memory.clear();
     }
@@ -82,7 +82,8 @@ impl Rooms {
         with_trains!(chain, work.x, work.y, trains => self.run(context, work, &trains, blocks, partials))
     }
 
-    /// [`crate::tt::ops::ContractOps::many`]: the items over the threads, each with all its blocks in one.
+    /// [`crate::tt::ops::ContractOps::many`]: distributes the items over the threads. One thread computes all blocks of
+    /// an item.
     pub fn many(
         &mut self,
         context: &Context,
@@ -147,7 +148,7 @@ impl Rooms {
     }
 }
 
-/// How many workspaces of how many bytes these contractions are computed in.
+/// Number and bytes of the workspaces for these contractions.
 pub fn share(context: &Context, items: &[Item<'_>]) -> (usize, usize) {
     let (mut bytes, mut limit) = (0, u64::MAX);
     for plan in items.iter().map(|item| &item.plan) {
@@ -159,7 +160,7 @@ pub fn share(context: &Context, items: &[Item<'_>]) -> (usize, usize) {
     (fitting.min(items.len()).max(1), bytes)
 }
 
-/// S of one of many; `cold` if its cores are not expected in a cache.
+/// S of one item; `cold` if its cores are probably in no cache.
 fn whole(item: &Item<'_>, cold: bool, room: &mut HostMemory) -> Result<Scaled> {
     let plan = &item.plan;
     let Some(chain) = plan.chain else {

@@ -1,20 +1,20 @@
-//! The sweep over the sites, right to left: in this direction both products of a site have the fastest index of a core
-//! or of the environment in their rows, and nothing is ever transposed.
+//! The sweep over the sites, right to left. In this direction the rows of both products of a site are the fastest index
+//! of a core or of the environment, so nothing is transposed.
 //!
 //! With the cores Y (s, n, s') in the rows and X (r, n, r') in the columns, the environment behind a site is
 //! E'[b', a'] and the one before it
 //!
 //! E[b, a] = sum_{i, b', a'} Y[b, i, b'] E'[b', a'] X[a, i, a'],
 //!
-//! by way of T[(b i), a'] = Y E' or, if that is cheaper, of T[b', (a i)] = E' X. Where b has fewer values than a vector
-//! has lanes, the rest are zeros and stay zeros.
+//! It is computed by T[(b i), a'] = Y E' or, if that is cheaper, by T[b', (a i)] = E' X. If b has fewer values than a
+//! vector has lanes, the other lanes are zeros and stay zeros.
 
 use super::layout::{Form, Site, Sites, Sizes};
 use super::range::{State, Term, calm, finish, fit, tame};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised};
 use crate::backend::cpu::small::{Product, prefetch};
 
-/// A train from the bond at the cut on, in real numbers.
+/// A train as real numbers, starting at the cut.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'s, 'c, T> {
     /// Core of a site.
@@ -29,21 +29,21 @@ pub(super) struct Side<'s, 'c, T> {
 pub(super) struct Sweep<'w, 's, 'c, T> {
     /// The train in the rows of all products.
     pub rows: Side<'s, 'c, T>,
-    /// The train in their columns; the real one, if one is.
+    /// The train in their columns; the real one if only one is real.
     pub columns: Side<'s, 'c, T>,
     /// Whether the train in the columns is conjugated.
     pub conjugate: bool,
     /// Values of the bonds at the cut: of the rows' train, of the columns' train.
     pub pair: &'w dyn Fn(usize) -> [usize; 2],
-    /// Whether operands are scaled to fit each other before every product, so that none can overflow.
+    /// Whether operands are scaled before every product so that it cannot overflow.
     pub careful: bool,
-    /// Whether the cores of the site to come are fetched: they are not expected in a cache.
+    /// Whether the cores of the next site are prefetched, because they are probably in no cache.
     pub ahead: bool,
     /// [`Sizes::total`] numbers.
     pub work: &'w mut [T],
-    /// How they are shared out.
+    /// Sizes of the parts of `work`.
     pub sizes: Sizes,
-    /// One a pair.
+    /// One term for each pair.
     pub terms: &'w mut [Term],
 }
 
@@ -67,7 +67,7 @@ impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
         let d = rows.shape.count;
         for k in (0..d).rev() {
             if ahead && k > 0 {
-                // The hardware starts anew at each core, and at each page.
+                // The hardware prefetcher restarts at each core and at each page.
                 prefetch((rows.core)(k - 1));
                 prefetch((columns.core)(k - 1));
             }
@@ -77,7 +77,7 @@ impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
             let rows_first = form.rows_first(&site, k == 0);
             let merged = form.merged(&site);
             let (next, here) = (form.column(site.s_next), form.column(site.s));
-            // Rows of one i in T of the first way, and from one of its columns to the next.
+            // If the rows' core is first: the rows of T for one i, and the step from one i to the next.
             let stretch = if merged { wp * site.s } else { S::V::LEN };
             let blocks = if rows_first && !merged { n } else { 1 };
             let used = form.between(&site, rows_first);
