@@ -16,13 +16,13 @@ pub struct Canonical {
     /// Left of the centre the cores have orthonormal columns as (r_k n_k) x r_{k+1} matrices, right of it orthonormal
     /// rows as r_k x (n_k r_{k+1}) ones; the norm is that of the centre.
     pub train: TensorTrain,
-    /// The train is to be multiplied by two to this power: 0 unless the centre would leave the range of the type.
+    /// The train must be multiplied by two to this power: 0 unless the centre would leave the range of the type.
     pub exponent: i64,
 }
 
-/// The train with orthonormal cores but for `centre`. Triangular factors have diagonals that are real and not negative:
-/// signs do not depend on the backend, and a train in canonical form comes out as it is. Ranks become no larger than the
-/// cores beside them allow. Nothing is truncated.
+/// The train with orthonormal cores except for `centre`. Triangular factors have diagonals that are real and not
+/// negative, so signs do not depend on the backend, and a train in canonical form is returned unchanged. Ranks become
+/// no larger than the neighbouring cores allow. Nothing is truncated.
 ///
 /// # Errors
 /// [`Error::NotSupported`] for a cyclic train; [`Error::InvalidArgument`] for a centre that there is not and for a core
@@ -51,14 +51,14 @@ pub fn canonicalise(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Ca
 
 type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, i64);
 
-/// No cores, for a train that is zero. A sweep that meets zeros does not read the other cores, which must be finite all the
-/// same.
+/// Result for a zero train: no cores. A sweep that finds zeros does not read the other cores, so their numbers are
+/// checked here.
 fn nothing<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain) -> Result<Swept<T, A>> {
     (0..x.shape().len()).try_for_each(|k| load::<T, A>(algebra, x, k).map(|_| ()))?;
     Ok((None, 0))
 }
 
-/// Unit vectors for all cores of a zero train of rank 1 but the centre.
+/// Writes unit vectors to all cores of a zero train of rank 1 except the centre.
 fn orthonormal_zero<T: Scalar, A: TrainOps<T>>(algebra: &mut A, train: &mut TensorTrain, centre: usize) -> Result<()> {
     for k in (0..train.shape().len()).filter(|k| *k != centre) {
         let n = train.shape().modes()[k];
@@ -70,7 +70,7 @@ fn orthonormal_zero<T: Scalar, A: TrainOps<T>>(algebra: &mut A, train: &mut Tens
     Ok(())
 }
 
-/// Core k, and the power of two that it is to be multiplied with.
+/// Core k, and the exponent of the power of two that it must be multiplied by.
 fn load<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, k: usize) -> Result<(A::Matrix, i64)> {
     let [r, n, s] = x.shape().core(k);
     let mut core = algebra.load(x, k, r * n, s)?;
@@ -82,7 +82,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: us
     let shape = x.shape();
     let d = shape.len();
     let what = "core with what is carried";
-    // From the left: what is carried stands before the core as an r' x r_k matrix.
+    // From the left: the carried factor before the core is an r' x r_k matrix.
     let mut pieces = Pieces::new(d)?;
     let mut carried: Option<A::Matrix> = None;
     let (mut m, mut exponent) = load(algebra, x, 0)?;
@@ -110,7 +110,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: us
             carried = Some(low);
         }
     }
-    // From the right, with the adjoint of what is carried: r' x r_{k+1}.
+    // From the right, with the adjoint of the carried factor: r' x r_{k+1}.
     let mut right = alloc::with_capacity("orthonormal cores", d)?;
     let mut carried: Option<A::Matrix> = None;
     for k in (centre + 1..d).rev() {

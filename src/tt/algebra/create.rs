@@ -1,4 +1,4 @@
-//! Trains that follow from a few numbers.
+//! Random trains, constant trains, product states and identities.
 
 use super::place::{Place, begin, finish};
 use crate::alloc;

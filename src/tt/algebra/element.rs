@@ -16,7 +16,7 @@ use crate::tt::scaled::Scaled;
 /// Entries that one task computes.
 const CHUNK: usize = 256;
 
-/// Refuses an index tuple that does not lie in the tensor.
+/// Returns an error for an index tuple outside the tensor.
 pub(super) fn check_index(argument: &str, modes: &[usize], index: &[usize]) -> Result<()> {
     if index.len() != modes.len() {
         let problem = format!("has {} indices, the train has {} cores", index.len(), modes.len());
@@ -40,10 +40,10 @@ pub fn element(at: &Place<'_>, x: &TensorTrain, index: &[usize]) -> Result<Scale
     Ok(elements(at, x, index)?.first().copied().unwrap_or(Scaled::ZERO))
 }
 
-/// The entries at the index tuples of d numbers each that lie one after another in `indices`. Tuples that begin alike
-/// share that part of the work, in whatever order they are given.
+/// The entries at the index tuples of d numbers each, which follow one another in `indices`. Tuples with a common
+/// beginning share that part of the work, in any order.
 ///
-/// An entry does not depend on the others asked for, to the bit.
+/// An entry has the same bits whichever others are requested.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] naming the first tuple that is outside the tensor; as [`super::copy`].

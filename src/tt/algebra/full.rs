@@ -15,16 +15,16 @@ use crate::tensor::{self, Location, Tensor};
 use crate::tt::balance;
 use crate::tt::scaled::scale;
 
-/// Elements above which a dense tensor has to be asked for with force.
+/// Largest number of elements of a dense tensor without `force`.
 pub const LIMIT: usize = 1 << 31;
 
 /// Writes the dense tensor of a train, first index fastest. `tensor` has the mode sizes as dimensions, in any layout on
-/// the host, or is packed with as many elements in dimensions of another kind. The halves of the train are multiplied
-/// out and then with each other: as many operations as elements times the rank in the middle.
+/// the host, or it is packed with as many elements in other dimensions. The two halves of the train are expanded and
+/// multiplied: the operations are the elements times the rank in the middle.
 ///
-/// A train whose bonds carry numbers that differ by many orders of magnitude is copied, with balanced bonds.
+/// If the numbers at a bond differ by many orders of magnitude, the train is copied with balanced bonds.
 ///
-/// A layout other than packed, first index fastest, costs a second tensor of that size.
+/// A layout other than packed, first index fastest, needs a second tensor of that size.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a tensor of other sizes or type, or of more than [`LIMIT`] elements unless `force`;
@@ -52,7 +52,7 @@ pub fn full(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, force: bool) -
     tensor::copy(at.context, at.stream, &whole, tensor)
 }
 
-/// Refuses a dense tensor that is too large to be meant.
+/// Returns an error for a dense tensor that is probably too large by mistake.
 pub(super) fn check_size(modes: &[usize], force: bool) -> Result<()> {
     let elements = modes.iter().try_fold(1usize, |p, &n| p.checked_mul(n));
     match elements {
@@ -85,8 +85,8 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
     }))
 }
 
-/// 2^(e + f) for halves whose norms have been divided by these powers. Where one is zero the product is 0, or NaN where the
-/// other is not finite.
+/// 2^(e + f) for halves whose norms have been divided by these powers. If one half is zero the product is 0, or NaN if
+/// the other is not finite.
 fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<f64> {
     let (Some(e), Some(f)) = (e, f) else { return Ok(1.0) };
     let most = if is_single(T::DTYPE) { 126 } else { 1020 };
@@ -100,14 +100,14 @@ fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<f64> {
     Ok(scale(1.0, (e + f).max(-1100)))
 }
 
-/// Cores in the left half: where both halves together are smallest.
+/// Number of cores in the left half for which both halves together are smallest.
 fn split_at(shape: &Shape, elements: usize) -> usize {
     let d = shape.len();
     let (mut best, mut least, mut left) = (d, usize::MAX, 1usize);
     for k in 1..=d {
         left *= shape.modes()[k - 1];
         let size = left.saturating_add(elements / left).saturating_mul(shape.ranks()[k]);
-        // The last bond of a ring is its first: there is a half to multiply with all the same.
+        // The last bond of a ring is also its first, so the right half must not be empty.
         if size < least && (k < d || d == 1) {
             (best, least) = (k, size);
         }
@@ -117,8 +117,8 @@ fn split_at(shape: &Shape, elements: usize) -> usize {
 
 type Half<M> = (M, Option<i64>);
 
-/// The left cores multiplied out: a row for each of their indices, a column for each (b, p) of the bond in the middle and
-/// the bond that closes the ring.
+/// The product of the left cores: a row for each combination of their indices, a column for each (b, p) of the bond in
+/// the middle and the bond that closes the ring.
 fn left_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middle: usize) -> Result<Half<A::Matrix>> {
     let what = "left half of a train";
     let shape = x.shape();
@@ -162,7 +162,7 @@ fn extend<T: Scalar, A: TrainOps<T>>(
     let mut exponent = 0;
     for k in 1..middle {
         let [r, n, s] = x.shape().core(k);
-        // Zeros go on: the cores that follow may hold a NaN.
+        // Continue with zeros: the following cores may hold a NaN.
         exponent += tame(algebra, &mut m)?.unwrap_or(0);
         let core = algebra.load(x, k, r, n * s)?;
         let rows = algebra.shape(&m).0;
@@ -176,13 +176,14 @@ fn extend<T: Scalar, A: TrainOps<T>>(
     }
 }
 
-/// The adjoint of the right cores multiplied out: a row for each of their indices, a column for each (b, p).
+/// The adjoint of the product of the right cores: a row for each combination of their indices, a column for each (b,
+/// p).
 fn right_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middle: usize) -> Result<Half<A::Matrix>> {
     let what = "right half of a train";
     let shape = x.shape();
     let (d, ring) = (shape.len(), shape.ranks()[0]);
     if middle == d {
-        // One core alone, times 1.
+        // A single core: the right half is 1.
         return Ok((algebra.upload(what, 1, 1, &[T::from_parts(1.0, 0.0)], 1)?, Some(0)));
     }
     let inner = shape.ranks()[middle];

@@ -92,7 +92,7 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
         }
         let tall = self.adjoint(what, &wide)?;
         drop(wide);
-        // A^H = Q R, so that the left vectors of A are the right ones of R.
+        // A^H = Q R, so the left singular vectors of A are the right ones of R.
         let (_, r) = factors::<T, _>(self, tall)?;
         let svd = Algebra::<T>::svd(self, &r)?;
         Ok((svd.v, svd.s))

@@ -1,4 +1,4 @@
-//! The algebra of TT-matrices: that of the trains behind them, and what knows rows from columns.
+//! The algebra of TT-matrices: that of their trains, and functions that distinguish rows from columns.
 
 use super::place::{Place, begin, bytes, bytes_mut, finish, read};
 use super::product::Product;
@@ -68,7 +68,7 @@ pub fn add(
     like(g, super::add(at, alpha, g.train(), beta, h.train())?)
 }
 
-/// The TT-matrix with smaller ranks; the norm is that of Frobenius.
+/// The TT-matrix with smaller ranks, in the Frobenius norm.
 ///
 /// # Errors
 /// As [`super::round()`].
@@ -135,7 +135,8 @@ pub fn multiply_round(
     Ok((TrainMatrix::new("h", train, g.rows(), h.cols())?, truncated))
 }
 
-/// How the entries of a dense matrix lie in the tensor of a TT-matrix, whose modes are pairs of a row and a column index.
+/// Correspondence between a dense matrix and the tensor of a TT-matrix, whose modes are pairs of a row and a column
+/// index.
 struct Pairs {
     dims: Vec<usize>,
     /// Strides in a matrix that is packed, first index fastest.
@@ -166,8 +167,8 @@ impl Pairs {
     }
 }
 
-/// Writes the dense matrix, M x N: row i_0 + m_0 (i_1 + m_1 (...)), columns likewise. Takes a second matrix of that size;
-/// one on a device goes through the host.
+/// Writes the dense matrix, M x N: row i_0 + m_0 (i_1 + m_1 (...)), columns likewise. Needs memory for a second matrix
+/// of that size. A matrix on a device is copied through the host.
 ///
 /// # Errors
 /// As [`super::full()`].
@@ -190,7 +191,8 @@ pub fn to_dense(at: &Place<'_>, h: &TrainMatrix, matrix: &mut Tensor, force: boo
 }
 
 /// The TT-matrix of a dense matrix, M x N with M the product of the row modes and N that of the column modes, with the
-/// smallest ranks that `truncation` allows. Takes a second matrix of that size; one on a device goes through the host.
+/// smallest ranks that `truncation` allows. Needs memory for a second matrix of that size. A matrix on a device is
+/// copied through the host.
 ///
 /// # Errors
 /// As [`super::tt_svd()`].

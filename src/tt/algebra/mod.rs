@@ -1,22 +1,22 @@
 //! Algebra of tensor trains and TT-matrices: sums, products, truncation, and dense tensors to and from trains (Oseledets,
 //! SIAM J. Sci. Comput. 33, 2295, 2011).
 //!
-//! Results are new trains, in the memory that the caller asks for. What factorises or multiplies is written once against
-//! [`ops::TrainOps`] and runs where the context is: on a GPU host trains are uploaded core by core, device trains stay
-//! where they are. What only moves or scales numbers (copies between types, conjugates, sums, products of cores) is done
-//! by the host, for trains on a device with one copy each way.
+//! Results are new trains, in the memory that the caller asks for. Factorisations and products are written once against
+//! [`ops::TrainOps`] and run on the context's backend. On a GPU, host trains are uploaded core by core, and device
+//! trains stay where they are. Functions that only move or scale numbers (copies between types, conjugates, sums,
+//! products of cores) run on the host; trains on a device are copied there and back.
 //!
 //! | file | subject |
 //! |---|---|
-//! | [`place`] | where calls run; trains as the host reads and writes them |
+//! | [`place`] | context, stream and memory of a call; trains as the host reads and writes them |
 //! | [`structure`], [`sum`] | copies, conjugates, rotations; linear combinations, factors beyond the type's range |
-//! | [`product`] | Hadamard products, TT-matrices applied to trains, at once or rounded on the way |
+//! | [`product`] | Hadamard products, TT-matrices applied to trains; optionally rounded core by core |
 //! | [`create`] | random trains, product states, identities |
 //! | [`mod@element`], [`mod@full`] | entries, one by one or all |
-//! | [`truncate`] | which singular values are kept |
+//! | [`truncate`] | number of singular values that are kept |
 //! | [`mod@round`], [`canonical`], [`svd`] | rounding, canonical forms, trains from dense tensors |
 //! | [`matrix`] | the same for TT-matrices |
-//! | [`ops`], `cpu`, `gpu` | what a backend offers |
+//! | [`ops`], `cpu`, `gpu` | trait that each backend implements, and its implementations |
 
 pub mod canonical;
 mod cpu;

@@ -1,4 +1,4 @@
-//! What trains need of a backend beside its dense algebra.
+//! The trait that a backend implements for trains, in addition to dense algebra.
 
 use crate::backend::memory::Memory;
 use crate::dense::Algebra;
@@ -7,15 +7,15 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::tensor::train::TensorTrain;
 
-/// A large matrix that is only read: the caller's memory where the backend can read it, or a matrix of its own.
+/// A large matrix that is only read: the caller's memory if the backend can read it, otherwise a matrix of the backend.
 pub enum Held<'a, T, M> {
     /// The caller's numbers, column-major.
     Borrowed(&'a [T]),
-    /// A matrix with that many elements.
+    /// A matrix of the backend with as many elements.
     Owned(M),
 }
 
-/// Dense algebra with cores of trains as matrices: the same memory is taken as a matrix of one shape or another.
+/// Dense algebra with cores of trains as matrices. The same memory may be viewed as matrices of several shapes.
 pub trait TrainOps<T: Scalar>: Algebra<T> {
     /// The same elements as a matrix of another shape.
     fn reshape(&mut self, m: Self::Matrix, rows: usize, cols: usize) -> Result<Self::Matrix>;
@@ -26,12 +26,12 @@ pub trait TrainOps<T: Scalar>: Algebra<T> {
     /// Writes core k.
     fn store(&mut self, m: &Self::Matrix, train: &mut TensorTrain, k: usize) -> Result<()>;
 
-    /// The numbers of a packed tensor as this backend reads them.
+    /// The numbers of a packed tensor, in memory that this backend can read.
     fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a, T, Self::Matrix>>;
 
-    /// Left singular vectors, rows-by-rows, and singular values, not increasing, of a matrix with many more columns than
-    /// rows, in few passes over it. `delta` says what error of the singular values matters. The values are NaN if the
-    /// matrix has numbers that are not finite.
+    /// Left singular vectors, rows-by-rows, and singular values in decreasing order, of a matrix with many more columns
+    /// than rows, in few passes over it. `delta` is the error of the singular values that matters. The values are NaN
+    /// if the matrix has numbers that are not finite.
     fn left_vectors(
         &mut self,
         a: &Held<'_, T, Self::Matrix>,

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::tt::scaled::{exponent_of, scale};
 
-/// Multiplications below which reflections are as fast as the ladder of CholeskyQR.
+/// Number of multiplications up to which Householder reflections are as fast as CholeskyQR.
 const SMALL: usize = 1 << 21;
 
 /// X = Q R: Q has min(rows, columns) orthonormal columns, R is an upper triangle or trapezoid.
@@ -40,7 +40,7 @@ fn basis<T: Scalar, A: Algebra<T>>(algebra: &mut A, x: &mut A::Matrix) -> Result
     orthonormalize(&mut Own(algebra), x, how, &mut Counts::default())
 }
 
-/// Turns the factors of X = Q R so that the diagonal of R is real and not negative.
+/// Changes the phases of the factors of X = Q R so that the diagonal of R is real and not negative.
 pub fn positive<T: Scalar, A: Algebra<T>>(algebra: &mut A, q: &mut A::Matrix, r: &mut A::Matrix) -> Result<()> {
     let what = "triangular factor";
     let (rows, cols) = algebra.shape(r);
@@ -58,7 +58,7 @@ pub fn positive<T: Scalar, A: Algebra<T>>(algebra: &mut A, q: &mut A::Matrix, r:
     for (j, column) in host.chunks_exact_mut(rows).enumerate() {
         for (i, (x, turn)) in column.iter_mut().zip(&turns).enumerate() {
             let y = turn.conjugate() * *x;
-            // What rounding leaves of the imaginary part.
+            // Drop the rounding error in the imaginary part.
             *x = if i == j { T::from_parts(y.re().abs(), 0.0) } else { y };
         }
     }
@@ -81,7 +81,7 @@ fn one<T: Scalar>() -> T {
     T::from_parts(1.0, 0.0)
 }
 
-/// Frobenius norm, without overflow on the way.
+/// Frobenius norm, without intermediate overflow.
 pub fn frobenius<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Result<f64> {
     let square = algebra.norm2(m)?;
     if square > 1e-280 && square < 1e280 {
@@ -90,20 +90,20 @@ pub fn frobenius<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Re
     Ok(truncate::norm(&algebra.column_norms(m)?))
 }
 
-/// Divides by the power of two that brings the norm to [0.5, 1), exactly, and returns its exponent; `None` for a matrix
+/// Divides exactly by the power of two that scales the norm to [0.5, 1), and returns its exponent; `None` for a matrix
 /// of zeros.
 pub fn normalise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Result<Option<i64>> {
     let norm = frobenius(algebra, m)?;
     if norm == 0.0 {
         return Ok(None);
     }
-    // Beyond this the power itself is not a normal number; what is left does no harm.
+    // Beyond this the power itself is not a normal number. A norm outside [0.5, 1) does no harm.
     let e = exponent_of(norm).clamp(-1000, 1000);
     times_power(algebra, m, -e)?;
     Ok(Some(e))
 }
 
-/// [`normalise`] where the norm is far from 1: enough between products.
+/// [`normalise`] only if the norm is far from 1, which suffices between products.
 pub fn tame<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Result<Option<i64>> {
     let norm = frobenius(algebra, m)?;
     if norm > 1e-4 && norm < 1e4 {
@@ -132,13 +132,13 @@ fn leading<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: A::Matrix, count: usize
     Ok(part)
 }
 
-/// M = U C + what was dropped: U with orthonormal columns, and C^H.
+/// M = U C + the dropped part: U with orthonormal columns, and C^H.
 pub struct Split<M> {
     /// U.
     pub u: M,
     /// C^H, with orthogonal columns.
     pub carried: M,
-    /// Root of the sum of the squares of the singular values that were dropped.
+    /// Root of the sum of the squares of the dropped singular values.
     pub tail: f64,
     /// Norm of M.
     pub norm: f64,
@@ -152,7 +152,7 @@ pub fn split<T: Scalar, A: Algebra<T>>(
     cap: usize,
 ) -> Result<Split<A::Matrix>> {
     let (rows, cols) = algebra.shape(&m);
-    // A tall matrix by way of its triangle, so that as few columns of U as are kept are formed.
+    // A tall matrix is first reduced to its triangle. Then only the kept columns of U are computed.
     let (q, small) = if rows > cols + cols / 2 {
         let (q, r) = factors(algebra, m)?;
         (Some(q), r)
@@ -182,7 +182,7 @@ pub struct Pieces<M> {
 }
 
 impl<M> Pieces<M> {
-    /// None yet, of a train of d cores.
+    /// An empty list for a train of d cores.
     pub fn new(d: usize) -> Result<Self> {
         let what = "cores of a tensor train";
         let mut ranks = alloc::with_capacity(what, d + 1)?;
@@ -197,10 +197,10 @@ impl<M> Pieces<M> {
     }
 }
 
-/// What the algebra of a train calls its matrices.
+/// The matrix type of a train's algebra.
 pub type MatrixOf<T, A> = <A as Algebra<T>>::Matrix;
 
-/// A train in the place asked for, of the cores that have been computed.
+/// A train in the requested memory from the computed cores; a zero train of rank 1 if there are none.
 pub fn assemble<T: Scalar, A: TrainOps<T>>(
     at: &super::place::Place<'_>,
     algebra: &mut A,

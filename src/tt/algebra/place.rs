@@ -1,4 +1,4 @@
-//! Where calls run, and trains as the host reads and writes them.
+//! Context, stream and memory of calls, and trains as the host reads and writes them.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::{balance, peaks};
 
-/// Where a call runs and where its result goes.
+/// Context and stream of a call, and memory of its result.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// The context of all operands.
     pub context: &'a Arc<Context>,
-    /// The queue of device work; `None` for the context's own.
+    /// The stream of device work; `None` for the context's own.
     pub stream: Option<&'a Stream>,
     /// Memory of the result.
     pub location: Location,
 }
 
 impl<'a> Place<'a> {
-    /// Results in host memory, by the context's own queue.
+    /// Results in host memory, work on the context's own stream.
     pub fn host(context: &'a Arc<Context>) -> Self {
         Self { context, stream: None, location: Location::Host }
     }
 
-    /// Refuses a dead context and memory that it does not have.
+    /// Returns an error for a dead context, and for memory that the context does not have.
     pub(super) fn check(&self) -> Result<()> {
         self.context.check_alive()?;
         if self.location == Location::Device {
@@ -40,7 +40,7 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    /// The device's queue.
+    /// The stream on the device.
     pub(super) fn queue(&self) -> Result<&GpuStream> {
         stream::select(self.context, self.stream)?
             .ok_or_else(|| Error::Internal("device memory in a context without a device".into()))
@@ -64,14 +64,15 @@ impl Deref for HostTrain<'_> {
     }
 }
 
-/// Refuses a train of another context, or with cores that have not been set.
+/// Returns an error for a train of another context, or with cores that have not been set.
 pub(super) fn check(at: &Place<'_>, argument: &str, x: &TensorTrain) -> Result<()> {
     x.expect_context(argument, at.context)?;
     x.expect_set(argument)
 }
 
-/// Refuses a train with numbers that are not finite, the last core first: decompositions take the cores from there, and pass over those
-/// that meet zeros. Waits where the train lies on the device.
+/// Returns an error for a train with numbers that are not finite. With `from_end` it names the last such core, because
+/// decompositions read the cores from the end. They do not read cores that are only multiplied by zeros. Waits if the
+/// train is on the device.
 pub(super) fn expect_finite(at: &Place<'_>, argument: &str, x: &TensorTrain, from_end: bool) -> Result<()> {
     let cores = if x.is_uniform() { 1 } else { x.shape().len() };
     let mut largest = alloc::filled("largest numbers of cores", cores, 0.0f64)?;
@@ -91,7 +92,7 @@ pub(super) fn expect_finite(at: &Place<'_>, argument: &str, x: &TensorTrain, fro
     }
 }
 
-/// The train on the host, complete once the work that is enqueued by now is done.
+/// The train on the host. A copy from a device is complete after the work that has been enqueued so far.
 pub(super) fn read<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain) -> Result<HostTrain<'a>> {
     check(at, argument, x)?;
     if !x.is_device() {
@@ -135,7 +136,7 @@ fn convert_cores<S: Scalar, T: Scalar>(at: &Place<'_>, from: &TensorTrain, to: &
     Ok(())
 }
 
-/// The type in which trains of both types are computed with.
+/// The type for arithmetic with trains of both types.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for types of different precision.
@@ -158,13 +159,13 @@ pub(super) fn is_single(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::CF32)
 }
 
-/// A train of zeros that the host can write, for [`finish`] to bring to its place.
+/// A train of zeros that the host can write. [`finish`] copies it to its destination.
 pub(super) fn begin(at: &Place<'_>, dtype: DType, shape: Shape) -> Result<TensorTrain> {
     let location = if at.location == Location::Device { Location::Host } else { at.location };
     TensorTrain::zeros(at.context, dtype, location, shape)
 }
 
-/// Brings a train that [`begin`] made to the memory asked for.
+/// Copies a train from [`begin`] to the memory asked for.
 pub(super) fn finish(at: &Place<'_>, train: TensorTrain) -> Result<TensorTrain> {
     if at.location != Location::Device {
         return Ok(train);

@@ -1,6 +1,7 @@
-//! Products whose ranks are products of ranks: entry by entry, and of TT-matrices with trains.
+//! Products of trains entry by entry, and of TT-matrices with trains. Their ranks are the products of the operands'
+//! ranks.
 //!
-//! A pair of bonds is one bond of the result, that of the second operand's core (x, or the right matrix) fastest.
+//! A pair of bonds is one bond of the result. The bond of x, or of the right matrix, is fastest.
 
 use super::place::{HostTrain, Place, begin, common_type, expect_finite, finish, is_single, read_as};
 use super::round::{self, Source};
@@ -16,16 +17,17 @@ use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 use crate::tt::balance;
 use crate::tt::scaled::{exponent_of, scale as times_power};
 
-/// What is multiplied.
+/// Operands of a product.
 pub(super) enum Pair<'a> {
     /// Two trains entry by entry.
     Entries(HostTrain<'a>, HostTrain<'a>),
-    /// A TT-matrix with cores (w, m, n, w') and a train with cores (r, n, c, r'), where c is 1 but for a TT-matrix.
+    /// A TT-matrix with cores (w, m, n, w') and a train with cores (r, n, c, r'), where c is 1 unless the train is that
+    /// of a TT-matrix.
     Matrix { h: HostTrain<'a>, x: HostTrain<'a>, rows: Vec<usize>, columns: Vec<usize> },
 }
 
-/// A train to multiply, on the host, with elements of `dtype`. Where its bonds carry numbers that differ much, they are balanced
-/// by powers of two: numbers of two such trains lie twice as far apart, and what is small would become 0.
+/// An operand on the host with elements of `dtype`. If the numbers at its bonds differ much, they are balanced by
+/// powers of two: exponents in the product of two such trains differ twice as much, and small numbers would become 0.
 fn operand<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType) -> Result<HostTrain<'a>> {
     let here = read_as(at, argument, x, dtype)?;
     let copy = balance::for_product(at.context, argument, &here)?;
@@ -63,7 +65,7 @@ impl<'a> Product<'a> {
             Some(columns) => alloc::copied(what, columns)?,
             None => alloc::filled(what, d, 1)?,
         };
-        // The shape of what stands in H's place for the message: its modes are H's columns.
+        // For the message, a shape whose modes are H's columns.
         let ones = alloc::filled(what, d + 1, 1)?;
         Shape::new("h", h.cols(), &ones)?.expect_modes("h", modes, argument)?;
         let (mut out, _) = sizes(d)?;
@@ -98,7 +100,7 @@ impl<'a> Product<'a> {
         finish(at, result)
     }
 
-    /// The product, rounded: its cores are formed one at a time. `names` are those of the operands.
+    /// The product, rounded. Its cores are computed one at a time. `names` are those of the operands.
     pub(super) fn round(
         &self,
         at: &Place<'_>,
@@ -120,8 +122,8 @@ impl<'a> Product<'a> {
         })
     }
 
-    /// Writes core k, which is zero. Returns the power of two that it is to be multiplied with: 0 unless products of numbers of
-    /// this size leave the range of the type.
+    /// Writes core k to `out`, which is zero. Returns the exponent of the power of two that the core must be multiplied
+    /// by: 0 unless products of numbers of this magnitude leave the range of the type.
     fn core<T: Scalar>(&self, at: &Place<'_>, k: usize, out: &mut [T]) -> Result<i64> {
         match &self.pair {
             Pair::Entries(x, y) => {
@@ -146,7 +148,7 @@ impl<'a> Product<'a> {
     }
 }
 
-/// Copies of two cores in [-1, 1], where products of their numbers would leave the range of the type.
+/// Copies of two cores in [-1, 1], if products of their numbers would leave the range of the type.
 struct Tamed<T> {
     copies: Option<[Vec<T>; 2]>,
     exponent: i64,
@@ -197,7 +199,7 @@ fn entries_core<T: Scalar>((x, a): (&[T], [usize; 3]), (y, b): (&[T], [usize; 3]
     });
 }
 
-/// Sizes of a core (w, rows, inner, v) of the matrix and (r, inner, columns, s) of what it is applied to.
+/// Sizes of a core (w, rows, inner, v) of the matrix and a core (r, inner, columns, s) of the right operand.
 #[derive(Clone, Copy)]
 struct Sizes {
     w: usize,
@@ -209,8 +211,8 @@ struct Sizes {
     columns: usize,
 }
 
-/// z[(a w), (i c), (b v)] = sum over j of H[w, i, j, v] x[a, j, c, b]. Zeros of H, of which those of spin chains are full,
-/// are passed over where x is finite: times what is not they make NaN.
+/// z[(a w), (i c), (b v)] = sum over j of H[w, i, j, v] x[a, j, c, b]. Zeros of H, of which spin chains have many, are
+/// skipped if x is finite. Times infinity or NaN they give NaN.
 fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
     let Sizes { w, r, s, rows, inner, columns, v } = sizes;
     debug_assert_eq!(h.len(), w * rows * inner * v);
@@ -218,7 +220,7 @@ fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
     out.par_chunks_mut(r * w * rows * columns).enumerate().for_each(|(column, out)| {
         let x = &x[column % s * r * inner * columns..][..r * inner * columns];
         let h = &h[column / s * w * rows * inner..][..w * rows * inner];
-        // The place in `out` of row (w, i) of the matrix and column c is one of its stretches of r.
+        // Row (w, i) of the matrix and column c have one block of r elements in `out`.
         for (place, out) in out.chunks_exact_mut(r).enumerate() {
             let (row, c) = (place % (w * rows), place / (w * rows));
             for (j, x) in x[c * r * inner..][..r * inner].chunks_exact(r).enumerate() {
@@ -231,7 +233,7 @@ fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
     });
 }
 
-/// The train of the products of entries: ranks multiply.
+/// The train of the products of entries. Ranks multiply.
 ///
 /// # Errors
 /// [`crate::error::Error::InvalidArgument`] for other mode sizes and for types of different precision; as
@@ -241,7 +243,7 @@ pub fn hadamard(at: &Place<'_>, x: &TensorTrain, y: &TensorTrain) -> Result<Tens
     Product::entries(at, x, y)?.form(at)
 }
 
-/// [`hadamard`] and then [`super::round()`], without the cores of the product together in memory.
+/// [`hadamard`] and then [`super::round()`], without holding all cores of the product in memory.
 ///
 /// # Errors
 /// As both.
@@ -264,7 +266,7 @@ pub fn apply(at: &Place<'_>, h: &TrainMatrix, x: &TensorTrain) -> Result<TensorT
     Product::matrix(at, h, ("x", x), (x.shape().modes(), None))?.form(at)
 }
 
-/// [`apply`] and then [`super::round()`], without the cores of the product together in memory.
+/// [`apply`] and then [`super::round()`], without holding all cores of the product in memory.
 ///
 /// # Errors
 /// As both.

@@ -1,8 +1,8 @@
 //! Rounding: a train of smaller ranks within a given error (Oseledets 2011, algorithm 2).
 //!
-//! Right-to-left the cores' right unfoldings are made orthonormal by QR, then left-to-right singular values are cut
-//! off: the order of TT-Toolbox and ttpy, and so their ranks. What is carried from core to core is scaled by powers of
-//! two, exactly, so that the norm may lie far beyond the range of the type.
+//! First, right to left, QR makes the cores' right unfoldings orthonormal. Then, left to right, singular values are
+//! truncated. TT-Toolbox and ttpy use the same order, so the ranks agree. The factor that is carried from core to core
+//! is scaled exactly by powers of two, so the norm may be far beyond the range of the type.
 
 use super::ops::{TrainOps, with_algebra};
 use super::orthogonal::{MatrixOf, Pieces, assemble, factors, frobenius, normalise, split, tame, times_power};
@@ -18,18 +18,18 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::balance;
 use crate::tt::scaled::{Scaled, exponent_of, scale};
 
-/// Units of roundoff of the norm that a factorisation of cores leaves where exact arithmetic leaves 0.
+/// Units of roundoff of the norm that a factorisation of cores leaves where exact arithmetic gives 0.
 pub(super) const NOISE: f64 = 32.0;
 
-/// What is rounded.
+/// Operand of a rounding.
 pub(super) enum Source<'a, T> {
     /// A train.
     Train(&'a TensorTrain),
-    /// Cores that are formed one at a time.
+    /// Cores that are computed one at a time.
     Formed {
         /// Mode sizes and ranks.
         shape: &'a Shape,
-        /// Core k, and the power of two that it is to be multiplied with.
+        /// Core k, and the exponent of the power of two that it must be multiplied by.
         core: &'a dyn Fn(usize) -> Result<(Vec<T>, i64)>,
     },
 }
@@ -42,7 +42,7 @@ impl<T: Scalar> Source<'_, T> {
         }
     }
 
-    /// Core k as the matrix (r_k n_k) x r_{k+1}, and the power of two that it is to be multiplied with.
+    /// Core k as the matrix (r_k n_k) x r_{k+1}, and the exponent of the power of two that it must be multiplied by.
     fn load<A: TrainOps<T>>(&self, algebra: &mut A, argument: &str, k: usize) -> Result<(A::Matrix, i64)> {
         let [r, n, s] = self.shape().core(k);
         let (mut core, exponent) = match self {
@@ -56,21 +56,23 @@ impl<T: Scalar> Source<'_, T> {
         Ok((core, exponent + moved))
     }
 
-    /// Refuses numbers that are not finite in any core: a sweep that meets zeros does not read the others.
+    /// Returns an error for numbers that are not finite in any core. A sweep that finds zeros has not read the other
+    /// cores.
     fn expect_finite<A: TrainOps<T>>(&self, algebra: &mut A, argument: &str) -> Result<()> {
         (0..self.shape().len()).try_for_each(|k| self.load(algebra, argument, k).map(|_| ()))
     }
 }
 
-/// Refuses a core with numbers that are not finite. Numbers near the ends of the range are multiplied by a power of two, since
-/// factorisations square them and take what is small for 0; returns the power that the core is to be multiplied with.
+/// Returns an error for a core with numbers that are not finite. Numbers near the ends of the range are multiplied by a
+/// power of two, because factorisations square them and take small ones for 0. Returns the exponent of the power of two
+/// that the core must be multiplied by.
 pub(super) fn check_finite<T: Scalar, A: Algebra<T>>(
     algebra: &mut A,
     argument: &str,
     k: usize,
     core: &mut A::Matrix,
 ) -> Result<i64> {
-    /// What a norm of finite numbers may be too large by.
+    /// Exponent by which a norm of finite numbers may exceed the range.
     const BY: i64 = 200;
     let norm = frobenius(algebra, core)?;
     if norm.is_finite() {
@@ -86,8 +88,9 @@ pub(super) fn check_finite<T: Scalar, A: Algebra<T>>(
     Err(Error::invalid(argument, format!("core {k} has the norm {norm}, finite numbers are needed")))
 }
 
-/// Brings numbers whose norm is near the ends of the range to where their squares are in it; returns the power of two that they are then
-/// to be multiplied with. Large numbers are divided by no more than that takes, so that small ones beside them keep their digits.
+/// If the norm is near the ends of the range, scales the numbers so that their squares are within it. Returns the
+/// exponent of the power of two that they must then be multiplied by. Large numbers are divided by no more than
+/// necessary, so that small ones beside them keep their digits.
 fn bring_near<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm: f64) -> Result<i64> {
     let (low, high) = if is_single(T::DTYPE) { (-40, 40) } else { (-900, 400) };
     let e = exponent_of(norm);
@@ -102,8 +105,8 @@ fn bring_near<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm
     raise(algebra, m, norm)
 }
 
-/// Brings numbers of double precision whose norm is below 2^-900 into the middle of the range, exactly; returns the power of two that
-/// they are then to be multiplied with.
+/// Scales numbers of double precision whose norm is below 2^-900 exactly into the middle of the range. Returns the
+/// exponent of the power of two that they must then be multiplied by.
 pub(super) fn raise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm: f64) -> Result<i64> {
     const BY: i64 = 1000;
     if is_single(T::DTYPE) || norm >= scale(1.0, -900) {
@@ -113,7 +116,7 @@ pub(super) fn raise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix
     Ok(-BY)
 }
 
-/// Refuses a ring.
+/// Returns an error for a ring.
 pub(super) fn expect_open(argument: &str, shape: &Shape) -> Result<()> {
     if !shape.is_cyclic() {
         return Ok(());
@@ -124,8 +127,9 @@ pub(super) fn expect_open(argument: &str, shape: &Shape) -> Result<()> {
     )))
 }
 
-/// The train with the smallest ranks that `truncation` allows. All cores but the last have orthonormal columns as
-/// (r_k n_k) x r_{k+1} matrices; of a norm beyond the range of the type every core has an equal power of two.
+/// The train with the smallest ranks that `truncation` allows. All cores but the last have orthonormal columns as (r_k
+/// n_k) x r_{k+1} matrices. If the norm is beyond the range of the type, its power of two is distributed equally over
+/// all cores.
 ///
 /// # Errors
 /// [`Error::NotSupported`] for a cyclic train; [`Error::InvalidArgument`] for a core with numbers that are not finite and
@@ -136,13 +140,14 @@ pub fn round(at: &Place<'_>, x: &TensorTrain, truncation: &Truncation<'_>) -> Re
     expect_open("x", x.shape())?;
     truncation.check(x.shape().len())?;
     expect_finite(at, "x", x, true)?;
-    // Factors keep what is small beside the largest number of a core alone: a later core may make it large again.
+    // Factors keep only numbers that are not small beside the largest one of a core, but a later core may make small
+    // numbers large again.
     let copy = balance::for_factors(at.context, at.stream, x)?;
     let x = copy.as_ref().unwrap_or(x);
     with_scalar!(x.dtype(), "x", T => round_source::<T>(at, "x", &Source::Train(x), truncation))
 }
 
-/// [`round`] of what may not have been formed.
+/// [`round`] for a source whose cores may not have been computed yet.
 pub(super) fn round_source<T: Scalar>(
     at: &Place<'_>,
     argument: &str,
@@ -160,7 +165,7 @@ pub(super) fn round_source<T: Scalar>(
 
 type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, Truncated);
 
-/// Both sweeps; no cores for a train that is zero.
+/// Both sweeps. Returns no cores for a zero train.
 fn sweep<T: Scalar, A: TrainOps<T>>(
     algebra: &mut A,
     argument: &str,
@@ -226,17 +231,18 @@ fn product_of((rows, cols): (usize, usize)) -> usize {
     rows * cols
 }
 
-/// Whether the norm may lie in one core: as far as the type has numbers, and where small parts of it keep all their digits.
+/// Whether one core may hold the norm: it is within the type's range, and small parts of it keep all their digits.
 pub(super) fn in_one_core<T: Scalar>(exponent: i64) -> bool {
     (if is_single(T::DTYPE) { -90..=126 } else { -900..=1022 }).contains(&exponent)
 }
 
-/// Whether every core may have such a power of two: what is lost of small numbers is less than rounding errors of the norm.
+/// Whether every core may have such a power of two: small numbers then lose less than the rounding error of the norm.
 fn in_every_core<T: Scalar>(exponent: i64) -> bool {
     (if is_single(T::DTYPE) { -120..=126 } else { -1015..=1022 }).contains(&exponent)
 }
 
-/// Multiplies the train by 2^exponent: the last core, or, where that would leave the range of the type, all alike.
+/// Multiplies the train by 2^exponent: the last core, or all cores equally if the last one would leave the range of the
+/// type.
 pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
     algebra: &mut A,
     pieces: &mut Pieces<A::Matrix>,
@@ -245,7 +251,7 @@ pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
     let d = to_i64(pieces.cores.len());
     let most = if is_single(T::DTYPE) { 128 } else { 1024 };
     if let [core] = &mut pieces.cores[..] {
-        // There is nowhere else to go, and the type has such numbers: the norm is below 1.
+        // There is no other core, and the type has such numbers: the norm is below 1.
         if (-1074..=-1).contains(&exponent) {
             return times_power(algebra, core, exponent);
         }

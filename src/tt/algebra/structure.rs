@@ -1,4 +1,4 @@
-//! What moves numbers and computes none: copies, other types, conjugates, other orders of the cores, rings cut open.
+//! Functions that only move numbers: copies, other types, conjugates, other orders of the cores, opened rings.
 
 use super::place::{
     Place, begin, bytes, bytes_mut, check, convert, copy_on_device, finish, is_complex, is_single, read,
@@ -10,7 +10,7 @@ use crate::scalar::{DType, Real, Scalar, with_scalar};
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{Location, copy_strided};
 
-/// A copy, in other memory if asked for. Between two places on a device nothing passes through the host.
+/// A copy, in other memory if asked for. Copies on a device do not pass through the host.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a train of another context or with cores that have not been set;
@@ -38,8 +38,8 @@ pub(super) fn host_copy(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> 
     Ok(result)
 }
 
-/// A copy whose elements are of another type: rounded to single precision, exact in double. Where a core's largest number is
-/// far from what single precision holds, all cores get an equal power of two first.
+/// A copy with another element type: rounded to single precision, exact in double. If the largest number of a core does
+/// not fit well into single precision, all cores get an equal power of two first.
 ///
 /// # Errors
 /// As [`copy`]; [`Error::InvalidArgument`] for a real type of a complex train; [`Error::Numerical`] if the cores together are
@@ -114,14 +114,14 @@ pub fn reverse(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
     finish(at, result)
 }
 
-/// Room for the sizes of a train of d cores.
+/// Empty lists with the capacity for the modes and ranks of d cores.
 pub(super) fn sizes(d: usize) -> Result<(Vec<usize>, Vec<usize>)> {
     let what = "shape of a tensor train";
     Ok((alloc::with_capacity(what, d)?, alloc::with_capacity(what, d + 1)?))
 }
 
-/// The train with cores c .. d - 1, 0 .. c - 1: that of the tensor whose first index was its c-th. The trace is the
-/// same; an open train becomes a ring with the rank of bond c.
+/// The train with cores c .. d - 1, 0 .. c - 1: that of the tensor whose indices are rotated so that the c-th comes
+/// first. The trace is the same; an open train becomes a ring with the rank of bond c.
 ///
 /// # Errors
 /// As [`copy`]; [`Error::InvalidArgument`] for a core that there is not.
@@ -144,8 +144,8 @@ pub fn rotate(at: &Place<'_>, x: &TensorTrain, first: usize) -> Result<TensorTra
     finish(at, result)
 }
 
-/// An open train of the same tensor, exactly: the index that closes the ring is carried along, so that every inner rank
-/// is r_0 times what it was. A copy of a train that is open.
+/// An open train of the same tensor, exactly. The index that closes the ring is carried through all cores, so every
+/// inner rank is multiplied by r_0. Copies a train that is open.
 ///
 /// # Errors
 /// As [`copy`].

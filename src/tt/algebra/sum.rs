@@ -1,4 +1,4 @@
-//! Linear combinations, and factors that may lie beyond the range of the type.
+//! Linear combinations, and multiplication by factors that may be beyond the range of the type.
 
 use super::place::{Place, begin, bytes, bytes_mut, common_type, finish, is_complex, is_single, read_as};
 use super::structure::{host_copy, parts_mut, sizes};
@@ -13,23 +13,23 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::balance;
 use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
 
-/// Which cores a factor goes to. The numbers are those of the C interface.
+/// The cores that a factor multiplies. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(i32)]
 pub enum Spread {
-    /// The first, unless it would leave the range of the type: then its power of two goes to all cores, so that they
-    /// become alike in magnitude.
+    /// The first core, unless it would leave the range of the type: then the power of two is distributed over all
+    /// cores, so that they get similar magnitudes.
     #[default]
     Auto = 0,
-    /// The first.
+    /// The first core.
     First = 1,
-    /// The phase and the leading digits to the first, an equal power of two to each.
+    /// The phase and the leading digits to the first core, an equal power of two to each core.
     Even = 2,
 }
 
 numbered!(Spread, Auto, First, Even);
 
-/// Refuses a factor that is not finite, and one with an imaginary part for a real type.
+/// Returns an error for a factor that is not finite, and for one with an imaginary part and a real type.
 pub(super) fn check_factor(argument: &str, factor: Complex<f64>, dtype: DType) -> Result<()> {
     if !factor.re.is_finite() || !factor.im.is_finite() {
         return Err(Error::invalid(argument, format!("is {} + {} i, not finite", factor.re, factor.im)));
@@ -40,8 +40,8 @@ pub(super) fn check_factor(argument: &str, factor: Complex<f64>, dtype: DType) -
     Ok(())
 }
 
-/// alpha x + beta y, exactly: its ranks are the sums of those of x and y, but for the ends where both are open. A real
-/// train is taken as complex where the other is; the factors go into the first core.
+/// alpha x + beta y, exactly. Its ranks are the sums of those of x and y, except at the ends if both are open. A real
+/// train is converted to complex if the other is complex. The factors multiply the first core.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other mode sizes, for types of different precision, for factors that are not finite or
@@ -76,7 +76,8 @@ pub fn add(
     finish(at, result)
 }
 
-/// factor x on the host, with the factor's power of two in all cores, where the first core would leave the range of the type.
+/// factor x on the host, with the factor's power of two distributed over all cores if the first core would leave the
+/// range of the type; otherwise `None`.
 fn scaled_apart(at: &Place<'_>, factor: Complex<f64>, x: &TensorTrain) -> Result<Option<TensorTrain>> {
     let factor = Scaled::new(factor, 0);
     if factor.is_zero() || factor == Scaled::ONE {
@@ -85,7 +86,7 @@ fn scaled_apart(at: &Place<'_>, factor: Complex<f64>, x: &TensorTrain) -> Result
     let there = Place { location: Location::Host, ..*at };
     let (low, first) = balance::ends(x, 0, at.context.isa())?;
     let is_safe = safe_exponents(x.dtype()).contains(&(exponent_of(first) + factor.exponent));
-    // The factor's digits move a number by one power of two at most.
+    // The factor's mantissa changes an exponent by at most 1.
     if first == 0.0 || is_safe && exponent_of(low) + factor.exponent > least_exponent(x.dtype()) {
         return Ok(None);
     }
@@ -136,12 +137,12 @@ fn place_core<T: Scalar>(
     }
 }
 
-/// Exponents that the largest number of a core may have without loss: there is room for sums above and digits below.
+/// Exponents of a core's largest number for which no digits are lost: they leave range for sums above and digits below.
 fn safe_exponents(dtype: DType) -> std::ops::RangeInclusive<i64> {
     if is_single(dtype) { -90..=120 } else { -900..=1000 }
 }
 
-/// factor x. What it is multiplied with and where is for `spread` to say.
+/// factor x. `spread` chooses the cores that are multiplied.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a factor that is not finite or not real where the type is; [`Error::Numerical`] if the
@@ -153,7 +154,7 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     let d = x.shape().len();
     let (mut mantissa, mut exponent) = (factor.mantissa, factor.exponent);
     if mantissa.im == 0.0 && mantissa.re.abs() == 0.5 {
-        // A power of two is exact wherever it goes.
+        // A power of two is exact in any core.
         (mantissa, exponent) = (mantissa * 2.0, exponent - 1);
     }
     if mantissa != Complex::new(1.0, 0.0) {
@@ -167,7 +168,8 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     let wide = if is_single(x.dtype()) { -125..=128 } else { -1021..=1024 };
     let is_beyond =
         |peaks: &[i64], shifts: &[i64]| (0..d).find(|&k| !wide.contains(&peaks[k].saturating_add(shifts[k])));
-    // What is small in one core may be large in the next: with balanced bonds it is lost only where it counts for nothing.
+    // Small numbers of one core may become large in the next. With balanced bonds, only numbers that do not count are
+    // lost.
     if (is_beyond(&peaks, &shifts).is_some() || is_lossy(at, &result, &shifts)?)
         && let Some(copy) = balance::for_product(at.context, "x", &result)?
     {
@@ -189,7 +191,7 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     finish(at, result)
 }
 
-/// Powers of two for the cores, whose largest numbers have the exponents `peaks`.
+/// Exponents of the powers of two for the cores, whose largest numbers have the exponents `peaks`.
 fn shifts_of(spread: Spread, exponent: i64, peaks: &[i64], dtype: DType) -> Result<Vec<i64>> {
     let mut shifts = alloc::filled("exponents of cores", peaks.len(), 0i64)?;
     match spread {
@@ -204,12 +206,12 @@ fn shifts_of(spread: Spread, exponent: i64, peaks: &[i64], dtype: DType) -> Resu
     Ok(shifts)
 }
 
-/// The exponent of the least number with all its digits.
+/// The exponent of the least normal number.
 fn least_exponent(dtype: DType) -> i64 {
     if is_single(dtype) { -125 } else { -1021 }
 }
 
-/// Whether numbers of a host train lose digits where its cores are multiplied by powers of two.
+/// Whether numbers of a host train lose digits if its cores are multiplied by powers of two.
 fn is_lossy(at: &Place<'_>, x: &TensorTrain, shifts: &[i64]) -> Result<bool> {
     for (k, &shift) in shifts.iter().enumerate().filter(|(_, shift)| **shift < 0) {
         let (low, high) = balance::ends(x, k, at.context.isa())?;
@@ -220,7 +222,7 @@ fn is_lossy(at: &Place<'_>, x: &TensorTrain, shifts: &[i64]) -> Result<bool> {
     Ok(false)
 }
 
-/// Multiplies a train by 2^exponent, an equal part of it in every core.
+/// Multiplies a train by 2^exponent, distributed so that all cores get the same magnitude.
 ///
 /// # Errors
 /// [`Error::Numerical`] if a core leaves the range of the type.
@@ -240,13 +242,13 @@ pub(super) fn spread(at: &Place<'_>, train: &mut TensorTrain, exponent: i64) -> 
     shift(at, train, &shifts)
 }
 
-/// A copy of a train in double precision whose cores have equal powers of two, where single precision does not hold the largest
-/// number of a core; `None` where it does.
+/// A copy of a train in double precision whose cores have equal powers of two, if single precision cannot hold the
+/// largest number of a core; otherwise `None`.
 ///
 /// # Errors
 /// [`Error::Numerical`] if it does not hold equal powers of two either.
 pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option<TensorTrain>> {
-    // With room for numbers far below the largest of a core.
+    // Leaves range for numbers far below the largest of a core.
     const HELD: std::ops::RangeInclusive<i64> = -100..=127;
     let mut copy = host_copy(at, x)?;
     let are_held = |peaks: &[i64]| peaks.iter().all(|p| HELD.contains(p));
@@ -279,7 +281,7 @@ fn share(parts: &mut [i64], sum: i64) {
     }
 }
 
-/// Exponents of the largest part of each core; `None` if a core is zero, for then the tensor is.
+/// Exponents of the largest part of each core; `None` if a core is zero, because then the tensor is zero.
 fn peaks(at: &Place<'_>, train: &mut TensorTrain) -> Result<Option<Vec<i64>>> {
     let d = train.shape().len();
     let mut peaks = alloc::with_capacity("exponents of cores", d)?;

@@ -1,8 +1,8 @@
 //! Trains from dense tensors (TT-SVD, Oseledets 2011, algorithm 1).
 //!
-//! The first unfoldings are extremely wide. Of those only the left singular vectors are computed, by a Gram matrix where
-//! that is accurate enough and by a QR without Q where not, and what is carried on is one product: two reads of the
-//! tensor (Roehrig-Zoellner, Thies, Basermann, SIAM J. Sci. Comput. 44, 2022).
+//! The first unfoldings are extremely wide. Only their left singular vectors are computed, by a Gram matrix if that is
+//! accurate enough, otherwise by a QR factorisation without Q. The carried part is one more product. So the tensor is
+//! read twice (Roehrig-Zoellner, Thies, Basermann, SIAM J. Sci. Comput. 44, 2022).
 
 use super::ops::{Held, TrainOps, with_algebra};
 use super::orthogonal::{MatrixOf, Pieces, assemble, frobenius, split, tame, times_power};
@@ -18,15 +18,15 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{self, Tensor};
 use crate::tt::scaled::{Scaled, scale};
 
-/// Columns a row from which an unfolding counts as wide.
+/// Least number of columns for each row of an unfolding that counts as wide.
 const WIDE: usize = 2;
 
-/// The train of a dense tensor with the smallest ranks that `truncation` allows. `modes` divides the elements of a tensor
-/// that is packed with its first index fastest in another way; `None` takes the tensor's own dimensions. All cores but
-/// the last have orthonormal columns. Where a Gram matrix does, what is dropped is known to 1e-7 of the norm.
+/// The train of a dense tensor with the smallest ranks that `truncation` allows. `modes` are other dimensions for the
+/// elements of a tensor that is packed with its first index fastest; `None` takes the tensor's own dimensions. All
+/// cores but the last have orthonormal columns. With a Gram matrix, the dropped part is known to 1e-7 of the norm.
 ///
-/// A tensor that is not packed with its first index fastest is copied first. Beside that the memory of one unfolding is
-/// needed after its truncation.
+/// A tensor that is not packed with its first index fastest is copied first. In addition, the memory of one unfolding
+/// after its truncation is needed.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for modes of another product, a tensor without elements or with numbers that are not
@@ -51,7 +51,7 @@ pub fn tt_svd(
     decompose(at, &packed, modes, elements, truncation)
 }
 
-/// The product of the modes, which the tensor has as elements.
+/// The product of the modes, which must be the number of the tensor's elements.
 pub(super) fn expect_elements(argument: &str, modes: &[usize], tensor: &Tensor) -> Result<usize> {
     let ranks = alloc::filled("shape of a tensor train", modes.len() + 1, 1usize)?;
     Shape::new(argument, modes, &ranks)?;
@@ -87,7 +87,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     truncation: &Truncation<'_>,
 ) -> Result<Swept<T, A>> {
     let d = modes.len();
-    // Sums along the unfoldings, which single precision takes in double.
+    // Rounding error of sums along the unfoldings, which are in double precision for single.
     let units = if is_single(T::DTYPE) { NOISE } else { NOISE.max((elements as f64).sqrt()) };
     let mut delta = truncation.delta(d, units * <T::Part as Real>::EPSILON.to_f64(), 0);
     let mut truncated = Truncated::new(d)?;
@@ -110,7 +110,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
             if k == 0 {
                 expect_finite(algebra, &m)?;
             }
-            // Singular values of very large or small numbers are not found by every library.
+            // Some libraries cannot find singular values of very large or small numbers.
             let e = tame(algebra, &mut m)?.unwrap_or(0);
             (exponent, whole, delta) = (exponent + e, scale(whole, -e), shifted(delta, e));
             held = Held::Borrowed(&[]);
@@ -141,7 +141,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
         expect_finite(algebra, &last)?;
         truncated.norm = Scaled::new(Complex::new(frobenius(algebra, &last)?, 0.0), exponent);
     }
-    // In one core such numbers lose digits.
+    // In a single core such small numbers would lose digits.
     if exponent < -900 && d > 1 {
         pieces.push(last, 1);
         give_back::<T, A>(algebra, &mut pieces, exponent)?;
@@ -152,14 +152,14 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     Ok((Some(pieces), truncated))
 }
 
-/// Numbers of double precision that are so near the least of the type that factorisations take them for 0: the tensor times a power
-/// of two, as one column, and the power of two that it is to be multiplied with.
+/// If all numbers of a tensor in double precision are so small that factorisations take them for 0: the tensor times a
+/// power of two, as one column, and the exponent of the power of two that it must be multiplied by. Otherwise `None`.
 fn raised<T: Scalar, A: TrainOps<T>>(
     algebra: &mut A,
     held: &Held<'_, T, A::Matrix>,
     elements: usize,
 ) -> Result<Option<(A::Matrix, i64)>> {
-    // The first number of usual size ends the search.
+    // The search ends at the first number of usual magnitude.
     let Held::Borrowed(values) = held else { return raised_there(algebra, held, elements) };
     let far = scale(1.0, -900);
     let is_small = |v: f64| v.abs() < far;
@@ -171,14 +171,14 @@ fn raised<T: Scalar, A: TrainOps<T>>(
     Ok(Some((m, e)))
 }
 
-/// The same of numbers on a device.
+/// The same for numbers on a device.
 fn raised_there<T: Scalar, A: TrainOps<T>>(
     algebra: &mut A,
     held: &Held<'_, T, A::Matrix>,
     elements: usize,
 ) -> Result<Option<(A::Matrix, i64)>> {
     let Held::Owned(given) = held else { return Ok(None) };
-    // The norm of what is not finite is not small.
+    // A norm that is not finite is not small.
     let is_small = frobenius(algebra, given)? < scale(1.0, -900);
     if !is_small {
         return Ok(None);
@@ -199,7 +199,7 @@ fn expect_finite<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Re
     if frobenius(algebra, m)?.is_finite() { Ok(()) } else { Err(not_finite()) }
 }
 
-/// The error that is allowed of numbers that have been divided by 2^e.
+/// The allowed error of numbers that have been divided by 2^e.
 fn shifted(delta: Delta, e: i64) -> Delta {
     match delta {
         Delta::Relative(part) => Delta::Relative(part),
@@ -209,13 +209,13 @@ fn shifted(delta: Delta, e: i64) -> Delta {
 
 struct Cut<M> {
     u: M,
-    /// `None` where it is what was held.
+    /// `None` if it is the matrix that was given.
     carried: Option<M>,
     tail: f64,
     norm: f64,
 }
 
-/// The truncated left singular vectors of a wide unfolding, and what they leave of it.
+/// The truncated left singular vectors of a wide unfolding, and the carried part.
 fn wide<T: Scalar, A: TrainOps<T>>(
     algebra: &mut A,
     held: &Held<'_, T, A::Matrix>,
@@ -227,7 +227,7 @@ fn wide<T: Scalar, A: TrainOps<T>>(
     let norm = truncate::norm(&s);
     let (rank, tail) = truncate::rank(&s, delta.of(norm), cap);
     if rank == shape.0 {
-        // All directions are kept: the identity does as well as the vectors, and nothing has to be multiplied.
+        // All directions are kept. The identity serves as well as the vectors, and no product is needed.
         let mut identity = alloc::filled("orthonormal core", rank * rank, T::default())?;
         identity.iter_mut().step_by(rank + 1).for_each(|x| *x = T::from_parts(1.0, 0.0));
         let u = algebra.upload("orthonormal core", rank, rank, &identity, rank)?;
@@ -239,7 +239,7 @@ fn wide<T: Scalar, A: TrainOps<T>>(
     Ok(Cut { u, carried: Some(carried), tail, norm })
 }
 
-/// What is held as a matrix of the backend's own.
+/// The held numbers as a matrix of the backend.
 fn matrix<T: Scalar, A: TrainOps<T>>(
     algebra: &mut A,
     held: Held<'_, T, A::Matrix>,

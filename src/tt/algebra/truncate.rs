@@ -1,22 +1,22 @@
-//! Which singular values are kept.
+//! Truncation of singular values.
 
 use crate::alloc;
 use crate::dense::Delta;
 use crate::error::{Error, Result};
 use crate::tt::scaled::{Scaled, scale};
 
-/// How a train is truncated. The default drops rounding noise alone.
+/// Options of a truncation. The default drops only rounding noise.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Truncation<'a> {
-    /// The error that may be made, in the Frobenius norm: ||A - TT|| <= epsilon ||A||, or epsilon where `absolute`. 0
-    /// drops what is rounding noise: singular values that are together below 32 units of roundoff of the norm, or as
-    /// many as the root of the number of elements of a dense tensor in double precision, if those are more.
+    /// Allowed error in the Frobenius norm: ||A - TT|| <= epsilon ||A||, or epsilon if `absolute`. 0 drops rounding
+    /// noise: singular values that are together below 32 units of roundoff of the norm. For a dense tensor in double
+    /// precision the number of units is the root of its number of elements, if that is larger.
     pub epsilon: f64,
-    /// Whether `epsilon` is the error itself and not relative to the norm.
+    /// Whether `epsilon` is the error itself, not relative to the norm.
     pub absolute: bool,
     /// Largest rank; 0 for any. The error may then exceed `epsilon`.
     pub max_rank: usize,
-    /// Largest rank of each of the d - 1 inner bonds beside that, 0 for any; empty for no such limits.
+    /// Additional largest rank for each of the d - 1 inner bonds, 0 for any; empty for no such limits.
     pub max_ranks: &'a [usize],
 }
 
@@ -26,7 +26,8 @@ impl Truncation<'_> {
         Self { epsilon, ..Self::default() }
     }
 
-    /// Refuses what is not a number, and lists of another length than a train of d cores has inner bonds.
+    /// Returns an error for an `epsilon` that is not a finite number of at least 0, and for a list whose length is not
+    /// the number of inner bonds of d cores.
     pub(super) fn check(&self, d: usize) -> Result<()> {
         if self.epsilon.is_nan() || self.epsilon < 0.0 || self.epsilon.is_infinite() {
             return Err(Error::invalid("epsilon", format!("is {}, a number of at least 0 is needed", self.epsilon)));
@@ -38,8 +39,8 @@ impl Truncation<'_> {
         Ok(())
     }
 
-    /// What may be dropped at each bond of a train of d cores, where numbers are 2^-exponent of what they stand for and
-    /// `noise` is the part of the norm that factorisations leave where exact arithmetic leaves 0.
+    /// Allowed error at each bond of a train of d cores. The numbers are 2^-exponent times the train's. `noise` is the
+    /// part of the norm that factorisations leave where exact arithmetic gives 0.
     pub(super) fn delta(&self, d: usize, noise: f64, exponent: i64) -> Delta {
         let share = ((d - 1).max(1) as f64).sqrt();
         if self.epsilon == 0.0 {
@@ -58,15 +59,15 @@ impl Truncation<'_> {
     }
 }
 
-/// What a truncation did.
+/// Report of a truncation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Truncated {
-    /// Frobenius norm of what was truncated.
+    /// Frobenius norm of the train or tensor before the truncation.
     pub norm: Scaled,
-    /// For each of the d - 1 inner bonds, the root of the sum of the squares of the singular values that were dropped,
-    /// over the norm.
+    /// For each of the d - 1 inner bonds, the root of the sum of the squares of the dropped singular values, divided by
+    /// the norm.
     pub discarded: Vec<f64>,
-    /// Bound of the error over the norm: the root of the sum of the squares of `discarded`.
+    /// Bound of the error divided by the norm: the root of the sum of the squares of `discarded`.
     pub error: f64,
 }
 
@@ -76,7 +77,7 @@ impl Truncated {
         Ok(Self { norm: Scaled::ZERO, discarded: alloc::with_capacity("discarded weights", d)?, error: 0.0 })
     }
 
-    /// Notes that `tail` of a norm of `norm` was dropped.
+    /// Records that `tail` of a norm of `norm` was dropped.
     pub(super) fn drop(&mut self, tail: f64, norm: f64) {
         let part = if norm > 0.0 { tail / norm } else { 0.0 };
         self.discarded.push(part);
@@ -90,14 +91,14 @@ impl Truncated {
     }
 }
 
-/// The smallest rank, at least 1 and at most `cap`, for which the singular values left out, which are not increasing, are
-/// together no more than `delta`; and the root of the sum of their squares.
+/// The smallest rank, at least 1 and at most `cap`, for which the dropped singular values are together no more than
+/// `delta`, and the root of the sum of their squares. `s` is in decreasing order.
 pub(super) fn rank(s: &[f64], delta: f64, cap: usize) -> (usize, f64) {
     let largest = s.first().copied().unwrap_or(0.0);
     if largest <= 0.0 {
         return (1, 0.0);
     }
-    // In units of the largest, so that squares neither overflow nor vanish.
+    // Units of the largest value, so that squares neither overflow nor vanish.
     let square = |k: usize| (s[k] / largest) * (s[k] / largest);
     let limit = (delta / largest) * (delta / largest);
     let (mut rank, mut tail) = (s.len(), 0.0);
@@ -108,7 +109,7 @@ pub(super) fn rank(s: &[f64], delta: f64, cap: usize) -> (usize, f64) {
     (rank, tail.sqrt() * largest)
 }
 
-/// Root of the sum of squares, without overflow on the way.
+/// Root of the sum of squares, without intermediate overflow.
 pub(super) fn norm(values: &[f64]) -> f64 {
     let largest = values.iter().fold(0.0f64, |most, x| if *x <= most { most } else { *x });
     if largest == 0.0 || !largest.is_finite() {

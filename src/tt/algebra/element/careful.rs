@@ -1,5 +1,5 @@
-//! The row of numbers that goes through the slices of an index tuple, each number with an exponent of its own: for trains whose
-//! bonds carry large and small numbers that later cores bring together again.
+//! Products of the slices of an index tuple, where each number has a separate exponent: for trains whose bonds carry
+//! large and small numbers that later cores combine again.
 
 use super::chain::{alike, starts_of};
 use crate::alloc;
@@ -8,13 +8,13 @@ use crate::scalar::{Complex, Scalar};
 use crate::tensor::train::Cores;
 use crate::tt::scaled::Scaled;
 
-/// The same as [`super::chain::Chain`], slower. No number of a row is lost: a sum loses only what rounding takes from its largest
-/// term.
+/// Slower form of [`super::chain::Chain`]. No number of a row is lost: a sum loses only the rounding error of its
+/// largest term.
 pub(super) struct Careful<'a, T> {
     cores: &'a Cores<'a, T>,
-    /// One after another (r_0, r_k), k = 1 .. d, the second index fastest.
+    /// Products (r_0, r_k) for k = 1 .. d, one after another, the second index fastest.
     products: Vec<Scaled>,
-    /// Where each begins.
+    /// First element of each product.
     starts: Vec<usize>,
     tuple: Vec<usize>,
 }

@@ -1,4 +1,4 @@
-//! The row of numbers that goes through the slices of an index tuple, in the type of the train.
+//! Products of the slices of an index tuple, in the type of the train.
 
 use super::careful::Careful;
 use crate::alloc;
@@ -8,7 +8,7 @@ use crate::tensor::train::Cores;
 use crate::tt::algebra::place::is_single;
 use crate::tt::scaled::{Scaled, exponent_of, scale};
 
-/// Exponents, in the sense of [`exponent_of`], of the least number that is not 0 and of the largest.
+/// Exponents, as by [`exponent_of`], of the smallest nonzero number and of the largest.
 #[derive(Clone, Copy)]
 struct Ends {
     low: i64,
@@ -16,10 +16,10 @@ struct Ends {
 }
 
 impl Ends {
-    /// Of numbers of which one is not finite: no product with them is in the range of the type.
+    /// For numbers that are not all finite: no product with them is in the range of the type.
     const NONE: Self = Self { low: -(1 << 20), high: 1 << 20 };
 
-    /// Of all parts; `None` where all are 0.
+    /// From all parts; `None` if all are 0.
     fn of<T: Scalar>(values: impl Iterator<Item = T>) -> Option<Self> {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
         let mut is_finite = true;
@@ -37,21 +37,22 @@ impl Ends {
     }
 }
 
-/// The products of the slices of one index tuple, kept for the next, which may begin alike.
+/// The products of the slices of one index tuple. They are kept for the next tuple, which may have the same beginning.
 ///
-/// A row is brought to the order of one by one power of two. Where the numbers of a row, or of a row and the next slice, lie so far
-/// apart that a product would leave the range of the type, `careful` computes the entry: what is small in a row may become large.
+/// A row is scaled to magnitude 1 by one power of two. If the numbers of a row, or of a row and the next slice, differ
+/// so much that a product would leave the range of the type, `careful` computes the entry, because small numbers of a
+/// row may become large later.
 pub(super) struct Chain<'a, T> {
     cores: &'a Cores<'a, T>,
-    /// One after another (r_0, r_k), k = 1 .. d, the second index fastest.
+    /// Products (r_0, r_k) for k = 1 .. d, one after another, the second index fastest.
     products: Vec<T>,
-    /// Where each begins.
+    /// First element of each product.
     starts: Vec<usize>,
-    /// Exponents taken out of each.
+    /// Exponent of the power of two by which each product was divided.
     exponents: Vec<i64>,
-    /// The ends of each.
+    /// The range of each product.
     ends: Vec<Option<Ends>>,
-    /// Whether each, and all before it, hold every number that they should.
+    /// Whether each product, and all before it, have lost no number.
     is_whole: Vec<bool>,
     tuple: Vec<usize>,
     careful: Option<Careful<'a, T>>,
@@ -97,7 +98,7 @@ impl<'a, T: Scalar> Chain<'a, T> {
         let ring = self.cores.shape().ranks()[0];
         let last = self.starts[tuple.len() - 1];
         let mut sum = Complex::new(0.0, 0.0);
-        // In single precision a trace is in the range of a double; rows are within 2^8 of one.
+        // In single precision a trace is within the range of a double. Rows are within 2^8 of 1.
         for p in 0..ring {
             let x = self.products[last + p * (ring + 1)];
             sum += Complex::new(x.re(), x.im());
@@ -149,17 +150,17 @@ fn least<T: Scalar>() -> i64 {
 fn holds<T: Scalar>(row: Option<Ends>, slice: Option<Ends>, count: usize) -> bool {
     let (Some(row), Some(slice)) = (row, slice) else { return true };
     let most = if is_single(T::DTYPE) { 128 } else { 1024 };
-    // Of complex numbers a part is the sum of two products.
+    // A part of a complex product is the sum of two products.
     let sums = i64::from(usize::BITS - count.leading_zeros()) + 1;
     row.low + slice.low > least::<T>() && row.high + slice.high + sums <= most
 }
 
-/// How many indices of two tuples agree from the first on.
+/// Number of leading indices in which two tuples agree.
 pub(super) fn alike(a: &[usize], b: &[usize]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// Where the row after each core begins among all of them.
+/// First element of the product after each core.
 pub(super) fn starts_of(ranks: &[usize]) -> Result<Vec<usize>> {
     let mut starts = alloc::with_capacity("products of slices", ranks.len())?;
     let mut end = 0usize;
@@ -185,9 +186,9 @@ fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
     (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
 }
 
-/// Divides by a power of two, exactly, where the next products could leave the range of the type. Returns its exponent.
+/// Divides exactly by a power of two if the next products could leave the range of the type. Returns its exponent.
 fn rescale<T: Scalar>(values: &mut [T], ends: Option<Ends>) -> i64 {
-    // Cores themselves may reach far: only what is near 1 is left as it is.
+    // Cores may have extreme magnitudes, so only rows near 1 are left unchanged.
     let e = match ends {
         Some(ends) if ends.high.abs() >= 8 && ends.high < Ends::NONE.high => ends.high,
         _ => return 0,
