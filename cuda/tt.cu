@@ -34,13 +34,13 @@ __device__ void join(const purlin_tt_join_params &p) {
     add_product(re, im, a, b, flip);
   }
   block_sum(re, im);
-  // A factorisation between a measurement and this sum may have lost a NaN.
+  // A factorisation between a measurement and this sum may have removed a NaN.
   if ((doubt & PURLIN_LAUNCH_TT_NOT_FINITE) != 0) re = im = nan("");
   if (threadIdx.x == 0) reinterpret_cast<purlin_tt_result *>(p.results)[blockIdx.x] = {re, im, exponent, doubt};
 }
 
-// The largest key of `count` elements over all blocks, for thread 0 of the last block to arrive; false for all others. Key and
-// arrivals are 0 again.
+// The largest key of `count` elements over all blocks. Returns true only for thread 0 of the last block to arrive,
+// which resets key and arrivals to 0.
 template <class T>
 __device__ bool last_key(const T *environment, int64_t count, purlin_tt_state *state, uint64_t &all) {
   uint64_t key = 0;
@@ -88,7 +88,7 @@ __device__ void factors(const purlin_tt_factors_params &p) {
   const int second = exponent_at<Real>(p.second_key), next = exponent_at<Real>(p.next_key);
   int q = exponent_of_key<Real>(all);
   if (p.count == 1) {
-    // The 1 before the first site has not been divided ahead.
+    // The 1 before the first site has not been divided in advance.
     T *one = reinterpret_cast<T *>(p.environment);
     const int by = ordinary<Real>(-q - ahead<Real>(first));
     *one = Number<T>::make(power_of_two(by) * Number<T>::re(*one), power_of_two(by) * Number<T>::im(*one));
@@ -97,8 +97,8 @@ __device__ void factors(const purlin_tt_factors_params &p) {
   }
   const int a = ordinary<Real>(-q - first - ahead<Real>(second));
   const int b = ordinary<Real>(ahead<Real>(second) - second - ahead<Real>(next));
-  // A library may multiply by its factor first, which in single precision leaves the range for such cores: no number at all
-  // is better than one of which nothing is left.
+  // A library may multiply by its factor first. In single precision that leaves the range for such cores. NaN is better
+  // than a result that has lost its digits.
   const bool is_far = sizeof(Real) == 4 && (first != ahead<Real>(first) || second != ahead<Real>(second));
   *reinterpret_cast<T *>(state->alpha) = Number<T>::make(is_far ? nan("") : power_of_two(a), 0.0);
   *reinterpret_cast<T *>(p.second) = Number<T>::make(power_of_two(b), 0.0);
@@ -220,8 +220,8 @@ namespace tt = purlin::tt;
       purlin_tt_##KERNEL##_##NAME(const __grid_constant__ PARAMS p) {                                                \
     tt::KERNEL<TYPE>(p);                                                                                             \
   }
-// Of the forms for many products a multiprocessor holds at least MANY_A and MANY_B blocks, for which its shared memory has
-// room.
+// For the forms for many products, a multiprocessor holds at least MANY_A and MANY_B blocks, which fit into its shared
+// memory.
 #define KERNELS(NAME, TYPE, MANY_A, MANY_B)                                                                          \
   CHAIN(NAME, a, TYPE, 1, 1, 2, 2, PURLIN_LAUNCH_TT_CHAIN_A_THREADS, PURLIN_LAUNCH_TT_CHAIN_A_DEPTH, MANY_A)         \
   CHAIN(NAME, b, TYPE, 2, 2, 2, 2, PURLIN_LAUNCH_TT_CHAIN_B_THREADS, PURLIN_LAUNCH_TT_CHAIN_B_DEPTH, MANY_B)         \

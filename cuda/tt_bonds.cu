@@ -1,4 +1,4 @@
-// Sizes of what bonds of tensor trains carry. See tt_bonds_launch.h.
+// Magnitudes of the numbers at the bonds of tensor trains. See tt_bonds_launch.h.
 #include "tt_bonds_launch.h"
 #include "tt_number.cuh"
 
@@ -21,7 +21,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
       const int width = static_cast<int>(core.s - first < COLUMNS ? core.s - first : COLUMNS);
       if (threadIdx.x < COLUMNS) columns[threadIdx.x] = 0;
       __syncthreads();
-      // All threads of a warp take part in every turn: they exchange numbers.
+      // All threads of a warp take part in every iteration, because they exchange numbers.
       for (int64_t start = 0; start < core.r; start += blockDim.x) {
         const int64_t a = start + threadIdx.x;
         uint64_t row = 0;
@@ -49,7 +49,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
         atomicMax(keys + core.columns + first + threadIdx.x, columns[threadIdx.x]);
       __syncthreads();
     }
-    // Keys are 0 at first: the complement of the least is the largest.
+    // Keys are initially 0, so the complement of the least key is stored by a maximum.
     least = warp_max_key(~least);
     if (threadIdx.x % 32 == 0 && least != 0) atomicMax(keys + core.more, static_cast<unsigned long long>(least));
   }
@@ -57,14 +57,14 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
 
 constexpr int FAR = 1 << 20;
 
-// What the keys of one side of a core say.
+// Summary of the keys of one side of a core.
 struct Side {
   int spread;     // between the largest and the least exponent
   int top;        // the largest exponent
   bool is_whole;  // whether no key is 0
 };
 
-// By all threads of a block.
+// Computed by all threads of a block.
 __device__ Side side_of(const uint64_t *keys, int64_t count) {
   __shared__ int low, high, zeros;
   if (threadIdx.x == 0) {
@@ -89,13 +89,14 @@ __device__ Side side_of(const uint64_t *keys, int64_t count) {
   return side;
 }
 
-// What reaches the values of a bond, and whether something reaches all of them.
+// Bound of the exponent differences of the products that reach the values of a bond, and whether a product reaches
+// every value.
 struct Carried {
   int apart;
   bool is_whole;
 };
 
-// Behind a core, one of whose sides has `count` values.
+// The bound behind a core whose far side has `count` values.
 __device__ Carried behind(Carried now, Side side, uint64_t complement, int64_t count) {
   const uint64_t least = ~complement;
   Carried next{now.is_whole ? now.apart + side.spread : FAR, now.is_whole && side.is_whole};

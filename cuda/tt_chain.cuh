@@ -1,4 +1,5 @@
-// Whole products of trains, a block each: the environment stays in shared memory, slices of cores stream by.
+// Whole products of trains, one block for each. The environment stays in shared memory while slices of cores are copied
+// in.
 #ifndef PURLIN_TT_CHAIN_CUH
 #define PURLIN_TT_CHAIN_CUH
 
@@ -18,7 +19,7 @@ struct Trains {
 
   __device__ int core(int k) const { return k < cores ? k : k % cores; }
 
-  // A site as a sweep needs it. To load one takes longer than to use one: sweeps load the next ahead of its use.
+  // A site as a sweep needs it. Loading one takes longer than using one, so sweeps load the next one in advance.
   struct Place {
     uint64_t x, y;
     int r, r_next, s, s_next, n;
@@ -35,7 +36,7 @@ struct Trains {
             site.n};
   }
 
-  // Slice i of a core r x n x r_next: one row of the first core, one column of the last.
+  // Slice i of a core r x n x r_next; only one row of the first core and one column of the last.
   __device__ Block<T> slice(uint64_t core, int k, int i, int n, int rows, int cols, int64_t pair) const {
     Block<T> block = {reinterpret_cast<const T *>(core) + static_cast<int64_t>(i) * rows,
                       static_cast<int64_t>(rows) * n, rows, cols};
@@ -57,7 +58,7 @@ struct Trains {
   }
 };
 
-// Bond values of boundary pair `pair`, as the flags number them.
+// Bond values of boundary pair `pair`, in the numbering that the flags select.
 __device__ __forceinline__ void boundary(int64_t pair, int64_t pairs_x, int flags, int64_t &x, int64_t &y) {
   if ((flags & PURLIN_LAUNCH_TT_HALVED) == 0) {
     x = pair % pairs_x;
@@ -99,7 +100,7 @@ __device__ __forceinline__ void fetch_next(const Trains<T> &trains, Cursor<T> &a
     }
     at.y = !at.y;
   }
-  // A group even if it is empty: groups are counted.
+  // Commit a group even if it is empty, because groups are counted.
   copy_commit();
 }
 
@@ -151,7 +152,8 @@ __device__ void chain(const purlin_tt_chain_params &p) {
   int rows = 1, cols = 1, used = 0;  // of the environment; slots of the ring that were used
   int carried = 0;                   // the environment is times 2^-carried
   int divided = 0;                   // the last site's products were multiplied by 2^-divided
-  // The next slot, full and seen by all threads; the one before it is free again and takes what comes after.
+  // Returns the next slot, complete and visible to all threads. The slot before it is free again and is filled with the
+  // next slice.
   const auto next_slot = [&]() {
     copy_wait<DEPTH - 2>();
     __syncthreads();
@@ -210,7 +212,7 @@ __device__ void chain(const purlin_tt_chain_params &p) {
     if (careful)
       each(next, share, padded(next_rows), padded(next_cols),
            [&](int, int, T &value) { value = Number<T>::scaled(value, y_factor); });
-    // Nobody reads the environment any more: the last to do so was the product before the last barrier.
+    // The environment is no longer read: its last reader was the product before the last barrier.
     each(next, share, padded(next_rows), padded(next_cols), [&](int row, int col, T value) {
       environment[row + ld * col] = row < next_rows && col < next_cols ? value : T{};
     });

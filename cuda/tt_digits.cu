@@ -1,8 +1,9 @@
 // Products of f32 matrices by tensor cores for 8-bit integers. See tt_digits_launch.h.
 //
-// A number of three digits times another is nine products of digits; the six most significant ones are computed, the others
-// are about as large as a rounding. Integers are added up exactly, in any order. Of floating-point sums tensor cores cut off
-// what does not fit, always towards 0: three products in TF32 shrink whatever they make a little, which adds up along a train.
+// The product of two numbers of three digits is nine products of digits. Only the six most significant ones are
+// computed; the others are about as large as a rounding error. Integers are added up exactly, in any order. In
+// contrast, tensor cores truncate floating-point sums, always towards 0: three products in TF32 shrink every result a
+// little, which adds up along a train.
 #include "tt_digits_hopper.cuh"
 
 namespace digits = purlin::tt::digits;

@@ -1,5 +1,5 @@
-// The product of two factors in digits by Hopper's own instructions, which read both factors from shared memory and are
-// issued by four warps together. See tt_digits_launch.h.
+// The product of two factors in digits by Hopper's own instructions. They read both factors from shared memory, and
+// four warps issue them together. See tt_digits_launch.h.
 #ifndef PURLIN_TT_DIGITS_HOPPER_CUH
 #define PURLIN_TT_DIGITS_HOPPER_CUH
 
@@ -10,7 +10,8 @@ namespace purlin {
 namespace tt {
 namespace digits {
 
-// C += A B by four warps, for A of 64 x 32 and B of 32 x 128 digits that descriptors describe. Done when it is waited for.
+// C += A B by four warps, for A of 64 x 32 and B of 32 x 128 digits, given by descriptors. Asynchronous: complete only
+// after a wait.
 __device__ __forceinline__ void product_64x128x32(int32_t (&c)[64], uint64_t a, uint64_t b) {
   asm volatile(
       "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 "
@@ -29,7 +30,7 @@ __device__ __forceinline__ void product_64x128x32(int32_t (&c)[64], uint64_t a, 
       : "l"(a), "l"(b));
 }
 
-// Lines of 64 bytes from a shared address on, swizzled, eight of them 512 bytes from the next eight.
+// Descriptor of lines of 64 bytes from a shared address on, swizzled. Groups of eight lines are 512 bytes apart.
 __device__ __forceinline__ uint64_t descriptor(uint32_t address) {
   return static_cast<uint64_t>((address & 0x3ffff) >> 4) | uint64_t{1} << 16 | uint64_t{512 >> 4} << 32 | uint64_t{2} << 62;
 }
@@ -52,7 +53,7 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
         : "memory");
 }
 
-// Starts copies of a block of either factor, whose arrival the barrier waits for.
+// Starts copies of a block of each factor. The barrier waits for their arrival.
 __device__ __forceinline__ void copy_blocks(uint32_t to, const uint8_t *a, const uint8_t *b, uint32_t barrier) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(STAGE) : "memory");
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n" ::"r"(to), "l"(a),
@@ -63,7 +64,7 @@ __device__ __forceinline__ void copy_blocks(uint32_t to, const uint8_t *a, const
                : "memory");
 }
 
-// A block of C by two groups of four warps, 64 x 128 each. The first thread starts the copies, too.
+// A block of C by two groups of four warps, 64 x 128 each. The first thread also starts the copies.
 __device__ void product_by_groups(const purlin_tt_digits_product_params &p) {
   constexpr int STAGES = PURLIN_LAUNCH_TT_DIGITS_STAGES;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, group = threadIdx.x / 128;
@@ -106,7 +107,7 @@ __device__ void product_by_groups(const purlin_tt_digits_product_params &p) {
     }
     asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 1;\n" ::: "memory");
     if (step == 0) continue;
-    // The step before is done.
+    // The previous step has completed.
     const int before = step - 1;
     if (lane == 0) barrier_arrive(empty + before % STAGES * 8);
     if (threadIdx.x == 0 && before + STAGES < from.steps) {
@@ -115,7 +116,7 @@ __device__ void product_by_groups(const purlin_tt_digits_product_params &p) {
     }
   }
   asm volatile("wgmma.wait_group.sync.aligned 0;\n" ::: "memory");
-  // What was added up in the background is read from here on.
+  // The asynchronous sums may be read only from here on.
 #pragma unroll
   for (int i = 0; i < 64; ++i) asm volatile("" : "+r"(high[i]), "+r"(middle[i]), "+r"(low[i]));
 

@@ -1,4 +1,4 @@
-// The product of two factors in digits by the instructions that all tensor cores have. See tt_digits_launch.h.
+// The product of two factors in digits by the instructions of all tensor cores. See tt_digits_launch.h.
 #ifndef PURLIN_TT_DIGITS_PRODUCT_CUH
 #define PURLIN_TT_DIGITS_PRODUCT_CUH
 
@@ -12,7 +12,7 @@ namespace digits {
 constexpr int STAGE = PURLIN_LAUNCH_TT_DIGITS_STAGE;
 static_assert(STAGE == 2 * BLOCK, "a stage is a block of either factor");
 
-// Where C goes, and what it is multiplied by.
+// Memory of C, and its factor.
 struct Output {
   float *c;
   int64_t stride, rows, columns;
@@ -30,25 +30,26 @@ struct Output {
         a_units(reinterpret_cast<const int32_t *>(p.a_units)),
         b_units(reinterpret_cast<const int32_t *>(p.b_units)) {}
 
-  // What unit a line is in.
+  // The unit of a line.
   __device__ __forceinline__ int row_unit(int64_t row) const { return row < rows ? __ldg(a_units + row) : NONE; }
   __device__ __forceinline__ int column_unit(int64_t column) const {
     return column < columns ? __ldg(b_units + column) : NONE;
   }
 
-  // An element from the units of its lines and its sums: of the products of the most significant digits, of those next to
-  // them, and next to those.
+  // Writes an element from the units of its lines and its three sums of digit products: the most significant ones,
+  // those of the next place, and those of the place after that.
   __device__ __forceinline__ void store(int64_t row, int64_t column, int a, int b, int32_t high, int32_t middle,
                                         int32_t low) const {
     if (row >= rows || column >= columns) return;
     float sum = fmaf(__int2float_rn(middle), 256.0f, __int2float_rn(low));
     sum = fmaf(__int2float_rn(high), 65536.0f, sum);
-    // Divided, and that corrected: a factor with an error of its own for each unit would be the same for whole lines.
+    // Divide and correct the quotient: the rounding error of a multiplication by the inverse would be the same for
+    // whole lines.
     const float times = static_cast<float>((a & 255) * (b & 255)), inverse = __fdividef(1.0f, times);
     const float quotient = sum * inverse;
     sum = fmaf(fmaf(-quotient, times, sum), inverse, quotient);
-    // Both turns together multiply by 2^6, and low counts units of 2^16. Beyond the bounds all is 0 or infinite: the sum is
-    // an integer below 2^46.
+    // Both transforms together multiply by 2^6, and low counts units of 2^16. Beyond the bounds the result is 0 or
+    // infinite in any case, because the sum is an integer below 2^46.
     const int exponent = min(max(16 - 6 - (a >> 8) - (b >> 8), -252), 252), half = exponent / 2;
     sum = sum * power(half) * power(exponent - half);
     if (a == NONE || b == NONE) sum = __uint_as_float(0x7fc00000u);
@@ -73,7 +74,7 @@ struct Factors {
   }
 };
 
-// Four 8 x 16 byte matrices, at whose rows the lanes point, eight each.
+// Loads four matrices of 8 x 16 bytes. Eight lanes each hold the addresses of one matrix's rows.
 __device__ __forceinline__ void load_matrices(uint32_t *r, uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -108,8 +109,8 @@ __device__ void product(const purlin_tt_digits_product_params &p) {
   };
   for (int step = 0; step < p.stages - 1; ++step) fetch(step, step);
 
-  // What this lane points at. A: rows 0 to 7 and 8 to 15, then the same 16 bytes further. B: columns 0 to 7, the same 16
-  // bytes further, then columns 8 to 15.
+  // Addresses of this lane. A: rows 0 to 7 and 8 to 15, then the same rows 16 bytes further. B: columns 0 to 7, the
+  // same columns 16 bytes further, then columns 8 to 15.
   const int a_line = warp % 2 * 64 + lane % 16, a_quarter = lane / 16;
   const int b_line = warp / 2 * 32 + lane / 16 * 8 + lane % 8, b_quarter = lane / 8 % 2;
   const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
@@ -126,7 +127,7 @@ __device__ void product(const purlin_tt_digits_product_params &p) {
     else
       copy_wait<2>();
     __syncthreads();
-    // Into what all have read.
+    // Fetch into the stage that all threads have read.
     fetch(step + p.stages - 1, stage == 0 ? p.stages - 1 : stage - 1);
 #pragma unroll
     for (int half = 0; half < INNER / 32; ++half) {
@@ -142,7 +143,7 @@ __device__ void product(const purlin_tt_digits_product_params &p) {
         uint32_t x[COUNT][4];
 #pragma unroll
         for (int d = 0; d < COUNT; ++d) load_matrices(x[d], a_at + d * PLANE + i * 16 * INNER);
-        // In an order in which those that add to the same sums are apart.
+        // Ordered so that products that add to the same sums are far apart.
 #pragma unroll
         for (int j = 0; j < 4; ++j) product_16x8x32(high[i][j], x[0], y[0][j]);
 #pragma unroll

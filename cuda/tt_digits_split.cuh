@@ -21,21 +21,21 @@ constexpr int NONE = PURLIN_LAUNCH_TT_DIGITS_NONE;
 // Bytes of a plane, and of the planes of a block.
 constexpr int PLANE = LINES * INNER;
 constexpr int BLOCK = COUNT * PLANE;
-// Numbers go up to this: a little less than 127 * 256^2 + 127 * 256 + 127, beyond which there are no balanced digits.
+// Largest scaled number: a little less than 127 * 256^2 + 127 * 256 + 127, the largest number with balanced digits.
 constexpr float LARGEST = 8355000.0f;
 
 // 2^e for e of -126 to 127.
 __device__ __forceinline__ float power(int e) { return __uint_as_float(static_cast<uint32_t>(e + 127) << 23); }
 
-// Byte of the most significant digit of number k of a line; the others are a plane further each.
+// Offset in bytes of the most significant digit of number k of a line. Each further digit is one plane further.
 __device__ __forceinline__ int64_t place(int64_t line, int64_t k, int64_t inner_blocks) {
   const int64_t block = line / LINES * inner_blocks + k / INNER;
   const int in_block = static_cast<int>(line % LINES), byte = static_cast<int>(k % INNER);
   return block * BLOCK + in_block * INNER + (((byte / 16) ^ (in_block / 2 % 4)) * 16 + byte % 16);
 }
 
-// The unit that the numbers of a line are rounded to: they are multiplied by times 2^shift, in two steps, since one factor
-// alone may be beyond the range of f32.
+// The unit to which the numbers of a line are rounded. They are multiplied by times 2^shift in two steps, because a
+// single factor may be beyond the range of f32.
 struct Unit {
   float first, second;
   int code;
@@ -59,7 +59,7 @@ struct Unit {
   }
 };
 
-// The digits of four numbers, those of a place in one word, the most significant place first.
+// The digits of four numbers. One word has the digits of one place, the most significant place first.
 __device__ __forceinline__ void four(const Unit &unit, const float *x, uint32_t *words) {
   const uint32_t a = unit.digits(x[0]), b = unit.digits(x[1]), c = unit.digits(x[2]), d = unit.digits(x[3]);
   const uint32_t ab = __byte_perm(a, b, 0x5140), cd = __byte_perm(c, d, 0x5140);
@@ -68,7 +68,8 @@ __device__ __forceinline__ void four(const Unit &unit, const float *x, uint32_t 
   words[0] = __byte_perm(__byte_perm(a, b, 0x0062), __byte_perm(c, d, 0x0062), 0x5410);
 }
 
-// One step of the turn: sums and differences of the numbers whose places differ in one bit, here of a register's place ...
+// One step of the orthogonal transform: sums and differences of numbers whose places differ in one bit. Here the bit is
+// one of the register index.
 template <int BIT>
 __device__ __forceinline__ void turn_registers(float (&x)[16]) {
 #pragma unroll
@@ -80,7 +81,7 @@ __device__ __forceinline__ void turn_registers(float (&x)[16]) {
     }
 }
 
-// ... and here of a lane's.
+// Here the bit is one of the lane index.
 template <int BIT>
 __device__ __forceinline__ void turn_lanes(float (&x)[16]) {
   const float sign = threadIdx.x & BIT ? -1.0f : 1.0f;
@@ -88,8 +89,8 @@ __device__ __forceinline__ void turn_lanes(float (&x)[16]) {
   for (int i = 0; i < 16; ++i) x[i] = fmaf(sign, x[i], __shfl_xor_sync(0xffffffffu, x[i], BIT));
 }
 
-// The signs before the turn, by the place in the piece: a bent function, so that neither a number that stands out nor
-// numbers that are all alike end up in one place.
+// The sign of a number before the transform, by its place in the piece. It is a bent function, so neither an outlier
+// nor equal numbers are concentrated in one place.
 __device__ __forceinline__ float with_sign(float x, int place) {
   return __popc(place & place / 8 & 7) & 1 ? -x : x;
 }
@@ -99,8 +100,8 @@ __device__ __forceinline__ uint32_t larger(uint32_t most, float x) {
   return bits > most ? bits : most;
 }
 
-// Sixteen numbers of a thread: of contiguous lines four times four, `AHEAD` apart; of lines side by side one after another.
-// The numbers of a piece are in the same warp.
+// The sixteen numbers of a thread. In contiguous lines (Along) they are four groups of four, `AHEAD` apart; in lines
+// side by side (Across) they are consecutive. The numbers of a piece are in one warp.
 struct Along {
   static constexpr int LINES = ALONG, EACH = SPLIT_THREADS / ALONG, AHEAD = 4 * EACH;
   const float *x;
@@ -191,7 +192,7 @@ __device__ __forceinline__ void split_lines(const purlin_tt_digits_factor &p, in
   constexpr int STEP = Lines::EACH * 16;
   const int own = Lines::line();
   const int64_t line = block * Lines::LINES + own;
-  // Lines beyond the last one are that one again, and not written.
+  // Lines beyond the last one repeat it and are not written.
   const Lines lines(p, line < p.lines ? line : p.lines - 1);
   const int64_t blocks = (p.inner + INNER - 1) / INNER, end = blocks * INNER;
   if (threadIdx.x < Lines::LINES) peaks[threadIdx.x] = 0;
@@ -204,7 +205,7 @@ __device__ __forceinline__ void split_lines(const purlin_tt_digits_factor &p, in
 #pragma unroll
     for (int i = 0; i < 16; ++i) most = larger(most, part[i]);
   }
-  // Lanes 8 apart are in the same line either way.
+  // Lanes 8 apart are in the same line in both cases.
   for (int by = 8; by < 32; by *= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, by));
   if (threadIdx.x % 32 < 8) atomicMax(&peaks[own], most);
   __syncthreads();
@@ -213,7 +214,7 @@ __device__ __forceinline__ void split_lines(const purlin_tt_digits_factor &p, in
   if (inside && Lines::first() == 0) reinterpret_cast<int32_t *>(p.units)[line] = unit.code;
   for (int64_t from = 0; from < end; from += STEP) {
     const int64_t k = from + Lines::first();
-    // Shorter lines are in the registers still.
+    // The numbers of shorter lines are still in registers.
     if (end > STEP) {
       lines.load(k, part);
       Lines::turn(part);

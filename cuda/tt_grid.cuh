@@ -1,5 +1,5 @@
-// One product of trains by all blocks of a cooperative launch: tiles of each step are spread over the blocks, which wait for
-// each other between steps.
+// One product of trains by all blocks of a cooperative launch. The tiles of each step are distributed over the blocks,
+// which wait for each other between steps.
 #ifndef PURLIN_TT_GRID_CUH
 #define PURLIN_TT_GRID_CUH
 
@@ -14,7 +14,7 @@ struct Group {
   uint64_t *arrivals;
   uint64_t round;
 
-  // Waits for all of them; what they wrote is seen from then on.
+  // Waits for all of them. Their writes are visible afterwards.
   __device__ void wait() {
     __syncthreads();
     round += static_cast<uint64_t>(size);
@@ -28,7 +28,7 @@ struct Group {
   }
 };
 
-// A factor of a tiled product in global memory: rows along the sum (`across`) or along the tile.
+// A factor of a tiled product in global memory. Its rows run along the summation index (`across`) or along the tile.
 template <class T>
 struct Operand {
   Block<T> block;
@@ -47,7 +47,7 @@ __device__ __forceinline__ void fetch_panel(T *to, const Operand<T> &operand, in
   fetch(to, ld, part, all_rows, all_cols, threads);
 }
 
-// What `fetch_panel` has brought.
+// The panel that `fetch_panel` has copied.
 template <class T, int TILE>
 __device__ __forceinline__ Factor<T> panel(const T *at, bool across) {
   return across ? Factor<T>{at, PURLIN_LAUNCH_TT_GRID_PANEL + 4, 1} : Factor<T>{at, 1, TILE + 4};
@@ -88,11 +88,11 @@ __device__ void grid(const purlin_tt_grid_params &p) {
   uint64_t *site_keys = reinterpret_cast<uint64_t *>(p.keys), *product_keys = site_keys + p.length;
   const Share share = share_of_thread<WARPS_N, MI, NJ>();
 
-  // Adds to `sum` the tile at (row, col) of the sum over `slices` products of `inner` terms. `factors(i, left, right)` says
-  // what the i-th product is of; the panels of all of them come in one queue.
+  // Adds to `sum` the tile at (row, col) of the sum over `slices` products of `inner` terms. `factors(i, left, right)`
+  // returns the factors of the i-th product. The panels of all products are fetched in one queue.
   const auto add_tile = [&](T(&sum)[MI][NJ][2], auto factors, int slices, double sign, int row, int col, int rows, int cols,
                             int inner) {
-    // The panels of the tile before may still be read.
+    // The panels of the previous tile may still be in use.
     __syncthreads();
     const int each = (inner + PANEL - 1) / PANEL, all = slices * each;
     int slice = 0, from = 0;  // of the next panels to be fetched
@@ -108,7 +108,7 @@ __device__ void grid(const purlin_tt_grid_params &p) {
           ++slice;
         }
       }
-      // A group even if it is empty: groups are counted.
+      // Commit a group even if it is empty, because groups are counted.
       copy_commit();
     };
     for (int slot = 0; slot + 1 < DEPTH; ++slot) fetch_both(slot);

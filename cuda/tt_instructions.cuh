@@ -13,8 +13,8 @@ __device__ __forceinline__ unsigned char *shared_memory() {
   return tt_shared;
 }
 
-// Copies BYTES bytes (4, 8 or 16, both addresses aligned to them) from global to shared memory, or writes zeros; `from` has
-// to be an address of global memory either way.
+// Copies BYTES bytes (4, 8 or 16, both addresses aligned to them) from global to shared memory, or writes zeros. `from`
+// must be an address of global memory in both cases.
 template <int BYTES>
 __device__ __forceinline__ void copy_async(void *to, const void *from, bool valid) {
   const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(to));
@@ -29,7 +29,7 @@ __device__ __forceinline__ void copy_async(void *to, const void *from, bool vali
 // Ends a group of this thread's copies.
 __device__ __forceinline__ void copy_commit() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
 
-// Waits until at most PENDING of this thread's groups are under way.
+// Waits until at most PENDING of this thread's groups are incomplete.
 template <int PENDING>
 __device__ __forceinline__ void copy_wait() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(PENDING) : "memory");
@@ -42,8 +42,8 @@ __device__ __forceinline__ void product_8x8x4(double &c0, double &c1, double a, 
                : "d"(a), "d"(b));
 }
 
-// The same for two A above each other and two k-blocks: a0 and a1 are rows 0 to 7 and 8 to 15 of the first, a2 and a3 of
-// the second.
+// The same for two A on top of each other and two k-blocks: a0 and a1 are rows 0 to 7 and 8 to 15 of the first k-block,
+// a2 and a3 of the second.
 __device__ __forceinline__ void product_16x8x8(double &c0, double &c1, double &c2, double &c3, double a0, double a1, double a2,
                                                double a3, double b0, double b1) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -59,7 +59,7 @@ __device__ __forceinline__ void product_16x8x8(double &c0, double &c1, double &c
 #endif
 }
 
-// Between two looks at what another block writes.
+// Pauses between two polls of memory that another block writes.
 __device__ __forceinline__ void pause() { __nanosleep(20); }
 
 }  // namespace tt

@@ -57,8 +57,8 @@ __device__ __forceinline__ uint64_t key_of_number(T x) {
   return re > im ? re : im;
 }
 
-// q for which 2^-q brings the number of a key to [0.5, 1), within what is an ordinary number of type R; 0 for 0, infinity
-// and NaN.
+// q for which 2^-q scales the number of a key to [0.5, 1), clamped to normal numbers of type R; 0 for 0, infinity and
+// NaN.
 template <class R>
 __device__ __forceinline__ int exponent_of_key(uint64_t key) {
   if (key == 0 || (key >> 52) == 0x7ff) return 0;
@@ -68,29 +68,30 @@ __device__ __forceinline__ int exponent_of_key(uint64_t key) {
   return q > limit ? limit : (q < -limit ? -limit : q);
 }
 
-// Exponent of a core's key, of which `key` is the address; 0 without one.
+// Exponent of the core's key at address `key`; 0 if the address is 0.
 template <class R>
 __device__ __forceinline__ int exponent_at(uint64_t key) {
   return key == 0 ? 0 : exponent_of_key<R>(*reinterpret_cast<const uint64_t *>(key));
 }
 
-// The part of an exponent that an environment or a product carries ahead of the core it is multiplied with.
+// An environment or a product is divided in advance by this part of the exponent of the next core that it is multiplied
+// with.
 template <class R>
 __device__ __forceinline__ int ahead(int q) {
   constexpr int BOUND = sizeof(R) == 4 ? PURLIN_LAUNCH_TT_DOUBT_SINGLE : PURLIN_LAUNCH_TT_DOUBT_DOUBLE;
   return q > BOUND ? BOUND : (q < -BOUND ? -BOUND : q);
 }
 
-// The nearest exponent of an ordinary number of type R.
+// The nearest exponent of a normal number of type R.
 template <class R>
 __device__ __forceinline__ int ordinary(int e) {
   constexpr int LIMIT = sizeof(R) == 4 ? 126 : 1022;
   return e > LIMIT ? LIMIT : (e < -LIMIT ? -LIMIT : e);
 }
 
-// Powers of two by which a site's two products are scaled, for cores of any size: an environment comes divided by about as
-// much as the core that it meets first exceeds 1, the first product by as much as the other core does. So neither product
-// leaves the range before it is scaled. Without begin() nothing is scaled but the environment to [0.5, 1).
+// Powers of two by which a site's two products are scaled, for cores of any magnitude. The environment is divided in
+// advance by about the factor by which the first core exceeds 1, and the first product by about that of the other core.
+// So neither product leaves the range before it is scaled. Without begin() only the environment is scaled, to [0.5, 1).
 template <class R>
 struct Care {
   int ahead = 0;     // what the first product is divided by beside the environment's size
@@ -98,7 +99,8 @@ struct Care {
   int first = 0, second = 0;  // exponents of what the products are multiplied by
   int exponent = 0;  // what the cores add to the exponent
 
-  // Exponents of the cores, of the one that comes first at the next site, and what the environment carries.
+  // `q_first` and `q_second` are exponents of the site's cores, `q_next` that of the first core at the next site.
+  // `carried` is the exponent by which the environment has been divided in advance.
   __device__ __forceinline__ void begin(int q_first, int q_second, int q_next, int carried) {
     ahead = purlin::tt::ahead<R>(q_second);
     first = ordinary<R>(carried - q_first);
@@ -107,14 +109,14 @@ struct Care {
     exponent = q_second + carried - first;
   }
 
-  // The exponent of what the first product is multiplied by for an environment whose largest number has exponent q.
+  // The exponent of the first product's factor for an environment whose largest number has exponent q.
   __device__ __forceinline__ int between(int q, int carried) const { return ordinary<R>(-q - carried - ahead); }
 };
 
 // Whether the number of a key is neither infinite nor NaN.
 __device__ __forceinline__ bool is_finite_key(uint64_t key) { return (key >> 52) != 0x7ff; }
 
-// Whether an environment with this key may have lost something before it was scaled.
+// Whether an environment with this key may have lost digits before it was scaled.
 template <class R>
 __device__ __forceinline__ bool is_doubtful(uint64_t key) {
   constexpr int BOUND = sizeof(R) == 4 ? PURLIN_LAUNCH_TT_DOUBT_SINGLE : PURLIN_LAUNCH_TT_DOUBT_DOUBLE;
@@ -122,8 +124,9 @@ __device__ __forceinline__ bool is_doubtful(uint64_t key) {
   return key == 0 || !is_finite_key(key) || q > BOUND || q < -BOUND;
 }
 
-// The same of the product of an environment with a core, by its largest number once it is multiplied by 2^-q, q the exponent of the
-// environment: it is made before that factor is applied, and neither it nor what is left afterwards may be near the ends of the range.
+// The same for the product of an environment with a core, by the key of the product after multiplication by 2^-q, where
+// q is the exponent of the environment. The product is computed before that factor is applied, so neither its value
+// before nor its value after may be near the ends of the range.
 template <class R>
 __device__ __forceinline__ bool is_doubtful_product(uint64_t key, int q) {
   constexpr int BOUND = sizeof(R) == 4 ? PURLIN_LAUNCH_TT_DOUBT_SINGLE : PURLIN_LAUNCH_TT_DOUBT_DOUBLE;
@@ -131,7 +134,7 @@ __device__ __forceinline__ bool is_doubtful_product(uint64_t key, int q) {
   return is_doubtful<R>(key) || made > BOUND || made < -BOUND;
 }
 
-// 2^e for an exponent of an ordinary double.
+// 2^e for an exponent of a normal double.
 __device__ __forceinline__ double power_of_two(int e) {
   return __longlong_as_double(static_cast<long long>(e + 1023) << 52);
 }

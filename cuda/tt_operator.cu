@@ -1,4 +1,4 @@
-// Operators between tensor trains: what stands between the products of a library. See tt_operator_launch.h.
+// Operators between tensor trains: kernels used between the products of a library. See tt_operator_launch.h.
 #include "tt_number.cuh"
 #include "tt_operator_launch.h"
 #include "tt_sum.cuh"
@@ -47,7 +47,7 @@ __device__ __forceinline__ void add_term(Complex<R> &sum, Complex<R> x, double r
   const R a = static_cast<R>(re), b = static_cast<R>(im);
   sum.re = fma(x.re, a, sum.re);
   sum.im = fma(x.im, a, sum.im);
-  // A real factor leaves what is not finite in the other part alone.
+  // A real factor must not spread a NaN or infinity of one part to the other.
   if (b != R(0)) {
     sum.re = fma(-x.im, b, sum.re);
     sum.im = fma(x.re, b, sum.im);

@@ -1,4 +1,4 @@
-// Products of small matrices in shared memory by the warps of a block, and the copies that bring them there.
+// Products of small matrices in shared memory by the warps of a block, and the copies to shared memory.
 #ifndef PURLIN_TT_PRODUCT_CUH
 #define PURLIN_TT_PRODUCT_CUH
 
@@ -8,7 +8,8 @@
 namespace purlin {
 namespace tt {
 
-// Rows and columns of what is in shared memory are whole eights, the rest zeros, so that the inner loops ask nothing.
+// Matrices in shared memory are padded with zeros to multiples of 8 rows and columns, so that the inner loops need no
+// bounds checks.
 __device__ __forceinline__ int padded(int n) { return (n + 7) & ~7; }
 
 // A block of a column-major matrix in global memory.
@@ -19,8 +20,9 @@ struct Block {
   int rows, cols;
 };
 
-// Starts copying a block to shared memory: element (i, j) to to[i + ld * j], zeros beyond it up to `all_rows` (whole eights)
-// and `all_cols`. Leading dimensions are 4 more than a multiple of 8: then the fragments below are free of bank conflicts.
+// Starts copying a block to shared memory: element (i, j) to to[i + ld * j], zeros beyond it up to `all_rows` (a
+// multiple of 8) and `all_cols`. Leading dimensions are 4 more than a multiple of 8, which makes the fragments below
+// free of bank conflicts.
 template <class T>
 __device__ __forceinline__ void fetch(T *to, int ld, Block<T> block, int all_rows, int all_cols, int threads) {
   constexpr int SIZE = static_cast<int>(sizeof(T)), WIDE = 16 / SIZE;
@@ -28,7 +30,7 @@ __device__ __forceinline__ void fetch(T *to, int ld, Block<T> block, int all_row
                     reinterpret_cast<uintptr_t>(block.from) % 16 == 0;
   const int width = wide ? WIDE : 1, chunks = all_rows / width;
   const int thread = static_cast<int>(threadIdx.x);
-  // Quotients of numbers below 2^10: half a unit more than the numerator, so that no rounding reaches the next integer.
+  // Quotients of numbers below 2^10. Adding one half to the numerator keeps rounding from reaching the next integer.
   const float inverse = __fdividef(1.0f, static_cast<float>(chunks));
   const int column_step = static_cast<int>((static_cast<float>(threads) + 0.5f) * inverse);
   const int row_step = (threads - column_step * chunks) * width;
@@ -49,16 +51,16 @@ __device__ __forceinline__ void fetch(T *to, int ld, Block<T> block, int all_row
   }
 }
 
-// A factor in shared memory: element (outer, inner) at [outer * outer_step + inner * inner_step], the inner index being that
-// of the sum.
+// A factor in shared memory: element (outer, inner) at [outer * outer_step + inner * inner_step]. The inner index is
+// the summation index.
 template <class T>
 struct Factor {
   const T *at;
   int outer_step, inner_step;
 };
 
-// Which part of a product a warp and a lane have: MI x NJ tiles of 8 x 8 from (row, col) on; of each, a lane has elements
-// (group, 2 pair) and (group, 2 pair + 1).
+// The part of a product that a warp and a lane compute: MI x NJ tiles of 8 x 8 from (row, col) on. In each tile, a lane
+// has elements (group, 2 pair) and (group, 2 pair + 1).
 struct Share {
   int row, col, group, pair;
 };
@@ -77,7 +79,7 @@ __device__ __forceinline__ void clear(T (&sum)[MI][NJ][2]) {
     for (int j = 0; j < NJ; ++j) sum[i][j][0] = sum[i][j][1] = T{};
 }
 
-// Runs body(row, col, element) for the elements of a lane that lie in the padded product.
+// Runs body(row, col, element) for a lane's elements within the padded product.
 template <class T, int MI, int NJ, class Body>
 __device__ __forceinline__ void each(T (&sum)[MI][NJ][2], const Share &share, int rows, int cols, Body body) {
 #pragma unroll
@@ -90,7 +92,7 @@ __device__ __forceinline__ void each(T (&sum)[MI][NJ][2], const Share &share, in
           body(share.row + 8 * i + share.group, share.col + 8 * j + 2 * share.pair + e, sum[i][j][e]);
 }
 
-// Eight terms of one real part: c[i][j] += a b, where `sum(i, j, e)` is the number to add to.
+// Adds eight terms of one real part: c[i][j] += a b, where `sum(i, j, e)` is the number to add to.
 template <int MI, int NJ, class Sum>
 __device__ __forceinline__ void add_eight(const double (&a)[2][MI], const double (&b)[2][NJ], Sum sum) {
 #pragma unroll
@@ -106,8 +108,8 @@ __device__ __forceinline__ void add_eight(const double (&a)[2][MI], const double
   }
 }
 
-// sum += A B over `inner` terms, a warp's share; A conjugated if flip is -1. Tiles beyond the product repeat its last one:
-// what they give is not looked at.
+// sum += A B over `inner` terms, for a warp's share; A conjugated if flip is -1. Tiles beyond the product repeat its
+// last one; their results are ignored.
 template <int MI, int NJ>
 struct Tiles {
   int a[MI], b[NJ];
@@ -192,7 +194,7 @@ __device__ __forceinline__ void add(Complex<float> &sum, Complex<float> a, Compl
 __device__ __forceinline__ float flipped(float x, float) { return x; }
 __device__ __forceinline__ Complex<float> flipped(Complex<float> x, float flip) { return {x.re, x.im * flip}; }
 
-// Single numbers go through the ordinary units, in the same shares.
+// Single precision uses the ordinary arithmetic units, with the same shares.
 template <class T, int MI, int NJ>
 __device__ __forceinline__ void multiply(T (&sum)[MI][NJ][2], Factor<T> left, Factor<T> right, double flip,
                                          const Share &share, int rows, int cols, int inner) {
@@ -222,7 +224,7 @@ __device__ __forceinline__ void multiply(T (&sum)[MI][NJ][2], Factor<T> left, Fa
   }
 }
 
-// The largest of a number and the parts of an element; NaN counts as nothing.
+// The largest of a number and the parts of an element; NaN is ignored.
 __device__ __forceinline__ float larger_of(float most, float x) { return fmaxf(most, fabsf(x)); }
 __device__ __forceinline__ double larger_of(double most, double x) { return fmax(most, fabs(x)); }
 template <class R>

@@ -1,4 +1,4 @@
-// Contractions that are enqueued without the host. See tt_result_launch.h.
+// Kernels for contractions that are enqueued without waiting for the host. See tt_result_launch.h.
 #include "tt_number.cuh"
 #include "tt_result_launch.h"
 #include "tt_sum.cuh"
@@ -6,9 +6,9 @@
 namespace {
 
 constexpr int64_t NOTHING = INT64_MIN;
-// Exponents beyond this are not those of the number.
+// Exponents beyond this have been clamped and are not those of the number.
 constexpr int64_t MOST = int64_t(1) << 61;
-// Shifts beyond these leave nothing, or what is infinite.
+// Shifts beyond this give 0 or infinity.
 constexpr int64_t FAR = 5000;
 
 // Exponent of the larger part of a term; NOTHING for 0.
@@ -24,7 +24,7 @@ __device__ double shifted(double x, int64_t by) {
   return scalbn(x, static_cast<int>(by < -FAR ? -FAR : (by > FAR ? FAR : by)));
 }
 
-// Whether term q of a triangle stands on its diagonal: q = p (p + 3) / 2.
+// Whether term q of a triangle is on its diagonal: q = p (p + 3) / 2.
 __device__ bool is_diagonal(int64_t q) {
   int64_t p = static_cast<int64_t>((sqrt(8.0 * static_cast<double>(q) + 9.0) - 3.0) / 2.0);
   while (p * (p + 3) / 2 > q) --p;
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
   purlin::tt::block_sum(re, im);
   if (threadIdx.x != 0) return;
   double *result = reinterpret_cast<double *>(p.result);
-  // Exponents that were added up end at 2^62.
+  // Sums of exponents are clamped at 2^62.
   if (bad != 0 || (largest != NOTHING && (largest > MOST || largest < -MOST))) {
     result[0] = result[1] = nan("");
     result[2] = 0.0;
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_SUM_THREADS)
     return;
   }
   if ((p.flags & PURLIN_LAUNCH_TT_SETTLE_ROOT) != 0) {
-    // An even exponent: the root of the power of two is one.
+    // Make the exponent even, so that the root of the power of two is exact.
     const int odd = static_cast<int>(largest & 1);
     re = re > 0.0 ? sqrt(scalbn(re, odd)) : 0.0;
     im = 0.0;

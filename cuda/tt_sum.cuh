@@ -7,7 +7,7 @@
 namespace purlin {
 namespace tt {
 
-// Sum over the block of both numbers, for thread 0: lanes, then warps in order.
+// Sums both numbers over the block, for thread 0: first over lanes, then over warps in order.
 __device__ inline void block_sum(double &re, double &im) {
   double *warps = reinterpret_cast<double *>(shared_memory());
 #pragma unroll

@@ -1,16 +1,16 @@
-// f32 matrices as sums of two that TF32 has. See tt_tf32_launch.h.
+// Splits f32 matrices into sums of two matrices of TF32 numbers. See tt_tf32_launch.h.
 #include "tt_tf32_launch.h"
 
 namespace {
 
-// TF32 has 10 of the 23 bits behind the point.
+// TF32 has 10 of the 23 fraction bits.
 constexpr uint32_t CUT = (1u << 13) - 1;
 constexpr uint32_t HALF = 1u << 12;
 constexpr uint32_t INFINITE = 0x7f800000u;
 
 __device__ bool is_finite(uint32_t bits) { return (bits & INFINITE) != INFINITE; }
 
-// To nearest, halves away from 0; what would become infinite is cut off instead.
+// Rounds to nearest, halves away from 0. Truncates instead if the result would be infinite.
 __device__ float rounded(float x) {
   const uint32_t bits = __float_as_uint(x);
   const uint32_t up = (bits + HALF) & ~CUT;

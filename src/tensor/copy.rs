@@ -11,8 +11,8 @@ use crate::tensor::Tensor;
 
 /// Copies `source` into `destination`: same dimensions and element type, any strides on the host.
 ///
-/// Host destinations are complete on return, device destinations in stream order. Device memory must be packed;
-/// a strided host tensor is packed on the way.
+/// Host destinations are complete on return, device destinations in stream order. Device memory must be packed; a
+/// strided host tensor is packed into a temporary copy.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other dimensions or types, [`Error::NotSupported`] for strided device memory.
@@ -135,7 +135,7 @@ pub(crate) fn copy_strided(
     if axes.iter().any(|a| a.2 == 0) {
         return;
     }
-    // Axes that run on from one another in both arrays are one axis.
+    // Merge axes that are contiguous with each other in both arrays.
     let mut merged: Vec<(usize, usize, usize)> = vec![(size, size, 1)];
     for axis in axes {
         match merged.last_mut() {

@@ -1,4 +1,4 @@
-//! Tensors for arithmetic that is the host's: where one lies on a device, host memory of the same layout takes its place.
+//! Host access to tensors: a tensor on a device is replaced by host memory of the same layout.
 
 use std::ops::Deref;
 
@@ -7,27 +7,27 @@ use crate::backend::gpu::{Gpu, GpuStream};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
 
-/// A tensor to read on the host: the caller's, or a copy of one that lies on a device.
+/// A tensor to read on the host: the caller's, or a copy of a tensor on a device.
 pub(crate) enum HostInput<'a> {
     There(&'a Tensor),
     Copied(Tensor),
 }
 
 impl<'a> HostInput<'a> {
-    /// The elements of `tensor`, complete once the work that is enqueued on `queue` by now is done.
+    /// The elements of `tensor`, complete after the work that has been enqueued on `queue` so far.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], and what the device reports.
     pub(crate) fn new(queue: Option<&GpuStream>, argument: &str, tensor: &'a Tensor) -> Result<Self> {
         let Memory::Device(source) = tensor.memory() else { return Ok(Self::There(tensor)) };
         let (gpu, queue) = device_of(queue, argument, tensor)?;
-        // With all that lies between strided elements: the layout stays as it is.
+        // Copies the gaps between strided elements, too, so the layout is the same.
         let mut copy = replacement(tensor)?;
         gpu.download(queue, source, 0, copy.memory.host_mut(argument)?.as_mut_slice()?)?;
         Ok(Self::Copied(copy))
     }
 
-    /// [`HostInput::new`] of an argument that may be left out.
+    /// [`HostInput::new`] for an optional argument.
     pub(crate) fn optional(
         queue: Option<&GpuStream>,
         argument: &str,
@@ -48,7 +48,7 @@ impl Deref for HostInput<'_> {
     }
 }
 
-/// A tensor to write on the host: the caller's, or memory that goes to a device at the end.
+/// A tensor to write on the host: the caller's, or memory that is copied to a device at the end.
 pub(crate) struct HostOutput<'a> {
     argument: &'static str,
     target: &'a mut Tensor,
@@ -56,7 +56,7 @@ pub(crate) struct HostOutput<'a> {
 }
 
 impl<'a> HostOutput<'a> {
-    /// Room for the elements of `target`, all of which are to be written.
+    /// Memory for the elements of `target`. The caller must write all of them.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for device memory with gaps between the elements, which a copy would overwrite;
@@ -73,17 +73,17 @@ impl<'a> HostOutput<'a> {
         Ok(Self { argument, target, copy })
     }
 
-    /// [`HostOutput::new`] of an argument that may be left out.
+    /// [`HostOutput::new`] for an optional argument.
     pub(crate) fn optional(argument: &'static str, target: Option<&'a mut Tensor>) -> Result<Option<Self>> {
         target.map(|t| Self::new(argument, t)).transpose()
     }
 
-    /// Where to write.
+    /// The tensor to write to.
     pub(crate) fn tensor(&mut self) -> &mut Tensor {
         self.copy.as_mut().unwrap_or(self.target)
     }
 
-    /// Brings what was written to where it belongs, in the order of `queue`.
+    /// Copies the written elements to a device target, in the order of `queue`.
     pub(crate) fn finish(self, queue: Option<&GpuStream>) -> Result<()> {
         let Self { argument, target, copy: Some(copy) } = self else { return Ok(()) };
         let context = std::sync::Arc::clone(&target.context);

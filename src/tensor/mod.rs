@@ -20,7 +20,7 @@ pub(crate) use copy::{copy_memory, copy_parts, copy_strided};
 pub(crate) use host::{HostInput, HostOutput};
 pub use view::{View, ViewMut};
 
-/// Where memory lies. The numbers are those of the C interface.
+/// Kind of memory. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Location {
@@ -44,8 +44,8 @@ pub struct Symmetric {
 /// Most packed entries that a symmetric tensor may have.
 pub const MAX_PACKED: usize = 0x7fff_ffff;
 
-/// Most indices that a symmetric tensor may have. In one dimension, where it has a single entry, nothing else would bound the index
-/// tuples that are allocated.
+/// Most indices that a symmetric tensor may have. In one dimension it has a single entry, so only this limit bounds the
+/// allocated index tuples.
 pub const MAX_ORDER: usize = 1 << 20;
 
 impl Symmetric {
@@ -91,7 +91,7 @@ impl Symmetric {
 ///
 /// A symmetric batch of T tensors is stored as a U x T array of packed entries, so its layout is that of a matrix.
 pub struct Tensor {
-    // Before the context: device memory must go while its device is open.
+    // Declared before the context: device memory must be freed while its device is open.
     memory: Memory,
     layout: Layout,
     dtype: DType,
@@ -101,7 +101,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A zeroed tensor of purlin's own.
+    /// A zeroed tensor that owns its memory.
     pub fn create(
         context: &Arc<Context>,
         dtype: DType,
@@ -115,14 +115,14 @@ impl Tensor {
         Ok(Self { memory, layout, dtype, symmetric: None, read_only: false, context: Arc::clone(context) })
     }
 
-    /// A vector of purlin's own on the host with the elements of `list`.
+    /// A host vector that owns its memory, with the elements of `list`.
     pub fn from_list<T: Element>(context: &Arc<Context>, list: &[T]) -> Result<Self> {
         let mut made = Self::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, &[list.len()])?;
         made.view_mut::<T>("tensor")?.data()[..list.len()].copy_from_slice(list);
         Ok(made)
     }
 
-    /// Writes numbers into a vector on the host; of a real type their real parts.
+    /// Writes numbers into a vector on the host; only their real parts if its type is real.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for another length, an integer type or read-only memory; [`Error::NotSupported`] for
@@ -136,10 +136,10 @@ impl Tensor {
         })
     }
 
-    /// Writes the first numbers of a vector of F64 on the host; those beyond stay.
+    /// Writes the first numbers of a vector of F64 on the host; the others are unchanged.
     ///
     /// # Errors
-    /// As [`Tensor::set_numbers`]; [`Error::InvalidArgument`] for more numbers than there is room for.
+    /// As [`Tensor::set_numbers`]; [`Error::InvalidArgument`] for more numbers than the vector has.
     pub fn set_first(&mut self, argument: &str, numbers: &[f64]) -> Result<()> {
         let room = self.layout.elements();
         if self.layout.dims().len() != 1 || room < numbers.len() {
@@ -161,8 +161,8 @@ impl Tensor {
         Ok(())
     }
 
-    /// A zeroed batch of symmetric tensors of purlin's own: each tensor's entries together (`ColumnMajor`), or each
-    /// entry's tensors together (`RowMajor`).
+    /// A zeroed batch of symmetric tensors that owns its memory. Each tensor's entries are contiguous (`ColumnMajor`),
+    /// or each entry's tensors are (`RowMajor`).
     pub fn create_symmetric(
         context: &Arc<Context>,
         dtype: DType,
@@ -176,7 +176,7 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// A tensor over memory that exists. The memory must hold `layout.extent()` elements.
+    /// A tensor over existing memory, which must hold `layout.extent()` elements.
     pub fn from_memory(
         context: &Arc<Context>,
         dtype: DType,
@@ -304,7 +304,7 @@ impl Tensor {
     }
 }
 
-/// Zeroed memory where asked.
+/// Allocates zeroed memory of the given kind.
 pub(crate) fn allocate(context: &Arc<Context>, what: &'static str, location: Location, bytes: usize) -> Result<Memory> {
     match (location, context.backend()) {
         (Location::Host, _) | (Location::PinnedHost, Backend::Cpu) => {

@@ -1,5 +1,5 @@
-//! Operations on batches of packed symmetric tensors in device memory, in the order of the call's queue. Their tables are
-//! made on the host and uploaded by each call.
+//! Operations on batches of packed symmetric tensors in device memory, in the order of the call's stream. Each call
+//! computes its tables on the host and uploads them.
 
 use super::monomials::Monomials;
 use super::operations::{Norm, Packing, asymmetric, full_offset, next_permutation};
@@ -20,7 +20,7 @@ pub(super) struct Site<'a> {
     queue: &'a GpuStream,
 }
 
-/// What a place or the number of an entry is on the device.
+/// The number of a place or of an entry as the device's 32-bit integer.
 fn number(value: usize) -> Result<i32> {
     i32::try_from(value).map_err(|_| Error::NotSupported(format!("full: element {value} on the GPU")))
 }
@@ -32,10 +32,10 @@ fn items<'a>(argument: &str, batch: &'a Tensor) -> Result<Items<'a>> {
 }
 
 impl<'a> Site<'a> {
-    /// The device if all tensors lie there, `None` if all lie on the host.
+    /// The device if all tensors are there, `None` if all are on the host.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] if some lie here and some there.
+    /// [`Error::NotSupported`] if some are on the host and some on a device.
     pub(super) fn of(
         context: &'a Context,
         queue: Option<&'a GpuStream>,
@@ -120,8 +120,8 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// [`super::from_full`] of checked tensors; without a tolerance the mean is taken. With one the call waits for the
-    /// outcome of the check.
+    /// [`super::from_full`] of checked tensors. Without a tolerance the entries are means. With one, the call waits for
+    /// the result of the check.
     pub(super) fn pack(self, full: &Tensor, tolerance: Option<f64>, packed: &Tensor, shape: Symmetric) -> Result<()> {
         packed.check_writable("packed")?;
         let places = Places::new(full, shape)?;
@@ -144,7 +144,7 @@ impl<'a> Site<'a> {
                 kernels::from_full::<T>(self.gpu, self.queue, input, tables, packing, shape.count())
             };
             let Some(tolerance) = tolerance else { return run(kernels::Packing::Mean(output)) };
-            // All of the batch before any of the output.
+            // Check the whole batch before writing any output.
             let mut record = self.gpu.allocate_on(self.queue, "asymmetry", size_of::<u64>())?;
             self.gpu.fill(self.queue, &mut record, 0, size_of::<u64>(), 0xff)?;
             run(kernels::Packing::Check(tolerance, record.whole()))?;
@@ -173,7 +173,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// The places of a dense tensor, numbered as they lie in memory: place p = sum over j of index[axes[j]] n^j, the axes by
+/// The places of a dense tensor, numbered in memory order: place p = sum over j of index[axes[j]] n^j, the axes by
 /// ascending stride.
 struct Places {
     shape: Symmetric,
@@ -195,15 +195,15 @@ impl Places {
                 let most = i32::MAX;
                 Error::NotSupported(format!("full: {dimension}^{order} elements a tensor, the GPU takes {most}"))
             })?;
-        // Few: no tensor has more than 32 axes.
+        // There are at most 32 axes.
         let mut axes: Vec<usize> = (0..order).collect();
         axes.sort_by_key(|axis| all[*axis]);
         let strides = axes.iter().map(|axis| all[*axis]).collect();
         Ok(Self { shape, axes, strides, count })
     }
 
-    /// Calls `visit(entry, place)` for every place, entry by entry, and for each the permutations of its indices in
-    /// lexicographic order, as the CPU takes them.
+    /// Calls `visit(entry, place)` for every place, entry by entry. The permutations of an entry's indices are in
+    /// lexicographic order, as on the CPU.
     fn for_each(&self, mut visit: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
         let mut walk = Monomials::new(self.shape)?;
         let mut permuted = alloc::filled("index tuple", self.shape.order, 0usize)?;

@@ -1,4 +1,5 @@
-//! The order of packed entries: nondecreasing index tuples, lexicographically; and the numbers that go with a tuple.
+//! The order of packed entries: nondecreasing index tuples in lexicographic order; multinomial coefficients and
+//! exponents of a tuple.
 
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -37,7 +38,7 @@ impl Monomials {
     }
 }
 
-/// C(a, k), saturating: a number beyond 2^127 never matters here.
+/// C(a, k), saturating. Numbers beyond 2^127 never matter here.
 fn binomial(a: usize, k: usize) -> u128 {
     let k = k.min(a.saturating_sub(k));
     let mut c: u128 = 1;
@@ -105,7 +106,7 @@ impl Ranks {
     }
 }
 
-/// m!/(k_1! .. k_n!) of a nondecreasing tuple: in how many places of the full tensor its entry stands.
+/// m!/(k_1! .. k_n!) of a nondecreasing tuple: the number of positions of its entry in the full tensor.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if it is more than 2^63 - 1.
@@ -151,7 +152,7 @@ pub fn indices(shape: Symmetric, out: &mut [i64]) -> Result<()> {
     })
 }
 
-/// Exponents [dimension x U], column-major: how often each index stands in the tuple.
+/// Exponents [dimension x U], column-major: how often each index occurs in the tuple.
 pub fn exponents(shape: Symmetric, out: &mut [i64]) -> Result<()> {
     fill(shape, shape.dimension, out, |tuple, column| {
         column.fill(0);

@@ -12,7 +12,7 @@ use crate::shape::Order;
 use crate::stream::{self, Stream};
 use crate::tensor::{Symmetric, Tensor, View, ViewMut};
 
-/// What the packed numbers are. The numbers are those of the C interface.
+/// Meaning of the packed numbers. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Packing {
@@ -34,7 +34,7 @@ pub enum Norm {
     Max = 2,
 }
 
-/// Checks what all operations need; the device if the tensors lie there.
+/// Checks the requirements of all operations. Returns the device if the tensors are there.
 fn start<'a>(context: &'a Context, queue: Option<&'a Stream>, tensors: &[(&str, &Tensor)]) -> Result<Option<Site<'a>>> {
     context.check_alive()?;
     let queue = stream::select(context, queue)?;
@@ -51,8 +51,8 @@ fn multinomials_f64(shape: Symmetric) -> Result<Vec<f64>> {
     Ok(table)
 }
 
-/// Calls `work(t, column)` for every column of a matrix-shaped output and stores the column; in parallel where the
-/// columns lie together in memory.
+/// Calls `work(t, column)` for every column of a matrix-shaped output and stores the column; in parallel if columns are
+/// contiguous in memory.
 fn write_columns<T: Real>(
     context: &Context,
     out: &mut ViewMut<'_, T>,
@@ -129,7 +129,7 @@ fn expect_shape(argument: &str, tensor: &Tensor, shape: Symmetric) -> Result<()>
     ))
 }
 
-/// Refuses a dense tensor that is not [n, .., n] or [n, .., n, T].
+/// Returns an error for a dense tensor that is not [n, .., n] or [n, .., n, T].
 fn expect_full(full: &Tensor, shape: Symmetric, count: usize) -> Result<()> {
     let dims = full.dims();
     let Symmetric { order, dimension } = shape;
@@ -147,7 +147,7 @@ fn expect_full(full: &Tensor, shape: Symmetric, count: usize) -> Result<()> {
 /// Advances to the next distinct permutation; `false` after the last (descending) one.
 pub(super) fn next_permutation(tuple: &mut [usize]) -> bool {
     let Some(p) = tuple.windows(2).rposition(|w| w[0] < w[1]) else { return false };
-    // There is one: tuple[p + 1] is larger.
+    // It exists, because tuple[p + 1] is larger.
     let q = tuple.iter().rposition(|i| *i > tuple[p]).unwrap_or(p);
     tuple.swap(p, q);
     tuple[p + 1..].reverse();
@@ -189,7 +189,7 @@ pub fn from_full(
     with_real!(full.dtype(), "full", T => {
         let from = full.view::<T>("full")?;
         if !symmetrize {
-            // All of the batch before any of the output.
+            // Check the whole batch before writing any output.
             let check = |t| check_symmetry(&from, shape, tolerance, t);
             context.pool().run(|| (0..count).into_par_iter().try_for_each(check))?;
         }
@@ -217,7 +217,8 @@ pub fn from_full(
     })
 }
 
-/// Refuses tensor `t` if a permutation of indices changes its value by more than `tolerance` times the largest.
+/// Returns an error if a permutation of indices changes a value of tensor `t` by more than `tolerance` times the
+/// largest.
 fn check_symmetry<T: Real>(from: &View<'_, T>, shape: Symmetric, tolerance: f64, t: usize) -> Result<()> {
     let limit = tolerance * largest(from, shape, t)?;
     let mut walk = Monomials::new(shape)?;
@@ -236,12 +237,12 @@ fn check_symmetry<T: Real>(from: &View<'_, T>, shape: Symmetric, tolerance: f64,
     Ok(())
 }
 
-/// The error of tensor `t`, in which two permutations of the same indices have values that differ.
+/// The error for tensor `t`: two permutations of the same indices have different values.
 pub(super) fn asymmetric(t: usize, (value, index): (f64, &[usize]), (other, sorted): (f64, &[usize])) -> Error {
     Error::invalid("full", format!("tensor {t} is not symmetric: {value:e} at {index:?}, {other:e} at {sorted:?}"))
 }
 
-/// Offset of a full tensor's element; the tensor's index is left out where there is one tensor only.
+/// Offset of a full tensor's element. The tensor's index is ignored if there is only one tensor.
 pub(super) fn full_offset(strides: &[usize], tuple: &[usize], t: usize) -> usize {
     let place: usize = tuple.iter().zip(strides).map(|(i, s)| i * s).sum();
     place + strides.get(tuple.len()).map_or(0, |s| s * t)

@@ -1,4 +1,4 @@
-//! Which blocks of a TT-matrix's cores are nonzero: those of spin chains are mostly zero.
+//! The nonzero blocks of a TT-matrix's cores. The blocks of spin chains are mostly zero.
 
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -6,12 +6,12 @@ use crate::scalar::{Scalar, with_scalar};
 
 use super::matrix::TrainMatrix;
 
-/// What a block H[w, :, :, w'] looks like.
+/// Structure of a block H[w, :, :, w'].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockKind {
-    /// Ones on the diagonal, zeros beside it.
+    /// Ones on the diagonal, zeros elsewhere.
     Identity,
-    /// Zeros beside the diagonal.
+    /// Zeros outside the diagonal.
     Diagonal,
     /// Anything else.
     Dense,
@@ -24,7 +24,7 @@ pub struct Block {
     pub left: u32,
     /// Right bond index w'.
     pub right: u32,
-    /// What it looks like.
+    /// Structure of the block.
     pub kind: BlockKind,
 }
 
@@ -33,9 +33,9 @@ pub struct Block {
 pub struct Sparsity {
     /// Of all cores, by left index, then by right index.
     blocks: Vec<Block>,
-    /// Where the blocks of each left index of each core begin; one more at the end.
+    /// Index of the first block for each left index of each core; one more entry at the end.
     starts: Vec<usize>,
-    /// Where each core's left indices begin in `starts`.
+    /// Index in `starts` of each core's first left index.
     cores: Vec<usize>,
 }
 
@@ -95,7 +95,7 @@ impl Sparsity {
     }
 }
 
-/// What a block looks like; `None` for zeros.
+/// The structure of a block; `None` for a block of zeros.
 fn kind_of<T: Scalar>(rows: usize, cols: usize, at: impl Fn(usize, usize) -> T) -> Option<BlockKind> {
     let zero = T::default();
     let one = T::from_parts(1.0, 0.0);

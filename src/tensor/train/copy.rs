@@ -7,7 +7,7 @@ use crate::shape::{Layout, Order};
 use crate::stream::{self, Stream};
 use crate::tensor::{Tensor, copy_parts};
 
-/// The core that an argument `k` means.
+/// The core number of an argument `k`.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for one that there is not.
@@ -30,7 +30,7 @@ fn expect_core(train: &TensorTrain, k: usize, dims: &[usize], core: &Tensor) -> 
     Layout::packed(dims, Order::ColumnMajor, train.dtype())
 }
 
-/// Writes core k from a tensor with the axes of the core, which `dims` tells from its number: any strides on the host,
+/// Writes core k from a tensor with the axes of the core, which `dims` returns for its number: any strides on the host,
 /// packed on a device. Complete on return for a train on the host, in stream order on a device.
 ///
 /// # Errors
@@ -54,7 +54,7 @@ pub fn write_core(
     Ok(())
 }
 
-/// Reads core k into a tensor, the other way round.
+/// Reads core k into a tensor: the reverse of [`write_core`].
 ///
 /// # Errors
 /// As [`write_core`]; [`Error::InvalidArgument`] for a core that has not been set.
@@ -79,9 +79,9 @@ pub fn read_core(
 /// Copies the cores of a train into another of the same shape and type.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for another shape, type or context, cores that have not been set, a destination that was
-/// borrowed for reading, or one of whose cores two
-/// share memory, unless all cores of the source are one too; out of memory.
+/// [`Error::InvalidArgument`] for another shape, type or context, for cores that have not been set, for a destination
+/// that was borrowed for reading, and for one with two cores that share memory, unless the source is a uniform train;
+/// out of memory.
 pub fn copy(
     context: &Context,
     queue: Option<&Stream>,

@@ -15,7 +15,7 @@ pub struct TrainMatrix {
     train: TensorTrain,
     rows: Vec<usize>,
     cols: Vec<usize>,
-    /// Found when first asked for; forgotten when a core may be written to.
+    /// Computed at the first request; dropped when a core may be written to.
     blocks: OnceLock<Arc<Sparsity>>,
 }
 
@@ -66,8 +66,8 @@ impl TrainMatrix {
         &mut self.train
     }
 
-    /// The nonzero blocks of the cores. Those of purlin's own memory are found once; borrowed cores are looked through
-    /// again, as their owner may have changed them.
+    /// The nonzero blocks of the cores. For purlin's own memory they are found once. Borrowed cores are examined again
+    /// at each call, because their owner may have changed them.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a core that has not been set; [`Error::NotSupported`] for a matrix on a device;

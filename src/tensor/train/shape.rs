@@ -8,10 +8,11 @@ use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape::product;
 
-/// Mode sizes n_0 .. n_{d-1} and ranks r_0 .. r_d of a train, with r_0 = r_d. Every size is at least 1, and no core, nor
-/// all of them together, has more than `isize::MAX` bytes in the widest type.
+/// Mode sizes n_0 .. n_{d-1} and ranks r_0 .. r_d of a train, with r_0 = r_d. Every size is at least 1. Neither a core
+/// nor all cores together have more than `isize::MAX` bytes in the widest type.
 ///
-/// Trains of one shape share it: a batch compares the shapes of thousands, and reads the sizes of one.
+/// Trains of one shape share its memory: a batch compares the shapes of thousands of trains and then reads the sizes of
+/// one.
 #[derive(Debug, Clone)]
 pub struct Shape(Arc<Sizes>);
 
@@ -19,13 +20,13 @@ pub struct Shape(Arc<Sizes>);
 struct Sizes {
     modes: Vec<usize>,
     ranks: Vec<usize>,
-    /// Where each core begins if they lie one after another, and where the last ends.
+    /// First element of each core if they are contiguous, and the end of the last one.
     offsets: Vec<usize>,
 }
 
-/// Most shapes that are looked through for one to share.
+/// Number of recent shapes that are searched for an equal one.
 const LATELY: usize = 8;
-/// The shapes made lately that are still in use.
+/// Weak references to the most recent shapes.
 static MADE: Mutex<VecDeque<Weak<Sizes>>> = Mutex::new(VecDeque::new());
 
 impl PartialEq for Shape {
@@ -84,12 +85,12 @@ impl Shape {
         Ok(Self::shared(Sizes { modes: alloc::copied(what, modes)?, ranks: alloc::copied(what, ranks)?, offsets }))
     }
 
-    /// A shape made before of the same sizes, if there was one lately.
+    /// A recent shape of the same sizes if there is one, otherwise a new one.
     fn shared(sizes: Sizes) -> Self {
         let mut made = match MADE.try_lock() {
             Ok(made) => made,
             Err(TryLockError::Poisoned(made)) => made.into_inner(),
-            // Not worth waiting for: that shapes are shared saves time alone.
+            // Do not wait: sharing only saves time.
             Err(TryLockError::WouldBlock) => return Self(Arc::new(sizes)),
         };
         if let Some(same) = made.iter().filter_map(Weak::upgrade).find(|s| **s == sizes) {
@@ -106,7 +107,7 @@ impl Shape {
         self.0.modes.len()
     }
 
-    /// Never: a train has at least one core.
+    /// Always false: a train has at least one core.
     pub fn is_empty(&self) -> bool {
         self.0.modes.is_empty()
     }
@@ -131,7 +132,7 @@ impl Shape {
         self.0.offsets[k + 1] - self.0.offsets[k]
     }
 
-    /// Where core k begins if all lie one after another, in elements; d is where the last ends.
+    /// First element of core k if all cores are contiguous; for k = d the end of the last one.
     pub fn offset(&self, k: usize) -> usize {
         self.0.offsets[k]
     }

@@ -10,17 +10,17 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Element};
 use crate::tensor::{Location, allocate};
 
-/// Where the cores lie.
+/// Memory of the cores.
 enum Storage {
-    /// One after another in purlin's memory; `set` says which have been given, `missing` how many have not.
+    /// Contiguous in purlin's memory. `set` flags the cores that have been written; `missing` counts the others.
     Whole { memory: Memory, set: Vec<bool>, missing: usize },
-    /// Each in memory of its own: the caller's. `packed` if each begins where the one before ends.
+    /// Each in memory of the caller. `packed` if each begins where the one before ends.
     Each { cores: Vec<Memory>, packed: bool },
 }
 
-/// A tensor train, open or cyclic as its ranks say, in the memory of the host or of the context's GPU.
+/// A tensor train, open or cyclic depending on its ranks, in the memory of the host or of the context's GPU.
 pub struct TensorTrain {
-    // Before the context: device memory must go while its device is open.
+    // Declared before the context: device memory must be freed while its device is open.
     storage: Storage,
     shape: Shape,
     dtype: DType,
@@ -30,7 +30,7 @@ pub struct TensorTrain {
 }
 
 impl TensorTrain {
-    /// A train of purlin's own, whose cores have yet to be set.
+    /// A train that owns its memory. Its cores must still be set.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a type that is not one of the four of linear algebra; out of memory.
@@ -43,7 +43,7 @@ impl TensorTrain {
         Ok(Self { storage, shape, dtype, device, read_only: false, context: Arc::clone(context) })
     }
 
-    /// A train of purlin's own whose cores are all zero: for results, which are written core by core.
+    /// A train that owns its memory, with all cores zero: for results, which are written core by core.
     ///
     /// # Errors
     /// As [`TensorTrain::create`].
@@ -53,8 +53,8 @@ impl TensorTrain {
         Ok(train)
     }
 
-    /// A train over memory that exists, one piece a core, each packed with the first index fastest. The same memory may
-    /// be given for several cores of one shape.
+    /// A train over existing memory, one piece for each core, packed with the first index fastest. Several cores of one
+    /// shape may share memory.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for memory that is too small, or partly on the host and partly on the device.
@@ -119,7 +119,7 @@ impl TensorTrain {
     /// Address of the first element of core k.
     pub fn address(&self, k: usize) -> u64 {
         match &self.storage {
-            // No core lies beyond isize::MAX bytes.
+            // No core is beyond isize::MAX bytes, so this cannot overflow.
             Storage::Whole { memory, .. } => {
                 memory.address() + crate::shape::to_u64(self.shape.offset(k) * self.dtype.size())
             }
@@ -127,7 +127,7 @@ impl TensorTrain {
         }
     }
 
-    /// The memory that core k lies in, and where in it, in elements.
+    /// The memory of core k, and the index of its first element there.
     pub fn memory(&self, k: usize) -> (&Memory, usize) {
         match &self.storage {
             Storage::Whole { memory, .. } => (memory, self.shape.offset(k)),
@@ -135,7 +135,7 @@ impl TensorTrain {
         }
     }
 
-    /// Whether the cores lie one after another, without gaps.
+    /// Whether the cores are contiguous.
     pub fn is_packed(&self) -> bool {
         match &self.storage {
             Storage::Whole { .. } => true,
@@ -143,7 +143,7 @@ impl TensorTrain {
         }
     }
 
-    /// The same, to write to.
+    /// [`TensorTrain::memory`] for writing.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a train borrowed for reading.
@@ -157,7 +157,7 @@ impl TensorTrain {
         }
     }
 
-    /// Checks that no cores share memory, as those of a uniform train do: what is written to one would change another.
+    /// Checks that no cores share memory, as those of a uniform train do. Writing to one would change another.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming two that do; out of memory.
@@ -168,7 +168,7 @@ impl TensorTrain {
         }
     }
 
-    /// Notes that core k has been written.
+    /// Records that core k has been written.
     pub fn mark_set(&mut self, k: usize) {
         if let Storage::Whole { set, missing, .. } = &mut self.storage
             && !std::mem::replace(&mut set[k], true)
@@ -214,9 +214,9 @@ impl TensorTrain {
         Err(Error::invalid(argument, "belongs to another context"))
     }
 
-    /// Whether every core is the very memory of the same core of `other`.
+    /// Whether every core is in the same memory as that core of `other`.
     pub fn is_same(&self, other: &Self) -> bool {
-        // Most differ in where they begin.
+        // Most trains differ in their first address.
         self.address(0) == other.address(0)
             && self.dtype == other.dtype
             && self.device == other.device
@@ -224,7 +224,7 @@ impl TensorTrain {
             && (1..self.shape.len()).all(|k| self.address(k) == other.address(k))
     }
 
-    /// Whether all cores are one piece of memory: a uniform train.
+    /// Whether all cores are the same memory: a uniform train.
     pub fn is_uniform(&self) -> bool {
         (1..self.shape.len()).all(|k| self.address(k) == self.address(0) && self.shape.core(k) == self.shape.core(0))
     }
@@ -256,7 +256,7 @@ impl TensorTrain {
         Ok(&memory.host(argument)?.as_slice::<T>()?[offset..offset + self.shape.core_len(k)])
     }
 
-    /// The cores of a host train, to write to; they count as set from here on.
+    /// The cores of a host train, for writing. They count as set from then on.
     ///
     /// # Errors
     /// As [`TensorTrain::cores`]; [`Error::InvalidArgument`] for a train borrowed for reading.
@@ -322,7 +322,7 @@ pub struct Cores<'a, T> {
 }
 
 impl<'a, T> Cores<'a, T> {
-    /// Cores that lie elsewhere than in a train; each has `shape.core_len(k)` elements.
+    /// Cores outside a train; each has `shape.core_len(k)` elements.
     pub fn new(shape: &'a Shape, cores: Vec<&'a [T]>) -> Self {
         Self { shape, cores }
     }
