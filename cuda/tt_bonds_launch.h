@@ -1,8 +1,9 @@
-/* Parameter structs of the kernels that find the sizes of what bonds of tensor trains carry, under the rules of purlin_launch.h.
+/* Parameter structs of the kernels that measure the numbers at the bonds of tensor trains, under the rules of
+ * purlin_launch.h.
  *
- * Value b of a bond stands in a column of the core before it and in a row of the core behind it. purlin_tt_bonds finds the largest
- * |re| or |im| of every row and every column as keys (see tt_launch.h), purlin_tt_spread judges the bonds by them, and
- * purlin_tt_carried what cores hand on to each other.
+ * Value b of a bond is a column of the core before it and a row of the core behind it. purlin_tt_bonds finds the largest
+ * |re| or |im| of every row and every column as keys (see tt_launch.h). purlin_tt_spread tests each bond by these keys, and
+ * purlin_tt_carried tests the products that cores pass on to each other.
  */
 #ifndef PURLIN_TT_BONDS_LAUNCH_H
 #define PURLIN_TT_BONDS_LAUNCH_H
@@ -21,9 +22,10 @@ typedef struct purlin_tt_bond_core {
 } purlin_tt_bond_core;
 #define PURLIN_TT_BOND_CORE_BYTES 56
 
-/* purlin_tt_bonds_<f32|f64>: the keys of all rows, columns and least pairs of `count` cores of each of `trains` trains, to keys that are 0.
- * Elements have `parts` numbers of the type: 2 for complex ones. Blocks of TT_BONDS_THREADS threads; the grid's x strides over
- * groups of TT_BONDS_COLUMNS columns, y over the cores of all trains. */
+/* purlin_tt_bonds_<f32|f64>: writes the keys of all rows, columns and least pairs of `count` cores of each of
+ * `trains` trains, to keys that are 0. Elements have `parts` numbers of the type: 2 for complex ones. Blocks of
+ * TT_BONDS_THREADS threads; the grid's x strides over groups of TT_BONDS_COLUMNS columns, y over the cores of all
+ * trains. */
 #define PURLIN_LAUNCH_TT_BONDS_THREADS 128
 #define PURLIN_LAUNCH_TT_BONDS_COLUMNS 16
 typedef struct purlin_tt_bonds_params {
@@ -37,7 +39,7 @@ typedef struct purlin_tt_bonds_params {
 } purlin_tt_bonds_params;
 #define PURLIN_TT_BONDS_PARAMS_BYTES 56
 
-/* A bond: where the keys of its columns and of its rows begin, and how many values it has. */
+/* A bond: the first keys of its columns and of its rows, and its number of values. */
 typedef struct purlin_tt_bond {
   int64_t columns;
   int64_t rows;
@@ -45,9 +47,10 @@ typedef struct purlin_tt_bond {
 } purlin_tt_bond;
 #define PURLIN_TT_BOND_BYTES 24
 
-/* purlin_tt_spread: values of a bond with columns of 2^c and rows of 2^r are balanced by 2^p, p = (c - r) / 2 rounded down. Where
- * the p of one bond differ by more than `limit`, NaN goes to the train's number in `to`. Values whose rows or columns are 0 or
- * not finite do not count. Blocks of TT_BONDS_THREADS threads, the grid's x strides over the bonds of all trains. */
+/* purlin_tt_spread: values of a bond with columns of 2^c and rows of 2^r are balanced by 2^p, p = (c - r) / 2 rounded
+ * down. If the p of one bond differ by more than `limit`, writes NaN to the train's number in `to`. Values whose rows
+ * or columns are 0 or not finite are ignored. Blocks of TT_BONDS_THREADS threads, the grid's x strides over the bonds
+ * of all trains. */
 typedef struct purlin_tt_spread_params {
   uint64_t keys;  /* uint64 [trains][stride] */
   uint64_t bonds; /* purlin_tt_bond [count] */
@@ -68,11 +71,11 @@ typedef struct purlin_tt_chain {
 } purlin_tt_chain;
 #define PURLIN_TT_CHAIN_BYTES 24
 
-/* purlin_tt_carried: bounds of how far the largest products of cores up to the values of a bond, and behind them, lie apart. A core
- * adds what its columns (rows) differ by; where all pairs of its values have numbers, no more than those differ by is left. NaN
- * goes to the train's number in `to` where the two bounds of a bond together exceed 2 `limit`, where a ring's still grow in the second
- * turn, and where a value that nothing reaches may hide others. Blocks of TT_BONDS_THREADS threads, the grid's x strides
- * over the chains of all trains. */
+/* purlin_tt_carried: bounds the exponent differences between the largest products of cores up to the values of a
+ * bond, and behind them. A core adds the difference of its columns (rows). If all pairs of its values have numbers,
+ * the bound is at most the difference of those numbers. Writes NaN to the train's number in `to` if the two bounds of
+ * a bond together exceed 2 `limit`, if a ring's bounds still grow in the second round, and if a value that no product
+ * reaches may hide others. Blocks of TT_BONDS_THREADS threads, the grid's x strides over the chains of all trains. */
 typedef struct purlin_tt_carried_params {
   uint64_t keys;   /* uint64 [trains][stride] */
   uint64_t cores;  /* purlin_tt_bond_core [] */
@@ -86,8 +89,8 @@ typedef struct purlin_tt_carried_params {
 } purlin_tt_carried_params;
 #define PURLIN_TT_CARRIED_PARAMS_BYTES 72
 
-/* purlin_tt_largest: the largest number of each of `count` cores as a key, from the keys of its columns, to numbers that are 0.
- * Blocks of TT_BONDS_THREADS threads, the grid's x strides over the cores. */
+/* purlin_tt_largest: writes the largest number of each of `count` cores as a key, from the keys of its columns, to
+ * numbers that are 0. Blocks of TT_BONDS_THREADS threads, the grid's x strides over the cores. */
 typedef struct purlin_tt_largest_params {
   uint64_t keys;  /* uint64 */
   uint64_t cores; /* purlin_tt_bond_core [count] */
@@ -96,8 +99,9 @@ typedef struct purlin_tt_largest_params {
 } purlin_tt_largest_params;
 #define PURLIN_TT_LARGEST_PARAMS_BYTES 32
 
-/* purlin_tt_graded: NaN goes to `to` where a core has an exponent beyond `one`, or the sums of the exponents of two trains up to
- * some core are more than `apart` apart, in one thread. Exponents are those of the cores' keys, 0 for 0 and what is not finite. */
+/* purlin_tt_graded: writes NaN to `to` if a core has an exponent beyond `one`, or if the sums of the exponents of two
+ * trains up to some core differ by more than `apart`. One thread. Exponents are those of the cores' keys, 0 for keys
+ * of 0 and of numbers that are not finite. */
 typedef struct purlin_tt_graded_params {
   uint64_t keys; /* uint64 [trains][count], in the order of a sweep */
   uint64_t to;   /* double */

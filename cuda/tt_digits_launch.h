@@ -1,13 +1,14 @@
 /* Parameter structs of the kernels for products of f32 matrices by 8-bit integers, under the rules of purlin_launch.h.
  *
- * A factor is taken line by line: a line is what an inner product of the result runs over, a row of op(A) or a column of
- * op(B), filled up with zeros to whole pieces of TT_DIGITS_INNER numbers. Each piece is turned by the same orthogonal matrix
- * (times 8), which leaves inner products alone: numbers that stand out are spread over the piece. What comes out is rounded
- * to integers of TT_DIGITS balanced digits to the base 256, in a unit that the largest number of the line decides.
+ * A factor is processed line by line: a line is a row of op(A) or a column of op(B), over which the inner products run,
+ * padded with zeros to whole pieces of TT_DIGITS_INNER numbers. Each piece is transformed by the same orthogonal matrix
+ * (times 8), which spreads outliers over the piece and does not change inner products. The transformed numbers are rounded
+ * to integers of TT_DIGITS balanced digits to the base 256, in a unit that depends on the largest number of the line.
  *
- * Digits lie in blocks of TT_DIGITS_LINES lines by one piece, those of a group of lines one after another: a plane for each
- * digit, the most significant first, of TT_DIGITS_INNER bytes a line. Of these, quarter q (of 16 bytes) of line l lies at
- * place q xor (l / 2 mod 4): eight lines are read without bank conflicts, and tensor cores call it a swizzle of 64 bytes.
+ * Digits are stored in blocks of TT_DIGITS_LINES lines by one piece; the blocks of a group of lines follow one another. A
+ * block has a plane for each digit, the most significant first, of TT_DIGITS_INNER bytes a line. In a plane, quarter q (16
+ * bytes) of line l is at place q xor (l / 2 mod 4), so eight lines are read without bank conflicts. Tensor cores call this
+ * a swizzle of 64 bytes.
  */
 #ifndef PURLIN_TT_DIGITS_LAUNCH_H
 #define PURLIN_TT_DIGITS_LAUNCH_H
@@ -22,16 +23,17 @@
 /* Lines of a block of purlin_tt_digits_split, for contiguous ones and for those side by side. */
 #define PURLIN_LAUNCH_TT_DIGITS_ALONG 4
 #define PURLIN_LAUNCH_TT_DIGITS_ACROSS 8
-/* Longest sums: three products of digits, added up for each number, stay below 2^31. */
+/* Longest inner products: the sum of three products of digits for each number stays below 2^31. */
 #define PURLIN_LAUNCH_TT_DIGITS_MOST 32768
-/* A line's unit is 1 / (times 2^shift), kept as 256 shift + times; this is that of a line with what is not finite. */
+/* A line's unit is 1 / (times 2^shift), stored as 256 shift + times. This is the code of a line with numbers that are
+ * not finite. */
 #define PURLIN_LAUNCH_TT_DIGITS_NONE 0
-/* Bytes of the blocks of both factors, most of them that the product holds in shared memory, and what it needs beside. */
+/* Bytes of the blocks of both factors, the largest number of such stages in shared memory, and the additional bytes. */
 #define PURLIN_LAUNCH_TT_DIGITS_STAGE 49152
 #define PURLIN_LAUNCH_TT_DIGITS_STAGES 4
 #define PURLIN_LAUNCH_TT_DIGITS_BESIDE 1024
 
-/* A factor: lines whose numbers are contiguous (inner_stride is 1), or that lie side by side (line_stride is 1). */
+/* A factor: lines with contiguous numbers (inner_stride is 1), or lines side by side (line_stride is 1). */
 typedef struct purlin_tt_digits_factor {
   uint64_t input;
   uint64_t digits; /* whole blocks; lines beyond `lines` are left as they are */
@@ -43,7 +45,7 @@ typedef struct purlin_tt_digits_factor {
 } purlin_tt_digits_factor;
 #define PURLIN_TT_DIGITS_FACTOR_BYTES 56
 
-/* purlin_tt_digits_split: the digits of two factors, the first by the first a_blocks blocks of threads. */
+/* purlin_tt_digits_split: computes the digits of two factors, of the first by the first a_blocks blocks of threads. */
 typedef struct purlin_tt_digits_split_params {
   purlin_tt_digits_factor a;
   purlin_tt_digits_factor b;
@@ -51,7 +53,8 @@ typedef struct purlin_tt_digits_split_params {
 } purlin_tt_digits_split_params;
 #define PURLIN_TT_DIGITS_SPLIT_PARAMS_BYTES 120
 
-/* purlin_tt_digits_product: C = alpha op(A) op(B), or that added to C. A block of threads for each block of C. */
+/* purlin_tt_digits_product: C = alpha op(A) op(B), or C += alpha op(A) op(B). One block of threads for each block of
+ * C. */
 typedef struct purlin_tt_digits_product_params {
   uint64_t a_digits;
   uint64_t a_units;

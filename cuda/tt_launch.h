@@ -2,15 +2,17 @@
  *
  * A product <x|y> is contracted site by site. The bra x has bonds r, the ket y bonds s. The environment is F[b, a], b the
  * bond of y and fastest: from the left F'[b', a'] = sum over i, b, a of F[b, a] X[a, i, a'] op(Y[b, i, b']), from the right
- * F[b, a] likewise from F'[b', a'], where op conjugates if CONJUGATE is set: F is then the conjugate of what is wanted.
+ * F[b, a] likewise from F'[b', a']. op conjugates if CONJUGATE is set; F is then the conjugate of the required environment.
  * Cores have their first index fastest and are aligned to an element. Kernel names end in the type: f32, f64, cf32, cf64.
  *
- * Scaling is by powers of two. What a site leaves is not scaled where it lies: its largest |re| or |im| goes to a key, and
- * the next to read it multiplies by 2^-q, q the exponent of the key, and adds q to the exponent. A key is the bit pattern of
- * a nonnegative double: in the order of the numbers, NaN above all. With UNSCALED q is 0.
- * An environment that is 0, not finite, or whose q is beyond TT_DOUBT_SINGLE or TT_DOUBT_DOUBLE, leaves doubt: something
- * may have been lost on the way. So does its product with the first core of a site, before 2^-q is applied and after it. Kernels that are given the keys of the cores scale by those too, and doubt nothing.
- * Between a library's products that is done by factors, see purlin_tt_factors.
+ * Scaling is by powers of two. The environment behind a site is not scaled in place: its largest |re| or |im| is
+ * written to a key, and the next kernel that reads the environment multiplies by 2^-q, q the exponent of the key, and
+ * adds q to the exponent. A key is the bit pattern of a nonnegative double, so keys have the order of the numbers,
+ * with NaN above all. With UNSCALED q is 0.
+ * An environment that is 0, not finite, or whose |q| is beyond TT_DOUBT_SINGLE or TT_DOUBT_DOUBLE is doubtful: digits
+ * may have been lost before. The same holds for its product with the first core of a site, before 2^-q is applied and
+ * after it. Kernels that are given the keys of the cores scale by those, too, so their results are not doubtful.
+ * Between a library's products purlin_tt_factors does that.
  */
 #ifndef PURLIN_TT_LAUNCH_H
 #define PURLIN_TT_LAUNCH_H
@@ -32,8 +34,8 @@
 #define PURLIN_LAUNCH_TT_DOUBT_SINGLE 60
 #define PURLIN_LAUNCH_TT_DOUBT_DOUBLE 500
 
-/* bits of `doubt`. NOT_FINITE: numbers that purlin_tt_measure has seen were not finite. What comes between, a library's
- * factorisation, may lose a NaN, so that purlin_tt_join leaves NaN wherever this bit is set. */
+/* bits of `doubt`. NOT_FINITE: purlin_tt_measure has found numbers that were not finite. A library's factorisation
+ * that follows may lose a NaN, so purlin_tt_join writes NaN wherever this bit is set. */
 #define PURLIN_LAUNCH_TT_DOUBTFUL 1
 #define PURLIN_LAUNCH_TT_NOT_FINITE 2
 
@@ -50,7 +52,7 @@ typedef struct purlin_tt_site {
 } purlin_tt_site;
 #define PURLIN_TT_SITE_BYTES 40
 
-/* What a contraction leaves beside its environment. */
+/* State of a contraction, in addition to its environment. */
 typedef struct purlin_tt_state {
   double alpha[2]; /* 2^-q of the last site, in the type of the elements: what a library's product multiplies by */
   uint64_t key;    /* of the last site */
@@ -69,16 +71,18 @@ typedef struct purlin_tt_result {
 } purlin_tt_result;
 #define PURLIN_TT_RESULT_BYTES 32
 
-/* purlin_tt_chain_<form>_<type>: whole products, a block each, in shared memory. A form holds ranks up to its limit:
+/* purlin_tt_chain_<form>_<type>: whole products in shared memory, one block for each. A form holds ranks up to its
+ * limit:
  *   a  up to 16, 32 threads        b  up to 32, 128 threads
  *   c  up to 32, 512 threads, for few products at a time
  *   d  up to 64, 256 threads
- * Dynamic shared memory: (2 + depth) * (edge + 4) * edge elements and TT_CHAIN_KEYS keys of 8 bytes, half of them those of
- * environments and half those of products; edge is the largest
- * rank rounded up to a multiple of 8, depth 3 for a and b, 4 for c and 2 for d.
- * Block j contracts product j / pairs with boundary pair first_pair + j % pairs: bond values p_x of the first and last bond
- * of x and p_y of y. TWO_ENDED: block 0 contracts sites 0 .. middle - 1 from the left and block 1 the others from the right;
- * the environments go to `environments`, each packed in `environment_stride` elements, and to two states. */
+ * Dynamic shared memory: (2 + depth) * (edge + 4) * edge elements and TT_CHAIN_KEYS keys of 8 bytes, half of them
+ * those of environments and half those of products; edge is the largest rank rounded up to a multiple of 8, depth 3
+ * for a and b, 4 for c and 2 for d.
+ * Block j contracts product j / pairs with boundary pair first_pair + j % pairs: bond values p_x of the first and
+ * last bond of x and p_y of y. TWO_ENDED: block 0 contracts sites 0 .. middle - 1 from the left and block 1 the
+ * others from the right; the environments go to `environments`, each packed in `environment_stride` elements, and to
+ * two states. */
 #define PURLIN_LAUNCH_TT_CHAIN_A_THREADS 32
 #define PURLIN_LAUNCH_TT_CHAIN_B_THREADS 128
 #define PURLIN_LAUNCH_TT_CHAIN_C_THREADS 512
@@ -120,13 +124,13 @@ typedef struct purlin_tt_chain_params {
 } purlin_tt_chain_params;
 #define PURLIN_TT_CHAIN_PARAMS_BYTES 168
 
-/* purlin_tt_grid_<form>_<type>: one product by all blocks, which wait for each other: a cooperative launch. Tiles of 32
- * (form s, 128 threads) or 64 (form l, 256 threads) elements along both sides. Dynamic shared memory: TT_GRID_DEPTH * 2 *
- * (TT_GRID_PANEL + 4) * tile elements and TT_CHAIN_KEYS keys. The environment starts as that of bond values p_x
- * and p_y. TWO_ENDED as above, blocks in equal number at either end; without it everything goes from the left and
- * the environment has 1 element.
- * Work space: `space` holds 2 * environment_stride + product_stride elements for each end: two environments, the product
- * with one core. `places` says in which of the two environments the last one is: int32 for each end. */
+/* purlin_tt_grid_<form>_<type>: one product by all blocks of a cooperative launch, which wait for each other. Tiles
+ * of 32 (form s, 128 threads) or 64 (form l, 256 threads) elements along both sides. Dynamic shared memory:
+ * TT_GRID_DEPTH * 2 * (TT_GRID_PANEL + 4) * tile elements and TT_CHAIN_KEYS keys. The environment starts as that of
+ * bond values p_x and p_y. TWO_ENDED as above, with half of the blocks at each end. Without it all sites are
+ * contracted from the left, and the last environment has 1 element.
+ * Workspace: `space` holds 2 * environment_stride + product_stride elements for each end: two environments, and the
+ * product with one core. `places` receives the index, 0 or 1, of the last environment: int32 for each end. */
 #define PURLIN_LAUNCH_TT_GRID_S_TILE 32
 #define PURLIN_LAUNCH_TT_GRID_L_TILE 64
 #define PURLIN_LAUNCH_TT_GRID_S_THREADS 128
@@ -156,8 +160,8 @@ typedef struct purlin_tt_grid_params {
 } purlin_tt_grid_params;
 #define PURLIN_TT_GRID_PARAMS_BYTES 128
 
-/* purlin_tt_join: partial sums of left[j] * right[j], one a block of TT_SUM_THREADS threads, both scaled by the keys of
- * their states; without `right` of left[j] alone. */
+/* purlin_tt_join: partial sums of left[j] * right[j], one for each block of TT_SUM_THREADS threads, both scaled by
+ * the keys of their states; without `right`, of left[j]. */
 #define PURLIN_LAUNCH_TT_SUM_THREADS 256
 typedef struct purlin_tt_join_params {
   uint64_t left;
@@ -171,10 +175,9 @@ typedef struct purlin_tt_join_params {
 } purlin_tt_join_params;
 #define PURLIN_TT_JOIN_PARAMS_BYTES 64
 
-/* purlin_tt_measure: key, alpha and exponent of a state for the environment of `count` elements that has just been made,
- * by blocks of TT_SUM_THREADS threads. Key and arrivals are 0 before and become so
- * again; with UNSCALED alpha is 1.
- * purlin_tt_scale: the environment times the state's alpha, in its place. */
+/* purlin_tt_measure: computes key, alpha and exponent of a state for a new environment of `count` elements, by blocks
+ * of TT_SUM_THREADS threads. Key and arrivals must be 0 and are reset to 0; with UNSCALED alpha is 1.
+ * purlin_tt_scale: multiplies the environment by the state's alpha, in place. */
 typedef struct purlin_tt_measure_params {
   uint64_t environment;
   uint64_t state;
@@ -183,12 +186,12 @@ typedef struct purlin_tt_measure_params {
 } purlin_tt_measure_params;
 #define PURLIN_TT_MEASURE_PARAMS_BYTES 32
 
-/* purlin_tt_factors: what the two products of a site are multiplied by, for cores of any size: alpha of the state for the first
- * and `second` for the other, by the key of the environment that has just been made and by those of the cores. C(q) is q within
- * TT_DOUBT_SINGLE or TT_DOUBT_DOUBLE: an environment comes times 2^-C(q) of the core that it is multiplied with first, the
- * first product times 2^-C(q) of the other core, so that neither product overflows before its factor is applied. Keys that are
- * 0 count as those of [0.5, 1). In single precision alpha is NaN for cores whose C(q) is not q. Key and arrivals of the state are
- * 0 before and become so again. */
+/* purlin_tt_factors: factors of the two products of a site, for cores of any magnitude: alpha of the state for the
+ * first product and `second` for the other, from the key of the new environment and those of the cores. C(q) is q
+ * clamped to TT_DOUBT_SINGLE or TT_DOUBT_DOUBLE. The environment has been divided by 2^C(q) of the core that it is
+ * multiplied with first, and the first product by 2^C(q) of the other core, so that neither product overflows before
+ * its factor is applied. A key address of 0 counts as a core in [0.5, 1). In single precision alpha is NaN for cores
+ * whose C(q) is not q. Key and arrivals of the state must be 0 and are reset to 0. */
 typedef struct purlin_tt_factors_params {
   uint64_t environment;
   uint64_t state;
@@ -200,11 +203,11 @@ typedef struct purlin_tt_factors_params {
 } purlin_tt_factors_params;
 #define PURLIN_TT_FACTORS_PARAMS_BYTES 56
 
-/* With APART F[b, a, p] stands for F[b, p, a].
- * purlin_tt_begin: F[b, p, a] = sum over i of X[p_x, i, a] op(Y[p_y, i, b]) for `pairs` pairs from first_pair on. With keys it
- * is scaled by those and by 2^-C(q) of the next one, and the state's exponent says so.
- * purlin_tt_end: results[p] = alpha * sum over b, a, i of F[b, p, a] X[a, i, p_x] op(Y[b, i, p_y]), a block of TT_SUM_THREADS
- * threads a pair, with the state's exponent; with keys the cores are scaled by those. */
+/* With APART the layout is F[b, a, p] instead of F[b, p, a].
+ * purlin_tt_begin: F[b, p, a] = sum over i of X[p_x, i, a] op(Y[p_y, i, b]) for `pairs` pairs from first_pair on.
+ * With keys it is scaled by those of the cores and by 2^-C(q) of the next one, and the state's exponent counts that.
+ * purlin_tt_end: results[p] = alpha * sum over b, a, i of F[b, p, a] X[a, i, p_x] op(Y[b, i, p_y]), one block of
+ * TT_SUM_THREADS threads for each pair, with the state's exponent; with keys the cores are scaled by those. */
 typedef struct purlin_tt_edge_params {
   uint64_t x; /* the first or the last core */
   uint64_t y;
@@ -225,8 +228,8 @@ typedef struct purlin_tt_edge_params {
 } purlin_tt_edge_params;
 #define PURLIN_TT_EDGE_PARAMS_BYTES 128
 
-/* purlin_tt_keys: key of each of `count` cores, to keys zeroed before; blocks of TT_SUM_THREADS threads, the grid's y strides
- * over the cores. */
+/* purlin_tt_keys: writes the key of each of `count` cores, to keys zeroed before; blocks of TT_SUM_THREADS threads,
+ * the grid's y strides over the cores. */
 typedef struct purlin_tt_keys_params {
   uint64_t bases; /* uint64 [count] */
   uint64_t sizes; /* int64 [count]: elements */

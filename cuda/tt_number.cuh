@@ -74,8 +74,8 @@ __device__ __forceinline__ int exponent_at(uint64_t key) {
   return key == 0 ? 0 : exponent_of_key<R>(*reinterpret_cast<const uint64_t *>(key));
 }
 
-// An environment or a product is divided in advance by this part of the exponent of the next core that it is multiplied
-// with.
+// The part of the exponent q of a core by which an environment or a product is divided, as a power of two, before it is
+// multiplied with that core.
 template <class R>
 __device__ __forceinline__ int ahead(int q) {
   constexpr int BOUND = sizeof(R) == 4 ? PURLIN_LAUNCH_TT_DOUBT_SINGLE : PURLIN_LAUNCH_TT_DOUBT_DOUBLE;

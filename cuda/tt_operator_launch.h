@@ -26,7 +26,7 @@ typedef struct purlin_tt_turn_params {
 } purlin_tt_turn_params;
 #define PURLIN_TT_TURN_PARAMS_BYTES 56
 
-/* One column that goes into a sum: slot and ket index, and the factor. */
+/* One column of a sum: slot and ket index, and its coefficient. */
 typedef struct purlin_tt_term {
   int32_t slot;
   int32_t column;
@@ -51,7 +51,7 @@ typedef struct purlin_tt_gather_params {
 } purlin_tt_gather_params;
 #define PURLIN_TT_GATHER_PARAMS_BYTES 88
 
-/* purlin_tt_peaks: keys of the largest |re| or |im| of both groups of slots, to keys zeroed before. */
+/* purlin_tt_peaks: writes the keys of the largest |re| or |im| of both groups of slots, to keys zeroed before. */
 typedef struct purlin_tt_peaks_params {
   uint64_t environment;
   uint64_t keys; /* uint64 [2] */
@@ -62,7 +62,7 @@ typedef struct purlin_tt_peaks_params {
 } purlin_tt_peaks_params;
 #define PURLIN_TT_PEAKS_PARAMS_BYTES 48
 
-/* purlin_tt_shift: both groups of slots times powers of two. */
+/* purlin_tt_shift: multiplies both groups of slots by powers of two. */
 typedef struct purlin_tt_shift_params {
   uint64_t environment;
   int64_t bra;
@@ -74,8 +74,8 @@ typedef struct purlin_tt_shift_params {
 } purlin_tt_shift_params;
 #define PURLIN_TT_SHIFT_PARAMS_BYTES 48
 
-/* purlin_tt_boundary: 1 in every slot of the elements (a, b) of `pairs` pairs from `first` on, a = pair % bra and
- * b = pair / bra, of an environment that is 0. */
+/* purlin_tt_boundary: writes 1 to every slot of the elements (a, b) of `pairs` pairs from `first` on, a = pair % bra
+ * and b = pair / bra, of an environment that is 0. */
 typedef struct purlin_tt_boundary_params {
   uint64_t environment;
   int64_t bra;
@@ -85,10 +85,10 @@ typedef struct purlin_tt_boundary_params {
 } purlin_tt_boundary_params;
 #define PURLIN_TT_BOUNDARY_PARAMS_BYTES 40
 
-/* purlin_tt_ready: what purlin_tt_shift does, by the keys that purlin_tt_peaks found, for a step over two cores of any size:
- * both groups are brought to [0.5, 1) and, with C as in purlin_tt_factors, times 2^-C(q) of the key of the ket's core. The
- * product with that core is to be multiplied by `alpha` before that with the bra's; then neither overflows. `to` are the
- * exponents of the environment that they lead to, which is measured in its turn. */
+/* purlin_tt_ready: as purlin_tt_shift, by the keys of purlin_tt_peaks, for a step over two cores of any magnitude.
+ * Both groups are scaled to [0.5, 1) and, with C as in purlin_tt_factors, by 2^-C(q) of the key of the ket's core.
+ * The product with that core must be multiplied by `alpha` before the product with the bra's core; then neither
+ * overflows. `to` receives the exponents of the next environment, which is measured by the next step. */
 typedef struct purlin_tt_ready_params {
   uint64_t environment;
   uint64_t keys;   /* uint64 [2] */
@@ -104,8 +104,8 @@ typedef struct purlin_tt_ready_params {
 } purlin_tt_ready_params;
 #define PURLIN_TT_READY_PARAMS_BYTES 88
 
-/* purlin_tt_meet: partial sums of L[a, q, c] R[a, q, c] over a and `columns` columns c = (p, b), for each slot q of L: the
- * grid's y is the slot, its x the partial sum. R has as many slots, or one. */
+/* purlin_tt_meet: partial sums of L[a, q, c] R[a, q, c] over a and `columns` columns c = (p, b), for each slot q of
+ * L. The grid's y is the slot, its x the partial sum. R has as many slots, or one. */
 typedef struct purlin_tt_meet_params {
   uint64_t left;
   uint64_t right;

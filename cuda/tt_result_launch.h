@@ -1,13 +1,13 @@
-/* Parameter structs of the kernels that let a contraction be enqueued without the host: its tables come with a launch, its
- * result stays in device memory. Under the rules of purlin_launch.h.
+/* Parameter structs of the kernels for contractions that are enqueued without waiting for the host: tables are launch
+ * parameters, and the result stays in device memory. Under the rules of purlin_launch.h.
  */
 #ifndef PURLIN_TT_RESULT_LAUNCH_H
 #define PURLIN_TT_RESULT_LAUNCH_H
 
 #include <stdint.h>
 
-/* purlin_tt_store: words[j] to to[j], a thread each in one block. The words travel with the launch, so that a graph that
- * captures it keeps them: a copy from host memory would be read again at every replay. */
+/* purlin_tt_store: writes words[j] to to[j], by one thread each in one block. The words are launch parameters, so a
+ * graph that captures the launch keeps them. A copy from host memory would read it again at every replay. */
 #define PURLIN_LAUNCH_TT_STORE_WORDS 480
 typedef struct purlin_tt_store_params {
   uint64_t to; /* uint64 [count] */
@@ -16,13 +16,12 @@ typedef struct purlin_tt_store_params {
 } purlin_tt_store_params;
 #define PURLIN_TT_STORE_PARAMS_BYTES 3856
 
-/* purlin_tt_settle: the sum of terms, in one block of TT_SUM_THREADS threads whose order is fixed. The result is four
+/* purlin_tt_settle: the sum of terms in a fixed order, by one block of TT_SUM_THREADS threads. The result is four
  * doubles: mantissa (the larger part in [0.5, 1), or both 0), exponent, and outcome: 0, or TT_SETTLE_NONFINITE.
- * HALVED: terms are those of pairs p_x <= p_y in the order of p_y (p_y + 1) / 2 + p_x, those off the
- * diagonal count twice. REAL: real parts alone count. CONJUGATE: the conjugate of the sum. ROOT: the square
- * root of the real part, 0 where that is negative. SPOILT: the result is not finite, whatever the terms are. It is not
- * finite either where one of the keys is that of a number that is not: an operator's zeros leave numbers of the cores out
- * of every term. */
+ * HALVED: terms are those of pairs p_x <= p_y in the order of p_y (p_y + 1) / 2 + p_x, and those off the diagonal
+ * count twice. REAL: only real parts count. CONJUGATE: the conjugate of the sum. ROOT: the square root of the real
+ * part, 0 if that is negative. SPOILT: the result is not finite, whatever the terms are. It is not finite either if
+ * one of the keys is not finite, because an operator's zeros keep some numbers of the cores out of every term. */
 #define PURLIN_LAUNCH_TT_SETTLE_HALVED 1
 #define PURLIN_LAUNCH_TT_SETTLE_CONJUGATE 2
 #define PURLIN_LAUNCH_TT_SETTLE_REAL 4
@@ -40,8 +39,9 @@ typedef struct purlin_tt_settle_params {
 } purlin_tt_settle_params;
 #define PURLIN_TT_SETTLE_PARAMS_BYTES 48
 
-/* purlin_tt_collect: a term for each of two groups of partial sums {re, im}, in two blocks of TT_SUM_THREADS threads: the
- * first `split` of `count` are the first group's. Its exponent is that of the group on both sides, and one that is given. */
+/* purlin_tt_collect: a term for each of two groups of partial sums {re, im}, by two blocks of TT_SUM_THREADS threads.
+ * The first `split` of `count` sums are the first group's. The term's exponent is the sum of the group's exponents on
+ * both sides and in `exponents`. */
 typedef struct purlin_tt_collect_params {
   uint64_t sums;   /* double [count][2] */
   uint64_t left;   /* int64 [2] */
@@ -54,8 +54,8 @@ typedef struct purlin_tt_collect_params {
 } purlin_tt_collect_params;
 #define PURLIN_TT_COLLECT_PARAMS_BYTES 72
 
-/* purlin_tt_quotient: numerator over a real denominator, all as purlin_tt_settle has them, in one thread. Nothing over 0 is
- * a number. */
+/* purlin_tt_quotient: numerator over a real denominator, both in the format of purlin_tt_settle, by one thread. Any
+ * number over 0 is NaN. */
 typedef struct purlin_tt_quotient_params {
   uint64_t numerator; /* double [4] */
   uint64_t denominator;
@@ -63,8 +63,8 @@ typedef struct purlin_tt_quotient_params {
 } purlin_tt_quotient_params;
 #define PURLIN_TT_QUOTIENT_PARAMS_BYTES 24
 
-/* purlin_tt_weigh: the exponent of a state from those of `count` others, each times its weight, in one thread. What is beyond
- * 2^62 ends there. The others are taken as within 2^50, which no sum over cores comes near. */
+/* purlin_tt_weigh: the exponent of a state as the weighted sum of those of `count` others, by one thread. The sum is
+ * clamped to 2^62. The others are clamped to 2^50, which no sum over cores comes near. */
 #define PURLIN_LAUNCH_TT_WEIGHTS 128
 typedef struct purlin_tt_weigh_params {
   uint64_t states; /* purlin_tt_state [count] */

@@ -6,8 +6,9 @@
 
 #define PURLIN_LAUNCH_TT_TF32_THREADS 256
 
-/* purlin_tt_tf32_split: x = high + low but for a rounding, both numbers that TF32 has. `high` is as large as x at most by half
- * a unit of its last place and finite where x is; where x is not, it is x and `low` is 0. Threads stride over the elements. */
+/* purlin_tt_tf32_split: x = high + low except for a rounding error, where both are TF32 numbers. `high` exceeds x in
+ * magnitude by at most half a unit of its last place, and is finite if x is. If x is not finite, `high` is x and
+ * `low` is 0. Threads stride over the elements. */
 typedef struct purlin_tt_tf32_split_params {
   uint64_t input; /* float [cols][ld] */
   uint64_t high;  /* float [cols][rows] */
