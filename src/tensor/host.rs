@@ -17,7 +17,7 @@ impl<'a> HostInput<'a> {
     /// The elements of `tensor`, complete after the work that has been enqueued on `queue` so far.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], and what the device reports.
+    /// [`Error::OutOfMemory`], and errors of the device.
     pub(crate) fn new(queue: Option<&GpuStream>, argument: &str, tensor: &'a Tensor) -> Result<Self> {
         let Memory::Device(source) = tensor.memory() else { return Ok(Self::There(tensor)) };
         let (gpu, queue) = device_of(queue, argument, tensor)?;

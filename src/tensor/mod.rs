@@ -236,7 +236,7 @@ impl Tensor {
         Ok(&mut self.memory)
     }
 
-    /// Whether the tensor lies on the context's GPU.
+    /// Whether the tensor is on the context's GPU.
     pub fn is_device(&self) -> bool {
         matches!(self.memory, Memory::Device(_))
     }

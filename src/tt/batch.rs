@@ -101,7 +101,7 @@ impl Contraction {
     /// and bytes of all products, and the peak workspace.
     ///
     /// # Errors
-    /// As [`Contraction::inner_batch`] for what does not fit.
+    /// As [`Contraction::inner_batch`] for arguments that do not fit.
     pub fn plan_batch(&mut self, x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<Info> {
         expect_pairs(x, y)?;
         self.foresee(x, y, x.len(), &|k| Some((k, k, k)))
@@ -110,7 +110,7 @@ impl Contraction {
     /// The report of [`Contraction::gram`] before it runs, as for [`Contraction::plan_batch`].
     ///
     /// # Errors
-    /// As [`Contraction::gram`] for what does not fit.
+    /// As [`Contraction::gram`] for arguments that do not fit.
     pub fn plan_gram(&mut self, x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<Info> {
         let count = crate::shape::product("results", x.len(), y.len())?;
         self.foresee(x, y, count, &entries(x, y))

@@ -56,7 +56,7 @@ impl Contraction {
     /// The report of the norm of `x` before it runs.
     ///
     /// # Errors
-    /// As [`Contraction::norm`] for what does not fit.
+    /// As [`Contraction::norm`] for arguments that do not fit.
     pub fn plan_norm(&mut self, x: &TensorTrain) -> Result<Info> {
         let goal = self.norm_goal();
         let call = self.prepare(x, x, goal)?;
@@ -66,7 +66,7 @@ impl Contraction {
     /// The report of the distance of `x` and `y` before it runs.
     ///
     /// # Errors
-    /// As [`Contraction::distance`] for what does not fit.
+    /// As [`Contraction::distance`] for arguments that do not fit.
     pub fn plan_distance(&mut self, x: &TensorTrain, y: &TensorTrain) -> Result<Info> {
         let call = self.prepare(x, y, Goal::Distance)?;
         Ok(call.plan.info(self.contexts().len()))

@@ -47,8 +47,9 @@ impl Contraction {
     /// If `result` is `None`, nothing is enqueued; the info reports the workspace that the call needs.
     ///
     /// # Errors
-    /// As [`Contraction::inner_scaled`]; [`Error::NotSupported`] for trains on the host or of different types, for a context
-    /// on the CPU, and where a library is needed that is not there, or not yet while the queue is captured; [`Error::InvalidArgument`] for a workspace that is too small, with the bytes that are needed.
+    /// As [`Contraction::inner_scaled`]; [`Error::NotSupported`] for trains on the host or of different types, for a
+    /// context on the CPU, and if a required library is not installed, or has not been created before the stream is
+    /// captured; [`Error::InvalidArgument`] for a workspace that is too small, with the bytes that are needed.
     pub fn enqueue_inner(
         &mut self,
         stream: Option<&Stream>,

@@ -46,7 +46,7 @@ impl Pairs {
         if self.halved && pair.0 != pair.1 { 2.0 } else { 1.0 }
     }
 
-    /// Number of blocks of `block` pairs, the last of which may be shorter.
+    /// Number of blocks of `block` pairs. The last one may be shorter.
     pub fn blocks(self, block: usize) -> usize {
         self.len().div_ceil(block.max(1))
     }

@@ -395,8 +395,8 @@ impl<'a> Planner<'a> {
                 Some(needed) => (plan.kernel, least) = (Kernel::Products, least.min(needed)),
             }
         }
-        // purlin's own GPU kernels may need no workspace: [`super::ops::ContractOps::settle`] checks once it has chosen
-        // a kernel.
+        // purlin's own GPU kernels may need no workspace: [`super::ops::ContractOps::settle`] checks it after it has
+        // chosen a kernel.
         let settled_later = self.is_gpu() && (plan.kernel == Kernel::Chain || plan.sites() == 1);
         let expect_room = |needed: f64| if settled_later { Ok(()) } else { self.expect_room(needed) };
         if needed > self.limit as f64 {

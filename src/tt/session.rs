@@ -126,7 +126,7 @@ impl Contraction {
     /// The report of the inner product of `x` and `y` before it runs.
     ///
     /// # Errors
-    /// As [`Contraction::inner_scaled`] for what does not fit.
+    /// As [`Contraction::inner_scaled`] for arguments that do not fit.
     pub fn plan(&mut self, x: &TensorTrain, y: &TensorTrain) -> Result<Info> {
         let call = self.prepare(x, y, Goal::Inner)?;
         Ok(call.plan.info(self.contexts.len()))

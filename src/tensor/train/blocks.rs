@@ -40,7 +40,7 @@ pub struct Sparsity {
 }
 
 impl Sparsity {
-    /// The blocks of `matrix`, which lies on the host.
+    /// The blocks of `matrix`, which must be on the host.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a core that has not been set; [`Error::NotSupported`] for a matrix on a device, and

@@ -96,7 +96,7 @@ impl TensorTrain {
         self.dtype
     }
 
-    /// Whether the cores lie on the context's GPU.
+    /// Whether the cores are on the context's GPU.
     pub fn is_device(&self) -> bool {
         self.device
     }

@@ -84,7 +84,7 @@ fn rank_one(modes: &[usize]) -> Result<Shape> {
     Shape::new("modes", modes, &ranks)
 }
 
-/// The train of rank 1 of the outer product of vectors, which lie one after another in `vectors`.
+/// The train of rank 1 of the outer product of vectors, which follow one another in `vectors`.
 ///
 /// # Errors
 /// As [`zeros`]; [`Error::InvalidArgument`] for another number of elements than the mode sizes add up to.

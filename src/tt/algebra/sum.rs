@@ -272,7 +272,7 @@ fn multiply_first<T: Scalar>(at: &Place<'_>, factor: Complex<f64>, train: &mut T
     Ok(())
 }
 
-/// Divides a sum of exponents into equal parts, the first of which have one more.
+/// Divides a sum of exponents into equal parts; the first ones are larger by one if it does not divide evenly.
 fn share(parts: &mut [i64], sum: i64) {
     let d = to_i64(parts.len());
     let (quotient, rest) = (sum.div_euclid(d), sum.rem_euclid(d));

@@ -1,4 +1,4 @@
-//! Trains on a device: how far the values of their bonds lie apart is found there.
+//! Examines the bonds of trains on a device there: finds whether the values of a bond differ too much.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, copy};
 use crate::tt::scaled::exponent_of;
 
-/// Bytes of keys of rows and columns at a time.
+/// Largest number of bytes of keys of rows and columns at a time.
 const KEYS: usize = 64 << 20;
 /// Largest number of cores examined by one launch.
 const CORES: usize = 1 << 14;
 
-/// Shapes of the cores to look at: a uniform train is a ring of one core.
+/// Shapes of the cores to examine: a uniform train is a ring of one core.
 fn shapes_of(train: &TensorTrain) -> Result<Vec<[usize; 3]>> {
     let d = if train.is_uniform() { 1 } else { train.shape().len() };
     let mut shapes = alloc::with_capacity(WHAT, d)?;
@@ -49,16 +49,16 @@ fn bonds_of(trains: &[&TensorTrain]) -> Result<Bonds> {
     Ok(bonds)
 }
 
-/// A look at bonds that is under way.
+/// An examination of bonds that is under way.
 pub(super) struct Look {
     gpu: Gpu,
     stream: GpuStream,
-    /// A number for each of its parts: not 0 where a bond is far from balanced.
+    /// A number for each part: nonzero if a bond is unbalanced.
     answers: DeviceMemory,
     count: usize,
     /// Tables and keys of the kernels, kept until they have run.
     held: Vec<DeviceMemory>,
-    /// Largest numbers of the cores of each part, and how many they are; nothing where nobody asks for them.
+    /// Largest numbers of the cores of each part, and their count; empty unless `wants_peaks`.
     peaks: Vec<(DeviceMemory, usize)>,
     wants_peaks: bool,
 }
@@ -75,7 +75,7 @@ impl Look {
         Ok(Self { gpu, stream, answers, count, held: Vec::new(), peaks: Vec::new(), wants_peaks: false })
     }
 
-    /// Looks at `trains` trains of these bonds; answers go from number `first` on.
+    /// Examines `trains` trains with these bonds. The answers start at number `first`.
     fn start(
         &mut self,
         dtype: DType,
@@ -104,8 +104,8 @@ impl Look {
         alloc::push(WHAT, &mut self.held, keys)
     }
 
-    /// Starts to look at the bonds of the trains that lie on the device, in the order of `stream`; `None` if there are none. With
-    /// `wants_peaks` it looks for the largest numbers of their cores too.
+    /// Starts to examine the bonds of the trains on the device, in the order of `stream`; `None` if there are none.
+    /// With `wants_peaks` it also finds the largest numbers of their cores.
     pub(super) fn new(
         context: &Arc<Context>,
         stream: Option<&Stream>,
@@ -148,20 +148,20 @@ impl Look {
         Ok(all)
     }
 
-    /// Whether one of the trains has a bond that is far from balanced. Waits.
+    /// Whether one of the trains has an unbalanced bond. Waits.
     pub(super) fn is_any_graded(&self) -> Result<bool> {
         Ok(self.answers()?.into_iter().any(|graded| graded))
     }
 }
 
-/// A look that is enqueued with a call that waits for nothing.
+/// An examination that is enqueued with a call that does not wait.
 pub(in crate::tt) struct Enqueued(Vec<(DType, Bonds)>);
 
-/// Pieces of its memory begin at multiples of this.
+/// Alignment of pieces of its memory in bytes.
 const GRAIN: usize = 256;
 
 impl Enqueued {
-    /// A look at the bonds of trains in the memory of the device, of which the second may be the first.
+    /// An examination of the bonds of two trains in device memory, which may be the same train.
     ///
     /// # Errors
     /// Out of memory.
@@ -178,13 +178,13 @@ impl Enqueued {
         Ok(Self(parts))
     }
 
-    /// Bytes that [`Enqueued::start`] works in.
+    /// Bytes of workspace of [`Enqueued::start`].
     pub(in crate::tt) fn bytes(&self) -> usize {
         let whole = |bytes: usize| bytes.next_multiple_of(GRAIN);
         self.0.iter().map(|(_, bonds)| whole(bonds.table_bytes()) + whole(bonds.key_bytes())).sum()
     }
 
-    /// Enqueues the look. The first number of `to` becomes NaN where a bond is far from balanced.
+    /// Enqueues the examination. The first number of `to` becomes NaN if a bond is unbalanced.
     ///
     /// # Errors
     /// As [`Bonds::look`].
@@ -205,13 +205,13 @@ impl Enqueued {
     }
 }
 
-/// Whether trains are in one piece each, aligned to an element, and alike in shape and type.
+/// Whether both trains are contiguous, aligned to an element, and equal in shape and type.
 fn are_alike(a: &TensorTrain, b: &TensorTrain) -> bool {
     let in_one = |t: &TensorTrain| t.is_packed() && t.address(0).is_multiple_of(to_u64(t.dtype().size()));
     in_one(a) && in_one(b) && !b.is_uniform() && a.dtype() == b.dtype() && a.shape() == b.shape()
 }
 
-/// Which of these trains lie on the device and have a bond that is far from balanced; nothing where none does. Waits.
+/// For each train, whether it is on the device and has an unbalanced bond; an empty list if none has. Waits.
 ///
 /// # Errors
 /// Out of memory.
@@ -248,7 +248,8 @@ pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[
             }
             count
         } else {
-            // Trains in pieces, many together: whoever is meant is found afterwards.
+            // Trains that are not contiguous are examined together. If a bond is unbalanced, each of them is examined
+            // again below.
             let mut bonds = Bonds::default();
             let (mut count, mut cores) = (0, 0);
             for train in trains[first..].iter().take_while(|t| t.is_device() && t.dtype() == train.dtype()) {
@@ -284,7 +285,7 @@ pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[
     Ok(graded)
 }
 
-/// A copy on the host of a train on the device. Waits.
+/// A host copy of a train on the device. Waits.
 ///
 /// # Errors
 /// Out of memory.
@@ -294,7 +295,7 @@ pub(super) fn fetched(context: &Arc<Context>, stream: Option<&Stream>, train: &T
     Ok(here)
 }
 
-/// A balanced copy on the device of a train there, made on the host; `None` where the bonds are balanced. Waits.
+/// A balanced copy on the device of a train there, computed on the host; `None` if its bonds are balanced. Waits.
 ///
 /// # Errors
 /// Out of memory.
@@ -306,7 +307,7 @@ pub(super) fn brought(
     let Some(here) = balanced(context, &fetched(context, stream, train)?)? else { return Ok(None) };
     let mut there = TensorTrain::create(context, train.dtype(), Location::Device, train.shape().clone())?;
     copy(context, stream, &here, &mut there)?;
-    // The host's copy goes now.
+    // The host copy is freed here, so the upload must be complete.
     queue(context, stream)?.1.synchronize()?;
     debug_assert!(matches!(there.memory(0).0, Memory::Device(_)));
     Ok(Some(there))

@@ -1,8 +1,9 @@
-//! How large the parts of a train before and behind each value of a bond are.
+//! Norms of the parts of a train before and behind each value of a bond.
 //!
-//! A first estimate adds the squares of numbers: it is right for parts that are not alike, and cheap. Where parts are alike, or
-//! cancel each other, it is off by a factor in each core, which a long train raises to a power. The true norms are the
-//! diagonals of the train's environments with itself, which are kept in units of those norms, so that they hold any of them.
+//! A first, cheap estimate adds the squares of numbers. It is right for parts that are not alike. If parts are alike or
+//! cancel each other, it is wrong by a factor in each core, which a long train raises to a power. The true norms are
+//! the diagonals of the train's environments with itself. These are stored in units of the norms, so any magnitude fits
+//! into their range.
 
 use std::sync::Arc;
 
@@ -23,12 +24,13 @@ use faer::{Accum, Conj, MatMut, MatRef, Par};
 pub(super) const NONE: f64 = f64::NEG_INFINITY;
 /// No power.
 const IDLE: i64 = i64::MIN;
-/// Columns of a product that a thread makes at a time, at least.
+/// Least number of columns of a product for each thread.
 const COLUMNS: usize = 32;
-/// The least square of a norm, in units of the numbers that it is made of, that rounding errors leave.
+/// Lower bound of the square of a norm, relative to the numbers that it is computed from. Smaller squares are only
+/// rounding error.
 const LEAST: f64 = 1.0 / (1u128 << 96) as f64;
 
-/// Root of a sum of squares of any sizes.
+/// Root of a sum of squares of any magnitudes.
 #[derive(Clone, Copy, Default)]
 struct Root {
     largest: f64,
@@ -50,7 +52,7 @@ impl Root {
     }
 }
 
-/// The same of logarithms.
+/// The root of a sum of squares, from and to logarithms.
 fn root(logs: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = logs.clone().fold(NONE, f64::max);
     if !most.is_finite() {
@@ -59,7 +61,8 @@ fn root(logs: impl Iterator<Item = f64> + Clone) -> f64 {
     most + logs.map(|log| (2.0 * (log - most)).exp2()).sum::<f64>().log2() / 2.0
 }
 
-/// Logarithms to base 2 of the norms over the middle index of each core, first bond fastest; `None` where a number is not finite.
+/// Logarithms to base 2 of the norms over the middle index of each core, first bond fastest; `None` if a number is not
+/// finite.
 fn norms_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape) -> Result<Option<Vec<Vec<f64>>>> {
     let mut all = alloc::with_capacity(WHAT, shape.len())?;
     for k in 0..shape.len() {
@@ -84,8 +87,8 @@ fn norms_of<T: Scalar>(cores: &Cores<'_, T>, shape: &Shape) -> Result<Option<Vec
     Ok(Some(all))
 }
 
-/// The same for matrices of modes rows x columns: bounds of their spectral norms, which are those of identities and of projectors. A
-/// string of either changes no size.
+/// The same for operators with modes rows x columns: bounds of the spectral norms of their blocks. These are exact for
+/// identities and projectors, so a string of either changes no norm.
 fn bounds_of<T: Scalar>(
     cores: &Cores<'_, T>,
     shape: &Shape,
@@ -120,21 +123,22 @@ fn bounds_of<T: Scalar>(
     Ok(Some(all))
 }
 
-/// The cores of a train whose parts are measured.
+/// The cores of a train whose parts are measured, and the sizes of their numbers.
 pub(super) struct Parts<'a, T: Scalar> {
     context: &'a Arc<Context>,
     cores: &'a Cores<'a, T>,
     pub shape: &'a Shape,
-    /// Of the numbers that count; [`NONE`] for all others.
+    /// Sizes of the numbers that count; [`NONE`] for all others.
     sizes: Vec<Vec<f64>>,
-    /// Whether numbers that are not 0 do not count.
+    /// Whether some nonzero numbers do not count.
     pub has_dead: bool,
-    /// Whether norms are found, and not estimates.
+    /// Whether sweeps compute norms instead of estimates.
     is_exact: bool,
 }
 
 impl<'a, T: Scalar> Parts<'a, T> {
-    /// Of these cores, by estimates; `None` where a number is not finite. `matrix` has the rows and columns of an operator.
+    /// Parts of these cores, by estimates; `None` if a number is not finite. `matrix` has the rows and columns of an
+    /// operator.
     pub(super) fn new(
         context: &'a Arc<Context>,
         cores: &'a Cores<'a, T>,
@@ -150,17 +154,18 @@ impl<'a, T: Scalar> Parts<'a, T> {
         Ok(Some(Self { context, cores, shape, sizes, has_dead, is_exact: false }))
     }
 
-    /// Which numbers count, of all cores: those of size [`NONE`] do not.
+    /// The sizes of all cores' numbers; [`NONE`] for numbers that do not count.
     pub(super) fn into_sizes(self) -> Vec<Vec<f64>> {
         self.sizes
     }
 
-    /// The same by norms.
+    /// The same parts, by norms.
     pub(super) fn exact(self) -> Self {
         Self { is_exact: true, ..self }
     }
 
-    /// Goes over all cores from parts of the sizes `from`, and calls `each` with every bond and what the parts up to it have.
+    /// Sweeps over all cores, starting with parts of the sizes `from`, and calls `each` with every bond and the sizes
+    /// of the parts up to it.
     pub(super) fn sweep(&self, from: &[f64], mirrored: bool, mut each: impl FnMut(usize, &[f64])) -> Result<()> {
         let d = self.shape.len();
         let room = || alloc::filled(WHAT, self.shape.max_rank(), NONE);
@@ -192,7 +197,7 @@ impl<'a, T: Scalar> Parts<'a, T> {
     }
 }
 
-/// Products of the parts up to a bond with each other, in units of `powers`.
+/// Inner products of the parts up to a bond with each other, in units of `powers`.
 struct Grams<W> {
     products: Vec<W>,
     powers: Vec<i64>,
@@ -205,7 +210,7 @@ fn power_of(log: f64) -> i64 {
 }
 
 impl<W: Scalar> Grams<W> {
-    /// Parts that are orthogonal to each other.
+    /// Starts with parts that are orthogonal to each other.
     fn new(shape: &Shape, from: &[f64]) -> Result<Self> {
         let widest = (0..shape.len()).map(|k| shape.core_len(k)).max().unwrap_or(0);
         let room = |n: usize| alloc::filled(WHAT, n, W::default());
@@ -219,7 +224,8 @@ impl<W: Scalar> Grams<W> {
         Ok(Self { products, powers, core: room(widest)?, made: room(widest)? })
     }
 
-    /// A step over a core, of which `norms` tell what counts. `sizes` are the estimates behind it, which become norms.
+    /// A step over a core. `norms` is [`NONE`] for numbers that do not count. `sizes` are the estimates behind the core
+    /// and become norms.
     fn step<T: Scalar<Wide = W>>(
         &mut self,
         context: &Context,
@@ -265,7 +271,7 @@ impl<W: Scalar> Grams<W> {
                 *size = *power as f64 + products[b + count * b].re().max(LEAST).log2() / 2.0;
             }
         }
-        // Products go to the new units.
+        // Convert the products to the new units.
         self.powers.clear();
         self.powers.extend(sizes.iter().map(|size| power_of(*size)));
         let by = |a: usize| if after[a] == IDLE { 0 } else { after[a] - self.powers[a] };
@@ -277,7 +283,7 @@ impl<W: Scalar> Grams<W> {
     }
 }
 
-/// C = A B by all threads, in bands of columns.
+/// C = A B by all threads, in blocks of columns.
 fn multiply<W: Scalar>(a: MatRef<'_, W>, ca: Conj, b: MatRef<'_, W>, cb: Conj, c: MatMut<'_, W>) {
     let band = pieces(c.ncols(), COLUMNS);
     split_columns(c, band).into_par_iter().enumerate().for_each(|(at, c)| {

@@ -250,7 +250,7 @@ impl End<'_> {
         }
         let (alpha, second) = (self.measured.then_some(self.state), self.scaling.second());
         let plain = |view| (view, Transpose::Plain);
-        // The products with slices lie one after another.
+        // The products with slices are stored one after another.
         let part = |index: usize| {
             let bytes = s2 * r * size_of::<T>();
             t.part(index * bytes, bytes)

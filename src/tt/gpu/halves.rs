@@ -318,7 +318,8 @@ impl<'a> Dense<'a> {
         self.products.multiply::<T>(None, false, (left, Transpose::Plain), (right, Transpose::Plain), to)
     }
 
-    /// Partial sums over some columns of x[i] cj(y[i]), or of x alone, with the exponents of two states.
+    /// Partial sums over some columns of x[i] cj(y[i]), or of x[i] cj(x[i]) if there is no y, with the exponents of two
+    /// states.
     fn panel<T: Scalar>(
         &self,
         (x, y): (&Halves<'_>, Option<&Halves<'_>>),

@@ -40,7 +40,7 @@ impl<'a> Loaded<'a> {
     /// another device, no work on it may be under way.
     ///
     /// # Errors
-    /// Device memory, and what copies give.
+    /// Out of device memory, and errors of copies.
     pub(super) fn new<T: Scalar>(
         context: &Arc<Context>,
         gpu: &Gpu,

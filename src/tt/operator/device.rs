@@ -186,7 +186,7 @@ impl Ops {
     }
 }
 
-/// Whether a train lies on a GPU.
+/// Whether a train is on a GPU.
 pub fn on_device(trains: &Trains<'_>) -> bool {
     trains.bra.is_device() || trains.ket.is_device()
 }

@@ -183,7 +183,7 @@ fn whole_core<'r>(view: &CoreView<'r>) -> Result<Region<'r>> {
     }
 }
 
-/// Refuses trains that do not lie on the device.
+/// Returns an error for trains that are not on the device.
 pub(super) fn expect_on_device(name: &'static str, train: &TensorTrain) -> Result<()> {
     (0..train.shape().len()).try_for_each(|k| whole_core(&CoreView::new(name, train, k)).map(|_| ()))
 }

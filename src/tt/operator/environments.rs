@@ -168,8 +168,9 @@ impl Environments {
     /// were.
     ///
     /// # Errors
-    /// As [`Trains::check`]; [`Error::NotSupported`] for a stream that is being captured; [`Error::InvalidArgument`] for a bond that there is not, other trains than the object was
-    /// made for, and ranks that changed unannounced; [`Error::NotSupported`] for an operator on a device; out of memory.
+    /// As [`Trains::check`]; [`Error::NotSupported`] for a stream that is being captured; [`Error::InvalidArgument`]
+    /// for a bond that does not exist, for other trains than the object was made for, and for ranks that changed
+    /// without an announcement; [`Error::NotSupported`] for an operator on a device; out of memory.
     pub fn build(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
         let ops = self.ops(stream)?;
         ops.in_order(|| self.build_with(&ops, trains, side, k))
@@ -194,8 +195,8 @@ impl Environments {
     /// must be multiplied by. The boundary value of the third dimension is p_w + w (p_y + r p_x).
     ///
     /// # Errors
-    /// As [`Environments::build`]; [`Error::InvalidArgument`] for another type or length than [`Environments::dims`]
-    /// says.
+    /// As [`Environments::build`]; [`Error::InvalidArgument`] for another type or length than that of
+    /// [`Environments::dims`].
     pub fn get<T: Scalar>(
         &mut self,
         stream: Option<&Stream>,
@@ -244,8 +245,8 @@ impl Environments {
     /// not wait, so a graph may capture it. Whoever replays the graph must not change the environments.
     ///
     /// # Errors
-    /// As [`Environments::apply`]; [`Error::NotSupported`] for environments on the host, and for a stream that is being captured
-    /// while environments or the library are not there yet.
+    /// As [`Environments::apply`]; [`Error::NotSupported`] for environments on the host, and for a stream that is being
+    /// captured before environments or cuBLAS have been created.
     pub fn apply_on_device<T: Scalar>(
         &mut self,
         stream: Option<&Stream>,

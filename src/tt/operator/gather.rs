@@ -130,7 +130,7 @@ impl Gather {
         Self::new([n, n], slots, slots + 1, 0, placed)
     }
 
-    /// `op` (n-by-n, column-major) alone.
+    /// Only `op` (n-by-n, column-major).
     pub fn local(n: usize, op: &[Complex<f64>]) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, n * n)?;
         add_operator(&mut placed, n, 0, op);

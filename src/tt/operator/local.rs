@@ -32,8 +32,8 @@ const WHAT: &str = "environments of local expectations";
 /// ring is cut at its smallest bond; as many boundary pairs as `workspace_limit` allows are computed together.
 ///
 /// # Errors
-/// As for [`super::sandwich`], a `workspace_limit` below what is needed included; [`Error::InvalidArgument`] for a site that
-/// there is not or an `op` that does not fit its mode; [`Error::Numerical`] if <x|x> is 0.
+/// As for [`super::sandwich`], also for a `workspace_limit` that is too small; [`Error::InvalidArgument`] for a site
+/// that does not exist or an `op` that does not fit its mode; [`Error::Numerical`] if <x|x> is 0.
 pub fn expect_local(
     context: &Arc<Context>,
     options: &Options,

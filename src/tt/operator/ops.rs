@@ -9,8 +9,8 @@
 //! L'[a', q', p, b']  = sum_{a,i} conj(Y[a, i, a']) U[a, i, q', p, b'] one product: ((a i) x a')^H by (a i) x (q' p b')
 //! ```
 //!
-//! No index is ever permuted, because slots and pairs lie between the bonds. A step from right to left is the same with
-//! each core read from its right bond to its left one.
+//! No index is ever permuted, because slots and pairs are stored between the bonds. A step from right to left is the
+//! same with each core read from its right bond to its left one.
 
 use super::gather::Gather;
 use crate::backend::memory::Memory;

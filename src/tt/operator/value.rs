@@ -77,7 +77,7 @@ pub(super) fn sandwich_watched(
 /// The report of [`sandwich`] before it runs. Reads only the operator's elements, because its zeros matter.
 ///
 /// # Errors
-/// As [`sandwich`] for what does not fit.
+/// As [`sandwich`] for arguments that do not fit.
 pub fn plan_sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<Info> {
     let dtype = trains.check(context)?;
     foresee(context, options, trains, dtype, trains.operator.is_none())
@@ -86,7 +86,7 @@ pub fn plan_sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<
 /// The report of [`rayleigh`] before it runs, as for [`plan_sandwich`].
 ///
 /// # Errors
-/// As [`rayleigh`] for what does not fit.
+/// As [`rayleigh`] for arguments that do not fit.
 pub fn plan_rayleigh(
     context: &Arc<Context>,
     options: &Options,
@@ -289,7 +289,8 @@ fn block<T: Scalar, O: OperatorOps<T>>(
     }
 }
 
-/// The products of two environments that meet: the operator's slots, of which there are `split`, and the identity's.
+/// The products of two environments at one bond: of the first `split` slots, which are the operator's, and of the
+/// identity's slot.
 pub(super) fn meet<T: Scalar, O: OperatorOps<T>>(
     ops: &O,
     left: &Held<O::Environment>,

@@ -1,12 +1,12 @@
 //! Inner products of trains with small ranks. A vector kernel computes whole sweeps with the environment in the first
 //! cache. It neither packs operands nor allocates, and calls no matrix product.
 //!
-//! | module | what it does |
+//! | module | subject |
 //! |---|---|
 //! | `sweep` | sweeps over the sites, right to left |
 //! | `layout` | the cheaper order of a site's products, and the workspace |
 //! | `range` | scaling by powers of two |
-//! | `rooms` | blocks of boundary pairs over the threads of a context |
+//! | `rooms` | distribution of blocks of boundary pairs over the threads of a context |
 //!
 //! The products themselves are [`crate::backend::cpu::small`].
 
