@@ -54,7 +54,7 @@ typedef struct purlin_tt_site {
 
 /* State of a contraction, in addition to its environment. */
 typedef struct purlin_tt_state {
-  double alpha[2]; /* 2^-q of the last site, in the type of the elements: what a library's product multiplies by */
+  double alpha[2]; /* 2^-q of the last site, in the type of the elements: factor of a library's product */
   uint64_t key;    /* of the last site */
   int64_t exponent;
   uint64_t arrivals; /* of blocks */
@@ -195,7 +195,7 @@ typedef struct purlin_tt_measure_params {
 typedef struct purlin_tt_factors_params {
   uint64_t environment;
   uint64_t state;
-  uint64_t second;     /* one element, in the room of 16 bytes */
+  uint64_t second;     /* one element, in 16 bytes */
   uint64_t first_key;  /* uint64: of the core that comes first, or 0 */
   uint64_t second_key; /* of the other */
   uint64_t next_key;   /* of the core that comes first at the next site */

@@ -94,10 +94,10 @@ __device__ __forceinline__ int ordinary(int e) {
 // So neither product leaves the range before it is scaled. Without begin() only the environment is scaled, to [0.5, 1).
 template <class R>
 struct Care {
-  int ahead = 0;     // what the first product is divided by beside the environment's size
-  int carries = 0;   // what the next environment is divided by
-  int first = 0, second = 0;  // exponents of what the products are multiplied by
-  int exponent = 0;  // what the cores add to the exponent
+  int ahead = 0;     // exponent by which the first product is divided in advance
+  int carries = 0;   // exponent by which the next environment is divided in advance
+  int first = 0, second = 0;  // exponents of the products' factors
+  int exponent = 0;  // exponent that the cores contribute
 
   // `q_first` and `q_second` are exponents of the site's cores, `q_next` that of the first core at the next site.
   // `carried` is the exponent by which the environment has been divided in advance.
