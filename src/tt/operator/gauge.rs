@@ -265,7 +265,7 @@ pub(super) fn core<S: Scalar>(
     Ok(far)
 }
 
-/// [`core`] for an operator between slots.
+/// [`core()`] for an operator between slots.
 pub(super) fn operator(gather: &Gather, near: &[i64], is_used: impl Fn(usize) -> bool) -> Result<(Gather, Vec<i64>)> {
     let mut far = alloc::filled(WHAT, gather.outputs, i64::MIN)?;
     for to in 0..gather.rows * gather.outputs {
