@@ -352,7 +352,7 @@ fn classes(trains: &[&TensorTrain]) -> Result<Vec<usize>> {
         (key(t), t.shape().modes(), t.shape().ranks()).hash(&mut hasher);
         hasher.finish()
     };
-    // Most batches have one class: then there is nothing to sort.
+    // Most batches have one class and need no sorting.
     let is_first = |t: &TensorTrain| trains.first().is_some_and(|f| key(f) == key(t) && f.shape() == t.shape());
     if trains.iter().all(|t| is_first(t)) {
         return alloc::filled(what, trains.len(), 0);

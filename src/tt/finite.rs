@@ -64,7 +64,7 @@ fn checked_where(
     Ok(value)
 }
 
-/// [`checked_inner`] for many results, which looks at each train once.
+/// [`checked_inner`] for many results. Examines each train once.
 #[derive(Default)]
 pub(super) struct Known(HashMap<*const TensorTrain, bool>);
 

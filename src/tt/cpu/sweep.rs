@@ -259,7 +259,7 @@ impl<'r> Sweep<'r> {
                     by_y(threads, alpha, y, core, (&self.room.f, f), false, (&mut self.room.t, t))?;
                 }
                 self.scale_product::<T>(s2 * r * n, second)?;
-                // T[b', (i, a)] with a fastest meets X[a, i, a'].
+                // T[b', (i, a)], a fastest, times X[a, i, a'].
                 let (t, core) = (Block::packed(s2, r * n), Taken::plain(Block::packed(r * n, r2)));
                 by_x(threads, 1.0, (&self.room.t, t), pair.x, k, core, false, (&mut self.room.f, Block::packed(s2, r2)))
             }

@@ -236,7 +236,7 @@ impl<'a> Dense<'a> {
         let half = Half { is_x, leftwards: false };
         let mut left = self.grown::<T>(half)?;
         if p > 1 {
-            // [p, I, a]: the bond at the cut goes to the end.
+            // [p, I, a]: move the bond at the cut to the end.
             let turned = self.memory::<T>(Tensor::Of(half, 0), product("workspace_limit", rows, inner)?)?;
             let from = View::packed(left.whole(), p, rows * bond);
             let to = View::packed(turned.whole(), rows * bond, p);
@@ -251,7 +251,7 @@ impl<'a> Dense<'a> {
         }
         let mut right = self.grown::<T>(half)?;
         if p > 1 {
-            // [a, J, p]: the bond at the cut comes before the mode indices.
+            // [a, J, p]: move the bond at the cut before the mode indices.
             let turned = self.memory::<T>(Tensor::Of(half, 0), product("workspace_limit", inner, columns)?)?;
             let from = View::packed(right.whole(), bond, columns * p);
             let to = View::packed(turned.whole(), inner, columns);

@@ -423,7 +423,7 @@ fn settle<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), optio
     if is_library { expect_room(plan.limit, plan.workspace as f64) } else { Ok(()) }
 }
 
-/// Whether nothing is to be scaled.
+/// Whether the plan forbids scaling.
 fn is_unscaled(plan: &Plan) -> bool {
     !plan.scaled && !plan.rescue
 }
@@ -471,7 +471,7 @@ impl<'a> Sums<'a> {
         Self { plan, first: blocks.start, partials }
     }
 
-    /// Begins anew.
+    /// Resets the sums to 0.
     fn clear(&mut self) {
         self.partials.fill(Scaled::ZERO);
     }

@@ -22,7 +22,7 @@ const SUMS: usize = 512;
 /// Parts of factors begin at multiples of this many bytes.
 const GRAIN: usize = 256;
 
-/// cuBLAS on one queue.
+/// cuBLAS on one stream.
 pub(super) struct Products<'a> {
     gpu: &'a Gpu,
     blas: &'a Blas,
@@ -57,7 +57,7 @@ impl<'a> Products<'a> {
     /// Bytes of the numbers 1 and 0.
     pub(super) const NUMBERS: usize = 32;
 
-    /// Products on the queue of `blas`.
+    /// Products on the stream of `blas`.
     pub(super) fn new<T: Scalar>(gpu: &'a Gpu, blas: &'a Blas, math: Math) -> Result<Self> {
         let stream = blas.stream();
         let mut numbers = gpu.allocate_on(stream, "scalars of products", Self::NUMBERS)?;

@@ -41,7 +41,7 @@ pub struct Gather {
     terms: Vec<Term>,
 }
 
-/// A term with the column i + m q' that it goes to.
+/// A term and the column i + m q' whose sum it belongs to.
 type Placed = (usize, Term);
 
 const WHAT: &str = "terms of an operator";
@@ -137,8 +137,8 @@ impl Gather {
         Self::new([n, n], 1, 1, 0, placed)
     }
 
-    /// Core k of an operator between bonds t and t + 1 of `slots`; `mirrored` for a step from right to left. Values whose
-    /// exponent is beyond `limit` are brought to [0.5, 1); a limit of `None` leaves all as they are.
+    /// Core k of an operator between bonds t and t + 1 of `slots`; `mirrored` for a step from right to left. Values
+    /// whose exponent is beyond `limit` are scaled to [0.5, 1); with `None` no value is scaled.
     ///
     /// # Errors
     /// As [`TrainMatrix::blocks`]; out of memory.

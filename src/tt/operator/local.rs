@@ -28,8 +28,7 @@ use crate::tt::watch::Watch;
 const WHAT: &str = "environments of local expectations";
 
 /// <x|op_k|x> / <x|x> for each k of `sites`, with `op` (n-by-n, column-major) at site k, in one sweep from either end.
-/// A
-/// ring is cut at its smallest bond; as many boundary pairs as `workspace_limit` allows are computed together.
+/// A ring is cut at its smallest bond; as many boundary pairs as `workspace_limit` allows are computed together.
 ///
 /// # Errors
 /// As for [`super::sandwich`], also for a `workspace_limit` that is too small; [`Error::InvalidArgument`] for a site
@@ -73,8 +72,8 @@ pub(super) fn expect_local_watched(
     Ok(out)
 }
 
-/// c\[k + d l\] = <x|A_k B_l|x> / <x|x> for all k and l; on the diagonal the product A B stands at one site. All modes are
-/// n, `a` and `b` n-by-n, column-major. One sweep carries an environment for every k, as many at a time as
+/// c\[k + d l\] = <x|A_k B_l|x> / <x|x> for all k and l; on the diagonal the product A B acts at one site. All modes
+/// are n, `a` and `b` n-by-n, column-major. One sweep carries an environment for every k, as many at a time as
 /// `workspace_limit` allows. If A = B, a single sweep suffices; otherwise there is one for each order of the two.
 ///
 /// # Errors

@@ -68,7 +68,7 @@ impl<'a> CoreView<'a> {
         Self { argument, number: k, memory, offset, dims: train.shape().core(k), dtype: train.dtype() }
     }
 
-    /// The bond that a step comes from, the mode, and the bond that it goes to.
+    /// The bond where a step starts, the mode, and the bond where it ends.
     pub fn along(self, mirrored: bool) -> [usize; 3] {
         let [left, n, right] = self.dims;
         if mirrored { [right, n, left] } else { [left, n, right] }

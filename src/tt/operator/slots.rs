@@ -94,7 +94,7 @@ impl Slots {
         self.operator(t).len() + usize::from(self.identity)
     }
 
-    /// The operator's slots at bond t, pairs (p, w); the identity's comes after them.
+    /// The operator's slots at bond t, pairs (p, w). The identity's slot follows them.
     pub fn operator(&self, t: usize) -> &[(u32, u32)] {
         &self.pairs[self.offsets[t]..self.offsets[t + 1]]
     }

@@ -21,7 +21,7 @@ impl Planner<'_> {
                 let leftwards = end == 1;
                 let at = |i: usize| if leftwards { core(d - 1 - i) } else { core(i) };
                 let (mut rows, mut swept) = (1.0, 0.0);
-                // At least one site stays for each end to meet at.
+                // At least one site remains for each end up to the bond where they meet.
                 for count in 1..=d.saturating_sub(2).min(64) {
                     let k = at(count - 1);
                     rows *= sizes.modes[k] as f64;
