@@ -1,4 +1,4 @@
-//! What came of a solve.
+//! The result of a solve: eigenpairs, the reason why it ended, and its figures.
 
 use super::shared::Shares;
 
@@ -9,7 +9,7 @@ pub enum Reason {
     /// Every pair has converged.
     #[default]
     Converged = 0,
-    /// The restarts, or the steps of the plain recurrence, are used up.
+    /// All allowed restarts, or all steps of the plain recurrence, were used before every pair had converged.
     Restarts = 1,
     /// The Krylov space is the whole space: the pairs are exact.
     Exhausted = 2,
@@ -26,11 +26,11 @@ pub struct Info {
     pub reason: Reason,
     /// Pairs that have converged, the first of those returned.
     pub converged: usize,
-    /// Products with the matrix, those of the residuals not counted.
+    /// Products with the matrix, without those that compute the residuals.
     pub products: usize,
     /// Restarts.
     pub restarts: usize,
-    /// Times that the space was invariant and a new vector had to be found.
+    /// How often the space was invariant and a new random vector was needed.
     pub breakdowns: usize,
     /// Eigenvalues that the check for copies found.
     pub recovered: usize,
@@ -44,12 +44,13 @@ pub struct Info {
     pub basis: usize,
     /// Degree of the filter; 0 without one.
     pub degree: usize,
-    /// Largest norm of A v met, an estimate of the norm of A from below; or that of the diagonal, the shift and other terms that
-    /// are added to the matrix, if it is more: rounding errors are relative to it.
+    /// Largest norm of A v that was computed, which bounds the norm of A from below; or the norm of the diagonal, the
+    /// shift and the other terms that are added to the matrix, if that is larger. Rounding errors are relative to this
+    /// number.
     pub norm: f64,
     /// Seconds.
     pub seconds: f64,
-    /// What several contexts share; zeros of a single one.
+    /// Figures of the partition over several contexts; zeros for a single context.
     pub shares: Shares,
 }
 
@@ -62,6 +63,6 @@ pub struct Pairs<T> {
     pub vectors: Vec<T>,
     /// ||A x - lambda x||_2 of each, computed from the vectors returned.
     pub residuals: Vec<f64>,
-    /// Figures.
+    /// Reason, counts and norms of the solve.
     pub info: Info,
 }

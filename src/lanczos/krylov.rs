@@ -1,29 +1,29 @@
-//! What the methods need of a backend: an operator, and columns of n numbers to keep vectors in.
+//! The backend trait of the methods: a Hermitian operator, and columns of n numbers that hold vectors.
 
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::matrix::DenseMut;
 use crate::scalar::{Real, Scalar};
 
-/// How a vector lies to those before it.
+/// The norms of a vector before and after its orthogonalisation, and one coefficient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Projection {
-    /// Component along the last of the vectors before it, its real part.
+    /// Real part of the component along the last of the vectors before it.
     pub along: f64,
-    /// Norm before.
+    /// Norm of the vector before the orthogonalisation.
     pub before: f64,
-    /// Norm of what is left.
+    /// Norm of the remainder.
     pub after: f64,
 }
 
-/// y = scale (A - center) x + keep y. With keep 0 nothing of y is read.
+/// y = scale (A - center) x + keep y. With `keep` 0, y is not read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Affine {
-    /// What the product is multiplied by.
+    /// Factor of the product.
     pub scale: f64,
-    /// What is taken off the diagonal.
+    /// Subtracted from the diagonal of A.
     pub center: f64,
-    /// What stays of y.
+    /// Factor of the old y.
     pub keep: f64,
 }
 
@@ -32,24 +32,25 @@ impl Affine {
     pub const PLAIN: Self = Self { scale: 1.0, center: 0.0, keep: 0.0 };
 }
 
-/// The columns of a space, and what its steps have shown.
+/// The columns of a space, and the norm that its steps have found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Space {
-    /// Columns before it that it is kept orthogonal to.
+    /// Number of columns before the space, which the space is kept orthogonal to.
     pub locked: usize,
-    /// Largest norm of A v so far, at least [`Krylov::terms_norm`].
+    /// Largest norm of A v so far; at least [`Krylov::terms_norm`].
     pub norm: f64,
     /// Unit roundoff.
     pub epsilon: f64,
 }
 
 impl Space {
-    /// Whether a remainder is rounding alone.
+    /// Whether a remainder of norm `rest` is rounding error only: at most 10 epsilon norm.
     pub fn is_rounding(&self, rest: f64) -> bool {
         rest <= 10.0 * self.epsilon * self.norm
     }
 
-    /// Steps up to the first that left rounding alone, or what is not finite: what was computed from it has no meaning.
+    /// The steps up to and including the first whose remainder is rounding error only or not finite. Later steps were
+    /// computed from that remainder and are meaningless.
     pub(super) fn sound(mut self, mut steps: Vec<Projection>) -> Vec<Projection> {
         let end = steps.iter().position(|step| {
             self.norm = self.norm.max(step.before);
@@ -62,34 +63,36 @@ impl Space {
     }
 }
 
-/// What a step of blocks of b vectors found: coefficients of the products along the columns before the new block, column-major,
-/// and the norms of what was left, then the block's triangle; and both again of what had become of it.
+/// The figures of a step with blocks of b vectors. The products are orthogonalised twice. Each time, the step records
+/// the coefficients along the columns before the new block (column-major), the norms of the remainders, and the
+/// triangle R that makes the block orthonormal in itself.
 pub struct BlockStep<W> {
-    /// Coefficients.
+    /// Coefficients of the first time.
     pub along: Vec<W>,
-    /// Norms after it.
+    /// Norms of the remainders of the first time.
     pub rest: Vec<f64>,
-    /// The triangle, b-by-b.
+    /// The triangle of the first time, b-by-b.
     pub first: Vec<W>,
     /// Coefficients of the second time.
     pub again: Vec<W>,
-    /// Norms after it, which were 1 before.
+    /// Norms of the remainders of the second time. The vectors had norm 1 before it.
     pub left: Vec<f64>,
     /// The triangle of the second time.
     pub second: Vec<W>,
 }
 
-/// Is called while steps are made; its error ends them.
+/// Is called between steps; an error that it returns ends the steps.
 pub type Poll<'a> = dyn FnMut() -> Result<()> + 'a;
 
-/// Double precision of the numbers of a backend.
+/// The double-precision type of a backend's numbers.
 pub type Wide<K> = <<K as Krylov>::Number as Scalar>::Wide;
 
 /// Any backend for numbers of type `T`: the methods are compiled once for all of them.
 pub type Columns<'a, T> = dyn Krylov<Number = T> + 'a;
 
-/// A Hermitian operator and columns of n numbers. Columns are numbered from 0; none is read before it is written. Those of an
-/// operator with an order of its own are in that order, and what goes to the host or comes from there is in the matrix's.
+/// A Hermitian operator and columns of n numbers. Columns are numbered from 0; a column is written before it is read.
+/// If the operator has a row order of its own, columns are in that order. Vectors that are copied to or from the host
+/// are in the matrix's order.
 pub trait Krylov {
     /// Type of the numbers.
     type Number: Scalar;
@@ -97,22 +100,23 @@ pub trait Krylov {
     /// Order n of the operator.
     fn order(&self) -> usize;
 
-    /// The norm of the diagonal and the other terms that a product with the matrix is added to. Rounding errors of the operator's
-    /// products are relative to it also where the sum is smaller, as of the normalised Laplacian of a graph of loops, which is 0.
+    /// The norm of the diagonal and the other terms that are added to a product with the matrix. Rounding errors of the
+    /// operator's products are relative to it even where the sum is smaller. Example: the normalised Laplacian of a
+    /// graph that has only loops is 0.
     fn terms_norm(&self) -> f64 {
         0.0
     }
 
-    /// Fills column `to` with random numbers: those of vector `vector` for the seed, whatever the backend.
+    /// Fills column `to` with random vector number `vector` of `seed`. All backends draw the same numbers.
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()>;
 
-    /// What `step` says, x being column `from` and y column `to`.
+    /// Computes `step` with x = column `from` and y = column `to`.
     fn affine(&mut self, step: Affine, from: usize, to: usize) -> Result<()>;
 
     /// Column `to` = (A - sigma I)^-1 times column `from`, by the caller's solve.
     ///
     /// # Errors
-    /// What the solve reports; [`crate::error::Error::NotSupported`] where there is none.
+    /// Errors of the solve; [`crate::error::Error::NotSupported`] if there is no solve.
     fn invert(&mut self, from: usize, to: usize) -> Result<()>;
 
     /// Column `to` = A times column `from`.
@@ -120,43 +124,46 @@ pub trait Krylov {
         self.affine(Affine::PLAIN, from, to)
     }
 
-    /// Columns `to ..` = A times columns `from ..`, `count` of each, none of which is both.
+    /// Columns `to .. to + count` = A times columns `from .. from + count`. The two ranges do not overlap.
     fn apply_block(&mut self, from: usize, to: usize, count: usize) -> Result<()> {
         (0..count).try_for_each(|c| self.apply(from + c, to + c))
     }
 
-    /// Makes column `column` orthogonal to the first `count`, which are orthonormal and stand before it, by two passes of
-    /// classical Gram-Schmidt, of which the second may be spared where the first leaves next to rounding.
+    /// Makes column `column` orthogonal to the first `count` columns, which are orthonormal and come before it, by two
+    /// passes of classical Gram-Schmidt. A backend may omit the second pass if the first leaves hardly more than
+    /// rounding error.
     fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection>;
 
-    /// Steps `from .. to` of the Lanczos process: column `locked + j + 1` = A times column `locked + j`, made orthogonal to
-    /// all before it, and of norm 1. Ends early after a step that leaves rounding alone, whose column is then of no use. `poll`
-    /// is called every few steps.
+    /// Steps `from .. to` of the Lanczos process: column `locked + j + 1` = A times column `locked + j`, made
+    /// orthogonal to all columns before it, and scaled to norm 1. Ends early after a step whose remainder is rounding
+    /// error only; the column of that step is meaningless. `poll` is called every few steps.
     fn extend(&mut self, space: Space, (from, to): (usize, usize), poll: &mut Poll<'_>) -> Result<Vec<Projection>> {
         extend_once(self, space, (from, to), poll)
     }
 
-    /// Calls `poll`. A backend that enqueues work first waits until little of what was enqueued before is left, and calls `poll`
-    /// meanwhile: what `poll` cancels ends soon.
+    /// Calls `poll`. A backend that enqueues work first waits until most of the work enqueued before has finished, and
+    /// calls `poll` while it waits. Cancellation therefore takes effect soon.
     fn pace(&mut self, poll: &mut Poll<'_>) -> Result<()> {
         poll()
     }
 
-    /// Whether [`Krylov::defer`] is there: where to wait for each step takes longer than the step.
+    /// Whether the backend has [`Krylov::defer`]: it does where waiting for a step takes longer than the step.
     fn defers(&self) -> bool {
         false
     }
 
-    /// Makes column `column` orthogonal to all before it and of norm 1, and waits for nothing: what was found is told by
-    /// [`Krylov::deferred`] as that of step `at`. After one that left rounding alone columns are of no use.
+    /// Makes column `column` orthogonal to all columns before it and scales it to norm 1, without waiting.
+    /// [`Krylov::deferred`] returns the figures as those of step `at`. After a step whose remainder is rounding error
+    /// only, its column and later ones are meaningless.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] where [`Krylov::defers`] says no.
+    /// [`Error::NotSupported`] if [`Krylov::defers`] is false.
     fn defer(&mut self, _column: usize, _at: usize) -> Result<()> {
         Err(Error::NotSupported("steps whose figures come later, on this backend".into()))
     }
 
-    /// What steps 0 to `steps` found, of which step j made column `first + j` orthogonal; calls `poll` while it waits for them.
+    /// Figures of steps 0 to `steps` - 1; step j made column `first + j` orthogonal. Calls `poll` while it waits for
+    /// them.
     ///
     /// # Errors
     /// As [`Krylov::defer`].
@@ -164,11 +171,11 @@ pub trait Krylov {
         Err(Error::NotSupported("steps whose figures come later, on this backend".into()))
     }
 
-    /// Steps of the block process with blocks of `b` columns, from the block at column `locked + from` on: each block's products
-    /// come after all columns before them, are made orthogonal to these and among themselves, twice, and there is one block more
-    /// for each until column `locked + to`. None where the backend leaves that to the method. After a step whose new
-    /// column is only rounding error, neither its coefficients nor the later columns are meaningful. `poll` is called every few
-    /// steps.
+    /// Steps of the block process with blocks of `b` columns, from the block at column `locked + from` up to column
+    /// `locked + to`. The products of each block are written behind the last column, and are made orthogonal to all
+    /// columns before them and among themselves, twice. They are the next block. The list is empty if the backend
+    /// leaves these steps to the method. After a step whose new column is only rounding error, neither its coefficients
+    /// nor the later columns are meaningful. `poll` is called every few steps.
     fn extend_block(
         &mut self,
         _locked: usize,
@@ -179,9 +186,9 @@ pub trait Krylov {
         Ok(Vec::new())
     }
 
-    /// Steps `from .. m` of a space without columns before it, whose orthogonality an estimate watches as `partial` has it; `t`
-    /// is the projected matrix with `m` rows, of which what stands before step `from` is known. `None` where the backend leaves
-    /// that to the method. `poll` is called every few steps.
+    /// Steps `from .. m` of a space without locked columns. Vectors are reorthogonalised when an estimate of their
+    /// orthogonality asks for it, as in `partial`. `t` is the projected matrix with `m` rows; its part before step
+    /// `from` is known. `None` if the backend leaves these steps to the method. `poll` is called every few steps.
     fn extend_watched(
         &mut self,
         _space: Space,
@@ -192,9 +199,9 @@ pub trait Krylov {
         Ok(None)
     }
 
-    /// One pass of classical Gram-Schmidt: W -= V H with H = V^H W, V being the `count` columns from `first` on and W the
-    /// `width` from `column` on. H, count-by-width, is written to `h`, column-major; returns the norms of the columns of W
-    /// after it.
+    /// One pass of classical Gram-Schmidt: W -= V H with H = V^H W. V is the `count` columns from `first` on, and W the
+    /// `width` columns from `column` on. H, count-by-width, is written to `h`, column-major. Returns the norms of the
+    /// columns of W after the pass.
     fn project(
         &mut self,
         first: usize,
@@ -204,15 +211,15 @@ pub trait Krylov {
         h: &mut [Wide<Self>],
     ) -> Result<Vec<f64>>;
 
-    /// One step of the three-term recurrence: column w = A v - beta u, then alpha = w . v, w -= alpha v. Returns alpha and
-    /// the norm of w. Without `u` nothing is subtracted first; u may be w itself.
+    /// One step of the three-term recurrence: column w = A v - beta u, then alpha = w . v, w -= alpha v. `u` is
+    /// (column, beta). Returns alpha and the norm of w. Without `u` there is no term beta u. Column u may be w itself.
     fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)>;
 
-    /// Some of the steps `from .. to` of the plain recurrence, one or more: of v_{j+1} beta_{j+1} = A v_j - alpha_j v_j -
-    /// beta_j v_{j-1} in Paige's order the pairs (alpha_j, beta_{j+1}), where `beta` is beta_from. The vectors are in the
-    /// three columns from `first` on; those of step 0 begin with v_0 in the first. With `coordinates` each v_j times
-    /// `coordinates[i][j]`, nothing beyond the end, is added up in column i. What follows a beta of rounding has no meaning.
-    /// `poll` is called every few steps.
+    /// Makes one or more of the steps `from .. to` of the plain recurrence v_{j+1} beta_{j+1} = A v_j - alpha_j v_j -
+    /// beta_j v_{j-1} in Paige's order. Returns a pair (alpha_j, beta_{j+1}) for each step. `beta` is beta_from. The
+    /// vectors are in the three columns from `first` on; before step 0, v_0 is in the first of them. With
+    /// `coordinates`, v_j times `coordinates[i][j]` is summed up in column i for every i; coordinates beyond the end of a
+    /// list are 0. Results after a beta that is rounding error are meaningless. `poll` is called every few steps.
     fn recur(
         &mut self,
         first: usize,
@@ -224,13 +231,13 @@ pub trait Krylov {
         recur_once(self, first, from, beta, coordinates)
     }
 
-    /// Multiplies a column.
+    /// Multiplies a column by `factor`.
     fn scale(&mut self, column: usize, factor: f64) -> Result<()>;
 
     /// Column `to` = column `from`.
     fn copy(&mut self, from: usize, to: usize) -> Result<()>;
 
-    /// Columns `to + i` += `weights[i]` times column `from`, or without `add` = that.
+    /// Columns `to + i` += `weights[i]` times column `from`; without `add`, the columns are overwritten.
     fn spread(&mut self, from: usize, weights: &[f64], to: usize, add: bool) -> Result<()>;
 
     /// Columns `first .. first + l` = columns `first .. first + m` times `y`, m-by-l, column-major, l <= m.
@@ -242,7 +249,7 @@ pub trait Krylov {
     /// ||column `w` - lambda column `x`||.
     fn distance(&mut self, w: usize, lambda: f64, x: usize) -> Result<f64>;
 
-    /// ||A x - value x|| for columns x from `first` on, a value each. Column `work` is written to.
+    /// ||A x - value x|| for the columns x from `first` on, one for each value. Overwrites column `work`.
     fn residuals(&mut self, first: usize, values: &[f64], work: usize) -> Result<Vec<f64>> {
         let mut residuals = alloc::with_capacity("residuals", values.len())?;
         for (x, &value) in (first..).zip(values) {
@@ -252,8 +259,9 @@ pub trait Krylov {
         Ok(residuals)
     }
 
-    /// Copies columns from `first` on to host memory, n numbers each, as many as there is room for: each with its entry of
-    /// largest modulus real and positive, the first of those that are about as large. The columns may be turned likewise.
+    /// Copies columns from `first` on to host memory, n numbers each, as many as fit into `to`. Each is multiplied by a
+    /// number of modulus 1 that makes its entry of largest modulus real and positive. Among entries that are about as
+    /// large the first counts. The columns themselves may be multiplied too.
     fn oriented(&mut self, first: usize, to: &mut [Self::Number]) -> Result<()> {
         let n = self.order();
         for (j, vector) in (first..).zip(to.chunks_exact_mut(n)) {
@@ -263,10 +271,10 @@ pub trait Krylov {
         Ok(())
     }
 
-    /// As [`Krylov::oriented`], to the first `count` columns of a matrix on the device, column-major.
+    /// As [`Krylov::oriented`], but writes to the first `count` columns of a matrix on the device, column-major.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for a matrix elsewhere.
+    /// [`Error::NotSupported`] for a matrix in other memory.
     fn deliver(&mut self, _first: usize, _count: usize, _to: &mut DenseMut<'_>) -> Result<()> {
         Err(Error::NotSupported("vectors: are on a device, the solver is not".into()))
     }
@@ -278,7 +286,7 @@ pub trait Krylov {
     fn write(&mut self, from: &[Self::Number], column: usize) -> Result<()>;
 }
 
-/// Remainders of a step that get more passes of orthogonalisation, in units of eps ||A||.
+/// A remainder at most this long, in units of eps ||A||, gets more passes of orthogonalisation.
 const SHORT: f64 = 1e4;
 
 /// The steps of [`Krylov::extend`], one after another.
@@ -298,8 +306,9 @@ pub(super) fn extend_once<K: Krylov + ?Sized>(
         let mut step = krylov.orthogonalise(j + 1, j + 1)?;
         space.norm = space.norm.max(step.before);
         let mut length = step.after;
-        // Rounding errors along the space are a large part of a short remainder. Without more passes each such step would magnify
-        // those of the steps before it. Each further pass at least halves the remainder, or is the last.
+        // A short remainder has relatively large rounding errors along the space. Without more passes each such step
+        // would magnify the errors of the steps before it. Each further pass at least halves the remainder, or is the
+        // last.
         while step.after <= SHORT * space.epsilon * space.norm && !space.is_rounding(step.after) {
             krylov.scale(j + 1, 1.0 / length)?;
             length = krylov.orthogonalise(j + 1, j + 1)?.after;
@@ -309,7 +318,7 @@ pub(super) fn extend_once<K: Krylov + ?Sized>(
             }
         }
         steps.push(step);
-        // What is not finite ends the steps too.
+        // A remainder that is not finite ends the steps too.
         if step.after.is_nan() || space.is_rounding(step.after) {
             break;
         }
@@ -318,8 +327,8 @@ pub(super) fn extend_once<K: Krylov + ?Sized>(
     Ok(steps)
 }
 
-/// Column `w` = A times column `v`, less `u`'s factor times `u`'s column, which may be `w` itself: the product of
-/// [`Krylov::three_term`].
+/// The product of [`Krylov::three_term`]: column `w` = A times column `v` - beta times column u, with `u` = (column,
+/// beta). Column u may be `w` itself.
 pub(super) fn product_less<K: Krylov + ?Sized>(
     krylov: &mut K,
     u: Option<(usize, f64)>,
@@ -336,8 +345,8 @@ pub(super) fn product_less<K: Krylov + ?Sized>(
     }
 }
 
-/// Step `j` of the plain recurrence, as [`Krylov::recur`] has it, by what every backend has: in two columns, where each new
-/// vector takes the place of the last but one.
+/// Step `j` of the plain recurrence of [`Krylov::recur`], by methods that every backend has. It uses two columns: each
+/// new vector overwrites the last but one.
 pub(super) fn recur_once<K: Krylov + ?Sized>(
     krylov: &mut K,
     first: usize,
@@ -356,7 +365,7 @@ pub(super) fn recur_once<K: Krylov + ?Sized>(
     Ok(one)
 }
 
-/// Adds vector `j`, which is in column `v`, to the columns from 0 on, as [`Krylov::recur`] has it.
+/// Adds vector `j`, which is in column `v`, times its coordinates to the columns from 0 on; see [`Krylov::recur`].
 pub(super) fn combine<K: Krylov + ?Sized>(
     krylov: &mut K,
     coordinates: Option<&[Vec<f64>]>,
@@ -369,14 +378,14 @@ pub(super) fn combine<K: Krylov + ?Sized>(
     krylov.spread(v, &weights, 0, j > 0)
 }
 
-/// Makes the entry of largest modulus real and positive, the first of those that are about as large.
+/// Multiplies a vector by its [`phase`], so that its entry of largest modulus is real and positive.
 pub(super) fn orient<T: Scalar>(v: &mut [T]) {
     let turn = phase(v);
     v.iter_mut().for_each(|v| *v = turn * *v);
 }
 
-/// The number of modulus 1 that makes the entry of largest modulus real and positive, the first of those that are about as
-/// large; 1 for a vector that is 0.
+/// The number of modulus 1 that makes the entry of largest modulus real and positive. Among entries that are about as
+/// large the first counts. 1 for a zero vector.
 pub(super) fn phase<T: Scalar>(v: &[T]) -> T {
     let size = |x: &T| if T::IS_COMPLEX { x.re().hypot(x.im()) } else { x.re().abs() };
     let largest = v.iter().map(size).fold(0.0, f64::max);

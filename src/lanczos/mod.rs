@@ -7,13 +7,13 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | [`options`], [`info`] | which eigenvalues and how; what came of it |
-//! | [`krylov`], [`sides`] | what the methods need of a backend |
+//! | [`options`], [`info`] | options of a solve, and the report of its result |
+//! | [`krylov`], [`sides`] | the backend traits that the methods use |
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`operator`] | matrices, and operators that are never formed |
 //! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
 //! | [`solve`], [`singular`] | the calls |
-//! | [`shared`] | a matrix whose rows several contexts share |
+//! | [`shared`] | a matrix whose rows are partitioned over several contexts |
 //! | [`cpu`], [`gpu`] | [`krylov::Krylov`] on the threads of a context, and on its GPU |
 
 pub mod algorithm;

@@ -9,15 +9,17 @@ pub use crate::spmv::filter::MOST_DEGREE;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Which {
-    /// The largest, in descending order.
+    /// The algebraically largest, in descending order.
     Largest = 0,
-    /// The smallest, in ascending order.
+    /// The algebraically smallest, in ascending order.
     Smallest = 1,
-    /// Those of largest modulus, in descending order of that.
+    /// Those of largest modulus, in descending order of the modulus.
     LargestMagnitude = 2,
-    /// Half from the top, the odd one with them, and half from the bottom; in descending order.
+    /// Half of them the largest and half the smallest; the largest get one more if the number is odd. In descending
+    /// order.
     BothEnds = 3,
-    /// Those nearest [`Options::sigma`], the nearest first: with the caller's solve (`Given::solve`), or else by a filter.
+    /// Those nearest [`Options::sigma`], the nearest first. Found with the caller's solve (`Given::solve`) or, without
+    /// one, by a filter.
     Nearest = 4,
 }
 
@@ -27,8 +29,9 @@ pub enum Which {
 pub enum Method {
     /// Thick-restart Lanczos.
     ThickRestart = 0,
-    /// The three-term recurrence, `basis` steps of it, with the test of Cullum and Willoughby; eigenvectors by running it
-    /// again. Three vectors of memory beside those returned; sees one copy of each eigenvalue.
+    /// `basis` steps of the three-term recurrence, with the test of Cullum and Willoughby. A second run of the
+    /// recurrence computes the eigenvectors. Needs memory for three vectors beside those returned. Finds one copy of
+    /// each eigenvalue.
     Plain = 1,
 }
 
@@ -36,33 +39,34 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Orthogonality {
-    /// Each to all before it, twice.
+    /// Each vector is made orthogonal to all vectors before it, twice.
     Full = 0,
-    /// To the root of the unit roundoff, when an estimate of it says so (Simon, Math. Comp. 42, 1984); the space is made
-    /// orthogonal at each restart. For spaces that take more time than products.
+    /// Orthogonality is kept to the square root of the unit roundoff: vectors are reorthogonalised when an estimate
+    /// asks for it (Simon, Math. Comp. 42, 1984). Each restart makes the space orthogonal. For problems where
+    /// orthogonalisation takes more time than products.
     Partial = 1,
 }
 
-/// Whether a polynomial of the operator is iterated with. The numbers are those of the C interface.
+/// Whether the iteration uses a polynomial of the operator. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Filter {
     /// The operator itself.
     Off = 0,
-    /// A Chebyshev polynomial that lifts what is wanted out of the rest: fewer, longer steps, for an end of the spectrum that
-    /// is crowded, and for its interior.
+    /// A Chebyshev polynomial that is large at the wanted eigenvalues and small at the others. It needs fewer but
+    /// longer steps. For a crowded end of the spectrum, and for its interior.
     Chebyshev = 1,
 }
 
-/// Whether copies of multiple eigenvalues are looked for. The numbers are those of the C interface.
+/// Whether the solve searches for missing copies of multiple eigenvalues. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Verify {
-    /// A test with a random vector tells whether a copy may be missing, and a search finds those that are.
+    /// A test with a random vector shows whether a copy may be missing. If so, a search finds the missing copies.
     Auto = 0,
-    /// The search, without the test: 30 to 90 products more where nothing is missing.
+    /// The search, without the test. It takes 30 to 90 more products where no copy is missing.
     On = 1,
-    /// Neither: [`super::Info::verified`] is false.
+    /// Neither test nor search: [`super::Info::verified`] is false.
     Off = 2,
 }
 
@@ -73,15 +77,16 @@ numbered!(Orthogonality, Full, Partial);
 numbered!(Filter, Off, Chebyshev);
 
 impl Which {
-    /// Orders eigenvalues by how much they are wanted, the most wanted first. Of both ends the first is the largest,
-    /// the second the smallest, and so on.
+    /// Indices of the eigenvalues, the most wanted first. With [`Which::BothEnds`] the largest is first, the smallest
+    /// second, the second largest third, and so on.
     pub fn order(self, values: &[f64]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..values.len()).collect();
         let descending = |a: f64, b: f64| b.total_cmp(&a);
         match self {
             Self::Largest | Self::BothEnds => order.sort_by(|&i, &j| descending(values[i], values[j])),
             Self::Smallest => order.sort_by(|&i, &j| values[i].total_cmp(&values[j])),
-            // Of an operator whose eigenvalues are the larger the nearer those of the matrix lie.
+            // With `Nearest`, the values are of a transformed operator: its eigenvalue is larger where the matrix's is
+            // nearer.
             Self::LargestMagnitude | Self::Nearest => {
                 order.sort_by(|&i, &j| descending(values[i].abs(), values[j].abs()))
             }
@@ -96,7 +101,7 @@ impl Which {
         order
     }
 
-    /// The value that is wanted more than `value` by `margin`.
+    /// The value that is `margin` beyond `value` in the direction that `self` asks for.
     pub fn beyond(self, value: f64, margin: f64) -> f64 {
         match self {
             Self::Smallest => value - margin,
@@ -105,7 +110,7 @@ impl Which {
         }
     }
 
-    /// Orders eigenvalues as they are returned.
+    /// Indices of the eigenvalues in the order in which they are returned.
     pub fn arrange(self, values: &[f64]) -> Vec<usize> {
         if self == Self::BothEnds { Self::Largest.order(values) } else { self.order(values) }
     }
@@ -114,37 +119,38 @@ impl Which {
 /// Options of a solve. The fields are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// How many eigenpairs k.
+    /// Number k of eigenpairs.
     pub count: usize,
-    /// Which.
+    /// Which eigenvalues.
     pub which: Which,
-    /// Vectors of the Krylov space m, at least k + 3 of which are taken; 0 for the whole space up to n = max(64, 3k), beyond for
-    /// min(n, max(2k + 10, 30)); of blocks whole ones. Of [`Method::Plain`] the steps; 0 for min(n, max(10k, 100)).
+    /// Number m of vectors of the Krylov space; the solver uses at least k + 3. 0 means the whole space up to n =
+    /// max(64, 3k), and min(n, max(2k + 10, 30)) beyond. With blocks, m is made a multiple of the block. For
+    /// [`Method::Plain`], the number of steps; 0 means min(n, max(10k, 100)).
     pub basis: usize,
-    /// A pair has converged when its residual is at most this times its eigenvalue's modulus; 0 for 1e-10 in double and
-    /// 1e-5 in single precision.
+    /// A pair has converged when its residual is at most this times its eigenvalue's modulus. 0 means 1e-10 in double
+    /// and 1e-5 in single precision.
     pub tolerance: f64,
-    /// Most restarts; 0 for max(300, 10 n / m).
+    /// Largest number of restarts; 0 means max(300, 10 n / m).
     pub restarts: usize,
     /// Seed of the start vector.
     pub seed: u64,
-    /// Whether copies of multiple eigenvalues are looked for.
+    /// Whether the solve searches for missing copies of multiple eigenvalues.
     pub verify: Verify,
     /// How eigenpairs are found.
     pub method: Method,
-    /// Vectors that the operator is applied to at once: a block of b holds b copies of a multiple eigenvalue. 0 and 1 for
-    /// single vectors, at most [`MOST_BLOCK`].
+    /// Number b of vectors that the operator is applied to at once, at most [`MOST_BLOCK`]. A block space holds b
+    /// copies of a multiple eigenvalue. 0 and 1 mean single vectors.
     pub block: usize,
     /// How the vectors of the space are kept orthogonal.
     pub orthogonality: Orthogonality,
-    /// Whether a polynomial of the operator is iterated with.
+    /// Whether the iteration uses a polynomial of the operator.
     pub filter: Filter,
-    /// Degree of the polynomial, at most [`MOST_DEGREE`]; 0 for one that the spectrum asks for.
+    /// Degree of the polynomial, at most [`MOST_DEGREE`]; 0 means a degree chosen from the spectrum.
     pub degree: usize,
-    /// Where eigenvalues are looked for, with [`Which::Nearest`]; else not looked at.
+    /// The point near which eigenvalues are wanted, for [`Which::Nearest`]; must be 0 otherwise.
     pub sigma: f64,
-    /// Whether products with two random vectors are to show that the operator is symmetric, for one that the caller's function
-    /// is.
+    /// Whether products with two random vectors test that the operator is symmetric. For operators that are the
+    /// caller's functions.
     pub check_symmetry: bool,
 }
 
@@ -172,7 +178,7 @@ impl Default for Options {
     }
 }
 
-/// Options with every default put in, checked for a matrix of order `n`.
+/// Options in which every default is resolved, checked for a matrix of order `n`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// k.
@@ -189,51 +195,54 @@ pub struct Settings {
     pub restarts: usize,
     /// Seed.
     pub seed: u64,
-    /// Whether copies are looked for.
+    /// Whether the solve searches for missing copies.
     pub verify: Verify,
     /// Vectors of a block, at least 1.
     pub block: usize,
     /// How the space is kept orthogonal.
     pub orthogonality: Orthogonality,
-    /// Random vectors that were drawn before: another search has to start from another one, or it finds the same copies.
+    /// Number of random vectors drawn before. A further search starts from another vector; from the same one it would
+    /// find the same copies.
     pub drawn: u32,
-    /// A norm that rounding errors are relative to at least.
+    /// A lower bound of the norm that rounding errors are relative to.
     pub norm: f64,
 }
 
-/// Residuals that rounding leaves of converged pairs, in units of eps ||A||: what an iteration need not undercut.
+/// Rounding errors in the residual of a converged pair, in units of eps ||A||. The iteration does not aim below it.
 const ROUNDING: f64 = 8.0;
 
-/// The same of vectors that went through restarts, computed from A x with rounding errors of its own, for each root of a
-/// vector of the Krylov space and of a restart: 160 eps ||A|| were measured with 110 vectors. Residuals grow with the root of the
-/// restarts, by about 5 eps ||A||, in a space of 12 to 60 vectors.
+/// The same for a residual that is computed from the returned vector. Restarts and the product A x add rounding errors
+/// of their own. In units of eps ||A|| times the square root of the number of basis vectors plus restarts. 160 eps
+/// ||A|| were measured with 110 vectors. In a space of 12 to 60 vectors residuals grow by about 5 eps ||A|| times the
+/// square root of the number of restarts.
 const ACCUMULATED: f64 = 25.0;
 
-/// The margin, in units of the norm, that no tolerance makes smaller than ten times itself.
+/// Upper bound of the term 10 tolerance in a margin, relative to the norm.
 const FINEST: f64 = 1e-9;
 
 /// The margin that rounding errors of a recurrence need, in units of eps ||A||.
 const MARGIN_ROUNDING: f64 = 50.0;
 
-/// With fewer vectors than this the rounding errors get no smaller.
+/// A space of fewer vectors counts as this many: the rounding errors get no smaller.
 const FEWEST: usize = 16;
 
 impl Settings {
-    /// The residual at which a pair has converged, for an operator of this norm.
+    /// The largest residual of a converged pair with eigenvalue `value`, for an operator of norm `norm`.
     pub(super) fn limit(&self, value: f64, norm: f64) -> f64 {
         let floor = self.epsilon.powf(2.0 / 3.0) * norm;
         // Of an operator that is 0 every vector is an eigenvector.
         (self.tolerance * value.abs().max(floor)).max(ROUNDING * self.epsilon * norm).max(f64::MIN_POSITIVE)
     }
 
-    /// What rounding may add to a residual that is computed from a vector returned, after some restarts: each turns the space by a
-    /// product with rounding errors of its own, independent of the others.
+    /// A bound of the rounding errors in a residual that is computed from a returned vector, after some restarts. Each
+    /// restart multiplies the space by a matrix; its rounding errors are independent of those of the other restarts.
     pub(super) fn rounding(&self, norm: f64, restarts: usize) -> f64 {
         ACCUMULATED * ((self.basis.max(FEWEST) + restarts) as f64).sqrt() * self.epsilon * norm
     }
 
-    /// How far beyond the last value another one counts as wanted more, for an operator of this norm. Half of the tolerance at
-    /// most, or a loose one would hide copies of eigenvalues; but more than rounding adds to a recurrence.
+    /// The distance beyond the wanted value `last` from which on another value counts as more wanted, for an operator
+    /// of norm `norm`. Its term relative to `last` is half of the tolerance, because a loose one would hide copies of
+    /// eigenvalues. Its term relative to the norm is more than the rounding errors of a recurrence.
     pub(super) fn margin(&self, last: f64, norm: f64) -> f64 {
         let relative = (10.0 * self.tolerance).min(FINEST).max(MARGIN_ROUNDING * self.epsilon);
         (0.5 * self.tolerance * last.abs()).max(relative * norm)
@@ -244,13 +253,14 @@ impl Settings {
         (10.0 * self.tolerance).min(FINEST).max(0.5 * self.tolerance)
     }
 
-    /// The tolerance of another search, where residuals have contradicted one.
+    /// The tolerance of a further search, after computed residuals contradicted those of the iteration.
     pub(super) fn finer(&self) -> f64 {
         let default = if self.epsilon > 1e-10 { 1e-5 } else { 1e-10 };
         (1e-3 * self.tolerance).min(default).max(self.epsilon)
     }
 
-    /// The settings of a search for copies: a loose tolerance would take a mean of several eigenvalues for the best of them.
+    /// The settings of a search for copies. The tolerance is reduced: with a loose one, a mean of several eigenvalues
+    /// could pass for the best of them.
     pub(super) fn of_check(&self) -> Self {
         Self { tolerance: self.tolerance.min(if self.epsilon > 1e-10 { 1e-5 } else { 1e-8 }), ..*self }
     }
@@ -260,7 +270,7 @@ impl Options {
     /// Checks the options for a matrix of order `n` with `deflated` known vectors.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming what is out of range.
+    /// [`Error::InvalidArgument`] naming the option that is out of range.
     pub fn settle(&self, n: usize, deflated: usize, dtype: DType) -> Result<Settings> {
         let room = n.saturating_sub(deflated);
         let k = self.count;
@@ -299,11 +309,12 @@ impl Options {
         } else if self.basis == 0 {
             room.min((2 * k + 10).max(30))
         } else {
-            // Three more than are wanted, or nothing is left to turn over in a restart.
+            // Three more than the wanted pairs, or a restart has no vectors to replace.
             self.basis.max(k + 3).min(room)
         };
         let block = self.block.max(1);
-        // Whole blocks, one of which leads out of the space; where there is no room to turn over two, the whole space.
+        // Whole blocks; one more block must fit beside the space, for its remainder. If two blocks cannot be replaced
+        // in a restart, use the whole space.
         let most = room.saturating_sub(block) / block * block;
         let (basis, block) = match block {
             1 => (basis, 1),
@@ -332,7 +343,8 @@ impl Options {
         }
     }
 
-    /// Refuses options that exclude each other, and those that the method or the place of the eigenvalues cannot use.
+    /// Refuses options that exclude each other, and options that the method or the wanted part of the spectrum cannot
+    /// use.
     fn compatible(&self) -> Result<()> {
         let refuse = |argument: &str, problem: &str| Err(Error::invalid(argument, problem));
         if self.sigma != 0.0 && self.which != Which::Nearest {

@@ -1,24 +1,27 @@
-//! What methods for singular triplets need of a backend: columns for left and for right vectors, and a matrix between them.
+//! The backend trait of the methods for singular triplets: columns for left and for right vectors, and a matrix that
+//! maps between them.
 
 use super::krylov::Columns;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// The vectors of one side. The sides have min(rows, cols) and max(rows, cols) numbers a column.
+/// The vectors of one side. A column has min(rows, cols) numbers on the short side and max(rows, cols) on the long
+/// side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// Right singular vectors of a matrix with at least as many rows as columns, else left ones.
     Short,
-    /// The others.
+    /// The singular vectors of the other side.
     Long,
 }
 
 impl Side {
-    /// Both.
+    /// Both sides, the short one first.
     pub const BOTH: [Self; 2] = [Self::Short, Self::Long];
 }
 
-/// A backend's columns of both sides; the short ones have the operator, A^H A or A A^H, whichever is of smaller order.
+/// A backend's columns of both sides. The short columns have the operator, A^H A or A A^H, whichever has the smaller
+/// order.
 pub struct Pair<S, L> {
     /// Columns of min(rows, cols) numbers.
     pub short: S,
@@ -26,19 +29,21 @@ pub struct Pair<S, L> {
     pub long: L,
 }
 
-/// Columns of both sides. Those of either are numbered from 0, and their [`super::krylov::Krylov::apply`] is not used.
+/// Columns of both sides. The columns of each side are numbered from 0. Their [`super::krylov::Krylov::apply`] is not
+/// used.
 pub trait Sides<T: Scalar> {
     /// The columns of a side.
     fn side(&mut self, side: Side) -> &mut Columns<'_, T>;
 
-    /// Column `to` of the other side = the matrix, or from the long side its adjoint, times column `column` of side `from`.
+    /// Column `to` of the other side = M times column `column` of side `from`. M is the matrix if `from` is the short
+    /// side, and its adjoint if it is the long side.
     ///
     /// # Errors
-    /// What the caller's own operator reports; [`crate::error::Error::OutOfMemory`].
+    /// Errors of the caller's own operator; [`crate::error::Error::OutOfMemory`].
     fn cross(&mut self, from: Side, column: usize, to: usize) -> Result<()>;
 }
 
-/// The adjoint of a matrix between its sides: the long side takes the short one's place.
+/// The sides of the adjoint of a matrix: the short and the long side are exchanged.
 pub struct Swapped<'a, T: Scalar>(pub &'a mut dyn Sides<T>);
 
 impl Side {

@@ -1,4 +1,4 @@
-//! The calls.
+//! Entry points: eigenpairs, and the plain recurrence.
 
 use std::sync::Arc;
 
@@ -25,14 +25,15 @@ use crate::progress::Progress;
 use crate::scalar::{Real, Scalar};
 use crate::shape::to_i64;
 
-/// What is known before a solve.
+/// Vectors and operators that the caller may supply to a solve.
 pub struct Given<'a, T> {
-    /// Start vector, n; random if there is none.
+    /// Start vector, n numbers; a random one is used if there is none.
     pub start: Option<&'a [T]>,
-    /// Vectors to keep out of the space, n-by-j, column-major: eigenvectors that are known. They need not be orthonormal,
-    /// but have to be independent.
+    /// Known eigenvectors, which the space is kept orthogonal to: n-by-j, column-major. They need not be orthonormal,
+    /// but must be linearly independent.
     pub deflate: &'a [T],
-    /// What solves (A - sigma I) x = b, for [`Nearest`](super::options::Which::Nearest): an operator of the caller's own, applied as it is.
+    /// An operator of the caller's own that solves (A - sigma I) x = b, for
+    /// [`Nearest`](super::options::Which::Nearest). It is applied without a shift.
     pub solve: Option<&'a Matrix>,
 }
 
@@ -42,23 +43,23 @@ impl<T> Default for Given<'_, T> {
     }
 }
 
-/// k eigenpairs of a Hermitian operator: by default by thick-restart Lanczos, in about as many products as ARPACK, with memory
-/// for n (m + k) numbers and 6 n m^2 operations of orthogonalisation a cycle. Where not all pairs converge, those that did
-/// come first, and [`super::Info::converged`] counts them. Of [`super::Method::Plain`] fewer pairs than k come where fewer
-/// passed. Results depend on the seed, not on the number of threads.
+/// k eigenpairs of a Hermitian operator. The default is thick-restart Lanczos: it takes about as many products as
+/// ARPACK, memory for n (m + k) numbers, and 6 n m^2 operations of orthogonalisation a cycle. If not all pairs
+/// converge, the converged ones come first, and [`super::Info::converged`] is their number. [`super::Method::Plain`]
+/// returns fewer than k pairs if fewer passed its test. Results depend on the seed, not on the number of threads.
 ///
-/// A pair has converged when its residual, as the method knows it, is at most the tolerance times the eigenvalue's modulus, or a
-/// few roundings of the operator's norm; with a filter, and of the plain recurrence, the tolerance times the operator's norm; with
-/// the caller's solve, when that of 1 / (lambda - sigma) is. Residuals and inner products are then computed from the vectors
-/// returned: pairs that contradict the method's own residuals count as not converged ([`super::Reason::Contradicted`]).
-///
-/// That no copy of a wanted eigenvalue is missing is tested by default, with a chance of one in a million to be mistaken
-/// ([`super::Info::verified`]).
+/// A pair has converged when its residual, as the method estimates it, is at most the tolerance times the eigenvalue's
+/// modulus, or a few roundings of the operator's norm. With a filter, and for the plain recurrence, the bound is the
+/// tolerance times the operator's norm. With the caller's solve, the condition is that of the eigenvalue 1 / (lambda -
+/// sigma). Residuals and inner products are then computed from the vectors returned. Pairs that contradict the method's
+/// own residuals count as not converged ([`super::Reason::Contradicted`]).
+/// By default a test shows that no copy of a wanted eigenvalue is missing ([`super::Info::verified`]). It is wrong with
+/// a probability of one in a million.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] naming an option out of range or one that excludes another, a vector that is zero or not
-/// finite, or a solve that solves something else; [`Error::Numerical`] for products that are not finite;
-/// [`Error::OutOfMemory`]; [`Error::Cancelled`]; what the caller's operators report.
+/// [`Error::InvalidArgument`] naming an option that is out of range or excludes another, a vector that is zero or not
+/// finite, or a solve for another operator; [`Error::Numerical`] if products are not finite; [`Error::OutOfMemory`];
+/// [`Error::Cancelled`]; errors of the caller's operators.
 pub fn eigenpairs<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
@@ -69,7 +70,7 @@ pub fn eigenpairs<T: Scalar>(
     eigenpairs_to(context, operator, options, given, progress, Vectors::Returned)
 }
 
-/// As [`eigenpairs`], the vectors where `vectors` says.
+/// As [`eigenpairs`]; `vectors` says where the eigenvectors are written.
 ///
 /// # Errors
 /// As [`eigenpairs`]; [`Error::NotSupported`] for vectors on a device that are not column-major.
@@ -106,7 +107,7 @@ pub fn eigenpairs_to<T: Scalar>(
     found.map_err(|error| operator.explained(error))
 }
 
-/// Runs a job, with the dense algebra of a context.
+/// Runs a job. The dense algebra of `context` solves its projected problems.
 pub(super) fn run_job<T: Scalar>(
     context: &Arc<Context>,
     job: &Job<'_, T>,
@@ -121,7 +122,7 @@ pub(super) fn run_job<T: Scalar>(
         Ok((values, alloc::copied("projected matrix", vectors.slice()?)?))
     };
     let wanted = to_i64(job.count());
-    // The vectors that are returned.
+    // Charge the vectors that are returned.
     let numbers = match &vectors {
         Vectors::Returned => krylov.order().saturating_mul(job.count()),
         _ => 0,
@@ -129,9 +130,9 @@ pub(super) fn run_job<T: Scalar>(
     let _charge = context.host_budget().charge_host("eigenvectors", numbers.saturating_mul(size_of::<T>()))?;
     let mut last = None;
     let mut report = |converged: usize, worst: f64| {
-        // Searches within may be for more pairs.
+        // Inner searches may look for more pairs than the caller asked for.
         let now = (to_i64(converged).min(wanted), wanted, worst);
-        // Between two restarts the same is reported again, which must not call the caller's function at every step.
+        // Between two restarts the numbers do not change. Do not call the caller's function at every step.
         if last.replace(now) == Some(now) {
             return progress.repeat(now);
         }
@@ -142,9 +143,8 @@ pub(super) fn run_job<T: Scalar>(
 }
 
 /// `steps` steps of the plain three-term recurrence from a random start vector, or a given one: for
-/// [`super::algorithm::cullum::filter`], spectral densities and functions of matrices. Three vectors of memory; no
-/// reorthogonalisation, so the coefficients are those of rounding as well.
-///
+/// [`super::algorithm::cullum::filter`], spectral densities and functions of matrices. Needs memory for three vectors.
+/// Vectors are not reorthogonalised, so the coefficients show the loss of orthogonality.
 /// # Errors
 /// As [`eigenpairs`].
 pub fn tridiagonalise<T: Scalar>(
@@ -158,7 +158,7 @@ pub fn tridiagonalise<T: Scalar>(
     tridiagonalise_within(context, operator, steps, (seed, start), (0, 1), progress)
 }
 
-/// As [`tridiagonalise`], as recurrence `at` of `all` that are reported together.
+/// As [`tridiagonalise`]. Progress is reported as that of recurrence `at` of `all`.
 pub(crate) fn tridiagonalise_within<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
@@ -193,7 +193,7 @@ pub(crate) fn tridiagonalise_within<T: Scalar>(
             .and_then(|mut krylov| run(&mut krylov, steps, seed, start, &report)),
     };
     let found = found.map_err(|error| operator.explained(error))?;
-    // The recurrence may have ended early.
+    // The recurrence may have ended early; report all steps as done.
     report(steps)?;
     Ok(found)
 }

@@ -1,33 +1,34 @@
-//! Eigenvalues of symmetric tridiagonal matrices, with the first and last components of the eigenvectors: all that the
-//! residuals of a Lanczos recurrence need, in O(m^2). Single eigenvectors by inverse iteration, in O(m).
+//! Eigenvalues of symmetric tridiagonal matrices with the first and last components of the eigenvectors, in O(m^2). The
+//! residuals of a Lanczos recurrence need nothing more. Single eigenvectors by inverse iteration, in O(m).
 
 use super::krylov::Poll;
 use crate::alloc;
 use crate::error::{Error, Result};
 
-/// Eigenvalues in ascending order, and the ends of the eigenvectors, which have 2-norm 1.
+/// Eigenvalues in ascending order, and the first and last components of the eigenvectors, which have 2-norm 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ends {
-    /// Eigenvalues.
+    /// Eigenvalues, ascending.
     pub values: Vec<f64>,
     /// First component of each eigenvector.
     pub first: Vec<f64>,
-    /// Last component of each.
+    /// Last component of each eigenvector.
     pub last: Vec<f64>,
 }
 
-/// Eigenvalues between two polls.
+/// Number of eigenvalues between two calls of `poll`.
 const POLLED: usize = 16;
 
-/// Sweeps that an eigenvalue may take.
+/// Largest number of QL sweeps for one eigenvalue.
 const SWEEPS: usize = 60;
 
-/// Implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch, Wilkinson, Numer. Math. 11, 1968), on two rows of the
-/// eigenvectors. `diagonal` has m elements, `off` the m - 1 beside it. `poll` is called every few eigenvalues.
+/// Implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch, Wilkinson, Numer. Math. 11, 1968). Rotations are
+/// applied to the first and last rows of the eigenvectors only. `diagonal` has m elements, `off` has the m - 1
+/// off-diagonal ones. `poll` is called every few eigenvalues.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for another length of `off` or numbers that are not finite; [`Error::Numerical`] if an
-/// eigenvalue does not converge; [`Error::OutOfMemory`]; what `poll` reports.
+/// eigenvalue does not converge; [`Error::OutOfMemory`]; errors of `poll`.
 pub fn ends(diagonal: &[f64], off: &[f64], poll: &mut Poll<'_>) -> Result<Ends> {
     const WHAT: &str = "eigenvalues of a tridiagonal matrix";
     let m = diagonal.len();
@@ -52,8 +53,9 @@ pub fn ends(diagonal: &[f64], off: &[f64], poll: &mut Poll<'_>) -> Result<Ends> 
         }
         let mut sweep = 0;
         loop {
-            // The first place from l on where the matrix falls apart.
-            // Beside entries near 0 the rounding of large ones can stay for good: in the end it counts as what it is.
+            // The first index from l on where the matrix splits into two. Beside entries near 0, rounding errors of
+            // large entries may never get smaller. After half of the sweeps, an off-diagonal entry as small as a
+            // rounding error of the norm splits the matrix.
             let noise = if sweep > SWEEPS / 2 { norm } else { 0.0 };
             let split = |k: usize| e[k].abs() <= f64::EPSILON * (d[k].abs() + d[k + 1].abs()).max(noise);
             let end = (l..m - 1).find(|&k| split(k)).unwrap_or(m - 1);
@@ -109,8 +111,8 @@ pub fn ends(diagonal: &[f64], off: &[f64], poll: &mut Poll<'_>) -> Result<Ends> 
     Ok(Ends { values: sorted(&d)?, first: sorted(&first)?, last: sorted(&last)? })
 }
 
-/// Where leading parts of a tridiagonal matrix have the eigenvalue `theta` to within `near`: the order of the least that has
-/// it, and of the least that has it twice; 0 for none. By Sturm sequences, O(m).
+/// The order of the smallest leading submatrix that has the eigenvalue `theta` to within `near`, and of the smallest
+/// that has it twice; 0 if there is none. By Sturm sequences, O(m).
 pub fn first_orders(diagonal: &[f64], off: &[f64], theta: f64, near: f64) -> (usize, usize) {
     let mut orders = (0, 0);
     let (mut low, mut high) = (1.0f64, 1.0f64);
@@ -119,7 +121,7 @@ pub fn first_orders(diagonal: &[f64], off: &[f64], theta: f64, near: f64) -> (us
         let coupling = if j == 0 { 0.0 } else { off[j - 1] * off[j - 1] };
         let next = |x: f64, pivot: f64| {
             let q = d - x - if j == 0 { 0.0 } else { coupling / pivot };
-            // A pivot of 0 stands for a small one of either sign.
+            // Replace a zero pivot by a tiny one; its sign does not matter.
             if q == 0.0 { -f64::MIN_POSITIVE } else { q }
         };
         (low, high) = (next(theta - near, low), next(theta + near, high));
@@ -135,8 +137,8 @@ pub fn first_orders(diagonal: &[f64], off: &[f64], theta: f64, near: f64) -> (us
     orders
 }
 
-/// The eigenvector of norm 1 of the eigenvalue `theta`, which is known to rounding, by inverse iteration with Gaussian
-/// elimination and row exchanges.
+/// The eigenvector of norm 1 of the eigenvalue `theta`, which must be accurate to rounding. Inverse iteration, with
+/// Gaussian elimination and row exchanges.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -148,7 +150,8 @@ pub fn vector(diagonal: &[f64], off: &[f64], theta: f64) -> Result<Vec<f64>> {
     }
     let norm = diagonal.iter().chain(off).fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
     let tiny = f64::EPSILON * norm;
-    // Upper triangle with two bands above the diagonal; what each row was eliminated with, and whether it was exchanged.
+    // `bands`: the upper triangle, with two bands above the diagonal. `steps`: each row's elimination factor, and
+    // whether it was exchanged.
     let mut bands = alloc::filled(WHAT, m, [0.0f64; 3])?;
     let mut steps = alloc::filled(WHAT, m, (0.0f64, false))?;
     let beside = |j: usize| off.get(j).copied().unwrap_or(0.0);
@@ -168,10 +171,10 @@ pub fn vector(diagonal: &[f64], off: &[f64], theta: f64) -> Result<Vec<f64>> {
         row = [other[1] - factor * top[1], other[2] - factor * top[2], 0.0];
     }
     let mut x = alloc::with_capacity(WHAT, m)?;
-    // A start without symmetry, so that it has a part along every eigenvector.
+    // An unsymmetric start vector, so that it has a component along every eigenvector.
     x.extend((0..m).map(|j| 1.0 + 0.5 * ((j as f64) * 0.7548776662466927).fract()));
     for turn in 0..3 {
-        // The first right-hand side is taken as eliminated already.
+        // The first pass skips the elimination: it takes the start vector as an eliminated right-hand side.
         for j in 0..m.saturating_sub(1) {
             if turn > 0 {
                 let (factor, exchanged) = steps[j];

@@ -1,7 +1,8 @@
-//! A space whose rows are those of several parts.
+//! A Krylov space whose rows are partitioned over several parts.
 //!
-//! What every row does for itself each part does. A product takes what others have of the vector before; sums over rows come
-//! to the host from all parts and are added there in the order of the parts, so that equal calls give equal bits.
+//! Each part computes the operations on single rows. A product first exchanges the halo of the vector. Sums over rows
+//! are copied to the host from all parts and added there in the order of the parts, so that equal calls give equal
+//! bits.
 
 use std::sync::Arc;
 
@@ -19,11 +20,11 @@ use crate::shape::Order;
 
 const WHAT: &str = "Krylov space of several contexts";
 
-/// The modularity's second term: d, which is column 0 of every part, and 1 / sum(d).
+/// The factor 1 / sum(d) of the modularity's second term. Its vector d is column 0 of every part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RankOne(pub(super) f64);
 
-/// Columns of numbers, some rows of them in each part.
+/// The columns of a space; each part has some of the rows.
 pub(super) struct SharedKrylov<'p, 's, T: Scalar, P: Part<T>> {
     context: Arc<Context>,
     partition: &'p Partition,
@@ -34,7 +35,8 @@ pub(super) struct SharedKrylov<'p, 's, T: Scalar, P: Part<T>> {
 }
 
 impl<'p, 's, T: Scalar, P: Part<T>> SharedKrylov<'p, 's, T, P> {
-    /// `parts` have the rows of the partition's blocks, and with a second term a column more at the front, which has its d.
+    /// `parts` have the rows of the partition's blocks. With a second term they have one more column at the front, for
+    /// d.
     pub(super) fn new(
         context: &Arc<Context>,
         partition: &'p Partition,
@@ -46,12 +48,12 @@ impl<'p, 's, T: Scalar, P: Part<T>> SharedKrylov<'p, 's, T, P> {
         Self { context: Arc::clone(context), partition, parts, inverse, rank_one, terms_norm }
     }
 
-    /// Where a part has column `column`.
+    /// The index of column `column` in a part.
     fn at(&self, column: usize) -> usize {
         column + usize::from(self.rank_one.is_some())
     }
 
-    /// The sums of a reading, over all rows.
+    /// Runs a reading on all parts and adds their sums.
     fn read_through(&mut self, reading: Reading<'_, T::Wide>) -> Result<Sums<T::Wide>> {
         self.parts.iter_mut().try_for_each(|part| part.begin(reading))?;
         let mut all: Option<Sums<T::Wide>> = None;
@@ -69,7 +71,7 @@ impl<'p, 's, T: Scalar, P: Part<T>> SharedKrylov<'p, 's, T, P> {
         all.ok_or_else(|| Error::Internal("a space without parts".into()))
     }
 
-    /// Takes V h off column `column`, and forms V^H of what is left.
+    /// The reading that subtracts V h from column `column` and, if `forms`, then computes V^H times that column.
     fn reading<'h>(
         &self,
         (first, count): (usize, usize),

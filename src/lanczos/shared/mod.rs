@@ -1,14 +1,15 @@
-//! Eigenpairs of a sparse matrix whose rows are shared out over several contexts: GPUs of one host.
+//! Eigenpairs of a sparse matrix whose rows are partitioned over several contexts: GPUs of one host.
 //!
-//! Each context has some rows of the matrix, and the same rows of every vector. Before a product it sends to each other
-//! context what that gathers of its rows, the halo, and nothing else. Sums over rows are added on the host in the order of
-//! the parts, so that the same contexts give the same bits; other contexts give other roundings.
+//! Each context has some rows of the matrix, and the same rows of every vector. Before a product, each context sends
+//! the halo to each other context: those entries of its rows that the other one gathers. Sums over rows are added on
+//! the host in the order of the parts. The same contexts therefore give the same bits; other contexts round
+//! differently.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `partition` | which rows, and what is sent |
-//! | `part` | what the rows of one context do |
-//! | `krylov` | a space of all of them |
+//! | `partition` | which rows each context has, and which entries are sent |
+//! | `part` | the operations of one context on its rows |
+//! | `krylov` | a space over the rows of all contexts |
 
 mod krylov;
 mod part;
@@ -44,15 +45,16 @@ pub use partition::{Block, Partition, Shares, Transfer};
 
 const WHAT: &str = "rows of several contexts";
 
-/// As [`super::solve::eigenpairs_to`], of what `kind` makes of `a` plus `shift` times the identity, by all `contexts`:
-/// several GPUs of one kind, or several contexts on the CPU, which take turns. The matrix, what is given and device outputs
-/// belong to the first. Rows are cut so that entries and rows are shared evenly ([`Partition`]); the parts, copies of the
-/// rows, stay with a matrix whose values are known to stay. Of one context this is [`super::solve::eigenpairs_to`].
+/// As [`super::solve::eigenpairs_to`] for operator `kind` of `a` plus `shift` times the identity, computed by all
+/// `contexts`: several GPUs of one model, or several contexts on the CPU, which run one after another. The matrix, the
+/// vectors in `given` and device outputs belong to the first context. Rows are cut so that entries and rows are
+/// balanced ([`Partition`]). The matrix keeps the parts, which are copies of its rows, if its values are known not to
+/// change. With one context this is [`super::solve::eigenpairs_to`].
 ///
 /// # Errors
-/// As [`super::operator::Symmetric::new`] and [`super::eigenpairs`]; [`Error::InvalidArgument`] for contexts of different
-/// kinds, or one that comes twice; [`Error::NotSupported`] for a matrix that is not sparse, and kinds of matrices that need
-/// not be square.
+/// As [`super::operator::Symmetric::new`] and [`super::eigenpairs`]; [`Error::InvalidArgument`] for contexts of
+/// different kinds, or one that is given twice; [`Error::NotSupported`] for a matrix that is not sparse, and for kinds
+/// of operators whose matrix need not be square.
 pub fn eigenpairs_over<T: Scalar>(
     contexts: &[Arc<Context>],
     a: &Matrix,
@@ -83,7 +85,7 @@ pub fn eigenpairs_over<T: Scalar>(
     };
     let mut operators = alloc::with_capacity(WHAT, partition.blocks().len())?;
     for block in partition.blocks() {
-        // The modularity's second term is the space's; its first is W.
+        // The parts multiply by W, the modularity's first term. The space adds the second one.
         let (kind, own) = match (kind, &degrees) {
             (Kind::Modularity, _) | (_, None) => (Kind::Matrix, None),
             (kind, Some(degrees)) => (kind, Some(of_block(block, degrees)?)),
@@ -123,11 +125,11 @@ pub fn eigenpairs_over<T: Scalar>(
     Ok(pairs)
 }
 
-/// What all `contexts` would have of a square sparse matrix, for [`eigenpairs_over`]: the parts stay with a matrix whose values
-/// are known to stay.
+/// The partition that [`eigenpairs_over`] would use for a square sparse matrix, in figures. The matrix keeps the parts
+/// if its values are known not to change.
 ///
 /// # Errors
-/// As [`eigenpairs_over`], but for matrices that are not Hermitian.
+/// As [`eigenpairs_over`], except that the matrix need not be Hermitian.
 pub fn shares(contexts: &[Arc<Context>], a: &Matrix) -> Result<Shares> {
     let context = expect_contexts(contexts)?;
     a.expect_context("a", context)?;
@@ -142,7 +144,7 @@ pub fn shares(contexts: &[Arc<Context>], a: &Matrix) -> Result<Shares> {
     Ok(Shares { contexts: 1, rows, entries, halo: 0, halo_bytes: 0, product_bytes })
 }
 
-/// The first of contexts that can share rows.
+/// The first context, after a check that all of them can share rows.
 fn expect_contexts(contexts: &[Arc<Context>]) -> Result<&Arc<Context>> {
     let Some(first) = contexts.first() else { return Err(Error::invalid("context", "is missing")) };
     first.check_alive()?;
@@ -155,7 +157,7 @@ fn expect_contexts(contexts: &[Arc<Context>]) -> Result<&Arc<Context>> {
     Ok(first)
 }
 
-/// The rows of a matrix that has some to share.
+/// The storage of a square sparse matrix that is not empty; refuses any other matrix.
 fn expect_rows(a: &Matrix) -> Result<&Csr> {
     let (rows, cols) = (a.rows(), a.cols());
     if rows != cols {
@@ -185,7 +187,8 @@ pub fn expect_kind(kind: Kind) -> Result<()> {
     Err(Error::NotSupported(problem))
 }
 
-/// Refuses a matrix that has no rows to share, and one that is not Hermitian. Whether that is left to products.
+/// Refuses a matrix that is not sparse and square, and one on the host that is not Hermitian. True if the values are on
+/// a device, where products must test the symmetry.
 fn expect_matrix<T: Scalar>(a: &Matrix, kind: Kind) -> Result<bool> {
     expect_kind(kind)?;
     let csr = expect_rows(a)?;
@@ -198,7 +201,7 @@ fn expect_matrix<T: Scalar>(a: &Matrix, kind: Kind) -> Result<bool> {
     Err(unsymmetric(a))
 }
 
-/// The row sums of a matrix, by its blocks, whose values are on the host.
+/// The row sums of a matrix, from its blocks, whose values are on the host.
 fn degrees(a: &Matrix, partition: &Partition) -> Result<Vec<f64>> {
     let mut degrees = alloc::filled(WHAT, a.rows(), 0.0)?;
     for block in partition.blocks() {
@@ -209,7 +212,7 @@ fn degrees(a: &Matrix, partition: &Partition) -> Result<Vec<f64>> {
     Ok(degrees)
 }
 
-/// The row sums of a block.
+/// The entries of `degrees` for the rows of a block.
 fn of_block(block: &Block, degrees: &[f64]) -> Result<Vec<f64>> {
     let mut own = alloc::filled(WHAT, block.len(), 0.0)?;
     block.take(degrees, &mut own);
@@ -227,7 +230,7 @@ fn modularity(degrees: &[f64]) -> Result<RankOne> {
     Ok(RankOne(1.0 / total))
 }
 
-/// A space of all parts; with a second term their first columns have the row sums.
+/// The space of all parts. With a second term, column 0 of each part is filled with its row sums.
 fn space<'p, 's, T: Scalar, P: Part<T>>(
     context: &Arc<Context>,
     partition: &'p Partition,

@@ -1,53 +1,54 @@
-//! What the rows of one context do for a space that several share.
+//! The operations of one context on its rows of a space that several contexts share.
 
 use super::partition::Transfer;
 use crate::error::Result;
 use crate::lanczos::krylov::{Affine, Columns};
 use crate::scalar::Scalar;
 
-/// One reading of columns V and a column w.
+/// One pass over columns V and a column w.
 #[derive(Clone, Copy)]
 pub(in crate::lanczos) struct Reading<'a, W> {
     /// First column of V.
     pub(in crate::lanczos) first: usize,
-    /// Columns of V, of which w is none.
+    /// Number of columns of V; w is not one of them.
     pub(in crate::lanczos) count: usize,
-    /// w.
+    /// Index of w.
     pub(in crate::lanczos) column: usize,
-    /// h: w -= V h first.
+    /// h, for w -= V h, which is computed first.
     pub(in crate::lanczos) weights: Option<&'a [W]>,
-    /// Whether V^H w is formed then.
+    /// Whether V^H w is computed then.
     pub(in crate::lanczos) forms: bool,
 }
 
 /// Sums over the rows of a part.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::lanczos) struct Sums<W> {
-    /// V^H w, if it was asked for.
+    /// V^H w, if [`Reading::forms`].
     pub(in crate::lanczos) products: Vec<W>,
-    /// |w|^2 before anything was taken away.
+    /// |w|^2 before V h is subtracted.
     pub(in crate::lanczos) before: f64,
-    /// And after.
+    /// |w|^2 after V h is subtracted.
     pub(in crate::lanczos) after: f64,
 }
 
-/// Rows of one context. What is begun on one part runs beside what is begun on the others.
+/// The rows of one context. Operations that have begun on several parts may run at the same time.
 pub(in crate::lanczos) trait Part<T: Scalar>: Sized {
-    /// The columns, of this part's rows alone, for what needs no other part.
+    /// The columns of this part's rows, for operations that need no other part.
     fn columns(&mut self) -> &mut Columns<'_, T>;
 
-    /// Begins a product: puts what it gathers of column `from` in place, and packs what other parts need of that.
+    /// Begins a product: writes this part's entries of column `from` into its gather buffer, and packs the entries that
+    /// other parts need.
     fn pack(&mut self, from: usize) -> Result<()>;
 
-    /// Brings what was packed to where it is gathered from.
+    /// Copies the packed entries into the gather buffers of the parts that need them.
     fn exchange(parts: &mut [Self], transfers: &[Transfer]) -> Result<()>;
 
-    /// Ends a product, as `step` says, x being column `from` and y column `to`.
+    /// Ends a product: computes `step` with x = column `from` and y = column `to`.
     fn finish(&mut self, step: Affine, from: usize, to: usize) -> Result<()>;
 
     /// Begins a reading.
     fn begin(&mut self, reading: Reading<'_, T::Wide>) -> Result<()>;
 
-    /// What the reading that was begun last has summed up.
+    /// The sums of the reading that was begun last; waits for it.
     fn sums(&mut self) -> Result<Sums<T::Wide>>;
 }

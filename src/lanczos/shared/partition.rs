@@ -1,4 +1,5 @@
-//! The rows of a sparse matrix, shared out over contexts, and what each needs of the others' vectors.
+//! The partition of the rows of a sparse matrix over contexts, and the entries of vectors that each context needs of
+//! the others.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,11 +16,12 @@ use crate::shape::product;
 
 const WHAT: &str = "rows of several contexts";
 
-/// Entries that a row is worth beside its own: a step reads three times half of some thirty vectors of 8 bytes, about 360
-/// bytes, and an entry takes an index, a value and what it gathers, 12 to 44 bytes.
+/// The cost of a row beside its entries, in entries. A step reads half of some thirty vectors of 8-byte numbers three
+/// times, which is about 360 bytes a row. An entry takes 12 to 44 bytes: an index, a value and the number that it
+/// gathers.
 const ROW: usize = 16;
 
-/// Pieces that a part is made of where consecutive rows would leave it out of balance.
+/// Pieces of a part, if parts of consecutive rows would be out of balance.
 const DEALT: usize = 16;
 
 /// Fewest rows of such a piece.
@@ -28,7 +30,8 @@ const LEAST: usize = 64;
 /// Entries whose columns a thread renumbers at a time.
 const PIECE: usize = 1 << 14;
 
-/// What one part sends to another: `count` numbers from its packed ones at `from` to what `to` gathers from, at `at`.
+/// A copy between two parts for a product: `count` numbers from `from` on of the packed ones of `source`, to `at` in
+/// the gather buffer of `target`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
     /// Part that sends.
@@ -37,7 +40,7 @@ pub struct Transfer {
     pub from: usize,
     /// Part that receives.
     pub target: usize,
-    /// Where they go among those that it gathers.
+    /// First index in the receiver's gather buffer.
     pub at: usize,
     /// How many.
     pub count: usize,
@@ -45,14 +48,14 @@ pub struct Transfer {
 
 /// Rows of one context.
 pub struct Block {
-    /// Which rows, ascending.
+    /// The ranges of its rows, ascending.
     pub rows: Vec<Range<usize>>,
-    /// The rows, with the order and the values of their entries in the matrix: the columns of the same rows come first,
-    /// then the halo, the columns of other parts that have entries here.
+    /// The rows as a matrix, with the order and the values of their entries in the original matrix. The columns with
+    /// the numbers of these rows come first, then the halo: the columns of other parts that have entries here.
     pub matrix: Matrix,
-    /// The halo, by columns of the matrix: part by part, ascending.
+    /// The halo as columns of the original matrix: part by part, ascending in each.
     pub halo: Vec<u32>,
-    /// Rows of this part that others gather, counted from its first, by the parts that they go to.
+    /// Rows of this part that other parts gather, as local indices, grouped by receiving part.
     pub sends: Vec<u32>,
 }
 
@@ -67,12 +70,12 @@ impl Block {
         self.len() == 0
     }
 
-    /// Numbers that products gather from.
+    /// Length of the gather buffer, in numbers.
     pub fn gathered(&self) -> usize {
         self.matrix.cols()
     }
 
-    /// Copies the numbers of these rows from those of all.
+    /// Copies the entries of these rows from the full vector `all` to `own`.
     pub fn take<T: Copy>(&self, all: &[T], own: &mut [T]) {
         let mut at = 0;
         for rows in &self.rows {
@@ -81,7 +84,7 @@ impl Block {
         }
     }
 
-    /// Copies the numbers of these rows to their places among those of all.
+    /// Copies the entries of these rows from `own` to their indices in the full vector `all`.
     pub fn put<T: Copy>(&self, own: &[T], all: &mut [T]) {
         let mut at = 0;
         for rows in &self.rows {
@@ -98,7 +101,7 @@ impl Block {
     }
 }
 
-/// A square sparse matrix in rows of several contexts.
+/// A square sparse matrix whose rows are partitioned over several contexts.
 pub struct Partition {
     contexts: Vec<Arc<Context>>,
     blocks: Vec<Block>,
@@ -107,31 +110,33 @@ pub struct Partition {
     has_values: bool,
 }
 
-/// What parts have, and what a product costs them. The fields are those of the C interface.
+/// Sizes of the parts, and the traffic of a product. The fields are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shares {
     /// Contexts that have rows.
     pub contexts: usize,
-    /// Most rows of one.
+    /// Largest number of rows of one context.
     pub rows: usize,
-    /// Most entries of one.
+    /// Largest number of entries of one context.
     pub entries: usize,
-    /// Numbers that go from one to another in a product, all together.
+    /// Numbers that a product copies between contexts, in total.
     pub halo: usize,
-    /// Bytes of them.
+    /// Bytes of these numbers.
     pub halo_bytes: usize,
-    /// Most bytes that one reads and writes in a product, if each number that is gathered is read once: indices and values
-    /// of its entries, offsets and results of its rows, the vector and the halo, which is packed, copied and read.
+    /// Largest number of bytes that one context reads and writes in a product, if each gathered number is read once:
+    /// indices and values of its entries, offsets and results of its rows, the vector, and the halo, which is packed,
+    /// copied and read.
     pub product_bytes: usize,
 }
 
-/// The rows of each part, of as many parts as there are contexts and rows, none empty: consecutive ones, of as much work
-/// each as whole rows allow, where rows and entries are then in balance; else pieces that are dealt out.
+/// The ranges of rows of each part. There are as many parts as contexts, at most as many as rows; none is empty. Parts
+/// are of consecutive rows, cut so that their work is as equal as whole rows allow. If rows or entries are then out of
+/// balance, [`deal`] distributes pieces instead.
 fn shared_out(rows: &Rows<'_>, parts: usize) -> Result<Vec<Vec<Range<usize>>>> {
     let n = rows.len();
     let parts = parts.min(n);
     let cuts = cuts(rows, parts)?;
-    // A fifth more than the mean, or what the longest row makes unavoidable.
+    // The limit: a fifth above the mean, plus the entries of the longest row.
     let longest = (0..n).map(|i| rows.row(i).len()).max().unwrap_or(0);
     let too_much = |share: usize, all: usize| share > all / parts + all / parts / 5 + longest;
     let entries = |cut: &[usize]| rows.entry(cut[1]) - rows.entry(cut[0]);
@@ -148,8 +153,8 @@ fn shared_out(rows: &Rows<'_>, parts: usize) -> Result<Vec<Vec<Range<usize>>>> {
     deal(rows, parts)
 }
 
-/// Deals out pieces of as many rows, those with the most entries first, each to the part that has the fewest entries of
-/// those that have not an eighth more pieces than the mean.
+/// Cuts the rows into pieces of equal numbers of rows and assigns them to parts, those with the most entries first.
+/// Each goes to the part with the fewest entries among the parts that have at most an eighth more pieces than the mean.
 fn deal(rows: &Rows<'_>, parts: usize) -> Result<Vec<Vec<Range<usize>>>> {
     let (n, count) = (rows.len(), parts * DEALT);
     let piece = |k: usize| k * n / count..(k + 1) * n / count;
@@ -185,7 +190,7 @@ fn deal(rows: &Rows<'_>, parts: usize) -> Result<Vec<Vec<Range<usize>>>> {
     Ok(dealt)
 }
 
-/// Where consecutive rows are cut.
+/// The first row of each part of consecutive rows, and n at the end.
 fn cuts(rows: &Rows<'_>, parts: usize) -> Result<Vec<usize>> {
     let n = rows.len();
     let work = |row: usize| (rows.entry(row) as u128) + (row as u128) * (ROW as u128);
@@ -199,7 +204,7 @@ fn cuts(rows: &Rows<'_>, parts: usize) -> Result<Vec<usize>> {
             let middle = low + (high - low) / 2;
             if work(middle) < goal { low = middle + 1 } else { high = middle }
         }
-        // The row that the goal lies in goes where less is out of balance; every part keeps a row.
+        // Cut before or after the row that contains the goal, whichever is better balanced. Every part keeps a row.
         if low > 0 && goal - work(low - 1) < work(low) - goal {
             low -= 1;
         }
@@ -209,7 +214,7 @@ fn cuts(rows: &Rows<'_>, parts: usize) -> Result<Vec<usize>> {
     Ok(cuts)
 }
 
-/// The values of a matrix as bytes on the host.
+/// The values of a matrix on the host; values on a device are copied.
 fn values(a: &Matrix, csr: &Csr) -> Result<Option<Values>> {
     Ok(match &csr.parts().values {
         None => None,
@@ -226,16 +231,16 @@ fn values(a: &Matrix, csr: &Csr) -> Result<Option<Values>> {
 
 /// Where values are on the host.
 enum Values {
-    /// In the matrix.
+    /// In the matrix's own host memory.
     There,
     Copy(HostMemory),
 }
 
-/// Where each row of the matrix is.
+/// The part and the local index of each row of the matrix.
 struct Places {
-    /// Its part.
+    /// The part that has the row.
     part: Vec<u16>,
-    /// Its number there.
+    /// The row's index in that part.
     row: Vec<u32>,
 }
 
@@ -250,8 +255,8 @@ impl Places {
         Ok(places)
     }
 
-    /// The columns of other parts that `own` rows of part `part` have entries in: part by part, ascending; `marks` is false
-    /// everywhere, before and after.
+    /// The halo of part `part` with rows `own`: columns of other parts that these rows have entries in, part by part,
+    /// ascending in each. `marks` is false everywhere before and after.
     fn halo(&self, rows: &Rows<'_>, part: u16, own: &[Range<usize>], marks: &mut [bool]) -> Result<Vec<u32>> {
         let mut count = 0usize;
         for k in own.iter().flat_map(|r| rows.entry(r.start)..rows.entry(r.end)) {
@@ -271,7 +276,8 @@ impl Places {
     }
 }
 
-/// Columns of the block of part `part`, which has `length` rows: `halo` has the places of those of the halo.
+/// The column indices of the block of part `part`, which has `length` rows. `halo` maps columns of the matrix to
+/// indices in the halo.
 fn columns<I: Index>(
     context: &Context,
     rows: &Rows<'_>,
@@ -349,10 +355,10 @@ fn block(
 }
 
 impl Partition {
-    /// Shares the rows of a square sparse matrix out to parts of as much work, O(nnz + contexts * rows). Parts are of
-    /// consecutive rows, cut where they have as many entries, of which a row counts for 16 more. Where one would still have
-    /// a fifth more rows or entries than the mean, as of power-law graphs whose hubs come first, each has 16 pieces from
-    /// all over the matrix. Contexts that no row is left for have none.
+    /// Partitions the rows of a square sparse matrix into parts of equal work, O(nnz + contexts * rows). Parts are of
+    /// consecutive rows and cut by their entries, where a row counts for 16 more. If one part would still have a fifth
+    /// more rows or entries than the mean, each part gets about 16 pieces from all over the matrix. This happens for
+    /// power-law graphs whose hubs come first. If there are more contexts than rows, the last contexts get no part.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for another storage and 2^32 rows and more; [`Error::OutOfMemory`].
@@ -388,7 +394,8 @@ impl Partition {
         Ok(Self { contexts: kept, blocks, transfers, order: n, has_values: held.is_some() })
     }
 
-    /// A partition that stays with the matrix for later calls, where its values are known to be those of the matrix.
+    /// The partition, which the matrix keeps for later calls if its values are known not to change. A kept one is used
+    /// again if it was made for the same contexts and the same version of the values.
     ///
     /// # Errors
     /// As [`Partition::new`].
@@ -415,7 +422,7 @@ impl Partition {
         &self.blocks
     }
 
-    /// What parts send to each other for a product.
+    /// The copies between parts that a product needs.
     pub fn transfers(&self) -> &[Transfer] {
         &self.transfers
     }
@@ -425,14 +432,15 @@ impl Partition {
         self.order
     }
 
-    /// What parts have, with numbers of type `dtype`.
+    /// Sizes of the parts, for vectors of type `dtype`.
     pub fn shares(&self, dtype: DType) -> Shares {
         let most = |of: &dyn Fn(&Block) -> usize| self.blocks.iter().map(of).max().unwrap_or(0);
         let halo: usize = self.blocks.iter().map(|b| b.halo.len()).sum();
         let (number, value) = (dtype.size(), if self.has_values { dtype.size() } else { 0 });
         let bytes = |b: &Block| {
             let matrix = b.entries() * (4 + value) + b.len() * (8 + number);
-            // x is copied to where products gather from; what others need is picked from there.
+            // x is read and written to the gather buffer, and read from there; the entries that others need are packed
+            // from there.
             let vector = 3 * b.len() * number;
             matrix + vector + b.sends.len() * (4 + 2 * number) + 2 * b.halo.len() * number
         };
@@ -447,7 +455,8 @@ impl Partition {
     }
 }
 
-/// Finds what each part sends, and where it goes: halos are in the order of the parts.
+/// Fills [`Block::sends`] of each block and returns the copies between parts. Relies on halos being in the order of the
+/// parts.
 fn connect(blocks: &mut [Block], places: &Places) -> Result<Vec<Transfer>> {
     let mut transfers = Vec::new();
     for source in 0..blocks.len() {
