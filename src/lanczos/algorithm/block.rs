@@ -1,8 +1,8 @@
-//! Thick-restart Lanczos with blocks: b vectors are multiplied at once, and the space holds up to b copies of a multiple
-//! eigenvalue (Golub and Underwood 1977; Zhou and Saad, Numer. Algorithms 47, 2008, for restarts).
+//! Thick-restart Lanczos with blocks. Products are with b vectors at once, and the space holds up to b copies of a
+//! multiple eigenvalue (Golub and Underwood 1977; Zhou and Saad, Numer. Algorithms 47, 2008, for restarts).
 //!
-//! Every block is made orthogonal to all before it, and what it is made of is kept: T = V^H A V comes from there, whatever a
-//! restart has done to its shape. A column that depends on others is replaced by a random one with which nothing is coupled.
+//! Every block is made orthogonal to all before it. The coefficients are stored and give T = V^H A V, whatever its
+//! shape after a restart. A column that depends on others is replaced by a random one, with zero coupling.
 
 use super::super::krylov::{BlockStep, Krylov, Wide};
 use super::complete::{Bounds, is_complete};
@@ -14,11 +14,13 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "block Lanczos iteration";
 
-/// What a pass of orthogonalisation leaves of a unit vector that had no more than rounding errors along the space. After one that
-/// leaves less, components as large as rounding errors over what was left remain, and steps magnify them: another pass follows.
+/// Norm that a pass of orthogonalisation leaves of a unit vector which had only rounding errors along the space. If
+/// less is left, the remainder still has components as large as rounding errors over its norm, and later steps magnify
+/// them. Another pass then follows.
 const SETTLED: f64 = 0.9;
 
-/// Passes after the first at most. Each leaves a vector that the next finds settled, but for columns of rounding alone.
+/// Largest number of passes after the first. Usually the pass after one is enough, except for columns that are rounding
+/// error only.
 const MOST_PASSES: usize = 4;
 
 /// A run in progress.
@@ -30,12 +32,12 @@ struct Run<'a, K: Krylov + ?Sized> {
     t: Vec<Wide<K>>,
     m: usize,
     b: usize,
-    /// The last block's triangle, b-by-b: what leads out of the space.
+    /// The last block's triangle, b-by-b: the coupling to the next block, outside the space.
     out: Vec<Wide<K>>,
 }
 
-/// Finds pairs of the operator on the complement of the locked columns, as [`super::restart::run`] does, by blocks of the
-/// settings' size, of which the basis is a multiple. `search.stop` is not looked at.
+/// Finds pairs of the operator on the complement of the locked columns, as [`super::restart::run`] does, in blocks of
+/// the settings' size. The basis must be a multiple of it. `search.stop` is ignored.
 ///
 /// # Errors
 /// As [`super::restart::run`].
@@ -65,7 +67,7 @@ pub fn run<K: Krylov + ?Sized>(
         let exhausted = run.cycle(kept, &mut || report(known.0, known.1))?;
         let (theta, y) = projected::<K>(&run.t, m, m, small)?;
         let order = search.which.order(&theta);
-        // Ritz values are bounds of the norm from below too.
+        // Ritz values bound the norm from below too.
         let norm = theta.iter().fold(run.counts.norm, |most, v| most.max(v.abs()));
         run.counts.norm = norm;
         let mut residuals = alloc::with_capacity(WHAT, m)?;
@@ -92,7 +94,7 @@ pub fn run<K: Krylov + ?Sized>(
             return Ok(Found { values, converged, exhausted, stopped: false, complete });
         }
         run.counts.restarts += 1;
-        // Whole blocks are left to turn over, at least one and where there is room two.
+        // Keep so many vectors that whole blocks are left to replace: at least one, and two if possible.
         let keep = (search.count + b).max(converged + (m - converged) / 2).min(m.saturating_sub(2 * b)).max(1);
         let keep = m - (m - keep) / b * b;
         let picked = pick(&order[..keep], &y, m)?;
@@ -114,7 +116,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         fresh(self.krylov, self.search.settings.seed, self.counts, column)
     }
 
-    /// ||R y_last|| for the last block of a Ritz vector's coordinates.
+    /// The residual ||R y_last|| of a Ritz vector; y_last is the last block of its coordinates `y`.
     fn residual(&self, y: &[Wide<K>]) -> f64 {
         let (b, last) = (self.b, &y[self.m - self.b..]);
         let row = |i: usize| {
@@ -124,13 +126,13 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         (0..b).map(row).fold(0.0, f64::hypot)
     }
 
-    /// Fills the space from column `from` on; whether it is invariant with nothing outside.
+    /// Fills the space from column `from` on. True if it is invariant and no vector is outside of it.
     fn cycle(&mut self, from: usize, report: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
         let (o, m, b) = (self.search.locked, self.m, self.b);
         let mut next = from;
         'all: while next < m {
             report()?;
-            // Cancellation is heard between stretches.
+            // Cancellation takes effect between stretches.
             let steps = self.krylov.extend_block(o, (next, m.min(next + STRETCH / b * b)), b, report)?;
             if steps.is_empty() {
                 break;
@@ -142,7 +144,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
                 next += b;
             }
         }
-        // The rest was not reported, or has a column that must be replaced.
+        // The backend leaves the remaining blocks to the method, or one has a column that must be replaced.
         let mut exhausted = false;
         for j in (next..m).step_by(b) {
             report()?;
@@ -151,7 +153,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         Ok(exhausted)
     }
 
-    /// Takes a step that the backend has made; whether it is one that all columns have come through.
+    /// Adds a step that the backend has made to T; false if one of its columns must be replaced or needs another pass.
     fn take(&mut self, j: usize, step: &BlockStep<Wide<K>>) -> Result<bool> {
         let (b, floor) = (self.b, 10.0 * self.search.settings.epsilon);
         let norm = self.norm_of(self.counts.norm, &step.along, &step.rest)?;
@@ -167,7 +169,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         Ok(true)
     }
 
-    /// The largest of `norm` and ||A v||, the sum of what was taken and what is left.
+    /// The largest of `norm` and the norms ||A v|| of the block, which are computed from coefficients and remainders.
     fn norm_of(&self, norm: f64, along: &[Wide<K>], rest: &[f64]) -> Result<f64> {
         let mut norm = norm;
         for (taken, rest) in along.chunks_exact(along.len() / self.b).zip(rest) {
@@ -177,7 +179,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         Ok(norm)
     }
 
-    /// Columns j to j + b of the projected matrix, and what leads out of the space.
+    /// Writes columns j to j + b of the projected matrix, and the triangle of the next block.
     fn fill(&mut self, j: usize, parts: &Parts<Wide<K>>) {
         let (o, m, b) = (self.search.locked, self.m, self.b);
         let count = j + b;
@@ -191,7 +193,8 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         self.out.copy_from_slice(&parts.r);
     }
 
-    /// The step of the block at column `j`, with columns replaced where they must be; whether one could not be.
+    /// The step of the block at column `j`, with columns replaced where they must be. True if one could not be
+    /// replaced.
     fn step(&mut self, j: usize) -> Result<bool> {
         let (o, b) = (self.search.locked, self.b);
         let count = j + b;
@@ -200,7 +203,8 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         let mut h = alloc::filled(WHAT, (o + count) * b, Wide::<K>::default())?;
         let rest = self.krylov.project(0, o + count, o + count, b, &mut h)?;
         self.counts.norm = self.norm_of(self.counts.norm, &h, &rest)?;
-        // More passes, after the block has been made orthonormal in itself, or short columns would stay what they are.
+        // Make the block orthonormal before the further passes. Otherwise short columns would keep their rounding
+        // errors.
         let mut dead = alloc::filled(WHAT, b, false)?;
         let (r, _) = self.triangle(o + count, true, &mut dead)?;
         let mut parts = Parts { along: h, r };
@@ -220,9 +224,9 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         Ok(broken)
     }
 
-    /// Makes the block at `column` orthonormal in itself: its triangle R, b-by-b, and whether a column could not be replaced.
-    /// Columns of rounding alone get a 0 on the diagonal; the first time they are marked as `dead` and left as they are, later
-    /// these and those found then are replaced by random vectors, and are dead no more.
+    /// Makes the block at `column` orthonormal in itself. Returns its triangle R, b-by-b, and whether a column could
+    /// not be replaced. Columns that are rounding error only get a 0 on the diagonal. The first time they are marked as
+    /// `dead` and set to 0. Later, these and any new ones are replaced by random vectors, and the mark is removed.
     fn triangle(&mut self, column: usize, is_first: bool, dead: &mut [bool]) -> Result<(Vec<Wide<K>>, bool)> {
         let b = self.b;
         let mut r = alloc::filled(WHAT, b * b, Wide::<K>::default())?;
@@ -235,7 +239,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
                 norm = finite(rest[0], "a coefficient")?;
                 (0..c).for_each(|i| r[c * b + i] += h[i]);
             }
-            // The first time norms are those of A v, later those of unit vectors.
+            // The first time the columns are products A v, later unit vectors.
             let unit = if is_first { self.counts.norm } else { 1.0 };
             if !dead[c] && norm > 10.0 * self.search.settings.epsilon * unit {
                 r[c * b + c] = Wide::<K>::from_parts(norm, 0.0);
@@ -246,7 +250,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
             } else {
                 dead[c] = false;
                 self.counts.breakdowns += 1;
-                // Nothing before it is coupled with it.
+                // A random column has no coupling.
                 (0..=c).for_each(|i| r[c * b + i] = Wide::<K>::default());
                 broken |= !self.fresh(column + c)?;
             }
@@ -255,7 +259,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
     }
 }
 
-/// What the columns of a block were before they were made orthonormal: their coefficients along the columns before the block, and
+/// The columns of a block before they were made orthonormal: their coefficients along the columns before the block, and
 /// their triangle.
 struct Parts<W> {
     along: Vec<W>,
@@ -263,8 +267,8 @@ struct Parts<W> {
 }
 
 impl<W: Scalar> Parts<W> {
-    /// Adds a pass of orthogonalisation, which found the coefficients `again` and the triangle `next` of what the passes before it
-    /// had made: along += again R, R = next R.
+    /// Adds a pass of orthogonalisation with coefficients `again` and triangle `next`, both of the block that the
+    /// earlier passes left: along += again R, R = next R.
     fn add(&mut self, b: usize, again: &[W], next: &[W]) -> Result<()> {
         let rows = again.len() / b;
         let mut r = alloc::filled(WHAT, b * b, W::default())?;

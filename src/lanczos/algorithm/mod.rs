@@ -7,11 +7,11 @@
 //! | `block` | the same with blocks |
 //! | `complete` | the test that no copy of a wanted eigenvalue is missing |
 //! | `verify` | the search and the check for copies of multiple eigenvalues |
-//! | `transform`, `filter` | inverses and polynomials in the operator's place; solves with polynomials |
-//! | `polynomials` | which polynomials these are |
+//! | `transform`, `filter` | inverses and polynomials that replace the operator; solves with polynomials |
+//! | `polynomials` | the choice of these polynomials |
 //! | `bidiagonal`, `triplets` | Golub-Kahan-Lanczos for singular triplets; triplets of a pair of spaces |
 //! | `jacobi` | singular values of small matrices, each accurate to its own size |
-//! | `symmetry`, `scale` | tests of operators without entries; of operators whose squares underflow |
+//! | `symmetry`, `scale` | tests of operators without entries: symmetry, and norms whose squares underflow |
 //! | `cullum`, `plain` | the plain recurrence with its test; eigenpairs from it |
 
 pub mod bidiagonal;
@@ -33,13 +33,14 @@ pub mod verify;
 
 use crate::error::{Error, Result};
 
-/// The first of the random vectors that measure an operator, far from those that searches start from.
+/// Number of the first random vector that measures an operator; far from the numbers of start vectors.
 pub const PROBES: u32 = 1 << 31;
 
-/// Eigenvalues of a dense Hermitian matrix of which the lower triangle is read, and its eigenvectors, column-major.
+/// Computes the eigenvalues of a dense Hermitian matrix, whose lower triangle is read, and its eigenvectors,
+/// column-major.
 pub type Small<'a, W> = dyn FnMut(usize, &[W]) -> Result<(Vec<f64>, Vec<W>)> + 'a;
 
-/// Refuses what is not finite.
+/// Refuses a number that is not finite; the error names it as `what`.
 pub(super) fn finite(x: f64, what: &str) -> Result<f64> {
     if x.is_finite() {
         return Ok(x);

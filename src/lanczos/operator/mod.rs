@@ -1,12 +1,13 @@
-//! Operators: a matrix as it is, what is made of a graph, shifts, products of a matrix with its adjoint, and the caller's own.
+//! Hermitian operators: a matrix, operators of a graph, shifts, products of a matrix with its adjoint, and the caller's
+//! own.
 //!
-//! W is the weighted adjacency matrix of an undirected graph and d its row sums. None of the operators is formed: each
-//! product is one product with W whose sums are finished by a diagonal.
+//! W is the weighted adjacency matrix of an undirected graph and d its row sums. No operator is formed: a product with
+//! an operator is a product with W, then the row sums are combined with a diagonal.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `products` | where products come from |
-//! | `rows` | some rows of an operator whose other rows are elsewhere |
+//! | `products` | the sources of products |
+//! | `rows` | an operator that has only some of its rows |
 
 mod products;
 mod rows;
@@ -37,7 +38,7 @@ use products::Products;
 
 const WHAT: &str = "operator";
 
-/// What is wrong with a matrix that is not Hermitian.
+/// The problem text of errors about a matrix that is not Hermitian.
 pub(super) const UNSYMMETRIC: &str = "is not symmetric (Hermitian if complex)";
 
 /// A Hermitian operator on vectors in host memory.
@@ -49,28 +50,28 @@ pub struct Symmetric<'a, T: Scalar> {
     shape: (usize, usize),
     /// Added to the diagonal.
     shift: f64,
-    /// What there is beside the matrix.
+    /// Scaling, diagonal and rank-one terms of the operator.
     terms: Terms<T::Part>,
-    /// A vector multiplied by `scale`, or by A on the way to A^H A.
+    /// Workspace: x times `scale`, or A x within a product with A^H A.
     between: Vec<T>,
-    /// What the caller's own operator gives.
+    /// Workspace: the product that the caller's own operator returned.
     given: Vec<T>,
-    /// Blocks row by row.
+    /// Workspace: blocks of vectors, row by row.
     blocks: [Vec<T>; 2],
     is_sampled: bool,
-    /// Which rows, of an operator that has some alone.
+    /// The ranges of rows of an operator that has only some of them.
     rows: Option<&'a [Range<usize>]>,
 }
 
-/// Products for backends that keep vectors elsewhere.
+/// The source of products, for backends whose vectors are not in host memory.
 pub(super) enum There<'o> {
-    /// Those of a sparse matrix, and with its adjoint.
+    /// A sparse matrix with its plan, and the plan of its adjoint.
     Planned { matrix: &'o Matrix, plan: &'o Plan, adjoint: Option<&'o Plan> },
-    /// An operator's own.
+    /// An operator that multiplies on the device.
     Own(&'o dyn OnDevice),
 }
 
-/// What an operator is made of, for backends that keep vectors elsewhere.
+/// The parts of an operator, for backends whose vectors are not in host memory.
 pub(super) struct Parts<'o, T: Scalar> {
     pub(super) products: There<'o>,
     pub(super) kind: Kind,
@@ -83,9 +84,9 @@ pub(super) struct Parts<'o, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Symmetric<'a, T> {
-    /// What `kind` makes of `a`, plus `shift` times the identity. A sparse matrix is checked for symmetry, O(nnz), where it
-    /// has to be symmetric; one whose values are on a device by two products with random vectors, when it is used.
-    ///
+    /// Operator `kind` of `a`, plus `shift` times the identity. If `kind` needs a symmetric matrix, a sparse one is
+    /// checked for symmetry, O(nnz). If its values are on a device, two products with random vectors test it when it is
+    /// used.
     /// # Errors
     /// [`Error::InvalidArgument`] for a matrix that is empty, not square or not Hermitian where `kind` needs it to be, and for
     /// a graph with a row sum below 0 (a sum of them that is not above 0) for the normalised operators (the modularity);
@@ -95,13 +96,13 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Self::in_order(context, a, kind, shift, None)
     }
 
-    /// As [`Symmetric::new`], with rows and columns of a square sparse matrix in an order that brings what products gather
-    /// together. [`Symmetric::apply`] then takes vectors in that order; the calls of [`super::solve`] take and return them in
-    /// the matrix's.
+    /// As [`Symmetric::new`], with the rows and columns of a square sparse matrix reordered, so that entries that a
+    /// product gathers are close together. [`Symmetric::apply`] then takes vectors in that order; the calls of
+    /// [`super::solve`] take and return them in the matrix's order.
     ///
     /// # Errors
-    /// As [`Symmetric::new`]; [`Error::InvalidArgument`] for an order and a kind of matrices that need not be square;
-    /// [`Error::NotSupported`] for one of a matrix known by its products.
+    /// As [`Symmetric::new`]; [`Error::InvalidArgument`] for an order with a kind whose matrix need not be square;
+    /// [`Error::NotSupported`] for an order of a matrix known by its products.
     pub fn in_order(
         context: &Arc<Context>,
         a: &'a Matrix,
@@ -145,10 +146,10 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(made)
     }
 
-    /// What `kind` makes of a graph whose weights are not stored as a matrix, plus `shift` times the identity.
+    /// Operator `kind` of a graph whose weights are not stored as a matrix, plus `shift` times the identity.
     ///
     /// # Errors
-    /// As [`Symmetric::new`]; [`Error::NotSupported`] for kinds that are not of a square matrix.
+    /// As [`Symmetric::new`]; [`Error::NotSupported`] for kinds whose matrix need not be square.
     pub fn of_graph(context: &Arc<Context>, graph: Box<dyn Adjacency<T> + 'a>, kind: Kind, shift: f64) -> Result<Self> {
         if !kind.is_of_square() {
             return Err(Error::NotSupported(format!("kind: {kind:?} of a graph, which is symmetric")));
@@ -161,7 +162,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(made)
     }
 
-    /// No operator: for the long sides of singular vectors, `n` numbers each.
+    /// Columns without an operator, `n` numbers each: for the long side of singular vectors.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for n = 0.
@@ -169,8 +170,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Self::bare(context, Products::Nothing, Kind::Matrix, (n, n), 0.0)
     }
 
-    /// How the matrix that a [`Kind::Gram`] or [`Kind::OuterGram`] operator is made of takes vectors from the shorter side to
-    /// the longer, and back.
+    /// For a [`Kind::Gram`] or [`Kind::OuterGram`] operator of A: whether A or A^H maps the short side to the long
+    /// side, and which of them maps back.
     pub(super) fn factors(&self) -> [Adjoint; 2] {
         if self.kind == Kind::Gram { [Adjoint::Plain, Adjoint::Adjoint] } else { [Adjoint::Adjoint, Adjoint::Plain] }
     }
@@ -209,7 +210,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(made)
     }
 
-    /// The order that vectors are in, if it is not the matrix's.
+    /// The order of vectors, if it is not the matrix's.
     pub fn renumbering(&self) -> Option<&Arc<Renumbering>> {
         match &self.products {
             Products::Sparse { plan, .. } => plan.renumbering(),
@@ -217,7 +218,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// Puts what was prepared from degrees into the order of the products.
+    /// Reorders the terms that [`Terms`] computed from degrees into the order of the products.
     fn put_in_order(&mut self) -> Result<()> {
         let Some(order) = self.renumbering().cloned() else { return Ok(()) };
         for list in self.terms.lists() {
@@ -228,7 +229,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(())
     }
 
-    /// The error of a solve: an entry that is not finite is named where it can be found.
+    /// Replaces a numerical error of a solve by one that names an entry that is not finite, if the matrix on the host
+    /// has one.
     pub(super) fn explained(&self, error: Error) -> Error {
         match (&error, &self.products) {
             (Error::Numerical(_), Products::Sparse { matrix, .. }) => entry_not_finite(matrix).unwrap_or(error),
@@ -236,18 +238,18 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// Has the next solve test by products with two random vectors that the operator is symmetric, for one whose entries nobody
-    /// has seen.
+    /// The next solve tests by products with two random vectors that the operator is symmetric. For operators whose
+    /// entries are not known.
     pub fn sample_symmetry(&mut self) {
         self.is_sampled = true;
     }
 
-    /// Whether the symmetry of the operator is still to be tested by products: once.
+    /// Whether a solve has to test the symmetry by products; true at most once.
     pub(super) fn take_sampled(&mut self) -> bool {
         std::mem::take(&mut self.is_sampled)
     }
 
-    /// Keeps what the kind makes of the row sums of its rows.
+    /// Computes the terms of the operator's kind from its row sums.
     fn prepare(&mut self, degrees: &[f64]) -> Result<()> {
         self.terms = Terms::new(self.kind, degrees, |row| self.row_of(row))?;
         Ok(())
@@ -258,7 +260,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(!matches!(self.products, Products::Sparse { .. }) && self.products.on_device()?.is_none())
     }
 
-    /// What the operator is made of.
+    /// The parts of an operator that multiplies on the device.
     pub(super) fn parts(&self) -> Result<Parts<'_, T>> {
         let products = match (&self.products, self.products.on_device()?) {
             (Products::Sparse { matrix, plan, adjoint }, _) => {
@@ -279,7 +281,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         })
     }
 
-    /// The norm of the terms beside the matrix, the shift among them.
+    /// The norm of the terms beside the matrix, including the shift.
     pub(super) fn terms_norm(&self) -> f64 {
         self.terms.norm() + self.shift.abs()
     }
@@ -292,7 +294,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// y = A x.
     ///
     /// # Errors
-    /// What the caller's own operator reports; [`Error::OutOfMemory`].
+    /// Errors of the caller's own operator; [`Error::OutOfMemory`].
     pub fn apply(&mut self, x: &[T], y: &mut [T]) -> Result<()> {
         self.affine(Affine::PLAIN, x, y)
     }
@@ -344,14 +346,14 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// y = op(A) x with the matrix that a [`Kind::Gram`], [`Kind::OuterGram`] or [`Kind::Augmented`] operator is made of.
+    /// y = op(A) x with the matrix A of a [`Kind::Gram`], [`Kind::OuterGram`] or [`Kind::Augmented`] operator.
     pub(super) fn factor(&mut self, op: Adjoint, x: &[T], y: &mut [T]) -> Result<()> {
         let once = Finish::plain(T::from_parts(1.0, 0.0), T::default());
         self.products.multiply(&self.context, op, once, (x, x), y, &mut self.given)
     }
 
-    /// Y = A X for `count` vectors, column-major: A is read once for all of them where it is sparse, and the caller's own
-    /// operator is asked once.
+    /// Y = A X for `count` vectors, column-major. A sparse A is read once for all of them where its kind allows it. For
+    /// kind Matrix, the caller's own operator is called once.
     ///
     /// # Errors
     /// As [`Symmetric::apply`].
@@ -397,7 +399,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     }
 }
 
-/// What becomes of the sums of rows in an operator with these multipliers.
+/// How a product y = scale (A - center) x + keep y is computed from the row sums of the matrix.
 fn finish<T: Scalar>(step: Affine, shift: f64, terms: &Terms<T::Part>) -> Finish<'_, T> {
     let real = |v: f64| T::from_parts(v, 0.0);
     Finish {
@@ -410,7 +412,8 @@ fn finish<T: Scalar>(step: Affine, shift: f64, terms: &Terms<T::Part>) -> Finish
     }
 }
 
-/// What is wrong with a matrix on the host that was not found to be symmetric: an entry that is not finite, or that.
+/// The error for a matrix on the host that was found not to be symmetric. If it has an entry that is not finite, the
+/// error names it.
 pub(super) fn unsymmetric(a: &Matrix) -> Error {
     match entry_not_finite(a) {
         Some(error) => error,
@@ -418,17 +421,17 @@ pub(super) fn unsymmetric(a: &Matrix) -> Error {
     }
 }
 
-/// Names an entry that is NaN or infinite, of a sparse matrix on the host that has one.
+/// The error that names an entry that is NaN or infinite, if a sparse matrix on the host has one.
 pub(super) fn entry_not_finite(a: &Matrix) -> Option<Error> {
     let (row, col, value) = first_not_finite(a).ok().flatten()?;
     let value = if value.re.is_finite() { value.im } else { value.re };
     Some(Error::invalid("a", format!("has {value} in row {row}, column {col} (from 0)")))
 }
 
-/// Whether a sparse matrix was found to be symmetric.
+/// A stored answer: whether a sparse matrix is symmetric.
 struct Symmetry(bool);
 
-/// Whether a matrix on the host is symmetric; the answer is kept with one whose values are known to stay.
+/// Whether a matrix on the host is symmetric. The matrix keeps the answer if its values are known not to change.
 pub(super) fn symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     let Storage::Csr(csr) = a.storage() else { return is_symmetric(a, tolerance) };
     let any = |_: &Symmetry| true;
@@ -443,7 +446,7 @@ pub(super) fn symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     Ok(found)
 }
 
-/// Makes room for `length` numbers, where there is another.
+/// Reallocates a buffer if its length is not `length`.
 fn resize<T: Scalar>(room: &mut Vec<T>, length: usize) -> Result<()> {
     if room.len() != length {
         *room = alloc::filled(WHAT, length, T::default())?;

@@ -1,4 +1,4 @@
-//! Where products come from.
+//! The sources of products: a sparse matrix, the caller's operator, or a graph without stored weights.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::scalar::Scalar;
 use crate::spmv::cpu::Finish;
 use crate::spmv::{Op, Options as ProductOptions, Plan};
 
-/// The weights of an undirected graph that are computed as they are needed.
+/// An undirected graph whose weights are computed during products.
 pub trait Adjacency<T: Scalar>: Send + Sync {
     /// Number of vertices.
     fn order(&self) -> usize;
@@ -23,14 +23,14 @@ pub trait Adjacency<T: Scalar>: Send + Sync {
     /// # Errors
     /// Out of memory.
     fn degrees(&self) -> Result<Vec<f64>>;
-    /// y = what `finish` makes of W `gathered`; `x` is what a diagonal is multiplied with.
+    /// y = `finish` applied to the sums W `gathered`; `x` is the vector of the diagonal term.
     ///
     /// # Errors
     /// Out of memory.
     fn compute(&self, context: &Context, finish: Finish<'_, T>, gathered: &[T], x: &[T], y: &mut [T]) -> Result<()>;
 }
 
-/// Where products come from.
+/// The source of an operator's products.
 pub(super) enum Products<'a, T: Scalar> {
     Sparse {
         matrix: &'a Matrix,
@@ -39,12 +39,12 @@ pub(super) enum Products<'a, T: Scalar> {
     },
     Own(OperatorGuard<'a, T>),
     Graph(Box<dyn Adjacency<T> + 'a>),
-    /// None: columns without an operator.
+    /// No products: columns without an operator.
     Nothing,
 }
 
 impl<'a, T: Scalar> Products<'a, T> {
-    /// Products with `a`, and with `both` those with its adjoint too; with an `order` of vectors in that order.
+    /// Products with `a`; with `both`, also with its adjoint. With an `order`, vectors are in that order.
     pub(super) fn new(context: &Arc<Context>, a: &'a Matrix, both: bool, order: Option<Ordering>) -> Result<Self> {
         match a.storage() {
             Storage::Operator(_) if order.is_some() => {
@@ -61,7 +61,7 @@ impl<'a, T: Scalar> Products<'a, T> {
         }
     }
 
-    /// Products on the device of an operator that forms them there.
+    /// The interface of an operator that multiplies on the device; `None` for other sources.
     pub(super) fn on_device(&self) -> Result<Option<&dyn OnDevice>> {
         match self {
             Self::Own(own) => Ok(own.view()?.on_device()),
@@ -69,7 +69,8 @@ impl<'a, T: Scalar> Products<'a, T> {
         }
     }
 
-    /// y = what `finish` makes of op(A) `gathered`; `x` is what a diagonal is multiplied with, and `room` may be used.
+    /// y = `finish` applied to the sums op(A) `gathered`; `x` is the vector of the diagonal term, and `room` is
+    /// workspace.
     pub(super) fn multiply(
         &mut self,
         context: &Context,

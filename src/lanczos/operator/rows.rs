@@ -1,4 +1,4 @@
-//! Some rows of an operator whose other rows are elsewhere: products gather from more numbers than there are rows.
+//! An operator that has only some of its rows: products gather from more numbers than there are rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,11 +15,13 @@ use crate::spmv::terms::scaled;
 use crate::spmv::{Options as ProductOptions, Plan};
 
 impl<'a, T: Scalar> Symmetric<'a, T> {
-    /// Some `rows` of what `kind` makes of a symmetric matrix, plus `shift` times the identity. `a` has those rows of the
-    /// matrix, the columns of the same rows first; `degrees` are their row sums, for kinds of graphs.
+    /// The rows `rows` of operator `kind` of a symmetric matrix, plus `shift` times the identity. `a` has those rows of
+    /// the matrix, and the columns with the numbers of these rows come first. `degrees` are their row sums, for kinds
+    /// of graphs.
     ///
     /// # Errors
-    /// As [`Symmetric::new`]; [`Error::NotSupported`] for kinds of which a row depends on more than its row sum.
+    /// As [`Symmetric::new`]; [`Error::NotSupported`] for kinds in which a row depends on more than its entries and its
+    /// row sum.
     pub(in crate::lanczos) fn of_rows(
         context: &Arc<Context>,
         a: &'a Matrix,
@@ -40,12 +42,12 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         Ok(made)
     }
 
-    /// The rows that are here, of an operator that has some rows alone.
+    /// The ranges of rows of an operator that has only some of them.
     pub(in crate::lanczos) fn rows(&self) -> Option<&'a [Range<usize>]> {
         self.rows
     }
 
-    /// Which row of the matrix is row `own` here.
+    /// The row of the matrix that is row `own` of this operator.
     pub(super) fn row_of(&self, own: usize) -> usize {
         let mut left = own;
         for rows in self.rows.unwrap_or_default() {
@@ -57,12 +59,12 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         own
     }
 
-    /// Numbers that products gather from, of an operator that has some rows alone.
+    /// Length of the gather buffer in numbers, for an operator that has only some rows.
     pub(in crate::lanczos) fn gathered(&self) -> Option<usize> {
         self.rows.map(|_| self.shape.1)
     }
 
-    /// Writes what products gather of `x`, as many numbers, to the first of `to`.
+    /// Writes the scaled entries of `x`, which products gather, to the first `x.len()` numbers of `to`.
     pub(in crate::lanczos) fn gather(&self, x: &[T], to: &mut [T]) {
         let to = &mut to[..x.len()];
         match &self.terms.scale {
@@ -71,8 +73,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         }
     }
 
-    /// y as `step` says, of the rows that are here; `gathered` has what [`Symmetric::gather`] made of all of x that they
-    /// need.
+    /// Computes `step` for these rows. `gathered` has the entries of the full vector that they need, as written by
+    /// [`Symmetric::gather`].
     ///
     /// # Errors
     /// As [`Symmetric::apply`].
