@@ -1,5 +1,5 @@
-//! Golub-Kahan-Lanczos with thick restart (Baglama and Reichel, SIAM J. Sci. Comput. 27, 2005): A V = U B and A^H U = V B^H +
-//! beta v e^T with orthonormal U and V, so that no singular value is squared and each is accurate to eps ||A||.
+//! Golub-Kahan-Lanczos with thick restart (Baglama and Reichel, SIAM J. Sci. Comput. 27, 2005): A V = U B and A^H U = V
+//! B^H + beta v e^T with orthonormal U and V. No singular value is squared, so each is accurate to eps ||A||.
 
 use std::ops::Range;
 
@@ -15,21 +15,22 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "bidiagonalisation";
 
-/// Residual, in units of roundoff times the norm, below which no value's relative one is asked for.
+/// Smallest residual that the iteration aims at, in units of roundoff times the norm. For small values it replaces the
+/// relative tolerance.
 const FLOOR: f64 = 4.0;
 
-/// Restarts after which a value of 0 has converged when its right vector has.
+/// Restarts after which a value of 0 counts as converged, because its right vector has converged.
 const PATIENCE: usize = 3;
 
-/// Least vectors of a space that restarts.
+/// Fewest vectors of a space that can restart.
 const LEAST: usize = 5;
 
-/// P, s and Q of B = P diag(s) Q^T for a real matrix of some order, column-major.
+/// Computes P, s and Q of B = P diag(s) Q^T for a real matrix of some order, column-major.
 pub type SmallSvd<'a> = dyn FnMut(usize, &[f64]) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> + 'a;
 
-/// Columns of either side that a solve needs.
+/// Columns that a solve needs on each side.
 pub fn columns(settings: &Settings) -> usize {
-    // The vectors found stay while the check has a space of its own.
+    // The check has a space of its own behind the vectors found.
     settings.count + settings.basis.max(CHECK) + 1
 }
 
@@ -38,23 +39,24 @@ struct Run<'a, T: Scalar> {
     sides: &'a mut dyn Sides<T>,
     search: &'a Search<'a>,
     counts: &'a mut Counts,
-    /// B, m-by-m, column-major: upper bidiagonal, after a restart with values on the diagonal and one full column.
+    /// B, m-by-m, column-major. It is upper bidiagonal; after a restart it has values on the diagonal and one full
+    /// column.
     b: Vec<f64>,
     m: usize,
 }
 
-/// How a cycle ended.
+/// The end of a cycle.
 struct Cycle {
     /// Vectors of the space.
     size: usize,
-    /// The coupling to the next vector.
+    /// Coupling to the next vector; 0 if there is none.
     beta: f64,
     /// Whether there is no next vector.
     is_whole: bool,
 }
 
 impl<T: Scalar> Run<'_, T> {
-    /// Steps `from .. m`.
+    /// Runs steps `from .. m` of the bidiagonalisation.
     fn cycle(&mut self, from: usize, report: &mut dyn FnMut() -> Result<()>) -> Result<Cycle> {
         let (o, m) = (self.search.locked, self.m);
         let order = self.sides.side(Side::Short).order();
@@ -80,7 +82,7 @@ impl<T: Scalar> Run<'_, T> {
         Ok(Cycle { size: m, beta: 0.0, is_whole: false })
     }
 
-    /// P, s and Q of the leading part of B.
+    /// P, s and Q of the leading `size` rows and columns of B.
     fn decomposed(&self, size: usize, svd: &mut SmallSvd<'_>) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> {
         let mut leading = alloc::with_capacity(WHAT, size * size)?;
         for column in self.b.chunks_exact(self.m).take(size) {
@@ -98,7 +100,7 @@ impl<T: Scalar> Run<'_, T> {
         Ok((left, values, right))
     }
 
-    /// Rotates the spaces to triplets, the first of `order`.
+    /// Replaces the columns of both spaces by the triplets with the indices `order`.
     fn rotate(&mut self, order: &[usize], size: usize, left: &[f64], right: &[f64]) -> Result<()> {
         for (side, turn) in [(Side::Short, right), (Side::Long, left)] {
             let picked = pick_wide::<T>(order, turn, size)?;
@@ -115,10 +117,10 @@ fn pick_wide<T: Scalar>(order: &[usize], y: &[f64], size: usize) -> Result<Vec<T
     Ok(wide)
 }
 
-/// Finds triplets of the matrix on the complement of the locked columns of both sides, which are left as they are.
+/// Finds triplets of the matrix on the complement of the locked columns of both sides, which stay unchanged.
 ///
 /// # Errors
-/// [`crate::error::Error::Numerical`] for products that are not finite; what the backend reports.
+/// [`crate::error::Error::Numerical`] if products are not finite; errors of the backend.
 pub fn run<T: Scalar>(
     sides: &mut dyn Sides<T>,
     search: &Search<'_>,
@@ -133,7 +135,7 @@ pub fn run<T: Scalar>(
     }
     let mut run = Run { sides, search, counts, b, m };
     let (mut kept, mut restart) = (0, 0);
-    // How long the best values have been 0, and how many of them.
+    // The restart since which the number of wanted values that are 0 is the same, and that number.
     let (mut since, mut zeros) = (0, 0);
     let mut known = (0, f64::INFINITY);
     loop {
@@ -143,8 +145,9 @@ pub fn run<T: Scalar>(
         let residual = |i: usize| if is_whole { 0.0 } else { beta * left[i * size + size - 1].abs() };
         let floor = FLOOR * settings.epsilon * run.counts.norm;
         let wanted = search.count.min(size);
-        // A V = U B whatever B is, so that of a value of 0 the right vector is one of the null space. The left one may not come at
-        // all: the images of a Krylov space hold none of the adjoint's null space. `pair_zeros` looks for it.
+        // A V = U B holds for every B, so the right vector of a value of 0 is in the null space. Its left vector may
+        // never converge: the images of a Krylov space contain no vector of the adjoint's null space. `pair_zeros`
+        // looks for it.
         let held = order[..wanted].iter().filter(|&&i| values[i] <= floor).count();
         (since, zeros) = if held == zeros { (since, zeros) } else { (restart, held) };
         let is_settled = restart - since >= PATIENCE;
@@ -163,7 +166,7 @@ pub fn run<T: Scalar>(
                 Which::Smallest => values[best] - residual(best),
                 _ => values[best] + residual(best),
             };
-            // What is settled to a hundredth of its distance from the limit will not come to lie beyond it.
+            // A value whose residual is below a hundredth of its distance from the limit will not cross the limit.
             residual(best) < 1e-2 / 1.01 * (reach - limit).abs() && !beats(search.which, reach, limit)
         });
         let done = converged == wanted || is_whole || stopped;
@@ -174,7 +177,7 @@ pub fn run<T: Scalar>(
         }
         run.counts.restarts += 1;
         restart += 1;
-        // More than are wanted: markedly fewer products than to keep those alone.
+        // Keep more than the wanted triplets: this takes clearly fewer products than to keep those alone.
         let keep = (search.count + 1).max(converged + (m - converged) / 2).min(m.saturating_sub(3)).max(1);
         run.rotate(&order[..keep], size, &left, &right)?;
         let short = run.sides.side(Side::Short);
@@ -190,8 +193,8 @@ pub fn run<T: Scalar>(
     }
 }
 
-/// Finds the triplets that `settings` ask for, into the first columns of both sides, and looks for copies of multiple values;
-/// with `started` column 0 of the short side holds a start vector of norm 1.
+/// Finds the triplets that `settings` ask for, writes them to the first columns of both sides, and searches for copies
+/// of multiple values. With `started`, column 0 of the short side holds a start vector of norm 1.
 ///
 /// # Errors
 /// As [`run`].
@@ -222,9 +225,10 @@ pub fn solve<T: Scalar>(
     Ok(Solved { values, converged, reason, recovered, verified, counts })
 }
 
-/// Gives the triplets at `places` left vectors of the null space of the adjoint, where their values are 0 and their own are none;
-/// false if one is not found, whose triplet then has a random left vector. Must come before a search on the complement: a left
-/// vector that is locked and is none would leave a value of 0 there that the matrix does not have.
+/// Replaces the left vectors of triplets at `places` whose value is 0, if the vector is not in the null space of the
+/// adjoint, by vectors of that null space. False if one is not found; that triplet then has a random left vector. Must
+/// come before a search on the complement: locking a wrong left vector would add a value of 0 there that the matrix
+/// does not have.
 fn pair_zeros<T: Scalar>(
     sides: &mut dyn Sides<T>,
     settings: &Settings,
@@ -248,8 +252,9 @@ fn pair_zeros<T: Scalar>(
             unpaired.push(at);
         }
     }
-    // Where a step divides by next to nothing, rounding errors become parts of these vectors, those along the null space too. On
-    // their complement that space would be gone, so nothing may be orthogonal to them.
+    // A step that divides by almost 0 turns rounding errors into components of these vectors, also along the null
+    // space. On the complement of such vectors the null space would be missing, so the search must not be orthogonal to
+    // them.
     for &at in &unpaired {
         sides.side(Side::Long).scale(at, 0.0)?;
     }
@@ -277,8 +282,8 @@ fn pair_zeros<T: Scalar>(
     Ok(is_found)
 }
 
-/// Looks for values that are wanted more than the last of those found, in what is orthogonal to their vectors: how many were
-/// found, and whether the last search has ended by itself.
+/// Searches the orthogonal complement of the triplets found for values that are more wanted than the last of them.
+/// Returns how many were found, and whether the last search ended by its own criterion.
 fn check<T: Scalar>(
     sides: &mut dyn Sides<T>,
     settings: &Settings,

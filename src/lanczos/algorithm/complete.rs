@@ -1,21 +1,22 @@
 //! A test that a converged Krylov space misses no copy of a wanted eigenvalue.
 //!
-//! A Krylov space of one vector holds one vector of each eigenspace, so copies of a multiple eigenvalue lie in its orthogonal
-//! complement. Let V hold some of the Ritz vectors of the space, those wanted among them, A V = V Theta + R, and let every
-//! eigenvalue of B, which is A on the complement of V, be below some mu < x. By Sylvester's law of inertia A has no more
-//! eigenvalues above x than Theta + R^H R / (x - mu) has, that is, for residuals s_i of the Ritz values theta_i, no more than
-//! Theta has as long as
+//! A Krylov space of one start vector holds one vector of each eigenspace, so copies of a multiple eigenvalue lie in
+//! its orthogonal complement. Let V have some of the Ritz vectors of the space, all wanted ones among them, and A V = V
+//! Theta + R. Let B be A on the complement of V, and let every eigenvalue of B be below some mu < x. By Sylvester's law
+//! of inertia, A has no more eigenvalues above x than Theta + R^H R / (x - mu) has. With residuals s_i of the Ritz
+//! values theta_i, these are no more than Theta has as long as
 //!
 //!   sum over theta_i < x of s_i^2 / (x - theta_i) <= x - mu.
 //!
-//! Each Ritz vector in V takes its value out of B, so the spectrum of B ends further from x, but its residual brings the bound mu
-//! down. The vectors are taken in the order in which their values are wanted, as long as the sum stays below [`SHARE`] of the
-//! distance from x to the values left out.
+//! Each Ritz vector in V removes its value from B, so the spectrum of B ends further from x. But its residual makes the
+//! bound mu smaller. Vectors are added in the order in which their values are wanted, as long as the sum stays below
+//! [`SHARE`] of the distance from x to the values left out.
 //!
-//! The bound mu comes from Lanczos' recurrence on the complement with a random unit vector w. If B had an eigenvector u whose
-//! eigenvalue is mu or more, then |u . w|^2 would be at most 1 / sum p_j(mu)^2, the p_j being the orthonormal polynomials of the
-//! recurrence (Szego, Orthogonal Polynomials, 1939, section 3.4): the recurrence goes on until a random vector has so small a
-//! component with a chance of [`MISS`] only. No residual has to converge for that, and nothing beyond the bound has to be found.
+//! The bound mu comes from Lanczos' recurrence on the complement with a random unit vector w. Let the p_j be the
+//! orthonormal polynomials of the recurrence. If B had an eigenvector u whose eigenvalue is mu or more, then |u . w|^2
+//! would be at most 1 / sum p_j(mu)^2 (Szego, Orthogonal Polynomials, 1939, section 3.4). The recurrence continues
+//! until a random vector has so small a component with probability [`MISS`] only. No residual has to converge for that,
+//! and no value beyond the bound has to be found.
 
 use super::super::krylov::{Krylov, Space};
 use super::super::options::{Settings, Which};
@@ -23,19 +24,20 @@ use super::finite;
 use super::restart::{Counts, fresh};
 use crate::error::Result;
 
-/// Chance that a copy is missed since the random vector of the test is orthogonal to it.
+/// Probability that a copy is missed because the random vector of the test is orthogonal to it.
 const MISS: f64 = 1e-6;
 
-/// Largest part of the distance from a bound to the Ritz values left in the complement that the residuals of the others may take.
+/// Largest part of the distance from a bound to the Ritz values left in the complement that the residuals of the others
+/// may use up.
 const SHARE: f64 = 0.05;
 
 /// Columns that the recurrence of the test needs.
 pub(super) const COLUMNS: usize = 8;
 
-/// Steps of a test at most, in units of the basis; a search for the copies comes then.
+/// Largest number of steps of a test, in units of the basis; after that a search looks for the copies.
 const MOST: usize = 8;
 
-/// Where eigenvalues would be wanted more than those found: above one value, below another.
+/// The intervals in which a further eigenvalue would be more wanted than those found: above one value, below another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bounds {
     above: Option<f64>,
@@ -43,8 +45,8 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds for `values`, the most wanted first as [`Which::order`] has them, a margin beyond the last of them, for an operator
-    /// of this norm.
+    /// Bounds for `values`, which are ordered as by [`Which::order`], the most wanted first. They are a margin beyond
+    /// the last value, for an operator of norm `norm`.
     pub(super) fn new(which: Which, values: &[f64], settings: &Settings, norm: f64) -> Self {
         let last = values.last().copied().unwrap_or(0.0);
         let (least, most) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
@@ -57,7 +59,7 @@ impl Bounds {
                 Self { above: Some(above(last.abs())), below: Some(below(-last.abs())) }
             }
             Which::BothEnds => {
-                // The even places are those of the top.
+                // Values with even indices are those of the upper end.
                 let top = values.iter().step_by(2).fold(most, |a, v| a.min(*v));
                 let bottom = values.iter().skip(1).step_by(2).fold(least, |a, v| a.max(*v));
                 Self { above: Some(above(top)), below: (values.len() > 1).then_some(below(bottom)) }
@@ -65,8 +67,8 @@ impl Bounds {
         }
     }
 
-    /// How many Ritz vectors to keep out of the recurrence, at least `wanted`, and the bounds that eigenvalues on their complement
-    /// must keep. `ritz` are values with their residuals, the most wanted first.
+    /// How many Ritz vectors to lock for the recurrence, at least `wanted`, and the bounds for eigenvalues on the
+    /// complement of these vectors. `ritz` has values with their residuals, the most wanted first.
     pub(super) fn on_complement(self, ritz: &[(f64, f64)], wanted: usize) -> (usize, Self) {
         let sum = |of: &[(f64, f64)], distance: &dyn Fn(f64) -> f64| -> f64 {
             of.iter().filter(|(v, _)| distance(*v) > 0.0).map(|(v, s)| s * s / distance(*v)).sum()
@@ -109,8 +111,8 @@ impl Growth {
         Self { bound, side, before: 0.0, last: 1.0, sum: 1.0, log: 0.0 }
     }
 
-    /// Goes on by a step with diagonal `along`, `coupling` before and `rest` after it. False if an eigenvalue of the projected
-    /// matrix is beyond the bound (a Sturm sequence).
+    /// Advances by a step with diagonal `along`, and off-diagonals `coupling` before and `rest` after it. False if an
+    /// eigenvalue of the projected matrix is beyond the bound (a Sturm sequence).
     fn advance(&mut self, along: f64, coupling: f64, rest: f64) -> bool {
         let next = self.side * (self.bound - along) * self.last - coupling * self.before;
         if next.is_nan() || next <= 0.0 {
@@ -133,12 +135,12 @@ impl Growth {
     }
 }
 
-/// Whether no eigenvalue on the complement of the first `locked` columns, which are orthonormal, is beyond `bounds`; false also
-/// where that is not known after [`MOST`] times the steps of a cycle. Columns from `locked` on are written to, [`COLUMNS`] of
-/// them.
+/// Whether no eigenvalue on the complement of the first `locked` columns, which are orthonormal, is beyond `bounds`.
+/// Also false if this is not known after [`MOST`] times the steps of a cycle. Overwrites [`COLUMNS`] columns from
+/// `locked` on.
 ///
 /// # Errors
-/// [`crate::error::Error::Numerical`] for products that are not finite; what the backend and `report` report.
+/// [`crate::error::Error::Numerical`] if products are not finite; errors of the backend and of `report`.
 pub(super) fn is_complete<K: Krylov + ?Sized>(
     krylov: &mut K,
     locked: usize,
@@ -178,10 +180,11 @@ pub(super) fn is_complete<K: Krylov + ?Sized>(
         if certainty >= needed || made < to - from {
             return Ok(certainty >= needed);
         }
-        // The next vectors are made orthogonal to the space and the last two, which the recurrence needs.
+        // The next vectors are made orthogonal to the locked columns and to the last two vectors, which the recurrence
+        // needs.
         krylov.copy(locked + to - 1, locked)?;
         krylov.copy(locked + to, locked + 1)?;
-        // As many steps as the last ones have shown to be needed.
+        // Estimate the number of further steps from the rate of the last ones.
         let rate = (certainty - known) / made as f64;
         known = certainty;
         let left = ((needed - certainty) / rate).ceil().clamp(1.0, (COLUMNS - 2) as f64);

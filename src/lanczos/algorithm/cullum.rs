@@ -1,4 +1,4 @@
-//! The plain three-term recurrence, and the test that tells its copies and spurious values from eigenvalues.
+//! The plain three-term recurrence, and the test that separates eigenvalues of A from copies and spurious values.
 
 use super::super::krylov::{Krylov, Poll};
 use super::super::tridiagonal::{Ends, ends};
@@ -8,21 +8,22 @@ use crate::error::{Error, Result};
 
 const WHAT: &str = "Lanczos recurrence";
 
-/// Coefficients of m steps: T = tridiag(alpha; beta), and what leads on.
+/// Coefficients of m steps: T = tridiag(alpha; beta), and the coupling to the next vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recurrence {
     /// Diagonal, m.
     pub alpha: Vec<f64>,
-    /// Beside it, m: the last leads out of the space.
+    /// Off-diagonal, m; the last is the coupling to the next vector, outside the space.
     pub beta: Vec<f64>,
 }
 
-/// Runs `steps` steps of v_{j+1} beta_{j+1} = A v_j - alpha_j v_j - beta_j v_{j-1} in Paige's order from the vector in
-/// column `first`, which has norm 1, in three columns; with `coordinates` the vectors are combined as [`Krylov::recur`] says.
-/// `report` is told how many steps are done before every few. Ends early where the space is invariant.
+/// Runs `steps` steps of v_{j+1} beta_{j+1} = A v_j - alpha_j v_j - beta_j v_{j-1} in Paige's order, in three columns
+/// from `first` on. Column `first` has the start vector, of norm 1. With `coordinates`, the vectors are combined as
+/// [`Krylov::recur`] says. `report` is called every few steps with the number of steps done. Ends early where the space
+/// is invariant.
 ///
 /// # Errors
-/// [`Error::Numerical`] for products that are not finite; what the backend and `report` report.
+/// [`Error::Numerical`] if products are not finite; errors of the backend and of `report`.
 pub fn recurrence<K: Krylov + ?Sized>(
     krylov: &mut K,
     first: usize,
@@ -58,16 +59,17 @@ pub struct Accepted {
     pub value: f64,
     /// Estimate of its residual, beta_{m+1} |s_m|.
     pub residual: f64,
-    /// Copies of it among the eigenvalues of T.
+    /// Number of its copies among the eigenvalues of T.
     pub copies: usize,
 }
 
-/// Tells eigenvalues of A from those of T (Cullum and Willoughby): of values nearer than `cluster` times the largest to
-/// each other one is taken, that of the smallest residual; a single one is spurious if T without its first row and column
-/// has it too; and only values with residuals of at most `converged` times the largest pass. Ascending. `poll` is called every few eigenvalues of T.
+/// Selects the eigenvalues of A among those of T (Cullum and Willoughby). Values of T nearer to each other than
+/// `cluster` times the largest are copies: the one of the smallest residual is taken. A value without copies is
+/// spurious if T without its first row and column has it too. Only values with residuals of at most `converged` times
+/// the largest pass. The result is ascending. `poll` is called every few eigenvalues of T.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for lists of different lengths, or tolerances that are not within 0 and 1; as [`ends`].
+/// [`Error::InvalidArgument`] for lists of different lengths, or tolerances outside [0, 1); as [`ends`].
 pub fn filter(of: &Recurrence, cluster: f64, converged: f64, poll: &mut Poll<'_>) -> Result<Vec<Accepted>> {
     let m = of.alpha.len();
     if of.beta.len() != m {
@@ -81,7 +83,7 @@ pub fn filter(of: &Recurrence, cluster: f64, converged: f64, poll: &mut Poll<'_>
     filter_of(of, (cluster, converged), 0.0, poll)
 }
 
-/// As [`filter`] of an operator whose norm is known to be `least` at least.
+/// As [`filter`], for an operator whose norm is at least `least`.
 pub(super) fn filter_of(
     of: &Recurrence,
     (cluster, converged): (f64, f64),

@@ -1,6 +1,6 @@
-//! Solves with polynomials of the operator, for eigenvalues in a crowd: where those wanted are many times nearer to each
-//! other than the spectrum is wide, a Krylov space of the operator has to be large, and orthogonalisation takes the time. A
-//! polynomial that lifts them out of the rest takes as many products and a small space.
+//! Solves with polynomials of the operator, for crowded eigenvalues: their distances are much smaller than the width of
+//! the spectrum. A Krylov space of the operator would have to be large, and orthogonalisation would take most of the
+//! time. A polynomial that is large at the wanted eigenvalues takes as many products and needs a small space.
 
 use std::cell::{Cell, RefCell};
 
@@ -21,54 +21,54 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "filtered Lanczos iteration";
 
-/// Steps of the recurrence that measures the spectrum.
+/// Steps of the recurrence that estimates the ends of the spectrum.
 const PROBE: usize = 40;
-/// Steps of one that measures its density.
+/// Steps of the recurrence that estimates the density of the spectrum.
 const DENSITY: usize = 80;
-/// Restarts after which a filter for the interior is taken to be too narrow.
+/// Restarts after which a filter for the interior counts as too narrow.
 const PATIENCE: usize = 40;
-/// What a filter for the interior is at its side lobes, and a margin.
+/// A bound of the values of an interior filter at its side lobes, with a margin.
 const LOW: f64 = 0.25;
-/// Most stages of a solve.
+/// Largest number of further stages of a solve.
 const TURNS: usize = 8;
-/// Part of the distance from the place within which the last of the nearest values may lie on either side of another.
+/// In units of the last value's distance from sigma: values whose distances differ by less count as equally near.
 const NEARLY: f64 = 1e-3;
-/// Order up to which the whole space is searched for values within the spectrum that a filter does not tell apart.
+/// Largest order for which the whole space is searched, if a filter cannot separate values within the spectrum.
 const WHOLE: usize = 512;
-/// Products that a filter for the interior may take, for each row of the matrix: spectra that are even take 7 to 35. In whole
-/// spaces a solve ends that took more, others have so many to begin with.
+/// Products that a filter for the interior may take, for each row of the matrix. Spectra of even density take 7 to 35.
+/// A solve that takes more uses the whole space where it may; otherwise it may take [`LEAST_EFFORT`] more.
 const EFFORT: usize = 200;
 const LEAST_EFFORT: usize = 400_000;
-/// Nodes of a density that are nearer to each other than this part of the spectrum are copies of one.
+/// Nodes of a density nearer to each other than this part of the spectrum's width count as copies of one value.
 const COPIES: f64 = 1e-6;
 
-/// What is asked of a filter.
+/// The task of a filtered solve.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
-    /// The solve's settings, of which the method, the block and the orthogonality are not looked at.
+    /// The solve's settings; block and orthogonality are ignored.
     pub settings: &'a Settings,
-    /// Place of [`Which::Nearest`].
+    /// The point of [`Which::Nearest`].
     pub sigma: f64,
-    /// Degree, 0 for one that the spectrum asks for.
+    /// Degree; 0 means one that is chosen from the spectrum.
     pub degree: usize,
-    /// Whether neither the vectors of the space nor the degree are the caller's.
+    /// Whether the caller chose neither the size of the space nor the degree.
     pub is_automatic: bool,
-    /// Columns that are kept out.
+    /// Number of known columns, which the space is kept orthogonal to.
     pub known: usize,
     /// Whether column `known` holds a start vector.
     pub started: bool,
 }
 
-/// What a filtered solve found.
+/// The result of a filtered solve.
 pub struct Filtered {
-    /// As of any solve.
+    /// Values and counts, as of any solve.
     pub solved: Solved,
     /// Degree of the last polynomial.
     pub degree: usize,
 }
 
 impl Task<'_> {
-    /// Settings of the runs within: more pairs than are wanted, in a space as small as will do.
+    /// Settings of the inner runs: more pairs than are wanted, in a space that is as small as possible.
     pub fn within(&self, n: usize) -> Settings {
         let room = n - self.known;
         let extra = match self.settings.which {
@@ -93,7 +93,7 @@ impl Task<'_> {
         if self.may_be_whole(n) { effort } else { effort.saturating_add(LEAST_EFFORT) }
     }
 
-    /// Columns that a solve needs: two more than its runs.
+    /// Columns that a solve needs: three more than its runs.
     pub fn columns(&self, n: usize) -> usize {
         let columns = verify::columns(&self.within(n), self.known) + 3;
         if self.may_be_whole(n) { columns.max(n + 1) } else { columns }
@@ -105,21 +105,21 @@ struct Solve<'a, 'r, T: Scalar> {
     krylov: &'a mut Columns<'a, T>,
     task: Task<'a>,
     within: Settings,
-    /// Two columns that are free.
+    /// The first of three free columns.
     work: usize,
     products: usize,
-    /// Products after which no polynomial is repeated.
+    /// Number of products after which no further stage is run.
     budget: usize,
     counts: Counts,
     small: &'a mut Small<'r, T::Wide>,
     report: &'a mut Report<'r>,
 }
 
-/// Finds the pairs that the settings ask for; a pair has converged when its residual is at most the tolerance times the
+/// Finds the pairs that the settings ask for. A pair has converged when its residual is at most the tolerance times the
 /// operator's norm. Column `known + i` holds the vector of value i.
 ///
 /// # Errors
-/// [`Error::Numerical`] for products that are not finite; what the backend reports.
+/// [`Error::Numerical`] if products are not finite; errors of the backend.
 pub fn solve<'r, T: Scalar>(
     krylov: &mut Columns<'_, T>,
     task: Task<'_>,
@@ -141,7 +141,7 @@ pub fn solve<'r, T: Scalar>(
 }
 
 impl<T: Scalar> Solve<'_, '_, T> {
-    /// All pairs of a small operator, of which the wanted are taken.
+    /// Computes all pairs of a small operator and returns the wanted ones.
     fn whole(&mut self, started: bool) -> Result<Filtered> {
         let room = self.krylov.order() - self.task.known;
         let settings = Settings { which: Which::Largest, verify: Verify::Off, count: room, basis: room, ..self.within };
@@ -158,17 +158,17 @@ impl<T: Scalar> Solve<'_, '_, T> {
         Ok(self.done(values, count, found.recovered, true, Reason::Exhausted, 0))
     }
 
-    /// Whether the spectrum is one value, as far as rounding tells: no polynomial tells its vectors apart.
+    /// Whether the spectrum is one value within rounding errors: no polynomial can separate its vectors.
     fn is_point(&self, [low, high]: [f64; 2]) -> bool {
         high - low <= 1e3 * self.within.epsilon * self.norm_of([low, high])
     }
 
-    /// The norm of an operator whose spectrum has these ends, at least that of the terms that it is the sum of.
+    /// The norm of an operator whose spectrum has these ends; at least the norm of its terms beside the matrix.
     fn norm_of(&self, [low, high]: [f64; 2]) -> f64 {
         low.abs().max(high.abs()).max(self.krylov.terms_norm())
     }
 
-    /// A solve without a polynomial, of an operator for which none is of use; `started` as of [`verify::solve`].
+    /// A solve without a polynomial, where a polynomial does not help; `started` as for [`verify::solve`].
     fn unfiltered(&mut self, started: bool) -> Result<Filtered> {
         let which = if self.task.settings.which == Which::Smallest { Which::Smallest } else { Which::Largest };
         let restarts = self.task.settings.restarts.saturating_sub(self.counts.restarts);
@@ -182,7 +182,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         Ok(self.done(found.values, found.converged, found.recovered, found.verified, found.reason, 0))
     }
 
-    /// The order in which values are wanted.
+    /// Indices of the values, the most wanted first.
     fn order(&self, values: &[f64]) -> Vec<usize> {
         match self.task.settings.which {
             Which::Nearest => {
@@ -218,8 +218,8 @@ impl<T: Scalar> Solve<'_, '_, T> {
         Filtered { solved: Solved { values, converged, reason, recovered, verified, counts }, degree }
     }
 
-    /// One run of `steps` steps from random vector `vector`: nodes and weights of the spectral measure, and bounds of the
-    /// spectrum.
+    /// Runs `steps` steps from random vector `vector`. Returns nodes and weights of the spectral measure, and bounds of
+    /// the spectrum.
     fn probe(&mut self, steps: usize, vector: u32) -> Result<(Vec<f64>, Vec<f64>, [f64; 2])> {
         let (work, epsilon) = (self.work, self.within.epsilon);
         self.krylov.random(self.within.seed, PROBES + vector, work)?;
@@ -231,14 +231,16 @@ impl<T: Scalar> Solve<'_, '_, T> {
         self.products += m;
         let found = ends(&of.alpha, &of.beta[..m - 1], &mut || report(0, f64::INFINITY))?;
         let rest = |i: usize| of.beta[m - 1] * found.last[i].abs();
-        // An end lies beyond the outermost value by about its residual (Zhou and Li, Linear Algebra Appl. 435, 2011).
+        // An end of the spectrum is beyond the outermost value by about its residual (Zhou and Li, Linear Algebra Appl.
+        // 435, 2011).
         let margin = if m < steps { 0.0 } else { 0.03 * (found.values[m - 1] - found.values[0]) };
         let bounds = [found.values[0] - rest(0) - margin, found.values[m - 1] + rest(m - 1) + margin];
         let weights = found.first.iter().map(|s| s * s).collect();
         Ok((found.values, weights, bounds))
     }
 
-    /// Makes the columns found those of Ritz vectors of the operator itself, ordered as wanted: values and residuals.
+    /// Replaces the columns found by Ritz vectors of the operator itself, the most wanted first. Returns values and
+    /// residuals.
     fn rayleigh(&mut self, count: usize) -> Result<(Vec<f64>, Vec<f64>)> {
         let (known, work) = (self.task.known, self.work);
         let mut h = alloc::filled(WHAT, count * count, T::Wide::default())?;
@@ -259,7 +261,8 @@ impl<T: Scalar> Solve<'_, '_, T> {
         Ok((order.iter().map(|&i| values[i]).collect(), residuals))
     }
 
-    /// One solve with a polynomial, of which pairs of the operator are made.
+    /// One solve with a polynomial, then the pairs of the operator in the space found: the solve's result, values and
+    /// residuals.
     fn stage(
         &mut self,
         transform: &Transform,
@@ -267,7 +270,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         started: bool,
     ) -> Result<(Solved, Vec<f64>, Vec<f64>)> {
         let (known, work) = (self.task.known, self.work);
-        // The polynomial reports what the search has found so far.
+        // While it multiplies, the polynomial reports the last figures of the search.
         let (report, last) = (RefCell::new(&mut *self.report), Cell::new((0, f64::INFINITY)));
         let report_now = |converged: usize, worst: f64| match report.try_borrow_mut() {
             Ok(mut report) => report(converged, worst),
@@ -294,9 +297,9 @@ impl<T: Scalar> Solve<'_, '_, T> {
         Ok((found, values, residuals))
     }
 
-    /// Adds to the columns found, which are eigenvectors of (A - sigma I)^2, what A makes of them: a space that A leaves invariant,
-    /// whose Ritz vectors are eigenvectors of A also where two of its eigenvalues are as far from sigma on either side. How many
-    /// columns there are then.
+    /// Extends the columns found, which are eigenvectors of (A - sigma I)^2, by their products with A - sigma I. A
+    /// leaves the space of all these columns invariant, and its Ritz vectors are eigenvectors of A, even if two
+    /// eigenvalues of A have the same distance from sigma on either side. Returns the new number of columns.
     fn add_images(&mut self, count: usize, sigma: f64) -> Result<usize> {
         let (known, mut made) = (self.task.known, count);
         for i in known..known + count {
@@ -317,14 +320,15 @@ impl<T: Scalar> Solve<'_, '_, T> {
         Ok(made)
     }
 
-    /// The sum of the columns found, in the first of them: where the next run starts.
+    /// Writes the sum of the columns found to the first of them. The next run starts from it.
     fn merge(&mut self, count: usize) -> Result<()> {
         let ones = alloc::filled(WHAT, count, T::Wide::from_parts(1.0, 0.0))?;
         self.krylov.rotate(self.task.known, count, &ones, 1)
     }
 
-    /// The last stages, repeated with a smaller tolerance while the residuals of the operator ask for it, and with what
-    /// `again` makes of the degree where a run does not end.
+    /// The last stages. A stage is repeated with a smaller tolerance while the residuals of the operator are too large.
+    /// If a run does not end, or its polynomial may hide a value, `again` makes another polynomial from a degree and a
+    /// place.
     fn finish(
         &mut self,
         mut transform: Transform,
@@ -348,21 +352,23 @@ impl<T: Scalar> Solve<'_, '_, T> {
             recovered += found.recovered;
             let limit = self.task.settings.tolerance * norm;
             let converged = residuals.iter().take(wanted).take_while(|r| **r <= limit).count();
-            // Of a run that did not end nobody knows what it has missed, nor where the polynomial is as low at what is
-            // wanted as at some of the rest.
+            // A run that did not end may have missed values. So may a polynomial that is as small at wanted values as
+            // at some of the others.
             let least = found.values.get(wanted - 1).or(found.values.last());
             let low = match transform.fold() {
                 Some(_) => !least.is_some_and(|p| transform.is_lifted(*p)),
                 None => transform.is_series() && least.is_some_and(|p| *p < LOW),
             };
-            // A value nearer to the place than those found, where the polynomial is lower than at all of them, would be missed.
+            // A value nearer to sigma than those found would be missed if the polynomial is smaller there than at all
+            // of them.
             let floor = found.values.last().copied().unwrap_or(0.0);
             let last = values.get(wanted - 1).copied();
             let reach = last.map_or(0.0, |v| (v - self.task.sigma).abs());
             let is_part = transform.is_interior() && found.values.len() < room;
             let hides = is_part && transform.dips(self.task.sigma, reach, floor);
-            // The search resolves values of the polynomial to a margin, and so eigenvalues to `open`. Where an eigenvalue is
-            // nearer than the last by more than that, its value of the polynomial must exceed all those left out.
+            // The search separates values of the polynomial that differ by more than a margin, and so eigenvalues that
+            // differ by `open`. Where an eigenvalue is nearer to sigma than the last one by more than that, the
+            // polynomial must be larger than at all values left out.
             let open = self.task.settings.margin(reach, norm).max(NEARLY * reach);
             let rise = if is_part && reach > open {
                 transform.least(self.task.sigma, reach - open) - floor
@@ -377,7 +383,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
             if good || is_spent || turn == TURNS {
                 self.counts.norm = norm;
                 let reason = if good { Reason::Converged } else { Reason::Restarts };
-                // Pairs found within a spectrum may be others than the nearest.
+                // Pairs in the interior of the spectrum may not be the nearest ones.
                 let converged = if transform.is_interior() && !good { 0 } else { converged };
                 return Ok(self.done(values, converged, recovered, good && found.verified, reason, transform.degree()));
             }
@@ -388,7 +394,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
             }
             match again {
                 Some(again) if hides && !low && found.reason != Reason::Restarts && moves % 2 == 0 => {
-                    // The same polynomial about another place, at which it is as low on either side.
+                    // Move the polynomial so that it is equally small at both ends of the interval.
                     place = transform.balanced(self.task.sigma, reach, last.is_some_and(|v| v > self.task.sigma));
                     moves += 1;
                     transform = again(transform.degree(), place)?;
@@ -432,7 +438,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         self.within.drawn = counts.drawn;
         let is_chosen = self.task.degree == 0;
         if is_chosen && (counts.breakdowns > 0 || first.exhausted || first.converged == first.values.len()) {
-            // A space that is invariant after so few steps holds all that a polynomial could lift.
+            // A space that is invariant after so few steps holds all eigenvectors that a polynomial could enlarge.
             self.merge(first.values.len())?;
             return self.unfiltered(true);
         }
@@ -442,7 +448,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let mut transform = end_filter(&first.values, wanted, far, self.task.degree, self.within.epsilon);
         self.merge(first.values.len())?;
         if self.task.degree == 0 {
-            // One cycle tells much better where the wanted values end.
+            // One cycle gives a much better estimate of the last wanted value.
             let brief = Settings { which: Which::Largest, restarts: 0, verify: Verify::Off, ..self.within };
             let (_, values, _) = self.stage(&transform, &brief, true)?;
             transform = end_filter(&values, wanted, far, 0, self.within.epsilon);
@@ -452,12 +458,12 @@ impl<T: Scalar> Solve<'_, '_, T> {
         if found.solved.reason != Reason::Restarts || !is_chosen {
             return Ok(found);
         }
-        // Rounding errors of a polynomial of a high degree may be more than the tolerance.
+        // Rounding errors of a polynomial of a high degree may exceed the tolerance.
         self.merge(found.solved.values.len())?;
         self.unfiltered(true)
     }
 
-    /// Runs `work` with half of the restarts, where the degree is chosen here: the others are left to another way.
+    /// Runs `work` with half of the restarts if the degree is chosen here. The other half is left for a fallback.
     fn within_half(&mut self, work: impl FnOnce(&mut Self) -> Result<Filtered>) -> Result<Filtered> {
         let restarts = self.within.restarts;
         if self.task.degree == 0 {
@@ -468,7 +474,7 @@ impl<T: Scalar> Solve<'_, '_, T> {
         found
     }
 
-    /// Eigenvalues nearest a place within the spectrum.
+    /// Eigenvalues nearest to sigma, within the spectrum.
     fn interior(&mut self) -> Result<Filtered> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut points, mut weights): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
@@ -490,17 +496,18 @@ impl<T: Scalar> Solve<'_, '_, T> {
         let norm = self.norm_of([low, high]);
         self.counts.norm = norm;
         if is_whole && degree == 0 {
-            // So few eigenvalues differ that a Krylov space holds them all.
+            // There are so few distinct eigenvalues that a Krylov space holds them all.
             let found = self.folded([low, high], started)?;
             return self.or_whole(found);
         }
         let mut again: Option<&dyn Fn(usize, f64) -> Result<Transform>> = None;
-        // A degree that is too high leaves too little of what is wanted above the rest.
+        // With too high a degree the polynomial is hardly larger at the wanted values than at the others.
         let other = |degree: usize, place: f64| delta_filter([low, high], place, width, (degree, MOST_DEGREE));
         let mut most = MOST_DEGREE;
         if degree == 0 {
             let effort = self.task.effort(n);
-            // Four times the space at least; a fold of the spectrum may take as many again.
+            // The effort pays for at least four cycles at the largest degree. A folded solve may take as many products
+            // again.
             most = (effort / (4 * self.within.basis)).clamp(8, MOST_DEGREE);
             self.budget = self.products.saturating_add(effort);
             again = Some(&other);
@@ -517,14 +524,14 @@ impl<T: Scalar> Solve<'_, '_, T> {
         self.folded([low, high], false)
     }
 
-    /// What was found, or where that is not all and the matrix is small, the nearest of all its pairs.
+    /// Returns `found`; if it is incomplete and the matrix is small, computes all pairs and returns the nearest.
     fn or_whole(&mut self, found: Filtered) -> Result<Filtered> {
         let is_done = found.solved.reason != Reason::Restarts && found.solved.converged == found.solved.values.len();
         if is_done || !self.task.may_be_whole(self.krylov.order()) { Ok(found) } else { self.whole(false) }
     }
 
-    /// Eigenvalues nearest a place, as those of (A - sigma I)^2 at its small end: a polynomial of that falls with the distance from
-    /// sigma alone, however many copies its neighbours have.
+    /// Eigenvalues nearest to sigma, as the smallest of (A - sigma I)^2. A polynomial of that matrix decreases with the
+    /// distance from sigma only, however many copies the neighbouring eigenvalues have.
     fn folded(&mut self, [low, high]: [f64; 2], started: bool) -> Result<Filtered> {
         let (many, sigma) = (self.within.count, self.task.sigma);
         let norm = self.norm_of([low, high]);

@@ -1,5 +1,6 @@
-//! Singular values of small square matrices by one-sided Jacobi rotations (Hestenes, J. SIAM 6, 1958): where the columns differ
-//! in size each value is accurate to its own size, not to the largest (Demmel and Veselic, SIAM J. Matrix Anal. Appl. 13, 1992).
+//! Singular values of small square matrices by one-sided Jacobi rotations (Hestenes, J. SIAM 6, 1958). If the columns
+//! differ in size, each value is accurate relative to itself, not to the largest (Demmel and Veselic, SIAM J. Matrix
+//! Anal. Appl. 13, 1992).
 
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -7,10 +8,11 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "singular values of a projected matrix";
 
-/// Sweeps over all pairs of columns; nearly diagonal matrices take two or three.
+/// Largest number of sweeps over all pairs of columns; nearly diagonal matrices take two or three.
 const SWEEPS: usize = 60;
 
-/// Columns of smaller norm beside a matrix of size 1 count as 0: their numbers would be subnormal, without a direction.
+/// Columns of smaller norm, in a matrix of size 1, count as 0: their numbers would be subnormal and have no accurate
+/// direction.
 const NOTHING: f64 = 1e-290;
 
 /// A = P diag(s) Q^H of order k, column-major; the values are not sorted.
@@ -36,7 +38,7 @@ pub fn decompose<W: Scalar>(k: usize, mut a: Vec<W>) -> Result<Decomposition<W>>
     let mut right = alloc::filled(WHAT, k * k, W::default())?;
     (0..k).for_each(|i| right[i * k + i] = one);
     if size > 0.0 {
-        // Sums of what is next to the largest number would overflow.
+        // Sums of the largest numbers of the type would overflow.
         a.iter_mut().for_each(|v| *v = W::from_parts(v.re() / size, v.im() / size));
     }
     let limit = f64::EPSILON * (k as f64).sqrt();
@@ -94,7 +96,8 @@ fn pair<W>(k: usize, (p, q): (usize, usize), a: &mut [W]) -> (&mut [W], &mut [W]
     (&mut low[p * k..(p + 1) * k], &mut high[..k])
 }
 
-/// Makes two columns of `a` orthogonal, and turns those of `right` likewise; false where they are so to `limit`.
+/// Rotates two columns of `a` so that they are orthogonal, and the same columns of `right` likewise. False if they are
+/// orthogonal to `limit` already.
 fn turn<W: Scalar>(k: usize, columns: (usize, usize), limit: f64, a: &mut [W], right: &mut [W]) -> bool {
     let (x, y) = pair(k, columns, a);
     for column in [&mut *x, &mut *y] {
@@ -130,7 +133,7 @@ fn turn<W: Scalar>(k: usize, columns: (usize, usize), limit: f64, a: &mut [W], r
     true
 }
 
-/// Puts unit vectors, orthogonal to the other columns, in the place of columns that are 0.
+/// Replaces columns that are 0 by unit vectors that are orthogonal to the other columns.
 fn complete<W: Scalar>(k: usize, a: &mut [W], values: &[f64]) -> Result<()> {
     let mut is_made = alloc::with_capacity(WHAT, k)?;
     is_made.extend(values.iter().map(|v| *v > 0.0));
@@ -148,7 +151,7 @@ fn complete<W: Scalar>(k: usize, a: &mut [W], values: &[f64]) -> Result<()> {
                 }
             }
             let left = norm(&unit);
-            // Of the unit vectors one at least keeps this much while columns are missing.
+            // While a column is missing, at least one of the unit vectors keeps this norm.
             if left * left * 2.0 * k as f64 >= 1.0 {
                 let inverse = W::from_parts(1.0 / left, 0.0);
                 a[j * k..(j + 1) * k].iter_mut().zip(&unit).for_each(|(to, u)| *to = inverse * *u);

@@ -1,4 +1,4 @@
-//! A whole call: what is known beforehand goes into columns, a method finds vectors, and residuals come from these.
+//! A whole call: writes the caller's vectors to columns, runs a method, and computes residuals from the vectors found.
 
 use std::time::Instant;
 
@@ -20,20 +20,20 @@ use crate::error::{Error, Result};
 use crate::matrix::DenseMut;
 use crate::scalar::Scalar;
 
-/// Steps of the recurrence that measures the norm of a matrix whose inverse was iterated with.
+/// Steps of the recurrence that estimates the norm of a matrix, after an iteration with its inverse.
 const NORM_STEPS: usize = 8;
 
-/// Where eigenvectors go.
+/// The destination of eigenvectors.
 pub enum Vectors<'a> {
-    /// To the host, with the values.
+    /// They are returned in host memory, with the values.
     Returned,
-    /// To a matrix on the context's device, column-major, n-by-k.
+    /// They are written to a matrix on the context's device, column-major, n-by-k.
     Device(DenseMut<'a>),
-    /// Nowhere.
+    /// They are not returned.
     Left,
 }
 
-/// What a call asks for.
+/// A call with its options and vectors, checked.
 pub struct Job<'a, T> {
     options: &'a Options,
     settings: Settings,
@@ -47,7 +47,7 @@ impl<'a, T: Scalar> Job<'a, T> {
     /// Checks options and vectors for an operator of order `n`; `inverse` says that the caller has a solve.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming what is out of range, or excludes something else.
+    /// [`Error::InvalidArgument`] naming an argument that is out of range, or that excludes another.
     pub fn new(
         options: &'a Options,
         n: usize,
@@ -101,7 +101,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         Ok(Self { options, settings, n, start, deflate, inverse })
     }
 
-    /// Pairs that are asked for.
+    /// Number of pairs that the caller asks for.
     pub fn count(&self) -> usize {
         self.options.count
     }
@@ -126,7 +126,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         }
     }
 
-    /// Columns that the backend has to have.
+    /// Number of columns that the backend must have.
     pub fn columns(&self) -> usize {
         match self.options.method {
             Method::Plain => plain::columns(&self.settings),
@@ -138,8 +138,8 @@ impl<'a, T: Scalar> Job<'a, T> {
     /// Runs the method that the options name.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for vectors that are zero or dependent, and a solve that is none; [`Error::Numerical`] for
-    /// products that are not finite; what the backend reports.
+    /// [`Error::InvalidArgument`] for vectors that are zero or linearly dependent, and for a solve that is not the
+    /// inverse; [`Error::Numerical`] if products are not finite; errors of the backend.
     pub fn run<'r>(
         &self,
         krylov: &mut Columns<'_, T>,
@@ -171,7 +171,7 @@ impl<'a, T: Scalar> Job<'a, T> {
                 found.values.iter_mut().for_each(|v| *v = self.options.sigma + 1.0 / *v);
                 found
             } else {
-                // Rounding along the vectors that are kept out is relative to their eigenvalues.
+                // Rounding errors along the known vectors are relative to their eigenvalues.
                 let norm = self.norm_of_known(krylov)?;
                 let mut found = solve(krylov, &Settings { norm, ..self.settings }, known, started, small, report)?;
                 found.counts.products += known;
@@ -216,8 +216,8 @@ impl<'a, T: Scalar> Job<'a, T> {
         Ok(Pairs { values: solved.values, vectors: returned, residuals, info })
     }
 
-    /// Compares the vectors of a solve with what it promises: residuals, an estimate of the operator's norm, and the largest
-    /// deviation of inner products.
+    /// Computes the residuals of a solve's vectors, an estimate of the operator's norm, and the largest deviation of
+    /// inner products. Pairs that contradict the method count as not converged.
     fn examine(&self, krylov: &mut Columns<'_, T>, solved: &mut Solved) -> Result<(Vec<f64>, f64, f64)> {
         let (residuals, norm) = self.residuals(krylov, solved)?;
         let count = solved.values.len();
@@ -227,7 +227,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         Ok((residuals, norm, orthogonality))
     }
 
-    /// The largest norm of what the operator makes of the known vectors.
+    /// The largest norm of a product of the operator with a known vector.
     fn norm_of_known(&self, krylov: &mut Columns<'_, T>) -> Result<f64> {
         let work = self.columns() - 1;
         let mut norm = 0.0f64;
@@ -269,7 +269,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         if !self.inverse {
             return Ok((residuals, solved.counts.norm));
         }
-        // Norms met were those of the inverse: a few steps with the matrix tell its own.
+        // The norms in the counts are those of the inverse. A few steps with the matrix estimate its own norm.
         krylov.random(self.settings.seed, PROBES, work)?;
         let length = krylov.distance(work, 0.0, work)?;
         krylov.scale(work, 1.0 / length)?;
@@ -287,7 +287,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         Ok((residuals, norm))
     }
 
-    /// The largest residual that a converged pair may have: the method's own criterion, and what rounding adds.
+    /// The largest residual that a converged pair may have: the method's own criterion plus rounding errors.
     fn limit(&self, value: f64, norm: f64, restarts: usize) -> f64 {
         let s = &self.settings;
         if self.inverse {
@@ -301,9 +301,9 @@ impl<'a, T: Scalar> Job<'a, T> {
         s.limit(value, norm) + s.rounding(norm, restarts)
     }
 
-    /// Compares residuals and inner products of the vectors returned (`gram`, column-major) with what the method has
-    /// promised: pairs from the first on that contradicts it count as not converged. Returns the largest deviation of the inner
-    /// products from those of orthonormal vectors.
+    /// Compares residuals and inner products (`gram`, column-major) of the vectors returned with the method's
+    /// criterion. If a pair contradicts it, that pair and all later ones count as not converged. Returns the largest
+    /// deviation of the inner products from those of orthonormal vectors.
     fn check(
         &self,
         krylov: &mut Columns<'_, T>,
@@ -317,7 +317,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             (dot.re() - if i == j { 1.0 } else { 0.0 }).hypot(dot.im())
         };
         let root = self.settings.epsilon.sqrt();
-        // Vectors of eigenvalues that differ are as orthogonal as their residuals are small.
+        // The inner product of vectors of two different eigenvalues is bounded by their residuals over the gap.
         let apart = |i: usize, j: usize| {
             let gap = (solved.values[i] - solved.values[j]).abs();
             (root + 2.0 * (residuals[i] + residuals[j]) / gap).min(0.5)
@@ -336,11 +336,11 @@ impl<'a, T: Scalar> Job<'a, T> {
     }
 }
 
-/// Puts a vector into column `j`, orthogonal to those before it and of norm 1.
+/// Writes a vector to column `j`, made orthogonal to the columns before it and of norm 1.
 fn lock<T: Scalar>(krylov: &mut Columns<'_, T>, argument: &str, v: &[T], j: usize) -> Result<()> {
     put(krylov, v, j)?;
     let p = krylov.orthogonalise(j, j)?;
-    // Rounding alone leaves this much of a vector that depends on the others.
+    // Of a vector that depends on the others, rounding errors leave less than this.
     if p.after <= 1e-6 * p.before || p.before == 0.0 {
         let problem = if p.before == 0.0 { "is 0" } else { "depends on the vectors before it" };
         return Err(Error::invalid(argument, format!("vector {j} {problem}")));

@@ -1,9 +1,9 @@
-//! Orthogonality that is kept to the root of the roundoff alone: an estimate of what rounding does to it says when a vector
-//! has to be made orthogonal to all others (Simon, The Lanczos algorithm with partial reorthogonalization, Math. Comp. 42,
-//! 1984). Eigenvalues are as accurate as those of a space that is orthogonal.
+//! Orthogonality to the square root of the unit roundoff. An estimate of the effect of rounding errors decides when a
+//! vector must be made orthogonal to all others (Simon, The Lanczos algorithm with partial reorthogonalization, Math.
+//! Comp. 42, 1984). Eigenvalues are as accurate as those of a space that is fully orthogonal.
 //!
-//! The estimate runs on the projected matrix T, whatever its shape: omega_{j+1} beta_{j+1} = T omega_j - alpha_j omega_j -
-//! beta_j omega_{j-1} + rounding, which for a tridiagonal T is Simon's recurrence, and holds after a restart as well.
+//! The estimate uses the projected matrix T of any shape: omega_{j+1} beta_{j+1} = T omega_j - alpha_j omega_j - beta_j
+//! omega_{j-1} + rounding. For a tridiagonal T this is Simon's recurrence. It also holds after a restart.
 
 use super::super::krylov::{Krylov, Wide};
 use crate::alloc;
@@ -14,22 +14,23 @@ const WHAT: &str = "estimates of orthogonality";
 
 /// Estimates of v_i . v_j for the vectors of a space.
 pub(super) struct Loss {
-    /// Of the vector before the last, and of the last.
+    /// Estimates for the vector before the last. `last` has those for the last vector.
     before: Vec<f64>,
     last: Vec<f64>,
-    /// Vectors still to be made orthogonal, whatever the estimate: two in a row, or the recurrence brings it back.
+    /// Number of next vectors to make orthogonal in any case. After one vector the next one must follow, or the
+    /// recurrence brings the loss back.
     due: usize,
     epsilon: f64,
 }
 
 impl Loss {
-    /// No loss, for up to `most` vectors.
+    /// Estimates without loss, for up to `most` vectors.
     pub(super) fn new(most: usize, epsilon: f64) -> Result<Self> {
         let zeros = || alloc::filled(WHAT, most + 1, 0.0);
         Ok(Self { before: zeros()?, last: zeros()?, due: 0, epsilon })
     }
 
-    /// A space begins anew from vector `first`, orthogonal to those before it.
+    /// Restarts the estimates at vector `first`, which is orthogonal to the vectors before it.
     pub(super) fn begin(&mut self, first: usize) {
         self.due = 0;
         self.last.fill(0.0);
@@ -37,7 +38,7 @@ impl Loss {
         self.last[first] = 1.0;
     }
 
-    /// The next vector, the one of number `j + 1`, has been made orthogonal to all others.
+    /// Sets the estimates for vector `j + 1`, which has been made orthogonal to all others without [`Loss::advance`].
     pub(super) fn restored(&mut self, j: usize) {
         std::mem::swap(&mut self.before, &mut self.last);
         self.last.fill(0.0);
@@ -45,21 +46,21 @@ impl Loss {
         self.last[j + 1] = 1.0;
     }
 
-    /// Vector `j + 1`, to which [`Loss::advance`] went on, has been made orthogonal to all others.
+    /// Sets the estimates for vector `j + 1` after [`Loss::advance`]: it has been made orthogonal to all others.
     pub(super) fn renewed(&mut self, j: usize) {
         self.last[..=j].fill(self.epsilon);
     }
 
-    /// Goes on to the vector of number `j + 1`, of norm `beta` before it was normalised, `along` being the component along
-    /// vector j; `t` is the projected matrix with `m` rows, of which the leading j + 1 rows and columns are known but for
-    /// the last of the diagonal. Whether the vector has to be made orthogonal to all others.
+    /// Updates the estimates for vector `j + 1`. `beta` is its norm before it is normalised, and `along` its component
+    /// along vector j. `t` is the projected matrix with `m` rows; its leading j + 1 rows and columns are known, except
+    /// the last diagonal entry. True if the vector must be made orthogonal to all others.
     pub(super) fn advance<W: Scalar>(&mut self, t: &[W], m: usize, j: usize, along: f64, beta: f64, norm: f64) -> bool {
         let coupling = if j > 0 { t[(j - 1) * m + j].re() } else { 0.0 };
         let noise = self.epsilon * norm / beta;
         for i in 0..j {
             let sum: f64 = (0..=j).map(|l| t[l * m + i].re() * self.last[l]).sum();
             let omega = (sum - along * self.last[i] - coupling * self.before[i]) / beta;
-            // The vector before the last is read no more.
+            // The estimate for the vector before the last is not read again.
             self.before[i] = omega + noise.copysign(omega);
         }
         self.before[j] = noise;
@@ -77,9 +78,9 @@ impl Loss {
     }
 }
 
-/// R^-1 Y for the Cholesky factor of V^H V = R^H R: what turns V, which is orthogonal to the root of the roundoff, into
-/// orthonormal Ritz vectors. `y` is size-by-any. False where the vectors of V are no longer independent: the estimate has missed
-/// what became of their orthogonality.
+/// Replaces Y by R^-1 Y, with the Cholesky factor R of V^H V = R^H R. V is orthogonal only to the square root of the
+/// roundoff; V R^-1 Y are orthonormal Ritz vectors. `y` has `size` rows. False if the vectors of V are no longer
+/// independent: the estimate has missed a loss of orthogonality.
 pub(super) fn straighten<K: Krylov + ?Sized>(
     krylov: &mut K,
     first: usize,
@@ -88,7 +89,7 @@ pub(super) fn straighten<K: Krylov + ?Sized>(
 ) -> Result<bool> {
     let mut r = krylov.gram(first, size)?;
     let zero = Wide::<K>::default();
-    // R^H R in the upper triangle, row by row.
+    // Compute R in the upper triangle, row by row.
     for i in 0..size {
         for j in i..size {
             let mut sum = r[j * size + i];

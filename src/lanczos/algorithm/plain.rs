@@ -1,5 +1,5 @@
-//! Eigenpairs by the plain recurrence: what passes the test of Cullum and Willoughby, and a second run of the recurrence for
-//! the vectors.
+//! Eigenpairs by the plain recurrence: eigenvalues that pass the test of Cullum and Willoughby. A second run of the
+//! recurrence computes the vectors.
 
 use super::super::krylov::Krylov;
 use super::super::options::{Settings, Which};
@@ -12,34 +12,35 @@ use crate::error::{Error, Result};
 
 const WHAT: &str = "plain Lanczos iteration";
 
-/// Eigenvalues of T nearer than this to each other, relative to the largest, are one of A: rounding of T's own.
+/// Eigenvalues of T nearer to each other than this, relative to the largest, are copies of one eigenvalue of A: they
+/// differ by rounding errors.
 fn cluster(epsilon: f64) -> f64 {
     if epsilon > 1e-10 { 1e-6 } else { 1e-12 }
 }
 
-/// What a run found: column i holds the vector of value i.
+/// The result of a run. Column i holds the vector of value i.
 pub struct Found {
-    /// Values, as they are returned; fewer than wanted where fewer passed.
+    /// Eigenvalues in the order of the result; fewer than wanted if fewer passed the test.
     pub values: Vec<f64>,
-    /// Products, those of the second run included.
+    /// Products with the matrix, including those of the second run.
     pub products: usize,
-    /// Largest norm of A v met, or modulus of an accepted value; at least [`Krylov::terms_norm`].
+    /// The largest norm of A v or modulus of an accepted value; at least [`Krylov::terms_norm`].
     pub norm: f64,
-    /// Whether the space was invariant.
+    /// Whether the recurrence ended early, because the space is invariant.
     pub exhausted: bool,
 }
 
-/// Columns that a run needs: of the pairs, of the recurrence, and for a start vector.
+/// Columns that a run needs: for the pairs, for the recurrence, and for a start vector.
 pub fn columns(settings: &Settings) -> usize {
     start_column(settings) + 1
 }
 
-/// The column that a start vector of the caller's is in.
+/// The column of the caller's start vector.
 pub fn start_column(settings: &Settings) -> usize {
     settings.count + 3
 }
 
-/// Puts the start vector into column `to`, of norm 1; the caller's is in the last column.
+/// Writes the start vector, scaled to norm 1, to column `to`; the caller's is read from [`start_column`].
 fn start<K: Krylov + ?Sized>(krylov: &mut K, settings: &Settings, started: bool, to: usize) -> Result<()> {
     if started {
         krylov.copy(start_column(settings), to)?
@@ -54,11 +55,11 @@ fn start<K: Krylov + ?Sized>(krylov: &mut K, settings: &Settings, started: bool,
     krylov.scale(to, 1.0 / norm)
 }
 
-/// Finds pairs by `settings.basis` steps; with `started` [`start_column`] holds a start vector. `sigma` is where those of
-/// [`Which::Nearest`] are looked for.
+/// Finds pairs by `settings.basis` steps. With `started`, [`start_column`] holds a start vector. `sigma` is the point
+/// of [`Which::Nearest`].
 ///
 /// # Errors
-/// [`Error::Numerical`] for products that are not finite; what the backend reports.
+/// [`Error::Numerical`] if products are not finite; errors of the backend.
 pub fn solve<K: Krylov + ?Sized>(
     krylov: &mut K,
     settings: &Settings,
@@ -87,11 +88,12 @@ pub fn solve<K: Krylov + ?Sized>(
         values.sort_by(|a: &f64, b: &f64| b.total_cmp(a));
     }
     let near = all.iter().fold(0.0f64, |most, v| most.max(v.abs()));
-    // ||A v_j||, which the coefficients make up.
+    // ||A v_j|| from the coefficients.
     let product = |j: usize| of.alpha[j].hypot(of.beta[j]).hypot(if j > 0 { of.beta[j - 1] } else { 0.0 });
     let norm = (0..m).map(product).fold(near.max(krylov.terms_norm()), f64::max);
     let off = &of.beta[..m - 1];
-    // Later parts of T hold copies, whose vectors may cancel: those of the least part that is sure to have it do not.
+    // Longer leading parts of T have copies of an eigenvalue, whose vectors may cancel. Use a part that is just long
+    // enough to have the eigenvalue.
     let mut coordinates = alloc::with_capacity(WHAT, values.len())?;
     for &theta in &values {
         report(0, f64::INFINITY)?;
@@ -99,7 +101,7 @@ pub fn solve<K: Krylov + ?Sized>(
             (once, twice) if once > 0 && twice > 0 => (once, twice),
             _ => (m, m),
         };
-        // The smallest residual beta_{j+1} |s_j| of some orders between the two.
+        // Take the order with the smallest residual beta_{j+1} |s_j| among a few between the two.
         let mut best: Option<(f64, Vec<f64>)> = None;
         for part in 2..=6 {
             let order = (first * (8 - part) + last * part) / 8;

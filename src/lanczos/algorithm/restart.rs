@@ -11,67 +11,68 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "Lanczos iteration";
 
-/// Steps between two reports, where a backend makes steps without waiting for each.
+/// Steps between two reports, on a backend that does not wait for each step.
 pub(super) const STRETCH: usize = 64;
 
-/// Counts that several runs add to.
+/// Counters that several runs increase.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
     /// Products with the matrix.
     pub products: usize,
     /// Restarts.
     pub restarts: usize,
-    /// Invariant spaces met.
+    /// How often the space was invariant.
     pub breakdowns: usize,
     /// Random vectors drawn.
     pub drawn: u32,
-    /// Largest norm of A v met, at least [`Krylov::terms_norm`]: what rounding errors are relative to.
+    /// Largest norm of A v so far, at least [`Krylov::terms_norm`]. Rounding errors are relative to it.
     pub norm: f64,
 }
 
 impl Counts {
-    /// Before the first product.
+    /// The counters before the first product.
     pub fn begin<K: Krylov + ?Sized>(krylov: &K, drawn: u32) -> Self {
         Self { drawn, norm: krylov.terms_norm(), ..Self::default() }
     }
 }
 
-/// What is asked of a run.
+/// The task of a run.
 pub struct Search<'a> {
-    /// Columns that are known and kept out of the space; they come first.
+    /// Number of known columns, which the space is kept orthogonal to; they are the first columns.
     pub locked: usize,
     /// Pairs wanted.
     pub count: usize,
-    /// Which.
+    /// Which eigenvalues.
     pub which: Which,
     /// Vectors of the Krylov space.
     pub basis: usize,
-    /// Ends the run when the best value, with its residual, is clearly not wanted more than this.
+    /// Ends the run when the best value, with its residual, is clearly not beyond this one.
     pub stop: Option<f64>,
     /// Whether column `locked` holds a start vector.
     pub started: bool,
     /// Whether to test that no wanted value is missing, once all have converged.
     pub tested: bool,
-    /// The rest.
+    /// The other settings of the solve.
     pub settings: &'a Settings,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The values, most wanted first; column `locked + i` holds the vector of the i-th.
     pub values: Vec<f64>,
     /// How many of them have converged.
     pub converged: usize,
-    /// Whether the space is the whole of what is not locked.
+    /// Whether the space is the whole complement of the locked columns.
     pub exhausted: bool,
-    /// Whether the run was stopped since nothing better can come.
+    /// Whether the run ended because no value beyond [`Search::stop`] can come.
     pub stopped: bool,
     /// Whether a test has shown that no wanted value is missing.
     pub complete: bool,
 }
 
-/// Told after every cycle: converged pairs, and the largest residual of those wanted, infinite while none is known.
+/// Called after every cycle with the number of converged pairs and the largest residual of the wanted ones, infinite
+/// before the first cycle ends.
 pub type Report<'a> = dyn FnMut(usize, f64) -> Result<()> + 'a;
 
 /// A run in progress.
@@ -82,14 +83,14 @@ struct Run<'a, K: Krylov + ?Sized> {
     /// The projected matrix, m-by-m.
     t: Vec<Wide<K>>,
     m: usize,
-    /// What is known of the orthogonality of the space, where that is not kept in full.
+    /// Estimates of the loss of orthogonality, if it is not kept in full.
     loss: Option<Loss>,
 }
 
-/// Finds pairs of the operator on the complement of the locked columns, which are left as they are.
+/// Finds pairs of the operator on the complement of the locked columns, which stay unchanged.
 ///
 /// # Errors
-/// [`crate::error::Error::Numerical`] for products that are not finite; what the backend reports.
+/// [`crate::error::Error::Numerical`] if products are not finite; errors of the backend.
 pub fn run<K: Krylov + ?Sized>(
     krylov: &mut K,
     search: &Search<'_>,
@@ -99,7 +100,7 @@ pub fn run<K: Krylov + ?Sized>(
 ) -> Result<Found> {
     let m = search.basis;
     let t = alloc::filled(WHAT, m * m, Wide::<K>::default())?;
-    // Of vectors that are kept out no estimate says when the space has come back to them.
+    // The estimate does not cover locked columns: it would not show that the space has got components along them.
     let partial = search.settings.orthogonality == Orthogonality::Partial && search.locked == 0;
     let loss = if partial { Some(Loss::new(m, search.settings.epsilon)?) } else { None };
     let mut run = Run { krylov, search, counts, t, m, loss };
@@ -118,7 +119,7 @@ pub fn run<K: Krylov + ?Sized>(
         let (theta, y) = projected::<K>(&run.t, m, size, small)?;
         let order = search.which.order(&theta);
         let residual = |i: usize| if exhausted { 0.0 } else { beta * modulus(y[i * size + size - 1]) };
-        // Ritz values are bounds of the norm from below too.
+        // Ritz values bound the norm from below too.
         let norm = theta.iter().fold(run.counts.norm, |most, v| most.max(v.abs()));
         run.counts.norm = norm;
         let near = |i: usize| residual(i) / search.settings.limit(theta[i], norm);
@@ -134,7 +135,7 @@ pub fn run<K: Krylov + ?Sized>(
                 Which::LargestMagnitude | Which::Nearest => theta[best].abs() + residual(best),
                 Which::Largest | Which::BothEnds => theta[best] + residual(best),
             };
-            // What is settled to a hundredth of its distance from the limit will not come to lie beyond it.
+            // A value whose residual is below a hundredth of its distance from the limit will not cross the limit.
             let settled = residual(best) < 1e-2 / 1.01 * (reach - limit).abs();
             settled && !beats(search.which, reach, limit)
         });
@@ -157,7 +158,7 @@ pub fn run<K: Krylov + ?Sized>(
             return Ok(Found { values, converged, exhausted, stopped, complete });
         }
         run.counts.restarts += 1;
-        // More than are wanted: markedly fewer products than to keep those alone.
+        // Keep more than the wanted pairs: this takes clearly fewer products than to keep those alone.
         let keep = (search.count + 1).max(converged + (m - converged) / 2).min(m.saturating_sub(3)).max(1);
         let mut picked = pick(&order[..keep], &y, size)?;
         if !run.straighten(size, &mut picked)? {
@@ -180,7 +181,7 @@ pub fn run<K: Krylov + ?Sized>(
     }
 }
 
-/// The same run with full orthogonality, from a random vector: partial orthogonality was lost.
+/// Repeats the run with full orthogonality from a random vector, after partial orthogonality was lost.
 fn in_full<K: Krylov + ?Sized>(
     krylov: &mut K,
     search: &Search<'_>,
@@ -201,7 +202,7 @@ pub(super) fn modulus<W: Scalar>(x: W) -> f64 {
     x.re().hypot(x.im())
 }
 
-/// Columns of `y` in a given order.
+/// The columns of `y` with the indices `order`.
 pub(super) fn pick<W: Scalar>(order: &[usize], y: &[W], size: usize) -> Result<Vec<W>> {
     let mut picked = alloc::with_capacity(WHAT, order.len() * size)?;
     for &i in order {
@@ -210,7 +211,7 @@ pub(super) fn pick<W: Scalar>(order: &[usize], y: &[W], size: usize) -> Result<V
     Ok(picked)
 }
 
-/// Eigenvalues and eigenvectors of the leading `size` rows and columns of T, which has `m`.
+/// Eigenvalues and eigenvectors of the leading `size` rows and columns of T, which is m-by-m.
 pub(super) fn projected<K: Krylov + ?Sized>(
     t: &[Wide<K>],
     m: usize,
@@ -223,7 +224,7 @@ pub(super) fn projected<K: Krylov + ?Sized>(
         leading.extend_from_slice(&column[..size]);
     }
     if leading.iter().all(|v| *v == zero) {
-        // Exactly so; solvers give it the least of their numbers.
+        // Return exact zeros; dense solvers may return the smallest number of the type.
         (0..size).for_each(|i| leading[i * size + i] = real::<Wide<K>>(1.0));
         return Ok((alloc::filled(WHAT, size, 0.0)?, leading));
     }
@@ -234,7 +235,8 @@ pub(super) fn projected<K: Krylov + ?Sized>(
     Ok((values, vectors))
 }
 
-/// A power of two near a positive number: dense solvers are given matrices of size 1. 1 for what is not finite.
+/// A power of two near a positive number, to scale matrices for dense solvers to size 1. Returns 1 for a size that is 0
+/// or not finite.
 pub(crate) fn power_of_two(size: f64) -> f64 {
     if size.is_finite() && size > 0.0 { size.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
 }
@@ -259,7 +261,7 @@ pub(super) fn fresh<K: Krylov + ?Sized>(krylov: &mut K, seed: u64, counts: &mut 
     Ok(false)
 }
 
-/// Whether a value is wanted more than `limit`.
+/// Whether a value is beyond `limit` in the direction of `which`.
 pub fn beats(which: Which, value: f64, limit: f64) -> bool {
     match which {
         Which::Smallest => value < limit,
@@ -273,7 +275,8 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         self.krylov.scale(column, 1.0 / finite(norm, "a norm")?)
     }
 
-    /// Makes a column orthogonal to all before it, and of norm 1. Of one that is not finite the next step tells.
+    /// Makes a column orthogonal to all before it, and scales it to norm 1. On a backend that defers, the next step
+    /// reports a column that is not finite.
     fn renew(&mut self, column: usize) -> Result<()> {
         if self.krylov.defers() {
             return self.krylov.defer(column, 0);
@@ -287,7 +290,8 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         fresh(self.krylov, self.search.settings.seed, self.counts, column)
     }
 
-    /// Makes Ritz vectors of a space that is not quite orthogonal orthonormal; false where it has lost its rank.
+    /// Changes the coordinates `y` so that Ritz vectors of a space that is only nearly orthogonal are orthonormal;
+    /// false if the space has lost its rank.
     fn straighten(&mut self, size: usize, y: &mut [Wide<K>]) -> Result<bool> {
         if self.loss.is_some() { straighten(self.krylov, self.search.locked, size, y) } else { Ok(true) }
     }
@@ -296,7 +300,8 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         Space { locked: self.search.locked, norm: self.counts.norm, epsilon: self.search.settings.epsilon }
     }
 
-    /// Steps `from .. m`: the size of the space, and the norm of what leads out of it, 0 where nothing does.
+    /// Steps `from .. m`. Returns the size of the space and its coupling to the next vector, which is 0 if there is
+    /// none.
     fn cycle(&mut self, from: usize, report: &mut dyn FnMut() -> Result<()>) -> Result<(usize, f64)> {
         let (o, m) = (self.search.locked, self.m);
         let mut next = from;
@@ -307,7 +312,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
             report()?;
             let steps = match self.loss {
                 None => {
-                    // Cancellation is heard between stretches.
+                    // Cancellation takes effect between stretches.
                     let stretch = if self.krylov.defers() { STRETCH } else { 1 };
                     self.krylov.extend(self.space(), (next, m.min(next + stretch)), report)?
                 }
@@ -323,7 +328,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
                 let rest = finite(p.after, "a coefficient")?;
                 self.t[j * m + j] = real::<Wide<K>>(finite(p.along, "a coefficient")?);
                 if next == m && o + m >= self.krylov.order() {
-                    // The space is the whole: what is left is rounding.
+                    // The space is the whole complement: the remainder is rounding error.
                     return Ok((m, 0.0));
                 }
                 if !self.space().is_rounding(rest) {
@@ -342,8 +347,8 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
                     loss.begin(next);
                 }
                 if next == m {
-                    // The space is invariant, but there is more outside of it: its own pairs are exact, and the random
-                    // vector leads on with a coupling of nothing.
+                    // The space is invariant, but not the whole complement. Its own pairs are exact. The next vector is
+                    // random, with a coupling that counts as 0.
                     return Ok((m, f64::MIN_POSITIVE));
                 }
                 break;
@@ -352,10 +357,10 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         Ok((m, 0.0))
     }
 
-    /// Step `j` of a space whose orthogonality is watched: by the three terms where these do.
+    /// Step `j` of a space with partial orthogonality. Uses the three-term recurrence where that is enough.
     fn step(&mut self, j: usize, from: usize, report: &mut Poll<'_>) -> Result<Vec<Projection>> {
         let (space, m) = (self.space(), self.m);
-        // After a restart the next vector has a component along all that were kept.
+        // After a restart the next vector has components along all retained vectors.
         let (Some(loss), true) = (&mut self.loss, j > from) else {
             let steps = self.krylov.extend(space, (j, j + 1), report)?;
             if let Some(loss) = &mut self.loss {
@@ -366,7 +371,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
         let (v, w) = (j + space.locked, j + space.locked + 1);
         let coupling = self.t[(j - 1) * m + j].re();
         let (along, rest) = self.krylov.three_term(Some((v - 1, coupling)), v, w)?;
-        // ||A v||, which the three terms make up.
+        // ||A v|| from the three coefficients.
         let before = along.hypot(rest).hypot(coupling);
         let mut step = Projection { along, before, after: rest };
         let norm = space.norm.max(before);

@@ -1,4 +1,5 @@
-//! Operators so small that squares of residuals underflow: nothing computed of them could be trusted, their zero norms least.
+//! Tests for operators that are so small that squares of residuals underflow. No result for them could be trusted,
+//! least of all a residual of 0.
 
 use super::super::krylov::Krylov;
 use super::super::sides::{Side, Sides};
@@ -10,21 +11,22 @@ use crate::scalar::{Real, Scalar};
 
 const WHAT: &str = "product with a random vector";
 
-/// The least norm of an operator whose residuals can be computed: squares of roundings of it are normal numbers, or its products
-/// are where the numbers are of single precision.
+/// The least norm of an operator whose residuals can be computed: squares of its rounding errors are normal numbers. In
+/// single precision, its products are normal numbers.
 fn least<T: Scalar>() -> f64 {
     if T::Part::EPSILON.to_f64() > 1e-10 { 1e-36 } else { 1e-130 }
 }
 
-/// The largest modulus of a part of a number.
+/// The largest modulus of a real or imaginary part.
 fn largest<T: Scalar>(y: &[T]) -> f64 {
     y.iter().fold(0.0f64, |most, v| most.max(v.re().abs()).max(v.im().abs()))
 }
 
-/// Puts a caller's vector into a column: times a power of two where squares of its numbers would leave the range of its type.
+/// Writes a caller's vector to a column. It is multiplied by a power of two if squares of its numbers could leave the
+/// range of the type.
 ///
 /// # Errors
-/// What the backend reports.
+/// Errors of the backend.
 pub fn put<K: Krylov + ?Sized>(krylov: &mut K, v: &[K::Number], column: usize) -> Result<()> {
     let size = largest(v);
     if size == 0.0 || (1e-15..1e15).contains(&size) {
@@ -38,7 +40,7 @@ pub fn put<K: Krylov + ?Sized>(krylov: &mut K, v: &[K::Number], column: usize) -
 
 fn refuse<T: Scalar>(y: &[T]) -> Result<()> {
     let size = largest(y);
-    // Of what is not small the part that was iterated with is 0: known vectors may leave no more than the null space.
+    // A product of 0 or of normal size is fine: with known vectors locked, the remaining operator may be 0.
     if size == 0.0 || size >= least::<T>() {
         return Ok(());
     }
@@ -46,11 +48,11 @@ fn refuse<T: Scalar>(y: &[T]) -> Result<()> {
     Err(Error::Numerical(format!("products with vectors of norm 1 are as small as {size:e}: {problem}")))
 }
 
-/// Refuses an operator whose norm, as far as it was met, is too small, unless it is 0. Columns `work` and `work + 1` are written
-/// to.
+/// Refuses an operator whose norm, as estimated by the solve, is too small, unless the operator is 0. Overwrites
+/// columns `work` and `work + 1`.
 ///
 /// # Errors
-/// [`Error::Numerical`]; what the backend reports.
+/// [`Error::Numerical`]; errors of the backend.
 pub fn expect_scale<K: Krylov + ?Sized>(krylov: &mut K, norm: f64, work: usize) -> Result<()> {
     if norm.is_nan() || norm >= least::<K::Number>() {
         return Ok(());
@@ -62,7 +64,7 @@ pub fn expect_scale<K: Krylov + ?Sized>(krylov: &mut K, norm: f64, work: usize) 
     refuse(&y)
 }
 
-/// As [`expect_scale`] for a matrix between two sides, whose columns `work` are written to.
+/// As [`expect_scale`] for a matrix between two sides. Overwrites column `work` of both sides.
 ///
 /// # Errors
 /// As [`expect_scale`].

@@ -1,4 +1,4 @@
-//! Whether an operator of which no entries are known is symmetric.
+//! Tests whether an operator without known entries is symmetric.
 
 use super::super::krylov::Columns;
 use super::super::operator::UNSYMMETRIC;
@@ -6,15 +6,16 @@ use super::{PROBES, finite};
 use crate::error::{Error, Result};
 use crate::scalar::{Real, Scalar};
 
-/// What is wrong with an operator whose products contradict its symmetry.
+/// The problem text of errors about an operator whose products contradict its symmetry.
 fn problem(far: f64, size: f64) -> String {
     format!("{UNSYMMETRIC}: |u.(A v) - v.(A u)| = {far} for random u and v, with |u| |A v| + |v| |A u| = {size}")
 }
 
-/// Refuses an operator for which |u . (A v) - v . (A u)| is more than 100 roundings of |u| |A v| + |v| |A u|, its `size`.
+/// Refuses an operator if |u . (A v) - v . (A u)|, which is `far`, is more than 100 roundings of |u| |A v| + |v| |A u|,
+/// which is `size`.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`]; [`Error::Numerical`] for what is not finite.
+/// [`Error::InvalidArgument`]; [`Error::Numerical`] for numbers that are not finite.
 pub fn expect_symmetric(far: f64, size: f64, epsilon: f64) -> Result<()> {
     finite(far + size, "a product with a random vector")?;
     if far > 100.0 * epsilon * size {
@@ -23,20 +24,21 @@ pub fn expect_symmetric(far: f64, size: f64, epsilon: f64) -> Result<()> {
     Ok(())
 }
 
-/// Tests by products with random vectors u and v whether v . A u and u . A v are each other's conjugates, in three columns.
+/// Tests by products with random vectors u and v whether v . A u and u . A v are each other's conjugates. Overwrites
+/// columns 0 to 2.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if they are not, to 100 roundings of |u| |A v| and |v| |A u|; [`Error::Numerical`] for products
-/// that are not finite; what the backend reports.
+/// [`Error::InvalidArgument`] if they are not, to 100 roundings of |u| |A v| and |v| |A u|; [`Error::Numerical`] if
+/// products are not finite; errors of the backend.
 pub fn sample<T: Scalar>(krylov: &mut Columns<'_, T>) -> Result<()> {
     let (far, size) = deviation(krylov, 0)?;
     expect_symmetric(far, size, T::Part::EPSILON.to_f64())
 }
 
-/// As [`sample`], in the three columns from `first` on, of an operator whose residuals have come out wrong.
+/// As [`sample`] in the three columns from `first` on, for an operator whose computed residuals contradict the method.
 ///
 /// # Errors
-/// [`Error::Numerical`] where the operator is not symmetric, or products are not finite; what the backend reports.
+/// [`Error::Numerical`] if the operator is not symmetric, or products are not finite; errors of the backend.
 pub(super) fn explain<T: Scalar>(krylov: &mut Columns<'_, T>, first: usize) -> Result<()> {
     let (far, size) = deviation(krylov, first)?;
     expect_symmetric(far, size, T::Part::EPSILON.to_f64()).map_err(|error| match error {
@@ -55,7 +57,7 @@ fn deviation<T: Scalar>(krylov: &mut Columns<'_, T>, first: usize) -> Result<(f6
     for j in 0..2 {
         krylov.apply(column(j), column(2))?;
         let [product, own, other] = [2, j, 1 - j].map(|c| krylov.distance(column(c), 0.0, column(j)));
-        // Rounding errors of A u are at least those of the terms that it is the sum of.
+        // Rounding errors of A u are at least those of its terms.
         size += product?.max(krylov.terms_norm() * own?) * other?;
         krylov.project(column(1 - j), 1, column(2), 1, &mut along[j..=j])?;
     }

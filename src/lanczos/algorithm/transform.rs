@@ -1,51 +1,53 @@
-//! An operator's inverse, or a polynomial of it, in its place: what is found with it is turned into pairs of the operator.
+//! An operator's inverse, or a polynomial of it, that replaces the operator in a solve. Its pairs are then converted to
+//! pairs of the operator.
 
 use super::super::krylov::{Affine, Krylov, Poll, Projection, Space, Wide, extend_once};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
-/// What takes the operator's place.
+/// The function of the operator that replaces it in a solve.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transform {
     /// (A - sigma I)^-1, by the caller's solve.
     Inverse,
-    /// T_d((A - center) / half), scaled to 1 at `top`: what lies within `half` of the centre is small beside what lies
-    /// towards `top` (Zhou and Saad, SIAM J. Matrix Anal. Appl. 29, 2007).
+    /// T_d((A - center) / half), scaled to 1 at `top`: it is small within `half` of the centre, and large towards `top`
+    /// (Zhou and Saad, SIAM J. Matrix Anal. Appl. 29, 2007).
     End {
-        /// Middle of what is not wanted.
+        /// Middle of the interval of unwanted eigenvalues.
         center: f64,
         /// Half of its length.
         half: f64,
-        /// Where the polynomial is 1.
+        /// Point where the polynomial is 1.
         top: f64,
         /// d, at least 1.
         degree: usize,
-        /// With a place sigma a polynomial of (A - sigma I)^2 instead, whose small end holds what is nearest to sigma.
+        /// With a sigma, the polynomial is one of (A - sigma I)^2, whose smallest eigenvalues belong to those of A
+        /// nearest to sigma.
         fold: Option<f64>,
     },
-    /// Sum of c_k T_k((A - center) / half): large at one place of the interval and small in the rest.
+    /// Sum of c_k T_k((A - center) / half): large near one point of the interval and small in the rest.
     Series {
         /// Middle of the spectrum.
         center: f64,
         /// Half of its length.
         half: f64,
-        /// c, at least 2.
+        /// c, at least 2 coefficients.
         coefficients: Vec<f64>,
     },
 }
 
 impl Transform {
-    /// Whether it is large at one place within the spectrum.
+    /// Whether it is large near one point within the spectrum.
     pub fn is_series(&self) -> bool {
         matches!(self, Self::Series { .. })
     }
 
-    /// Whether what it lifts may lie within the spectrum.
+    /// Whether the eigenvalues at which it is large may lie within the spectrum.
     pub fn is_interior(&self) -> bool {
         self.is_series() || matches!(self, Self::End { fold: Some(_), .. })
     }
 
-    /// A polynomial for an end, of (A - sigma I)^2.
+    /// The same polynomial for an end, but of (A - sigma I)^2.
     #[must_use]
     pub fn folded(self, sigma: f64) -> Self {
         match self {
@@ -54,12 +56,13 @@ impl Transform {
         }
     }
 
-    /// The place of a polynomial of (A - sigma I)^2.
+    /// The sigma of a polynomial of (A - sigma I)^2.
     pub fn fold(&self) -> Option<f64> {
         if let Self::End { fold, .. } = self { *fold } else { None }
     }
 
-    /// Where on the side of `top` a polynomial for an end has this value; the edge of the interval for smaller ones.
+    /// The point on the side of `top` where a polynomial for an end has this value; the edge of the interval for
+    /// smaller values.
     pub fn place(&self, value: f64) -> f64 {
         let &Self::End { center, half, top, degree, .. } = self else { return value };
         if degree == 1 {
@@ -70,19 +73,19 @@ impl Transform {
         center + (top - center).signum() * half * size.cosh()
     }
 
-    /// How much larger a polynomial for an end is at its top than inside the interval.
+    /// The ratio of a polynomial for an end at `top` to its maximum inside the interval.
     fn growth(&self) -> f64 {
         let &Self::End { center, half, top, degree, .. } = self else { return 1.0 };
         (((top - center) / half).abs().max(1.0).acosh() * degree as f64).cosh()
     }
 
-    /// Whether a polynomial for an end has this value beyond its interval, where it falls with the distance from `top`. Inside it
-    /// many places have the same.
+    /// Whether a polynomial for an end has this value outside its interval, where it decreases with the distance from
+    /// `top`. Inside the interval many points have the same value.
     pub fn is_lifted(&self, value: f64) -> bool {
         matches!(self, Self::End { degree: 1, .. }) || value * self.growth() > 1.0 + 1e-9
     }
 
-    /// The series at `x`, by Clenshaw's recurrence; 1 of other transforms.
+    /// The series at `x`, by Clenshaw's recurrence; 1 for other transforms.
     fn value(&self, x: f64) -> f64 {
         let Self::Series { center, half, coefficients } = self else { return 1.0 };
         let t = (x - center) / half;
@@ -93,7 +96,7 @@ impl Transform {
         coefficients.first().map_or(0.0, |c| c + t * next - after)
     }
 
-    /// Angles of the ends of the interval `reach` about `place`, the larger one of the lower end.
+    /// Angles of the ends of the interval `place` +- `reach`; the lower end has the larger angle and comes first.
     fn angles(&self, place: f64, reach: f64) -> [f64; 2] {
         let Self::Series { center, half, .. } = self else { return [0.0; 2] };
         [place - reach, place + reach].map(|x| ((x - center) / half).clamp(-1.0, 1.0).acos())
@@ -104,8 +107,9 @@ impl Transform {
         self.is_series() && self.least(place, reach) < floor - 1e-6 * floor.abs()
     }
 
-    /// The least value of a series less than `reach` from `place`, where it is looked at many times an oscillation; that of a
-    /// folded polynomial, which falls with the distance from its own place; infinite of other transforms.
+    /// The least value of a series less than `reach` from `place`, sampled many times an oscillation. For a folded
+    /// polynomial, which decreases with the distance from its own sigma, its value at distance `reach`. Infinite for
+    /// other transforms.
     pub fn least(&self, place: f64, reach: f64) -> f64 {
         match self {
             Self::Series { center, half, coefficients } => {
@@ -121,7 +125,7 @@ impl Transform {
                 if degree == 1 {
                     return t;
                 }
-                // Inside the interval it is anything.
+                // Inside the interval the value is not known; 0 is safe.
                 let far = (x - center).abs() / half;
                 if t > 0.0 && far > 1.0 { (far.acosh() * degree as f64).cosh() / self.growth() } else { 0.0 }
             }
@@ -129,8 +133,8 @@ impl Transform {
         }
     }
 
-    /// A place about which the same series is as low at one end of the interval `reach` about `place` as at the other, and a
-    /// little higher at the lower end, or without `is_above` at the upper one.
+    /// A point about which the same series is as small at one end of the interval `place` +- `reach` as at the other,
+    /// and a little larger at the lower end, or at the upper one without `is_above`.
     pub fn balanced(&self, place: f64, reach: f64, is_above: bool) -> f64 {
         let Self::Series { center, half, .. } = self else { return place };
         let [low, high] = self.angles(place, reach);
@@ -138,7 +142,7 @@ impl Transform {
         center + half * (0.5 * (low + high) + aside * (low - high)).cos()
     }
 
-    /// Products with the operator that one application takes.
+    /// Products with the operator for one application.
     pub fn degree(&self) -> usize {
         match self {
             Self::Inverse => 1,
@@ -154,15 +158,15 @@ impl Transform {
     }
 }
 
-/// A backend with the operator transformed.
+/// A backend whose operator is replaced by a transform of it.
 pub struct Transformed<'k, K: ?Sized> {
     /// The backend.
     pub inner: &'k mut K,
-    /// What takes the operator's place.
+    /// The function of the operator that replaces it.
     pub transform: Transform,
-    /// Three columns that are free; an inverse needs none.
+    /// The first of three free columns; an inverse needs none.
     pub work: usize,
-    /// Is called every few products; an error ends the polynomial.
+    /// Called every few products; an error that it returns ends the polynomial.
     pub poll: &'k dyn Fn() -> Result<()>,
 }
 

@@ -12,21 +12,22 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "singular triplets";
 
-/// In units of roundoff times the norm, for each root of a vector of the space: what rounding leaves of the residuals.
+/// Rounding errors in a residual, in units of roundoff times the norm times the square root of the number of vectors.
 const RESIDUAL: f64 = 16.0;
 
-/// Vectors of a space up to which that grows no further down.
+/// A smaller space counts as this many vectors in that bound.
 const LEAST: usize = 16;
 
 /// The largest residual of a triplet that has converged.
 pub fn allowed(settings: &Settings, value: f64, norm: f64) -> f64 {
     let rounding = RESIDUAL * (settings.basis.max(LEAST) as f64).sqrt() * settings.epsilon;
-    // Once for the estimate that ends the iteration, once for what the rotation adds.
+    // Twice the tolerance: once for the estimate that ends the iteration, once for the errors that the rotation adds.
     (2.0 * settings.tolerance * value).max(rounding * norm)
 }
 
-/// Makes a column orthogonal to all before it and of norm 1; the norm that was left. Where that is rounding alone, a random
-/// unit vector is put in its place and 0 returned; `None` where there is none.
+/// Makes a column orthogonal to all before it, scales it to norm 1, and returns the norm of the remainder. If the
+/// remainder is rounding error only, the column becomes a random unit vector and the result is 0; `None` if there is no
+/// such vector.
 pub fn unit<T: Scalar>(
     krylov: &mut Columns<'_, T>,
     column: usize,
@@ -53,11 +54,11 @@ pub fn unit<T: Scalar>(
     Ok(fresh(krylov, settings.seed, counts, column)?.then_some(0.0))
 }
 
-/// Makes the first `count` columns of the long side an orthonormal basis that holds the images of those of the short side,
-/// which are made orthonormal.
+/// Makes the first `count` columns of the short side orthonormal, and the first `count` columns of the long side an
+/// orthonormal basis that contains their images.
 ///
 /// # Errors
-/// [`crate::error::Error::Numerical`] for products that are not finite; what the backend reports.
+/// [`crate::error::Error::Numerical`] if products are not finite; errors of the backend.
 pub fn complete<T: Scalar>(
     sides: &mut dyn Sides<T>,
     count: usize,
@@ -76,8 +77,9 @@ pub fn complete<T: Scalar>(
     Ok(())
 }
 
-/// Makes the first `count` columns of both sides orthonormal to a few roundings. Each restart of a bidiagonalisation multiplies
-/// them by a matrix that is orthonormal to some roundings, so that their norms drift by about that many a restart.
+/// Makes the first `count` columns of both sides orthonormal to a few roundings. Each restart of a bidiagonalisation
+/// multiplies them by a matrix that is orthonormal to a few roundings only, and their norms drift by about as much each
+/// time.
 ///
 /// # Errors
 /// As [`complete`].
@@ -86,7 +88,7 @@ pub fn orthonormalise<T: Scalar>(sides: &mut dyn Sides<T>, count: usize) -> Resu
         let krylov = sides.side(side);
         for j in 0..count {
             let rest = finite(krylov.orthogonalise(j, j)?.after, "the norm of a singular vector")?;
-            // Columns that depend on each other stay as they are: `deviations` tells.
+            // Columns that depend on each other stay unchanged; `deviations` finds them.
             if rest > 0.5 {
                 krylov.scale(j, 1.0 / rest)?;
             }
@@ -95,7 +97,7 @@ pub fn orthonormalise<T: Scalar>(sides: &mut dyn Sides<T>, count: usize) -> Resu
     Ok(())
 }
 
-/// For each of the first `count` columns the largest |x_i . x_j - delta_ij| with those up to it, of both sides.
+/// For each of the first `count` columns, the largest |x_i . x_j - delta_ij| over j <= i and both sides.
 ///
 /// # Errors
 /// As [`complete`].
@@ -113,8 +115,8 @@ pub fn deviations<T: Scalar>(sides: &mut dyn Sides<T>, count: usize) -> Result<V
     Ok(most)
 }
 
-/// Rotates the first `count` columns of both sides, which are orthonormal, so that U^H A V is diagonal and not negative, in the
-/// order of `which`; its diagonal. Column `work` of the long side is written to.
+/// Rotates the first `count` columns of both sides, which are orthonormal, so that U^H A V is diagonal and not
+/// negative, in the order of `which`. Returns the diagonal. Overwrites column `work` of the long side.
 ///
 /// # Errors
 /// As [`complete`].
@@ -134,7 +136,8 @@ pub fn rotate<T: Scalar>(sides: &mut dyn Sides<T>, count: usize, which: Which, w
     Ok(values)
 }
 
-/// The larger of ||A v - s u|| and ||A^H u - s v|| of the first columns. Column `work` of both sides is written to.
+/// The larger of ||A v - s u|| and ||A^H u - s v|| for each of the first columns. Overwrites column `work` of both
+/// sides.
 ///
 /// # Errors
 /// As [`complete`].

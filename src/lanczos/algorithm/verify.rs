@@ -1,9 +1,10 @@
 //! A whole solve: the search, and the check for copies of multiple eigenvalues.
 //!
-//! A Krylov space of one vector holds one vector of each eigenspace; copies come by rounding alone, if at all. So once
-//! pairs have converged, a test tells whether a copy may be missing (`complete`). Where one may, or the caller asks for the search
-//! whatever the test says, the pairs are locked, and one more is looked for in what is orthogonal to them: if it is wanted more
-//! than the last of those found, it takes that one's place, and the next is looked for.
+//! A Krylov space of one start vector holds one vector of each eigenspace; copies enter it through rounding errors
+//! only, if at all. When all pairs have converged, a test shows whether a copy may be missing (`complete`). If one may
+//! be, or the caller asks for the search in any case, the pairs are locked. A search then looks for one more pair on
+//! their orthogonal complement. If its value is more wanted than the last of those found, it replaces that one, and the
+//! search is repeated.
 
 use super::super::info::Reason;
 use super::super::krylov::{Krylov, Wide};
@@ -16,39 +17,39 @@ use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// What a solve found: column `known + i` holds the vector of value i.
+/// The result of a solve. Column `known + i` holds the vector of value i.
 pub struct Solved {
-    /// Values, in the order that they are returned in.
+    /// Values in the order of the result.
     pub values: Vec<f64>,
     /// How many pairs have converged.
     pub converged: usize,
     /// Why the search ended.
     pub reason: Reason,
-    /// Values that the check found.
+    /// Number of values that the search for copies found.
     pub recovered: usize,
-    /// Whether it is known that no wanted value is missing.
+    /// Whether a test or search has shown that no wanted value is missing.
     pub verified: bool,
     /// Counts of all runs.
     pub counts: Counts,
 }
 
-/// Least vectors of a check's space: it looks for one pair, whatever the space of the search.
+/// Smallest space of a search for copies, in vectors. The search looks for one pair, whatever the space of the solve.
 pub(super) const CHECK: usize = 30;
 
-/// The part of a residual's limit that the component of a vector along the pairs found before it may take.
+/// The component of a vector along the pairs found before it may be this part of the residual's limit.
 const COUPLED: f64 = 0.25;
 
 const WHAT: &str = "search for copies";
 
-/// Columns that a solve needs, `known` vectors that are deflated included.
+/// Columns that a solve needs, including `known` deflated vectors.
 pub fn columns(settings: &Settings, known: usize) -> usize {
-    // The vectors found stay while the search for copies has a space of its own; the test of completeness leaves the whole space
-    // of the search as it is.
+    // The search for copies has a space of its own behind the vectors found. The test of completeness keeps the whole
+    // space of the solve.
     known + (settings.count + settings.basis.max(CHECK)).max(settings.basis + COLUMNS) + settings.block
 }
 
-/// Finds the pairs that `settings` ask for, orthogonal to the first `known` columns; with `started` column `known` holds a
-/// start vector.
+/// Finds the pairs that `settings` ask for, orthogonal to the first `known` columns. With `started`, column `known`
+/// holds a start vector.
 ///
 /// # Errors
 /// As [`run`].
@@ -99,7 +100,7 @@ pub fn solve<K: Krylov + ?Sized>(
     Ok(Solved { values, converged: found.converged, reason, recovered, verified, counts })
 }
 
-/// Columns `first ..` in another order.
+/// Reorders the columns from `first` on.
 fn permute<K: Krylov + ?Sized>(krylov: &mut K, first: usize, order: &[usize]) -> Result<()> {
     let k = order.len();
     let mut y = alloc::filled("order of eigenvectors", k * k, Wide::<K>::default())?;
@@ -116,12 +117,12 @@ struct Check<'a, K: ?Sized> {
     within: &'a Settings,
     known: usize,
     counts: &'a mut Counts,
-    /// Whether every search has ended by itself.
+    /// Whether every search has ended by its own criterion.
     is_sure: bool,
 }
 
 impl<K: Krylov + ?Sized> Check<'_, K> {
-    /// Looks at the ends where values are wanted; how many were found.
+    /// Searches the ends of the spectrum where values are wanted; returns the number of values found.
     fn all(&mut self, values: &mut [f64], small: &mut Small<'_, Wide<K>>, report: &mut Report<'_>) -> Result<usize> {
         match self.settings.which {
             Which::BothEnds => {
@@ -134,10 +135,11 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
         }
     }
 
-    /// Replaces the pairs of `values` and the one found behind them, of eigenvalue `value`, by the Ritz pairs of the space that
-    /// all of them span, less the least wanted of `group`. A search on the complement of vectors with residuals finds a
-    /// vector x with A x = value x + V c, where c is up to as large as these residuals; one of a large eigenvalue may have
-    /// more of it than a small one tolerates. False, and nothing is done, where c is next to rounding.
+    /// Replaces the pairs of `values` and the one found after them, of eigenvalue `value`, by the Ritz pairs of the
+    /// space that all of them span, without the least wanted one of `group`. A search on the complement of vectors with
+    /// residuals finds a vector x with A x = value x + V c. Here c can be as large as these residuals. A vector of a
+    /// large eigenvalue may have a larger residual than a small eigenvalue allows. False, and nothing is changed, if c
+    /// is close to rounding error.
     fn decouple(
         &mut self,
         which: Which,
@@ -165,7 +167,7 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
         }
         t[k * order + k] = Wide::<K>::from_parts(value, 0.0);
         let (theta, y) = projected::<K>(&t, order, order, small)?;
-        // Those of the group come first, then the one that is dropped, then those of the other end.
+        // The group's values come first, then the dropped one, then those of the other end.
         let ranks = which.order(&theta);
         let others = (0..k).filter(|i| !group.contains(i));
         let mut picked = alloc::filled(WHAT, k * order, zero)?;
@@ -178,7 +180,7 @@ impl<K: Krylov + ?Sized> Check<'_, K> {
         Ok(true)
     }
 
-    /// Looks for values that are wanted more than the last of `group`.
+    /// Searches for values that are more wanted than the last of `group`; returns the number found.
     fn end(
         &mut self,
         which: Which,

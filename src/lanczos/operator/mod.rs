@@ -88,10 +88,10 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// checked for symmetry, O(nnz). If its values are on a device, two products with random vectors test it when it is
     /// used.
     /// # Errors
-    /// [`Error::InvalidArgument`] for a matrix that is empty, not square or not Hermitian where `kind` needs it to be, and for
-    /// a graph with a row sum below 0 (a sum of them that is not above 0) for the normalised operators (the modularity);
-    /// [`Error::NotSupported`] for another storage than sparse, and operators of graphs for one known by its products that does
-    /// not know its row sums.
+    /// [`Error::InvalidArgument`] for a matrix that is empty, or not square or not Hermitian where `kind` needs it to
+    /// be; for a graph with a row sum below 0, for the normalised operators; for row sums whose total is not above 0,
+    /// for the modularity. [`Error::NotSupported`] for storage other than sparse, and for operators of graphs if the
+    /// matrix is known by its products and does not know its row sums.
     pub fn new(context: &Arc<Context>, a: &'a Matrix, kind: Kind, shift: f64) -> Result<Self> {
         Self::in_order(context, a, kind, shift, None)
     }
