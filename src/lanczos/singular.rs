@@ -1,8 +1,8 @@
 //! Singular values of sparse matrices and of those known by their products.
 //!
-//! A^H A squares the singular values: of those below sqrt(eps) ||A|| its eigenvalues and eigenvectors say nothing. So its
-//! eigenvectors are the beginning alone: a Rayleigh-Ritz step on both sides follows, the residuals of both equations are
-//! computed, and where they are too large Golub-Kahan-Lanczos, which squares nothing, finds the triplets.
+//! A^H A squares the singular values: its eigenpairs have no information about those below sqrt(eps) ||A||. Its
+//! eigenvectors are therefore only a start. A Rayleigh-Ritz step on both sides follows, and the residuals of both
+//! equations are computed. If they are too large, Golub-Kahan-Lanczos, which squares nothing, finds the triplets.
 
 use std::sync::Arc;
 
@@ -33,35 +33,36 @@ use crate::shape::{product, to_i64};
 
 const WHAT: &str = "singular vectors";
 
-/// Order up to which the smallest values are found by a bidiagonalisation of the whole matrix, which misses none.
+/// Order up to which the smallest values come from a bidiagonalisation of the whole matrix, which misses none.
 const WHOLE: usize = 256;
 
-/// Numbers of the long side's vectors up to which that is so.
+/// Largest number of elements of the long side's vectors for such a bidiagonalisation.
 const WHOLE_NUMBERS: usize = 1 << 22;
 
 /// A search on the columns of both sides.
 type Work<'a, T> = dyn FnMut(&mut dyn Sides<T>) -> Result<Triplets<T>> + 'a;
 
-/// The Hermitian operator whose eigenvectors are tried first.
+/// The Hermitian operator whose eigenvectors are computed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Through {
-    /// A^H A or A A^H, the smaller, for the largest values; none for the smallest.
+    /// A^H A or A A^H, whichever is smaller, for the largest values; no operator for the smallest.
     Auto = 0,
-    /// A^H A or A A^H, the smaller.
+    /// A^H A or A A^H, whichever is smaller.
     Gram = 1,
-    /// [0 A; A^H 0], for the largest values: vectors of both sizes together.
+    /// [0 A; A^H 0], for the largest values only. Its eigenvectors have left and right vectors as parts.
     Augmented = 2,
 }
 
 numbered!(Through, Auto, Gram, Augmented);
 
-/// What is asked for beside the options.
+/// The arguments of a call beside the options.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a, T> {
-    /// The operator that is tried first.
+    /// The operator whose eigenvectors are computed first.
     pub through: Through,
-    /// Start vector of min(rows, cols) numbers: a right vector if cols <= rows, else a left one. Random if there is none.
+    /// Start vector of min(rows, cols) numbers: a right vector if cols <= rows, else a left one. A random one is used
+    /// if there is none.
     pub start: Option<&'a [T]>,
     /// Whether left and right vectors are returned.
     pub vectors: [bool; 2],
@@ -76,15 +77,15 @@ impl<T> Default for Request<'_, T> {
 /// Singular triplets A v = s u.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Triplets<T> {
-    /// Singular values, the largest (of [`Which::Smallest`] the smallest) first.
+    /// Singular values, the largest first; with [`Which::Smallest`], the smallest first.
     pub values: Vec<f64>,
     /// u, rows-by-k, column-major, orthonormal; empty if not asked for.
     pub left: Vec<T>,
     /// v, cols-by-k, column-major, orthonormal; empty if not asked for.
     pub right: Vec<T>,
-    /// The larger of ||A v - s u|| and ||A^H u - s v|| of each, computed from the vectors.
+    /// The larger of ||A v - s u|| and ||A^H u - s v|| of each triplet, computed from the vectors.
     pub residuals: Vec<f64>,
-    /// Figures of the solve; a product is one with A and one with A^H, and the norm is that of A.
+    /// Figures of the solve. A product is one with A and one with A^H. The norm is that of A.
     pub info: Info,
 }
 
@@ -106,18 +107,18 @@ impl Shape {
     }
 }
 
-/// The k largest singular triplets of a matrix, or with [`Which::Smallest`] the smallest. `options` say how; `which` is
-/// [`Which::Largest`] or [`Which::Smallest`].
+/// The k largest singular triplets of a matrix, or the k smallest. `options` say how; `which` is [`Which::Largest`] or
+/// [`Which::Smallest`].
 ///
-/// A triplet has converged when both its residuals are at most twice the tolerance times its value, or 16 sqrt(m) eps ||A|| where that
-/// is more, m being the vectors of the space. [`Options::block`], `filter`, `method` and `orthogonality` are those of the
-/// eigenvectors of A^H A, with which the
-/// search then begins whatever `which` says.
+/// A triplet has converged when both its residuals are at most twice the tolerance times its value, or 16 sqrt(m) eps
+/// ||A|| if that is larger; m is the number of vectors of the space, at least 16. [`Options::block`], `filter`, `method` and
+/// `orthogonality` apply to the eigenvectors of A^H A. If one of them is set, the search begins with these
+/// eigenvectors, also for the smallest values.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for another `which`, more values than the matrix has, or a start vector that is 0, not finite or of
-/// another length; [`Error::NotSupported`] for the smallest through [`Through::Augmented`], where they lie in the middle of the
-/// spectrum; else as [`eigenpairs`].
+/// [`Error::InvalidArgument`] for another `which`, more values than the matrix has, or a start vector that is 0, not
+/// finite or of another length; [`Error::NotSupported`] for the smallest values through [`Through::Augmented`], where
+/// they are in the middle of the spectrum; else as [`eigenpairs`].
 pub fn singular_triplets<T: Scalar>(
     context: &Arc<Context>,
     a: &Matrix,
@@ -157,7 +158,7 @@ pub fn singular_triplets<T: Scalar>(
                 }
                 earlier = found.info;
             }
-            // The squares of the values may be out of the type's range where the values are within.
+            // The squares of the values may overflow or underflow although the values do not.
             Err(Error::Numerical(_)) if request.through == Through::Auto && !is_of_eigenpairs => {}
             Err(error) => return Err(error),
         }
@@ -185,7 +186,7 @@ fn check_start<T: Scalar>(start: &[T], n: usize) -> Result<()> {
     Ok(())
 }
 
-/// A call.
+/// A call with its arguments.
 struct Call<'a, T> {
     context: &'a Arc<Context>,
     a: &'a Matrix,
@@ -196,7 +197,7 @@ struct Call<'a, T> {
 }
 
 impl<T: Scalar> Call<'_, T> {
-    /// Triplets from the eigenvectors of the operator that was asked for, and whether these had all converged.
+    /// Triplets from the eigenvectors of the requested operator, and whether all these eigenvectors had converged.
     fn by_eigenvectors(&self) -> Result<(Triplets<T>, bool)> {
         let begin = std::time::Instant::now();
         let [n, long] = self.shape.lengths;
@@ -205,7 +206,7 @@ impl<T: Scalar> Call<'_, T> {
             _ => (false, self.shape.kind),
         };
         let order = if augmented { n + long } else { n };
-        // The right vectors are the last numbers of the augmented matrix's.
+        // The right vectors are the last numbers of the augmented matrix's vectors.
         let first = if augmented && self.shape.is_tall { long } else { 0 };
         let mut padded = alloc::filled(WHAT, if self.request.start.is_some() { order } else { 0 }, T::default())?;
         if let Some(start) = self.request.start {
@@ -286,7 +287,7 @@ impl<T: Scalar> Call<'_, T> {
                 };
                 orthonormalise(sides, values.len())?;
                 let made = self.finish(sides, values.len(), &settings, (info, counts.norm))?;
-                // Residuals that large values may have are more than those of small ones that are found beside them.
+                // The residual that is allowed for a large value may be too large for a small value found beside it.
                 let finer = within.finer();
                 let is_contradicted = converged == settings.count && made.info.converged < converged;
                 if !is_contradicted || finer >= within.tolerance || within.tolerance < settings.tolerance {
@@ -302,7 +303,7 @@ impl<T: Scalar> Call<'_, T> {
         Ok(made)
     }
 
-    /// The options of a search for triplets, which has no more.
+    /// The options that apply to a search for triplets; the others have their defaults.
     fn search(&self) -> Options {
         Options {
             method: Method::ThickRestart,
@@ -315,7 +316,7 @@ impl<T: Scalar> Call<'_, T> {
         }
     }
 
-    /// Runs `work` between columns of both sides.
+    /// Runs `work` on newly allocated columns of both sides.
     fn between(&self, columns: usize, work: &mut Work<'_, T>) -> Result<Triplets<T>> {
         let (context, columns) = (self.context, columns.max(3));
         let mut operator = Symmetric::<T>::new(context, self.a, self.shape.kind, 0.0)?;
@@ -331,7 +332,8 @@ impl<T: Scalar> Call<'_, T> {
         found.map_err(|error| operator.explained(error))
     }
 
-    /// Triplets of the spaces of the first `count` columns, judged by both residuals.
+    /// The triplets of the spaces of the first `count` columns. A triplet counts as converged only if both its
+    /// residuals are small and its vectors are orthonormal.
     fn finish(
         &self,
         sides: &mut dyn Sides<T>,
@@ -360,7 +362,8 @@ impl<T: Scalar> Call<'_, T> {
         Ok(Triplets { values, left, right, residuals, info })
     }
 
-    /// Left and right vectors, the entry of largest modulus of each on the short side real and positive.
+    /// The requested vectors. Each pair is multiplied by a number of modulus 1 that makes the entry of largest modulus
+    /// on the short side real and positive.
     fn read(&self, sides: &mut dyn Sides<T>, count: usize) -> Result<[Vec<T>; 2]> {
         let [wants_left, wants_right] = self.request.vectors;
         let wanted = if self.shape.is_tall { [wants_right, wants_left] } else { [wants_left, wants_right] };
@@ -389,7 +392,7 @@ impl<T: Scalar> Call<'_, T> {
     }
 }
 
-/// P, s and Q of a real matrix, on the host.
+/// Computes P, s and Q of a real matrix on the host.
 fn small_svd(algebra: &mut CpuAlgebra, order: usize, b: &[f64]) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> {
     let held: <CpuAlgebra as Algebra<f64>>::Matrix = algebra.upload("projected matrix", order, order, b, order)?;
     let found = Algebra::<f64>::svd(algebra, &held)?;

@@ -1,6 +1,6 @@
 //! Krylov spaces in host memory.
 //!
-//! Sums over rows are cut into pieces that depend on the number of rows alone and added in order, so that results do not
+//! Sums over rows are split into pieces that depend on the number of rows only, and are added in order. Results do not
 //! depend on the number of threads.
 
 mod panel;
@@ -32,16 +32,16 @@ pub(super) use part::CpuPart;
 
 const WHAT: &str = "Krylov space";
 
-/// Rows of a piece: a piece of some dozen columns stays in a core's cache from one product to the next.
+/// Rows of a piece. A piece of a few dozen columns stays in a core's cache from one product to the next.
 pub(super) const PIECE: usize = 2048;
 
-/// Pieces of vectors that are worth another thread's time, where an element takes an operation or two.
+/// Fewest pieces of a vector for a thread, in loops with an operation or two for each element.
 pub(super) const LIGHT: usize = 8;
 
-/// Component along the space, in units of the roundoff, up to which a vector counts as orthogonal after one pass.
+/// If the component along the space after one pass is at most this, in units of the roundoff, there is no second pass.
 const SPARED: f64 = 32.0;
 
-/// Columns of numbers on the host, and an operator.
+/// A Krylov space on the host: columns of numbers, and an operator.
 pub struct CpuKrylov<'o, 'a, 's, T: Scalar> {
     context: Arc<Context>,
     operator: &'o mut Symmetric<'a, T>,
@@ -53,7 +53,7 @@ pub struct CpuKrylov<'o, 'a, 's, T: Scalar> {
 }
 
 impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
-    /// Room for `columns` vectors; `inverse` is what solves with the operator.
+    /// Allocates `columns` vectors. `inverse` is the caller's solve with the operator.
     ///
     /// # Errors
     /// Out of memory, the context's limit included.
@@ -66,7 +66,7 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
         let n = operator.order();
         let bytes = product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?;
         let memory = HostMemory::allocate(WHAT, bytes, context.host_budget())?;
-        // Coefficients of every piece, and a piece turned.
+        // Workspace: coefficients of every piece, and a rotated piece for each thread.
         let partial = n.div_ceil(PIECE).max(1) * columns + PIECE * columns * context.pool().threads();
         let _charge = context.host_budget().charge_host(WHAT, partial * size_of::<T>())?;
         let terms_norm = operator.terms_norm();
@@ -78,13 +78,13 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
         Ok(&self.memory.as_slice::<T>()?[j * self.n..(j + 1) * self.n])
     }
 
-    /// A column, to write to.
+    /// A mutable column.
     fn column_mut(&mut self, j: usize) -> Result<&mut [T]> {
         let n = self.n;
         Ok(&mut self.memory.as_mut_slice::<T>()?[j * n..(j + 1) * n])
     }
 
-    /// What `inverse` makes of a column, which it takes and gives in the order of the matrix.
+    /// Applies `inverse` to a column. The inverse takes and returns vectors in the matrix's order.
     fn invert_in_order(&mut self, inverse: &mut Symmetric<'s, T>, from: usize, to: usize) -> Result<()> {
         let mut x = alloc::filled(WHAT, self.n, T::default())?;
         let mut y = alloc::filled(WHAT, self.n, T::default())?;
@@ -93,7 +93,7 @@ impl<'o, 'a, 's, T: Scalar> CpuKrylov<'o, 'a, 's, T> {
         self.write(&y, to)
     }
 
-    /// Two different columns: one to read, one to write.
+    /// Two different columns, one to read and one to write, and the operator.
     fn pair(&mut self, from: usize, to: usize) -> Result<(&[T], &mut [T], &mut Symmetric<'a, T>)> {
         let n = self.n;
         let all = self.memory.as_mut_slice::<T>()?;
@@ -118,7 +118,7 @@ fn add<T: Scalar>(context: &Context, factor: f64, from: &[T], to: &mut [T]) {
     });
 }
 
-/// The sum over pieces of what `of` makes of each piece of `v`, `first` being the piece's first row.
+/// The sum of `of` over the pieces of `v`; `of` takes the first row of a piece and the piece.
 fn sum<T: Scalar>(context: &Context, v: &[T], of: impl Fn(usize, &[T]) -> f64 + Sync) -> f64 {
     let pieces: Vec<f64> = context.pool().run_here(|| {
         v.par_chunks(PIECE).enumerate().with_min_len(LIGHT).map(|(i, piece)| of(i * PIECE, piece)).collect()
@@ -126,7 +126,7 @@ fn sum<T: Scalar>(context: &Context, v: &[T], of: impl Fn(usize, &[T]) -> f64 + 
     pieces.iter().sum()
 }
 
-/// Partial coefficients of a vector, a column a piece.
+/// Partial coefficients of a vector, one column for each piece.
 struct Coefficients<T> {
     count: usize,
     partial: Vec<T>,
@@ -144,7 +144,7 @@ impl<T: Scalar> Coefficients<T> {
         Ok(out)
     }
 
-    /// [`Coefficients::total`] before it is rounded.
+    /// The sums of [`Coefficients::total`] before they are rounded.
     fn wide(&self) -> Result<Vec<T::Wide>> {
         let mut total = alloc::filled(WHAT, self.count, T::Wide::from_parts(0.0, 0.0))?;
         for piece in self.partial.chunks_exact(self.count.max(1)) {
@@ -154,8 +154,8 @@ impl<T: Scalar> Coefficients<T> {
     }
 }
 
-/// w -= V h where there is an `h`, then the coefficients V^H w of each piece where `into` wants them; the sum of squares
-/// of w before and after. `v` are the columns of V.
+/// Computes w -= V h if there is an `h`, then, if `into` is given, the coefficients V^H w of each piece. Returns the
+/// sums of squares of w before and after. `v` has the columns of V.
 fn project<T: Scalar>(
     context: &Context,
     v: &[T],
@@ -227,7 +227,7 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
             fill(0, self.column_mut(to)?);
             return Ok(());
         }
-        // A row has its numbers whatever the order.
+        // Draw in the matrix's order, so that a row's number does not depend on the order of the columns.
         let mut drawn = alloc::filled(WHAT, self.n, T::default())?;
         fill(0, &mut drawn);
         self.write(&drawn, to)
@@ -270,8 +270,9 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
             return Ok(Projection { along: 0.0, before: norm, after: norm });
         }
         let mut coefficients = Coefficients::new(n, count)?;
-        // Three readings of the space for two passes: the second's coefficients are formed while the first is taken away. They
-        // are what is left of the space in the vector, and where that is next to rounding the third reading is spared.
+        // Two passes read the space three times: the second pass's coefficients are computed while the first pass's are
+        // subtracted. They are the remaining components along the space. If they are close to rounding errors, the
+        // third read is omitted.
         let before = project(&context, v, w, None, Some(&mut coefficients)).0;
         let first = coefficients.total()?;
         let after = project(&context, v, w, Some(&first), Some(&mut coefficients)).1;

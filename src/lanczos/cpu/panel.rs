@@ -1,5 +1,5 @@
-//! A piece of a Krylov space times a vector, and a vector less such a product: every number of the space is read once, several
-//! columns at a time, so that the vector is read seldom.
+//! Products of a piece of a Krylov space with a vector, and the subtraction of such a product from a vector. Every
+//! number of the space is read once. Several columns are read at a time, so that the vector is read less often.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -9,20 +9,20 @@ use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
 use crate::backend::memory::{parts, parts_mut};
 use crate::scalar::{Real, Scalar};
 
-/// Columns that are read side by side.
+/// Columns that are read at a time.
 const COLUMNS: usize = 4;
 
-/// Vectors of w that are kept in registers while columns pass.
+/// SIMD vectors of w that stay in registers while columns are subtracted.
 const DEPTH: usize = 4;
 
 /// Rows of some columns of a column-major matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Panel<'a, T> {
-    /// From the panel's first number on.
+    /// The numbers from the panel's first one on.
     pub data: &'a [T],
-    /// Distance of the columns.
+    /// Distance between columns, in numbers.
     pub stride: usize,
-    /// Their number.
+    /// Number of columns.
     pub count: usize,
 }
 
@@ -74,7 +74,7 @@ impl<P: Real + Scalar> Kernel<P> for Coefficients<'_, P> {
         let Self { panel, w, h } = self;
         for (group, h) in h.chunks_mut(COLUMNS).enumerate() {
             let first = group * COLUMNS;
-            // A column twice or more where there are fewer.
+            // If fewer than four columns are left, the last one is repeated; its extra sums are dropped.
             let column = |k: usize| panel.column((first + k).min(panel.count - 1), w.len());
             let sums = dots(simd, [column(0), column(1), column(2), column(3)], w);
             h.iter_mut().zip(sums).for_each(|(h, sum)| *h = sum);
@@ -125,7 +125,7 @@ impl<P: Real + Scalar> Kernel<P> for Subtract<'_, P> {
     fn run<S: Simd<P>>(self, simd: S) {
         let Self { panel, h, w } = self;
         let mut first = 0;
-        // Few columns side by side, that the processor may see each coming; w stays in its nearest cache meanwhile.
+        // Few columns at a time, so that the processor can prefetch each of them; w stays in the L1 cache meanwhile.
         while first + 8 <= h.len() {
             subtract::<8, P, S>(simd, panel, first, h, w);
             first += 8;
@@ -141,7 +141,7 @@ impl<P: Real + Scalar> Kernel<P> for Subtract<'_, P> {
     }
 }
 
-/// w less `N` columns from `first` on, one after another.
+/// Subtracts `N` columns from `first` on from w, one after another.
 #[inline(always)]
 fn subtract<const N: usize, P: Real + Scalar, S: Simd<P>>(
     simd: S,

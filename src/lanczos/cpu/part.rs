@@ -1,4 +1,4 @@
-//! Rows of one context of several.
+//! The rows of one context on the CPU, where several share a matrix.
 
 use super::{Coefficients, CpuKrylov, WHAT, project};
 use crate::alloc;
@@ -10,7 +10,7 @@ use crate::lanczos::shared::{Block, Part, Reading, Sums, Transfer};
 use crate::scalar::Scalar;
 use std::sync::Arc;
 
-/// Columns of some rows, and room for what products gather.
+/// The columns of some rows, and buffers for the entries that products gather and other parts need.
 pub(in crate::lanczos) struct CpuPart<'o, 'a, T: Scalar> {
     krylov: CpuKrylov<'o, 'a, 'static, T>,
     gathered: Vec<T>,
@@ -20,7 +20,7 @@ pub(in crate::lanczos) struct CpuPart<'o, 'a, T: Scalar> {
 }
 
 impl<'o, 'a, T: Scalar> CpuPart<'o, 'a, T> {
-    /// Room for `columns` vectors; `operator` has the rows of `block`.
+    /// Allocates `columns` vectors; `operator` has the rows of `block`.
     ///
     /// # Errors
     /// Out of memory, the context's limit included.
@@ -69,7 +69,7 @@ impl<T: Scalar> Part<T> for CpuPart<'_, '_, T> {
         let n = self.krylov.n;
         let context = Arc::clone(&self.krylov.context);
         let all = self.krylov.memory.as_mut_slice::<T>()?;
-        // w stands behind V, or before it.
+        // w is after V in memory, or before it.
         let (v, w) = if first + count <= column {
             let (low, high) = all.split_at_mut(column * n);
             (&low[first * n..(first + count) * n], &mut high[..n])

@@ -1,4 +1,4 @@
-//! The steps of a cycle of blocks, enqueued one after another: their figures come to the host once, at the end.
+//! The steps of a cycle of blocks, enqueued one after another. Their figures are copied to the host once, at the end.
 
 use super::GpuKrylov;
 use crate::alloc;
@@ -10,39 +10,40 @@ use crate::scalar::Scalar;
 
 const WHAT: &str = "block Lanczos steps";
 
-/// Passes of Gram-Schmidt within a block for its column `c`: classical ones have to be two, and the first has nothing before it.
+/// Passes of Gram-Schmidt within a block for its column `c`. Classical Gram-Schmidt needs two; the first column has no
+/// column before it.
 fn passes(c: usize) -> usize {
     if c == 0 { 1 } else { 2 }
 }
 
-/// Where the figures of a step of `b` columns after `count` others lie, in numbers of F64.
+/// Layout of the figures of a step of `b` columns after `count` others, in F64.
 struct Layout {
-    /// Numbers that one number has.
+    /// F64 in one number: 2 for complex types, else 1.
     parts: usize,
     count: usize,
     b: usize,
 }
 
 impl Layout {
-    /// Figures of a projection of the whole block.
+    /// Length of the figures of a projection of the whole block.
     fn projection(&self) -> usize {
         self.b * (self.parts * self.count + 1)
     }
 
-    /// Figures of the triangle before column `c`.
+    /// Length of the figures of the triangle before column `c`.
     fn triangle(&self, c: usize) -> usize {
         (0..c).map(|c| passes(c) * (self.parts * c + 1)).sum()
     }
 
-    /// Figures of the step.
+    /// Length of the figures of the step.
     fn all(&self) -> usize {
         2 * (self.projection() + self.triangle(self.b))
     }
 }
 
 impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
-    /// Totals that a step has in a space of `columns`, whatever its kind: a block's share of a column's is less than what two
-    /// projections and two passes within the largest block have.
+    /// Largest number of totals for each column of a space of `columns`, for steps of any kind. A block step needs less
+    /// for each of its columns than two projections and two passes within the largest block.
     pub(super) fn most_totals(columns: usize) -> usize {
         Self::record(columns) + 4 * (parts::<T>() * MOST_BLOCK + 1)
     }
@@ -79,7 +80,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
                 }
             }
             at += step.all();
-            // A block takes longer than a vector.
+            // A block takes longer than a single vector, so pace after each.
             self.pace(poll)?;
         }
         self.wait(poll)?;
@@ -111,7 +112,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
 /// Coefficients of a projection and the norms after it, and a triangle.
 type Figures<W> = ((Vec<W>, Vec<f64>), Vec<W>);
 
-/// What half a step found.
+/// Reads the figures of the first or second half of a step.
 fn figures<W: Scalar>(step: &Layout, read: &[f64]) -> Result<Figures<W>> {
     let Layout { parts, count, b } = *step;
     let number = |s: &[f64]| W::from_parts(s[0], s.get(1).copied().unwrap_or(0.0));
@@ -129,7 +130,7 @@ fn figures<W: Scalar>(step: &Layout, read: &[f64]) -> Result<Figures<W>> {
         for pass in own.chunks_exact(each) {
             let (sums, square) = pass.split_at(parts * c);
             sums.chunks_exact(parts).enumerate().for_each(|(i, s)| r[c * b + i] += number(s));
-            // Of the last pass.
+            // The norm after the last pass stays.
             r[c * b + c] = W::from_parts(square[0].sqrt(), 0.0);
         }
     }

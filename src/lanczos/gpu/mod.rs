@@ -1,17 +1,17 @@
 //! Krylov spaces in device memory.
 //!
-//! The steps of a cycle are enqueued one after another: coefficients and norms stay on the device, are read by what needs
-//! them there, and come to the host once at the end. A step that left nothing but rounding is found then; what was
-//! computed from it is never looked at.
+//! The steps of a cycle are enqueued one after another. Coefficients and norms stay on the device, where later kernels
+//! read them, and are copied to the host once, at the end. Only then does the host see a step whose remainder is
+//! rounding error; results of later steps are dropped.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `operator` | operators on vectors in device memory |
-//! | `order` | columns in an order of their own |
-//! | `part` | rows of one context of several |
+//! | `order` | columns in the operator's own order |
+//! | `part` | the rows of one context, where several share a matrix |
 //! | `blocks` | the steps of a cycle of blocks |
 //! | `sides` | left and right singular vectors |
-//! | `passes` | readings of a space, and what they find |
+//! | `passes` | passes over a space, and their records |
 //! | `steps` | the steps of a cycle |
 
 mod blocks;
@@ -52,14 +52,14 @@ pub(super) use part::GpuPart;
 
 const WHAT: &str = "Krylov space";
 
-/// Rows of the space that are turned at a time.
+/// Rows of the space that are rotated at a time.
 const TURN: usize = 1 << 17;
 
-/// Steps that are enqueued before the host waits for as many before them: cancellation is heard within twice as many, and the
-/// device has work while the host wakes up.
+/// Steps between two waits of the host. It then waits for the steps before the last wait: cancellation takes effect
+/// within twice as many steps, and the device has work while the host wakes up.
 const PACE: usize = 8;
 
-/// Columns of numbers on the device, and an operator.
+/// A Krylov space on the device: columns of numbers, and an operator.
 pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
     gpu: Gpu,
     stream: GpuStream,
@@ -70,28 +70,28 @@ pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
     columns: usize,
     terms_norm: f64,
     memory: DeviceMemory,
-    /// Sums of pieces, a number after another.
+    /// Sums of the pieces of rows, number by number.
     partials: DeviceMemory,
-    /// Totals of a step.
+    /// Totals and records of steps, F64.
     totals: DeviceMemory,
-    /// What steps in one launch need; `None` where the kernel cannot take so many columns.
+    /// Workspace of steps that take one launch; `None` if the kernel cannot take so many columns.
     steps: Option<Steps>,
-    /// A mark behind what was enqueued before the last call of [`Krylov::pace`].
+    /// Event behind the work that was enqueued before the last call of [`Krylov::pace`].
     mark: Option<Event>,
-    /// Two vectors on the host, for operators that are there.
+    /// Two vectors on the host, for operators that multiply there; else empty.
     host: [Vec<T>; 2],
-    /// Which rows, of an operator that has some alone.
+    /// The ranges of rows of an operator that has only some of them.
     rows: Option<&'a [Range<usize>]>,
 }
 
-/// Where the operator's products are formed.
+/// Where the operator's products are computed.
 enum Source<'o, 'a, T: Scalar> {
     Device(Box<DeviceOperator<'o, T>>),
     Host(&'o mut Symmetric<'a, T>),
 }
 
 impl<'o, 'a, T: Scalar> Source<'o, 'a, T> {
-    /// On the device where the operator can and `on_host` does not ask for the host.
+    /// On the device if the operator can multiply there and `on_host` is false.
     fn new(gpu: &Gpu, stream: &GpuStream, operator: &'o mut Symmetric<'a, T>, on_host: bool) -> Result<Self> {
         if on_host || operator.is_on_host()? {
             return Ok(Self::Host(operator));
@@ -100,7 +100,7 @@ impl<'o, 'a, T: Scalar> Source<'o, 'a, T> {
     }
 }
 
-/// A vector of the space, on its place in memory.
+/// The memory of column `j` of the space.
 fn column<T: Scalar>(memory: &DeviceMemory, n: usize, j: usize) -> Result<Region<'_>> {
     columns::<T>(memory, n, j, 1)
 }
@@ -110,7 +110,7 @@ fn columns<T: Scalar>(memory: &DeviceMemory, n: usize, first: usize, count: usiz
 }
 
 impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
-    /// Room for `columns` vectors; `inverse` is what solves with the operator.
+    /// Allocates `columns` vectors. `inverse` is the caller's solve with the operator.
     ///
     /// # Errors
     /// Out of memory on the device or the host; [`Error::NoDevice`] without cuBLAS.
@@ -129,7 +129,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         let numbers = parts::<T>() * columns + 2;
         let partials = gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, 8 * numbers, pieces(n))?)?;
         let totals = gpu.allocate_on(stream, WHAT, product(WHAT, 8 * Self::most_totals(columns), columns)?)?;
-        // An inverse knows the matrix's order alone, in which vectors are on their way to the host.
+        // An inverse takes vectors in the matrix's order. Vectors have that order on the host.
         let is_reordered = operator.renumbering().is_some();
         let operator = Source::new(gpu, stream, operator, false)?;
         let inverse = inverse.map(|inverse| Source::new(gpu, stream, inverse, is_reordered)).transpose()?;
@@ -159,12 +159,12 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         Ok(made)
     }
 
-    /// After step `at` of some that are enqueued one after another: [`Krylov::pace`] every few of them.
+    /// Called after step `at` is enqueued; calls [`Krylov::pace`] every [`PACE`] steps.
     fn pace_step(&mut self, at: usize, poll: &mut Poll<'_>) -> Result<()> {
         if at % PACE == PACE - 1 { self.pace(poll) } else { Ok(()) }
     }
 
-    /// Waits until everything enqueued is done, and calls `poll` meanwhile.
+    /// Waits until all enqueued work is done, and calls `poll` meanwhile.
     fn wait(&mut self, poll: &mut Poll<'_>) -> Result<()> {
         self.mark = None;
         self.stream.record()?.synchronize_with(poll)
@@ -178,12 +178,13 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         Ok(View::packed(columns::<T>(&self.memory, self.n, first, count)?, self.n, count))
     }
 
-    /// `count` totals of a region of numbers.
+    /// The memory of `count` totals from number `at` on.
     fn totals(&self, at: usize, count: usize) -> Result<Region<'_>> {
         self.totals.region(8 * at, 8 * count)
     }
 
-    /// Runs `work` on copies of columns on the host, and copies the second back.
+    /// Runs `work` on host copies of two columns and copies the second one back. With `keeps`, the second one is read
+    /// first.
     fn on_host(
         &mut self,
         (from, to): (usize, usize),
@@ -202,7 +203,7 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         done
     }
 
-    /// Products of columns by an operator on the host, which is asked once.
+    /// Products of columns by an operator on the host, in one call of it.
     fn apply_block_on_host(&mut self, from: usize, to: usize, count: usize) -> Result<()> {
         let room = || alloc::filled(WHAT, product(WHAT, self.n, count)?, T::default());
         let (mut x, mut y) = (room()?, room()?);
@@ -248,7 +249,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
         let Some(order) = self.renumbering().cloned() else {
             return self.algebra.draw::<T>(self.view(to, 1)?, &sketch, 0, vector);
         };
-        // A row has its numbers whatever the order.
+        // Draw in the matrix's order, so that a row's number does not depend on the order of the columns.
         let drawn = self.room()?;
         self.algebra.draw::<T>(View::packed(drawn.whole(), self.n, 1), &sketch, 0, vector)?;
         self.renumber(&order, Way::In, drawn.whole(), self.column(to)?)
@@ -313,7 +314,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
     }
 
     fn defers(&self) -> bool {
-        // A function of the caller's must not be asked for products with what follows a column of rounding.
+        // Do not call a caller's function with columns computed from a remainder that is rounding error only.
         let is_there = matches!(self.operator, Source::Device(_));
         is_there && !matches!(self.inverse, Some(Source::Host(_)))
     }
@@ -324,7 +325,7 @@ impl<T: Scalar> Krylov for GpuKrylov<'_, '_, '_, T> {
 
     fn pace(&mut self, poll: &mut Poll<'_>) -> Result<()> {
         if let Err(error) = poll() {
-            // What was enqueued reads the caller's arrays until it is done.
+            // Enqueued work reads the caller's arrays until it is done.
             self.stream.synchronize()?;
             return Err(error);
         }

@@ -19,7 +19,7 @@ use crate::spmv::{Plan, Renumbering};
 
 const WHAT: &str = "operator";
 
-/// One vector in and out, on the device.
+/// Input x and output y of a product, on the device.
 #[derive(Clone, Copy)]
 pub(super) struct Ends<'a> {
     pub(super) x: Region<'a>,
@@ -34,13 +34,13 @@ struct RankOne {
     sum: DeviceMemory,
 }
 
-/// Where products come from.
+/// The source of products.
 enum Products<'o> {
     Planned(Box<Planned<'o>>),
     Own(&'o dyn OnDevice),
 }
 
-/// Those of a sparse matrix, and with its adjoint.
+/// A sparse matrix with its plan, and the plan of its adjoint.
 struct Planned<'o> {
     matrix: &'o Matrix,
     plan: &'o Plan,
@@ -49,7 +49,7 @@ struct Planned<'o> {
 }
 
 impl Products<'_> {
-    /// What `finish` makes of op(A) `gathered`, in stream order.
+    /// Applies `finish` to the sums op(A) `gathered`, in stream order.
     fn multiply<T: Scalar>(
         &self,
         stream: &GpuStream,
@@ -94,7 +94,7 @@ fn real(v: f64) -> Complex<f64> {
 }
 
 impl<'o, T: Scalar> DeviceOperator<'o, T> {
-    /// Copies what the operator has beside its matrix to the device.
+    /// Copies the operator's terms beside its matrix to the device.
     pub(super) fn new(gpu: &Gpu, stream: &GpuStream, operator: &'o Symmetric<'_, T>) -> Result<Self> {
         let order = operator.order();
         let Parts { products, kind, shape, alpha, shift, scale, diagonal, rank_one } = operator.parts()?;
@@ -143,7 +143,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         })
     }
 
-    /// Whether equal calls enqueue the same.
+    /// Whether equal calls enqueue the same work, so that a graph can repeat it.
     pub(super) fn repeats(&self) -> bool {
         match &self.products {
             Products::Planned(_) => true,
@@ -151,7 +151,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         }
     }
 
-    /// Lets products run on another queue.
+    /// Moves products to another stream.
     pub(super) fn move_to(&mut self, stream: &GpuStream) {
         self.stream = stream.clone();
     }
@@ -164,20 +164,22 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         }
     }
 
-    /// What products gather from, of an operator that has some rows alone.
+    /// The gather buffer of an operator that has only some rows.
     pub(super) fn gathered(&self) -> Result<Region<'_>> {
         let there = self.between.as_ref().map(DeviceMemory::whole);
         there.ok_or_else(|| Error::Internal("an operator without its space".into()))
     }
 
-    /// Writes what products gather of `x` to the first numbers of [`DeviceOperator::gathered`], in stream order.
+    /// Writes the scaled entries of `x`, which products gather, to the first numbers of [`DeviceOperator::gathered`],
+    /// in stream order.
     pub(super) fn gather(&self, x: Region<'_>) -> Result<()> {
         let (to, parts) = (self.gathered()?, self.scale.as_ref().map(DeviceMemory::whole));
         let one = Scale { from: x, to, rows: self.order, square: None, parts, factor: 1.0, keep: 0.0 };
         scale::<T>(&self.gpu, &self.stream, one)
     }
 
-    /// As [`DeviceOperator::affine`] of the rows that are here, once [`DeviceOperator::gathered`] has all that they need.
+    /// As [`DeviceOperator::affine`] for the operator's own rows. [`DeviceOperator::gathered`] must hold all entries
+    /// that they need.
     pub(super) fn finish(&self, step: Affine, Ends { x, y }: Ends<'_>) -> Result<()> {
         self.scaled(self.gathered()?, self.finished(step, Ends { x, y }))
     }
@@ -191,7 +193,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         }
     }
 
-    /// A product whose sums are multiplied by what vectors were, and to which the diagonal is added.
+    /// A product whose row sums are multiplied by the operator's scaling, and to which the diagonal term is added.
     fn scaled(&self, gathered: Region<'_>, made: DeviceFinish<'_>) -> Result<()> {
         let made = DeviceFinish {
             row_scale: self.scale.as_ref().map(DeviceMemory::whole),
@@ -201,7 +203,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         self.products.multiply::<T>(&self.stream, Op::Plain, gathered, &made)
     }
 
-    /// Whether [`DeviceOperator::apply_block`] is to be had.
+    /// Whether [`DeviceOperator::apply_block`] supports this operator.
     pub(super) fn takes_blocks(&self) -> bool {
         match self.products {
             Products::Planned(_) => {
@@ -211,7 +213,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         }
     }
 
-    /// Y = A X for `width` columns of each, which the matrix is read once for; in stream order.
+    /// Y = A X for `width` columns, in stream order. The matrix is read once for all of them.
     pub(super) fn apply_block(&self, width: usize, x: Region<'_>, y: Region<'_>) -> Result<()> {
         let (gpu, stream, rows) = (&self.gpu, &self.stream, self.order);
         let length = product(WHAT, rows, size_of::<T>())?;
@@ -229,12 +231,12 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                 return if self.shift == 0.0 { Ok(()) } else { each(x, y, None, self.shift, 1.0) };
             }
         };
-        // What products gather is made in the place of their result.
+        // Write the scaled X to Y's memory; the result overwrites it later.
         let gathered = if self.scale.is_some() { y } else { x };
         if let Some(parts) = &self.scale {
             each(x, y, Some(parts), 1.0, 0.0)?;
         }
-        // Side by side the numbers of a gathered row are one sector.
+        // Row by row, the numbers of a gathered row are in one memory sector.
         let space = || gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
         let (input, output) = (space()?, space()?);
         let (input, output) = (input.whole(), output.whole());
@@ -259,7 +261,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         if self.kind == Kind::Gram { [Op::Plain, Op::Adjoint] } else { [Op::Adjoint, Op::Plain] }
     }
 
-    /// y = op(A) x with the matrix that the operator is made of, in stream order.
+    /// y = op(A) x with the operator's matrix A, in stream order.
     pub(super) fn factor(&self, op: Op, Ends { x, y }: Ends<'_>) -> Result<()> {
         self.products.multiply::<T>(&self.stream, op, x, &DeviceFinish::plain(y, real(1.0), real(0.0)))
     }

@@ -1,4 +1,4 @@
-//! Columns in an order of their own, and back in the matrix's.
+//! Conversion of columns between the operator's order and the matrix's.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         }
     }
 
-    /// Memory for a vector.
+    /// Allocates memory for one vector, uninitialised.
     pub(super) fn room(&self) -> Result<DeviceMemory> {
         self.gpu.allocate_uninitialised_on(&self.stream, WHAT, product(WHAT, self.n, size_of::<T>())?)
     }
@@ -31,7 +31,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         order.apply_on_device::<T>(on, way, 1, Strided::vector(from), Strided::vector(to))
     }
 
-    /// Puts columns back into the order of the matrix, for good: they are no vectors of the space any more.
+    /// Converts columns to the matrix's order in place. They can no longer be used as vectors of the space.
     pub(super) fn put_back(&self, first: usize, count: usize) -> Result<()> {
         let Some(order) = self.renumbering() else { return Ok(()) };
         let room = self.room()?;

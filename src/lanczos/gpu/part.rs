@@ -1,4 +1,4 @@
-//! Rows of one context of several.
+//! The rows of one context on a GPU, where several share a matrix.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::lanczos::shared::{Block, Part, Reading, Sums, Transfer};
 use crate::scalar::Scalar;
 use crate::shape::product;
 
-/// Columns of some rows on the device, and room for what other parts need of them.
+/// The columns of some rows on the device, and buffers for the entries that other parts need.
 pub(in crate::lanczos) struct GpuPart<'o, 'a, T: Scalar> {
     krylov: GpuKrylov<'o, 'a, 'static, T>,
-    /// U32.
+    /// Local rows that other parts gather, U32.
     sends: DeviceMemory,
     packed: DeviceMemory,
     count: usize,
-    /// Products that the reading which was begun forms.
+    /// Coefficients that the pass in progress computes; 0 for none.
     forms: usize,
 }
 
 impl<'o, 'a, T: Scalar> GpuPart<'o, 'a, T> {
-    /// Room for `columns` vectors; `operator` has the rows of `block`.
+    /// Allocates `columns` vectors; `operator` has the rows of `block`.
     ///
     /// # Errors
     /// As [`GpuKrylov::new`].
@@ -45,7 +45,8 @@ impl<'o, 'a, T: Scalar> GpuPart<'o, 'a, T> {
         Ok(Self { krylov, sends, packed, count, forms: 0 })
     }
 
-    /// Lets each device read what the others send it, where they can; elsewhere copies go through the host.
+    /// Enables peer access between the devices that exchange entries. Where it is not available, copies go through the
+    /// host.
     ///
     /// # Errors
     /// [`Error::Cuda`].
@@ -97,7 +98,7 @@ impl<T: Scalar> Part<T> for GpuPart<'_, '_, T> {
             let to = numbers::<T>(target.operator()?.gathered()?, t.at, t.count)?;
             target.krylov.gpu.copy_from(&target.krylov.stream, &source.krylov.gpu, from, to)?;
         }
-        // What is packed next must not overwrite what is still being copied.
+        // The next packing must not overwrite entries that are still being copied.
         for t in transfers {
             let (source, target) = pair(all, t)?;
             target.krylov.stream.record()?.make_wait(&source.krylov.stream)?;

@@ -1,4 +1,4 @@
-//! Readings of a space that are enqueued, and what they found.
+//! Passes over a space, which are enqueued, and the records that they write.
 
 use super::{GpuKrylov, columns};
 use crate::alloc;
@@ -13,12 +13,12 @@ use crate::scalar::{Real, Scalar};
 const WHAT: &str = "Krylov space";
 
 impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
-    /// Tests by products with random vectors u and v whether u . A v = A u . v.
+    /// Tests by products with random vectors u and v whether v . A u and u . A v are each other's conjugates.
     pub(super) fn sample(&mut self) -> Result<()> {
         (0..2).try_for_each(|j| self.random(0, PROBES + j, j as usize))?;
         let weights = self.numbers(&[0.0; 2])?;
         let numbers = parts::<T>();
-        // Of both vectors: |x|^2, |A x|^2, and what the other has along A x.
+        // For both vectors: |x|^2, |A x|^2, and the product of the other vector with A x.
         let each = 2 + numbers;
         for j in 0..2 {
             self.apply(j, 2)?;
@@ -34,7 +34,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut read[..2 * each])?;
         let sum = |j: usize, part: usize| if part < numbers { read[each * j + 2 + part] } else { 0.0 };
         let sums = [[sum(0, 0), sum(0, 1)], [sum(1, 0), sum(1, 1)]];
-        // Rounding errors of A x are at least those of the terms that it is the sum of.
+        // Rounding errors of A x are at least those of its terms.
         let product = |j: usize| read[each * j + 1].sqrt().max(self.terms_norm * read[each * j].sqrt());
         let norms = [product(0) * read[each].sqrt(), product(1) * read[0].sqrt()];
         // v . A u and u . A v are each other's conjugates.
@@ -42,7 +42,8 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         expect_symmetric(far, norms[0] + norms[1], T::Part::EPSILON.to_f64())
     }
 
-    /// Numbers of the record of a step: coefficients of the first pass and |w|^2 before it, of the second, |w|^2 after.
+    /// Length of a step's record in F64: coefficients of the first pass and |w|^2 before it, coefficients of the second
+    /// pass, and |w|^2 after it.
     pub(super) fn record(columns: usize) -> usize {
         2 * parts::<T>() * columns + 2
     }
@@ -52,7 +53,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         self.partials.region(numbers * each, 2 * each)
     }
 
-    /// A reading of `count` columns from `first` on with column `column`, of which nothing is asked yet.
+    /// A pass over `count` columns from `first` on and column `column`, without any operation yet.
     pub(super) fn reading(&self, (first, count): (usize, usize), column: usize) -> Result<Pass<'_>> {
         Ok(Pass {
             space: columns::<T>(&self.memory, self.n, first, count)?,
@@ -66,8 +67,8 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         })
     }
 
-    /// Enqueues two passes of Gram-Schmidt on column `column` against `count` columns from `first` on, and with `scaled` the
-    /// division by the norm; record `at` tells what was found.
+    /// Enqueues two passes of Gram-Schmidt on column `column` against `count` columns from `first` on and, with
+    /// `scaled`, the division by the norm. The figures go to record `at`.
     pub(super) fn enqueue(&self, (first, count): (usize, usize), column: usize, at: usize, scaled: bool) -> Result<()> {
         let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
         let numbers = parts::<T>() * count;
@@ -95,9 +96,9 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         Ok(())
     }
 
-    /// Enqueues one pass of Gram-Schmidt on column `column` against `count` columns from `first` on; its coefficients and the
-    /// square of the norm that is left go to the totals from `at` on. A library's product with so few columns takes ten times
-    /// as long.
+    /// Enqueues one pass of Gram-Schmidt on column `column` against `count` columns from `first` on. Its coefficients
+    /// and the square of the remainder's norm go to the totals from `at` on. A cuBLAS product with so few columns takes
+    /// ten times as long.
     pub(super) fn enqueue_projection(&self, (first, count): (usize, usize), column: usize, at: usize) -> Result<()> {
         let (gpu, stream, n) = (&self.gpu, &self.stream, self.n);
         let (numbers, pieces) = (parts::<T>() * count, pieces(n));
@@ -113,7 +114,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         total(gpu, stream, after, (1, pieces), 1.0, self.totals(at + numbers, 1)?)
     }
 
-    /// What records `0 .. steps` tell; step j was against `first + j` columns.
+    /// Reads records `0 .. steps`; step j was against `first + j` columns.
     pub(super) fn records(&self, first: usize, steps: usize) -> Result<Vec<Projection>> {
         let length = Self::record(self.columns);
         let mut read = alloc::filled(WHAT, steps * length, 0.0f64)?;
@@ -131,7 +132,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         Ok(found)
     }
 
-    /// Enqueues the sum |w - lambda x|^2, `weights` being lambda and a 0; it goes to total `at`.
+    /// Enqueues the sum |w - lambda x|^2; `weights` is lambda and a 0. The sum goes to total `at`.
     pub(super) fn enqueue_distance(&self, w: usize, weights: Region<'_>, x: usize, at: usize) -> Result<()> {
         let pieces = pieces(self.n);
         let squares = Some(self.squares(0)?);

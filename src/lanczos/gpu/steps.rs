@@ -1,5 +1,5 @@
-//! The steps of a cycle: a product and one launch each, whose numbers stay on the device until the cycle is over. Cycles that
-//! repeat the steps of the one before are launched as one graph.
+//! The steps of a cycle. Each is a product and one launch; its numbers stay on the device until the cycle is over. A
+//! cycle that repeats the steps of the one before is launched as a CUDA graph.
 
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,10 @@ use crate::lanczos::krylov::{Krylov, Poll, Projection, Space, combine};
 use crate::scalar::Scalar;
 use crate::shape::product;
 
-/// Steps of the plain recurrence that are enqueued before the host looks at what they found.
+/// Steps of the plain recurrence that are enqueued before the host reads their records.
 const STRETCH: usize = 64;
 
-/// What steps work in.
+/// Workspace of the steps.
 pub(super) struct Steps {
     blocks: usize,
     partials: DeviceMemory,
@@ -26,29 +26,31 @@ pub(super) struct Steps {
     last: Option<Repeated>,
 }
 
-/// Steps that came last, how often one after another, and their recording.
+/// The last cycle's steps, how often they were repeated, and their recorded graph.
 struct Repeated {
     stretch: Stretch,
     times: usize,
-    /// How long the last took: one that is recorded cannot be cancelled before its end.
+    /// Duration of the last cycle. A recorded cycle cannot be cancelled before its end.
     duration: Duration,
     graph: Option<Graph>,
 }
 
-/// Cycles that take longer are not recorded: beside their steps the time of a launch is nothing.
+/// Longer cycles are not recorded: compared with their steps, the time of the launches is negligible.
 const LONGEST_RECORDED: Duration = Duration::from_millis(50);
 
-/// Equal cycles after which the next is recorded: what came so often goes on, and to record takes as long as to enqueue.
+/// Equal cycles after which the next one is recorded. After so many, more are likely; recording takes as long as
+/// enqueuing.
 const RECORDED_AFTER: usize = 3;
 
-/// What watches the orthogonality of a space: the projected matrix, and estimates in two places by turns.
+/// Estimates of the orthogonality of a space: the projected matrix, and two sets of estimates that steps write
+/// alternately.
 struct Estimates {
     basis: usize,
     projected: DeviceMemory,
     places: DeviceMemory,
 }
 
-/// Steps of a cycle. Equal ones enqueue the same.
+/// The steps of a cycle. Equal values enqueue the same work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
     locked: usize,
@@ -58,7 +60,7 @@ struct Stretch {
 }
 
 impl Steps {
-    /// Room for steps on `columns` vectors of `n` numbers; `None` where one launch cannot take so many.
+    /// Allocates the workspace of steps on `columns` vectors of `n` numbers; `None` if one launch cannot take so many.
     pub(super) fn new<T: Scalar>(gpu: &Gpu, stream: &GpuStream, n: usize, columns: usize) -> Result<Option<Self>> {
         let blocks = step_blocks::<T>(gpu, n, columns)?;
         if blocks == 0 {
@@ -75,7 +77,8 @@ impl Steps {
         }))
     }
 
-    /// Makes ready to watch a space of `m` vectors that begins at step `first`, orthogonal to those before it.
+    /// Initialises the estimates for a space of `m` vectors that begins at step `first`, whose vector is orthogonal to
+    /// those before it.
     fn watch<T: Scalar>(
         &mut self,
         (gpu, stream): (&Gpu, &GpuStream),
@@ -93,7 +96,7 @@ impl Steps {
         last[first] = 1.0;
         begin[2 * (m + 1)] = space.norm;
         if self.watched.as_ref().is_none_or(|w| w.basis != m) {
-            // A recording has the addresses of the old ones.
+            // A recorded graph has the addresses of the old arrays.
             self.last = None;
             self.watched = None;
             let memory = |numbers: &[f64]| gpu.allocate_uninitialised_on(stream, WHAT, size_of_val(numbers));
@@ -106,8 +109,8 @@ impl Steps {
 }
 
 impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
-    /// Steps `from .. to`, the first of which makes its vector orthogonal to all others whatever they have along it. With `t`
-    /// the others do so where the estimate says that it is due, else always.
+    /// Runs steps `from .. to`. The first makes its vector orthogonal to all others. Later ones do so when the estimate
+    /// asks for it with `t`, and always without `t`.
     pub(super) fn march(
         &mut self,
         mut space: Space,
@@ -141,7 +144,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let found = self.step_records(to - from)?;
         let end = found.iter().position(|found| {
             space.norm = space.norm.max(found.before);
-            // What was computed from rounding alone is never looked at.
+            // Drop the steps that were computed from a remainder of rounding error only.
             found.after.is_nan() || space.is_rounding(found.after)
         });
         let mut steps = found;
@@ -149,7 +152,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         Ok(steps)
     }
 
-    /// What the first `count` records tell.
+    /// Reads the first `count` records.
     fn step_records(&self, count: usize) -> Result<Vec<Projection>> {
         let Some(own) = &self.steps else { return alloc::with_capacity(WHAT, 0) };
         let mut read = alloc::filled(WHAT, count * RECORD, 0.0f64)?;
@@ -159,7 +162,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         Ok(found)
     }
 
-    /// Runs `work` with `stream` in the place of the space's own and the operator's.
+    /// Runs `work` while `stream` replaces the stream of the space and of the operator.
     fn on(&mut self, stream: &GpuStream, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let own = self.stream.clone();
         self.move_to(stream);
@@ -182,7 +185,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         }
     }
 
-    /// Enqueues steps; with `poll` not many more than the device has done.
+    /// Enqueues steps. With `poll`, the host stays only a few steps ahead of the device.
     fn enqueue_steps(&mut self, stretch: Stretch, epsilon: f64, mut poll: Option<&mut Poll<'_>>) -> Result<()> {
         let Stretch { locked, from, to, is_watched } = stretch;
         for j in from..to {
@@ -214,7 +217,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         Ok(())
     }
 
-    /// As [`Krylov::recur`], for which nothing comes to the host before all that was enqueued is done.
+    /// As [`Krylov::recur`]. No figures are copied to the host before all enqueued work is done.
     pub(super) fn recurrence(
         &mut self,
         first: usize,
@@ -222,7 +225,8 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         coordinates: Option<&[Vec<f64>]>,
         poll: &mut Poll<'_>,
     ) -> Result<Vec<(f64, f64)>> {
-        // The coefficients of a vector are read on the device, where it is taken away from the next but one: all three stay.
+        // A step reads the coefficient of the vector before the last on the device and subtracts that vector. So three
+        // columns are used in turn.
         let column = |j: usize| first + j % 3;
         let end = to.min(from + STRETCH);
         for j in from..end {
@@ -241,7 +245,8 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         Ok(pairs)
     }
 
-    /// Enqueues what follows the product in a step that writes record `at`, where record `previous` is of the one before.
+    /// Enqueues the kernel that follows the product in a step. It writes record `at`; `previous` is the record of the
+    /// step before.
     fn enqueue_step(
         &self,
         columns: Columns<'_>,
