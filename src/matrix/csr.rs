@@ -1,4 +1,4 @@
-//! Compressed sparse rows, validated once when made.
+//! Compressed sparse rows, validated once on creation.
 
 use super::kept::Kept;
 use crate::backend::gpu::DeviceMemory;
@@ -64,7 +64,7 @@ pub struct DeviceArrays {
     pub values: Option<DeviceMemory>,
 }
 
-/// Offsets and columns in device memory, as they were given.
+/// Offsets and columns in device memory, as the caller passed them.
 pub struct DeviceIndices {
     /// The offsets.
     pub row_ptr: DeviceMemory,
@@ -77,7 +77,7 @@ pub struct Csr {
     parts: CsrParts,
     device: Option<Box<DeviceIndices>>,
     kept: Kept,
-    /// Counts what was given new values.
+    /// Number of times that the values were made writable.
     version: u64,
     rows: usize,
     cols: usize,
@@ -86,7 +86,7 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// Checks the arrays and takes them.
+    /// Checks the arrays and takes ownership of them.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming the row or entry: offsets that do not start at `index_base`, decrease or do
@@ -100,11 +100,11 @@ impl Csr {
         Ok(made)
     }
 
-    /// As [`Csr::new`] in O(rows): the columns are not looked at. Whoever calls answers for them: kernels on a GPU read where
-    /// they point.
+    /// As [`Csr::new`] in O(rows): the columns are not checked. The caller guarantees that they are inside the matrix,
+    /// because GPU kernels read the entries that they point to.
     ///
     /// # Errors
-    /// As [`Csr::new`], but for columns.
+    /// As [`Csr::new`], except for columns.
     pub(crate) fn trusted(parts: CsrParts, rows: usize, cols: usize, nnz: usize, index_base: i64) -> Result<Self> {
         if !(0..=1).contains(&index_base) {
             return Err(Error::invalid("index_base", format!("is {index_base}, 0 or 1 is needed")));
@@ -121,8 +121,8 @@ impl Csr {
         Ok(matrix)
     }
 
-    /// A matrix whose arrays are on the context's GPU, where products use them in place. The indices are copied to the host,
-    /// checked there, and stay there too, for what looks at the structure.
+    /// A matrix whose arrays are on the context's GPU, where products use them in place. The indices are copied to the
+    /// host and checked there. The host copy stays, for functions that read the structure.
     ///
     /// # Errors
     /// As [`Csr::new`]; out of memory on the host.
@@ -135,7 +135,7 @@ impl Csr {
         Self::of_device(context, arrays, size, index_base, Self::new)
     }
 
-    /// As [`Csr::on_device`], without a look at the columns, as [`Csr::trusted`].
+    /// As [`Csr::on_device`], without a check of the columns; see [`Csr::trusted`].
     ///
     /// # Errors
     /// As [`Csr::trusted`]; out of memory on the host.
@@ -215,22 +215,22 @@ impl Csr {
         &self.parts
     }
 
-    /// The offsets and columns on the device, where they were given there.
+    /// The offsets and columns on the device, if the caller passed them there.
     pub fn device(&self) -> Option<&DeviceIndices> {
         self.device.as_deref()
     }
 
-    /// What was made of the matrix and is kept for later.
+    /// The cache of plans and answers that were computed from the matrix.
     pub fn kept(&self) -> &Kept {
         &self.kept
     }
 
-    /// Another number whenever the values were written to by purlin.
+    /// Version of the values; it increases whenever purlin writes to them.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The values, to write to; `None` for a pattern.
+    /// The values, mutable; `None` for a pattern. Increases the version.
     pub fn values_mut(&mut self) -> Option<&mut Memory> {
         self.version += 1;
         self.parts.values.as_mut()

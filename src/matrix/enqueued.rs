@@ -1,4 +1,4 @@
-//! Matrices whose products a function of the caller's enqueues on a device.
+//! Matrices whose products a caller's function enqueues on a device.
 
 use std::marker::PhantomData;
 
@@ -13,22 +13,22 @@ use crate::spmv::gpu::DeviceFinish;
 
 const WHAT: &str = "vectors of an operator";
 
-/// Vectors on a device whose products are asked for: Y = op(A) X, both column-major and packed.
+/// A requested product with vectors on a device: Y = op(A) X, both column-major and packed.
 #[derive(Debug, Clone, Copy)]
 pub struct Enqueue {
-    /// Which of the matrix and its adjoint.
+    /// Whether to multiply with the matrix or its adjoint.
     pub op: Op,
-    /// How many vectors.
+    /// Number of vectors.
     pub count: usize,
     /// Address of X, which is read.
     pub x: u64,
-    /// Address of Y, all of which is written.
+    /// Address of Y; the function writes all of it.
     pub y: u64,
-    /// The driver's handle of the queue that X is ready in and Y is expected in.
+    /// The driver's handle of the stream. X is ready in its order, and Y must be ready in its order.
     pub stream: u64,
 }
 
-/// A matrix that is known by a function which enqueues its products.
+/// A matrix that is known only by a function which enqueues its products.
 pub struct Enqueued<T, F> {
     gpu: Gpu,
     shape: (usize, usize),
@@ -37,7 +37,7 @@ pub struct Enqueued<T, F> {
 }
 
 impl<T: Scalar, F: Fn(Enqueue) -> Result<()> + Send> Enqueued<T, F> {
-    /// An operator of the given rows and columns.
+    /// An operator of the given rows and columns, `shape`.
     pub fn new(gpu: &Gpu, shape: (usize, usize), function: F) -> Self {
         Self { gpu: gpu.clone(), shape, function, number: PhantomData }
     }

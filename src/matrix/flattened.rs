@@ -1,11 +1,12 @@
-//! Sources of more than two axes as matrices: all axes but the last are one, a frame of a video say.
+//! Sources of more than two axes as matrices. All axes but the last are joined into one, for example the pixels of a
+//! frame.
 
 use super::streamed::SharedSource;
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::source::Source;
 use crate::error::{Error, Result};
 
-/// A source seen with two axes: its last, and all others as one.
+/// A source as an array of two axes: all axes but the last joined, and the last.
 pub struct Flattened {
     source: SharedSource,
     inner: ArrayInfo,
@@ -29,8 +30,8 @@ impl Flattened {
     }
 }
 
-/// Calls `visit` for boxes of `block` that together are the elements `first .. first + count` of its leading axes,
-/// whose sizes are `dims`, in their order.
+/// Splits the elements `first .. first + count` of the leading axes of `block`, whose sizes are `dims`, into boxes, and
+/// calls `visit` for them in order.
 fn split(
     dims: &[usize],
     block: Block,

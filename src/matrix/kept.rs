@@ -1,4 +1,4 @@
-//! What families keep with a matrix for later calls.
+//! A cache with each matrix, in which families store plans and answers for later calls.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::alloc;
 use crate::error::Result;
 
-/// Something that was made of a matrix, and the version of the values that it was made of.
+/// A cached object, and the version of the values that it was computed from.
 struct Item {
     version: u64,
     made: Arc<dyn Any + Send + Sync>,
 }
 
-/// Things that were made of a matrix, of any type: plans, answers. They go with the matrix.
+/// Objects of any type that were computed from a matrix, such as plans and answers. They are freed with the matrix.
 #[derive(Default)]
 pub struct Kept(Mutex<Vec<Item>>);
 
@@ -21,21 +21,21 @@ impl Kept {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What `fits`, with the version of the values that it was made of.
+    /// The first object of type `T` for which `fits` is true, with the version of the values that it was computed from.
     pub fn find<T: Any + Send + Sync>(&self, fits: impl Fn(&T) -> bool) -> Option<(u64, Arc<T>)> {
         let items = self.items();
         let found = items.iter().find(|item| item.made.downcast_ref::<T>().is_some_and(&fits))?;
         Some((found.version, Arc::clone(&found.made).downcast().ok()?))
     }
 
-    /// Takes what `fits` out.
+    /// Removes the first object of type `T` for which `fits` is true, and returns it.
     pub fn take<T: Any + Send + Sync>(&self, fits: impl Fn(&T) -> bool) -> Option<Arc<T>> {
         let mut items = self.items();
         let at = items.iter().position(|item| item.made.downcast_ref::<T>().is_some_and(&fits))?;
         items.swap_remove(at).made.downcast().ok()
     }
 
-    /// Keeps `made` in place of what `fits`.
+    /// Stores `made` and removes all objects of its type for which `fits` is true.
     ///
     /// # Errors
     /// Out of memory.

@@ -1,4 +1,4 @@
-//! Matrices: dense with a leading dimension, compressed sparse rows, read in blocks, or known by their products alone.
+//! Matrices: dense with a leading dimension, compressed sparse rows, read in blocks, or known only by their products.
 
 mod csr;
 mod enqueued;
@@ -43,12 +43,12 @@ pub enum Storage {
     Csr(Csr),
     /// Read in blocks.
     Streamed(Streamed),
-    /// Products alone.
+    /// Known only by its products.
     Operator(SharedOperator),
 }
 
 impl Storage {
-    /// What it is, for messages.
+    /// Name of the storage, for messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Dense { .. } => "dense",
@@ -81,10 +81,10 @@ pub struct DenseMut<'a> {
 }
 
 impl<'a> Dense<'a> {
-    /// The entries on the host one column after another: where they lie if they are packed so, else a copy.
+    /// The entries on the host, column by column: borrowed if they are packed so, else a copy.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for memory of a device; [`Error::OutOfMemory`].
+    /// [`Error::NotSupported`] for device memory; [`Error::OutOfMemory`].
     pub fn columns<T: Element>(&self, argument: &str) -> Result<Cow<'a, [T]>> {
         let strides = self.layout.strides();
         self.packed(
@@ -122,10 +122,10 @@ impl<'a> Dense<'a> {
 }
 
 impl DenseMut<'_> {
-    /// Writes columns one after another from the first; those beyond stay.
+    /// Writes consecutive columns from the first on; the other columns stay unchanged.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for memory of a device; [`Error::Internal`] for more than there are.
+    /// [`Error::NotSupported`] for device memory; [`Error::Internal`] for more columns than the matrix has.
     pub fn set_columns<T: Element>(&mut self, argument: &str, columns: &[T]) -> Result<()> {
         let rows = self.layout.dims()[0];
         if columns.len() > self.layout.elements() {
@@ -150,7 +150,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A zeroed dense matrix of purlin's own, packed.
+    /// A packed dense matrix of zeros, in memory that purlin owns.
     pub fn create(
         context: &Arc<Context>,
         dtype: DType,
@@ -177,7 +177,7 @@ impl Matrix {
         Layout::strided(&[rows, cols], &strides, dtype)
     }
 
-    /// A dense matrix over memory that exists, which must hold `layout.extent()` elements.
+    /// A dense matrix over existing memory, which must hold `layout.extent()` elements.
     pub fn from_memory(
         context: &Arc<Context>,
         dtype: DType,
@@ -203,7 +203,7 @@ impl Matrix {
     }
 
     /// A matrix that is read in blocks. The last axis of the source is its columns (`ColumnMajor`) or its rows
-    /// (`RowMajor`), and all others together the other: the pixels of a frame, say.
+    /// (`RowMajor`). All other axes together are the other dimension, for example the pixels of a frame.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a source of a single axis; [`Error::Busy`] while a run reads it.
@@ -226,7 +226,7 @@ impl Matrix {
         Ok(Self { storage, dtype, rows, cols, read_only: true, context: Arc::clone(context) })
     }
 
-    /// A matrix that is known by its products.
+    /// A matrix that is known only by its products.
     pub fn from_operator<T: Scalar>(context: &Arc<Context>, operator: Box<dyn Operator<T>>) -> Self {
         let (rows, cols) = operator.shape();
         let storage = Storage::Operator(SharedOperator::new(operator));
@@ -282,12 +282,12 @@ impl Matrix {
         Err(Error::invalid(argument, "belongs to another context"))
     }
 
-    /// Replaces the values of a sparse matrix in memory of purlin's own; the structure stays. A borrowed matrix takes its
-    /// values from the caller's array, whatever that holds when it is used.
+    /// Replaces the values of a sparse matrix in memory that purlin owns; the structure stays. A borrowed matrix reads
+    /// its values from the caller's array each time it is used.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a pattern, borrowed memory, another number or type of values;
-    /// [`Error::NotSupported`] for another storage, or memory of a device.
+    /// [`Error::NotSupported`] for another storage, or values in device memory.
     pub fn set_values(&mut self, values: &Tensor) -> Result<()> {
         values.expect_dtype("values", self.dtype)?;
         let csr = match &mut self.storage {
@@ -310,7 +310,7 @@ impl Matrix {
                     values.view::<T>("values")?.read_column(&[], &mut packed);
                     let gpu = self.context.gpu("matrix")?;
                     gpu.store_numbers(gpu.default_stream(), &packed, to, 0)?;
-                    // Any queue may multiply from now on.
+                    // Any stream may use the values after this call.
                     return gpu.default_stream().synchronize();
                 }
             };
@@ -324,7 +324,7 @@ impl Matrix {
         &self.storage
     }
 
-    /// Bytes of all arrays in memory.
+    /// Bytes of all arrays, on the host and the device.
     pub fn storage_bytes(&self) -> usize {
         match &self.storage {
             Storage::Dense { memory, .. } => memory.bytes(),
@@ -353,8 +353,8 @@ impl Matrix {
         self.cols
     }
 
-    /// Whether nobody but [`Matrix::set_values`] changes the values of a sparse matrix: they are purlin's own, and nobody was
-    /// given them to write to. What is made of such values stays right until [`Csr::version`] is another.
+    /// Whether only [`Matrix::set_values`] changes the values of a sparse matrix: purlin owns them, and the caller has
+    /// no access to write them. Results computed from such values are valid until [`Csr::version`] changes.
     pub fn is_settled(&self) -> bool {
         let Storage::Csr(csr) = &self.storage else { return false };
         csr.parts().values.as_ref().is_none_or(|v| v.is_owned() && self.read_only)

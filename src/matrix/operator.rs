@@ -1,4 +1,4 @@
-//! Matrices that are known by their products alone.
+//! Matrices that are known only by their products.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::spmv::gpu::DeviceFinish;
 
-/// A matrix known by its products alone.
+/// A matrix that is known only by its products.
 pub trait Operator<T: Scalar>: Send {
     /// Rows and columns.
     fn shape(&self) -> (usize, usize);
@@ -19,10 +19,10 @@ pub trait Operator<T: Scalar>: Send {
     /// Y = op(A) X for `count` vectors, column-major, packed, in host memory.
     ///
     /// # Errors
-    /// What the caller's function reported.
+    /// Errors of the caller's function.
     fn apply(&mut self, op: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()>;
 
-    /// The row sums, of an operator that is known to be the weighted adjacency matrix of an undirected graph; `None` of others.
+    /// The row sums, if the operator is known to be the weighted adjacency matrix of an undirected graph; else `None`.
     ///
     /// # Errors
     /// Out of memory.
@@ -30,18 +30,18 @@ pub trait Operator<T: Scalar>: Send {
         Ok(None)
     }
 
-    /// Its products on the device of its context, if it forms them there.
+    /// The interface of an operator that multiplies on the device of its context; `None` for others.
     fn on_device(&self) -> Option<&dyn OnDevice> {
         None
     }
 }
 
-/// Products of an operator with vectors on a device, of its own element type.
+/// Products of an operator with vectors of its own element type on a device.
 pub trait OnDevice {
-    /// What `finish` makes of op(A) `gathered`, in the order of `stream`.
+    /// Applies `finish` to the sums op(A) `gathered`, in the order of `stream`.
     ///
     /// # Errors
-    /// [`Error::Cuda`]; what the caller's function reported. Vectors that are too short are [`Error::Internal`].
+    /// [`Error::Cuda`]; errors of the caller's function; [`Error::Internal`] for vectors that are too short.
     fn multiply(&self, stream: &GpuStream, op: Op, gathered: Region<'_>, finish: &DeviceFinish<'_>) -> Result<()>;
 
     /// Y = op(A) X for `count` vectors, column-major and packed, in the order of `stream`.
@@ -50,12 +50,12 @@ pub trait OnDevice {
     /// As [`OnDevice::multiply`].
     fn multiply_block(&self, stream: &GpuStream, op: Op, count: usize, x: Region<'_>, y: Region<'_>) -> Result<()>;
 
-    /// Whether equal calls enqueue the same work, all of it in the order of `stream`, so that a recording of one stands for
-    /// others.
+    /// Whether equal calls enqueue the same work, all of it in the order of `stream`. A recorded graph of one call can
+    /// then replace others.
     fn repeats(&self) -> bool;
 }
 
-/// An operator of any element type; one run at a time uses it.
+/// An operator of any element type; only one run at a time can use it.
 pub struct SharedOperator(Mutex<Box<dyn Any + Send>>);
 
 impl SharedOperator {
@@ -77,14 +77,14 @@ impl SharedOperator {
     }
 }
 
-/// An operator in use.
+/// A locked operator, for one run.
 pub struct OperatorGuard<'a, T> {
     guard: MutexGuard<'a, Box<dyn Any + Send>>,
     marker: PhantomData<T>,
 }
 
 impl<T: Scalar> OperatorGuard<'_, T> {
-    /// As [`OperatorGuard::operator`], to look at.
+    /// As [`OperatorGuard::operator`], but not mutable.
     ///
     /// # Errors
     /// None, as there.

@@ -6,17 +6,17 @@ use crate::blocks::source::Source;
 use crate::error::{Error, Result};
 use crate::shape::Order;
 
-/// A source that several objects know, and one run at a time reads.
+/// A source that several objects share; only one run at a time can read it.
 #[derive(Clone)]
 pub struct SharedSource(Arc<Mutex<Box<dyn Source>>>);
 
 impl SharedSource {
-    /// The source, to be shared.
+    /// Wraps a source so that it can be shared.
     pub fn new(source: Box<dyn Source>) -> Self {
         Self(Arc::new(Mutex::new(source)))
     }
 
-    /// The source for one run. Nobody waits for another run.
+    /// Locks the source for one run, without waiting for another run.
     ///
     /// # Errors
     /// [`Error::Busy`] while another run reads it.
@@ -25,7 +25,7 @@ impl SharedSource {
     }
 }
 
-/// A lock that is had now or not at all.
+/// Locks a mutex without waiting.
 pub(super) fn lock<'a, T: ?Sized>(argument: &str, mutex: &'a Mutex<T>) -> Result<MutexGuard<'a, T>> {
     mutex.try_lock().map_err(|e| match e {
         TryLockError::WouldBlock => Error::Busy { argument: argument.to_owned() },
@@ -33,7 +33,7 @@ pub(super) fn lock<'a, T: ?Sized>(argument: &str, mutex: &'a Mutex<T>) -> Result
     })
 }
 
-/// The entries of a matrix that a source delivers.
+/// A matrix whose entries come from a source.
 pub struct Streamed {
     pub(super) source: SharedSource,
     pub(super) order: Order,
@@ -47,7 +47,7 @@ impl Streamed {
         self.order
     }
 
-    /// The source for one run.
+    /// Locks the source for one run.
     ///
     /// # Errors
     /// [`Error::Busy`] while another run reads it.
@@ -55,7 +55,7 @@ impl Streamed {
         self.source.lock(argument)
     }
 
-    /// Bytes of all entries, wherever they are.
+    /// Bytes of all entries, whether they are in memory or not.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
