@@ -1,7 +1,8 @@
-//! Chebyshev filters: T_d((2 Op - (lower + upper) I) / (upper - lower)) of what a plan makes of its matrix, by its recurrence.
+//! Chebyshev filters: T_d((2 Op - (lower + upper) I) / (upper - lower)) of a plan's operator Op, by the three-term
+//! recurrence.
 //!
-//! T_d stays within 1 where the spectrum lies between `lower` and `upper`, and grows like cosh(d acosh |t|) beyond (Zhou and
-//! Saad, SIAM J. Matrix Anal. Appl. 29, 2007). The middle of the interval is taken away by the plan's shift.
+//! |T_d| is at most 1 for eigenvalues between `lower` and `upper`, and grows like cosh(d acosh |t|) outside (Zhou and
+//! Saad, SIAM J. Matrix Anal. Appl. 29, 2007). The plan's shift includes the subtraction of the interval's middle.
 
 use super::options::Options;
 use super::plan::Plan;
@@ -16,7 +17,8 @@ const WHAT: &str = "filter of a sparse product";
 pub const MOST_DEGREE: usize = 20_000;
 
 impl Options {
-    /// Added to the diagonal of what the kind makes, the middle of a filter's interval taken away.
+    /// The number that is added to the diagonal of the kind's operator: the shift minus the middle of the filter's
+    /// interval.
     pub(super) fn added(&self) -> f64 {
         if self.degree == 0 { self.shift } else { self.shift - (0.5 * self.lower + 0.5 * self.upper) }
     }
@@ -26,7 +28,7 @@ impl Options {
         0.5 * self.upper - 0.5 * self.lower
     }
 
-    /// Refuses an interval that is none, or one without a filter; `is_square` is said of the operator.
+    /// Refuses an empty interval, or an interval without a filter. `is_square` refers to the operator.
     pub(super) fn check_filter(&self, is_square: bool) -> Result<()> {
         let Self { degree, lower, upper, .. } = *self;
         if degree == 0 {
@@ -44,7 +46,7 @@ impl Options {
                 return Err(Error::invalid(name, format!("is {value}, a finite number is needed")));
             }
         }
-        // Not only lower < upper: half of what lies between must be a number that can be divided by.
+        // lower < upper is not enough: half the length must be a number that can be divided by.
         if lower >= upper || !(1.0 / self.half()).is_finite() {
             return Err(Error::invalid("upper", format!("is {upper}, more than lower = {lower} is needed")));
         }
@@ -82,7 +84,7 @@ impl Plan {
         }
         self.context().pool().run_here(|| {
             let each = y.iter_mut().zip(&here);
-            // With beta = 0 nothing of y is read: nobody may have written it.
+            // With beta = 0, y is not read: it may be uninitialised.
             if beta == T::default() {
                 each.for_each(|(y, t)| *y = alpha * *t);
             } else {

@@ -1,8 +1,8 @@
-//! What a plan found.
+//! The report of a plan: its choice, row statistics and sizes.
 
 use super::options::Algorithm;
 
-/// Lengths of the rows.
+/// Statistics of the row lengths, in entries.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Statistics {
     /// Number of rows.
@@ -28,18 +28,18 @@ pub struct Statistics {
 /// A plan's choice and figures. The fields are those of the C interface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Info {
-    /// The algorithm in force.
+    /// The algorithm that the plan uses.
     pub algorithm: Algorithm,
-    /// Why.
+    /// Why that algorithm was chosen.
     pub reason: &'static str,
     /// Lanes of a group, for [`Algorithm::RowGroup`].
     pub group: usize,
-    /// Lengths of the rows.
+    /// Statistics of the row lengths, in entries.
     pub statistics: Statistics,
-    /// Shares that the work is cut into.
+    /// Number of shares that the work is split into.
     pub tiles: usize,
-    /// Bytes that the plan holds.
+    /// Bytes that the plan owns, on the host and the device.
     pub bytes: usize,
-    /// Seconds that it took.
+    /// Seconds that the planning took.
     pub seconds: f64,
 }

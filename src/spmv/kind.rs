@@ -1,8 +1,8 @@
-//! What is made of a matrix.
+//! The operators that can be made of a matrix.
 
 use crate::choice::numbered;
 
-/// What an operator makes of a matrix. The numbers are those of the C interface.
+/// The operator of a matrix A, or of a graph with adjacency matrix W. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Kind {
@@ -14,15 +14,15 @@ pub enum Kind {
     NormalisedLaplacian = 2,
     /// The signless Laplacian D + W.
     SignlessLaplacian = 3,
-    /// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian.
+    /// D^-1/2 W D^-1/2. Its largest eigenvalues are 1 minus the smallest ones of the normalised Laplacian.
     NormalisedAdjacency = 4,
     /// The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
     Modularity = 5,
-    /// A^H A, of order cols: the squares of the singular values.
+    /// A^H A, of order cols. Its eigenvalues are the squares of the singular values.
     Gram = 6,
     /// A A^H, of order rows.
     OuterGram = 7,
-    /// [0 A; A^H 0], of order rows + cols: the singular values, and their negatives.
+    /// [0 A; A^H 0], of order rows + cols. Its eigenvalues are the singular values and their negatives.
     Augmented = 8,
     /// The random-walk Laplacian I - D^-1 W, 0 for isolated vertices. It is not symmetric.
     RandomWalkLaplacian = 9,
@@ -43,7 +43,7 @@ numbered!(
 );
 
 impl Kind {
-    /// Those that are Hermitian, in the order of their numbers.
+    /// The Hermitian kinds, in the order of their numbers.
     pub const HERMITIAN: [Self; 9] = [
         Self::Matrix,
         Self::Laplacian,
@@ -61,7 +61,7 @@ impl Kind {
         !matches!(self, Self::Gram | Self::OuterGram | Self::Augmented)
     }
 
-    /// Whether it is made of the degrees of a graph.
+    /// Whether it uses the degrees of a graph.
     pub(crate) fn is_of_graph(self) -> bool {
         self.is_of_square() && self != Self::Matrix
     }

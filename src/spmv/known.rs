@@ -1,4 +1,4 @@
-//! Products with matrices that are known by their products alone: functions of the caller's, and graphs of images.
+//! Products with matrices that are known only by their products: the caller's functions, and graphs of images.
 
 use super::cpu::Finish;
 use super::kind::Kind;
@@ -17,7 +17,7 @@ const WHAT: &str = "product with an operator";
 /// Rows that a thread takes at a time.
 const PIECE: usize = 4096;
 
-/// The operator that `a` is, if it is one.
+/// The operator of `a`, if `a` is known only by its products.
 pub(super) fn operator(a: &Matrix) -> Option<&SharedOperator> {
     match a.storage() {
         Storage::Operator(own) => Some(own),
@@ -25,7 +25,7 @@ pub(super) fn operator(a: &Matrix) -> Option<&SharedOperator> {
     }
 }
 
-/// Whether vectors have to be on the host for `a`, whatever the context's backend.
+/// Whether products with `a` need vectors in host memory, whatever the context's backend.
 pub(super) fn is_on_host<T: Scalar>(a: &Matrix) -> Result<bool> {
     match operator(a) {
         Some(own) => Ok(own.lock::<T>("a")?.view()?.on_device().is_none()),
@@ -34,7 +34,7 @@ pub(super) fn is_on_host<T: Scalar>(a: &Matrix) -> Result<bool> {
 }
 
 impl Options {
-    /// Refuses what an operator has not.
+    /// Refuses options that an operator does not support.
     pub(super) fn check_known(&self, dtype: DType) -> Result<()> {
         if self.algorithm != Algorithm::Auto {
             let problem =
@@ -52,7 +52,7 @@ impl Options {
         Ok(())
     }
 
-    /// What an operator is asked for.
+    /// The product that the operator is called for.
     pub(super) fn asked(&self) -> Asked {
         if self.op == Op::Plain || self.symmetric { Asked::Plain } else { Asked::Adjoint }
     }
@@ -65,7 +65,7 @@ impl Plan {
         known.ok_or_else(|| Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}")))
     }
 
-    /// What `finish` makes of op(A) `gathered` for rows of `width` numbers on the host.
+    /// Applies `finish` to the sums op(A) `gathered`, for rows of `width` numbers on the host.
     pub(super) fn ask<T: Scalar>(
         &self,
         own: &SharedOperator,
@@ -77,7 +77,7 @@ impl Plan {
         let (rows, cols) = self.matrix_size();
         let pool = self.context().pool();
         if finish.alpha == T::default() {
-            // NaN times 0 would not be 0.
+            // Do not multiply by 0: NaN times 0 is not 0.
             pool.run_here(|| {
                 y.iter_mut().enumerate().for_each(|(at, y)| *y = finish.rest_of(at / width, || x[at], *y));
             });

@@ -2,15 +2,15 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | [`options`], [`info`] | how, and what a plan found |
-//! | [`kind`] | what is made of a matrix |
-//! | [`terms`] | what such an operator has beside its matrix |
-//! | [`plan`] | statistics of the rows, the choice of an algorithm, tiles |
+//! | [`options`], [`info`] | options of a plan, and its report |
+//! | [`kind`] | the operators of a matrix |
+//! | [`terms`] | the terms of an operator beside its matrix |
+//! | [`plan`] | statistics of the rows, the choice of an algorithm, shares of the work |
 //! | [`renumber`] | products in another order of rows and columns |
-//! | [`product`] | the calls |
+//! | [`product`] | entry points |
 //! | [`operator`] | products with operators that are never formed |
-//! | [`filter`] | polynomials of them |
-//! | `known` | matrices that are known by their products alone |
+//! | [`filter`] | polynomials of operators |
+//! | `known` | matrices that are known only by their products |
 //! | [`cpu`] | the algorithms on threads |
 //! | [`gpu`] | the algorithms on a GPU |
 

@@ -1,4 +1,5 @@
-//! Products with operators that are never formed: what a plan keeps of a graph, and what it makes of products with its matrix.
+//! Products with operators that are never formed: the terms that a plan stores, and their combination with products of
+//! the matrix.
 
 use std::any::Any;
 
@@ -21,17 +22,17 @@ use crate::shape::product;
 
 const WHAT: &str = "operator of a sparse product";
 
-/// What a plan has beside its products with the matrix.
+/// The part of a plan beside its products with the matrix.
 pub(super) struct Operator {
-    /// [`Terms`] of the real type that goes with the matrix's.
+    /// [`Terms`] of the matrix's real type.
     terms: Box<dyn Any + Send + Sync>,
     pub(super) device: Option<DeviceTerms>,
-    /// Products with the adjoint, of kinds that need both.
+    /// The plan of products with the adjoint, for kinds that need both.
     back: Option<Box<Plan>>,
 }
 
 impl Operator {
-    /// What the plan's kind makes of a matrix that products are planned for.
+    /// The operator of the plan's kind, for a matrix whose products are planned already.
     pub(super) fn new(plan: &Plan, a: &Matrix) -> Result<Self> {
         with_scalar!(a.dtype(), "a", T => Self::typed::<T>(plan, a))
     }
@@ -92,8 +93,8 @@ impl Operator {
 }
 
 impl Plan {
-    /// The row sums of a square matrix, in its own order; by a product where its values are on a device, and of an operator what
-    /// it knows.
+    /// The row sums of a square matrix, in the matrix's order. If its values are on a device, a product computes them.
+    /// An operator returns the row sums that it knows.
     pub(crate) fn degrees<T: Scalar>(&self, a: &Matrix) -> Result<Vec<f64>> {
         if let Some(own) = known::operator(a) {
             return Self::known_degrees(a, own, self.options().kind);
@@ -108,7 +109,7 @@ impl Plan {
         let (ones, mut sums) = (alloc::filled(WHAT, n, one)?, alloc::filled(WHAT, n, T::default())?);
         self.compute(a, Finish::plain(one, T::default()), &ones, &ones, &mut sums)?;
         if let Some(order) = self.renumbering() {
-            // The ones are used up.
+            // The ones are not needed any more; reuse their memory.
             let mut back = ones;
             order.apply(self.context(), Way::Out, 1, &sums, &mut back)?;
             sums = back;
@@ -117,7 +118,7 @@ impl Plan {
         Ok(degrees)
     }
 
-    /// Y = alpha Op X + beta Y for rows of `width` numbers on the host, in the plan's order; with alpha = 0 nothing of X is
+    /// Y = alpha Op X + beta Y for rows of `width` numbers on the host, in the plan's order. With alpha = 0, X is not
     /// read.
     pub(super) fn operate<T: Scalar>(
         &self,
@@ -179,7 +180,7 @@ impl Plan {
         }
     }
 
-    /// What `finish` makes of products of the matrix with `gathered`, rows of `width` numbers.
+    /// Applies `finish` to products of the matrix with `gathered`, which has rows of `width` numbers.
     fn sums<T: Scalar>(
         &self,
         a: &Matrix,

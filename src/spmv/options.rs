@@ -1,33 +1,35 @@
-//! How a product is computed.
+//! Options of a plan.
 
 use super::kind::Kind;
 use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Ordering;
 
-/// How rows are shared out and summed. The numbers are those of the C interface.
+/// How rows are divided among threads and summed. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Algorithm {
-    /// Chosen by the lengths of the rows.
+    /// Chosen from the lengths of the rows.
     Auto = 0,
-    /// A row a thread, summed in order.
+    /// One thread for each row, which adds its entries in order.
     Scalar = 1,
-    /// A row a vector (on a GPU a warp).
+    /// One vector unit for each row; on a GPU, one warp.
     Vector = 2,
-    /// A row a group of G lanes, G the smallest power of two not below the mean length (Lin and Liu, 2015).
+    /// A group of G lanes for each row. G is the smallest power of two that is at least the mean length (Lin and Liu,
+    /// 2015).
     RowGroup = 3,
-    /// Rows of like length together.
+    /// Rows of similar length are processed together.
     RowBin = 4,
-    /// Shares of as many rows and entries together (Merrill and Garland, SC16).
+    /// Shares with equal sums of rows and entries (Merrill and Garland, SC16).
     Merge = 5,
-    /// Shares of as many entries.
+    /// Shares with equal numbers of entries.
     EntrySplit = 6,
-    /// Products by columns, the part of x that they gather from at hand, then sums by rows. On GPUs alone.
+    /// Computes the products by blocks of columns, with that part of x in shared memory, then the sums by rows. GPUs
+    /// only.
     Sweeps = 7,
 }
 
-/// What is multiplied by. The numbers are those of the C interface.
+/// The matrix of the product. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Op {
@@ -45,24 +47,25 @@ numbered!(Op, Plain, Transpose, Adjoint);
 /// Options of a plan. The fields are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// How rows are shared out and summed.
+    /// How rows are divided among threads and summed.
     pub algorithm: Algorithm,
-    /// What is multiplied by.
+    /// The matrix of the product: A, A^T or A^H.
     pub op: Op,
-    /// The caller's word that A = A^T (A = A^H with [`Op::Adjoint`]): the transpose then costs nothing.
+    /// The caller guarantees that A = A^T (A = A^H with [`Op::Adjoint`]). The transpose then needs no copy.
     pub symmetric: bool,
-    /// How the rows and columns of a square matrix are ordered in the copy of it that the plan then keeps; `None` for as they
-    /// are, without a copy.
+    /// The order of rows and columns in the copy of a square matrix that the plan stores; `None` means the matrix's
+    /// order, without a copy.
     pub order: Option<Ordering>,
-    /// What is made of the matrix.
+    /// The operator of the matrix.
     pub kind: Kind,
-    /// Added to the diagonal of that.
+    /// Added to the diagonal of the operator.
     pub shift: f64,
-    /// Degree of the Chebyshev polynomial that takes the place of that, at most [`super::filter::MOST_DEGREE`]; 0 for none.
+    /// Degree of the Chebyshev polynomial that replaces the operator, at most [`super::filter::MOST_DEGREE`]; 0 for
+    /// none.
     pub degree: usize,
-    /// Where the interval begins in which the polynomial stays within 1; 0 without one.
+    /// Lower end of the interval where the polynomial is at most 1 in modulus; 0 without a polynomial.
     pub lower: f64,
-    /// Where it ends, above `lower`.
+    /// Upper end of that interval, above `lower`; 0 without a polynomial.
     pub upper: f64,
 }
 
@@ -83,7 +86,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Refuses what a matrix of this size does not have.
+    /// Refuses options that a matrix of this size does not support.
     pub(super) fn check(&self, rows: usize, cols: usize) -> Result<()> {
         let Self { op, symmetric, order, kind, shift, .. } = *self;
         let square = rows == cols;
@@ -113,7 +116,7 @@ impl Options {
         self.check_filter(square || !kind.is_of_square())
     }
 
-    /// Whether a product, or each of a filter, is one with the matrix and nothing else.
+    /// Whether each product is one with the matrix only, without terms beside it.
     pub(super) fn is_of_matrix(&self) -> bool {
         self.kind == Kind::Matrix && self.added() == 0.0
     }

@@ -1,4 +1,4 @@
-//! Statistics of the rows, the choice of an algorithm, and the shares of the work.
+//! Statistics of the rows, the choice of an algorithm, and the division of the work into shares.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,10 +19,11 @@ use crate::scalar::with_scalar;
 
 const WHAT: &str = "plan of a sparse product";
 
-/// Rows and entries of a share: enough to hide what a share costs, few enough for every thread to have several.
+/// Rows plus entries of a share: enough to hide the overhead of a share, and few enough for every thread to have
+/// several.
 const TILE: usize = 1 << 14;
 
-/// Where a share begins: at entry `entry`, in row `row`.
+/// The start of a share: entry `entry` in row `row`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tile {
     /// The first row that ends in the share or after it.
@@ -31,26 +32,26 @@ pub struct Tile {
     pub entry: usize,
 }
 
-/// A product that has been thought through: for every matrix of one structure, whatever its values.
+/// The plan of a product, for every matrix of one structure, whatever its values.
 ///
-/// Shares depend on the structure alone, so that results do not depend on the number of threads.
+/// Shares depend on the structure only. Results therefore do not depend on the number of threads.
 pub struct Plan {
     context: Arc<Context>,
     options: Options,
     info: Info,
     shape: (usize, usize, usize),
-    /// What is multiplied by where that is not A itself: A^T or A^H, in the order that was asked for.
+    /// The matrix of the product, if it is not A itself: A^T or A^H, or a copy in the requested order.
     other: Option<Matrix>,
     renumbering: Option<Arc<Renumbering>>,
-    /// The shares and where the last ends.
+    /// The starts of the shares, and the end of the last one.
     tiles: Vec<Tile>,
     /// For [`Algorithm::RowBin`]: the rows of each share, by length.
     order: Vec<u32>,
-    /// What is on the device, in a context on a GPU.
+    /// The plan's data on the device, in a context on a GPU.
     pub(super) device: Option<Box<gpu::Prepared>>,
-    /// What is made of the matrix, if anything is.
+    /// The terms of the operator; `None` if products are with the matrix only.
     operator: Option<Operator>,
-    /// Whether the matrix is known by its products alone.
+    /// Whether the matrix is known only by its products.
     is_of_operator: bool,
 }
 
@@ -62,14 +63,16 @@ pub(crate) fn csr(matrix: &Matrix) -> Result<&Csr> {
 }
 
 impl Plan {
-    /// Looks at the rows of a sparse matrix, O(rows); with [`Op::Transpose`] or [`Op::Adjoint`] of one that is not symmetric
-    /// makes a copy of the transpose, O(nnz), and with an order one in that order, O(nnz log(longest row)). Kinds of graphs take the row sums of the matrix, O(nnz). In a context on a GPU the structure goes to the
-    /// device, and the values if they are not there.
+    /// Examines the rows of a sparse matrix, O(rows). With [`Op::Transpose`] or [`Op::Adjoint`] of a matrix that is not
+    /// symmetric, copies the transpose, O(nnz). With an order, makes a copy in that order, O(nnz log(longest row)).
+    /// Kinds of graphs compute the row sums, O(nnz). In a context on a GPU the structure is copied to the device, and
+    /// so are the values if they are not there.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for another storage, and for [`Algorithm::Sweeps`] on the CPU; [`Error::InvalidArgument`] for
-    /// `symmetric`, an order, a shift or a graph's kind of a matrix that is not square, an op or an order of a kind that has
-    /// none, and row sums that the kind cannot be made of; [`Error::OutOfMemory`].
+    /// [`Error::NotSupported`] for another storage, and for [`Algorithm::Sweeps`] on the CPU;
+    /// [`Error::InvalidArgument`] for `symmetric`, an order, a shift or a graph's kind with a matrix that is not
+    /// square, for an op or an order with a kind that has none, and for row sums that the kind does not allow;
+    /// [`Error::OutOfMemory`].
     pub fn new(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Self> {
         let start = Instant::now();
         a.expect_context("a", context)?;
@@ -116,7 +119,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// A plan of which nothing is made yet.
+    /// A plan without shares, copies or device data.
     fn bare(context: &Arc<Context>, options: Options, info: Info, shape: (usize, usize, usize)) -> Self {
         Self {
             context: Arc::clone(context),
@@ -133,7 +136,7 @@ impl Plan {
         }
     }
 
-    /// A plan of an operator, of which nothing is looked at.
+    /// The plan of a matrix known only by its products, which needs no preparation.
     fn of_operator(context: &Arc<Context>, a: &Matrix, options: Options, start: Instant) -> Result<Self> {
         options.check_known(a.dtype())?;
         let (rows, cols) = (a.rows(), a.cols());
@@ -154,7 +157,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Keeps what the plan's kind makes of `a`.
+    /// Computes the terms of the plan's kind from `a`.
     fn make_operator(&mut self, a: &Matrix) -> Result<()> {
         let operator = if self.options.is_of_matrix() { None } else { Some(Operator::new(self, a)?) };
         self.info.bytes -= self.operator.as_ref().map_or(0, Operator::bytes);
@@ -163,8 +166,9 @@ impl Plan {
         Ok(())
     }
 
-    /// A plan that stays with the matrix for later calls where one is dear, in a context on a GPU or with an order: it is made
-    /// once, and takes new values where those of its copy may be of another time. Elsewhere a new one.
+    /// A plan that the matrix keeps for later calls if planning is expensive: in a context on a GPU, or with an order.
+    /// It is created once. If its copy of the values may be out of date, it is updated. In other cases, a new plan each
+    /// time.
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -182,7 +186,7 @@ impl Plan {
         {
             return Ok(plan);
         }
-        // Another call may still work with it.
+        // Update the plan only if no other call uses it.
         let renewed = match from.kept().take(fits) {
             Some(mut plan) => match Arc::get_mut(&mut plan) {
                 Some(own) => own.update(a).map(|()| Some(plan))?,
@@ -198,7 +202,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Shares for threads.
+    /// Divides the work into shares for threads.
     fn cut(&mut self, rows: &Rows<'_>) -> Result<()> {
         let statistics = &self.info.statistics;
         let (algorithm, reason) = match self.options.algorithm {
@@ -220,8 +224,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Takes the values of a matrix of the same structure, where the plan holds row sums, a copy of the transpose or, on a
-    /// device, of the values; else does nothing.
+    /// Updates the plan for new values of a matrix of the same structure, if the plan has row sums, a copy in another
+    /// form or, on a device, a copy of the values; else does nothing.
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -240,12 +244,12 @@ impl Plan {
         self.make_operator(a)
     }
 
-    /// What is made of the matrix, if anything is.
+    /// The terms of the operator; `None` if products are with the matrix only.
     pub(super) fn operator(&self) -> Option<&Operator> {
         self.operator.as_ref()
     }
 
-    /// Whether it has values that those of the matrix may come to differ from.
+    /// Whether it has data computed from values, which the matrix's values may later differ from.
     fn holds_values(&self) -> bool {
         let values = |m: &Matrix| csr(m).is_ok_and(|csr| csr.parts().values.is_some());
         self.operator.is_some()
@@ -253,13 +257,13 @@ impl Plan {
             || self.device.as_ref().is_some_and(|d| !d.reads_in_place())
     }
 
-    /// The order of rows and columns that [`Plan::compute`], [`Plan::compute_block`] and the products on the device work in, if
-    /// it is not the matrix's; [`Plan::apply`] and [`Plan::apply_block`] take vectors in the matrix's.
+    /// The order of rows and columns that [`Plan::compute`], [`Plan::compute_block`] and the products on the device
+    /// use, if it is not the matrix's. [`Plan::apply`] and [`Plan::apply_block`] take vectors in the matrix's order.
     pub fn renumbering(&self) -> Option<&Arc<Renumbering>> {
         self.renumbering.as_ref()
     }
 
-    /// What the plan found.
+    /// The report of the plan.
     pub fn info(&self) -> &Info {
         &self.info
     }
@@ -274,7 +278,7 @@ impl Plan {
         &self.context
     }
 
-    /// Rows and columns of what is multiplied by.
+    /// Rows and columns of the operator.
     pub fn size(&self) -> (usize, usize) {
         let (rows, cols, _) = self.shape;
         if self.options.kind.is_of_square() {
@@ -290,17 +294,18 @@ impl Plan {
         if self.options.op == Op::Plain { (rows, cols) } else { (cols, rows) }
     }
 
-    /// The shares and where the last ends.
+    /// The starts of the shares, and the end of the last one.
     pub(super) fn tiles(&self) -> &[Tile] {
         &self.tiles
     }
 
-    /// For [`Algorithm::RowBin`]: rows in the order in which the shares take them, counted from the share's first.
+    /// For [`Algorithm::RowBin`]: rows in the order in which the shares process them, counted from the share's first
+    /// row.
     pub(super) fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// Refuses a matrix of another structure, as far as sizes tell.
+    /// Refuses a matrix whose storage, size or number of entries differs from the plan's.
     pub(super) fn expect(&self, a: &Matrix) -> Result<()> {
         let entries = if known::operator(a).is_some() { 0 } else { csr(a)?.nnz() };
         if known::operator(a).is_some() != self.is_of_operator {
@@ -315,13 +320,13 @@ impl Plan {
         Err(Error::invalid("a", format!("is {}, the plan is for {}", text(found), text(self.shape))))
     }
 
-    /// The matrix that is multiplied by.
+    /// The matrix of the product: the plan's copy, or `a`.
     pub(super) fn matrix<'a>(&'a self, a: &'a Matrix) -> &'a Matrix {
         self.other.as_ref().unwrap_or(a)
     }
 }
 
-/// What is multiplied by, where that is not `a` itself.
+/// The matrix of the product if it is not `a` itself: transposed, reordered, or both.
 fn multiplied_by(
     context: &Arc<Context>,
     a: &Matrix,
@@ -373,7 +378,7 @@ fn group(s: &Statistics) -> usize {
     (s.mean.ceil() as usize).clamp(1, 32).next_power_of_two()
 }
 
-/// The rows say which algorithm suits.
+/// Chooses an algorithm from the row lengths.
 fn choose(s: &Statistics) -> (Algorithm, &'static str) {
     if s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0) {
         (Algorithm::RowGroup, "rows of like length")
@@ -384,7 +389,7 @@ fn choose(s: &Statistics) -> (Algorithm, &'static str) {
     }
 }
 
-/// Shares of [`TILE`] steps out of `steps`, `at` being where a step leads to.
+/// Shares of [`TILE`] steps each out of `steps`; `at` maps a step to its row and entry.
 fn tiles(rows: &Rows<'_>, at: impl Fn(usize) -> Tile, steps: usize) -> Result<Vec<Tile>> {
     let count = steps.div_ceil(TILE).max(1);
     let mut tiles = alloc::with_capacity(WHAT, count + 1)?;
@@ -398,7 +403,7 @@ fn end(rows: &Rows<'_>) -> Tile {
     Tile { row, entry: rows.entry(row) }
 }
 
-/// Where diagonal `diagonal` of the merge of row ends and entries meets the path.
+/// The point where diagonal `diagonal` crosses the merge path of row ends and entries.
 fn search(rows: &Rows<'_>, diagonal: usize) -> Tile {
     let end = end(rows);
     let (mut low, mut high) = (diagonal.saturating_sub(end.entry), diagonal.min(end.row));
@@ -410,7 +415,8 @@ fn search(rows: &Rows<'_>, diagonal: usize) -> Tile {
     Tile { row: low, entry: diagonal - low }
 }
 
-/// The share that begins at entry `entry`: a row that ends just before it is completed there, with nothing to add.
+/// The share that begins at entry `entry`. A row that ends just before it is completed in this share, with nothing to
+/// add.
 fn row_of(rows: &Rows<'_>, entry: usize) -> Tile {
     let (mut low, mut high) = (0, rows.len());
     while low < high {
@@ -437,7 +443,7 @@ fn whole_rows(rows: &Rows<'_>) -> Result<Vec<Tile>> {
     Ok(tiles)
 }
 
-/// The rows of each share by length, equal ones in their order.
+/// The rows of each share, by length; rows of equal length in their order.
 fn binned(rows: &Rows<'_>, tiles: &[Tile]) -> Result<Vec<u32>> {
     let mut order = alloc::with_capacity(WHAT, rows.len())?;
     for pair in tiles.windows(2) {

@@ -1,4 +1,4 @@
-//! The calls: a plan, a matrix and vectors.
+//! Entry points: products of a plan, a matrix and vectors.
 
 use super::cpu::{self, Finish, Job};
 use super::known;
@@ -14,25 +14,25 @@ use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
 impl Plan {
-    /// y = alpha op(A) x + beta y, or with the operator that [`super::Options::kind`] makes of A, for vectors on the host, or on the device of a context on a GPU: then the product is
-    /// enqueued on the context's own queue where y is on the device, and complete on return where it is on the host. With
-    /// beta = 0 nothing of y is read, with alpha = 0 nothing of A and x. O(rows + entries), rows * 8 + entries * 12 bytes in
-    /// f64 with 32-bit indices.
+    /// y = alpha op(A) x + beta y, or the same with the operator of A that [`super::Options::kind`] names. Vectors are
+    /// on the host, or on the device of a context on a GPU. If y is on the device, the product is enqueued on the
+    /// context's own stream; if y is on the host, it is complete on return. With beta = 0, y is not read; with alpha =
+    /// 0, A and x are not read. O(rows + entries); reads rows * 8 + entries * 12 bytes in f64 with 32-bit indices.
     ///
-    /// Sums are of the element type; shares and their order depend on the structure of A alone, so equal calls give equal
-    /// bits, whatever the number of threads.
+    /// Sums are in the element type. Shares and their order depend only on the structure of A, so equal calls give
+    /// equal bits for any number of threads.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a matrix of another structure than the plan's, another type or length of x or y, or a
-    /// y that may not be written to; [`Error::NotSupported`] for strided vectors.
+    /// [`Error::InvalidArgument`] for a matrix of another structure than the plan's, another type or length of x or y,
+    /// or a read-only y; [`Error::NotSupported`] for strided vectors.
     pub fn apply(&self, alpha: Complex<f64>, a: &Matrix, x: &Tensor, beta: Complex<f64>, y: &mut Tensor) -> Result<()> {
         self.apply_on(None, (alpha, beta), a, x, y)
     }
 
-    /// [`Plan::apply`] on a queue of the context, with (alpha, beta); `None` is the context's own.
+    /// [`Plan::apply`] on a stream of the context, with (alpha, beta); `None` is the context's own.
     ///
     /// # Errors
-    /// As [`Plan::apply`]; [`Error::InvalidArgument`] for a queue of another context.
+    /// As [`Plan::apply`]; [`Error::InvalidArgument`] for a stream of another context.
     pub fn apply_on(
         &self,
         queue: Option<&Stream>,
@@ -66,9 +66,10 @@ impl Plan {
         })
     }
 
-    /// Y = alpha op(A) X + beta Y for the columns of dense matrices, both on the host or, in a context on a GPU, both on its
-    /// device, where the products are enqueued on the context's own queue. Packed row-major ones are read once for all columns
-    /// (on the device with any leading dimension); column-major ones with any leading dimension take a product a column.
+    /// Y = alpha op(A) X + beta Y for the columns of dense matrices. Both are on the host or, in a context on a GPU,
+    /// both are on its device, where the products are enqueued on the context's own stream. For packed row-major X and
+    /// Y, A is read once for all columns; on the device they may have any leading dimension. Column-major ones may have
+    /// any leading dimension and take one product for each column.
     ///
     /// # Errors
     /// As [`Plan::apply`]; [`Error::NotSupported`] for X and Y of different orders, or row-major with gaps.
@@ -83,11 +84,11 @@ impl Plan {
         self.apply_block_on(None, (alpha, beta), a, x, y)
     }
 
-    /// [`Plan::apply_block`] on a queue of the context, with (alpha, beta); `None` is the context's own, on which those in
-    /// host memory always run.
+    /// [`Plan::apply_block`] on a stream of the context, with (alpha, beta); `None` is the context's own. Matrices in
+    /// host memory always use the context's own.
     ///
     /// # Errors
-    /// As [`Plan::apply_block`]; [`Error::InvalidArgument`] for a queue of another context.
+    /// As [`Plan::apply_block`]; [`Error::InvalidArgument`] for a stream of another context.
     pub fn apply_block_on(
         &self,
         queue: Option<&Stream>,
@@ -106,7 +107,7 @@ impl Plan {
         x.expect_size("x", cols, width)?;
         y.expect_size("y", rows, width)?;
         let (mut x, mut y) = (x.dense("x")?, y.dense_mut("y")?);
-        // One row, or one column, that has no gaps lies in both orders.
+        // A single row or column without gaps has both orders.
         let turned_x = turned(x.layout, y.order, a.dtype())?;
         let turned_y = turned(y.layout, x.order, a.dtype())?;
         match (turned_x.as_ref(), turned_y.as_ref()) {
@@ -154,7 +155,7 @@ impl Plan {
             }
             return self.multiply(a, scalars, width, &from[..cols * width], &mut to[..rows * width]);
         }
-        // Columns without rows lie nowhere.
+        // Columns without rows have no address.
         let column = |j: usize, stride: usize, len: usize| if len == 0 { 0..0 } else { j * stride..j * stride + len };
         (0..width).try_for_each(|j| {
             let (from, to) = (&from[column(j, x.strides()[1], cols)], &mut to[column(j, y.strides()[1], rows)]);
@@ -162,7 +163,8 @@ impl Plan {
         })
     }
 
-    /// Y = alpha Op X + beta Y for rows of `width` numbers in the matrix's order, Op being what the plan makes of A.
+    /// Y = alpha Op X + beta Y for rows of `width` numbers in the matrix's order. Op is the plan's operator of A, or
+    /// its filter.
     pub(super) fn multiply<T: Scalar>(
         &self,
         a: &Matrix,
@@ -172,11 +174,11 @@ impl Plan {
         y: &mut [T],
     ) -> Result<()> {
         let run = |x: &[T], y: &mut [T]| match self.options().degree {
-            // Without a product there is nothing to filter.
+            // With alpha = 0 there is no product to filter.
             1.. if alpha != T::default() => self.filter(a, (alpha, beta), width, x, y),
             _ => self.once(a, (alpha, beta), width, x, y),
         };
-        // Without a product nothing of x is read, and no order matters.
+        // With alpha = 0, x is not read, and the order does not matter.
         if alpha == T::default() { run(x, y) } else { self.ordered(width, beta != T::default(), x, y, run) }
     }
 
@@ -196,9 +198,9 @@ impl Plan {
         }
     }
 
-    /// Y = alpha op(A) X + beta Y for `width` vectors side by side, whatever the plan's kind: row-major blocks, a row of `width`
-    /// numbers after another. A is read once for all of them, and what an entry gathers lies together. Rows are in the plan's
-    /// order ([`Plan::renumbering`]).
+    /// Y = alpha op(A) X + beta Y for `width` vectors, whatever the plan's kind. X and Y are row-major: rows of `width`
+    /// numbers without gaps. A is read once for all vectors, and each entry gathers consecutive numbers. Rows are in
+    /// the plan's order ([`Plan::renumbering`]).
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for no vectors, and other lengths of x or y; [`Error::OutOfMemory`].
@@ -249,8 +251,8 @@ impl Plan {
         cpu::block::product(self.context(), self, &job, y)
     }
 
-    /// y = what `finish` makes of op(A) `gathered`, whatever the plan's kind, for slices of the matrix's own type in the plan's order
-    /// ([`Plan::renumbering`]).
+    /// y = `finish` applied to the sums op(A) `gathered`, whatever the plan's kind. Slices have the matrix's type and
+    /// the plan's order ([`Plan::renumbering`]).
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for other lengths; [`Error::OutOfMemory`].
@@ -275,7 +277,7 @@ impl Plan {
             return self.compute_on_device(gpu, a, finish, gathered, x, y);
         }
         if finish.alpha == T::default() {
-            // NaN times 0 would not be 0.
+            // Do not multiply by 0: NaN times 0 is not 0.
             self.context().pool().run_here(|| {
                 y.iter_mut().enumerate().for_each(|(i, y)| *y = finish.rest(i, x, *y));
             });
@@ -288,7 +290,7 @@ impl Plan {
     }
 }
 
-/// The layout in another order of entries that lie in both: of one row or one column without gaps.
+/// The layout of a single row or column without gaps in the other order; `None` for other shapes.
 fn turned(layout: &Layout, order: Order, dtype: DType) -> Result<Option<Layout>> {
     let is_line = layout.dims().contains(&1) && layout.is_packed(order);
     if is_line { Ok(Some(Layout::packed(layout.dims(), order, dtype)?)) } else { Ok(None) }

@@ -1,4 +1,4 @@
-//! Products in another order of rows and columns: vectors go into that order, and come back.
+//! Products in another order of rows and columns: vectors are converted to that order, and results back.
 
 use std::sync::Arc;
 
@@ -20,21 +20,21 @@ const WHAT: &str = "order of a sparse product";
 /// Numbers that a thread moves at a time.
 const PIECE: usize = 1 << 14;
 
-/// An order of the rows of a matrix, on the device too in a context on a GPU.
+/// An order of the rows of a matrix; in a context on a GPU, with copies on the device.
 pub struct Renumbering {
     /// Row r in the order is row `list[r]` of the matrix.
     list: Vec<u32>,
-    /// Where each row of the matrix is in the order.
+    /// The inverse: row i of the matrix is row `places[i]` in the order.
     places: Vec<u32>,
     device: Option<[DeviceMemory; 2]>,
 }
 
-/// Which way numbers go.
+/// Direction of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// From the matrix's order to the other.
     In,
-    /// Back.
+    /// From the other order to the matrix's.
     Out,
 }
 
@@ -80,7 +80,7 @@ impl Renumbering {
         Ok(rows)
     }
 
-    /// Bytes on the host and the device.
+    /// Bytes of all lists, on the host and the device.
     pub(super) fn bytes(&self) -> usize {
         let device = self.device.iter().flatten().map(DeviceMemory::bytes).sum::<usize>();
         size_of_val(&self.list[..]) + size_of_val(&self.places[..]) + device
@@ -133,8 +133,8 @@ impl Renumbering {
 }
 
 impl Plan {
-    /// Runs `work` on rows of `width` numbers in the plan's order: on x and y themselves where it is the matrix's. With `keeps`
-    /// y is read.
+    /// Runs `work` on rows of `width` numbers in the plan's order. If that is the matrix's, it works on x and y
+    /// themselves, else on copies. With `keeps`, y is read first.
     pub(super) fn ordered<T: Scalar>(
         &self,
         width: usize,
@@ -155,7 +155,7 @@ impl Plan {
         order.apply(context, Way::Out, width, &to, y)
     }
 
-    /// As [`Plan::ordered`] on the device; `work` takes rows of `width` numbers without gaps.
+    /// As [`Plan::ordered`] on the device; `work` gets rows of `width` numbers without gaps.
     pub(super) fn ordered_on_device<T: Scalar>(
         &self,
         on: (&Gpu, &GpuStream),

@@ -1,7 +1,7 @@
-//! What an operator of a graph has beside its matrix: row sums, and what is made of them.
+//! The terms of a graph's operator beside its matrix, which are computed from row sums.
 //!
-//! None of the operators is formed: each product is one product with W, of which rows and columns may be scaled, whose sums
-//! are finished by a diagonal; the modularity's is followed by one with a matrix of rank one.
+//! No operator is formed. A product is one product with W, whose rows and columns may be scaled, and whose row sums are
+//! combined with a diagonal. The modularity also needs a product with a matrix of rank one.
 
 use super::kind::Kind;
 use crate::alloc;
@@ -12,23 +12,23 @@ use crate::scalar::{Real, Scalar};
 
 const WHAT: &str = "degrees of a graph";
 
-/// Numbers whose sum is one piece.
+/// Numbers in one piece of a sum.
 const PIECE: usize = 2048;
 
-/// Pieces that are worth another thread's time.
+/// Fewest pieces for a thread.
 const LIGHT: usize = 8;
 
-/// sign R W S + diag(d) - (degrees degrees^T) inverse.
+/// The operator sign R W S + diag(d) - (degrees degrees^T) inverse.
 pub(crate) struct Terms<P> {
     /// 1 or -1.
     pub(crate) sign: f64,
-    /// What rows (R), columns (S) or both of W are multiplied by.
+    /// The factors of rows (R), columns (S) or both of W.
     pub(crate) scale: Option<Vec<P>>,
-    /// Whether `scale` is of rows, of columns.
+    /// Whether `scale` applies to rows, and whether to columns.
     pub(crate) sides: (bool, bool),
     /// d.
     pub(crate) diagonal: Option<Vec<P>>,
-    /// The degrees and 1 over their sum, of the modularity.
+    /// The degrees and `inverse`, 1 over their sum; for the modularity.
     pub(crate) rank_one: Option<(Vec<P>, f64)>,
 }
 
@@ -38,11 +38,11 @@ impl<P: Real> Terms<P> {
         Self { sign: 1.0, scale: None, sides: (true, true), diagonal: None, rank_one: None }
     }
 
-    /// What `kind` makes of row sums; errors name rows by `row_of`.
+    /// The terms of `kind` from row sums. Errors name row i as `row_of(i)`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for row sums that are not finite, for normalised operators below 0, and of the modularity
-    /// for a sum of them that is not above 0; [`Error::OutOfMemory`].
+    /// [`Error::InvalidArgument`] for row sums that are not finite; that are below 0, for normalised operators; whose
+    /// total is not above 0, for the modularity. [`Error::OutOfMemory`].
     pub(crate) fn new(kind: Kind, degrees: &[f64], row_of: impl Fn(usize) -> usize) -> Result<Self> {
         let mut made = Self::none();
         if let Some(i) = degrees.iter().position(|d| !d.is_finite()) {
@@ -85,7 +85,8 @@ impl<P: Real> Terms<P> {
         Ok(made)
     }
 
-    /// The norm of what is added to the matrix: rounding errors of a product are relative to it also where the sum cancels.
+    /// A bound of the norm of the terms that are added to the matrix. Rounding errors of a product are relative to it
+    /// even where the sum cancels.
     pub(crate) fn norm(&self) -> f64 {
         let diagonal = self.diagonal.iter().flatten().fold(0.0f64, |most, d| most.max(d.to_f64().abs()));
         let rank_one = self
@@ -95,24 +96,24 @@ impl<P: Real> Terms<P> {
         diagonal + rank_one
     }
 
-    /// Every list, to put it into another order.
+    /// Every list of numbers, so that it can be reordered.
     pub(crate) fn lists(&mut self) -> impl Iterator<Item = &mut Vec<P>> {
         let lists = [self.scale.as_mut(), self.diagonal.as_mut(), self.rank_one.as_mut().map(|r| &mut r.0)];
         lists.into_iter().flatten()
     }
 
-    /// What rows are multiplied by.
+    /// The factors of the rows.
     pub(crate) fn rows(&self) -> Option<&[P]> {
         self.scale.as_deref().filter(|_| self.sides.0)
     }
 
-    /// What columns are multiplied by, and so the vector before a product.
+    /// The factors of the columns, which multiply the vector before a product.
     pub(crate) fn columns(&self) -> Option<&[P]> {
         self.scale.as_deref().filter(|_| self.sides.1)
     }
 }
 
-/// z = s x, row by row of as many numbers as fit.
+/// z = s x for rows of `width` numbers.
 pub(crate) fn scaled<T: Scalar>(context: &Context, s: &[T::Part], width: usize, x: &[T], z: &mut [T]) {
     let block = PIECE * width.max(1);
     context.pool().run_here(|| {
@@ -129,7 +130,7 @@ pub(crate) fn scaled<T: Scalar>(context: &Context, s: &[T::Part], width: usize, 
     });
 }
 
-/// factor d . x for one of the `width` columns of x, summed in an order that does not depend on the number of threads.
+/// factor d . x for one of the `width` columns of x. The order of the sum does not depend on the number of threads.
 pub(crate) fn dot<T: Scalar>(
     context: &Context,
     d: &[T::Part],
@@ -149,7 +150,7 @@ pub(crate) fn dot<T: Scalar>(
     <T::Wide as Scalar>::from_parts(factor * re, factor * im)
 }
 
-/// y += along d for one of the `width` columns of y.
+/// y += along d, for column `column` of the `width` columns of y.
 pub(crate) fn add_along<T: Scalar>(
     context: &Context,
     d: &[T::Part],

@@ -1,5 +1,5 @@
-//! Products with blocks of a few vectors, whose numbers lie row by row: each entry of the matrix is read once, and what it
-//! gathers lies together.
+//! Products with blocks of a few vectors, stored row by row: each entry of the matrix is read once, and gathers
+//! consecutive numbers.
 
 use super::super::plan::{Plan, Tile};
 use super::Finish;
@@ -11,26 +11,26 @@ use crate::error::Result;
 use crate::matrix::sparse::{Index, Indices, Rows};
 use crate::scalar::Scalar;
 
-/// Vectors that are summed at once.
+/// Number of vectors that are summed at once.
 const LANES: usize = 8;
 
 /// A product with a block of `width` vectors.
 pub struct BlockJob<'a, T: Scalar> {
     /// The rows.
     pub rows: Rows<'a>,
-    /// Their values; `None` for ones.
+    /// Values of the entries; `None` for ones.
     pub values: Option<&'a [T]>,
-    /// What is done with the sums.
+    /// How Y is computed from the sums.
     pub finish: Finish<'a, T>,
-    /// What is gathered, row by row, `width` numbers a row: X, or X scaled.
+    /// The numbers that entries gather from, row by row, `width` numbers a row: X, or X scaled.
     pub gathered: &'a [T],
     /// X itself, for the diagonal.
     pub x: &'a [T],
-    /// Vectors.
+    /// Number of vectors.
     pub width: usize,
 }
 
-/// Y, row by row. Shares and sums are those of the products with single vectors in order.
+/// Computes Y, row by row. Shares are those of products with single vectors; each sum is added in order.
 pub fn product<T: Scalar>(context: &Context, plan: &Plan, job: &BlockJob<'_, T>, y: &mut [T]) -> Result<()> {
     match (job.rows.columns().0, job.values) {
         (Indices::I32(cols), Some(values)) => shares(context, plan, job, cols, values, y),
@@ -68,7 +68,7 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
             for (k, col) in cols[from..to].iter().enumerate() {
                 let at = (col.to_usize() - base as usize) * width + first;
                 let x = &job.gathered[at..at + lanes];
-                // The common widths are compiled without a loop over what is not there.
+                // Full groups of LANES vectors are compiled without a loop of variable length.
                 match <&[T; LANES]>::try_from(x) {
                     Ok(x) => (0..LANES).for_each(|c| sums[c] += values.times(k, x[c])),
                     Err(_) => (0..lanes).for_each(|c| sums[c] += values.times(k, x[c])),

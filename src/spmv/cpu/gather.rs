@@ -1,7 +1,8 @@
 //! Shares of real matrices on vector units.
 //!
-//! Rows of uneven lengths are summed by gathers: one that fits into a vector takes no branch that depends on its length, which
-//! a processor would guess wrong. Short rows of like length are summed entry by entry, which is faster where the guess is right.
+//! Rows of uneven lengths are summed with gathers. A row that fits into one vector then needs no branch that depends on
+//! its length, which the processor would mispredict. Short rows of similar length are summed entry by entry; this is
+//! faster where the prediction is right.
 
 use super::Job;
 use super::rows::{Part, RowSum};
@@ -16,21 +17,21 @@ pub(super) struct Share<'s, 'a, T: Scalar, I> {
     pub(super) entries: Part<'s, T>,
     pub(super) job: &'s Job<'a, T>,
     pub(super) cols: &'a [I],
-    /// The same columns, where they are to be gathered by.
+    /// The same columns, if gathers are to be used.
     pub(super) gathered_by: Option<&'a [i32]>,
-    /// Whether the processor prefers loads one by one to gathers.
+    /// Whether single loads are faster than gathers on this processor.
     pub(super) loads: bool,
 }
 
-/// Whether gathers are faster than loads one by one.
+/// Whether sums with gathers are faster than sums entry by entry, for these row lengths.
 pub(super) fn suits(s: &Statistics) -> bool {
     s.mean > 16.0 || s.deviation > 0.1 * s.mean
 }
 
-/// Entries between one that is summed and the one that is asked for at that time.
+/// Distance of prefetches, in entries.
 const AHEAD: usize = 256;
 
-/// Entry by entry.
+/// Sums entry by entry.
 struct InOrder<'a, P, I> {
     cols: &'a [I],
     base: usize,
@@ -55,7 +56,7 @@ impl<T: Scalar, I: Index> RowSum<T> for InOrder<'_, T::Part, I> {
     }
 }
 
-/// Entry by entry of a pattern, whose values are 1.
+/// Sums entry by entry for a pattern, whose values are 1.
 struct OnesInOrder<'a, P, I> {
     cols: &'a [I],
     base: usize,
@@ -77,7 +78,8 @@ impl<T: Scalar, I: Index> RowSum<T> for OnesInOrder<'_, T::Part, I> {
     }
 }
 
-/// A vector of entries at a time: by gathers, or with `LOADS` by loads one by one, which gives the same.
+/// Sums one SIMD vector of entries at a time: with gathers or, with `LOADS`, with single loads. Both give the same
+/// bits.
 struct Gathered<'a, P, S, const LOADS: bool> {
     simd: S,
     cols: &'a [i32],
@@ -108,7 +110,7 @@ impl<T: Scalar, S: Simd<T::Part>, const LOADS: bool> RowSum<T> for Gathered<'_, 
     }
 }
 
-/// A vector of entries of a pattern at a time, likewise.
+/// As [`Gathered`], for a pattern.
 struct OnesGathered<'a, P, S, const LOADS: bool> {
     simd: S,
     cols: &'a [i32],

@@ -1,7 +1,7 @@
 //! Sparse products on the threads of a context.
 //!
-//! A share sums the parts of its rows that lie in it. A row that ends in the share is finished there; the part of a row
-//! that goes on in the next share is carried, and added in order once all shares are done.
+//! A share sums its entries row by row. A row that ends in the share is finished there. The sum of a row that continues
+//! in the next share is carried, and added in order after all shares are done.
 
 pub mod block;
 mod gather;
@@ -20,12 +20,12 @@ use crate::scalar::Scalar;
 use gather::Share;
 use rows::{Ones, Part, Row, Values};
 
-/// What becomes of the sum of a row: y_i = alpha r_i (A x)_i + (shift + weight d_i) x_i + beta y_i.
+/// How y is computed from the sum of a row: y_i = alpha r_i (A x)_i + (shift + weight d_i) x_i + beta y_i.
 #[derive(Clone, Copy)]
 pub struct Finish<'a, T: Scalar> {
     /// alpha.
     pub alpha: T,
-    /// beta; with 0 nothing of y is read.
+    /// beta; with 0, y is not read.
     pub beta: T,
     /// r; `None` for ones.
     pub row_scale: Option<&'a [T::Part]>,
@@ -49,13 +49,14 @@ impl<T: Scalar> Finish<'_, T> {
         self.beta == T::default() && self.row_scale.is_none() && !self.is_diagonal()
     }
 
-    /// Whether something of x is added.
+    /// Whether there is a term (shift + weight d_i) x_i.
     #[inline(always)]
     pub fn is_diagonal(&self) -> bool {
         self.shift != T::default() || self.diagonal.is_some()
     }
 
-    /// y_i, where the row's sum is `sum` and y_i was `y`; `x` are the vector's own entries, where a diagonal is added.
+    /// The new y_i from the row's sum `sum` and the old `y`. `x` is the vector of the diagonal term; it is not read
+    /// without one.
     #[inline(always)]
     pub fn of(&self, i: usize, x: &[T], sum: T, y: T) -> T {
         self.rest(i, x, y) + self.add(i, sum)
@@ -67,13 +68,13 @@ impl<T: Scalar> Finish<'_, T> {
         self.row_scale.map_or(scaled, |r| T::from_parts(r[i].re(), 0.0) * scaled)
     }
 
-    /// All but the sum; `x` are the vector's own entries, where a diagonal is added.
+    /// y_i without the sum's term. `x` is the vector of the diagonal term; it is not read without one.
     #[inline(always)]
     pub(super) fn rest(&self, i: usize, x: &[T], y: T) -> T {
         self.rest_of(i, || x[i], y)
     }
 
-    /// As [`Finish::rest`], where `x` has the one entry.
+    /// As [`Finish::rest`]; `x` returns x_i.
     #[inline(always)]
     pub(super) fn rest_of(&self, i: usize, x: impl FnOnce() -> T, y: T) -> T {
         let zero = T::default();
@@ -86,24 +87,24 @@ impl<T: Scalar> Finish<'_, T> {
     }
 }
 
-/// Shares that are worth another thread's time.
+/// Fewest shares for a thread.
 const FEWEST: usize = 3;
 
-/// A product to form.
+/// The arguments of a product.
 pub struct Job<'a, T: Scalar> {
     /// The rows.
     pub rows: Rows<'a>,
-    /// Their values; `None` for ones.
+    /// Values of the entries; `None` for ones.
     pub values: Option<&'a [T]>,
-    /// What is done with the sums.
+    /// How y is computed from the sums.
     pub finish: Finish<'a, T>,
-    /// What is gathered: x, or x scaled.
+    /// The vector that entries gather from: x, or x scaled.
     pub gathered: &'a [T],
     /// x itself, for the diagonal.
     pub x: &'a [T],
 }
 
-/// y = what `job` says, by the shares of `plan`. O(rows + entries).
+/// Computes y as `job` describes, in the shares of `plan`. O(rows + entries).
 pub fn product<T: Scalar>(context: &Context, plan: &Plan, job: &Job<'_, T>, y: &mut [T]) -> Result<()> {
     match job.rows.columns().0 {
         Indices::I32(cols) => typed(context, plan, job, cols, y),

@@ -13,18 +13,18 @@ pub(super) trait RowSum<T> {
     fn sum(&self, from: usize, to: usize) -> T;
 }
 
-/// What a thread sums at a time.
+/// The part of the work that a thread sums at a time: a share.
 pub(super) struct Part<'s, T> {
-    /// Where it begins, and where the next does.
+    /// Its start, and the start of the next share.
     pub(super) range: (Tile, Tile),
-    /// The rows in the order that they are summed in; `None` for one after another.
+    /// The rows in the order in which they are summed; `None` for ascending order.
     pub(super) order: Option<&'s [u32]>,
-    /// y of the rows that end in it.
+    /// y for the rows that end in the share.
     pub(super) y: &'s mut [T],
 }
 
 impl<T: Scalar> Part<'_, T> {
-    /// Finishes the rows that end in the share, and returns the sum of what it has of the next.
+    /// Finishes the rows that end in the share. Returns the sum of its entries of the row that ends in a later share.
     #[inline(always)]
     pub(super) fn finish<R: RowSum<T>>(self, job: &Job<'_, T>, of: &R) -> T {
         let Self { range: (begin, end), order, y } = self;
@@ -37,7 +37,7 @@ impl<T: Scalar> Part<'_, T> {
             return T::default();
         }
         let plain = job.finish.is_plain();
-        // Of the first row, what lies in the share; of the others all.
+        // The first row may begin before the share; only its entries in the share are summed.
         let mut offsets = [begin.entry; ROWS + 1];
         let mut first = begin.row;
         for y in y.chunks_mut(ROWS) {
@@ -79,7 +79,7 @@ impl<T: Scalar> Values<T> for &[T] {
     }
 }
 
-/// The values of a pattern.
+/// The values of a pattern, all 1.
 #[derive(Clone, Copy)]
 pub(super) struct Ones;
 
@@ -94,7 +94,7 @@ impl<T: Scalar> Values<T> for Ones {
     }
 }
 
-/// The entries of all rows, and the vector that they are multiplied with.
+/// The entries of all rows, and the vector that they gather from.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a, T, I, V> {
     pub(super) cols: &'a [I],
@@ -118,7 +118,7 @@ const SUMS: usize = 4;
 impl<T: Scalar, I: Index, V: Values<T>> Row<'_, T, I, V> {
     #[inline(always)]
     fn at(&self, col: I) -> T {
-        // The base is 0 or 1, and no smaller than any index.
+        // The base is 0 or 1, and no larger than any index.
         self.gathered[col.to_usize() - self.base as usize]
     }
 
