@@ -1,4 +1,4 @@
-//! The Fiedler vector, and the cuts it gives.
+//! The Fiedler vector, and cuts of a graph by a vector.
 
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ const WHAT: &str = "bisection of a graph";
 pub enum Cut {
     /// At 0.
     Sign = 0,
-    /// At its median: halves that differ by one vertex at most.
+    /// At its median: the sides differ by one vertex at most.
     Median = 1,
-    /// Where cut/vol(S) + cut/vol(rest) is least; at the median where it is infinite everywhere.
+    /// Where cut/vol(S) + cut/vol(rest) is least; at the median if it is infinite everywhere.
     Sweep = 2,
 }
 
@@ -43,14 +43,14 @@ pub struct Fiedler {
     pub info: Info,
 }
 
-/// Two sides of a graph.
+/// A division of a graph into two sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bisection {
     /// Side of each vertex.
     pub sides: Vec<bool>,
     /// Weight of the edges between the sides, each counted once.
     pub cut: f64,
-    /// cut/vol(S) + cut/vol(rest), vol being a side's sum of degrees; infinite unless both are above 0.
+    /// cut/vol(S) + cut/vol(rest), where vol is a side's sum of degrees; infinite unless both are above 0.
     pub normalised_cut: f64,
 }
 
@@ -82,9 +82,9 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
     }
 }
 
-/// The eigenvector of the second smallest eigenvalue of the Laplacian, or with `normalised` of D^-1/2 L D^-1/2, whose
-/// entries it returns over the root of the degree; by all `contexts`, the first of which is the graph's. The known vector of
-/// eigenvalue 0 is kept out of the search. Of `options` `count` is not looked at, and `which` neither.
+/// The eigenvector of the second smallest eigenvalue of the Laplacian L. With `normalised`, that of D^-1/2 L D^-1/2,
+/// whose entries are divided by the square root of the degree. All `contexts` take part; the graph belongs to the
+/// first. The known vector of eigenvalue 0 is deflated. The options `count` and `which` are ignored.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, of complex numbers, or with weights below 0 that make an
@@ -101,15 +101,16 @@ pub fn fiedler(
     if n < 2 {
         return Err(Error::invalid("graph", format!("has {n} vertices, at least 2 are needed")));
     }
-    // Degrees, the known vector and the one that is found.
+    // Charge the degrees, the known vector and the result.
     let _charge = graph.context().host_budget().charge_host(WHAT, n.saturating_mul(3 * size_of::<f64>()))?;
     let degrees = degrees(graph)?;
-    // The normalised one is looked for 1 below: errors are relative to values, and next to 0 they would have to be tiny.
+    // The normalised Laplacian is shifted by -1: errors are relative to eigenvalues, and near 0 they would have to be
+    // tiny.
     let (kind, shift) = if normalised { (Kind::NormalisedLaplacian, -1.0) } else { (Kind::Laplacian, 0.0) };
     let options = Options { count: 1, which: Which::Smallest, ..*options };
     let (values, mut vector, info) = with_real!(graph.dtype(), "graph", T => {
         let mut known = alloc::with_capacity(WHAT, n)?;
-        // Without edges every vector is one of eigenvalue 0.
+        // Without edges every vector has eigenvalue 0.
         let is_scaled = normalised && degrees.iter().any(|d| *d > 0.0);
         known.extend(degrees.iter().map(|d| T::from_parts(if is_scaled { d.max(0.0).sqrt() } else { 1.0 }, 0.0)));
         let given = Given { deflate: &known[..], ..Given::default() };
@@ -120,7 +121,7 @@ pub fn fiedler(
         let products = info.products;
         return Err(Error::NoConvergence(format!("no vector of the second eigenvalue after {products} products")));
     };
-    // The known vector is that of the smallest eigenvalue only where no other is below 0.
+    // The known vector has the smallest eigenvalue only if no eigenvalue is negative.
     let floor = -1e3 * if graph.dtype() == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
     if value - shift < floor * info.norm {
         let problem = format!("has weights below 0: eigenvalue {} of D - W is less than 0", value - shift);
@@ -152,11 +153,11 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     if let Some(i) = vector.iter().position(|x| !x.is_finite()) {
         return Err(Error::invalid("vector", format!("element {i} is {}", vector[i])));
     }
-    // Vertices in order, their places in it, volumes behind them, and their sides.
+    // Charge the order of vertices, their positions in it, the volumes after each, and the sides.
     let _charge = graph.context().host_budget().charge_host(WHAT, n.saturating_mul(3 * size_of::<usize>() + 1))?;
     let mut order = alloc::with_capacity(WHAT, n)?;
     order.extend(0..n);
-    // The places make the order total, and sorting in place allocates nothing.
+    // The vertex numbers make the order total; the in-place sort does not allocate.
     order.sort_unstable_by(|&i: &usize, &j: &usize| vector[i].total_cmp(&vector[j]).then(i.cmp(&j)));
     let weights = Weights::new(graph)?;
     for i in 0..n {
@@ -223,14 +224,14 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// How many of the vertices in `order` go to the first side for the least normalised cut: each vertex that changes sides
-/// adds its edges to those behind it and takes away those to what is in front. No cut is between vertices of equal numbers.
+/// The number of first vertices in `order` with the least normalised cut. When a vertex changes sides, the cut grows by
+/// its edges to later vertices and shrinks by those to earlier ones. Vertices of equal values are never separated.
 fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize], vector: &[f64]) -> Result<usize> {
     let n = order.len();
     let weights = Weights::new(graph)?;
     let mut place = alloc::filled(WHAT, n, 0usize)?;
     order.iter().enumerate().for_each(|(at, &i)| place[i] = at);
-    // Volumes behind each place, added up from the end: 0 where no vertex there has an edge.
+    // Volumes of the vertices after each position, summed from the end: exactly 0 if none of them has an edge.
     let mut behind = alloc::filled(WHAT, n, 0.0f64)?;
     for at in (1..n).rev() {
         behind[at - 1] = behind[at] + rows.row(order[at]).map(|k| weights.at(k)).sum::<f64>();

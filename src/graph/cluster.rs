@@ -12,10 +12,10 @@ use crate::shape::to_u64;
 
 const WHAT: &str = "clusters";
 
-/// Rows of a piece of work, whatever the number of threads.
+/// Rows in a piece of work; it does not depend on the number of threads.
 const PIECE: usize = 4096;
 
-/// Rounds of Lloyd's iteration, at most.
+/// Largest number of rounds of Lloyd's iteration.
 const ROUNDS: usize = 300;
 
 /// Labels of n points.
@@ -23,7 +23,7 @@ const ROUNDS: usize = 300;
 pub struct Labels {
     /// Cluster of each point, 0 to k - 1.
     pub labels: Vec<usize>,
-    /// Sum of the squared distances from the centres.
+    /// Sum of the squared distances of the points from their centres.
     pub inertia: f64,
 }
 
@@ -45,7 +45,7 @@ fn charged(context: &Context, numbers: usize) -> Result<Charge> {
     context.host_budget().charge_host(WHAT, numbers.saturating_mul(size_of::<f64>()))
 }
 
-/// Points row by row.
+/// Converts points to row-major order.
 fn by_rows(points: &[f64], n: usize, dims: usize) -> Result<Vec<f64>> {
     let mut rows = alloc::filled(WHAT, points.len(), 0.0)?;
     for (j, column) in points.chunks_exact(n).enumerate() {
@@ -58,14 +58,14 @@ fn distance2(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
-/// `restarts`. `points` is n-by-dims, column-major. O(restarts n k dims) a round. The same seed gives the same labels for
-/// any number of threads.
+/// k-means by Lloyd's iteration from start centres of k-means++ (Arthur and Vassilvitskii, SODA 2007). The best of
+/// `restarts` runs. `points` is n-by-dims, column-major. O(restarts n k dims) a round. The same seed gives the same
+/// labels for any number of threads.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for no points, numbers that are not finite, no clusters, more than points, or no restarts;
-/// [`Error::Numerical`] for squared distances whose sum overflows; [`Error::Cancelled`] after [`Context::cancel`];
-/// [`Error::OutOfMemory`].
+/// [`Error::InvalidArgument`] for no points, numbers that are not finite, no clusters, more clusters than points, or no
+/// restarts; [`Error::Numerical`] for squared distances whose sum overflows; [`Error::Cancelled`] after
+/// [`Context::cancel`]; [`Error::OutOfMemory`].
 pub fn k_means(
     context: &Context,
     points: &[f64],
@@ -78,11 +78,11 @@ pub fn k_means(
     if restarts == 0 {
         return Err(Error::invalid("restarts", "is 0, at least 1 is needed"));
     }
-    // Points by rows, distances, labels of the best and of the last start, and sums of every piece.
+    // Charge the points by rows, distances, labels of the best and of the last run, and sums of every piece.
     let sums = n.div_ceil(PIECE).saturating_mul(clusters.saturating_mul(dims + 1));
     let _charge = charged(context, points.len().saturating_add(3 * n).saturating_add(sums))?;
     let mut rows = by_rows(points, n, dims)?;
-    // Squares of distances neither overflow nor underflow.
+    // Scale the points so that squared distances neither overflow nor underflow.
     let scale = power_of_two(points.iter().fold(0.0f64, |most, x| most.max(x.abs())));
     rows.iter_mut().for_each(|x| *x /= scale);
     let progress = Progress::new(context.cancel_epoch(), None);
@@ -104,7 +104,8 @@ pub fn k_means(
     Ok(best)
 }
 
-/// Centres, each drawn with the chance of its squared distance from those before it.
+/// Start centres. Each point is drawn with a probability proportional to its squared distance from the nearest centre
+/// before it.
 fn starts(
     rows: &[f64],
     dims: usize,
@@ -121,7 +122,7 @@ fn starts(
         let draw = 0.5 + 0.5 * rng::uniform(seed, rng::stream::CLUSTERS, to_u64(cluster), restart);
         let total: f64 = near.iter().sum();
         let pick = if cluster == 0 || total == 0.0 {
-            // Every point is a centre already: any will do.
+            // The first centre, or every point is a centre already: draw any point.
             ((draw * n as f64) as usize).min(n - 1)
         } else {
             let mut left = draw * total;
@@ -195,7 +196,7 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64], prog
             break;
         }
         for (c, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            // A cluster that has lost its points keeps its centre.
+            // A cluster without points keeps its centre.
             for d in c * dims..(c + 1) * dims {
                 centres[d] = total[d] / *count as f64;
             }
@@ -204,19 +205,18 @@ fn lloyd(context: &Context, rows: &[f64], dims: usize, centres: &mut [f64], prog
     Ok(Labels { labels, inertia })
 }
 
-/// Labels by column-pivoted QR of the coordinates (Damle, Minden and Ying, Information and Inference 8, 2019): k points
-/// stand for the clusters, and each point goes to the one that its row, turned so that those k become nearly the unit
-/// vectors, points to most. As many clusters as dimensions; no start, no iteration, O(n k^2). `points` is n-by-k,
-/// column-major, with orthonormal columns.
-///
+/// Labels by column-pivoted QR of the coordinates (Damle, Minden and Ying, Information and Inference 8, 2019). k points
+/// represent the clusters. The rows are rotated so that these k become nearly the unit vectors; the largest component
+/// of a point's row is its cluster. There are as many clusters as dimensions. Needs no start values and no iteration,
+/// O(n k^2). `points` is n-by-k, column-major, with orthonormal columns.
 /// # Errors
 /// As [`k_means`].
 pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels> {
     let k = check(points, n, 1)?;
-    // Points by rows twice, and labels.
+    // Charge the points by rows, twice, and the labels.
     let _charge = charged(context, points.len().saturating_mul(2).saturating_add(n))?;
     let rows = by_rows(points, n, k)?;
-    // Greedy: the row with the largest part that those chosen before do not span.
+    // Greedy choice: the row with the largest component that the chosen rows do not span.
     let mut rest = alloc::copied(WHAT, &rows)?;
     let mut basis: Vec<f64> = alloc::with_capacity(WHAT, k * k)?;
     let mut chosen = alloc::with_capacity(WHAT, k)?;
@@ -232,7 +232,7 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
         }
         let (squared, pick) = longest;
         if chosen.is_empty() {
-            // Squared length, by rounding errors, of a row that depends on the chosen ones.
+            // The squared length that rounding errors give to a row that depends on the chosen ones.
             least = squared * (64.0 * k as f64 * f64::EPSILON).powi(2);
         }
         if squared <= least {
@@ -267,7 +267,7 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
 
 /// The orthogonal factor of the polar decomposition of the chosen rows, transposed: row-major, k-by-k.
 fn polar(chosen: &[usize], rows: &[f64], k: usize) -> Result<Vec<f64>> {
-    // Column c of the matrix is row chosen[c]: C = U S V^T, and what turns the rows is U V^T.
+    // Column c of C is row chosen[c]. With C = U S V^T, the rotation of the rows is U V^T.
     let c = faer::Mat::from_fn(k, k, |j, c| rows[chosen[c] * k + j]);
     let svd = c.svd().map_err(|_| Error::Numerical("the polar factor of clusters does not converge".into()))?;
     let turned = svd.U() * svd.V().transpose();

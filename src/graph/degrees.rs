@@ -1,14 +1,15 @@
-//! Row sums of graphs, stored or not.
+//! Row sums of graphs, with or without a stored matrix.
 
 use crate::alloc;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::row_sums;
 use crate::matrix::{Matrix, Storage};
 
-/// The row sums of a graph in F64: of a sparse matrix, or of an operator that knows them.
+/// The row sums of a graph: those of a sparse matrix, or those that an F64 operator knows.
 ///
 /// # Errors
-/// [`Error::NotSupported`] for another storage and an operator that does not know them; [`Error::Busy`] for one in use.
+/// [`Error::NotSupported`] for another storage, and for an operator that does not know them; [`Error::Busy`] for an
+/// operator in use.
 pub(super) fn degrees(graph: &Matrix) -> Result<Vec<f64>> {
     if let Storage::Operator(own) = graph.storage() {
         let found = own.lock::<f64>("graph")?.operator()?.row_sums()?;

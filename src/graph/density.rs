@@ -14,7 +14,7 @@ use crate::scalar::Scalar;
 /// Points and weights: the sum of f(point) * weight is about the mean of f over the spectrum, trace(f(A)) / n.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Density {
-    /// Points, ascending for each vector, one vector after another.
+    /// Points, ascending for each random vector, vector by vector.
     pub points: Vec<f64>,
     /// Weights, which sum to 1.
     pub weights: Vec<f64>,
@@ -26,10 +26,10 @@ impl Density {
         trace(&self.points, &self.weights, n, f)
     }
 
-    /// Shares of the spectrum in `bins` equal parts of `from .. to`, what lies outside in the first and the last.
+    /// Shares of the spectrum in `bins` equal parts of `from .. to`. Points outside count in the first or the last bin.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for no bins or an interval that is empty; [`Error::OutOfMemory`].
+    /// [`Error::InvalidArgument`] for no bins or an empty interval; [`Error::OutOfMemory`].
     pub fn histogram(&self, from: f64, to: f64, bins: usize) -> Result<Vec<f64>> {
         histogram(&self.points, &self.weights, (from, to), bins)
     }
@@ -56,8 +56,9 @@ pub(crate) fn histogram(points: &[f64], weights: &[f64], (from, to): (f64, f64),
     Ok(shares)
 }
 
-/// Gauss quadrature of the spectral measure of `vectors` random vectors, `steps` points each. The error of a trace falls
-/// with the root of `vectors`; products of `steps` degrees are exact for each.
+/// Gauss quadrature of the spectral measures of `vectors` random vectors, with `steps` points each. The error of a
+/// trace decreases with the square root of `vectors`. For each vector, polynomials of degree up to 2 `steps` - 1 are
+/// integrated exactly.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for no vectors or steps; else as [`tridiagonalise`](crate::lanczos::solve::tridiagonalise).

@@ -1,4 +1,4 @@
-//! Coordinates of the vertices of a graph, in which those that hang together lie together.
+//! Coordinates of the vertices of a graph: vertices that are strongly connected are near each other.
 
 use std::sync::Arc;
 
@@ -19,11 +19,12 @@ use crate::scalar::{Scalar, with_real};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Scaling {
-    /// As they are: orthonormal columns.
+    /// Not scaled: orthonormal columns.
     None = 0,
-    /// Rows of length 1 (Ng, Jordan and Weiss, NIPS 14, 2001); a row of zeros stays.
+    /// Rows are scaled to length 1 (Ng, Jordan and Weiss, NIPS 14, 2001); a row of zeros stays.
     UnitRows = 1,
-    /// Rows over the root of the degree: eigenvectors of the random walk (Shi and Malik, IEEE PAMI 22, 2000).
+    /// Rows are divided by the square root of the degree: eigenvectors of the random walk (Shi and Malik, IEEE PAMI 22,
+    /// 2000).
     Degrees = 2,
 }
 
@@ -33,8 +34,8 @@ pub enum Scaling {
 pub enum Assignment {
     /// k-means from rows of length 1 (Ng, Jordan and Weiss, NIPS 14, 2001).
     KMeans = 0,
-    /// Column-pivoted QR of the eigenvectors: no start, no iteration (Damle, Minden and Ying, Information and Inference 8,
-    /// 2019).
+    /// Column-pivoted QR of the eigenvectors, without start values or iteration (Damle, Minden and Ying, Information
+    /// and Inference 8, 2019).
     PivotedQr = 1,
 }
 
@@ -52,10 +53,10 @@ pub struct Embedding {
     pub info: Info,
 }
 
-/// Coordinates from the eigenvectors of the k smallest eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, whose rows
-/// of isolated vertices are 0, found 1 below: next to -1 errors are as small as next to the largest of D^-1/2 W D^-1/2.
-/// `options` says how; its `count` is k, `which` is not looked at. By all `contexts`, the first of which is the graph's.
-///
+/// Coordinates from the eigenvectors of the k smallest eigenvalues of the normalised Laplacian L = I - D^-1/2 W D^-1/2,
+/// whose rows of isolated vertices are 0. The solve uses L - I: its eigenvalues near -1 are as accurate as the largest
+/// ones of D^-1/2 W D^-1/2. The `count` of `options` is k; its `which` is ignored. All `contexts` take part; the graph
+/// belongs to the first.
 /// # Errors
 /// [`crate::error::Error::InvalidArgument`] for a graph of complex numbers or with a row sum below 0; else as
 /// [`eigenpairs_over`].
@@ -68,7 +69,7 @@ pub fn embed(
 ) -> Result<Embedding> {
     let options = Options { which: Which::Smallest, ..*options };
     let n = graph.rows();
-    // Coordinates, and a vector of lengths or degrees.
+    // Charge coordinates, and a vector of lengths or degrees.
     let numbers = n.saturating_mul(options.count.min(n) + 1);
     let _charge = graph.context().host_budget().charge_host("coordinates of a graph", numbers.saturating_mul(8))?;
     let (values, mut coordinates, info) = with_real!(graph.dtype(), "graph", T => {
@@ -98,15 +99,15 @@ pub fn embed(
     Ok(Embedding { coordinates, values, info })
 }
 
-/// Numbers of a real type in double precision.
+/// Converts numbers of a real type to double precision.
 pub(super) fn in_double<T: Scalar>(numbers: Vec<T>) -> Result<Vec<f64>> {
     let mut wide = alloc::with_capacity("vectors of a graph", numbers.len())?;
     wide.extend(numbers.iter().map(|v| v.re()));
     Ok(wide)
 }
 
-/// Clusters of a graph: as many as eigenvectors are asked for (`options.count`), from an embedding. `restarts` is of
-/// [`k_means`], whose seed is that of `options`.
+/// Clusters of a graph from an embedding; their number is `options.count`. `restarts` is an argument of [`k_means`],
+/// whose seed is that of `options`.
 ///
 /// # Errors
 /// As [`embed`], [`k_means`] and [`pivoted_qr`].

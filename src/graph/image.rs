@@ -12,7 +12,7 @@ use crate::shape::{product, to_i64};
 
 const WHAT: &str = "graph of an image";
 
-/// Which pixels are neighbours, and how much they weigh on each other.
+/// Which pixels are neighbours, and the weights of their edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
     /// Pixels up to this distance are neighbours: 1 for 4, 1.5 for 8.
@@ -26,7 +26,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Refuses weights and images that make no graph.
+    /// Refuses weights that are out of range, and images of a wrong size or with numbers that are not finite.
     pub(super) fn check(&self, pixels: &[f64], height: usize, width: usize) -> Result<()> {
         let count = product("width", height, width)?;
         if count == 0 || pixels.len() != count {
@@ -57,8 +57,8 @@ impl Weights {
     }
 }
 
-/// Where the neighbours of a pixel are, rows down and columns to the right, and the square of their distance over that of the
-/// weights.
+/// The offsets of a pixel's neighbours (rows down, columns to the right), and for each the square of its distance over
+/// `distance`.
 pub(super) fn offsets(weights: &Weights) -> Vec<(i64, i64, f64)> {
     let reach = weights.radius as i64;
     let mut offsets = Vec::new();

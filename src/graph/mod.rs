@@ -1,12 +1,12 @@
-//! What eigenvectors say about a graph: embeddings, clusters, bisections; the graph of an image.
+//! Graphs by their eigenvectors: embeddings, clusters, bisections; also the graph of an image.
 //!
 //! | file | subject |
 //! |---|---|
 //! | [`embed`] | coordinates of the vertices |
 //! | [`cluster`] | labels from coordinates: k-means++ and pivoted QR |
-//! | [`bisect`] | the Fiedler vector, and the cuts it gives |
+//! | [`bisect`] | the Fiedler vector, and cuts from it |
 //! | [`image`], [`stencil`] | the graph of neighbouring pixels, as a matrix and without one |
-//! | `degrees` | row sums of graphs, stored or not |
+//! | `degrees` | row sums of graphs, with or without a stored matrix |
 //! | [`density`] | the density of a spectrum |
 
 pub mod bisect;

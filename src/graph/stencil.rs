@@ -1,4 +1,5 @@
-//! The graph of neighbouring pixels without its matrix: one weight for each pair of neighbours, and no indices.
+//! The graph of neighbouring pixels without its matrix: it stores one weight for each pair of neighbours, and no
+//! indices.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -21,10 +22,10 @@ use crate::spmv::gpu::DeviceFinish;
 
 const WHAT: &str = "weights of an image";
 
-/// Rows of the image that a thread takes at a time have about as many pixels.
+/// Pixels that a thread processes at a time, rounded up to whole rows of the image.
 const PIECE: usize = 4096;
 
-/// An offset, rows down and columns to the right, and a weight a pixel.
+/// An offset (rows down, columns to the right), and one weight for each pixel.
 type Pairs<R> = ((usize, isize), Vec<R>);
 
 /// Weights of the pairs of neighbouring pixels.
@@ -32,10 +33,10 @@ struct PixelGraph<T: Scalar> {
     context: Arc<Context>,
     height: usize,
     width: usize,
-    /// One of the two offsets of each kind of pair, rows down and columns to the right, and for each pixel the weight of
-    /// the pair that it makes with the pixel there; 0 where there is none.
+    /// Each pair of neighbours has two opposite offsets; one of them is stored. For each pixel, the weight of its pair
+    /// with the pixel at that offset; 0 if there is none.
     pairs: Vec<Pairs<T::Part>>,
-    /// The same on the context's device, if it has one.
+    /// The same weights on the context's device, if it has one.
     there: Option<DevicePairs<T>>,
 }
 
@@ -49,8 +50,8 @@ struct DevicePairs<T> {
     number: PhantomData<fn() -> T>,
 }
 
-/// An operator of the graph that [`super::image::image_graph`] gives as a matrix: `kind` of it, plus `shift` times the
-/// identity. Half the numbers of the matrix and no indices: 8 bytes a pixel for each of two neighbours in F64.
+/// Operator `kind` of the graph of [`super::image::image_graph`], plus `shift` times the identity. It has half the
+/// numbers of the matrix and no indices: 8 bytes for each pixel and pair in F64.
 ///
 /// # Errors
 /// As [`super::image::image_graph`] and [`Symmetric::of_graph`].
@@ -66,9 +67,9 @@ pub fn image_operator<T: Scalar>(
     Symmetric::of_graph(context, Box::new(graph), kind, shift)
 }
 
-/// The same graph as a matrix that is known by its products: what takes operators takes it, and what makes operators
-/// of graphs does. Products are formed where the context is, O(pixels radius^2); what asks for them on host vectors gets them
-/// there.
+/// The same graph as a matrix that is known only by its products. Functions that take operators accept it, also those
+/// that make operators of graphs. Products are computed on the context's device or on the CPU, O(pixels radius^2).
+/// Products with vectors on the host are computed on the host.
 ///
 /// # Errors
 /// As [`super::image::image_graph`].
@@ -120,7 +121,7 @@ impl<T: Scalar> DevicePairs<T> {
         }
         let mut there = gpu.allocate_uninitialised(WHAT, size_of_val(offsets.as_slice()))?;
         gpu.store_numbers(stream, &offsets, &mut there, 0)?;
-        // Any queue may multiply from now on.
+        // Any stream may multiply after this.
         stream.synchronize()?;
         Ok(Self { gpu: gpu.clone(), weights, offsets: there, count: pairs.len(), size, number: PhantomData })
     }
@@ -151,7 +152,7 @@ fn pairs<R: Real>(pixels: &[f64], (height, width): (usize, usize), weights: Weig
     let count = product("width", height, width)?;
     let mut pairs = Vec::new();
     for (dy, dx, far) in offsets(&weights) {
-        // Of two offsets that are each other's opposite the one that leads on.
+        // Of two opposite offsets, store the one that leads to later pixels.
         if dy < 0 || dy == 0 && dx < 0 {
             continue;
         }
@@ -169,7 +170,7 @@ fn pairs<R: Real>(pixels: &[f64], (height, width): (usize, usize), weights: Weig
     Ok(pairs)
 }
 
-/// The columns from which `dx` does not lead out of the image.
+/// The range of columns from which `dx` stays inside the image.
 fn columns(width: usize, dx: isize) -> (usize, usize) {
     let away = dx.unsigned_abs().min(width);
     if dx < 0 { (away, width) } else { (0, width - away) }
@@ -190,12 +191,12 @@ impl<T: Scalar> PixelGraph<T> {
                 sums.iter_mut().zip(weights).zip(x).for_each(|((s, w), x)| *s += T::from_parts(w.re(), 0.0) * *x);
             };
             if y + dy < self.height {
-                // The pair that a pixel makes with the one ahead.
+                // Pairs of pixels of this row with later pixels.
                 let (here, there) = (y * width + begin, (y + dy) * width + first);
                 add(&mut sums[begin..end], &weights[here..here + length], &x[there..there + length]);
             }
             if y >= *dy {
-                // The pair that the one behind makes with it.
+                // Pairs of earlier pixels with pixels of this row.
                 let there = (y - dy) * width + begin;
                 add(&mut sums[first..first + length], &weights[there..there + length], &x[there..there + length]);
             }
@@ -246,7 +247,7 @@ impl<T: Scalar> Operator<T> for PixelGraph<T> {
     fn apply(&mut self, _: Op, x: &[T], count: usize, y: &mut [T]) -> Result<()> {
         let once = Finish::plain(T::from_parts(1.0, 0.0), T::default());
         let n = self.order();
-        // Real and symmetric: its own adjoint.
+        // The graph is real and symmetric, so it is its own adjoint.
         let mut vectors = x.chunks_exact(n).zip(y.chunks_exact_mut(n)).take(count);
         vectors.try_for_each(|(x, y)| self.compute(&self.context, once, x, x, y))
     }

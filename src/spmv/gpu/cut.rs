@@ -1,4 +1,4 @@
-//! How the rows of a matrix are cut into shares of blocks of threads, as words for the device.
+//! The division of a matrix's rows into shares for thread blocks, encoded as words for the device.
 
 use crate::alloc;
 use crate::backend::gpu::kernels::spmv::{MERGE_TILE, PIECE, THREADS};
@@ -8,7 +8,7 @@ use crate::shape::to_i64;
 
 const WHAT: &str = "plan of a sparse product";
 
-/// Longest row that a warp sums in a bin.
+/// Longest row, in entries, that one warp sums in a bin.
 const LONGEST_IN_BIN: usize = 1024;
 
 /// Shares of the work.
@@ -16,11 +16,11 @@ const LONGEST_IN_BIN: usize = 1024;
 pub(super) struct Cut {
     /// The shares: [`TILE_WORDS`](crate::backend::gpu::kernels::spmv::TILE_WORDS) or `BIN_WORDS` words each.
     pub(super) words: Vec<i64>,
-    /// How many shares there are. Of tiles there is one more, which says where the last ends.
+    /// Number of shares. Tiles have one more record, which holds the end of the last.
     pub(super) count: usize,
-    /// Rows in pieces, and the end: a word each.
+    /// Rows that are summed in pieces, and the end: one word each.
     pub(super) longs: Vec<i64>,
-    /// How many pieces there are.
+    /// Number of pieces.
     pub(super) pieces: usize,
     /// For bins: the rows by length.
     pub(super) order: Vec<i32>,
@@ -52,7 +52,7 @@ impl Cut {
         self.longs.len().saturating_sub(1)
     }
 
-    /// The row in pieces that each piece belongs to.
+    /// For each piece, the index in `longs` of its row.
     pub(super) fn owners(&self) -> Result<Vec<i32>> {
         let mut owners = alloc::with_capacity(WHAT, self.pieces)?;
         for (owner, pair) in self.longs.windows(2).enumerate() {
@@ -62,12 +62,12 @@ impl Cut {
         Ok(owners)
     }
 
-    /// Bytes on the device, `number` those of a number.
+    /// Bytes on the device; `number` is the size of a number.
     pub(super) fn bytes(&self, number: usize) -> usize {
         8 * (self.words.len() + self.longs.len()) + 4 * self.order.len() + number * self.pieces
     }
 
-    /// Whole rows of up to `entries` entries and `most_rows` rows together; longer rows in pieces.
+    /// Shares of whole rows, with up to `entries` entries and `most_rows` rows each; longer rows in pieces.
     pub(super) fn tiles(rows: &Rows<'_>, entries: usize, most_rows: usize) -> Result<Self> {
         let mut cut = Self::default();
         let (mut held, mut held_rows, mut open) = (0, 0, false);
@@ -95,7 +95,7 @@ impl Cut {
         Ok(cut)
     }
 
-    /// As many rows and entries each.
+    /// Shares with equal sums of rows and entries.
     pub(super) fn merge(rows: &Rows<'_>) -> Result<Self> {
         let mut cut = Self::default();
         let (n, nnz) = (rows.len(), rows.entry(rows.len()));
@@ -119,7 +119,7 @@ impl Cut {
         Ok(cut)
     }
 
-    /// Rows of like length together, long ones in pieces and first.
+    /// Rows of similar length together; long ones in pieces, which come first.
     pub(super) fn bins(rows: &Rows<'_>) -> Result<Self> {
         let mut cut = Self::default();
         let is_long = |r: usize| rows.row(r).len() > LONGEST_IN_BIN;
@@ -135,7 +135,7 @@ impl Cut {
             }
         }
         cut.long(rows.len())?;
-        // Up to four entries a lane.
+        // Up to four entries for each lane.
         let lanes_of = |length: usize| length.div_ceil(4).clamp(1, 32).next_power_of_two();
         cut.order = alloc::with_capacity(WHAT, rows.len())?;
         for lanes in [32, 16, 8, 4, 2, 1] {

@@ -1,4 +1,4 @@
-//! Calls in a context on a GPU with vectors in host memory, or in tensors wherever they are.
+//! Calls in a context on a GPU, with vectors in host memory, or in tensors in any memory.
 
 use super::DeviceFinish;
 use super::operator::packed;
@@ -20,7 +20,7 @@ fn wide<T: Scalar>(v: T) -> Complex<f64> {
     Complex::new(v.re(), v.im())
 }
 
-/// A vector that is on the device, or a copy there.
+/// A vector on the device: the caller's, or a copy.
 enum Vector<'a> {
     There(&'a DeviceMemory),
     Copied(DeviceMemory),
@@ -75,7 +75,7 @@ impl Plan {
         };
         let run = |y: &DeviceMemory| {
             let (x, y) = (x.memory().whole(), y.whole());
-            // Without a product nothing of x is read, and no order matters.
+            // With alpha = 0, x is not read, and the order does not matter.
             match self.renumbering().filter(|_| alpha != zero) {
                 None => multiply(x, y),
                 Some(order) => {
@@ -95,7 +95,8 @@ impl Plan {
         }
     }
 
-    /// As [`Plan::apply_on_device`] of an operator whose products are formed on the host: the vectors go there and back.
+    /// As [`Plan::apply_on_device`] for an operator that multiplies on the host: vectors are copied to the host and
+    /// back.
     pub(in crate::spmv) fn apply_through_host<T: Scalar>(
         &self,
         (gpu, stream): (&Gpu, &GpuStream),
@@ -137,7 +138,7 @@ impl Plan {
         }
     }
 
-    /// As [`Plan::apply_through_host`] for the columns of matrices on the device, whose sizes and types were checked.
+    /// As [`Plan::apply_through_host`] for the columns of matrices on the device. Sizes and types were checked before.
     pub(in crate::spmv) fn apply_block_through_host<T: Scalar>(
         &self,
         stream: &GpuStream,
@@ -153,14 +154,14 @@ impl Plan {
             gpu.download_numbers(stream, memory, &mut numbers)?;
             Ok::<_, Error>(numbers)
         };
-        // What lies between the columns of y goes back as it was.
+        // The gaps between the columns of y are copied too, and written back unchanged.
         let (x_host, mut y_host) = (copy(from, x.layout)?, copy(to, y.layout)?);
         let factors = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));
         self.multiply_lines(a, factors, x.order, (&x_host, x.layout), (&mut y_host, y.layout))?;
         gpu.store_numbers(stream, &y_host, to, 0)
     }
 
-    /// The columns of matrices on the device, whose sizes and types were checked.
+    /// Products with the columns of matrices on the device. Sizes and types were checked before.
     pub(in crate::spmv) fn apply_block_on_device<'a, T: Scalar>(
         &self,
         stream: &GpuStream,
@@ -277,12 +278,12 @@ impl Arrays {
 
 /// Column j of a column-major matrix.
 fn part<'a, T>(memory: &'a DeviceMemory, layout: &Layout, j: usize) -> Result<Region<'a>> {
-    // Columns without rows lie nowhere.
+    // Columns without rows have no address.
     let j = if layout.dims()[0] == 0 { 0 } else { j };
     memory.region(j * layout.strides()[1] * size_of::<T>(), layout.dims()[0] * size_of::<T>())
 }
 
-/// Memory for y on the device; with beta = 0 whatever is in it.
+/// Memory for y on the device: a copy of y, or with beta = 0 uninitialised.
 fn upload<T: Scalar>(gpu: &Gpu, stream: &GpuStream, y: &[T], beta: Complex<f64>) -> Result<DeviceMemory> {
     if beta == Complex::new(0.0, 0.0) {
         return gpu.allocate_uninitialised(WHAT, size_of_val(y));

@@ -9,12 +9,12 @@ use crate::matrix::sparse::Indices;
 use crate::matrix::{Csr, DeviceIndices};
 use crate::scalar::Scalar;
 
-/// Offsets and columns, from 0. Where the values are is another matter.
+/// Offsets and columns, from 0, without the values.
 pub(super) struct Structure {
-    /// `None` where the matrix has them on the device in this form.
+    /// Offsets; `None` if the matrix has them on the device in this form.
     row_ptr: Option<DeviceMemory>,
     narrow: bool,
-    /// Likewise.
+    /// Columns; `None` likewise.
     columns: Option<DeviceMemory>,
     pub(super) entries: usize,
     pub(super) rows: usize,
@@ -23,7 +23,7 @@ pub(super) struct Structure {
 
 const WHAT: &str = "indices of a sparse matrix";
 
-/// Indices less `base`, as `I`, on the device.
+/// Copies indices minus `base`, as `I`, to the device.
 fn upload<I>(gpu: &Gpu, stream: &GpuStream, from: Indices<'_>, base: i64, count: usize) -> Result<DeviceMemory>
 where
     I: crate::matrix::sparse::Index + TryFrom<i64>,
@@ -60,7 +60,7 @@ impl Structure {
         };
         let row_ptr = match row_ptr {
             _ if is_there => None,
-            // What is in the form already is copied as it is.
+            // Indices that have this form already are copied without conversion.
             Indices::I32(r) if base == 0 => Some(gpu.upload_numbers(stream, WHAT, &r[..count])?),
             r if narrow => Some(upload::<i32>(gpu, stream, r, base, count)?),
             r => Some(upload::<i64>(gpu, stream, r, base, count)?),
@@ -73,10 +73,10 @@ impl Structure {
         Ok(Self { row_ptr, narrow, columns, entries: nnz, rows: csr.rows(), cols: csr.cols() })
     }
 
-    /// With these values, or none; `a` is the matrix that a product is called with.
+    /// The rows of the matrix with these values, or without; `a` is the matrix of the product's call.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a plan that uses the indices of its matrix where they are, and one that has none there.
+    /// [`Error::InvalidArgument`] if the plan uses the matrix's own indices on the device, and `a` has none there.
     pub(super) fn with<'a>(&'a self, a: &'a Csr, values: Option<&'a DeviceMemory>) -> Result<DeviceRows<'a>> {
         let missing = || Error::invalid("a", "has no indices on the device, the plan was made for a matrix with such");
         let there = |own: &'a Option<DeviceMemory>, of: fn(&'a DeviceIndices) -> &'a DeviceMemory| {
@@ -98,18 +98,18 @@ impl Structure {
     }
 }
 
-/// Where the values of a matrix are.
+/// The location of a matrix's values.
 pub(super) enum Values {
-    /// Nowhere: all are 1.
+    /// Not stored: all are 1.
     Ones,
-    /// In the memory of the matrix, as they are.
+    /// In the matrix's own device memory.
     Matrix,
-    /// In the plan's memory.
+    /// A copy in the plan's memory.
     Own(DeviceMemory),
 }
 
 impl Values {
-    /// The values of the plan's matrix, which come to the device if they are not there.
+    /// The values of the plan's matrix; those on the host are copied to the device.
     pub(super) fn new<T: Scalar>(gpu: &Gpu, stream: &GpuStream, csr: &Csr) -> Result<Self> {
         Ok(match &csr.parts().values {
             None => Self::Ones,
@@ -121,7 +121,7 @@ impl Values {
         })
     }
 
-    /// The values, `a` being the matrix that a product is called with.
+    /// The values; `a` is the matrix of the product's call.
     pub(super) fn held<'a>(&'a self, a: &'a Csr) -> Result<Option<&'a DeviceMemory>> {
         match (self, &a.parts().values) {
             (Self::Ones, _) => Ok(None),
@@ -133,7 +133,7 @@ impl Values {
         }
     }
 
-    /// Whether products read the values of the matrix where they are.
+    /// Whether products read the values in the matrix's own memory, or there are none.
     pub(super) fn are_in_place(&self) -> bool {
         matches!(self, Self::Ones | Self::Matrix)
     }

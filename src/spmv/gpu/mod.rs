@@ -1,13 +1,13 @@
-//! Sparse products on a GPU: what a plan has on the device, and the calls that stay there.
+//! Sparse products on a GPU: a plan's data on the device, and the calls with vectors there.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `matrix` | the matrix on the device |
-//! | `cut` | shares of the work |
+//! | `cut` | division of the work into shares |
 //! | `sweeps` | products by columns, then sums by rows |
 //! | `host` | calls with vectors in host memory |
 //! | `operator` | operators that are never formed |
-//! | `filter` | polynomials of them |
+//! | `filter` | polynomials of operators |
 
 mod cut;
 mod filter;
@@ -86,46 +86,47 @@ impl DeviceCut {
     }
 }
 
-/// How rows are shared out.
+/// How rows are divided among threads.
 enum Method {
-    /// Each by some lanes.
+    /// A group of so many lanes for each row.
     Rows(usize),
-    /// In shares of a form.
+    /// Shares, processed by the kernel of a form.
     Shares(Form, Box<DeviceCut>),
-    /// By columns, then by rows.
+    /// Products by columns, then sums by rows.
     Sweeps(Box<Sweeps>),
 }
 
-/// What a plan has on the device.
+/// A plan's data on the device.
 pub(super) struct Prepared {
     structure: Structure,
     values: Values,
     method: Method,
     dtype: DType,
-    /// Tiles for blocks of vectors, by how many entries they have.
+    /// Tiles for blocks of vectors, with their number of entries as key.
     blocks: Mutex<Vec<(usize, Arc<DeviceCut>)>>,
-    /// What products work in that follow one another.
+    /// Cached workspaces, for products that run one after another.
     spaces: Mutex<Vec<(Following, Arc<Space>)>>,
 }
 
-/// What orders products: a queue by its handle, and of work that goes to a graph the number of its capture.
+/// The key of a workspace: the handle of the stream that orders products and, during a graph capture, the number of the
+/// capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Following {
     queue: u64,
     capture: Option<u64>,
 }
 
-/// Memory that the products of a plan work in. Those of one queue can share it.
+/// Workspace of a plan's products. Products on one stream can share it.
 pub struct Space {
     partials: DeviceMemory,
     /// Zero between products.
     arrivals: DeviceMemory,
     products: DeviceMemory,
-    /// Held while a product's launches are enqueued: another thread's must not come between them.
+    /// Locked while a product's launches are enqueued, so that another thread's launches do not come between them.
     launches: Mutex<()>,
 }
 
-/// The lengths of the rows and the type say which algorithm suits, as measured on an H200 (`benches/gpu/spmv_kernels.cu`).
+/// Chooses an algorithm from the row lengths and the type, as measured on an H200 (`benches/gpu/spmv_kernels.cu`).
 pub(super) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Algorithm, &'static str) {
     let is_alike = s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0);
     let is_far = cols.saturating_mul(size_of::<T>()) > 2 << 20;
@@ -140,13 +141,13 @@ pub(super) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Algorithm, &'st
     }
 }
 
-/// Whether tiles are short: more of them hide the latencies of small matrices and of wide numbers.
+/// Whether tiles are short. Small matrices and wide numbers need more tiles to hide latencies.
 fn has_short_tiles<T>(entries: usize) -> bool {
     size_of::<T>() > 4 || entries < 1 << 22
 }
 
 impl Prepared {
-    /// Copies what the algorithm needs to the device.
+    /// Copies the matrix and the algorithm's shares to the device.
     pub(super) fn new<T: Scalar>(gpu: &Gpu, a: &Csr, algorithm: Algorithm, group: usize) -> Result<Self> {
         let stream = gpu.default_stream();
         let structure = Structure::new(gpu, stream, a)?;
@@ -172,7 +173,7 @@ impl Prepared {
         Ok(Self { structure, values, method, dtype: T::DTYPE, blocks: Mutex::default(), spaces: Mutex::default() })
     }
 
-    /// Takes new values of the matrix.
+    /// Updates the plan's copies of the values.
     pub(super) fn update<T: Scalar>(&mut self, gpu: &Gpu, a: &Csr) -> Result<()> {
         let stream = gpu.default_stream();
         self.values = Values::new::<T>(gpu, stream, a)?;
@@ -184,13 +185,13 @@ impl Prepared {
         Ok(())
     }
 
-    /// Whether products read the values of the matrix where they are, so that they are never those of another time.
+    /// Whether products read the values in the matrix's own memory, so that they are never out of date.
     pub(super) fn reads_in_place(&self) -> bool {
         let is_copied = matches!(&self.method, Method::Sweeps(_)) && !matches!(self.values, Values::Ones);
         self.values.are_in_place() && !is_copied
     }
 
-    /// Shares that the work is cut into, and bytes on the device.
+    /// Number of shares, and bytes on the device.
     pub(super) fn figures(&self) -> (usize, usize) {
         let own = self.structure.bytes() + self.values.bytes();
         match &self.method {
@@ -200,7 +201,7 @@ impl Prepared {
         }
     }
 
-    /// Numbers of partial sums, counters and products that a product works with.
+    /// Workspace of a product: numbers of partial sums, of counters and of stored products.
     fn room(&self) -> (usize, usize, usize) {
         match &self.method {
             Method::Rows(_) => (0, 0, 0),
@@ -230,10 +231,10 @@ impl Prepared {
     }
 }
 
-/// Most vectors that a block kernel takes at once.
+/// Largest number of vectors for one launch of a block kernel.
 const MOST_WIDTH: usize = 16;
 
-/// Queues and graphs whose work space a plan keeps.
+/// Largest number of streams and graphs whose workspace a plan caches.
 const MOST_SPACES: usize = 32;
 
 impl Plan {
@@ -243,7 +244,7 @@ impl Plan {
         Ok((gpu, prepared.ok_or_else(|| Error::Internal("a plan on a GPU with nothing there".into()))?))
     }
 
-    /// Memory for the products of this plan on `stream`.
+    /// Allocates workspace for the products of this plan on `stream`.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for a plan on the CPU; [`Error::OutOfDeviceMemory`].
@@ -256,8 +257,9 @@ impl Plan {
         Ok(Space { partials: memory(pieces)?, arrivals, products: memory(products)?, launches: Mutex::default() })
     }
 
-    /// As [`Plan::device_space`], kept for the next call on the same queue: to come by memory takes longer than a small product.
-    /// A graph gets its own, since it may run beside later calls, and keeps it until the plan goes.
+    /// As [`Plan::device_space`], but cached for the next call on the same stream: allocation takes longer than a small
+    /// product. A graph gets a workspace of its own, because it may run at the same time as later calls. The plan frees
+    /// it.
     fn kept_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Arc<Space>> {
         let (gpu, prepared) = self.prepared()?;
         prepared.expect::<T>()?;
@@ -283,15 +285,16 @@ impl Plan {
         Ok(made)
     }
 
-    /// What `finish` makes of op(A) `gathered`, whatever the plan's kind, all on the device, in the order of `stream` and rows in the plan's order
-    /// ([`Plan::renumbering`]). Nothing waits and nothing is allocated. With alpha = 0 nothing of A and `gathered` is read.
+    /// Applies `finish` to the sums op(A) `gathered`, whatever the plan's kind, all on the device, in the order of
+    /// `stream`. Rows are in the plan's order ([`Plan::renumbering`]). Does not wait or allocate. With alpha = 0, A and
+    /// `gathered` are not read.
     ///
-    /// Sums are added in an order that follows from the structure of A: equal calls give equal bits. O(rows + entries).
-    /// Values that were on the host when the plan was made, or [`Plan::update`] called, are those of that time.
+    /// The order of sums depends only on the structure of A: equal calls give equal bits. O(rows + entries). Values on
+    /// the host were copied when the plan was made or [`Plan::update`] was called.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for another type or structure than the plan's; [`Error::NotSupported`] for a plan on the
-    /// CPU; [`Error::Cuda`]. Vectors that are too short are [`Error::Internal`].
+    /// [`Error::InvalidArgument`] for another type or structure than the plan's; [`Error::NotSupported`] for a plan on
+    /// the CPU; [`Error::Cuda`]; [`Error::Internal`] for vectors that are too short.
     pub fn multiply_device<T: Scalar>(
         &self,
         a: &Matrix,
@@ -322,12 +325,12 @@ impl Plan {
         }
     }
 
-    /// Y = alpha op(A) X + beta Y on the device for `width` vectors side by side: element (r, k) of X at
-    /// `x[r * x_stride + k]`, of Y likewise, in numbers. Rows are in the plan's order ([`Plan::renumbering`]). The same bits
-    /// for equal calls.
+    /// Y = alpha op(A) X + beta Y on the device for `width` vectors, row by row: element (r, k) of X is number `r *
+    /// x_stride + k`, and likewise for Y. Rows are in the plan's order ([`Plan::renumbering`]). Equal calls give equal
+    /// bits.
     ///
     /// # Errors
-    /// As [`Plan::multiply_device`]; [`Error::InvalidArgument`] for no vectors or strides below their number.
+    /// As [`Plan::multiply_device`]; [`Error::InvalidArgument`] for a width of 0, or strides less than the width.
     pub fn multiply_device_block<T: Scalar>(
         &self,
         a: &Matrix,
@@ -342,8 +345,8 @@ impl Plan {
         self.multiply_device_block_finished::<T>(a, stream, width, gathered, &finish, (0, y_stride))
     }
 
-    /// What `finish` makes of op(A) `gathered` for `width` vectors side by side; its x and y have rows of the strides given
-    /// last.
+    /// Applies `finish` to the sums op(A) `gathered` for `width` vectors, row by row. The last argument has the row
+    /// strides of its x and y.
     fn multiply_device_block_finished<T: Scalar>(
         &self,
         a: &Matrix,

@@ -1,4 +1,4 @@
-//! Operators that are never formed on vectors in device memory.
+//! Operators that are never formed, applied to vectors in device memory.
 
 use super::DeviceFinish;
 use crate::backend::gpu::kernels::dense::place;
@@ -21,11 +21,11 @@ const WHAT: &str = "operator of a sparse product";
 pub(in crate::spmv) struct DeviceTerms {
     scale: Option<DeviceMemory>,
     diagonal: Option<DeviceMemory>,
-    /// Numbers of the matrix's type, and 1 over their sum.
+    /// The degrees in the matrix's type, and 1 over their sum.
     rank_one: Option<(DeviceMemory, f64)>,
 }
 
-/// Rows of vectors that lie side by side, as [`kernels::Vectors`].
+/// Vectors stored row by row, as [`kernels::Vectors`].
 pub(in crate::spmv) type Block<'a> = kernels::Vectors<'a>;
 
 impl DeviceTerms {
@@ -55,14 +55,14 @@ fn real(v: f64) -> Complex<f64> {
     Complex::new(v, 0.0)
 }
 
-/// A vector, or rows of vectors without gaps.
+/// A single vector, or vectors row by row without gaps.
 pub(in crate::spmv) fn packed(memory: Region<'_>, width: usize) -> Block<'_> {
     Block { memory, stride: width }
 }
 
 impl Plan {
-    /// Y = alpha Op X + beta Y for rows of `width` numbers in the plan's order, Op being what the plan makes of A, or the filter
-    /// of that; in the order of `stream`. With alpha = 0 nothing of X is read.
+    /// Y = alpha Op X + beta Y for rows of `width` numbers in the plan's order, in the order of `stream`. Op is the
+    /// plan's operator of A, or its filter. With alpha = 0, X is not read.
     pub(in crate::spmv) fn multiply_there<T: Scalar>(
         &self,
         on: (&Gpu, &GpuStream),
@@ -176,7 +176,7 @@ impl Plan {
                     self.sums_there::<T>(stream, a, &made, 1, (gathered, 1, 1))?;
                     return taken::<T>(on, degrees, &along, y.memory, rows);
                 }
-                // What is taken away is multiplied by alpha too, and may be complex.
+                // The rank-one term is multiplied by alpha too, which may be complex.
                 let whole = between(rows)?;
                 let once = DeviceFinish {
                     shift: real(shift),
@@ -195,7 +195,7 @@ impl Plan {
         }
     }
 
-    /// What `finish` makes of products with rows of `width` numbers; its x and y have rows of the strides given last.
+    /// Applies `finish` to products with rows of `width` numbers. The last argument has the row strides of its x and y.
     fn sums_there<T: Scalar>(
         &self,
         stream: &GpuStream,
@@ -228,7 +228,7 @@ impl Plan {
         self.multiply_device_block_finished::<T>(a, stream, width, gathered, finish, (own_stride, y_stride))
     }
 
-    /// As [`Plan::once_there`], a column after another in vectors of their own.
+    /// As [`Plan::once_there`], column by column, on column-major copies.
     fn by_columns<T: Scalar>(
         &self,
         on: (&Gpu, &GpuStream),
@@ -255,7 +255,7 @@ impl Plan {
     }
 }
 
-/// Row-major rows are columns of the transpose.
+/// A row-major block as a column-major view of its transpose.
 fn side_by_side(of: Block<'_>, rows: usize, width: usize) -> View<'_> {
     View { ld: of.stride, ..View::packed(of.memory, width, rows) }
 }
@@ -264,7 +264,7 @@ fn columns(of: &DeviceMemory, rows: usize, width: usize) -> View<'_> {
     View::packed(of.whole(), rows, width)
 }
 
-/// The rows before `rows`, and the rest.
+/// The first `rows` rows, and the rest.
 fn cut<T>(of: Block<'_>, rows: usize) -> Result<(Block<'_>, Block<'_>)> {
     let all = of.memory.bytes();
     // The last row may end before its stride does.
@@ -298,7 +298,7 @@ fn component<T: Scalar>(
     Ok(sum)
 }
 
-/// y -= d times that.
+/// y -= d times `along`.
 fn taken<T: Scalar>(
     (gpu, stream): (&Gpu, &GpuStream),
     degrees: &DeviceMemory,

@@ -1,4 +1,4 @@
-//! The two sweeps: entries sorted by blocks of columns, and the way back to the rows.
+//! The two sweeps: products of entries sorted by blocks of columns, then sums by rows.
 
 use super::cut::Cut;
 use super::{DeviceCut, Space};
@@ -12,16 +12,16 @@ use crate::shape::{product, to_i64};
 
 const WHAT: &str = "plan of a sparse product";
 
-/// Bytes of the part of x that a block of threads holds.
+/// Bytes of the part of x that a thread block holds in shared memory.
 const WIDTH_BYTES: usize = 64 << 10;
-/// Entries of a unit of work of the first sweep.
+/// Entries in a unit of work of the first sweep.
 const UNIT: usize = 1 << 14;
-/// Most rows of a tile of the second.
+/// Largest number of rows of a tile of the second sweep.
 const MOST_ROWS: usize = 1 << 14;
-/// Lanes that take a run of products together.
+/// Lanes that read a run of products together.
 const LANES: usize = 16;
 
-/// Entries of a tile of the second sweep.
+/// Largest number of entries of a tile of the second sweep.
 const fn capacity<T>() -> usize {
     match size_of::<T>() {
         4 => 8192,
@@ -30,7 +30,7 @@ const fn capacity<T>() -> usize {
     }
 }
 
-/// A matrix as the sweeps read it.
+/// A matrix in the form that the sweeps read.
 pub(super) struct Sweeps {
     /// The tiles.
     pub(super) cut: DeviceCut,
@@ -42,14 +42,15 @@ pub(super) struct Sweeps {
     units: DeviceMemory,
     unit_count: usize,
     values: Option<DeviceMemory>,
-    /// Entries, with what is between blocks of columns.
+    /// Number of entries, including the padding between blocks of columns.
     pub(super) entries: usize,
     blocks: usize,
     width: usize,
     capacity: usize,
 }
 
-/// Whether the sweeps can take a matrix: its products are counted in 32 bits, and the table of runs is to be small.
+/// Whether the sweeps support a matrix: products are counted in 32 bits, and the table of runs must fit into shared
+/// memory.
 pub(super) fn fits<T>(cols: usize, entries: usize) -> bool {
     let blocks = cols.div_ceil(WIDTH_BYTES / size_of::<T>()).max(1);
     let room = u32::MAX as usize - blocks * PAD;
@@ -74,7 +75,7 @@ impl Sweeps {
         let cut = Cut::tiles(rows, capacity, MOST_ROWS)?;
         let count = cut.count;
         let room = |each: usize, bytes: usize| product(WHAT, product(WHAT, count, each)?, bytes);
-        // Every block of columns is filled up to a multiple.
+        // Each block of columns is padded to a multiple of PAD.
         let most = a.entries + blocks * (PAD - 1);
         let mut made = Self {
             cut: DeviceCut::new(gpu, stream, &cut)?,
@@ -117,7 +118,7 @@ impl Sweeps {
         Ok(made)
     }
 
-    /// Takes the values of the matrix, in its own order.
+    /// Sorts the values of the matrix, which are given in its own order.
     pub(super) fn update<T: Scalar>(
         &mut self,
         gpu: &Gpu,
@@ -154,7 +155,7 @@ impl Sweeps {
         }
     }
 
-    /// One product.
+    /// Enqueues one product.
     pub(super) fn multiply<T: Scalar>(
         &self,
         gpu: &Gpu,
