@@ -1,7 +1,8 @@
-// Orthogonalisation of Lanczos spaces, and what goes with it. See lanczos_launch.h.
+// Kernels of Lanczos spaces: orthogonalisation, scaling, rotation and orientation of vectors. See lanczos_launch.h.
 //
-// A step reads the space three times: for the coefficients of the first pass; to take these away and to form those of the
-// second, where a piece of the space comes from the cache the second time; and to take those away.
+// A step of two passes reads the space three times. The first read computes the coefficients of the first pass. The
+// second subtracts them and computes those of the second pass; it reads each piece of the space twice, the second time
+// from the cache. The third read subtracts the second pass.
 #include "lanczos_step.cuh"
 #include "lanczos_turn.cuh"
 
@@ -42,7 +43,7 @@ __device__ void pass(const purlin_lanczos_pass_params &p) {
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)
       if (inside[r]) {
-        // What is rounded is what later sums see.
+        // Later sums use the rounded value.
         const T rounded = N::narrow(w[r]);
         w[r] = N::widen(rounded);
         if (p.keep == 0) vector[first + r * THREADS] = rounded;

@@ -27,7 +27,7 @@ struct Real {
   // sum + conj(v) w
   __device__ static void dot(double *sum, T v, Wide w) { sum[0] = fma(static_cast<double>(v), w.re, sum[0]); }
   __device__ static void parts(Wide w, double *to) { to[0] = w.re; }
-  // What makes a number, given by its parts, real and positive.
+  // The factor of modulus 1 that makes a number, given by its parts, real and positive; 1 without a number.
   __device__ static Wide turn(const double *x) { return {x != nullptr && x[0] < 0.0 ? -1.0 : 1.0}; }
   __device__ static double square(Wide w) { return w.re * w.re; }
   __device__ static Wide scaled(Wide w, double f) { return {w.re * f}; }
@@ -80,8 +80,8 @@ struct Number<float2> : Complex<float2, float> {};
 template <>
 struct Number<double2> : Complex<double2, double> {};
 
-// Sums of COUNT numbers over groups of 2 STEP lanes, number k in the lanes whose index in the group begins with the bits of
-// k: halves are exchanged, so that each step leaves half as many numbers to add.
+// Sums of COUNT numbers over groups of 2 STEP lanes. Sum k is in the lanes whose index in the group begins with the
+// bits of k. Lanes exchange halves of their numbers, so that each step leaves half as many numbers to add.
 template <int COUNT, int STEP = 16>
 __device__ __forceinline__ double sums_of(const double (&x)[COUNT]) {
   if constexpr (COUNT == 1) {

@@ -1,8 +1,9 @@
-// A whole step of the Lanczos process after its product, by all blocks of a cooperative launch: the three terms, the
-// estimate of what rounding did to the orthogonality, Gram and Schmidt's passes where they are due, and the norm.
+// A whole step of the Lanczos process after its product, by all blocks of a cooperative launch: the three-term
+// recurrence, the estimate of the loss of orthogonality, passes of Gram-Schmidt if the estimate asks for them, and the
+// norm.
 //
-// A block keeps its rows throughout, and every thread its own, so that nothing but sums crosses blocks. Each block adds the
-// sums of all blocks in the same order, and so decides the same.
+// Each block and each thread works on the same rows throughout, so that only sums cross blocks. Each block adds the
+// sums of all blocks in the same order, and so all blocks take the same decisions.
 #ifndef PURLIN_LANCZOS_STEP_CUH
 #define PURLIN_LANCZOS_STEP_CUH
 
@@ -13,7 +14,7 @@ namespace lanczos {
 
 constexpr int STEP_THREADS = PURLIN_LAUNCH_LANCZOS_STEP_THREADS, STEP_WARPS = STEP_THREADS / 32;
 
-// Waits until all blocks have come here; `passed` counts how often that was.
+// Barrier over all blocks; `passed` counts its uses.
 __device__ __forceinline__ void meet(uint32_t *arrivals, uint32_t &passed) {
   __syncthreads();
   ++passed;
@@ -39,7 +40,7 @@ struct Step {
   const purlin_lanczos_step_params &p;
   const T *space;
   T *w;     // the block's rows of w, in global memory
-  T *work;  // and where they are worked on: in shared memory where there is room
+  T *work;  // the working copy of these rows: in shared memory if they fit, else w itself
   int64_t begin, end;
   double *weights, *totals, *own;  // shared: [numbers], [2 + numbers], [STEP_WARPS][2 + numbers]
   int numbers;                     // of all coefficients
@@ -58,8 +59,9 @@ struct Step {
     own = totals + 2 + numbers;
   }
 
-  // The rows of `from` less sub `weights` for `subtracted` columns become `work`, then what `dotted` columns have along it,
-  // and the squares before and after; `totals` has squares and coefficients when this returns.
+  // work = `from` - sub `weights` over `subtracted` columns, for the block's rows. Then the products of `dotted`
+  // columns with it, and its squares before and after. On return `totals` has the squares and the coefficients, summed
+  // over all blocks.
   __device__ void sweep(const T *from, const T *sub, int subtracted, const T *dots, int dotted) {
     const int warp = threadIdx.x / 32, sums_here = PARTS * dotted, length = 2 + numbers;
     double *mine = own + warp * length;
@@ -90,7 +92,7 @@ struct Step {
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
           if (inside[r]) {
-            // What is rounded is what later sums see.
+            // Later sums use the rounded value.
             const T rounded = N::narrow(x[r]);
             x[r] = N::widen(rounded);
             work[row - begin + r * STEP_THREADS] = rounded;
@@ -123,7 +125,7 @@ struct Step {
     after = warp_sum(after);
     if (lane_id() == 0) mine[0] = before, mine[1] = after;
     __syncthreads();
-    // Of two places in turn: the other may still be read.
+    // Alternate between two buffers: other blocks may still read the other one.
     double *partials = reinterpret_cast<double *>(p.partials) + static_cast<int64_t>(passed % 2) * p.most * gridDim.x;
     for (int k = threadIdx.x; k < 2 + sums_here; k += STEP_THREADS) {
       double sum = 0.0;
@@ -140,7 +142,7 @@ struct Step {
     __syncthreads();
   }
 
-  // The totals of coefficients become weights.
+  // Copies the totals of `count` coefficients to `weights`.
   __device__ void weigh(int count) {
     for (int k = threadIdx.x; k < PARTS * count; k += STEP_THREADS) weights[k] = totals[2 + k];
     __syncthreads();
@@ -157,7 +159,8 @@ struct Step {
     double *t = reinterpret_cast<double *>(p.projected);
     const bool is_three = p.three != 0, has_previous = p.previous != 0, is_local = has_previous || is_three;
     const bool is_watched = p.estimates != 0, is_full = !is_watched && !is_three;
-    // Of vectors 0 .. j the products with the last and with the one before it, as estimated; what is not there is 0.
+    // The estimated products of vectors 0 .. j with the last vector and with the one before it; 0 where there is no
+    // vector.
     const double *was = reinterpret_cast<const double *>(p.estimates);
     const int i = threadIdx.x;
     const bool is_estimated = is_local && is_watched && i < j;
@@ -199,7 +202,7 @@ struct Step {
       } else if (i == j) {
         omega = noise;
       }
-      // Vectors of the threads beyond are made orthogonal in any case; NaN counts as lost.
+      // Threads beyond j have no estimate; NaN counts as lost.
       const bool is_far = __syncthreads_or(i <= j && !(fabs(omega) <= p.limit));
       is_lost = is_due || is_far;
       is_due = !is_due && is_far;
@@ -214,7 +217,7 @@ struct Step {
         sweep(work, space, count, nullptr, 0);
         rest = totals[1];
         ++passes;
-        // What is left of a vector that was mostly taken away is not orthogonal to its own size.
+        // If most of a vector was subtracted, the remainder is not orthogonal relative to its own size: repeat.
         if (!(rest < 0.5 * held) || passes == PURLIN_LAUNCH_LANCZOS_STEP_PASSES) break;
         sweep(work, nullptr, 0, space, count);
       }
@@ -242,7 +245,7 @@ struct Step {
         if (threadIdx.x == 0) now[2 * (m + 1)] = largest, now[2 * (m + 1) + 1] = is_due ? 1.0 : 0.0;
       }
     }
-    // The last block to leave makes the counter ready for the next launch.
+    // The last block to leave resets the counters for the next launch.
     if (threadIdx.x == 0) {
       uint32_t *arrivals = reinterpret_cast<uint32_t *>(p.arrivals);
       __threadfence();

@@ -1,4 +1,4 @@
-// Ritz vectors: combinations of the vectors of a space in their place, and which way they point.
+// Ritz vectors: combinations of the vectors of a space, computed in place, and their orientation.
 #ifndef PURLIN_LANCZOS_TURN_CUH
 #define PURLIN_LANCZOS_TURN_CUH
 
@@ -14,7 +14,7 @@ __device__ void turn(const purlin_lanczos_turn_params &p) {
   constexpr int PARTS = N::PARTS, TO = PURLIN_LAUNCH_LANCZOS_TURN_COLUMNS, THREADS = PURLIN_LAUNCH_LANCZOS_TURN_THREADS;
   extern __shared__ __align__(16) double lanczos_turn_shared[];
   const int from = static_cast<int>(p.from), to = static_cast<int>(p.to), filled = (to + TO - 1) / TO * TO;
-  // Row by row, so that what a thread needs at once lies together.
+  // Stored row by row, so that the weights that a thread needs at once are adjacent.
   double *weights = lanczos_turn_shared;
   T *mine = reinterpret_cast<T *>(weights + PARTS * from * filled) + threadIdx.x;
   const double *given = reinterpret_cast<const double *>(p.weights);
@@ -28,7 +28,7 @@ __device__ void turn(const purlin_lanczos_turn_params &p) {
   T *space = reinterpret_cast<T *>(p.space);
   const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
   for (int64_t row = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; row < p.rows; row += step) {
-    // No other thread needs these.
+    // Each thread reads only its own numbers, so no barrier is needed.
 #pragma unroll 8
     for (int i = 0; i < from; ++i) mine[i * THREADS] = space[i * p.rows + row];
     for (int o = 0; o < to; o += TO) {
@@ -47,7 +47,7 @@ __device__ void turn(const purlin_lanczos_turn_params &p) {
   }
 }
 
-// The rows of a column that a block looks at.
+// The rows of a column that a block reads.
 struct Share {
   int64_t begin, end;
   __device__ explicit Share(int64_t rows) {
@@ -90,7 +90,7 @@ __device__ void first(const purlin_lanczos_orient_params &p) {
   for (unsigned w = 0; w < blockDim.x / 32; ++w) most = fmax(most, warps[w]);
   const Share share(p.rows);
   const double limit = most * p.near;
-  // The least of rows, whatever the order that they come in.
+  // The minimum of the rows does not depend on the order of the threads.
   for (int64_t i = share.begin + threadIdx.x; i < share.end; i += blockDim.x)
     if (N::square(N::widen(x[i])) >= limit) {
       atomicMin(&found, static_cast<unsigned long long>(i));
@@ -111,7 +111,7 @@ __device__ void orient(const purlin_lanczos_orient_params &p) {
   const double *firsts = reinterpret_cast<const double *>(p.firsts) + 3 * PEAKS * blockIdx.y;
   if (threadIdx.x == 0) at = PEAKS;
   __syncthreads();
-  // Parts follow one another, so the first part with such an entry has the first of them.
+  // Parts are in the order of rows, so the first part with such an entry has the first entry.
   for (int k = threadIdx.x; k < PEAKS; k += blockDim.x)
     if (firsts[3 * k] >= 0.0) atomicMin(&at, k);
   __syncthreads();

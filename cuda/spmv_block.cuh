@@ -1,4 +1,4 @@
-// Products with a block of vectors that lie side by side: what an entry gathers is one piece of memory.
+// Products with a block of vectors stored row by row: each entry gathers consecutive numbers.
 #ifndef PURLIN_SPMV_BLOCK_CUH
 #define PURLIN_SPMV_BLOCK_CUH
 
@@ -11,7 +11,7 @@ template <class T, int BYTES>
 struct alignas(BYTES) Words {
   T at[BYTES / sizeof(T)];
 };
-// One load by the read-only path of what is as long as a word of the machine.
+// One load through the read-only cache of a word of 4, 8 or 16 bytes.
 template <class W>
 __device__ __forceinline__ W load_words(const W *from) {
   W words;
@@ -28,7 +28,7 @@ __device__ __forceinline__ W load_words(const W *from) {
   return words;
 }
 
-// What becomes of the sums of rows.
+// Computes Y from the sums of rows.
 template <class T>
 struct BlockFinish {
   using N = Number<T>;
@@ -59,7 +59,8 @@ struct BlockFinish {
   }
 };
 
-// Dynamic shared memory: the products of a tile, `width` each. VECTOR numbers, which divides the width, are gathered at once.
+// Dynamic shared memory: the products of a tile, `width` for each entry. VECTOR numbers are gathered at once; VECTOR
+// divides the width.
 template <class T, class P, bool PATTERN, int VECTOR>
 __device__ void block(const purlin_spmv_block_params &p) {
   using N = Number<T>;
@@ -73,7 +74,7 @@ __device__ void block(const purlin_spmv_block_params &p) {
   const int32_t *columns = pointer<int32_t>(p.columns) + here.entry;
   const T *values = pointer<T>(p.values) + here.entry, *x = pointer<T>(p.x);
   const int words = width / VECTOR, items = count * words;
-  // A power of two is shifted by; else -1.
+  // Division by a power of two is a shift; else -1.
   const int shift = (words & (words - 1)) == 0 ? 31 - __clz(words) : -1;
   constexpr int AHEAD = 4;
   for (int first = thread; first < items; first += AHEAD * THREADS) {
@@ -102,7 +103,7 @@ __device__ void block(const purlin_spmv_block_params &p) {
   __syncthreads();
   const bool is_piece = here.piece >= 0;
   const int rows = is_piece ? 1 : next.row - here.row, sums = rows * width;
-  // Threads that share a sum, each every slices-th entry.
+  // Number of threads for each sum; each adds every slices-th entry.
   const int slices = sums >= THREADS ? 1 : THREADS / sums;
   const P *row_ptr = pointer<P>(p.row_ptr);
   const BlockFinish<T> done(p);
@@ -116,7 +117,7 @@ __device__ void block(const purlin_spmv_block_params &p) {
       const int end = is_piece ? count : static_cast<int>(row_ptr[here.row + r + 1] - here.entry);
       for (int k = begin + slice; k < end; k += slices) sum = N::sum(sum, stage[k * width + c]);
     }
-    // Then there is one pass only.
+    // With slices > 1 there is one pass only, so the barrier is uniform.
     if (slices > 1) {
       of_slices[thread] = sum;
       __syncthreads();
@@ -132,7 +133,7 @@ __device__ void block(const purlin_spmv_block_params &p) {
   }
 }
 
-// Finishes the rows in pieces, a thread for each number; without a list `count` rows that have no sums.
+// Finishes the rows in pieces, one thread for each number. Without a list, finishes `count` rows whose sums are 0.
 template <class T>
 __device__ void block_join(const purlin_spmv_block_params &p) {
   using N = Number<T>;

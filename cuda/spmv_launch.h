@@ -1,16 +1,16 @@
 /* Launch constants and parameter structs of the sparse products, under the rules of purlin_launch.h.
  *
  * A has compressed rows: row r holds entries row_ptr[r] to row_ptr[r + 1], counted from 0. Columns are int32. Kernel names
- * end in the element type, f32, f64, cf32 or cf64, and in `_pattern` where no values are read and every entry is 1. Offsets
- * are int64; kernels whose names hold `_narrow_` read int32.
+ * end in the element type, f32, f64, cf32 or cf64, and then in `_pattern` if every entry is 1 and no values are read. Offsets
+ * are int64; kernels with `_narrow_` in the name read int32.
  *
  * Words
- *   tile      a share of the work of a block: whole rows, or a part of one row that is too long (a piece).
- *   piece     its sum goes to partials[piece]. Of the blocks that sum the pieces of a row the last to arrive adds these in
- *             their order and finishes the row: arrivals[], of long rows, are 0 before and after.
- *   finish    what becomes of the sum s of row r:
+ *   tile      the work of one block: whole rows, or a part of one row that is too long (a piece).
+ *   piece     its sum is stored in partials[piece]. The last block of a row to arrive adds the row's pieces in their order
+ *             and finishes the row. arrivals[] has one counter for each long row, 0 before and after.
+ *   finish    how y is computed from the sum s of row r:
  *             y[r] = alpha f scale[r] s + (shift + weight diagonal[r]) x[r] + gamma g z[r] + beta y[r],
- *             f and g numbers in device memory. What is 0 (an address, or beta) is not read.
+ *             f and g are numbers in device memory. Arrays whose address is 0 are not read, nor is y if beta is 0.
  */
 #ifndef PURLIN_SPMV_LAUNCH_H
 #define PURLIN_SPMV_LAUNCH_H
@@ -19,16 +19,16 @@
 
 #define PURLIN_LAUNCH_SPMV_THREADS 256
 #define PURLIN_LAUNCH_SPMV_TILE 2048        /* entries of a tile */
-#define PURLIN_LAUNCH_SPMV_SHORT_TILE 1024  /* of purlin_spmv_short_tiles_* */
-#define PURLIN_LAUNCH_SPMV_TILE_ROWS 1024   /* and its rows, at most */
+#define PURLIN_LAUNCH_SPMV_SHORT_TILE 1024  /* entries of a tile of purlin_spmv_short_tiles_* */
+#define PURLIN_LAUNCH_SPMV_TILE_ROWS 1024   /* largest number of rows of either tile */
 #define PURLIN_LAUNCH_SPMV_MERGE_THREADS 128
-#define PURLIN_LAUNCH_SPMV_MERGE_TILE 1152  /* rows and entries together; a multiple of the threads */
-#define PURLIN_LAUNCH_SPMV_PIECE 4096       /* most entries of a row that a block of bins sums at once */
+#define PURLIN_LAUNCH_SPMV_MERGE_TILE 1152  /* rows plus entries; a multiple of the threads */
+#define PURLIN_LAUNCH_SPMV_PIECE 4096       /* largest number of entries of a row that a block of bins sums at once */
 #define PURLIN_LAUNCH_SPMV_SPREAD_THREADS 512
-#define PURLIN_LAUNCH_SPMV_LONG_SUM 32      /* entries that a lane sums; longer rows of a tile go to whole warps */
-#define PURLIN_LAUNCH_SPMV_PAD 16           /* entries of a block of columns begin at multiples */
+#define PURLIN_LAUNCH_SPMV_LONG_SUM 32      /* largest number of entries for a lane; longer rows of a tile get whole warps */
+#define PURLIN_LAUNCH_SPMV_PAD 16           /* the entries of each block of columns begin at a multiple of this */
 
-/* Where a tile begins. */
+/* The start of a tile. */
 typedef struct purlin_spmv_tile {
   int64_t entry;
   int32_t row;
@@ -36,7 +36,7 @@ typedef struct purlin_spmv_tile {
 } purlin_spmv_tile;
 #define PURLIN_SPMV_TILE_BYTES 16
 
-/* What becomes of the sums of rows. */
+/* How y is computed from the sums of rows. */
 typedef struct purlin_spmv_finish {
   uint64_t y;
   uint64_t x;             /* the kernel's type, or 0 without a diagonal and shift */
@@ -56,9 +56,9 @@ typedef struct purlin_spmv_finish {
 /* Rows in pieces. */
 typedef struct purlin_spmv_pieces {
   uint64_t partials;      /* the kernel's type */
-  uint64_t longs;         /* purlin_spmv_long, and one more */
-  uint64_t owners;        /* int32: the long row of each piece */
-  uint64_t arrivals;      /* uint32, one a long row */
+  uint64_t longs;         /* purlin_spmv_long for each row, and one for the end */
+  uint64_t owners;        /* int32: the index in longs of each piece's row */
+  uint64_t arrivals;      /* uint32, one for each long row */
 } purlin_spmv_pieces;
 #define PURLIN_SPMV_PIECES_BYTES 32
 
@@ -67,19 +67,19 @@ typedef struct purlin_spmv_params {
   uint64_t row_ptr;
   uint64_t columns;
   uint64_t values;
-  uint64_t gathered;      /* the vector that is multiplied by */
-  uint64_t tiles;         /* purlin_spmv_tile [count + 1]; of bins purlin_spmv_bin [count] */
-  uint64_t order;         /* bins: int32 rows */
+  uint64_t gathered;      /* the vector that entries gather from */
+  uint64_t tiles;         /* purlin_spmv_tile [count + 1]; for bins purlin_spmv_bin [count] */
+  uint64_t order;         /* for bins: int32 rows */
   int64_t rows;
-  int32_t count;          /* of tiles or bins */
-  int32_t lanes;          /* rows: lanes of a row, a power of two up to 32 */
-  purlin_spmv_pieces pieces; /* of merge `partials` alone, one a tile */
+  int32_t count;          /* number of tiles or bins */
+  int32_t lanes;          /* for rows: lanes of a row, a power of two up to 32 */
+  purlin_spmv_pieces pieces; /* for merge only `partials`, one for each tile */
   purlin_spmv_finish finish;
 } purlin_spmv_params;
 #define PURLIN_SPMV_PARAMS_BYTES 224
 
-/* Work of a block of purlin_spmv_bins_*: `count` rows from order[first] on by `lanes` lanes each; with lanes = 0 entries
- * first to first + count, a piece. */
+/* Work of a block of purlin_spmv_bins_*: `count` rows from order[first] on, with `lanes` lanes each. With lanes = 0, a piece:
+ * entries first to first + count. */
 typedef struct purlin_spmv_bin {
   int64_t first;
   int32_t count;
@@ -92,50 +92,51 @@ typedef struct purlin_spmv_bin {
 /* A row in pieces. */
 typedef struct purlin_spmv_long {
   int32_t row;
-  int32_t piece; /* the first */
+  int32_t piece; /* its first piece */
 } purlin_spmv_long;
 #define PURLIN_SPMV_LONG_BYTES 8
 
-/* Two sweeps without gathers from global memory. Entries lie by blocks of `width` columns, in each in the order of rows,
- * from a multiple of SPMV_PAD on. purlin_spmv_spread_* multiplies: a block takes a unit of entries, whose part of x it holds
- * in shared memory. purlin_spmv_collect_* sums: a block takes a tile of rows, whose products are one run a block of columns.
+/* Two sweeps without gathers from global memory. Entries are sorted by blocks of `width` columns; each block of columns begins
+ * at a multiple of SPMV_PAD, and its entries are in the order of tiles of rows. purlin_spmv_spread_* multiplies: a thread block
+ * processes a unit of entries, with their part of x in shared memory. purlin_spmv_collect_* sums: a thread block processes a
+ * tile of rows, whose products are one run in each block of columns.
  */
 typedef struct purlin_spmv_unit {
   int64_t first; /* entry, a multiple of SPMV_PAD */
   int32_t count; /* a multiple of SPMV_PAD */
-  int32_t block; /* of columns */
+  int32_t block; /* index of its block of columns */
 } purlin_spmv_unit;
 #define PURLIN_SPMV_UNIT_BYTES 16
 
 typedef struct purlin_spmv_spread_params {
-  uint64_t units;         /* purlin_spmv_unit, one a block */
+  uint64_t units;         /* purlin_spmv_unit, one for each thread block */
   uint64_t columns;       /* uint16: within the block of columns */
   uint64_t values;
   uint64_t gathered;
   uint64_t products;
-  int64_t length;         /* of `gathered` */
-  int64_t first;          /* entry that goes to products[0] */
+  int64_t length;         /* numbers in `gathered` */
+  int64_t first;          /* the entry whose product is products[0] */
   int64_t width;
 } purlin_spmv_spread_params;
 #define PURLIN_SPMV_SPREAD_PARAMS_BYTES 64
 
 typedef struct purlin_spmv_collect_params {
   uint64_t row_ptr;
-  uint64_t tiles;         /* purlin_spmv_tile, of this sweep's first on, and one more */
-  uint64_t runs;          /* uint32 [blocks] a tile: where in `products` its run begins */
-  uint64_t offsets;       /* uint16 [blocks + 1] a tile: where the run goes to in shared memory; then the entries of the tile */
-  uint64_t places;        /* uint16 [capacity] a tile: where in shared memory each entry is, in the order of A */
+  uint64_t tiles;         /* purlin_spmv_tile, from this sweep's first on, and one for the end */
+  uint64_t runs;          /* uint32 [blocks] for each tile: first index in `products` of each run */
+  uint64_t offsets;       /* uint16 [blocks + 1] for each tile: index in shared memory of each run; then the entry count */
+  uint64_t places;        /* uint16 [capacity] for each tile: index in shared memory of each entry, in the order of A */
   uint64_t products;
-  int64_t blocks;         /* of columns */
-  int64_t capacity;       /* most entries of a tile, a multiple of 8 */
-  int64_t lanes;          /* that take a run together: 4 to 32, a power of two */
+  int64_t blocks;         /* number of blocks of columns */
+  int64_t capacity;       /* largest number of entries of a tile, a multiple of 8 */
+  int64_t lanes;          /* lanes that copy a run together: 4 to 32, a power of two */
   purlin_spmv_pieces pieces;
   purlin_spmv_finish finish;
 } purlin_spmv_collect_params;
 #define PURLIN_SPMV_COLLECT_PARAMS_BYTES 232
 
-/* What the sweeps want prepared: purlin_spmv_count, a block a tile; _accumulate, a block a block of columns; _place, a block a
- * tile. In between `totals` becomes where each block of columns begins. */
+/* Preparation of the sweeps: purlin_spmv_count, one thread block for each tile; _accumulate, one for each block of columns;
+ * _place, one for each tile. Between _accumulate and _place the host replaces `totals` by the begin of each block of columns. */
 typedef struct purlin_spmv_prepare_params {
   uint64_t columns;       /* int32 */
   uint64_t tiles;
@@ -144,15 +145,15 @@ typedef struct purlin_spmv_prepare_params {
   uint64_t places;
   uint64_t totals;        /* uint32 [blocks] */
   uint64_t short_columns; /* uint16 */
-  uint64_t sources;       /* uint32: the entry of A that lies there; UINT32_MAX in between, as it was */
+  uint64_t sources;       /* uint32: the entry of A at each index; the padding keeps UINT32_MAX */
   int64_t blocks;
   int64_t width;
   int64_t capacity;
-  int64_t count;          /* of tiles */
+  int64_t count;          /* number of tiles */
 } purlin_spmv_prepare_params;
 #define PURLIN_SPMV_PREPARE_PARAMS_BYTES 96
 
-/* output[k] = values[sources[k]], 0 for UINT32_MAX. */
+/* output[k] = values[sources[k]]; 0 if the source is UINT32_MAX. */
 typedef struct purlin_spmv_permute_params {
   uint64_t sources;
   uint64_t values;
@@ -161,8 +162,7 @@ typedef struct purlin_spmv_permute_params {
 } purlin_spmv_permute_params;
 #define PURLIN_SPMV_PERMUTE_PARAMS_BYTES 32
 
-/* Vectors with their numbers in another order: to[r * to_row + k * to_column] = from[list[r] * from_row + k * from_column] for
- * k < width. */
+/* Reorders vectors: to[r * to_row + k * to_column] = from[list[r] * from_row + k * from_column] for k < width. */
 typedef struct purlin_spmv_renumber_params {
   uint64_t list;
   uint64_t from;
@@ -176,8 +176,8 @@ typedef struct purlin_spmv_renumber_params {
 } purlin_spmv_renumber_params;
 #define PURLIN_SPMV_RENUMBER_PARAMS_BYTES 72
 
-/* Products with a block of vectors: element (r, k) of X at x[r * x_stride + k]; pieces at partials[piece * width + k]. What
- * becomes of the sum s of number (r, k) is alpha scale[r] s + (shift + weight diagonal[r]) own[r * own_stride + k] + beta y. */
+/* Products with a block of vectors: element (r, k) of X is x[r * x_stride + k]; sums of pieces are partials[piece * width + k].
+ * From sum s, element (r, k) of Y is alpha scale[r] s + (shift + weight diagonal[r]) own[r * own_stride + k] + beta y. */
 typedef struct purlin_spmv_block_params {
   uint64_t row_ptr;
   uint64_t columns;
@@ -192,7 +192,7 @@ typedef struct purlin_spmv_block_params {
   uint64_t scale;         /* real parts, or 0 */
   uint64_t diagonal;      /* real parts, or 0 */
   int64_t own_stride;
-  int32_t count;          /* join: of long rows */
+  int32_t count;          /* for join: number of long rows */
   int32_t width;
   double alpha[2];
   double beta[2];
@@ -201,8 +201,8 @@ typedef struct purlin_spmv_block_params {
 } purlin_spmv_block_params;
 #define PURLIN_SPMV_BLOCK_PARAMS_BYTES 176
 
-/* purlin_spmv_pixels_*: the graph of neighbouring pixels without its matrix. Pair k joins each pixel with the one offsets[k]
- * away, down and to the right, and has its weight with the first of the two. A thread a pixel. */
+/* purlin_spmv_pixels_*: the graph of neighbouring pixels without its matrix. Pair k joins each pixel with the one at
+ * offsets[k] from it, down and to the right; the first of the two has the weight. One thread for each pixel. */
 typedef struct purlin_spmv_pixels_params {
   uint64_t weights;       /* real parts [pairs, height, width]: 0 where the pair leads out of the image */
   uint64_t offsets;       /* int32 [pairs, 2]: rows down, from 0, and columns to the right */

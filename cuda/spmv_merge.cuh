@@ -1,5 +1,5 @@
-// Products along the merge path of row ends and entries (Merrill and Garland, SC16): every thread takes as many steps, a
-// row's end or an entry, whatever the lengths of the rows.
+// Products along the merge path of row ends and entries (Merrill and Garland, SC16): every thread takes the same number
+// of steps, whatever the lengths of the rows. A step is an entry or the end of a row.
 #ifndef PURLIN_SPMV_MERGE_CUH
 #define PURLIN_SPMV_MERGE_CUH
 
@@ -22,7 +22,7 @@ __device__ void merge(const purlin_spmv_params &p) {
   const P *row_ends = pointer<P>(p.row_ptr) + here.row + 1;
   const int32_t *columns = pointer<int32_t>(p.columns) + here.entry;
   const T *values = pointer<T>(p.values) + here.entry, *gathered = pointer<T>(p.gathered);
-  // No more rows and entries together than TILE: products lie before what rows come to.
+  // Rows plus entries are at most TILE, so products and row sums share the buffer, products first.
   T *out = stage + count;
   for (int r = thread; r < rows; r += THREADS) ends[r] = static_cast<int>(row_ends[r] - here.entry);
   if (thread == 0) ends[rows] = INT32_MAX;
@@ -52,7 +52,8 @@ __device__ void merge(const purlin_spmv_params &p) {
       sum = N::zero();
     }
   }
-  // What is left over belongs to row `row`, which a later thread ends: sums over the threads before it with the same.
+  // The remaining sum belongs to row `row`, which a later thread ends: add it up over earlier threads with the same
+  // row.
   const int lane = thread % 32, warp = thread / 32;
 #pragma unroll
   for (int step = 1; step < 32; step *= 2) {
@@ -63,7 +64,7 @@ __device__ void merge(const purlin_spmv_params &p) {
   if (lane == 31) last_row[warp] = row, last_sum[warp] = sum;
   const int after = __shfl_down_sync(0xffffffffu, row, 1);
   __syncthreads();
-  // A row that goes on from earlier warps.
+  // Add the sums of a row that began in earlier warps.
   T before = N::zero();
   bool has_before = false;
   for (int w = warp - 1; w >= 0 && last_row[w] == row; --w) {
@@ -71,7 +72,7 @@ __device__ void merge(const purlin_spmv_params &p) {
     has_before = true;
   }
   if (has_before) sum = N::sum(before, sum);
-  // The first row of the next warp, as that found it where it ends.
+  // The row in which the next thread's steps end; after the last lane, that is the next warp's first thread.
   const bool is_last = thread == THREADS - 1;
   __shared__ int first_row[THREADS / 32];
   if (lane == 0) first_row[warp] = row;
@@ -86,14 +87,15 @@ __device__ void merge(const purlin_spmv_params &p) {
   for (int r = thread; r < rows; r += THREADS) done(static_cast<int64_t>(here.row) + r, out[r]);
 }
 
-// Adds what tiles left over to the rows that later tiles ended: a thread for each such row adds in the order of the tiles.
+// Adds the remaining sums of tiles to the rows that later tiles ended. One thread for each such row adds them in the
+// order of the tiles.
 template <class T, class P>
 __device__ void mend(const purlin_spmv_params &p) {
   const int at = blockIdx.x * PURLIN_LAUNCH_SPMV_THREADS + threadIdx.x;
   const purlin_spmv_tile *list = pointer<purlin_spmv_tile>(p.tiles);
   if (at >= p.count || list[at + 1].row >= p.rows || (at > 0 && list[at].row == list[at + 1].row)) return;
   const int32_t row = list[at + 1].row;
-  // Nothing was left over where the tile ends with the row before and the next one ends the row.
+  // No tile has a remaining sum if this one ends exactly before row `row` and the next one ends that row.
   if (list[at + 1].entry == pointer<P>(p.row_ptr)[row] && list[at + 2].row != row) return;
   const T *partials = pointer<T>(p.pieces.partials);
   T sum = Number<T>::zero();

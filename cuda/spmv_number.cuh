@@ -1,4 +1,4 @@
-// Arithmetic of the four element types in sparse products, and loads that pass the caches by.
+// Arithmetic of the four element types in sparse products, and loads with cache hints.
 #ifndef PURLIN_SPMV_NUMBER_CUH
 #define PURLIN_SPMV_NUMBER_CUH
 
@@ -95,7 +95,7 @@ __device__ __forceinline__ T block_sum(T sum) {
   return sum;
 }
 
-// What becomes of the sum of a row.
+// Computes y from the sum of a row.
 template <class T>
 struct Finish {
   using N = Number<T>;
@@ -115,7 +115,7 @@ struct Finish {
     if (p.alpha_factor != 0) alpha = N::scaled(alpha, static_cast<Real>(*pointer<double>(p.alpha_factor)));
     if (p.gamma_factor != 0) gamma *= static_cast<Real>(*pointer<double>(p.gamma_factor));
   }
-  // What the sum adds to y.
+  // The term of the sum in y.
   __device__ T share(int64_t row, T sum) const {
     const T scaled = N::product(alpha, sum);
     return scale != nullptr ? N::scaled(scaled, __ldg(scale + row)) : scaled;
@@ -130,11 +130,12 @@ struct Finish {
     if (reads_y) out = N::add_product(out, beta, y[row]);
     y[row] = out;
   }
-  // Adds to a row that is finished but for this.
+  // Adds a further part of the sum to a row that is finished otherwise.
   __device__ void add(int64_t row, T sum) const { y[row] = N::sum(y[row], share(row, sum)); }
 };
 
-// Thread 0 has the sum of a piece: puts it by, and where it is the last of its row adds all of them and finishes the row.
+// Thread 0 has the sum of a piece and stores it. The block of the row's last piece to arrive adds all pieces and
+// finishes the row.
 template <class T, int THREADS>
 __device__ __forceinline__ void finish_piece(const purlin_spmv_pieces &p, const purlin_spmv_finish &how, int64_t piece, T sum) {
   __shared__ bool is_last;
@@ -151,7 +152,7 @@ __device__ __forceinline__ void finish_piece(const purlin_spmv_pieces &p, const 
   if (!is_last || threadIdx.x >= 32) return;
   __threadfence();
   T total = Number<T>::zero();
-  // Past the L1 cache, which may hold what was there before.
+  // Bypass the L1 cache, which may hold old values.
   for (int k = first + threadIdx.x; k < end; k += 32) total = Number<T>::sum(total, Number<T>::fresh(partials + k));
   total = group_sum(total, 32);
   if (threadIdx.x > 0) return;

@@ -1,4 +1,4 @@
-// Products with the graph of neighbouring pixels, whose indices are its shape.
+// Products with the graph of neighbouring pixels; column indices follow from the image's shape.
 #ifndef PURLIN_SPMV_PIXELS_CUH
 #define PURLIN_SPMV_PIXELS_CUH
 

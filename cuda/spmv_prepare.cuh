@@ -1,5 +1,5 @@
-// What the two sweeps want prepared: how many entries of each tile are in each block of columns, where they go, and the
-// values in that order. Where an entry stands within its run does not matter: sums go by the order of the matrix.
+// Preparation of the two sweeps: the number of entries of each tile in each block of columns, their positions, and the
+// values in that order. The position of an entry within its run is arbitrary: sums follow the order of the matrix.
 #ifndef PURLIN_SPMV_PREPARE_CUH
 #define PURLIN_SPMV_PREPARE_CUH
 
@@ -8,7 +8,7 @@
 namespace purlin {
 namespace spmv {
 
-// Dynamic shared memory: uint32 [blocks]. Counts of a tile to `runs`, their sums to `offsets`.
+// Dynamic shared memory: uint32 [blocks]. Writes the counts of a tile to `runs`, and their prefix sums to `offsets`.
 __device__ void count(const purlin_spmv_prepare_params &p) {
   uint32_t *counts = reinterpret_cast<uint32_t *>(shared_memory());
   const int blocks = static_cast<int>(p.blocks);
@@ -39,7 +39,7 @@ __device__ void count(const purlin_spmv_prepare_params &p) {
   if (threadIdx.x == 0) offsets[blocks] = static_cast<uint16_t>(before);
 }
 
-// Sums of the counts of a block of columns over the tiles, in place; their total to `totals`.
+// Replaces the counts of a block of columns by their prefix sums over the tiles, and writes their total to `totals`.
 __device__ void accumulate(const purlin_spmv_prepare_params &p) {
   constexpr int WARPS = PURLIN_LAUNCH_SPMV_THREADS / 32;
   __shared__ uint32_t of_warps[WARPS];
@@ -94,7 +94,7 @@ __device__ void place(const purlin_spmv_prepare_params &p) {
   }
 }
 
-// Values in the order of the sweeps; 0 between the blocks.
+// Values in the order of the sweeps; 0 in the padding between blocks.
 template <class T>
 __device__ void permute(const purlin_spmv_permute_params &p) {
   const int64_t k = static_cast<int64_t>(blockIdx.x) * PURLIN_LAUNCH_SPMV_THREADS + threadIdx.x;

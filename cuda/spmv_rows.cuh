@@ -1,5 +1,5 @@
-// Products that take rows whole: by groups of lanes (Lin and Liu, 2015; one lane and 32 lanes are the scalar and the vector
-// kernel), and by bins of rows of like length.
+// Products by whole rows: by groups of lanes (Lin and Liu, 2015; with one lane this is the scalar kernel, with 32 the
+// vector kernel), and by bins of rows of similar length.
 #ifndef PURLIN_SPMV_ROWS_CUH
 #define PURLIN_SPMV_ROWS_CUH
 
@@ -8,7 +8,7 @@
 namespace purlin {
 namespace spmv {
 
-// What `lanes` lanes have of entries begin to end.
+// The partial sum of one lane out of `lanes` over entries begin to end.
 template <class T, bool PATTERN>
 __device__ __forceinline__ T strided_sum(const purlin_spmv_params &p, int64_t begin, int64_t end, int lane, int lanes) {
   const int32_t *columns = pointer<int32_t>(p.columns);
@@ -16,7 +16,7 @@ __device__ __forceinline__ T strided_sum(const purlin_spmv_params &p, int64_t be
   using N = Number<T>;
   T sum = N::zero();
   int64_t k = begin + lane;
-  // Two entries under way at a time; with four fewer warps fit.
+  // Two loads in flight; with four, fewer warps would fit.
   for (; k + lanes < end; k += 2 * lanes) {
     const int32_t c0 = __ldcs(columns + k), c1 = __ldcs(columns + k + lanes);
     const T x0 = N::gather(gathered + c0), x1 = N::gather(gathered + c1);
@@ -34,7 +34,7 @@ __device__ void rows(const purlin_spmv_params &p) {
   const int64_t row = thread / p.lanes;
   const int lane = threadIdx.x % p.lanes;
   T sum = Number<T>::zero();
-  // Without offsets there are no sums to add.
+  // Without offsets all sums are 0.
   if (row < p.rows && row_ptr != nullptr) sum = strided_sum<T, PATTERN>(p, row_ptr[row], row_ptr[row + 1], lane, p.lanes);
   sum = group_sum(sum, p.lanes);
   if (row < p.rows && lane == 0) Finish<T>(p.finish)(row, sum);

@@ -1,6 +1,6 @@
-// Products in two sweeps, for matrices whose gathers would go to the L2 cache: 32 bytes an entry there, far more than the
-// entry itself. The first sweep multiplies by columns, with the part of x that a block of columns needs in shared memory; the
-// second sums by rows. Both read and write in order.
+// Products in two sweeps, for matrices whose gathers would go to the L2 cache: they would move 32 bytes an entry there,
+// far more than the entry itself. The first sweep multiplies by blocks of columns, with the block's part of x in shared
+// memory. The second sums by rows. Both read and write global memory in order.
 #ifndef PURLIN_SPMV_SWEEPS_CUH
 #define PURLIN_SPMV_SWEEPS_CUH
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ void copy_async(void *to, const void *from) {
 }
 __device__ __forceinline__ void copy_wait() { asm volatile("cp.async.wait_all;\n" ::: "memory"); }
 
-// As many numbers as 16 bytes hold, and their columns.
+// The numbers in 16 bytes, and their columns.
 template <class T>
 struct alignas(16) Several {
   static constexpr int COUNT = 16 / sizeof(T);
@@ -65,7 +65,8 @@ __device__ void spread(const purlin_spmv_spread_params &p) {
   }
 }
 
-// Dynamic shared memory: the products of a tile, their places, where runs begin, where they go to.
+// Dynamic shared memory: the products of a tile, the place of each entry, the begin of each run, and the destination of
+// each run.
 template <class T, class P, int THREADS>
 __device__ void collect(const purlin_spmv_collect_params &p) {
   const int blocks = static_cast<int>(p.blocks), capacity = static_cast<int>(p.capacity);

@@ -1,4 +1,5 @@
-// Products by tiles of as many entries each: products go to shared memory, then rows are summed from there.
+// Products by tiles of up to THREADS * ITEMS entries: products are written to shared memory, then rows are summed from
+// there.
 #ifndef PURLIN_SPMV_TILES_CUH
 #define PURLIN_SPMV_TILES_CUH
 
@@ -7,13 +8,13 @@
 namespace purlin {
 namespace spmv {
 
-// Sums the rows of a tile, product k of which is at(k), and finishes them. Begins with a barrier.
+// Sums the rows of a tile and finishes them; at(k) is the tile's product k. Begins with a barrier.
 template <class T, class P, int THREADS, class At>
 __device__ __forceinline__ void finish_rows(const P *row_ptr, const purlin_spmv_finish &finish, int32_t first_row, int rows,
                                             int64_t first_entry, At at) {
   int lanes = 1;
   while (lanes < 32 && 2 * lanes * rows <= THREADS) lanes *= 2;
-  // Rows that would keep their lanes for long wait for whole warps. A tile has no more than these.
+  // Rows that are too long for their lanes are left for whole warps. MOST bounds their number in a tile.
   constexpr int MOST = 16384 / PURLIN_LAUNCH_SPMV_LONG_SUM;
   __shared__ uint16_t waiting[MOST];
   __shared__ int wait_count;
@@ -30,7 +31,7 @@ __device__ __forceinline__ void finish_rows(const P *row_ptr, const purlin_spmv_
       const int end = static_cast<int>(row_ptr[first_row + r + 1] - first_entry);
       if (end - begin > most && lanes < 32) {
         is_mine = false;
-        // In any order: each row is summed in its own.
+        // The order of rows does not matter: each row's sum has its own order.
         if (lane == 0) waiting[atomicAdd(&wait_count, 1)] = static_cast<uint16_t>(r);
       } else {
         for (int k = begin + lane; k < end; k += lanes) sum = Number<T>::sum(sum, at(k));
@@ -60,7 +61,7 @@ __device__ void tiles(const purlin_spmv_params &p) {
   const int count = static_cast<int>(next.entry - here.entry);
   const int32_t *columns = pointer<int32_t>(p.columns) + here.entry;
   const T *values = pointer<T>(p.values) + here.entry, *gathered = pointer<T>(p.gathered);
-  // All loads of a kind are under way before the first is waited for.
+  // All loads of one kind are issued before the first is used.
   int32_t column[ITEMS];
   T product[ITEMS];
 #pragma unroll
@@ -87,7 +88,7 @@ __device__ void tiles(const purlin_spmv_params &p) {
   }
   if (here.piece >= 0) {
     T sum = Number<T>::zero();
-    // Beyond the entries there may be infinity times 0.
+    // Skip numbers beyond the last entry: they may be infinity times 0.
 #pragma unroll
     for (int j = 0; j < ITEMS; ++j)
       if (j * THREADS + static_cast<int>(threadIdx.x) < count) sum = Number<T>::sum(sum, product[j]);
