@@ -136,7 +136,7 @@ typedef struct purlin_spmv_collect_params {
 #define PURLIN_SPMV_COLLECT_PARAMS_BYTES 232
 
 /* Preparation of the sweeps: purlin_spmv_count, one thread block for each tile; _accumulate, one for each block of columns;
- * _place, one for each tile. Between _accumulate and _place the host replaces `totals` by the begin of each block of columns. */
+ * _place, one for each tile. After _accumulate the host replaces `totals` by the begin of each block of columns. */
 typedef struct purlin_spmv_prepare_params {
   uint64_t columns;       /* int32 */
   uint64_t tiles;

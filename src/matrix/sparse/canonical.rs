@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::matrix::{Csr, Matrix};
 use crate::shape::to_i64;
 
-/// The same matrix with the columns of each row ascending and every place once; O(nnz log(longest row)).
+/// The same matrix with ascending columns in each row and without duplicates; O(nnz log(longest row)).
 ///
 /// # Errors
 /// [`Error::NotSupported`](crate::error::Error::NotSupported) for another storage or values on a device;
@@ -22,7 +22,7 @@ pub fn canonical(context: &Arc<Context>, a: &Matrix, duplicates: Duplicates) -> 
     rebuilt(context, a, from, values("a", from)?, duplicates)
 }
 
-/// The places of a sparse matrix, each once, without values: every entry is 1. As [`canonical`].
+/// The pattern of a sparse matrix, without duplicates and values: every entry is 1. As [`canonical`].
 ///
 /// # Errors
 /// [`Error::NotSupported`](crate::error::Error::NotSupported) for another storage; out of memory.
@@ -44,7 +44,7 @@ fn rebuilt(
     for i in 0..from.rows() {
         row_idx.extend(std::iter::repeat_n(to_i64(i) + base, rows.row(i).len()));
     }
-    // A borrowed array may be longer than there are entries.
+    // A borrowed array may be longer than the number of entries.
     let col_idx = columns.first(from.nnz());
     let from = Coordinates {
         rows: a.rows(),

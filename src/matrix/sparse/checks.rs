@@ -1,4 +1,4 @@
-//! What is asked of a sparse matrix beyond the indices that every one is checked for.
+//! Optional checks of a sparse matrix, beyond those of the indices that every matrix passes.
 
 use super::entries::{WHAT, charge_indices, csr, values};
 use super::index::Rows;
@@ -7,23 +7,23 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::{Scalar, with_scalar};
 
-/// What is asked for.
+/// The checks to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checks {
     /// The columns of every row ascend.
     pub sorted: bool,
-    /// No place is stored twice.
+    /// No (row, column) is stored twice.
     pub distinct: bool,
     /// Values are neither NaN nor infinite.
     pub finite: bool,
 }
 
-/// Reads a matrix and names the first row that is not as asked for, with the entry and its column. O(nnz), and memory for a
-/// number a column where rows that need not be sorted are to be distinct.
+/// Checks a matrix and reports the first violation: the row, the entry and its column. O(nnz). Needs memory for one
+/// number for each column if `distinct` is asked for without `sorted`.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a matrix that is not as asked for; [`Error::NotSupported`] for another storage, or values
-/// on a device that are to be finite; [`Error::OutOfMemory`].
+/// [`Error::InvalidArgument`] for a matrix that violates a check; [`Error::NotSupported`] for another storage, or for
+/// `finite` with values on a device; [`Error::OutOfMemory`].
 pub fn check(a: &Matrix, checks: Checks) -> Result<()> {
     let from = csr("a", a)?;
     let rows = Rows::new(from)?;
@@ -31,7 +31,7 @@ pub fn check(a: &Matrix, checks: Checks) -> Result<()> {
         let place = format!("in row {i}, column {} (from 0), entry {k}: {problem}", rows.col(k));
         Err(Error::invalid("a", place))
     };
-    // The entry that held each column last, and one more; 0 for none.
+    // For each column, 1 + its last entry so far; 0 for none.
     let marks = if checks.distinct && !checks.sorted { from.cols() } else { 0 };
     let _charge = charge_indices(a.context(), &[marks])?;
     let mut last = alloc::filled(WHAT, marks, 0usize)?;

@@ -24,16 +24,17 @@ pub struct Components {
 }
 
 impl Components {
-    /// The component with the most vertices, the first of several such; `None` for a graph without vertices.
+    /// The component with the most vertices, the first if there are several; `None` for a graph without vertices.
     pub fn largest(&self) -> Option<usize> {
         (0..self.sizes.len()).max_by_key(|&c| (self.sizes[c], std::cmp::Reverse(c)))
     }
 }
 
-/// Vertices that a thread takes at a time.
+/// Vertices that a thread processes at a time.
 const PIECE: usize = 1 << 13;
 
-/// Trees whose roots are their lowest vertices, which threads join side by side (Jaiganesh and Burtscher, HPDC 2018).
+/// Union-find trees, whose roots are their lowest vertices. Threads join them concurrently (Jaiganesh and Burtscher,
+/// HPDC 2018).
 struct Forest(Vec<AtomicUsize>);
 
 impl Forest {
@@ -51,14 +52,14 @@ impl Forest {
             }
             let next = self.0[parent].load(Relaxed);
             if next != parent {
-                // A vertex that has a parent never loses it, so any vertex above will do, whatever others write.
+                // A vertex that has a parent always keeps one, so any ancestor is valid, whatever other threads write.
                 self.0[v].store(next, Relaxed);
             }
             v = next;
         }
     }
 
-    /// Whether `a` and `b` were in two trees, which are one now.
+    /// Joins the trees of `a` and `b`; false if they were one tree already.
     fn join(&self, a: usize, b: usize) -> bool {
         loop {
             let (a, b) = (self.root(a), self.root(b));
@@ -71,7 +72,7 @@ impl Forest {
         }
     }
 
-    /// Follows some edges of every vertex; how many trees that cost.
+    /// Calls `edges` for every vertex and returns the sum of its results.
     fn follow(&self, context: &Context, edges: impl Fn(usize) -> usize + Sync) -> usize {
         context.pool().run(|| {
             let pieces = self.0.par_chunks(PIECE).enumerate();
@@ -80,8 +81,8 @@ impl Forest {
     }
 }
 
-/// The connected components of the graph whose edges are the stored entries of a square matrix, whatever their direction;
-/// O((n + nnz) log n) at worst, shared by the threads of its context.
+/// The connected components of the graph whose edges are the stored entries of a square matrix, in either direction.
+/// O((n + nnz) log n) at worst, on the threads of its context.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that is not square; [`Error::NotSupported`] for another storage; out of memory.
@@ -90,12 +91,12 @@ pub fn components(a: &Matrix) -> Result<Components> {
     a.expect_size("a", a.rows(), a.rows())?;
     let n = a.rows();
     let rows = Rows::new(from)?;
-    // Parents, labels, and sizes of at most as many components.
+    // Charge parents, labels, and sizes of at most n components.
     let _charge = charge_indices(a.context(), &[n; 3])?;
     let forest = Forest::new(n)?;
     forest.follow(a.context(), |i| rows.row(i).filter(|&k| forest.join(i, rows.col(k))).count());
     let mut sizes = Vec::new();
-    // A root comes before the other vertices of its tree, so its label is known when they are reached.
+    // A root comes before the other vertices of its tree, so its label is known when they are visited.
     let mut labels = alloc::filled(WHAT, n, 0usize)?;
     for v in 0..n {
         let r = forest.root(v);
@@ -110,11 +111,11 @@ pub fn components(a: &Matrix) -> Result<Components> {
     Ok(Components { labels, sizes })
 }
 
-/// The graph of one connected component, of the largest if `which` is `None`, and the vertices that it has in the whole
-/// graph, ascending.
+/// The graph of one connected component, of the largest if `which` is `None`, and its vertices in the whole graph,
+/// ascending.
 ///
 /// # Errors
-/// As [`components`]; [`Error::InvalidArgument`] for a component that there is not.
+/// As [`components`]; [`Error::InvalidArgument`] for a component that does not exist.
 pub fn component(context: &Arc<Context>, a: &Matrix, which: Option<usize>) -> Result<(Matrix, Vec<i64>)> {
     let found = components(a)?;
     let count = found.sizes.len();

@@ -13,7 +13,7 @@ use crate::matrix::Matrix;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::to_i64;
 
-/// What becomes of several entries at one place. The numbers are those of the C interface.
+/// How several entries at one (row, column) are combined. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Duplicates {
@@ -49,7 +49,8 @@ pub struct Coordinates<'a> {
     pub values: Option<&'a HostMemory>,
 }
 
-/// A sparse matrix from coordinates, O(nnz log(longest row)). A pattern stays one: its duplicates are one entry.
+/// A sparse matrix from coordinates, O(nnz log(longest row)). A pattern stays a pattern: its duplicates become one
+/// entry.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] naming the first entry outside the matrix or, if they are refused, the first duplicate;
@@ -83,7 +84,7 @@ pub fn from_coordinates(context: &Arc<Context>, from: &Coordinates<'_>, duplicat
     })
 }
 
-/// The entries in rows, those of a row in the order given.
+/// The entries row by row; those of a row are in the order given.
 fn scattered(from: &Coordinates<'_>) -> Result<Entries> {
     let nnz = from.row_idx.len();
     let checked = |argument: &str, indices: &Indices<'_>, k: usize, size: usize| -> Result<usize> {
@@ -112,8 +113,8 @@ fn scattered(from: &Coordinates<'_>) -> Result<Entries> {
     Ok(Entries { rows: from.rows, cols: from.cols, row_ptr, col_idx, source })
 }
 
-/// Makes entries of equal columns one. Where values have to be reduced, entry k is that of sources `starts[k] ..
-/// starts[k + 1]`; else the sources are those that stay.
+/// Merges entries of equal columns. If values must be reduced, entry k is the reduction of sources `starts[k] ..
+/// starts[k + 1]`; otherwise the sources are the retained entries.
 fn merge(
     context: &Context,
     entries: &mut Entries,

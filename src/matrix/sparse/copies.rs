@@ -15,9 +15,9 @@ use crate::scalar::{Scalar, with_scalar};
 use crate::shape::product;
 use crate::tensor::Location;
 
-/// A sparse matrix without the places whose modulus is at most `threshold`, the entries of the others in their order; entries
-/// at one place count by their sum. NaN stays, and of a pattern, whose entries are 1, all that is larger than `threshold`.
-/// O(rows + nnz), and memory for a number a column where columns do not ascend.
+/// A sparse matrix without the entries whose modulus is at most `threshold`; the others stay in their order. Entries at
+/// one (row, column) count by their sum. NaN stays. The entries of a pattern are 1. O(rows + nnz). Needs memory for a
+/// sum for each column if the columns of a row do not ascend strictly.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a threshold that is negative or NaN; [`Error::NotSupported`] for another storage or values
@@ -39,7 +39,7 @@ pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
         let mut row_ptr = alloc::with_capacity(WHAT, rows.len() + 1)?;
         let mut kept = alloc::with_capacity(WHAT, source.nnz())?;
         row_ptr.push(0);
-        // Sums of the places of a row, where some may be stored more than once.
+        // Sums over the columns of a row, if a column may be stored more than once.
         let places = if rows.are_ascending() { 0 } else { source.cols() };
         let _sums = charge_indices(context, &[places, places])?;
         let mut sums = alloc::filled(WHAT, places, (0.0, 0.0))?;
@@ -64,12 +64,12 @@ pub fn drop_zeros(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
     entries.gathered(context, a.dtype(), held, false)
 }
 
-/// A sparse matrix in memory of purlin's own on the host, or on the context's GPU, where products read it in place. Its values
-/// are those of `a` now, and nobody else changes them. O(rows + nnz).
+/// A copy of a sparse matrix in memory that purlin owns, on the host, or on the context's GPU, where products read it
+/// in place. Its values are those of `a` at the time of the call, and the caller cannot change them. O(rows + nnz).
 ///
 /// # Errors
-/// [`Error::NotSupported`] for another storage, memory that sparse matrices do not come in, and a device in a context on the
-/// CPU; [`Error::OutOfMemory`], [`Error::OutOfDeviceMemory`], [`Error::Cuda`].
+/// [`Error::NotSupported`] for another storage, for a location that sparse matrices do not support, and for a device in
+/// a context on the CPU; [`Error::OutOfMemory`], [`Error::OutOfDeviceMemory`], [`Error::Cuda`].
 pub fn copy_to(context: &Arc<Context>, a: &Matrix, location: Location) -> Result<Matrix> {
     let source = csr("a", a)?;
     let parts = source.parts();

@@ -1,4 +1,4 @@
-//! From and to dense matrices.
+//! Conversion from and to dense matrices.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ fn elements<'a, T: Scalar>(argument: &str, dense: &Dense<'a>) -> Result<(&'a [T]
     Ok((dense.memory.host(argument)?.as_slice()?, strides[0], strides[1]))
 }
 
-/// The entries of a dense matrix on the host whose modulus is larger than `threshold`; with 0 all that are not 0. NaN is
-/// kept.
+/// The entries of a dense matrix on the host whose modulus is larger than `threshold`, as a sparse matrix; with 0, all
+/// entries that are not 0. NaN stays.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a threshold below 0 or NaN; [`Error::NotSupported`] for another storage or a device;
@@ -61,7 +61,7 @@ pub fn from_dense(context: &Arc<Context>, a: &Matrix, threshold: f64) -> Result<
     })
 }
 
-/// Writes a sparse matrix to a dense one of its size and type on the host; entries at one place are added.
+/// Writes a sparse matrix to a dense one of its size and type on the host. Entries at one (row, column) are added.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for another size or type; [`Error::NotSupported`] for another storage or a device.

@@ -1,4 +1,4 @@
-//! Edge lists: two vertices a line, and a weight if there is one.
+//! Edge lists: each line has two vertices, and optionally a weight.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,21 +24,21 @@ use crate::shape::to_i64;
 pub struct EdgeList {
     /// Type of the values.
     pub dtype: DType,
-    /// Whether a third number is a weight; without, the matrix is a pattern and a third number is passed over.
+    /// Whether a third number is a weight. Without, the matrix is a pattern and a third number is ignored.
     pub weighted: bool,
-    /// What becomes of an edge that comes several times.
+    /// How edges that occur several times are combined.
     pub duplicates: Duplicates,
-    /// Whether vertices are numbered anew in the order in which they first come; else a vertex's number, which must not
-    /// be negative, is its row, and the largest says how many there are.
+    /// Whether vertices are renumbered in the order in which they first occur. Otherwise a vertex's number, which must
+    /// not be negative, is its row, and the largest number determines the size.
     pub relabel: bool,
 }
 
-/// Reads the adjacency matrix of a graph, row the first and column the second vertex of an edge. Lines that begin with
-/// `#` or `%` are passed over, numbers are separated by blanks, tabs or commas. With `relabel` the second result holds the
-/// number in the file of each vertex.
+/// Reads the adjacency matrix of a graph: the first vertex of an edge is the row, the second the column. Lines that
+/// begin with `#` or `%` are skipped. Numbers are separated by blanks, tabs or commas. With `relabel`, the second
+/// result has for each vertex its number in the file.
 ///
 /// # Errors
-/// [`Error::Io`] naming the line of what is malformed; [`Error::OutOfMemory`].
+/// [`Error::Io`] naming the malformed line; [`Error::OutOfMemory`].
 pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<(Matrix, Option<List<i64>>)> {
     let mut lines = Lines::open(path)?;
     let budget = context.host_budget();
@@ -58,8 +58,8 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
         }
         let place = to_i64(names.len());
         if places.len() == places.capacity() {
-            // A slot has a key, a place and a byte; at most 7 of 8 are used, and their number is a power of 2. The old
-            // table is charged until the new one is there.
+            // A slot has a key, a value and a control byte. At most 7 of 8 slots are used, and their number is a power
+            // of 2. The old table stays charged until the new one is allocated.
             let capacity = places.len().saturating_mul(2).max(64);
             let bytes = (capacity / 7 * 8 + 8).next_power_of_two() * (size_of::<(i64, i64)>() + 1);
             let charge = budget.charge_host(WHAT, bytes)?;
@@ -114,20 +114,20 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
         values: held.as_ref(),
     };
     let matrix = from_coordinates(context, &from, how.duplicates).map_err(|e| match e {
-        // Which entry is twice says little of a file.
+        // The number of a duplicate entry does not help to find it in a file.
         Error::InvalidArgument { problem, .. } => lines.bad(problem),
         other => other,
     })?;
     Ok((matrix, how.relabel.then_some(names)))
 }
 
-/// Writes the stored entries of a real sparse matrix on the host as edges: row, column, both counted from 0, and the value
-/// unless it is a pattern. With `symmetric` each edge of a symmetric matrix once, from the larger vertex to the smaller.
-/// Nothing stands under the file's name until all of it does.
+/// Writes the stored entries of a real sparse matrix on the host as edges: row and column, counted from 0, and the
+/// value unless the matrix is a pattern. With `symmetric`, each edge of a symmetric matrix is written once, from the
+/// larger vertex to the smaller. The file gets its name only when it is complete.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a complex matrix, and with `symmetric` for one that is not; [`Error::NotSupported`] for
-/// another storage or a device; [`Error::Io`].
+/// [`Error::InvalidArgument`] for a complex matrix, and with `symmetric` for a matrix that is not symmetric;
+/// [`Error::NotSupported`] for another storage or a device; [`Error::Io`].
 pub fn write_edges(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     if matches!(a.dtype(), DType::CF32 | DType::CF64) {
         return Err(Error::invalid("a", format!("is {}, F32 or F64 is needed", a.dtype().name())));
@@ -155,7 +155,8 @@ fn edge(line: &str) -> Option<(i64, i64, Option<f64>)> {
     }
 }
 
-/// Whether nothing stands before a comma: what follows would be taken for another column. Nothing may follow the last one.
+/// Whether a field before a comma is empty; later fields would be taken for earlier columns. An empty last field is
+/// allowed.
 fn has_empty_field(line: &str) -> bool {
     let mut is_empty = true;
     line.chars().filter(|c| !c.is_whitespace()).any(|c| std::mem::replace(&mut is_empty, c == ',') && c == ',')

@@ -1,4 +1,4 @@
-//! Where the entries of a result come from, and their values.
+//! The sources of a result's entries, and their values.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::shape::product;
 
 pub(super) const WHAT: &str = "sparse matrix";
 
-/// Rows of a result: entry k of row i is entry `source[k]` of what it is made from, or the sum of several of them.
+/// The entries of a result, row by row. Entry k comes from entry `source[k]` of the input, or is a sum of several
+/// entries.
 pub(super) struct Entries {
     pub(super) rows: usize,
     pub(super) cols: usize,
@@ -37,15 +38,15 @@ pub(super) fn values<'a>(argument: &str, csr: &'a Csr) -> Result<Option<&'a Host
     csr.parts().values.as_ref().map(|v| v.host(argument)).transpose()
 }
 
-/// Charges lists of indices that a construction needs beside its result, whose lengths are `counts`. The charge is to be
-/// made before the lists are.
+/// Charges lists of indices that a construction needs beside its result; `counts` are their lengths. Must be called
+/// before the lists are allocated.
 pub(super) fn charge_indices(context: &Context, counts: &[usize]) -> Result<Charge> {
     let count = counts.iter().fold(0usize, |sum, c| sum.saturating_add(*c));
     context.host_budget().charge_host(WHAT, count.saturating_mul(size_of::<usize>()))
 }
 
-/// Takes back that the offsets in `row_ptr` were moved from the beginning of each row to its end, while entries were put in
-/// their places.
+/// Restores the offsets in `row_ptr` after entries were put into rows, which moved each offset from the begin of its
+/// row to the end.
 pub(super) fn restart_rows(row_ptr: &mut [usize]) {
     let rows = row_ptr.len().saturating_sub(1);
     row_ptr.copy_within(..rows, 1);
@@ -71,7 +72,7 @@ fn stored<I: Index>(values: &[usize], budget: &Arc<crate::backend::memory::Budge
 
 fn narrowest(context: &Context, values: &[usize], largest: usize) -> Result<(HostMemory, IndexType)> {
     let budget = context.host_budget();
-    // The largest index one-based fits as well, so that a copy with another base keeps the type.
+    // The largest index must also fit one-based, so that a copy with another base keeps the type.
     Ok(if largest < i32::MAX as usize {
         (stored::<i32>(values, budget)?, IndexType::I32)
     } else {
@@ -80,7 +81,7 @@ fn narrowest(context: &Context, values: &[usize], largest: usize) -> Result<(Hos
 }
 
 impl Entries {
-    /// A matrix with these entries, whose values `fill` writes: called with the new values unless `pattern`.
+    /// A matrix with these entries. `fill` writes the values; it is not called for a pattern.
     pub(super) fn into_matrix(
         self,
         context: &Arc<Context>,
@@ -105,7 +106,7 @@ impl Entries {
         Ok(Matrix::from_csr(context, dtype, csr, false))
     }
 
-    /// A matrix whose values are those of the entries that these come from; a pattern of a pattern.
+    /// A matrix whose values are copied from the source entries; a pattern if the source is one.
     pub(super) fn gathered(
         self,
         context: &Arc<Context>,
@@ -124,7 +125,7 @@ impl Entries {
                     Ok(())
                 });
             }
-            // What is copied as it is needs no type but its size.
+            // A plain copy depends on the size of the type only.
             match dtype.size() {
                 4 => copy::<u32>(entries, values, out),
                 8 => copy::<i64>(entries, values, out),
@@ -146,10 +147,10 @@ fn copy<T: Element>(entries: &Entries, values: &HostMemory, out: &mut HostMemory
     Ok(())
 }
 
-/// Sorts the entries of every row by column, equal columns by where they come from.
+/// Sorts the entries of every row by column, and entries of equal columns by source.
 pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> {
     use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
-    // Rows in tasks of about this many entries.
+    // Entries in the rows of a task, about.
     const TASK: usize = 1 << 16;
     let mut tasks = Vec::new();
     let (mut cols, mut source) = (&mut entries.col_idx[..], &mut entries.source[..]);
@@ -167,7 +168,7 @@ pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> 
     }
     let work = |(row_ptr, cols, source): (&[usize], &mut [usize], &mut [usize])| -> Result<()> {
         let mut pairs: Vec<(usize, usize)> = Vec::new();
-        // Replaced when a longer row comes, so that threads seldom meet at the budget.
+        // Renewed only for a longer row, so that threads seldom contend for the budget.
         let mut charge = None;
         for ends in row_ptr.windows(2) {
             let range = ends[0] - row_ptr[0]..ends[1] - row_ptr[0];
@@ -183,7 +184,7 @@ pub(super) fn sort_rows(context: &Context, entries: &mut Entries) -> Result<()> 
             alloc::refusable(|| pairs.try_reserve_exact(c.len()))
                 .map_err(|_| alloc::out_of_memory(WHAT, c.len() * 16))?;
             pairs.extend(c.iter().copied().zip(s.iter().copied()));
-            // Sources are distinct and ascending before: the order is total, so an unstable sort keeps it.
+            // Sources are distinct, so the order is total, and an unstable sort gives the stable result.
             pairs.sort_unstable();
             for ((c, s), pair) in c.iter_mut().zip(s.iter_mut()).zip(&pairs) {
                 (*c, *s) = *pair;

@@ -7,11 +7,11 @@ use crate::scalar::Element;
 
 /// An integer type that indices are stored in.
 pub trait Index: Element + Ord {
-    /// The run-time tag.
+    /// The run-time tag of the type.
     const TYPE: IndexType;
     /// A stored index, which is not negative.
     fn to_usize(self) -> usize;
-    /// The index `value`, which the caller knows to fit.
+    /// The index `value`. The caller guarantees that it fits.
     fn from_usize(value: usize) -> Self;
 }
 
@@ -39,7 +39,7 @@ impl Index for i64 {
     }
 }
 
-/// Indices as a caller stores them.
+/// Indices in the caller's type.
 #[derive(Debug, Clone, Copy)]
 pub enum Indices<'a> {
     /// Of 32 bits.
@@ -49,7 +49,7 @@ pub enum Indices<'a> {
 }
 
 impl<'a> Indices<'a> {
-    /// The indices that lie in `memory`.
+    /// The indices in `memory`.
     pub fn new(memory: &'a HostMemory, kind: IndexType) -> Result<Self> {
         Ok(match kind {
             IndexType::I32 => Self::I32(memory.as_slice()?),
@@ -78,7 +78,7 @@ impl<'a> Indices<'a> {
         self.len() == 0
     }
 
-    /// Index k as it is stored.
+    /// Index k as stored, with its base.
     #[inline(always)]
     pub fn at(&self, k: usize) -> i64 {
         match self {
@@ -122,17 +122,17 @@ impl<'a> Rows<'a> {
     /// The entries of row i.
     #[inline(always)]
     pub fn row(&self, i: usize) -> std::ops::Range<usize> {
-        // Validated when the matrix was made: not negative once the base is off.
+        // Validated when the matrix was made: not negative after the base is subtracted.
         (self.row_ptr.at(i) - self.base) as usize..(self.row_ptr.at(i + 1) - self.base) as usize
     }
 
-    /// The first entry of row i; of the row behind the last, the number of entries.
+    /// The first entry of row i; for i = rows, the number of entries.
     #[inline(always)]
     pub fn entry(&self, i: usize) -> usize {
         (self.row_ptr.at(i) - self.base) as usize
     }
 
-    /// The columns as they are stored, and the first index.
+    /// The columns as stored, and their base.
     pub fn columns(&self) -> (Indices<'a>, i64) {
         (self.col_idx, self.base)
     }
@@ -143,7 +143,7 @@ impl<'a> Rows<'a> {
         (self.col_idx.at(k) - self.base) as usize
     }
 
-    /// Whether the columns of every row ascend, so that no place is stored twice.
+    /// Whether the columns of every row ascend strictly, so that no (row, column) is stored twice.
     #[inline]
     pub fn are_ascending(&self) -> bool {
         (0..self.len()).all(|i| self.row(i).skip(1).all(|k| self.col(k - 1) < self.col(k)))

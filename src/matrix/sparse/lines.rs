@@ -15,19 +15,19 @@ use crate::blocks::source::{file_fault, io_error};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// A line longer than this is no line of numbers.
+/// Longest line that is read, in bytes; longer lines are errors.
 const LONGEST: usize = 1 << 16;
-/// Text that is held before it goes to its file.
+/// Bytes of text that are buffered before they are written.
 const HELD: usize = 1 << 20;
-/// A line that is written is shorter.
+/// Upper bound of the length of a written line, in bytes.
 const SHORT: usize = 1 << 8;
 /// Bytes that are read at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Most bytes of text that a byte of a gzip file can stand for: deflate's limit is 1032.
+/// Largest number of bytes of text for each byte of a gzip file: deflate's limit is 1032.
 const MOST_GROWTH: u64 = 1032;
 
-/// A reader with a buffer that was allocated fallibly.
+/// A buffered reader. Unlike std's, its allocation returns an error.
 struct Buffered<R> {
     inner: R,
     buffer: Vec<u8>,
@@ -79,7 +79,7 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Opens a regular file; one that begins as gzip does is expanded while it is read.
+    /// Opens a regular file; one that begins with gzip's magic bytes is decompressed while it is read.
     pub(super) fn open(path: &'a Path) -> Result<Self> {
         let (file, length) = open_input(path)?;
         let mut file = Buffered::new(file)?;
@@ -93,7 +93,7 @@ impl<'a> Lines<'a> {
         Ok(Self { path, text, line, number: 0, most_bytes })
     }
 
-    /// Most bytes of text that a file of its length can hold.
+    /// Upper bound of the bytes of text in a file of its length.
     pub(super) fn most_bytes(&self) -> u64 {
         self.most_bytes
     }
@@ -106,7 +106,7 @@ impl<'a> Lines<'a> {
             Text::Plain(reader) => reader,
             Text::Packed(reader) => reader,
         };
-        // The line has room for as much.
+        // Does not allocate: the line has this capacity.
         let count =
             reader.take(limit).read_until(b'\n', &mut self.line).map_err(|e| io_error(self.path, "read", &e))?;
         if count == 0 {
@@ -116,13 +116,13 @@ impl<'a> Lines<'a> {
         if count > LONGEST {
             return Err(self.wrong(format!("is longer than {LONGEST} bytes")));
         }
-        // Of a file whose lines end in CR alone only the first of them would be read.
+        // Refuse files whose lines end in CR only: all lines would be read as one.
         if self.line.trim_ascii().contains(&b'\r') {
             return Err(self.wrong("has a carriage return in it, lines end in a line feed"));
         }
         match std::str::from_utf8(&self.line) {
             Ok(text) => Ok(Some(text.trim())),
-            // A comment in another encoding than UTF-8: nobody needs its words.
+            // A comment may be in another encoding than UTF-8; its text is not used.
             Err(_) if self.line.trim_ascii_start().starts_with(b"%") => Ok(Some("%")),
             Err(_) if self.line.trim_ascii_start().starts_with(b"#") => Ok(Some("#")),
             Err(_) => Err(self.wrong("is not text")),
@@ -145,8 +145,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A text file that is written from its beginning to its end, by gzip if its name ends in `.gz`. It has its name once all of
-/// it is there.
+/// A text file that is written sequentially, with gzip if its name ends in `.gz`. The file gets its name only when it
+/// is complete.
 pub(super) struct TextFile<'a> {
     path: &'a Path,
     file: ProvisionalFile,
@@ -170,17 +170,17 @@ impl<'a> TextFile<'a> {
         Ok(Self { path, file: ProvisionalFile::create(path)?, place: 0, text, packer })
     }
 
-    /// Where to put a line; [`TextFile::spill`] is to be called before the next, or there is no room for it.
+    /// The buffer for the next line. Call [`TextFile::spill`] after each line, or the buffer may overflow its capacity.
     pub(super) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
 
-    /// Writes the text that is held, if it has become much.
+    /// Writes the buffered text if it is long.
     pub(super) fn spill(&mut self) -> Result<()> {
         if self.text.len() > HELD { self.pass() } else { Ok(()) }
     }
 
-    /// Writes what is left.
+    /// Writes the remaining text and completes the file.
     pub(super) fn finish(mut self) -> Result<()> {
         self.pass()?;
         if let Some(packer) = self.packer.take() {

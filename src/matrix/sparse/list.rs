@@ -1,4 +1,4 @@
-//! Lists whose length is not known beforehand, charged to the budget of host memory.
+//! Growing lists, charged to the budget of host memory.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::error::Result;
 use crate::scalar::Element;
 use crate::shape::product;
 
-/// Elements of a list when the first one comes.
+/// Capacity after the first push into an empty list, in elements.
 const FIRST: usize = 1 << 9;
 
-/// A list that grows, in memory that is charged before it is allocated. While it moves to a larger place, both are charged.
+/// A growing list. Its memory is charged before it is allocated; while it is reallocated, both allocations are charged.
 pub struct List<T> {
     memory: HostMemory,
     length: usize,
@@ -21,7 +21,7 @@ pub struct List<T> {
 }
 
 impl<T: Element> List<T> {
-    /// An empty list with place for `capacity` elements.
+    /// An empty list with a capacity of `capacity` elements.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::error::Error::OutOfMemory).
@@ -49,7 +49,7 @@ impl<T: Element> List<T> {
     /// The elements.
     ///
     /// # Errors
-    /// None for memory of purlin's own.
+    /// None: the list owns its memory.
     pub fn as_slice(&self) -> Result<&[T]> {
         Ok(&self.memory.as_slice()?[..self.length])
     }

@@ -34,13 +34,13 @@ enum Field {
     Complex,
 }
 
-/// Reads a sparse matrix. Of a symmetric file, which holds one triangle, the other is its mirror image. `dtype` is the
-/// type of the values; `None` takes F64, or CF64 for complex ones. Entries at one place are added; of a pattern they are
-/// one.
+/// Reads a sparse matrix. A symmetric file has one triangle; the other becomes its mirror image. `dtype` is the type of
+/// the values; `None` means F64, or CF64 for complex values. Duplicate entries are added; duplicates of a pattern
+/// become one entry.
 ///
 /// # Errors
-/// [`Error::Io`] naming the line of what is missing or malformed; [`Error::InvalidArgument`] for a real `dtype` and complex
-/// values; [`Error::NotSupported`] for a file of a dense array; [`Error::OutOfMemory`].
+/// [`Error::Io`] naming the line that is malformed or the part that is missing; [`Error::InvalidArgument`] for a real
+/// `dtype` with complex values; [`Error::NotSupported`] for a file of a dense array; [`Error::OutOfMemory`].
 pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) -> Result<Matrix> {
     let mut lines = Lines::open(path)?;
     let (field, kind) = header(&mut lines)?;
@@ -58,7 +58,7 @@ pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) ->
         Field::Real => "1 1 1\n",
         Field::Complex => "1 1 1 1\n",
     };
-    // The last line may lack its end.
+    // The last line may have no line feed.
     if to_u64(stored) > lines.most_bytes().saturating_add(1) / to_u64(least.len()) {
         return Err(lines.bad(format!("is too short for the {stored} entries that its header says")));
     }
@@ -87,7 +87,8 @@ pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) ->
     from_coordinates(context, &from, Duplicates::Sum)
 }
 
-/// Reads the entries of a matrix of rows, columns and stored entries, and hands each, and its mirror image, to `push`.
+/// Reads the entries of a matrix with the given rows, columns and stored entries. Calls `push` for each entry and for
+/// its mirror image.
 fn entries(
     lines: &mut Lines<'_>,
     field: Field,
@@ -159,7 +160,7 @@ fn header(lines: &mut Lines<'_>) -> Result<(Field, Kind)> {
     Ok((field, kind))
 }
 
-/// Rows, columns, entries: the first line that is no comment.
+/// Reads rows, columns and entries from the first line that is not a comment.
 fn sizes(lines: &mut Lines<'_>) -> Result<[usize; 3]> {
     let found = loop {
         match lines.next()? {
@@ -215,13 +216,13 @@ fn entry(lines: &mut Lines<'_>, field: Field) -> Result<Option<(i64, i64, Comple
     }
 }
 
-/// Writes a sparse matrix on the host, its values with all their digits; with `symmetric` only the lower triangle of one
-/// that is symmetric (Hermitian if complex) bit for bit; by gzip if the name ends in `.gz`. Nothing stands under the file's
-/// name until all of it does.
+/// Writes a sparse matrix on the host, with all digits of its values. With `symmetric`, writes only the lower triangle;
+/// the matrix must be symmetric (Hermitian if complex) bit for bit. Compresses with gzip if the name ends in `.gz`. The
+/// file gets its name only when it is complete.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] with `symmetric` for a matrix that is not; [`Error::NotSupported`] for another storage or a
-/// device; [`Error::Io`].
+/// [`Error::InvalidArgument`] with `symmetric` for a matrix that is not symmetric; [`Error::NotSupported`] for another
+/// storage or a device; [`Error::Io`].
 pub fn write_market(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     let from = csr("a", a)?;
     if symmetric && !is_symmetric(a, 0.0)? {
@@ -238,8 +239,8 @@ pub fn write_market(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     write_entries(a, path, &head, 1, written)
 }
 
-/// Writes `head` and the entries for which `written(row, entry)` holds, a line each: row, column, both counted from `base`,
-/// and the value if there is one.
+/// Writes `head` and the entries for which `written(row, entry)` is true, one on each line: row and column, counted
+/// from `base`, and the value unless the matrix is a pattern.
 pub(super) fn write_entries(
     a: &Matrix,
     path: &Path,
@@ -271,7 +272,7 @@ pub(super) fn write_entries(
     file.finish()
 }
 
-/// The shortest digits that give the same number again.
+/// Writes the shortest digits that parse to the same number.
 fn write_value<T: Scalar>(text: &mut Vec<u8>, value: T) -> std::io::Result<()> {
     let single = size_of::<T::Part>() == 4;
     let mut part = |x: f64| if single { write!(text, " {:e}", x as f32) } else { write!(text, " {x:e}") };

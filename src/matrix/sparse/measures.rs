@@ -29,16 +29,16 @@ pub enum Norm {
     Infinity = 3,
 }
 
-/// Entries that are worth another thread's time.
+/// Fewest entries for a further thread.
 const LEAST: usize = 1 << 15;
 
-/// Entries between one that is looked at and the one whose partner's place is asked for.
+/// Distance of prefetches, in entries.
 const AHEAD: usize = 8;
 
 numbered!(Norm, Frobenius, One, Max, Infinity);
 
-/// A norm of a sparse matrix, in f64; several entries at one place are added, as products do. NaN if an entry is. O(nnz);
-/// memory for the transpose where the columns of a row do not ascend or a place is stored twice.
+/// A norm of a sparse matrix, in f64. Several entries at one (row, column) are added, as products do. NaN if an entry
+/// is NaN. O(nnz). Needs memory for the transpose if the columns of a row do not ascend strictly.
 ///
 /// # Errors
 /// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`].
@@ -56,7 +56,7 @@ pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
             let places = || (0..rows.len()).flat_map(|i| rows.row(i).map(move |k| (i, k)));
             return measure(a, which, || places().map(|(i, k)| (i, rows.col(k), modulus(k))));
         }
-        // Rows of the transpose have ascending columns, so what is stored of one place lies together.
+        // Rows of the transpose have ascending columns, so entries at one (row, column) are adjacent.
         let _charge = charge_indices(a.context(), &[from.cols() + 1, from.nnz(), from.nnz()])?;
         let mirror = transposed(&rows, a.cols(), from.nnz())?;
         let place = |j: usize, k: usize| {
@@ -73,9 +73,9 @@ pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
     })
 }
 
-/// The norm of a matrix whose places have these rows, columns and moduli.
+/// The norm of a matrix from the rows, columns and moduli of its entries, without duplicates.
 fn measure<I: Iterator<Item = (usize, usize, f64)>>(a: &Matrix, which: Norm, places: impl Fn() -> I) -> Result<f64> {
-    // NaN is larger than anything here, so that it is not lost.
+    // NaN counts as larger than any number, so that it is not lost.
     let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
     let moduli = || places().map(|(_, _, modulus)| modulus);
     let largest_sum = |count: usize, line: &dyn Fn(usize, usize) -> usize| {
@@ -117,7 +117,7 @@ pub fn first_not_finite(a: &Matrix) -> Result<Option<(usize, usize, Complex<f64>
     })
 }
 
-/// Sums of the rows: the degrees of a graph, a loop counted once.
+/// Sums of the rows: the degrees of a graph, with loops counted once.
 ///
 /// # Errors
 /// As [`norm`].
@@ -125,7 +125,7 @@ pub fn row_sums(a: &Matrix) -> Result<Vec<Complex<f64>>> {
     folded(a, |rows, i, value| rows.row(i).map(value).sum())
 }
 
-/// The diagonal, min(rows, columns) long; several entries at one place are added.
+/// The diagonal, with min(rows, columns) numbers; several entries at one (row, column) are added.
 ///
 /// # Errors
 /// As [`norm`].
@@ -135,7 +135,7 @@ pub fn diagonal(a: &Matrix) -> Result<Vec<Complex<f64>>> {
     Ok(sums)
 }
 
-/// One number a row.
+/// Computes one number for each row.
 fn folded(
     a: &Matrix,
     of: impl Fn(&Rows<'_>, usize, &dyn Fn(usize) -> Complex<f64>) -> Complex<f64>,
@@ -143,7 +143,7 @@ fn folded(
     let from = csr("a", a)?;
     let held = values("a", from)?;
     let rows = Rows::new(from)?;
-    // Complex numbers of two words.
+    // A complex number takes two words.
     let _charge = charge_indices(a.context(), &[from.rows(), from.rows()])?;
     let mut out = alloc::with_capacity(WHAT, from.rows())?;
     with_scalar!(a.dtype(), "a", T => {
@@ -158,8 +158,9 @@ fn folded(
     Ok(out)
 }
 
-/// Whether a square matrix is symmetric (Hermitian if complex): entries at the same places on both sides of the diagonal,
-/// their values within `tolerance` times the largest modulus. Several entries at one place are added, as products do.
+/// Whether a square matrix is symmetric (Hermitian if complex): each entry has an entry at the mirrored (row, column),
+/// and the values agree to within `tolerance` times the largest modulus. Several entries at one (row, column) are
+/// added, as products do.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a tolerance below 0; else as [`norm`].
@@ -189,7 +190,7 @@ pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     places.mirrored(a.context(), a.dtype(), held, limit)
 }
 
-/// The entries of a matrix whose rows have ascending columns, and where their values are.
+/// Access to the entries of a matrix whose rows have ascending columns, and to the indices of their values.
 struct Places<R, C, S> {
     rows: usize,
     row: R,
@@ -208,7 +209,7 @@ where
         let (rows, pool) = (self.rows, context.pool());
         let entries = if rows == 0 { 0 } else { (self.row)(rows - 1).end };
         let count = pool.threads().min(entries / LEAST + 1);
-        // As many entries for each. Rows that are empty have columns to look at.
+        // Parts of equal numbers of entries. Empty rows belong to a part too, because their columns must be checked.
         let cut = |part: usize| match part {
             0 => 0,
             _ if part == count => rows,
@@ -226,13 +227,14 @@ where
         })
     }
 
-    /// Whether entries above the diagonal in some rows have their conjugates below it, and those in the columns of these numbers
-    /// have no others.
+    /// Whether the entries above the diagonal in the rows `own` have their conjugates below it, and the columns of
+    /// these numbers have no other entries below it.
     fn mirrored_from<T: Scalar>(&self, own: Range<usize>, held: Option<&[T]>, limit: f64) -> Result<bool> {
         let from = |i: usize, j: usize| partition((self.row)(i), |at| (self.col)(at) < j);
         let mut next = alloc::with_capacity(WHAT, self.rows - own.start)?;
         next.extend((own.start..self.rows).map(|i| from(i, own.start)));
-        // The sum of the entries from `k` on in the column that k is in, and what comes behind them.
+        // The sum of the entries from `k` on that have the same column as k, and the index of the first entry after
+        // them.
         let sum = |row: usize, k: usize| {
             let (col, end) = ((self.col)(k), (self.row)(row).end);
             let (mut next, mut re, mut im) = (k, 0.0, 0.0);
@@ -243,7 +245,7 @@ where
             (re, im, next)
         };
         for j in own.clone() {
-            // Rows come in order, so the partner of an entry in column i is the next of row i.
+            // Rows are visited in order, so the partner of an entry in column i is the next entry of row i.
             let (mut at, end) = (from(j, j), (self.row)(j).end);
             while at < end {
                 if at + AHEAD < end {
@@ -257,7 +259,7 @@ where
                 let ((re, im, after), (other_re, other_im, behind)) = (sum(j, at), sum(i, place));
                 (at, next[i - own.start]) = (after, behind);
                 let far = (re - other_re).hypot(im + other_im);
-                // A NaN is symmetric to nothing.
+                // A NaN is not symmetric to any number.
                 if far.is_nan() || far > limit {
                     return Ok(false);
                 }
@@ -267,7 +269,7 @@ where
     }
 }
 
-/// The first place of a range for which `is_before` does not hold, which it does for all before.
+/// Binary search: the first index of a range for which `is_before` is false. It must be true for all indices before.
 fn partition(of: Range<usize>, is_before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (of.start, of.end);
     while low < high {

@@ -1,22 +1,22 @@
-//! Sparse matrices made from others: from coordinates, compressed columns and dense matrices, transposed, permuted, cut,
-//! made symmetric; what is measured of them; and files of them.
+//! Construction of sparse matrices: from coordinates, compressed columns, dense and other sparse matrices; their
+//! measures; and files of them.
 //!
-//! Every result has rows in order, the columns of each ascending and without duplicates, zero-based, in memory of
-//! purlin's own on the host. Results do not depend on the number of threads.
+//! In every result the columns of each row ascend, without duplicates. Results are zero-based, in host memory that
+//! purlin owns. They do not depend on the number of threads.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `index` | indices of 32 and 64 bits |
-//! | `entries` | where the entries of a result come from, and their values |
+//! | `entries` | the sources of a result's entries, and their values |
 //! | `coordinates` | from coordinates, with duplicates |
 //! | `canonical` | sorted rows without duplicates; patterns |
-//! | `copies` | copies without zeros, and in other memory |
+//! | `copies` | copies without zeros, and copies to other memory |
 //! | `dense` | from and to dense matrices |
 //! | `scale` | rows and columns multiplied by numbers |
 //! | `transform` | transposition, permutation, submatrices |
 //! | `symmetrise` | symmetric matrices of directed graphs |
 //! | `components` | connected components |
-//! | `order` | orders of the vertices |
+//! | `order` | orders of a graph's vertices |
 //! | `measures` | degrees, norms, symmetry |
 //! | `checks` | sorted rows, duplicates, values that are not finite |
 //! | `market`, `edges`, `lines`, `list` | Matrix Market files, edge lists |

@@ -1,4 +1,4 @@
-//! Orders of the vertices of a graph that bring what products gather together.
+//! Orders of the vertices of a graph for which a product gathers from nearby addresses.
 
 use std::cmp::Reverse;
 
@@ -12,22 +12,23 @@ use crate::shape::to_i64;
 
 const WHAT: &str = "order of the vertices of a graph";
 
-/// Ways to order vertices. The numbers are those of the C interface.
+/// Methods to order vertices. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Ordering {
-    /// Longest rows first, equal ones as they are: what the hubs of a power-law graph hold stays in the caches.
+    /// Longest rows first, rows of equal length in their order. The vector entries of a power-law graph's hubs then
+    /// stay in the caches.
     Degree = 0,
-    /// Reverse Cuthill-McKee: neighbours get near numbers, so that meshes get a small bandwidth (Cuthill and McKee 1969,
-    /// from pseudo-peripheral vertices of George and Liu 1979).
+    /// Reverse Cuthill-McKee: neighbours get nearby numbers, so that meshes get a small bandwidth (Cuthill and McKee
+    /// 1969, from pseudo-peripheral vertices of George and Liu 1979).
     CuthillMckee = 1,
 }
 
 numbered!(Ordering, Degree, CuthillMckee);
 
-/// An order of the rows of a square sparse matrix: row i of the reordered matrix is to be row `order[i]` of `a`, its columns
-/// likewise, which is what [`permute`](super::permute) makes with this list for both. Edges go both ways: a matrix whose
-/// pattern is not symmetric is ordered by its rows alone.
+/// An order of the rows of a square sparse matrix: row i of the reordered matrix is row `order[i]` of `a`, and likewise
+/// for columns. [`permute`](super::permute) with this list for both gives that matrix. The pattern is taken as
+/// symmetric: for other matrices only the edges stored in rows are followed.
 ///
 /// O(rows log rows) by degree; O(nnz log(longest row)) and a few passes over the matrix by Cuthill-McKee.
 ///
@@ -39,13 +40,13 @@ pub fn order(a: &Matrix, how: Ordering) -> Result<Vec<i64>> {
     if a.rows() != a.cols() {
         return Err(Error::invalid("a", format!("is {} x {}, a square matrix is needed", a.rows(), a.cols())));
     }
-    // The search has three lists of vertices, the result is a fourth.
+    // Charge the three lists of the search, and the result.
     let _charge = charge_indices(a.context(), &[rows.len(); 4])?;
     let list = match how {
         Ordering::Degree => {
             let mut list = alloc::with_capacity(WHAT, rows.len())?;
             list.extend(0..rows.len());
-            // With the row in the key equal lengths keep their order, and no memory is taken for a stable sort.
+            // The row in the key keeps the order of equal lengths; a stable sort would allocate memory.
             list.sort_unstable_by_key(|&r| (Reverse(rows.row(r).len()), r));
             list
         }
@@ -56,14 +57,14 @@ pub fn order(a: &Matrix, how: Ordering) -> Result<Vec<i64>> {
     Ok(order)
 }
 
-/// Breadth-first searches.
+/// State of the breadth-first searches.
 struct Search<'a> {
     rows: &'a Rows<'a>,
-    /// The search that saw a vertex last; [`DONE`] for one that has its place.
+    /// The number of the last search that saw each vertex; [`DONE`] for a vertex whose position is final.
     seen: Vec<usize>,
-    /// How many searches there were.
+    /// Number of searches so far.
     searches: usize,
-    /// Vertices that have their places, then those that the search at hand saw, in its order.
+    /// Vertices whose positions are final, then those of the current search, in its order.
     list: Vec<usize>,
 }
 
@@ -79,8 +80,9 @@ impl<'a> Search<'a> {
         self.rows.row(v).len()
     }
 
-    /// Lists the vertices that can be reached from `start`, each one's neighbours by degree, behind the first `done` of the
-    /// list. Returns how many levels there are, and where the last of them begins.
+    /// Searches from `start`: appends the vertices that it reaches after the first `done` of the list, each one's
+    /// neighbours sorted by degree. Returns the number of levels, and the index in the list where the last level
+    /// begins.
     fn run(&mut self, start: usize, done: usize) -> (usize, usize) {
         self.searches += 1;
         self.list.truncate(done);
@@ -95,7 +97,7 @@ impl<'a> Search<'a> {
                     let to = self.rows.col(k);
                     if self.seen[to] != DONE && self.seen[to] != self.searches {
                         self.seen[to] = self.searches;
-                        // No more than there are vertices, for which there is room.
+                        // Does not allocate: the list has capacity for all vertices.
                         self.list.push(to);
                     }
                 }
@@ -120,13 +122,13 @@ impl<'a> Search<'a> {
             }
             let done = self.list.len();
             let (mut levels, mut last) = self.run(start, done);
-            // Towards the end of the graph: from the far side, as long as that is further away.
+            // Search again from the far end, as long as this finds more levels.
             while let Some(&far) = self.list[last..].iter().min_by_key(|&&v| (self.degree(v), v)) {
                 let reached = self.list.len();
                 let (found, at) = self.run(far, done);
-                // Along edges of one direction a search from the far side may miss vertices, the start among them.
+                // If edges have one direction, a search from the far end may miss vertices, even the start.
                 if found <= levels || self.list.len() < reached {
-                    // The search from before stands.
+                    // Use the search from the previous start.
                     self.run(start, done);
                     break;
                 }

@@ -1,4 +1,4 @@
-//! Rows and columns multiplied by numbers.
+//! Multiplication of rows and columns by numbers.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ fn factors<T: Scalar>(argument: &str, list: Option<&Tensor>, a: &Matrix, count: 
     Ok(Some(packed))
 }
 
-/// D_r A D_c of a sparse matrix and diagonal ones, `None` for the identity: its entries in their order, each with a value, of
-/// a pattern too. O(nnz).
+/// D_r A D_c for a sparse matrix A and diagonal matrices; `None` is the identity. The result has the entries of A in
+/// their order, each with a value, also if A is a pattern. O(nnz).
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for another number or type of factors;

@@ -15,15 +15,15 @@ use crate::scalar::{Scalar, with_scalar};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Symmetrise {
-    /// Entries of A or A^H; the larger where there are both. Loops once.
+    /// Entries of A or A^H; the larger one where both have an entry. Loops count once.
     Union = 0,
     /// A + A^H. Loops count twice.
     Sum = 1,
     /// (A + A^H) / 2.
     Average = 2,
-    /// Entries that are in both; the smaller of the two.
+    /// Entries that both A and A^H have; the smaller one of the two.
     Intersection = 3,
-    /// A holds each pair once, in one triangle: the other is its mirror image. Loops once.
+    /// A has each pair once, in one triangle; the other triangle becomes its mirror image. Loops count once.
     Mirror = 4,
 }
 
@@ -57,9 +57,9 @@ fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
     Ok(Entries { rows: n, cols: n, row_ptr, col_idx, source })
 }
 
-/// A symmetric matrix from a square one without duplicates; O(nnz log(longest row)). Of a pattern `Union`, `Intersection`
-/// and `Mirror` are patterns; `Sum` and `Average` count with ones. Of a complex matrix the diagonal becomes real, and where both
-/// entries are as large that of the upper triangle counts.
+/// A symmetric matrix from a square one without duplicates; O(nnz log(longest row)). For a pattern, `Union`,
+/// `Intersection` and `Mirror` give patterns; `Sum` and `Average` compute with ones. For a complex matrix, the diagonal
+/// becomes real; if both entries are equally large, `Union` and `Intersection` use that of the upper triangle.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that is not square, duplicates, or with `Mirror` entries in both triangles;
@@ -68,7 +68,7 @@ pub fn symmetrise(context: &Arc<Context>, a: &Matrix, how: Symmetrise) -> Result
     let from = csr("a", a)?;
     a.expect_size("a", a.rows(), a.rows())?;
     let nnz = from.nnz();
-    // Columns and sources of both, and the partners.
+    // Charge offsets, columns and sources of both matrices, and the partners.
     let _charge = charge_indices(context, &[a.rows() + 1, 2 * nnz, 2 * nnz, 2 * nnz])?;
     let mut entries = both(&Rows::new(from)?, nnz)?;
     sort_rows(context, &mut entries)?;
@@ -84,7 +84,7 @@ pub fn symmetrise(context: &Arc<Context>, a: &Matrix, how: Symmetrise) -> Result
     })
 }
 
-/// Makes entries of equal columns one: `source` from A or A^H, the partner from A^H; `usize::MAX` for none.
+/// Merges entries of equal columns: `source` is from A or A^H, its partner from A^H; `usize::MAX` for no partner.
 fn pair(entries: &mut Entries, nnz: usize, how: Symmetrise) -> Result<Vec<usize>> {
     let mut partners = alloc::with_capacity(WHAT, entries.col_idx.len())?;
     let (mut kept, mut begin) = (0, 0);
@@ -137,7 +137,7 @@ fn combine<T: Scalar>(
         for o in entries.row_ptr[row]..entries.row_ptr[row + 1] {
             let (a, partner) = (value(entries.source[o]), partners[o]);
             let b = (partner != usize::MAX).then(|| value(partner));
-            // Of two that are as large, and conjugates of each other's mirror images, the one of the upper triangle.
+            // If both are equally large, use the entry of the upper triangle, so that the result is Hermitian.
             let upper = entries.col_idx[o] >= row;
             let chosen = match (how, b) {
                 (Symmetrise::Average, None) => half * a,

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::shape::{product, to_i64};
 
-/// The entries of the transpose: counted by column, then put in place row by row, so that columns ascend.
+/// The entries of the transpose. They are counted by column, then placed row by row, so that columns ascend.
 pub(super) fn transposed(rows: &Rows<'_>, cols: usize, nnz: usize) -> Result<Entries> {
     let mut row_ptr = alloc::filled(WHAT, cols + 1, 0usize)?;
     for k in 0..nnz {
@@ -47,7 +47,7 @@ pub fn transpose(context: &Arc<Context>, a: &Matrix, conjugate: bool) -> Result<
     entries.gathered(context, a.dtype(), values("a", source)?, conjugate)
 }
 
-/// The matrix whose compressed columns are the compressed rows of `a`: what [`transpose`] makes without conjugation.
+/// The matrix whose compressed columns are the compressed rows of `a`: the same as [`transpose`] without conjugation.
 ///
 /// # Errors
 /// As [`transpose`].
@@ -55,12 +55,13 @@ pub fn from_columns(context: &Arc<Context>, a: &Matrix) -> Result<Matrix> {
     transpose(context, a, false)
 }
 
-/// A list of `count` different indices below `size`, or of all of them in any order.
+/// Checks a list of different indices below `size`, which with `all` must be a permutation. Returns the position in the
+/// list of each index, `usize::MAX` for indices that are not in it.
 fn checked(argument: &str, list: &Indices<'_>, size: usize, all: bool) -> Result<Vec<usize>> {
     if all && list.len() != size {
         return Err(Error::invalid(argument, format!("has {} elements, {size} are needed", list.len())));
     }
-    // Where each index goes; `size` where it does not.
+    // The position of each index in the list; `none` if it is not there.
     let none = usize::MAX;
     let mut place = alloc::filled(WHAT, size, none)?;
     for k in 0..list.len() {
@@ -107,7 +108,7 @@ fn picked(
         for k in from.row(row) {
             let col = place.as_ref().map_or(from.col(k), |p| p[from.col(k)]);
             if col != usize::MAX {
-                // No more than nnz entries: different rows are picked.
+                // Does not allocate: the rows are different, so there are at most nnz entries.
                 entries.col_idx.push(col);
                 entries.source.push(k);
             }
@@ -118,8 +119,8 @@ fn picked(
     entries.gathered(context, a.dtype(), values, false)
 }
 
-/// Row i of the result is row `rows[i]` of `a`, column j its column `cols[j]`; `None` keeps them as they are. With the
-/// same list for both, a graph's vertices are renumbered. Indices count from 0.
+/// Row i of the result is row `rows[i]` of `a`, and column j its column `cols[j]`; `None` keeps the order. The same
+/// list for both renumbers a graph's vertices. Indices count from 0.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a list that is not a permutation, naming the element; else as [`transpose`].
@@ -132,8 +133,8 @@ pub fn permute(
     picked(context, a, rows, cols, true, values("a", csr("a", a)?)?)
 }
 
-/// Row i of the result is row `list[i]` of `a`, its columns likewise; what [`permute`] makes with the list for both, also of
-/// values on the device, which come to the host.
+/// Row i of the result is row `list[i]` of `a`, and likewise for columns. The same as [`permute`] with the list for
+/// both, but it also takes values on the device, which are copied to the host.
 ///
 /// # Errors
 /// As [`permute`].
@@ -157,7 +158,7 @@ pub(crate) fn reordered(context: &Arc<Context>, a: &Matrix, list: &[i64]) -> Res
 /// The submatrix of the rows and columns listed, in that order; `None` keeps all. Indices count from 0.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for an index outside the matrix or named twice; else as [`transpose`].
+/// [`Error::InvalidArgument`] for an index outside the matrix or given twice; else as [`transpose`].
 pub fn select(
     context: &Arc<Context>,
     a: &Matrix,
