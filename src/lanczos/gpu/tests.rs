@@ -1,4 +1,4 @@
-//! What the device finds, against the host.
+//! Results of the device against those of the host.
 
 mod polled;
 
@@ -110,7 +110,7 @@ fn operations<T: Scalar>(n: usize) {
     check(&mut device, &mut host, 4, "projected");
     let (d, h) = (device.distance(4, 0.7, 0).unwrap(), host.distance(4, 0.7, 0).unwrap());
     assert!((d - h).abs() < 1e4 * eps * norm, "{d} {h}");
-    // Steps of a cycle, none of which waits.
+    // Steps of a cycle, which do not wait.
     let space = Space { locked: 0, norm: 0.0, epsilon: eps };
     device.orthogonalise(0, 0).unwrap();
     let again = device.extend(space, (0, 10), &mut || Ok(())).unwrap();
@@ -120,7 +120,7 @@ fn operations<T: Scalar>(n: usize) {
         let want = if k / 11 == k % 11 { 1.0 } else { 0.0 };
         assert!((g.re() - want).hypot(g.im()) < 1e3 * eps, "{k}: {g:?}");
     }
-    // The same bits again: from the fourth run on as a graph.
+    // The same bits again, from the fourth run on by a graph.
     let first = column(&mut |v| device.read(10, v).unwrap());
     for run in 2..7 {
         assert_eq!(device.extend(space, (0, 10), &mut || Ok(())).unwrap(), again, "run {run}");
@@ -140,7 +140,7 @@ fn operations<T: Scalar>(n: usize) {
     (0..2).for_each(|j| check(&mut device, &mut host, j, "combined"));
 }
 
-/// The graph of an image is multiplied with where the vectors are.
+/// Products with the graph of an image run where the vectors are.
 #[test]
 #[ignore = "needs a GPU"]
 fn images_are_those_of_the_host() {
@@ -182,7 +182,7 @@ fn operations_are_those_of_the_host() {
     }
 }
 
-/// Products of a block of vectors, each of which is multiplied alone as well.
+/// Products of a block of vectors against products of each vector.
 fn blocks<T: Scalar>(n: usize, kind: Kind) {
     let c = gpu();
     let a = graph::<T>(&c, n);
@@ -368,7 +368,7 @@ fn another_order_changes_nothing_but_rounding() {
     orders::check::<f64>(&c, &a, &[Kind::Matrix], &Options { orthogonality: Orthogonality::Partial, ..options });
     orders::check::<f64>(&c, &a, &[Kind::Matrix], &Options { method: Method::Plain, basis: 100, ..options });
     orders::check::<f32>(&c, &graph::<f32>(&c, 3000), &[Kind::Matrix], &Options { count: 2, ..options });
-    // Arrays and vectors on the device, twice: what was made stays with the matrix and takes its values anew.
+    // Arrays and vectors on the device, twice: the plan is cached with the matrix and uses its new values.
     let there = all_on_device::<f64>(&c, &a);
     let n = a.rows();
     let solve = |a: &Matrix, order| {
@@ -390,7 +390,7 @@ fn another_order_changes_nothing_but_rounding() {
     }
 }
 
-/// `count` contexts, on as many GPUs as there are, by turns.
+/// `count` contexts, on all GPUs in turn.
 fn several(count: usize) -> Vec<Arc<Context>> {
     let devices = Gpu::device_count().unwrap();
     let on = |device| context::Options { backend: BackendChoice::Cuda, device, ..context::Options::default() };
@@ -400,13 +400,13 @@ fn several(count: usize) -> Vec<Arc<Context>> {
 #[test]
 #[ignore = "needs a GPU"]
 fn several_contexts_find_what_one_finds() {
-    // On one GPU, too: what is sent then stays there.
+    // Also on one GPU, where transfers stay on the device.
     shared::everything(&[gpu(), gpu()]);
     shared::everything(&several(2));
     shared::everything(&several(3));
 }
 
-/// What several contexts find of a matrix on the device, the vectors there too.
+/// Results of several contexts for a matrix on the device, with vectors there too.
 fn shares<T: Scalar>(contexts: &[Arc<Context>]) {
     let c = &contexts[0];
     let a = shared::web::<T>(c);
@@ -433,7 +433,7 @@ fn several_contexts_share_matrices_on_the_device() {
         shares::<f64>(&contexts);
         shares::<Complex<f32>>(&contexts);
     }
-    // A matrix on the device is tested by products there.
+    // The symmetry of a matrix on the device is tested by products there.
     let contexts = several(2);
     let mut list: Vec<_> = (0..3000).map(|i| (i, (i + 1) % 3000, 1.0)).collect();
     list.extend((0..3000).map(|i| ((i + 1) % 3000, i, 1.0 + f64::from(i == 1234))));
@@ -469,7 +469,8 @@ fn watched_spaces_are_orthogonal_to_the_root_of_the_roundoff() {
         let gram = krylov.gram(0, m).unwrap();
         let far = |k: usize, g: f64| if k / m == k % m { g - 1.0 } else { g };
         let worst = gram.iter().enumerate().map(|(k, g)| far(k, *g).abs()).fold(0.0, f64::max);
-        // Full: some roundoffs. Watched: lost, but not more than the estimate lets it, or it watched nothing.
+        // Full orthogonality: a few roundoffs. Partial: a larger loss, within the bound of the estimate; otherwise the
+        // estimate was not used.
         assert!(if watched { worst > 1e-13 && worst < 1e-7 } else { worst < 1e-13 }, "{watched}: {worst}");
         found.push(steps);
     }
@@ -479,7 +480,7 @@ fn watched_spaces_are_orthogonal_to_the_root_of_the_roundoff() {
     }
 }
 
-/// A matrix that is known by products which are enqueued, by those of a plan, times `factor`.
+/// A matrix known by enqueued products: those of a plan, times `factor`.
 fn enqueued<T: Scalar>(c: &Arc<Context>, n: usize, factor: f64) -> Matrix {
     let (a, device) = (graph::<T>(c, n), c.gpu("test").unwrap().clone());
     let plan = Plan::new(c, &a, spmv::Options::default()).unwrap();
@@ -513,7 +514,7 @@ fn by_enqueued_products<T: Scalar>() {
         near(&got.values, &want.values, 1e4 * eps, &format!("{:?} by enqueued products", T::DTYPE));
         assert!(got.residuals.iter().all(|r| *r < 1e5 * eps), "{:?}", got.residuals);
     }
-    // The same on host vectors: of a factor -2, by its own products.
+    // The same with host vectors; with a factor of -2, by its own products.
     let mut operator = Symmetric::<T>::new(&c, &unformed, Kind::Matrix, 0.0).unwrap();
     let twice = enqueued::<T>(&c, n, -2.0);
     let mut other = Symmetric::<T>::new(&c, &twice, Kind::Matrix, 0.0).unwrap();

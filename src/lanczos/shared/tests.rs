@@ -1,4 +1,4 @@
-//! What several contexts find is what one finds.
+//! Results of several contexts against those of one.
 
 use super::*;
 use crate::lanczos::solve::eigenpairs_to;
@@ -9,7 +9,7 @@ use crate::matrix::sparse::{Rows, pattern};
 use crate::scalar::{Complex, DType};
 use crate::spmv::tests::{cpu, from_entries, golden};
 
-/// The order that the matrix of [`web`] has.
+/// Order of the matrix of [`web`].
 const N: usize = 3001;
 
 /// A graph with a hub, chains and an isolated last vertex; weights are positive and integers.
@@ -59,7 +59,7 @@ fn parts_have_every_row_once_and_gather_what_they_need() {
             sums += of_rows.entry(own.len());
         }
         assert!(seen.iter().all(|s| *s == 1) && sums == rows.entry(N));
-        // What is sent is what is needed, and comes to where it is gathered from.
+        // The transfers send exactly the halo, to the indices that are gathered from.
         let mut filled: Vec<Vec<Option<usize>>> = blocks.iter().map(|b| vec![None; b.gathered()]).collect();
         for t in partition.transfers() {
             for k in 0..t.count {
@@ -77,7 +77,7 @@ fn parts_have_every_row_once_and_gather_what_they_need() {
         assert_eq!(shares.contexts, count);
         assert_eq!(shares.halo, blocks.iter().map(|b| b.halo.len()).sum::<usize>());
         assert_eq!(shares.halo_bytes, 8 * shares.halo);
-        // A fifth more than the mean at most, beside the longest row.
+        // At most a fifth above the mean, plus the longest row.
         let longest = (0..N).map(|i| rows.row(i).len()).max().unwrap();
         assert!(shares.entries >= nnz / count && shares.entries <= nnz * 6 / 5 / count + longest, "{shares:?}");
         assert!(shares.rows >= N / count && shares.rows <= N * 6 / 5 / count + longest, "{shares:?}");
@@ -166,11 +166,11 @@ pub(crate) fn check<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, kinds: &[K
         near(&found, &alone);
         assert_eq!(found.info.shares.contexts, contexts.len().min(n));
         assert_eq!(alone.info.shares, Shares::default());
-        // The same start makes the same steps but for rounding.
+        // The same start vector gives the same steps, except for rounding errors.
         assert!(found.info.products.abs_diff(alone.info.products) <= alone.info.products / 4, "{what}");
         let again = over(contexts, a, kind, options, &Given::default()).unwrap();
         assert_eq!((&found.values, &found.vectors), (&again.values, &again.vectors), "{what}: not the same bits");
-        // The vectors are the matrix's, in its order.
+        // The vectors are in the matrix's order.
         let mut operator = Symmetric::<T>::new(&contexts[0], a, kind, 0.25).unwrap();
         let mut y = vec![T::default(); n];
         for ((x, &value), told) in found.vectors.chunks_exact(n).zip(&found.values).zip(&found.residuals) {
@@ -238,7 +238,7 @@ fn threads_do_not_change_bits() {
     assert_eq!(bits(1), bits(3));
 }
 
-/// (A - sigma I)^-1 of the diagonal 1, 2, ..., n.
+/// (A - sigma I)^-1 for A = diag(1, 2, ..., n).
 struct Inverse(usize, f64);
 
 impl Operator<f64> for Inverse {
@@ -275,7 +275,7 @@ fn the_parts_of_a_matrix_that_keeps_its_values_are_made_once() {
     assert!(Arc::ptr_eq(&first, &second));
     let other = Partition::kept(&[Arc::clone(c), cpu(1)], &links).unwrap();
     assert!(!Arc::ptr_eq(&first, &other));
-    // Anybody may write to these values.
+    // The caller may write to these values.
     let web = web::<f64>(c);
     assert!(!web.is_settled());
     let (first, second) = (Partition::kept(&contexts, &web).unwrap(), Partition::kept(&contexts, &web).unwrap());

@@ -19,7 +19,7 @@ pub(super) fn closed_forms_are_met(c: &Arc<Context>) {
     let low = Options { count: 5, which: Which::Smallest, basis: 60, ..Options::default() };
     let want: Vec<f64> = (0..5).map(|j| 2.0 - 2.0 * (pi * f64::from(j) / n as f64).cos()).collect();
     near(&solve(c, &path, Kind::Laplacian, &low).values, &want, 1e-10 * 4.0, "path");
-    // tridiag(-1, 2, -1) as a matrix: two less the values of a path.
+    // tridiag(-1, 2, -1): its eigenvalues are two minus those of a path.
     let links = (0..n).map(|i| (i, i, 2.0)).chain((1..n).map(|i| (i - 1, i, -1.0)));
     let second = symmetric(c, n, &links.collect::<Vec<_>>());
     let all: Vec<f64> = path_values(n).iter().map(|v| 2.0 - v).collect();
@@ -41,7 +41,7 @@ pub(super) fn closed_forms_are_met(c: &Arc<Context>) {
     near(&solve(c, &cycle, Kind::NormalisedLaplacian, &low).values, &want, 1e-10, "cycle");
 }
 
-/// A grid's values are the sums of two paths'.
+/// The eigenvalues of a grid are the sums of those of two paths.
 pub(super) fn grids_have_the_sums_of_paths(c: &Arc<Context>) {
     let (height, width) = (17usize, 23usize);
     let at = |i: usize, j: usize| i * width + j;
@@ -79,7 +79,7 @@ pub(super) fn every_copy_of_a_multiple_eigenvalue_is_found(c: &Arc<Context>) {
     let low = Options { count: 12, basis: 40, which: Which::Smallest, ..Options::default() };
     let mirrored: Vec<f64> = want.iter().map(|v| -v).collect();
     near(&solve(c, &q10, Kind::Matrix, &low).values, &mirrored, 1e-9 * 10.0, "-Q10");
-    // Three copies of a graph, side by side.
+    // Three disjoint copies of a graph.
     let ring: Vec<_> = (0..400).map(|i| (i, (i * i + 1) % 400)).filter(|(i, j)| i != j).collect();
     let three = edges((0..3).flat_map(|g| ring.iter().map(move |(i, j)| (i + 400 * g, j + 400 * g))));
     let three = symmetric(c, 1200, &three);
@@ -88,13 +88,13 @@ pub(super) fn every_copy_of_a_multiple_eigenvalue_is_found(c: &Arc<Context>) {
     let want = [[single.values[0]; 3], [single.values[1]; 3]].concat();
     let tripled = solve(c, &three, Kind::Matrix, &Options { verify: Verify::On, ..Options::default() });
     near(&tripled.values, &want, 1e-9 * tripled.info.norm, "three copies");
-    // Without the check, copies are missed: else the check would prove nothing.
+    // Without the search copies are missed; otherwise the search would prove nothing.
     let blind =
         solve(c, &q10, Kind::Matrix, &Options { count: 12, basis: 40, verify: Verify::Off, ..Options::default() });
     assert!(blind.values.iter().filter(|v| (**v - 8.0).abs() < 1e-6).count() < 10);
 }
 
-/// Three copies of a real graph: each of its values three times.
+/// Three disjoint copies of a real graph: each of its eigenvalues three times.
 pub(super) fn three_copies_of_a_graph_have_its_values_three_times(c: &Arc<Context>) {
     let name = "as-caida20071105";
     let a = golden(c, name);
@@ -109,7 +109,7 @@ pub(super) fn three_copies_of_a_graph_have_its_values_three_times(c: &Arc<Contex
     let want: Vec<f64> = recorded(name, "A_LA")[..2].iter().flat_map(|v| [*v; 3]).collect();
     for seed in 0..3 {
         for block in [1, 3] {
-            // By default too: the graph has three components.
+            // Also with the default options: the graph has three components.
             for verify in [Verify::On, Verify::Auto] {
                 let options = Options { count: 6, seed, block, verify, ..Options::default() };
                 let found = solve(c, &three, Kind::Matrix, &options);
@@ -139,7 +139,8 @@ pub(super) fn tight_clusters_are_found_with_every_copy(c: &Arc<Context>) {
     }
 }
 
-/// Root of the sum of squares of the sines of the angles between a space, given by orthonormal columns, and vectors.
+/// Square root of the sum of squared sines of the angles between vectors and a space, which is given by orthonormal
+/// columns.
 fn sines(space: &[Vec<f64>], vectors: &[f64]) -> f64 {
     let n = space[0].len();
     let mut total = 0.0;
@@ -154,8 +155,8 @@ fn sines(space: &[Vec<f64>], vectors: &[f64]) -> f64 {
     total.sqrt()
 }
 
-/// Vectors of clusters are known as spaces: their sines are at most the residuals over the gap to the rest of the spectrum
-/// (Davis and Kahan, SIAM J. Numer. Anal. 7, 1970).
+/// Vectors of clustered eigenvalues are compared as spaces: the sines are at most the residuals over the gap to the
+/// rest of the spectrum (Davis and Kahan, SIAM J. Numer. Anal. 7, 1970).
 pub(super) fn clusters_have_the_space_that_is_known(c: &Arc<Context>) {
     let within = |space: &[Vec<f64>], pairs: &Pairs<f64>, which: std::ops::Range<usize>, gap: f64, what: &str| {
         let n = space[0].len();
@@ -165,7 +166,7 @@ pub(super) fn clusters_have_the_space_that_is_known(c: &Arc<Context>) {
         assert!(found <= 2.0 * residual / gap + 1e-12, "{what}: {found}, residual {residual}");
         assert!(found < 1e-8, "{what}: {found}");
     };
-    // A cube's vectors are the Walsh functions, those of the second value the signs of one bit.
+    // The eigenvectors of a cube are the Walsh functions; those of the second value are the signs of one bit.
     let walsh = |d: usize, offset: usize, n: usize, bit: Option<usize>| {
         let size = (1.0 / (1 << d) as f64).sqrt();
         let sign = |v: usize| bit.is_some_and(|b| v & (1 << b) != 0);

@@ -1,5 +1,5 @@
-//! What a success promises: no copy of a multiple eigenvalue is missing, and residuals are what the tolerance allows. The graphs
-//! have eigenvalues in closed form.
+//! The guarantees of a success: no copy of a multiple eigenvalue is missing, and residuals are within the tolerance.
+//! The graphs have eigenvalues in closed form.
 
 use super::*;
 use crate::lanczos::singular::{Request, singular_triplets};
@@ -43,7 +43,7 @@ fn graphs(c: &Arc<Context>) -> Vec<(&'static str, Matrix, Vec<f64>)> {
     let mut of_bipartite = vec![0.0; 100];
     of_bipartite[0] = 2400f64.sqrt();
     of_bipartite[99] = -(2400f64.sqrt());
-    // Four copies of a path, side by side.
+    // Four disjoint copies of a path.
     let copies = edges((0..4).flat_map(|g| (1..60).map(move |i| (60 * g + i - 1, 60 * g + i))));
     let of_copies = descending((0..4).flat_map(|_| path_values(60)).collect());
     vec![
@@ -83,7 +83,7 @@ pub(super) fn no_copy_is_missing_by_default(c: &Arc<Context>) {
     let found = solve(c, &cycle(c, 200), Kind::NormalisedAdjacency, &Options { count: 3, ..Options::default() });
     let want: Vec<f64> = descending(cycle_values(200))[..3].iter().map(|v| 0.5 * v).collect();
     near(&found.values, &want, 1e-9, "normalised adjacency of the cycle of 200");
-    // Else the test would prove nothing.
+    // Otherwise the test would prove nothing.
     assert!(missed >= 5, "{missed}");
 }
 
@@ -146,7 +146,7 @@ pub(super) fn no_copy_is_missing_whatever_the_method(c: &Arc<Context>) {
     let single = symmetric(c, n, &ring);
     let found = solve_with::<f32>(c, &single, Kind::Matrix, &base, &Given::default()).unwrap();
     near(&found.values, &want[..4], 1e-3, "in single precision");
-    // Known vectors are kept out, and the small whole is known to be complete.
+    // Known vectors are deflated, and the small space that is left is known to be complete.
     let ones = vec![1.0; n];
     let given = Given { deflate: &ones[..], ..Given::default() };
     let found = solve_with(c, &a, Kind::Matrix, &base, &given).unwrap();
@@ -158,7 +158,7 @@ pub(super) fn no_copy_is_missing_whatever_the_method(c: &Arc<Context>) {
     assert!(!found.info.verified);
 }
 
-/// Products by a function of the row, of the vector and of how many there were before.
+/// An operator whose products are a function of the row, the vector and the number of products before.
 struct Formula<F>(usize, usize, F);
 
 impl<F: FnMut(usize, &[f64], usize) -> f64 + Send> Operator<f64> for Formula<F> {
@@ -197,7 +197,7 @@ pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
             let a = Matrix::from_operator(c, own);
             match solve_with::<f64>(c, &a, Kind::Matrix, &options, &Given::default()) {
                 Ok(found) => {
-                    // Products that differ a little may leave residuals that the tolerance allows.
+                    // Products that differ a little may give residuals within the tolerance.
                     let is_small = at == 1 && found.info.residual <= 2e-10 * found.info.norm;
                     let is_told = found.info.converged < 3 && found.info.reason != Reason::Converged;
                     assert!(is_small || (is_told && !found.info.verified), "{at} {options:?}: {:?}", found.info);
@@ -206,7 +206,7 @@ pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
             }
         }
     }
-    // A solve with another sigma than that which is given.
+    // A solve for another sigma than the option's.
     let links: Vec<_> = (0..n).map(|i| (i, i, i as f64)).collect();
     let a = symmetric(c, n, &links);
     let inverse = |sigma: f64| {
@@ -270,7 +270,7 @@ pub(super) fn options_without_effect_are_refused(c: &Arc<Context>) {
     let partial = Options { orthogonality: Orthogonality::Partial, ..base };
     let e = solve_with(c, &a, Kind::Matrix, &partial, &given).unwrap_err().to_string();
     assert!(e.starts_with("orthogonality: is partial, a space"), "{e}");
-    // What is not finite is named, not called unsymmetric.
+    // An entry that is not finite is reported as such, not as a lack of symmetry.
     for (i, j, value) in [(4, 4, f64::NAN), (3, 9, f64::INFINITY), (7, 2, f64::NAN), (0, 0, f64::NEG_INFINITY)] {
         let sick = symmetric(c, 100, &[(i, j, value), (50, 51, 1.0)]);
         let e = Symmetric::<f64>::new(c, &sick, Kind::Matrix, 0.0).map(|_| ()).unwrap_err().to_string();
@@ -293,7 +293,7 @@ pub(super) fn copies_of_zero_are_as_accurate_as_the_pairs_before_them(c: &Arc<Co
         assert!(found.info.reason == Reason::Converged && found.info.verified, "seed {seed}: {:?}", found.info);
         near(&found.values, &want, 1e-10, "values of the paths");
     }
-    // Both ends have a group of their own.
+    // Both ends have clustered eigenvalues.
     let options = Options { count: 24, which: Which::BothEnds, ..Options::default() };
     let found = solve(c, &a, Kind::Laplacian, &options);
     assert!(found.info.reason == Reason::Converged, "{:?}", found.info);
@@ -324,7 +324,7 @@ pub(super) fn all_pairs_of_a_cluster_as_wide_as_rounding_are_found(c: &Arc<Conte
 }
 
 pub(super) fn a_loose_tolerance_leaves_out_nothing_nearer(c: &Arc<Context>) {
-    // Six decades on both sides of the place, of which a polynomial of a small degree sees the most as one.
+    // Eigenvalues over six decades on both sides of sigma. A polynomial of a small degree cannot separate most of them.
     for (n, seed) in [(80usize, 273), (100, 1)] {
         let value = |i: usize| 10f64.powf(-6.0 * i as f64 / (n - 1) as f64) * if i % 2 == 1 { 1.0 } else { -1.0 };
         let a = symmetric(c, n, &(0..n).map(|i| (i, i, value(i))).collect::<Vec<_>>());
@@ -334,7 +334,7 @@ pub(super) fn a_loose_tolerance_leaves_out_nothing_nearer(c: &Arc<Context>) {
         let nearer = (0..n).filter(|i| value(*i).abs() < 0.99 * far).count();
         assert!(found.info.converged == 0 || nearer < 11, "{n}, {seed}: {nearer} within {far}, {:?}", found.info);
     }
-    // What a polynomial tells apart is found.
+    // Eigenvalues that a polynomial can separate are found.
     let n = 400;
     let a = symmetric(c, n, &(0..n).map(|i| (i, i, i as f64 + 0.001 * (i * i % 7) as f64)).collect::<Vec<_>>());
     for tolerance in [1e-2, 1e-4] {
@@ -350,7 +350,7 @@ pub(super) fn a_loose_tolerance_leaves_out_nothing_nearer(c: &Arc<Context>) {
 }
 
 pub(super) fn places_within_copies_and_grades_are_searched_in_bounds(c: &Arc<Context>) {
-    // A dense matrix with three values of many copies, one of which is the place.
+    // A dense matrix with three eigenvalues of many copies, one of which is sigma.
     let n = 100;
     let x = |i: usize| (1.0 + i as f64).sin();
     let square: f64 = (0..n).map(|i| x(i) * x(i)).sum();
@@ -365,7 +365,7 @@ pub(super) fn places_within_copies_and_grades_are_searched_in_bounds(c: &Arc<Con
         assert!(found.values.iter().all(|v| (v - want).abs() < 1e-8), "{sigma}: {:?}", found.values);
         assert!(found.info.converged == count && found.info.products < 60_000, "{sigma}: {:?}", found.info);
     }
-    // Values over six and ten decades on both sides of the place.
+    // Eigenvalues over six and ten decades on both sides of sigma.
     let graded = |n: usize, decades: f64| {
         move |i: usize| 10f64.powf(-decades * i as f64 / (n - 1) as f64) * if i % 2 == 1 { 1.0 } else { -1.0 }
     };
@@ -378,7 +378,7 @@ pub(super) fn places_within_copies_and_grades_are_searched_in_bounds(c: &Arc<Con
         let want = value(n - 5).abs();
         assert!(found.info.converged == 5 && (far - want).abs() < 1e-14, "{decades}: {far}, {want}, {:?}", found.info);
         assert!(found.info.products < 60_000, "{:?}", found.info);
-        // Where the caller says how many vectors there are, the search ends without them.
+        // If the caller sets the number of vectors, the search ends without finding them.
         if decades == 10.0 {
             let found = solve(c, &a, Kind::Matrix, &Options { basis: 30, ..options });
             assert!(found.info.converged == 0 && found.info.products < 2_000_000, "{:?}", found.info);

@@ -1,4 +1,4 @@
-//! Bad input and awkward matrices: each of them has a documented outcome.
+//! Bad input and difficult matrices: each of them has a documented outcome.
 
 use std::sync::Mutex;
 
@@ -32,16 +32,16 @@ pub(super) fn an_order_of_one_or_two_is_solved_by_every_method(c: &Arc<Context>)
 }
 
 pub(super) fn components_and_empty_rows_do_not_hide_values(c: &Arc<Context>) {
-    // Two rings apart, and vertices alone before, between and behind.
+    // Two disjoint rings, and isolated vertices before, between and after them.
     let list = (0..70).map(|i| (5 + i, 5 + (i + 1) % 70)).chain((0..90).map(|i| (80 + i, 80 + (i + 1) % 90)));
     let a = symmetric(c, 180, &edges(list));
     let options = Options { count: 4, basis: 30, verify: Verify::On, ..Options::default() };
     let second = 2.0 * (2.0 * std::f64::consts::PI / 90.0).cos();
     near(&solve(c, &a, Kind::Matrix, &options).values, &[2.0, 2.0, second, second], 1e-9, "two rings");
-    // With the basis that suits so many: eight columns more than 22 restart without end from most starts.
+    // With the default basis for so many pairs: a basis of 22 + 8 vectors restarts without end from most starts.
     let low = Options { count: 22, which: Which::Smallest, basis: Options::default().basis, ..options };
     let zeros = solve(c, &a, Kind::Laplacian, &low).values;
-    // A zero a component: two rings and twenty vertices.
+    // One zero for each component: two rings and twenty vertices.
     assert!(zeros.iter().all(|v| v.abs() < 1e-8), "{zeros:?}");
 }
 
@@ -120,7 +120,7 @@ pub(super) fn rows_need_not_be_canonical(c: &Arc<Context>) {
         from_entries(c, (n, n), &list.collect::<Vec<_>>())
     };
     let unsorted = twisted(n, |_, _, w| vec![w]);
-    // Two and three entries at a place, which add up to the same on both sides of the diagonal.
+    // Two and three entries at one (row, column), with equal sums on both sides of the diagonal.
     let repeated = twisted(n, |i, j, w| if i < j { vec![w - 0.5, 0.25, 0.25] } else { vec![0.125, w - 0.125] });
     for rows in [unsorted, repeated] {
         let (given, want) = (as_given(c, &rows), ordered(&rows));
@@ -186,7 +186,7 @@ pub(super) fn a_space_may_be_as_large_as_the_whole(c: &Arc<Context>) {
         let pairs = solve(c, &a, Kind::Matrix, &options);
         near(&pairs.values, &[2.0, want, want], 1e-9, &format!("basis {basis}"));
     }
-    // A space that has hardly room for what is wanted says so, or gives it.
+    // A space that is hardly larger than the wanted pairs converges or says that it did not.
     let tight = solve(c, &a, Kind::Matrix, &Options { count: 3, basis: 4, ..Options::default() });
     assert_eq!((tight.values.len(), tight.info.basis), (3, 6));
     assert!((tight.info.reason == Reason::Converged) == (tight.info.converged == 3));
@@ -237,7 +237,7 @@ pub(super) fn isolated_vertices_add_zeros_to_the_normalised_laplacian(c: &Arc<Co
     let a = symmetric(c, 7, &edges([(0, 1), (2, 3), (3, 4)]));
     let all =
         solve(c, &a, Kind::NormalisedLaplacian, &Options { count: 7, which: Which::Smallest, ..Options::default() });
-    // Four components: two edges, and two vertices alone.
+    // Four components: two edges, and two isolated vertices.
     assert_eq!(all.values.iter().filter(|v| v.abs() < 1e-12).count(), 4);
     near(&all.values[4..], &[1.0, 2.0, 2.0], 1e-12, "the rest");
 }
@@ -334,8 +334,8 @@ pub(super) fn operators_of_the_caller_are_asked_for_whole_blocks(c: &Arc<Context
     assert!(4 * blocks >= pairs.info.products - 8 && blocks > 5, "{asked:?} for {} products", pairs.info.products);
 }
 
-/// The terms of these operators cancel: what products leave is rounding of the terms, beside which an operator of that norm has
-/// lost its symmetry.
+/// The terms of these operators cancel, so products are rounding errors of the terms. Relative to the norm of such
+/// products, the operator would not be symmetric.
 pub(super) fn operators_whose_terms_cancel_are_zero(c: &Arc<Context>) {
     let n = 130;
     let loops = symmetric(c, n, &(0..n).map(|i| (i, i, 0.3 + (i % 17) as f64)).collect::<Vec<_>>());
@@ -358,8 +358,8 @@ pub(super) fn operators_whose_terms_cancel_are_zero(c: &Arc<Context>) {
     }
 }
 
-/// Blocks whose space is invariant after two steps, in single precision: what rounding leaves of a column lies mostly along the
-/// space, and has to be taken off it until nothing is.
+/// Blocks whose space is invariant after two steps, in single precision. The rounding errors in a column are mostly
+/// along the space, and have to be subtracted until none is left.
 pub(super) fn blocks_of_rounding_stay_orthogonal(c: &Arc<Context>) {
     let n = 219;
     let missing = [(3, 77), (100, 218)];
@@ -395,7 +395,7 @@ pub(super) fn known_vectors_may_leave_the_null_space_alone(c: &Arc<Context>) {
             assert_eq!(found.info.converged, 1);
         }
     }
-    // Of rank one, its vector known.
+    // A matrix of rank one whose vector is known.
     let ones: Vec<_> = (0..100).flat_map(|i| (0..=i).map(move |j| (i, j, 1.0))).collect();
     for (entries, known) in [(ones, vec![1.0; 100]), (vec![(0, 0, 7.0)], unit(100, 0).collect())] {
         let given = Given { deflate: &known[..], ..Given::default() };

@@ -27,7 +27,7 @@ pub(super) fn blocks_hold_the_copies_of_multiple_eigenvalues(c: &Arc<Context>) {
     want.extend([8.0; 10]);
     want.push(6.0);
     let options = Options { count: 12, verify: Verify::Off, ..Options::default() };
-    // A block of eleven holds them all with no check; one of four with it.
+    // A block of eleven holds all copies without a search; a block of four needs the search.
     let wide = solve(c, &a, Kind::Matrix, &Options { block: 11, ..options });
     near(&wide.values, &want, 1e-9 * 10.0, "blocks of 11");
     assert_eq!((wide.info.reason, wide.info.converged), (Reason::Converged, 12));
@@ -76,7 +76,7 @@ pub(super) fn partial_orthogonality_costs_no_accuracy(c: &Arc<Context>) {
         let full = solve(c, &a, Kind::Matrix, &Options { orthogonality: Orthogonality::Full, ..options });
         assert!(pairs.info.products <= full.info.products + 40, "{name}: {} products", pairs.info.products);
     }
-    // A space without restarts, where orthogonality is lost many times over.
+    // A space without restarts, in which orthogonality is lost many times.
     let a = golden(c, "as-caida20071105");
     let options = Options {
         count: 12,
@@ -107,7 +107,7 @@ pub(super) fn the_plain_recurrence_gives_pairs(c: &Arc<Context>) {
     near(&pairs.values, &want[..10], 1e-12 * want[0], name);
     assert_eq!((pairs.info.reason, pairs.info.converged), (Reason::Converged, 10));
     assert!(pairs.residuals.iter().all(|r| *r <= 1e-9 * want[0]), "{:?}", pairs.residuals);
-    // As published: 63 steps. Fewer pass than are asked for, and what passes is right.
+    // 63 steps, as published. Fewer values pass than the caller asks for, and those are correct.
     let brief = Options { basis: 63, tolerance: 1e-6, ..options };
     let pairs = bare(c, &a, Kind::Matrix, &brief);
     assert!(!pairs.values.is_empty() && pairs.info.converged == pairs.values.len());
@@ -142,7 +142,7 @@ pub(super) fn filters_find_the_crowded_end(c: &Arc<Context>) {
     near(&low.values, &want[..k], 1e-12, "N");
     let laplacian = solve(c, &a, Kind::Laplacian, &Options { which: Which::Smallest, ..options });
     near(&laplacian.values, &recorded("4elt", "L_SA"), 1e-11, "L");
-    // A degree of the caller's, and a spectrum that needs none.
+    // A degree that the caller sets, and a spectrum that needs no filter.
     let fixed = solve(c, &a, Kind::NormalisedAdjacency, &Options { degree: 25, ..options });
     assert_eq!(fixed.info.degree, 25);
     near(&fixed.values, &largest, 1e-12, "degree 25");
@@ -171,13 +171,13 @@ pub(super) fn filters_find_what_lies_within(c: &Arc<Context>) {
         assert!(pairs.values.windows(2).all(|p| (p[0] - sigma).abs() <= (p[1] - sigma).abs() + 1e-12));
         assert!(pairs.residuals.iter().all(|r| *r <= 3e-10), "{:?}", pairs.residuals);
     }
-    // So small that the whole is solved.
+    // So small that the whole space is used.
     let small = path(c, 40);
     let options = Options { count: 3, which: Which::Nearest, sigma: 0.5, ..Options::default() };
     near(&solve(c, &small, Kind::Matrix, &options).values, &nearest(&path_values(40), 0.5, 3), 1e-13, "small");
 }
 
-/// Solves with a tridiagonal matrix less sigma, by elimination.
+/// Solves with a tridiagonal matrix minus sigma I, by elimination.
 struct Solve {
     diagonal: Vec<f64>,
     off: f64,
@@ -236,7 +236,7 @@ pub(super) fn an_image_is_solved_from_its_pixels(c: &Arc<Context>) {
     let options = Options { count: 2, filter: Filter::Chebyshev, tolerance: 1e-8, ..Options::default() };
     let pairs = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
     assert_eq!(pairs.info.converged, 2, "{:?}", pairs.info);
-    // The second vector tells the two halves apart.
+    // The second vector separates the two halves.
     let second = &pairs.vectors[height * width..];
     let side = |k: usize| second[k] > 0.0;
     assert!((0..height * width).all(|k| side(k) == (side(0) == ((k % width) <= 40))));
@@ -269,7 +269,7 @@ pub(super) fn options_that_exclude_each_other_are_refused(c: &Arc<Context>) {
     assert_eq!(Which::from_code("which", 5).unwrap_err().to_string(), "which: is 5, outside 0 to 4");
 }
 
-/// What the reference accepts of the 20 largest after 63, 120 and 200 steps, in one run.
+/// How many of the 20 largest the reference accepts after 63, 120 and 200 steps, in one run.
 const ACCEPTED: [(&str, [usize; 3]); 5] = [
     ("as-caida20071105", [9, 14, 20]),
     ("ca-AstroPh-cc", [6, 17, 20]),
@@ -301,7 +301,8 @@ pub(super) fn the_plain_recurrence_accepts_nothing_that_is_no_eigenvalue(c: &Arc
                     near(&values, &want, 1e-13 * want[0], name);
                 }
             }
-            // From twelve starts the same method in NumPy accepts one fewer than the table at least, and as many by median.
+            // From twelve starts, the same method in NumPy accepts at least one fewer than the table, and the table's
+            // number in the median.
             counts.sort_unstable();
             assert!(
                 counts[0] + 1 >= least && counts[counts.len() / 2] >= least,

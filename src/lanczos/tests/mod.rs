@@ -140,7 +140,7 @@ on_both_backends! {
     ;
 }
 
-/// A symmetric matrix from entries; those off the diagonal stand for their mirror images too.
+/// A symmetric matrix from entries; each one off the diagonal also gives its mirror image.
 pub(crate) fn symmetric<T: Scalar>(c: &Arc<Context>, n: usize, entries: &[(usize, usize, T)]) -> Matrix {
     let mirrored = entries.iter().filter(|e| e.0 != e.1).map(|&(i, j, v)| (j, i, v.conjugate()));
     from_entries(c, (n, n), &entries.iter().copied().chain(mirrored).collect::<Vec<_>>())
@@ -167,7 +167,7 @@ fn solve_with<T: Scalar>(
     let n = a.rows();
     let k = pairs.values.len();
     let eps = T::Part::EPSILON.to_f64();
-    // The residuals are true: an operator of the caller's may count its calls.
+    // Check the residuals, except for the caller's operators, which may count their calls.
     if let Storage::Csr(_) = a.storage() {
         let size = 2.0 * norm(a, Norm::Infinity).unwrap().max(1.0);
         let mut y = vec![T::default(); n];
@@ -249,7 +249,7 @@ fn tridiagonal_matrices_have_their_closed_forms() {
     let quiet = &mut || Ok(());
     assert!(ends(&[1.0, f64::NAN], &[0.0], quiet).is_err() && ends(&[1.0], &[0.0], quiet).is_err());
     assert!(ends(&[], &[], quiet).unwrap().values.is_empty());
-    // A long one is cancelled in the middle.
+    // A long solve is cancelled in the middle.
     let mut left = 3;
     let stop = &mut || {
         left -= 1;

@@ -47,7 +47,7 @@ fn adjoint(a: &[Complex<f64>], rows: usize, cols: usize) -> Vec<Complex<f64>> {
     (0..rows).flat_map(|i| (0..cols).map(move |j| a[j * rows + i].conj())).collect()
 }
 
-/// An operator's products, affine and by blocks, against a dense matrix; y holds NaN where it may not be read.
+/// An operator's products, affine and by blocks, against a dense matrix. y holds NaN if it must not be read.
 fn check<T: Scalar>(operator: &mut Symmetric<'_, T>, dense: &[Complex<f64>], what: &str) {
     let n = operator.order();
     let limit = 200.0 * T::Part::EPSILON.to_f64() * dense.iter().map(|v| v.norm()).fold(1.0, f64::max) * n as f64;
@@ -82,7 +82,7 @@ fn operators_of_graphs_are_their_definitions() {
     let c = cpu(2);
     let n = 61;
     let list: Vec<_> = (0..3 * n).map(|k| (k * 7 % n, (k * k + 3) % n, 0.25 + (k % 5) as f64)).collect();
-    // Vertex n is alone.
+    // Vertex n is isolated.
     let a = symmetric(&c, n + 1, &list);
     let n = n + 1;
     let w = whole::<f64>(&c, &a);
@@ -150,7 +150,7 @@ fn products_of_a_matrix_with_its_adjoint_are_never_formed_but_right() {
 fn images_have_the_operators_of_their_graphs() {
     let c = cpu(3);
     let usual = [(1, 1, 1.0), (1, 9, 1.0), (9, 1, 1.5), (13, 7, 1.0), (11, 17, 1.5), (8, 6, 3.2)];
-    // Neighbours further away than the image is wide.
+    // Neighbours at distances larger than the width of the image.
     let narrow = [(9, 1, 2.0), (1, 4, 6.5), (5, 2, 4.0)];
     for (height, width, radius) in usual.into_iter().chain(narrow) {
         let pixels: Vec<f64> = (0..height * width).map(|k| noise(3 * k)).collect();
@@ -169,7 +169,7 @@ fn images_have_the_operators_of_their_graphs() {
             }
             let mut by_pixels = image_operator::<f64>(&c, &pixels, (height, width), weights, kind, 0.0).unwrap();
             check(&mut by_pixels, &dense, &format!("{height} x {width}, radius {radius}, {kind:?}"));
-            // And as a matrix that is known by its products.
+            // Also as a matrix that is known only by its products.
             let unformed = image_adjacency(&c, &pixels, (height, width), weights).unwrap();
             let mut by_products = Symmetric::<f64>::new(&c, &unformed, kind, 0.0).unwrap();
             check(&mut by_products, &dense, &format!("{height} x {width}, radius {radius}, {kind:?}, a matrix"));

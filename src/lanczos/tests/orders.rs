@@ -1,11 +1,11 @@
-//! Solves in another order of rows and columns give what is found in the matrix's own.
+//! Solves in another order of rows and columns against solves in the matrix's own order.
 
 use super::*;
 use crate::matrix::Storage;
 use crate::matrix::sparse::Ordering;
 use crate::spmv::tests::vector;
 
-/// A x - lambda x of what was found, by the matrix as it is.
+/// ||A x - lambda x|| of the pairs found, computed with the matrix in its own order.
 fn residuals<T: Scalar>(c: &Arc<Context>, a: &Matrix, kind: Kind, pairs: &Pairs<T>) -> Vec<f64> {
     let mut operator = Symmetric::<T>::new(c, a, kind, 0.25).unwrap();
     let n = a.rows();
@@ -18,7 +18,7 @@ fn residuals<T: Scalar>(c: &Arc<Context>, a: &Matrix, kind: Kind, pairs: &Pairs<
     pairs.vectors.chunks_exact(n).zip(&pairs.values).map(one).collect()
 }
 
-/// Eigenpairs in every order against those in the matrix's, with what is given besides.
+/// Eigenpairs in every order against those in the matrix's order, also with a start vector and known vectors.
 pub(crate) fn check<T: Scalar>(c: &Arc<Context>, a: &Matrix, kinds: &[Kind], options: &Options) {
     let n = a.rows();
     let eps = T::Part::EPSILON.to_f64();
@@ -37,9 +37,9 @@ pub(crate) fn check<T: Scalar>(c: &Arc<Context>, a: &Matrix, kinds: &[Kind], opt
             for (r, told) in residuals(c, a, kind, &found).iter().zip(&found.residuals) {
                 assert!(*r <= told + 100.0 * eps * plain.info.norm, "{what}: residual {r}, not {told}");
             }
-            // The same start makes the same steps but for rounding.
+            // The same start vector gives the same steps, except for rounding errors.
             assert!(found.info.products.abs_diff(plain.info.products) <= plain.info.products / 4, "{what}");
-            // Neither takes known vectors.
+            // Neither option supports known vectors.
             if options.method == Method::Plain || options.orthogonality == Orthogonality::Partial {
                 continue;
             }
@@ -62,7 +62,7 @@ fn eigenpairs_are_those_of_the_matrix() {
     check::<Complex<f32>>(&c, &hermitian, &[Kind::Matrix], &Options { count: 2, ..Options::default() });
 }
 
-/// (A - sigma I)^-1 of the diagonal 1, 2, ..., n, which knows one row from another.
+/// (A - sigma I)^-1 for A = diag(1, 2, ..., n), whose rows all differ.
 struct Inverse(usize, f64);
 
 impl Operator<f64> for Inverse {

@@ -1,4 +1,4 @@
-//! Values that other programs recorded, and clusters of values that are known.
+//! Values that other programs computed and recorded, and known clusters of values.
 
 use super::*;
 use crate::graph::image::image_graph;
@@ -7,7 +7,7 @@ use crate::matrix::sparse::component;
 use crate::matrix::{Csr, CsrParts, IndexType};
 use crate::scalar::DType;
 
-/// Those whose largest values take few products.
+/// The graphs whose largest eigenvalues take few products.
 const POWER_LAW: [&str; 5] =
     ["as-caida20071105", "ca-AstroPh-cc", "email-Enron", "cit-HepPh-symmetrised", "ego-Twitter"];
 
@@ -19,7 +19,8 @@ pub(super) fn graphs_have_the_recorded_eigenvalues(c: &Arc<Context>) {
         let norm = pairs.info.norm;
         assert_eq!((pairs.info.reason, pairs.info.converged), (Reason::Converged, 10));
         near(&pairs.values, &want[..10], 1e-10 * norm, name);
-        // Restarts that keep more than is wanted: ARPACK takes 86 to 125 products here, and looks for no further copies.
+        // Restarts keep more than the wanted pairs. ARPACK takes 86 to 125 products here, and does not look for further
+        // copies.
         let options = Options { count: 10, verify: Verify::Off, ..Options::default() };
         let alone = solve(c, &a, Kind::Matrix, &options).info.products;
         assert!(alone <= 130, "{name}: {alone} products");
@@ -35,7 +36,7 @@ pub(super) fn graphs_have_the_recorded_eigenvalues(c: &Arc<Context>) {
     }
 }
 
-/// All that is on record under a key, to the tolerance.
+/// All values recorded under a key, to the tolerance.
 fn check(c: &Arc<Context>, a: &Matrix, kind: Kind, (name, key): (&str, &str), options: &Options) {
     let want = recorded(name, key);
     let found = solve(c, a, kind, &Options { count: want.len(), tolerance: 1e-12, ..*options });
@@ -82,7 +83,7 @@ pub(super) fn normalised_adjacency_matrices_have_every_value_on_record(c: &Arc<C
     near(&solve(c, &golden(c, name), Kind::NormalisedLaplacian, &options).values, &want, 1e-10, name);
 }
 
-/// Zachary's karate club, from the indices that are recorded with its spectra.
+/// Zachary's karate club, from the recorded indices.
 fn karate(c: &Arc<Context>) -> Matrix {
     let list = |key: &str| -> Vec<i32> { recorded("karate_unweighted", key).iter().map(|v| *v as i32).collect() };
     let (row_ptr, col_idx) = (list("indptr"), list("indices"));
@@ -110,7 +111,7 @@ pub(super) fn the_karate_club_has_its_three_spectra(c: &Arc<Context>) {
         assert_eq!(all.info.reason, Reason::Exhausted);
         near(&all.values, &want, 1e-13 * 18.2, key);
     }
-    // The vector whose signs the club split by, but for two members.
+    // The signs of this vector are the two parts of the club, except for two members.
     let pair = solve(c, &a, Kind::Laplacian, &Options { count: 2, which: Which::Smallest, ..Options::default() });
     let fiedler = &pair.vectors[34..];
     let officer = [9, 14, 15, 18, 20, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33];
@@ -134,9 +135,9 @@ pub(super) fn the_photograph_has_the_recorded_eigenvalues(c: &Arc<Context>) {
     for a in [&formed, &unformed] {
         let found = solve(c, a, Kind::NormalisedLaplacian, &options);
         assert_eq!(found.info.converged, 8, "{:?}", found.info);
-        // A value is wrong by the square of its residual over the distance to the next one, and by rounding.
+        // The error of a value is the square of its residual over the distance to the next one, plus rounding errors.
         near(&found.values, &want, 1e-11, "photograph");
-        // The second vector's sign, whose sides it does not tell.
+        // The sign of the second vector is arbitrary: compare the smaller side.
         let second = &found.vectors[height * width..2 * height * width];
         let positive = second.iter().filter(|v| **v > 0.0).count();
         let few = recorded("image_china.jpg", "ncut_vec2_positive_pixels")[0];
@@ -144,7 +145,7 @@ pub(super) fn the_photograph_has_the_recorded_eigenvalues(c: &Arc<Context>) {
     }
 }
 
-/// A = L L^T, solved with by columns of L.
+/// Solves with A = L L^T by columns of L.
 struct Cholesky {
     n: usize,
     /// Column-major.

@@ -1,4 +1,4 @@
-//! Operators that are 0, multiples of the identity, next to nothing, or whose eigenvalues are of high multiplicity.
+//! Operators that are 0, multiples of the identity, or tiny, or whose eigenvalues have a high multiplicity.
 
 use super::*;
 use crate::lanczos::singular::{Request, singular_triplets};
@@ -61,7 +61,7 @@ pub(super) fn matrices_whose_squares_underflow_are_refused(c: &Arc<Context>) {
         let e = singular_triplets::<f64>(c, &a, Request::default(), &options, &Progress::none()).unwrap_err();
         assert!(e.to_string().contains("squares of residuals underflow"), "{e}");
     }
-    // The squares of singular values are beyond the type, the values within.
+    // The squares of the singular values are outside the type's range, the values are inside.
     for scale in [1e-24f32, 1e-20, 1e19, 1e30] {
         let single: Vec<(usize, usize, f32)> = path.iter().map(|(i, j, _)| (*i, *j, scale)).collect();
         let a = symmetric(c, 100, &single);
@@ -248,6 +248,6 @@ pub(super) fn a_verified_solve_takes_no_more_products_than_the_search(c: &Arc<Co
         found.info.products
     };
     let [off, auto, on] = [Verify::Off, Verify::Auto, Verify::On].map(products);
-    // The search alone takes 45 more, the test 25.
+    // The search without the test takes 45 more products, the test 25.
     assert!(off < auto && auto <= off + 35 && auto < on, "{off} {auto} {on}");
 }

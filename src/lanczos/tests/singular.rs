@@ -1,4 +1,4 @@
-//! Singular triplets against those of a dense matrix, and against values that are known.
+//! Singular triplets against those of a dense matrix, and against known values.
 
 use super::operators::{rectangular, whole};
 use super::*;
@@ -6,7 +6,7 @@ use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
 use crate::lanczos::singular::{Request, Through, Triplets, singular_triplets};
 
-/// Triplets whose vectors are orthonormal and whose residuals are true.
+/// Triplets, after checks that the vectors are orthonormal and the residuals correct.
 fn found_by<T: Scalar>(c: &Arc<Context>, a: &Matrix, request: Request<'_, T>, options: &Options) -> Triplets<T> {
     let found = singular_triplets::<T>(c, a, request, options, &Progress::none()).unwrap();
     let (rows, cols) = (a.rows(), a.cols());
@@ -76,11 +76,11 @@ pub(super) fn singular_values_come_through_either_operator(c: &Arc<Context>) {
     check::<f64>(c, (60, 60), Through::Auto, Which::Smallest, 1e-14);
     check::<Complex<f64>>(c, (40, 70), Through::Auto, Which::Smallest, 1e-14);
     check::<Complex<f32>>(c, (70, 40), Through::Auto, Which::Smallest, 1e-6);
-    // Longer than what is bidiagonalised as a whole.
+    // Longer than matrices that are bidiagonalised as a whole.
     check::<f64>(c, (400, 300), Through::Auto, Which::Smallest, 1e-10);
 }
 
-/// A = H diag(values) G with reflections H and G, of which the values are the singular values to rounding.
+/// A = H diag(values) G with reflections H and G; `values` are its singular values up to rounding errors.
 fn of_values<T: Scalar>(c: &Arc<Context>, (rows, cols): (usize, usize), values: &[f64]) -> Matrix {
     let unit = |n: usize, of: f64| -> Vec<f64> {
         let raw: Vec<f64> = (0..n).map(|i| (of * (i as f64 + 1.0)).sin()).collect();
@@ -108,7 +108,8 @@ pub(super) fn graded_values_are_accurate_to_the_norm(c: &Arc<Context>) {
         let options = Options { count: 10, ..Options::default() };
         let found = found_by::<f64>(c, &a, Request::default(), &options);
         for (k, s) in found.values.iter().enumerate() {
-            // As SciPy's svds or better: the matrix itself holds a value to eps, and 1e-8 thus to 2e-8 of it.
+            // As SciPy's svds or better. The stored matrix represents each value only to eps of the norm, and so 1e-8
+            // only to 2e-8 of itself.
             assert!((s - decades[k]).abs() <= 2e-15 * decades[k] + 3e-17, "{k}: {s}");
         }
         assert!(found.residuals.iter().all(|r| *r < 1e-14), "{:?}", found.residuals);
@@ -147,7 +148,7 @@ pub(super) fn every_copy_of_a_singular_value_is_found(c: &Arc<Context>) {
             let one = of_values::<f64>(c, shape, &[1.0; 40]);
             near(&found_by::<f64>(c, &one, Request::default(), &options).values, &[1.0; 7], 1e-14, "isometry");
         }
-        // Two equal blocks, larger than what is bidiagonalised as a whole.
+        // Two equal blocks, larger than matrices that are bidiagonalised as a whole.
         let (rows, cols) = (320, 290);
         let block = |i: usize, j: usize| (i, j, if i == j { 2.0 + (i as f64 / 7.0).sin() } else { 0.25 });
         let one: Vec<_> = (0..cols / 2).flat_map(|j| [block(j, j), block(j + 5, j)]).collect();
@@ -213,7 +214,7 @@ pub(super) fn start_vectors_and_wishes_for_vectors_are_heeded(c: &Arc<Context>) 
             }
         }
     }
-    // A start vector made of the vectors wanted needs no restart.
+    // A start vector that is a sum of the wanted vectors needs no restart.
     let a = rectangular::<f64>(c, 600, 450, 4);
     let options = Options { count: 3, basis: 8, verify: Verify::Off, ..Options::default() };
     let plain = found_by::<f64>(c, &a, Request::default(), &options);
@@ -302,7 +303,7 @@ fn jacobi_keeps_the_digits_of_graded_columns() {
 }
 
 pub(super) fn values_of_zero_are_found_beside_empty_rows_and_columns(c: &Arc<Context>) {
-    // The vectors of the null spaces lie on the empty rows and the empty columns, which no product reaches.
+    // The vectors of the null spaces have their entries in the empty rows and columns, which no product reaches.
     let cases = [((300, 300), 1, 0), ((300, 300), 1, 5), ((400, 300), 1, 0), ((300, 340), 1, 100), ((400, 300), 2, 0)];
     for (size, zeros, shift) in cases {
         let n = size.0.min(size.1);
@@ -310,7 +311,7 @@ pub(super) fn values_of_zero_are_found_beside_empty_rows_and_columns(c: &Arc<Con
         let entries: Vec<_> = (zeros..n).map(|i| ((i + shift) % n, i, value(i))).collect();
         let a = from_entries(c, size, &entries);
         for (more, verify) in [(1, Verify::Auto), (2, Verify::On), (2, Verify::Off)] {
-            // Without a search for copies a Krylov space of one vector holds one of them.
+            // Without a search for copies, a Krylov space of one start vector holds one of them.
             if verify == Verify::Off && zeros > 1 {
                 continue;
             }

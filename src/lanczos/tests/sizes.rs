@@ -1,4 +1,4 @@
-//! Sizes beyond 32 bits, and beyond the memory there is.
+//! Sizes beyond 32 bits, and beyond the available memory.
 
 use super::*;
 use crate::backend::BackendChoice;
@@ -12,7 +12,7 @@ fn check_basis_beyond_32_bits(c: &Arc<Context>) {
     let (n, basis) = (50_000_000usize, 45usize);
     assert!(n * basis > 1 << 31);
     let wanted = [(n - 1, 4.0f32), (n / 2, 3.0), (0, 2.5)];
-    // A spectrum within 0 to 1, and three values above.
+    // A spectrum in 0 to 1, and three values above it.
     let spread = |i: usize| ((i as u64 * 2_654_435_761) % (1 << 20)) as f32 / (1u64 << 20) as f32;
     let value = |i: usize| wanted.iter().find(|w| w.0 == i).map_or(spread(i), |w| w.1);
     let row_ptr: Vec<i32> = (0..=n as i32).collect();
@@ -49,7 +49,7 @@ fn bases_beyond_32_bits_are_reached_on_a_gpu() {
     check_basis_beyond_32_bits(&gpu());
 }
 
-/// A circulant pattern of more than 2^31 entries, whose values are those of the Dirichlet kernel.
+/// A circulant pattern of more than 2^31 entries, whose eigenvalues are values of the Dirichlet kernel.
 fn check_entries_beyond_32_bits(c: &Arc<Context>) {
     let (n, half) = (50_001usize, 21_475usize);
     let each = 2 * half + 1;
@@ -61,7 +61,7 @@ fn check_entries_beyond_32_bits(c: &Arc<Context>) {
         *p = (i * each) as i64;
     }
     for (i, row) in col_idx.as_mut_slice::<i32>().unwrap()[..nnz].chunks_exact_mut(each).enumerate() {
-        // i - half ... i + half around the end; what went around is put in order.
+        // Columns i - half ... i + half modulo n, sorted.
         row.iter_mut().enumerate().for_each(|(k, col)| *col = ((i + n - half + k) % n) as i32);
         row.sort_unstable();
     }
@@ -77,7 +77,7 @@ fn check_entries_beyond_32_bits(c: &Arc<Context>) {
     for (i, (y, x)) in wave.iter().zip(&x).enumerate() {
         assert!((y - kernel(3) * x).abs() <= 1e-9 * each as f64, "row {i}: {y}");
     }
-    // The largest value is the sum of a row; the next is a sixth of it.
+    // The largest eigenvalue is the sum of a row; the next is a sixth of it.
     let options = Options { count: 1, basis: 12, verify: Verify::Off, ..Options::default() };
     let pairs = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
     near(&pairs.values, &[each as f64], 1e-10 * each as f64, "circulant");
@@ -95,11 +95,11 @@ fn entries_beyond_32_bits_are_iterated_with_on_a_gpu() {
     check_entries_beyond_32_bits(&gpu());
 }
 
-/// What needs more than a limit is refused with the limit, and leaves nothing behind; smaller things go on.
+/// A call that needs more than a limit is refused and frees its memory; smaller calls still work.
 #[test]
 #[ignore = "needs a GPU"]
 fn what_is_larger_than_the_device_is_refused_and_leaves_nothing() {
-    // cuBLAS works in 32 MiB of it.
+    // cuBLAS uses 32 MiB of it.
     let limit = 64 << 20;
     let small = context::Options {
         backend: BackendChoice::Cuda,
@@ -117,7 +117,7 @@ fn what_is_larger_than_the_device_is_refused_and_leaves_nothing() {
     let fits = path(2000);
     let before = run(&fits, &options).unwrap();
     let used = c.device_budget().used();
-    // The matrix does not fit; the matrix does, the space does not.
+    // First the matrix does not fit; then the matrix fits, but not the space.
     for (n, basis) in [(3_000_000, 30), (40_000, 200)] {
         let large = path(n);
         for block in [1, 4] {
@@ -131,7 +131,7 @@ fn what_is_larger_than_the_device_is_refused_and_leaves_nothing() {
     assert!(after.values == before.values && after.vectors == before.vectors);
 }
 
-/// The same on the host, whose limit is for all that purlin allocates.
+/// The same on the host, where the limit covers all memory that purlin allocates.
 #[test]
 fn what_is_larger_than_the_host_is_refused_and_leaves_nothing() {
     let limit = 32 << 20;

@@ -7,7 +7,7 @@ use crate::lanczos::gpu::GpuKrylov;
 use crate::lanczos::krylov::{Krylov, Poll, Space};
 use crate::lanczos::operator::{Kind, Symmetric};
 
-/// Steps of a cycle, by each way to make them: they call the function they are given, and end early after its error.
+/// Steps of a cycle, by each method: all call the given function, and end early after its error.
 #[test]
 #[ignore = "needs a GPU"]
 fn cycles_are_polled_while_they_run() {
@@ -25,7 +25,8 @@ fn cycles_are_polled_while_they_run() {
         }),
         ("blocks", |k, poll| k.extend_block(0, (0, M), 2, poll).map(|s| 2 * s.len())),
         ("a polynomial", |k, poll| {
-            // The spectrum lies within the interval: a filter that magnifies few values would leave no space of M columns.
+            // The interval contains the spectrum. A filter that magnifies few values would not give a space of M
+            // columns.
             let transform = Transform::End { center: 0.0, half: 95.0, top: 100.0, degree: 8, fold: None };
             let mut filtered = Transformed { inner: k, transform, work: M + 2, poll: &|| Ok(()) };
             filtered.extend(SPACE, (0, M), poll).map(|s| s.len())
@@ -33,7 +34,7 @@ fn cycles_are_polled_while_they_run() {
         ("the recurrence", |k, poll| k.recur(M - 2, (0, M), 0.0, None, poll).map(|s| s.len())),
     ];
     for (name, way) in ways {
-        // A start that no two columns have in common, and a last column that only the last step writes to.
+        // Different start columns, and a last column that only the last step writes to.
         let start = |k: &mut GpuKrylov<'_, '_, '_, f64>| {
             for j in [0, 1, M - 2] {
                 k.random(9, j as u32, j).unwrap();
@@ -66,7 +67,7 @@ fn cycles_are_polled_while_they_run() {
         assert_eq!(ended.unwrap_err(), Error::Cancelled, "{name}");
         assert!(name == "the recurrence" || marked(&mut krylov), "{name}: all steps were made after a cancellation");
     }
-    // A space is as good as before.
+    // The space can still be used.
     krylov.random(9, 0, 0).unwrap();
     let norm = krylov.orthogonalise(0, 0).unwrap().after;
     krylov.scale(0, 1.0 / norm).unwrap();
