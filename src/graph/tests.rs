@@ -71,7 +71,7 @@ fn clumps(c: &Arc<Context>, groups: usize, size: usize) -> Matrix {
     graph(c, groups * size, &edges)
 }
 
-/// Whether labels put vertices together exactly as their groups do.
+/// Whether labels are equal exactly for vertices of the same group.
 fn are_groups(labels: &[usize], size: usize) -> bool {
     (0..labels.len()).all(|i| (0..i).all(|j| (labels[i] == labels[j]) == (i / size == j / size)))
 }
@@ -83,7 +83,7 @@ fn signed_graphs_are_refused_where_the_second_value_is_below_zero(c: &Arc<Contex
     let options = Options::default();
     let e = fiedler(from_ref(c), &graph(c, 20, &signed), false, &options, &Progress::none()).unwrap_err();
     assert!(e.to_string().starts_with("graph: has weights below 0"), "{e}");
-    // Weights below 0 that change no sign.
+    // Negative weights that make no eigenvalue negative.
     let mild: Vec<_> = signed.iter().map(|&(i, j, w)| (i, j, if w < 0.0 { -1.0 } else { w })).collect();
     let found = fiedler(from_ref(c), &graph(c, 20, &mild), false, &options, &Progress::none()).unwrap();
     assert!((found.value - 16.0).abs() < 1e-9, "{}", found.value);
@@ -101,7 +101,7 @@ fn weights_below_zero_widen_the_spectrum_of_an_embedding(c: &Arc<Context>) {
     for (value, want) in found.values.iter().zip([-2.0, 0.0, 5.0]) {
         assert!((value - want).abs() < 1e-12, "{:?}", found.values);
     }
-    // Vertices 0 and 2 are as far apart as they can be.
+    // Vertices 0 and 2 have the largest possible distance.
     let apart = &found.coordinates[..3];
     assert!((apart[0] + apart[2]).abs() < 1e-12 && apart[1].abs() < 1e-12 && apart[0].abs() > 0.7, "{apart:?}");
 }
@@ -168,7 +168,7 @@ fn cuts_and_clusters_of_degenerate_input_are_refused() {
 }
 
 fn isolated_vertices_have_zeros_of_their_own(c: &Arc<Context>) {
-    // A path of four, and two vertices beside it: three zeros, which sign and size of the others do not hide.
+    // A path of four and two isolated vertices: three zeros, which the other eigenvalues do not hide by sign or size.
     let a = graph(c, 6, &[(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]);
     let options = Options { count: 4, verify: Verify::On, ..Options::default() };
     let found = embed(from_ref(c), &a, &options, Scaling::None, &Progress::none()).unwrap();
@@ -195,7 +195,7 @@ fn several_contexts_find_what_one_does() {
         let [one, two] = [from_ref(c), &both[..]].map(|c| fiedler(c, &a, normalised, &options, &none).unwrap());
         assert!((one.value - two.value).abs() < 1e-10, "{} {}", one.value, two.value);
     }
-    // What a product moves is known before any solve, and is what the solve says.
+    // The traffic of a product is known before a solve, and the solve reports the same.
     assert_eq!(shares(&both, &a).unwrap(), two.info.shares);
     let alone = shares(from_ref(c), &a).unwrap();
     assert_eq!((alone.contexts, alone.rows, alone.halo), (1, 120, 0));
@@ -264,7 +264,8 @@ fn clumps_are_told_apart_in_every_way(c: &Arc<Context>) {
     assert!((0..n).all(|i| (lengths(i) - 1.0).abs() < 1e-12));
 }
 
-/// The cycle has each value but the outer ones twice, 2 - 2 cos(2 pi j / n); its normalised Laplacian half of it.
+/// The cycle has the eigenvalues 2 - 2 cos(2 pi j / n), each twice except the outer ones; its normalised Laplacian has
+/// half of them.
 fn graph_functions_promise_what_was_verified(c: &Arc<Context>) {
     let n = 300;
     let edges: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, 1.0)).collect();
@@ -308,7 +309,7 @@ fn bad_points_are_refused() {
     assert!(pivoted_qr(&c, &[0.0, 0.0], 2).is_err());
 }
 
-/// The bisection of a finite-element mesh, whose figures are known.
+/// The bisection of a finite-element mesh with known figures.
 fn the_mesh_is_cut_where_it_is_known_to_be(c: &Arc<Context>) {
     let mesh = golden(c, "4elt");
     let options = Options { tolerance: 1e-8, basis: 60, restarts: 2000, verify: Verify::Off, ..Options::default() };
@@ -336,7 +337,7 @@ fn a_sweep_finds_the_weak_edge(c: &Arc<Context>) {
             assert!((b.cut - 0.1).abs() < 1e-12, "{how:?}: {}", b.cut);
             let labels: Vec<usize> = b.sides.iter().map(|s| usize::from(*s)).collect();
             assert!(are_groups(&labels, 12));
-            // Each side: 12 * 11 from within, and the edge.
+            // Each side: 12 * 11 from inner edges, and the edge between the sides.
             assert!((b.normalised_cut - 2.0 * 0.1 / 132.1).abs() < 1e-12);
         }
     }
@@ -390,7 +391,7 @@ fn the_photograph_becomes_one_connected_graph() {
     assert!(is_symmetric(&a, 0.0).unwrap());
     let largest = norm(&a, Norm::Max).unwrap();
     assert!((largest - 1.000001).abs() < 1e-12, "some neighbours are alike: {largest}");
-    // The root of the degrees is the eigenvector of 0.
+    // The square root of the degrees is the eigenvector of eigenvalue 0.
     let mut operator = Symmetric::<f64>::new(&c, &a, Kind::NormalisedLaplacian, 0.0).unwrap();
     let roots: Vec<f64> = row_sums(&a).unwrap().iter().map(|d| d.re.sqrt()).collect();
     let mut y = vec![f64::NAN; roots.len()];
@@ -450,7 +451,7 @@ fn a_sweep_finds_the_least_cut_beside_vertices_without_edges() {
             pairs.filter(|(i, j)| weight(i * n + j) < 0.3).map(|(i, j)| (i, j, weight(j * n + i))).collect();
         let mirrored = list.iter().map(|&(i, j, w)| (j, i, w));
         let a = from_entries(&c, (n, n), &list.iter().copied().chain(mirrored).collect::<Vec<_>>());
-        // The vertex without edges comes last, and some numbers are equal.
+        // The vertex without edges is last, and some numbers are equal.
         let x: Vec<f64> = (0..n).map(|i| if i == n - 1 { 99.0 } else { (10.0 * weight(1000 + i)).floor() }).collect();
         let cut_at = |limit: f64| {
             let (mut cut, mut volumes) = (0.0, [0.0, 0.0]);

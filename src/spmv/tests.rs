@@ -45,7 +45,7 @@ pub(super) fn value(k: usize) -> f64 {
     (noise(k) % 2001) as f64 / 1000.0 - 1.0
 }
 
-/// Matrices with rows of every awkward kind.
+/// Matrices with rows of every difficult kind.
 pub(super) fn cases() -> Vec<(&'static str, Lists)> {
     let random = |rows: usize, cols: usize, most: usize, seed: usize| Lists {
         cols,
@@ -315,7 +315,7 @@ fn graphs_give_the_recorded_sums() {
     check_graphs(&cpu(2), &ALL);
 }
 
-/// The sums that are on record for real graphs, in a context.
+/// Recorded sums of real graphs, in a context.
 pub(super) fn check_graphs(c: &Arc<Context>, all: &[Algorithm]) {
     let plain = GRAPHS.into_iter().chain(["bcsstk13", "cit-HepPh-directed_raw"]).map(|name| (name, "spmv", Op::Plain));
     for (name, section, op) in plain.chain([("cit-HepPh-directed_raw", "spmv_transpose", Op::Transpose)]) {
@@ -369,7 +369,7 @@ fn graphs_have_the_recorded_structure() {
             let want = recorded(name, key)[0];
             assert!((found - want).abs() <= 1e-13 * want, "{name} {key}: {found}, not {want}");
         };
-        // In whole numbers, so that nothing is rounded before the end.
+        // In whole numbers, so that only the last operation rounds.
         let (n, sum) = (a.rows(), lengths.iter().sum::<usize>());
         let squares: usize = lengths.iter().map(|l| l * l).sum();
         near("mean_row", sum as f64 / n as f64);
@@ -391,7 +391,7 @@ fn entries_beyond_32_bits_are_reached() {
     check_beyond_32_bits(&cpu(0), &ALL);
 }
 
-/// More entries than 32 bits count, none of which has a value of its own.
+/// More entries than 32 bits can count, in a pattern.
 pub(super) fn check_beyond_32_bits(c: &Arc<Context>, all: &[Algorithm]) {
     let (rows, cols) = (40_009usize, 70_001usize);
     let each = (1usize << 31) / rows + 2;

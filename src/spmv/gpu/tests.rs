@@ -1,4 +1,4 @@
-//! Products on a GPU against sums in double precision: every algorithm, all types, awkward rows.
+//! Products on a GPU against sums in double precision: every algorithm, all types, difficult rows.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const ALGORITHMS: [Algorithm; 8] = {
     [a, b, c, d, e, f, g, Algorithm::Sweeps]
 };
 
-/// A context on a GPU whose free memory holds NaN: nothing may be read before it is written.
+/// A context on a GPU whose free memory holds NaN, so that reads of uninitialised memory are seen.
 pub(crate) fn gpu() -> Arc<Context> {
     let backend = BackendChoice::Cuda;
     let context = Context::new(ContextOptions { backend, threads: 2, ..ContextOptions::default() }).unwrap();
@@ -102,7 +102,7 @@ fn filters_and_operators_are_planned() {
         filters::check::<f32>(&c, Op::Transpose, location);
         filters::check::<Complex<f64>>(&c, Op::Adjoint, location);
         filters::check::<Complex<f32>>(&c, Op::Plain, location);
-        // An operator on the host, and one whose products are formed on the device.
+        // An operator that multiplies on the host, and one that multiplies on the device.
         filters::check_operators::<f64>(&c, location);
         filters::check_operators::<Complex<f32>>(&c, location);
         filters::check_images(&c, location);
@@ -215,7 +215,7 @@ fn host_slices_are_taken_as_on_the_cpu() {
         Plan::new(&c, &a, Options::default()).unwrap().compute(&a, finish, &gathered, &x, &mut found).unwrap();
         Plan::new(&host, &b, Options::default()).unwrap().compute(&b, finish, &gathered, &x, &mut want).unwrap();
         for (i, (found, want)) in found.iter().zip(&want).enumerate() {
-            // Neither rounds a row more often than it has entries, each at most 2.
+            // Both round at most once for each entry of a row, and entries are at most 2.
             let limit = 8.0 * f64::EPSILON * (lists.rows[i].len() as f64 + 4.0).powi(2);
             assert!((found - want).abs() <= limit, "{name} row {i}: {found}, not {want}");
         }
@@ -326,7 +326,7 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(download::<f64>(gpu, &y, 2), [0.0; 2]);
 }
 
-/// More entries than 32 bits count.
+/// More entries than 32 bits can count.
 #[test]
 #[ignore = "needs a GPU, and 12 GB of host and device memory"]
 fn entries_beyond_32_bits_are_reached() {
@@ -438,7 +438,7 @@ fn plans_stay_with_a_matrix_and_take_new_values() {
         let before = product(&first, &a);
         let doubled: Vec<f64> = values.iter().map(|v| 2.0 * v).collect();
         a.set_values(&vector(&c, &doubled)).unwrap();
-        // In use: it keeps the values that it has, and a new one is made.
+        // The plan is in use, so it keeps its values, and a new plan is made.
         let renewed = Plan::kept(&c, &a, options).unwrap();
         assert!(!Arc::ptr_eq(&first, &renewed) && product(&first, &a) == before, "{algorithm:?}");
         assert!(product(&renewed, &a).iter().zip(&before).all(|(y, b)| *y == 2.0 * b), "{algorithm:?}");

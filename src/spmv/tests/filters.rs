@@ -15,7 +15,7 @@ use crate::shape::Order;
 use crate::spmv::{Algorithm, Kind, Op, Options, Plan};
 use crate::tensor::{self, Location};
 
-/// T_d((2 A - (lower + upper) I) / (upper - lower)), and what its terms add up to without their signs.
+/// T_d((2 A - (lower + upper) I) / (upper - lower)), and the sum of the moduli of its terms.
 fn polynomial(a: &Formed, sizes: &Formed, (degree, lower, upper): (usize, f64, f64)) -> (Formed, Formed) {
     let real = |v: f64| Complex::new(v, 0.0);
     let n = a.len();
@@ -90,7 +90,7 @@ impl<T: Scalar> Operator<T> for Own<T> {
     }
 }
 
-/// Plans of operators: plain and adjoint, of kinds that know no degrees, with shifts and filters.
+/// Plans of operators: plain and adjoint, of kinds without degrees, with shifts and filters.
 pub(crate) fn check_operators<T: Scalar>(c: &Arc<Context>, location: Location) {
     for cols in [23, 31] {
         let number = |k: usize| T::from_parts(value(k), value(k + 91));

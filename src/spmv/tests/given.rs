@@ -1,4 +1,4 @@
-//! What tests are given: contexts, matrices of entries, and the golden data.
+//! Fixtures of the tests: contexts, matrices of entries, and the golden data.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub(crate) fn stored<T: Element>(c: &Context, values: &[T]) -> HostMemory {
     m
 }
 
-/// A sparse matrix of any shape from rows, columns and values of its entries; those at one place are added.
+/// A sparse matrix of any shape from rows, columns and values of its entries; those at one (row, column) are added.
 pub(crate) fn from_entries<T: Scalar>(
     c: &Arc<Context>,
     (rows, cols): (usize, usize),
@@ -41,7 +41,7 @@ fn path(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/spectral").join(file)
 }
 
-/// The graphs that whole entries of `reference.json` are about.
+/// The graphs that have entries of their own in `reference.json`.
 pub(crate) const GRAPHS: [&str; 6] =
     ["as-caida20071105", "ca-AstroPh-cc", "email-Enron", "cit-HepPh-symmetrised", "ego-Twitter", "4elt"];
 
@@ -92,7 +92,7 @@ fn unpacked(c: &Arc<Context>, file: &str) -> Matrix {
     from_coordinates(c, &from, Duplicates::Refuse).unwrap()
 }
 
-/// What a key stands before in an object.
+/// The text of a key's value in a JSON object.
 fn member<'a>(object: &'a str, key: &str) -> &'a str {
     let name = format!("\"{key}\":");
     let at = object.find(&name).unwrap_or_else(|| panic!("no {key}"));
@@ -109,7 +109,7 @@ fn member<'a>(object: &'a str, key: &str) -> &'a str {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-/// The numbers under a key of a graph in `reference.json`; a point leads into what lies within.
+/// The numbers under a key of a graph in `reference.json`; a point in the key separates nested keys.
 pub(crate) fn recorded(graph: &str, key: &str) -> Vec<f64> {
     let text = std::fs::read_to_string(path("reference.json")).unwrap();
     let body = key.split('.').fold(member(&text, graph), |object, key| member(object, key));
@@ -125,5 +125,5 @@ pub(crate) fn photograph() -> (Vec<f64>, usize, usize) {
     (sums.map(|b| f64::from(u16::from_le_bytes([b[0], b[1]])) / 3.0 / 255.0).collect(), rows, cols)
 }
 
-/// The weights that the photograph's eigenvalues are recorded of.
+/// The weights of the graph whose eigenvalues are recorded for the photograph.
 pub(crate) const PHOTOGRAPH: Weights = Weights { radius: 1.0, intensity: 0.1, distance: f64::INFINITY, floor: 1e-6 };

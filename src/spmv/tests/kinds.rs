@@ -1,4 +1,4 @@
-//! Products with operators that are never formed against the same operators formed.
+//! Products with operators that are never formed, against the same operators as dense matrices.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn adjoint(a: &Formed) -> Formed {
     (0..a[0].len()).map(|j| a.iter().map(|row| row[j].conj()).collect()).collect()
 }
 
-/// What a kind makes of op(A), whose degrees are those of A.
+/// The operator of a kind for op(A), with the degrees of A.
 pub(super) fn operator(kind: Kind, a: &Formed, degrees: &[f64], op: Op, shift: f64) -> Formed {
     let real = |v: f64| Complex::new(v, 0.0);
     let over = |d: f64, p: f64| if d == 0.0 { 0.0 } else { d.powf(p) };
@@ -98,7 +98,7 @@ pub(super) fn operator(kind: Kind, a: &Formed, degrees: &[f64], op: Op, shift: f
     made
 }
 
-/// A context, the place of vectors, and what a plan is made with.
+/// A context, the location of vectors, and the options of a plan.
 pub(super) struct Case<'a> {
     pub(super) c: &'a Arc<Context>,
     pub(super) location: Location,
@@ -202,7 +202,7 @@ pub(crate) fn check<T: Scalar>(c: &Arc<Context>, pattern: bool, op: Op, location
                     let degrees: Vec<f64> = whole.iter().map(|row| row.iter().map(|v| v.re).sum()).collect();
                     let of = formed(&lists, values, op);
                     let want = operator(kind, &of, &degrees, op, shift);
-                    // What is cancelled rounds too.
+                    // Terms that cancel have rounding errors too.
                     let mut sizes = magnitudes(&operator(kind, &magnitudes(&of), &degrees, op, shift));
                     for (size, want) in sizes.iter_mut().flatten().zip(want.iter().flatten()) {
                         *size = Complex::new(size.re + 2.0 * want.norm() + 2.0, 0.0);
@@ -255,7 +255,7 @@ fn what_a_matrix_cannot_be_made_into_is_refused() {
     ] {
         assert_eq!(Plan::new(&c, a, options).map(|_| ()).unwrap_err().to_string(), problem);
     }
-    // A plan with row sums is of the type that they are.
+    // A plan with row sums supports only the type of these sums.
     let plan = Plan::new(&c, &b, with(Kind::Laplacian)).unwrap();
     let (other, _) = super::matrix::<f32, i32>(&c, &square, 0, true);
     let (x, mut y) = (vector(&c, &[1.0f32; 2]), vector(&c, &[1.0f32; 2]));

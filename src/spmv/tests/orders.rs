@@ -12,7 +12,7 @@ use crate::shape::Order;
 use crate::spmv::{Op, Options, Plan};
 use crate::tensor::{self, Location, Tensor};
 
-/// Products in each order are those of the matrix as it is: vectors, blocks of both orders, and after new values.
+/// Products in each order are those in the matrix's order: vectors, blocks of both orders, and after new values.
 pub(crate) fn check<T: Scalar>(c: &Arc<Context>, pattern: bool, op: Op, location: Location) {
     let lists = Lists {
         cols: 3001,
