@@ -34,7 +34,8 @@ const SHARE: f64 = 0.05;
 /// Columns that the recurrence of the test needs.
 pub(super) const COLUMNS: usize = 8;
 
-/// Largest number of steps of a test, in units of the basis; after that a search looks for the copies.
+/// Largest number of rounds of a test, in units of the basis; after that a search looks for the copies. The first round
+/// has [`COLUMNS`] - 1 steps, later ones have up to [`COLUMNS`] - 2.
 const MOST: usize = 8;
 
 /// The intervals in which a further eigenvalue would be more wanted than those found: above one value, below another.
@@ -136,7 +137,7 @@ impl Growth {
 }
 
 /// Whether no eigenvalue on the complement of the first `locked` columns, which are orthonormal, is beyond `bounds`.
-/// Also false if this is not known after [`MOST`] times the steps of a cycle. Overwrites [`COLUMNS`] columns from
+/// Also false if this is not known after [`MOST`] times `settings.basis` rounds. Overwrites [`COLUMNS`] columns from
 /// `locked` on.
 ///
 /// # Errors

@@ -40,7 +40,7 @@ pub const PROBES: u32 = 1 << 31;
 /// column-major.
 pub type Small<'a, W> = dyn FnMut(usize, &[W]) -> Result<(Vec<f64>, Vec<W>)> + 'a;
 
-/// Refuses a number that is not finite; the error names it as `what`.
+/// Refuses a number that is not finite; `what` is its name in the error.
 pub(super) fn finite(x: f64, what: &str) -> Result<f64> {
     if x.is_finite() {
         return Ok(x);

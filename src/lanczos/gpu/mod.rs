@@ -55,8 +55,8 @@ const WHAT: &str = "Krylov space";
 /// Rows of the space that are rotated at a time.
 const TURN: usize = 1 << 17;
 
-/// Steps between two waits of the host. It then waits for the steps before the last wait: cancellation takes effect
-/// within twice as many steps, and the device has work while the host wakes up.
+/// Steps between two waits of the host. A wait is for the work that was enqueued before the previous wait. Cancellation
+/// takes effect within twice as many steps, and the device has work while the host wakes up.
 const PACE: usize = 8;
 
 /// A Krylov space on the device: columns of numbers, and an operator.

@@ -113,8 +113,8 @@ fn scattered(from: &Coordinates<'_>) -> Result<Entries> {
     Ok(Entries { rows: from.rows, cols: from.cols, row_ptr, col_idx, source })
 }
 
-/// Merges entries of equal columns. If values must be reduced, entry k is the reduction of sources `starts[k] ..
-/// starts[k + 1]`; otherwise the sources are the retained entries.
+/// Merges entries of equal columns. If values must be reduced, entry k is the reduction of the sources from `starts[k]`
+/// to `starts[k + 1]`, exclusive; otherwise the sources are the retained entries.
 fn merge(
     context: &Context,
     entries: &mut Entries,

@@ -325,8 +325,8 @@ impl Plan {
         }
     }
 
-    /// Y = alpha op(A) X + beta Y on the device for `width` vectors, row by row: element (r, k) of X is number `r *
-    /// x_stride + k`, and likewise for Y. Rows are in the plan's order ([`Plan::renumbering`]). Equal calls give equal
+    /// Y = alpha op(A) X + beta Y on the device for `width` vectors, row by row: number `r * x_stride + k` is element
+    /// (r, k) of X, and likewise for Y. Rows are in the plan's order ([`Plan::renumbering`]). Equal calls give equal
     /// bits.
     ///
     /// # Errors
