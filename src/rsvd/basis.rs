@@ -50,7 +50,7 @@ impl<T: Scalar, O: RsvdOps<T>> Columns<T> for Tall<'_, O> {
         self.0.tall_cholesky_step(x, shift, r)
     }
 
-    /// Tall matrices have none: they may lie in pieces.
+    /// Tall matrices may lie in pieces, so they have no Householder factorisation.
     fn householder(&mut self, _: &mut O::Tall, _: &mut O::Matrix) -> Result<bool> {
         Ok(false)
     }

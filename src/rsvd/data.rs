@@ -34,7 +34,7 @@ pub enum Data<'a, T: Scalar> {
     Operator(&'a mut (dyn Operator<T> + 'a)),
 }
 
-/// The matrix of a problem, oriented so that its rows are the axis that is cut.
+/// The matrix of a problem, oriented so that it is cut into blocks of rows.
 pub struct Problem<'a, T: Scalar> {
     /// Rows.
     pub rows: usize,
@@ -44,23 +44,23 @@ pub struct Problem<'a, T: Scalar> {
     pub data: Data<'a, T>,
 }
 
-/// What is subtracted from the entries.
+/// The means that are subtracted from the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Center {
     /// Nothing.
     None,
     /// The mean of each column of the oriented problem.
     Columns,
-    /// The mean of each row of the oriented problem. A row is whole in its block, so this needs no earlier pass.
+    /// The mean of each row of the oriented problem. A block holds whole rows, so this needs no earlier pass.
     Rows,
 }
 
 /// Rows of the data that stay on the device between passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resident {
-    /// As many as there is room for.
+    /// As many as fit.
     Auto,
-    /// So many at most.
+    /// At most this many.
     AtMost(usize),
 }
 
@@ -73,15 +73,15 @@ pub struct Setting {
     pub resident: Resident,
     /// Whether every second pass runs backwards, so that the blocks read last are used first (FIFO).
     pub alternate: bool,
-    /// What is subtracted.
+    /// The means that are subtracted.
     pub center: Center,
     /// Whether each column is divided by its standard deviation (of m - 1).
     pub scale: bool,
-    /// A power of two that every entry counts times, 1 as a rule: where squares would overflow or vanish.
+    /// Power of two that every entry is multiplied by; not 1 only where squares would overflow or vanish.
     pub factor: f64,
-    /// Columns that tall matrices have together at the most, for planning.
+    /// Upper bound of the columns of all tall matrices together, for planning.
     pub tall_columns: usize,
-    /// Elements of the other matrices together at the most, for planning.
+    /// Upper bound of the elements of all other matrices together, for planning.
     pub small_elements: usize,
     /// Rows that the CPU multiplies at once, 0 to choose.
     pub panel_rows: usize,

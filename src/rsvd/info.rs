@@ -1,4 +1,4 @@
-//! What a run did and what came of it.
+//! The report of a run: its plan and its figures.
 
 use super::algorithm::Outcome;
 use super::options::{ErrorKind, Method, Options, Orthonormalization};
@@ -12,17 +12,17 @@ use crate::shape::{to_i64, to_u64};
 pub struct Info {
     /// The method in force.
     pub method: Method,
-    /// Why it was chosen, and what else there is to say.
+    /// Why the method was chosen, and remarks of the run.
     pub reason: String,
     /// The strongest orthonormalisation that was needed.
     pub orthonormalization: Orthonormalization,
-    /// Type that was computed with.
+    /// Type of the computation.
     pub dtype: DType,
     /// Whether the columns were the axis that is cut.
     pub transposed: bool,
     /// Whether the tolerance was met; always so for a fixed rank.
     pub converged: bool,
-    /// Whether the run went on from a restart file.
+    /// Whether the run continued from a restart file.
     pub restarted: bool,
     /// How the error was found.
     pub error_kind: ErrorKind,
@@ -38,7 +38,7 @@ pub struct Info {
     pub passes: i64,
     /// Passes that a restart file saved.
     pub passes_restarted: i64,
-    /// Contexts at work.
+    /// Contexts that the run used.
     pub contexts: i64,
     /// Blocks of a pass.
     pub blocks: i64,
@@ -48,47 +48,47 @@ pub struct Info {
     pub resident_rows: i64,
     /// Times that more than CholeskyQR2 was needed.
     pub orthonormalization_fallbacks: i64,
-    /// Bytes of the data that went to the device.
+    /// Bytes of the data that were copied to the device, without tall matrices.
     pub bytes_to_device: i64,
-    /// Bytes of long factors between host and device.
+    /// Bytes of tall matrices that were copied between host and device, in both directions.
     pub bytes_tall: i64,
-    /// Bytes that sources were read for.
+    /// Bytes that were read from sources.
     pub bytes_read: i64,
-    /// Bytes of the data that passes move, known once the data are cut: what `bytes_to_device` will be, and on the CPU
-    /// `bytes_read`.
+    /// Predicted value of `bytes_to_device`, on the CPU of `bytes_read`; known once the data are cut. 0 if the number of
+    /// passes is not known in advance.
     pub bytes_predicted: i64,
     /// Planned peak of device memory.
     pub device_bytes: i64,
-    /// Planned peak of host memory; on the CPU of a run whose columns stay independent.
+    /// Planned peak of host memory. On the CPU the plan assumes that columns stay linearly independent.
     pub host_bytes: i64,
     /// Measured peak of device memory.
     pub device_bytes_used: i64,
     /// Measured peak of host memory.
     pub host_bytes_used: i64,
-    /// ||A||_F, centred and scaled if it is.
+    /// ||A||_F, of the centred and scaled matrix if it is centred and scaled.
     pub frobenius: f64,
     /// Largest modulus of an entry as read.
     pub max_abs: f64,
     /// ||A - A_k||_F; NaN if not asked for.
     pub error_frobenius: f64,
-    /// The same over ||A||_F.
+    /// ||A - A_k||_F / ||A||_F.
     pub error_relative: f64,
     /// Upper bound of ||A - A_k||_2, false with probability 10^-probes, or an estimate from below by power iteration; NaN
     /// unless probed.
     pub error_spectral: f64,
-    /// Seconds in the reading of sources.
+    /// Seconds spent reading sources.
     pub seconds_read: f64,
-    /// Copying to the device.
+    /// Seconds of copies to the device.
     pub seconds_link: f64,
-    /// Products with the data.
+    /// Seconds of products with the data.
     pub seconds_multiply: f64,
-    /// Orthonormalisation.
+    /// Seconds of orthonormalisation.
     pub seconds_orthonormalize: f64,
-    /// Small factorisations.
+    /// Seconds of small factorisations.
     pub seconds_small: f64,
-    /// The whole call.
+    /// Seconds of the whole call.
     pub seconds_total: f64,
-    /// What the cost model foretold.
+    /// Seconds predicted by the cost model.
     pub seconds_predicted: f64,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn number(count: u64) -> i64 {
 }
 
 impl Info {
-    /// What is known before a run.
+    /// The fields that are known before a run; the others are unset (0, empty or NaN).
     pub(super) fn planned(options: &Options, dtype: DType, transposed: bool, contexts: usize) -> Self {
         Self {
             method: options.method,
@@ -143,7 +143,7 @@ impl Info {
         }
     }
 
-    /// Takes what a plan says.
+    /// Sets the fields that a plan determines.
     pub(super) fn set_plan(&mut self, plan: &Plan) {
         self.method = plan.method;
         self.reason.clone_from(&plan.reason);
@@ -156,7 +156,7 @@ impl Info {
         self.passes = to_i64(plan.own_passes());
     }
 
-    /// Takes how a backend has cut the data: what each pass moves is settled then.
+    /// Sets the fields that are known once the backend has cut the data, including the predicted bytes.
     pub(super) fn set_cut(&mut self, cut: &Traffic, plan: &Plan, device_bytes: u64) {
         self.blocks = number(cut.blocks);
         self.block_rows = number(cut.block_rows);
@@ -167,7 +167,7 @@ impl Info {
         self.bytes_predicted = if plan.passes.is_some() { number(all) } else { 0 };
     }
 
-    /// Takes the figures of a backend's work.
+    /// Sets the passes, bytes and seconds that a backend has measured.
     pub(super) fn set_traffic(&mut self, traffic: &Traffic) {
         self.passes = number(traffic.passes);
         self.blocks = number(traffic.blocks);
@@ -183,7 +183,7 @@ impl Info {
         self.seconds_small = traffic.seconds_small;
     }
 
-    /// Takes what a method found out; `unscale` undoes the factor on the data.
+    /// Sets the fields of a method's outcome. `unscale` is the inverse of the factor on the data.
     pub(super) fn set_outcome(&mut self, outcome: &Outcome, unscale: f64) {
         self.method = outcome.method;
         if !outcome.remark.is_empty() {

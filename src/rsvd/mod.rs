@@ -3,14 +3,14 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | [`session`], [`calls`], [`sketch`], [`outputs`] | a decomposition that is set up, its calls, their sketch, and where results go |
-//! | [`options`], [`info`] | how, and what came of it |
+//! | [`session`], [`calls`], [`sketch`], [`outputs`] | a configured decomposition, its calls, its sketch, its outputs |
+//! | [`options`], [`info`] | options of a run; its report |
 //! | [`plan`], [`choose`] | type, orientation and sizes of a problem; the cost model |
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`basis`] | orthonormal bases of long matrices |
-//! | [`ops`], [`data`], [`statistics`], [`traffic`] | what a backend offers |
-//! | [`cpu`], [`gpu`] | that on the CPU, and on one GPU or several |
-//! | [`memory`] | host memory of a run, before it starts |
+//! | [`ops`], [`data`], [`statistics`], [`traffic`] | the interface of a backend |
+//! | [`cpu`], [`gpu`] | the backends: the CPU; one GPU or several |
+//! | [`memory`] | host memory of a run, computed before it starts |
 //! | [`open`] | a caller's matrix as the backends read it |
 //! | [`pca`] | principal components |
 //! | [`restart`] | the state of a run in a file |

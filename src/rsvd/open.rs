@@ -13,7 +13,7 @@ use crate::matrix::{Csr, Matrix, OperatorGuard, Storage};
 use crate::scalar::{DType, Scalar};
 use crate::shape::Order;
 
-/// Bytes of the data that tell whether a restart file belongs to them.
+/// Bytes of the data that the checksum covers. The checksum identifies the data that a restart file belongs to.
 const SAMPLE: usize = 1 << 20;
 
 /// Where the entries of an opened matrix are.
@@ -24,7 +24,7 @@ enum Entries<'a, T: Scalar> {
     Operator(OperatorGuard<'a, T>),
 }
 
-/// A matrix that a run has to itself.
+/// A matrix that one run has opened. Until it is dropped, another run cannot open the same source or operator.
 pub struct Opened<'a, T: Scalar> {
     entries: Entries<'a, T>,
     rows: usize,
@@ -32,7 +32,7 @@ pub struct Opened<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Opened<'a, T> {
-    /// Opens `matrix`, whose entries are to be computed with as `T`.
+    /// Opens `matrix` for computation in type `T`.
     ///
     /// # Errors
     /// [`Error::Busy`] for a source or operator that another run uses; [`Error::InvalidArgument`] for entries that are
@@ -91,10 +91,10 @@ impl<'a, T: Scalar> Opened<'a, T> {
         Ok(Problem { rows, columns, data })
     }
 
-    /// Checksum of the first entries; 0 where they are on a device or known by products alone.
+    /// Checksum of the first entries; 0 for data on a device and for operators.
     ///
     /// # Errors
-    /// What the source reports.
+    /// Errors of the source.
     pub fn checksum(&mut self) -> Result<u64> {
         match &mut self.entries {
             Entries::Dense { memory: Memory::Host(host), .. } => Ok(sample(host.as_slice::<u8>()?)),
@@ -124,7 +124,7 @@ fn sample(bytes: &[u8]) -> u64 {
     checksum(CHECKSUM_START, &bytes[..bytes.len().min(SAMPLE)])
 }
 
-/// Refuses entries that are not `T` nor real.
+/// Refuses entries that are neither of type `T` nor real.
 fn check_conversion<T: Scalar>(argument: &str, dtype: DType) -> Result<()> {
     if dtype == T::DTYPE {
         return Ok(());

@@ -1,8 +1,8 @@
-//! What the randomized SVD needs of a backend beyond [`Algebra`]: passes over the data, and matrices as long as they.
+//! The backend interface of the randomized SVD. It extends [`Algebra`] by passes over the data and by tall matrices.
 //!
-//! The problem is m-by-n, read in blocks of rows: m is the axis that is cut. What has n or fewer rows is an
-//! [`Algebra::Matrix`]; what has m rows is a [`RsvdOps::Tall`], which is cut as the data are and may lie in host memory
-//! where a device has no room. Centring and scaling are in the data: every pass acts as if A were (A - 1 mu^T) D^-1,
+//! The problem is m-by-n and read in blocks of rows: m is the axis that is cut. A matrix with n or fewer rows is an
+//! [`Algebra::Matrix`]. A matrix with m rows is a [`RsvdOps::Tall`]: it is cut as the data are, and lies in host memory
+//! where it does not fit the device. Passes apply centring and scaling: every pass acts as if A were (A - 1 mu^T) D^-1,
 //! without forming it.
 
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::scalar::Scalar;
 use crate::shape::{Order, product};
 use crate::tensor::Location;
 
-/// How the blocks of a block method are treated.
+/// Parameters of a block method for each block.
 #[derive(Debug, Clone, Copy)]
 pub struct Local {
     /// Columns of the sketch of a block.
     pub width: usize,
     /// Power iterations inside a block.
     pub iterations: usize,
-    /// What the blocks' sketches are drawn from.
+    /// The sketch; each block uses its own rows of it.
     pub sketch: Sketch,
 }
 
@@ -45,16 +45,16 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// Columns of A.
     fn columns(&self) -> usize;
 
-    /// What the first pass found.
+    /// The statistics of the first pass; `None` before it.
     fn statistics(&self) -> Option<&Statistics>;
 
     /// Passes, bytes and seconds so far.
     fn traffic(&self) -> &Traffic;
 
-    /// Between two passes: asks for cancellation and reports progress; `measure` as the caller's function gets it.
+    /// Checks for cancellation and reports progress, between two passes. `measure` goes to the caller's progress function.
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()>;
 
-    /// The number of steps that are expected, for reports between the parts of a pass.
+    /// Sets the expected number of steps, for reports between the parts of a pass.
     fn expect_steps(&mut self, _: i64) {}
 
     /// Bytes of an element.
@@ -62,7 +62,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         size_of::<T>()
     }
 
-    /// Charges host memory that is allocated beside the backend's matrices.
+    /// Charges host memory that the backend's own matrices do not include.
     fn charge(&self, context: &Context, what: &'static str, bytes: usize) -> Result<Charge> {
         context.host_budget().charge_host(what, bytes)
     }
@@ -74,7 +74,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         self.upload(what, rows, columns, &data, rows.max(1))
     }
 
-    /// A tall matrix of one with as many rows.
+    /// A tall copy of `m`, which has as many rows as A.
     fn tall_of(&mut self, context: &Arc<Context>, m: &Self::Matrix) -> Result<Self::Tall> {
         let (rows, columns) = self.shape(m);
         let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
@@ -82,7 +82,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         self.tall_read("tall copy", &host, false, false)
     }
 
-    /// A matrix of a tall one.
+    /// A copy of a tall matrix as an [`Algebra::Matrix`].
     fn matrix_of(&mut self, context: &Arc<Context>, what: &'static str, p: &Self::Tall) -> Result<Self::Matrix> {
         let (rows, columns) = (self.rows(), self.tall_width(p));
         let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
@@ -103,23 +103,24 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         self.tall_read("ones", &host, false, false)
     }
 
-    /// Finds what is known of an operator by its products, if nothing was found yet.
+    /// Finds the statistics of an operator by products, if they are not known yet. Does nothing for other data.
     ///
     /// # Errors
-    /// What the operator reports.
+    /// Errors of the operator.
     fn look(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// How the products of [`RsvdOps::pass_multiply`], [`RsvdOps::pass_adjoint`] and [`RsvdOps::pass_fused`] are computed
-    /// from now on; in full at first. Returns whether the backend knows a faster way for these data.
+    /// Sets the precision of the products in [`RsvdOps::pass_multiply`], [`RsvdOps::pass_adjoint`] and
+    /// [`RsvdOps::pass_fused`] from now on. It is full at first. Returns whether the backend has a faster product for
+    /// these data.
     fn set_precision(&mut self, _: IterationPrecision) -> Result<bool> {
         Ok(false)
     }
 
-    /// Means of the columns, known before the first pass: real parts, then imaginary parts of complex data. They are
-    /// subtracted from the entries before each product, or from sums in double precision. Returns false if the backend can
-    /// only correct products that are rounded already; then nothing is subtracted.
+    /// Sets means of the columns that are known before the first pass: real parts, then imaginary parts of complex data.
+    /// The backend subtracts them from the entries before each product, or from sums in double precision. Returns false if
+    /// it can only correct products after rounding; then it subtracts nothing.
     fn set_means(&mut self, _: &[f64]) -> Result<bool> {
         Ok(false)
     }
@@ -130,7 +131,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// T = A^H P. One pass.
     fn pass_adjoint(&mut self, p: &Self::Tall, t: &mut Self::Matrix) -> Result<()>;
 
-    /// T = A^H A W and, where it is wanted, P = A W. One pass.
+    /// T = A^H A W and, if `p` is given, P = A W. One pass.
     fn pass_fused(&mut self, w: &Self::Matrix, p: Option<&mut Self::Tall>, t: &mut Self::Matrix) -> Result<()>;
 
     /// G = A^H A, both triangles, summed in f64 where T is single. One pass.
@@ -162,7 +163,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// Fills a tall matrix with random numbers.
     fn tall_fill(&mut self, p: &mut Self::Tall, sketch: &Sketch, first_column: u32) -> Result<()>;
 
-    /// Q = alpha P M + beta Q, where M has as many rows as P columns. With beta = 0 nothing of Q is read.
+    /// Q = alpha P M + beta Q, where M has as many rows as P columns. With beta = 0 Q is not read.
     fn tall_multiply(
         &mut self,
         alpha: f64,
@@ -187,12 +188,12 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// For each column the first entry of largest modulus, real and imaginary part.
     fn tall_column_peaks(&mut self, p: &Self::Tall) -> Result<Vec<(f64, f64)>>;
 
-    /// A tall matrix from one of the caller's, m-by-w or, with `adjoint`, w-by-m, on the host or the device; `conjugate`
-    /// takes the conjugate of each entry besides.
+    /// A tall matrix from the caller's matrix on the host or the device, which is m-by-w or, with `adjoint`, w-by-m.
+    /// `conjugate` also conjugates each entry.
     fn tall_read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<Self::Tall>;
 
-    /// To one of the caller's matrices, m-by-w or, with `adjoint`, w-by-m, in any order, on the host (complete on
-    /// return) or the device; `conjugate` takes the conjugate of each entry besides.
+    /// Writes a tall matrix to the caller's matrix, which is m-by-w or, with `adjoint`, w-by-m, in any order, on the host
+    /// (complete on return) or the device. `conjugate` also conjugates each entry.
     fn tall_write(&mut self, p: &Self::Tall, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()>;
 
     /// [`RsvdOps::tall_read`] of a matrix that is not tall.

@@ -1,4 +1,4 @@
-//! Where results go: factors, vectors on the host, and what an empty matrix gives.
+//! Outputs: factors, vectors on the host, and the factors of an empty matrix.
 
 use super::info::Info;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::matrix::Matrix;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::Tensor;
 
-/// Where factors go.
+/// The caller's memory for factors; absent factors are not computed.
 #[derive(Default)]
 pub struct Outputs<'a> {
     /// U, m-by-k.
@@ -18,7 +18,7 @@ pub struct Outputs<'a> {
 }
 
 impl Outputs<'_> {
-    /// The same for a while.
+    /// The same outputs, borrowed for a shorter time.
     pub(super) fn reborrow(&mut self) -> Outputs<'_> {
         Outputs { u: self.u.as_deref_mut(), s: self.s.as_deref_mut(), v: self.v.as_deref_mut() }
     }
@@ -41,7 +41,7 @@ fn check_vector_type(argument: &str, tensor: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Writes a vector that was checked; what is left of it becomes 0.
+/// Writes `values` to a vector that was checked, and 0 to the elements after them.
 ///
 /// # Errors
 /// [`Error::Numerical`] for a number that is not finite as the tensor's type.

@@ -1,4 +1,4 @@
-//! The sketch of a run: drawn, given, or shown.
+//! The sketch of a run: drawn, given by the caller, or copied to the caller.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::stream::{self, Stream};
 use crate::tensor::Location;
 
 impl Rsvd {
-    /// Takes the sketch of later runs from a copy of `omega`, which has as many rows as their matrices columns; `None` to
-    /// draw it again.
+    /// Uses a copy of `omega` as the sketch of later runs; `None` returns to drawn sketches. `omega` has as many rows as the
+    /// matrices of these runs have columns.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for a matrix that is not dense; [`Error::OutOfMemory`].
@@ -45,7 +45,7 @@ impl Rsvd {
 /// Fills `omega` with the sketch that a decomposition with these options would draw.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a matrix of other numbers than the four that are computed with.
+/// [`Error::InvalidArgument`] for an `omega` that is not of one of the four types of computation.
 pub fn sketch(context: &Arc<Context>, stream: Option<&Stream>, options: &Options, omega: &mut Matrix) -> Result<()> {
     let (rows, columns, dtype) = (omega.rows(), omega.cols(), omega.dtype());
     let mut host = Matrix::create(context, dtype, Location::Host, Order::ColumnMajor, rows, columns)?;
@@ -63,7 +63,7 @@ pub fn sketch(context: &Arc<Context>, stream: Option<&Stream>, options: &Options
     })?;
     matrix::copy(context, stream, &host, omega)?;
     if let Backend::Gpu(_) = context.backend() {
-        // The copy reads the host matrix, which goes with this call.
+        // The copy reads the host matrix, which is freed when this function returns.
         if let Some(queue) = stream::select(context, stream)? {
             queue.synchronize()?;
         }

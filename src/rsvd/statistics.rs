@@ -1,19 +1,19 @@
-//! What the first pass over the data finds.
+//! Statistics from the first pass over the data.
 
-/// Rows whose rounding errors a mean may carry: sums of more are merged from those of so many.
+/// Rows over which the rounding errors of a mean accumulate. Longer sums are merged from sums of this many rows.
 const ROWS_OF_A_SUM: usize = 4096;
 
-/// What a column is divided by: its standard deviation, of so many `rows`, or 1 where that is no more than the rounding
-/// errors of the `mean`, so that a constant column stays as it is.
+/// The divisor of a column: its standard deviation over `rows` rows. It is 1 where the deviation is no more than the
+/// rounding errors of the `mean`, so that a constant column does not change.
 pub fn divisor(deviation: f64, mean: f64, rows: usize) -> f64 {
     if is_constant(deviation, mean, rows) { 1.0 } else { deviation }
 }
 
-/// Whether a column's deviation is no more than the rounding errors of its mean. The centred entries of such a column are 0:
-/// what differs from the mean is rounding, which is large where the mean is.
+/// Whether a column's deviation is no more than the rounding errors of its mean. The centred entries of such a column are
+/// taken as 0: their differences from the mean are rounding errors, which grow with the mean.
 pub fn is_constant(deviation: f64, mean: f64, rows: usize) -> bool {
     let rounding = rows.clamp(1, ROWS_OF_A_SUM) as f64 * f64::EPSILON * mean;
-    // A deviation that is not a number is none of a constant.
+    // False for a deviation that is NaN: such a column is not constant.
     deviation <= rounding
 }
 
@@ -22,21 +22,20 @@ pub fn gain(deviation: f64, mean: f64, rows: usize, centred: bool) -> f64 {
     if centred && is_constant(deviation, mean, rows) { 0.0 } else { 1.0 / divisor(deviation, mean, rows) }
 }
 
-/// Norms of the data, and their columns' means.
+/// Norms of the data, and the means and scales of their columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Statistics {
-    /// Sum of the squares of the moduli of the entries, centred and scaled if they are, times the square of the setting's
-    /// factor.
+    /// Sum of the squared moduli of the entries, after centring and scaling, times the square of the setting's factor.
     pub norm2: f64,
-    /// Whether that is an estimate from a few products, as the entries are not to be had.
+    /// Whether `norm2` is an estimate from a few products, because the entries of an operator are not available.
     pub is_estimate: bool,
     /// Largest modulus of an entry as it was read: before centring, scaling and the setting's factor.
     pub max_abs: f64,
     /// Mean of each column, real parts then imaginary parts where the data are complex; empty if not asked for.
     pub means: Vec<f64>,
-    /// What each column is divided by; empty if it is not.
+    /// Divisor of each column; empty if columns are not scaled.
     pub scales: Vec<f64>,
-    /// Columns that are constant, of data whose products are corrected for the means: they are multiplied by 0. Empty
-    /// where entries themselves are centred.
+    /// Constant columns, for data whose products are corrected for the means. They are multiplied by 0. Empty where the
+    /// entries themselves are centred.
     pub constants: Vec<usize>,
 }

@@ -1,4 +1,4 @@
-//! What a run moved and where its time went.
+//! Bytes that a run moved, and seconds that its parts took.
 
 /// Passes, bytes and seconds of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -15,13 +15,13 @@ pub struct Traffic {
     pub bytes_first: u64,
     /// Bytes that each later pass moves.
     pub bytes_later: u64,
-    /// Bytes of the data that went to the device, tall matrices apart.
+    /// Bytes of the data that were copied to the device, without tall matrices.
     pub bytes_to_device: u64,
-    /// Bytes of tall matrices that went either way between host and device.
+    /// Bytes of tall matrices that were copied between host and device, in both directions.
     pub bytes_tall: u64,
-    /// Bytes that sources were read for.
+    /// Bytes that were read from sources.
     pub bytes_read: u64,
-    /// Seconds in the reading of sources.
+    /// Seconds spent reading sources.
     pub seconds_read: f64,
     /// Seconds that copies to the device took.
     pub seconds_link: f64,

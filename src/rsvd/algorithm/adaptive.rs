@@ -1,5 +1,5 @@
-//! Rank by tolerance (Yu, Gu and Li, SIMAX 39, 2018): the basis grows until what is left is small enough, which
-//! ||A||_F^2 - ||Q^H A||_F^2 tells without a residual.
+//! Rank by tolerance (Yu, Gu and Li, SIMAX 39, 2018): the basis grows until the residual is small enough. The squared norm
+//! of the residual is ||A||_F^2 - ||Q^H A||_F^2, so the residual is not formed.
 
 use super::{Factors, FactorsOf, Run, estimate, finish};
 use crate::dense::{Op, Svd};
@@ -14,7 +14,7 @@ struct Basis<M, P> {
     rank: usize,
 }
 
-/// Factors whose error is at most the tolerance times ||A||_F, of the least rank that keeps it.
+/// Factors whose error is at most the tolerance times ||A||_F, of the smallest rank that the basis allows.
 pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let (m, n) = (run.ops.rows(), run.ops.columns());
     let most = run.task.rank.min(m).min(n);
@@ -30,7 +30,7 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
             break;
         };
         if run.statistics()?.is_estimate {
-            // What the basis leaves is seen by the products with the next sketch, before the block is added.
+            // The products with the next sketch estimate the residual of the basis, before the block is added.
             left = seen;
             run.measure = (seen / (captured + seen)).sqrt();
             if basis.rank > 0 && SAFETY * seen <= run.task.tolerance * run.task.tolerance * (captured + seen) {
@@ -54,10 +54,10 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     let is_estimate = run.statistics()?.is_estimate;
     let norm2 = if is_estimate { captured } else { run.statistics()?.norm2 };
     let allowed = run.task.tolerance * run.task.tolerance * norm2 / if is_estimate { SAFETY } else { 1.0 };
-    // What is left below the rounding errors of its own sum is not known to be there.
+    // A negative difference is only rounding error of the sums.
     let left = if left.is_finite() { left.max(0.0) } else { norm2 };
     let is_whole = is_exhausted || basis.rank == m.min(n);
-    // The whole space leaves nothing but rounding errors, of which the difference of squares sees its own alone.
+    // A basis of the whole space has no residual but rounding errors. The difference of squares holds only its own.
     let left = if basis.rank == m.min(n) { 0.0 } else { left };
     run.converged = left <= allowed || is_whole;
     let least = least_tolerance(T::DTYPE);
@@ -72,14 +72,14 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     Ok(factors)
 }
 
-/// An estimated square of the error has to be so many times smaller than one that was summed.
+/// Safety factor on an estimated squared error: it must be this many times smaller than a computed one.
 const SAFETY: f64 = 2.25;
 
 /// A block of the basis, and A^H times it.
 type Block<M, P> = (P, M);
 
-/// What the basis leaves of ||A||_F^2, as the sketch sees it, and the next block: `None` if nothing but rounding errors
-/// is left.
+/// The sketch's estimate of the squared residual norm of the basis (0 where the norm of A is known), and the next block:
+/// `None` if the residual is only rounding errors.
 type Drawn<M, P> = (f64, Option<Block<M, P>>);
 
 /// The next block of the basis.
@@ -115,8 +115,8 @@ fn next_block<T: Scalar, O: RsvdOps<T>>(
         run.pass_done(None)?;
         deflate(run, basis, &w, &mut y)?;
     }
-    // Directions below the rounding errors of the product would, once normalised, be anything, and not orthogonal to
-    // what is there.
+    // Directions below the rounding errors of the product would, once normalised, be arbitrary, and not orthogonal to
+    // the basis.
     let norm = run.norm()?;
     let r = run.orthonormalize_tall(&mut y)?;
     let Svd { u, s, .. } = run.ops.svd(&r)?;
@@ -205,12 +205,13 @@ fn nothing<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsO
     Ok(Factors { u, s: Vec::new(), v })
 }
 
-/// Asks probes whether the tolerance holds, where the difference of the squares says little. They decide where it is `open`,
-/// and can deny in any case.
+/// Checks the tolerance with probes, where the difference of the squares is not reliable. If the probes find a larger error,
+/// the run has not converged. If `is_open`, they also decide that it has.
 fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsOf<T, O>, is_open: bool) -> Result<()> {
     let (Some(u), Some(v)) = (&factors.u, &factors.v) else { return Ok(()) };
     let found = estimate::probe(run, u, &factors.s, v)?;
-    // Ten probes are within a fifth of the truth; an error that was only estimated before has to be clearly met.
+    // Ten probes estimate the error to within a fifth, hence the margin. Where the norm of A was only estimated before, the
+    // tolerance has to be met without it.
     let (norm, margin) = match run.refined_norm2 {
         Some(norm2) => (norm2.sqrt(), 1.0),
         None => (run.norm()?, 1.25),
@@ -229,8 +230,8 @@ fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsO
     Ok(())
 }
 
-/// Allocates what `adaptive` does at the most, for a backend that counts bytes: the basis stands in two blocks, as its
-/// bytes count and not their number.
+/// Allocates as much as `adaptive` at its peak, for a backend that counts bytes. The basis is held in two blocks: only its
+/// bytes matter, not the number of blocks.
 pub fn rehearse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let (m, n) = (run.ops.rows(), run.ops.columns());
     let most = run.task.rank.min(m).min(n);

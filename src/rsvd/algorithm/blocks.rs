@@ -1,5 +1,5 @@
-//! Methods that work on each block as long as it is there: the published sum of block ranges, and the merge of the blocks'
-//! own decompositions (Iwen and Ong, SIMAX 37, 2016), which is more accurate at the same passes.
+//! Methods that iterate within each block while it is in memory: the published sum of block ranges, and the merge of the
+//! blocks' own decompositions (Iwen and Ong, SIMAX 37, 2016), which is more accurate for the same number of passes.
 
 use super::{Factors, FactorsOf, Phase, Run, finish, power};
 use crate::dense::{Op, Svd};
@@ -8,7 +8,7 @@ use crate::rsvd::ops::{Local, RsvdOps};
 use crate::scalar::Scalar;
 
 /// Published block method: W = orth of the sum of A_J^H (A_J A_J^H)^q Omega_J; two passes. A block of larger norm
-/// swamps the others, so that more iterations can make it worse.
+/// dominates the sum, so more iterations can make the result worse.
 pub fn block_sum<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let w = match run.resume()? {
         Some((_, w)) => w,
@@ -25,7 +25,7 @@ pub fn block_sum<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
     power::last_product(run, &w)
 }
 
-/// Block merge: W from the merged blocks, then A W; or the merged values and V alone.
+/// Block merge: W from the merged blocks, then A W. With `one_pass` the result is the merged values and V alone.
 pub fn merge<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let w = match run.resume()? {
         Some((_, w)) => w,

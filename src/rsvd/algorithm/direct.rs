@@ -1,11 +1,11 @@
-//! No projection: where the sketch would be nearly as wide as the matrix, the whole is faster and exact.
+//! The decomposition without projection. Where the sketch would be nearly as wide as the matrix, it is faster, and exact.
 
 use super::{FactorsOf, Run, finish};
 use crate::error::Result;
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
 
-/// The methods' own end with a basis of the whole space; one pass.
+/// The final step of the other methods, with the identity as the basis; one pass.
 pub fn direct<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let (m, n) = (run.ops.rows(), run.ops.columns());
     run.columns = m.min(n);

@@ -10,7 +10,7 @@ use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::{ErrorKind, POWER_STEPS, least_tolerance};
 use crate::scalar::Scalar;
 
-/// ||A - A_k||_F from the values alone; nothing where the difference of the squares is rounding.
+/// ||A - A_k||_F from the singular values alone; `None` where the difference of the squares is only rounding error.
 pub fn identity<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, s: &[f64]) -> Result<Option<f64>> {
     difference(run, |norm2| s.iter().fold(norm2, |left, x| left - x * x))
 }
@@ -23,7 +23,7 @@ pub fn rest<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, captured: f64) -> Res
 fn difference<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>, left: impl Fn(f64) -> f64) -> Result<Option<f64>> {
     let statistics = run.statistics()?;
     if statistics.is_estimate {
-        // The difference of a sum and an estimate says nothing.
+        // The error of an estimated norm can be larger than the difference.
         return Ok(None);
     }
     let norm2 = statistics.norm2;
@@ -44,7 +44,7 @@ pub fn probe<T: Scalar, O: RsvdOps<T>>(
     let kind = if has_power { ErrorKind::Power } else { ErrorKind::Probes };
     let mut probes = run.task.probes;
     if has_power {
-        // What is made orthonormal cannot be wider than the space.
+        // The probes are made orthonormal, so they cannot be more than the dimension of the space.
         probes = probes.min(run.ops.rows()).min(run.ops.columns());
     }
     let sketch = Sketch { distribution: Distribution::Gaussian, seed: run.task.sketch.seed, stream: stream::PROBES };
@@ -90,8 +90,8 @@ fn residual<T: Scalar, O: RsvdOps<T>>(
     run.ops.tall_multiply(-1.0, u, &c, 1.0, p)
 }
 
-/// ||R||_2 for R = A - U diag(s) V^H by power iteration on R^H R that begins with P = R W: from below, and much closer
-/// than the bound. Two passes a step.
+/// ||R||_2 for R = A - U diag(s) V^H by power iteration on R^H R, which starts from P = R W. The estimate is from below, and
+/// much closer than the bound. Two passes a step.
 fn spectral<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     u: &O::Tall,

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
 
-/// Q and T = A^H Q, if it is wanted: A is close to Q T^H. `passes`: q + 1, and 1.
+/// Q and, `with_coordinates`, T = A^H Q: A is close to Q T^H. q + 1 passes, and 1 for T.
 pub fn columns<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     with_coordinates: bool,
@@ -25,7 +25,7 @@ pub fn columns<T: Scalar, O: RsvdOps<T>>(
     Ok((p, Some(t)))
 }
 
-/// W and P = A W, if it is wanted: A is close to P W^H, as near as [`columns`] of the transposed problem.
+/// W and, `with_coordinates`, P = A W: A is close to P W^H, with the accuracy of [`columns`] for the transposed problem.
 pub fn rows<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     with_coordinates: bool,
@@ -51,7 +51,7 @@ pub fn rows<T: Scalar, O: RsvdOps<T>>(
     let mut t = run.ops.zeros("A^H A W", n, width)?;
     for i in first..run.task.iterations {
         run.look()?;
-        // The last one gives the basis itself.
+        // The last product is the basis itself, so it is in full precision.
         if i + 1 < run.task.iterations {
             run.spanning(|ops| ops.pass_fused(&w, None, &mut t))?;
         } else {

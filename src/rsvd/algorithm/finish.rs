@@ -72,7 +72,7 @@ pub fn assemble<T: Scalar, O: RsvdOps<T>>(
     Ok(Factors { u: u.filter(|_| run.task.left), s, v: v.filter(|_| run.task.right) })
 }
 
-/// What each column is multiplied by so that its peak becomes real and positive.
+/// Multipliers of modulus 1, one a column, that make the peak of each column real and positive.
 pub fn turns(peaks: &[(f64, f64)]) -> Result<Vec<(f64, f64)>> {
     let turn = |&(re, im): &(f64, f64)| {
         let modulus = re.hypot(im);

@@ -1,4 +1,4 @@
-//! The range form in q + 1 passes: each gives A W and A^H A W together, the last one also what Q^H A needs.
+//! The range form in q + 1 passes. Each pass computes A^H A W; the last one also computes A W, and Q^H A follows from both.
 
 use super::{FactorsOf, Run, finish, power};
 use crate::dense::orthonormal::Need;
@@ -9,8 +9,8 @@ use crate::scalar::Scalar;
 
 /// P = A W and T = A^H P. With P = Q R, Q^H A = R^-H T^H, or with R = L S Z^H, (Q L)^H A = S^-1 Z^H T^H.
 ///
-/// Row i of that carries an error of u sigma_1^2 / sigma_i. Rows whose relative error would exceed sqrt(u), those below
-/// u^(1/4) of the largest, are not used; if some are wanted, one more pass gives Q^H A itself.
+/// Row i of this product has an error of u sigma_1^2 / sigma_i. Rows with sigma_i below u^(1/4) sigma_1 are not used,
+/// because their relative error would exceed sqrt(u). If the result needs such rows, one more pass computes Q^H A itself.
 pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let w = power::iterate(run, Need::Span)?;
     let width = run.ops.shape(&w).1;
@@ -29,10 +29,10 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     let Svd { u: left, s, v: z } = run.ops.svd(&r)?;
     let limit = run.roundoff().sqrt().sqrt() * s.first().copied().unwrap_or(0.0);
     let usable = s.iter().take_while(|x| **x > limit).count();
-    // Without a power iteration the values of A W are not those of A: a small one may carry a part of a large one.
+    // Without a power iteration the values of A W are not those of A: a small one may contain a part of a large one.
     let wanted = if run.task.iterations == 0 { s.len() } else { run.task.rank.min(s.len()) };
     if usable < wanted {
-        // Nothing is there to be resolved in data of lower rank than was asked for.
+        // This also happens for data of lower rank than was asked for, although they have no more values to resolve.
         run.remarks.push(format!("one more pass, as {usable} values alone are within u^(1/4) of the largest"));
         run.expect(1);
         run.ops.pass_adjoint(&p, &mut t)?;
@@ -51,11 +51,11 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     finish::assemble(run, p, left, s, &b, u)
 }
 
-/// R^-1, if a backend has it at hand and every row of R^-H T^H is then among those that are used: column j of T R^-1
-/// carries an error of u sigma_1^2 times the norm of column j of R^-1.
+/// R^-1, if the backend has it already and every row of R^-H T^H is accurate enough to be used. Column j of T R^-1 has an
+/// error of u sigma_1^2 times the norm of column j of R^-1.
 fn harmless_inverse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, r: &O::Matrix) -> Result<Option<O::Matrix>> {
     let Some(inverse) = run.ops.inverse(r)? else { return Ok(None) };
-    // A NaN must not be lost on the way.
+    // Unlike f64::max, this comparison propagates a NaN.
     let largest = |norms: Vec<f64>| norms.into_iter().fold(0.0f64, |most, n| if n <= most { most } else { n });
     let spread = largest(run.ops.column_norms(r)?) * largest(run.ops.column_norms(&inverse)?);
     Ok((spread <= 1.0 / run.roundoff().sqrt().sqrt()).then_some(inverse))

@@ -1,4 +1,5 @@
-//! A^H A is formed in one pass and iterated with in core; the second pass is that of the row-space form.
+//! The Gram method: one pass forms A^H A, the iterations use it in memory, and the second pass is that of the row-space
+//! form.
 
 use super::{FactorsOf, Run, finish, power};
 use crate::dense::Op;
@@ -6,13 +7,14 @@ use crate::error::Result;
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
 
-/// Columns up to which all eigenvectors of A^H A are found, where the rows are many enough to hide the work.
+/// Columns up to which all eigenvectors of A^H A are computed if there are at least 50 rows a column: the passes then take
+/// longer than the eigensolver.
 const EIGEN_COLUMNS: usize = 4096;
 
-/// Columns up to which they are found in any case.
+/// Columns up to which all eigenvectors are computed for any number of rows.
 const EIGEN_ALWAYS: usize = 512;
 
-/// W from G = A^H A, then A W. Never the roots of G's eigenvalues: they lose half the digits.
+/// W from G = A^H A, then A W. The singular values are not the roots of G's eigenvalues, which lose half the digits.
 pub fn gram<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let w = match run.resume()? {
         Some((_, w)) => w,
@@ -30,7 +32,7 @@ pub fn gram<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factors
     let small = run.ops.svd(&r)?;
     let last = small.s.get(run.task.rank.wrapping_sub(1)).copied().unwrap_or(0.0);
     let ratio = last / small.s.first().copied().unwrap_or(0.0);
-    // Directions below sqrt(u) of the largest are noise in G: what P has of them is as random as a sketch.
+    // Directions below sqrt(u) of the largest are noise in G: their columns of P are as random as a sketch.
     if ratio.is_nan() || ratio >= 10.0 * run.roundoff().sqrt() {
         return finish::assemble(run, p, small.u, small.s, &w, small.v);
     }
@@ -54,17 +56,18 @@ fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix>
     if is_cheap && run.given.is_none() {
         let vectors = run.ops.eigen(&g)?.1;
         let mut w = run.head(&vectors, width)?;
-        // Orthonormal to the eigensolver's accuracy already; V is W times a unitary matrix and has to be better.
+        // The eigenvectors are orthonormal only to the eigensolver's accuracy. V is W times a unitary matrix and has to be
+        // more accurate.
         run.orthonormalize(&mut w)?;
         return Ok(w);
     }
     let mut w = run.omega(width, 0)?;
-    // All but the last only have to span.
+    // All iterates but the last only have to span the space.
     for _ in 1..run.task.iterations {
         w = run.product(&g, Op::Plain, &w, Op::Plain)?;
         run.span(&mut w)?;
     }
-    // Also without power iterations: a drawn sketch knows nothing of the data, and this product takes no pass.
+    // Also without power iterations, if the sketch was drawn: it is independent of the data, and this product needs no pass.
     if run.task.iterations > 0 || run.given.is_none() {
         w = run.product(&g, Op::Plain, &w, Op::Plain)?;
     }

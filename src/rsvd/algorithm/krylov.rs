@@ -8,23 +8,23 @@ use crate::rng::stream;
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
 
-/// Each iterate is made orthogonal to all before it; the factors are those of A K K^H. q + 1 passes, and a small problem of
+/// Makes each iterate orthogonal to all before it; the factors are those of A K K^H. q + 1 passes, and a small problem of
 /// (q + 1) l columns.
 pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let (m, n) = (run.ops.rows(), run.ops.columns());
     if run.task.columns >= m && m < n {
-        // Blocks that are narrower would not have all of A's rows in their span, nor would a completion by random columns.
+        // The span of narrower blocks would not contain all rows of A, not even after a completion by random columns.
         run.remarks.push("the whole matrix, as the sketch is as wide as its rows are many".into());
         return direct::direct(run);
     }
     let blocks = run.task.iterations.saturating_add(1);
     let width = run.task.columns.min(m.min(n) / blocks);
     if width < run.task.rank {
-        // All iterates together would be more than the whole space; the last alone is as good.
+        // All iterates together would have more columns than the space; the last alone is as good.
         run.remarks.push("the last iterate alone, as all together are more than min(m, n)".into());
         return power::row_fused(run);
     }
-    // A sketch as wide as the space asks for all of it.
+    // A sketch as wide as the space means that the basis has to span all of it.
     let total = if run.task.columns >= n { n } else { width * blocks };
     let (first, begun) = match run.resume()? {
         Some(resumed) => resumed,
@@ -64,12 +64,12 @@ pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Facto
     power::last_product(run, &k)
 }
 
-// Twice is enough for columns that are independent of the basis (Kahan and Parlett); a column that was not, and was
-// replaced by a random one, needs a round more.
+// Two rounds are enough for columns that are independent of the basis (Kahan and Parlett). A dependent column, which was
+// replaced by a random one, needs one more.
 const ROUNDS: usize = 5;
 
-/// The first random column that a block may take beside a basis of `columns`. Blocks must not take the same ones: those of
-/// an earlier block are in the basis.
+/// Index of the first random column that a block may draw for a basis of `columns`. Blocks must not draw the same columns,
+/// because those of an earlier block are already in the basis.
 fn first_draw(columns: usize) -> u32 {
     u32::try_from(columns.saturating_mul(ROUNDS + 1)).unwrap_or(u32::MAX)
 }
@@ -85,7 +85,7 @@ pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
     let (rows, columns) = run.ops.shape(x);
     let sketch = Sketch { stream: stream::TEST, ..run.task.sketch };
     let mut fresh = run.ops.zeros("column of a Krylov block", rows, 1)?;
-    // The first `columns` of a block's own are left to what the caller draws.
+    // The caller may draw the first `columns` of a block's random columns itself.
     let earlier = first_draw(run.ops.shape(basis).1);
     let own = u32::try_from(columns).unwrap_or(u32::MAX);
     let (mut drawn, mut left) = (earlier.saturating_add(own), 0.0);
@@ -99,8 +99,8 @@ pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
         run.ops.multiply(-1.0, basis, Op::Plain, &overlap, Op::Plain, 1.0, x)?;
         let after = run.ops.column_norms(x)?;
         for (j, (before, after)) in before.iter().zip(&after).enumerate() {
-            // What is left of a column in the basis's span is rounding, which may lie in that span as well: an invariant
-            // space is complete, and the next directions are as good as any.
+            // The rest of a column that lies in the basis's span is rounding error, which may lie in that span as well. It
+            // is replaced by a random column: the basis spans an invariant space, so no other direction is better.
             if *after <= 100.0 * run.roundoff() * before {
                 run.ops.fill(&mut fresh, &sketch, 0, drawn)?;
                 run.ops.copy_columns(&fresh, 0, 1, x, j)?;
@@ -109,7 +109,7 @@ pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
         }
         run.orthonormalize(x)?;
     }
-    // Long columns carry more rounding than the limit has; what is gross would make values too large.
+    // Long columns have more rounding error than the limit. Only a larger overlap would make the values too large.
     if left <= run.roundoff() * columns as f64 {
         return Ok(());
     }

@@ -3,11 +3,11 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | [`run`] | what the methods share: start, orthonormal bases, checkpoints |
+//! | [`run`] | steps that the methods share: start, orthonormal bases, checkpoints |
 //! | [`finish`] | from a basis to the factors |
 //! | `power`, `range`, `fused`, `gram`, `blocks`, `krylov`, `once`, `direct` | the methods |
-//! | `adaptive` | to a tolerance |
-//! | `symmetric`, [`find`] | Hermitian matrices; bases alone |
+//! | `adaptive` | the rank for a tolerance |
+//! | `symmetric`, [`find`] | Hermitian matrices; bases without factors |
 //! | [`estimate`] | errors of factors |
 
 mod adaptive;
@@ -35,23 +35,23 @@ pub use adaptive::rehearse as rehearse_adaptive;
 pub use run::Run;
 pub use symmetric::symmetric;
 
-/// Which vectors are given a phase, in the orientation of the problem.
+/// Which vectors get a fixed phase, in the orientation of the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// None.
     Free,
-    /// Those as long as a row of the data: V.
+    /// Those of n entries, as long as a row of the data: V.
     Right,
-    /// Those as long as the axis that is cut: U.
+    /// Those of m entries, as long as the axis that is cut: U.
     Left,
 }
 
-/// What is to be computed, in the orientation of the problem.
+/// The problem's method, sizes and outputs, in the orientation of the problem.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The method; not [`Method::Auto`].
     pub method: Method,
-    /// Rank of the result; with a tolerance the largest.
+    /// Rank of the result; with a tolerance the largest allowed.
     pub rank: usize,
     /// Columns of the sketch.
     pub columns: usize,
@@ -59,11 +59,11 @@ pub struct Task {
     pub iterations: usize,
     /// Columns that merged blocks keep.
     pub merge_width: usize,
-    /// Whether the merge is all.
+    /// Whether the merge alone gives the result, without a second pass.
     pub one_pass: bool,
     /// Columns that the adaptive method adds at a time.
     pub block_columns: usize,
-    /// Relative error to go on to, 0 for a fixed rank.
+    /// Relative error to reach, 0 for a fixed rank.
     pub tolerance: f64,
     /// The sketch.
     pub sketch: Sketch,
@@ -71,13 +71,13 @@ pub struct Task {
     pub orthonormalization: Orthonormalization,
     /// How the products inside power iterations are computed.
     pub precision: IterationPrecision,
-    /// Which vectors are given a phase.
+    /// Which vectors get a fixed phase.
     pub phase: Phase,
     /// Whether U is wanted.
     pub left: bool,
     /// Whether V is wanted.
     pub right: bool,
-    /// What is found out about the error.
+    /// How the error is to be found.
     pub error: ErrorKind,
     /// Probes of an estimate.
     pub probes: usize,
@@ -85,18 +85,18 @@ pub struct Task {
 
 /// Factors of a problem: A is close to U diag(s) V^H.
 pub struct Factors<M, P> {
-    /// U, if it was wanted.
+    /// U, if it was asked for.
     pub u: Option<P>,
     /// Singular values, not increasing.
     pub s: Vec<f64>,
-    /// V, if it was wanted.
+    /// V, if it was asked for.
     pub v: Option<M>,
 }
 
 /// Factors in the backend `O`.
 pub type FactorsOf<T, O> = Factors<<O as crate::dense::Algebra<T>>::Matrix, <O as RsvdOps<T>>::Tall>;
 
-/// What is known about the error.
+/// Figures of the error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorFigures {
     /// How it was found.
@@ -107,12 +107,12 @@ pub struct ErrorFigures {
     pub spectral: f64,
 }
 
-/// What a method found out besides the factors.
+/// Results of a method besides the factors.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The method that gave the factors.
     pub method: Method,
-    /// What there is to say about the way there.
+    /// Remarks on how the result was obtained, separated by "; ".
     pub remark: String,
     /// How columns were made orthonormal.
     pub orthonormal: Counts,
@@ -128,11 +128,11 @@ pub struct Outcome {
     pub norm: f64,
     /// Largest modulus of an entry as read.
     pub max_abs: f64,
-    /// What is known about the error.
+    /// Figures of the error.
     pub error: ErrorFigures,
 }
 
-/// Passes that a method makes as a rule.
+/// Passes that a method usually takes. A method may find that it needs more, and says so in its remarks.
 pub fn passes(method: Method, iterations: usize, one_pass: bool) -> usize {
     match method {
         Method::Basic | Method::Fifo => 2 * iterations + 1,
@@ -148,7 +148,7 @@ pub fn passes(method: Method, iterations: usize, one_pass: bool) -> usize {
 /// Computes the factors with the task's method.
 ///
 /// # Errors
-/// What the passes report; [`Error::Numerical`] if the result is not finite.
+/// Errors of the passes; [`Error::Numerical`] if the result is not finite.
 pub fn decompose<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let outcome = by_method(run);
     if matches!(outcome, Err(Error::Numerical(_))) {

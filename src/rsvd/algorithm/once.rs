@@ -1,6 +1,6 @@
-//! Data that are seen once (Tropp, Yurtsever, Udell and Cevher, SIMAX 38, 2017): the range from one sketch, the factors
-//! along it from another. Much less accurate than two passes: X is Q^H A and an error of the size of what Q misses, so that
-//! values may be larger than those of A, which Q^H A has none of.
+//! The one-pass method (Tropp, Yurtsever, Udell and Cevher, SIMAX 38, 2017): one sketch gives the range, a second sketch
+//! gives the factors in it. It is much less accurate than two passes: X differs from Q^H A by an error of the size of
+//! A - Q Q^H A. Values may therefore be larger than those of A, whereas those of Q^H A never are.
 
 use super::{FactorsOf, Run, finish};
 use crate::dense::sketch::Sketch;
@@ -13,7 +13,7 @@ use crate::scalar::Scalar;
 /// Q = orth(A Omega), X the least-squares solution of (Psi^H Q) X = Psi^H A, factors of Q X.
 pub fn one_pass<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let (n, width) = (run.ops.columns(), run.task.columns);
-    // Also where that is more than there are rows: a square system of random numbers would be badly conditioned.
+    // Even if this exceeds the number of rows: a square system of random numbers would be badly conditioned.
     let tests = 2 * width + 1;
     let w = run.omega(width, 0)?;
     let mut p = run.ops.tall("A Omega", width)?;

@@ -1,5 +1,5 @@
-//! Row-space iterations as published: Basic, FIFO (the same with the order of the blocks turned every second pass) and
-//! Fused (both products in one pass). A is approximated by A W W^H.
+//! Row-space iterations as published: Basic, FIFO (the same with the blocks in reverse order every second pass) and Fused
+//! (both products in one pass). A is approximated by A W W^H.
 
 use super::{FactorsOf, Run, finish};
 use crate::dense::orthonormal::Need;
@@ -30,8 +30,8 @@ pub fn row_fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
     last_product(run, &w)
 }
 
-/// The basis after the task's fused passes. Only the last has to be orthonormal, and that only where the basis is needed
-/// and not its span alone; the sketch is iterated with as it is drawn.
+/// The basis after the task's fused passes. Only the last iterate has to be orthonormal, and only for [`Need::Basis`]. The
+/// sketch is not made orthonormal before the first pass.
 #[inline(never)]
 pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, need: Need) -> Result<O::Matrix> {
     let iterations = run.task.iterations;

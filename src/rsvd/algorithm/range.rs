@@ -1,5 +1,5 @@
-//! The range form of Halko, Martinsson and Tropp (SIAM Review 53, 2011, algorithms 4.4 and 5.1), which is half a power
-//! ahead of the row-space form and takes 2q + 2 passes.
+//! The range form of Halko, Martinsson and Tropp (SIAM Review 53, 2011, algorithms 4.4 and 5.1). It takes 2q + 2 passes and
+//! applies A once more than the row-space form, which is half a power iteration.
 
 use super::{FactorsOf, Run, finish};
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub fn range<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     finish::range(run, p, &mut w)
 }
 
-/// P = A W after `done` iterations. The last one gives the basis itself.
+/// P = A W after `done` iterations. The last product is the basis itself, so it is always in full precision.
 fn product<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     done: usize,

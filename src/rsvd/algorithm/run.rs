@@ -1,7 +1,7 @@
-//! What the methods share: where they start, how they make columns orthonormal, what they do between passes.
+//! Steps that the methods share: the start, orthonormalisation, and the work between passes.
 //!
-//! Each of these steps takes far longer than a call, and every method takes many of them. They are never inlined: the code
-//! of the methods is there eight times (four types, two backends), and would have copies of them all.
+//! These steps are never inlined. Each takes far longer than a call, and every method calls many of them. The methods are
+//! compiled eight times (four types, two backends), and inlining would copy the steps into each.
 
 use std::sync::Arc;
 
@@ -23,21 +23,21 @@ use crate::shape::to_i64;
 pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     /// The backend.
     pub ops: &'a mut O,
-    /// What is to be computed.
+    /// The method, sizes and outputs.
     pub task: &'a Task,
     /// The context that small host matrices belong to.
     pub context: &'a Arc<Context>,
     /// The caller's sketch, n-by-l or wider.
     pub given: Option<&'a Matrix>,
-    /// Where the state goes after each pass.
+    /// The file that the state is saved to after each pass.
     pub restart: Option<&'a mut Restart>,
-    /// Passes that are expected, at least one.
+    /// Expected passes, at least one.
     steps: usize,
-    /// The power of two on the data.
+    /// The power of two that the data are multiplied by.
     pub factor: f64,
     /// How columns were made orthonormal so far.
     pub ladder: Counts,
-    /// What there is to say.
+    /// Remarks for [`Outcome::remark`].
     pub remarks: Vec<String>,
     /// Whether a tolerance was met.
     pub converged: bool,
@@ -45,28 +45,29 @@ pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     pub columns: usize,
     /// Relative error so far, for progress; 0 if unknown.
     pub measure: f64,
-    /// The factor that the data need and do not have, where they are too large or too small to be squared.
+    /// The factor that a repeated run needs, because the entries are too large or too small to be squared.
     pub rescale: Option<f64>,
-    /// ||A||_F^2 where the first pass only estimates it: from the factors and their residual.
+    /// ||A||_F^2 from the factors and their residual, where the first pass only estimates it.
     pub refined_norm2: Option<f64>,
-    /// The error of the factors by probes, where these confirmed a tolerance.
+    /// The error of the factors by probes, where probes checked a tolerance.
     pub confirmed: Option<ErrorFigures>,
-    /// Whether the memory of a state that is saved counts although nothing is saved.
+    /// Whether to charge the memory of a saved state although nothing is saved.
     pub saves_state: bool,
     passes_restarted: u64,
     element: std::marker::PhantomData<T>,
 }
 
-/// The power of two that brings numbers of modulus up to `max_abs` to where squares of sums can be formed in the type.
+/// The power of two that brings numbers of modulus up to `max_abs` into the range in which squares of sums can be formed in
+/// `T`; `None` if they are in it.
 fn safe_factor<T: Scalar>(max_abs: f64) -> Option<f64> {
     let bound = if unit_roundoff(T::DTYPE) > 1e-10 { 1e15 } else { 1e150 };
     let is_safe = max_abs == 0.0 || (1.0 / bound..=bound).contains(&max_abs);
-    // Of a subnormal number the logarithm is exact enough; the exponent is kept where a power of two is normal.
+    // The logarithm of a subnormal number is exact enough. The exponent is clamped so that the power of two is normal.
     (!is_safe).then(|| (-max_abs.log2().floor()).clamp(-1000.0, 1000.0).exp2())
 }
 
 impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
-    /// A run that has done nothing yet; `steps` passes are expected of it.
+    /// A run before its first pass; `steps` is the expected number of passes.
     pub fn new(ops: &'a mut O, task: &'a Task, context: &'a Arc<Context>, steps: usize) -> Self {
         let steps = steps.max(1);
         ops.expect_steps(to_i64(steps));
@@ -97,12 +98,12 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         unit_roundoff(T::DTYPE)
     }
 
-    /// What the first pass found.
+    /// The statistics of the first pass; an internal error before it.
     pub fn statistics(&self) -> Result<&Statistics> {
         self.ops.statistics().ok_or_else(|| Error::Internal("statistics before a pass".into()))
     }
 
-    /// ||A||_F with the factor on the data.
+    /// ||A||_F, multiplied by the factor on the data.
     pub fn norm(&self) -> Result<f64> {
         Ok(self.statistics()?.norm2.max(0.0).sqrt())
     }
@@ -123,7 +124,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         Ok(omega)
     }
 
-    /// The state of a run that was interrupted, or an orthonormal basis of the sketch: how many iterations are done, and W.
+    /// The number of finished iterations and W: from an interrupted run, or 0 and an orthonormal basis of the sketch.
     #[inline(never)]
     pub fn begin(&mut self) -> Result<(usize, O::Matrix)> {
         if let Some(resumed) = self.resume()? {
@@ -134,12 +135,12 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         Ok((0, w))
     }
 
-    /// The state of a run that was interrupted.
+    /// The state of an interrupted run, the first time: the number of finished iterations and W.
     #[inline(never)]
     pub fn resume(&mut self) -> Result<Option<(usize, O::Matrix)>> {
         let Some(saved) = self.restart.as_mut().and_then(|r| r.take_saved()) else { return Ok(None) };
         self.passes_restarted = saved.passes;
-        // The numbers of the state until they are in the backend's own memory.
+        // The host copy of the state, until it is in the backend's memory.
         let count = crate::shape::product("restart state", saved.rows, saved.columns)?;
         let bytes = count.saturating_mul(size_of::<T>());
         let _charge = self.ops.charge(self.context, "restart state", bytes)?;
@@ -148,7 +149,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         Ok(Some((saved.iteration, w)))
     }
 
-    /// A pass whose result has to span the right space and no more, computed as the task asks for such.
+    /// Runs a pass whose result only has to span the right space, in the precision that the task has for iterations.
     pub fn spanning(&mut self, pass: impl FnOnce(&mut O) -> Result<()>) -> Result<()> {
         if self.task.precision == IterationPrecision::Full {
             return pass(self.ops);
@@ -163,10 +164,10 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         outcome
     }
 
-    /// Between two passes: refuses data that cannot be squared, saves the state, asks for cancellation.
+    /// The work between two passes: refuses data that cannot be squared, saves the state, checks for cancellation.
     ///
     /// # Errors
-    /// [`Error::Cancelled`]; what the restart file reports; [`Error::Numerical`] with `rescale` set.
+    /// [`Error::Cancelled`]; errors of the restart file; [`Error::Numerical`] with `rescale` set.
     #[inline(never)]
     pub fn pass_done(&mut self, state: Option<(usize, &O::Matrix)>) -> Result<()> {
         self.check_range()?;
@@ -181,17 +182,17 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             self.ops.download(w, &mut data, rows)?;
             restart.save(iteration, done, rows, columns, &data)?;
         }
-        // Whether it was the last one shows when the factors are there.
+        // A method may add passes, so only `complete` reports the last step.
         let (step, steps) = (i64::try_from(done).unwrap_or(i64::MAX), to_i64(self.steps));
         self.ops.checkpoint(step.min(steps - 1), steps, self.measure)
     }
 
-    /// Passes over the data so far, those of an interrupted run included.
+    /// Passes over the data so far, including those of an interrupted run.
     fn passes_done(&self) -> u64 {
         self.ops.traffic().passes + self.passes_restarted
     }
 
-    /// Expects `more` passes from now on, if not more are expected already.
+    /// Raises the expected number of passes to at least `more` from now on.
     pub fn expect(&mut self, more: usize) {
         let done = usize::try_from(self.passes_done()).unwrap_or(usize::MAX);
         self.steps = self.steps.max(done.saturating_add(more));
@@ -207,7 +208,8 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         self.ops.checkpoint(steps, steps, self.measure)
     }
 
-    /// Before A^H (A W) is formed: refuses an operator whose own product would overflow. Of other data nothing is known yet.
+    /// Called before A^H (A W) is formed: refuses an operator whose product would overflow. Other data are checked after
+    /// their first pass.
     ///
     /// # Errors
     /// As [`Run::check_range`].
@@ -216,7 +218,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         if self.ops.statistics().is_some() { self.check_range() } else { Ok(()) }
     }
 
-    /// Refuses data whose squares overflow or vanish, and says which factor they need.
+    /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need.
     pub fn check_range(&mut self) -> Result<()> {
         if self.factor != 1.0 {
             return Ok(());
@@ -229,8 +231,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         Ok(())
     }
 
-    /// After a failure in the middle of a pass: finds out whether the data cannot be squared, by a pass that squares
-    /// nothing.
+    /// After a failure within a pass, sets `rescale` if the data cannot be squared. A pass without squares finds that out.
     pub fn diagnose(&mut self) {
         if self.rescale.is_some() || self.factor != 1.0 {
             return;
@@ -244,7 +245,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
                 .and_then(|(w, mut p)| self.ops.pass_multiply(&w, &mut p))
                 .is_ok();
         if looked {
-            // What it finds is in `rescale`; the failure itself is what is reported.
+            // The check sets `rescale`. The caller reports the original failure.
             let _ = self.check_range();
         }
     }
@@ -256,7 +257,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         orthonormal::orthonormalize(&mut Own(&mut *self.ops), x, how, &mut self.ladder)
     }
 
-    /// Makes the columns of `x` a good basis of their span, as between power iterations; returns R.
+    /// Makes the columns of `x` a well-conditioned basis of their span, as between power iterations; returns R.
     #[inline(never)]
     pub fn span(&mut self, x: &mut O::Matrix) -> Result<O::Matrix> {
         let how = self.how(Need::Span);
@@ -270,7 +271,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         orthonormal::orthonormalize(&mut Tall(&mut *self.ops), p, how, &mut self.ladder)
     }
 
-    /// Makes the columns of a tall matrix a good basis of their span; returns R.
+    /// Makes the columns of a tall matrix a well-conditioned basis of their span; returns R.
     #[inline(never)]
     pub fn span_tall(&mut self, p: &mut O::Tall) -> Result<O::Matrix> {
         let how = self.how(Need::Span);
@@ -281,7 +282,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         How { kind: self.task.orthonormalization.kind(), need, seed: self.task.sketch.seed }
     }
 
-    /// op(A) op(B) in a matrix of its own.
+    /// op(A) op(B) in a new matrix.
     #[inline(never)]
     pub fn product(&mut self, a: &O::Matrix, op_a: Op, b: &O::Matrix, op_b: Op) -> Result<O::Matrix> {
         let (pick_rows, pick_columns) = (self.ops.shape(a), self.ops.shape(b));
@@ -292,7 +293,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         Ok(c)
     }
 
-    /// The first `count` columns in a matrix of their own.
+    /// A copy of the first `count` columns.
     #[inline(never)]
     pub fn head(&mut self, m: &O::Matrix, count: usize) -> Result<O::Matrix> {
         let rows = self.ops.shape(m).0;
@@ -312,13 +313,13 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         self.ops.tall_identity(self.context, columns)
     }
 
-    /// A tall matrix of one with as many rows.
+    /// A tall copy of `m`, which has as many rows as A.
     #[inline(never)]
     pub fn tall_of(&mut self, m: &O::Matrix) -> Result<O::Tall> {
         self.ops.tall_of(self.context, m)
     }
 
-    /// What there is to report, with the figures of the error.
+    /// The report of the run, with the figures of the error.
     #[inline(never)]
     pub fn outcome(&self, rank: usize, error: ErrorFigures) -> Result<Outcome> {
         let statistics = self.statistics()?;
@@ -343,7 +344,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
 }
 
 impl ErrorFigures {
-    /// Nothing is known.
+    /// No error was computed: all figures are NaN.
     pub fn none() -> Self {
         Self { kind: ErrorKind::None, frobenius: f64::NAN, spectral: f64::NAN }
     }

@@ -9,11 +9,11 @@ use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::Method;
 use crate::scalar::Scalar;
 
-/// The leading eigenpairs by modulus: values (which may be negative) as `s`, vectors as `u`. q + 1 passes; two of Rayleigh and
-/// Ritz with q = 0.
+/// The leading eigenpairs by modulus: values (which may be negative) as `s`, vectors as `u`. q + 1 passes; Rayleigh-Ritz
+/// with q = 0 takes two.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] naming `a` if what is seen of it is not Hermitian; [`Error::Numerical`] if it is not
+/// [`Error::InvalidArgument`] naming `a` if its projection W^H A W is not Hermitian; [`Error::Numerical`] if it is not
 /// semidefinite, for Nystroem.
 pub fn symmetric<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
     let w = basis(run)?;
@@ -37,7 +37,8 @@ pub fn symmetric<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
     Ok(factors)
 }
 
-/// The basis after the power iterations. Without any, Rayleigh and Ritz still need one product: the sketch is a random space.
+/// The basis after the power iterations. Without any, Rayleigh-Ritz still needs one product, because the sketch itself is
+/// independent of A.
 fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix> {
     if run.task.iterations > 0 || run.task.method == Method::Nystrom {
         return power::iterate(run, Need::Basis);
@@ -56,7 +57,7 @@ fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix>
     Ok(w)
 }
 
-/// Rayleigh and Ritz: eigenpairs of W^H A W.
+/// Rayleigh-Ritz: eigenpairs of W^H A W.
 fn rayleigh<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     w: O::Tall,
@@ -65,7 +66,7 @@ fn rayleigh<T: Scalar, O: RsvdOps<T>>(
     let (values, vectors) = run.ops.eigen(core)?;
     let k = run.task.rank.min(values.len());
     let mut order = crate::alloc::collected("order of eigenvalues", 0..values.len())?;
-    // Equal ones in their order, without memory for a merge.
+    // Equal moduli keep their order. An unstable sort with this tie break needs no memory.
     order.sort_unstable_by(|a, b| values[*b].abs().total_cmp(&values[*a].abs()).then(a.cmp(b)));
     let mut small = run.ops.zeros("leading eigenvectors", values.len(), k)?;
     for (to, from) in order.iter().take(k).enumerate() {
@@ -124,7 +125,7 @@ fn eigenpairs<T: Scalar, O: RsvdOps<T>>(
     Ok(Factors { u: Some(q), s, v: None })
 }
 
-/// W^H A W of a Hermitian A is Hermitian but for rounding.
+/// Refuses A if W^H A W is not Hermitian up to rounding.
 fn check_hermitian<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, core: &O::Matrix) -> Result<()> {
     let width = run.ops.shape(core).0;
     let eye = run.identity(width, width)?;
