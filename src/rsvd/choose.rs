@@ -1,10 +1,10 @@
 //! The cost model: seconds of each method on a machine, and the choice among them.
 //!
-//! A run takes as long as the longest of: its bytes over the link, its products with the data, its bytes through the
-//! device's memory; and the orthonormalisations and small factorisations besides, which hide behind nothing.
+//! The time of a run is the largest of three times: its bytes over the link, its products with the data, and its bytes
+//! through the device's memory. The orthonormalisations and small factorisations are added, because they do not overlap.
 //!
 //! The figures of a GPU are fitted to whole runs on an H200 (2026-11-22, data on the device, `FUSED` with l = 128 and 500
-//! and `KRYLOV` with l = 128 in both precisions), which they meet within 10 %.
+//! and `KRYLOV` with l = 128 in both precisions). The predictions are within 10 % of these runs.
 
 use super::algorithm::passes;
 use super::options::Method;
@@ -16,11 +16,11 @@ use crate::scalar::DType;
 /// Rates of a machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Machine {
-    /// Bytes a second from where the data are to where they are used; infinite where that is one place.
+    /// Bytes a second of the link from the data to the device that uses them; infinite where the data are not moved.
     pub link: f64,
-    /// Operations a second in products of matrices, an addition and a multiplication being two.
+    /// Operations a second in products of matrices. An addition and a multiplication count as two.
     pub flops: f64,
-    /// Columns of a product that reach half of that.
+    /// Columns of a product that reaches half of `flops`.
     pub ramp: f64,
     /// Operations a second in factorisations of small matrices.
     pub small: f64,
@@ -29,10 +29,10 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Figures of a context, for all `contexts` that are like it; `outside` tells that the data come from a source.
+    /// Rates of `contexts` contexts like `context`. `outside` means that the data come from a source.
     pub fn of(context: &Context, contexts: usize, dtype: DType, outside: bool) -> Self {
         let single = matches!(dtype, DType::F32 | DType::CF32);
-        // A complex multiplication and addition counts for four real ones.
+        // A complex multiplication and addition counts as four real ones.
         let complexity = if matches!(dtype, DType::CF32 | DType::CF64) { 4.0 } else { 1.0 };
         let count = contexts.max(1) as f64;
         match context.backend() {
@@ -64,10 +64,10 @@ impl Machine {
 }
 
 impl Machine {
-    /// A GPU whose multiprocessors have so many cycles a second together; `newest` from compute capability 9 on.
+    /// A GPU whose multiprocessors have `cycles` cycles a second together; `newest` from compute capability 9 on.
     pub fn gpu(newest: bool, single: bool, cycles: f64) -> Self {
-        // Operations of a multiprocessor in a cycle: tensor cores in f64, ordinary units in f32. Five in six of them are
-        // had in wide products.
+        // Operations of a multiprocessor in a cycle: tensor cores in f64, ordinary units in f32. Wide products reach five
+        // sixths of them.
         let cycle = match (newest, single) {
             (true, _) | (false, true) => 256.0,
             (false, false) => 128.0,
@@ -77,24 +77,24 @@ impl Machine {
             link: if newest { 50e9 } else { 22e9 },
             flops,
             ramp: 48.0,
-            // Decompositions of a few hundred columns keep few multiprocessors busy.
+            // Decompositions of a few hundred columns use few multiprocessors.
             small: flops / 270.0,
             memory: if newest { 3.5e12 } else { 1.4e12 },
         }
     }
 
-    /// `count` of them, which share the passes and not the small factorisations.
+    /// `count` such machines. They share the passes, but not the small factorisations.
     fn times(self, count: f64) -> Self {
         Self { link: count * self.link, flops: count * self.flops, memory: count * self.memory, ..self }
     }
 
-    /// Seconds of products of so many operations, whose result has `width` columns.
+    /// Seconds of products with `flops` operations, whose result has `width` columns.
     fn products(&self, flops: f64, width: f64) -> f64 {
         flops * (1.0 + self.ramp / width.max(1.0)) / self.flops
     }
 }
 
-/// What a choice depends on.
+/// The problem that a method is chosen for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     /// Rows, the axis that is cut.
@@ -111,17 +111,17 @@ pub struct Case {
     pub merge_width: usize,
     /// Merge without a second pass.
     pub one_pass: bool,
-    /// Entries that are read: of sparse matrices those stored.
+    /// Entries that are read; for sparse matrices the stored ones.
     pub entries: f64,
     /// Bytes of an entry as it is read.
     pub entry_bytes: usize,
-    /// Bytes of an element as it is computed with.
+    /// Bytes of an element of the type of computation.
     pub element_bytes: usize,
-    /// Whether the data are where they are used from the beginning.
+    /// Whether the data are never moved: they lie in the memory of the device that uses them.
     pub is_there: bool,
-    /// Part of the rows that stays where it is used, 0 to 1.
+    /// Fraction of the rows that stays on the device between passes, 0 to 1.
     pub resident: f64,
-    /// Whether blocks are there to be worked on by themselves: not in sparse matrices and operators.
+    /// Whether the data have blocks of entries. False for sparse matrices and operators.
     pub has_blocks: bool,
     /// Blocks of a pass.
     pub blocks: usize,
@@ -129,19 +129,19 @@ pub struct Case {
     pub gram_room: f64,
     /// Whether values near sqrt(u) of the largest have to be resolved.
     pub is_delicate: bool,
-    /// Whether the sketch is the caller's, which a direct decomposition would not look at.
+    /// Whether the sketch is the caller's. A direct decomposition would ignore it.
     pub is_given: bool,
 }
 
-/// Seconds of a rank update over those of a product of as many operations, by the runs of `GRAM` on the device: of the
-/// tiles on the diagonal half is in vain, and single numbers are taken to double first.
+/// Time of a rank update divided by that of a product with as many operations, measured with runs of `GRAM` on the device.
+/// Half of each tile on the diagonal is computed needlessly, and single precision is converted to double first.
 const RANK_UPDATE: f64 = 1.2;
 
-/// Largest order of a Gram matrix that is chosen.
+/// Largest number of columns for which AUTO considers `Gram`.
 const GRAM_COLUMNS: usize = 16_384;
 
 impl Case {
-    /// Rows and columns that orthonormalisations and the small problem have in the end.
+    /// Columns of the last orthonormalisation, and order of the small problem.
     fn final_width(&self, method: Method) -> f64 {
         let least = self.rows.min(self.columns) as f64;
         let width = self.width as f64;
@@ -159,7 +159,7 @@ impl Case {
         let last = self.final_width(method);
         let passes = passes(method, self.iterations, self.one_pass) as f64;
         let w = self.merge_width as f64;
-        // With the data; `times` l columns are multiplied with all of them.
+        // Seconds of products of the data with `times` times l columns.
         let wide = |times: f64| machine.products(2.0 * times * entries * l, l);
         let products = match method {
             Method::Range | Method::Fused | Method::Brsvd => wide(2.0 * (q + 1.0)),
@@ -175,7 +175,7 @@ impl Case {
                 wide(2.0 * q + 1.0)
             }
         };
-        // CholeskyQR2 of the long factor once, one step of the others, and the products that turn bases.
+        // One CholeskyQR2 of the tall factor, one step for each of the others, and the products that transform bases.
         let bases = 4.0 * m * last * last
             + 2.0 * m * last * self.rank as f64
             + 4.0 * n * last * last
@@ -189,7 +189,7 @@ impl Case {
             };
         let small = 25.0 * last.powi(3)
             + match method {
-                // All eigenvectors, where they take less than another pass.
+                // All eigenvectors, under the condition of `algorithm::gram`.
                 Method::Gram if n <= 4096.0 && m >= 50.0 * n => 12.0 * n.powi(3),
                 Method::Merge => self.blocks as f64 * 200.0 * w.powi(3),
                 _ => 0.0,
@@ -197,7 +197,7 @@ impl Case {
         let once = entries * self.entry_bytes as f64;
         let moved = once * (1.0 + (passes - 1.0) * (1.0 - self.resident));
         let link = if self.is_there || machine.link.is_infinite() { 0.0 } else { moved / machine.link };
-        // A product reads its block once for each time that it is used.
+        // Each use of a block in a product reads it once from the device's memory.
         let uses = match method {
             Method::Gram | Method::OnePass => passes + 1.0,
             Method::Merge | Method::Brsvd => 2.0 * (q + 1.0) + 1.0,
@@ -208,7 +208,7 @@ impl Case {
         link.max(products).max(memory) + bases / machine.flops + small / machine.small
     }
 
-    /// The method to take that is not `excluded`, what it costs, and why; `None` if all are.
+    /// The best method that is not `excluded`, its predicted seconds, and the reason; `None` if all are excluded.
     pub fn choose(&self, machine: &Machine, excluded: &[Method]) -> Option<(Method, f64, String)> {
         let least = self.rows.min(self.columns);
         let smaller = match excluded {
@@ -219,13 +219,13 @@ impl Case {
             let reason = format!("l = {} is half of min(m, n) = {least} or more: a direct SVD", self.width);
             return Some((Method::Direct, self.cost(Method::Direct, machine), reason));
         }
-        // By accuracy: of methods within a tenth of the least time the first is taken.
+        // In falling accuracy: the first method within a tenth of the shortest time is chosen.
         let mut candidates = Vec::with_capacity(5);
         if self.has_blocks && self.blocks > 1 {
             candidates.push(Method::Merge);
         }
         if self.iterations > 0 {
-            // Without an iteration its basis is the sketch itself, which knows nothing of the data.
+            // Without an iteration its basis is the sketch itself, which is independent of the data.
             candidates.push(Method::Krylov);
         }
         candidates.push(Method::Fused);
@@ -235,7 +235,7 @@ impl Case {
         }
         candidates.retain(|c| !excluded.contains(c));
         if candidates.is_empty() && self.iterations > 0 && !excluded.contains(&Method::RowFused) {
-            // Less accurate by half a power, and the one that needs least memory.
+            // Less accurate by half a power iteration, but with the smallest need of memory.
             candidates.push(Method::RowFused);
         }
         let costs: Vec<(Method, f64)> = candidates.into_iter().map(|c| (c, self.cost(c, machine))).collect();

@@ -1,4 +1,4 @@
-//! How a decomposition is computed.
+//! Options of a decomposition.
 
 use std::path::PathBuf;
 
@@ -29,29 +29,29 @@ pub enum Method {
     Auto = 0,
     /// Published: W = orth(A^H A W) q times, then A W; 2q + 1 passes over the data.
     Basic = 1,
-    /// Published: the same, every second pass backwards, so that what was read last is used first.
+    /// Published: `Basic` with every second pass backwards, so that the blocks read last are used first.
     Fifo = 2,
-    /// Published: the same with A^H A W in one pass; q + 1 passes.
+    /// Published: `Basic` with A^H A W in one pass; q + 1 passes.
     RowFused = 3,
-    /// A^H A is formed; 2 passes whatever q. Singular values below 10 sqrt(u) of the largest need two more.
+    /// Forms A^H A; 2 passes for any q. Singular values below 10 sqrt(u) of the largest need two more.
     Gram = 4,
     /// Published: sums of the ranges of the blocks, 2 passes.
     Brsvd = 5,
     /// Halko, Martinsson and Tropp: the range of (A A^H)^q A Omega; 2q + 2 passes.
     Range = 6,
-    /// The same subspace in q + 1 passes.
+    /// The subspace of `Range` in q + 1 passes.
     Fused = 7,
-    /// The blocks' own decompositions, merged; 2 passes, or 1.
+    /// Merges the blocks' own decompositions; 2 passes, or 1.
     Merge = 8,
     /// Block Krylov: the space of all iterates; q + 1 passes.
     Krylov = 9,
-    /// Two sketches of data that are seen once: much less accurate than two passes.
+    /// Two sketches in 1 pass: much less accurate than two passes.
     OnePass = 10,
     /// No projection: exact, for l near min(m, n); 1 pass.
     Direct = 11,
-    /// Of a Hermitian positive semidefinite matrix.
+    /// Nystroem, for Hermitian positive semidefinite matrices.
     Nystrom = 12,
-    /// W^H A W, of any Hermitian matrix.
+    /// Rayleigh-Ritz with W^H A W, for any Hermitian matrix.
     Rayleigh = 13,
 }
 
@@ -74,12 +74,12 @@ impl Method {
     ];
 }
 
-/// How columns are made orthonormal; in reports the strongest way that was needed. The numbers are those of the C
+/// How columns are made orthonormal. A report has the strongest method that was needed. The numbers are those of the C
 /// interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i32)]
 pub enum Orthonormalization {
-    /// CholeskyQR2, and what is safer where that does not hold.
+    /// CholeskyQR2, and a safer method where it fails.
     Auto = 0,
     /// Householder reflections.
     Householder = 1,
@@ -90,7 +90,7 @@ pub enum Orthonormalization {
 }
 
 impl Orthonormalization {
-    /// The ladder's way.
+    /// The corresponding [`Kind`].
     pub fn kind(self) -> Kind {
         match self {
             Self::Auto => Kind::Auto,
@@ -100,7 +100,7 @@ impl Orthonormalization {
         }
     }
 
-    /// The strongest way of those counted.
+    /// The strongest method among those counted.
     pub fn strongest(counts: &Counts) -> Self {
         if counts.shifted + counts.deflated > 0 {
             Self::ShiftedCholesky3
@@ -112,7 +112,7 @@ impl Orthonormalization {
     }
 }
 
-/// What is subtracted from the data. The numbers are those of the C interface.
+/// The means that are subtracted from the data. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Centering {
@@ -124,19 +124,19 @@ pub enum Centering {
     Rows = 2,
 }
 
-/// Which phase pairs of singular vectors have. The numbers are those of the C interface.
+/// Phase convention of pairs of singular vectors. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Sign {
-    /// As it comes.
+    /// The phase is not fixed.
     None = 0,
     /// The entry of largest modulus of each right vector, the first on ties, is real and positive.
     VMax = 1,
-    /// That of each left vector is.
+    /// The entry of largest modulus of each left vector, the first on ties, is real and positive.
     UMax = 2,
 }
 
-/// What the right factor is. The numbers are those of the C interface.
+/// Form of the right factor. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Right {
@@ -146,29 +146,29 @@ pub enum Right {
     Vh = 1,
 }
 
-/// What is found out about the error. The numbers are those of the C interface.
+/// How the error is found. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ErrorKind {
     /// Nothing.
     None = 0,
-    /// ||A - A_k||_F^2 = ||A||_F^2 - sum of the squares of the singular values: costs nothing, and cannot tell errors
-    /// below 1e-7 (in single precision 3e-3) of ||A||_F from 0.
+    /// ||A - A_k||_F^2 = ||A||_F^2 - sum of the squares of the singular values. It costs nothing, and does not resolve
+    /// errors below 1e-7 (in single precision 3e-3) of ||A||_F.
     Identity = 1,
-    /// The residual of random probes: the Frobenius norm, and a bound of the spectral one; one more pass.
+    /// The residual times random probes: an estimate of the Frobenius norm, and a bound of the spectral norm; one more pass.
     Probes = 2,
-    /// The same, and the spectral norm itself by power iteration on the residual that begins with the probes: close, and
-    /// from below; ten more passes than `Probes`.
+    /// `Probes`, and the spectral norm itself by power iteration on the residual, which starts from the probes. The estimate
+    /// is close, and from below; ten more passes than `Probes`.
     Power = 3,
 }
 
 impl ErrorKind {
-    /// Whether the residual is multiplied with probes, for which both factors are needed.
+    /// Whether the residual is multiplied with probes, which needs both factors.
     pub fn is_probed(self) -> bool {
         matches!(self, Self::Probes | Self::Power)
     }
 
-    /// Passes over the data that it takes.
+    /// Additional passes over the data.
     pub fn passes(self) -> usize {
         match self {
             Self::None | Self::Identity => 0,
@@ -185,25 +185,27 @@ pub const POWER_STEPS: usize = 5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum IterationPrecision {
-    /// As all others.
+    /// In the precision of all other products.
     Full = 0,
-    /// With factors of fewer digits, where a backend is faster so: the iterations have to find a space, and the products
-    /// that give the factors from it are always computed in full.
+    /// With factors of fewer digits, where that is faster on a backend. The iterations only have to find a space; the
+    /// products that give the factors from it are always in full precision.
     Fast = 1,
 }
 
-/// How a decomposition is computed. Fields that do not concern a call are not looked at.
+/// Options of a decomposition. A call ignores the fields that do not concern it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Rank k; at least 1 unless there is a tolerance.
     pub rank: usize,
-    /// Columns of the sketch beyond the rank; `None` for max(10, k / 10). Refused where there is no sketch.
+    /// Columns of the sketch beyond the rank; `None` for max(10, k / 10). Values other than the default are refused
+    /// where there is no sketch, and with a tolerance.
     pub oversampling: Option<usize>,
-    /// Power iterations q; `None` for 7 where k < min(m, n) / 10, else 4. Refused for methods that do not iterate, but for 0.
+    /// Power iterations q; `None` for 7 where k < min(m, n) / 10, else 4. Values other than 0 and the default are refused for
+    /// methods that do not iterate.
     pub power_iterations: Option<usize>,
     /// With a tolerance: the largest rank, 0 for min(m, n).
     pub max_rank: usize,
-    /// With a tolerance: columns that are added at a time.
+    /// With a tolerance: columns that are added to the basis at a time.
     pub block_columns: usize,
     /// Rows that are read at once, 0 to choose.
     pub block_rows: usize,
@@ -215,11 +217,11 @@ pub struct Options {
     pub probes: usize,
     /// Seed of every random number.
     pub seed: u64,
-    /// Relative error in the Frobenius norm to go on to; 0 for a fixed rank.
+    /// Relative error in the Frobenius norm to reach; 0 for a fixed rank.
     pub tolerance: f64,
-    /// Least sigma_k / sigma_1 that must be resolved, 0 if unknown.
+    /// Smallest sigma_k / sigma_1 that must be resolved, 0 if unknown.
     pub smallest_ratio: f64,
-    /// Type that is computed with; `None` for the matrix's own if it is one of the four, else F32.
+    /// Type of the computation; `None` for the matrix's own if it is F32, F64, CF32 or CF64, else F32.
     pub dtype: Option<DType>,
     /// How the factors are found.
     pub method: Method,
@@ -227,19 +229,19 @@ pub struct Options {
     pub orthonormalization: Orthonormalization,
     /// Distribution of the sketch.
     pub sketch: Distribution,
-    /// What is subtracted.
+    /// The means that are subtracted.
     pub center: Centering,
     /// Whether each column is divided by its standard deviation (of m - 1); needs [`Centering::Columns`].
     pub scale: bool,
-    /// Phase of the vectors.
+    /// Phase convention of the vectors.
     pub sign: Sign,
-    /// What the right factor is.
+    /// Form of the right factor.
     pub right: Right,
-    /// What is found out about the error.
+    /// How the error is found.
     pub error: ErrorKind,
     /// [`Method::Merge`] without its second pass: no factor along the axis that is cut, less accurate values.
     pub one_pass: bool,
-    /// File that the state is written to after each pass, and read from by a run that goes on.
+    /// File that the state is written to after each pass. A later run that finds it continues from it.
     pub restart_path: Option<PathBuf>,
     /// How the products inside power iterations are computed.
     pub iteration_precision: IterationPrecision,
@@ -247,13 +249,13 @@ pub struct Options {
     pub read_rate: f64,
 }
 
-/// Columns beyond the rank, unless another number is asked for.
+/// Default oversampling.
 const OVERSAMPLING: usize = 10;
 
-/// Power iterations, unless another number is asked for.
+/// Default number of power iterations.
 const POWER_ITERATIONS: usize = 2;
 
-/// Columns that a basis grows by, unless another number is asked for.
+/// Default number of columns that a basis grows by.
 pub const BLOCK_COLUMNS: usize = 16;
 
 impl Default for Options {
@@ -288,13 +290,13 @@ impl Default for Options {
     }
 }
 
-/// Least relative error that a tolerance may ask for, where the squares of the factors are summed in f64 from numbers of
-/// the type: below it the difference of the squares is noise.
+/// Smallest relative error that the difference of the squared norms resolves, with squares of elements of type `dtype`
+/// summed in f64. Below it the difference is noise.
 pub fn least_tolerance(dtype: DType) -> f64 {
     if unit_roundoff(dtype) > 1e-10 { 3e-3 } else { 1e-7 }
 }
 
-/// Half the distance from 1 to the next number.
+/// Unit roundoff u: half the distance from 1 to the next number.
 pub fn unit_roundoff(dtype: DType) -> f64 {
     match dtype {
         DType::F32 | DType::CF32 => f64::from(f32::EPSILON) / 2.0,
@@ -303,7 +305,7 @@ pub fn unit_roundoff(dtype: DType) -> f64 {
 }
 
 impl Options {
-    /// Checks what does not depend on a matrix.
+    /// Checks the conditions that do not depend on a matrix.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming the field.
@@ -345,7 +347,7 @@ impl Options {
         Ok(())
     }
 
-    /// Refuses options that have no effect beside the others.
+    /// Refuses options that have no effect in combination with the others.
     fn check_effects(&self) -> Result<()> {
         let by_tolerance = self.tolerance > 0.0;
         let method = self.method;
@@ -373,7 +375,7 @@ impl Options {
         Ok(())
     }
 
-    /// Refuses options of a sketch, of iterations and of what follows them where there are none.
+    /// Refuses options of sketches, iterations, restarts and probes for methods that have none.
     fn check_sketch_effects(&self) -> Result<()> {
         let method = self.method;
         let has_sketch = method != Method::Direct;
@@ -414,7 +416,7 @@ impl Options {
         Ok(())
     }
 
-    /// Options that `method`, which AUTO has taken, has no use for.
+    /// Names of the options that have no effect for `method`, which AUTO has chosen.
     pub fn idle(&self, method: Method) -> impl Iterator<Item = &'static str> {
         let is_direct = method == Method::Direct;
         let iterates = self.power_iterations.is_some_and(|q| q != POWER_ITERATIONS && q > 0);

@@ -1,4 +1,4 @@
-//! Type, orientation and sizes of a problem, and the method in force.
+//! The plan of a run: type, orientation and sizes of a problem, and the method.
 
 use std::sync::Arc;
 
@@ -19,25 +19,25 @@ use crate::shape::{Order, to_u64};
 pub enum Goal {
     /// Singular values and vectors.
     Decompose,
-    /// A basis of so many columns.
+    /// A basis with this number of columns.
     Basis(usize),
     /// Eigenpairs.
     Symmetric,
-    /// Products with given matrices of so many columns, and their errors.
+    /// Products with given matrices of this number of columns, and their errors.
     Products(usize),
-    /// One product of rows with a matrix.
+    /// One product of the rows with a matrix.
     Map {
         /// Columns of the matrix.
         width: usize,
-        /// Whether known means are subtracted from the rows before; else the same row is added to all results.
+        /// Whether known means are subtracted from the rows before the product; else one row is added to all results.
         is_centred: bool,
     },
 }
 
-/// A problem that is set up.
+/// A planned run.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Type that is computed with.
+    /// Type of the computation.
     pub dtype: DType,
     /// Whether the columns are the axis that is cut.
     pub transposed: bool,
@@ -45,7 +45,7 @@ pub struct Plan {
     pub rows: usize,
     /// Its columns.
     pub columns: usize,
-    /// Rank; with a tolerance the largest.
+    /// Rank; with a tolerance the largest allowed.
     pub rank: usize,
     /// Columns of the sketch.
     pub width: usize,
@@ -57,37 +57,37 @@ pub struct Plan {
     pub one_pass: bool,
     /// The method in force.
     pub method: Method,
-    /// Why.
+    /// Why this method was chosen, and remarks on options without effect.
     pub reason: String,
-    /// Seconds foretold.
+    /// Predicted seconds.
     pub seconds: f64,
-    /// Passes over the data, where they are known beforehand.
+    /// Passes over the data; `None` if the number depends on the data.
     pub passes: Option<usize>,
-    /// Whether ||A||_F is not summed but estimated from products.
+    /// Whether ||A||_F is estimated from products instead of summed.
     pub estimates_norm: bool,
     /// How the data are read.
     pub setting: Setting,
-    /// Peak of the host memory of a run on the CPU whose columns stay independent, 0 on a GPU.
+    /// Peak of host memory in bytes of a run on the CPU whose columns stay linearly independent; 0 on a GPU.
     pub host_bytes: u64,
 }
 
-/// Bytes of a block that the estimate of what stays on a device reckons with.
+/// Bytes of the buffers for blocks, in the estimate of the rows that stay on a device: three blocks of 128 MB.
 const BLOCK_BYTES: f64 = 3.0 * 128e6;
 
-/// The type that entries of `dtype` are computed with.
+/// The type of computation for entries of type `dtype`.
 fn computing_type(options: &Options, dtype: DType) -> DType {
     let own = if matches!(dtype, DType::F32 | DType::F64 | DType::CF32 | DType::CF64) { dtype } else { DType::F32 };
     options.dtype.unwrap_or(own)
 }
 
-/// Whether the columns of `matrix` are to be the axis that is cut: the longer one, where both can be.
+/// Whether to cut `matrix` along its columns. Where both axes can be cut, the longer one is.
 fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> Result<bool> {
     let wide = matrix.cols() > matrix.rows();
     let bound_to_rows = options.scale || given || goal == Goal::Symmetric;
     match matrix.storage() {
         Storage::Dense { .. } => Ok(wide && !bound_to_rows),
         Storage::Streamed(streamed) => {
-            // A reader of whole columns gives blocks of columns and no others.
+            // A source of whole columns can only be read in blocks of columns.
             let by_columns = streamed.order() == Order::ColumnMajor;
             if by_columns && options.scale {
                 return Err(Error::NotSupported("scale: of a matrix that is read by columns".into()));
@@ -101,13 +101,13 @@ fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> R
 /// Host memory of results that the library owns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Results {
-    /// Elements of the type that is computed with.
+    /// Number of elements of the type of computation.
     pub elements: usize,
-    /// Numbers in double precision.
+    /// Number of values in double precision.
     pub numbers: usize,
 }
 
-/// What a plan is made for.
+/// The inputs of a plan.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The options.
@@ -116,26 +116,26 @@ pub struct Request<'a> {
     pub contexts: &'a [Arc<Context>],
     /// The matrix.
     pub matrix: &'a Matrix,
-    /// What is to be computed.
+    /// The result that the call computes.
     pub goal: Goal,
     /// The caller's sketch.
     pub given: Option<&'a Matrix>,
-    /// Whether the columns are to be the axis that is cut, where that is not to be chosen.
+    /// Whether to cut along the columns; `None` to choose.
     pub transposed: Option<bool>,
-    /// The factors that are wanted.
+    /// The factors that the caller asked for.
     pub wanted: Wanted,
-    /// What the call allocates for its results beside the run.
+    /// Memory that the call allocates for its results in addition to the run's.
     pub results: Results,
-    /// Methods that `AUTO` does not choose, as they do not fit into memory.
+    /// Methods that `AUTO` does not choose, because they do not fit into memory.
     pub excluded: &'a [Method],
 }
 
 impl Plan {
-    /// The plan for a matrix. `AUTO` passes over methods that do not fit into the host memory that is left.
+    /// The plan for a matrix. `AUTO` skips methods that do not fit into the available host memory.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming what does not fit the matrix; [`Error::OutOfMemory`] with the bytes that the run
-    /// needs on the CPU, where the context's limit leaves fewer.
+    /// [`Error::InvalidArgument`] naming the argument that does not fit the matrix; [`Error::OutOfMemory`] with the bytes
+    /// that the run needs on the CPU, where the context's limit leaves fewer.
     pub fn new(request: Request<'_>) -> Result<Self> {
         let mut excluded = crate::alloc::copied("methods", request.excluded)?;
         let mut refusal: Option<Error> = None;
@@ -143,12 +143,12 @@ impl Plan {
             let found = Self::with(&Request { excluded: &excluded, ..request });
             let mut plan = match found {
                 Ok(plan) => plan,
-                // No method is left: the least need is what is told.
+                // No method fits: report the smallest number of bytes that any of them needs.
                 Err(e) => return Err(refusal.unwrap_or(e)),
             };
             match plan.fit(&request) {
                 Ok(()) => return Ok(plan),
-                // Without a limit it is an allocation of the plan itself that failed.
+                // An error without a limit comes from an allocation of the plan itself.
                 Err(e @ Error::OutOfMemory { limit: Some(_), .. }) if plan.is_chosen(&request) => {
                     refusal = Some(refusal.filter(|before| bytes_of(before) <= bytes_of(&e)).unwrap_or(e));
                     crate::alloc::push("methods", &mut excluded, plan.method)?;
@@ -164,7 +164,7 @@ impl Plan {
         *goal == Goal::Decompose && options.method == Method::Auto && options.tolerance == 0.0
     }
 
-    /// Blocks and panels that fit into the host memory of the CPU.
+    /// Sets blocks and panels that fit into the available host memory. Does nothing on a GPU.
     fn fit(&mut self, request: &Request<'_>) -> Result<()> {
         let context = &request.contexts[0];
         if self.rows == 0 || self.columns == 0 || !matches!(context.backend(), Backend::Cpu) {
@@ -294,7 +294,7 @@ impl Plan {
                     let problem = format!("method: {:?} of a matrix without blocks of entries", options.method);
                     return Err(Error::NotSupported(problem));
                 }
-                // A given sketch may know the data.
+                // A given sketch may depend on the data.
                 Method::Krylov | Method::RowFused | Method::Basic | Method::Fifo
                     if self.iterations == 0 && given.is_none() =>
                 {
@@ -349,27 +349,27 @@ impl Plan {
     /// Passes of the method.
     pub fn own_passes(&self) -> usize {
         match self.method {
-            // All of the matrix, as `algorithm::krylov` says.
+            // A direct decomposition, as in `algorithm::krylov`.
             Method::Krylov if self.width >= self.rows && self.rows < self.columns => 1,
             method => passes(method, self.iterations, self.one_pass),
         }
     }
 
-    /// Passes that a run makes, if nothing has to be repeated; not of calls whose length shows in the end.
+    /// Passes of a run that repeats nothing; `None` for calls whose number of passes depends on the data.
     fn passes(&self, options: &Options, goal: Goal) -> Option<usize> {
         let is_fixed = match goal {
             Goal::Decompose => options.tolerance == 0.0,
             Goal::Symmetric => true,
             Goal::Basis(_) | Goal::Products(_) | Goal::Map { .. } => false,
         };
-        // Means and deviations of columns take a pass of their own before all others.
+        // Means and deviations of columns need a pass of their own before all others.
         let moments = usize::from(self.setting.center == Center::Columns || self.setting.scale);
         let own = self.own_passes();
         let probes = usize::from(self.estimates_norm && options.error == ErrorKind::Identity && !self.one_pass);
         is_fixed.then(|| own.saturating_add(moments + options.error.passes() + probes))
     }
 
-    /// What the cost model is to know.
+    /// The input of the cost model.
     fn case(&self, options: &Options, context: &Arc<Context>, matrix: &Matrix, has_blocks: bool) -> Result<Case> {
         let element = self.dtype.size();
         let entry_bytes = matrix.dtype().size();
@@ -393,7 +393,7 @@ impl Plan {
             Resident::Auto => fit,
             Resident::AtMost(rows) => fit.min(rows as f64),
         };
-        // A source on the CPU is read anew for each pass.
+        // On the CPU each pass reads a source again.
         let on_cpu = matches!(context.backend(), Backend::Cpu);
         let resident = match (is_resident, on_cpu) {
             (true, _) => 1.0,
@@ -424,9 +424,9 @@ impl Plan {
         })
     }
 
-    /// What the backend is to leave room for.
+    /// Sets the sizes for which the backend reserves memory.
     fn set_sizes(&mut self, options: &Options, goal: Goal) {
-        // Sizes that no memory holds are refused where memory is asked for; here they must only not wrap around.
+        // Sizes beyond any memory are refused by the allocation. Here they must only not wrap around, so they saturate.
         let n = Size(self.columns);
         let (l, k) = (Size(self.width), Size(self.rank));
         let least = Size(self.rows.min(self.columns));
@@ -444,7 +444,7 @@ impl Plan {
             (_, Method::Krylov) => (krylov, n * times(2, krylov + l) + times(6, krylov * krylov)),
             (_, Method::OnePass) => (times(3, l) + Size(1), n * (times(4, l) + Size(1)) + times(16, l * l)),
             (_, Method::Direct) => (least, times(2, n * n) + times(6, least * least)),
-            // G, a sum beside it, and what its eigenvectors are found in.
+            // G, a second sum, and the workspace of its eigenvectors.
             (_, Method::Gram) => (l, times(5, n * n) + n * times(4, l) + times(6, l * l)),
             (_, Method::Merge) => (l, n * times(6, merged) + times(8, merged * merged)),
             (_, Method::Nystrom | Method::Rayleigh) => (times(2, l), n * times(3, l) + times(6, l * l)),
@@ -460,7 +460,7 @@ fn bytes_of(error: &Error) -> u64 {
     if let Error::OutOfMemory { bytes, .. } = error { *bytes } else { u64::MAX }
 }
 
-/// A number of elements that stops at the largest there is.
+/// A number of elements with saturating arithmetic.
 #[derive(Clone, Copy)]
 struct Size(usize);
 
@@ -506,7 +506,7 @@ fn wanted_rank(options: &Options, least: usize, goal: Goal) -> Result<usize> {
     Ok(options.rank)
 }
 
-/// Columns of the sketch: those of the given one, or rank + oversampling clipped to the smaller side.
+/// Columns of the sketch: those of the given sketch, or rank + oversampling clipped to the smaller side.
 fn sketch_width(
     options: &Options,
     rank: usize,

@@ -1,12 +1,12 @@
-//! The state of a run in a file, so that one of hours can go on where it was interrupted.
+//! The state of a run in a file, so that a long run can continue after an interruption.
 //!
-//! Little-endian: the magic, then 64-bit words: version, element type, method, rows, columns, width, power iterations, seed,
-//! checksum of the options, checksum of the data, iterations done, passes done, rows and columns of the state; the state's
-//! numbers in f64, column by column, complex ones as pairs; the checksum of all before. It is written through
-//! [`crate::blocks::provisional`], so that the file is whole at any time.
+//! The file is little-endian: the magic, then 64-bit words: version, element type, method, rows, columns, width, power
+//! iterations, seed, checksum of the options, checksum of the data, iterations done, passes done, rows and columns of the
+//! state; the state's numbers in f64, column by column, complex ones as pairs; the checksum of everything before. It is
+//! written through [`crate::blocks::provisional`], so the file is complete at any time.
 //!
 //! A run removes its restart file when it is complete. Therefore the path must not be a symbolic link, and a file that
-//! this run neither read nor wrote stays.
+//! this run neither read nor wrote is not removed.
 
 use std::fs::{self, File, Metadata};
 use std::io::ErrorKind;
@@ -42,10 +42,10 @@ pub fn checksum(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// What [`checksum`] begins with.
+/// Initial value of [`checksum`].
 pub const CHECKSUM_START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// What a run must have in common with the one that it goes on from.
+/// Properties that a run must have in common with the run whose state it continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// Number of the element type.
@@ -130,7 +130,7 @@ impl Saved {
     }
 }
 
-/// Hands the `length` bytes behind the head to `take`, piece by piece; the checksum continued from `sum`.
+/// Passes the `length` bytes after the head to `take`, piece by piece. Returns the checksum continued from `sum`.
 fn for_pieces(path: &Path, file: &File, length: u64, mut sum: u64, mut take: impl FnMut(&[u8])) -> Result<u64> {
     let mut buffer = crate::alloc::filled("piece of a restart file", PIECE, 0u8)?;
     let mut done = 0;
@@ -160,10 +160,10 @@ pub struct Restart {
 }
 
 impl Restart {
-    /// The file at `path`; if there is one, it must be of the same problem and options.
+    /// Opens the restart file at `path`. If the file exists, it must belong to the same problem and options.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming what does not fit, and for a symbolic link; [`Error::Io`].
+    /// [`Error::InvalidArgument`] naming the property that differs, and for a symbolic link; [`Error::Io`].
     pub fn open(path: &Path, identity: Identity) -> Result<Self> {
         match fs::symlink_metadata(path) {
             Ok(found) if found.is_symlink() => {
@@ -182,7 +182,7 @@ impl Restart {
         Ok(Self { path: path.to_owned(), identity, saved: Some(saved), ours: Some(number(&found)) })
     }
 
-    /// The state to go on from, once.
+    /// The saved state, the first time; then `None`.
     pub fn take_saved(&mut self) -> Option<Saved> {
         self.saved.take()
     }
@@ -190,7 +190,7 @@ impl Restart {
     /// Writes the state.
     ///
     /// # Errors
-    /// [`Error::Io`]; the file is then as it was before.
+    /// [`Error::Io`]; the file is then unchanged.
     pub fn save<T: Scalar>(
         &mut self,
         iteration: usize,

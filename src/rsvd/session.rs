@@ -1,4 +1,4 @@
-//! Options on one or several contexts: made once, used for many matrices.
+//! A session: options on one or several contexts, created once and used for many matrices.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,7 +33,7 @@ impl Rsvd {
     /// Checks the options.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming what is out of range, as for [`Options::check`].
+    /// [`Error::InvalidArgument`] naming the option that is out of range, as for [`Options::check`].
     pub fn new(context: &Arc<Context>, options: Options) -> Result<Self> {
         context.check_alive()?;
         options.check()?;
@@ -44,10 +44,10 @@ impl Rsvd {
         Ok(Self { contexts: vec![Arc::clone(context)], options, given: None, cancel: CancelHandle::default() })
     }
 
-    /// Spreads the rows of later runs over one more context.
+    /// Distributes the rows of later runs over one more context.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a context that is there already or is on another kind of device, and for a second
+    /// [`Error::InvalidArgument`] for a context that was added already or is on another kind of device, and for a second
     /// one on the CPU.
     pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
         expect_another_gpu(&self.contexts, "decomposition", "rows", &context)?;
@@ -65,15 +65,15 @@ impl Rsvd {
         &self.options
     }
 
-    /// What cancels this object's calls; usable while one runs.
+    /// A handle that cancels this object's calls. Any thread may use it while a call runs.
     pub fn cancel_handle(&self) -> CancelHandle {
         self.cancel.clone()
     }
 
-    /// What is known of a decomposition of `a` before it runs.
+    /// The plan of a decomposition of `a`: the fields of [`Info`] that are known before it runs.
     ///
     /// # Errors
-    /// As [`Rsvd::compute`] for what does not fit.
+    /// As [`Rsvd::compute`] for arguments and sizes that do not fit.
     pub fn plan(&self, a: &Matrix) -> Result<Info> {
         self.choosing(a, Wanted::ALL, |plan| {
             let mut info = self.planned_info(plan);
@@ -84,8 +84,8 @@ impl Rsvd {
         })
     }
 
-    /// Plans a decomposition and calls `body` with the plan. Where the device has too little memory for the method that
-    /// was chosen, which shows before the work starts, the next one is taken.
+    /// Plans a decomposition and calls `body` with the plan. If memory does not suffice for the method that the cost model
+    /// chose, `body` fails before it starts work. The method is then excluded, and the plan is made again.
     fn choosing<R>(&self, a: &Matrix, wanted: Wanted, mut body: impl FnMut(&Plan) -> Result<R>) -> Result<R> {
         let mut excluded = Vec::new();
         let mut refusal: Option<Error> = None;
@@ -141,14 +141,14 @@ impl Rsvd {
         info
     }
 
-    /// Singular values and vectors of the leading k, or of as many as the tolerance needs: then U and V have room for
-    /// `max_rank`, and what is left of them is filled with zeros. Host outputs are complete on return, device outputs in
-    /// the order of `stream`.
+    /// The leading k singular values and vectors, or as many as the tolerance needs. With a tolerance U and V have
+    /// `max_rank` columns, and the unused ones are filled with zeros. Host outputs are complete on return, device outputs
+    /// in the order of `stream`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for sizes, types and numbers in `a` that are not finite (naming the block);
-    /// [`Error::OutOfMemory`], [`Error::OutOfDeviceMemory`]; [`Error::Cancelled`]; what sources and the restart file
-    /// report. The object can be used again after any of them.
+    /// [`Error::OutOfMemory`], [`Error::OutOfDeviceMemory`]; [`Error::Cancelled`]; errors of sources and of the restart
+    /// file. The object can be used again after any of them.
     pub fn compute(
         &mut self,
         stream: Option<&Stream>,
@@ -215,7 +215,8 @@ impl Rsvd {
     /// The k eigenvalues of largest modulus of a Hermitian matrix, in that order, and their eigenvectors, n-by-k.
     ///
     /// # Errors
-    /// As [`Rsvd::compute`]; [`Error::InvalidArgument`] for a matrix that is not square or seen not to be Hermitian.
+    /// As [`Rsvd::compute`]; [`Error::InvalidArgument`] for a matrix that is not square, or whose projection is not
+    /// Hermitian.
     pub fn symmetric(
         &mut self,
         stream: Option<&Stream>,
@@ -249,7 +250,7 @@ impl Rsvd {
         Ok(info)
     }
 
-    /// ||A - U diag(s) V^H||_F as random probes see it, and an upper bound of the spectral norm.
+    /// ||A - U diag(s) V^H||_F, estimated with random probes, and an upper bound of the spectral norm.
     ///
     /// # Errors
     /// As [`Rsvd::compute`].
@@ -293,7 +294,7 @@ impl Rsvd {
         Ok(info)
     }
 
-    /// Refuses a restart file where none is written.
+    /// Refuses a restart file for `goal`, which does not support one.
     fn refuse_restart(&self, goal: &str) -> Result<()> {
         match &self.options.restart_path {
             Some(_) => Err(Error::NotSupported(format!("restart_path: of {goal}"))),

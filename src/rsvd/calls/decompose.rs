@@ -17,7 +17,7 @@ use crate::rsvd::restart::{CHECKSUM_START, Identity, Restart, checksum};
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
-/// Writes a matrix as long as a row of the data to the caller's factor.
+/// Writes a matrix with n rows to the caller's factor.
 fn give<T: Scalar, O: RsvdOps<T>>(ops: &mut O, m: &O::Matrix, to: Target<'_>, transposed: bool) -> Result<()> {
     ops.write(m, to.matrix, to.adjoint, transposed)
 }
@@ -34,11 +34,11 @@ struct Target<'a> {
     adjoint: bool,
 }
 
-/// The task of a decomposition of which U and V are wanted or not.
+/// The task of a decomposition; `u` and `v` say whether the caller asked for U and V.
 pub(in crate::rsvd) fn decompose_task(options: &Options, plan: &Plan, u: bool, v: bool) -> Task {
     let mut task = task_of(options, plan);
     task.tolerance = options.tolerance;
-    // The transposed problem's U is V, but for conjugation.
+    // U of the transposed problem is the conjugate of V.
     (task.left, task.right) = if plan.transposed { (v, u) } else { (u, v) };
     let needs_probes = plan.estimates_norm && options.error != ErrorKind::None;
     if options.tolerance > 0.0 || options.error.is_probed() || needs_probes {
@@ -79,7 +79,7 @@ impl<'a> Decompose<'a> {
         Self { options, plan, context, given, outputs, restart: None, task }
     }
 
-    /// After a run that succeeded.
+    /// Removes the restart file after a successful run.
     ///
     /// # Errors
     /// [`Error::Io`](crate::error::Error::Io) if the restart file cannot be removed.
@@ -87,7 +87,7 @@ impl<'a> Decompose<'a> {
         self.restart.as_ref().map_or(Ok(()), Restart::remove)
     }
 
-    /// Factors of room for the largest rank.
+    /// Factors extended by zero columns to the largest rank.
     fn padded<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: FactorsOf<T, O>) -> Result<FactorsOf<T, O>> {
         let (found, room) = (factors.s.len(), run.task.rank);
         if found == room {
@@ -177,7 +177,7 @@ impl<T: Scalar> Call<T> for Decompose<'_> {
     fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome> {
         let steps = match self.plan.passes {
             Some(passes) => passes,
-            // Most that there may be: blocks of a basis, each of q iterations.
+            // Upper bound: all blocks of the basis, each with q iterations.
             None => {
                 let blocks = self.task.rank.div_ceil(self.task.block_columns.max(1));
                 passes(self.plan.method, self.plan.iterations, false).saturating_mul(blocks)

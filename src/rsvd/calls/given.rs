@@ -1,4 +1,4 @@
-//! How good factors of the caller's are.
+//! Errors and residuals of factors that the caller gives.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::rsvd::options::{Options, Right};
 use crate::rsvd::plan::Plan;
 use crate::scalar::Scalar;
 
-/// A run over factors that are the caller's, in the orientation of the problem.
+/// A run over the caller's factors, in the orientation of the problem.
 struct Given<'a> {
     context: &'a Arc<Context>,
     task: Task,
@@ -78,9 +78,9 @@ impl<T: Scalar> Call<T> for Errors<'_> {
 
 /// Residuals of given triplets.
 pub struct Residuals<'a> {
-    /// ||A v_j - s_j u_j||, of the matrix as given.
+    /// ||A v_j - s_j u_j||, for A in the caller's orientation.
     pub left: Vec<f64>,
-    /// ||A^H u_j - s_j v_j||, likewise.
+    /// ||A^H u_j - s_j v_j||, for A in the caller's orientation.
     pub right: Vec<f64>,
     given: Given<'a>,
 }

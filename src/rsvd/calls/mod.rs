@@ -1,4 +1,4 @@
-//! What each call of a session does on a backend.
+//! The calls of a session, written for every backend.
 
 mod decompose;
 mod find_range;
@@ -32,22 +32,24 @@ pub(in crate::rsvd) use symmetric::symmetric_task;
 
 /// A call, for every backend.
 pub trait Call<T: Scalar> {
-    /// Before a backend reads the data.
+    /// Runs before a backend reads the data, for example to open the restart file.
     ///
     /// # Errors
-    /// What the restart file and the data report.
+    /// Errors of the restart file and of the data.
     fn prepare(&mut self, _: &mut Opened<'_, T>) -> Result<()> {
         Ok(())
     }
 
-    /// Does it. `rescale` takes the factor that the data need if they cannot be squared; the call is then made again.
+    /// Runs the call. If the data cannot be squared, it fails and sets `rescale` to the factor that they need. The call is
+    /// then repeated with this factor.
     ///
     /// # Errors
-    /// What the passes report.
+    /// Errors of the passes.
     fn run<O: RsvdOps<T>>(&mut self, ops: &mut O, factor: f64, rescale: &mut Option<f64>) -> Result<Outcome>;
 }
 
-/// A [`Call`] on the two backends by name, so that what goes on around calls is compiled once a type and not once a call.
+/// A [`Call`] as a trait object with one method for each backend. The code around calls is thus compiled once for each
+/// element type, and not for each call.
 pub trait Work<T: Scalar> {
     /// As [`Call::prepare`].
     ///
@@ -138,10 +140,10 @@ pub fn run<T: Scalar>(
     Ok(())
 }
 
-/// Finds out how a run of `plan` would cut the data.
+/// Adds to `info` how a run of `plan` would cut the data, without running it.
 ///
 /// # Errors
-/// As [`run`] for what does not fit, and for a source that another run uses.
+/// As [`run`] for a problem that does not fit, and for a source that another run uses.
 pub fn foretell<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, info: &mut Info) -> Result<()> {
     if !matches!(a.storage(), Storage::Dense { .. } | Storage::Streamed(_)) {
         if let (Storage::Csr(csr), Backend::Gpu(_)) = (a.storage(), contexts[0].backend()) {
@@ -166,7 +168,7 @@ pub fn foretell<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, plan: &Plan, i
     Ok(())
 }
 
-/// The task of a plan without wishes.
+/// The task of a plan with a fixed rank, without vectors and without phases.
 pub(in crate::rsvd) fn task_of(options: &Options, plan: &Plan) -> Task {
     Task {
         method: plan.method,
@@ -188,7 +190,7 @@ pub(in crate::rsvd) fn task_of(options: &Options, plan: &Plan) -> Task {
     }
 }
 
-/// What is found out about the error of factors.
+/// The error of factors, found as the task asks for it.
 pub(in crate::rsvd) fn error_of<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     factors: &FactorsOf<T, O>,
@@ -201,7 +203,7 @@ pub(in crate::rsvd) fn error_of<T: Scalar, O: RsvdOps<T>>(
     {
         return estimate::probe(run, u, &factors.s, v);
     }
-    // Q^H A is not what the one-pass method's values are those of.
+    // The identity holds for the singular values of Q^H A. Those of the one-pass and Nystroem methods are not.
     let is_zero = run.statistics()?.norm2 == 0.0;
     let has_identity = is_zero || !matches!(run.task.method, Method::OnePass | Method::Nystrom);
     let known = if has_identity { estimate::identity(run, &factors.s)? } else { None };

@@ -1,4 +1,4 @@
-//! Passes that work on each block of rows as long as it is there.
+//! Passes of the block methods, which iterate within each block of rows while it is in memory.
 
 use faer::{Accum, MatRef};
 
@@ -17,7 +17,7 @@ use crate::rsvd::ops::{Local, exponent_of, power};
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
-/// What is done with a block.
+/// The work on a block.
 trait Block<T: Scalar> {
     /// The block `x`, whose rows are the data's from `place` on, and the sum of the squares of its entries where known.
     fn take(&mut self, algebra: &mut CpuAlgebra, x: MatRef<'_, T>, place: usize) -> Result<()>;
@@ -32,7 +32,7 @@ fn apply<T: Scalar>(context: &Context, x: MatRef<'_, T>, op: Op, b: &CpuMatrix<T
 struct Sum<'w, T> {
     local: &'w Local,
     y: &'w mut CpuMatrix<T>,
-    /// The sum is `y` times 2 to this; `None` while it is 0.
+    /// The sum is `y` times 2 to this exponent; `None` while it is 0.
     exponent: Option<i64>,
 }
 
@@ -62,7 +62,7 @@ impl<T: Scalar> Block<T> for Sum<'_, T> {
         let mut omega = algebra.zeros("sketch of a block", rows, width)?;
         algebra.fill(&mut omega, &self.local.sketch, to_u64(place), 0)?;
         let mut t = algebra.zeros("A_J^H Y", columns, width)?;
-        // Powers leave the range of the type: each factor's power of two is counted.
+        // Powers may leave the range of the type. Each factor is scaled, and its power of two is counted.
         let mut exponent = 0;
         for _ in 0..self.local.iterations {
             apply(&context, x, Op::Adjoint, &omega, &mut t)?;
@@ -71,7 +71,7 @@ impl<T: Scalar> Block<T> for Sum<'_, T> {
             let Some(f) = level(algebra, &mut omega)? else { return Ok(()) };
             exponent += e + f;
         }
-        // Blocks are added with the weights that their powers have.
+        // Blocks are added with the weights of their powers.
         let before = *self.exponent.get_or_insert(exponent);
         if exponent > before {
             shift(algebra, self.y, before - exponent)?;
@@ -115,8 +115,8 @@ impl<T: Scalar> Block<T> for Merge<'_, T> {
         }
         self.basis(algebra, &mut q, Need::Basis)?;
         apply(&context, x, Op::Plain, &q, &mut p)?;
-        // The block is close to P Q^H, and P = (basis) R: Q R^H has its right vectors times values, but for a rotation
-        // that the merge undoes.
+        // The block is close to P Q^H, and P = (basis) R. Q R^H is the matrix of the block's right vectors times values, up
+        // to a rotation that the merge removes.
         let r = self.basis(algebra, &mut p, Need::Basis)?;
         let mut own = algebra.zeros("block", columns, width)?;
         algebra.multiply(1.0, &q, Op::Plain, &r, Op::Adjoint, 0.0, &mut own)?;
@@ -179,7 +179,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         Ok(())
     }
 
-    /// One pass: every block to `body`.
+    /// One pass that calls `body` for every block.
     fn blocks(&mut self, body: &mut dyn Block<T>) -> Result<()> {
         if matches!(self.problem.data, Data::Csr(_) | Data::Operator(_)) {
             return Err(Error::NotSupported(

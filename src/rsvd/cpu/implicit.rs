@@ -1,4 +1,4 @@
-//! Centring and scaling by corrections to products, for data whose entries are not to be touched.
+//! Centring and scaling by corrections to products, for sparse matrices and operators.
 //!
 //! With A' = (A - 1 mu^T - nu 1^T) G, G the diagonal of the gains:
 //! A' W = A (G W) - 1 (mu^T G W) - nu (1^T G W) and A'^H P = G (A^H P - conj(mu) (1^T P) - 1 (nu^H P)).
@@ -15,19 +15,19 @@ use crate::dense::cpu::matrix::CpuMatrix;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 
-/// What a product loses to the means: entry (i, j) loses shape_i sums_j. An empty shape is all ones.
+/// The correction of a product for the means: shape_i sums_j is subtracted from entry (i, j). An empty shape is all ones.
 pub struct Correction<'c> {
     shape: &'c [Complex<f64>],
-    /// Whether the shape's conjugate counts.
+    /// Whether the conjugate of the shape is used.
     conjugate: bool,
     sums: Vec<Complex<f64>>,
 }
 
-/// `(adjoint, x, y, correction)`: y = A x, or A^H x, less the correction.
+/// `(adjoint, x, y, correction)`: y = A x, or A^H x, minus the correction.
 pub type Apply<'f, T> = dyn FnMut(bool, &CpuMatrix<T>, &mut CpuMatrix<T>, Option<&Correction<'_>>) -> Result<()> + 'f;
 
 impl<'c> Correction<'c> {
-    /// Sums of the columns of `from`, counted by `weights` (all ones where they are empty).
+    /// The correction with the sums of the columns of `from`, weighted by `weights` (all ones if they are empty).
     fn new<T: Scalar>(
         context: &Context,
         from: &CpuMatrix<T>,
@@ -51,7 +51,7 @@ impl<'c> Correction<'c> {
         Ok(Self { shape, conjugate, sums })
     }
 
-    /// That of P = A W, where W has its gains.
+    /// The correction of P = A W, where W is multiplied by the gains already.
     pub fn of_product<T: Scalar>(
         context: &Context,
         transform: &'c Transform,
@@ -65,7 +65,7 @@ impl<'c> Correction<'c> {
         }
     }
 
-    /// That of A^H P, before the gains.
+    /// The correction of A^H P, before the gains are applied.
     fn of_adjoint<T: Scalar>(context: &Context, transform: &'c Transform, p: &CpuMatrix<T>) -> Result<Option<Self>> {
         let (means, row_means) = (&transform.means[..], &transform.row_means[..]);
         match (means, row_means) {
@@ -75,7 +75,7 @@ impl<'c> Correction<'c> {
         }
     }
 
-    /// What entry (i, j) loses.
+    /// The number that is subtracted from entry (i, j).
     pub fn at(&self, i: usize, j: usize) -> Complex<f64> {
         match self.shape.get(i) {
             None => self.sums[j],
@@ -83,7 +83,7 @@ impl<'c> Correction<'c> {
         }
     }
 
-    /// Takes it out of a product that is there.
+    /// Subtracts the correction from a finished product.
     pub fn subtract<T: Scalar>(&self, context: &Context, y: &mut CpuMatrix<T>) -> Result<()> {
         let rows = y.rows();
         if rows == 0 {

@@ -1,10 +1,9 @@
 //! Randomized SVD on the CPU.
 //!
-//! The data are read panel by panel: some rows that stay in the third-level cache while both products of a pass use them.
-//! Where entries are converted, centred or scaled, that is done to the panel, in double precision, so that centring
-//! cancels nothing and every product is a plain one. Sparse matrices and operators are centred by corrections to the
-//! products instead (reference: Halko, Martinsson and Tropp, SIAM Review 53, 2011; corrections as in Li et al., ACM TOMS
-//! 43, 2017).
+//! The data are read in panels: groups of rows that stay in the third-level cache while both products of a pass use them.
+//! Conversion, centring and scaling are applied to the panel in double precision. Centring then causes no cancellation, and
+//! every product is a plain one. Sparse matrices and operators are centred by corrections to the products instead
+//! (reference: Halko, Martinsson and Tropp, SIAM Review 53, 2011; corrections as in Li et al., ACM TOMS 43, 2017).
 
 mod blocks;
 mod implicit;
@@ -38,13 +37,13 @@ use crate::shape::to_u64;
 use panel::Transform;
 use pass::Work;
 
-/// Bytes of a block of rows that is read at once, and of one that a block method works on.
+/// Bytes of a block of rows: of one read from a source, and of one that a block method works on.
 const BLOCK_BYTES: usize = 64 << 20;
 
 pub use operator::PROBES;
 
-/// Rows of a block and of a panel, where nothing limits memory. `size` is the larger of an entry's sizes, as it is read and
-/// as it is computed with.
+/// Rows of a block and of a panel without a limit of memory. `size` is the larger of an entry's two sizes: in the data, and
+/// in the type of computation.
 pub fn cut_of(rows: usize, columns: usize, size: usize, is_source: bool, setting: &Setting) -> (usize, usize) {
     let row = columns.saturating_mul(size).max(1);
     let block = if setting.block_rows > 0 { setting.block_rows } else { (BLOCK_BYTES / row).max(1) };
@@ -53,26 +52,26 @@ pub fn cut_of(rows: usize, columns: usize, size: usize, is_source: bool, setting
     (block, panel.min(if is_source { block } else { rows.max(1) }))
 }
 
-/// Bytes of the means and deviations of columns, and of what they are found by.
+/// Bytes of the means and deviations of columns, including the sums that give them.
 pub fn moments_bytes(setting: &Setting, columns: usize) -> usize {
     let is_needed = setting.center == Center::Columns || setting.scale;
     // Two sums in each of two arrays of moments; a complex mean, a deviation and a factor; mean and deviation as statistics.
     if is_needed { columns.saturating_mul(2 * 24 + 32 + 24) } else { 0 }
 }
 
-/// The same of a matrix whose entries are in no array.
+/// As [`moments_bytes`] for a sparse matrix or an operator, with the means of rows.
 pub fn implicit_moments_bytes(setting: &Setting, (rows, columns): (usize, usize), is_sparse: bool) -> usize {
     let of_rows = if setting.center == Center::Rows { rows.saturating_mul(16) } else { 0 };
     if is_sparse {
-        // Sums and numbers of places of the rows; moments of columns are there in any case.
+        // Sums and counts of stored places of the rows. Moments of columns are allocated in any case.
         let own = if moments_bytes(setting, columns) > 0 { 2 * 24 + 32 + 24 } else { 2 * 24 };
         return of_rows.saturating_mul(2).saturating_add(columns.saturating_mul(own));
     }
     if setting.center == Center::Columns { columns.saturating_mul(16 + 16) } else { of_rows }
 }
 
-/// The randomized SVD on the threads of a context. [`Setting::resident`] says nothing here: data in memory are where they
-/// are used, and a source is read anew in each pass.
+/// The randomized SVD on the threads of a context. [`Setting::resident`] has no effect here: data in memory are used where
+/// they lie, and each pass reads a source again.
 pub struct CpuOps<'a, T: Scalar> {
     context: &'a Arc<Context>,
     algebra: CpuAlgebra,
@@ -80,13 +79,13 @@ pub struct CpuOps<'a, T: Scalar> {
     setting: Setting,
     progress: &'a Progress<'a>,
     statistics: Option<Statistics>,
-    /// What is done to the entries, once it is known.
+    /// The transform of the entries, once it is known.
     transform: Option<Transform>,
-    /// Columns of a sparse matrix, made by the first pass that needs them.
+    /// Columns of a sparse matrix, created by the first pass.
     columns: Option<sparse::Columns<T>>,
     /// Two blocks of a source, one being read while the other is used.
     buffers: Vec<HostMemory>,
-    /// Where the run is, as it was told last.
+    /// Step, expected steps and measure of the last progress report.
     step: (i64, i64, f64),
     /// Rows of a panel.
     panel_rows: usize,
@@ -99,8 +98,8 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
     /// The operations for a problem.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for data on a device or a scaling that the data do not allow, [`Error::OutOfMemory`] if not
-    /// two blocks of a source fit.
+    /// [`Error::NotSupported`] for data on a device or a scaling that the data do not allow, [`Error::OutOfMemory`] if two
+    /// blocks of a source do not fit.
     pub fn new(
         context: &'a Arc<Context>,
         problem: Problem<'a, T>,
@@ -132,7 +131,7 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
         Ok(ops)
     }
 
-    /// Chooses the rows of a block, and gets the buffers of a source.
+    /// Chooses the rows of a block, and allocates the buffers of a source.
     fn cut(&mut self) -> Result<()> {
         let (rows, columns) = (self.problem.rows, self.problem.columns);
         let size = match &self.problem.data {
@@ -172,12 +171,12 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
         usize::try_from(self.traffic.block_rows).unwrap_or(usize::MAX)
     }
 
-    /// One pass: the products of `work`, by whatever way the data allow.
+    /// One pass: the products of `work`, by the method for the kind of the data.
     fn pass(&mut self, work: Work<'_, T>) -> Result<()> {
         self.progress.check()?;
         let start = Instant::now();
         match self.problem.data {
-            // Counts its time itself, as some of it may pass in waiting for a source.
+            // A dense pass measures its own time, because it may wait for a source.
             Data::Dense { .. } | Data::Streamed { .. } => self.dense_pass(work)?,
             Data::Csr(_) => self.sparse_pass(work)?,
             Data::Operator(_) => self.operator_pass(work)?,
@@ -195,13 +194,13 @@ impl<'a, T: Scalar> CpuOps<'a, T> {
         Ok(copy)
     }
 
-    /// A matrix beside the problem's own.
+    /// A zeroed matrix of any element type, charged to the context's host memory.
     fn zeros_of<S: Scalar>(&self, what: &'static str, rows: usize, cols: usize) -> Result<CpuMatrix<S>> {
         CpuMatrix::zeros(what, rows, cols, self.context.host_budget())
     }
 }
 
-/// Sizes of operands that do not fit each other.
+/// The error for operands whose sizes do not fit each other.
 fn mismatch(what: &str, shapes: &[(usize, usize)]) -> Error {
     Error::Internal(format!("{what} with matrices of {shapes:?}"))
 }

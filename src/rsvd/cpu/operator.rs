@@ -17,10 +17,10 @@ use crate::scalar::{Complex, Scalar};
 /// Probes of the norm.
 pub const PROBES: usize = 16;
 
-/// The first column of the probes in their stream: others begin at 0.
+/// Index of the first column of these probes in their stream. Other probes begin at 0.
 const FIRST: u32 = 1 << 30;
 
-/// y = op(A) x, refusing what is not finite.
+/// y = op(A) x. Refuses a result that is not finite.
 fn apply<T: Scalar>(
     operator: &mut dyn Operator<T>,
     adjoint: bool,
@@ -54,7 +54,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         })
     }
 
-    /// The survey, once.
+    /// Surveys the operator, unless that was done.
     pub(super) fn look_at_operator(&mut self) -> Result<()> {
         if self.statistics.is_none() && matches!(self.problem.data, Data::Operator(_)) {
             let known = self.transform.take();
@@ -64,7 +64,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         Ok(())
     }
 
-    /// Means by products with ones; the norm by probes, as the entries are not to be had.
+    /// Finds means by products with ones, and estimates the norm by probes, because the entries are not available.
     fn survey_operator(&mut self) -> Result<()> {
         let (m, n) = (self.problem.rows, self.problem.columns);
         let factor = self.setting.factor;
@@ -87,7 +87,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         match self.setting.center {
             Center::None => {}
             Center::Columns => {
-                // A^H 1 has the conjugates of the columns' sums.
+                // The entries of A^H 1 are the conjugates of the columns' sums.
                 transform.means = ones(true, m, n)?;
                 transform.means.iter_mut().for_each(|mean| *mean = mean.conj());
             }
@@ -110,7 +110,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
         // Both parts of a complex probe are standard normal.
         let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
-        // Norms whose squares overflow or vanish say so: the run is then repeated with a factor.
+        // A norm whose square overflows or vanishes fails the range check, and the run is repeated with a factor.
         let norm = self.algebra.column_norms(&p)?.into_iter().fold(0.0, f64::hypot) / (variance * PROBES as f64).sqrt();
         let mut survey = Survey::default();
         survey.add(Findings { squares: norm * norm, most: norm / factor }, 0, m)?;

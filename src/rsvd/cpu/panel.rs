@@ -1,4 +1,4 @@
-//! Rows of the data as the products see them.
+//! Rows of the data in the form that products use.
 
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use faer::MatRef;
@@ -10,33 +10,33 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 
-/// What is done to an entry a of column j: (a - mean_j) factor / scale_j, or (a - mean of its row) factor.
+/// The transform of an entry a of column j: (a - mean_j) factor / scale_j, or (a - mean of its row) factor.
 #[derive(Default)]
 pub struct Transform {
-    /// Means of the columns, empty if they stay.
+    /// Means of the columns, empty if none are subtracted.
     pub means: Vec<Complex<f64>>,
     /// `scale_j`, empty if columns are not scaled.
     pub scales: Vec<f64>,
     /// `factor / scale_j`, empty if it is 1.
     pub gains: Vec<f64>,
-    /// Whether each row loses its mean.
+    /// Whether the mean of each row is subtracted.
     pub rows: bool,
-    /// Means of the rows, where the data are no array whose rows could be asked.
+    /// Means of the rows, for sparse matrices and operators. Means of dense rows are computed from each panel.
     pub row_means: Vec<Complex<f64>>,
 }
 
 impl Transform {
-    /// Whether nothing is done.
+    /// Whether the transform is the identity.
     pub fn is_nothing(&self) -> bool {
         self.means.is_empty() && self.gains.is_empty() && !self.rows
     }
 
-    /// What column j loses.
+    /// The number that is subtracted from column j.
     pub fn mean(&self, j: usize) -> Complex<f64> {
         self.means.get(j).copied().unwrap_or_default()
     }
 
-    /// What column j is multiplied by.
+    /// The factor that column j is multiplied by.
     pub fn gain(&self, j: usize) -> f64 {
         self.gains.get(j).copied().unwrap_or(1.0)
     }
@@ -59,7 +59,7 @@ pub struct Part<'b> {
     pub skip: usize,
 }
 
-/// What the first look at entries finds.
+/// The findings of the first pass over entries.
 #[derive(Clone, Copy, Default)]
 pub struct Findings {
     /// Sum of the squares of the moduli, after the transform.
@@ -75,7 +75,7 @@ fn look<T: Scalar>(values: &[T]) -> Findings {
         let (re, im) = (x.re(), x.im());
         let square = re * re + im * im;
         sums[k] += square;
-        // Of complex numbers the square, whose root is taken once.
+        // For complex numbers the square; one root at the end suffices.
         let size = if T::IS_COMPLEX { square } else { re.abs() };
         largest[k] = if size > largest[k] { size } else { largest[k] };
     };
@@ -93,7 +93,7 @@ fn look<T: Scalar>(values: &[T]) -> Findings {
     if T::IS_COMPLEX {
         most = if (1e-280..=1e280).contains(&most) { most.sqrt() } else { largest_modulus(values) };
     }
-    // Squares that are NaN come of an entry that is; comparisons passed it over.
+    // A NaN in the squares comes from an entry that is NaN. The comparisons above have skipped it.
     if squares.is_nan() {
         most = f64::NAN;
     }
@@ -120,12 +120,12 @@ fn merge(all: &[Findings]) -> Findings {
 }
 
 impl<'b> Part<'b> {
-    /// Whether the entries can be multiplied as they lie.
+    /// Whether products can use the entries in place.
     pub fn is_direct<T: Scalar>(&self, transform: &Transform) -> bool {
         transform.is_nothing() && self.number.dtype() == T::DTYPE
     }
 
-    /// The same from row `first` on.
+    /// The same part without the rows before `first`.
     pub fn below(self, first: usize) -> Self {
         Self { skip: self.skip + first * self.row_stride, ..self }
     }
@@ -134,7 +134,7 @@ impl<'b> Part<'b> {
         self.column_stride == 1
     }
 
-    /// Place and length of line `line` of `count` rows from `first` on: a row, or the part of a column.
+    /// Offset and length of line `line` of `count` rows from `first` on: a row, or the part of a column.
     fn line(&self, first: usize, count: usize, line: usize) -> (usize, usize) {
         if self.is_row_major() {
             (self.skip + (first + line) * self.row_stride, self.columns)
@@ -143,7 +143,7 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// Rows that can be multiplied as they lie.
+    /// Rows that products can use in place.
     pub fn direct<T: Scalar>(&self, first: usize, count: usize) -> Result<MatRef<'b, T>> {
         let all = self.memory.as_slice::<T>()?;
         if count == 0 || self.columns == 0 {
@@ -167,11 +167,11 @@ impl<'b> Part<'b> {
         })
     }
 
-    /// The first look at rows that are multiplied as they lie. On a thread of the pool.
+    /// The findings in rows that are used in place. Must run on a thread of the pool.
     pub fn look_direct<T: Scalar>(&self, first: usize, count: usize) -> Result<Findings> {
         let all = self.memory.as_slice::<T>()?;
         if count == 0 || self.columns == 0 {
-            // Lines of nothing may begin behind the end.
+            // Empty lines may begin behind the end of the memory.
             return Ok(Findings::default());
         }
         let lines = if self.is_row_major() { count } else { self.columns };
@@ -185,7 +185,7 @@ impl<'b> Part<'b> {
         Ok(merge(&found))
     }
 
-    /// Converts and transforms rows into `scratch`, packed in the order in which they lie, and returns them as a matrix.
+    /// Converts and transforms rows into `scratch`, packed in the order of the data, and returns them as a matrix.
     pub fn load<'s, T: Scalar>(
         &self,
         context: &Context,
@@ -240,7 +240,7 @@ impl<'b> Part<'b> {
         Ok((matrix, merge(&found)))
     }
 
-    /// Means of the rows of columns that lie one after the other.
+    /// Means of the rows of column-major data.
     fn row_means(&self, bytes: &[u8], first: usize, count: usize) -> Result<Vec<Complex<f64>>> {
         let mut means = alloc::filled("means of rows", count, Complex::<f64>::default())?;
         let mut values = Values::new(self.number, count)?;
@@ -256,19 +256,20 @@ impl<'b> Part<'b> {
         Ok(means)
     }
 
-    /// Mean and sum of the squared distances from it, of each column of the rows, times `factor` and its square. On a
-    /// thread of the pool.
+    /// For each column of the rows, the mean times `factor`, and the sum of the squared distances from the mean times
+    /// `factor` squared. Must run on a thread of the pool.
     pub fn moments(&self, first: usize, count: usize, factor: f64) -> Result<Vec<(Complex<f64>, f64)>> {
         let bytes = self.memory.as_slice::<u8>()?;
         let size = self.number.size();
-        // A column takes every row's line where rows lie together: many columns at a time, as a cache line has many.
+        // In row-major data a column needs the cache lines of all rows. Many columns are summed at a time, because a cache
+        // line holds entries of many.
         let band = if self.is_row_major() { 256 } else { 1 };
         let mut all = alloc::filled("moments of columns", self.columns, (Complex::<f64>::default(), 0.0))?;
         all.par_chunks_mut(band).enumerate().try_for_each(|(b, out)| -> Result<()> {
             let (column, width) = (b * band, out.len());
             let (lines, length) = if self.is_row_major() { (count, width) } else { (1, count) };
             let mut values = Values::new(self.number, length)?;
-            // Distances from the first entry are summed: the mean of a constant column is exact.
+            // The distances from the first entry are summed, so that the mean of a constant column is exact.
             let mut anchors = alloc::filled("first entries of columns", width, Complex::<f64>::default())?;
             for round in 0..2 {
                 for line in 0..lines {

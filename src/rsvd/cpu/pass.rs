@@ -27,10 +27,11 @@ use crate::shape::{Order, to_u64};
 /// Bytes of a panel: it is read twice, the second time from the third-level cache.
 const PANEL_BYTES: usize = 12 << 20;
 
-/// Rows of a panel: enough for a product to be efficient, not so many that short rows make a large intermediate matrix.
+/// Limits of the rows of a panel: the lower one keeps products efficient, the upper one keeps A W of a panel small where
+/// rows are short.
 const PANEL_ROWS: std::ops::RangeInclusive<usize> = 64..=4096;
 
-/// What A^H is multiplied by.
+/// The factor that A^H is multiplied by.
 #[derive(Default)]
 pub enum Left<'w, T> {
     /// Nothing.
@@ -38,7 +39,7 @@ pub enum Left<'w, T> {
     None,
     /// A tall matrix.
     Given(&'w CpuMatrix<T>),
-    /// A W, as it comes.
+    /// A W of the same panel.
     Product,
     /// Rows of a random matrix.
     Drawn(Sketch),
@@ -49,11 +50,11 @@ pub enum Left<'w, T> {
 pub struct Work<'w, T> {
     /// W of A W.
     pub w: Option<&'w CpuMatrix<T>>,
-    /// A W, where it is wanted.
+    /// A W, if it was asked for.
     pub p: Option<&'w mut CpuMatrix<T>>,
-    /// What A^H is multiplied by.
+    /// The factor that A^H is multiplied by.
     pub left: Left<'w, T>,
-    /// A^H times that.
+    /// A^H times `left`.
     pub t: Option<&'w mut CpuMatrix<T>>,
     /// A^H A.
     pub gram: Option<&'w mut CpuMatrix<T>>,
@@ -77,7 +78,7 @@ impl<T: Scalar> Work<'_, T> {
     }
 }
 
-/// Rows of a panel of such a matrix.
+/// Rows of a panel of a matrix with `columns` columns and entries of `size` bytes.
 pub fn panel_rows(columns: usize, size: usize) -> usize {
     (PANEL_BYTES / columns.saturating_mul(size).max(1)).clamp(*PANEL_ROWS.start(), *PANEL_ROWS.end())
 }
@@ -91,9 +92,9 @@ struct Panels<'w, T: Scalar> {
     work: Work<'w, T>,
     /// Rows of a panel.
     height: usize,
-    /// A panel whose entries are not multiplied as they lie.
+    /// A converted panel, where the entries cannot be used in place.
     scratch: CpuMatrix<T>,
-    /// A W of a panel, or rows of a random matrix.
+    /// A W of a panel.
     product: CpuMatrix<T>,
     drawn: CpuMatrix<T>,
     wide: CpuMatrix<T::Wide>,
@@ -104,7 +105,7 @@ struct Panels<'w, T: Scalar> {
 }
 
 impl<T: Scalar> Panels<'_, T> {
-    /// All rows of a part, which are the data's from `place` on.
+    /// Processes all rows of a part. Its first row is row `place` of the data.
     fn part(&mut self, part: Part<'_>, rows: usize, place: usize) -> Result<()> {
         for first in (0..rows).step_by(self.height) {
             let count = self.height.min(rows - first);
@@ -176,7 +177,7 @@ impl<T: Scalar> Panels<'_, T> {
         Ok(())
     }
 
-    /// Writes the sums that are kept apart. Returns what a first pass found.
+    /// Writes the sums that have their own memory. Returns the survey, if this was the first pass.
     fn finish(mut self) -> Result<Option<Survey>> {
         if let Some(t) = &mut self.work.t
             && !self.begun
@@ -196,10 +197,10 @@ impl<T: Scalar> Panels<'_, T> {
     }
 }
 
-/// Columns of a Gram matrix in a task.
+/// Columns of a Gram matrix that one task computes.
 const GRAM_BAND: usize = 128;
 
-/// G += X^H X, from the diagonal down at least, in double precision. `wide` has room for X.
+/// G += X^H X in double precision, at least on and below the diagonal. `wide` has at least as many elements as X.
 fn add_gram<T: Scalar>(
     context: &Context,
     x: MatRef<'_, T>,
@@ -229,7 +230,7 @@ fn add_gram<T: Scalar>(
 }
 
 impl<T: Scalar> CpuOps<'_, T> {
-    /// The products of `work`, panel by panel; in the first pass the statistics too.
+    /// The products of `work`, panel by panel; in the first pass also the statistics.
     pub(super) fn dense_pass(&mut self, work: Work<'_, T>) -> Result<()> {
         let (rows, columns) = (self.problem.rows, self.problem.columns);
         work.check(rows, columns)?;
@@ -275,8 +276,8 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
     }
 
-    /// Calls `body(part, rows, first row)` for one block of rows after the other: those of a source as they are read, those
-    /// of an array in memory `height` at a time. Counts what is read.
+    /// Calls `body(part, rows, first row)` for one block of rows after the other. A block of a source is passed on when it
+    /// has been read; an array in memory is passed on in blocks of `height` rows. Counts the bytes read.
     pub(super) fn each_part(
         &mut self,
         height: usize,
@@ -344,7 +345,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         }
     }
 
-    /// Finds what is to be done to the entries, by a pass of its own where columns are centred or scaled.
+    /// Finds the transform of the entries. This takes a pass of its own where columns are centred or scaled.
     pub(super) fn prepare_dense(&mut self) -> Result<()> {
         if self.transform.is_some() {
             return Ok(());

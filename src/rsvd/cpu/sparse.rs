@@ -26,7 +26,7 @@ enum Index<'c> {
 }
 
 impl Index<'_> {
-    /// Element k. They were checked to lie in the matrix when it was made.
+    /// Element k. Indices were checked to lie in the matrix when it was created.
     fn at(self, k: usize) -> usize {
         match self {
             Self::Short(v) => usize::try_from(v[k]).unwrap_or(0),
@@ -106,7 +106,7 @@ impl<T: Scalar> Columns<T> {
                 offsets[j] += 1;
             }
         }
-        // Each offset has moved to the next column's.
+        // Each offset has advanced to the start of the next column.
         offsets.copy_within(0..columns, 1);
         offsets[0] = 0;
         Ok(Self { offsets, entries, _charge: charge })
@@ -116,8 +116,8 @@ impl<T: Scalar> Columns<T> {
         &self.entries[self.offsets[j]..self.offsets[j + 1]]
     }
 
-    /// Row and value of each place of column j that is stored: the rows ascend, so what is stored of one place lies
-    /// together, and is added as products do.
+    /// Row and value of each stored place of column j. Entries stored twice for one place are adjacent, because the rows
+    /// ascend. They are added, as products do.
     fn places(&self, j: usize) -> impl Iterator<Item = (usize, Complex<f64>)> {
         let wide = |x: T| Complex::new(x.re(), x.im());
         self.column(j).chunk_by(|a, b| a.0 == b.0).map(move |same| match same {
@@ -127,11 +127,12 @@ impl<T: Scalar> Columns<T> {
     }
 }
 
-/// Pieces of rows of a product between two calls of the caller's progress function.
+/// Pieces of a product that are computed between two calls of the caller's progress function.
 const STRIPE: usize = 256;
 
-/// C = S B, where `row(i)` yields the entries of row i of S: a sum of rows of B in the order of the entries. Where there is
-/// a correction, it begins the sum, in double precision: means that dwarf the spread cancel before anything is rounded.
+/// C = S B, where `row(i)` yields the entries of row i of S. Each row of C is a sum of rows of B in the order of the entries.
+/// A correction is the first term of the sum, which is then in double precision: means that are much larger than the spread
+/// cancel before the result is rounded.
 fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     context: &Context,
     row: impl Fn(usize) -> I + Sync,
@@ -144,7 +145,7 @@ fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     if width == 0 || c.rows() == 0 {
         return Ok(());
     }
-    // Rows of B together in memory, since whole ones are added.
+    // A copy of B with contiguous rows, because whole rows are added.
     let mut rows = CpuMatrix::<T>::zeros("rows of a factor", width, inner, context.host_budget())?;
     transpose(context, b.slice()?, inner, rows.slice_mut()?, width, false);
     let rows = rows.slice()?;
@@ -234,7 +235,7 @@ impl<T: Scalar> CpuOps<'_, T> {
         let mut transform = Transform { rows: self.setting.center == Center::Rows, ..Transform::default() };
         let columns = self.columns.as_ref().ok_or_else(|| Error::Internal("a sparse matrix without columns".into()))?;
         let square = |x: Complex<f64>| (x * factor).norm_sqr();
-        // Squares of the distances of a column from a mean, of what is stored and of the zeros that are not.
+        // Sum of the squared distances of a column from a mean, over its stored entries and its zeros.
         let spread = |j: usize, mean: Complex<f64>| {
             let (mut sum, mut stored) = (0.0, 0);
             for (_, x) in columns.places(j) {
@@ -244,8 +245,8 @@ impl<T: Scalar> CpuOps<'_, T> {
             sum + square(mean) * m.saturating_sub(stored) as f64
         };
         let deviation_of = |spread: f64| (spread / m.saturating_sub(1).max(1) as f64).sqrt() / factor;
-        // What is left of a centred column of equal numbers is rounding: it is multiplied by 0. A column of zeros needs none of
-        // that.
+        // The entries of a centred constant column are rounding errors, so it is multiplied by 0. A column of zeros does not
+        // need this.
         let centred = self.setting.center == Center::Columns;
         let is_nothing = |(mean, spread): &(Complex<f64>, f64)| {
             centred && mean.norm() > 0.0 && is_constant(deviation_of(*spread), mean.norm(), m)
@@ -283,7 +284,7 @@ impl<T: Scalar> CpuOps<'_, T> {
             let wide = |x: T| Complex::new(x.re(), x.im());
             let mean = |i: usize| rows.row(i).map(|(_, x)| wide(x)).sum::<Complex<f64>>() / n.max(1) as f64;
             transform.row_means.extend((0..m).map(mean));
-            // Sums of each row, and places that are stored.
+            // Sum of the squared distances, and number of stored places, of each row.
             let mut sums = alloc::filled("moments of rows", m, (0.0, 0usize))?;
             for (i, x) in (0..n).flat_map(|j| columns.places(j)) {
                 sums[i].0 += square(x - transform.row_means[i]);

@@ -1,11 +1,11 @@
-//! What is found in the data: norms, means and spreads.
+//! The survey of the data in the first pass: norms, means and spreads.
 
 use super::panel::{Findings, Transform};
 use crate::error::{Error, Result};
 use crate::rsvd::statistics::{Statistics, divisor, gain};
 use crate::scalar::Complex;
 
-/// A sum with the rounding errors of its additions kept.
+/// A compensated sum: the second number is the sum of the rounding errors of the additions.
 #[derive(Default)]
 struct Compensated(f64, f64);
 
@@ -13,12 +13,12 @@ impl Compensated {
     fn add(&mut self, x: f64) {
         let sum = self.0 + x;
         let rounded = if self.0.abs() >= x.abs() { (self.0 - sum) + x } else { (x - sum) + self.0 };
-        // Of an infinite sum there is nothing to keep.
+        // An infinite sum has no rounding error to add.
         (self.0, self.1) = (sum, if rounded.is_finite() { self.1 + rounded } else { self.1 });
     }
 }
 
-/// What a first pass has found so far.
+/// The findings of the first pass so far.
 #[derive(Default)]
 pub struct Survey {
     norm2: Compensated,
@@ -26,7 +26,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Adds what `count` rows from `first` on hold.
+    /// Adds the findings of `count` rows from `first` on.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming the rows if they hold numbers that are not finite.
@@ -50,7 +50,7 @@ impl Survey {
         }
         let mut scales = crate::alloc::with_capacity("scales of columns", transform.scales.len())?;
         scales.extend_from_slice(&transform.scales);
-        // Compensation may leave a sum of nothing just below it.
+        // Compensation may leave a sum of zeros just below 0.
         let norm2 = (self.norm2.0 + self.norm2.1).max(0.0);
         Ok(Statistics { norm2, is_estimate: false, max_abs: self.most, means, scales, constants: Vec::new() })
     }
@@ -63,13 +63,13 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of no rows.
+    /// The moments of no rows.
     pub fn new(columns: usize) -> Result<Self> {
         let none = (Complex::default(), 0.0);
         Ok(Self { columns: crate::alloc::filled("moments of columns", columns, none)?, rows: 0 })
     }
 
-    /// Adds `count` rows.
+    /// Merges the moments of `count` more rows.
     pub fn merge(&mut self, new: &[(Complex<f64>, f64)], count: usize) {
         let total = self.rows + count;
         let share = count as f64 / (total as f64).max(1.0);
@@ -81,7 +81,7 @@ impl Moments {
         self.rows = total;
     }
 
-    /// The transform that they give; the moments are of entries times `factor`.
+    /// Writes the transform that follows from the moments, which are those of the entries times `factor`.
     pub fn write(self, transform: &mut Transform, centred: bool, scaled: bool, factor: f64) -> Result<()> {
         let count = self.columns.len();
         if centred {
@@ -92,14 +92,14 @@ impl Moments {
         let sizes = |(mean, spread): &(Complex<f64>, f64)| ((spread / freedom).sqrt() / factor, mean.norm() / factor);
         if scaled {
             transform.scales = crate::alloc::with_capacity("scales of columns", count)?;
-            // A constant column stays as it is.
+            // A constant column is not scaled.
             transform
                 .scales
                 .extend(self.columns.iter().map(sizes).map(|(deviation, mean)| divisor(deviation, mean, self.rows)));
         }
         if scaled || factor != 1.0 {
             transform.gains = crate::alloc::with_capacity("factors of columns", count)?;
-            // Its centred entries are rounding, of the size of its mean: they are taken as 0.
+            // The centred entries of a constant column are rounding errors that grow with its mean: they become 0.
             let factor_of =
                 |(deviation, mean)| factor * if scaled { gain(deviation, mean, self.rows, centred) } else { 1.0 };
             transform.gains.extend(self.columns.iter().map(sizes).map(factor_of));

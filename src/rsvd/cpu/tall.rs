@@ -1,4 +1,4 @@
-//! Callers' matrices in and out.
+//! Copies from and to the caller's matrices.
 
 use super::mismatch;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
-/// A column-major copy of `source`, or of its adjoint; `conjugate` takes the conjugate of each entry besides.
+/// A column-major copy of `source`, or of its adjoint. `conjugate` also conjugates each entry.
 pub fn read<T: Scalar>(
     context: &Context,
     what: &'static str,
@@ -41,7 +41,7 @@ pub fn read<T: Scalar>(
     Ok(m)
 }
 
-/// Writes `m`, or its adjoint, to `target`; `conjugate` takes the conjugate of each entry besides.
+/// Writes `m`, or its adjoint, to `target`. `conjugate` also conjugates each entry.
 pub fn write<T: Scalar>(
     context: &Context,
     m: &CpuMatrix<T>,
@@ -69,8 +69,8 @@ pub fn write<T: Scalar>(
     let put = |to: &mut T, x: T| *to = if conjugate { x.conjugate() } else { x };
     context.pool().run(|| {
         if cols == 1 || right >= down {
-            // A stretch of the target is a column of `m`. What lies between two of them is not touched. A single one
-            // goes on to the end: its distance to the next means nothing.
+            // Each stretch of the target begins with a column of `m`; the gap behind the column is not written. A single
+            // column has no successor, so its stretch is the rest of the target.
             let stretch = if cols == 1 { to.len() } else { right };
             to.par_chunks_mut(stretch).zip(from.par_chunks_exact(rows)).for_each(|(to, column)| {
                 to.iter_mut().step_by(down.max(1)).zip(column).for_each(|(to, x)| put(to, *x));
