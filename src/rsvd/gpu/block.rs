@@ -14,11 +14,11 @@ pub(super) struct Block<'b, T: Scalar> {
     pub(super) entries: Entries<'b, T>,
 }
 
-/// Their entries.
+/// The entries of a block.
 pub(super) enum Entries<'b, T: Scalar> {
-    /// All of them.
-    Dense { lines: Lines<'b>, row_major: bool },
-    /// Products with them alone.
+/// All entries, in device memory.
+Dense { lines: Lines<'b>, row_major: bool },
+/// The whole matrix, known only by its products.
     Implicit(&'b (dyn Products<T> + 'b)),
 }
 
@@ -31,8 +31,8 @@ pub(super) trait Products<T: Scalar> {
     fn adjoint(&self, site: &mut Site, p: View<'_>, t: View<'_>) -> Result<()>;
 }
 
-/// What A^H P is added up in: the sum or, for the rows of complex matrices, which BLAS cannot take the conjugate of
-/// without the transpose, its adjoint.
+/// The sum of A^H P over blocks. For complex row-major data it is the adjoint of the sum, because BLAS cannot conjugate a
+/// matrix without transposing it.
 #[derive(Clone, Copy)]
 pub(super) struct Sum<'s> {
     pub(super) view: View<'s>,
@@ -40,7 +40,7 @@ pub(super) struct Sum<'s> {
 }
 
 impl<'s> Sum<'s> {
-    /// The sum for `width` columns at the beginning of `memory`, packed.
+    /// The sum in `memory`, packed; its adjoint where `flipped`.
     pub(super) fn new(memory: View<'s>, flipped: bool) -> Self {
         let view = if flipped { View::packed(memory.memory, memory.cols, memory.rows) } else { memory };
         Self { view, flipped }
@@ -52,7 +52,7 @@ impl<'s> Sum<'s> {
     }
 }
 
-/// Whether sums over such blocks come out as their adjoint.
+/// Whether sums over blocks are computed as their adjoint.
 pub(super) fn is_flipped<T: Scalar>(row_major: bool) -> bool {
     T::IS_COMPLEX && row_major
 }
@@ -69,7 +69,7 @@ impl<T: Scalar> Block<'_, T> {
         }
     }
 
-    /// The sum becomes A_J^H P or, where `adds`, that much more.
+    /// Sets the sum to A_J^H P or, if `adds`, adds A_J^H P to it.
     pub(super) fn adjoint(&self, site: &mut Site, p: View<'_>, sum: Sum<'_>, adds: bool) -> Result<()> {
         let beta = if adds { 1.0 } else { 0.0 };
         let (lines, row_major) = match &self.entries {
@@ -97,7 +97,7 @@ impl<T: Scalar> Block<'_, T> {
     }
 }
 
-/// The memory as the library of dense products sees it: lines are columns.
+/// The view of the lines for cuBLAS, with lines as columns.
 pub(super) fn stored<'b>(lines: &Lines<'b>) -> View<'b> {
     View { memory: lines.memory, rows: lines.inner, cols: lines.outer, ld: lines.stride }
 }

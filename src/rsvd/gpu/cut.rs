@@ -1,40 +1,40 @@
-//! How the rows of one device are cut: what stays there, what is read again in every pass, in blocks of how many rows.
+//! The cut of one device's rows: which rows stay on the device, which are copied in every pass, and the rows of a block.
 
 use crate::error::{Error, Result};
 use crate::rsvd::data::Resident;
 use crate::shape::to_u64;
 
-/// Where the entries come from.
+/// Where the entries lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// Memory of this device.
     Device,
-    /// Elsewhere.
+    /// Host memory or a source.
     Host,
 }
 
-/// What an error is about whose device has no memory for a plan: nothing was done yet.
+/// Subject of the error for a plan that does not fit device memory. The run has not begun, so another method can be tried.
 pub const NO_CUT: &str = "blocks of a matrix";
 
-/// The same of page-locked host memory.
+/// As [`NO_CUT`], for page-locked host memory.
 pub const NO_HOST: &str = "page-locked blocks of a matrix";
 
-/// What is to be cut.
+/// The input of a cut: sizes, memory and the caller's options.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task {
     pub(super) rows: usize,
     pub(super) columns: usize,
     pub(super) origin: Origin,
-    /// Bytes of an entry as it comes.
+    /// Bytes of an entry of the data.
     pub(super) entry: usize,
-    /// Bytes of an entry as it is computed with.
+    /// Bytes of an element of the type of computation.
     pub(super) element: usize,
-    /// Whether blocks are converted into memory of their own before they are used: not if they are used as they come, nor
-    /// where they are converted in place.
+    /// Whether blocks are converted into separate memory before they are used. False if they are used unchanged or
+    /// converted in place.
     pub(super) apart: bool,
     /// Columns that tall matrices have together.
     pub(super) tall_columns: usize,
-    /// Bytes of everything whose size does not follow the rows.
+    /// Bytes of everything whose size does not depend on the rows of a block.
     pub(super) fixed: u64,
     /// Bytes that may be used.
     pub(super) room: u64,
@@ -45,16 +45,16 @@ pub(super) struct Task {
     pub(super) resident: Resident,
 }
 
-/// How it is cut.
+/// The cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Cut {
     /// Rows of a block that is read in every pass; 0 if there is none.
     pub(super) block: usize,
-    /// Rows that are on the device in every pass but the first: the first ones.
+    /// Number of resident rows: the leading rows of the share, which stay on the device after the first pass.
     pub(super) resident: usize,
-    /// Rows of a block of those.
+    /// Rows of a block of resident rows.
     pub(super) resident_block: usize,
-    /// Buffers that blocks are copied to.
+    /// Number of buffers that blocks are copied to.
     pub(super) slots: usize,
     /// Whether tall matrices are on the device.
     pub(super) tall_on_device: bool,
@@ -62,23 +62,22 @@ pub(super) struct Cut {
     pub(super) bytes: u64,
 }
 
-/// Bytes of a block that keep the link busy.
+/// Bytes of a block that are enough to keep the link busy.
 const BLOCK_BYTES: usize = 128 << 20;
 /// Most bytes of a block, unless it has too few rows.
 const MOST_BLOCK_BYTES: usize = 256 << 20;
-/// Rows that a product needs to be fast.
+/// Rows of a block below which products are slow.
 const FEW_ROWS: usize = 2048;
-/// Rows from which on a product is not faster with more.
+/// Rows of a block above which products are not faster.
 const MANY_ROWS: usize = 16_384;
-/// Bytes of a block that is on the device, where the first pass hides behind its copies.
+/// Bytes of a block of resident rows that are copied in the first pass, where work overlaps with copies.
 const RESIDENT_BYTES: usize = 512 << 20;
-/// The same where nothing has to be copied: products are the faster the longer they are, and cancelling is heard between
-/// them.
+/// Bytes of a block of data that lie on the device. Longer products are faster, and cancellation is checked between them.
 const THERE_BYTES: usize = 8 << 30;
-/// Blocks on their way, or at work.
+/// Buffers of the ring: for blocks that are being copied or used.
 const SLOTS: usize = 3;
 
-/// A sum that stops at the largest number there is.
+/// A saturating sum.
 fn total(bytes: &[u64]) -> u64 {
     bytes.iter().fold(0, |sum, b| sum.saturating_add(*b))
 }
@@ -88,13 +87,13 @@ impl Task {
         self.columns * self.entry
     }
 
-    /// Device memory of the buffers for blocks of `block` rows, of which the work needs products beside.
+    /// Device memory of `slots` buffers for blocks of `block` rows, and of one converted block where `apart`.
     fn ring(&self, block: usize, slots: usize) -> u64 {
         let apart = if self.apart { self.columns * self.element } else { 0 };
         to_u64(block) * to_u64(slots * self.row() + apart)
     }
 
-    /// Bytes of a block's own products, which are as long as the block.
+    /// Bytes of a block's products, which have as many rows as the block.
     fn products(&self, block: usize) -> u64 {
         to_u64(block).saturating_mul(to_u64(self.tall_columns.saturating_mul(self.element)))
     }
@@ -103,7 +102,7 @@ impl Task {
         self.products(self.rows)
     }
 
-    /// Rows of a block, if nothing forbids them.
+    /// Rows of a block if memory suffices.
     fn preferred(&self) -> usize {
         let row = self.row().max(1);
         let by_bytes = (BLOCK_BYTES / row).max(FEW_ROWS.min(MOST_BLOCK_BYTES / row)).max(1);
@@ -128,7 +127,7 @@ impl Task {
     /// The cut that keeps most on the device.
     ///
     /// # Errors
-    /// [`Error::OutOfDeviceMemory`] if not even blocks of one row fit.
+    /// [`Error::OutOfDeviceMemory`] if even blocks of one row do not fit.
     pub(super) fn cut(&self) -> Result<Cut> {
         match self.origin {
             Origin::Device => self.cut_there(),
@@ -136,7 +135,7 @@ impl Task {
         }
     }
 
-    /// Everything stays once it is there. Converted entries need buffers to come through.
+    /// The cut with all rows resident; `None` if they do not fit or the caller allows fewer.
     fn cut_in_core(&self) -> Option<Cut> {
         if self.most_resident() < self.rows {
             return None;
@@ -164,7 +163,7 @@ impl Task {
         }
     }
 
-    /// The caller's memory is used where it lies.
+    /// The cut of data on the device, which are used in the caller's memory.
     fn cut_there(&self) -> Result<Cut> {
         for tall_on_device in [true, false] {
             let tall = if tall_on_device { self.tall() } else { 0 };
@@ -203,7 +202,7 @@ impl Task {
                     let spare = usize::try_from((self.room - needed) / to_u64(self.row().max(1))).unwrap_or(usize::MAX);
                     let resident = self.whole(spare.min(self.most_resident()), block);
                     let bytes = needed + to_u64(resident) * to_u64(self.row());
-                    // Blocks that stay are no longer than those that come, so that buffers suffice for both.
+                    // Blocks of resident rows are no longer than copied blocks, so the buffers suffice for both.
                     let resident_block = self.even(resident, block);
                     let block = self.even(self.rows - resident, block);
                     return Ok(Cut { block, resident, resident_block, slots: SLOTS, tall_on_device, bytes });
@@ -217,7 +216,7 @@ impl Task {
         Err(self.refused(total(&[self.fixed, self.ring(1, SLOTS), self.products(1), self.products(1)])))
     }
 
-    /// Rows of blocks of at most `most` of `rows` rows, all of about the same size unless the caller chose one.
+    /// Rows of a block, at most `most`, for `rows` rows. Blocks have about the same size, unless the caller chose it.
     fn even(&self, rows: usize, most: usize) -> usize {
         match rows {
             0 => 0,
@@ -226,7 +225,8 @@ impl Task {
         }
     }
 
-    /// Of `rows` rows those of whole blocks, where the caller chose blocks: these are then the same however many stay.
+    /// `rows`, rounded down to whole blocks if the caller chose their rows. Blocks are then the same for any number of
+    /// resident rows.
     fn whole(&self, rows: usize, block: usize) -> usize {
         if self.block_rows > 0 && rows < self.rows { rows / block.max(1) * block } else { rows }
     }
@@ -281,7 +281,7 @@ mod tests {
         let large = t.cut().unwrap();
         assert!(large.tall_on_device && large.bytes <= 16 * GIB, "{large:?}");
         assert!((4096..=16_384).contains(&large.block), "{large:?}");
-        // All of the room is used but for less than a row.
+        // All memory is used up to less than a row.
         assert!(large.bytes + 2048 * 8 * 2 > 16 * GIB, "{large:?}");
         let streamed = 4_194_304 - large.resident;
         assert_eq!(spans(large.resident, streamed, large.block).map(|s| s.rows).sum::<usize>(), streamed);

@@ -1,5 +1,5 @@
-//! From device to device: factors to all of them, sums from all of them. What is exchanged is small beside the data, and
-//! goes through the host.
+//! Exchange between devices: factors go to all devices, sums come from all. These matrices are small compared with the data,
+//! and are copied through the host.
 
 use super::GpuOps;
 use crate::alloc;
@@ -21,7 +21,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         others.iter().map(|p| p.site.gpu.upload_numbers(&p.site.stream, "matrix between devices", &numbers)).collect()
     }
 
-    /// Adds `count` elements of type `S` of each device's sum to the first one's, in their order.
+    /// Adds `count` elements of type `S` of each device's sum to the first device's, in the order of the devices.
     pub(super) fn add_up<S: Scalar>(&self, sums: &[&DeviceMemory], count: usize) -> Result<()> {
         if self.parts.len() < 2 || count == 0 {
             return Ok(());

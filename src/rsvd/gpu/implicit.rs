@@ -1,6 +1,7 @@
-//! Matrices whose entries are not laid out: compressed rows, and operators.
+//! Matrices without an array of entries: compressed rows, and operators.
 //!
-//! Means are not subtracted from entries that are 0: A - u v^T is multiplied as A W - u (v^T W), and its adjoint likewise.
+//! Means are not subtracted from the entries, because zeros would fill in. The product with A - u v^T is computed as
+//! A W - u (v^T W), and that with its adjoint likewise.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +21,7 @@ use crate::rsvd::data::{Center, Setting};
 use crate::rsvd::statistics::Statistics;
 use crate::scalar::Scalar;
 
-/// Probes of an operator's norm, and the first column of them in their stream: others begin at 0.
+/// Number of probes of an operator's norm, and the index of the first in their stream. Other probes begin at 0.
 const PROBES: usize = 16;
 const FIRST: u32 = 1 << 30;
 
@@ -29,9 +30,9 @@ pub(super) struct Implicit<'a, T: Scalar> {
     rows: usize,
     columns: usize,
     product: Product<'a, T>,
-    /// u and v of what is subtracted.
+    /// u and v of the u v^T that is subtracted.
     subtracted: Option<(DeviceMemory, DeviceMemory)>,
-    /// Records with what each column is multiplied with.
+    /// Records with the factor of each column.
     factors: Option<DeviceMemory>,
     statistics: Statistics,
 }
@@ -63,8 +64,8 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         Ok(matrix)
     }
 
-    /// An operator, whose vectors travel to host memory and back. Its means are had by products with ones; its norm is
-    /// that of products with probes.
+    /// An operator, whose vectors are copied to host memory and back. Its means come from products with ones. Its norm is
+    /// estimated from products with probes.
     pub(super) fn operator(
         site: &mut Site,
         operator: &'a mut (dyn Operator<T> + 'a),
@@ -86,7 +87,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
             means = alloc::filled("means", to, T::default())?;
             site.algebra.download(&y, &mut means, to)?;
             for mean in &mut means {
-                // A^H 1 has the conjugates of the columns' sums.
+                // The entries of A^H 1 are the conjugates of the columns' sums.
                 let v = if op == Op::Adjoint { mean.conjugate() } else { *mean };
                 *mean = T::from_parts(v.re() / from.max(1) as f64, v.im() / from.max(1) as f64);
             }
@@ -106,7 +107,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         matrix.multiply(site, probes.view(), products.view())?;
         // Both parts of a complex probe are standard normal.
         let variance = if T::IS_COMPLEX { 2.0 } else { 1.0 };
-        // Norms whose squares overflow or vanish say so: the run is then repeated with a factor.
+        // A norm whose square overflows or vanishes fails the range check, and the run is repeated with a factor.
         let norms = site.algebra.column_norms(&products)?;
         let norm = norms.into_iter().fold(0.0, f64::hypot) / (variance * PROBES as f64).sqrt();
         (matrix.statistics.norm2, matrix.statistics.max_abs) = (norm * norm, norm / setting.factor);
@@ -136,23 +137,23 @@ impl<'a, T: Scalar> Implicit<'a, T> {
             let scale = self.statistics.scales.get(j).copied().unwrap_or(1.0);
             records.extend([0.0, 0.0, setting.factor / scale]);
         }
-        // Their entries are their means but for rounding, and are taken as 0.
+        // The centred entries of constant columns are rounding errors, so these columns become 0.
         self.statistics.constants.iter().for_each(|j| records[j * RECORD + 2] = 0.0);
         self.factors = Some(site.gpu.upload_numbers(&site.stream, "scales", &records)?);
         Ok(())
     }
 
-    /// Whether only products are known.
+    /// Whether the matrix is an operator.
     pub(super) fn is_operator(&self) -> bool {
         matches!(self.product, Product::Operator(_))
     }
 
-    /// What is known of the entries.
+    /// The statistics of the entries; for an operator estimates.
     pub(super) fn statistics(&self) -> Statistics {
         self.statistics.clone()
     }
 
-    /// y -= a (b x) for a column a, taken as `a.1`, and a row b.
+    /// y -= op_a(a) (op_b(b) x) for a column op_a(a) and a row op_b(b).
     fn correct(
         &self,
         site: &mut Site,
@@ -165,7 +166,7 @@ impl<'a, T: Scalar> Implicit<'a, T> {
         let row = packed::<T>(&row, 1, x.cols)?;
         let b = packed::<T>(b, x.rows, 1)?;
         site.blas().multiply::<T>(1.0, b, op_b, x, Transpose::Plain, 0.0, row)?;
-        // As a row, its adjoint is the column's conjugate.
+        // For the conjugate of a column, the memory is viewed as a row and its adjoint is taken.
         let a = if op_a == Transpose::Plain { packed::<T>(a, y.rows, 1)? } else { packed::<T>(a, 1, y.rows)? };
         site.blas().multiply::<T>(-1.0, a, op_a, row, Transpose::Plain, 1.0, y)
     }
@@ -233,7 +234,7 @@ impl<T: Scalar> Products<T> for Implicit<'_, T> {
     fn adjoint(&self, site: &mut Site, p: View<'_>, t: View<'_>) -> Result<()> {
         self.plain(site, Op::Adjoint, p, t)?;
         if let Some((u, v)) = &self.subtracted {
-            // conj(v) is made once by the multiplication of its adjoint.
+            // The column is conj(v): `correct` views v as a row and takes its adjoint.
             self.correct(site, (v, Transpose::Adjoint), (u, Transpose::Adjoint), p, t)?;
         }
         match &self.factors {

@@ -1,4 +1,4 @@
-//! The data as they lie, and their way into page-locked memory.
+//! Location and layout of the data, and their copies into page-locked memory.
 
 use std::sync::Mutex;
 
@@ -15,18 +15,18 @@ use crate::shape::Order;
 /// Dense data.
 pub(super) struct Input<'a> {
     pub(super) columns: usize,
-    /// Type of the entries as they lie.
+    /// Type of the entries in the data.
     pub(super) dtype: DType,
-    /// Whether a row is contiguous, else a column.
+    /// Whether rows are contiguous; else columns are.
     pub(super) row_major: bool,
     pub(super) place: Place<'a>,
 }
 
-/// Where they lie.
+/// Where the data lie.
 pub(super) enum Place<'a> {
-    /// In host memory, with so many elements from line to line.
-    Host(&'a [u8], usize),
-    /// On the first device.
+/// In host memory; elements from one line to the next.
+Host(&'a [u8], usize),
+/// On the first device; elements from one line to the next.
     Device(&'a DeviceMemory, usize),
     /// In a source, which one reader uses at a time.
     Source(Mutex<&'a mut (dyn Source + 'a)>),
@@ -71,18 +71,18 @@ impl<'a> Input<'a> {
         rows * self.columns * self.dtype.size()
     }
 
-    /// Elements of a line of `rows` rows, and the number of lines.
+    /// Elements of a line, and the number of lines, of `rows` rows.
     pub(super) fn lines(&self, rows: usize) -> (usize, usize) {
         if self.row_major { (self.columns, rows) } else { (rows, self.columns) }
     }
 
-    /// Where rows lie in memory of lines that are `stride` elements apart.
+    /// The bytes of rows in memory whose lines are `stride` elements apart.
     pub(super) fn stretches(&self, span: Span, stride: usize) -> Rows {
         let size = self.dtype.size();
         let (inner, outer) = self.lines(span.rows);
         let offset = size * if self.row_major { span.first * stride } else { span.first };
         if inner == stride || outer <= 1 {
-            // Without gaps: one copy.
+            // Without gaps one copy suffices.
             let width = inner * outer * size;
             return Rows { offset, pitch: width, width, count: 1 };
         }

@@ -1,4 +1,4 @@
-//! What one device works with in a pass.
+//! The operands of one device in a pass.
 
 use super::block::Sum;
 use super::cut::Span;
@@ -10,19 +10,19 @@ use crate::scalar::Scalar;
 
 /// Factors, results and rows of one device.
 pub(super) struct Load<'p, T: Scalar> {
-    /// First of the device's rows in the data.
+    /// Index of the device's first row in the data.
     pub(super) first: usize,
-    /// The factor, on this device.
+    /// The factor W, on this device.
     pub(super) w: Option<View<'p>>,
-    /// The device's rows of a tall matrix with so many columns.
+    /// The device's rows of a tall matrix, and its number of columns.
     pub(super) piece: Option<(&'p Piece<T>, usize)>,
-    /// What is added up.
+    /// The sum over the device's blocks.
     pub(super) sum: Option<Sum<'p>>,
-    /// Whether something is in it.
+    /// Whether a block was added already: the next one adds to the sum instead of replacing it.
     pub(super) adds: bool,
-    /// The sum is what is added up times 2 to this; `None` for what is not scaled.
+    /// The result is `sum` times 2 to this exponent; `None` for sums that are not scaled.
     pub(super) exponent: Option<i64>,
-    /// Bytes of tall matrices that travelled.
+    /// Bytes of tall matrices that were copied.
     pub(super) moved: u64,
 }
 
@@ -46,7 +46,7 @@ impl<'p, T: Scalar> Load<'p, T> {
         Ok(())
     }
 
-    /// Runs `work` on the sum, and tells it whether that is to be added to.
+    /// Calls `work` with the sum, and with whether to add to it or to replace it.
     pub(super) fn add(&mut self, work: impl FnOnce(Sum<'p>, bool) -> Result<()>) -> Result<()> {
         let sum = self.sum.ok_or_else(|| Error::Internal("a pass without a sum".into()))?;
         work(sum, self.adds)?;

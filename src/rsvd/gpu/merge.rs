@@ -1,4 +1,4 @@
-//! Block merge: each block's leading right singular vectors, times their values, merged into those before.
+//! Block merge: each block's leading right singular vectors, times their values, are merged with those of the blocks before.
 
 use super::GpuOps;
 use super::block::Block;
@@ -11,9 +11,9 @@ use crate::error::Result;
 use crate::rsvd::ops::Local;
 use crate::scalar::Scalar;
 
-/// What a device has merged so far.
+/// The merged factor of a device so far.
 struct Merged<T: Scalar> {
-    /// First of its rows in the data.
+/// Index of the device's first row in the data.
     first: usize,
     /// Right singular vectors times their values.
     r: Option<GpuMatrix<T>>,
@@ -73,7 +73,7 @@ fn leading<T: Scalar>(
     }
     basis(&mut site.algebra, &mut q, local, Need::Basis)?;
     block.multiply(site, q.view(), product.view())?;
-    // A_J is close to (basis) R Q^H: Q R^H is V S but for a rotation, which the merge undoes.
+    // A_J is close to (basis) R Q^H. Q R^H is V S up to a rotation, which the merge removes.
     let r = basis(&mut site.algebra, &mut product, local, Need::Basis)?;
     let mut factor = site.algebra.uninitialised::<T>("factor of a block", columns, width)?;
     site.algebra.multiply(1.0, &q, Op::Plain, &r, Op::Adjoint, 0.0, &mut factor)?;

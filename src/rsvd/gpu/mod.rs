@@ -1,14 +1,14 @@
-//! The randomized SVD on one GPU or several: rows are cut over the devices in proportion, what has as many rows likewise;
-//! everything else is on the first device, and sums of the others are added to its own in their order.
+//! The randomized SVD on one GPU or several. The rows of the data and of tall matrices are divided evenly among the devices.
+//! Everything else is on the first device. The sums of the other devices are added to its own, in the order of the devices.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `cut` | how many rows stay, how many come at a time |
-//! | `input`, `feed`, `recipe` | where the data are, their way to the device, what becomes of them there |
+//! | `cut` | rows that stay on the device, and rows of a block |
+//! | `input`, `feed`, `recipe` | location of the data; their copies to the device; their conversion there |
 //! | `block`, `passes`, `merge` | products with a block; the passes |
 //! | `implicit`, `sparse` | sparse matrices and operators |
 //! | `tall`, `orthogonal`, `transfer` | matrices as long as the data; callers' matrices |
-//! | `site` | a device with its queue and its work space |
+//! | `site` | a device with its queue and its workspace |
 
 mod block;
 mod cut;
@@ -72,7 +72,7 @@ pub struct GpuOps<'a, T: Scalar> {
     columns: usize,
     setting: Setting,
     progress: &'a Progress<'a>,
-    /// Where the run is, as it was told last.
+    /// Step, expected steps and measure of the last progress report.
     step: (i64, i64, f64),
     statistics: Option<Statistics>,
     /// Means and factors of the columns, once they are known.
@@ -87,7 +87,7 @@ pub fn csr_host_bytes<T: Scalar>(csr: &Csr, setting: &Setting) -> u64 {
     to_u64(sparse::host_bytes::<T>(csr, setting))
 }
 
-/// Device memory that factorisations and kernels take beside what is counted.
+/// Bytes of device memory that the plan adds for factorisations and kernels.
 const OTHERS: u64 = 12 << 20;
 
 impl<'a, T: Scalar> GpuOps<'a, T> {
@@ -95,8 +95,9 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     /// of the first context.
     ///
     /// # Errors
-    /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] if not even small blocks fit the limits;
-    /// [`Error::NotSupported`] for what the GPU cannot do; [`Error::NoDevice`] if cuBLAS or cuSOLVER are missing.
+    /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] if even small blocks do not fit the limits;
+    /// [`Error::NotSupported`] for data or settings that the GPU backend does not support; [`Error::NoDevice`] if cuBLAS or
+    /// cuSOLVER are missing.
     pub fn new(
         contexts: &[Arc<Context>],
         queue: &GpuStream,
@@ -145,13 +146,14 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         Ok(ops)
     }
 
-    /// Gives each device its rows, in proportion to what they hold, and cuts these.
+    /// Divides the rows evenly among the devices, and cuts each device's share into blocks.
     fn divide(&mut self, sites: Vec<Site>) -> Result<()> {
         let count = sites.len();
         let is_elsewhere = matches!(&self.matrix, Matrix::Dense(input) if !matches!(input.place, Place::Device(..)));
         let mut first = 0;
         for (k, site) in sites.into_iter().enumerate() {
-            // Whole blocks, where the caller chose their rows: the same ones on any number of devices.
+            // If the caller chose the rows of a block, each share is whole blocks. Blocks are then the same for any number
+            // of devices.
             let grain = self.setting.block_rows.max(1);
             let end = if k + 1 == count { self.rows } else { self.rows * (k + 1) / count / grain * grain };
             let share = Span { first, rows: end - first };
@@ -190,17 +192,17 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
                 (origin, input.dtype.size(), apart, extra, input.row_major)
             }
         };
-        // Factors and sums of a pass, and on the other devices their copies.
+        // Factors and sums of a pass; on the other devices the copies of them.
         let small = to_u64(self.setting.small_elements).saturating_mul(to_u64(size_of::<T::Wide>()));
         let is_single = size_of::<T::Part>() == 4;
         let across = to_u64(self.columns.max(self.setting.tall_columns)).saturating_mul(16);
         let wide = to_u64(share.rows).saturating_mul(across);
-        // One panel of a Gram matrix, one of a CholeskyQR step, each of one row at least.
+        // One panel of a Gram matrix and one of a CholeskyQR step, each of at least one row.
         let panel = to_u64(site.algebra.panel_bytes()).max(across);
         let panels = if is_single { wide.min(panel.saturating_mul(2)) } else { 0 };
         let own = to_u64(self.columns.saturating_mul(self.setting.tall_columns)).saturating_mul(to_u64(element));
         let flips = if block::is_flipped::<T>(row_major) { own } else { 0 };
-        // What is free comes in pieces.
+        // Free memory may be fragmented, so a 32nd of it is not used.
         let room = budget.available().min(free - free / 32);
         let slack = self.slack(site)?;
         let task = Task {
@@ -220,13 +222,13 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         task.cut()
     }
 
-    /// Device memory that is left for the work space of small factorisations and of merged blocks.
+    /// Device memory that is reserved for the workspace of small factorisations and of merged blocks.
     fn slack(&self, site: &Site) -> Result<u64> {
         let free = site.gpu.memory_free()?;
         Ok(site.context.device_budget().available().min(free - free / 32) / 64)
     }
 
-    /// Counts the page-locked memory of a device's share, and refuses more than its context's limit leaves.
+    /// Adds the page-locked memory of a device's share to the plan. Refuses more than the context's limit leaves.
     fn plan_host(&mut self, site: &Site, share: Span, cut: &Cut) -> Result<()> {
         let Matrix::Dense(input) = &self.matrix else { return Ok(()) };
         let copies = match &input.place {
@@ -248,17 +250,17 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         Ok(())
     }
 
-    /// Bytes of host memory that the plan counts with, for the device that takes most.
+    /// Planned bytes of host memory, for the device that needs most.
     pub fn planned_host_bytes(&self) -> u64 {
         self.planned_host
     }
 
-    /// Bytes of device memory that the plan counts with, on the device that takes most.
+    /// Planned bytes of device memory, on the device that needs most.
     pub fn planned_bytes(&self) -> u64 {
         self.planned
     }
 
-    /// The device that does what is not cut.
+    /// The device that runs the unpartitioned steps.
     fn site(&mut self) -> &mut Site {
         &mut self.parts[0].site
     }

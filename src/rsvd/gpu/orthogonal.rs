@@ -1,4 +1,4 @@
-//! Work on tall matrices: each device on its rows, chunk by chunk.
+//! Operations on tall matrices. Each device processes its own rows, chunk by chunk.
 
 use super::site::{Site, Use, bytes, packed};
 use super::tall::{Access, Piece, Tall};
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
-/// Rows of a tall matrix that are worked on together where the data are not cut.
+/// Rows of a chunk of a tall matrix where the data are not cut into blocks.
 const SPARSE_CHUNK: usize = 1 << 17;
 
 impl<T: Scalar> GpuOps<'_, T> {
@@ -23,7 +23,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         for part in &self.parts {
             let (share, cut) = (part.feed.share, part.feed.cut);
             pieces.push(if cut.tall_on_device || matches!(self.matrix, Matrix::Implicit(_)) {
-                // Products of a chunk are as long as those of a block, for which there is room.
+                // A chunk is as long as a block, because the plan has memory for the products of a block.
                 let block = cut.block.max(cut.resident_block);
                 let chunk = if block == 0 { SPARSE_CHUNK } else { block };
                 Piece::on_device(&part.site, what, share, width, chunk)?
@@ -34,8 +34,8 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(Tall { pieces, width })
     }
 
-    /// Runs `work` on every chunk of a tall matrix: the device's site, its number, the chunk's first row in the whole, and
-    /// the chunk on that device.
+    /// Calls `work` for every chunk of a tall matrix, with the device's site, its number, the index of the chunk's first row
+    /// in the whole, and the chunk on that device.
     pub(super) fn chunks(
         &mut self,
         p: &Tall<T>,
@@ -56,7 +56,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
-    /// Likewise on two tall matrices at once.
+    /// As [`GpuOps::chunks`] on two tall matrices at once.
     fn pairs(
         &mut self,
         (p, q): (&Tall<T>, &Tall<T>),
@@ -81,7 +81,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
-    /// Replaces the columns of a tall matrix by `after` columns that `work` makes of its rows, on each device by its number.
+    /// Replaces the columns of a tall matrix by `after` columns that `work` computes from its rows, on each device.
     fn replace(
         &mut self,
         p: &mut Tall<T>,
@@ -162,7 +162,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         place::<T>(&site.gpu, &site.stream, sums[0].view(), c.view(), false, false)
     }
 
-    /// The sum of the devices' matrices in the first, of which those that were not begun are 0.
+    /// Adds the devices' matrices to the first one. Matrices that were not `begun` count as 0.
     fn gather<S: Scalar>(&self, sums: &[GpuMatrix<S>], begun: &[bool]) -> Result<()> {
         for ((part, sum), _) in self.parts.iter().zip(sums).zip(begun).filter(|(_, begun)| !**begun) {
             part.site.gpu.clear(&part.site.stream, sum.memory().whole())?;
@@ -186,7 +186,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         let mut peaks = alloc::filled("peaks of columns", p.width, (0.0f64, 0.0f64))?;
         self.chunks(p, Access::Read, (p.width, p.width), |site, _, _, view| {
             for (peak, other) in peaks.iter_mut().zip(site.algebra.peaks::<T>(view)?) {
-                // The first of equal ones stays.
+                // Among equal peaks the first one is kept.
                 if other.0.hypot(other.1) > peak.0.hypot(peak.1) {
                     *peak = other;
                 }
@@ -216,7 +216,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         })?;
         self.gather::<T::Wide>(&sums, &begun)?;
         if self.parts.len() > 1 {
-            // Each device factorises the whole sum: the same numbers, and nothing but the sum travels.
+            // Each device factorises the whole sum. All get the same numbers, and only the sum is copied.
             let mut numbers = alloc::filled("Gram matrix between devices", width * width, T::Wide::default())?;
             let first = &self.parts[0].site;
             first.gpu.download_numbers(&first.stream, sums[0].memory(), &mut numbers)?;
@@ -247,7 +247,7 @@ impl<T: Scalar> GpuOps<'_, T> {
     }
 }
 
-/// A matrix on device `k`: itself on the first, else its copy.
+/// The view of a matrix on device `k`: of the matrix itself on the first device, else of its copy.
 fn on_device<'m, T: Scalar>(m: &'m GpuMatrix<T>, others: &'m [DeviceMemory], k: usize) -> Result<View<'m>> {
     match k.checked_sub(1) {
         None => Ok(m.view()),
@@ -255,7 +255,7 @@ fn on_device<'m, T: Scalar>(m: &'m GpuMatrix<T>, others: &'m [DeviceMemory], k: 
     }
 }
 
-/// Replaces the first `after` columns of `x` by what `work` makes of it elsewhere.
+/// Replaces the first `after` columns of `x` by the product that `work` computes from `x` in separate memory.
 fn in_place<T: Scalar>(
     site: &mut Site,
     x: View<'_>,

@@ -21,11 +21,11 @@ use crate::scalar::{Element, Scalar};
 use crate::shape::to_u64;
 use crate::thread;
 
-/// Bytes of converted rows that a Gram matrix is summed from at a time.
+/// Upper bound of the bytes of converted rows that are added to a Gram matrix at a time.
 const WIDE_BYTES: usize = 64 << 20;
 
 impl<T: Scalar> GpuOps<'_, T> {
-    /// One pass: runs `body` on every block, each device with its load.
+    /// One pass: calls `body` for every block, with the load of its device.
     pub(super) fn pass<L: Send>(
         &mut self,
         loads: Vec<L>,
@@ -39,7 +39,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(loads)
     }
 
-    /// Runs `body` on the blocks of each device, all devices at the same time.
+    /// Calls `body` for the blocks of each device. All devices run at the same time.
     pub(super) fn each<L: Send>(
         &mut self,
         turn: Turn,
@@ -62,7 +62,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         if let ([part], [load]) = (self.parts.as_mut_slice(), loads.as_mut_slice()) {
             let step = self.step;
             let progress = self.progress;
-            // The last report is not to come twice.
+            // Repeats the last report between blocks.
             let tick = || progress.repeat(step);
             let watch = Watch { flag, tick: Some(&tick) };
             let run = part.feed.run(&mut part.site, input, turn, &watch, &mut |site, block| body(site, load, block));
@@ -83,7 +83,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                 match thread::spawn_scoped(scope, "purlin-device", (threads.len() + 1, count), work) {
                     Ok(thread) => threads.push(thread),
                     Err(thread::Refused { error, .. }) => {
-                        // The devices at work stop at their next block.
+                        // The running devices stop at their next block.
                         abandoned.fetch_add(1, Ordering::Relaxed);
                         refused = Some(error);
                         break;
@@ -101,7 +101,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok((loads, moved))
     }
 
-    /// The loads of all devices, with `w` on each of them; `sum` is what adds up on the first.
+    /// The loads of all devices. `others` are the copies of `w` on the other devices; `sum` is the shape of the sum.
     fn loads<'p>(
         &self,
         w: Option<View<'p>>,
@@ -132,7 +132,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(loads)
     }
 
-    /// After a pass: sums without a block are 0; what travelled is counted.
+    /// The work after a pass: clears the sums of devices without a block, and counts the copied bytes.
     fn finish(&mut self, loads: &[Load<'_, T>]) -> Result<()> {
         for (part, load) in self.parts.iter().zip(loads) {
             if let (Some(sum), false) = (load.sum, load.adds) {
@@ -166,7 +166,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         let loads = self.loads(w.map(GpuMatrix::view), &others, tall, &sums, Some((rows, columns)))?;
         let loads = self.pass(loads, body)?;
         self.finish(&loads)?;
-        // Sums of devices are brought to the largest power of two among them.
+        // The sums of all devices are scaled to the largest power of two among them.
         let top = loads.iter().filter_map(|load| load.exponent).max();
         for (part, load) in self.parts.iter().zip(&loads) {
             if let (Some(sum), Some(e), Some(top)) = (load.sum, load.exponent, top) {
@@ -247,7 +247,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             let memory = site.scratch(Use::Products, bytes::<T>(rows, width)?)?;
             let z = packed::<T>(&memory, rows, width)?;
             draw::<T>(site, z, &local.sketch, load.first + block.span.first)?;
-            // Powers leave the range of the type: each factor's power of two is counted.
+            // Powers may leave the range of the type. Each factor is scaled, and its power of two is counted.
             let mut exponent = 0;
             for _ in 0..local.iterations {
                 let small = site.scratch(Use::Small, bytes::<T>(columns, width)?)?;
@@ -258,7 +258,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                 let Some(f) = level::<T>(site, z)? else { return Ok(()) };
                 exponent += e + f;
             }
-            // Blocks are added with the weights that their powers have.
+            // Blocks are added with the weights of their powers.
             let before = *load.exponent.get_or_insert(exponent);
             if exponent <= before {
                 shift::<T>(site, z, exponent - before)?;
@@ -335,7 +335,7 @@ fn add_gram<T: Scalar>(site: &mut Site, lines: Lines<'_>, outer: bool, sum: View
     if T::DTYPE == <T::Wide as Element>::DTYPE {
         return site.blas().rank_update::<T>(1.0, stored(&lines), outer, beta, sum);
     }
-    // The axis that is summed over is cut: lines where these are rows, else the elements of each line.
+    // The sum is computed in parts along its axis: over lines where these are rows, else over the elements of each line.
     let size = size_of::<T>();
     let (length, across) = if outer { (lines.outer, lines.inner) } else { (lines.inner, lines.outer) };
     let panel = WIDE_BYTES.min(site.algebra.panel_bytes());

@@ -1,7 +1,7 @@
-//! From entries as they come to entries as they are computed with: type, means, scales, and what is counted on the way.
+//! The conversion of a block's entries: type, means and scales, with the tallies for the statistics.
 //!
-//! Means are subtracted from a block when it is about to be used, in memory of purlin's own: exact to rounding also where
-//! they are large, and no pass has to correct its sums.
+//! Means are subtracted from a block just before it is used, in memory of purlin's own. This is exact to rounding even for
+//! large means, and no pass has to correct its sums.
 
 use super::cut::Span;
 use super::input::Input;
@@ -12,31 +12,31 @@ use crate::error::{Error, Result};
 use crate::rsvd::data::{Center, Setting};
 use crate::scalar::{DType, Scalar};
 
-/// What a pass does beside its products.
+/// The work of a pass besides its products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Turn {
-    /// Counts what the statistics need.
+    /// Whether to tally squares and largest moduli for the statistics.
     pub(super) tallies: bool,
-    /// Only gathers the columns' moments.
+    /// Whether the pass only gathers the columns' moments, without products.
     pub(super) moments: bool,
-    /// Blocks that are copied come from the last to the first.
+    /// Whether the resident blocks, and then the copied blocks, come in reverse order.
     pub(super) backwards: bool,
 }
 
-/// What is done to the entries.
+/// The conversion of a device's blocks, and its memory.
 pub(super) struct Recipe {
     center: Center,
     scale: bool,
     factor: f64,
-    /// Moments of the columns, later what is subtracted from them; or the means of a block's rows.
+    /// Moments of the columns, later their means and factors; or the means of a block's rows.
     records: Option<DeviceMemory>,
-    /// Blocks that are converted apart.
+    /// Memory of a block that is not converted in place.
     work: Option<DeviceMemory>,
     moments: Option<DeviceMemory>,
     scratch: Option<DeviceMemory>,
     tallies: Option<DeviceMemory>,
     counted: Vec<Span>,
-    /// Rows whose moments are in the records.
+    /// Number of rows whose moments are in the records.
     seen: usize,
 }
 
@@ -64,12 +64,12 @@ impl Recipe {
         self.center == Center::Columns || self.scale
     }
 
-    /// Whether entries are used otherwise than they come.
+    /// Whether entries have to be converted before they are used.
     pub(super) fn converts<T: Scalar>(&self, dtype: DType) -> bool {
         dtype != T::DTYPE || self.center != Center::None || self.scale || self.factor != 1.0
     }
 
-    /// Bytes of device memory beside the blocks, of which the longest has `block` rows.
+    /// Bytes of device memory besides the blocks. `block` is the number of rows of the longest block.
     pub(super) fn bytes(&self, input: &Input<'_>, block: usize) -> Result<usize> {
         let mut bytes = kernels::TALLIES_BYTES;
         if self.needs_moments() || self.center == Center::Rows {
@@ -81,7 +81,7 @@ impl Recipe {
         Ok(bytes)
     }
 
-    /// Before a pass in `blocks` blocks of at most `rows` rows.
+    /// Allocates memory for a pass over `blocks` blocks of at most `rows` rows.
     pub(super) fn begin(
         &mut self,
         site: &Site,
@@ -111,7 +111,7 @@ impl Recipe {
         Ok(())
     }
 
-    /// The block as it is computed with. `raw` may be overwritten if it `is_own` memory.
+    /// Enqueues the conversion of a block and returns the converted block. `raw` may be overwritten if it `is_own` memory.
     pub(super) fn apply<'r, T: Scalar>(
         &'r mut self,
         site: &Site,
@@ -155,7 +155,7 @@ impl Recipe {
         let (mut lines, mut dtype) = (raw, input.dtype);
         if turn.moments || by_rows {
             if let (Some(work), true) = (work, dtype != T::DTYPE) {
-                // Moments are those of the type of computing.
+                // Moments are computed from the converted entries.
                 let convert =
                     Convert { source: raw, dtype, output: Some(work), centre: None, factor: 1.0, tally: None };
                 convert.run::<T>(gpu, stream)?;
@@ -198,7 +198,7 @@ impl Recipe {
         Ok(output.unwrap_or(lines))
     }
 
-    /// What was counted in the pass: the sum of the squares, the largest modulus and how many entries are not finite.
+    /// The tallies of the pass: the sum of the squares, the largest modulus and the number of entries that are not finite.
     pub(super) fn tallies(&mut self, site: &Site) -> Result<Vec<(Span, [f64; RECORD])>> {
         let spans = std::mem::take(&mut self.counted);
         let (Some(tallies), false) = (&self.tallies, spans.is_empty()) else { return Ok(Vec::new()) };
@@ -209,7 +209,7 @@ impl Recipe {
         Ok(spans.into_iter().zip(numbers.as_chunks::<RECORD>().0.iter().copied()).collect())
     }
 
-    /// The records: moments of the columns, or the means of rows.
+    /// Copies the records to the host: moments of the columns, or the means of rows.
     pub(super) fn records(&self, site: &Site, count: usize) -> Result<Vec<f64>> {
         let mut numbers = crate::alloc::filled("means", count * RECORD, 0f64)?;
         if let Some(records) = &self.records {
@@ -218,7 +218,7 @@ impl Recipe {
         Ok(numbers)
     }
 
-    /// Replaces the moments of the columns by what is subtracted and multiplied with.
+    /// Replaces the moments of the columns by their means and factors.
     pub(super) fn set_records(&mut self, site: &Site, records: &[f64]) -> Result<()> {
         self.moments = None;
         self.records = Some(site.gpu.upload_numbers(&site.stream, "means of the columns", records)?);
@@ -226,7 +226,7 @@ impl Recipe {
     }
 }
 
-/// The axis over which moments are taken: for rows that of the columns, and the other way round.
+/// The axis over which moments are summed: that of the columns for means of rows, and that of the rows for means of columns.
 fn over(input: &Input<'_>, by_rows: bool) -> Axis {
     if input.row_major == by_rows { Axis::Inner } else { Axis::Outer }
 }

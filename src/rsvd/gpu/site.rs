@@ -1,4 +1,4 @@
-//! One device: its queue, its dense algebra, and memory that calls use again and again.
+//! One device: its queue, its dense algebra, and memory that calls reuse.
 
 use std::sync::Arc;
 
@@ -8,37 +8,37 @@ use crate::dense::gpu::GpuAlgebra;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// What scratch memory is for: each use has memory of its own.
+/// Uses of scratch memory. Each use has its own memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// A block's products, as long as the block.
+    /// A block's products, with as many rows as the block.
     Products,
     /// A matrix with as many rows as the data have columns.
     Small,
-    /// A second one.
+    /// A second matrix with as many rows as the data have columns.
     MoreSmall,
-    /// One as its adjoint.
+    /// The adjoint of such a matrix, or a row of a correction for means.
     Flipped,
-    /// The sum of a pass where it is not the result itself.
+    /// The sum of a pass, which is then copied to the result.
     Sum,
-    /// Blocks in double, where the data are single.
+    /// Blocks in double precision where the data are single, and vectors of sparse matrices and operators.
     Wide,
-    /// Gram matrices and what is made of them.
+    /// Sums of Gram matrices.
     Gram,
-    /// A caller's matrix on its way.
+    /// Part of a caller's matrix that is being copied.
     Exchange,
-    /// Rows of a tall matrix in host memory.
+    /// The device's copy of rows of a tall matrix in host memory.
     Panel,
-    /// And of another.
+    /// The same for a second tall matrix.
     OtherPanel,
 }
 
-/// Page-locked buffers, and bytes of each: enough for the link to be busy, and no more, as locking pages takes half a
+/// Number of page-locked buffers, and bytes of each: just enough to keep the link busy, because locking pages takes half a
 /// millisecond a megabyte.
 pub(super) const RING: usize = 4;
 pub(super) const RING_BYTES: usize = 4 << 20;
 
-/// A device at work.
+/// A device with its queue and workspace.
 pub(super) struct Site {
     pub(super) context: Arc<Context>,
     pub(super) gpu: Gpu,
@@ -69,7 +69,7 @@ impl Site {
         self.algebra.blas()
     }
 
-    /// Memory for one use, in the order of the queue, that is kept for the next time. Its contents are of no use.
+    /// Scratch memory for one use, in the order of the queue. It is kept for the next call; its contents are undefined.
     pub(super) fn scratch(&mut self, purpose: Use, bytes: usize) -> Result<Arc<DeviceMemory>> {
         let at = self.scratch.iter().position(|s| s.0 == purpose);
         if let Some(at) = at {
@@ -83,7 +83,7 @@ impl Site {
         Ok(memory)
     }
 
-    /// Memory for one use, out of the site's hands until [`Site::put`].
+    /// Memory for one use, which the caller owns until [`Site::put`].
     pub(super) fn take(&mut self, purpose: Use, bytes: usize) -> Result<DeviceMemory> {
         match self.lent.iter().position(|l| l.0 == purpose).map(|at| self.lent.swap_remove(at).1) {
             Some(memory) if memory.bytes() >= bytes => Ok(memory),
@@ -91,7 +91,7 @@ impl Site {
         }
     }
 
-    /// Page-locked buffers for callers' matrices, out of the site's hands until [`Site::put_ring`].
+    /// Page-locked buffers for callers' matrices, which the caller owns until [`Site::put_ring`].
     pub(super) fn take_ring(&mut self) -> Result<StagingRing> {
         match self.ring.take() {
             Some(ring) => Ok(ring),
@@ -99,17 +99,17 @@ impl Site {
         }
     }
 
-    /// Keeps the buffers for the next time.
+    /// Takes the buffers back for the next [`Site::take_ring`].
     pub(super) fn put_ring(&mut self, ring: StagingRing) {
         self.ring = Some(ring);
     }
 
-    /// Keeps memory for the next time.
+    /// Takes memory back for the next [`Site::take`] of the same use.
     pub(super) fn put(&mut self, purpose: Use, memory: DeviceMemory) {
         self.lent.push((purpose, memory));
     }
 
-    /// Gives the memory of one use back.
+    /// Frees the scratch memory of one use.
     pub(super) fn forget(&mut self, purpose: Use) {
         self.scratch.retain(|s| s.0 != purpose);
     }

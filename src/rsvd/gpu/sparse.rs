@@ -1,5 +1,5 @@
-//! Compressed rows on the device, once as they are and once as their adjoint, so that no product adds to a place from two
-//! sides.
+//! A sparse matrix on the device in compressed rows, together with its adjoint in compressed rows. No two threads then add
+//! to the same entry of a product.
 
 use super::site::Site;
 use crate::alloc;
@@ -12,7 +12,7 @@ use crate::rsvd::data::{Center, Setting};
 use crate::rsvd::statistics::{Statistics, divisor, is_constant};
 use crate::scalar::Scalar;
 
-/// One of the two.
+/// The matrix or its adjoint.
 struct Half {
     row_ptr: DeviceMemory,
     columns: DeviceMemory,
@@ -71,7 +71,7 @@ impl Half {
     }
 }
 
-/// Host memory of a matrix and its adjoint on their way to the device, and of the sums of rows or columns.
+/// Bytes of host memory for the copy of a matrix and its adjoint to the device, and for the sums of rows or columns.
 pub(super) fn host_bytes<T>(csr: &Csr, setting: &Setting) -> usize {
     let entry = 2 * size_of::<i32>() + if csr.parts().values.is_some() { 2 * size_of::<T>() } else { 0 };
     let entry = entry.max(size_of::<i64>() + size_of::<i32>());
@@ -83,7 +83,7 @@ pub(super) fn host_bytes<T>(csr: &Csr, setting: &Setting) -> usize {
 }
 
 impl Halves {
-    /// Copies a matrix to the device, and finds its statistics and the means of its rows on the way.
+    /// Copies a matrix to the device. Also finds its statistics and the means of its rows.
     pub(super) fn new<T: Scalar>(site: &Site, csr: &Csr, setting: &Setting) -> Result<(Self, Statistics, Vec<f64>)> {
         let (rows, cols, nnz, base) = (csr.rows(), csr.cols(), csr.nnz(), csr.index_base());
         let parts = csr.parts();
@@ -137,7 +137,7 @@ struct Turned<T> {
     values: Option<Vec<T>>,
 }
 
-/// The adjoint, by counting: its rows keep the order of the matrix's.
+/// The adjoint, by a counting sort. Within each of its rows, entries have the order of the matrix's rows.
 fn transposed<T: Scalar>(
     (rows, cols): (usize, usize),
     row_ptr: &[i64],
@@ -168,7 +168,7 @@ fn transposed<T: Scalar>(
 }
 
 impl<T: Scalar> Turned<T> {
-    /// Row, column and value of each place that is stored, column by column: what is stored of one place is added, as
+    /// Row, column and value of each stored place, column by column. Entries stored twice for one place are added, as
     /// products do.
     fn places(&self) -> impl Iterator<Item = (usize, usize, [f64; 2])> {
         let value = |k: usize| self.values.as_ref().map_or([1.0, 0.0], |v| [v[k].re(), -v[k].im()]);
@@ -188,11 +188,11 @@ impl<T: Scalar> Turned<T> {
     }
 }
 
-/// Sum of the numbers of each line, and how many places are stored.
+/// Sum of the entries of each line, and its number of stored places.
 type Sums = Vec<([f64; 2], usize)>;
 
-/// Statistics of a matrix as the setting wants it, and the means of its rows where these are subtracted: real parts then
-/// imaginary parts.
+/// Statistics of a matrix after the centring and scaling of `setting`, and the means of its rows where these are
+/// subtracted: real parts, then imaginary parts.
 fn survey<T: Scalar>(
     (rows, columns): (usize, usize),
     turned: &Turned<T>,
@@ -217,7 +217,7 @@ fn survey<T: Scalar>(
     let share = 1.0 / length.max(1) as f64;
     let mean = |line: usize| [sums[line].0[0] * share, sums[line].0[1] * share];
     let (centers, wants_means) = (setting.center != Center::None, setting.center != Center::None || setting.scale);
-    // Squares of the distances from the mean, of what is stored and of the zeros that are not; and from 0.
+    // Sums of the squared distances from the mean and from 0, over the stored entries and the zeros.
     let mut spreads = alloc::filled("squares of lines", lines, [0.0f64; 2])?;
     let square = |x: f64| (x * setting.factor) * (x * setting.factor);
     for (line, spread) in spreads.iter_mut().enumerate().filter(|_| wants_means) {

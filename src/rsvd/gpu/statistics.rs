@@ -1,4 +1,4 @@
-//! What the first pass finds, the means that centring needs before it, and what passes move.
+//! The statistics of the first pass, the means that centring needs before it, and the counts of bytes moved.
 
 use super::feed::Moved;
 use super::recipe::Turn;
@@ -9,7 +9,7 @@ use crate::rsvd::data::Center;
 use crate::rsvd::statistics::{Statistics, divisor, gain};
 use crate::scalar::Scalar;
 
-/// Mean, real and imaginary part, and sum of the squared distances from it, of some numbers.
+/// Count, mean (real and imaginary part) and sum of the squared distances from the mean, of some numbers.
 #[derive(Clone, Copy, Default)]
 struct Moments {
     count: f64,
@@ -18,7 +18,7 @@ struct Moments {
 }
 
 impl Moments {
-    /// Those of the numbers of both (Chan, Golub, LeVeque 1979).
+    /// Merges the moments of other numbers (Chan, Golub, LeVeque 1979).
     fn join(&mut self, other: &Self) {
         let total = self.count + other.count;
         if total == 0.0 {
@@ -35,7 +35,7 @@ impl Moments {
 }
 
 impl<T: Scalar> GpuOps<'_, T> {
-    /// The pass that finds the columns' means, if they are needed and not known.
+    /// Runs the pass that finds the columns' means, if they are needed and not known.
     pub(super) fn gather_moments(&mut self) -> Result<()> {
         let is_dense = matches!(self.matrix, Matrix::Dense(_));
         let is_needed = self.parts.first().is_some_and(|p| p.feed.recipe.needs_moments());
@@ -59,7 +59,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         let (mut means, mut imaginary, mut divisors) = (Vec::new(), Vec::new(), Vec::new());
         for column in &columns {
             let deviation = (column.squares / (column.count - 1.0).max(1.0)).sqrt();
-            // A constant column stays what it is: nothing.
+            // The factor of a constant column that is centred is 0.
             let size = column.mean[0].hypot(column.mean[1]);
             let factor = if scales { gain(deviation, size, self.rows, centers) } else { 1.0 };
             let mean = if centers { column.mean } else { [0.0; 2] };
@@ -82,7 +82,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
-    /// Takes the means of the columns as given: see [`crate::rsvd::ops::RsvdOps::set_means`].
+    /// Sets known means of the columns: see [`crate::rsvd::ops::RsvdOps::set_means`].
     pub(super) fn know_means(&mut self, means: &[f64]) -> Result<bool> {
         let columns = self.columns;
         if means.len() != columns * if T::IS_COMPLEX { 2 } else { 1 } || self.columns_known.is_some() {
@@ -102,7 +102,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(true)
     }
 
-    /// Adds up what a pass moved; after the first one, what it found.
+    /// Adds the bytes and seconds of a pass to the traffic. After the first pass also sets the statistics.
     pub(super) fn count(&mut self, turn: Turn, moved: Vec<Moved>) -> Result<()> {
         self.traffic.passes += 1;
         for m in &moved {
@@ -120,7 +120,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         let (mut norm2, mut max_abs) = (0.0, 0f64);
         let mut number = 0;
         for (part, m) in self.parts.iter().zip(&moved) {
-            // In the order of the rows, whatever the order of the pass.
+            // Tallies are summed in the order of the rows, for any order of the pass.
             let mut tallies: Vec<_> = m.tallies.iter().collect();
             tallies.sort_by_key(|t| t.0.first);
             for (span, [squares, largest, bad]) in tallies {
@@ -141,10 +141,10 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
-    /// Reads the clocks of the devices, which waits for them.
+    /// Reads the clocks of the devices, and waits for their work.
     ///
     /// # Errors
-    /// What the devices report of work that is still running.
+    /// Errors of work that was still running.
     pub fn read_clocks(&mut self) -> Result<()> {
         for part in &mut self.parts {
             let (link, work) = part.feed.seconds()?;

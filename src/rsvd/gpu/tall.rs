@@ -1,5 +1,5 @@
-//! Matrices as long as the data: cut over the devices as these are, on the device or in page-locked panels that travel to
-//! it and back.
+//! Tall matrices, with as many rows as the data and divided among the devices in the same way. They lie on the device, or
+//! in page-locked host memory in panels that are copied to the device and back.
 
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
@@ -17,16 +17,16 @@ pub struct Tall<T: Scalar> {
     pub(super) width: usize,
 }
 
-/// A device's rows of it.
+/// A device's rows of a tall matrix.
 pub(super) struct Piece<T: Scalar> {
-    /// Its rows in the whole.
+/// The device's rows in the whole.
     pub(super) share: Span,
     place: Place,
     element: PhantomData<T>,
 }
 
 enum Place {
-    /// Column-major, with as many elements a column as there are rows, of which so many are worked on together.
+    /// Packed column-major memory, and the rows of a chunk.
     Device(DeviceMemory, usize),
     /// Panels of rows, each column-major and packed.
     Host(Vec<Panel>),
@@ -37,7 +37,7 @@ struct Panel {
     memory: Mutex<Staging>,
 }
 
-/// What is done with rows of a piece.
+/// How rows of a piece are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
@@ -46,13 +46,13 @@ pub(super) enum Access {
 }
 
 impl<T: Scalar> Piece<T> {
-    /// Zeroed, on the device; no more than `chunk` rows are worked on together.
+    /// A zeroed piece on the device, in chunks of `chunk` rows.
     pub(super) fn on_device(site: &Site, what: &'static str, share: Span, width: usize, chunk: usize) -> Result<Self> {
         let memory = site.gpu.allocate_on(&site.stream, what, bytes::<T>(share.rows, width)?)?;
         Ok(Self { share, place: Place::Device(memory, chunk.max(1)), element: PhantomData })
     }
 
-    /// Zeroed, in panels of the rows of `blocks`.
+    /// A zeroed piece in host memory, with one panel for each of `blocks`.
     pub(super) fn on_host(
         site: &Site,
         what: &'static str,
@@ -68,7 +68,7 @@ impl<T: Scalar> Piece<T> {
         Ok(Self { share, place: Place::Host(panels), element: PhantomData })
     }
 
-    /// Its columns, packed, if they are on the device.
+    /// The packed columns, if the piece is on the device.
     pub(super) fn device(&self) -> Option<&DeviceMemory> {
         match &self.place {
             Place::Device(memory, _) => Some(memory),
@@ -76,7 +76,7 @@ impl<T: Scalar> Piece<T> {
         }
     }
 
-    /// Everything, if it is on the device and worked on at once.
+    /// The whole piece, if it is on the device and is one chunk.
     pub(super) fn whole(&self, width: usize) -> Option<View<'_>> {
         match &self.place {
             Place::Device(memory, chunk) if *chunk >= self.share.rows => {
@@ -86,7 +86,7 @@ impl<T: Scalar> Piece<T> {
         }
     }
 
-    /// Takes other memory of the device, which holds columns as long as these, and gives its own.
+    /// Replaces the piece's device memory by `other`, whose columns are as long, and returns the old memory.
     pub(super) fn exchange(&mut self, other: DeviceMemory) -> DeviceMemory {
         match &mut self.place {
             Place::Device(memory, _) => std::mem::replace(memory, other),
@@ -94,7 +94,7 @@ impl<T: Scalar> Piece<T> {
         }
     }
 
-    /// Parts of the rows that cover them, as they can be worked on.
+    /// The chunks or panels, which together cover all rows.
     pub(super) fn chunks(&self) -> Vec<Span> {
         match &self.place {
             Place::Device(_, chunk) => spans(0, self.share.rows, *chunk).collect(),
@@ -102,8 +102,8 @@ impl<T: Scalar> Piece<T> {
         }
     }
 
-    /// Runs `work` on rows of the piece, which has `width` columns before and `after` columns when they are written.
-    /// Bytes that travelled are added to `moved`.
+    /// Calls `work` with rows of the piece, which has `width` columns before, and `after` columns when the rows are written
+    /// back. Copied bytes are added to `moved`.
     pub(super) fn with(
         &self,
         site: &mut Site,

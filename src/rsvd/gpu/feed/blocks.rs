@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
 impl Feed {
-    /// Waits until few enough blocks are at work, so that cancelling is soon heard.
+    /// Waits until at most [`IN_FLIGHT`] blocks are unfinished, so that cancellation takes effect soon.
     pub(super) fn throttle(&mut self, site: &Site) -> Result<()> {
         self.in_flight.push_back(site.stream.record()?);
         while self.in_flight.len() > IN_FLIGHT {
@@ -23,7 +23,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Enqueues the copy of a block; the event is passed when it has arrived.
+    /// Enqueues the copy of a block. The returned event completes when the block is on the device.
     pub(super) fn fetch(
         &mut self,
         input: &Input<'_>,
@@ -80,7 +80,7 @@ impl Feed {
     }
 }
 
-/// Where a block lies on the device, as it came.
+/// The memory of a block on the device, before its conversion.
 fn raw_lines<'f>(
     input: &'f Input<'_>,
     (first, span): (usize, Span),

@@ -1,4 +1,4 @@
-//! Copies of blocks side by side with the work on them.
+//! Copies of blocks that overlap with the work on earlier blocks.
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
@@ -15,7 +15,7 @@ use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
 impl Feed {
-    /// Copies and work side by side, both enqueued by this thread.
+    /// A pass over data in host memory: this thread enqueues the copies and the work, which overlap.
     #[allow(clippy::too_many_arguments, reason = "what the three ways of copying share")]
     pub(super) fn copied<T: Scalar>(
         &mut self,
@@ -28,7 +28,7 @@ impl Feed {
         copy: &mut dyn FnMut(&mut DeviceMemory, usize, Span) -> Result<()>,
         body: &mut Body<'_, T>,
     ) -> Result<()> {
-        // A slot may be copied to as soon as the work on what it holds is enqueued.
+        // The next copy to a slot may be enqueued as soon as the work on its block is enqueued.
         let ahead = self.ring.len().max(IN_FLIGHT);
         let mut arrivals = VecDeque::with_capacity(ahead);
         let mut upcoming = copies.iter();
@@ -53,7 +53,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Blocks that a thread of its own reads.
+    /// A pass over a source: a separate thread reads the blocks ahead.
     #[allow(clippy::too_many_arguments, reason = "what the three ways of copying share")]
     pub(super) fn read<T: Scalar>(
         &mut self,

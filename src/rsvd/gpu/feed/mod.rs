@@ -1,5 +1,5 @@
-//! The blocks of a device's rows, one after the other, ready for products: those that stay there first, so that the first
-//! copies run under them; then those that are copied anew, through a ring of buffers on a queue of their own.
+//! Supplies the blocks of a device's rows for products, one after the other. Resident blocks come first, so that the first
+//! copies overlap with work on them. The other blocks are copied through a ring of buffers on a separate queue.
 
 mod blocks;
 mod copies;
@@ -19,53 +19,53 @@ use crate::progress::CancelFlag;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
-/// Blocks whose products may be waiting.
+/// Blocks whose products may be enqueued and unfinished.
 const IN_FLIGHT: usize = 2;
 /// Bytes of a page-locked buffer for pageable memory, and how many there are.
 pub(super) const PIECE_BYTES: usize = 16 << 20;
 pub(super) const PIECES: usize = 4;
-/// Buffers for blocks that are read.
+/// Page-locked buffers for blocks that are read from a source.
 pub(super) const READ_BUFFERS: usize = 3;
 
 /// Where a block is on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spot {
-    /// In the caller's memory.
-    Caller,
-    /// In the memory of the rows that stay.
-    Store,
+/// In the caller's memory.
+Caller,
+/// In the memory of the resident rows.
+Store,
     /// In a buffer of the ring.
     Slot(usize),
 }
 
-/// What the rows that stay are.
+/// State of the resident rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Not there.
-    Empty,
-    /// As they came.
-    Raw,
-    /// As they are computed with.
-    Ready,
+/// Not copied yet.
+Empty,
+/// Copied, not converted.
+Raw,
+/// Converted.
+Ready,
 }
 
 struct Slot {
     memory: DeviceMemory,
-    /// Passed when the block in it is no longer needed.
+    /// Event that completes when the block in the slot is no longer needed.
     free: Option<Event>,
 }
 
-/// What a pass moved and found.
+/// Bytes, seconds and tallies of a pass.
 #[derive(Debug, Default)]
 pub(super) struct Moved {
     pub(super) to_device: u64,
     pub(super) read: u64,
     pub(super) seconds_read: f64,
-    /// Tallies of the blocks, where they were asked for.
+    /// Tallies of the blocks, if [`Turn::tallies`] is set.
     pub(super) tallies: Vec<(Span, [f64; RECORD])>,
 }
 
-/// Cancellation, and the caller's function where it may be called: on the thread of the call.
+/// The cancel flag, and the caller's progress function on the thread of the call; other threads must not call it.
 pub(super) struct Watch<'w> {
     pub(super) flag: CancelFlag,
     pub(super) tick: Option<&'w dyn Fn() -> Result<()>>,
@@ -78,12 +78,12 @@ impl Watch<'_> {
     }
 }
 
-/// What is done with a block.
+/// The work on a block.
 pub(super) type Body<'f, T> = dyn FnMut(&mut Site, &Block<'_, T>) -> Result<()> + 'f;
 
-/// A device's share of the rows, on its way there.
+/// A device's share of the rows, with the memory and the queue that bring them there.
 pub(super) struct Feed {
-    /// First of its rows in the data, and how many there are.
+/// The share: its first row in the data, and its number of rows.
     pub(super) share: Span,
     pub(super) cut: Cut,
     link: GpuStream,
@@ -114,7 +114,7 @@ impl Feed {
         })
     }
 
-    /// Blocks that one pass sees.
+    /// Number of blocks of a pass.
     pub(super) fn blocks(&self) -> usize {
         self.residents().count() + self.streamed().count()
     }
@@ -147,7 +147,7 @@ impl Feed {
         let outcome = self.pass(site, input, turn, watch, body, &mut moved);
         self.in_flight.clear();
         if outcome.is_err() {
-            // Nothing of the pass is in use when its error is told.
+            // The pass has no unfinished work when its error is returned.
             let _ = (self.link.synchronize(), site.stream.synchronize());
             self.state = State::Empty;
             self.spans.clear();
@@ -157,12 +157,12 @@ impl Feed {
         Ok(moved)
     }
 
-    /// Copies and pieces of work whose times were not read yet.
+    /// Number of copies and pieces of work whose times were not read yet.
     pub(super) fn clocks(&self) -> usize {
         self.spans.len()
     }
 
-    /// Seconds that copies and work took since the last time; waits for them.
+    /// Seconds of copies and of work since the last call; waits for both.
     pub(super) fn seconds(&mut self) -> Result<(f64, f64)> {
         let (mut link, mut work) = (0.0, 0.0);
         for (is_copy, begin, end) in self.spans.drain(..) {
@@ -237,7 +237,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Notes what the rows that stay are now.
+    /// Updates the state of the resident rows after a pass.
     fn settle<T: Scalar>(&mut self, input: &Input<'_>, turn: Turn) {
         if self.cut.resident == 0 {
             return;
@@ -246,7 +246,7 @@ impl Feed {
         self.state = if in_place || self.state == State::Ready { State::Ready } else { State::Raw };
     }
 
-    /// Takes the memory that blocks come to.
+    /// Allocates the memory of resident rows and of copied blocks.
     fn prepare(&mut self, site: &Site, input: &Input<'_>) -> Result<()> {
         if self.store.is_none() && self.cut.resident > 0 {
             let bytes = input.bytes(self.cut.resident);
