@@ -1,13 +1,13 @@
 //! The inexact augmented Lagrange multiplier method (Lin, Chen, Ma, arXiv 1009.5055): min ||L||_* + lambda ||S||_1 subject
-//! to L + S = M, written once.
+//! to L + S = M, written once for every backend.
 //!
 //! Each iteration thresholds the singular values of X = M - S + Y / mu. Only the right singular vectors and the values are
-//! computed, L = X V diag(1 - 1 / (mu s)) V^H: from X^H X where the rank is a good part of n, else from the subspace of
-//! the last iteration's vectors and some fresh ones, improved by a step of the power iteration. Whichever it is, the
-//! product with the new X is formed in the pass that makes X.
+//! computed: L = X V diag(1 - 1 / (mu s)) V^H. They come from X^H X where the rank is a large part of n. Otherwise they come
+//! from the subspace of the last iteration's vectors and some random ones, improved by a step of the power iteration. In
+//! both cases the product with the new X is formed in the pass that computes X.
 //!
-//! The precision suffices: double-precision X^H X leaves an error of u s_1^2 / s in a value s, and the method only wants
-//! those with s > 1 / mu.
+//! The precision suffices: double-precision X^H X leaves an error of u s_1^2 / s in a value s, and the method only needs
+//! values s > 1 / mu.
 
 use std::time::Instant;
 
@@ -21,46 +21,46 @@ use crate::rng::stream;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
-/// Singular values that are predicted before the first decomposition.
+/// Predicted number of singular values before the first decomposition.
 pub(super) const FIRST_RANK: usize = 10;
-/// The prediction grows by this part of n when it was too small.
+/// The prediction grows by n divided by this number when it was too small.
 const LEAP: usize = 20;
-/// Most columns for which X^H X is formed.
+/// Largest number of columns for which X^H X is formed.
 const MOST_GRAM: usize = 16_384;
-/// Relative change of ||M||_2 at which its estimate is taken: the penalty needs no more than 1 %.
+/// Relative change of ||M||_2 at which its iteration stops: the penalty needs an accuracy of only 1 %.
 const NORM_CHANGE: f64 = 2e-3;
-/// Rounds of the subspace iteration for it.
+/// Largest number of rounds of the subspace iteration for ||M||_2.
 const NORM_ROUNDS: usize = 12;
 
-/// A residual of so many tolerances is near convergence: the check is summed from there on.
+/// The optimality check begins when the residual is below this many tolerances.
 const NEAR: f64 = 30.0;
-/// Most entries of a matrix whose dual residual is to fall to [`CLOSE`]. For larger ones the iterations that this takes
-/// would cost more than the runs themselves: those are held against the trivial splits alone.
+/// Largest number of entries of a matrix whose dual residual must fall to [`CLOSE`]. For larger matrices the additional
+/// iterations would cost more than the run itself, so they are only compared with the trivial splits.
 const FEW: usize = 1 << 16;
 const CLOSE: f64 = 0.01;
-/// Part of the tolerance that the bound of the next residual is to fall below. The rest is left to rounding and to
-/// decompositions that are not exact.
+/// Fraction of the tolerance that the bound of the next residual must fall below. The rest is a margin for rounding and for
+/// inexact decompositions.
 const CLOSED: f64 = 0.9;
-/// Part of 1 / mu that a partial decomposition may miss of a value over it.
+/// Largest part of a value over 1 / mu that a partial decomposition may miss, in units of 1 / mu.
 const MISSED: f64 = 0.1;
-/// What an objective may exceed that of a split into nothing and everything by.
+/// Relative amount by which an objective may exceed that of a trivial split.
 const EXCESS: f64 = 1e-3;
 
-/// Whether an iterate that adds up to M is the optimum. A penalty that grows fast makes the parts add up whatever they
-/// are. They are optimal if, besides, S hardly changes in units of the penalty, as Y then bounds the objective from below;
-/// small matrices are held to that.
-/// The objective is held against those of S = M and L = M too. Where either fails, the penalty begins anew, from the Y that
-/// was found, and grows more slowly.
+/// Checks whether an iterate with L + S = M is the optimum. A penalty that grows fast makes any parts add up to M. They are
+/// optimal if S also changes little in units of the penalty, because Y then bounds the objective from below. Only small
+/// matrices must meet this condition.
+/// The objective is also compared with those of the trivial splits S = M and L = M. If a check fails, the penalty restarts
+/// at its first value with the current Y, and grows more slowly.
 struct Check {
-    /// Whether the next iteration is to sum what is needed.
-    is_due: bool,
-    /// Whether the penalty begins anew.
-    starts_anew: bool,
-    /// Whether the check was passed, and only the residual is to fall.
-    is_closing: bool,
-    growth: f64,
-    first_mu: f64,
-    /// Most of mu ||S - S'||_F / ||Y||_F.
+/// Whether the next iteration sums the quantities of the check.
+is_due: bool,
+/// Whether the next penalty is the first one again.
+starts_anew: bool,
+/// Whether the check was passed, and only the residual still has to fall.
+is_closing: bool,
+growth: f64,
+first_mu: f64,
+/// Upper bound of mu ||S - S'||_F / ||Y||_F.
     dual: f64,
     lambda: f64,
     /// The smaller objective of the two trivial splits, as far as it is known.
@@ -88,17 +88,16 @@ impl Check {
         }
     }
 
-    /// S - S' is known to the `rounding` of X.
+    /// Whether the iterate passes the check. `rounding` is the rounding error of X, and thus of S - S'.
     fn is_passed(&self, sums: &Sums, nuclear_norm: f64, rounding: f64) -> bool {
         let objective = nuclear_norm + self.lambda * sums.one_norm;
         let is_settled = self.dual.is_infinite() || sums.dual2.sqrt() <= self.dual * sums.multiplier2.sqrt() + rounding;
         is_settled && objective <= self.trivial * (1.0 + EXCESS)
     }
 
-    /// Whether the next iteration, which writes the parts, adds up to M within `most`. Both shrinkages are monotone:
-    /// of the steps R = M - L - S and D = S - S' of an iteration and those of the next, whose penalty is `growth >= 1`
-    /// times as large, ||R_next||^2 + ||D_next||^2 <= ||R||^2 + ||D||^2 / growth^2. The next residual alone may be
-    /// larger than the last one.
+    /// Whether the residual of the next iteration, which writes the parts, is below `most`. Both shrinkages are monotone.
+    /// Let R = M - L - S and D = S - S' in this iteration, and let the next penalty be `growth >= 1` times as large. Then
+    /// ||R_next||^2 + ||D_next||^2 <= ||R||^2 + ||D||^2 / growth^2. The next residual alone may be larger than this one.
     fn is_closed(sums: &Sums, growth: f64, most: f64, rounding: f64) -> bool {
         let step = (sums.dual2.sqrt() - rounding).max(0.0) / growth;
         sums.residual2.sqrt().hypot(step) < CLOSED * most
@@ -112,14 +111,14 @@ impl Check {
 
 /// Right singular vectors and values of X, the leading ones or all.
 struct Spectrum<M> {
-    /// Not increasing.
-    values: Vec<f64>,
-    vectors: M,
-    /// Whether no value can be missing.
+/// Not increasing.
+values: Vec<f64>,
+vectors: M,
+/// Whether all values were computed.
     whole: bool,
 }
 
-/// How the next decomposition is made.
+/// How the next decomposition is computed.
 enum Way<M> {
     /// From X^H X.
     Gram,
@@ -139,23 +138,23 @@ impl<M> Way<M> {
     }
 }
 
-/// What the outputs hold and what they are multiplied with to be in the caller's unit.
+/// The result of a run; L and S are in the backend's arrays.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Solution {
     /// Figures of the run, as far as the method knows them.
     pub info: Info,
-    /// What L and S are multiplied with.
+    /// Factor that L and S have to be multiplied with to be in the caller's unit.
     pub unit: f64,
 }
 
 struct Solver<'a, T: Scalar, O: RpcaOps<T>> {
     ops: &'a mut O,
     options: &'a Options,
-    /// Columns of random numbers drawn so far: no two decompositions see the same.
+    /// Columns of random numbers drawn so far, so that no two decompositions use the same.
     drawn: u32,
-    /// Singular values to compute next.
+    /// Number of singular values to compute next.
     predicted: usize,
-    /// Steps of the power iteration in a partial decomposition, and whether it begins with the last vectors.
+    /// Steps of the power iteration in a partial decomposition, and whether it starts from the last vectors.
     power: usize,
     is_warm: bool,
     passes: u64,
@@ -164,7 +163,7 @@ struct Solver<'a, T: Scalar, O: RpcaOps<T>> {
     marker: std::marker::PhantomData<T>,
 }
 
-/// Splits: X becomes L and Y becomes S.
+/// Splits the matrix: X becomes L and Y becomes S.
 pub fn solve<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Result<Solution> {
     let began = Instant::now();
     let (m, n) = ops.size();
@@ -241,7 +240,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             let rounding = frobenius * roundoff;
             if residual < tolerance && measured {
                 let nuclear_norm = spectrum.values[..rank].iter().map(|s| s - 1.0 / mu).sum::<f64>();
-                // Where the bound of the rank holds values back, the problem is another one.
+                // If the bound of the rank cuts off values, the iterate solves another problem, and the check does not apply.
                 check.is_closing |= self.is_bounded(rank) || check.is_passed(&sums, nuclear_norm, rounding);
                 if check.is_closing {
                     info.converged = Check::is_closed(&sums, mu_next / mu, tolerance * frobenius, rounding);
@@ -268,7 +267,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             info.one_norm = sums.one_norm * unit;
             info.nonzeros = sums.nonzeros;
             info.objective = info.nuclear_norm + lambda * info.one_norm;
-            // This iterate is one step beyond the one that passed.
+            // This iterate is one step after the one that passed, so it is checked again.
             info.converged &= self.is_bounded(rank) || info.objective <= check.trivial * unit * (1.0 + 2.0 * EXCESS);
             info.converged &= residual < tolerance;
             self.ops.checkpoint(options.max_iterations, options.max_iterations, residual)?;
@@ -277,21 +276,21 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         Ok(())
     }
 
-    /// Most singular values that are wanted.
+    /// Upper bound of the rank.
     fn bound(&self) -> usize {
         let n = self.ops.size().1;
         let limit = |v: usize| if v == 0 { n } else { v.min(n) };
         limit(self.options.max_rank).min(limit(self.options.fixed_rank))
     }
 
-    /// Whether the bound of the rank may hold values back.
+    /// Whether the bound of the rank may cut off values.
     fn is_bounded(&self, rank: usize) -> bool {
         rank >= self.bound() && rank < self.ops.size().1
     }
 
-    /// Whether the values over `least` are those of X. Without power iterations or the last vectors they need not be: the
-    /// subspace is random then, and stays so. It is improved by one step; where that finds more, it is improved in all
-    /// iterations from now on.
+    /// Whether the values over `least` are those of X. Without power iterations or warm start they may not be, because the
+    /// subspace is random in every iteration. One step of the power iteration improves it. If that finds larger values, all
+    /// later iterations use power iterations and warm start.
     fn confirm(&mut self, spectrum: &mut Spectrum<SmallMatrix<T, O>>, least: f64) -> Result<bool> {
         if spectrum.whole || (self.power > 0 && self.is_warm) {
             return Ok(true);
@@ -315,7 +314,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         Ok(is_confirmed)
     }
 
-    /// The number of values over `least`, after more were computed where some may be missing. The values of a pass over M
+    /// The number of values over `least`. Computes more values first, if some may be missing. New values are those of M, and
     /// are multiplied with `factor`.
     fn complete(&mut self, spectrum: &mut Spectrum<SmallMatrix<T, O>>, least: f64, factor: f64) -> Result<usize> {
         let (bound, n) = (self.bound(), self.ops.size().1);
@@ -324,7 +323,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             let computed = spectrum.values.len();
             if spectrum.whole || over < computed || over >= bound {
                 let rank = over.min(bound);
-                // One more than the rank, or a leap where the prediction was just enough.
+                // Predict one more than the rank, or [`leap`] more where the prediction was just enough.
                 self.predicted = match self.options.fixed_rank {
                     0 if rank < self.predicted || spectrum.whole => rank + 1,
                     0 => rank + leap(n),
@@ -345,7 +344,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         }
     }
 
-    /// Singular values of M: all, or the leading ones once the largest has settled.
+    /// Singular values of M: all, or the leading ones when the largest has converged.
     fn first_spectrum(&mut self) -> Result<Spectrum<SmallMatrix<T, O>>> {
         let vectors = self.ops.small().zeros("singular vectors", 1, 1)?;
         let mut spectrum = Spectrum { values: Vec::new(), vectors, whole: false };
@@ -367,7 +366,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         Ok(spectrum)
     }
 
-    /// How the next values are computed, by the count of operations; `kept` vectors of the last ones are used again.
+    /// Chooses how the next values are computed, by the number of operations. The first `kept` of the last vectors are reused.
     fn prepare(&mut self, spectrum: &Spectrum<SmallMatrix<T, O>>, kept: usize) -> Result<Way<SmallMatrix<T, O>>> {
         let (m, n) = self.ops.size();
         let width = (self.predicted + self.options.oversampling).clamp(1, n);
@@ -406,7 +405,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         small.householder(w, &mut r)
     }
 
-    /// Room for the product of a way.
+    /// Allocates the product of a decomposition.
     fn room(&mut self, way: &Way<SmallMatrix<T, O>>) -> Result<SmallMatrix<T, O>> {
         let n = self.ops.size().1;
         let small = self.ops.small();
@@ -420,7 +419,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         }
     }
 
-    /// Room for the product of a way, or for that of none.
+    /// Allocates the product of a decomposition, or a placeholder where there is none.
     fn room_or_nothing(&mut self, way: Option<&Way<SmallMatrix<T, O>>>) -> Result<SmallMatrix<T, O>> {
         match way {
             Some(way) => self.room(way),
@@ -428,7 +427,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         }
     }
 
-    /// The values and vectors, from the product of the way.
+    /// The values and vectors, from the product that `way` asked for.
     fn spectrum(
         &mut self,
         way: Way<SmallMatrix<T, O>>,
@@ -458,7 +457,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         Ok(spectrum)
     }
 
-    /// The values and vectors of X restricted to the span of `w` (Rayleigh and Ritz).
+    /// The values and vectors of X restricted to the span of `w` (Rayleigh-Ritz).
     fn within(&mut self, w: &SmallMatrix<T, O>) -> Result<Spectrum<SmallMatrix<T, O>>> {
         let (n, width) = self.ops.small().shape(w);
         let mut small = self.ops.small().zeros("W^H X^H X W", width, width)?;
@@ -471,7 +470,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         Ok(Spectrum { values: roots(squares), vectors, whole: width == n })
     }
 
-    /// One iteration; the product is what `way` wants of the new X. The vectors of `spectrum` are given up.
+    /// One iteration. Returns its sums, and the product of the new X that `way` needs. Frees the vectors of `spectrum`.
     fn update(
         &mut self,
         step: &Step,
@@ -498,7 +497,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
             if 2 * rank > n {
                 let mut whole = small.zeros("V D V^H", n, n)?;
                 small.multiply(1.0, &left, Op::Plain, &right, Op::Adjoint, 0.0, &mut whole)?;
-                // The product takes the memory of the factors.
+                // The factors are freed first, so that the product can use their memory.
                 drop((left, right));
                 let mut product = self.room_or_nothing(way)?;
                 (self.ops.update(step, &LowRank::Whole(&whole), &wanted, &mut product)?, product)
@@ -512,12 +511,12 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
     }
 }
 
-/// Singular values from their squares, of which the least may be negative by rounding.
+/// Singular values from their squares. The smallest squares may be negative by rounding.
 fn roots(squares: Vec<f64>) -> Vec<f64> {
     squares.into_iter().map(|s| s.max(0.0).sqrt()).collect()
 }
 
-/// What the prediction grows by when it was too small.
+/// Increase of the prediction when it was too small.
 fn leap(n: usize) -> usize {
     n.div_ceil(LEAP).max(1)
 }

@@ -1,4 +1,4 @@
-//! The matrix, seen with its longer axis as rows, and blocks of its rows.
+//! Reads the matrix in blocks of rows, oriented so that its longer axis is the rows.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use crate::shape::Order;
 /// A source that one device reads at a time.
 type Shared<'a> = Arc<Mutex<&'a mut (dyn Source + 'a)>>;
 
-/// Where the entries are: those of the rows from `first` on.
+/// Where the entries of the rows from `first` on lie.
 pub enum Entries<'a> {
     /// In memory: entry (i, j) of the whole is element `i * row_stride + j * column_stride`, one of which is 1.
     Memory {
@@ -44,7 +44,7 @@ pub enum Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// All that a source has.
+    /// All entries of a source.
     pub fn streamed(source: &'a mut (dyn Source + 'a), order: Order) -> Self {
         let info = source.info().clone();
         Self::Streamed { source: Arc::new(Mutex::new(source)), info, first: 0, order }
@@ -65,7 +65,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Whether the columns of a row are contiguous, and not the rows of a column.
+    /// Whether a row is contiguous; else a column is.
     pub fn is_by_rows(&self) -> bool {
         match self {
             Self::Memory { row_stride, column_stride, .. } => *column_stride == 1 && *row_stride != 1,
@@ -73,7 +73,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// All of them with rows and columns exchanged.
+    /// All entries, with rows and columns exchanged.
     #[must_use]
     pub fn transposed(self) -> Self {
         match self {
@@ -98,7 +98,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Bytes of `rows` rows in a packed buffer; 0 for what is in memory.
+    /// Bytes of `rows` rows in a packed buffer; 0 for entries in memory, which need no buffer.
     pub fn panel_bytes(&self, rows: usize, columns: usize) -> usize {
         match self {
             Self::Memory { .. } => 0,
@@ -106,12 +106,12 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Whether they are in host memory or read, and so need no device.
+    /// Whether the entries are in device memory.
     pub fn is_device(&self) -> bool {
         matches!(self, Self::Memory { memory: Memory::Device(_), .. })
     }
 
-    /// How the entries are seen, and what reads them where they are not in memory.
+    /// A window on the entries, and a reader for entries of a source.
     pub fn split(&self, argument: &str) -> Result<(Window<'a>, Option<Reader<'a>>)> {
         match self {
             Self::Memory { memory, dtype, first, row_stride, column_stride } => {
@@ -139,7 +139,7 @@ pub struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads `rows` rows from `first` on, when no other reader does.
+    /// Reads `rows` rows from `first` on. Waits while another reader uses the source.
     pub fn read(&mut self, first: usize, rows: usize, buffer: &mut [u8]) -> Result<()> {
         let block = Block::whole(&self.info).along(self.axis, self.first + first, rows);
         let bytes = block.elements() * self.info.number.size();
@@ -148,7 +148,7 @@ impl Reader<'_> {
     }
 }
 
-/// How entries are seen.
+/// Access to entries on the host.
 #[derive(Clone, Copy)]
 pub enum Window<'a> {
     /// All of them in memory.
@@ -163,7 +163,7 @@ pub enum Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// The `rows` rows from `first` on, of which `buffer` holds those that were read.
+    /// The `rows` rows from `first` on. For a source, `buffer` holds them.
     pub fn rows(self, first: usize, rows: usize, columns: usize, buffer: &'a [u8]) -> Strided<'a> {
         match self {
             Self::Memory(whole) => {
@@ -276,7 +276,7 @@ impl Strided<'_> {
         Ok(())
     }
 
-    /// The same of a mask: not 0 where an entry is observed.
+    /// As [`Strided::block`] for a mask: the bytes are not 0 where an entry is observed.
     pub fn flags(&self, first: usize, columns: usize, out: &mut [u8]) -> Result<()> {
         let rows = out.len() / columns.max(1);
         for i in 0..rows {

@@ -2,17 +2,16 @@
 //! ||S||_1 subject to L + S = M (Candes, Li, Ma, Wright, JACM 58, 2011), by the inexact augmented Lagrange multiplier
 //! method. Entries may be missing.
 //!
-//! The usual example is a video of a camera that does not move, a frame a column: L is the background, S what passes
-//! before it.
+//! The usual example is a video from a fixed camera with one frame a column: L is the background, S the moving foreground.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `options` | options and figures of a run |
-//! | `algorithm` | the method, for whatever offers its passes |
-//! | `ops` | those passes |
-//! | `input`, `output` | the matrix in blocks of rows; the parts on their way out |
-//! | `cpu`, `gpu` | the passes on a backend |
-//! | `memory` | host memory of a run, before it starts |
+//! | `algorithm` | the method, for every backend |
+//! | `ops` | the interface of a backend: the passes |
+//! | `input`, `output` | reads the matrix in blocks of rows; writes the parts |
+//! | `cpu`, `gpu` | the backends |
+//! | `memory` | memory of a run, computed before it starts |
 
 mod algorithm;
 pub mod cpu;

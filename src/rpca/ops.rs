@@ -1,14 +1,14 @@
-//! What robust PCA needs of a backend.
+//! The backend interface of robust PCA.
 //!
-//! The matrix is m-by-n with m >= n, cut into blocks of rows. Two arrays of its size belong to the iteration: X, whose
-//! singular values are thresholded next, and the multiplier Y. No other array has m rows: the low-rank part of a block is
-//! a product of the block of X with small matrices. Everything small is in double precision.
+//! The matrix is m-by-n with m >= n, cut into blocks of rows. The iteration has two arrays of its size: X, whose singular
+//! values are thresholded next, and the multiplier Y. No other array has m rows, because the low-rank part of a block is a
+//! product of the block of X with small matrices. All small matrices are in double precision.
 
 use crate::dense::Algebra;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
-/// What takes a panel of the parts: its first row, its rows, the rows of a block, and L and S of the panel.
+/// Receives a panel of the parts: its first row, its number of rows, the rows of a block, and L and S of the panel.
 pub type Take<'a, T> = dyn FnMut(usize, usize, usize, &[T], &[T]) -> Result<()> + 'a;
 
 /// A product with X that a pass forms; X stands for M before the first [`RpcaOps::update`].
@@ -32,10 +32,10 @@ impl<'a, M> Product<'a, M> {
         }
     }
 
-    /// The same product with a copy of W.
+    /// The same product with a copy of W, for another device.
     ///
     /// # Errors
-    /// [`Error::Internal`] without a copy of what there is.
+    /// [`Error::Internal`] if the product has a W and `copy` is `None`.
     pub fn with<'b, N>(&self, copy: Option<&'b N>) -> Result<Product<'b, N>> {
         match (self, copy) {
             (Self::None, _) => Ok(Product::None),
@@ -67,10 +67,10 @@ impl<'a, M> LowRank<'a, M> {
         }
     }
 
-    /// The same with copies of the matrices.
+    /// The same part with copies of its matrices, for another device.
     ///
     /// # Errors
-    /// [`Error::Internal`] without a copy of what there is.
+    /// [`Error::Internal`] if the copy of a matrix is missing.
     pub fn with<'b, N>(&self, first: Option<&'b N>, second: Option<&'b N>) -> Result<LowRank<'b, N>> {
         match (self, first, second) {
             (Self::Zero, ..) => Ok(LowRank::Zero),
@@ -81,7 +81,7 @@ impl<'a, M> LowRank<'a, M> {
     }
 }
 
-/// What the first pass finds, over the observed entries, scaled.
+/// Norms of the observed, scaled entries, from the first pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Start {
     /// Sum of the squares of the moduli.
@@ -92,7 +92,7 @@ pub struct Start {
     pub one_norm: f64,
 }
 
-/// The numbers of one iteration.
+/// The parameters of one iteration.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     /// Penalty.
@@ -101,13 +101,13 @@ pub struct Step {
     pub mu_next: f64,
     /// Weight of the sparse part.
     pub lambda: f64,
-    /// In the first iteration, X = `.0` M and Y = `.1` M; nothing of X and Y is read.
+    /// In the first iteration X = `.0` M and Y = `.1` M; the arrays X and Y are not read.
     pub first: Option<(f64, f64)>,
     /// In the last iteration X becomes L, and Y becomes S.
     pub last: bool,
-    /// Whether the dual residual is summed; not in the last iteration.
+    /// Whether the dual residual is summed; false in the last iteration.
     pub measured: bool,
-    /// Entries of S that are no larger are not counted.
+    /// Only entries of S of modulus over the threshold are counted.
     pub threshold: f64,
 }
 
@@ -120,14 +120,14 @@ pub struct Sums {
     pub one_norm: f64,
     /// Entries of S over the threshold.
     pub nonzeros: u64,
-    /// ||S - S'||_F^2 with the S' of the iteration before, in measured iterations; entries that are not observed count.
+    /// ||S - S'||_F^2 with the S' of the iteration before, in measured iterations. Includes entries that are not observed.
     pub dual2: f64,
     /// ||Y / mu||_F^2 with the new Y, in measured iterations.
     pub multiplier2: f64,
 }
 
 impl Sums {
-    /// Both together.
+    /// The sums over both sets of entries.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl Sums {
     }
 }
 
-/// What operations cost beside a multiplication of X with a narrow matrix.
+/// Costs of operations relative to an operation of a product of X with a narrow matrix.
 #[derive(Debug, Clone, Copy)]
 pub struct Weights {
     /// An operation of X^H X.
@@ -154,25 +154,25 @@ pub type SmallMatrix<T, O> = <<O as RpcaOps<T>>::Small as Algebra<<T as Scalar>:
 
 /// The passes of a backend. Sums have a fixed order, so that the same calls give the same bits.
 pub trait RpcaOps<T: Scalar> {
-    /// What works on small matrices.
+    /// The algebra for small matrices.
     type Small: Algebra<T::Wide>;
 
-    /// What works on small matrices.
+    /// The algebra for small matrices.
     fn small(&mut self) -> &mut Self::Small;
 
     /// m and n.
     fn size(&self) -> (usize, usize);
 
-    /// What decides between the methods of the decomposition.
+    /// The relative costs that choose the method of the decomposition.
     fn weights(&self) -> Weights;
 
-    /// Asks for cancellation and reports that `iteration` of `iterations` is done.
+    /// Checks for cancellation, and reports that `iteration` of `iterations` is done.
     fn checkpoint(&mut self, iteration: usize, iterations: usize, residual: f64) -> Result<()>;
 
-    /// What every entry is multiplied with as it is read.
+    /// Sets the factor that every entry is multiplied with when it is read.
     fn set_scale(&mut self, scale: f64);
 
-    /// The first pass over M.
+    /// The first pass over M, which finds its norms.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if an observed entry is not finite.

@@ -16,25 +16,25 @@ pub enum Frames {
 
 numbered!(Frames, Columns, Rows);
 
-/// How a matrix is split into low rank and sparse.
+/// Options of robust PCA.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Weight of the sparse part, 0 for 1 / sqrt(max(rows, columns)).
     pub lambda: f64,
-    /// The iteration ends when ||M - L - S||_F is less than this times ||M||_F. Held to [`Options::LEAST_SINGLE`] in
-    /// single precision, which cannot reach less.
+    /// The iteration ends when ||M - L - S||_F is less than this times ||M||_F. In single precision it is raised to at least
+    /// [`Options::LEAST_SINGLE`], because less cannot be reached.
     pub tolerance: f64,
     /// The first penalty, 0 for 1.25 / ||M||_2.
     pub mu: f64,
-    /// What the penalty is multiplied with after each iteration.
+    /// Factor of the penalty from one iteration to the next.
     pub rho: f64,
-    /// Entries of the sparse part that are no larger are not stored in compressed rows, nor counted.
+    /// Only entries of the sparse part of modulus over the threshold are counted and stored in compressed rows.
     pub threshold: f64,
-    /// What entries are multiplied with as they are read: 1 / 255 for bytes that stand for 0 to 1.
+    /// Factor that entries are multiplied with when they are read: for example 1 / 255 maps bytes to 0 to 1.
     pub scale: f64,
-    /// Most iterations.
+    /// Largest number of iterations.
     pub max_iterations: usize,
-    /// Most singular values that the low-rank part may have, 0 for no bound.
+    /// Largest rank of the low-rank part, 0 for no bound.
     pub max_rank: usize,
     /// Singular values to compute in each iteration, 0 to follow the rank. Below the rank of the solution the result solves
     /// another problem.
@@ -45,14 +45,13 @@ pub struct Options {
     pub oversampling: usize,
     /// Rows of a block where the matrix is read from a source, 0 to choose.
     pub block_rows: usize,
-    /// What the sketch is drawn from.
+    /// Seed of the sketch.
     pub seed: u64,
     /// Whether the sketch begins with the last iteration's right singular vectors.
     pub warm_start: bool,
-    /// Which axis counts the frames, where the two are equal. Otherwise the shorter one is treated as if it did: the
-    /// result is the same.
+    /// Which axis counts the frames, if the two are equally long. Otherwise the shorter axis is used, with the same result.
     pub frames: Frames,
-    /// Type of the arithmetic; `None` takes the matrix's own, and F32 for numbers that are not computed with.
+    /// Type of the arithmetic; `None` for the matrix's own if it is F32, F64, CF32 or CF64, else F32.
     pub dtype: Option<DType>,
 }
 
@@ -80,13 +79,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Least tolerance in single precision: the rounding of M - L alone leaves a few 1e-8 of ||M||_F.
+    /// Smallest tolerance in single precision: the rounding errors of M - L alone are a few 1e-8 of ||M||_F.
     pub const LEAST_SINGLE: f64 = 1e-6;
 
-    /// The penalty never exceeds this times the first.
+    /// Upper bound of the penalty, relative to the first penalty.
     pub const MU_GROWTH: f64 = 1e7;
 
-    /// Refuses what is outside its domain, naming the field.
+    /// Refuses values outside their domain, naming the field.
     pub fn check(&self) -> Result<()> {
         let refuse = |name: &str, value: f64, need: &str| Err(Error::invalid(name, format!("is {value}, {need}")));
         for (name, value) in
@@ -130,14 +129,14 @@ impl Options {
     }
 }
 
-/// How a run went.
+/// The report of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Info {
     /// Whether the tolerance was met; otherwise the outputs hold the last iterate.
     pub converged: bool,
     /// Type of the arithmetic.
     pub dtype: DType,
-    /// Iterations, the one that writes the outputs included.
+    /// Iterations, including the one that writes the outputs.
     pub iterations: u64,
     /// Rank of the low-rank part.
     pub rank: u64,
@@ -149,13 +148,13 @@ pub struct Info {
     pub blocks: u64,
     /// Rows of a block.
     pub block_rows: u64,
-    /// Bytes that went to the devices.
+    /// Bytes that were copied to the devices.
     pub bytes_to_device: u64,
-    /// Bytes that the matrix's source was read for.
+    /// Bytes that were read from the matrix's source.
     pub bytes_read: u64,
-    /// Measured peak of device memory, on the device that took most.
+    /// Measured peak of device memory, on the device that used most.
     pub device_bytes_used: u64,
-    /// Measured peak of host memory, in the context that took most.
+    /// Measured peak of host memory, in the context that used most.
     pub host_bytes_used: u64,
     /// Weight of the sparse part.
     pub lambda: f64,
@@ -177,20 +176,21 @@ pub struct Info {
     pub seconds_svd: f64,
     /// Seconds of the fused passes: L, S, Y, and the products of the next decomposition.
     pub seconds_elementwise: f64,
-    /// Seconds that sources were read for, of all devices together.
+    /// Seconds spent reading sources, of all devices together.
     pub seconds_read: f64,
-    /// Seconds of it all.
+    /// Seconds of the whole run.
     pub seconds_total: f64,
     /// Devices that shared the rows.
     pub contexts: u64,
-    /// Planned peak of host memory on the CPU, of a run whose low-rank part has few columns; 0 on a GPU.
+    /// Planned peak of host memory. On the CPU that of a run whose low-rank part has few columns; on GPUs that of the context
+    /// that needs most.
     pub host_bytes: u64,
-    /// Planned peak of device memory, on the device that takes most.
+    /// Planned peak of device memory, on the device that needs most.
     pub device_bytes: u64,
 }
 
 impl Info {
-    /// Figures of nothing yet.
+    /// The report before a run.
     pub fn new(dtype: DType) -> Self {
         Self {
             converged: true,

@@ -1,4 +1,4 @@
-//! The parts on their way to the caller.
+//! Writes the parts to the caller's matrices, sinks and compressed rows.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::matrix::{Csr, CsrParts, IndexType};
 use crate::scalar::{DType, Scalar};
 use crate::shape::{Order, product, to_i64};
 
-/// Numbers that are turned into those of a sink at a time.
+/// Numbers that are converted for a sink at a time.
 const STRETCH: usize = 512;
 
 /// Some rows of a part: packed column-major blocks of `block` rows, the last one shorter.
@@ -29,7 +29,7 @@ pub struct Panel<'a, T> {
     pub columns: usize,
     /// The entries.
     pub values: &'a [T],
-    /// What they are multiplied with.
+    /// Factor that the entries are multiplied with.
     pub unit: f64,
 }
 
@@ -131,14 +131,14 @@ impl<T: Scalar> Panel<'_, T> {
     }
 }
 
-/// Compressed rows in the making: all panels are counted, then all are filled in.
+/// Builds compressed rows in two passes: the first counts the entries of all panels, the second fills them in.
 pub struct CsrBuilder<T> {
     rows: usize,
     cols: usize,
     /// Whether the rows of the panels are the columns of the result.
     transposed: bool,
     threshold: f64,
-    /// For each row the number of its entries, then where the next one goes.
+    /// For each row first the number of its entries, then the index of its next entry.
     places: Vec<usize>,
     columns: Vec<i64>,
     values: Vec<T>,
@@ -164,7 +164,7 @@ impl<T: Scalar> CsrBuilder<T> {
         })
     }
 
-    /// Makes room for what was counted.
+    /// Allocates memory for the counted entries.
     pub fn reserve(&mut self) -> Result<()> {
         let mut total = 0;
         for place in &mut self.places {
@@ -178,7 +178,7 @@ impl<T: Scalar> CsrBuilder<T> {
         Ok(())
     }
 
-    /// Fills a panel's entries in; the panels come in the order of their rows.
+    /// Fills in a panel's entries. Panels must come in the order of their rows.
     pub fn fill(&mut self, panel: &Panel<'_, T>) -> Result<()> {
         panel.for_entries(self.threshold, |i, j, v| {
             let (row, column) = if self.transposed { (j, i) } else { (i, j) };
@@ -196,7 +196,7 @@ impl<T: Scalar> CsrBuilder<T> {
         let budget = context.host_budget();
         let nnz = self.values.len();
         let mut row_ptr = HostMemory::allocate("rows of the sparse part", product("rows", self.rows + 1, 8)?, budget)?;
-        // After filling in, each place is the beginning of the next row.
+        // After filling in, each place is the start of the next row.
         for (to, from) in row_ptr.as_mut_slice::<i64>()?[1..].iter_mut().zip(&self.places) {
             *to = to_i64(*from);
         }

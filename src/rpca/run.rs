@@ -1,4 +1,4 @@
-//! From the caller's matrices to a backend and back.
+//! Runs robust PCA: passes the caller's matrices to a backend, and its results back.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -26,7 +26,7 @@ use crate::session::{self, expect_another_gpu};
 use crate::shape::{Order, to_u64};
 use crate::stream::{self as streams, Stream};
 
-/// Where a part goes.
+/// The destination of a part.
 enum Target<'a> {
     Nowhere,
     Matrix(&'a mut Matrix),
@@ -55,17 +55,18 @@ struct Call<'a> {
 }
 
 /// Splits `m` into a low-rank and a sparse matrix of its size, either of which may be left out. `mask`, of bytes, is 0
-/// where an entry of `m` is not observed; there it may be anything, S is 0 and L what the others tell.
+/// where an entry of `m` is not observed. Such an entry may have any value; there S is 0, and L follows from the observed
+/// entries.
 ///
-/// The parts have the type of the arithmetic. If the tolerance is not met in time, they hold the last iterate and
-/// [`Info::converged`] is false.
+/// The parts have the type of the arithmetic. If the tolerance is not met within the allowed iterations, they hold the last
+/// iterate and [`Info::converged`] is false.
 ///
-/// Matrices and streams belong to the first of the `contexts`. Others are further GPUs of the same kind: the rows, or
-/// the columns where there are more, are shared out over all. What lies in device memory is split where it lies.
+/// Matrices and streams belong to the first of the `contexts`. The others are further GPUs of the same kind. The rows, or
+/// the columns where there are more of them, are divided among all. A matrix in device memory uses the first GPU alone.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] naming what does not fit, a context that cannot share the rows, or where `m` is not finite;
-/// [`Error::NotSupported`] for storage that cannot be used here; [`Error::Cancelled`]; what sources report.
+/// [`Error::InvalidArgument`] naming an argument that does not fit, a context that cannot share the rows, or the place where
+/// `m` is not finite; [`Error::NotSupported`] for storage that cannot be used here; [`Error::Cancelled`]; errors of sources.
 #[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
 pub fn compute(
     contexts: &[Arc<Context>],
@@ -122,10 +123,10 @@ pub fn stream<'a>(
     Call { contexts, m, mask, options, low_rank, sparse }.run(stream, report)
 }
 
-/// What is known of [`compute`] before it runs: how the matrix is cut, and the memory that is needed. Nothing is read.
+/// The plan of [`compute`]: how the matrix is cut, and the memory that is needed. Entries are not read.
 ///
 /// # Errors
-/// As [`compute`] for what does not fit the matrix and the memory that is left.
+/// As [`compute`] for arguments that do not fit the matrix; errors if the available memory does not suffice.
 pub fn plan(contexts: &[Arc<Context>], m: &Matrix, mask: Option<&Matrix>, options: &Options) -> Result<Info> {
     let (low_rank, sparse) = (Target::Nowhere, Target::Nowhere);
     Call { contexts, m, mask, options, low_rank, sparse }.plan()
@@ -143,7 +144,7 @@ fn order_of(argument: &str, matrix: &Matrix) -> Result<Order> {
     }
 }
 
-/// Refuses contexts that cannot share the rows. The further ones are the caller's `contexts`.
+/// Refuses contexts that cannot share the rows. All but the first are the caller's argument `contexts`.
 fn check_contexts(contexts: &[Arc<Context>]) -> Result<()> {
     let Some(first) = contexts.first() else { return Err(Error::invalid("context", "is missing")) };
     first.check_alive()?;
@@ -267,8 +268,8 @@ impl<'c> Call<'c> {
         Ok(info)
     }
 
-    /// Rows and columns with the longer axis as rows, which is cut, so that the products of the method are as small as
-    /// they can be; and whether the axes are exchanged.
+    /// Rows and columns of the oriented matrix, and whether its axes are exchanged. The longer axis becomes the rows, which
+    /// are cut: the products of the method are then as small as possible.
     fn oriented(&self) -> ((usize, usize), bool) {
         let (rows, cols) = (self.m.rows(), self.m.cols());
         let transposed = cols > rows || (cols == rows && self.options.frames == super::Frames::Rows);
@@ -320,7 +321,7 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// What memory on the CPU depends on.
+    /// The sizes that determine host memory on the CPU.
     fn shape<T: Elementwise>(&self, entries: &Entries<'_>, mask: Option<&Entries<'_>>, size: (usize, usize)) -> Shape {
         let read = entries.panel_bytes(1, 1) + mask.map_or(0, |mask| mask.panel_bytes(1, 1));
         let sinks = [&self.low_rank, &self.sparse].into_iter().map(|target| match target {
@@ -331,7 +332,8 @@ impl<'c> Call<'c> {
         Shape { sheet, read, is_masked: mask.is_some(), sink: sinks.max().unwrap_or(0) }
     }
 
-    /// Hands the parts out; `results` calls what it is given with each panel's first row, rows, rows of a block, L and S.
+    /// Writes the parts to their targets. `results` calls its argument with each panel's first row, rows, rows of a block, L
+    /// and S.
     fn deliver<T: Elementwise>(
         &mut self,
         unit: f64,
@@ -373,7 +375,7 @@ impl<'c> Call<'c> {
     }
 }
 
-/// The device memory of a target that is there, and its strides.
+/// The device memory and the strides of a target on a device; `None` for other targets.
 fn on_device<'t>(name: &str, target: &'t Target<'_>) -> Result<Option<(&'t DeviceMemory, usize, usize)>> {
     let Target::Matrix(matrix) = target else { return Ok(None) };
     let dense = matrix.dense(name)?;
@@ -390,7 +392,7 @@ fn flipped(order: Order) -> Order {
     }
 }
 
-/// The source of a streamed matrix, for this run alone.
+/// The locked source of a streamed matrix; `None` for a dense one.
 type Lock<'a> = Option<MutexGuard<'a, Box<dyn Source>>>;
 
 fn lock<'a>(argument: &str, matrix: &'a Matrix) -> Result<Lock<'a>> {

@@ -1,4 +1,4 @@
-//! What a pass does with the blocks of a group, one after the other on one thread.
+//! The work of a pass on the blocks of a group, one after the other on one thread.
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular};
@@ -12,10 +12,10 @@ use crate::rpca::input::Strided;
 use crate::rpca::ops::{Start, Step, Sums};
 use crate::scalar::{Element, Scalar};
 
-/// A small matrix in the type of the data, column-major and packed; without columns where there is none.
+/// A small matrix in the type of the data, column-major and packed. A missing matrix has no columns.
 ///
-/// What a job may lack is empty and not the payload of an enum: compilers read a payload's fields before they know
-/// that there is one, and then ignore them, which a memory checker cannot tell from a mistake.
+/// A missing matrix is empty and not the `None` of an enum: compilers read the fields of a payload before they check that
+/// there is one, and ignore them afterwards. A memory checker reports such a read as an error.
 pub(in crate::rpca) struct Small<T> {
     pub(in crate::rpca) values: Vec<T>,
     pub(in crate::rpca) cols: usize,
@@ -50,7 +50,7 @@ impl<T> Product<T> {
     }
 }
 
-/// What a new low-rank part is formed of.
+/// How the new low-rank part is formed from X.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::rpca) enum Parts {
     Zero,
@@ -66,7 +66,7 @@ pub(in crate::rpca) struct LowRank<T> {
 }
 
 impl<T> LowRank<T> {
-    /// Nothing.
+    /// L = 0.
     pub(in crate::rpca) fn zero() -> Self {
         Self { parts: Parts::Zero, left: Small::none(), right: Small::none() }
     }
@@ -77,12 +77,12 @@ impl<T> LowRank<T> {
     }
 }
 
-/// What a pass does.
+/// The task of a pass.
 #[derive(Clone, Copy)]
 pub(in crate::rpca) enum Task {
     /// Norms of M.
     Begin,
-    /// A product with X, or with M where there is no X yet.
+    /// A product with X, or with M before the first iteration.
     Product,
     /// An iteration.
     Update(Step),
@@ -105,7 +105,7 @@ pub(in crate::rpca) struct Job<T> {
 pub(in crate::rpca) struct Partial<T: Elementwise> {
     pub(in crate::rpca) start: Start,
     pub(in crate::rpca) sums: Sums,
-    /// The product, in double precision; empty where none is formed.
+    /// The product, in double precision; empty if the pass forms none.
     pub(in crate::rpca) product: Vec<T::Wide>,
 }
 
@@ -131,7 +131,7 @@ impl<T: Elementwise> Job<T> {
         }
     }
 
-    /// Bytes of a group apart from its product.
+    /// Bytes of a group without its product.
     fn group_bytes(&self, masked: bool) -> usize {
         let whole = self.block.saturating_mul(self.columns);
         let (rows, cols) = self.product_shape();
@@ -142,7 +142,7 @@ impl<T: Elementwise> Job<T> {
             .saturating_add(if masked { whole } else { 0 })
     }
 
-    /// Bytes of a pass: of the groups that `threads` threads work on, and the products of all groups and their sum.
+    /// Bytes of a pass: those of the groups that `threads` threads process, of the products of all groups, and of their sum.
     pub(in crate::rpca) fn pass_bytes(&self, threads: usize, groups: usize, masked: bool) -> usize {
         let (rows, cols) = self.product_shape();
         let product = rows.saturating_mul(cols).saturating_mul(size_of::<T::Wide>());
@@ -155,7 +155,7 @@ impl<T: Elementwise> Job<T> {
         self.block.saturating_mul(self.low_rank.rank().max(self.product.factor.cols))
     }
 
-    /// Elements of what is summed in double precision.
+    /// Elements of the double-precision copy of X or X W for a Gram matrix; 0 for data in double precision.
     fn wide(&self) -> usize {
         if T::DTYPE == T::Wide::DTYPE {
             return 0;
@@ -182,7 +182,7 @@ impl<T: Elementwise> Job<T> {
         })
     }
 
-    /// Works on `rows` rows from `first` on; `x` and `y` are theirs, or empty where the task needs none.
+    /// Processes `rows` rows from `first` on. `x` and `y` are the rows' parts of X and Y, or empty if the task needs none.
     pub(in crate::rpca) fn group(
         &self,
         first: usize,
@@ -240,7 +240,7 @@ impl<T: Elementwise> Block<'_, T> {
             Task::Begin => self.begin(first, length),
             Task::Product => {
                 if x.is_empty() {
-                    // Taken out of the buffers and put back, so that it can be read while the others are written.
+                    // M is moved out of the buffers, so that it can be read while the other buffers are written.
                     let m = std::mem::take(&mut self.buffers.m);
                     self.product(&m[..length]);
                     self.buffers.m = m;
@@ -257,7 +257,7 @@ impl<T: Elementwise> Block<'_, T> {
         }
     }
 
-    /// Hidden entries count as 0, whatever stands there.
+    /// Reads the mask, and sets entries that are not observed to 0.
     fn read_mask(&mut self, first: usize, mask: Strided<'_>, length: usize) -> Result<()> {
         let Buffers { m, mask: flags, .. } = &mut *self.buffers;
         mask.flags(first, self.job.columns, &mut flags[..length])?;

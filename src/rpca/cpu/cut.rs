@@ -1,25 +1,25 @@
-//! How the matrix is cut into panels, groups of blocks, and blocks, and where X and Y lie. Results follow from the cut in
-//! their last bits, so that it depends on sizes and on the memory limit, never on the number of threads.
+//! The cut of the matrix into panels, groups of blocks, and blocks, and the location of X and Y. The cut determines the last
+//! bits of results. Therefore it depends on sizes and on the memory limit, and never on the number of threads.
 
 use crate::shape::to_u64;
 
-/// Bytes of a block that leave room for what is made of it in a second-level cache.
+/// Bytes of a block that fits a second-level cache together with its results.
 const BLOCK_BYTES: usize = 1 << 18;
-/// Fewest and most rows of a block.
+/// Smallest and largest number of rows of a block.
 const BLOCK_ROWS: (usize, usize) = (32, 1024);
 /// Rows of the smallest block where memory is short.
 const LEAST_ROWS: usize = 8;
-/// Most groups: each has a product of its own.
+/// Largest number of groups. Each group has its own product.
 const GROUPS: usize = 32;
-/// Bytes of all groups' products that are no burden, whatever the size of the matrix, and the most they may take beside a
-/// large one.
+/// Limits of the bytes of all groups' products: the bytes that are allowed for any matrix, and the upper bound for large
+/// ones. In between the limit is half of the bytes of X and Y.
 const PRODUCTS_BYTES: (usize, usize) = (1 << 26, 1 << 30);
 /// Bytes of a panel that is read or written at once.
 const PANEL_BYTES: usize = 1 << 25;
 /// Bytes of a piece of the results in memory that a sink takes at once.
 const PIECE_BYTES: usize = 1 << 22;
 
-/// What is cut.
+/// The input of a cut: sizes and location of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sheet {
     /// Rows and columns.
@@ -32,12 +32,12 @@ pub struct Sheet {
     pub block_rows: usize,
 }
 
-/// How the matrix is cut.
+/// A cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// Rows of a block.
     pub block: usize,
-    /// Rows of a panel, a multiple of it or all there are.
+    /// Rows of a panel: a multiple of `block`, or all rows.
     pub panel: usize,
     /// Groups of a panel.
     pub groups: usize,
@@ -64,7 +64,7 @@ impl Sheet {
         rows.clamp(1, m).next_multiple_of(block)
     }
 
-    /// The cut where nothing limits memory.
+    /// The cut without a limit of memory.
     pub fn cut(&self, in_memory: bool) -> Cut {
         let n = self.size.1;
         let mut block = (BLOCK_BYTES / self.row()).clamp(BLOCK_ROWS.0, BLOCK_ROWS.1) / 8 * 8;
@@ -106,7 +106,7 @@ impl Cut {
         (to_u64(rows), to_u64(m.div_ceil(rows.max(1))))
     }
 
-    /// Rows of a piece of the results that is handed out at once: whole blocks.
+    /// Rows of a piece of the results that is delivered at once: whole blocks.
     pub fn delivered_rows(&self, sheet: &Sheet) -> usize {
         let bytes = if self.in_memory { PIECE_BYTES } else { PANEL_BYTES };
         self.panel.min((bytes / sheet.row()).max(1).next_multiple_of(self.block))

@@ -11,9 +11,9 @@ pub struct Pass<'a, T> {
     pub low_rank: &'a [T],
     /// The matrix.
     pub m: &'a [T],
-    /// Becomes X, or L.
+    /// X of the iteration before; the pass writes the new X, or L.
     pub x: &'a mut [T],
-    /// Y, and becomes Y, or S.
+    /// Y of the iteration before; the pass writes the new Y, or S.
     pub y: &'a mut [T],
     /// 0 where an entry is not observed.
     pub mask: Option<&'a [u8]>,
@@ -29,26 +29,26 @@ pub struct Pass<'a, T> {
     pub last: bool,
     /// Whether the dual residual is summed.
     pub measured: bool,
-    /// Entries of S that are no larger are not counted.
+    /// Only entries of S of modulus over the threshold are counted.
     pub threshold: f64,
 }
 
-/// Types for which the pass is vector code.
+/// Types with a vectorised pass.
 pub trait Elementwise: Scalar {
     /// The pass.
     fn pass(isa: Isa, pass: Pass<'_, Self>) -> Sums;
-    /// The same numbers, where the type is the double-precision one already.
+    /// The values themselves if the type is double precision; else `None`.
     fn as_wide(values: &[Self]) -> Option<&[Self::Wide]>;
 }
 
-/// Entries whose sums are formed in the type itself, before they are added in double precision.
+/// Number of entries that are summed in the type itself before the sum is added in double precision.
 const CHUNK: usize = 4096;
-/// Independent sums.
+/// Number of independent sums.
 const LANES: usize = 16;
 
-/// An entry's way through the iteration.
+/// The operations of the pass on one entry.
 trait Entry: Scalar {
-    /// `x` held to `limit` in modulus.
+    /// The entry, reduced to modulus `limit` if it is larger.
     fn clip(self, limit: Self::Part) -> Self;
     fn times(self, factor: Self::Part) -> Self;
     /// Square of the modulus.
@@ -61,7 +61,7 @@ macro_rules! real {
         impl Entry for $t {
             #[inline(always)]
             fn clip(self, limit: $t) -> $t {
-                // A NaN stays one.
+                // These comparisons keep a NaN.
                 if self > limit {
                     limit
                 } else if self < -limit {
@@ -167,7 +167,7 @@ struct Numbers<P> {
     threshold: P,
 }
 
-/// T = M - L + Y / mu in two parts: what is left over by the shrinking, c = T - S, and Z = c - Y / mu = M - L - S.
+/// Computes T = M - L + Y / mu, c = T - S (the part that shrinking removes), and Z = c - Y / mu = M - L - S.
 #[inline(always)]
 fn parts<T: Entry>(l: T, m: T, y: T, n: &Numbers<T::Part>) -> (T, T, T) {
     let t = m - l + y.times(n.inverse);
@@ -206,7 +206,7 @@ fn update<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::P
     Sums { residual2: total(&squares), ..Sums::default() }
 }
 
-/// [`update`], and the change of S: S' = M + Y / mu - X, so that S - S' = X - L - c.
+/// [`update`] with the change of S: S' = M + Y / mu - X, so that S - S' = X - L - c.
 #[inline(always)]
 fn update_measured<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>) -> Sums {
     let (mut squares, mut moduli) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
@@ -244,7 +244,7 @@ fn finish<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::P
     Sums { residual2: total(&squares), one_norm: total(&moduli), nonzeros, ..Sums::default() }
 }
 
-/// The same where some entries are not observed: there X := L and Y := 0.
+/// The update with a mask: for entries that are not observed X := L and Y := 0.
 #[inline(always)]
 fn masked<T: Entry>(
     l: &[T],

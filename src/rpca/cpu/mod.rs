@@ -1,8 +1,8 @@
 //! [`RpcaOps`] on the CPU.
 //!
-//! X and Y lie in blocks of rows, each packed and column-major, so that a block and all that is made of it stay in a
-//! core's cache from the first product to the last. Groups of blocks go to the threads; what they sum is added in their
-//! order, and they are cut by sizes alone, so that results do not depend on the number of threads.
+//! X and Y are stored in blocks of rows, each packed and column-major. A block and its results thus stay in a core's cache
+//! from the first product to the last. Threads process groups of blocks. The sums of the groups are added in their order,
+//! and groups depend on sizes alone, so results do not depend on the number of threads.
 
 pub(super) mod block;
 pub(super) mod cut;
@@ -39,14 +39,14 @@ pub struct CpuOps<'a, T: Elementwise> {
     mask: Option<Entries<'a>>,
     size: (usize, usize),
     cut: Cut,
-    /// Rows of the results that are handed out at once.
+    /// Rows of the results that are delivered at once.
     delivered: usize,
-    /// Where the run is, as it was told last.
+    /// Step, expected steps and residual of the last progress report.
     step: (i64, i64, f64),
     scale: f64,
     x: Store,
     y: Store,
-    /// Whether X and Y hold anything yet.
+    /// Whether X and Y were written by an iteration.
     begun: bool,
     bytes_read: u64,
     read: Duration,
@@ -68,7 +68,7 @@ struct Raw {
 }
 
 impl<'a, T: Elementwise> CpuOps<'a, T> {
-    /// Work on `entries`, m-by-n with m >= n, and the mask of the observed ones, cut as the plan has it.
+    /// The operations on `entries`, m-by-n with m >= n, and on the mask of observed entries, with the cut of the plan.
     pub fn new(
         context: &Arc<Context>,
         progress: &'a Progress<'a>,
@@ -102,22 +102,22 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
         })
     }
 
-    /// Sets the number of iterations that progress is told before the first one is done.
+    /// Sets the number of iterations for progress reports before the first one is done.
     pub fn set_steps(&mut self, steps: usize) {
         self.step.1 = to_i64(steps);
     }
 
-    /// Rows of what is read or worked on at once, and how many such pieces there are.
+    /// Rows of a panel, and the number of panels.
     pub fn blocks(&self) -> (u64, u64) {
         self.cut.panels(self.size.0)
     }
 
-    /// Bytes read from sources, and the seconds that took.
+    /// Bytes read from sources, and the seconds that reading took.
     pub fn reading(&self) -> (u64, f64) {
         (self.bytes_read, self.read.as_secs_f64())
     }
 
-    /// L and S of each panel in turn: `take(first row, rows, rows of a block, L, S)`.
+    /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn.
     pub fn results(&mut self, take: &mut Take<'_, T>) -> Result<()> {
         let (m, n) = self.size;
         let mut buffers = self.panel_buffers()?;
@@ -131,7 +131,7 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
         Ok(())
     }
 
-    /// Room for a panel of X and of Y that are in files.
+    /// Allocates the buffers of a panel of X and of Y, if these are in files.
     fn panel_buffers(&self) -> Result<(HostMemory, HostMemory)> {
         let elements = if self.cut.in_memory { 0 } else { self.cut.panel.min(self.size.0) * self.size.1 };
         let make =
@@ -287,9 +287,9 @@ fn put<T: Scalar>(values: &[T], out: &mut CpuMatrix<T>) -> Result<()> {
     Ok(())
 }
 
-/// What decides between the methods of the decomposition.
+/// The relative costs that choose the method of the decomposition.
 pub(super) fn weights_of<T: Elementwise>() -> Weights {
-    // One triangle of X^H X; single precision is summed in double, at half the speed.
+// Only one triangle of X^H X is computed. Single precision is summed in double, at half the speed.
     let gram = if T::DTYPE == T::Wide::DTYPE { 1.0 } else { 2.0 };
     Weights { gram, eigen: 1.5 }
 }

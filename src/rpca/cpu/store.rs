@@ -1,4 +1,4 @@
-//! An array as long as the matrix, in host memory or in a file that has no name.
+//! An array with as many rows as the matrix, in host memory or in an unnamed file.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::scalar::Element;
 use crate::shape::{product, to_u64};
 
-/// Elements of T from 0 to `elements`, all of them zero at first.
+/// An array of elements of one type, initially zero.
 pub(super) enum Store {
     /// In memory.
     Memory(HostMemory),
@@ -33,7 +33,7 @@ impl Store {
         Ok(Self::File(Scratch::create(to_u64(product(what, elements, size_of::<T>())?))?))
     }
 
-    /// Elements from `first` on: those in memory, or `buffer`, which is filled from the file.
+    /// `count` elements from `first` on: a slice of the memory, or `buffer` filled from the file.
     pub(super) fn load<'a, T: Element>(
         &'a mut self,
         first: usize,
@@ -49,7 +49,7 @@ impl Store {
         }
     }
 
-    /// Writes what [`Store::load`] gave back to the file; nothing in memory.
+    /// Writes the elements that [`Store::load`] returned back to the file. Does nothing for memory.
     pub(super) fn save<T: Element>(&mut self, first: usize, count: usize, buffer: &HostMemory) -> Result<()> {
         match self {
             Self::Memory(_) => Ok(()),
@@ -58,7 +58,7 @@ impl Store {
     }
 }
 
-/// A file that nobody else can open and that is gone with the process.
+/// A file that no other process can open, and that is freed when this process ends.
 pub(super) struct Scratch {
     file: File,
     path: PathBuf,
@@ -69,11 +69,11 @@ impl Scratch {
         let folder = std::env::temp_dir();
         file_fault(&folder, "create")?;
         let stem = std::ffi::OsStr::new("purlin-rpca");
-        // Only this process reads it: its mode admits nobody else, and its name is gone at once.
+        // Only this process may read the file: its mode excludes others, and its name is removed at once.
         let (file, path) = create_unnamed(&folder, stem, 0o600).map_err(|e| io_error(&folder, "create", &e))?;
         std::fs::remove_file(&path).map_err(|e| io_error(&path, "remove", &e))?;
         file_fault(&path, "set the size")?;
-        // Zeros that take no room until they are written.
+        // A sparse file of zeros, which occupies no disk space until it is written.
         without_size_signal(|| file.set_len(bytes)).map_err(|e| io_error(&path, "size", &e))?;
         Ok(Self { file, path })
     }

@@ -1,4 +1,4 @@
-//! The matrix and the mask, as a pass finds them on the device.
+//! The matrix and the mask on the device.
 
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, StagingRing};
 use crate::backend::memory::Memory;
@@ -8,7 +8,7 @@ use crate::rpca::input::Entries;
 use crate::scalar::DType;
 use crate::shape::to_u64;
 
-/// How the panels of a matrix lie.
+/// Sizes and layout of the panels of a matrix.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
     /// Rows, the axis that is cut.
@@ -17,7 +17,7 @@ pub(super) struct Cut {
     pub(super) n: usize,
     /// Rows of a panel.
     pub(super) rows: usize,
-    /// Whether the columns are contiguous in a panel, else the rows.
+    /// Whether each row of a panel is contiguous; else each column is.
     pub(super) by_rows: bool,
 }
 
@@ -45,17 +45,17 @@ pub(super) struct Found<'b> {
     pub(super) slow: usize,
 }
 
-/// Where entries are kept.
+/// Storage of the entries.
 pub(super) enum Held<'a> {
     /// The caller's device memory.
     Lent { memory: &'a DeviceMemory, dtype: DType, first: usize, row_stride: usize, column_stride: usize },
     /// Panels on the device, packed.
     Copied { memory: DeviceMemory, dtype: DType },
-    /// One panel on the device, sent anew in every pass.
+    /// Memory for one panel on the device; every pass copies each panel to it.
     Sent { entries: Entries<'a>, memory: DeviceMemory, ring: StagingRing, dtype: DType },
 }
 
-/// What sending entries to the device took.
+/// Bytes and seconds of copying entries to the device.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sending {
     pub(super) to_device: u64,
@@ -63,7 +63,7 @@ pub(super) struct Sending {
     pub(super) seconds: f64,
 }
 
-/// Sends a panel's entries, packed, to `memory` at `offset`.
+/// Copies a panel's entries, packed, to `memory` at `offset`.
 #[allow(clippy::too_many_arguments, reason = "what a copy is")]
 fn send(
     context: &Context,
@@ -97,7 +97,7 @@ fn send(
 }
 
 impl<'a> Held<'a> {
-    /// Bytes of the device for entries that stay there, and for those that are sent panel by panel.
+    /// Bytes of device memory for entries that stay on the device, and for entries that are copied panel by panel.
     pub(super) fn bytes(entries: &Entries<'_>, cut: &Cut) -> (usize, usize) {
         if entries.is_device() {
             return (0, 0);
@@ -106,7 +106,7 @@ impl<'a> Held<'a> {
         (cut.m * cut.n * size, cut.rows.min(cut.m) * cut.n * size)
     }
 
-    /// Entries that stay on the device if `resident`.
+    /// Storage for `entries`, which stay on the device if `resident`.
     pub(super) fn new(
         context: &Context,
         gpu: &Gpu,
@@ -144,7 +144,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Sees to it that a panel is on the device.
+    /// Copies a panel to the device, if it is not there.
     pub(super) fn bring(&mut self, context: &Context, stream: &GpuStream, cut: &Cut, panel: usize) -> Result<Sending> {
         match self {
             Self::Lent { .. } | Self::Copied { .. } => Ok(Sending::default()),
@@ -152,7 +152,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// A panel that was brought.
+    /// The entries of a panel that is on the device.
     pub(super) fn find(&self, cut: &Cut, panel: usize) -> Result<Found<'_>> {
         let (first, rows) = cut.range(panel);
         let (fast, _) = cut.axes(rows);

@@ -1,8 +1,8 @@
 //! One GPU and its rows.
 //!
-//! X and Y lie in panels of rows, packed, their contiguous axis that of the matrix. A panel is multiplied by cuBLAS and
-//! passed through one elementwise kernel; what is made of it is as large as a panel at the most. If X and Y do not fit the
-//! device they stay on the host, and panels travel.
+//! X and Y are stored in packed panels of rows, with the contiguous axis of the matrix. A panel is multiplied by cuBLAS and
+//! updated by one elementwise kernel. Intermediate results are at most as large as a panel. If X and Y do not fit the
+//! device, they stay on the host, and their panels are copied to the device and back.
 
 use std::sync::Arc;
 
@@ -25,18 +25,18 @@ use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
 
 /// Bytes of a panel in the type of the arithmetic. On an H200 an iteration of 2 073 600 x 1 000 single-precision numbers
-/// takes 40 ms with panels of 256 MiB, 54 with 64 and 70 with 32: products of long panels are worth more than a low-rank
-/// part that is still in the cache.
+/// takes 40 ms with panels of 256 MiB, 54 with 64 and 70 with 32: long products gain more time than a low-rank part that is
+/// still in the cache.
 const PANEL_BYTES: usize = 1 << 28;
 
-/// Rows of the matrix: those from `first` on.
+/// The rows `first .. first + rows` of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) first: usize,
     pub(super) rows: usize,
 }
 
-/// How a device's rows are cut, and the host memory that it takes.
+/// The cut of a device's rows, and the host memory that it needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) fit: DeviceFit,
@@ -44,7 +44,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan for m rows of n entries, in the memory that `context` has left.
+    /// The plan for m rows of n entries, in the available memory of `context`.
     ///
     /// # Errors
     /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] with the bytes that are needed.
@@ -67,7 +67,7 @@ impl Plan {
             weights: super::weights_of::<T>(),
         };
         let (free, budget) = (context.gpu("context")?.memory_free()?, context.device_budget());
-        // What is free comes in pieces.
+        // Free memory may be fragmented, so a 16th of it is not used.
         let available = budget.available().min(free - free / 16);
         let fit = fit_device::<T>(&shape, options, available, budget.limit()).map_err(|e| match e {
             Error::OutOfDeviceMemory { what, bytes, limit } => {
@@ -84,14 +84,14 @@ impl Plan {
     }
 }
 
-/// A GPU at work on its rows.
+/// A GPU and its rows.
 pub(super) struct Member<'a, T: Scalar> {
     context: Arc<Context>,
     pub(super) gpu: Gpu,
     pub(super) stream: GpuStream,
     pub(super) algebra: GpuAlgebra,
     flag: CancelFlag,
-    /// The first of its rows in the matrix.
+    /// Index of the device's first row in the matrix.
     pub(super) first: usize,
     pub(super) cut: Cut,
     held: Held<'a>,
@@ -109,7 +109,7 @@ pub(super) struct Member<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Member<'a, T> {
-    /// Work on the `share` of the rows of n entries each and, of the same rows, on the mask of the observed ones, on
+    /// A member for the `share` of the rows, of n entries each, and the same rows of the mask of observed entries. It works on
     /// `stream`.
     pub(super) fn new(
         context: &Arc<Context>,
@@ -169,7 +169,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         })
     }
 
-    /// Rows of a panel, and the number of them.
+    /// Rows of a panel, and the number of panels.
     pub(super) fn blocks(&self) -> (u64, u64) {
         (to_u64(self.cut.rows.min(self.cut.m)), to_u64(self.cut.panels()))
     }
@@ -179,7 +179,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         self.planned
     }
 
-    /// Bytes that went to the device, bytes read from sources, and the seconds that took.
+    /// Bytes copied to the device, bytes read from sources, and seconds spent reading.
     pub(super) fn traffic(&self) -> (u64, u64, f64) {
         (self.sending.to_device, self.sending.read, self.sending.seconds)
     }
@@ -190,7 +190,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         self.sending.seconds += sent.seconds;
     }
 
-    /// A panel as kernels take it.
+    /// The kernel argument for a panel.
     fn panel(&self, panel: usize, with_y: bool, summed: bool) -> Result<kernels::Panel<'_>> {
         let (_, rows) = self.cut.range(panel);
         let (fast, slow) = self.cut.axes(rows);
@@ -220,13 +220,13 @@ impl<'a, T: Scalar> Member<'a, T> {
         })
     }
 
-    /// X of a panel, as its contiguous axis by the other one.
+    /// The view of X of a panel, with its contiguous axis as rows.
     pub(super) fn view(&self, panel: usize) -> Result<View<'_>> {
         let (fast, slow) = self.cut.axes(self.cut.range(panel).1);
         Ok(View::packed(self.x.region(&self.cut, panel, size_of::<T>())?, fast, slow))
     }
 
-    /// How X of a panel, rows by columns, is had of its view.
+    /// The operation that gives X of a panel, rows by columns, from its view.
     pub(super) fn plain(&self) -> Transpose {
         if self.cut.by_rows { Transpose::Transpose } else { Transpose::Plain }
     }
@@ -259,8 +259,8 @@ impl<'a, T: Scalar> Member<'a, T> {
         Ok(totals)
     }
 
-    /// L and S of each panel in turn, packed and column-major in host memory: `take(first row in the matrix, rows, rows of a
-    /// block, L, S)`.
+    /// Calls `take(first row in the matrix, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and
+    /// column-major in host memory.
     pub(super) fn results(&mut self, take: &mut Take<'_, T>) -> Result<()> {
         let elements = self.cut.rows.min(self.cut.m) * self.cut.n;
         let budget = Arc::clone(self.context.host_budget());
@@ -286,14 +286,14 @@ impl<'a, T: Scalar> Member<'a, T> {
         Ok(())
     }
 
-    /// A panel to `target`, rows by columns, or with `transposed` columns by rows.
+    /// Copies a panel to `target`, which is rows by columns, or with `transposed` columns by rows.
     fn place(&self, panel: Region<'_>, rows: usize, target: View<'_>, transposed: bool) -> Result<()> {
         let (fast, slow) = self.cut.axes(rows);
         let turn = self.cut.by_rows != transposed;
         dense::place::<T>(&self.gpu, &self.stream, View::packed(panel, fast, slow), target, turn, false)
     }
 
-    /// L, or with `sparse` S, to its rows of `target`.
+    /// Writes the member's rows of L, or with `sparse` of S, to `target`.
     pub(super) fn store(&mut self, sparse: bool, target: &Target<'_>) -> Result<()> {
         for panel in 0..self.cut.panels() {
             self.flag.check()?;
@@ -312,7 +312,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         Ok(())
     }
 
-    /// Rows from host memory, packed and column-major, to theirs of `target`, from `first` on.
+    /// Writes packed column-major rows from host memory to the rows of `target` from `first` on.
     pub(super) fn put(&self, first: usize, rows: usize, values: &[T], target: &Target<'_>) -> Result<()> {
         let memory = self.gpu.upload_numbers(&self.stream, "rows of another device", values)?;
         let part = target.rows::<T>(first, rows)?;
@@ -334,8 +334,8 @@ impl<'a, T: Scalar> Member<'a, T> {
         self.scale = scale;
     }
 
-    /// The sum of the squares of the observed entries, the largest modulus, how many are not finite, and the sum of the
-    /// moduli. X becomes M.
+    /// The sum of the squares of the observed entries, the largest modulus, the number of entries that are not finite, and the
+    /// sum of the moduli. Writes M to X.
     pub(super) fn begin(&mut self) -> Result<[f64; kernels::SUMS]> {
         self.gpu.clear(&self.stream, self.totals.whole())?;
         for panel in 0..self.cut.panels() {
@@ -348,7 +348,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         self.totals()
     }
 
-    /// Its rows' part of a product with X.
+    /// The member's part of a product with X.
     pub(super) fn product(
         &mut self,
         kind: &Product<'_, GpuMatrix<T::Wide>>,
@@ -364,7 +364,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         self.finish(kind, sum, out)
     }
 
-    /// One iteration on its rows.
+    /// One iteration on the member's rows.
     pub(super) fn update(
         &mut self,
         step: &Step,

@@ -1,8 +1,9 @@
 //! [`RpcaOps`] on GPUs.
 //!
-//! The rows are shared out over the devices, each of which goes through its own on a thread of its own. What is small is
-//! in the memory of the first: the factors of a pass go from there to the others, and their sums come back and are added
-//! in the order of the devices. Both go through the host and are small beside the rows.
+//! The rows are divided among the devices. Each device processes its own rows, on a thread of its own. Small matrices are in
+//! the memory of the first device. The factors of a pass are copied from there to the others. The sums of the others are
+//! copied back and added in the order of the devices. These copies go through the host, and are small compared with the
+//! rows.
 
 mod held;
 mod member;
@@ -33,7 +34,7 @@ use team::{shares, together};
 
 /// Robust PCA on GPUs.
 pub struct GpuOps<'a, T: Scalar> {
-    /// At least one; the first has the first rows and the small matrices.
+    /// The devices, at least one. The first has the first rows and the small matrices.
     members: Vec<Member<'a, T>>,
     size: (usize, usize),
     progress: &'a Progress<'a>,
@@ -44,14 +45,14 @@ pub struct GpuOps<'a, T: Scalar> {
 /// The factors of a pass, in the memory of one device.
 type Operands<'m, W> = [Option<&'m GpuMatrix<W>>; 3];
 
-/// A small matrix between devices.
+/// The host copy of a small matrix that is copied between devices.
 struct Carried<W> {
     rows: usize,
     cols: usize,
     numbers: Vec<W>,
 }
 
-/// What one device begins with.
+/// The input of one device.
 struct Beginning<'a, 'c> {
     context: &'c Arc<Context>,
     stream: GpuStream,
@@ -60,11 +61,11 @@ struct Beginning<'a, 'c> {
     share: Share,
 }
 
-/// What is known before a run.
+/// The plan of a run.
 pub struct Planned {
     /// Bytes of host and of device memory, of the context that needs most.
     pub bytes: (u64, u64),
-    /// Rows of a panel, the most of any device, and the number of panels of a pass.
+    /// Rows of a panel (largest of all devices), and the number of panels of a pass.
     pub panels: (u64, u64),
 }
 
@@ -85,7 +86,7 @@ pub fn plan<T: Scalar>(
     let mut planned = Planned { bytes: (0, 0), panels: (0, 0) };
     for (context, share) in contexts.iter().zip(shares(m, count, options.block_rows)) {
         let gpu = context.gpu("context")?;
-        // Its workspace belongs to the plan.
+        // The plan includes the workspace of cuBLAS.
         let algebra = GpuAlgebra::new(context, gpu, gpu.default_stream())?;
         let plan = Plan::new::<T>(context, entries, mask, (share.rows, n), options)?;
         let device = plan.fit.expected.saturating_add(algebra.blas().own_workspace_bytes());
@@ -97,8 +98,8 @@ pub fn plan<T: Scalar>(
 }
 
 impl<'a, T: Scalar> GpuOps<'a, T> {
-    /// Work on `entries`, m-by-n with m >= n, and the mask of the observed ones, on `stream` of the first context. What
-    /// lies in the memory of the first device is worked on there alone.
+    /// The operations on `entries`, m-by-n with m >= n, and on the mask of observed entries, on `stream` of the first
+    /// context. Data in the memory of the first device are processed on it alone.
     pub fn new(
         contexts: &[Arc<Context>],
         stream: &GpuStream,
@@ -130,12 +131,12 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         Ok(Self { members, size: (m, n), progress, stop })
     }
 
-    /// Devices at work.
+    /// Number of devices.
     pub fn contexts(&self) -> u64 {
         to_u64(self.members.len())
     }
 
-    /// Rows of a panel, the most of any device, and the number of panels of a pass.
+    /// Rows of a panel (largest of all devices), and the number of panels of a pass.
     pub fn blocks(&self) -> (u64, u64) {
         self.members.iter().map(Member::blocks).fold((0, 0), |(rows, panels), (r, p)| (rows.max(r), panels + p))
     }
@@ -145,19 +146,20 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         self.members.iter().map(Member::planned).fold((0, 0), |(h, d), (host, device)| (h.max(host), d.max(device)))
     }
 
-    /// Bytes that went to devices, bytes read from sources, and the seconds that took, of all devices together.
+    /// Bytes copied to devices, bytes read from sources, and seconds spent reading, of all devices together.
     pub fn traffic(&self) -> (u64, u64, f64) {
         let add = |(a, b, c), (x, y, z)| (a + x, b + y, c + z);
         self.members.iter().map(Member::traffic).fold((0, 0, 0.0), add)
     }
 
-    /// L and S of each panel in turn, packed and column-major in host memory: `take(first row, rows, rows of a block, L, S)`.
+    /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and column-major in host
+    /// memory.
     pub fn results(&mut self, take: &mut Take<'_, T>) -> Result<()> {
         self.members.iter_mut().try_for_each(|member| member.results(take))
     }
 
-    /// L, or with `sparse` S, to the caller's memory on the first device, in which entry (i, j) is element `i *
-    /// row_stride + j * column_stride`, times `unit`.
+    /// Writes L, or with `sparse` S, times `unit` to the caller's memory on the first device. Entry (i, j) is element `i *
+    /// row_stride + j * column_stride` there.
     pub fn store(&mut self, sparse: bool, memory: &DeviceMemory, strides: (usize, usize), unit: f64) -> Result<()> {
         let target = Target::new(memory, self.size, strides, unit);
         let Some((first, others)) = self.members.split_first_mut() else { return Ok(()) };
@@ -174,13 +176,13 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         &mut self.members[0]
     }
 
-    /// Runs `work` on every device at the same time, with its number.
+    /// Calls `work` for every device at the same time, with the device's number.
     fn each<R: Send>(&mut self, work: impl Fn(usize, &mut Member<'a, T>) -> Result<R> + Sync) -> Result<Vec<R>> {
         let jobs: Vec<_> = self.members.iter_mut().enumerate().collect();
         together(&self.stop, jobs, |(k, member)| work(k, member))
     }
 
-    /// A matrix of the first device, for the others; `None` where there are none.
+    /// Copies a matrix of the first device to the host for the others; `None` if there are no others.
     fn carry(&mut self, matrix: Option<&GpuMatrix<T::Wide>>) -> Result<Option<Carried<T::Wide>>> {
         let (Some(matrix), true) = (matrix, self.members.len() > 1) else { return Ok(None) };
         let (rows, cols) = matrix.shape();
@@ -190,8 +192,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         Ok(Some(Carried { rows, cols, numbers }))
     }
 
-    /// A pass that ends in a sum over all rows: `work` is given a device with the operands in its memory, and where its
-    /// rows' part of the sum goes.
+    /// A pass that ends in a sum over all rows. `work` is called with a device, the operands in its memory, and the matrix for
+    /// its part of the sum.
     fn summed<R: Send>(
         &mut self,
         operands: Operands<'_, T::Wide>,
@@ -205,7 +207,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let [a, b, c] = operands;
         let carried = [self.carry(a)?, self.carry(b)?, self.carry(c)?];
         let (rows, cols) = out.shape();
-        // Of the first device alone, which is not to wait for a copy.
+        // Only the first device uses `out`, so that it works in place, without a copy.
         let first_out = Mutex::new(out);
         let found = self.each(|k, member| {
             if k == 0 {
@@ -234,7 +236,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     }
 }
 
-/// Between a device and the host.
+/// Copies between a device and the host.
 impl<T: Scalar> Member<'_, T> {
     fn receive(&mut self, carried: &Carried<T::Wide>) -> Result<GpuMatrix<T::Wide>> {
         let (rows, cols) = (carried.rows, carried.cols);
@@ -259,10 +261,10 @@ impl<T: Scalar> Member<'_, T> {
     }
 }
 
-/// What decides between the methods of the decomposition.
+/// The relative costs that choose the method of the decomposition.
 fn weights_of<T: Scalar>() -> Weights {
-    // Both triangles; an eigenvalue problem of 1000 takes as long as a product of 1e12 operations. The same for any
-    // number of devices, so that the way does not depend on it.
+// Both triangles of X^H X are computed. An eigenvalue problem of order 1000 takes as long as a product of 1e12
+// operations. The weights are the same for any number of devices, so that the choice does not depend on it.
     let gram = if T::DTYPE == T::Wide::DTYPE { 2.0 } else { 2.5 };
     Weights { gram, eigen: 100.0 }
 }

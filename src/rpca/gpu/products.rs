@@ -18,7 +18,7 @@ pub(super) struct Factors<T> {
 }
 
 impl<T: Scalar> Member<'_, T> {
-    /// The small matrix in the type of the arithmetic; conjugate if asked.
+    /// A copy of the small matrix in the type of the arithmetic, conjugated if `conjugate`.
     pub(super) fn factor(&self, matrix: &GpuMatrix<T::Wide>, conjugate: bool) -> Result<GpuMatrix<T>> {
         let copy = self.algebra.converted::<T::Wide, T>("factor", matrix.view(), false)?;
         if !(conjugate && T::IS_COMPLEX) {
@@ -29,7 +29,7 @@ impl<T: Scalar> Member<'_, T> {
         Ok(other)
     }
 
-    /// L of a panel.
+    /// Computes L of a panel.
     pub(super) fn make_low_rank(
         &self,
         panel: usize,
@@ -53,7 +53,7 @@ impl<T: Scalar> Member<'_, T> {
                 let p = self.algebra.uninitialised::<T>("X V", rows, a.cols())?;
                 blas.multiply::<T>(1.0, x, self.plain(), a.view(), Transpose::Plain, 0.0, p.view())?;
                 if self.cut.by_rows {
-                    // The second factor is the conjugate of B here.
+                    // Here the second factor is the conjugate of B.
                     blas.multiply::<T>(1.0, b.view(), Transpose::Plain, p.view(), Transpose::Transpose, 0.0, l)
                 } else {
                     blas.multiply::<T>(1.0, p.view(), Transpose::Plain, b.view(), Transpose::Adjoint, 0.0, l)
@@ -85,7 +85,7 @@ impl<T: Scalar> Member<'_, T> {
                     copy = self.algebra.converted::<T, T::Wide>("X in double precision", x, false)?;
                     copy.view()
                 };
-                // Of a transposed panel the conjugate of the product comes out.
+                // For a transposed panel this is the conjugate of the product.
                 let (a, b) = match self.cut.by_rows {
                     true => (Transpose::Plain, Transpose::Adjoint),
                     false => (Transpose::Adjoint, Transpose::Plain),
@@ -97,7 +97,7 @@ impl<T: Scalar> Member<'_, T> {
                 blas.multiply::<T>(1.0, x, self.plain(), w.view(), Transpose::Plain, 0.0, p.view())?;
                 let sum = sum.ok_or_else(|| Error::Internal("a product without a sum".into()))?;
                 match (self.cut.by_rows, T::IS_COMPLEX) {
-                    // The adjoint of the product.
+                    // This is the adjoint of the product.
                     (true, true) => {
                         blas.multiply::<T>(1.0, p.view(), Transpose::Adjoint, x, Transpose::Transpose, beta, sum.view())
                     }
@@ -134,7 +134,7 @@ impl<T: Scalar> Member<'_, T> {
         Ok((Some(factor), sum))
     }
 
-    /// The product from what was summed.
+    /// Writes the product from its sums over the panels.
     pub(super) fn finish(
         &self,
         kind: &Product<'_, GpuMatrix<T::Wide>>,

@@ -1,4 +1,4 @@
-//! X and Y: on the device, or on the host and sent to and fro panel by panel.
+//! Storage of X and Y: on the device, or on the host with panels copied to the device and back.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::shape::to_u64;
 pub(super) enum Store {
     /// On the device.
     Device(DeviceMemory),
-    /// On the host, with room for a panel on the device.
+    /// On the host, with device memory for one panel.
     Host { memory: HostMemory, panel: DeviceMemory },
 }
 
@@ -21,7 +21,7 @@ impl Store {
         Ok(Self::Device(gpu.allocate_on(stream, what, bytes)?))
     }
 
-    /// Page-locked if that is to be had.
+    /// Storage on the host, page-locked if possible.
     pub(super) fn host(
         gpu: &Gpu,
         stream: &GpuStream,
@@ -41,7 +41,7 @@ impl Store {
         Ok(Self::Host { memory, panel: gpu.allocate_on(stream, what, panel)? })
     }
 
-    /// Sends a panel of `size`-byte elements to the device; returns the bytes.
+    /// Copies a panel of `size`-byte elements to the device, if it is not there. Returns the bytes copied.
     pub(super) fn bring(&mut self, gpu: &Gpu, stream: &GpuStream, cut: &Cut, panel: usize, size: usize) -> Result<u64> {
         match self {
             Self::Device(_) => Ok(0),
@@ -64,7 +64,7 @@ impl Store {
         }
     }
 
-    /// Takes a panel that was changed back to the host.
+    /// Copies a changed panel back to the host, if the array is there.
     pub(super) fn keep(&mut self, gpu: &Gpu, stream: &GpuStream, cut: &Cut, panel: usize, size: usize) -> Result<()> {
         match self {
             Self::Device(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! The caller's matrix on the first device that a part goes to.
+//! The caller's matrix on the first device that a part is written to.
 
 use crate::backend::gpu::{DeviceMemory, View};
 use crate::error::Result;
@@ -7,9 +7,9 @@ use crate::scalar::Scalar;
 /// A dense matrix in device memory, as large as the one that is split.
 pub(super) struct Target<'a> {
     whole: View<'a>,
-    /// Whether a column is contiguous, else a row: then the view is the transpose.
+    /// Whether columns are contiguous. Else rows are, and the view is the transpose.
     pub(super) by_columns: bool,
-    /// What the part is multiplied with.
+    /// Factor that the part is multiplied with.
     pub(super) unit: f64,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Target<'a> {
         Self { whole, by_columns, unit }
     }
 
-    /// The rows from `first` on, or in a transpose these columns.
+    /// The rows from `first` on; of a transposed view the corresponding columns.
     pub(super) fn rows<T: Scalar>(&self, first: usize, rows: usize) -> Result<View<'a>> {
         if self.by_columns { self.whole.rows::<T>(first, rows) } else { self.whole.columns::<T>(first, rows) }
     }

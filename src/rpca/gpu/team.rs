@@ -1,4 +1,4 @@
-//! Several devices at the same piece of work: the rows of each, threads, and whose error is told.
+//! Work on several devices: the rows of each, a thread for each, and the choice of the error to report.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,8 +6,8 @@ use super::member::Share;
 use crate::error::{Error, Result};
 use crate::thread;
 
-/// The rows of each of `count` devices, nearly as many on each and whole blocks of `grain` rows. Devices that nothing is
-/// left for have none.
+/// The rows of each of at most `count` devices: whole blocks of `grain` rows, and nearly the same number on each. Devices
+/// without rows are left out.
 pub(super) fn shares(rows: usize, count: usize, grain: usize) -> Vec<Share> {
     let (grain, count) = (grain.max(1), count.max(1));
     let blocks = rows.div_ceil(grain);
@@ -17,11 +17,11 @@ pub(super) fn shares(rows: usize, count: usize, grain: usize) -> Vec<Share> {
     if some.is_empty() { vec![Share { first: 0, rows }] } else { some }
 }
 
-/// Runs `work` on every job at the same time, the first on this thread, and returns what they found in their order. The
-/// first failure sets `stop`, on which the others end early.
+/// Runs `work` on every job at the same time, the first on this thread, and returns the results in the order of the jobs. A
+/// failure increments `stop`, and the others then end early.
 ///
 /// # Errors
-/// The first job's in their order that is more than a cancellation, or the cancellation.
+/// The first error in the order of the jobs that is not a cancellation; else the cancellation.
 pub(super) fn together<J: Send, R: Send>(
     stop: &AtomicU64,
     jobs: Vec<J>,
@@ -56,7 +56,7 @@ pub(super) fn together<J: Send, R: Send>(
     settle(outcomes)
 }
 
-/// All results, or the error that is told.
+/// All results, or the error to report.
 fn settle<R>(outcomes: Vec<Result<R>>) -> Result<Vec<R>> {
     let mut found = Vec::with_capacity(outcomes.len());
     let mut error = None;

@@ -1,4 +1,4 @@
-//! Device memory of a run on a GPU: how many rows a panel has, and whether all of the matrix stays on the device.
+//! Device memory of a run on a GPU: the rows of a panel, and whether the whole matrix stays on the device.
 
 use crate::backend::memory::Charge;
 use crate::dense::sizes::{Answers, Blank, Sizes};
@@ -9,21 +9,21 @@ use crate::rpca::options::Options;
 use crate::scalar::{Element, Scalar};
 use crate::shape::to_u64;
 
-/// The rows of a device and what is kept beside them.
+/// Sizes of a device's rows.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceShape {
     /// Rows of the device, and columns.
     pub size: (usize, usize),
-    /// Bytes of an entry of the matrix and of the mask together, as they are kept on the device; 0 for what lies in device
-    /// memory of the caller's.
+    /// Bytes of an entry of the matrix plus that of the mask in purlin's device memory; 0 for data in the caller's device
+    /// memory.
     pub entry: usize,
-    /// Most rows of a panel.
+    /// Largest number of rows of a panel.
     pub rows: usize,
-    /// Whether the caller chose them.
+    /// Whether the caller chose `rows`.
     pub is_chosen: bool,
-    /// Bytes of the sums of a panel of so many elements.
+    /// Bytes of the sums of a panel with a given number of elements.
     pub sums: fn(usize) -> usize,
-    /// What decides between the methods of the decomposition.
+    /// The relative costs that choose the method of the decomposition.
     pub weights: Weights,
 }
 
@@ -34,12 +34,12 @@ pub struct DeviceFit {
     pub rows: usize,
     /// Whether matrix, mask, X and Y stay on the device.
     pub is_resident: bool,
-    /// Bytes at the peak of a run whose low-rank part has few columns.
+    /// Peak in bytes of a run whose low-rank part has few columns.
     pub expected: u64,
 }
 
-/// The largest panels that fit into `available` bytes. With a `limit`, memory for the largest rank that the options allow
-/// has to be there; without one, for a small rank.
+/// The largest panels that fit into `available` bytes. With a `limit`, memory must suffice for the largest rank that the
+/// options allow; without one, for a small rank.
 ///
 /// # Errors
 /// [`Error::OutOfDeviceMemory`] with the bytes that the smallest panels need.
@@ -112,7 +112,7 @@ impl<'a, T: Scalar> DeviceLedger<'a, T> {
     fn pass(&self, low_rank: &LowRank<'_, Blank>, product: &Product<'_, Blank>) -> Result<()> {
         let (n, size, wide) = (self.shape.size.1, size_of::<T>(), size_of::<T::Wide>());
         let is_single = T::DTYPE != <T::Wide as Element>::DTYPE;
-        // Of complex numbers the second factor is conjugated in a copy.
+        // For complex numbers the second factor is conjugated in an additional copy.
         let copies = if T::IS_COMPLEX { 2 } else { 1 };
         let (a, b) = low_rank.operands();
         let factor = |m: Option<&Blank>, copies: usize| {
@@ -221,7 +221,7 @@ mod tests {
         // A bound of the rank bounds the memory.
         let bound = Options { max_rank: 3, ..Options::default() };
         assert!(fit_device::<f64>(&shape, &bound, bytes / 2, Some(bytes / 2)).is_ok());
-        // Without a limit a small rank is reckoned with.
+        // Without a limit the plan assumes a small rank.
         assert!(fit_device::<f64>(&shape, &options, bytes / 2, None).is_ok());
     }
 

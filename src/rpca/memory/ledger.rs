@@ -1,5 +1,5 @@
-//! A backend that allocates nothing: it runs the method on sizes alone and counts the bytes that the CPU backend would
-//! charge.
+//! A backend that allocates no memory. It runs the method with sizes instead of matrices, and counts the bytes that the CPU
+//! backend would charge.
 
 use super::Shape;
 use crate::backend::memory::Charge;
@@ -17,7 +17,7 @@ pub(super) struct Ledger<'a, T: Elementwise> {
     cut: Cut,
     threads: usize,
     sizes: Sizes<T::Wide>,
-    /// Whether X and Y hold anything yet.
+    /// Whether X and Y were written by an iteration.
     has_begun: bool,
     _arrays: Charge,
 }
@@ -31,7 +31,7 @@ impl<'a, T: Elementwise> Ledger<'a, T> {
         Ok(Self { shape, cut, threads, sizes, has_begun: false, _arrays: arrays })
     }
 
-    /// Most bytes at one time.
+    /// Peak of the counted bytes.
     pub(super) fn peak(&self) -> u64 {
         self.sizes.peak()
     }
@@ -40,13 +40,13 @@ impl<'a, T: Elementwise> Ledger<'a, T> {
         self.sizes.elements(what, elements, 1, size)
     }
 
-    /// Numbers of a panel of `rows` rows.
+    /// Number of elements of a panel of `rows` rows.
     fn panel(&self, rows: usize) -> usize {
         let (m, n) = self.shape.sheet.size;
         rows.min(m).saturating_mul(n)
     }
 
-    /// Panels of X and Y that are in files.
+    /// The buffers of a panel of X and of Y, if these are in files.
     fn panel_buffers(&self) -> Result<Charge> {
         let elements = if self.cut.in_memory { 0 } else { self.panel(self.cut.panel) };
         self.hold("panels of robust PCA", elements, 2 * size_of::<T>())
@@ -62,7 +62,7 @@ impl<'a, T: Elementwise> Ledger<'a, T> {
         Ok(())
     }
 
-    /// The parts on their way to the caller.
+    /// The delivery of the parts to sinks.
     pub(super) fn deliver(&self) -> Result<()> {
         let _panels = self.panel_buffers()?;
         let elements = self.panel(self.cut.delivered_rows(&self.shape.sheet));
@@ -94,7 +94,7 @@ impl<'a, T: Elementwise> Ledger<'a, T> {
     }
 }
 
-/// A matrix in the type of the data without its numbers.
+/// A matrix in the type of the data that has only its width.
 fn width_of<T>(matrix: Option<&Blank>) -> Small<T> {
     Small { values: Vec::new(), cols: matrix.map_or(0, Blank::cols) }
 }

@@ -1,12 +1,12 @@
-//! Memory of a run, known before it starts.
+//! Memory of a run, computed before it starts.
 //!
-//! The method is run on sizes alone, by a backend that counts bytes and allocates nothing. The rank is found by the run:
-//! memory for the largest one that the options allow has to be there, and the cut is made smaller until it is.
+//! A backend that counts bytes runs the method with sizes instead of matrices. The rank is not known before the run. Memory
+//! must suffice for the largest rank that the options allow; the cut is made smaller until it does.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `ledger` | the backend that counts what the CPU needs |
-//! | `device` | panels on a GPU, and the backend that counts what it needs |
+//! | `ledger` | the backend that counts host memory of a run on the CPU |
+//! | `device` | panels on a GPU, and the backend that counts device memory |
 
 mod device;
 mod ledger;
@@ -21,33 +21,33 @@ use crate::shape::to_u64;
 pub use device::{DeviceFit, DeviceShape, fit_device, host_bytes};
 use ledger::Ledger;
 
-/// A value that no threshold cuts off, as an eigenvalue of X^H X.
+/// An eigenvalue of X^H X that no threshold cuts off.
 const LARGE: f64 = 1e200;
 
-/// Ranks that differ in what is kept at one time.
+/// Sample of ranks that differ in the memory that is in use at one time.
 fn ranks(n: usize) -> impl Iterator<Item = usize> {
     const PARTS: usize = 16;
     (0..=PARTS).map(move |k| n / PARTS * k + n % PARTS * k / PARTS).chain([n / 2 + 1])
 }
 
-/// Bytes that ranks between those, and ranks that change from iteration to iteration, need at the most besides.
+/// Upper bound of the additional bytes for ranks between those of [`ranks`], and for ranks that change between iterations.
 fn between(n: usize, element: usize) -> u64 {
     to_u64(n.saturating_mul(n).saturating_mul(element)) / 2
 }
 
-/// Options of a run on sizes of two iterations: the first converges, the second writes the parts. Each run may take a step
-/// of the power iteration to confirm its values.
+/// Options of a counting run of at most two iterations: the first converges, the second writes the parts. It has at least one
+/// power iteration, because each run may use one to confirm its values.
 fn rehearsed(options: &Options) -> Options {
     let (max_iterations, power_iterations) = (options.max_iterations.min(2), options.power_iterations.max(1));
     Options { tolerance: 1.0, max_iterations, power_iterations, ..options.clone() }
 }
 
-/// What a run reads and writes.
+/// Sizes of a run's inputs and outputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// What is cut.
-    pub sheet: Sheet,
-    /// Bytes of an entry of the matrix and of the mask as they are read from sources; 0 for what is in memory.
+/// The input of the cut.
+pub sheet: Sheet,
+/// Bytes of an entry of the matrix plus that of the mask, where they are read from sources; 0 for data in memory.
     pub read: usize,
     /// Whether there is a mask.
     pub is_masked: bool,
@@ -60,18 +60,18 @@ pub struct Shape {
 pub struct Fit {
     /// The cut.
     pub cut: Cut,
-    /// Bytes at the peak of a run whose low-rank part has few columns.
+    /// Peak in bytes of a run whose low-rank part has few columns.
     pub expected: u64,
 }
 
-/// A run whose memory is asked for.
+/// A run whose memory is to be computed.
 struct Planned<'a> {
     context: &'a Context,
     shape: &'a Shape,
     options: Options,
 }
 
-/// The largest cut that fits into the host memory that `context` has left.
+/// The largest cut that fits into the available host memory of `context`.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] with the bytes that the smallest cut needs.
@@ -104,7 +104,7 @@ pub fn fit<T: Elementwise>(context: &Context, shape: &Shape, options: &Options) 
 }
 
 impl Planned<'_> {
-    /// Bytes at the peak where `rank` singular values are found to be large and the groups are worked on by `threads`.
+    /// Peak in bytes of a run with `rank` large singular values, whose groups are processed by `threads` threads.
     fn peak<T: Elementwise>(&self, cut: Cut, rank: usize, threads: usize) -> Result<u64> {
         let mut ledger = Ledger::<T>::new(self.shape, cut, rank, threads)?;
         solve(&mut ledger, &self.options)?;
@@ -117,7 +117,8 @@ impl Planned<'_> {
         self.peak::<T>(cut, FIRST_RANK / 2, threads)
     }
 
-    /// Most bytes that any rank needs. Every group may have a thread: the cut must not depend on how many there are.
+    /// Upper bound of the bytes for any rank. It assumes a thread for every group, because the cut must not depend on the
+    /// number of threads.
     fn most<T: Elementwise>(&self, cut: Cut) -> Result<u64> {
         let n = self.shape.sheet.size.1;
         let most = ranks(n).try_fold(0, |most: u64, rank| Ok(most.max(self.peak::<T>(cut, rank, cut.groups)?)))?;

@@ -1,4 +1,4 @@
-//! [`RsvdOps`] on GPUs: each operation where it is done.
+//! The implementation of [`RsvdOps`] on GPUs.
 
 use super::{GpuOps, Tall};
 use crate::backend::gpu::Precision;
@@ -13,7 +13,7 @@ use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
 use crate::scalar::Scalar;
 
-/// Marks of a device's clock that may wait to be read.
+/// Upper bound of the timing events of a device that are not read yet.
 const MANY_CLOCKS: usize = 1024;
 
 impl<T: Scalar> Algebra<T> for GpuOps<'_, T> {
@@ -128,7 +128,7 @@ impl<T: Scalar> RsvdOps<T> for GpuOps<'_, T> {
     }
 
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()> {
-        // Reading them waits for the device.
+        // Reading the events waits for the device, so it is done rarely.
         if self.parts.iter().any(|p| p.feed.clocks() > MANY_CLOCKS) {
             self.read_clocks()?;
         }

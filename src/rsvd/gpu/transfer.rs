@@ -1,4 +1,4 @@
-//! From and to matrices of the caller, on the host or the device, in any order.
+//! Copies from and to the caller's matrices, on the host or the device, in any order.
 
 use super::GpuOps;
 use super::cut::Span;
@@ -17,22 +17,22 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::Scalar;
 
-/// Bytes that travel at a time between a caller's matrix on the host and the device.
+/// Bytes that are copied at a time between a caller's matrix on the host and the device.
 const CHUNK_BYTES: usize = 64 << 20;
 
-/// Bytes that the driver fetches to pageable memory in less time than it takes to have page-locked buffers.
+/// Bytes up to which a copy to pageable memory by the driver is faster than the allocation of page-locked buffers.
 const FEW_BYTES: usize = 4 << 20;
 
-/// How a caller's matrix is laid on one of purlin's.
+/// Layout of a caller's matrix, in the rows and columns of purlin's matrix.
 #[derive(Debug, Clone, Copy)]
 struct Placing {
-    /// Elements from one of purlin's rows to the next, and columns.
+/// Elements from one row of purlin's matrix to the next, and from one column to the next.
     row: usize,
     column: usize,
     conjugate: bool,
 }
 
-/// Checks type and shape, and says where entry (i, j) of an m-by-n matrix is.
+/// Checks type and shape, and returns the layout.
 fn placing<T: Scalar>(
     what: &str,
     matrix: &Matrix,
@@ -51,17 +51,17 @@ fn placing<T: Scalar>(
     Ok(Placing { row, column, conjugate: T::IS_COMPLEX && (adjoint != conjugate) })
 }
 
-/// Lines of a caller's matrix that travel together: rows or columns `first ..` of a part, whichever are contiguous.
+/// Groups of lines of a caller's matrix that are copied together: rows or columns, whichever are contiguous.
 fn groups(lines: usize, length: usize, size: usize) -> impl Iterator<Item = Span> {
     let each = (CHUNK_BYTES / (length * size).max(1)).clamp(1, lines.max(1));
     super::cut::spans(0, lines, each)
 }
 
-/// What one group is: the part of the view, and the bytes of the caller's memory.
+/// One group of lines: the part of the view, and the bytes of the caller's memory.
 struct Group<'v> {
     view: View<'v>,
     rows: Rows,
-    /// Elements from one of the view's rows to the next in the packed group, and columns.
+    /// Elements in the packed group from one row of the view to the next, and from one column to the next.
     row: usize,
     column: usize,
 }
@@ -135,8 +135,7 @@ fn store<T: Scalar>(site: &mut Site, view: View<'_>, memory: &mut Memory, at: Pl
     Ok(())
 }
 
-/// Writes packed columns, as long as a device's rows, to columns of the caller's memory that are contiguous as well:
-/// nothing is rearranged on the way.
+/// Writes a device's packed columns to the caller's contiguous columns, without rearranging them.
 fn store_columns<T: Scalar>(
     site: &mut Site,
     columns: &DeviceMemory,
@@ -219,8 +218,8 @@ fn beyond() -> Error {
     Error::Internal("a matrix that ends before its last line".into())
 }
 
-/// Writes to every large page of `rows` of the caller's memory, on the calling pool's threads: new ones are cleared by the
-/// thread that comes first, and a part of the download that is unpacked at a time has few of them.
+/// Writes one byte to every large page of `rows` of the caller's memory, on the threads of the calling pool. The first write
+/// to a new page clears it. Unpacking touches only few pages at a time, so clearing there would have little parallelism.
 fn touch(rows: Rows, memory: &mut [u8]) -> Result<()> {
     const PAGE: usize = 2 << 20;
     let Rows { offset, pitch, width, count } = rows;
@@ -230,8 +229,8 @@ fn touch(rows: Rows, memory: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks the bytes from the `from`-th on of packed lines into `rows` of the caller's memory; runs on the calling pool's
-/// threads, as memory that is new costs more to get than to write.
+/// Unpacks a part of packed lines, whose first byte is the `from`-th, into `rows` of the caller's memory. Runs on the
+/// threads of the calling pool, because the first write to new memory costs more than the copy.
 fn unpack(part: &[u8], from: usize, rows: Rows, memory: &mut [u8]) -> Result<()> {
     const PIECE: usize = 256 << 10;
     let Rows { offset, pitch, width, .. } = rows;
@@ -296,7 +295,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         for (k, piece) in tall.pieces.iter().enumerate() {
             for span in piece.chunks() {
                 let first = piece.share.first + span.first;
-                // Device memory is the first device's.
+                // The caller's device memory is on the first device. Other devices get their rows through the host.
                 let carried = match memory {
                     Memory::Device(_) if k > 0 => {
                         let site = self.site();
@@ -360,7 +359,7 @@ impl<T: Scalar> GpuOps<'_, T> {
     }
 }
 
-/// The elements of a view, packed, on the host.
+/// Copies the elements of a view to the host, packed.
 fn numbers<T: Scalar>(site: &mut Site, view: View<'_>) -> Result<Vec<T>> {
     let packed = site.algebra.uninitialised::<T>("matrix between devices", view.rows, view.cols)?;
     place::<T>(&site.gpu, &site.stream, view, packed.view(), false, false)?;

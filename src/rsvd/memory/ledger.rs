@@ -1,5 +1,5 @@
-//! A backend that allocates nothing: it runs the methods on sizes alone and counts the bytes that the CPU backend would
-//! charge.
+//! A backend that allocates no memory. It runs the methods with sizes instead of matrices, and counts the bytes that the
+//! CPU backend would charge.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use crate::rsvd::statistics::Statistics;
 use crate::rsvd::traffic::Traffic;
 use crate::scalar::Scalar;
 
-/// The operations on sizes. `T` is real or complex as the problem; [`Shape::element`] has the size of its elements.
+/// The operations on sizes. `T` is real or complex like the problem; [`Shape::element`] has the size of its elements.
 pub struct Ledger<T> {
     shape: Shape,
     course: Course,
     sizes: Sizes<T>,
     statistics: Statistics,
     traffic: Traffic,
-    /// What the first pass allocates and keeps.
+    /// Memory that the first pass allocates and keeps.
     kept: Vec<Charge>,
     is_surveyed: bool,
 }
 
-/// What the operations answer in a course, where steps of `kind` make columns orthonormal.
+/// The simulated results of the operations in a course. `kind` is how columns are made orthonormal.
 fn answers(course: Course, kind: Kind) -> Answers {
     match course {
         Course::Regular => Answers::REGULAR,
@@ -40,7 +40,7 @@ fn answers(course: Course, kind: Kind) -> Answers {
 }
 
 impl<T: Scalar> Ledger<T> {
-    /// No bytes so far. `kind` is how the run makes columns orthonormal.
+    /// A ledger without bytes. `kind` is how the run makes columns orthonormal.
     pub fn new(shape: Shape, course: Course, kind: Kind) -> Self {
         Self {
             shape,
@@ -58,7 +58,7 @@ impl<T: Scalar> Ledger<T> {
         }
     }
 
-    /// Most bytes at one time.
+    /// Peak of the counted bytes.
     pub fn peak(&self) -> u64 {
         self.sizes.peak()
     }
@@ -79,9 +79,9 @@ impl<T: Scalar> Ledger<T> {
         self.sizes.product(rows, cols, depth)
     }
 
-    /// Whether panels are used as they lie.
+    /// Whether panels are used in place.
     fn is_direct(&self) -> bool {
-        // Data that cannot be squared are multiplied by a power of two, which needs copies.
+        // Data that cannot be squared are multiplied by a power of two, which needs a copy of each panel.
         self.shape.is_direct && self.course == Course::Regular
     }
 
@@ -111,8 +111,8 @@ impl<T: Scalar> Ledger<T> {
         Ok(())
     }
 
-    /// A pass of the CPU backend: widths of W and of A^H's factor, and whether A W is kept, the factor is drawn, and A^H A
-    /// formed.
+    /// A pass of the CPU backend. `w` is the width of W, and `left` that of the factor of A^H. The flags say whether A W is
+    /// kept, the factor is drawn, and A^H A is formed.
     fn pass(&mut self, w: usize, kept: bool, left: usize, drawn: bool, gram: bool) -> Result<()> {
         self.survey()?;
         match self.shape.entries {
@@ -161,7 +161,7 @@ impl<T: Scalar> Ledger<T> {
         self.blank("rows of a factor", inner, width).map(drop)
     }
 
-    /// What a method that works on blocks holds beside its own matrices.
+    /// The copy of a block that a block method holds in addition to its own matrices.
     fn block_scratch(&self) -> Result<Charge> {
         let copied = if self.is_direct() { 0 } else { self.shape.columns };
         self.elements("block of the data", self.shape.block_rows, copied, self.shape.element)
@@ -175,7 +175,7 @@ impl<T: Scalar> Ledger<T> {
         r
     }
 
-    /// One block of a merge, as `cpu::blocks` has it.
+    /// One block of a merge, with the allocations of `cpu::blocks`.
     fn merge_block(&mut self, local: &Local, before: Option<Blank>) -> Result<Blank> {
         let (rows, columns) = (self.shape.block_rows, self.shape.columns);
         let width = local.width.min(rows).min(columns);
@@ -376,7 +376,7 @@ impl<T: Scalar> RsvdOps<T> for Ledger<T> {
         let _scratch = self.block_scratch()?;
         let mut merged = self.merge_block(local, None)?;
         if self.shape.block_rows < self.shape.rows {
-            // Later blocks meet as many columns as are kept.
+            // A later block is merged with as many columns as the merge keeps.
             let (columns, most) = (self.shape.columns, local.width.min(self.shape.rows).min(self.shape.columns));
             if merged.cols() < most {
                 drop(merged);

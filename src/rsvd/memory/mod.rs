@@ -1,13 +1,13 @@
-//! Host memory of a run on the CPU, known before it starts.
+//! Host memory of a run on the CPU, computed before it starts.
 //!
-//! The methods are run on sizes alone, by a backend that counts bytes and allocates nothing. Each decision that depends on
-//! the data is taken in the ways that differ in memory, so that no run needs more than the largest of the counts. Blocks
-//! and panels of the data are made as small as the limit asks for.
+//! A backend that counts bytes runs the methods with sizes instead of matrices. Where a decision depends on the data, the
+//! count is repeated for the outcomes that differ in memory. No run needs more than the largest count. Blocks and panels
+//! of the data are made small enough for the limit.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `ledger` | the backend that counts |
-//! | `rehearse` | the calls, run on it |
+//! | `rehearse` | the calls, run on this backend |
 
 mod ledger;
 mod rehearse;
@@ -24,14 +24,14 @@ use crate::rsvd::cpu;
 use crate::scalar::{Complex, DType};
 use crate::shape::to_u64;
 
-/// How the decisions of a run that depend on the data are taken.
+/// Outcomes of the decisions that depend on the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Course {
     /// Columns stay independent, entries can be squared.
     Regular,
     /// Every orthonormalisation meets dependent columns, and entries have to be scaled.
     Deficient,
-    /// The same, and all singular values but the first vanish.
+    /// As `Deficient`, and all singular values but the first vanish.
     Decaying,
 }
 
@@ -40,7 +40,7 @@ enum Course {
 enum Entries {
     Memory,
     Source,
-    /// So many are stored.
+    /// Compressed rows with this number of stored entries.
     Sparse(usize),
     Operator,
 }
@@ -50,12 +50,12 @@ enum Entries {
 struct Shape {
     rows: usize,
     columns: usize,
-    /// Bytes of an element that is computed with.
+    /// Bytes of an element of the type of computation.
     element: usize,
     entries: Entries,
-    /// Whether entries are multiplied as they lie.
+    /// Whether products use the entries in place.
     is_direct: bool,
-    /// Whether anything is subtracted or scaled.
+    /// Whether entries are centred or scaled.
     is_centered: bool,
     /// Whether columns are scaled.
     is_scaled: bool,
@@ -65,7 +65,7 @@ struct Shape {
     panel_rows: usize,
 }
 
-/// Which factors a run is asked for.
+/// The factors that the caller asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     /// U.
@@ -86,11 +86,11 @@ pub struct Fit {
     pub block_rows: usize,
     /// Rows of a panel.
     pub panel_rows: usize,
-    /// Most bytes that any data need.
+    /// Upper bound of the bytes for any data.
     pub most: u64,
 }
 
-/// A planned run whose memory is asked for.
+/// A planned run whose memory is to be computed.
 pub struct Planned<'a> {
     context: &'a Arc<Context>,
     plan: &'a Plan,
@@ -154,7 +154,7 @@ impl<'a> Planned<'a> {
             .try_fold(0, |most: u64, course| Ok(most.max(self.count(shape, course, Wanted::ALL)?)))
     }
 
-    /// Bytes at the peak of a run whose columns stay independent.
+    /// Peak in bytes of a run whose columns stay linearly independent.
     ///
     /// # Errors
     /// As [`Planned::fit`].
@@ -163,7 +163,7 @@ impl<'a> Planned<'a> {
         self.count(shape, Course::Regular, wanted)
     }
 
-    /// Rows that a block must have.
+    /// Smallest number of rows that a block may have.
     fn least_block(&self) -> usize {
         let rows = self.plan.rows.max(1);
         match (self.goal, self.plan.method) {
@@ -177,11 +177,11 @@ impl<'a> Planned<'a> {
     /// Blocks and panels with which the run fits into `available` bytes, as large as is useful.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] with the bytes that the blocks need that take least; sizes that no memory holds.
+    /// [`Error::OutOfMemory`] with the smallest number of bytes of any cut; errors for sizes beyond any memory.
     pub fn fit(&self, available: u64) -> Result<Fit> {
         let mut shape = self.shape;
         let least = self.least_block();
-        // The smallest blocks may need more than one block of all rows.
+        // The smallest blocks may need more memory than one block of all rows, so the minimum is taken.
         let mut needed = u64::MAX;
         loop {
             let most = self.most(shape)?;
@@ -216,7 +216,7 @@ impl<'a> Planned<'a> {
 }
 
 impl Fit {
-    /// Blocks of the sizes that were found.
+    /// Writes the sizes of blocks and panels to `setting`.
     pub fn apply(&self, setting: &mut Setting) {
         (setting.block_rows, setting.panel_rows) = (self.block_rows, self.panel_rows);
     }

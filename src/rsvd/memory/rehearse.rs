@@ -1,4 +1,4 @@
-//! The calls of a session, run on sizes.
+//! The calls of a session, run with sizes instead of matrices.
 
 use super::ledger::Ledger;
 use super::{Course, Planned, Shape, Wanted};
@@ -13,7 +13,7 @@ use crate::scalar::Scalar;
 
 type Counted<T> = FactorsOf<T, Ledger<T>>;
 
-/// Most bytes that the CPU backend charges for a call, apart from buffers of a source.
+/// Peak of the bytes that the CPU backend charges for a call, without the buffers of a source.
 pub(super) fn peak<T: Scalar>(planned: &Planned<'_>, wanted: Wanted, shape: Shape, course: Course) -> Result<u64> {
     let Planned { context, plan, options, goal, given, .. } = *planned;
     let mut ledger = Ledger::<T>::new(shape, course, options.orthonormalization.kind());
@@ -61,7 +61,7 @@ fn decompose<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, wanted: Wanted) -> Resu
     Ok(())
 }
 
-/// Factors with columns up to the largest rank.
+/// Factors extended to the largest rank.
 fn padded<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, factors: Counted<T>) -> Result<()> {
     let (room, n) = (run.task.rank, run.ops.columns());
     let _place = run.identity(factors.s.len(), room)?;
@@ -84,7 +84,7 @@ fn symmetric<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>) -> Result<()> {
     Ok(())
 }
 
-/// A W of centred rows, or plus the same offset in each row.
+/// A W for centred rows, or A W plus one offset in each row.
 fn map<T: Scalar>(run: &mut Run<'_, T, Ledger<T>>, width: usize, is_centred: bool) -> Result<()> {
     let count = crate::shape::product("weights", run.ops.columns(), width)?;
     let _weights = run.ops.charge(run.context, "weights", count.saturating_mul(run.ops.element_bytes()))?;

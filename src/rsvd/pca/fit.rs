@@ -1,4 +1,4 @@
-//! Components from samples.
+//! Computes components from samples.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,8 +23,9 @@ use crate::stream::Stream;
 use crate::tensor::Location;
 
 impl Rsvd {
-    /// Principal components of `x`, as many as the options' rank. `scores` takes the samples' coordinates: count-by-k, or
-    /// k-by-count if the samples are columns. Centring and scaling are those of `options`, not the session's own.
+    /// Principal components of `x`; their number is the rank of the session's options. `scores` receives the samples'
+    /// coordinates: count-by-k, or k-by-count if the samples are columns. Centring and scaling are those of `options`, not
+    /// the session's own.
     ///
     /// # Errors
     /// As [`Rsvd::compute`]; [`Error::InvalidArgument`] for fewer than two samples.
@@ -62,7 +63,7 @@ impl Rsvd {
             (true, true) => Centering::Rows,
         };
         own.scale = options.scale;
-        // Means, whose imaginary parts may be none, deviations and values.
+        // Means (real and imaginary parts), deviations and values.
         let numbers = features.saturating_mul(3).saturating_add(own.rank);
         let request = Request {
             options: &own,
@@ -72,7 +73,7 @@ impl Rsvd {
             given: None,
             transposed: Some(by_columns),
             wanted: Wanted { u: scores.is_some(), v: true },
-            // The components are made beside.
+            // The result owns a copy of the components.
             results: Results { elements: features.saturating_mul(own.rank), numbers },
             excluded: &[],
         };
@@ -136,8 +137,8 @@ impl Rsvd {
     }
 }
 
-/// Whether U diag(s) of a method is not A V but for rounding, as V does not come of A W for a basis W. Data that are seen
-/// once are not read again for that.
+/// Whether U diag(s) of a method differs from A V by more than rounding. It does for methods that do not form A W for a basis
+/// W that gives V. One-pass methods are excluded: the data are not read again for them.
 fn has_other_scores(method: Method) -> bool {
     matches!(method, Method::Range | Method::Fused)
 }
@@ -175,7 +176,7 @@ impl<T: Scalar> Call<T> for Fit<'_> {
         };
         let mut error = error_of(&mut run, &factors)?;
         if self.plan.estimates_norm && run.refined_norm2.is_none() {
-            // The variance of all of the data is not known otherwise.
+            // Only probes give the total variance of an operator.
             if let (Some(u), Some(v)) = (&factors.u, &factors.v) {
                 error = estimate::probe(&mut run, u, &factors.s, v)?;
             }
@@ -202,7 +203,7 @@ impl<T: Scalar> Call<T> for Fit<'_> {
             };
             let stretched = alloc::collected("scales of scores", self.values.iter().map(factor_of))?;
             if has_other {
-                // The triplets may not have converged: samples times components, as for other samples.
+                // The triplets may not have converged. The scores are the samples times the components, as in `transform`.
                 drop(u);
                 u = run.ops.tall("scores", stretched.len())?;
                 run.expect(1);

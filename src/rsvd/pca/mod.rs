@@ -1,5 +1,5 @@
-//! Principal components: what varies most in samples, from a decomposition of the centred data that are never formed.
-//! Variances and signs are those of scikit-learn.
+//! Principal components: the directions of largest variance of samples, from a decomposition of the centred data. The
+//! centred data are never formed as a whole. Variances and signs are those of scikit-learn.
 
 mod fit;
 mod transform;
@@ -32,7 +32,7 @@ pub enum Samples {
 
 numbered!(Samples, Rows, Columns);
 
-/// How components are found.
+/// Options of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PcaOptions {
     /// Which axis has the samples.
@@ -51,42 +51,42 @@ impl Default for PcaOptions {
     }
 }
 
-/// What a fit found, in numbers.
+/// Figures of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PcaInfo {
-    /// Type that was computed with.
+    /// Type of the computation.
     pub dtype: DType,
-    /// How it was found.
+    /// Options of the fit.
     pub options: PcaOptions,
-    /// Samples.
+    /// Number of samples.
     pub count: usize,
-    /// Features.
+    /// Number of features.
     pub features: usize,
-    /// Components.
+    /// Number of components.
     pub rank: usize,
     /// Sum of the variances of all features.
     pub total_variance: f64,
-    /// Mean variance of what the components leave.
+    /// Mean variance of the directions orthogonal to the components.
     pub noise_variance: f64,
 }
 
-/// Components, and what is needed to bring samples to them and back.
+/// Components, with the means and scales that transform samples to coordinates and back.
 pub struct Pca {
     session: Rsvd,
     info: PcaInfo,
     /// Features-by-rank, on the host, packed column by column.
     components: Matrix,
     values: Vec<f64>,
-    /// Real parts, then imaginary parts of complex data; empty if nothing was subtracted.
+    /// Real parts, then imaginary parts of complex data; empty if the data were not centred.
     means: Vec<f64>,
-    /// Empty if nothing was divided.
+    /// Empty if the data were not scaled.
     scales: Vec<f64>,
-    /// Memory of the three.
+    /// Host memory of values, means and scales.
     _charge: Charge,
 }
 
 impl Pca {
-    /// What was found, in numbers.
+    /// The figures of the fit.
     pub fn info(&self) -> PcaInfo {
         self.info
     }
@@ -96,8 +96,8 @@ impl Pca {
         self.session.context()
     }
 
-    /// The mean of each feature, of the type that was computed with or in double precision; zeros if nothing was
-    /// subtracted.
+    /// Writes the mean of each feature, in the type of the computation or in double precision; zeros if the data were not
+    /// centred.
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type or size.
@@ -116,7 +116,7 @@ impl Pca {
         })
     }
 
-    /// What each feature was divided by; ones if it was not.
+    /// Writes the divisor of each feature; ones if the data were not scaled.
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type than F64 or F32 or another size.
@@ -146,7 +146,7 @@ impl Pca {
         self.write_each("explained_variance", variance, |s| self.variance(s))
     }
 
-    /// The same over the sum of the variances of all features.
+    /// Variance along each component divided by the sum of the variances of all features.
     ///
     /// # Errors
     /// As [`Pca::scale`].
@@ -178,7 +178,7 @@ impl Pca {
         value * value / (self.info.count - 1) as f64
     }
 
-    /// What scores along component `j` are divided by.
+    /// Divisor of the scores along component `j`.
     fn stretch(&self, j: usize) -> f64 {
         if self.info.options.whiten { self.values[j] / ((self.info.count - 1) as f64).sqrt() } else { 1.0 }
     }

@@ -1,4 +1,4 @@
-//! From samples to coordinates and back.
+//! Transforms samples to coordinates and back.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::scalar::{Complex, Element, Scalar, with_scalar};
 use crate::stream::Stream;
 
 impl Pca {
-    /// The samples' coordinates: (X - mean) / scale times the components, over the deviations if whitened.
+    /// The samples' coordinates: (X - mean) / scale times the components, divided by the deviations if whitened.
     ///
     /// # Errors
     /// As [`crate::rsvd::Rsvd::compute`].
@@ -56,7 +56,8 @@ impl Pca {
         })
     }
 
-    /// Samples from coordinates: what [`Pca::transform`] does undone, but for what the components leave.
+    /// Samples from coordinates: the inverse of [`Pca::transform`], without the part of a sample that the components do not
+    /// span.
     ///
     /// # Errors
     /// As [`crate::rsvd::Rsvd::compute`].
@@ -104,7 +105,8 @@ impl Pca {
         let start = Instant::now();
         let is_centred = matches!(map.shift, Shift::Before(_));
         let mut options = self.session.options().clone();
-        // Entries are centred; products of other data are corrected, and their own means not looked for.
+        // Dense entries are centred with the means of the fit. For sparse matrices and operators the products are corrected
+        // instead, and centring stays off so that no pass looks for means of their own.
         if is_centred && matches!(a.storage(), Storage::Dense { .. } | Storage::Streamed(_)) {
             options.center = if map.by_columns { Centering::Rows } else { Centering::Columns };
         }
@@ -125,7 +127,7 @@ impl Pca {
             let mut work = Mapped { task: task_of(self.session.options(), &plan), map };
             self.session.call::<T>(stream, a, &plan, report, &mut work, &mut info)?;
         }
-        // Of no samples there is nothing to find.
+        // Also without samples.
         info.converged = true;
         info.seconds_total = start.elapsed().as_secs_f64();
         Ok(info)
@@ -136,17 +138,17 @@ fn host_elements<T: Element>(matrix: &Matrix) -> Result<&[T]> {
     matrix.dense("components")?.memory.host("components")?.as_slice::<T>()
 }
 
-/// What makes a product affine.
+/// The shift of an affine map.
 enum Shift<'a, T> {
     None,
-    /// Means that rows lose before they are multiplied: in single precision the product of a row that is far from the
-    /// origin would have lost the digits that matter.
+    /// Means that are subtracted from rows before the product. In single precision the product of a row far from the origin
+    /// would lose the significant digits.
     Before(&'a [f64]),
-    /// What is added to each row of the product.
+    /// Offset that is added to each row of the product.
     After(Vec<T>),
 }
 
-/// A product with weights, and a shift, for rows that are samples.
+/// An affine map of samples: a product with weights, and a shift.
 struct Affine<'a, T> {
     w: Vec<T>,
     rows: usize,
@@ -157,7 +159,7 @@ struct Affine<'a, T> {
 }
 
 impl<T: Scalar> Affine<'_, T> {
-    /// What rows lose to the means, as it shows in their products: of the weights as they are rounded.
+    /// The offset of products that corresponds to subtracted means: minus the means times the rounded weights.
     fn lost(&self, means: &[f64]) -> Result<Vec<T>> {
         let mut lost = crate::alloc::filled("offsets", self.width, T::default())?;
         for (to, w) in lost.iter_mut().zip(self.w.chunks_exact(self.rows.max(1))) {
@@ -176,7 +178,7 @@ pub(in crate::rsvd) fn map_means_bytes(columns: usize, is_centred: bool) -> usiz
     if is_centred { columns.saturating_mul(size_of::<Complex<f64>>()) } else { 0 }
 }
 
-/// The same as a call.
+/// An [`Affine`] map as a call.
 struct Mapped<'a, T> {
     task: Task,
     map: Affine<'a, T>,
@@ -189,7 +191,7 @@ impl<T: Scalar> Call<T> for Mapped<'_, T> {
         let context = Arc::clone(map.target.context());
         let mut run = Run::new(ops, &self.task, &context, 1);
         run.factor = factor;
-        // The weights in host memory, beside those that the backend has.
+        // The host copy of the weights, in addition to the backend's.
         let bytes = map.w.len().saturating_mul(size_of::<T>());
         let _charge = run.ops.charge(&context, "weights", bytes)?;
         let w = run.ops.upload("weights", map.rows, width, &map.w, map.rows)?;
@@ -207,7 +209,7 @@ impl<T: Scalar> Call<T> for Mapped<'_, T> {
         };
         let mut p = run.ops.tall("products", width)?;
         run.ops.pass_multiply(&w, &mut p)?;
-        // A product needs no squares: the range of the entries does not matter here.
+        // A product needs no squares, so the range of the entries is not checked.
         run.complete()?;
         if let Some(offset) = offset {
             let ones = run.ops.tall_ones(&context)?;
