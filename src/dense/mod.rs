@@ -1,13 +1,13 @@
-//! Dense linear algebra of a backend, as the families that compute with matrices need it: products, orthonormal bases,
-//! small singular value and eigenvalue problems, random matrices. Written for what follows the data in size; the data
-//! themselves are the families' business.
+//! Dense linear algebra of a backend for the families that compute with matrices: products, orthonormal bases, small
+//! singular value and eigenvalue problems, random matrices. It is for intermediate matrices, whose size follows the data.
+//! The families process the data themselves.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `orthonormal` | orthonormal bases by the CholeskyQR ladder, for whatever offers its steps |
-//! | `sketch` | what a random matrix is drawn from |
+//! | `orthonormal` | orthonormal bases by the CholeskyQR ladder, for every type with its steps |
+//! | `sketch` | random matrices: distribution, seed and stream |
 //! | `cpu`, `gpu` | [`Algebra`] on a backend |
-//! | `sizes` | [`Algebra`] on sizes alone, which counts the bytes that the CPU needs |
+//! | `sizes` | [`Algebra`] on sizes instead of matrices, which counts the bytes that the CPU needs |
 
 pub mod cpu;
 pub mod gpu;
@@ -19,11 +19,11 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 use sketch::Sketch;
 
-/// What a factor of a product is taken as.
+/// The operation on a factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// As it is.
-    Plain,
+/// The matrix itself.
+Plain,
     /// Its conjugate transpose.
     Adjoint,
 }
@@ -46,16 +46,16 @@ pub enum Step {
         /// Smallest over largest diagonal element of R.
         spread: f64,
     },
-    /// X^H X is not positive definite to working precision (or not finite); X is as it was.
+    /// X^H X is not positive definite to working precision (or not finite); X is unchanged.
     Failed,
 }
 
-/// An error that is allowed, in the Frobenius norm.
+/// The allowed error in the Frobenius norm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Delta {
-    /// In units of the norm.
+    /// In units of the matrix's norm.
     Relative(f64),
-    /// As it is.
+    /// The error itself.
     Absolute(f64),
 }
 
@@ -71,8 +71,8 @@ impl Delta {
 
 /// Dense matrices of a backend: column-major, at least one copy of each in the backend's memory.
 ///
-/// Work may be queued; what returns numbers to the host waits for it. No function reads or writes what it was not
-/// given. Sums have a fixed order, so that the same calls give the same bits.
+/// Work may be enqueued; functions that return numbers to the host wait for it. A function reads and writes only its
+/// arguments. Sums have a fixed order, so that the same calls give the same bits.
 pub trait Algebra<T: Scalar> {
     /// A matrix.
     type Matrix;
@@ -86,10 +86,10 @@ pub trait Algebra<T: Scalar> {
     /// A matrix from host memory, column-major with leading dimension `ld`.
     fn upload(&mut self, what: &'static str, rows: usize, cols: usize, data: &[T], ld: usize) -> Result<Self::Matrix>;
 
-    /// To host memory, column-major with leading dimension `ld`; complete on return.
+    /// Copies to host memory, column-major with leading dimension `ld`; complete on return.
     fn download(&mut self, m: &Self::Matrix, data: &mut [T], ld: usize) -> Result<()>;
 
-    /// Columns `from .. from + count` of `source` to those of `target` from `to` on. The rows are equal.
+    /// Copies columns `from .. from + count` of `source` to the columns of `target` from `to` on. Both have as many rows.
     fn copy_columns(
         &mut self,
         source: &Self::Matrix,
@@ -99,7 +99,7 @@ pub trait Algebra<T: Scalar> {
         to: usize,
     ) -> Result<()>;
 
-    /// C = alpha op(A) op(B) + beta C. With beta = 0 nothing of C is read.
+    /// C = alpha op(A) op(B) + beta C. With beta = 0 C is not read.
     #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
     fn multiply(
         &mut self,
@@ -118,8 +118,8 @@ pub trait Algebra<T: Scalar> {
     /// The conjugate transpose of `m`.
     fn adjoint(&mut self, what: &'static str, m: &Self::Matrix) -> Result<Self::Matrix>;
 
-    /// Fills a matrix with the random numbers of `sketch`, whose row `first_row` is the matrix's first and whose column
-    /// `first_column` likewise.
+    /// Fills a matrix with the random numbers of `sketch`. The matrix's first entry is entry (`first_row`, `first_column`) of
+    /// the sketch.
     fn fill(&mut self, m: &mut Self::Matrix, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()>;
 
     /// Sum of the squares of the moduli, in f64.
@@ -135,17 +135,17 @@ pub trait Algebra<T: Scalar> {
     /// units of ||X||_F^2; 0 is the plain step.
     fn cholesky_step(&mut self, x: &mut Self::Matrix, shift: f64, r: &mut Self::Matrix) -> Result<Step>;
 
-    /// X = Q R by Householder reflections; X becomes Q (rows >= columns), `r` R. Q is orthonormal whatever X is.
+    /// X = Q R by Householder reflections; X becomes Q (rows >= columns), `r` R. Q is orthonormal for any X.
     fn householder(&mut self, x: &mut Self::Matrix, r: &mut Self::Matrix) -> Result<()>;
 
     /// The thin singular value decomposition of a small matrix, accurate to a few units of roundoff of its norm.
     fn svd(&mut self, a: &Self::Matrix) -> Result<Svd<Self::Matrix>>;
 
-    /// Eigenvalues of a Hermitian matrix, of which the lower triangle is read, not increasing, and its eigenvectors.
+    /// Eigenvalues, not increasing, and eigenvectors of a Hermitian matrix. Only its lower triangle is read.
     fn eigen(&mut self, a: &Self::Matrix) -> Result<(Vec<f64>, Self::Matrix)>;
 
-    /// The inverse of an upper triangle, what is below its diagonal being 0, where a backend finds it much faster than
-    /// singular values; else `None`. It holds numbers that are not finite if the triangle is singular.
+    /// The inverse of an upper triangular matrix whose entries below the diagonal are 0; `None` if the backend does not compute
+    /// it much faster than singular values. The inverse of a singular matrix holds numbers that are not finite.
     fn inverse(&mut self, _r: &Self::Matrix) -> Result<Option<Self::Matrix>> {
         Ok(None)
     }

@@ -1,6 +1,6 @@
-//! [`Algebra`] on sizes: nothing is computed and nothing allocated, and the bytes that the CPU backend would charge are
-//! counted. Methods are run on it to find out what memory they need. What the CPU backend allocates inside an operation
-//! is counted by the functions that it sizes itself by.
+//! [`Algebra`] on sizes instead of matrices. It computes and allocates nothing, and counts the bytes that the CPU backend
+//! would charge. Methods run on it to find the memory that they need. Allocations inside an operation are counted with the
+//! functions that the CPU backend itself uses for their size.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
 
-/// A matrix of which only the size exists.
+/// A matrix that has only a size.
 pub struct Blank {
     rows: usize,
     cols: usize,
@@ -34,14 +34,14 @@ impl Blank {
     }
 }
 
-/// What the operations answer where a method asks for numbers.
+/// Simulated results of operations that return numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answers {
-    /// Singular values and eigenvalues that do not vanish.
-    pub large: usize,
-    /// Those values.
-    pub value: f64,
-    /// Steps of CholeskyQR that fail before columns are orthonormal.
+/// Number of singular values or eigenvalues that are not 0.
+pub large: usize,
+/// The value of all of these.
+pub value: f64,
+/// Number of CholeskyQR steps that fail before columns are orthonormal.
     pub failures: u32,
 }
 
@@ -49,7 +49,7 @@ impl Answers {
     /// All values are 1, and every step succeeds.
     pub const REGULAR: Self = Self { large: usize::MAX, value: 1.0, failures: 0 };
 
-    /// The same with so many failures that columns are deflated, where steps of `kind` come first.
+    /// [`Answers::REGULAR`] with enough failures for a deflation, if steps of `kind` come first.
     pub fn deficient(kind: Kind) -> Self {
         // Shifted steps come first.
         let failures = if matches!(kind, Kind::Scqr3 | Kind::Householder) { 2 } else { 3 };
@@ -57,28 +57,28 @@ impl Answers {
     }
 }
 
-/// The operations on sizes. `T` is real or complex as the numbers; `element` is the size of one.
+/// The operations on sizes. `T` is real or complex like the numbers; `element` is the size of one number in bytes.
 pub struct Sizes<T> {
     budget: Arc<Budget>,
     element: usize,
     answers: Answers,
-    /// Failures that are still to come.
+    /// Remaining failures.
     failing: u32,
     number: PhantomData<T>,
 }
 
 impl<T: Scalar> Sizes<T> {
-    /// No bytes so far.
+    /// A counter without bytes.
     pub fn new(element: usize, answers: Answers) -> Self {
         Self { budget: Budget::new(0), element, answers, failing: answers.failures, number: PhantomData }
     }
 
-    /// Most bytes at one time.
+    /// Peak of the counted bytes.
     pub fn peak(&self) -> u64 {
         self.budget.peak()
     }
 
-    /// Sets how many steps of CholeskyQR fail from now on; returns what was in force.
+    /// Sets the number of CholeskyQR steps that fail from now on; returns the number before.
     pub fn set_failures(&mut self, failures: u32) -> u32 {
         self.failing = failures;
         std::mem::replace(&mut self.answers.failures, failures)
@@ -87,7 +87,7 @@ impl<T: Scalar> Sizes<T> {
     /// Counts `bytes` until the charge is dropped.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] for more bytes than a number holds.
+    /// [`Error::OutOfMemory`] if the count of bytes overflows.
     pub fn hold(&self, what: &'static str, bytes: usize) -> Result<Charge> {
         let bytes = to_u64(bytes);
         self.budget.charge(bytes).ok_or(Error::OutOfMemory { what, bytes, limit: None })
@@ -115,7 +115,7 @@ impl<T: Scalar> Sizes<T> {
         self.hold("working memory", bytes).map(drop)
     }
 
-    /// Counts what a product of a rows-by-depth and a depth-by-cols matrix needs while it is formed.
+    /// Counts the working memory of a product of a rows-by-depth and a depth-by-cols matrix.
     ///
     /// # Errors
     /// As [`Sizes::hold`].
@@ -192,7 +192,7 @@ impl<T: Scalar> Algebra<T> for Sizes<T> {
     }
 
     fn householder(&mut self, x: &mut Blank, _: &mut Blank) -> Result<()> {
-        // A deflation ends with one.
+        // A deflation ends with a Householder factorisation, so the failures start again.
         self.failing = self.answers.failures;
         self.work(working_bytes::householder::<T::Wide>(x.rows, x.cols))
     }

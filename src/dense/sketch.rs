@@ -1,6 +1,6 @@
-//! Random matrices whose entries are a function of their place.
+//! Random matrices whose entries are a function of their indices.
 //!
-//! Entry (i, j) follows from (seed, stream, i, j) alone, so that a matrix is the same for any cut into blocks, number of
+//! Entry (i, j) follows from (seed, stream, i, j) alone. A matrix is therefore the same for any cut into blocks, number of
 //! threads or device. With c = j for a real type, and columns c = 2j and 2j + 1 for the real and the imaginary part of
 //! a complex one:
 //!
@@ -11,10 +11,10 @@
 //! | Rademacher | bit c mod 32 of word 0 of cell c / 32: set -1, clear 1 |
 //! | sparse sign | see below |
 //!
-//! Sparse sign: in each row one of the columns 8g to 8g + 7 holds a number and the others are 0. Cell g tells which: 8g
-//! plus the three lowest bits of word 0. Bits 0 and 1 of word 1 are the signs of the real and the imaginary part: set
-//! -1, clear 1. This is the block form of Nelson and Nguyen's OSNAP (FOCS 2013): l / 8 entries a row, wherever the
-//! matrix is cut.
+//! Sparse sign: in each row one of the columns 8g to 8g + 7 holds a number, and the others are 0. The index of this column
+//! is 8g plus the three lowest bits of word 0 of cell g. Bits 0 and 1 of word 1 are the signs of the real and the imaginary
+//! part: set -1, clear 1. This is the block form of Nelson and Nguyen's OSNAP (FOCS 2013): l / 8 entries a row, for any cut
+//! of the matrix.
 
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
@@ -22,7 +22,7 @@ use crate::rng;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
-/// Columns of a sparse sign matrix of which one holds a number.
+/// Group of columns of a sparse sign matrix in which one entry of each row is not 0.
 const GROUP: u32 = 8;
 
 /// Distribution of the entries.
@@ -45,7 +45,7 @@ pub struct Sketch {
     pub distribution: Distribution,
     /// The caller's seed.
     pub seed: u64,
-    /// What it is drawn for, one of [`crate::rng::stream`].
+    /// Purpose of the numbers, one of [`crate::rng::stream`].
     pub stream: u32,
 }
 

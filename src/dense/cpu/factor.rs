@@ -18,10 +18,10 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
-/// Rows that are taken to double precision at a time: with 128 columns they stay in a second-level cache.
+/// Rows that are converted to double precision at a time: with 128 columns they stay in a second-level cache.
 const PANEL: usize = 256;
 
-/// Working memory of a factorisation, charged to the context while `work` uses it.
+/// Calls `work` with the working memory of a factorisation, which is charged to the context meanwhile.
 pub fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
     let what = "working memory of a factorisation";
     let bytes = need.unaligned_bytes_required();
@@ -40,7 +40,7 @@ fn widen<T: Scalar>(x: MatRef<'_, T>, out: &mut [T::Wide]) {
     }
 }
 
-/// Rows of a partial sum of X^H X. The sums together are no larger than the matrix.
+/// Rows of a partial sum of X^H X. The sums together are not larger than the matrix.
 fn rows_of_a_sum(rows: usize, cols: usize) -> usize {
     pieces(rows, (2 * cols).max(PANEL))
 }
@@ -90,7 +90,7 @@ fn gram<T: Scalar>(context: &Context, x: MatRef<'_, T>) -> Result<Vec<T::Wide>> 
     Ok(partial)
 }
 
-/// X := X R^-1 for R = L^H, by substitution in double precision: row by row this is stable for any R.
+/// X := X R^-1 for R = L^H, by substitution in double precision, which is stable for each row and any R.
 fn divide<T: Scalar>(context: &Context, x: MatMut<'_, T>, l: MatRef<'_, T::Wide>) -> Result<()> {
     let cols = x.ncols();
     let chunk = pieces(x.nrows(), PANEL);
@@ -150,7 +150,7 @@ pub fn cholesky_step<T: Scalar>(
     })?;
     let diagonal = || g.iter().step_by(cols + 1).map(|d| d.re());
     let (least, most) = diagonal().fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(d), b.max(d)));
-    // A smaller pivot is the remainder of numbers that were squared below the range of normal ones.
+    // A smaller pivot comes from squares below the range of normal numbers.
     if !factored || !diagonal().all(f64::is_finite) || least < 1e-150 {
         return Ok(Step::Failed);
     }
@@ -222,7 +222,7 @@ pub fn svd<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<Svd<CpuMatr
         return Ok(Svd { u, s: alloc::with_capacity("singular values", 0)?, v });
     }
     a.check_finite(context, "singular values")?;
-    // Long matrices by way of their R, since reducing them whole would pass over them once a column.
+    // Tall matrices are reduced to their R first, because the reduction itself reads the matrix once a column.
     let mut tall = CpuMatrix::<T::Wide>::zeros("matrix of singular values", rows.max(cols), rank, budget)?;
     let (from, to) = (a.view()?, tall.slice_mut()?);
     context.pool().run(|| widen(if rows >= cols { from } else { from.transpose() }, to));
@@ -273,11 +273,11 @@ fn tall_svd<T: Scalar>(context: &Context, mut a: CpuMatrix<T>) -> Result<(CpuMat
     Ok((u, s, v))
 }
 
-/// The power of two that brings the largest part of `values` to between 1 and 2; 1 for zeros. The solvers of problems of
-/// an order over 128 compare some numbers with absolute bounds, and are accurate for matrices of about that size alone.
+/// The power of two that scales the largest part of `values` to between 1 and 2; 1 for zeros. The solvers of problems of
+/// an order over 128 compare some numbers with absolute bounds, so they are only accurate for entries of about this size.
 fn unit_factor<W: Scalar>(values: &[W]) -> f64 {
     let most = values.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs()));
-    // Of a subnormal number the exponent is kept where both the power and its inverse are normal.
+    // For subnormal numbers the exponent is clamped so that both the power and its inverse are normal.
     if most > 0.0 && most.is_finite() { (-most.log2().floor()).clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
 }
 
@@ -288,7 +288,7 @@ fn multiply_all<W: Scalar>(values: &mut [W], factor: f64) {
     }
 }
 
-/// Singular vectors and values of a square matrix, which is brought to the size that the solver needs.
+/// Singular vectors and values of a square matrix, which is scaled to the range that the solver needs.
 fn square_svd<T: Scalar>(
     context: &Context,
     a: &mut CpuMatrix<T>,
@@ -331,7 +331,7 @@ pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>
     let mut ascending = CpuMatrix::<T::Wide>::zeros("eigenvectors", order, order, budget)?;
     let need = self_adjoint_evd_scratch::<T::Wide>(order, ComputeEigenvectors::Yes, Par::Seq, Default::default());
     widen(a.view()?, whole.slice_mut()?);
-    // The upper triangle may hold anything.
+    // The upper triangle is undefined.
     for (j, column) in whole.slice_mut()?.chunks_exact_mut(order).enumerate() {
         column[..j].fill(T::Wide::default());
     }
@@ -370,7 +370,7 @@ fn lower_is_finite<T: Scalar>(a: &CpuMatrix<T>) -> Result<()> {
     }
 }
 
-/// Bytes that the functions of this module allocate beside their arguments and results, as they charge them. `W` is the
+/// Bytes that the functions of this module allocate and charge in addition to their arguments and results. `W` is the
 /// double-precision type of the elements.
 pub mod working_bytes {
     use super::{

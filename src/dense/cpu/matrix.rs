@@ -1,4 +1,4 @@
-//! Column-major matrices in host memory, and how work on them is cut.
+//! Column-major matrices in host memory, and their partition into tasks.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -61,12 +61,12 @@ impl<T: Scalar> CpuMatrix<T> {
         self.memory.as_mut_slice()
     }
 
-    /// The matrix as faer sees it.
+    /// faer's view of the matrix.
     pub fn view(&self) -> Result<MatRef<'_, T>> {
         Ok(MatRef::from_column_major_slice(self.memory.as_slice()?, self.rows, self.cols))
     }
 
-    /// The matrix as faer writes it.
+    /// faer's mutable view of the matrix.
     pub fn view_mut(&mut self) -> Result<MatMut<'_, T>> {
         let (rows, cols) = (self.rows, self.cols);
         Ok(MatMut::from_column_major_slice_mut(self.memory.as_mut_slice()?, rows, cols))
@@ -85,7 +85,8 @@ impl<T: Scalar> CpuMatrix<T> {
     }
 }
 
-/// Most tasks that a dimension is cut into: enough for many threads, few enough that a partial sum of each is small.
+/// Largest number of tasks that a dimension is cut into: enough for many threads, and few enough that the partial sums of all
+/// are small.
 const MOST_PIECES: usize = 64;
 
 /// Length of the pieces that `length` is cut into, at least `least`. It depends on the problem alone.

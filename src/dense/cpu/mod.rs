@@ -1,7 +1,7 @@
 //! [`super::Algebra`] on the CPU.
 //!
-//! faer does the arithmetic of one task. Tasks are cut by the shape of the problem alone, and their sums are added in
-//! order, so that a result is the same bit for bit with any number of threads.
+//! faer does the arithmetic of one task. The partition into tasks depends on the shape of the problem alone, and the tasks'
+//! sums are added in order. A result is therefore the same bit for bit with any number of threads.
 
 pub(crate) mod factor;
 pub mod matrix;
@@ -252,7 +252,7 @@ impl<T: Scalar> Algebra<T> for CpuAlgebra {
 }
 
 impl CpuAlgebra {
-    /// Multiplies C by beta where that is neither 0 nor 1, and says how a product is to be added to it.
+    /// Multiplies C by beta if beta is neither 0 nor 1. Returns whether a product replaces C or is added to it.
     fn prepare<T: Scalar>(&self, beta: f64, c: &mut CpuMatrix<T>) -> Result<Accum> {
         if beta == 0.0 {
             return Ok(Accum::Replace);

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// A matrix as it stands in a product.
+/// A factor of a product.
 #[derive(Clone, Copy)]
 pub struct Factor<'a, T> {
     view: MatRef<'a, T>,
@@ -46,18 +46,18 @@ pub fn one_task<T: Scalar>(alpha: f64, a: Factor<'_, T>, b: Factor<'_, T>, accum
     matmul_with_conj(c, accumulate, a.view, a.conj, b.view, b.conj, T::from_parts(alpha, 0.0), Par::Seq);
 }
 
-/// Multiplications below which a second thread costs more than it brings.
+/// Number of multiplications below which a second thread costs more time than it saves.
 const SMALL: usize = 1 << 18;
 
-/// Rows or columns of C in a task, at least.
+/// Smallest number of rows or columns of C in a task.
 const BAND: usize = 128;
 
-/// Whether tasks share the inner dimension of a product instead of its result.
+/// Whether tasks divide the inner dimension of a product instead of its result.
 fn is_summed_over_depth(rows: usize, cols: usize, depth: usize) -> bool {
     depth >= rows.max(cols).max(BAND).saturating_mul(4)
 }
 
-/// Inner dimension of a task. Partial sums together are no larger than the factors.
+/// Inner dimension of a task. The partial sums together are not larger than the factors.
 fn depth_of_a_task(rows: usize, cols: usize, depth: usize) -> usize {
     pieces(depth, 2 * rows.max(cols).max(BAND))
 }
@@ -71,7 +71,7 @@ pub fn working_elements(rows: usize, cols: usize, depth: usize) -> usize {
     rows.saturating_mul(cols).saturating_mul(depth.div_ceil(depth_of_a_task(rows, cols, depth)))
 }
 
-/// C = alpha A B, or with [`Accum::Add`] C += alpha A B, by all threads. Not to be called on one of them.
+/// C = alpha A B, or with [`Accum::Add`] C += alpha A B, by all threads of the pool. Must not be called on one of them.
 pub fn multiply<T: Scalar>(
     context: &Context,
     alpha: f64,
@@ -113,7 +113,8 @@ pub fn multiply<T: Scalar>(
     Ok(())
 }
 
-/// A product of long rows with long columns: each task has a stretch of them, and the sums are added in order.
+/// A product of long rows with long columns. Each task sums over a part of the inner dimension, and the sums are added in
+/// order.
 fn sum_over_depth<T: Scalar>(
     context: &Context,
     alpha: f64,

@@ -15,7 +15,7 @@ use faer::{Conj, MatMut, MatRef, Par};
 
 use crate::scalar::{Real, Scalar};
 
-/// Columns that are reflected one by one before the rest of the matrix follows.
+/// Columns of a panel, which are reflected one by one before the rest of the matrix is updated.
 const PANEL: usize = 16;
 
 /// Rows of the coefficients of `cols` reflections.
@@ -23,7 +23,7 @@ pub fn coefficient_rows(cols: usize) -> usize {
     cols.min(PANEL)
 }
 
-/// Working memory of [`factor`] and [`apply`] for a matrix with so many rows and columns.
+/// Working memory of [`factor`] and [`apply`] for a matrix with `rows` rows and `cols` columns.
 pub fn scratch<T: Scalar>(rows: usize, cols: usize) -> StackReq {
     StackReq::any_of(&[
         apply_block_householder_transpose_on_the_left_in_place_scratch::<T>(rows, PANEL, cols),
@@ -31,8 +31,8 @@ pub fn scratch<T: Scalar>(rows: usize, cols: usize) -> StackReq {
     ])
 }
 
-/// R in the upper triangle of `a`, which has at least as many rows as columns, and below it the reflections' vectors, whose
-/// first entry is 1; their block coefficients in `coefficients`.
+/// Factorises `a`, which has at least as many rows as columns. Its upper triangle becomes R. Below the diagonal are the
+/// reflections' vectors, whose first entry is 1. `coefficients` becomes their block coefficients.
 pub fn factor<T: Scalar>(mut a: MatMut<'_, T>, mut coefficients: MatMut<'_, T>, stack: &mut MemStack) {
     let (rows, cols) = a.shape();
     for first in (0..cols).step_by(PANEL) {
@@ -69,7 +69,7 @@ fn reflect<T: Scalar>(panel: MatMut<'_, T>, j: usize) -> f64 {
     let info = make_householder_in_place(&mut head.col_mut(j)[0], tail.as_mut());
     let tau = Real::to_f64(info.tau);
     if !tau.is_finite() {
-        // Nothing to reflect: what is below the diagonal is 0 or too small to be a normal number.
+        // No reflection: the entries below the diagonal are 0 or too small to be normal numbers.
         tail.fill(T::default());
         return f64::INFINITY;
     }
@@ -88,7 +88,7 @@ fn reflect<T: Scalar>(panel: MatMut<'_, T>, j: usize) -> f64 {
     tau
 }
 
-/// `matrix` := Q `matrix`, Q the square orthogonal matrix of the reflections that [`factor`] left.
+/// `matrix` := Q `matrix` for the square orthogonal matrix Q of the reflections from [`factor`].
 pub fn apply<T: Scalar>(
     factored: MatRef<'_, T>,
     coefficients: MatRef<'_, T>,

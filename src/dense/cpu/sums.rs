@@ -1,4 +1,4 @@
-//! Sums over long vectors, in many partial ones: an addition need not wait for the one before it.
+//! Sums over long vectors in many partial sums, so that an addition need not wait for the one before it.
 
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Simd, Vectorised, dispatch};

@@ -1,8 +1,8 @@
 //! Matrices with many more columns than rows: their left singular vectors without the right ones, and products.
 //!
-//! A A^H in double precision takes one read at the speed of a product, and leaves singular values below the root of the
-//! roundoff unknown. Where those matter, and they do for double precision alone, A^H = Q R is factorised without Q: each
-//! task takes blocks of columns into its own R by reflections, and the R of the tasks are taken together in order.
+//! A A^H in double precision needs one read of A at the speed of a product, but does not resolve singular values below the
+//! root of roundoff. They only matter for data in double precision. Then A^H = Q R is factorised without Q: each task adds
+//! blocks of columns to its own R by reflections, and the R of the tasks are combined in order.
 
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use faer::linalg::matmul::matmul_with_conj as product;
@@ -18,14 +18,14 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// Numbers of a panel that is taken to double precision at a time.
+/// Numbers of a panel that is converted to double precision at a time.
 const PANEL: usize = 1 << 15;
 
-/// Takes columns of A from the given one on to double precision.
+/// Converts columns of A, from the given one on, to double precision.
 type Load<'a, W> = &'a (dyn Fn(usize, &mut [W]) + Sync);
 
-/// Left singular vectors, m-by-m, and singular values, not increasing, of the m-by-n matrix A, packed. Errors of
-/// singular values that are small beside `delta` may be made. The values are NaN if A has numbers that are not finite.
+/// Left singular vectors, m-by-m, and singular values, not increasing, of the packed m-by-n matrix A. Singular values may have
+/// errors that are small compared with `delta`. They are NaN if A has numbers that are not finite.
 pub fn left_vectors<T: Scalar>(
     context: &Context,
     a: &[T],
@@ -58,7 +58,8 @@ fn vectors<W: Scalar>(
     let g = gram(context, shape, load)?;
     let diagonal = |m: &CpuMatrix<W>| -> Result<f64> { Ok(m.slice()?.iter().step_by(order + 1).map(|d| d.re()).sum()) };
     let trace = diagonal(&g)?;
-    // Single precision cannot be squared beyond this; double can, and is then factorised.
+    // Squares of data in single precision never leave this range. Those of data in double precision may; then A is
+    // factorised.
     if trace > 1e-250 && trace < 1e250 {
         let (values, u) = factor::eigen(context, &g)?;
         if accurate(&values, trace, single, delta) {
@@ -75,7 +76,7 @@ fn vectors<W: Scalar>(
     // A = R^H Q^H has the right vectors of R as its left ones.
     let mut r = r;
     let largest = r.slice()?.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs()));
-    // By a power of two, exactly: numbers far from 1 lead the iteration astray.
+    // Scaled by a power of two, which is exact: the iteration is not accurate for numbers far from 1.
     let power = 2.0f64.powi(if largest > 0.0 { (largest.log2() as i32).clamp(-1000, 1000) } else { 0 });
     r.slice_mut()?.iter_mut().for_each(|x| *x = W::from_parts(x.re() / power, x.im() / power));
     let mut svd = factor::svd(context, &r)?;
@@ -83,13 +84,13 @@ fn vectors<W: Scalar>(
     Ok((svd.v, svd.s))
 }
 
-/// Whether eigenvalues of A A^H, with errors of the roundoff of their sum, say what is within `delta`.
+/// Whether the eigenvalues of A A^H, whose errors are the roundoff of their sum, are accurate enough for `delta`.
 fn accurate(values: &[f64], trace: f64, single: bool, delta: Delta) -> bool {
     let noise = f64::EPSILON * trace;
     let delta2 = delta.of(trace.sqrt()).powi(2);
     let least = values.last().copied().unwrap_or(0.0);
-    // Nothing of single precision lies below the noise; else what may be dropped has to stand well above it, or all that
-    // there is has to stand well above both.
+    // Data in single precision have no values below the noise. Else `delta` has to be well above the noise, or all values
+    // have to be well above both.
     single || delta2 >= 500.0 * noise || (least >= 500.0 * noise && delta2 < 0.25 * least)
 }
 
@@ -145,7 +146,7 @@ fn gram<W: Scalar>(context: &Context, (rows, cols): (usize, usize), load: Load<'
 fn triangle<W: Scalar>(context: &Context, (rows, cols): (usize, usize), load: Load<'_, W>) -> Result<CpuMatrix<W>> {
     let what = "triangle of an unfolding";
     let size = rows * rows;
-    // The triangle is factorised again with every block: blocks of eight times its rows make that an eighth.
+    // Each block is factorised together with the triangle. Blocks of eight times its rows make this an extra eighth of work.
     let width = panel_width(rows).max(8 * rows).min(cols);
     let chunk = pieces(cols, width);
     let count = cols.div_ceil(chunk).max(1);
@@ -174,7 +175,7 @@ fn triangle<W: Scalar>(context: &Context, (rows, cols): (usize, usize), load: Lo
     Ok(r)
 }
 
-/// A triangle above a block of rows that is to be taken into it.
+/// A triangle above a block of rows that will be added to it.
 struct Stack<W> {
     values: Vec<W>,
     coefficients: Vec<W>,
@@ -194,11 +195,11 @@ impl<W: Scalar> Stack<W> {
         })
     }
 
-    /// R of the triangle above `count` rows; entry (i, column) of those is `entry(column, i)`.
+    /// Replaces the triangle by the R of the triangle above `count` rows. Entry (i, column) of the rows is `entry(column, i)`.
     fn absorb(&mut self, context: &Context, count: usize, entry: impl Fn(usize, usize) -> W) -> Result<()> {
         let order = self.order;
         for (j, column) in self.values.chunks_exact_mut(self.height).enumerate() {
-            // What reflections left below the diagonal.
+            // Clears the reflections below the diagonal.
             column[j + 1..order].fill(W::default());
             for (i, x) in column[order..order + count].iter_mut().enumerate() {
                 *x = entry(j, i);

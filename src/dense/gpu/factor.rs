@@ -7,19 +7,19 @@ use crate::backend::gpu::{DeviceMemory, Solver, Transpose, View, Work};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
-/// Most bytes of the panel in which the rows of a matrix in single precision are taken to double.
+/// Largest size in bytes of the panel in which rows in single precision are converted to double.
 const PANEL: usize = 64 << 20;
-/// Least bytes of it.
+/// Smallest size in bytes of this panel.
 const LEAST_PANEL: usize = 64 << 10;
 
-/// Bytes of the panel where `available` bytes of device memory are left: an eighth of them at most.
+/// Bytes of the panel: at most an eighth of the `available` bytes of device memory.
 pub(super) fn panel_within(available: u64) -> usize {
     usize::try_from(available / 8).map_or(PANEL, |bytes| bytes.clamp(LEAST_PANEL, PANEL))
 }
 
-/// A triangle R by which columns are divided.
+/// A triangle R whose inverse is applied to columns.
 pub struct Divisor<T: Scalar> {
-    /// R in f64; below the diagonal there is anything.
+/// R in f64; undefined below the diagonal.
     triangle: GpuMatrix<T::Wide>,
     /// R^-1 in T.
     inverse: GpuMatrix<T>,
@@ -36,7 +36,7 @@ impl<T: Scalar> Divisor<T> {
 }
 
 impl GpuAlgebra {
-    /// Whether cuSOLVER is there.
+    /// Whether cuSOLVER is available.
     pub(super) fn has_solver(&mut self) -> Result<bool> {
         if self.solver.is_none() {
             self.solver = Some(match Solver::new(&self.gpu, &self.stream) {
@@ -48,7 +48,7 @@ impl GpuAlgebra {
         Ok(self.solver.as_ref().is_some_and(Option::is_some))
     }
 
-    /// cuSOLVER, what it works in and where it says how it ended.
+    /// cuSOLVER, its workspace and the memory for its status.
     pub(super) fn solver(&mut self) -> Result<(&Solver, &mut Work, &DeviceMemory)> {
         match &self.solver {
             Some(Some(solver)) => Ok((solver, &mut self.work, &self.info)),
@@ -77,13 +77,13 @@ impl GpuAlgebra {
         }
     }
 
-    /// One triangle would do, but cuBLAS takes longer for that than for both.
+    /// G = X^H X + beta G. One triangle would suffice, but cuBLAS takes longer for one than for both.
     fn square_add<W: Scalar>(&self, x: View<'_>, beta: f64, g: View<'_>) -> Result<()> {
         self.blas.multiply::<W>(1.0, x, Transpose::Adjoint, x, Transpose::Plain, beta, g)
     }
 
-    /// R with G + shift tr(G) I = R^H R, written to `r` too; `None` if there is none to working precision. G is lost.
-    /// Waits for the stream.
+    /// R with G + shift tr(G) I = R^H R, which is also written to `r`; `None` if there is none to working precision. Consumes
+    /// G. Waits for the stream.
     pub fn cholesky<T: Scalar>(
         &mut self,
         g: GpuMatrix<T::Wide>,
@@ -109,14 +109,14 @@ impl GpuAlgebra {
             return Ok(None);
         }
         let wide = self.uninitialised::<T::Wide>("inverse of a triangle", order, order)?;
-        // Of each column the real part on the diagonal, how the factorisation ended, and how sensitive the column is.
+        // The real part of each diagonal element, the status of the factorisation, and the condition of each column.
         let numbers =
             self.gpu.allocate_uninitialised_on(&self.stream, "diagonal of a triangle", (2 * order + 1) * 8)?;
         let diagonal = numbers.region(0, (order + 1) * 8)?;
         let info = Some(self.info.region(0, 4)?).filter(|_| self.solver.as_ref().is_some_and(Option::is_some));
         let beside = Beside { identity: Some(wide.memory().whole()), diagonal: Some(diagonal), info };
         dense::upper::<T::Wide, T>(&self.gpu, &self.stream, g.view(), r.view(), beside)?;
-        // From the right: I = S R is met row by row, so that X S R differs from X by what the condition below says.
+        // Solved from the right: the rows of I = S R hold to rounding. The error of X S R is bounded by the condition below.
         self.blas.solve_upper::<T::Wide>(g.view(), wide.view(), true)?;
         let (triangle, inverse) = (g.memory().whole(), wide.memory().whole());
         let output = numbers.region((order + 1) * 8, order * 8)?;
@@ -125,7 +125,7 @@ impl GpuAlgebra {
         let numbers = self.numbers(&numbers, 2 * order + 1)?;
         let (diagonal, rest) = numbers.split_at(order);
         let (least, most) = diagonal.iter().fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(*d), b.max(*d)));
-        // A smaller pivot is the remainder of numbers that were squared below the range of normal ones.
+        // A smaller pivot comes from squares below the range of normal numbers.
         let failed = rest.first().is_none_or(|info| *info != 0.0);
         if failed || !diagonal.iter().all(|d| d.is_finite()) || least < 1e-150 {
             return Ok(None);
@@ -134,7 +134,7 @@ impl GpuAlgebra {
         Ok(Some(Divisor { triangle: g, inverse, condition, spread: least / most }))
     }
 
-    /// A matrix in double precision as one in T: itself if that is the same.
+    /// A matrix in double precision rounded to T; the matrix itself if T is double precision.
     pub(super) fn narrowed<T: Scalar>(&self, wide: GpuMatrix<T::Wide>) -> Result<GpuMatrix<T>> {
         let (rows, cols) = wide.shape();
         if T::DTYPE == <T::Wide as crate::scalar::Element>::DTYPE {
@@ -143,8 +143,8 @@ impl GpuAlgebra {
         self.converted::<T::Wide, T>("rounded matrix", wide.view(), false)
     }
 
-    /// Whether [`GpuAlgebra::divide_to`] loses no digits against [`GpuAlgebra::divide`]. Multiplying with an inverse is
-    /// several times faster than substitution, and leaves X - Q R at a unit of roundoff times the condition.
+    /// Whether [`GpuAlgebra::divide_to`] is as accurate as [`GpuAlgebra::divide`]. Multiplication with an inverse is several
+    /// times faster than substitution, but the error X - Q R is a unit of roundoff times the condition.
     pub fn divides_by_inverse<T: Scalar>(&self, divisor: &Divisor<T>) -> bool {
         divisor.condition <= if size_of::<T::Part>() == 4 { 16.0 } else { 100.0 }
     }
@@ -219,7 +219,7 @@ impl GpuAlgebra {
         self.narrowed(inverse)
     }
 
-    /// Cholesky factor of `g` plus `shift` times its trace, on the CPU: whether there is one.
+    /// Replaces `g` by the Cholesky factor of `g` plus `shift` times its trace times I, on the CPU. `false` if there is none.
     fn cholesky_on_host<W: Scalar>(&mut self, g: &mut GpuMatrix<W>, shift: f64) -> Result<bool> {
         let order = g.cols();
         let mut host = self.fetch("Gram matrix of a CholeskyQR step", g)?;
@@ -230,7 +230,7 @@ impl GpuAlgebra {
             let (before, rest) = a.split_at_mut(j * order);
             let pivot = &mut rest[..order];
             for i in 0..=j {
-                // Column i of R is there; what is left of entry (i, j) is divided by its diagonal.
+                // Column i of R is known. The remainder of entry (i, j) is divided by its diagonal element.
                 let sum = match before.get(i * order..i * order + i) {
                     Some(column) => dot(column, &pivot[..i]),
                     None => dot(&pivot[..j], &pivot[..j]),

@@ -22,13 +22,13 @@ impl<T: Element> GpuMatrix<T> {
         Ok(Self { memory, rows, cols, element: PhantomData })
     }
 
-    /// A matrix with whatever is in its memory: for what is written before it is read.
+    /// A matrix with undefined contents, which must be written before it is read.
     pub fn uninitialised(gpu: &Gpu, stream: &GpuStream, what: &'static str, rows: usize, cols: usize) -> Result<Self> {
         let memory = gpu.allocate_uninitialised_on(stream, what, Self::size(what, rows, cols)?)?;
         Ok(Self { memory, rows, cols, element: PhantomData })
     }
 
-    /// A matrix in memory that is large enough, of which it uses the first bytes.
+    /// A matrix in the first bytes of `memory`, which must be large enough.
     pub fn from_memory(memory: DeviceMemory, rows: usize, cols: usize) -> Result<Self> {
         if Self::size("matrix", rows, cols)? > memory.bytes() {
             return Err(Error::Internal(format!("{rows} x {cols} elements in {} bytes", memory.bytes())));

@@ -1,7 +1,8 @@
 //! [`super::Algebra`] on the GPU.
 //!
-//! cuBLAS multiplies. cuSOLVER factorises where it is there, the CPU where it is not: those matrices are small. Small
-//! problems of single precision are solved in double, which the devices in view do as fast and their libraries better.
+//! cuBLAS computes products. cuSOLVER computes factorisations if it is available, else the CPU does, because these matrices
+//! are small. Small problems in single precision are solved in double: on the supported devices this is as fast, and the
+//! libraries are more accurate.
 
 mod factor;
 mod matrix;
@@ -29,14 +30,14 @@ pub struct GpuAlgebra {
     gpu: Gpu,
     stream: GpuStream,
     blas: Blas,
-    /// Looked for on first use; `None` inside if it is not there.
+    /// Loaded on first use; `Some(None)` if cuSOLVER is not available.
     solver: Option<Option<Solver>>,
     work: Work,
-    /// Where factorisations say how they ended.
+    /// Status of factorisations.
     info: DeviceMemory,
-    /// Bytes of a panel in which rows in single precision are taken to double.
+    /// Bytes of a panel in which rows in single precision are converted to double.
     panel: usize,
-    /// For what the device has no library for.
+    /// The CPU fallback.
     host: CpuAlgebra,
 }
 
@@ -53,7 +54,7 @@ fn transpose(op: Op) -> Transpose {
 }
 
 impl GpuAlgebra {
-    /// The algebra of a GPU, for work on `stream`; `context` gives the threads of what is left to the CPU.
+    /// The algebra of a GPU, for work on `stream`. The CPU fallback uses the threads of `context`.
     ///
     /// # Errors
     /// [`Error::NoDevice`] without cuBLAS.
@@ -86,22 +87,22 @@ impl GpuAlgebra {
         &self.blas
     }
 
-    /// Bytes of the panel in which a Gram matrix or a CholeskyQR step takes rows in single precision to double.
+    /// Bytes of the panel in which a Gram matrix or a CholeskyQR step converts rows in single precision to double.
     pub fn panel_bytes(&self) -> usize {
         self.panel
     }
 
-    /// The algebra of what is left to the CPU.
+    /// The algebra of the CPU fallback.
     pub fn host(&mut self) -> &mut CpuAlgebra {
         &mut self.host
     }
 
-    /// A matrix with whatever is in its memory: for what is written before it is read.
+    /// A matrix with undefined contents, which must be written before it is read.
     pub fn uninitialised<T: Scalar>(&self, what: &'static str, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
         GpuMatrix::uninitialised(&self.gpu, &self.stream, what, rows, cols)
     }
 
-    /// A matrix as large as `like` and equal to it, in the type `S`.
+    /// A copy of `like` in the type `S`.
     pub(crate) fn converted<T: Scalar, S: Scalar>(
         &self,
         what: &'static str,
@@ -117,7 +118,7 @@ impl GpuAlgebra {
         Ok(copy)
     }
 
-    /// Numbers that a kernel left in device memory.
+    /// Copies numbers that a kernel wrote to the host.
     fn numbers(&self, memory: &DeviceMemory, count: usize) -> Result<Vec<f64>> {
         let mut numbers = alloc::filled("numbers of columns", count, 0.0)?;
         self.gpu.load_numbers(&self.stream, memory, 0, &mut numbers)?;
@@ -141,7 +142,7 @@ impl GpuAlgebra {
         Ok(peaks)
     }
 
-    /// Euclidean norms of the columns of `m`, without overflow or underflow on the way.
+    /// Euclidean norms of the columns of `m`, without overflow or underflow of intermediate results.
     pub(crate) fn norms<T: Scalar>(&self, m: View<'_>) -> Result<Vec<f64>> {
         let mut norms = self.column_sums::<T>(m, 1.0)?;
         for (j, norm) in norms.iter_mut().enumerate() {
@@ -149,13 +150,13 @@ impl GpuAlgebra {
                 *norm = norm.sqrt();
                 continue;
             }
-            // The parts of a complex column are a real one of twice the length.
+            // The parts of a complex column are viewed as a real column of twice the length.
             let column = m.columns::<T>(j, 1)?;
             let parts = if T::IS_COMPLEX { 2 } else { 1 };
             let column = View { rows: column.rows * parts, ld: column.ld * parts, ..column };
             let largest = self.peaks::<T::Part>(column)?.first().map_or(0.0, |p| p.0.abs());
             if largest == 0.0 || !largest.is_finite() {
-                // A NaN is no peak, but it is in the sum.
+                // A NaN is not found as a peak, but it makes the sum NaN.
                 *norm = if norm.is_nan() { f64::NAN } else { largest };
                 continue;
             }
@@ -218,7 +219,7 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
             self.gpu.store_numbers(&self.stream, &data[..rows * cols], m.memory_mut(), 0)?;
             return Ok(m);
         }
-        // Packed by the CPU: one copy instead of one a column.
+        // The CPU packs the matrix, so that one copy suffices instead of one a column.
         let packed: CpuMatrix<T> = self.host.upload(what, rows, cols, data, ld)?;
         self.send(what, &packed)
     }

@@ -1,17 +1,17 @@
 //! Singular values of small matrices by the polar decomposition.
 //!
 //! A = P H with P unitary and H = P^H A Hermitian, positive semidefinite; with H = V S V^H the factors are U = P V, S and
-//! V (Higham, Papadimitriou, Parallel Computing 20 (1994) 1161). An eigenvalue problem of a Hermitian matrix takes a
-//! device a third of the time that its singular values take.
+//! V (Higham, Papadimitriou, Parallel Computing 20 (1994) 1161). On a device an eigenvalue problem of a Hermitian matrix
+//! takes a third of the time of its singular values.
 //!
-//! P is found by products alone: x (a + b x^2 + c x^4) applied to the singular values of A / ||A||_F. The first polynomial
-//! takes them from anywhere in (0, 1] to about [0.7, 1.2], small ones at a rate of 3.44 a step; it keeps
-//! p(x) / max p >= x / 2, which is what makes such an iteration backward stable (Nakatsukasa, Higham, SIAM J. Matrix
-//! Anal. 34 (2013) 1325). The second has order 3 at 1. Numbers of the size of a rounding error are added to A first, so
-//! that no singular value is 0.
+//! P is computed by products alone: x (a + b x^2 + c x^4) is applied to the singular values of A / ||A||_F. The first
+//! polynomial maps them from (0, 1] to about [0.7, 1.2], and small ones grow by 3.44 a step. It satisfies
+//! p(x) / max p >= x / 2, which makes such an iteration backward stable (Nakatsukasa, Higham, SIAM J. Matrix Anal. 34
+//! (2013) 1325). The second has order 3 at 1. Numbers of the size of a rounding error are added to A first, so that no
+//! singular value is 0.
 //!
-//! Where the singular values are close to each other, as those of projections of data whose values fall off slowly are,
-//! A^H A itself is good enough.
+//! If the singular values are close to each other, A^H A itself is accurate enough. This is so for projections of data whose
+//! values decrease slowly.
 
 use super::super::{Algebra, Svd};
 use super::{GpuAlgebra, GpuMatrix};
@@ -21,28 +21,28 @@ use crate::backend::gpu::{Region, Transpose, View};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
-/// From anywhere to near 1.
+/// The first polynomial, which maps singular values to near 1.
 const FAR: [f64; 3] = [3.4445, -4.7750, 2.0315];
-/// From near 1 to 1.
+/// The second polynomial, which maps values near 1 to 1.
 const NEAR: [f64; 3] = [1.875, -1.25, 0.375];
 
-/// Steps of the first kind, then of the second, after which the result is looked at. Together the first reach below the
-/// smallest singular value that the added numbers leave: 3.44^44 > 1e23.
+/// Steps with the first polynomial, then with the second, before each check of the result. All steps with the first together
+/// suffice for the smallest singular value after the addition: 3.44^44 > 1e23.
 const ROUNDS: [(usize, usize); 5] = [(6, 3), (8, 3), (8, 3), (10, 3), (12, 3)];
 
 /// Smaller dimension up to which the CPU is faster, copies included (0.2 ms at 20, 0.9 ms at 64; the GPU takes 1.1 ms to
 /// 2.5 ms at 64, 2.3 ms to 3.2 ms at 128).
 const LEFT_TO_HOST: usize = 64;
 
-/// ||P^H P - I||_F from which one more step of the second kind leads to the last digit.
+/// ||P^H P - I||_F below which one more step with the second polynomial is accurate to the last digit.
 const CLOSE: f64 = 1e-5;
 
-/// Largest over smallest singular value up to which A^H A does for them: U = A V S^-1 is orthonormal to the square of that
-/// times the roundoff.
+/// Largest ratio of the largest to the smallest singular value for which A^H A is used: U = A V S^-1 is orthonormal to the
+/// square of this ratio times the roundoff.
 const GENTLE: f64 = 4.0;
 
-/// Mean of the squares over the square of the mean of the eigenvalues of such an A^H A, at the most: those of singular
-/// values that fall at an even rate to a fourth have 1.55.
+/// Upper bound of the mean of the squares over the square of the mean, of the eigenvalues of such an A^H A. For singular
+/// values that decrease evenly to a fourth it is 1.55.
 const GENTLE_VARIANCE: f64 = 1.6;
 
 impl GpuAlgebra {
@@ -63,7 +63,7 @@ impl GpuAlgebra {
         Ok(Svd { u: self.narrowed(svd.u)?, s: svd.s, v: self.narrowed(svd.v)? })
     }
 
-    /// Any shape, in double precision; `None` as below.
+    /// Singular values of any shape, in double precision; `None` as for [`GpuAlgebra::square_svd`].
     fn wide_svd<W: Scalar<Wide = W>>(&mut self, a: &GpuMatrix<W>) -> Result<Option<Svd<GpuMatrix<W>>>> {
         let (rows, cols) = a.shape();
         if rows < cols {
@@ -87,7 +87,8 @@ impl GpuAlgebra {
         Ok(Some(Svd { u, ..inner }))
     }
 
-    /// A square matrix, multiplied by a power of two first where its numbers' squares would leave the range of numbers.
+    /// Singular values of a square matrix, which is first multiplied by a power of two if its squares would overflow or
+    /// underflow.
     fn scaled_svd<W: Scalar<Wide = W>>(&mut self, a: &GpuMatrix<W>) -> Result<Option<Svd<GpuMatrix<W>>>> {
         let total: f64 = self.column_sums::<W>(a.view(), 1.0)?.iter().sum();
         if total > 1e-200 && total < 1e200 {
@@ -111,9 +112,8 @@ impl GpuAlgebra {
         }))
     }
 
-    /// A square matrix whose singular values, of which `total` is the sum of the squares, lie within a factor of
-    /// [`GENTLE`]: the eigenvalues of A^H A give them to the last digits, and no polar decomposition is needed. `None` for
-    /// others.
+    /// Singular values of a square matrix if they lie within a factor of [`GENTLE`]; else `None`. The eigenvalues of A^H A then
+    /// give them to the last digits, without a polar decomposition. `total` is the sum of their squares.
     fn gentle_svd<W: Scalar<Wide = W>>(&mut self, a: &GpuMatrix<W>, total: f64) -> Result<Option<Svd<GpuMatrix<W>>>> {
         if !(1e-100..1e100).contains(&total) {
             return Ok(None);
@@ -122,7 +122,7 @@ impl GpuAlgebra {
         let (what, plain) = ("singular values", Transpose::Plain);
         let square = self.uninitialised::<W>(what, order, order)?;
         self.blas.multiply::<W>(1.0, a.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
-        // The variance of the eigenvalues over the square of their mean, plus 1: cheap, and seldom wrong.
+        // The test uses the variance of the eigenvalues over the square of their mean, plus 1. It is cheap and seldom wrong.
         let fourth: f64 = self.column_sums::<W>(square.view(), 1.0)?.iter().sum();
         if order as f64 * fourth > GENTLE_VARIANCE * total * total {
             return Ok(None);
@@ -144,7 +144,7 @@ impl GpuAlgebra {
         Ok(Some(Svd { u, s, v }))
     }
 
-    /// A square matrix; `None` if the iteration or the eigenvalues do not converge.
+    /// Singular values of a square matrix; `None` if the iteration or the eigenvalues do not converge.
     fn square_svd<W: Scalar<Wide = W>>(&mut self, a: &GpuMatrix<W>) -> Result<Option<Svd<GpuMatrix<W>>>> {
         let order = a.rows();
         let what = "polar decomposition";
@@ -178,7 +178,7 @@ impl GpuAlgebra {
             Err(Error::Numerical(_)) => return Ok(None),
             other => other?,
         };
-        // Rounding may leave the last ones below 0.
+        // The smallest eigenvalues may be negative by rounding.
         s.iter_mut().for_each(|s| *s = s.max(0.0));
         self.blas.multiply::<W>(1.0, p.view(), plain, v.view(), plain, 0.0, spare.view())?;
         Ok(Some(Svd { u: spare, s, v }))

@@ -1,4 +1,4 @@
-//! A basis of a rank-deficient matrix: what it spans, largest directions first, and random directions for the rest.
+//! A basis of a rank-deficient matrix: its span, largest directions first, completed by random directions.
 
 use super::{Columns, Counts, Small};
 use crate::alloc;
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::scalar::{Real, Scalar};
 
-/// Rounds of taking the largest directions away: each reaches about the root of roundoff below the one before.
+/// Rounds of removing the largest directions. Each round reaches directions smaller by about the root of roundoff.
 const ROUNDS: usize = 5;
 
-/// Steps of CholeskyQR that columns which are nearly orthonormal are given.
+/// Largest number of CholeskyQR steps for columns that are nearly orthonormal.
 const STEPS: usize = 6;
 
 /// A basis that grows.
@@ -26,7 +26,7 @@ struct Basis<'c, T: Scalar, C: Columns<T>> {
 }
 
 impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
-    /// The matrix that puts `count` columns at `first` of `of`.
+    /// The matrix that places `count` columns at column `first` of `of` columns.
     fn place(&mut self, of: usize, first: usize, count: usize, transposed: bool) -> Result<Small<T, C>> {
         let what = "places of columns";
         let (rows, cols) = if transposed { (of, count) } else { (count, of) };
@@ -47,7 +47,7 @@ impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
         self.columns.multiply(-1.0, q, &c, 1.0, y)
     }
 
-    /// Makes nearly orthonormal columns orthonormal. `false` if they are not even independent.
+    /// Makes nearly orthonormal columns orthonormal. `false` if they are linearly dependent.
     fn clean(&mut self, y: &mut C::X, counts: &mut Counts) -> Result<bool> {
         let count = self.columns.shape(y).1;
         let mut r = self.columns.algebra().zeros("triangular factor", count, count)?;
@@ -66,22 +66,22 @@ impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
 
     /// Orthonormalises `y` against the basis and within itself. `false` if that cannot be done.
     fn fit(&mut self, y: &mut C::X, counts: &mut Counts) -> Result<bool> {
-        // Twice is enough (Kahan), and the second time the columns have lengths near 1; the third makes sure of it where
-        // nearly the whole space is taken.
+        // Two rounds are enough (Kahan), because the columns have lengths near 1 in the second. The third is for a basis of
+        // nearly the whole space.
         for _ in 0..3 {
             self.project(y)?;
             if !self.clean(y, counts)? {
                 return Ok(false);
             }
             if self.q.is_none() {
-                // Two steps at least, as everywhere.
+                // At least two steps, as for every basis.
                 return self.clean(y, counts);
             }
         }
         Ok(true)
     }
 
-    /// Takes the columns of `y` into the basis.
+    /// Appends the columns of `y` to the basis.
     fn append(&mut self, y: &C::X) -> Result<()> {
         let count = self.columns.shape(y).1;
         let total = self.width + count;
@@ -96,7 +96,7 @@ impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
         Ok(())
     }
 
-    /// x -= y y^H x, twice, and the coefficients to B's rows from `first` on.
+    /// x -= y y^H x, twice. Adds the coefficients to the rows of B from `first` on.
     fn subtract(&mut self, y: &C::X, first: usize, x: &mut C::X) -> Result<()> {
         let count = self.columns.shape(y).1;
         let rows = self.place(self.order, first, count, true)?;
@@ -109,8 +109,8 @@ impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
         Ok(())
     }
 
-    /// The directions in which `x` is largest, to a relative size at which X^H X still shows them, as columns of a
-    /// matrix by which `x` is to be multiplied; none where `x` is no more than `least`.
+    /// The directions in which `x` is largest, as columns of a matrix by which `x` is to be multiplied. Smaller directions
+    /// than X^H X resolves are left out. `None` if the norm of `x` is at most `least`.
     fn largest(&mut self, x: &C::X, least: f64, room: usize) -> Result<Option<Small<T, C>>> {
         let order = self.order;
         let norms = self.columns.norms(x)?;
@@ -137,8 +137,8 @@ impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
     }
 }
 
-/// Makes `x`, finite and of columns with norms near 1 or 0, an orthonormal basis of what it spans and of random directions.
-/// `r` is the R of the steps before. Returns that of X = Q R.
+/// Makes `x` an orthonormal basis of its span and of random directions. `x` is finite, and its columns have norms near 1 or
+/// 0. `r` is the R of the steps before. Returns the R of X = Q R.
 #[inline(never)]
 pub fn complete<T: Scalar, C: Columns<T>>(
     columns: &mut C,
@@ -155,7 +155,7 @@ pub fn complete<T: Scalar, C: Columns<T>>(
         return Err(Error::Numerical("a matrix without a basis holds numbers that are not finite".into()));
     }
     let mut basis = Basis { columns, q: None, width: 0, order, b };
-    // What is left below this is roundoff of the products.
+    // A remainder below this norm is only roundoff of the products.
     let least = 8.0 * size * <T::Part as Real>::EPSILON.to_f64();
     for _ in 0..ROUNDS {
         let Some(directions) = basis.largest(x, least, order - basis.width)? else { break };
@@ -173,7 +173,7 @@ pub fn complete<T: Scalar, C: Columns<T>>(
     if missing > 0 {
         let mut fresh = basis.columns.create(x, missing)?;
         let sketch = Sketch { distribution: Distribution::Gaussian, seed, stream: stream::FRESH };
-        // Other columns each time. They need to be other ones, not all different: wrapping does no harm.
+        // Each deflation draws different columns than the last. Wrapping is harmless, because columns need not be unique.
         basis.columns.fill(&mut fresh, &sketch, (counts.replaced % (1 << 30)) as u32)?;
         counts.replaced += crate::shape::to_u64(missing);
         if !basis.fit(&mut fresh, counts)? {
@@ -183,7 +183,7 @@ pub fn complete<T: Scalar, C: Columns<T>>(
     }
     let Basis { columns, q, b, .. } = basis;
     let algebra = columns.algebra();
-    // Q B has B full; B R = Q' R' makes it triangular.
+    // X = Q B R with a full B. The factorisation B R = Q' R' gives the triangle.
     let mut turn = b;
     if let Some(r) = r {
         let mut product = algebra.zeros("triangular factor", order, order)?;

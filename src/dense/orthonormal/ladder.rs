@@ -8,19 +8,19 @@ use crate::scalar::{Real, Scalar};
 /// Unit roundoff of double precision.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// Most shifted steps: each brings the condition down by the root of the shift, about 1e4.
+/// Largest number of shifted steps. Each divides the condition by about 1e4, the inverse root of the shift.
 const MOST_SHIFTED: u32 = 6;
 
-/// Most plain steps. Two are the rule, three where the first had to do with a condition near 1 / sqrt(u).
+/// Largest number of plain steps. Two are usual, three if the condition was near 1 / sqrt(u) before the first.
 const MOST_PLAIN: u32 = 8;
 
-/// A spread of R's diagonal above this says that the columns were nearly orthonormal before the step.
+/// If the spread of R's diagonal is above this, the columns were nearly orthonormal before the step.
 const NEARLY: f64 = 0.5;
 
-/// What became of X so far.
+/// State of the factorisation of X.
 struct State<'c, T: Scalar, C: Columns<T>> {
     columns: &'c mut C,
-    /// The R of X = Q R, of all steps together.
+    /// The R of X = Q R: the product of the factors of all steps.
     r: Option<Small<T, C>>,
     /// R of the last step.
     step: Small<T, C>,
@@ -55,7 +55,7 @@ impl<T: Scalar, C: Columns<T>> State<'_, T, C> {
         let order = norms.len();
         let mut down = crate::alloc::filled("scales of columns", order * order, T::default())?;
         let mut up = crate::alloc::filled("scales of columns", order * order, T::default())?;
-        // What is left of extreme norms does no harm in double precision.
+        // Norms beyond this bound are only partly scaled. The rest is harmless in double precision.
         let most = if <T::Part as Real>::EPSILON.to_f64() > 1e-10 { 100.0 } else { 1000.0 };
         for (j, norm) in norms.iter().enumerate().filter(|(_, n)| **n > 0.0) {
             let exponent = norm.log2().round().clamp(-most, most) as i32;
@@ -90,7 +90,7 @@ pub fn climb<T: Scalar, C: Columns<T>>(
         counts.householder += 1;
         return Ok(step);
     }
-    // In units of ||X||_F^2, which is not below the ||X||_2^2 that the error analysis has.
+    // In units of ||X||_F^2, an upper bound of the ||X||_2^2 of the error analysis.
     let shift = (11.0 * (rows as f64 * order as f64 + order as f64 * (order as f64 + 1.0)) * U).min(0.01);
     let mut shifting = matches!(how.kind, Kind::Scqr3 | Kind::Householder);
     let mut state = State { columns, r: None, step, plain: 0, shifted: 0, scaled: false };
@@ -133,13 +133,14 @@ pub fn climb<T: Scalar, C: Columns<T>>(
     state.r.ok_or_else(|| Error::Internal("a basis without a step".into()))
 }
 
-/// Whether the columns are as orthonormal as they have to be after plain step number `plain`, whose R had the `spread`:
-/// they are to about u / spread^2.
+/// Whether the columns are orthonormal enough after plain step number `plain`, whose R had the `spread`. Their error is about
+/// u / spread^2.
 fn is_enough<T: Scalar>(how: How, spread: f64, plain: u32) -> bool {
     if how.need == Need::Span || how.kind == Kind::Cqr {
         return spread > 10.0 * U.sqrt();
     }
-    // Single precision cannot hold what a second step would gain. The diagonal shows too small a condition: a margin.
+    // Single precision cannot represent the gain of a second step. The threshold has a margin, because the diagonal of R
+    // underestimates the condition.
     let single = <T::Part as Real>::EPSILON.to_f64() > 1e-10;
     if single && how.kind == Kind::Auto && spread > 0.03 {
         return true;

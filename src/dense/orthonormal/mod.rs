@@ -3,12 +3,12 @@
 //! | step | taken when |
 //! |---|---|
 //! | CholeskyQR, twice | always first: orthonormal to roundoff up to a condition of about 1e8 |
-//! | columns scaled to like norms | X^H X has no Cholesky factor: often it is the columns' lengths alone |
+//! | columns scaled to similar norms | X^H X has no Cholesky factor: often only because the columns' lengths differ |
 //! | shifted CholeskyQR, up to six times | still none: each divides the condition by about 1e4 (Fukaya et al., SISC 42, 2020) |
-//! | deflation | still none, or a column is 0: X is rank-deficient; fresh random directions replace what is missing |
+//! | deflation | still none, or a column is 0: X is rank-deficient; random directions complete the basis |
 //!
 //! Conditions are those of double precision, in which [`Algebra::cholesky_step`] forms X^H X for every type. The result
-//! is orthonormal and finite, and X = Q R holds to a few units of roundoff of ||X||, whichever steps were taken.
+//! is orthonormal and finite, and X = Q R holds to a few units of roundoff of ||X||, for any sequence of steps.
 
 mod deflation;
 mod ladder;
@@ -20,42 +20,42 @@ use super::{Algebra, Op, Step};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// How a basis is found.
+/// How a basis is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// CholeskyQR as often as it takes.
+    /// CholeskyQR until the columns are orthonormal.
     Auto,
-    /// Householder reflections, where there are such; else as [`Kind::Scqr3`].
+    /// Householder reflections, if the matrices support them; else as [`Kind::Scqr3`].
     Householder,
-    /// CholeskyQR once, again only where the result would not be a basis: its columns are orthogonal to u cond(X)^2.
+    /// CholeskyQR once, and again only if the result would not be a basis. Its columns are orthogonal to u cond(X)^2.
     Cqr,
-    /// CholeskyQR twice at least.
+    /// CholeskyQR at least twice.
     Cqr2,
-    /// Shifted CholeskyQR, then CholeskyQR twice at least.
+    /// Shifted CholeskyQR, then CholeskyQR at least twice.
     Scqr3,
 }
 
-/// What a basis is for.
+/// Required accuracy of a basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Its span counts, as in a power iteration: one step is enough unless the condition is near 1 / sqrt(u).
+    /// Only the span matters, as in a power iteration. One step is enough unless the condition is near 1 / sqrt(u).
     Span,
-    /// It has to be orthonormal to roundoff.
+    /// The basis has to be orthonormal to roundoff.
     Basis,
 }
 
-/// How a basis is found, and for what.
+/// Method and accuracy of a basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct How {
     /// The steps.
     pub kind: Kind,
     /// The accuracy.
     pub need: Need,
-    /// The caller's seed, for fresh directions.
+    /// The caller's seed, for random directions.
     pub seed: u64,
 }
 
-/// What was done, summed over calls.
+/// Counts of the steps, summed over calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Plain steps of CholeskyQR.
@@ -66,22 +66,22 @@ pub struct Counts {
     pub householder: u64,
     /// Deflations.
     pub deflated: u64,
-    /// Columns replaced by fresh random directions.
+    /// Columns replaced by random directions.
     pub replaced: u64,
 }
 
 impl Counts {
-    /// How often plain steps were not enough.
+    /// Number of shifted steps and deflations, for which plain steps were not enough.
     pub fn fallbacks(&self) -> u64 {
         self.shifted + self.deflated
     }
 }
 
-/// What the ladder needs of matrices that have more rows than columns, beside an algebra for the small ones.
+/// The operations of the ladder on matrices with at least as many rows as columns, and an algebra for small matrices.
 pub trait Columns<T: Scalar> {
-    /// Dense algebra for what has as many rows as X columns.
-    type Algebra: Algebra<T>;
-    /// A matrix of which a basis is wanted.
+/// Dense algebra for matrices with as many rows as X has columns.
+type Algebra: Algebra<T>;
+/// A matrix whose basis is computed.
     type X;
 
     /// The algebra.
@@ -93,7 +93,7 @@ pub trait Columns<T: Scalar> {
     /// A zeroed matrix with the rows of `x` and `width` columns.
     fn create(&mut self, x: &Self::X, width: usize) -> Result<Self::X>;
 
-    /// Fills it with random numbers, from column `first_column` of the sketch on.
+    /// Fills a matrix with random numbers, from column `first_column` of the sketch on.
     fn fill(&mut self, x: &mut Self::X, sketch: &Sketch, first_column: u32) -> Result<()>;
 
     /// Y = alpha X M + beta Y.
@@ -111,7 +111,7 @@ pub trait Columns<T: Scalar> {
     /// [`Algebra::cholesky_step`].
     fn cholesky_step(&mut self, x: &mut Self::X, shift: f64, r: &mut Small<T, Self>) -> Result<Step>;
 
-    /// [`Algebra::householder`]; `false` where there is no such thing and nothing was done.
+    /// [`Algebra::householder`]; `false` if it is not supported, and then nothing was done.
     fn householder(&mut self, x: &mut Self::X, r: &mut Small<T, Self>) -> Result<bool>;
 }
 
@@ -171,8 +171,8 @@ impl<T: Scalar, A: Algebra<T>> Columns<T> for Own<'_, A> {
     }
 }
 
-/// X becomes an orthonormal basis Q of its columns' span; the upper triangular R of X = Q R is returned. X has at least
-/// as many rows as columns. Where X is rank-deficient, Q has fresh random directions besides and R rows of zeros or of
+/// Replaces X by an orthonormal basis Q of its columns' span, and returns the upper triangular R of X = Q R. X has at least
+/// as many rows as columns. If X is rank-deficient, Q also has random directions, for which the rows of R are zeros or
 /// roundoff.
 ///
 /// # Errors
