@@ -12,17 +12,18 @@ use crate::shape::to_u64;
 
 thread_local! {
     static IS_REFUSABLE: Cell<bool> = const { Cell::new(false) };
-    /// Bytes that the buffers of a [`limited`] function may still take, and the limit that its messages name.
+    /// Bytes that the buffers of a [`limited`] function may still use, and the limit that its messages name.
     static LEFT: Cell<Option<(u64, Option<u64>)>> = const { Cell::new(None) };
 }
 
 /// Whether more than half of the allocator's reserve is in use.
 static RESERVE_IS_LOW: AtomicBool = AtomicBool::new(false);
 
-/// Bytes that must be available for allocations to go on while the reserve is low.
+/// Bytes that must be available while the reserve is low; else allocations are refused.
 const RELIEF: usize = 256 * 1024;
 
-/// Makes a request whose caller reports a refusal: the allocator's reserve is for those that cannot.
+/// Makes a memory request whose caller reports a refusal. Such a request does not use the allocator's reserve, which is for
+/// callers that cannot report one.
 #[inline]
 pub fn refusable<R>(request: impl FnOnce() -> R) -> R {
     let before = IS_REFUSABLE.replace(true);
@@ -36,16 +37,17 @@ pub(crate) fn is_refusable() -> bool {
     IS_REFUSABLE.get()
 }
 
-/// Tells whether the allocator's reserve is low.
+/// Records whether the allocator's reserve is low.
 pub(crate) fn note_reserve(is_low: bool) {
     RESERVE_IS_LOW.store(is_low, Ordering::Relaxed);
 }
 
-/// Runs `make`, whose buffers, those of this thread and of this module, must fit what is available in `budget`: the first that
-/// does not fit is refused before it is allocated. Returns their bytes as a charge, which belongs beside the buffers.
+/// Runs `make`. The buffers that this module allocates for it on this thread must fit the available bytes of `budget`: the
+/// first that does not fit is refused before it is allocated. Also returns a charge for their bytes, which the caller must
+/// keep as long as the buffers.
 ///
 /// # Errors
-/// Those of `make`; [`Error::OutOfMemory`] with the limit.
+/// Errors of `make`; [`Error::OutOfMemory`] with the limit.
 pub fn limited<R>(budget: &Arc<Budget>, make: impl FnOnce() -> Result<R>) -> Result<(R, Charge)> {
     /// Ends the limit also where `make` unwinds.
     struct Before(Option<(u64, Option<u64>)>);
@@ -63,7 +65,7 @@ pub fn limited<R>(budget: &Arc<Budget>, make: impl FnOnce() -> Result<R>) -> Res
     Ok((made, budget.charge_host("buffers", bytes)?))
 }
 
-/// Takes the bytes of a buffer from what is left to a [`limited`] function.
+/// Subtracts the bytes of a buffer from the remaining bytes of a [`limited`] function.
 #[inline]
 fn take(what: &'static str, bytes: usize) -> Result<()> {
     if let Some((left, limit)) = LEFT.get() {
@@ -74,7 +76,7 @@ fn take(what: &'static str, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Refuses while the reserve is low, unless the system has memory again.
+/// Refuses an allocation while the reserve is low, unless the system has memory again.
 #[inline]
 fn check_reserve(what: &'static str, bytes: usize) -> Result<()> {
     if RESERVE_IS_LOW.load(Ordering::Relaxed) && refusable(|| Vec::<u8>::new().try_reserve_exact(RELIEF)).is_err() {
@@ -83,7 +85,7 @@ fn check_reserve(what: &'static str, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// An empty vector with room for `len` elements.
+/// An empty vector with capacity for `len` elements.
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>());
@@ -111,7 +113,7 @@ pub fn copied<T: Copy>(what: &'static str, source: &[T]) -> Result<Vec<T>> {
     Ok(v)
 }
 
-/// A list of what an iterator of known length gives.
+/// The items of an iterator of known length.
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn collected<T>(what: &'static str, source: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
     let mut v = with_capacity(what, source.len())?;
@@ -213,7 +215,7 @@ pub fn out_of_memory(what: &'static str, bytes: usize) -> Error {
     Error::OutOfMemory { what, bytes: to_u64(bytes), limit: None }
 }
 
-/// Where a host allocation can be made to fail by a test.
+/// Fault point: a test can make a host allocation fail here.
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 pub(crate) fn fault_point(what: &'static str, bytes: usize) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Choices of a caller by their numbers, which are those of the C interface.
+//! Conversion of the C interface's numbers to enums.
 
 /// `from_code` of enums whose values count from 0: `numbered!(Name, First, Second, …)`, in the order of the values.
 macro_rules! numbered {

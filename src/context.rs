@@ -1,4 +1,4 @@
-//! A context: the backend, its thread pool, memory limits and log. Everything else belongs to one.
+//! A context: the backend, its thread pool, memory limits and log. Every other object belongs to a context.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::log::{Level, Log, Sink};
 use crate::progress::{Progress, ProgressFn};
 use crate::shape::to_u64;
 
-/// How a context is made. The default is the GPU if there is one, all cores, no limits and no log.
+/// Options of a context. The default is the GPU if there is one, all cores, no limits and no log.
 pub struct Options {
     /// CPU or GPU.
     pub backend: BackendChoice,
@@ -21,7 +21,7 @@ pub struct Options {
     pub device: i32,
     /// Threads of the pool, 0 for one a core.
     pub threads: usize,
-    /// Vector instructions, `None` for the best there are.
+    /// Vector instructions, `None` for the best of this machine.
     pub isa: Option<Isa>,
     /// Bytes of host memory that purlin may allocate, 0 for no limit.
     pub host_memory_limit: u64,
@@ -29,7 +29,7 @@ pub struct Options {
     pub device_memory_limit: u64,
     /// Level of the log.
     pub log_level: Level,
-    /// Where the log goes.
+    /// Function that receives the log.
     pub log: Option<Sink>,
 }
 
@@ -61,7 +61,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context as `options` say.
+    /// Creates a context.
     ///
     /// # Errors
     /// [`Error::NoDevice`] if a GPU is asked for and there is none; [`Error::NotSupported`] if the machine lacks the
@@ -113,7 +113,7 @@ impl Context {
         &self.backend
     }
 
-    /// The GPU, or [`Error::NotSupported`] saying that `what` needs one.
+    /// The GPU, or [`Error::NotSupported`] with the message that `what` needs one.
     pub fn gpu(&self, what: &str) -> Result<&Gpu> {
         match &self.backend {
             Backend::Gpu(gpu) => Ok(gpu),
@@ -153,12 +153,12 @@ impl Context {
         Progress::new(&self.cancel_epoch, report)
     }
 
-    /// Counts the cancellations.
+    /// The counter of cancellations.
     pub(crate) fn cancel_epoch(&self) -> &Arc<AtomicU64> {
         &self.cancel_epoch
     }
 
-    /// Cancels the calls that run now in this context. Callable from any thread.
+    /// Cancels the running calls of this context. Callable from any thread.
     pub fn cancel(&self) {
         self.cancel_epoch.fetch_add(1, Ordering::Relaxed);
     }
@@ -184,7 +184,7 @@ impl Context {
         self.host.used()
     }
 
-    /// Number of threads as the C interface counts.
+    /// Number of threads, in the type of the C interface.
     pub fn threads(&self) -> u64 {
         to_u64(self.pool.threads())
     }

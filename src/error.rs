@@ -3,7 +3,7 @@
 /// Result of every fallible function of the crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, with the argument, the value and the limit where there are such.
+/// An error, with the argument, the value and the limit where they apply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// An argument lies outside its documented domain.
@@ -11,7 +11,7 @@ pub enum Error {
     InvalidArgument {
         /// Name of the argument, as the header spells it.
         argument: String,
-        /// What was found and what was expected.
+        /// The value found and the values expected.
         problem: String,
     },
     /// A handle that is null, destroyed, foreign or of another type.
@@ -35,7 +35,7 @@ pub enum Error {
         what: &'static str,
         /// Bytes asked for.
         bytes: u64,
-        /// The context's limit, where that refused it.
+        /// The context's limit, if it caused the refusal.
         limit: Option<u64>,
     },
     /// The system refused to start a thread.
@@ -47,7 +47,7 @@ pub enum Error {
         number: usize,
         /// How many were wanted.
         count: usize,
-        /// The system's words.
+        /// The system's message.
         problem: String,
     },
     /// Device memory, the context's limit included.
@@ -57,7 +57,7 @@ pub enum Error {
         what: &'static str,
         /// Bytes asked for.
         bytes: u64,
-        /// The context's limit, where that refused it.
+        /// The context's limit, if it caused the refusal.
         limit: Option<u64>,
     },
     /// The iteration ended before its tolerance was met; outputs hold the last iterate.
@@ -90,10 +90,10 @@ pub enum Error {
     Io {
         /// The file.
         path: String,
-        /// The system's words.
+        /// The system's message.
         problem: String,
     },
-    /// The context was made before `fork()` and is used in the child.
+    /// The context was created before `fork()` and is used in the child.
     #[error("{0}: was made before fork() and cannot be used in the child process")]
     Forked(&'static str),
     /// A bug in purlin.

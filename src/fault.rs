@@ -33,7 +33,7 @@ static KINDS: AtomicU32 = AtomicU32::new(0);
 static STICKY: AtomicU32 = AtomicU32::new(0);
 static HITS: AtomicI64 = AtomicI64::new(0);
 
-/// Where an operation stands, and what it is for.
+/// The source location of an operation, and its purpose.
 pub type Site = (&'static Location<'static>, &'static str);
 
 static RECORDS: AtomicBool = AtomicBool::new(false);
@@ -61,14 +61,14 @@ pub fn arm(n: i64, kinds: u32, sticky: bool) {
     REMAINING.store(n, Ordering::SeqCst);
 }
 
-/// Disarms, and says how many operations were made to fail since [`arm`].
+/// Disarms, and returns the number of operations that failed since [`arm`].
 pub fn disarm() -> i64 {
     KINDS.store(0, Ordering::SeqCst);
     REMAINING.store(-1, Ordering::SeqCst);
     HITS.load(Ordering::SeqCst)
 }
 
-/// Whether the operation at hand, for `what`, is to fail.
+/// Counts an operation of this kind, for `what`, and returns whether it has to fail.
 #[track_caller]
 pub(crate) fn fails(kind: Kind, what: &'static str) -> bool {
     if KINDS.load(Ordering::SeqCst) & kind as u32 == 0 {

@@ -4,10 +4,10 @@
 //! `ffi` -> family -> tensor, matrix, backend -> shape, alloc, error. Only `backend` and `ffi` hold `unsafe` code,
 //! and only `backend::gpu` knows the CUDA driver.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
-//! | [`session`] | what objects share that are made once and used for many calls |
+//! | [`session`] | shared parts of objects that are created once and used for many calls |
 //! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed; matrices read in blocks or known by products |
 //! | [`blocks`] | arrays larger than memory: sources, sinks, and the pipeline between them |
 //! | [`sshopm`] | eigenpairs of symmetric tensors |
@@ -52,7 +52,7 @@ pub mod tensor;
 pub mod thread;
 pub mod tt;
 
-/// How the library was built, in one line.
+/// Description of this build of the library, in one line.
 pub fn build_info() -> String {
     let gpu = match backend::gpu::build_cuda() {
         "none" => String::new(),

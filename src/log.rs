@@ -5,17 +5,17 @@ use std::sync::{OnceLock, PoisonError, RwLock, TryLockError};
 use crate::error::{Error, Result};
 use crate::message::Message;
 
-/// How important a message is. The numbers are those of the C interface.
+/// Severity of a message. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i32)]
 pub enum Level {
     /// Nothing is logged.
     Off = 0,
-    /// Something failed.
+    /// A failure.
     Error = 1,
-    /// Something is not as asked, but the call goes on.
+    /// A deviation from the request that does not end the call.
     Warn = 2,
-    /// What was chosen, and why.
+    /// A choice, with its reason.
     Info = 3,
     /// Details for developers.
     Debug = 4,
@@ -43,11 +43,11 @@ impl Log {
         Self { inner: RwLock::new((level, sink)) }
     }
 
-    /// Replaces level and sink. When this has succeeded, the former sink is not running and will not be called again.
+    /// Replaces level and sink. After success the former sink is not running and is never called again.
     ///
     /// # Errors
-    /// [`Error::Busy`] while a message is being logged, also from within the sink itself, which would otherwise wait
-    /// for its own end.
+    /// [`Error::Busy`] while a message is being logged. This includes calls from within the sink, which would otherwise wait
+    /// for themselves.
     pub fn set(&self, level: Level, sink: Option<Sink>) -> Result<()> {
         let mut inner = match self.inner.try_write() {
             Ok(inner) => inner,
@@ -58,7 +58,7 @@ impl Log {
         Ok(())
     }
 
-    /// Logs what `message` makes, if anybody listens at `level`.
+    /// Logs the text that `message` returns. `message` is only called if there is a sink for `level`.
     pub fn log(&self, level: Level, message: impl FnOnce() -> String) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         match &inner.1 {
@@ -82,7 +82,7 @@ fn environment_level() -> Level {
 
 fn write_stderr(level: Level, text: &str) {
     use std::io::Write;
-    // A closed standard error is no reason to fail.
+    // Ignores errors, for example of a closed standard error.
     let _ = writeln!(std::io::stderr().lock(), "purlin {level:?}: {text}");
 }
 

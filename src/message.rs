@@ -2,12 +2,12 @@
 
 use std::fmt::{self, Display, Write};
 
-/// Most bytes of a message. A longer one is cut at a character and ends in "...".
+/// Largest length of a message in bytes. A longer one is cut at a character boundary and ends in "...".
 pub const LIMIT: usize = 1024;
 
 const CUT: &str = "...";
 
-/// One line of text on the stack: to say that memory is short must not need memory.
+/// One line of text on the stack. A message about a lack of memory must not allocate.
 pub struct Message {
     bytes: [u8; LIMIT],
     length: usize,
@@ -20,7 +20,7 @@ impl Message {
         Self { bytes: [0; LIMIT], length: 0, is_full: false }
     }
 
-    /// What `text` displays, in one line, up to its first NUL.
+    /// The displayed form of `text` in one line, up to its first NUL.
     pub fn of(text: &dyn Display) -> Self {
         let mut message = Self::empty();
         // The error means that the message is full.
@@ -30,7 +30,7 @@ impl Message {
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        // Whole characters only were appended.
+        // Only whole characters were appended, so the bytes are valid UTF-8.
         std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 
@@ -43,7 +43,7 @@ impl Message {
         true
     }
 
-    /// Removes characters until the mark of a cut fits, and appends it.
+    /// Removes characters until "..." fits, and appends it.
     fn cut(&mut self) {
         let longest = LIMIT - CUT.len();
         self.length = self

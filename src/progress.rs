@@ -7,32 +7,32 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// At most this often the caller's function is called, save for the last report.
+/// Shortest time between two calls of the caller's function, except for the last report.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// A caller's function: `(step, steps, measure)`; `false` cancels.
 pub type ProgressFn<'a> = dyn Fn(i64, i64, f64) -> bool + 'a;
 
-/// Progress and cancellation of one call. Lives on the calling thread; [`Progress::flag`] gives worker threads the
-/// cancellation alone.
+/// Progress and cancellation of one call. It stays on the calling thread. Worker threads use [`Progress::flag`], which has
+/// only the cancellation.
 pub struct Progress<'a> {
     report: Option<&'a ProgressFn<'a>>,
     flag: CancelFlag,
     last: Cell<Option<Instant>>,
-    /// The largest step that was reported: a call that begins anew, with scaled data, does not go back.
+    /// The largest reported step: reports do not go back when a call starts again with scaled data.
     most: Cell<i64>,
-    /// When the caller's function was called between the parts of a step, or the call began.
+    /// Time of the last call of the caller's function between the parts of a step, or of the start of the call.
     repeated: Cell<Instant>,
 }
 
-/// What worker threads see of a call's cancellation: counters, and where they stood when the call began.
+/// Cancellation of a call, for worker threads: counters, with their values when the call began.
 #[derive(Debug, Clone)]
 pub struct CancelFlag {
     epochs: Vec<(Arc<AtomicU64>, u64)>,
 }
 
 impl CancelFlag {
-    /// The same, also cancelled when `epoch` moves on from where it stands.
+    /// The same flag, also cancelled when `epoch` changes from its current value.
     #[must_use]
     pub fn and(mut self, epoch: &Arc<AtomicU64>) -> Self {
         self.epochs.push((Arc::clone(epoch), epoch.load(Ordering::Relaxed)));
@@ -57,14 +57,15 @@ impl<'a> Progress<'a> {
         Self { report, flag, last: Cell::new(None), most: Cell::new(0), repeated: Cell::new(Instant::now()) }
     }
 
-    /// The same, also cancelled when `epoch` is no longer `start`: an object's own counter, or another context's.
+    /// The same progress, also cancelled when `epoch` is no longer `start`. `epoch` is an object's own counter, or that of
+    /// another context.
     #[must_use]
     pub fn and(mut self, epoch: &Arc<AtomicU64>, start: u64) -> Self {
         self.flag.epochs.push((Arc::clone(epoch), start));
         self
     }
 
-    /// Progress that reports to nobody and is never cancelled.
+    /// Progress without reports, which is never cancelled.
     pub fn none() -> Self {
         Self::new(&Arc::new(AtomicU64::new(0)), None)
     }
@@ -74,7 +75,7 @@ impl<'a> Progress<'a> {
         self.flag.clone()
     }
 
-    /// `Err(Cancelled)` if somebody cancelled; does not call the caller's function.
+    /// `Err(Cancelled)` if the call was cancelled; does not call the caller's function.
     pub fn check(&self) -> Result<()> {
         self.flag.check()
     }
@@ -98,8 +99,8 @@ impl<'a> Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Between the parts of a step: asks for cancellation and calls the caller's function again, if it was not called for
-    /// some time.
+    /// Checks for cancellation between the parts of a step, and repeats the last report if the caller's function was not
+    /// called for [`INTERVAL`].
     ///
     /// # Errors
     /// As [`Progress::report`].
@@ -111,13 +112,13 @@ impl Progress<'_> {
         if now.duration_since(before) < INTERVAL {
             return Ok(());
         }
-        // Apart from the reports of steps, none of which this is to suppress.
+        // `last` is not set: repeated reports must not suppress reports of steps.
         self.repeated.set(now);
         let step = self.forward(step, steps);
         if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
     }
 
-    /// The step to report: none below one that was reported, as far as there are so many, and the last one at the end alone.
+    /// The step to report. It never decreases (within `steps`), and equals `steps` only at the end.
     fn forward(&self, step: i64, steps: i64) -> i64 {
         if step < steps {
             self.most.set(self.most.get().max(step));

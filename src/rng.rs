@@ -1,15 +1,15 @@
-//! Random numbers as a pure function of their place: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011) keyed by the
+//! Random numbers as a pure function of their indices: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011) keyed by the
 //! seed, with (row, column, stream) as the counter.
 //!
-//! A number does not depend on threads, blocks or the device. The transcendental functions are written with additions,
-//! multiplications, fused multiply-adds, divisions and square roots alone, all of which IEEE 754 rounds in one way, so
-//! that `cuda/rng.cuh`, the mirror of this file, gives the same bits. Change both or neither.
+//! A number does not depend on threads, blocks or the device. The transcendental functions only use additions,
+//! multiplications, fused multiply-adds, divisions and square roots. IEEE 754 defines their rounding, so `cuda/rng.cuh`, the
+//! mirror of this file, gives the same bits. Change both or neither.
 //!
-//! What draws many numbers takes [`normal_cells`] or [`uniform_cells`] inside of a [`Kernel`](crate::backend::cpu::simd::Kernel):
-//! everything here is inlined into its caller, and a fused multiply-add is one instruction only where the caller was compiled
-//! with it, else a call of a function that takes as long as ten.
+//! Code that draws many numbers calls [`normal_cells`] or [`uniform_cells`] inside a
+//! [`Kernel`](crate::backend::cpu::simd::Kernel). All functions here are inlined into their callers. A fused multiply-add is
+//! one instruction only if the caller was compiled with it. Otherwise it is a function call that takes ten times as long.
 
-/// Streams: what a number is drawn for. Two purposes with one seed see independent numbers.
+/// Streams: the purposes of random numbers. Different streams give independent numbers for the same seed.
 pub mod stream {
     /// Start vectors of SS-HOPM: row = index of the tensor, column = start * n + component.
     pub const STARTS: u32 = 1;
@@ -17,9 +17,9 @@ pub mod stream {
     pub const SKETCH: u32 = 2;
     /// The second sketch of the one-pass method.
     pub const TEST: u32 = 3;
-    /// Probes of error estimates, which must know nothing of the sketch.
+    /// Probes of error estimates, which must be independent of the sketch.
     pub const PROBES: u32 = 4;
-    /// Directions that take the place of dependent columns.
+    /// Directions that replace dependent columns.
     pub const FRESH: u32 = 5;
     /// Sketches of robust PCA.
     pub const ROBUST: u32 = 6;
@@ -34,7 +34,7 @@ pub mod stream {
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// Cells that are drawn together, so that the compiler works on vectors of them.
+/// Number of cells that are drawn together, so that the compiler can use vectors.
 pub const CELLS: usize = 8;
 
 /// The ten rounds of Philox 4x32.
@@ -90,7 +90,7 @@ fn normals_of(u: f64, v: f64) -> (f64, f64) {
     (radius * cosine, radius * sine)
 }
 
-/// What [`normals`] gives in the cells at `places`, (row, cell): the even columns and the odd ones.
+/// The results of [`normals`] for the cells `places`, each (row, cell): the even columns and the odd ones.
 #[inline(always)]
 pub fn normal_cells(seed: u64, stream: u32, places: &[(u64, u32); CELLS]) -> ([f64; CELLS], [f64; CELLS]) {
     let (mut even, mut odd) = uniforms_at(seed, stream, places);
@@ -100,7 +100,7 @@ pub fn normal_cells(seed: u64, stream: u32, places: &[(u64, u32); CELLS]) -> ([f
     (even, odd)
 }
 
-/// What [`symmetric_uniforms`] gives in the cells at `places`, (row, cell): the even columns and the odd ones.
+/// The results of [`symmetric_uniforms`] for the cells `places`, each (row, cell): the even columns and the odd ones.
 #[inline(always)]
 pub fn uniform_cells(seed: u64, stream: u32, places: &[(u64, u32); CELLS]) -> ([f64; CELLS], [f64; CELLS]) {
     let (mut even, mut odd) = uniforms_at(seed, stream, places);
@@ -134,7 +134,7 @@ pub fn symmetric_uniforms(seed: u64, stream: u32, row: u64, cell: u32) -> (f64, 
 
 #[inline(always)]
 fn symmetric(u: f64, v: f64) -> (f64, f64) {
-    // 1 - 2u turns (0, 1] into [-1, 1).
+    // 1 - 2u maps (0, 1] to [-1, 1).
     (2.0f64.mul_add(-u, 1.0), 2.0f64.mul_add(v, -1.0))
 }
 
@@ -168,7 +168,7 @@ fn ln(x: f64) -> f64 {
         series = t.mul_add(series, term);
     }
     let series = series * t;
-    // 2s = f - s f, so ln m = f - s (f - series): f is exact and the correction is small beside it.
+    // 2s = f - s f, so ln m = f - s (f - series): f is exact and the correction is small compared with it.
     let e = f64::from(exponent);
     let correction = s.mul_add(f - series, -(e * LN2_LOW));
     e.mul_add(LN2_HIGH, f - correction)

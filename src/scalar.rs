@@ -106,7 +106,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that a tensor can hold and Rust code can touch. Every bit pattern is a valid value.
+/// An element type of tensors that Rust code can read and write. Every bit pattern is a valid value.
 pub trait Element: sealed::Sealed + Copy + Send + Sync + PartialEq + std::fmt::Debug + Default + 'static {
     /// The run-time tag.
     const DTYPE: DType;
@@ -194,7 +194,7 @@ macro_rules! real {
 }
 real!(f32, f64);
 
-/// A number that dense and sparse linear algebra computes with: `f32`, `f64` and their complex.
+/// A number type of dense and sparse linear algebra: `f32`, `f64` and their complex types.
 pub trait Scalar:
     Element + ComplexField<Real = Self::Part> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + AddAssign
 {
@@ -283,8 +283,8 @@ macro_rules! scalar {
 }
 scalar!(f32, f64);
 
-/// Evaluates `$body` with the type `$t` standing for one of the four types of linear algebra, as the run-time tag says;
-/// another tag is an error that names the argument.
+/// Evaluates `$body`, in which `$t` is the type of linear algebra with the run-time tag `$dtype`. Any other tag is an error
+/// that names the argument.
 macro_rules! with_scalar {
     ($dtype:expr, $argument:expr, $t:ident => $body:expr) => {
         match $dtype {
@@ -313,8 +313,8 @@ macro_rules! with_scalar {
 }
 pub(crate) use with_scalar;
 
-/// Evaluates `$body` with the type `$t` standing for `f32` or `f64`, as the run-time tag says; another tag is an error
-/// that names the argument.
+/// Evaluates `$body`, in which `$t` is `f32` or `f64`, by the run-time tag `$dtype`. Any other tag is an error that names the
+/// argument.
 macro_rules! with_real {
     ($dtype:expr, $argument:expr, $t:ident => $body:expr) => {
         match $dtype {

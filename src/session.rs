@@ -1,4 +1,4 @@
-//! What the sessions of the families share: objects made once on one or several contexts and used for many calls.
+//! Shared parts of the families' sessions: objects that are created once on one or several contexts and used for many calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,23 +8,23 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
 
-/// Cancels what runs, from any thread and without waiting for it.
+/// Cancels the calls of an object, from any thread and without waiting for them.
 #[derive(Debug, Clone, Default)]
 pub struct CancelHandle(Arc<AtomicU64>);
 
 impl CancelHandle {
-    /// Cancels the call that runs now, and what the object has begun over several calls.
+    /// Cancels the running call, and work of the object that spans several calls.
     pub fn cancel(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Where the counter of cancellations stands.
+    /// Current value of the counter of cancellations.
     pub(crate) fn epoch(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Progress of a call on `contexts`, the first of which asked for it: cancelled by any of them, and by this handle
-    /// since its counter stood at `start`.
+    /// Progress of a call on `contexts`, cancelled by any of them, and by this handle if its counter is no longer `start`.
+    /// The call belongs to the first context.
     pub(crate) fn progress<'p>(
         &self,
         contexts: &[Arc<Context>],
@@ -35,7 +35,7 @@ impl CancelHandle {
     }
 }
 
-/// Progress of a call on `contexts`, the first of which asked for it: cancelled by any of them.
+/// Progress of a call on `contexts`, cancelled by any of them. The call belongs to the first context.
 pub(crate) fn progress<'p>(contexts: &[Arc<Context>], report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
     contexts[1..].iter().fold(contexts[0].progress(report), |p, c| {
         let epoch = c.cancel_epoch();
@@ -43,7 +43,7 @@ pub(crate) fn progress<'p>(contexts: &[Arc<Context>], report: Option<&'p Progres
     })
 }
 
-/// Refuses a further context that is one of `contexts` (of the `owner`) already.
+/// Refuses a further context that is already one of `contexts` of the `owner`.
 pub(crate) fn expect_new(contexts: &[Arc<Context>], owner: &str, context: &Arc<Context>) -> Result<()> {
     context.check_alive()?;
     if contexts.iter().any(|c| Arc::ptr_eq(c, context)) {
@@ -57,7 +57,7 @@ pub(crate) fn differing(first: &str, other: &str) -> Error {
     Error::invalid("context", format!("is on {other}, the others are on {first}: results would differ"))
 }
 
-/// Refuses a further context that is not on the kind of device of the others, or is one of them (of the `owner`) already.
+/// Refuses a further context of the `owner` that is on another kind of device than `contexts`, or is already one of them.
 pub(crate) fn expect_alike(contexts: &[Arc<Context>], owner: &str, context: &Arc<Context>) -> Result<()> {
     expect_new(contexts, owner, context)?;
     let name = |context: &Context| match context.backend() {
@@ -70,8 +70,8 @@ pub(crate) fn expect_alike(contexts: &[Arc<Context>], owner: &str, context: &Arc
     }
 }
 
-/// Refuses a further context that is not a GPU of the kind of the others, or one of them already. `parts` names what is
-/// spread over the contexts of the `owner`.
+/// Refuses a further context of the `owner` that is not a GPU of the kind of `contexts`, or is already one of them. `parts`
+/// names the parts that are distributed over the contexts, for messages.
 pub(crate) fn expect_another_gpu(
     contexts: &[Arc<Context>],
     owner: &str,

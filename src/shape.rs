@@ -1,9 +1,9 @@
-//! Sizes: every product, offset and byte count of the library is checked here, once.
+//! Checked sizes: every product, offset and byte count of the library is checked here, once.
 
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 
-/// Most dimensions a tensor may have.
+/// Largest number of dimensions of a tensor.
 pub const MAX_RANK: usize = 32;
 
 /// Dimensions and strides of an array, checked against overflow.
@@ -108,7 +108,7 @@ impl Layout {
             }
     }
 
-    /// Whether no two index tuples share an element: outputs must be so.
+    /// Whether no two index tuples share an element. Outputs must be injective.
     pub fn is_injective(&self) -> bool {
         if self.elements <= 1 {
             return true;
@@ -149,7 +149,7 @@ pub fn product(argument: &str, a: usize, b: usize) -> Result<usize> {
     a.checked_mul(b).ok_or_else(|| Error::invalid(argument, format!("{a} times {b} elements is more than 2^64")))
 }
 
-/// A size as the `int64_t` of the C interface. No array exceeds `isize::MAX` bytes, so nothing is lost.
+/// A size as the `int64_t` of the C interface. The conversion is exact, because no array exceeds `isize::MAX` bytes.
 pub fn to_i64(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 /// A queue that belongs to a context.
 pub struct Stream {
-    // Before the context: a stream must go while its device is open.
+    // Declared before the context, because a stream must be dropped while its device is open.
     gpu: Option<GpuStream>,
     context: Arc<Context>,
 }
@@ -40,7 +40,7 @@ impl Stream {
         self.gpu.as_ref()
     }
 
-    /// Waits until all work of this queue is done; reports what failed since the last time.
+    /// Waits until all work of this queue is done. Returns an error that occurred since the last call.
     pub fn synchronize(&self) -> Result<()> {
         self.gpu.as_ref().map_or(Ok(()), GpuStream::synchronize)
     }
@@ -59,8 +59,8 @@ pub fn select<'a>(context: &'a Context, stream: Option<&'a Stream>) -> Result<Op
     })
 }
 
-/// Makes the context's own queue begin after what is enqueued on `stream` now: for calls that run there, and are complete on
-/// return.
+/// Makes the context's own queue wait for the work that is enqueued on `stream` now. For calls that run on the own queue and
+/// are complete on return.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a stream of another context; [`Error::NotSupported`] for one that is being captured.
@@ -73,7 +73,7 @@ pub fn begin_after(context: &Context, stream: Option<&Stream>) -> Result<()> {
     }
 }
 
-/// Refuses a queue that is being captured to a graph: for calls that wait for their results, which would break the capture.
+/// Refuses a queue that is being captured to a graph. For calls that wait for their results, which would break the capture.
 pub fn expect_not_captured(queue: Option<&GpuStream>) -> Result<()> {
     match queue.map(GpuStream::is_captured) {
         Some(Ok(true)) => {

@@ -1,7 +1,7 @@
-//! Starts threads, which the system may refuse: `std::thread::Scope::spawn` would panic.
+//! Starts threads. The system may refuse a thread, and `std::thread::Scope::spawn` would then panic.
 //!
-//! Every thread of the library is started here. Their names begin with `purlin-`, by which the panic hook knows them. The host's
-//! signals are blocked in them.
+//! Every thread of the library is started here. Their names begin with `purlin-`, by which the panic hook recognises them.
+//! They block the host's signals.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,9 +19,9 @@ pub struct Started<'scope, T> {
 
 /// The system refused to start a thread.
 pub struct Refused<F> {
-    /// Says which thread, and the system's reason.
+    /// The error, with the thread and the system's reason.
     pub error: Error,
-    /// The work it was meant for, which the caller may run itself.
+    /// The work of the thread, which the caller may run itself.
     pub work: F,
 }
 
@@ -91,8 +91,8 @@ pub fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> io::Result<J
     start_blocked(|| Builder::new().name(name).spawn(work))
 }
 
-/// Starts a thread with a stack of `stack` bytes, whose result the caller waits for. Its start counts as one of those that a
-/// test can make to fail.
+/// Starts a thread with a stack of `stack` bytes, whose result the caller waits for. The start is a fault point, which a test
+/// can make fail.
 ///
 /// # Errors
 /// As the system says.
@@ -107,7 +107,7 @@ pub fn spawn_with_stack<T: Send + 'static>(
     start_blocked(|| Builder::new().name(name.into()).stack_size(stack).spawn(work))
 }
 
-/// A thread that starts while memory is short could end the process.
+/// Refuses a thread while memory is short: its start could end the process.
 fn check_memory() -> io::Result<()> {
     if has_small_memory() { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ENOMEM)) }
 }
@@ -117,7 +117,7 @@ pub fn refusal(what: &'static str, number: usize, count: usize, problem: &io::Er
     Error::ThreadRefused { what, number, count, problem: problem.to_string() }
 }
 
-/// Where the start of a thread can be made to fail by a test, as it does when there are too many.
+/// Fault point: a test can make the start of a thread fail here, as if there were too many.
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 fn fault_point(what: &'static str) -> io::Result<()> {

@@ -6,21 +6,21 @@ use crate::error::{Error, Result};
 /// Most axes of such an array.
 pub const MAX_AXES: usize = 4;
 
-/// An array outside of purlin: its elements' type and its axes, the one that runs fastest first.
+/// An array outside of purlin: its element type, and its axes, fastest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArrayInfo {
     /// Type of the elements.
     pub number: Number,
     /// Sizes of the axes, fastest first.
     pub dims: Vec<usize>,
-    /// Distance of two elements along each axis, mm, where the array knows it.
+    /// Distance of two elements along each axis, mm; `None` if unknown.
     pub spacing: Option<Vec<f64>>,
-    /// Position of the first element, mm, where the array knows it.
+    /// Position of the first element, mm; `None` if unknown.
     pub origin: Option<Vec<f64>>,
 }
 
 impl ArrayInfo {
-    /// An array without a place in space.
+    /// An array without spacing and origin.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for no or more than [`MAX_AXES`] axes, or more than 2^63 bytes.
@@ -104,13 +104,13 @@ impl Block {
         Err(Error::Internal(format!("a block from {first:?} of {count:?} in an array of {:?}", info.dims)))
     }
 
-    /// Calls `run(place in the array, place in the packed block, length)`, in elements, for every stretch of the box
-    /// that is contiguous in the array, in the order of both.
+    /// Calls `run(offset in the array, offset in the packed block, length)`, in elements, for every contiguous run of the box,
+    /// in the order of the array.
     pub fn for_runs(&self, dims: &[usize], mut run: impl FnMut(usize, usize, usize) -> Result<()>) -> Result<()> {
         if self.elements() == 0 {
             return Ok(());
         }
-        // Axes that are taken whole run on into the next one.
+        // Leading axes that are read whole join into one run.
         let mut joined = 0;
         let mut length = self.count[0];
         while joined + 1 < self.axes && self.count[joined] == dims[joined] {

@@ -1,4 +1,4 @@
-//! One array of a batch: where it lies, and how a chunk of it is laid out on the device.
+//! One array of a batch: its location, and the layout of a chunk on the device.
 
 use super::{Field, Input, expect_items};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -12,13 +12,13 @@ use crate::tensor::{Tensor, copy_strided};
 pub(super) enum Place {
     /// On the device.
     Resident,
-    /// In page-locked host memory, packed with the items last: chunks of it are copied as they are.
+    /// In page-locked host memory, packed with the items last. Chunks are copied directly.
     Direct,
     /// In other host memory: chunks go through a page-locked buffer.
     Staged,
 }
 
-/// What is known of one array.
+/// Location and layout of one array.
 pub(super) struct Slot {
     pub(super) place: Place,
     /// Dimensions without the items.
@@ -27,11 +27,11 @@ pub(super) struct Slot {
     width: usize,
     /// Bytes of an element.
     size: usize,
-    /// Whether a staged chunk keeps the items of each element together, as the host array does.
+    /// Whether the items of each element are contiguous in a staged chunk, as in the host array.
     items_first: bool,
     /// The host array's strides.
     strides: Vec<usize>,
-    /// Where the array begins in a lane's device memory, and in its page-locked buffer.
+    /// Offset in bytes of the array in a lane's device memory, and in its page-locked buffer.
     pub(super) device_offset: usize,
     pub(super) host_offset: usize,
 }
@@ -121,7 +121,7 @@ impl Slot {
         let strides = self.chunk_strides(count);
         let from = &from[self.host_begin(first)..];
         if let Some((rows, inner)) = self.dims.split_last().filter(|_| self.items_first) {
-            // Slabs along the slowest axis, each an adjacent part of the chunk.
+            // Cut along the slowest axis: each slab is a contiguous part of the chunk.
             let axis = inner.len();
             let mut dims = inner.to_vec();
             dims.push(count);

@@ -16,7 +16,7 @@ use super::source::{FileSource, Source, file_fault, io_error};
 use crate::alloc;
 use crate::error::{Error, Result};
 
-/// A header longer than this is none.
+/// Largest length of a header in bytes; a longer one is refused.
 const LONGEST_HEADER: usize = 64 * 1024;
 
 const TYPES: [(&str, Number); 9] = [
@@ -34,7 +34,7 @@ const TYPES: [(&str, Number); 9] = [
 /// A MetaImage to read.
 pub struct MetaImageSource(FileSource);
 
-/// What a header says.
+/// The contents of a header.
 struct Header {
     info: ArrayInfo,
     endianness: Endianness,
@@ -42,7 +42,7 @@ struct Header {
     offset: u64,
 }
 
-/// The problem of a header in which two names for the same value hold different ones.
+/// The message for a header in which two names of the same property have different values.
 fn differ(first: &str, second: &str) -> String {
     format!("has different values for {first} and {second}")
 }
@@ -56,7 +56,7 @@ impl MetaImageSource {
     ///
     /// # Errors
     /// [`Error::Io`] for a file that is missing, no MetaImage, too short, compressed, of text, of several files or
-    /// channels, or whose axes are turned against the world's.
+    /// channels, or whose axes are rotated against the world's.
     pub fn open(path: &Path) -> Result<Self> {
         let header = read_header(path)?;
         FileSource::open(&header.data, header.offset, header.endianness, header.info).map(Self)
@@ -73,7 +73,7 @@ impl Source for MetaImageSource {
     }
 }
 
-/// The file of the data `name`: beside the header as it was named, else beside the file that it is a link to.
+/// The data file `name`: in the folder of the header's path, else in the folder of the file that this path links to.
 fn data_file(path: &Path, name: &str) -> PathBuf {
     let beside = path.with_file_name(name);
     if exists(&beside) || !std::fs::symlink_metadata(path).is_ok_and(|f| f.is_symlink()) {
@@ -90,11 +90,11 @@ fn read_header(path: &Path) -> Result<Header> {
     file.take(LONGEST_HEADER as u64).read_to_end(&mut bytes).map_err(|e| io_error(path, "read", &e))?;
     let mut keys: Vec<(String, String)> = Vec::new();
     let mut at = 0;
-    // The header is text and ends with the line of ElementDataFile; what follows may be anything.
+    // The header is text and ends with the line of ElementDataFile. Any bytes may follow.
     loop {
         let line = bytes[at..].iter().position(|b| *b == b'\n').map(|n| &bytes[at..at + n]).unwrap_or(&bytes[at..]);
         let next = (at + line.len() + 1).min(bytes.len());
-        // Names and comments may be in any encoding: nobody needs their words. The name of a file is taken as it is.
+        // Names and comments may be in any encoding, because they are not used. The bytes of a file name are kept.
         let text = String::from_utf8_lossy(line);
         let name = line.split(|b| *b == b'=').next().unwrap_or_default();
         if matches!(text, Cow::Owned(_)) && (!name.is_ascii() || name.trim_ascii() == b"ElementDataFile") {
@@ -129,7 +129,7 @@ fn read_header(path: &Path) -> Result<Header> {
             .transpose()
             .map_err(|_| bad(path, format!("has {name} = {:?}, which are no numbers", key(name).unwrap_or(""))))
     };
-    // ITK looks at the first letter alone: T, t and 1 are true. What is neither true nor false is refused.
+    // ITK reads only the first letter: T, t and 1 are true. Values that are neither true nor false are refused.
     let truth = |name: &str| -> Result<Option<bool>> {
         let Some(value) = key(name) else { return Ok(None) };
         match value.to_ascii_lowercase().as_str() {
@@ -164,7 +164,8 @@ fn read_header(path: &Path) -> Result<Header> {
     if let Some(n) = key("NDims").filter(|n| n.parse() != Ok(axes)) {
         return Err(bad(path, format!("has NDims = {n} and DimSize = {sizes}")));
     }
-    // Several names for the same, with a finite number an axis (or more). Readers differ in which of them they take.
+    // A property with several names, and finite numbers as values. Readers differ in the name that they use, so all names must
+    // agree.
     let place = |names: &[&str], count: usize| -> Result<Option<Vec<f64>>> {
         let mut found: Option<(&str, Vec<f64>)> = None;
         for name in names {
@@ -186,7 +187,7 @@ fn read_header(path: &Path) -> Result<Header> {
         return Err(bad(path, format!("has a spacing of {spacing:?}, positive numbers are needed")));
     }
     info.origin = place(&["Offset", "Position", "Origin"], axes)?;
-    // The rows of the matrix are the axes' directions. A volume that is turned has no place on an upright grid.
+    // The rows of the matrix are the directions of the axes. Rotated volumes are not supported.
     let turned = |m: &Vec<f64>| m.iter().enumerate().any(|(k, v)| *v != f64::from(u8::from(k % (axes + 1) == 0)));
     if let Some(matrix) = place(&["TransformMatrix", "Orientation", "Rotation"], axes * axes)?.filter(turned) {
         return Err(bad(path, format!("has its axes turned (TransformMatrix = {matrix:?}), which is not supported")));
@@ -223,11 +224,11 @@ fn read_header(path: &Path) -> Result<Header> {
 /// A MetaImage to write: one .mha file, or for a name that ends in .mhd a header beside a .raw file.
 pub struct MetaImageSink {
     data: FileSink,
-    /// Type, sizes, and as much of spacing and origin as is known.
+    /// Type, sizes, and spacing and origin if they are known.
     info: ArrayInfo,
-    /// Where the header says that the elements are.
+    /// Value of ElementDataFile in the header.
     name: String,
-    /// The .mhd file, complete but for its name, and where the files go.
+    /// The .mhd file under its provisional name, and the final paths of both files.
     header: Option<(ProvisionalFile, Detached)>,
 }
 
@@ -244,7 +245,7 @@ impl MetaImageSink {
         if info.number == Number::F16 {
             return Err(Error::NotSupported("dtype is F16, which ITK's MetaImages do not have".into()));
         }
-        // A link is followed: what belongs to the image is what belongs to the file that is written.
+        // Links are followed, so the .raw file belongs to the header file that is written.
         let destination = Destination::resolve(path)?;
         let is_link = std::fs::symlink_metadata(path).is_ok_and(|f| f.is_symlink());
         let written = if is_link { destination.path() } else { path.to_owned() };
@@ -295,19 +296,19 @@ fn stem_of_header(name: &OsStr) -> Option<&[u8]> {
     ending.eq_ignore_ascii_case(b".mhd").then_some(stem)
 }
 
-/// The two files of an image with its data apart, links to the header resolved.
+/// The two files of an image with a separate data file, with links to the header resolved.
 struct Detached {
     header: PathBuf,
     raw: PathBuf,
 }
 
 impl Detached {
-    /// Refuses a .raw file that holds something else.
+    /// Refuses a .raw file that is not the data of this header.
     ///
     /// # Errors
     /// [`Error::Io`].
     fn expect_own(&self) -> Result<()> {
-        // What stands beside a header is only its data if the header says so.
+        // A .raw file beside a header is its data only if the header names it.
         let real = |path: &Path| std::fs::canonicalize(path).ok();
         let is_own = |h: Header| h.data == self.raw || real(&self.raw).is_some_and(|raw| real(&h.data) == Some(raw));
         if exists(&self.raw) && !read_header(&self.header).is_ok_and(is_own) {
@@ -317,8 +318,8 @@ impl Detached {
         Ok(())
     }
 
-    /// Refuses another file of the data's name beside the link `link` to the header: who reads the image through the
-    /// link would take that one.
+    /// Refuses another file of the data's name beside the link `link` to the header: programs that read the image through
+    /// the link would use that file.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -372,14 +373,14 @@ impl Sink for MetaImageSink {
     }
 
     fn finish(&mut self) -> Result<()> {
-        // The header last: with it in place the image is whole. Nothing is renamed before both files are durable.
+        // The header is renamed last, because it completes the image. Nothing is renamed before both files are durable.
         let Some((header, detached)) = &mut self.header else { return self.data.finish() };
         header.seal()?;
-        // The .raw file may have come since, or the header that named it may have changed.
+        // Meanwhile the .raw file may have been created, or the header that names it may have changed.
         let is_new = !exists(&detached.raw);
         detached.expect_own()?;
         let outcome = if is_new { self.data.finish_new() } else { self.data.finish() };
-        // Data that have their name have their header, though the name may not be durable.
+        // If the data have their final name, the header gets its name too, even if the data's name is not durable.
         if self.data.has_name() { header.rename().and(outcome) } else { outcome }
     }
 
@@ -392,7 +393,7 @@ impl Sink for MetaImageSink {
         }
         self.info.spacing.get_or_insert_with(|| spacing.to_vec());
         self.info.origin.get_or_insert_with(|| origin.to_vec());
-        // No shorter than before, so that nothing of the old one is left: every number of that was one digit.
+        // The new header is not shorter than the old one, whose numbers had one digit, so it overwrites all of it.
         let text = header_text(&self.info, &self.name);
         match &self.header {
             Some((header, _)) => header.write_at(text.as_bytes(), 0),

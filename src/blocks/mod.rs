@@ -1,9 +1,9 @@
-//! Batches that need not fit the device: cut into chunks inside the memory limits, copied in, worked on and copied out
-//! on several streams, so that both directions of the link and the arithmetic run at the same time.
+//! Batches that need not fit the device. They are cut into chunks within the memory limits. Chunks are copied in, processed
+//! and copied out on several streams, so that both directions of the link and the arithmetic run at the same time.
 //!
-//! Every array has its items along the last axis. An array on the device is used where it lies. An array in page-locked,
-//! packed host memory is copied without a detour; any other host array goes through page-locked buffers, packed and
-//! unpacked by the context's threads while the device works on other chunks.
+//! Every array has its items along the last axis. An array on the device is used in place. An array in page-locked, packed
+//! host memory is copied directly. Any other host array goes through page-locked buffers: the context's threads pack and
+//! unpack them while the device works on other chunks.
 
 pub mod array;
 #[cfg(test)]
@@ -35,16 +35,16 @@ use crate::shape::{to_i64, to_u64};
 use crate::tensor::Tensor;
 use field::{Place, Slot};
 
-/// Streams that a batch in host memory is spread over: one copies in, one computes, one copies out.
+/// Number of streams for a batch in host memory: one copies in, one computes, one copies out.
 const LANES: usize = 3;
 
-/// Most items of a chunk of a batch in host memory: enough to fill a large device a few times over.
+/// Largest number of items of a chunk of a batch in host memory: enough to fill a large device a few times.
 const MOST_ITEMS: usize = 65_536;
 
-/// Items below which a chunk is not made smaller for the sake of overlap: launches would dominate.
+/// Smallest number of items of a chunk that is cut only for overlap. In smaller chunks launches would dominate.
 const FEW_ITEMS: usize = 4096;
 
-/// What a batch is worked on with.
+/// The context, queue and memory of a batch.
 pub struct Plan<'a> {
     /// The context, whose budgets bound the chunks.
     pub context: &'a Context,
@@ -52,11 +52,11 @@ pub struct Plan<'a> {
     pub gpu: &'a Gpu,
     /// The queue of the call.
     pub queue: &'a GpuStream,
-    /// Asked between chunks.
+    /// Progress and cancellation, checked between chunks.
     pub progress: &'a Progress<'a>,
     /// Number of items of the batch.
     pub items: usize,
-    /// Bytes of device memory an item that a chunk needs besides the arrays, one number a region.
+    /// Bytes of scratch device memory for each item of a chunk, one number for each region.
     pub scratch: &'a [usize],
 }
 
@@ -84,13 +84,13 @@ impl<'a> Input<'a> {
 pub struct Field<'a> {
     /// The elements, beginning with the chunk's first item.
     pub region: Region<'a>,
-    /// Elements from one to the next along each axis; the last is that of the items.
+    /// Elements from one index to the next along each axis; the last is the stride of the items.
     pub strides: Vec<usize>,
 }
 
 /// Some items of a batch, on the device.
 pub struct Chunk<'a> {
-    /// Where the work is to be enqueued.
+    /// The stream for the work on this chunk.
     pub stream: &'a GpuStream,
     /// Number of the first item in the batch.
     pub first: usize,
@@ -110,7 +110,7 @@ pub struct Chunk<'a> {
 ///
 /// # Errors
 /// [`Error::NotSupported`] for device arrays that have to be packed and are not; [`Error::OutOfDeviceMemory`] and
-/// [`Error::OutOfMemory`] if not even one item fits the limits; [`Error::Cancelled`]; whatever `work` reports.
+/// [`Error::OutOfMemory`] if even one item does not fit the limits; [`Error::Cancelled`]; errors of `work`.
 pub fn for_chunks(
     plan: &Plan<'_>,
     inputs: &[Input<'_>],
@@ -130,7 +130,7 @@ pub fn for_chunks(
     stream::streamed(plan, inputs, inputs_slots, outputs, outputs_slots, &mut work)
 }
 
-/// A batch that lies on the device: chunks only as the scratch demands, all on the plan's queue.
+/// Processes a batch on the device, on the plan's queue. It is only cut into chunks to bound the scratch memory.
 fn resident(
     plan: &Plan<'_>,
     inputs: &[Input<'_>],
@@ -175,7 +175,7 @@ fn slab_bytes(count: usize, sizes: &[usize]) -> usize {
     sizes.iter().map(|s| aligned(s * count)).sum()
 }
 
-/// The parts of a slab from `offset` on.
+/// The scratch regions of a slab, from `offset` on.
 fn scratch_regions<'a>(
     slab: &'a crate::backend::gpu::DeviceMemory,
     sizes: &[usize],
@@ -192,17 +192,18 @@ fn scratch_regions<'a>(
         .collect()
 }
 
-/// What the widest loads and the allocator of the device like.
+/// Alignment in bytes for the widest loads and for the allocator of the device.
 const ALIGNMENT: usize = 256;
 
 fn aligned(bytes: usize) -> usize {
     bytes.next_multiple_of(ALIGNMENT)
 }
 
-/// Most items of a chunk, of which `lanes` are in memory at once, each needing `device` and `host` bytes an item.
+/// Largest number of items of a chunk that fits into memory. `lanes` chunks are in memory at a time, and each item needs
+/// `device` and `host` bytes.
 fn fitting(plan: &Plan<'_>, device: usize, host: usize, lanes: usize, wanted: usize) -> Result<usize> {
     let lanes_u = to_u64(lanes);
-    // A tenth is left to others, and to what the kernels allocate by themselves.
+    // A tenth stays free for other programs, and for allocations of the kernels.
     let available = plan.gpu.memory_available()?;
     let available = available - available / 10;
     let parts = 32 * to_u64(ALIGNMENT);

@@ -11,7 +11,7 @@ use crate::alloc;
 use crate::error::{Error, Result};
 use crate::shape::Order;
 
-/// A header longer than this is none: NumPy itself refuses to read one beyond 10 000 bytes.
+/// Largest length of a header in bytes; a longer one is refused. NumPy itself refuses headers beyond 10 000 bytes.
 const LONGEST_HEADER: usize = 64 * 1024;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -32,7 +32,7 @@ enum Integers {
     Unsigned,
 }
 
-/// Integers up to this are numbers of F64.
+/// Largest integer up to which all integers are exact in F64.
 const LARGEST_INTEGER: u64 = 1 << 53;
 
 impl Integers {
@@ -54,7 +54,7 @@ impl Integers {
     }
 }
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Debug, PartialEq)]
 struct Header {
     number: Number,
@@ -119,8 +119,8 @@ impl NpySource {
         Ok(Self { file, order, integers: header.integers, path: path.to_owned() })
     }
 
-    /// Whether the file's first index runs fastest (`fortran_order`) or its last. The axes of [`Source::info`] are
-    /// always given fastest first.
+    /// Whether the file's first index is fastest (`fortran_order`) or its last. The axes of [`Source::info`] are always fastest
+    /// first.
     pub fn order(&self) -> Order {
         self.order
     }
@@ -140,7 +140,7 @@ impl Source for NpySource {
     }
 }
 
-/// What stands behind a key of the header, which is a Python literal: `{'descr': '<f8', 'fortran_order': False,
+/// The text after a key of the header, which is a Python literal: `{'descr': '<f8', 'fortran_order': False,
 /// 'shape': (3, 4), }`.
 fn value<'a>(text: &'a str, key: &str) -> std::result::Result<&'a str, String> {
     let missing = || format!("has a header without {key}");

@@ -1,10 +1,10 @@
-//! Numbers as files and callers hold them, and their way to the types that purlin computes with.
+//! Number types of files and callers' arrays, and their conversion to the types of computation.
 
 use crate::choice::numbered;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Element};
 
-/// Type of an external array's elements: those of a tensor's but for 64-bit integers.
+/// Element type of an external array: any tensor type except 64-bit integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Number {
     /// Unsigned 8-bit integer.
@@ -57,7 +57,7 @@ impl Number {
         Ok(self)
     }
 
-    /// The number a tensor's element type is.
+    /// The number type that corresponds to a tensor's element type.
     ///
     /// # Errors
     /// [`Error::NotSupported`] for 64-bit integer elements.
@@ -78,7 +78,7 @@ impl Number {
         }
     }
 
-    /// The tensor element type that is this number.
+    /// The tensor element type that corresponds to this number type.
     pub fn dtype(self) -> DType {
         match self {
             Self::U8 => DType::U8,
@@ -109,10 +109,10 @@ pub enum Endianness {
 numbered!(Endianness, Little, Big);
 
 impl Endianness {
-    /// That of this machine.
+    /// The byte order of this machine.
     pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
 
-    /// Turns elements of this order into the machine's, or back.
+    /// Converts elements between this byte order and the machine's, in place.
     pub fn swap_to_native(self, number: Number, bytes: &mut [u8]) {
         // Each part of a complex number has its own order of bytes.
         let part = number.dtype().align();
@@ -122,7 +122,7 @@ impl Endianness {
     }
 }
 
-/// A type that purlin computes with, made from and turned into external numbers.
+/// A type of computation that is converted from and to external numbers.
 pub trait Convertible: Element {
     /// From f64, rounded.
     fn from_f64(value: f64) -> Self;
@@ -221,8 +221,8 @@ pub fn decode<T: Convertible>(number: Number, bytes: &[u8], out: &mut [T]) {
     }
 }
 
-/// Converts into elements in the machine's byte order; integers are rounded to the nearest and held to their range, NaN
-/// becomes 0 in them.
+/// Converts to elements in the machine's byte order. For integers values are rounded to nearest and clamped to the range of
+/// the type, and NaN becomes 0.
 pub fn encode<T: Convertible>(number: Number, values: &[T], bytes: &mut [u8]) {
     macro_rules! each {
         ($t:ty, $convert:expr) => {
@@ -244,7 +244,7 @@ pub fn encode<T: Convertible>(number: Number, values: &[T], bytes: &mut [u8]) {
     match number {
         Number::Cf32 => pairs!(f32),
         Number::Cf64 => pairs!(f64),
-        // `as` saturates, and takes NaN to 0.
+        // `as` saturates, and converts NaN to 0.
         Number::U8 => each!(u8, |v| v.round_ties_even() as u8),
         Number::I8 => each!(i8, |v| v.round_ties_even() as i8),
         Number::U16 => each!(u16, |v| v.round_ties_even() as u16),

@@ -1,8 +1,8 @@
-//! Reader, worker and writer at the same time, on buffers that go round.
+//! Runs reader, worker and writer at the same time, on buffers that are reused.
 //!
-//! The worker runs on the calling thread (and from there on the context's pool or a GPU); reader and writer have a
-//! thread each. Buffers travel through bounded queues, so that memory is what the planner counted and a slow stage holds
-//! the others back instead of filling memory.
+//! The worker runs on the calling thread (and from there on the context's pool or a GPU). Reader and writer have one thread
+//! each. Buffers are passed through bounded queues. The planned memory therefore suffices, and the other stages wait for a
+//! slow one.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::thread;
 
-/// Time that each stage was at work, waiting left out.
+/// Working time of each stage, without waiting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StageTimes {
     /// Reading.
@@ -28,7 +28,7 @@ fn timed<R>(total: &mut Duration, work: impl FnOnce() -> Result<R>) -> Result<R>
     result
 }
 
-/// Runs `work` on items 0 to `items`, read ahead by `read` on a thread of its own into `buffers`, which go round.
+/// Calls `work` for items 0 to `items` - 1. `read` reads them ahead into `buffers`, on a separate thread.
 ///
 /// The first error of any stage ends the run and is returned; the other stage stops at its next item.
 pub fn read_ahead<B: Send>(
@@ -44,14 +44,14 @@ pub fn read_ahead<B: Send>(
     let (full_in, full_out) = sync_channel::<Result<(usize, B)>>(buffers.len());
     let (free_in, free_out) = sync_channel::<B>(buffers.len());
     for buffer in buffers {
-        // The queue has room for all of them.
+        // The queue has capacity for all buffers, so this cannot block.
         let _ = free_in.send(buffer);
     }
     std::thread::scope(|scope| {
         let reads = move || {
             let mut busy = Duration::ZERO;
             for item in 0..items {
-                // The worker gave up: so does the reader.
+                // The worker has ended, so the reader ends too.
                 let Ok(mut buffer) = free_out.recv() else { break };
                 let outcome = timed(&mut busy, || read(item, &mut buffer)).map(|()| (item, buffer));
                 let failed = outcome.is_err();
@@ -79,16 +79,16 @@ fn drain<B>(
     while let Ok(next) = full.recv() {
         let (item, mut buffer) = next?;
         timed(busy, || work(item, &mut buffer))?;
-        // The reader is done when nobody takes it.
+        // Sending fails if the reader has ended, which is no error.
         let _ = free.send(buffer);
     }
     Ok(())
 }
 
-/// Writes results on a thread of its own while `body` makes the next ones.
+/// Writes results on a separate thread while `body` computes the next ones.
 ///
-/// `body` gets a [`Writer`]: it takes a buffer, fills it, and hands it over. Returns what `body` returns once
-/// everything is written, with the time that writing took.
+/// `body` gets a [`Writer`], from which it takes a buffer, fills it, and submits it. Returns the result of `body` when
+/// everything is written, with the time of writing.
 pub fn write_behind<B: Send, R>(
     buffers: Vec<B>,
     mut write: impl FnMut(usize, &mut B) -> Result<()> + Send,
@@ -117,7 +117,7 @@ pub fn write_behind<B: Send, R>(
         let outcome = body(&writer);
         drop(writer);
         let written = thread.join()?;
-        // An error of the writer is the cause of the body's, not the other way round.
+        // If both fail, the writer's error is reported, because it causes the body's.
         match (outcome, written) {
             (_, Err(error)) => Err(error),
             (Err(error), _) => Err(error),
@@ -126,19 +126,19 @@ pub fn write_behind<B: Send, R>(
     })
 }
 
-/// The near end of [`write_behind`].
+/// The interface of [`write_behind`] for its body.
 pub struct Writer<B> {
     full: SyncSender<(usize, B)>,
     free: Receiver<Result<B>>,
 }
 
 impl<B> Writer<B> {
-    /// A free buffer, waiting for one if all are on their way.
+    /// A free buffer. Waits if all are being written.
     pub fn buffer(&self) -> Result<B> {
         self.free.recv().map_err(|_| Error::Internal("the writing thread is gone".into()))?
     }
 
-    /// Hands a filled buffer over.
+    /// Passes a filled buffer to the writer.
     pub fn submit(&self, item: usize, buffer: B) -> Result<()> {
         self.full.send((item, buffer)).map_err(|_| Error::Internal("the writing thread is gone".into()))
     }

@@ -1,16 +1,16 @@
-//! Output files that get their name once they are complete.
+//! Output files that get their final name when they are complete.
 //!
 //! A file is written under an unpredictable name in the folder of its target, made durable, and renamed. A run that
-//! fails, is cancelled or is killed leaves the target as it was.
+//! fails, is cancelled or is killed does not change the target.
 //!
-//! - A target that exists is a regular file that this process may write to. Directories, FIFOs, sockets and devices are
-//!   refused: a caller who wants to write to one takes a [`CallbackSink`](super::sink::CallbackSink).
+//! - An existing target must be a regular file that this process may write to. Directories, FIFOs, sockets and devices are
+//!   refused; to write to one, use a [`CallbackSink`](super::sink::CallbackSink).
 //! - A symbolic link to a regular file is followed: the file it points to is replaced, the link stays. A link to nothing
 //!   is refused.
 //! - A file that replaces another one has its permissions, and its owner and group where this process may set them.
 //!   Otherwise the permissions are those of `open` with mode 0666. Access control lists and extended attributes are not
 //!   copied.
-//! - Of a target with several hard links, the name that was given gets the new file. The others keep the old contents.
+//! - If a target has several hard links, only the given name gets the new file. The others keep the old contents.
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
@@ -22,7 +22,7 @@ use super::source::{file_fault, io_error};
 use crate::backend::signals::without_size_signal;
 use crate::error::{Error, Result};
 
-/// A file under a provisional name. Dropped before [`ProvisionalFile::finish`] it is removed.
+/// A file under a provisional name. It is removed if it is dropped before [`ProvisionalFile::finish`].
 #[derive(Debug)]
 pub struct ProvisionalFile {
     file: File,
@@ -30,7 +30,7 @@ pub struct ProvisionalFile {
     /// The target as the caller named it, made absolute.
     path: PathBuf,
     destination: Destination,
-    /// Device and number of the file, which tell it from one that took its place.
+    /// Device and inode number of the file, to detect another file under its name.
     identity: (u64, u64),
     finished: bool,
     process: u32,
@@ -44,7 +44,7 @@ impl ProvisionalFile {
     /// Creates the file beside `path`.
     ///
     /// # Errors
-    /// [`Error::Io`] if `path` cannot be replaced (see the module), or no file can be made in its folder.
+    /// [`Error::Io`] if `path` cannot be replaced (see the module), or no file can be created in its folder.
     pub fn create(path: &Path) -> Result<Self> {
         file_fault(path, "create")?;
         let error = |e: io::Error| io_error(path, "create", &e);
@@ -57,7 +57,7 @@ impl ProvisionalFile {
         let found = match file_fault(path, "size").and_then(|()| file.metadata().map_err(error)) {
             Ok(found) => found,
             Err(e) => {
-                // What the file is cannot be compared any more. Its name was nobody else's a moment ago.
+                // The identity of the file cannot be checked here. The name was created just now, so it is removed.
                 let _ = fs::remove_file(&partial);
                 return Err(e);
             }
@@ -77,7 +77,7 @@ impl ProvisionalFile {
         Ok(made)
     }
 
-    /// The file that it is going to be.
+    /// The path of the final file.
     pub fn destination(&self) -> PathBuf {
         self.destination.path()
     }
@@ -85,14 +85,14 @@ impl ProvisionalFile {
     /// Gives the file the owner, the group and the permissions of the one that it replaces.
     fn take_over(&self, existing: &Metadata, found: &Metadata) -> io::Result<()> {
         file_fault(&self.path, "set the permissions").map_err(io::Error::other)?;
-        // Only a privileged process may give a file away: without that, the owner is this process.
+        // Only a privileged process may change the owner. Otherwise the owner is this process.
         let owner = existing.uid() == found.uid() || fchown(&self.file, Some(existing.uid()), None).is_ok();
         let group = existing.gid() == found.gid() || fchown(&self.file, None, Some(existing.gid())).is_ok();
         let mode = existing.mode();
         self.file.set_permissions(Permissions::from_mode(match (owner, group) {
             (true, true) => mode & 0o7777,
             (false, true) => mode & 0o777,
-            // What another group could do is what everybody could.
+            // The group differs, so it gets the permissions of all others.
             (_, false) => mode & 0o707 | (mode & 0o7) << 3,
         }))
     }
@@ -112,7 +112,7 @@ impl ProvisionalFile {
     /// Makes the contents durable, and checks that the file may still be renamed.
     ///
     /// # Errors
-    /// [`Error::Io`]; the target is as it was.
+    /// [`Error::Io`]; the target is unchanged.
     pub fn seal(&self) -> Result<()> {
         file_fault(&self.path, "write out")?;
         self.file.sync_all().map_err(|e| io_error(&self.partial, "write out", &e))?;
@@ -126,11 +126,10 @@ impl ProvisionalFile {
         Ok(())
     }
 
-    /// Gives the file its name.
+    /// Gives the file its final name.
     ///
     /// # Errors
-    /// [`Error::Io`]. The target is as it was, except where the system reports that it could not make the new name
-    /// durable.
+    /// [`Error::Io`]. The target is unchanged, unless the system reports that it could not make the new name durable.
     pub fn finish(&mut self) -> Result<()> {
         self.seal()?;
         self.rename()
@@ -156,20 +155,20 @@ impl ProvisionalFile {
     /// [`ProvisionalFile::finish`], but for a name that no file has.
     ///
     /// # Errors
-    /// As [`ProvisionalFile::finish`], and [`Error::Io`] if there is something under the name by now; it is left alone.
+    /// As [`ProvisionalFile::finish`], and [`Error::Io`] if the name exists by now; the existing file is not changed.
     pub fn finish_new(&mut self) -> Result<()> {
         self.seal()?;
         let target = self.destination.path();
         file_fault(&self.path, "link")?;
         match fs::hard_link(&self.partial, &target) {
             Ok(()) => {
-                // The file has its name; another one that cannot be removed does no harm.
+                // The file has its final name. A provisional name that cannot be removed is harmless.
                 let _ = fs::remove_file(&self.partial);
                 self.finished = true;
                 self.sync_name()
             }
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(self.came_meanwhile()),
-            // A file system without hard links. What comes between the look and the renaming is replaced.
+            // A file system without hard links. A file that is created between this check and the renaming is replaced.
             Err(_) if fs::symlink_metadata(&target).is_ok() => Err(self.came_meanwhile()),
             Err(_) => self.rename(),
         }
@@ -180,12 +179,12 @@ impl ProvisionalFile {
         Error::Io { path: self.path.display().to_string(), problem }
     }
 
-    /// Whether this is the file that will be replaced or made.
+    /// Whether `destination` is the file that will be replaced or created.
     pub(super) fn replaces(&self, destination: &Destination) -> bool {
         self.destination == *destination
     }
 
-    /// Whether the file has its name, be it that the system could not make that durable.
+    /// Whether the file has its final name, even if the system could not make the name durable.
     pub fn has_name(&self) -> bool {
         self.finished
     }
@@ -195,7 +194,7 @@ impl ProvisionalFile {
         &self.file
     }
 
-    /// Device and number of the file: what tells it from other files, under any name.
+    /// Device and inode number, which identify the file under any name.
     pub fn identity(&self) -> (u64, u64) {
         self.identity
     }
@@ -208,9 +207,9 @@ impl ProvisionalFile {
 
 impl Drop for ProvisionalFile {
     fn drop(&mut self) {
-        // A child of fork() that drops its copy leaves the parent's file alone.
+        // A child of fork() that drops its copy must not remove the parent's file.
         if !self.finished && self.process == std::process::id() && self.is_in_place() {
-            // Nothing more can be done about a file that cannot be removed.
+            // A file that cannot be removed stays.
             let _ = fs::remove_file(&self.partial);
         }
     }

@@ -1,4 +1,4 @@
-//! Reads of many short pieces of a file that lie close together.
+//! Buffered reads of many short pieces of a file that lie close together.
 
 use std::fs::File;
 use std::io::Result;
@@ -7,29 +7,29 @@ use std::os::unix::fs::FileExt;
 use crate::alloc;
 use crate::shape::to_u64;
 
-/// Pieces of at least this many bytes are read where they are wanted.
+/// Pieces of at least this many bytes are read directly into the caller's memory.
 const LONG: usize = 16 << 10;
-/// Pieces at most this many bytes apart are read together: the system copies whole pages anyway.
+/// Pieces at most this many bytes apart are read together, because the system copies whole pages anyway.
 const NEAR: u64 = 4096;
-/// Bytes that are read at once: from the first amount, doubled each time.
+/// Smallest and largest number of bytes that are read at once. The number doubles with each read.
 const FIRST: usize = 16 << 10;
 const MOST: usize = 1 << 20;
 
-/// Bytes of a file that were read for short pieces that follow. The file is read, not mapped: where it has become shorter the
-/// system reports an error, and does not end the process.
+/// A buffer of bytes that were read ahead. The file is read and not mapped: if it has become shorter, the system returns an
+/// error instead of ending the process.
 #[derive(Default)]
 pub struct ReadAhead {
     buffer: Vec<u8>,
-    /// Place of the buffer's first byte, and how many bytes it holds.
+    /// Offset of the buffer's first byte in the file, and the number of valid bytes.
     first: u64,
     held: usize,
-    /// Where the last piece ended, and how much is read next.
+    /// End of the last piece in the file, and the number of bytes to read next.
     end: Option<u64>,
     next: usize,
 }
 
 impl ReadAhead {
-    /// Forgets what was read, which the file's owner may change meanwhile.
+    /// Discards the buffer, because the file's owner may change the file meanwhile.
     pub fn forget(&mut self) {
         (self.held, self.end, self.next) = (0, None, FIRST);
     }
@@ -37,7 +37,7 @@ impl ReadAhead {
     /// Fills `out` from byte `place` on.
     ///
     /// # Errors
-    /// As the system says; an unexpected end of file if it ends before.
+    /// Errors of the system; an unexpected end of file if the file ends before.
     pub fn read(&mut self, file: &File, out: &mut [u8], place: u64) -> Result<()> {
         let end = place.saturating_add(to_u64(out.len()));
         let follows = self.end.is_some_and(|last| place >= last && place - last <= NEAR);
@@ -63,7 +63,7 @@ impl ReadAhead {
         piece.map(|piece| out.copy_from_slice(piece)).is_some()
     }
 
-    /// Reads from `place` on, as much as the file has; `false` without memory to read into.
+    /// Fills the buffer from `place` on, up to the end of the file; `false` if the buffer cannot be allocated.
     fn fill(&mut self, file: &File, place: u64) -> Result<bool> {
         if self.buffer.is_empty() {
             match alloc::filled("read buffer", MOST, 0u8) {

@@ -1,7 +1,7 @@
-//! Regular files: what may be read, and what an output file may replace.
+//! Checks that inputs, and files that outputs replace, are regular files.
 //!
 //! A path can name a folder, a FIFO, a socket or a device. Opening a FIFO waits for its other end, reading a device may
-//! never end, and renaming a file over one destroys it. All of them are refused here, before they are opened.
+//! never end, and renaming a file over one of these destroys it. All of them are refused here, before they are opened.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
@@ -19,7 +19,7 @@ fn refuse(path: &Path, problem: impl Into<String>) -> Error {
     Error::Io { path: path.display().to_string(), problem: problem.into() }
 }
 
-/// What kind of file it is, with its article.
+/// Name of a kind of file, with its article, for messages.
 fn kind_name(kind: FileType) -> &'static str {
     match kind {
         k if k.is_file() => "a regular file",
@@ -42,11 +42,11 @@ fn expect_regular(path: &Path, found: &Metadata) -> Result<()> {
 
 /// Opens a file under a descriptor that is not one of the three standard streams.
 ///
-/// A program may have closed these. The system would then give their numbers to a file, into which the program, or any library
-/// in it, would write its messages.
+/// A program may have closed its standard streams. The system would then give their numbers to the opened file, and messages of
+/// the program or of its libraries would be written to it.
 fn open_apart(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let is_standard = |file: &File| file.as_raw_fd() <= libc::STDERR_FILENO;
-    // They are taken while the file is opened, so that what another thread writes meanwhile is lost, as before.
+    // The free numbers are occupied while the file is opened. Messages of other threads are lost meanwhile, as before.
     let mut taken = [None, None, None];
     for place in &mut taken {
         match File::open("/dev/null") {
@@ -55,7 +55,7 @@ fn open_apart(options: &OpenOptions, path: &Path) -> io::Result<File> {
         }
     }
     let file = options.open(path)?;
-    // Without /dev/null. A clone is never one of the three.
+    // Only if /dev/null cannot be opened. A clone never gets one of the three numbers.
     if is_standard(&file) { file.try_clone() } else { Ok(file) }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn open_input(path: &Path) -> Result<(File, u64)> {
     file_fault(path, "open")?;
     let error = |e: io::Error| io_error(path, "open", &e);
     expect_regular(path, &fs::metadata(path).map_err(error)?)?;
-    // Non-blocking, because the name may have become another file's since the check above.
+    // Non-blocking, because the name may belong to another file since the check above.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = open_apart(OpenOptions::new().read(true).custom_flags(flags), path).map_err(error)?;
     file_fault(path, "size")?;
@@ -77,7 +77,7 @@ pub(crate) fn open_input(path: &Path) -> Result<(File, u64)> {
     Ok((file, found.len()))
 }
 
-/// Where an output file goes: the file that its path names, with symbolic links resolved.
+/// The destination of an output file: the file that its path names, with symbolic links resolved.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Destination {
     /// The folder, absolute and without symbolic links.
@@ -93,7 +93,7 @@ impl Destination {
     /// [`Error::Io`] for anything else, for a link to nothing and for a folder that is not there.
     pub(super) fn resolve(path: &Path) -> Result<Self> {
         let error = |e: io::Error| io_error(path, "create", &e);
-        // `file_name` takes the name before a trailing slash, which the system takes for a folder's.
+        // `file_name` ignores a trailing slash, but for the system it means a folder.
         if path.as_os_str().as_bytes().ends_with(b"/") || path.file_name().is_none() {
             return Err(refuse(path, "is not a file's name"));
         }
@@ -128,13 +128,13 @@ impl Destination {
         self.folder.join(&self.name)
     }
 
-    /// The file that would be replaced, if there is one that this process may write to.
+    /// Metadata of the file that would be replaced; `None` if there is none.
     ///
     /// # Errors
     /// [`Error::Io`] for a file that it may not write to, and for one that is not a regular file.
     pub(super) fn existing(&self) -> Result<Option<Metadata>> {
         let path = self.path();
-        // For writing, so that a file that is protected from this process is refused; nothing is written.
+        // Opened for writing, so that a file that this process may not write to is refused. Nothing is written.
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
         let file = match open_apart(OpenOptions::new().write(true).custom_flags(flags), &path) {
             Ok(file) => file,
@@ -156,18 +156,18 @@ pub(crate) fn create_unnamed(folder: &Path, stem: &OsStr, mode: u32) -> io::Resu
     let stem = &stem.as_bytes()[..stem.len().min(LONGEST_STEM)];
     let mut tries = 0u32;
     loop {
-        // A keyed hash whose key comes from the system's random numbers.
+        // The name comes from a keyed hash whose key is a random number of the system.
         let mut hasher = std::hash::RandomState::new().build_hasher();
         hasher.write_u32(tries);
         hasher.write_u32(std::process::id());
         let mut name = stem.to_owned();
         name.extend_from_slice(format!(".{:016x}.partial", hasher.finish()).as_bytes());
         let path = folder.join(OsString::from_vec(name));
-        // With `create_new` the system takes no link either; the flag says so for those that would.
+        // `create_new` does not follow links on most systems; the flag makes sure of it.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(mode).custom_flags(libc::O_NOFOLLOW);
         match open_apart(&options, &path) {
-            // A child of fork() begins with its parent's key, and finds the parent's names taken.
+            // A child of fork() starts with its parent's key, so it may try names that the parent has used.
             Err(e) if e.kind() == ErrorKind::AlreadyExists && tries < 100 => tries += 1,
             Err(e) => return Err(e),
             Ok(file) => return Ok((file, path)),
@@ -177,14 +177,14 @@ pub(crate) fn create_unnamed(folder: &Path, stem: &OsStr, mode: u32) -> io::Resu
 
 /// Waits until the entries of `folder` are on the disk.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    // A folder may be writable and not readable. Its entries then reach the disk when the system writes them.
+    // A folder may be writable but not readable. It is then not synchronised, and the system writes its entries later.
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK);
     let Ok(open) = open_apart(&options, folder) else {
         return Ok(());
     };
     match open.sync_all() {
-        // What a file system answers that has no such call for folders.
+        // Errors of file systems that cannot synchronise folders.
         Err(e) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOTSUP | libc::ENOSYS)) => Ok(()),
         outcome => outcome,
     }

@@ -1,7 +1,7 @@
-//! Where blocks go: host arrays, files, callers' functions.
+//! Sinks of blocks: host arrays, files, callers' functions.
 //!
-//! Files are written through [`super::provisional`]: a run that fails, is cancelled or is killed leaves the file of that
-//! name as it was.
+//! Files are written through [`super::provisional`]: a run that fails, is cancelled or is killed does not change an existing
+//! file of that name.
 
 use std::path::{Path, PathBuf};
 
@@ -19,16 +19,16 @@ pub trait Sink: Send {
     /// Writes a block from `data`, packed with the first axis fastest, in the machine's byte order.
     fn write(&mut self, block: &Block, data: &[u8]) -> Result<()>;
 
-    /// Makes what was written final. A sink that is dropped without this leaves nothing behind.
+    /// Makes the written array final. A sink that is dropped before this leaves no output.
     fn finish(&mut self) -> Result<()>;
 
-    /// Says, before the first block, how far elements are apart and where the first one lies, one number an axis. Formats
-    /// that can store this do, for the part that whoever made the sink did not give.
+    /// Sets the spacing and the origin, in mm, one number an axis, before the first block. Formats that can store them do so,
+    /// unless the creator of the sink gave other values.
     fn place(&mut self, _spacing: &[f64], _origin: &[f64]) -> Result<()> {
         Ok(())
     }
 
-    /// The files that finishing makes or replaces, links followed; none where elements go elsewhere.
+    /// The files that finishing creates or replaces, with links followed; none for other sinks.
     fn files(&self) -> [Option<PathBuf>; 2] {
         [None, None]
     }
@@ -63,7 +63,7 @@ pub struct HostSink<'a> {
 }
 
 impl<'a> HostSink<'a> {
-    /// The array over `data`, which must have room for all its elements.
+    /// The array over `data`, which must have at least the bytes of all elements.
     pub fn new(info: ArrayInfo, data: &'a mut [u8]) -> Result<Self> {
         if data.len() < info.bytes() {
             return Err(Error::Internal(format!("{} bytes for an array of {}", data.len(), info.bytes())));
@@ -91,17 +91,17 @@ impl Sink for HostSink<'_> {
     }
 }
 
-/// A file that will hold an array's elements from some byte on.
+/// A file to which an array's elements are written, from some byte on.
 pub struct FileSink {
     info: ArrayInfo,
     file: ProvisionalFile,
     offset: u64,
     endianness: Endianness,
-    /// A piece of a block in the file's byte order; empty where that is the machine's.
+    /// A piece of a block in the file's byte order; empty if that is the machine's.
     swapped: Vec<u8>,
 }
 
-/// Elements that are brought into the file's byte order at a time.
+/// Number of elements that are converted to the file's byte order at a time.
 const SWAPPED: usize = 1 << 14;
 
 impl FileSink {
@@ -112,7 +112,7 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// Puts another header, no shorter, before the elements, none of which has been written yet.
+    /// Replaces the header by another, which must not be shorter, before any element is written.
     pub fn replace_header(&mut self, header: &[u8]) -> Result<()> {
         self.offset = crate::shape::to_u64(header.len());
         self.file.write_at(header, 0)
@@ -121,7 +121,7 @@ impl FileSink {
     /// A file whose elements begin at byte `offset`, behind zeros.
     pub fn create_at(path: &Path, offset: u64, endianness: Endianness, info: ArrayInfo) -> Result<Self> {
         let file = ProvisionalFile::create(path)?;
-        // A sparse file of the full size now: a disk without room for it should say so before the work, where it can.
+        // The file gets its full size now, as a sparse file, so that a full disk is reported before the work if possible.
         let size = offset.saturating_add(crate::shape::to_u64(info.bytes()));
         file.set_size(size)?;
         let bytes = if endianness == Endianness::NATIVE { 0 } else { SWAPPED * info.number.size() };
@@ -137,7 +137,7 @@ impl FileSink {
     /// [`Sink::finish`] for a name that no file has.
     ///
     /// # Errors
-    /// As there, and for a name that came into being meanwhile.
+    /// As [`Sink::finish`], and if a file of this name was created meanwhile.
     pub(super) fn finish_new(&mut self) -> Result<()> {
         self.file.finish_new()
     }
@@ -179,17 +179,17 @@ impl Sink for FileSink {
     }
 }
 
-/// A caller's function: takes a packed block. Its error ends the run.
+/// A caller's function that receives a packed block. Its error ends the run.
 pub type WriteFn<'a> = Box<dyn FnMut(&Block, &[u8]) -> Result<()> + Send + 'a>;
 
-/// An array that a caller's function takes.
+/// An array whose blocks a caller's function receives.
 pub struct CallbackSink<'a> {
     info: ArrayInfo,
     write: WriteFn<'a>,
 }
 
 impl<'a> CallbackSink<'a> {
-    /// The array that `write` takes.
+    /// The array whose blocks `write` receives.
     pub fn new(info: ArrayInfo, write: WriteFn<'a>) -> Self {
         Self { info, write }
     }

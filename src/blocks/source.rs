@@ -1,4 +1,4 @@
-//! Where blocks come from: host arrays, raw files, callers' functions.
+//! Sources of blocks: host arrays, raw files, callers' functions.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub trait Source: Send {
     /// Reads a block into `out`, packed with the first axis fastest, in the machine's byte order.
     ///
     /// # Errors
-    /// [`Error::Io`] naming the file, or what a caller's function reported.
+    /// [`Error::Io`] naming the file, or the error of a caller's function.
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()>;
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn io_error(path: &Path, what: &str, error: &std::io::Error) -> Error
     Error::Io { path: path.display().to_string(), problem: format!("{what}: {error}") }
 }
 
-/// Where a file operation can be made to fail by a test.
+/// Fault point: a test can make a file operation fail here.
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 pub(crate) fn file_fault(path: &Path, what: &'static str) -> Result<()> {

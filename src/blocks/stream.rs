@@ -1,4 +1,4 @@
-//! Batches in host memory: chunks travel on several streams.
+//! Batches in host memory: chunks are copied and processed on several streams.
 
 use super::field::{Place, Slot};
 use super::{Chunk, FEW_ITEMS, Field, Input, LANES, MOST_ITEMS, Plan, aligned, fitting, scratch_regions, slab_bytes};
@@ -12,7 +12,7 @@ struct Lane {
     slab: DeviceMemory,
     inputs: Option<Staging>,
     outputs: Option<Staging>,
-    /// The chunk whose staged outputs are on their way.
+    /// The chunk whose staged outputs are still being copied.
     pending: Option<(usize, usize)>,
 }
 
@@ -22,11 +22,12 @@ enum Host<'a> {
     /// Inputs, or outputs that go through a buffer.
     Input(&'a [u8]),
     Staged(&'a mut [u8]),
-    /// What is left of an output that is written by copies.
+    /// The part of a directly copied output that was not passed to copies yet.
     Direct(&'a mut [u8]),
 }
 
-/// Lays the arrays out in a lane's memory for chunks of `capacity` items; returns its bytes.
+/// Computes the offsets of the arrays in a lane's memory for chunks of `capacity` items. Returns the bytes of device memory
+/// and of host memory.
 fn lay_out(slots: &mut [Slot], capacity: usize, mut device: usize) -> (usize, usize) {
     let mut host = 0;
     for slot in slots.iter_mut().filter(|s| s.place != Place::Resident) {
@@ -81,7 +82,7 @@ pub(super) fn streamed(
         });
     }
 
-    // Host memory and device memory of the outputs, apart: the one is lent to copies, the other to kernels.
+    // Host memory and device memory of the outputs are separate, because copies borrow the one and kernels the other.
     let from: Vec<Host<'_>> = inputs
         .iter()
         .zip(&input_slots)

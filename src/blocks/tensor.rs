@@ -112,7 +112,7 @@ impl Sink for TensorSink<'_> {
         let (first, count) = (block.first(), block.count());
         let bytes = block.elements() * size;
         let begin = first.iter().zip(&self.strides).map(|(f, s)| f * s).sum::<usize>() * size;
-        // Whole slices of a packed array are one stretch of memory.
+        // Whole slices of a packed array are contiguous in memory.
         let axis = count.len() - 1;
         let is_whole = self.is_packed && count[..axis] == self.info.dims[..axis];
         if is_whole {

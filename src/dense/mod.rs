@@ -22,8 +22,8 @@ use sketch::Sketch;
 /// The operation on a factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-/// The matrix itself.
-Plain,
+    /// The matrix itself.
+    Plain,
     /// Its conjugate transpose.
     Adjoint,
 }

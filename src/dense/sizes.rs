@@ -37,11 +37,11 @@ impl Blank {
 /// Simulated results of operations that return numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answers {
-/// Number of singular values or eigenvalues that are not 0.
-pub large: usize,
-/// The value of all of these.
-pub value: f64,
-/// Number of CholeskyQR steps that fail before columns are orthonormal.
+    /// Number of singular values or eigenvalues that are not 0.
+    pub large: usize,
+    /// The value of all of these.
+    pub value: f64,
+    /// Number of CholeskyQR steps that fail before columns are orthonormal.
     pub failures: u32,
 }
 

@@ -52,15 +52,15 @@ const EXCESS: f64 = 1e-3;
 /// The objective is also compared with those of the trivial splits S = M and L = M. If a check fails, the penalty restarts
 /// at its first value with the current Y, and grows more slowly.
 struct Check {
-/// Whether the next iteration sums the quantities of the check.
-is_due: bool,
-/// Whether the next penalty is the first one again.
-starts_anew: bool,
-/// Whether the check was passed, and only the residual still has to fall.
-is_closing: bool,
-growth: f64,
-first_mu: f64,
-/// Upper bound of mu ||S - S'||_F / ||Y||_F.
+    /// Whether the next iteration sums the quantities of the check.
+    is_due: bool,
+    /// Whether the next penalty is the first one again.
+    starts_anew: bool,
+    /// Whether the check was passed, and only the residual still has to fall.
+    is_closing: bool,
+    growth: f64,
+    first_mu: f64,
+    /// Upper bound of mu ||S - S'||_F / ||Y||_F.
     dual: f64,
     lambda: f64,
     /// The smaller objective of the two trivial splits, as far as it is known.
@@ -111,10 +111,10 @@ impl Check {
 
 /// Right singular vectors and values of X, the leading ones or all.
 struct Spectrum<M> {
-/// Not increasing.
-values: Vec<f64>,
-vectors: M,
-/// Whether all values were computed.
+    /// Not increasing.
+    values: Vec<f64>,
+    vectors: M,
+    /// Whether all values were computed.
     whole: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Checks of a file's directories before the decoder reads them.
 //!
-//! The decoder allocates what an entry claims, and it prints to the host's standard error where a text claims more than
-//! it may. A claim that the file cannot hold is therefore refused here.
+//! The decoder allocates as much memory as an entry claims, and it prints to the host's standard error if a text claims more
+//! than is allowed. An entry that claims more than the file can hold is therefore refused here.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -13,10 +13,10 @@ use crate::alloc;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// Most entries of a directory: what a classic TIFF's count can say.
+/// Largest number of entries of a directory: the maximum of a classic TIFF's count.
 const MOST_ENTRIES: u64 = 65_535;
 
-/// Most bytes of a text.
+/// Largest length of a text in bytes.
 pub(super) const MOST_TEXT: u64 = 1 << 24;
 
 /// The code of texts.
@@ -26,26 +26,26 @@ const ASCII: u16 = 2;
 /// sample format, tables of JPEG.
 const READ: [u64; 9] = [258, 270, 273, 279, 320, 324, 325, 339, 347];
 
-/// Bytes that the decoder allocates for a number: as it stands in the file, in its own form, and in the caller's.
+/// Bytes that the decoder allocates for a number: for the file's form, its own form, and the caller's.
 const NUMBER: u64 = 8 + 32 + 8;
 
-/// Allocations below this are left to the allocator's reserve.
+/// Allocations below this number of bytes are not checked, because the allocator's reserve suffices for them.
 const SMALL: usize = 4096;
 
-/// Where the next directory of a file stands.
+/// Position of the next directory of a file, and limits of its entries.
 pub(super) struct Directories {
     big: bool,
     little: bool,
     next: u64,
-    /// Bytes of values that the decoder takes.
+    /// Upper bound of the bytes of values that the decoder accepts.
     limit: u64,
-    /// Bytes that the largest entry of the pages so far takes.
+    /// Bytes that the decoder allocates for the largest entry of the pages so far.
     largest: u64,
 }
 
 impl Directories {
-    /// The directories of a file, of whose values the decoder takes at most `limit` bytes. For one that is no TIFF file there
-    /// are none: the decoder says so.
+    /// The directories of a file. The decoder accepts at most `limit` bytes of values. A file that is not a TIFF has no
+    /// directories here; the decoder reports it.
     pub(super) fn new(file: &File, limit: u64) -> Self {
         let mut head = [0u8; 16];
         let count = (8..=16).rev().step_by(8).find(|n| file.read_exact_at(&mut head[..*n], 0).is_ok()).unwrap_or(0);
@@ -64,8 +64,8 @@ impl Directories {
         if self.little { bytes.iter().rev().fold(0, fold) } else { bytes.iter().fold(0, fold) }
     }
 
-    /// Checks the next directory, that of `page`, in a file of `length` bytes. One that is cut short is left to the
-    /// decoder, which reports it.
+    /// Checks the next directory, that of `page`, in a file of `length` bytes. A truncated directory is not refused here,
+    /// because the decoder reports it.
     pub(super) fn check_next(&mut self, path: &Path, file: &File, length: u64, page: usize) -> Result<()> {
         let at = std::mem::take(&mut self.next);
         let (head, entry) = if self.big { (8, 20) } else { (2, 12) };
@@ -103,12 +103,12 @@ impl Directories {
         self.check_memory()
     }
 
-    /// Refuses while there is no memory for the largest entry: the decoder would end the process.
+    /// Refuses to go on if there is no memory for the largest entry: the decoder would end the process.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn check_memory(&self) -> Result<()> {
-        // The decoder refuses more by itself.
+        // The decoder itself refuses larger entries.
         match usize::try_from(self.largest.min(2 * MOST_VALUES)) {
             Ok(bytes) if bytes < SMALL => Ok(()),
             Ok(bytes) => alloc::with_capacity::<u8>("values of a TIFF directory", bytes).map(drop),

@@ -1,4 +1,4 @@
-//! TIFF: stacks of grey images, as one file a page or as many pages a file; what ImageJ and most detectors write.
+//! TIFF: stacks of grey images, with one page a file or many pages a file, as ImageJ and most detectors write them.
 
 mod directory;
 mod sink;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// What starts the description by which ImageJ, and those who follow it, tell a stack's place in space.
+/// Start of the description in which ImageJ and compatible programs store a stack's spacing and origin.
 const IMAGEJ: &str = "ImageJ=";
 
 fn bad(path: &Path, problem: String) -> Error {

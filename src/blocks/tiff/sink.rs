@@ -1,7 +1,7 @@
 //! A stack of grey pages as one TIFF file.
 //!
-//! All directories stand before the pixels and the pages lie one behind the other, so blocks are written where they
-//! belong in any order, and programs that take a stack as one raw array (ImageJ) find it.
+//! All directories are before the pixels, and the pages follow each other without gaps. Blocks can therefore be written in
+//! any order, and programs that read a stack as one raw array (ImageJ) can read it.
 
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ impl Words {
         self.bytes.extend(value.to_ne_bytes());
     }
 
-    /// An offset or a count: as wide as the file's kind has them.
+    /// Writes an offset or a count, in 64 bits for a BigTIFF, else in 32.
     fn wide(&mut self, value: u64) {
         if self.big {
             self.bytes.extend(value.to_ne_bytes());
@@ -83,7 +83,7 @@ impl Words {
         }
     }
 
-    /// An entry whose value stands in it, or where it tells.
+    /// Writes an entry. `value` is the value itself, or its offset in the file.
     fn entry(&mut self, tag: u16, kind: u16, count: u64, value: u64) {
         self.short(tag);
         self.short(kind);
@@ -121,7 +121,7 @@ fn header(path: &Path, info: &ArrayInfo) -> Result<Vec<u8>> {
     let page_bytes = to_u64(width * height * info.number.size());
     let text = description(info, pages);
     let [x, y] = [0, 1].map(|k| info.spacing.as_ref().and_then(|s| reciprocal(*s.get(k)?)).unwrap_or((1, 1)));
-    // The sizes of all parts follow from the kind, and the kind from the sizes: the smaller kind is tried first.
+    // The sizes of all parts depend on the kind of TIFF, and the kind on the sizes. The classic kind is tried first.
     let places = |big: bool| {
         let (start, count, entry, next) = if big { (16, 8, 20, 8) } else { (8, 2, 12, 4) };
         let directory = count + usize::from(ENTRIES) * entry + next;

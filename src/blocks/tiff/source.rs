@@ -22,24 +22,24 @@ use crate::alloc;
 use crate::backend::memory::{Budget, HostMemory};
 use crate::error::{Error, Result};
 
-/// Most bytes that the decoder may make of the values of a directory entry.
+/// Upper bound of the bytes that the decoder may allocate for the values of a directory entry.
 pub(super) const MOST_VALUES: u64 = 1 << 26;
 
-/// No compression shrinks more than this: a page that claims to be larger than its file could hold is a lie, and is
-/// refused before memory is asked for it.
+/// Upper bound of the ratio of any compression. A page that claims to be larger than its file could hold is refused before
+/// memory is allocated for it.
 const MOST_SHRINKING: u64 = 4096;
 
 /// Grey pages of one or more files, in order: [columns, rows, pages].
 ///
-/// Pages without compression are read row by row, others strip by strip or tile by tile; only those are touched that the
-/// block needs.
+/// Pages without compression are read row by row, others strip by strip or tile by tile. Only the rows, strips and tiles that
+/// the block needs are read.
 pub struct TiffSource {
     info: ArrayInfo,
     paths: Vec<PathBuf>,
     /// Number of each file's first page, and the number of all pages.
     starts: Vec<usize>,
     open: Option<OpenFile>,
-    /// Place for the largest strip or tile that has to be decoded.
+    /// Buffer for the largest strip or tile that has to be decoded.
     chunk: HostMemory,
     budget: Arc<Budget>,
 }
@@ -47,7 +47,7 @@ pub struct TiffSource {
 /// The file that was read last.
 struct OpenFile {
     file: usize,
-    /// The page, counted in the file, that the decoder stands at.
+    /// Index of the decoder's current page in the file.
     at: usize,
     pages: Decoder<BufReader<File>>,
     directories: Directories,
@@ -55,20 +55,20 @@ struct OpenFile {
     length: u64,
 }
 
-/// What all pages must have in common, and what one of them takes.
+/// Properties that all pages must have in common, and the memory for one page.
 struct Page {
     number: Number,
     /// Columns and rows.
     size: [usize; 2],
-    /// Bytes of its largest strip or tile that has to be decoded; 0 for a page that is stored as it is read.
+    /// Bytes of the page's largest strip or tile that has to be decoded; 0 for a page that is read without decoding.
     chunk: usize,
 }
 
-/// How the samples of a page lie in its file.
+/// Layout of a page's samples in the file.
 struct Layout {
-    /// Samples stand in the file as they are.
+    /// Whether samples are stored in the file without compression, in strips.
     plain: bool,
-    /// The decoder turns samples of such a page over, all of whose bits count.
+    /// Whether the decoder inverts the samples (white is 0), which use all of their bits.
     inverted: bool,
     endianness: Endianness,
     offsets: Vec<u64>,
@@ -77,7 +77,7 @@ struct Layout {
     chunk: [usize; 2],
 }
 
-/// Runs the decoder, which is not ours: whatever a broken file makes it do must come out as an error.
+/// Runs the decoder of another crate. Any failure of it for a broken file, also a panic, becomes an error.
 fn decode<R>(path: &Path, page: usize, work: impl FnOnce() -> TiffResult<R>) -> Result<R> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(value)) => Ok(value),
@@ -91,13 +91,13 @@ impl OpenFile {
         let (raw, length) = open_input(path)?;
         let reader = BufReader::new(raw.try_clone().map_err(|e| io_error(path, "open", &e))?);
         let mut limits = Limits::default();
-        // Of directories: the decoder makes 32 bytes of each value, and there are no more values than bytes. What it
-        // allocates for them it frees before the next page.
+        // For directories: the decoder allocates 32 bytes for each value, and there are at most as many values as bytes. It
+        // frees this memory before the next page.
         let most = length.saturating_mul(32).min(MOST_VALUES).min(budget.available());
         limits.decoding_buffer_size = usize::try_from(most).unwrap_or(usize::MAX);
         let mut directories = Directories::new(&raw, most);
         directories.check_next(path, &raw, length, 0)?;
-        // Of strips and tiles memory is asked for here, after the sizes are checked.
+        // Memory for strips and tiles is allocated by this module, after the sizes are checked.
         limits.intermediate_buffer_size = usize::MAX;
         let pages = decode(path, 0, || Ok(Decoder::new(reader)?.with_limits(limits)))?;
         Ok(Self { file, at: 0, pages, directories, raw, length })
@@ -115,7 +115,7 @@ impl OpenFile {
         Ok(true)
     }
 
-    /// What the page is like that the decoder stands at.
+    /// The properties of the decoder's current page.
     fn page(&mut self, path: &Path) -> Result<Page> {
         let at = self.at;
         let d = &mut self.pages;
@@ -160,7 +160,7 @@ impl OpenFile {
         Ok(())
     }
 
-    /// How the page that the decoder stands at is stored; the samples are `number`s.
+    /// The layout of the decoder's current page, whose samples are of type `number`.
     fn layout(&mut self, path: &Path, number: Number) -> Result<Layout> {
         self.directories.check_memory()?;
         let at = self.at;
@@ -195,7 +195,7 @@ impl OpenFile {
     }
 }
 
-/// Whether samples stand in the file as they are read, in strips.
+/// Whether samples are stored in strips that can be read without decoding.
 fn is_plain(d: &mut Decoder<BufReader<File>>) -> TiffResult<bool> {
     let compression: u16 = d.find_tag_unsigned(Tag::Compression)?.unwrap_or(1);
     let predictor: u16 = d.find_tag_unsigned(Tag::Predictor)?.unwrap_or(1);
@@ -218,7 +218,7 @@ impl TiffSource {
         Self::open_within(paths, &Budget::new(0))
     }
 
-    /// Opens files and looks at all their pages. The memory for what has to be decoded is charged to `budget`.
+    /// Opens files and checks all their pages. The memory for decoding is charged to `budget`.
     ///
     /// # Errors
     /// [`Error::Io`](crate::error::Error::Io) naming file and page for a file that is missing or no TIFF, and for a page
@@ -273,7 +273,7 @@ impl TiffSource {
     }
 }
 
-/// The place in space that ImageJ's description tells.
+/// Spacing and origin from ImageJ's description.
 fn read_place(path: &Path, file: &mut OpenFile) -> (Option<Vec<f64>>, Option<Vec<f64>>) {
     let d = &mut file.pages;
     let read = || -> TiffResult<_> {
@@ -397,7 +397,7 @@ impl Window {
         for y in self.rows.start / down..=(self.rows.end - 1) / down {
             for x in self.columns.start / across..=(self.columns.end - 1) / across {
                 let index = y * self.width.div_ceil(across) + x;
-                // The last ones of a page hold what is left of it.
+                // The last strips or tiles of a row and of a column are cut off at the edge of the page.
                 let left = [x * across, y * down];
                 let [columns, rows] = [across.min(self.width - left[0]), down.min(self.height - left[1])];
                 let bytes = columns * rows * size;

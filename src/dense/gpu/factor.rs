@@ -19,7 +19,7 @@ pub(super) fn panel_within(available: u64) -> usize {
 
 /// A triangle R whose inverse is applied to columns.
 pub struct Divisor<T: Scalar> {
-/// R in f64; undefined below the diagonal.
+    /// R in f64; undefined below the diagonal.
     triangle: GpuMatrix<T::Wide>,
     /// R^-1 in T.
     inverse: GpuMatrix<T>,

@@ -79,9 +79,9 @@ impl Counts {
 
 /// The operations of the ladder on matrices with at least as many rows as columns, and an algebra for small matrices.
 pub trait Columns<T: Scalar> {
-/// Dense algebra for matrices with as many rows as X has columns.
-type Algebra: Algebra<T>;
-/// A matrix whose basis is computed.
+    /// Dense algebra for matrices with as many rows as X has columns.
+    type Algebra: Algebra<T>;
+    /// A matrix whose basis is computed.
     type X;
 
     /// The algebra.

@@ -289,7 +289,7 @@ fn put<T: Scalar>(values: &[T], out: &mut CpuMatrix<T>) -> Result<()> {
 
 /// The relative costs that choose the method of the decomposition.
 pub(super) fn weights_of<T: Elementwise>() -> Weights {
-// Only one triangle of X^H X is computed. Single precision is summed in double, at half the speed.
+    // Only one triangle of X^H X is computed. Single precision is summed in double, at half the speed.
     let gram = if T::DTYPE == T::Wide::DTYPE { 1.0 } else { 2.0 };
     Weights { gram, eigen: 1.5 }
 }

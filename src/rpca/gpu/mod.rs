@@ -263,8 +263,8 @@ impl<T: Scalar> Member<'_, T> {
 
 /// The relative costs that choose the method of the decomposition.
 fn weights_of<T: Scalar>() -> Weights {
-// Both triangles of X^H X are computed. An eigenvalue problem of order 1000 takes as long as a product of 1e12
-// operations. The weights are the same for any number of devices, so that the choice does not depend on it.
+    // Both triangles of X^H X are computed. An eigenvalue problem of order 1000 takes as long as a product of 1e12
+    // operations. The weights are the same for any number of devices, so that the choice does not depend on it.
     let gram = if T::DTYPE == T::Wide::DTYPE { 2.0 } else { 2.5 };
     Weights { gram, eigen: 100.0 }
 }

@@ -45,9 +45,9 @@ fn rehearsed(options: &Options) -> Options {
 /// Sizes of a run's inputs and outputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-/// The input of the cut.
-pub sheet: Sheet,
-/// Bytes of an entry of the matrix plus that of the mask, where they are read from sources; 0 for data in memory.
+    /// The input of the cut.
+    pub sheet: Sheet,
+    /// Bytes of an entry of the matrix plus that of the mask, where they are read from sources; 0 for data in memory.
     pub read: usize,
     /// Whether there is a mask.
     pub is_masked: bool,

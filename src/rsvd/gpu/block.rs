@@ -16,9 +16,9 @@ pub(super) struct Block<'b, T: Scalar> {
 
 /// The entries of a block.
 pub(super) enum Entries<'b, T: Scalar> {
-/// All entries, in device memory.
-Dense { lines: Lines<'b>, row_major: bool },
-/// The whole matrix, known only by its products.
+    /// All entries, in device memory.
+    Dense { lines: Lines<'b>, row_major: bool },
+    /// The whole matrix, known only by its products.
     Implicit(&'b (dyn Products<T> + 'b)),
 }
 

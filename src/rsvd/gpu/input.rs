@@ -24,9 +24,9 @@ pub(super) struct Input<'a> {
 
 /// Where the data lie.
 pub(super) enum Place<'a> {
-/// In host memory; elements from one line to the next.
-Host(&'a [u8], usize),
-/// On the first device; elements from one line to the next.
+    /// In host memory; elements from one line to the next.
+    Host(&'a [u8], usize),
+    /// On the first device; elements from one line to the next.
     Device(&'a DeviceMemory, usize),
     /// In a source, which one reader uses at a time.
     Source(Mutex<&'a mut (dyn Source + 'a)>),

@@ -13,7 +13,7 @@ use crate::scalar::Scalar;
 
 /// The merged factor of a device so far.
 struct Merged<T: Scalar> {
-/// Index of the device's first row in the data.
+    /// Index of the device's first row in the data.
     first: usize,
     /// Right singular vectors times their values.
     r: Option<GpuMatrix<T>>,

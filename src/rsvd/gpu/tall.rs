@@ -19,7 +19,7 @@ pub struct Tall<T: Scalar> {
 
 /// A device's rows of a tall matrix.
 pub(super) struct Piece<T: Scalar> {
-/// The device's rows in the whole.
+    /// The device's rows in the whole.
     pub(super) share: Span,
     place: Place,
     element: PhantomData<T>,

@@ -26,7 +26,7 @@ const FEW_BYTES: usize = 4 << 20;
 /// Layout of a caller's matrix, in the rows and columns of purlin's matrix.
 #[derive(Debug, Clone, Copy)]
 struct Placing {
-/// Elements from one row of purlin's matrix to the next, and from one column to the next.
+    /// Elements from one row of purlin's matrix to the next, and from one column to the next.
     row: usize,
     column: usize,
     conjugate: bool,

@@ -30,10 +30,10 @@ pub(super) const READ_BUFFERS: usize = 3;
 /// Where a block is on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spot {
-/// In the caller's memory.
-Caller,
-/// In the memory of the resident rows.
-Store,
+    /// In the caller's memory.
+    Caller,
+    /// In the memory of the resident rows.
+    Store,
     /// In a buffer of the ring.
     Slot(usize),
 }
@@ -41,12 +41,12 @@ Store,
 /// State of the resident rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-/// Not copied yet.
-Empty,
-/// Copied, not converted.
-Raw,
-/// Converted.
-Ready,
+    /// Not copied yet.
+    Empty,
+    /// Copied, not converted.
+    Raw,
+    /// Converted.
+    Ready,
 }
 
 struct Slot {
@@ -83,7 +83,7 @@ pub(super) type Body<'f, T> = dyn FnMut(&mut Site, &Block<'_, T>) -> Result<()> 
 
 /// A device's share of the rows, with the memory and the queue that bring them there.
 pub(super) struct Feed {
-/// The share: its first row in the data, and its number of rows.
+    /// The share: its first row in the data, and its number of rows.
     pub(super) share: Span,
     pub(super) cut: Cut,
     link: GpuStream,
