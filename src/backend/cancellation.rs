@@ -1,7 +1,7 @@
 //! Cancellation of the calling thread during a call.
 //!
-//! `pthread_cancel` unwinds the thread from the next function that waits, reads or writes. Rust code cannot be unwound in this
-//! way: the process would abort. So a call delays it until the host's own next cancellation point.
+//! `pthread_cancel` unwinds the thread from the next function that waits, reads or writes. Rust code does not support this
+//! unwinding: the process would abort. A call therefore delays it until the host's own next cancellation point.
 
 use std::ffi::c_int;
 

@@ -1,17 +1,17 @@
-//! What happens to a process that `fork()`s: the child has no pool threads and no CUDA.
+//! Detection of `fork()`: the child process has no pool threads and no CUDA.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
-/// What runs in the child: only adds to an atomic, since nothing else is safe there.
+/// The handler that runs in the child. It only adds to an atomic, because nothing else is safe there.
 extern "C" fn mark() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Number of forks behind this process, counted from the first call of this function on; remember it to know later
-/// whether one happened.
+/// Number of forks that led to this process, counted from the first call of this function on. Pass it to
+/// [`happened_since`] later.
 pub fn generation() -> u64 {
     static WATCH: Once = Once::new();
     // SAFETY: the handler may run in a forked child, and the library is never unloaded (-z nodelete). Registering fails
@@ -22,7 +22,7 @@ pub fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// Whether a fork lies between the moment that gave `remembered` and now.
+/// Whether a fork happened since [`generation`] returned `remembered`.
 pub fn happened_since(remembered: u64) -> bool {
     generation() != remembered
 }

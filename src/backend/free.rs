@@ -1,12 +1,12 @@
-//! Host memory that is free now: what a plan may take where the caller has set no limit.
+//! Host memory that is free now: the bound of a plan if the caller has set no limit.
 //!
-//! Three figures bound it: what the kernel could hand out without swapping, what the control groups of the process leave,
-//! and what its limit of address space leaves. All are read from /proc and /sys; where one cannot be read it bounds nothing.
+//! It is the least of three figures: the memory that the kernel can give without swapping, the rest of the limits of the
+//! process' control groups, and the rest of its limit of address space. All are read from /proc and /sys. A figure that
+//! cannot be read is ignored.
 
 use std::path::{Path, PathBuf};
 
-/// Bytes of host memory that this process could take now without swapping or being refused; `u64::MAX` where nothing is
-/// known.
+/// Bytes of host memory that this process can allocate now without swapping or refusal; `u64::MAX` if no figure is known.
 pub fn host_memory_free() -> u64 {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let available = read("/proc/meminfo").and_then(|t| kilobytes(&t, "MemAvailable:"));
@@ -29,13 +29,13 @@ fn address_space(limits: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// What the memory limits of the process' control groups leave, all of its ancestors included. `groups` is
+/// Bytes that remain of the memory limits of the process' control groups and all their ancestors. `groups` is
 /// /proc/self/cgroup; both versions are mounted under `root`.
 fn group_memory(groups: &str, root: &Path) -> Option<u64> {
     let left = |folder: &Path, limit: &str, used: &str, cache: &str| -> Option<u64> {
         let number = |name: &str| std::fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
         let limit = number(limit)?;
-        // Pages of files that nobody uses are given up before anything is refused.
+        // Inactive file pages count as free, because the kernel drops them before it refuses memory.
         let stat = std::fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
         let line = stat.lines().find_map(|l| l.strip_prefix(cache)?.strip_prefix(' '));
         let spare = line.and_then(|n| n.trim().parse::<u64>().ok()).unwrap_or(0);
@@ -52,7 +52,7 @@ fn group_memory(groups: &str, root: &Path) -> Option<u64> {
         } else {
             continue;
         };
-        // In a container the path may be the host's: the mount's own folder then is the group.
+        // In a container the path may be the host's. The mount's root folder is then the group.
         let folder = base.join(path.trim_start_matches('/'));
         for ancestor in folder.ancestors().take_while(|a| a.starts_with(&base)) {
             let bytes = left(ancestor, names[0], names[1], names[2]);

@@ -14,7 +14,7 @@ use crate::shape::to_u64;
 /// Alignment of memory that purlin allocates: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
 
-/// A limit in bytes and what is charged against it. 0 means no limit.
+/// A limit in bytes, and the bytes charged against it. 0 means no limit.
 #[derive(Debug, Default)]
 pub struct Budget {
     limit: u64,
@@ -38,12 +38,12 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Most bytes charged at one time since [`Budget::restart_peak`].
+    /// Peak of the charged bytes since [`Budget::restart_peak`].
     pub fn peak(&self) -> u64 {
         self.peak.load(Ordering::Relaxed)
     }
 
-    /// Begins a new measurement of the peak, and returns what is charged now.
+    /// Begins a new measurement of the peak, and returns the bytes charged now.
     pub fn restart_peak(&self) -> u64 {
         let used = self.used();
         self.peak.store(used, Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl Budget {
         self.take(bytes).then(|| Charge { budget: Arc::clone(self), bytes })
     }
 
-    /// Adds to what is charged; `false` if the limit forbids it.
+    /// Adds `bytes` to the charged bytes; `false` if the limit forbids it.
     fn take(&self, bytes: u64) -> bool {
         self.used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
@@ -73,14 +73,14 @@ impl Budget {
             .is_ok()
     }
 
-    /// Charges host memory, or says what did not fit.
+    /// Charges host memory; an error names `what` if the limit forbids it.
     pub fn charge_host(self: &Arc<Self>, what: &'static str, bytes: usize) -> Result<Charge> {
         let bytes = to_u64(bytes);
         self.charge(bytes).ok_or_else(|| Error::OutOfMemory { what, bytes, limit: self.limit() })
     }
 }
 
-/// Bytes charged to a [`Budget`], given back on drop.
+/// Bytes charged to a [`Budget`], released on drop.
 #[derive(Debug)]
 pub struct Charge {
     budget: Arc<Budget>,
@@ -88,17 +88,17 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// A charge of nothing yet.
+    /// A charge of 0 bytes.
     pub fn nothing(budget: &Arc<Budget>) -> Self {
         Self { budget: Arc::clone(budget), bytes: 0 }
     }
 
-    /// The same for another owner, of nothing yet.
+    /// A charge of 0 bytes to the same budget, for another owner.
     pub fn another(&self) -> Self {
         Self::nothing(&self.budget)
     }
 
-    /// Charges `bytes` of host memory more, or says what did not fit.
+    /// Charges `bytes` more of host memory; an error names `what` if the limit forbids it.
     pub fn add_host(&mut self, what: &'static str, bytes: usize) -> Result<()> {
         let more = to_u64(bytes);
         if !self.budget.take(more) {
@@ -115,10 +115,10 @@ impl Drop for Charge {
     }
 }
 
-/// What gives foreign memory back when its last user is gone.
+/// Function that releases foreign memory when its last user has ended.
 pub type Release = Box<dyn FnOnce() + Send + Sync>;
 
-/// Numbers as their parts: a complex number as two.
+/// Numbers as a slice of their real parts and imaginary parts: two for each complex number.
 pub fn parts<T: Scalar>(values: &[T]) -> &[T::Part] {
     // SAFETY: a number is one part, or by `repr(C)` two of them, so size and alignment are right.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values) / size_of::<T::Part>()) }
@@ -138,15 +138,15 @@ enum Owner {
     Foreign(Option<Release>),
 }
 
-/// Host memory that is purlin's, the caller's or another library's.
+/// Host memory, owned by purlin, by the caller or by another library.
 pub struct HostMemory {
     start: NonNull<u8>,
     bytes: usize,
     owner: Owner,
 }
 
-// SAFETY: the memory is reached through `&self` for reading and `&mut self` for writing alone, and whoever lends memory
-// promises that nobody else writes to it meanwhile.
+// SAFETY: the memory is only read through `&self` and only written through `&mut self`. The owner of borrowed memory promises
+// that nobody else writes to it meanwhile.
 unsafe impl Send for HostMemory {}
 // SAFETY: as above.
 unsafe impl Sync for HostMemory {}
@@ -178,7 +178,7 @@ impl HostMemory {
         Self { start, bytes, owner: Owner::Caller }
     }
 
-    /// Another library's memory, given back by calling `release` once.
+    /// Another library's memory, which is released by one call of `release`.
     ///
     /// # Safety
     /// As for [`HostMemory::borrow`], until `release` is called.

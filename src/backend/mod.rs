@@ -1,7 +1,7 @@
-//! Where the work is done: [`cpu`] threads and vector units, or [`gpu`], an NVIDIA device.
+//! The backends: [`cpu`], threads and vector units, or [`gpu`], an NVIDIA device.
 //!
-//! Both are first-class backends of the same algorithms. A family writes its method once against a small trait of its
-//! own and implements that trait for each; the choice is one `match` on [`Backend`] at the family's entry.
+//! Both run the same algorithms. A family writes its method once for a small trait of its own, and implements that trait for
+//! each backend. It chooses by one `match` on [`Backend`] at its entry.
 
 pub mod cancellation;
 pub mod cpu;

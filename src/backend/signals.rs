@@ -1,7 +1,7 @@
 //! Signals of the host program.
 
-/// Starts a thread that handles none of the host's signals: a handler of the host's would otherwise run on a thread that the host
-/// does not know, and interrupt its work. Signals that report a fault of the thread itself, and aborts, stay as they are.
+/// Starts a thread that blocks the host's signals. Otherwise a handler of the host could run on a thread that the host does not
+/// know, and interrupt its work. Signals for faults of the thread itself and for aborts are not blocked.
 pub fn start_blocked<R>(start: impl FnOnce() -> R) -> R {
     struct Restore(libc::sigset_t);
     impl Drop for Restore {
@@ -26,8 +26,8 @@ pub fn start_blocked<R>(start: impl FnOnce() -> R) -> R {
     start()
 }
 
-/// Writes to a file, or sets its size. Beyond the process' limit on the size of files (`ulimit -f`) the system sends SIGXFSZ, which
-/// ends a process that has no handler for it. Here it is discarded: the error that the operation returns says the same.
+/// Writes to a file or sets its size, without SIGXFSZ. Beyond the process' limit on file sizes (`ulimit -f`) the system sends
+/// this signal, which ends a process without a handler for it. It is discarded, because the operation also returns an error.
 pub fn without_size_signal<R>(write: impl FnOnce() -> R) -> R {
     // SAFETY: all-zero sets are values of this plain type; the functions below fill both.
     let (mut size, mut before) =
@@ -40,7 +40,7 @@ pub fn without_size_signal<R>(write: impl FnOnce() -> R) -> R {
         libc::sigismember(&raw const before, libc::SIGXFSZ) == 1
     };
     let outcome = write();
-    // Where it was blocked already, the host finds it pending, as after a write of its own.
+    // If the host has blocked the signal, it stays pending, as after a write by the host itself.
     if !is_blocked {
         let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: sets and a time of this function's; the second call restores the thread's own set.

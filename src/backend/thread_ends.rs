@@ -1,12 +1,12 @@
 //! The destructors of Rust's thread-local objects.
 //!
-//! Rust's standard library notes each of them by the C library's `__cxa_thread_atexit_impl`, which ends the process where it has
-//! no memory for the note. So the shared library has a function of this name of its own, which is hidden from all other
-//! libraries: it notes destructors inside the thread's own memory, and more than fit there in memory of the allocator with
-//! its reserve. A key of the C library runs them when the thread ends, which is after the C++ objects of the thread. Where
-//! there is no memory at all a destructor does not run, and what its object holds is lost.
+//! Rust's standard library registers each destructor with the C library's `__cxa_thread_atexit_impl`. This function ends the
+//! process if it has no memory. The shared library therefore has its own function of this name, which is hidden from all
+//! other libraries. It stores the registrations in thread-local memory; those that do not fit come from the allocator with
+//! its reserve. A key of the C library runs the destructors when the thread ends, after the C++ objects of the thread. If
+//! there is no memory at all, a destructor does not run, and the resources of its object leak.
 //!
-//! The first thread of a process that ends by `exit` runs no destructors: its objects live until the end.
+//! The main thread of a process that ends by `exit` runs no destructors: its objects live until the end.
 
 use std::alloc::Layout;
 use std::cell::Cell;
@@ -17,13 +17,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 type Destructor = unsafe extern "C" fn(*mut c_void);
 type Note = Option<(Destructor, *mut c_void)>;
 
-/// Notes of a block.
+/// Number of registrations in a block.
 const NOTES: usize = 30;
 
 struct Block {
     notes: [Cell<Note>; NOTES],
     count: Cell<usize>,
-    /// The block that was full before, of which there may be none.
+    /// The full block before this one, or NULL.
     before: Cell<*mut Self>,
 }
 
@@ -32,7 +32,7 @@ impl Block {
         Self { notes: [const { Cell::new(None) }; NOTES], count: Cell::new(0), before: Cell::new(null_mut()) }
     }
 
-    /// Whether there was a place.
+    /// Stores a registration; `false` if the block is full.
     fn push(&self, note: Note) -> bool {
         let count = self.count.get();
         self.notes.get(count).is_some_and(|place| {
@@ -49,7 +49,7 @@ impl Block {
     }
 }
 
-/// The notes of a thread. It has no destructor: it would be noted here.
+/// The registrations of a thread. It has no destructor, which would have to be registered here.
 struct Notes {
     first: Block,
     /// The block in use, if it is not the first.
@@ -100,7 +100,7 @@ impl Notes {
     }
 }
 
-/// The key whose destructor is [`run`], plus 1; 0: not made yet.
+/// The key whose destructor is [`run`], plus 1; 0 if it was not created yet.
 static KEY: AtomicUsize = AtomicUsize::new(0);
 
 fn key() -> Option<libc::pthread_key_t> {
@@ -123,7 +123,7 @@ fn key() -> Option<libc::pthread_key_t> {
     }
 }
 
-/// Runs the destructors of a thread that ends, the last one first. One of them may note others.
+/// Runs the destructors of a thread that ends, in reverse order. A destructor may register others.
 unsafe extern "C" fn run(_: *mut c_void) {
     NOTED.with(|noted| {
         noted.is_armed.set(false);
@@ -134,12 +134,12 @@ unsafe extern "C" fn run(_: *mut c_void) {
     });
 }
 
-/// What the standard library calls in place of the C library's function of the same purpose.
+/// Registers a destructor. The standard library calls this function instead of the C library's.
 unsafe extern "C" fn note(destructor: Destructor, object: *mut c_void, _library: *mut c_void) -> c_int {
     NOTED.with(|noted| {
         noted.push(Some((destructor, object)));
         if !noted.is_armed.get() {
-            // Any value but NULL. It may be refused; the next note tries again.
+            // Any value except NULL. If the call is refused, the next registration tries again.
             let value = std::ptr::without_provenance::<c_void>(1);
             // SAFETY: a key that was made.
             let is_armed = key().is_some_and(|key| unsafe { libc::pthread_setspecific(key, value) } == 0);
@@ -151,7 +151,7 @@ unsafe extern "C" fn note(destructor: Destructor, object: *mut c_void, _library:
 
 #[cfg(all(feature = "reserve", not(feature = "fault-injection")))]
 mod hidden {
-    // Rust has no way to define a hidden symbol of a given name: one that is exported would serve the host's objects, too.
+    // Assembly, because Rust cannot define a hidden symbol of a given name. An exported symbol would also be used by the host.
     #[cfg(target_arch = "x86_64")]
     macro_rules! jump {
         () => {

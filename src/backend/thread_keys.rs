@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The library's own key (see the module `thread_ends`), one of Rust's standard library, and one that the latter may make and
-/// delete.
+/// The library's own key (see the module `thread_ends`), one of Rust's standard library, and one that the latter may create
+/// and delete.
 const NEEDED: usize = 3;
 
-/// Makes the key of Rust's standard library, which ends the process where it gets none, once a process. `false` if there are too
-/// few keys.
+/// Creates the key of Rust's standard library, once a process. Without a key that library would end the process. `false` if
+/// there are too few keys.
 pub fn has_keys() -> bool {
     static IS_MADE: AtomicBool = AtomicBool::new(false);
     if IS_MADE.load(Ordering::Acquire) {
@@ -26,7 +26,7 @@ pub fn has_keys() -> bool {
     if probes.contains(&None) {
         return false;
     }
-    // The key is made when a thread is first named.
+    // The standard library creates its key when the handle of a thread is first used.
     drop(std::thread::current());
     IS_MADE.store(true, Ordering::Release);
     true

@@ -8,8 +8,8 @@ mod workspace;
 
 pub use pool::Pool;
 
-/// Whether the processor's gathers are slower than loads one by one, and its caches late with what is read once, where they are
-/// not told of it: AMD's, which take a gather apart.
+/// Whether single loads are faster than gathers, and data that are read once need explicit prefetches. True for AMD
+/// processors, which split a gather into single loads.
 pub fn prefers_loads() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -38,7 +38,7 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The best this machine has.
+    /// The best instruction set of this machine.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {

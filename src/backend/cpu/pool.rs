@@ -14,8 +14,8 @@ use crate::thread;
 
 /// Threads that belong to one context. The global rayon pool belongs to the host program and is never used.
 ///
-/// Arithmetic runs on these threads, or on a calling one that computes as they do, so that a caller's rounding or
-/// flush-to-zero mode changes no result.
+/// Arithmetic runs on these threads, or on a calling thread in the same floating-point mode. A caller's rounding or
+/// flush-to-zero mode therefore changes no result.
 pub struct Pool {
     team: ManuallyDrop<Arc<Team>>,
     handles: Vec<JoinHandle<()>>,
@@ -38,7 +38,7 @@ impl Pool {
             .num_threads(threads)
             .spawn_handler(|worker| {
                 let name = format!("purlin-{}", worker.index());
-                // Allocated here, so that nobody waits for the threads to start.
+                // Allocated here, so that this function need not wait for the threads to start.
                 let workspace = Prepared::allocate().map_err(|error| {
                     refused = Some(error);
                     std::io::Error::from(std::io::ErrorKind::OutOfMemory)
@@ -53,7 +53,7 @@ impl Pool {
         let pool = match pool {
             Ok(pool) => pool,
             Err(problem) => {
-                // Rayon has told those that were started to end.
+                // Rayon has signalled the started threads to end.
                 let started = handles.len();
                 handles.into_iter().for_each(|handle: JoinHandle<()>| drop(handle.join()));
                 let problem = problem.source().map_or_else(|| problem.to_string(), ToString::to_string);
@@ -80,9 +80,9 @@ impl Pool {
         self.team.pool.install(work);
     }
 
-    /// Runs `work` where it is called, if that thread's arithmetic is the pool's; the pool's threads join the loops of
-    /// [`super::parallel`] that are long enough. For work that has no other parallelism: what else uses rayon inside, as
-    /// products of matrices with `Par::rayon`, would meet the host program's own pool.
+    /// Runs `work` on the calling thread, if its floating-point mode is the pool's. The pool's threads join loops of
+    /// [`super::parallel`] that are long enough. `work` must not use rayon otherwise, for example for products of matrices
+    /// with `Par::rayon`: it would use the host program's pool.
     pub fn run_here<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         if self.team.pool.current_thread_index().is_some() || !is_default_arithmetic() || workspace::prepare().is_err()
         {
@@ -91,21 +91,21 @@ impl Pool {
         here::within(&self.team, work)
     }
 
-    /// Runs `work` of one thread where it is called, if that thread's arithmetic is the pool's: waking a thread takes
-    /// longer than a short piece of work.
+    /// Runs single-threaded `work` on the calling thread, if its floating-point mode is the pool's. Waking a pool thread would
+    /// take longer than a short piece of work.
     pub fn run_short<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         if is_default_arithmetic() && workspace::prepare().is_ok() { work() } else { self.run(work) }
     }
 }
 
-/// Whether the calling thread rounds to nearest and takes subnormal numbers as they are, as the pool's threads do.
+/// Whether the calling thread rounds to nearest and keeps subnormal numbers, as the pool's threads do.
 fn is_default_arithmetic() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         let mut mode = 0u32;
         // SAFETY: writes the thread's mode to the variable.
         unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mode, options(nostack, preserves_flags)) };
-        // All but the flags of what has happened.
+        // The exception flags are masked out.
         mode & !0x3f == 0x1f80
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -114,17 +114,17 @@ fn is_default_arithmetic() -> bool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // After a fork the threads live in the parent alone, and a lock of theirs may be held for ever: leak instead. Their names
-        // may be those of the child's new threads, which must not be detached in their place.
+        // After a fork the threads exist only in the parent, and their locks may be held for ever, so the pool is leaked. Their
+        // ids may be reused for the child's new threads, which must not be detached instead.
         if self.process != std::process::id() {
             self.handles.drain(..).for_each(std::mem::forget);
             return;
         }
         // SAFETY: dropped here alone, once.
         unsafe { ManuallyDrop::drop(&mut self.team) };
-        // Rayon tells its threads to end and does not wait for them. A host that makes and destroys contexts must not
-        // gather threads, nor meet one at work while it ends. A callback may drop the last user of a context on one of
-        // these very threads, which cannot wait for itself.
+        // Rayon signals its threads to end, but does not wait for them. They are joined here, so that a host that creates and
+        // destroys contexts does not accumulate threads, and none runs while the host ends. A callback may drop the last user
+        // of a context on one of these threads, which cannot join itself.
         // SAFETY: asks who the calling thread is.
         let own = unsafe { libc::pthread_self() };
         if self.handles.iter().all(|h| h.as_pthread_t() != own) {

@@ -1,9 +1,9 @@
-//! Products of matrices that lie in the first caches, in tiles of registers: nothing is packed or allocated, and the
-//! operands are read where they lie.
+//! Products of matrices that fit the first caches, in tiles of registers. Nothing is packed or allocated: the operands are
+//! read in place.
 //!
-//! Everything is in real numbers. A complex matrix is its interleaved parts: rows and steps count parts then, columns
-//! and indices of the sum count numbers. For a complex B, sums of A with the real and with the imaginary parts of B are
-//! kept apart and put together at the end, A (b_r + i b_i) = A b_r + i (A b_i), which costs no multiplication more.
+//! All arithmetic is real. A complex matrix is its interleaved parts: rows and steps then count parts, columns and indices
+//! of the sum count numbers. For a complex B, the sums of A with the real parts and with the imaginary parts of B are
+//! separate, and are combined at the end: A (b_r + i b_i) = A b_r + i (A b_i). This needs no additional multiplications.
 
 use super::simd::{Lanes, Simd};
 use crate::scalar::Real;
@@ -43,7 +43,7 @@ pub struct Product<'a, T> {
 }
 
 impl<T: Real> Product<'_, T> {
-    /// Elements of A, B and C that are touched with vectors of `lanes`; `None` if that cannot be counted.
+    /// Number of elements of A, B and C that are accessed with vectors of `lanes`; `None` if the count overflows.
     fn extents(&self, lanes: usize) -> Option<[usize; 3]> {
         let parts = if self.complex.is_some() { 2 } else { 1 };
         let contiguous = if self.adjacent { self.b_column } else { self.b_step[0] };
@@ -60,8 +60,8 @@ impl<T: Real> Product<'_, T> {
         Some([a, b, c])
     }
 
-    /// Computes C, and returns the largest magnitude in each lane of what was written, and of `most`. What lies outside
-    /// the operands is not touched and gives `most` back, which is a mistake of the caller's.
+    /// Computes C, and returns for each lane the largest magnitude of the written numbers and of `most`. If the product exceeds
+    /// the operands, which is an error of the caller, nothing is computed and `most` is returned.
     #[inline(always)]
     pub fn run<S: Simd<T>>(&self, simd: S, c: &mut [T], most: S::V) -> S::V {
         let inside = self
@@ -89,14 +89,14 @@ impl<T: Real> Product<'_, T> {
         mut most: S::V,
     ) -> S::V {
         let lanes = S::V::LEN;
-        // Tiles of 3 x 8 vectors want the 32 registers of AVX-512.
+        // Tiles of 3 x 8 vectors need the 32 registers of AVX-512.
         let wide = lanes * size_of::<T>() == 64;
         let width = if wide { 8 } else { 4 } / if COMPLEX { 2 } else { 1 };
         let vectors = self.rows.div_ceil(lanes);
         let mut column = 0;
         while column < self.columns {
             let left = self.columns - column;
-            // Half a tile's width does for up to half the columns.
+            // Half a tile's width suffices for up to half the columns.
             let take = [width, width / 2, width / 4, 1]
                 .into_iter()
                 .find(|&w| w > 0 && (w <= left || (w / 2 < left && w <= self.columns)))
@@ -205,7 +205,7 @@ impl<T: Real> Product<'_, T> {
     }
 }
 
-/// Asks for `values` to be brought to the first cache, some while before they are needed. Nothing depends on it.
+/// Prefetches `values` to the first cache, some time before they are needed. It affects speed only.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -217,7 +217,7 @@ pub fn prefetch<T>(values: &[T]) {
     let _ = values;
 }
 
-/// What the exchanged parts of i A b_i are multiplied by: - and + in turns, the other way round if b is conjugated.
+/// The signs of the exchanged parts of i A b_i: alternately - and +, or + and - if b is conjugated.
 #[inline(always)]
 fn signs<T: Real, S: Simd<T>>(simd: S, conjugate: bool) -> S::V {
     let (even, odd) = if conjugate { (T::ONE, -T::ONE) } else { (-T::ONE, T::ONE) };

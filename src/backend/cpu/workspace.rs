@@ -1,9 +1,9 @@
-//! The workspace of matrix products: several MiB that the crate behind faer allocates at a thread's first product, without a way
-//! to refuse.
+//! The workspace of matrix products: several MiB that the crate behind faer allocates at a thread's first product. That crate
+//! cannot report a refusal.
 //!
-//! So a thread that is to multiply is prepared: the memory is allocated where a refusal is an error, and the allocator hands it
-//! to the crate at the thread's first product. Its pages are first used then. A build without that allocator (see
-//! [`super::super::reserve`]) checks that there is as much memory, frees it, and multiplies at once.
+//! A thread is therefore prepared before it multiplies: the memory is allocated here, where a refusal becomes an error. The
+//! allocator gives it to the crate at the thread's first product, and its pages are first used then. A build without that
+//! allocator (see [`super::super::reserve`]) checks that there is as much memory, frees it, and multiplies at once.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ thread_local! {
     static READY: Ready = const { Ready(Cell::new(false)) };
 }
 
-/// Whether the thread is prepared. It has a destructor, so that it is gone when the workspace is.
+/// Whether the thread is prepared. It has a destructor, so that it ends together with the workspace.
 struct Ready(Cell<bool>);
 
 impl Drop for Ready {
@@ -61,17 +61,17 @@ impl Prepared {
     }
 }
 
-/// Above the size up to which products take another way.
+/// Order of a product that is large enough to use the workspace.
 const ORDER: usize = 40;
 
-/// Whether the allocator is the library's, which sees the request.
+/// Whether the allocator is the library's, which can recognise the request.
 const IS_OBSERVED: bool = cfg!(all(feature = "reserve", not(feature = "fault-injection")));
 
-/// How often a thread looks, each 0.1 ms, whether another has measured.
+/// Number of polls, 0.1 ms apart, for the measurement by another thread: in all, and while memory is short.
 const PATIENCE: usize = 10_000;
 const SHORT_PATIENCE: usize = 200;
 
-/// The workspace of ordinary machines, where its size cannot be observed.
+/// Usual size of the workspace in bytes, for builds that cannot observe it.
 const USUAL: usize = 4 << 20;
 
 /// Prepares the calling thread, unless it is.
@@ -92,8 +92,9 @@ fn prepare_thread() -> Result<()> {
     Prepared::allocate().map(Prepared::prepare)
 }
 
-/// The size of the workspace is the crate's secret: a thread that ends at once shows it to the allocator. While memory is short
-/// that thread waits, and calls are refused. Then one workspace is kept for threads that were not prepared.
+/// Measures the size of the workspace, which the crate does not publish: a short-lived thread multiplies, and the allocator
+/// observes the request. While memory is short that thread waits, and calls are refused. Afterwards one spare workspace is
+/// kept for threads that were not prepared.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`]; [`Error::ThreadRefused`].
@@ -115,13 +116,13 @@ pub fn measure() -> Result<()> {
             return Err(thread::refusal("purlin-measure", 1, 1, &problem));
         }
     }
-    // In a child of `fork()` the thread may not exist: without a size, threads prepare for the usual one.
+    // In a child of `fork()` the measuring thread may not exist. Threads then prepare for the usual size.
     let mut short = 0;
     for _ in 0..PATIENCE {
         if IS_MEASURED.load(Ordering::Acquire) {
             break;
         }
-        // It looks for memory that has come back every few milliseconds.
+        // The measuring thread tries again every few milliseconds while memory is short.
         short += usize::from(reserve::is_short());
         if short > SHORT_PATIENCE {
             return Err(refused(reserve::workspace_bytes()));

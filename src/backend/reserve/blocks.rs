@@ -10,8 +10,8 @@ use super::note_used;
 /// Blocks of a word of a bit map.
 pub(super) const BLOCKS: usize = u64::BITS as usize;
 
-/// Blocks of one size, each aligned to it, and a bit for each that is in use. No lock: a child of `fork()` never waits for its
-/// parent's threads.
+/// Blocks of one size, each aligned to this size, and a bit for each block in use. There is no lock, so that a child of
+/// `fork()` never waits for its parent's threads.
 #[repr(C, align(4096))]
 pub(super) struct Blocks<const BYTES: usize, const SIZE: usize, const WORDS: usize> {
     memory: UnsafeCell<[MaybeUninit<u8>; BYTES]>,
@@ -51,7 +51,7 @@ impl<const BYTES: usize, const SIZE: usize, const WORDS: usize> Blocks<BYTES, SI
         None
     }
 
-    /// Gives the blocks at `start` back, if they are of these.
+    /// Frees the blocks at `start`; `false` if they are not in this array.
     pub(super) fn give(&self, start: *mut u8, bytes: usize) -> bool {
         let offset = start.addr().wrapping_sub(self.start().addr());
         if offset >= BYTES {

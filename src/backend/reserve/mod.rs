@@ -1,13 +1,13 @@
-//! The allocator of the shared library: the system's, and a reserve for when that refuses.
+//! The allocator of the shared library: the system's allocator, with a reserve for refused requests.
 //!
-//! Buffers that follow the data come from [`crate::alloc`], where a refusal is an error. The rest (small vectors, texts,
-//! reference counts, jobs of the thread pool, what dependencies allocate) cannot report a refusal: Rust's standard library
-//! aborts the process. Those requests are served from the reserve, which is part of the library's zero-initialised memory:
-//! its addresses are taken when the library is loaded, and its pages are first used when memory has run out. From half of the
-//! reserve on, [`crate::alloc`] refuses, so that the call ends with an error before the rest is used.
+//! Buffers whose size follows the data come from [`crate::alloc`], which returns an error when memory is refused. Other
+//! requests (small vectors, texts, reference counts, jobs of the thread pool, allocations of dependencies) cannot report a
+//! refusal: Rust's standard library aborts the process. They are served from the reserve, which is zero-initialised static
+//! memory. Its addresses are reserved when the library is loaded, and its pages are first used when memory has run out. When
+//! half of the reserve is in use, [`crate::alloc`] refuses, so that the call ends with an error before the rest is used.
 //!
-//! An allocator must not unwind, and a request cannot be answered later, so this is a finite promise: `SMALL` + `LARGE`
-//! bytes in use at one time, `MOST` at once.
+//! An allocator must not unwind, and it must answer a request at once. The guarantee is therefore finite: `SMALL` + `LARGE`
+//! bytes in use at one time, and `MOST` bytes in one request.
 
 mod blocks;
 
@@ -24,7 +24,7 @@ const SMALL_BLOCK: usize = 256;
 const SMALL: usize = 64 * BLOCKS * SMALL_BLOCK;
 const LARGE_BLOCK: usize = 4096;
 const LARGE: usize = 12 * BLOCKS * LARGE_BLOCK;
-/// Most bytes of one request.
+/// Largest size of one request in bytes.
 const MOST: usize = BLOCKS * LARGE_BLOCK;
 /// Requests of this alignment and at least this size are workspaces of matrix products.
 const WORKSPACE_ALIGNMENT: usize = 4096;
@@ -59,7 +59,7 @@ fn is_reserved(start: *mut u8) -> bool {
     start.addr().wrapping_sub((&raw const RESERVE).addr()) < size_of::<Reserve>()
 }
 
-/// Memory of the reserve for a request that the system refused, unless its caller can report that.
+/// Memory of the reserve for a request that the system refused; NULL if its caller can report the refusal.
 #[cold]
 fn take(layout: Layout) -> *mut u8 {
     if alloc::is_refusable() || layout.size() > MOST || layout.align() > LARGE_BLOCK {
@@ -78,14 +78,14 @@ thread_local! {
     static PARKED: Cell<(*mut u8, usize)> = const { Cell::new((std::ptr::null_mut(), 0)) };
     /// A block for this thread's packed factors when the system refuses one, and whether it is in use.
     static PACKING: Cell<(*mut u8, usize, bool)> = const { Cell::new((std::ptr::null_mut(), 0, false)) };
-    /// Whether this thread shows how large that workspace is.
+    /// Whether this thread measures the size of the workspace.
     static IS_MEASURING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether the measuring thread waits for memory.
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 
-/// Bytes of the workspace that matrix products allocate once a thread, without a way to refuse; 0: not known yet.
+/// Bytes of the workspace that matrix products allocate once a thread, and cannot be refused; 0 if not known yet.
 static WORKSPACE: AtomicUsize = AtomicUsize::new(0);
 /// Whether products pack factors into buffers of their own.
 static PACKS: AtomicBool = AtomicBool::new(false);
@@ -96,8 +96,8 @@ static SPARE_FREE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 /// Bytes that must be available before a thread starts or makes its first call.
 pub const PROBE: u64 = 64 * 1024;
 
-/// Whether the C library has memory for what it allocates itself for a thread, and Rust's standard library through it without
-/// asking the program's allocator: neither can be refused without ending the process.
+/// Whether the C library has memory for its own allocations for a thread, and for those that Rust's standard library makes
+/// through it without the program's allocator. A refusal of either would end the process.
 pub fn has_small_memory() -> bool {
     [32, 48, 1024, PROBE as usize].into_iter().all(|bytes| {
         let Ok(layout) = Layout::from_size_align(bytes, 16) else { return false };
@@ -138,7 +138,7 @@ fn packing_layout() -> Option<Layout> {
 // SAFETY: the block belongs to this value alone.
 unsafe impl Send for Workspace {}
 
-/// Blocks whose threads ended without a product, for the next threads: their pages were never used.
+/// Blocks of threads that ended without a product. The next threads use them; their pages were never used.
 struct Unused {
     places: [AtomicPtr<u8>; 16],
 }
@@ -210,7 +210,7 @@ impl Workspace {
         Some(self)
     }
 
-    /// From now on the allocator hands the block over to the calling thread's first matrix product.
+    /// Stores the block, so that the allocator gives it to the calling thread's first matrix product.
     pub(super) fn park(self) {
         unpark();
         PARKED.set((self.start, self.layout.size()));
@@ -276,8 +276,8 @@ fn give_packed(start: *mut u8, layout: Layout) -> bool {
     is_used && start == own
 }
 
-/// From now on the calling thread shows the size of the workspace: it waits in the allocator for as long as memory is short,
-/// since it can neither be refused nor unwound.
+/// Lets the calling thread's next product measure the size of the workspace. While memory is short, the thread waits in the
+/// allocator, because the request can neither be refused nor unwound.
 pub(super) fn measure_workspace() {
     IS_MEASURING.set(true);
 }

@@ -1,5 +1,5 @@
-//! Loops that the calling thread begins at once and the threads of a pool join: to hand work over and wait for it takes
-//! longer than a short loop.
+//! Loops that the calling thread starts at once and the threads of a pool join. Passing a short loop to the pool and waiting
+//! for it would take longer than the loop.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -11,20 +11,20 @@ use std::thread::Thread;
 use rayon::ThreadPool;
 
 thread_local! {
-    /// Whose threads join the loops of this thread.
+    /// The team whose threads join the loops of this thread.
     static TEAM: RefCell<Option<Arc<Team>>> = const { RefCell::new(None) };
 }
 
-/// Pieces a thread takes in a loop, so that one that comes late or is slow leaves its share to others.
+/// Pieces of a loop for each thread. Other threads process the pieces of a thread that is late or slow.
 const TURNS: usize = 8;
 
-/// How often the calling thread looks whether the others are done before it sleeps: for about as long as to wake takes.
+/// Number of polls of the calling thread for the end of the others before it sleeps: about the time of a wake-up.
 const LOOKS: usize = 1 << 14;
 
-/// How often a thread that has done with a loop looks out for the next before it sleeps: for about as long as to wake takes.
+/// Number of polls of a thread for the next loop before it sleeps: about the time of a wake-up.
 const WAITS: usize = 1 << 11;
 
-/// The threads of a pool, and where they meet.
+/// The threads of a pool, and their announcements of loops.
 pub(in super::super) struct Team {
     pub(in super::super) pool: ThreadPool,
     lobby: Arc<Lobby>,
@@ -36,19 +36,19 @@ impl Team {
     }
 }
 
-/// Where threads that have done with a loop look out for the next: to wake one takes as long as many a loop.
+/// Announces loops to threads that have finished one and poll for the next. Waking a thread takes as long as many loops.
 #[derive(Default)]
 struct Lobby {
-    /// Threads that look out.
+    /// Number of polling threads.
     waiting: AtomicUsize,
-    /// Loops that were announced.
+    /// Number of announced loops.
     count: AtomicUsize,
-    /// The last of them.
+    /// The last announced loop.
     last: Mutex<Option<Arc<Gate>>>,
 }
 
 impl Lobby {
-    /// Announces a loop, and says how many threads may have heard.
+    /// Announces a loop, and returns the number of threads that were polling.
     fn announce(&self, gate: &Arc<Gate>) -> usize {
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting > 0 {
@@ -58,7 +58,7 @@ impl Lobby {
         waiting
     }
 
-    /// The next loop that is announced within a while.
+    /// The next loop that is announced within [`WAITS`] polls.
     fn next(&self) -> Option<Arc<Gate>> {
         let count = self.count.load(Ordering::Acquire);
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl Lobby {
     }
 }
 
-/// Runs `work` in the calling thread; its loops are joined by the threads of `team`.
+/// Runs `work` on the calling thread. The threads of `team` join its loops.
 pub(in super::super) fn within<R>(team: &Arc<Team>, work: impl FnOnce() -> R) -> R {
     struct Restore(Option<Arc<Team>>);
     impl Drop for Restore {
@@ -84,13 +84,13 @@ pub(in super::super) fn within<R>(team: &Arc<Team>, work: impl FnOnce() -> R) ->
     work()
 }
 
-/// The team of [`within`], in the thread that called it.
+/// The team of [`within`], on the thread that called it.
 pub(in super::super) fn team() -> Option<Arc<Team>> {
     TEAM.with_borrow(Clone::clone)
 }
 
-/// Calls `work` with each number below `count`; another thread joins for `least` numbers each. Who has not come when all is
-/// handed out is not waited for: on a busy machine that may take many times as long as the loop.
+/// Calls `work` with each number below `count`, on at most one thread for each `least` numbers. A thread that has not joined
+/// when all numbers are taken is not waited for: on a busy machine this could take many times as long as the loop.
 pub(super) fn each(team: &Team, count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
     let threads = team.pool.current_num_threads().min(count / least.max(1));
     if threads <= 1 {
@@ -122,8 +122,8 @@ pub(super) fn each(team: &Team, count: usize, least: usize, work: &(dyn Fn(usize
     }
 }
 
-/// Joins a loop, for which `others` are to be woken, this thread among them: it wakes two, which wake the rest by halves. Then
-/// those that are announced while it waits.
+/// Joins a loop that needs `others` woken threads, including this one. It wakes two, each of which wakes half of the rest.
+/// Then joins the loops that are announced while it polls.
 fn join_in(gate: Arc<Gate>, lobby: &Arc<Lobby>, others: usize) {
     if !gate.enter() {
         return;
@@ -144,12 +144,12 @@ fn join_in(gate: Arc<Gate>, lobby: &Arc<Lobby>, others: usize) {
     }
 }
 
-/// What `Gate::inside` holds, beside the number of threads, once nobody may enter.
+/// Flag in `Gate::inside`, in addition to the number of threads: no thread may enter any more.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
-/// A loop that threads may join as long as it is open.
+/// A loop that threads may join while it is open.
 struct Gate {
-    /// Threads that have joined, and [`CLOSED`].
+    /// Number of threads that have joined, and the flag [`CLOSED`].
     inside: AtomicUsize,
     /// Borrowed by [`Gate::open`]'s caller, who closes the gate and waits for those inside before the borrow ends.
     work: *const (dyn Fn() + Sync),
@@ -189,7 +189,7 @@ impl Gate {
     }
 }
 
-/// Closes a gate when it goes, and waits for those inside.
+/// Closes a gate when it is dropped, and waits for the threads inside.
 struct Closed<'g>(&'g Gate);
 
 impl Drop for Closed<'_> {

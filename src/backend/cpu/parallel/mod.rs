@@ -20,13 +20,13 @@ pub use sources::Pieces;
 
 /// Items that threads take by their index.
 pub trait Items: Sized + Send + Sync {
-    /// What the loop's body gets.
+    /// The argument of the loop's body.
     type Item;
 
-    /// How many there are.
+    /// Number of items.
     fn count(&self) -> usize;
 
-    /// How many items a thread takes at least at once.
+    /// Smallest number of items that a thread takes at once.
     fn least(&self) -> usize {
         1
     }
@@ -57,7 +57,7 @@ pub trait Items: Sized + Send + Sync {
         Least(self, least)
     }
 
-    /// What `work` makes of each item.
+    /// The results of `work` for each item.
     fn map<R, F: Fn(Self::Item) -> R + Send + Sync>(self, work: F) -> Map<Self, F> {
         Map(self, work)
     }
@@ -94,7 +94,7 @@ pub trait Items: Sized + Send + Sync {
         })
     }
 
-    /// Whether `test` says so of all items.
+    /// Whether `test` is true for all items.
     fn all<F: Fn(Self::Item) -> bool + Sync>(self, test: F) -> bool {
         let holds = AtomicBool::new(true);
         self.for_each(|item| {
@@ -124,7 +124,7 @@ pub trait Items: Sized + Send + Sync {
     }
 }
 
-/// What has [`Items`].
+/// Types that convert to [`Items`].
 pub trait IntoItems {
     /// Its kind of items.
     type Items: Items;
@@ -141,7 +141,7 @@ impl<I: Items> IntoItems for I {
     }
 }
 
-/// Runs both, perhaps at once.
+/// Runs both functions, possibly at the same time.
 pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     let (mut a, mut b) = (Work::new(a), Work::new(b));
     both(&mut || a.run(), &mut || b.run());

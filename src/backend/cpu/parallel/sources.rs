@@ -1,4 +1,4 @@
-//! Where items come from: slices and their pieces, vectors, numbers.
+//! Sources of items: slices and their pieces, vectors, ranges of numbers.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -129,7 +129,7 @@ impl<T: Send> IntoItems for Vec<T> {
     type Items = Owned<T>;
 
     fn into_par_iter(mut self) -> Owned<T> {
-        // What nobody asks for, after an error, is never dropped.
+        // Items that are not taken, after an error, are never dropped.
         const { assert!(!std::mem::needs_drop::<T>()) };
         let count = self.len();
         self.clear();
@@ -188,7 +188,7 @@ impl<'a, T: Send> Items for ChunksMut<'a, T> {
     }
 }
 
-/// Pieces of a slice, `size` elements each and the last what is left, or without it.
+/// Pieces of a slice, of `size` elements each. The last piece may be shorter, or is left out by the `exact` functions.
 pub trait Pieces<T> {
     /// Pieces to be read.
     fn par_chunks(&self, size: usize) -> Chunks<'_, T>;

@@ -216,7 +216,7 @@ pub trait Simd<T: Real>: Copy {
     }
 }
 
-/// Asks for what is at place `at` of `of`, which need not be inside, before it is needed.
+/// Prefetches element `at` of `of`. The index may be out of range.
 #[inline(always)]
 pub fn prefetch<T>(of: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -229,7 +229,7 @@ pub fn prefetch<T>(of: &[T], at: usize) {
     let _ = (of, at);
 }
 
-/// Most lanes of a vector, of two registers.
+/// Largest number of lanes of a vector, which may have two registers.
 const MAX_LEN: usize = 32;
 
 /// Code that is generic over the instruction set. Implement `run` with `#[inline(always)]`.

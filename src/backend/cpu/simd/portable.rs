@@ -1,4 +1,4 @@
-//! Vectors as arrays, for any machine; the compiler uses what the target has.
+//! Vectors as arrays, for any machine; the compiler uses the vector instructions of the target.
 
 use super::{Lanes, Mask, Simd, Twice};
 use crate::scalar::Real;
