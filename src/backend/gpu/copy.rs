@@ -41,7 +41,7 @@ impl Gpu {
         stream.synchronize()
     }
 
-    /// Numbers in device memory for any stream: a copy of `source`, there on return.
+    /// A copy of `source` in device memory for any stream; complete on return.
     pub fn upload_numbers<T: Element>(
         &self,
         stream: &GpuStream,
@@ -206,8 +206,8 @@ impl Gpu {
         memory::is_pinned(&self.device, memory)
     }
 
-    /// Runs `work`, which may enqueue copies to and from host memory that outlives this call, and waits for `streams`
-    /// before it returns, whatever happens.
+    /// Runs `work`, which may enqueue copies to and from host memory that outlives this call. Always waits for `streams` before
+    /// it returns, also after errors and panics.
     pub fn overlapped<'env, R>(
         &'env self,
         streams: &'env [&'env GpuStream],
@@ -227,7 +227,7 @@ impl Gpu {
     }
 }
 
-/// Waits for its streams when it goes, also while a panic unwinds.
+/// Waits for its streams when it is dropped, also while a panic unwinds.
 struct Wait<'a>(&'a [&'a GpuStream]);
 
 impl Wait<'_> {
@@ -240,7 +240,7 @@ impl Wait<'_> {
     fn all(&self) -> Result<()> {
         let mut result = Ok(());
         for stream in self.0 {
-            // Every one is waited for, whatever became of those before.
+            // Waits for every stream, also after an error of an earlier one.
             result = result.and(stream.synchronize());
         }
         result
@@ -257,7 +257,7 @@ impl Drop for Wait<'_> {
 pub struct Transfers<'scope, 'env: 'scope> {
     gpu: &'env Gpu,
     streams: &'env [&'env GpuStream],
-    // Invariant in both, as for `std::thread::Scope`: nothing shorter-lived may be lent.
+    // Invariant in both lifetimes, as for `std::thread::Scope`: shorter-lived memory cannot be borrowed.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -296,17 +296,17 @@ impl<'scope, 'env> Transfers<'scope, 'env> {
 /// Rows of equal length in host memory, a pitch apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rows {
-    /// Byte of the first.
+    /// Offset of the first row in bytes.
     pub offset: usize,
-    /// Bytes from one to the next.
+    /// Bytes from one row to the next.
     pub pitch: usize,
-    /// Bytes of each.
+    /// Bytes of a row.
     pub width: usize,
-    /// Number of them.
+    /// Number of rows.
     pub count: usize,
 }
 
-/// Copies that run while the caller goes on, of whatever scope they are.
+/// The interface of [`Transfers`], independent of its second lifetime.
 pub trait Lender<'scope> {
     /// Enqueues copies of some rows of `source`, packed, to `destination` at `offset` on stream `lane`.
     fn upload_rows(
@@ -408,7 +408,7 @@ unsafe fn enqueue_upload_rows(
     Ok(())
 }
 
-/// Pitch up to which every driver copies rows at once.
+/// Largest pitch with which every driver copies rows by one call.
 const WIDEST_PITCH: usize = 0x7fff_ffff;
 
 /// Enqueues a copy to the device.
@@ -461,7 +461,7 @@ pub(super) unsafe fn enqueue_download(
     entered.check("cuMemcpyDtoHAsync", code)
 }
 
-/// Where a copy can be made to fail by a test.
+/// Fault point: a test can make a copy fail here.
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 fn fault(call: &'static str) -> Result<()> {

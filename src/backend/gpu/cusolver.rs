@@ -1,4 +1,4 @@
-//! Factorisations of dense matrices by cuSOLVER, which is optional: whoever uses it has a way without.
+//! Factorisations of dense matrices by cuSOLVER. The library is optional: callers have a fallback without it.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -71,7 +71,7 @@ fn check(call: &'static str, code: i32) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(Error::Cuda { call, name: name(code).into(), code }) }
 }
 
-/// Handles of a device that nobody uses now.
+/// Unused handles of a device, kept for reuse.
 #[derive(Default)]
 pub(super) struct Handles {
     idle: Mutex<Vec<Handle>>,
@@ -86,7 +86,7 @@ impl Handles {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }
 
-    /// Destroys them; the device's context is current.
+    /// Destroys the handles; the device's context must be current.
     pub(super) fn destroy(&self) {
         while let Some(handle) = self.take() {
             if let Ok(functions) = Functions::get() {
@@ -97,7 +97,7 @@ impl Handles {
     }
 }
 
-/// Memory that a factorisation works in, kept for the next one.
+/// Workspace of factorisations, kept for the next one.
 #[derive(Default)]
 pub struct Work {
     memory: Option<DeviceMemory>,
@@ -177,7 +177,7 @@ impl Solver {
         check("cusolverDnXpotrf", code)
     }
 
-    /// From now on everything goes to `stream`, which has waited for the one before.
+    /// Makes later calls use `stream`, which must have waited for the stream before.
     pub fn move_to(&mut self, stream: &GpuStream) -> Result<()> {
         if self.stream.raw() == stream.raw() {
             return Ok(());
@@ -197,7 +197,7 @@ impl Solver {
         self.qr_in::<W>(a, tau, work.at_least(&self.gpu, &self.stream, bytes)?, info)
     }
 
-    /// Bytes that [`Solver::qr_in`] works in.
+    /// Bytes of workspace for [`Solver::qr_in`].
     pub fn qr_bytes<W: Scalar>(&self, rows: usize, cols: usize) -> Result<usize> {
         let (sizes, _) = self.qr_functions(W::DTYPE)?;
         let (m, n, ld) = (int("rows", rows)?, int("columns", cols)?, int("ld", rows.max(1))?);
@@ -208,7 +208,7 @@ impl Solver {
         Ok(usize::try_from(length).unwrap_or(0).max(1).saturating_mul(size_of::<W>()))
     }
 
-    /// [`Solver::qr`] in [`Solver::qr_bytes`] of the caller's.
+    /// [`Solver::qr`] in a workspace of the caller, of [`Solver::qr_bytes`] bytes.
     pub fn qr_in<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, room: Region<'_>, info: Region<'_>) -> Result<()> {
         let (_, run) = self.qr_functions(W::DTYPE)?;
         let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
@@ -231,7 +231,7 @@ impl Solver {
         })
     }
 
-    /// Q of what [`Solver::qr`] left in `a` and `tau`, in place of it.
+    /// Replaces the result of [`Solver::qr`] in `a` and `tau` by Q, in `a`.
     pub fn orthogonal<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
         let f = self.functions;
         let (sizes, run) = match W::DTYPE {
@@ -287,7 +287,7 @@ impl Solver {
 impl Drop for Solver {
     fn drop(&mut self) {
         if let Ok(_entered) = self.device.enter() {
-            // The stream may go: an idle handle must not know of it.
+            // An idle handle must not refer to the stream, which may be destroyed.
             // SAFETY: a handle of this device.
             let _ = unsafe { (self.functions.cusolverDnSetStream)(self.handle, std::ptr::null_mut()) };
         }

@@ -1,5 +1,5 @@
-//! What devices there are, and one of them opened through its primary context, which it shares with the CUDA runtime
-//! code of the program around.
+//! The list of devices, and an open device. A device is opened through its primary context, which it shares with the CUDA
+//! runtime code of the host program.
 
 use std::ffi::{c_int, c_uint};
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ use crate::backend::memory::Budget;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// What a device is.
+/// Properties of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceInfo {
     /// Ordinal of the device, as the driver counts.
@@ -108,7 +108,7 @@ pub(super) fn info(ordinal: i32) -> Result<DeviceInfo> {
     Ok(info)
 }
 
-/// A queue and the event that marks how far it has come.
+/// A queue, and the event that marks its progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
     pub(super) stream: CUstream,
@@ -125,9 +125,9 @@ pub(super) struct Device {
     pub(super) solvers: SolverHandles,
     handle: CUdevice,
     context: CUcontext,
-    /// Where device memory comes from; absent on devices that cannot allocate in stream order.
+    /// Pool of device memory; `None` on devices that cannot allocate in stream order.
     pub(super) pool: Option<CUmemoryPool>,
-    /// Queue of allocations, on which nothing else ever waits.
+    /// Queue of allocations. It never waits for another queue.
     pub(super) allocations: CUstream,
     /// Queue of releases: waits for the queues that may still use the memory.
     pub(super) releases: CUstream,
@@ -264,7 +264,7 @@ impl Device {
     pub(super) fn retire(&self, entered: &Entered<'_>, queue: Mark) {
         // Under the lock: no release can fall between this wait and the removal.
         let mut marks = self.marks();
-        // What goes to a graph is not waited for: the wait would go there too.
+        // A captured queue is not waited for, because the wait would be captured too.
         if !entered.is_captured(queue.stream) {
             let _ = entered.wait(self.releases, queue);
         }
@@ -284,7 +284,7 @@ impl Device {
         marks.iter().try_for_each(|q| entered.wait(self.releases, *q))
     }
 
-    /// Waits for everything that was enqueued so far on any queue, but what goes to a graph.
+    /// Waits for all work that was enqueued so far on any queue, except captured work.
     pub(super) fn drain(&self, entered: &Entered<'_>) -> Result<()> {
         let marks = self.marks();
         marks.iter().filter(|q| !entered.is_captured(q.stream)).try_for_each(|q| entered.wait(self.releases, *q))?;
@@ -301,7 +301,7 @@ impl Drop for Device {
             return;
         }
         let api = self.api;
-        // Errors are of no use here: a context that died refuses all of this and has lost the objects anyway.
+        // Errors are ignored: a dead context refuses these calls, and has already freed its objects.
         // SAFETY: every handle was made in this context and is used no more; what failed to be made is null or absent.
         unsafe {
             if (api.cuCtxPushCurrent_v2)(self.context) == driver::SUCCESS {
@@ -325,13 +325,13 @@ impl Drop for Device {
 /// Flag of a stream that does not wait for the caller's work on the legacy default stream.
 pub(super) const NON_BLOCKING: c_uint = 1;
 
-/// Most bytes that the pool keeps for reuse after they were freed. More would be withheld from the program around.
+/// Largest number of freed bytes that the pool keeps for reuse. The host program cannot use the bytes that are kept.
 const POOL_KEEPS: u64 = 1 << 30;
 
-/// A thread on which a device's context is current. Restores the thread's previous context when it goes.
+/// A thread on which a device's context is current. Restores the thread's previous context when it is dropped.
 pub(super) struct Entered<'a> {
     device: &'a Device,
-    // The stack of contexts is the thread's.
+    // Not Send, because the stack of contexts belongs to the thread.
     _stays_on_its_thread: PhantomData<*const ()>,
 }
 

@@ -1,4 +1,4 @@
-//! The CUDA driver library: found, loaded and asked on first use; its numbers turned into errors.
+//! The CUDA driver library, which is loaded on first use, and the conversion of its status numbers to errors.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! Work that is recorded once and then launched as a whole, so that its kernels follow one another without the host.
+//! Work that is recorded once and then launched as a whole. Its kernels follow each other without the host.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,17 +11,17 @@ use super::driver::{SUCCESS, symbol};
 use super::stream::GpuStream;
 use crate::error::Result;
 
-/// `CU_STREAM_CAPTURE_MODE_RELAXED`: the thread is refused nothing for what others capture.
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`: captures by other threads do not make calls of this thread fail.
 const RELAXED: c_uint = 2;
 
-/// The driver's functions that make graphs of launches. A driver that has lost one makes none, and all else works.
+/// The driver's functions that build graphs of launches. If a driver lacks one, no graphs are built, and all else works.
 struct Nodes {
     create: unsafe extern "C" fn(*mut CUgraph, c_uint) -> u32,
     add: AddKernel,
     set_attribute: unsafe extern "C" fn(CUgraphNode, c_uint, *const c_void) -> u32,
 }
 
-/// `cuGraphAddKernelNode` as CUDA 10 had it, which later drivers keep beside the one with a module's kernel.
+/// `cuGraphAddKernelNode` of CUDA 10, which later drivers keep in addition to the version with a module's kernel.
 type AddKernel = unsafe extern "C" fn(
     *mut CUgraphNode,
     CUgraph,
@@ -47,7 +47,7 @@ impl Nodes {
 /// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
 const COOPERATIVE: c_uint = 2;
 
-/// Recorded work. Arrays that it reads and writes are those of the recording: they stay as long as it is launched.
+/// Recorded work. It reads and writes the arrays of the recording, which must stay allocated as long as it is launched.
 pub struct Graph {
     device: Arc<Device>,
     graph: CUgraphExec,
@@ -56,8 +56,8 @@ pub struct Graph {
 // SAFETY: the driver's handles may be used from any thread, one at a time, which `&mut` in `launch` makes sure of.
 unsafe impl Send for Graph {}
 
-/// Launches, one after another, that have not been made into a graph. They are added one by one and not captured from a
-/// stream: a capture was seen to be invalidated by what another thread did to the device meanwhile.
+/// A sequence of launches, before it becomes a graph. Launches are added one by one instead of captured from a stream, because
+/// calls of other threads for the device were seen to invalidate a capture.
 pub(super) struct Recording {
     device: Arc<Device>,
     nodes: &'static Nodes,
@@ -72,7 +72,7 @@ struct Chain {
 }
 
 impl Recording {
-    /// An empty one, if the driver makes any.
+    /// An empty recording; `None` if the driver cannot build graphs.
     fn new(device: &Arc<Device>) -> Result<Option<Self>> {
         let _entered = device.enter()?;
         let Some(nodes) = Nodes::get() else { return Ok(None) };
@@ -87,8 +87,8 @@ impl Recording {
         self.chain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a launch, with `together` of blocks that wait for each other, behind those that there are. One that the driver
-    /// does not take breaks the recording, and is no error.
+    /// Appends a launch; `together` means that its blocks wait for each other. If the driver refuses it, the recording is
+    /// marked as broken, without an error.
     ///
     /// # Safety
     /// As for a launch with these parameters, whenever the graph is launched; the device's context is current.
@@ -119,11 +119,11 @@ impl Drop for Recording {
 }
 
 impl Graph {
-    /// Records the kernels that `work` launches on the stream that it is given, one after another; none of them runs. `work`
-    /// must do nothing else on that stream. `None` where the driver makes no graph of it.
+    /// Records the kernels that `work` launches on its stream, in order, without running them. `work` must do nothing else on
+    /// that stream. `None` if the driver cannot build the graph.
     ///
     /// # Errors
-    /// What `work` reports; [`crate::error::Error::Cuda`].
+    /// Errors of `work`; [`crate::error::Error::Cuda`].
     pub fn record(gpu: &Gpu, work: impl FnOnce(&GpuStream) -> Result<()>) -> Result<Option<Self>> {
         let Some(recording) = Recording::new(&gpu.device)? else { return Ok(None) };
         let stream = GpuStream::create_recorder(&gpu.device, recording)?;
@@ -136,7 +136,7 @@ impl Graph {
         Ok((code == SUCCESS).then(|| Self { device: Arc::clone(&gpu.device), graph }))
     }
 
-    /// Enqueues the work, behind what `stream` has.
+    /// Enqueues the recorded work on `stream`.
     ///
     /// # Errors
     /// [`crate::error::Error::Cuda`].
@@ -158,24 +158,24 @@ impl Drop for Graph {
 }
 
 impl Gpu {
-    /// Runs `work`, which may allocate, where this thread or another may be capturing a graph: the driver refuses nothing of
-    /// it for that.
+    /// Runs `work`, which may allocate, while this or another thread may be capturing a graph. The driver does not refuse the
+    /// calls of `work` because of such a capture.
     ///
     /// # Errors
-    /// What `work` reports; [`crate::error::Error::Cuda`].
+    /// Errors of `work`; [`crate::error::Error::Cuda`].
     pub fn beside_graphs<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
         self.device.enter()?.beside_graphs(work)?
     }
 }
 
 impl Entered<'_> {
-    /// As [`Gpu::beside_graphs`], for work that makes what it returns.
+    /// As [`Gpu::beside_graphs`], for work whose result, for example a new handle, must not be lost.
     ///
     /// # Errors
     /// [`crate::error::Error::Cuda`].
     pub(super) fn beside_graphs<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
-        /// Sets the thread's mode back, also while a panic unwinds. A driver that refuses that has failed for good, which the
-        /// next call says: what `work` made must not be lost for it.
+        /// Restores the thread's capture mode, also while a panic unwinds. An error is ignored, so that the result of `work` is
+        /// not lost: a driver that refuses this has failed, and the next call reports it.
         struct Back<'e, 'a>(&'e Entered<'a>, c_uint);
         impl Drop for Back<'_, '_> {
             fn drop(&mut self) {
@@ -199,12 +199,12 @@ impl Entered<'_> {
         let mut status: c_int = 0;
         // SAFETY: a handle of this device; writes one number.
         let code = unsafe { (self.api().cuStreamIsCapturing)(stream, &mut status) };
-        // The legacy stream must not even be asked while one that waits for it is captured.
+        // The query fails for the legacy stream while a stream that waits for it is captured.
         code != SUCCESS || status != 0
     }
 }
 
-/// Where a launch can be made to fail by a test.
+/// Fault point: a test can make a launch fail here.
 #[cfg(feature = "fault-injection")]
 fn fault() -> Result<()> {
     super::injected(crate::fault::Kind::Launch, "cuGraphLaunch")

@@ -151,7 +151,7 @@ unsafe fn start<P: Parameters>(
     entered.check("cuLaunchKernel", code)
 }
 
-/// Where a launch can be made to fail by a test.
+/// Fault point: a test can make a launch fail here.
 #[cfg(feature = "fault-injection")]
 fn fault() -> Result<()> {
     super::injected(crate::fault::Kind::Launch, "cuLaunchKernel")

@@ -1,4 +1,5 @@
-//! NVIDIA's numerical libraries, which are optional: found when a family needs one, named when it is missing.
+//! NVIDIA's numerical libraries, which are optional. A library is loaded when a family first needs it. The error for a missing
+//! library names it.
 
 use std::ffi::{CStr, CString, c_void};
 
@@ -31,7 +32,7 @@ impl Library {
     /// The name under which the system's loader finds the library.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] naming the library, with the loader's words, if it is not to be had.
+    /// [`Error::NoDevice`] naming the library, with the loader's message, if it cannot be loaded.
     pub fn find(self) -> Result<String> {
         self.load().map(|found| found.name)
     }
@@ -79,8 +80,8 @@ impl Loaded {
     }
 }
 
-/// Declares a table of functions of an optional library that return plain numbers. A Rust enum would make a number that
-/// a newer library invents undefined behaviour.
+/// Declares a table of functions of an optional library, which return plain numbers. With a Rust enum, an unknown number of a
+/// newer library would be undefined behaviour.
 macro_rules! functions {
     ($table:ident of $library:expr; $($name:ident($($argument:ty),* $(,)?);)*) => {
         #[allow(non_snake_case, reason = "the library's own names")]

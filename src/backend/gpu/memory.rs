@@ -20,7 +20,7 @@ use crate::backend::memory::{Charge, Release};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// Memory of a GPU: purlin's, the caller's or another library's.
+/// Memory of a GPU, owned by purlin, by the caller or by another library.
 pub struct DeviceMemory {
     address: u64,
     bytes: usize,
@@ -30,7 +30,7 @@ pub struct DeviceMemory {
 enum Owner {
     Purlin {
         device: Arc<Device>,
-        /// The queue that alone uses the memory; `None` if any may.
+        /// The only queue that uses the memory; `None` if any queue may.
         home: Option<Arc<Queue>>,
         _charge: Charge,
     },
@@ -39,8 +39,8 @@ enum Owner {
 }
 
 impl DeviceMemory {
-    /// Zeroed memory. With a `home` it is there, and goes, in the order of that queue; without one it is there at once,
-    /// and goes when no queue uses it any more.
+    /// Zeroed memory. With a `home` it is allocated and freed in the order of that queue. Without one it is available on
+    /// return, and is freed when no queue uses it any more.
     pub(super) fn allocate(
         device: &Arc<Device>,
         home: Option<Arc<Queue>>,
@@ -64,7 +64,7 @@ impl DeviceMemory {
         Ok(memory)
     }
 
-    /// As [`DeviceMemory::allocate`], with whatever is in the memory: for what is written before it is read.
+    /// As [`DeviceMemory::allocate`], with undefined contents, which must be written before they are read.
     pub(super) fn allocate_uninitialised(
         device: &Arc<Device>,
         home: Option<Arc<Queue>>,
@@ -76,7 +76,7 @@ impl DeviceMemory {
         let refused = |limit| Error::OutOfDeviceMemory { what, bytes: wanted, limit };
         let charge = device.budget.charge(wanted).ok_or_else(|| refused(device.budget.limit()))?;
         fault(wanted, || refused(None))?;
-        // More than there is can only fail, and some drivers call it an invalid value.
+        // More than the total memory always fails. Some drivers then report an invalid value, so it is refused here.
         if wanted > device.info.memory_total {
             return Err(refused(None));
         }
@@ -88,7 +88,7 @@ impl DeviceMemory {
             if code == OUT_OF_MEMORY
                 && let Some(pool) = device.pool
             {
-                // What was freed may wait behind work that is still running.
+                // Releases may still wait for running work. They are waited for before the next attempt.
                 // SAFETY: handles of this device.
                 unsafe {
                     let _ = (entered.api().cuStreamSynchronize)(device.releases);
@@ -112,8 +112,8 @@ impl DeviceMemory {
         Ok(memory)
     }
 
-    /// Memory that is not purlin's: checked with the driver to be this device's, and long enough where it can tell.
-    /// `release` is called once, when the value goes, or now if the memory is refused.
+    /// Memory of another owner. The driver confirms that it is this device's and, if it knows the size, that it is long enough.
+    /// `release` is called once: when the value is dropped, or now if the memory is refused.
     pub(super) fn borrow(
         device: &Device,
         argument: &str,
@@ -154,8 +154,8 @@ impl DeviceMemory {
         Region { address: self.address, bytes: self.bytes, memory: PhantomData }
     }
 
-    /// `bytes` bytes from the first on, for a kernel, where the caller has found that other memories, which live as long,
-    /// follow without a gap: for arrays that were borrowed piece by piece.
+    /// `bytes` bytes from the first on, for a kernel. For arrays that were borrowed piece by piece: the caller has checked that
+    /// other memories, which live as long, follow without a gap.
     pub fn reaching(&self, bytes: usize) -> Region<'_> {
         Region { address: self.address, bytes, memory: PhantomData }
     }
@@ -169,8 +169,8 @@ impl DeviceMemory {
     }
 }
 
-/// Part of a device memory, lent to kernels. What is written through it is up to the order of the streams, as with
-/// everything on a device.
+/// Part of a device memory, borrowed by kernels. Only the order of streams determines when writes through it are visible, as
+/// for all device memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Region<'a> {
     address: u64,
@@ -254,13 +254,13 @@ fn free(device: &Device, home: Option<&Queue>, address: u64) {
         },
     };
     if freed.is_err() {
-        // This one waits for the device by itself.
+        // `cuMemFree` itself waits for the device.
         // SAFETY: allocated here and not freed above.
         let _ = entered.beside_graphs(|| unsafe { (api.cuMemFree_v2)(address) });
     }
 }
 
-/// What the driver knows about an address.
+/// The driver's information about an address.
 struct Pointer {
     kind: u32,
     ordinal: i32,
@@ -322,8 +322,7 @@ fn check_range(device: &Device, argument: &str, address: u64, bytes: usize) -> R
     Err(Error::invalid(argument, format!("has {there} bytes of device memory at {address:#x}, {bytes} are needed")))
 }
 
-/// Whether all of `memory` is page-locked host memory that the driver knows, so that copies may run behind the
-/// caller's back.
+/// Whether all of `memory` is page-locked host memory that the driver knows, so that copies may be asynchronous.
 pub(super) fn is_pinned(device: &Device, memory: &[u8]) -> Result<bool> {
     let (Some(first), Some(last)) = (memory.first(), memory.last()) else { return Ok(false) };
     for byte in [first, last] {
@@ -388,7 +387,7 @@ impl Drop for PinnedMemory {
     }
 }
 
-/// Where a device allocation can be made to fail by a test.
+/// Fault point: a test can make a device allocation fail here.
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 fn fault(_bytes: u64, error: impl FnOnce() -> Error) -> Result<()> {

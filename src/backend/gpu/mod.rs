@@ -1,13 +1,13 @@
 //! The GPU backend: the only user of the CUDA driver.
 //!
 //! The driver library is loaded on first use, so purlin runs on machines without one. A [`Gpu`] holds the device's
-//! primary context, which the CUDA runtime code of the program around shares: its pointers and streams can be lent to
-//! purlin. Each call makes that context current for its own duration and restores the caller's.
+//! primary context. The CUDA runtime code of the host program shares this context, so purlin can use its pointers and
+//! streams. Each call makes the context current, and restores the caller's context at its end.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `driver` | the library, its functions, its errors |
-//! | `device` | what devices there are; one of them opened |
+//! | `device` | the list of devices; an open device |
 //! | `memory`, `copy`, `staging` | device and page-locked memory; copies between them |
 //! | `stream`, `graph` | queues and events; work that is recorded once and launched as a whole |
 //! | `module`, `launch`, `kernels` | embedded kernels, launches, and a safe function for each kernel |
@@ -61,7 +61,7 @@ pub fn build_archs() -> &'static str {
 /// One GPU, through its primary context. Cheap to clone.
 #[derive(Clone)]
 pub struct Gpu {
-    // Before the device: a stream must go while its device is open.
+    // Declared before the device, because a stream must be dropped while its device is open.
     default: Arc<GpuStream>,
     device: Arc<Device>,
 }
@@ -75,7 +75,7 @@ impl Gpu {
     /// Properties of a GPU.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if there is no such GPU, naming libcuda where that is what is missing.
+    /// [`Error::NoDevice`] if there is no such GPU; the message names libcuda if that library is missing.
     pub fn device_info(ordinal: i32) -> Result<DeviceInfo> {
         device::info(ordinal)
     }
@@ -92,7 +92,7 @@ impl Gpu {
         Ok(Self { default: Arc::new(GpuStream::create(&device)?), device })
     }
 
-    /// What the device is; the free memory in it is 0.
+    /// Properties of the device; `memory_free` is 0 here.
     pub fn info(&self) -> &DeviceInfo {
         &self.device.info
     }
@@ -107,12 +107,12 @@ impl Gpu {
         &self.device.info.name
     }
 
-    /// Bytes of device memory that are free now, whoever's they might be.
+    /// Bytes of device memory that are free now, for all processes.
     pub fn memory_free(&self) -> Result<u64> {
         self.device.memory_free()
     }
 
-    /// Bytes of device memory that purlin may still allocate: what is free, within the budget.
+    /// Bytes of device memory that purlin may still allocate: the free memory, within the budget.
     pub fn memory_available(&self) -> Result<u64> {
         Ok(self.memory_free()?.min(self.device.budget.available()))
     }
@@ -122,23 +122,23 @@ impl Gpu {
         self.device.check_alive()
     }
 
-    /// Zeroed device memory for any stream. It is given back when the value goes, after the work that is enqueued
-    /// anywhere by then.
+    /// Zeroed device memory for any stream. When the value is dropped, the memory is freed after the work that is enqueued on
+    /// any stream by then.
     pub fn allocate(&self, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
         DeviceMemory::allocate(&self.device, None, what, bytes)
     }
 
-    /// Zeroed device memory for work on `stream` alone, in whose order it comes and goes: nothing waits for it.
+    /// Zeroed device memory for work on `stream` alone. It is allocated and freed in the order of this stream, without waiting.
     pub fn allocate_on(&self, stream: &GpuStream, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
         DeviceMemory::allocate(&self.device, Some(Arc::clone(stream.queue())), what, bytes)
     }
 
-    /// As [`Gpu::allocate`], with whatever is in the memory: for what is written before it is read.
+    /// As [`Gpu::allocate`], with undefined contents, which must be written before they are read.
     pub fn allocate_uninitialised(&self, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
         DeviceMemory::allocate_uninitialised(&self.device, None, what, bytes)
     }
 
-    /// As [`Gpu::allocate_on`], with whatever is in the memory.
+    /// As [`Gpu::allocate_on`], with undefined contents, which must be written before they are read.
     pub fn allocate_uninitialised_on(
         &self,
         stream: &GpuStream,
@@ -153,8 +153,8 @@ impl Gpu {
         PinnedMemory::allocate(&self.device, what, bytes)
     }
 
-    /// Caller's device memory: checked with the driver to be memory of this device, and `bytes` long where the driver
-    /// can tell. `release` is called exactly once: when the memory goes, or now if it is refused.
+    /// The caller's device memory. The driver confirms that it is memory of this device and, if it knows the size, that it has
+    /// `bytes` bytes. `release` is called exactly once: when the value is dropped, or now if the memory is refused.
     pub fn borrow(&self, argument: &str, address: u64, bytes: usize, release: Option<Release>) -> Result<DeviceMemory> {
         DeviceMemory::borrow(&self.device, argument, address, bytes, release)
     }
@@ -164,7 +164,7 @@ impl Gpu {
         GpuStream::create(&self.device)
     }
 
-    /// A new stream that waits for no other, not even for the legacy default one: for work inside one call.
+    /// A new stream that waits for no other, not even for the legacy default stream. For work within one call.
     pub fn create_independent_stream(&self) -> Result<GpuStream> {
         GpuStream::create_independent(&self.device)
     }
@@ -179,11 +179,11 @@ impl Gpu {
         &self.default
     }
 
-    /// Runs `work` with the addresses of `bytes[0]` bytes of `x` and `bytes[1]` of `y` and the driver's handle of `stream`, the
-    /// device's context being the thread's: what is not purlin's enqueues on that stream.
+    /// Calls `work` with the addresses of `bytes[0]` bytes of `x` and `bytes[1]` of `y`, and with the driver's handle of
+    /// `stream`. The device's context is current. For code outside of purlin that enqueues work on that stream.
     ///
     /// # Errors
-    /// What `work` reports; [`Error::Cuda`]; [`Error::Internal`] for regions that are too short.
+    /// Errors of `work`; [`Error::Cuda`]; [`Error::Internal`] for regions that are too short.
     pub fn lend<R>(
         &self,
         stream: &GpuStream,
@@ -202,7 +202,7 @@ impl Gpu {
     }
 }
 
-/// An error if the fault counter says that the operation at hand is to fail.
+/// An error if fault injection makes this operation fail.
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 fn injected(kind: crate::fault::Kind, call: &'static str) -> Result<()> {
@@ -213,7 +213,7 @@ fn injected(kind: crate::fault::Kind, call: &'static str) -> Result<()> {
     }
 }
 
-/// Where a call of a library can be made to fail by a test.
+/// Fault point: a test can make a call of a library fail here.
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 fn library_fault(call: &'static str) -> Result<()> {

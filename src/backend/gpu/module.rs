@@ -130,7 +130,8 @@ fn find(entered: &Entered<'_>, device: &Device, module: CUmodule, name: &str) ->
     let fixed = attribute(STATIC_SHARED)?;
     let limit = i32::try_from(device.info.shared_memory_per_block).unwrap_or(i32::MAX);
     let most = (limit - fixed).max(0);
-    // Beyond 48 KB a kernel has to be told. Allowing all there is costs nothing: what counts is what a launch asks for.
+    // More than 48 KB of shared memory has to be allowed for each kernel. Allowing the maximum costs nothing, because a launch
+    // uses only the bytes that it asks for.
     // SAFETY: a function of this device.
     let code = unsafe { (api.cuFuncSetAttribute)(raw, MAX_DYNAMIC as c_uint, most) };
     entered.check("cuFuncSetAttribute", code)?;
@@ -188,7 +189,7 @@ impl Kernel {
     }
 }
 
-/// Where a module load can be made to fail by a test.
+/// Fault point: a test can make a module load fail here.
 #[cfg(feature = "fault-injection")]
 fn fault(call: &'static str) -> Result<()> {
     super::injected(crate::fault::Kind::Load, call)

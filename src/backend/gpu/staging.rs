@@ -1,5 +1,5 @@
-//! Page-locked buffers between pageable host memory and the device: the host packs into or out of one while the copy of
-//! another runs.
+//! Page-locked buffers between pageable host memory and the device. The host packs or unpacks one buffer while another is
+//! being copied.
 
 use super::Gpu;
 use super::copy::{enqueue_download, enqueue_upload};
@@ -9,10 +9,10 @@ use crate::backend::memory::{Budget, Charge};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
-/// One page-locked buffer. Whoever touches its contents waits for the copy that uses them.
+/// One page-locked buffer. Access to its contents waits for the copy that uses them.
 pub struct Staging {
     gpu: Gpu,
-    // A pending copy is waited for by hand in `drop`, before the memory goes.
+    // `drop` waits for a pending copy before the memory is freed.
     pending: Option<Event>,
     memory: PinnedMemory,
     _charge: Charge,
@@ -30,7 +30,7 @@ impl Staging {
         self.memory.bytes()
     }
 
-    /// The contents, once no copy uses them.
+    /// The contents. Waits until no copy uses them.
     pub fn contents(&mut self) -> Result<&mut [u8]> {
         if let Some(event) = &self.pending {
             event.synchronize()?;
@@ -86,7 +86,7 @@ impl Staging {
 
     fn mark(&mut self, stream: &GpuStream) -> Result<()> {
         if let Some(earlier) = &self.pending {
-            // Another stream's copy may be pending: the new mark then stands for both.
+            // If a copy on another stream is pending, this stream waits for it, so that the new mark covers both.
             earlier.make_wait(stream)?;
         }
         match stream.record() {
@@ -105,7 +105,7 @@ impl Staging {
 impl Drop for Staging {
     fn drop(&mut self) {
         if let Some(event) = &self.pending {
-            // In a dead context nothing is copied any more.
+            // An error means that the context is dead, and then no copy is running.
             let _ = event.synchronize();
         }
     }
@@ -127,8 +127,8 @@ impl StagingRing {
         Ok(Self { slots, next: 0 })
     }
 
-    /// Uploads `bytes` bytes to `destination` at `offset`. `pack(k, part)` writes the bytes from the `k`-th on; it runs
-    /// while earlier parts are on their way.
+    /// Uploads `bytes` bytes to `destination` at `offset`. `pack(k, part)` writes the bytes from the `k`-th on, while earlier
+    /// parts are being copied.
     pub fn upload(
         &mut self,
         stream: &GpuStream,
@@ -148,8 +148,8 @@ impl StagingRing {
         Ok(())
     }
 
-    /// Downloads `bytes` bytes of `source` at `offset`; complete on return. `unpack(k, part)` reads the bytes from the
-    /// `k`-th on; it runs while later parts are on their way.
+    /// Downloads `bytes` bytes of `source` at `offset`; complete on return. `unpack(k, part)` reads the bytes from the `k`-th
+    /// on, while later parts are being copied.
     pub fn download(
         &mut self,
         stream: &GpuStream,

@@ -22,7 +22,7 @@ pub(super) struct Queue {
     device: Arc<Device>,
     mark: Mark,
     is_owned: bool,
-    /// Where launches go instead.
+    /// The recording that gets the launches, if they are recorded instead of run.
     recording: Option<Recording>,
 }
 
@@ -34,13 +34,13 @@ unsafe impl Sync for Queue {}
 /// `CUDA_ERROR_NOT_READY`.
 const NOT_READY: u32 = 600;
 
-/// How long a wait that polls gives up its turn only, as the driver's waits do.
+/// Time for which a polling wait only yields, as the driver's waits do, before it sleeps.
 const SPINNING: Duration = Duration::from_millis(2);
 
 /// The longest pause between two polls.
 const LONGEST_NAP: Duration = Duration::from_millis(2);
 
-/// Events that only order work are cheaper than those that take the time.
+/// `CU_EVENT_DISABLE_TIMING`: events that only order work are cheaper than timing events.
 const DISABLE_TIMING: c_uint = 2;
 
 fn create_event(entered: &Entered<'_>, flags: c_uint) -> Result<CUevent> {
@@ -58,7 +58,7 @@ impl Queue {
         Ok(Arc::new(queue))
     }
 
-    /// A queue that no release of memory waits for. It owns the stream at once, so that whatever fails next still frees it.
+    /// A queue that no release of memory waits for. It owns the stream at once, so that a later failure also frees it.
     fn unmarked(device: &Arc<Device>, stream: CUstream, is_owned: bool) -> Self {
         Self {
             device: Arc::clone(device),
@@ -68,7 +68,7 @@ impl Queue {
         }
     }
 
-    /// The recording that launches go to, if they go to one.
+    /// The recording that gets the launches, if there is one.
     pub(super) fn recording(&self) -> Option<&Recording> {
         self.recording.as_ref()
     }
@@ -94,24 +94,24 @@ impl Drop for Queue {
     }
 }
 
-/// `CU_STREAM_PER_THREAD`: a queue of each thread's own by one name.
+/// `CU_STREAM_PER_THREAD`: one name for a different queue on each thread.
 const PER_THREAD: u64 = 2;
 
 impl GpuStream {
-    /// A new queue. Like the runtime's ordinary streams it waits for the caller's work on the legacy default stream,
-    /// so that data which the caller has just copied there is seen.
+    /// A new queue. Like the runtime's ordinary streams it waits for the caller's work on the legacy default stream, so that
+    /// work here sees data that the caller has just copied there.
     pub(super) fn create(device: &Arc<Device>) -> Result<Self> {
         let raw = device.enter()?.create_stream(0)?;
         Ok(Self { queue: Queue::new(device, raw, true)? })
     }
 
-    /// A new queue that waits for no other, for copies beside the arithmetic.
+    /// A new queue that waits for no other, for copies that overlap with arithmetic.
     pub(super) fn create_independent(device: &Arc<Device>) -> Result<Self> {
         let raw = device.enter()?.create_stream(NON_BLOCKING)?;
         Ok(Self { queue: Queue::new(device, raw, true)? })
     }
 
-    /// A new queue whose launches go to `recording` and do not run. Releases do not look at it.
+    /// A new queue whose launches are added to `recording` and do not run. Releases of memory do not wait for it.
     pub(super) fn create_recorder(device: &Arc<Device>, recording: Recording) -> Result<Self> {
         let raw = device.enter()?.create_stream(NON_BLOCKING)?;
         let mut queue = Queue::unmarked(device, raw, true);
@@ -123,7 +123,7 @@ impl GpuStream {
     pub(super) fn wrap(device: &Arc<Device>, raw: u64) -> Result<Self> {
         let entered = device.enter()?;
         if raw == PER_THREAD {
-            // Releases wait for a queue by its name, on whatever thread: there it would be another one.
+            // Releases wait for a queue by its name, on any thread, and there this name would be another queue.
             let problem = "is the per-thread default stream, of which every thread has its own";
             return Err(Error::invalid("cuda_stream", problem));
         }
@@ -147,7 +147,7 @@ impl GpuStream {
         Ok(Self { queue: Queue::new(device, raw as CUstream, false)? })
     }
 
-    /// Waits until everything enqueued is done, and reports what failed.
+    /// Waits until everything enqueued is done. Returns the error of work that failed.
     pub fn synchronize(&self) -> Result<()> {
         let entered = self.queue.device.enter()?;
         // SAFETY: a handle of this device.
@@ -175,7 +175,7 @@ impl GpuStream {
         Ok((status != 0).then_some(number))
     }
 
-    /// Makes everything enqueued here from now on wait for what is enqueued on `other` now.
+    /// Makes later work on this queue wait for the work that is enqueued on `other` now.
     pub fn wait_for(&self, other: &Self) -> Result<()> {
         if Arc::ptr_eq(&self.queue, &other.queue) {
             return Ok(());
@@ -184,12 +184,12 @@ impl GpuStream {
         entered.wait(self.queue.raw(), other.queue.mark)
     }
 
-    /// A mark behind everything enqueued now.
+    /// A mark after all work enqueued so far.
     pub fn record(&self) -> Result<Event> {
         self.mark(DISABLE_TIMING)
     }
 
-    /// A mark that knows when the work before it was done.
+    /// A mark that also records the time at which the work before it was done.
     pub fn record_time(&self) -> Result<Event> {
         self.mark(0)
     }
@@ -231,11 +231,11 @@ impl Event {
         entered.check("cuEventSynchronize", unsafe { (entered.api().cuEventSynchronize)(self.event) })
     }
 
-    /// Waits until the work before the mark is done, and calls `poll` meanwhile. After an error of `poll` everything that the
-    /// queue has is done all the same.
+    /// Waits until the work before the mark is done, and calls `poll` meanwhile. An error of `poll` does not cancel the
+    /// enqueued work, which is still done.
     ///
     /// # Errors
-    /// That of `poll`; [`crate::error::Error::Cuda`].
+    /// The error of `poll`; [`crate::error::Error::Cuda`].
     pub fn synchronize_with(&self, poll: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let begin = Instant::now();
         while !self.is_done()? {
@@ -247,7 +247,7 @@ impl Event {
             if waited < SPINNING {
                 std::thread::yield_now();
             } else {
-                // Late by a small part of the time that it took.
+                // The pause is a small part of the time so far, so the delay is relatively small.
                 std::thread::sleep((waited / 64).min(LONGEST_NAP));
             }
         }
@@ -276,7 +276,7 @@ impl Event {
         Ok(f64::from(milliseconds) * 1e-3)
     }
 
-    /// Makes everything enqueued on `stream`, also one of another device, from now on wait for the mark.
+    /// Makes later work on `stream`, which may be of another device, wait for the mark.
     pub fn make_wait(&self, stream: &GpuStream) -> Result<()> {
         let entered = stream.queue.device.enter()?;
         // SAFETY: a stream of this device, and a mark of any.

@@ -1,22 +1,22 @@
-//! A matrix in device memory, as kernels and libraries take it.
+//! Views of matrices in device memory, for kernels and libraries.
 
 use super::memory::Region;
 use crate::error::{Error, Result};
 use crate::scalar::Element;
 
-/// What a factor of a product is taken as.
+/// The operation on a factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transpose {
-    /// As it is.
+    /// The matrix itself.
     Plain,
-    /// Its transpose. A row-major matrix is the transpose of what the same memory holds by columns.
+    /// The transpose. A row-major matrix is the transpose of the column-major matrix in the same memory.
     Transpose,
-    /// Its conjugate transpose.
+    /// The conjugate transpose.
     Adjoint,
 }
 
 impl Transpose {
-    /// Rows and columns of `view` taken so.
+    /// Rows and columns of `view` after the operation.
     pub fn shape(self, view: &View<'_>) -> (usize, usize) {
         if self == Self::Plain { (view.rows, view.cols) } else { (view.cols, view.rows) }
     }

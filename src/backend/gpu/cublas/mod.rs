@@ -138,7 +138,7 @@ impl Functions {
         })
     }
 
-    /// The products of complex matrices by three real ones; the ordinary ones of real matrices.
+    /// The function for complex products by three real products; for real matrices the ordinary function.
     fn gemm3m(&self, dtype: DType) -> Result<Gemm> {
         match dtype {
             DType::CF32 => Ok(self.cublasCgemm3m),
@@ -187,8 +187,7 @@ const HOST_SCALARS: c_int = 0;
 /// `CUBLAS_POINTER_MODE_DEVICE`.
 const DEVICE_SCALARS: c_int = 1;
 
-/// A scalar as the library reads it: with instructions that want the alignment of CUDA's complex numbers, which is twice
-/// that of Rust's.
+/// A scalar for the library, which reads it with the alignment of CUDA's complex numbers. This is twice that of Rust's.
 #[repr(C, align(16))]
 struct Aligned<T>(T);
 
@@ -218,7 +217,7 @@ fn check(call: &'static str, code: i32) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(Error::Cuda { call, name: name(code).into(), code }) }
 }
 
-/// Handles of a device that nobody uses now. Making one takes longer than most calls.
+/// Unused handles of a device, kept for reuse because the creation of a handle takes longer than most calls.
 #[derive(Default)]
 pub(in crate::backend::gpu) struct Handles {
     idle: Mutex<Vec<Handle>>,
@@ -233,7 +232,7 @@ impl Handles {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }
 
-    /// Destroys them; the device's context is current.
+    /// Destroys the handles; the device's context must be current.
     pub(in crate::backend::gpu) fn destroy(&self) {
         while let Some(handle) = self.take() {
             if let Ok(functions) = Functions::get() {
@@ -249,18 +248,18 @@ impl Handles {
 pub enum Precision {
     /// In 32 bits.
     Full,
-    /// Factors rounded to 11 bits, sums in 32: for what needs no more than a direction.
+    /// Factors rounded to 11 bits, sums in 32. For products that only have to give a direction.
     Reduced,
 }
 
 /// Scalars in device memory, that are read when a product runs.
 #[derive(Clone, Copy)]
 pub struct Scalars<'a> {
-    /// Times the product.
+    /// Factor of the product.
     pub alpha: Region<'a>,
-    /// Times what is there.
+    /// Factor of the previous contents of the result.
     pub beta: Region<'a>,
-    /// Whether complex products are made of three real ones.
+    /// Whether complex products are computed by three real products.
     pub three: bool,
 }
 
@@ -278,7 +277,7 @@ pub struct Blas {
     functions: &'static Functions,
     device: Arc<Device>,
     handle: Handle,
-    // In the order of the stream, like the calls that use it; `None` if callers lend it.
+    // Allocated in the order of the stream, like the calls that use it; `None` if callers provide the workspace.
     workspace: Option<DeviceMemory>,
     stream: GpuStream,
     // A handle serves one thread at a time.
@@ -298,8 +297,8 @@ impl Blas {
         Self::with_workspace(gpu, stream, Self::workspace_bytes(gpu))
     }
 
-    /// cuBLAS for work that is enqueued as a whole: before each call it is lent a workspace. Making it may wait for the
-    /// device, lending does not.
+    /// cuBLAS without a workspace, for work that is enqueued as a whole. [`Blas::lend`] sets a workspace before each call.
+    /// Creating the handle may wait for the device; setting the workspace does not.
     ///
     /// # Errors
     /// [`Error::NoDevice`] if the library is not there.
@@ -323,14 +322,14 @@ impl Blas {
         Ok(blas)
     }
 
-    /// From now on everything goes to `stream` and uses `workspace`, at least [`Blas::workspace_bytes`], until the next such
-    /// call; the memory stays while work that was enqueued may use it.
+    /// Makes later calls use `stream` and `workspace`, of at least [`Blas::workspace_bytes`]. The memory must stay allocated
+    /// while enqueued work may use it.
     pub fn lend(&mut self, stream: &GpuStream, workspace: Region<'_>) -> Result<()> {
         let address = workspace.array("workspace of cuBLAS", workspace.bytes() / 256, 256)?;
         self.attach(stream, address, workspace.bytes())
     }
 
-    /// From now on everything goes to `stream`, which has waited for the one before; the workspace stays its own.
+    /// Makes later calls use `stream`, which must have waited for the stream before. The workspace is kept.
     pub fn move_to(&mut self, stream: &GpuStream) -> Result<()> {
         match &self.workspace {
             _ if self.stream.raw() == stream.raw() => Ok(()),
@@ -353,7 +352,7 @@ impl Blas {
         Ok(())
     }
 
-    /// How products of 32-bit numbers are computed from now on; [`Precision::Full`] at first.
+    /// Sets the precision of later products of 32-bit numbers. It is [`Precision::Full`] at first.
     pub fn set_precision(&self, precision: Precision) -> Result<()> {
         let mode = match precision {
             Precision::Full => 0,
@@ -369,7 +368,7 @@ impl Blas {
         &self.stream
     }
 
-    /// C = alpha op(A) op(B) + beta C, in stream order. With beta = 0 nothing of C is read.
+    /// C = alpha op(A) op(B) + beta C, in stream order. With beta = 0 C is not read.
     #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
     pub fn multiply<T: Scalar>(
         &self,
@@ -534,7 +533,7 @@ impl Blas {
 impl Drop for Blas {
     fn drop(&mut self) {
         if let Ok(_entered) = self.device.enter() {
-            // The workspace goes, and maybe the stream: an idle handle must know of neither.
+            // An idle handle must not refer to the workspace, which is freed, nor to the stream, which may be.
             // SAFETY: a handle of this device.
             let _ = unsafe { (self.functions.cublasSetStream_v2)(self.handle, std::ptr::null_mut()) };
         }
@@ -542,7 +541,7 @@ impl Drop for Blas {
     }
 }
 
-/// A size as the library takes it.
+/// A size as the library's `int`.
 pub(in crate::backend::gpu) fn int(what: &str, value: usize) -> Result<c_int> {
     c_int::try_from(value).map_err(|_| Error::NotSupported(format!("{what}: {value} is more than cuBLAS takes")))
 }

@@ -1,4 +1,4 @@
-//! Products and solutions of which one triangle of a matrix is enough.
+//! Products and solutions that need only one triangle of a matrix.
 
 use std::ffi::c_int;
 
@@ -20,8 +20,7 @@ const RIGHT: c_int = 1;
 const NON_UNIT: c_int = 0;
 
 impl Blas {
-    /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C; the rest of C is left
-    /// alone.
+    /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C. The rest of C is not changed.
     pub fn rank_update<T: Scalar>(&self, alpha: f64, a: View<'_>, outer: bool, beta: f64, c: View<'_>) -> Result<()> {
         let (n, k) = if outer { (a.rows, a.cols) } else { (a.cols, a.rows) };
         if (c.rows, c.cols) != (n, n) {

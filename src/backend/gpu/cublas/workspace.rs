@@ -1,4 +1,4 @@
-//! The workspace of a cuBLAS handle, which belongs to the device memory of a plan.
+//! The workspace of a cuBLAS handle, which plans include in device memory.
 
 use super::{Blas, Functions};
 use crate::backend::gpu::Gpu;
@@ -6,10 +6,10 @@ use crate::backend::gpu::stream::GpuStream;
 use crate::error::Result;
 use crate::shape::to_u64;
 
-/// What NVIDIA recommends for the Hopper generation and later, and before.
+/// Bytes that NVIDIA recommends: for the Hopper generation and later, and for earlier ones.
 const PREFERRED: [usize; 2] = [32 << 20, 4 << 20];
 
-/// Least bytes of a workspace. Without any, cuBLAS takes one of its own, which no limit counts.
+/// Smallest size of a workspace in bytes. Without a workspace cuBLAS allocates its own, which no limit counts.
 const LEAST: usize = 64 << 10;
 
 /// `preferred` bytes, or the largest half, quarter, ... of them that is at most an eighth of `available`.
@@ -22,7 +22,7 @@ fn bytes_within(preferred: usize, available: u64) -> usize {
 }
 
 impl Blas {
-    /// Bytes of workspace that the library should have.
+    /// Recommended bytes of workspace.
     pub fn workspace_bytes(gpu: &Gpu) -> usize {
         PREFERRED[usize::from(gpu.device.info.compute_capability.0 < 9)]
     }
@@ -35,7 +35,7 @@ impl Blas {
         Self::with_workspace(gpu, stream, bytes_within(Self::workspace_bytes(gpu), available))
     }
 
-    /// Bytes of the workspace that is its own.
+    /// Bytes of the handle's own workspace; 0 without one.
     pub fn own_workspace_bytes(&self) -> u64 {
         self.workspace.as_ref().map_or(0, |memory| to_u64(memory.bytes()))
     }
