@@ -1,10 +1,11 @@
-//! The reconstruction of a whole scan, written once for every device: slabs of the volume one after the other, and for
-//! each the views in batches, filtered as they arrive and back-projected; finished slices written behind.
+//! The reconstruction of a whole scan, written once for all devices. Slabs of the volume are computed one after the other.
+//! For each slab the views arrive in batches, which are filtered and back-projected. A writer stores finished slices
+//! meanwhile.
 //!
-//! Rows are filtered independently of one another, so a slab takes only the panel rows that it is seen through: with
-//! several slabs about 1.3 times the scan travels in all. A device that has room for the filtered views of the whole scan
-//! keeps them ([`FdkOps::can_keep`]), and the scan travels and is filtered once. Slabs also serve a volume that would fit:
-//! the way out of one overlaps the work on the next.
+//! Rows are filtered independently of one another, so a slab reads only the panel rows that its voxels project onto. Several
+//! slabs together read about 1.3 times the scan. A device with enough memory for the filtered views of the whole scan keeps
+//! them ([`FdkOps::can_keep`]), so that the scan is read and filtered once. A volume that fits is cut into slabs too, because
+//! storing one slab then overlaps computing the next.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -28,13 +29,13 @@ pub struct Share {
 }
 
 impl Share {
-    /// Numbers of the slabs of this device.
+    /// Indices of the slabs of this device.
     pub fn slabs(self, cut: &Cut) -> impl Iterator<Item = usize> {
         (self.device..cut.slabs).step_by(self.devices.max(1))
     }
 }
 
-/// Time that the reader and the writer were at work.
+/// Time in which the reader and the writer were busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
     /// Reading.
@@ -47,15 +48,15 @@ pub struct Times {
 struct Item {
     slices: Slices,
     views: Range<usize>,
-    /// Panel rows that are needed, and the pieces of them that are read.
+    /// Panel rows that are needed, and the ranges of them that are read.
     rows: Range<usize>,
     bands: [Range<usize>; 2],
-    /// Whether the views come anew, and are not those that were kept.
+    /// Whether the views are read and filtered, instead of kept from the first slab.
     fresh: bool,
     last: bool,
 }
 
-/// Kept views are added in larger batches: they cost no memory, and the slab is read and written less often.
+/// Kept views are added in larger batches: they need no extra memory, and the slab is read and written less often.
 const KEPT_BATCHES: usize = 8;
 
 fn items<O: FdkOps>(ops: &O, plan: &Plan, cut: &Cut, share: Share) -> Result<Vec<Item>> {
@@ -66,7 +67,7 @@ fn items<O: FdkOps>(ops: &O, plan: &Plan, cut: &Cut, share: Share) -> Result<Vec
     for (n, k) in share.slabs(cut).enumerate() {
         let slices = cut.slab(ops, plan, k);
         let fresh = n == 0 || !cut.keep;
-        // Views that are back-projected together have their rows in common.
+        // Views of one back-projection launch use the same rows.
         let (group, step) = match fresh {
             true => (cut.launch, cut.batch),
             false => (cut.launch * KEPT_BATCHES, cut.launch * KEPT_BATCHES),
@@ -86,13 +87,13 @@ fn items<O: FdkOps>(ops: &O, plan: &Plan, cut: &Cut, share: Share) -> Result<Vec
     Ok(items)
 }
 
-/// Number of views that are added to all slabs: what a run over all devices works on.
+/// Number of view additions over all slabs, summed over all devices: the steps of the progress report.
 pub fn steps(plan: &Plan, cut: &Cut) -> usize {
     cut.slabs * plan.views.len()
 }
 
-/// Reconstructs the slabs of one device. `step` is called after each batch with its number of views, and ends the run by
-/// an error.
+/// Reconstructs the slabs of one device. `step` is called after each batch with its number of views; its error ends the
+/// run.
 ///
 /// # Errors
 /// [`Error::Cancelled`], and whatever the operations, the source and the sink report.
@@ -144,7 +145,7 @@ struct Run<'s, 'a> {
 }
 
 impl<'s> Run<'s, '_> {
-    /// The run with a writer behind it.
+    /// Runs all batches and writes the finished slices on a thread of its own.
     fn written<O: FdkOps>(
         &self,
         ops: &mut O,
@@ -159,7 +160,7 @@ impl<'s> Run<'s, '_> {
         Ok(Times { read, write })
     }
 
-    /// The batches in their order; `emit` takes a finished slab. Returns the time that reading took.
+    /// Computes the batches in order and calls `emit` for each finished slab. Returns the time spent on reading.
     fn fed<O: FdkOps>(
         &self,
         ops: &mut O,
@@ -169,7 +170,7 @@ impl<'s> Run<'s, '_> {
         let cut = self.cut;
         let columns = self.job.plan.geometry.detector.columns;
         let size = cut.input.number.size();
-        // Views that come anew come first, and all of them where none are kept.
+        // Items with new views come first. Without kept views, all items have new ones.
         let fresh = self.items.iter().filter(|i| i.fresh).count();
         let mut buffers = alloc::with_capacity("buffers of a pipeline", BUFFERS)?;
         if matches!(self.input, Input::Read(_)) {

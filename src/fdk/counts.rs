@@ -1,4 +1,4 @@
-//! Raw detector counts to line integrals.
+//! Conversion of raw detector counts to line integrals.
 
 use crate::alloc;
 use crate::blocks::number::Convertible;
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Real;
 use crate::tensor::Tensor;
 
-/// What line integrals are computed in.
+/// Number types of line integrals.
 pub trait Linear: Real + Convertible {
     /// Natural logarithm.
     fn ln(self) -> Self;
@@ -25,19 +25,19 @@ impl Linear for f64 {
     }
 }
 
-/// Counts that the logarithm says little about.
+/// Numbers of counts without a reliable logarithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Odd {
-    /// Below the least, and raised to it.
+    /// Counts below the least one, which replaced them.
     pub clamped: u64,
-    /// Above those without an object: the line integral is negative, and kept.
+    /// Counts above the unattenuated count; their negative line integral is kept.
     pub negative: u64,
-    /// Not finite, or with a line integral that is not: NaN.
+    /// Counts or line integrals that are not finite; the result is NaN.
     pub not_finite: u64,
 }
 
 impl Odd {
-    /// The counters of a GPU: pixels that are not finite, raised counts, counts above those without an object.
+    /// From the counters of a GPU: not finite, clamped, negative.
     pub fn from_counters(counters: &[i64]) -> Self {
         let of = |k: usize| counters.get(k).map_or(0, |c| c.unsigned_abs());
         Self { not_finite: of(0), clamped: of(1), negative: of(2) }
@@ -61,21 +61,21 @@ impl std::iter::Sum for Odd {
     }
 }
 
-/// How counts become line integrals: `p = -ln(max(I - dark, eps) / max(I0 - dark, eps))`.
+/// Parameters of the conversion `p = -ln(max(I - dark, eps) / max(I0 - dark, eps))`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counts {
-    /// Counts without an object, the same for all pixels, where no image is given.
+    /// Counts without an object, I0, for all pixels; used if there is no image.
     pub unattenuated: f64,
-    /// Counts without an object, one a pixel of the panel.
+    /// I0 of each pixel of the panel.
     pub unattenuated_image: Option<Vec<f32>>,
-    /// Counts without radiation, one a pixel of the panel; 0 where none are given.
+    /// Counts without radiation, for each pixel of the panel; 0 if `None`.
     pub dark: Option<Vec<f32>>,
-    /// Least count that a logarithm is taken of.
+    /// Smallest argument of the logarithm, eps.
     pub least: f64,
 }
 
 impl Counts {
-    /// Counts whose images are tensors of `context`, F32 on the host, [columns, rows] of the `panel`; they are copied.
+    /// Copies the images from tensors of `context`, F32 on the host, [columns, rows] of the `panel`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for images of other sizes or types.
@@ -141,9 +141,9 @@ impl Counts {
         Ok(self)
     }
 
-    /// Replaces counts by line integrals, in place; `first` is the panel's pixel that the row of pixels begins with.
-    /// Returns how many counts were out of the ordinary. Zeros and negative counts are below the least one; a count that
-    /// is not finite, of either sign, gives NaN, and is neither raised nor counted as bright.
+    /// Replaces counts by line integrals, in place. `first` is the panel index of the first pixel. Returns the numbers of
+    /// clamped, negative and non-finite counts. Zeros and negative counts are clamped to `least`. A count that is not finite,
+    /// of either sign, gives NaN, and is counted neither as clamped nor as negative.
     pub fn apply<T: Linear>(&self, first: usize, pixels: &mut [T]) -> Odd {
         let least = <T as Real>::from_f64(self.least);
         let of = |image: &Option<Vec<f32>>, at: usize, otherwise: f64| {
@@ -169,7 +169,7 @@ impl Counts {
                 odd.negative += 1;
             }
             *p = -(count / open).ln();
-            // The quotient of the largest count and the least one overflows.
+            // The quotient of the largest count and the least one can overflow.
             odd.not_finite += u64::from(!p.is_finite());
         }
         odd

@@ -11,12 +11,12 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// How an array is reached.
+/// Access to an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Block by block through buffers.
+    /// In blocks through buffers.
     Buffered,
-    /// In host memory that the device copies from or to by itself.
+    /// In host memory that the device copies from or to directly.
     Lent,
     /// On the device.
     Resident,
@@ -27,7 +27,7 @@ pub enum Way {
 pub struct Flow {
     /// Type of its elements.
     pub number: Number,
-    /// How it is reached.
+    /// Access to it.
     pub way: Way,
 }
 
@@ -40,29 +40,29 @@ pub struct Needs {
     pub device: u64,
 }
 
-/// Most panel windows that a cut looks at.
+/// Limit of the number of panel windows (slabs times views) that a cut computes one by one.
 const MOST_WINDOWS: usize = 1 << 20;
 
-/// How the units of a volume are dealt out to devices: in rounds, in each of which every device gets a slab.
+/// Distribution of a volume's units to devices. Each round gives every device one slab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deal {
     /// Units of the volume.
     pub units: usize,
-    /// Units of a slab of the first round and of every other round; in the last one what is left is shared evenly.
+    /// Units of a slab in the first round and in every other round. The last round divides the remaining units evenly.
     pub each: [usize; 2],
     /// Devices.
     pub devices: usize,
 }
 
 impl Deal {
-    /// First unit of a round, and units of a slab.
+    /// First unit of a round, and number of units in each of its slabs.
     fn round(&self, round: usize) -> (usize, usize) {
         let start = if round == 0 { 0 } else { self.devices * (self.each[0] + (round - 1) * self.each[1]) };
         let left = self.units.saturating_sub(start);
         (start, self.each[round.min(1)].min(left.div_ceil(self.devices)))
     }
 
-    /// Number of slabs, none of which is empty.
+    /// Number of slabs. No slab is empty.
     pub fn slabs(&self) -> usize {
         let rest = self.units.saturating_sub(self.devices * self.each[0]);
         let rounds = 1 + rest.div_ceil(self.devices * self.each[1]);
@@ -70,7 +70,7 @@ impl Deal {
         self.devices * (rounds - 1) + (self.units - start).div_ceil(each.max(1))
     }
 
-    /// The units of slab `k`, which device `k % devices` works on.
+    /// The units of slab `k`, which belongs to device `k % devices`.
     pub fn slab(&self, k: usize) -> Range<usize> {
         let (start, each) = self.round(k / self.devices);
         let begin = (start + k % self.devices * each).min(self.units);
@@ -87,7 +87,7 @@ pub struct Cut {
     pub slices: usize,
     /// Number of slabs of the volume.
     pub slabs: usize,
-    /// How they are dealt out.
+    /// Distribution of the slabs to devices.
     pub deal: Deal,
     /// Devices that share the slabs.
     pub devices: usize,
@@ -95,9 +95,9 @@ pub struct Cut {
     pub launch: usize,
     /// Views that are read and filtered together.
     pub batch: usize,
-    /// Whether filtered views are kept on the device for all slabs, and not made anew for each.
+    /// Whether the device keeps the filtered views for all slabs, instead of filtering them again for each.
     pub keep: bool,
-    /// Whether views come in any order.
+    /// Whether views arrive in any order, as in a pushed scan.
     pub any_order: bool,
     /// Most panel rows of a batch.
     pub rows: usize,
@@ -107,7 +107,7 @@ pub struct Cut {
     pub input: Flow,
     /// The volume.
     pub output: Flow,
-    /// Bytes that the run takes besides the arrays it is given.
+    /// Bytes that the run allocates, without the caller's arrays.
     pub needs: Needs,
 }
 
@@ -117,12 +117,12 @@ impl Cut {
         ops.slices_of(plan, self.deal.slab(k))
     }
 
-    /// Whether a device works on more than one slab, so that one may be on its way out while the next is made.
+    /// Whether a device computes more than one slab, so that it can store one while it computes the next.
     pub fn alternates(&self) -> bool {
         self.slabs > self.devices
     }
 
-    /// Panel rows that the views which are back-projected together with view `view` need for some slices.
+    /// Panel rows that `slices` need from the views which are back-projected in one launch with view `view`.
     pub fn rows_of(&self, plan: &Plan, slices: Slices, view: usize) -> Range<usize> {
         let count = plan.views.len();
         if self.keep {
@@ -134,7 +134,8 @@ impl Cut {
         pieces.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or(0..0)
     }
 
-    /// The same rows without those between the ones that a slab and its mirror image need, where that saves some.
+    /// [`Cut::rows_of`] as two ranges, one for a slab and one for its mirror image, if the gap between them is large enough to
+    /// save reading; else as one range.
     pub fn bands_of(&self, plan: &Plan, slices: Slices, view: usize) -> [Range<usize>; 2] {
         let whole = self.rows_of(plan, slices, view);
         if self.keep || self.any_order {
@@ -149,7 +150,7 @@ impl Cut {
     /// Most panel rows of a batch.
     fn most_rows(&self, ops: &impl FdkOps, plan: &Plan) -> usize {
         let views = plan.views.len();
-        // Where looking at every slab would take long, the whole panel is a bound.
+        // If visiting every slab would take too long, take the whole panel as an upper bound.
         if self.slabs.saturating_mul(views) > MOST_WINDOWS {
             return plan.geometry.detector.rows;
         }
@@ -164,16 +165,16 @@ impl Cut {
     }
 }
 
-/// Rows for the sake of which the others are read in two pieces.
+/// Least gap, in rows, between two ranges of rows for which they are read separately.
 const WORTHWHILE_GAP: usize = 16;
 
-/// What does not fit: a limit, or the memory that is free.
+/// Names of a slab in errors: for a caller's limit that is exceeded, and for too little free memory.
 const SLAB: [&str; 2] = ["slab of the volume", "slab of the volume, which is more than is free"];
 
-/// A scan that is pushed: its volume in one slab for each device, or its line integrals and the smallest slab.
+/// The same for a pushed scan: its volume in one slab for each device, or its line integrals and the smallest slab.
 pub(super) const PUSHED: [&str; 2] = ["scan that is pushed", "scan that is pushed, which is more than is free"];
 
-/// The error of a slab that does not fit beside the `kept` bytes of a scan: what is needed in all.
+/// Rewrites the error of a slab that does not fit beside the `kept` bytes of a scan: it then names the sum.
 pub(super) fn beside_kept(e: Error, kept: u64) -> Error {
     match e {
         Error::OutOfMemory { what, bytes, limit } if SLAB.contains(&what) => {
@@ -185,9 +186,9 @@ pub(super) fn beside_kept(e: Error, kept: u64) -> Error {
     }
 }
 
-/// The text and the limit of an error: the caller's limit where it is what forbids `bytes`, else what is free.
+/// The text and the limit of an error: those of the caller's limit if `bytes` exceed it, else those of free memory.
 fn reason(what: [&'static str; 2], bytes: u64, limit: Option<u64>) -> (&'static str, Option<u64>) {
-    // Of a limit, a part may be in use.
+    // Part of a limit may already be in use, so `bytes` below the limit can fail too.
     match limit {
         Some(limit) if bytes > limit => (what[0], Some(limit)),
         Some(limit) => (what[1], Some(limit)),
@@ -195,7 +196,7 @@ fn reason(what: [&'static str; 2], bytes: u64, limit: Option<u64>) -> (&'static 
     }
 }
 
-/// Whether an error says that not even the smallest part of a scan fits.
+/// Whether an error reports that even the smallest slab does not fit.
 pub(super) fn is_too_little(e: &Error) -> bool {
     matches!(e, Error::OutOfMemory { what, .. } | Error::OutOfDeviceMemory { what, .. } if SLAB.contains(what))
 }
@@ -214,8 +215,8 @@ pub struct Room {
 }
 
 impl Room {
-    /// The same inside the host memory that is free now, shared by `contexts`. A part of it is left to others: figures of
-    /// free memory change, and allocations outside the plan take some.
+    /// Limits `host` to the host memory that is free now, divided by `contexts`. 1/16 stays unused: the free memory changes,
+    /// and allocations outside the plan take some.
     #[must_use]
     pub fn inside_free(mut self, contexts: usize) -> Self {
         let free = host_memory_free();
@@ -223,12 +224,12 @@ impl Room {
         self
     }
 
-    /// What the limits of a context leave, and what is free on its device.
+    /// The unused part of a context's limits, and at most the free memory of its device.
     pub fn of(context: &Context) -> Result<Self> {
         let (host, device) = (context.host_budget(), context.device_budget());
         let free = match context.backend() {
             Backend::Cpu => u64::MAX,
-            // What is free comes in pieces, and kernels take some by themselves.
+            // Keep 1/32 in reserve: free memory is fragmented, and kernels allocate some themselves.
             Backend::Gpu(gpu) => {
                 let free = gpu.memory_free()?;
                 device.available().min(free - free / 32)
@@ -237,7 +238,7 @@ impl Room {
         Ok(Self { host: host.available(), device: free, host_limit: host.limit(), device_limit: device.limit() })
     }
 
-    /// What both have.
+    /// The smaller of both, for host and device separately.
     #[must_use]
     pub fn least(self, other: Self) -> Self {
         let host = if other.host < self.host { other } else { self };
@@ -257,8 +258,8 @@ impl Room {
         self.check_host(SLAB, needs.host)
     }
 
-    /// Refuses what does not fit the host. `what` is named as its two texts: where a limit, and where the free memory
-    /// forbids it.
+    /// Refuses `bytes` that do not fit the host. The texts of `what` name them in the error: the first for a caller's limit,
+    /// the second for too little free memory.
     pub fn check_host(&self, what: [&'static str; 2], bytes: u64) -> Result<()> {
         if bytes > self.host {
             let (what, limit) = reason(what, bytes, self.host_limit);
@@ -268,7 +269,7 @@ impl Room {
     }
 }
 
-/// What a cut is made for.
+/// Input of a cut.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
     /// The scan.
@@ -279,11 +280,11 @@ pub struct Task<'a> {
     pub output: Flow,
     /// Devices that share the slabs.
     pub devices: usize,
-    /// Memory of each.
+    /// Available memory of each device.
     pub room: Room,
 }
 
-/// What is tried.
+/// Candidate sizes of a cut.
 #[derive(Clone, Copy)]
 struct Trial {
     first: usize,
@@ -327,7 +328,7 @@ impl Task<'_> {
         cut
     }
 
-    /// The batches that suit the device.
+    /// The preferred views of a launch and of a batch, within the options.
     fn batches(&self, ops: &impl FdkOps) -> (usize, usize) {
         let views = self.plan.views.len();
         let (launch, batch) = ops.preferred_batch(self.plan, self.input);
@@ -336,11 +337,10 @@ impl Task<'_> {
         (launch, batch.clamp(1, launch))
     }
 
-    /// The slabs and batches that suit the device best among those that fit.
+    /// Chooses the slabs and batches that suit the device best among those that fit.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] or [`Error::OutOfDeviceMemory`] if not even the smallest fit; the bytes they need are
-    /// named.
+    /// [`Error::OutOfMemory`] or [`Error::OutOfDeviceMemory`], with the bytes of the smallest ones, if even those do not fit.
     pub fn cut(&self, ops: &impl FdkOps) -> Result<Cut> {
         let nz = self.plan.grid.size[2];
         let group = ops.slice_group();
@@ -361,7 +361,7 @@ impl Task<'_> {
                 if cut.first.max(cut.slices) <= group {
                     return None;
                 }
-                // Slabs of about equal size, fewer slices each time.
+                // Slabs of about equal size. Each iteration reduces their slices.
                 let groups = nz.div_ceil(group);
                 let slabs = groups.div_ceil(cut.first.max(cut.slices).div_ceil(group));
                 let slabs = slabs + (slabs / 8).max(1);
@@ -388,14 +388,14 @@ impl Task<'_> {
         }
     }
 
-    /// What the smallest slabs and batches need.
+    /// Memory for the smallest slabs and batches.
     pub fn least(&self, ops: &impl FdkOps) -> Needs {
         let group = ops.slice_group();
         let smallest = Trial { first: group, slices: group, launch: 1, batch: 1, keep: false, any_order: false };
         self.trial(ops, smallest).needs
     }
 
-    /// What one slab for each device needs with the smallest batches; `None` if the options ask for smaller slabs.
+    /// Memory for one slab for each device with the smallest batches; `None` if the options ask for smaller slabs.
     pub fn least_in_core(&self, ops: &impl FdkOps) -> Option<Needs> {
         let slices = self.slices_in_core()?;
         let cut = self.trial(ops, Trial { first: slices, slices, launch: 1, batch: 1, keep: false, any_order: true });
@@ -408,7 +408,7 @@ impl Task<'_> {
         (asked == 0 || asked >= nz).then(|| nz.div_ceil(self.devices.max(1)))
     }
 
-    /// One slab for each device, so that views can be taken as they come; `None` if that does not fit.
+    /// A cut with one slab for each device, so that views can be added in any order; `None` if it does not fit.
     pub fn cut_in_core(&self, ops: &impl FdkOps) -> Option<Cut> {
         let slices = self.slices_in_core()?;
         let (mut launch, mut batch) = self.batches(ops);

@@ -1,4 +1,4 @@
-//! FDK in double precision on the threads of a context: the reference path behind the run's interface.
+//! FDK in double precision on the threads of a context: the reference implementation as [`FdkOps`].
 
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ pub struct DoubleOps {
     first: usize,
     count: usize,
     pixels: Option<HostMemory>,
-    /// Whole panels, of which the rows that a batch has are filled.
+    /// Whole panels; only the rows of the batch are filled.
     filtered: Option<HostMemory>,
-    /// A slice on its way out.
+    /// A scaled slice before conversion to the output type.
     scaled: Option<HostMemory>,
     tally: Tally,
 }

@@ -5,12 +5,12 @@ use super::plan::Plan;
 use super::weights::Scan;
 use crate::blocks::number::{Number, encode};
 
-/// Radius of the disc about the z axis, at height `z`, that every view sees, mm; negative if some view does not even see
-/// the axis there. On a full circle this is all that is seen.
+/// Radius in mm of the disc about the z axis, at height `z`, that every view sees; negative if some view does not even see
+/// the axis there. On a full circle every view sees exactly this disc.
 ///
 /// "Left of the panel's edge" is a linear inequality a x + b y + c z + d <= 0, as w > 0. Over a circle of radius r its
-/// left side is at most r hypot(a, b) + c z + d. Half fans make up for one another on their narrow side, which does not
-/// count.
+/// left side is at most r hypot(a, b) + c z + d. With a half fan, the opposite views cover the narrow side, so that side
+/// does not count.
 pub fn seen_radius(geometry: &Geometry, scan: &Scan, z: f64) -> f64 {
     let d = &geometry.detector;
     let last = (d.columns - 1) as f64;
@@ -43,8 +43,8 @@ impl Plan {
         seen_radius(&self.geometry, &self.scan, self.grid.position(2, k))
     }
 
-    /// Gives the voxels outside of what every view sees the value that 0 has on the way out. `out` holds slices from
-    /// `first` on, elements in the machine's byte order.
+    /// Sets the voxels that some view does not see to the output offset, which is the output value of 0. `out` holds slices
+    /// from `first` on, elements in the machine's byte order.
     pub fn mask_unseen(&self, first: usize, number: Number, out: &mut [u8]) {
         let [nx, ny, _] = self.grid.size;
         let size = number.size();

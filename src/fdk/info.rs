@@ -1,4 +1,4 @@
-//! What a reconstruction is like: its plan, and figures of the last run.
+//! Figures of a reconstruction: its plan and its last run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,7 +49,7 @@ pub struct Info {
     pub fft_length: i64,
     /// Columns of a filtered view.
     pub filtered_columns: i64,
-    /// Of these, how many stand on the left of the panel's.
+    /// Added columns on the left of the panel's columns, included in `filtered_columns`.
     pub filtered_left: i64,
     /// Contexts that share the slabs.
     pub contexts: i64,
@@ -71,7 +71,7 @@ pub struct Info {
     pub bytes_uploaded: i64,
     /// Bytes copied from the devices.
     pub bytes_downloaded: i64,
-    /// Seconds at work, of all contexts together: reading.
+    /// Seconds of reading, summed over all contexts, as for the next five members.
     pub seconds_read: f64,
     /// Copying to the devices.
     pub seconds_upload: f64,
@@ -79,22 +79,22 @@ pub struct Info {
     pub seconds_filter: f64,
     /// Back-projecting.
     pub seconds_backproject: f64,
-    /// Copying from the devices; on a CPU bringing slices into their order.
+    /// Copying from the devices; on a CPU, reordering slices so that x is fastest.
     pub seconds_download: f64,
     /// Writing.
     pub seconds_write: f64,
-    /// Of the last run, from its call to its return; of a pushed scan from the first view on.
+    /// Seconds of the last run, from its call to its return; for a pushed scan, from the first view on.
     pub seconds_total: f64,
     /// Voxel updates of the last run, 10^9 each second: views times voxels over `seconds_total`.
     pub gups: f64,
-    /// Counts of the last run above those without an object, whose line integrals are negative; counted like the clamped.
+    /// Counts of the last run above the unattenuated count: their line integrals are negative. Counted as `pixels_clamped`.
     pub pixels_negative: i64,
-    /// Pixels of the last run that were not finite, replaced or not; counted like the replaced.
+    /// Pixels of the last run that were not finite, replaced or not; counted as `pixels_sanitized`.
     pub pixels_not_finite: i64,
 }
 
 impl Info {
-    /// The plan's part.
+    /// Figures of a plan, with those of the run at 0.
     pub fn of(plan: &Plan, contexts: usize) -> Self {
         let upright = plan.geometry.is_vertical();
         Self {
@@ -135,7 +135,7 @@ impl Info {
         }
     }
 
-    /// Takes how a run is cut.
+    /// Sets the figures that depend on the cut.
     pub(super) fn set_cut(&mut self, cut: &Cut) {
         self.slab = to_i64(cut.first.max(cut.slices));
         self.slabs = to_i64(cut.slabs);
@@ -144,7 +144,7 @@ impl Info {
         self.host_bytes = number(cut.needs.host);
     }
 
-    /// Takes what a run did.
+    /// Sets the figures of a finished run.
     pub(super) fn set_run(&mut self, times: &Times, tally: &Tally, seconds: f64, updates: f64, sanitize: bool) {
         self.pixels_not_finite = number(tally.not_finite);
         self.pixels_sanitized = if sanitize { self.pixels_not_finite } else { 0 };
@@ -163,17 +163,17 @@ impl Info {
     }
 }
 
-/// The figures of a reconstruction, which can be read while one of its calls runs.
+/// Shared figures of a reconstruction. Other threads can read them while one of its calls runs.
 #[derive(Clone)]
 pub struct SharedInfo(Arc<Mutex<Info>>);
 
 impl SharedInfo {
-    /// Figures that stand at `info`.
+    /// Starts from `info`.
     pub(super) fn new(info: Info) -> Self {
         Self(Arc::new(Mutex::new(info)))
     }
 
-    /// The figures as they stand.
+    /// A copy of the current figures.
     pub fn get(&self) -> Info {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -182,7 +182,7 @@ impl SharedInfo {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = info;
     }
 
-    /// Changes some of them.
+    /// Changes figures under the lock.
     pub(super) fn change(&self, change: impl FnOnce(&mut Info)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }

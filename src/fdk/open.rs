@@ -1,4 +1,4 @@
-//! A run's arrays on their own: where they lie, and how a device reaches them.
+//! Opens the projections and the volume of a run, and decides whether a device copies them directly or through buffers.
 
 use super::arrays::{SharedSink, SharedSource};
 use super::cut::{Flow, Way};
@@ -29,7 +29,7 @@ pub(super) enum Out<'s> {
     Device(&'s DeviceMemory),
 }
 
-/// How a tensor is reached.
+/// Access to a tensor: direct if it is packed and lies on the device or in pinned memory, else through buffers.
 fn way(device: &Device<'_>, argument: &str, tensor: &Tensor) -> Result<Way> {
     let is_packed = tensor.layout().is_packed(Order::ColumnMajor);
     match device {
@@ -48,7 +48,7 @@ fn way(device: &Device<'_>, argument: &str, tensor: &Tensor) -> Result<Way> {
     }
 }
 
-/// The projections, and how they are reached.
+/// Opens the projections and chooses the access to them.
 pub(super) fn open_input<'i: 's, 's>(
     device: &Device<'_>,
     input: Projections<'i>,
@@ -71,7 +71,7 @@ pub(super) fn open_input<'i: 's, 's>(
     Ok((flow, opened))
 }
 
-/// How a volume's tensor is reached: as any other, but slice by slice where they are completed on their way.
+/// Access to a volume's tensor. A volume with a frame is always written through buffers, because the sink completes each slice.
 pub(super) fn way_out(plan: &Plan, device: &Device<'_>, tensor: &Tensor) -> Result<Way> {
     if plan.frame.is_none() {
         return way(device, "volume", tensor);
@@ -79,7 +79,7 @@ pub(super) fn way_out(plan: &Plan, device: &Device<'_>, tensor: &Tensor) -> Resu
     tensor.memory().host("volume").map(|_| Way::Buffered)
 }
 
-/// What takes the slices that are reconstructed to `sink`, which takes those of the volume.
+/// Wraps `sink`, which takes slices of the volume. With a frame, the result takes slices of the box and completes them.
 pub(super) fn shared_sink<'s>(plan: &Plan, sink: Box<dyn Sink + 's>, context: &Context) -> Result<SharedSink<'s>> {
     Ok(SharedSink::new(match plan.frame {
         None => sink,
@@ -87,7 +87,7 @@ pub(super) fn shared_sink<'s>(plan: &Plan, sink: Box<dyn Sink + 's>, context: &C
     }))
 }
 
-/// The volume, and how it is reached.
+/// Opens the volume and chooses the access to it.
 pub(super) fn open_output<'o: 's, 's>(
     plan: &Plan,
     device: &Device<'_>,

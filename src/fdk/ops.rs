@@ -1,4 +1,4 @@
-//! What the method needs of a device.
+//! The operations that the method requires of a device.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use crate::backend::memory::HostMemory;
 use crate::blocks::number::Number;
 use crate::error::{Error, Result};
 
-/// Buffers that views are read into, and that slices are written from: one is filled while another is emptied, and one
-/// more evens out stages of unequal speed.
+/// Number of buffers for reading views, and for writing slices: one is filled, one is emptied, and a third compensates for
+/// stages of unequal speed.
 pub const BUFFERS: usize = 3;
 
-/// Host memory that a reader fills or a writer empties, while a device may be at work on it.
+/// Host memory that a reader fills or a writer empties. A device may still use it.
 pub trait HostBuffer: Send {
-    /// The contents, once no device uses them.
+    /// The contents; waits until no device uses them.
     fn contents(&mut self) -> Result<&mut [u8]>;
 }
 
@@ -26,47 +26,47 @@ impl HostBuffer for HostMemory {
     }
 }
 
-/// A scan in host memory that stays lent for the whole run.
+/// A scan in host memory, borrowed for the whole run.
 #[derive(Clone, Copy)]
 pub struct Lent<'s> {
     /// Its elements, packed.
     pub scan: &'s [u8],
-    /// What copies it to the device.
+    /// Copies it to the device.
     pub lender: Option<&'s dyn Lender<'s>>,
 }
 
 /// Where the pixels of a batch are.
 pub enum Pixels<'s, 'b, B> {
-    /// In a buffer: for each view the batch's rows, packed. Of [bands](Cut::bands_of) the first one's of all views come
-    /// before the second one's.
+    /// In a buffer: for each view the batch's rows, packed. With two [bands](Cut::bands_of), the first band of all views
+    /// comes before the second.
     Read(&'b mut B),
     /// In the whole scan.
     Lent(Lent<'s>),
-    /// In whole views on the device, packed, of which the batch's stand together.
+    /// In whole views on the device, packed. The batch's views are consecutive.
     Device {
         /// The views.
         scan: &'b DeviceMemory,
-        /// Place of the batch's first view among them.
+        /// Index of the batch's first view among them.
         first: usize,
     },
 }
 
-/// Where slices go.
+/// Destination of slices.
 pub enum Target<'s, 'b, B> {
     /// Into a buffer, packed.
     Write(&'b mut B),
-    /// Into their place in the volume, which stays lent for the run.
+    /// To their own part of the volume, which is borrowed for the run.
     Lent(&'s mut [u8], Option<&'s dyn Lender<'s>>),
     /// To a volume on the device.
     Device(&'b DeviceMemory),
 }
 
-/// What is computed.
+/// A scan and its accumulator.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The scan.
     pub plan: &'a Plan,
-    /// The volume on the device in which the sums are made; without it slabs have memory of their own.
+    /// The device volume that accumulates the sums; `None` if slabs have memory of their own.
     pub volume: Option<&'a DeviceMemory>,
 }
 
@@ -79,7 +79,7 @@ pub struct Tally {
     pub filter: f64,
     /// Seconds of back-projection.
     pub backproject: f64,
-    /// Seconds of copies from the device; on the CPU of bringing slices into their order.
+    /// Seconds of copies from the device; on the CPU, of reordering slices so that x is fastest.
     pub download: f64,
     /// Bytes copied to the device.
     pub uploaded: u64,
@@ -87,7 +87,7 @@ pub struct Tally {
     pub downloaded: u64,
     /// Pixels that were not finite.
     pub not_finite: u64,
-    /// Counts that were out of the ordinary.
+    /// Clamped, negative and non-finite counts.
     pub odd: Odd,
 }
 
@@ -104,7 +104,7 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// Slices that are worked on together: some in a row, and where a device uses a plane of symmetry those that mirror them.
+/// Slices that are computed together: consecutive ones, and their mirror images if the device uses a plane of symmetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Slices {
     /// First slice and number of slices.
@@ -130,33 +130,33 @@ impl Slices {
     }
 }
 
-/// What a reconstruction needs of a device. Work may be enqueued and go on after a function has returned.
+/// Operations of a device for a reconstruction. A function may return while its work is still enqueued.
 pub trait FdkOps {
     /// Host memory that the device copies from and to.
     type Buffer: HostBuffer;
 
-    /// Slices that are worked on together: slabs are multiples of it, so that cutting the volume changes no bit.
+    /// Slices that are computed together. Slabs are multiples of it, so that the cut of a volume changes no bit.
     fn slice_group(&self) -> usize;
 
-    /// Units of which slabs are made: slice groups.
+    /// Number of units (slice groups) that slabs are made of.
     fn units(&self, plan: &Plan) -> usize {
         plan.grid.size[2].div_ceil(self.slice_group())
     }
 
-    /// The slices of some units.
+    /// The slices of a range of units.
     fn slices_of(&self, plan: &Plan, units: Range<usize>) -> Slices {
         let (group, nz) = (self.slice_group(), plan.grid.size[2]);
         let first = (units.start * group).min(nz);
         Slices::row(first, (units.end * group).min(nz) - first)
     }
 
-    /// Slices of each device's first slab and of the others where memory is no concern and `devices` share the volume.
+    /// Slices of each device's first slab and of the others if memory is unlimited and `devices` share the volume.
     fn preferred_slices(&self, plan: &Plan, input: Flow, output: Flow, devices: usize) -> (usize, usize);
 
-    /// Views that are back-projected together where memory is no concern, and those that are read together.
+    /// Views of a back-projection launch, and views that are read together, if memory is unlimited.
     fn preferred_batch(&self, plan: &Plan, input: Flow) -> (usize, usize);
 
-    /// Whether filtered views can be kept for later slabs.
+    /// Whether the device can keep filtered views for later slabs.
     fn can_keep(&self) -> bool {
         false
     }
@@ -164,13 +164,13 @@ pub trait FdkOps {
     /// Slices that are handed to a writer together.
     fn write_slices(&self, plan: &Plan) -> usize;
 
-    /// Bytes that a run takes besides the arrays it is given.
+    /// Bytes that a run allocates, without the caller's arrays.
     fn needs(&self, plan: &Plan, cut: &Cut) -> Needs;
 
-    /// A buffer of the pipeline.
+    /// Allocates a buffer of the pipeline.
     fn buffer(&self, what: &'static str, bytes: usize) -> Result<Self::Buffer>;
 
-    /// Allocates what the run needs.
+    /// Allocates the memory of a run.
     fn prepare(&mut self, job: Job<'_>, cut: &Cut) -> Result<()>;
 
     /// Starts a slab, all zero.
@@ -179,32 +179,32 @@ pub trait FdkOps {
     /// Filters views and adds their back-projection to the slab.
     fn add(&mut self, job: Job<'_>, batch: Batch<'_>, pixels: Pixels<'_, '_, Self::Buffer>) -> Result<()>;
 
-    /// Adds kept views to the slab: those that were added to the first slab as number `views`.
+    /// Adds kept views to the slab. `views` are their positions in the order in which the first slab received them.
     fn add_again(&mut self, _job: Job<'_>, _views: Range<usize>) -> Result<()> {
         Err(Error::Internal("views that were not kept".into()))
     }
 
-    /// The type of the volume's elements from now on.
+    /// Sets the element type of the volume for later stores.
     fn set_output(&mut self, number: Number);
 
-    /// Brings slices `first` to `first + count - 1` of the volume, which lie in one piece of the slab, out: x fastest,
-    /// scaled, in the type of the output. Every slice leaves once.
+    /// Stores slices `first` to `first + count - 1` of the volume, which lie in one piece of the slab: x fastest, scaled, in
+    /// the output's type. Every slice is stored once.
     fn store(&mut self, job: Job<'_>, first: usize, count: usize, to: Target<'_, '_, Self::Buffer>) -> Result<()>;
 
-    /// The same into host memory that is at hand, complete on return.
+    /// The same into the caller's host memory, complete on return.
     fn store_now(&mut self, job: Job<'_>, first: usize, count: usize, out: &mut [u8]) -> Result<()> {
         self.store(job, first, count, Target::Lent(out, None))
     }
 
-    /// Waits for everything, and says what was counted since the last time.
+    /// Waits for all work. Returns the counts and times since the last call.
     fn finish(&mut self) -> Result<Tally>;
 
-    /// Lets the work that follows begin behind what is enqueued on `queue`.
+    /// Makes later work wait for the work that `queue` holds now.
     fn follow(&mut self, _queue: &GpuStream) -> Result<()> {
         Ok(())
     }
 
-    /// Lets `queue` go on behind the work that is enqueued.
+    /// Makes `queue` wait for the work that is enqueued now.
     fn precede(&mut self, _queue: &GpuStream) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The steps of a reconstruction on their own.
+//! The single steps of a reconstruction as functions of their own.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn on_device<'a>(
     tensor.memory().device(name)
 }
 
-/// The device of a call whose arrays lie on it; `None` if they lie on the host.
+/// The device and the queue of a call whose arrays lie on the device; `None` if they lie on the host.
 fn site<'a>(context: &'a Arc<Context>, stream: Option<&'a Stream>, array: &Tensor) -> Result<Option<Site<'a>>> {
     let queue = stream::select(context, stream)?;
     Ok(match (context.backend(), queue) {
@@ -78,7 +78,8 @@ fn refuse_strides(name: &str, tensor: &Tensor) -> Result<()> {
 }
 
 /// Replaces raw counts, [columns, rows, ...] of F32, U16 or another real type, by line integrals, F32 of the same
-/// dimensions; returns how many counts were out of the ordinary. Both on the host, or both on the device and packed.
+/// dimensions. Returns the clamped, negative and non-finite counts. Both arrays are on the host, or both on the device
+/// and packed.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for impossible counts and other sizes.
@@ -127,7 +128,7 @@ pub fn log_transform(
     Ok(warned(context, odd))
 }
 
-/// Says in the log, once a call, how many counts were not finite.
+/// Logs the number of counts that were not finite, once a call.
 fn warned(context: &Context, odd: Odd) -> Odd {
     if odd.not_finite > 0 {
         let count = odd.not_finite;
@@ -136,7 +137,7 @@ fn warned(context: &Context, odd: Odd) -> Odd {
     odd
 }
 
-/// The exact ellipsoids of a tensor: F64 [8, count], density, three semi-axes, centre, rotation about z.
+/// Reads ellipsoids from a tensor, F64 [8, count]: density, three semi-axes, centre, rotation about z.
 pub fn ellipsoids(tensor: &Tensor) -> Result<Vec<Ellipsoid>> {
     let count = match tensor.dims() {
         [8, count] => *count,
@@ -254,7 +255,7 @@ impl Fdk {
         let around = plan.frame.unwrap_or(Frame { grid: plan.grid, first: [0; 2] });
         let samples = Layout::Columns.samples(plan, d.rows);
         let mut columns = alloc::filled("filtered projections", samples, 0f32)?;
-        // As many slices at a time as a scan in ordinary memory takes.
+        // The slab has as many slices as one for a scan in ordinary memory.
         let thick = super::cpu::SLICE_GROUP.max(1) * 4;
         let mut sum = alloc::filled("slices of the volume", thick.min(nz) * nx * ny, 0f32)?;
         let mut slab = Slab::new(&plan.grid, thick.min(nz))?;
@@ -295,7 +296,7 @@ impl Fdk {
         Ok(())
     }
 
-    /// The ellipsoids themselves at the voxels' centres: [nx, ny, nz] of F32, packed, on the host.
+    /// The density of the ellipsoids at the voxels' centres: [nx, ny, nz] of F32, packed, on the host.
     ///
     /// # Errors
     /// As for [`Fdk::ellipsoids`].

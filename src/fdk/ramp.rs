@@ -1,4 +1,4 @@
-//! The ramp filter's response, from its kernel in space: sampling |f| instead would lose the mean of every row.
+//! The ramp filter's response, computed from its kernel in space. Sampling |f| instead would lose the mean of every row.
 
 use std::f64::consts::PI;
 
@@ -43,7 +43,7 @@ impl Window {
     }
 }
 
-/// Smallest even 2^a 3^b 5^c of at least `2 * columns`: long enough that no row wraps around onto itself.
+/// Smallest even 2^a 3^b 5^c of at least `2 * columns`, so that the circular convolution does not wrap a row around.
 pub fn fft_length(columns: usize) -> Result<usize> {
     let least = columns
         .checked_mul(2)

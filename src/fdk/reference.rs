@@ -1,5 +1,5 @@
-//! FDK in double precision, written from the formulas: what the fast kernels are tested against, and what a caller who
-//! asks for f64 gets.
+//! FDK in double precision, written from the formulas. Tests compare the fast kernels with it, and it computes the results
+//! of a caller who asks for f64.
 
 use realfft::RealFftPlanner;
 
@@ -8,7 +8,7 @@ use super::plan::Plan;
 use crate::alloc;
 use crate::error::{Error, Result};
 
-/// Weights and filters one view: `projection` holds the panel row after row, `filtered` the rows with their added
+/// Weights and filters one view. `projection` holds the panel row by row; `filtered` receives the rows with their added
 /// columns.
 pub fn filter_view(plan: &Plan, view: usize, projection: &[f64], filtered: &mut [f64]) -> Result<()> {
     filter_rows(plan, view, 0, projection, filtered)
@@ -42,8 +42,8 @@ pub fn filter_rows(plan: &Plan, view: usize, first: usize, projection: &[f64], f
     Ok(())
 }
 
-/// A spectrum of real samples is real at both ends; after a pixel that is not finite it is not, which the transform would
-/// refuse instead of passing on what is not finite.
+/// Makes both ends of a spectrum real. For real samples they are real already; a pixel that is not finite makes them
+/// complex, and the inverse transform would return an error instead of passing the NaN on.
 fn real_ends(spectrum: &mut [num_complex::Complex64]) {
     if let Some(first) = spectrum.first_mut() {
         first.im = 0.0;
@@ -53,7 +53,7 @@ fn real_ends(spectrum: &mut [num_complex::Complex64]) {
     }
 }
 
-/// Continues a row smoothly beyond both ends of the panel: its mirror image times a falling cosine, cyclically stored.
+/// Continues a row smoothly beyond both ends of the panel: its mirror image times a falling cosine, stored cyclically.
 pub(super) fn extrapolate(plan: &Plan, line: &mut [f64]) {
     let (panel, width, length) = (plan.geometry.detector.columns, plan.extrapolated, plan.length);
     for k in 1..=width {

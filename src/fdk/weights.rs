@@ -1,4 +1,4 @@
-//! Weights that count every ray once: of the views' angles, and of rays that are measured twice.
+//! Weights so that every ray counts once: angular weights of the views, and weights of rays that are measured twice.
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI, TAU};
 
@@ -30,7 +30,7 @@ pub struct Scan {
     pub redundancy: Redundancy,
     /// Why it was chosen, in words.
     pub reason: String,
-    /// Problems of the scan that leave an answer all the same; they stand in `reason`, too.
+    /// Problems of the scan that do not prevent a result. `reason` contains them too.
     pub warnings: Vec<String>,
     /// Angular weight of each view, rad.
     pub angular: Vec<f64>,
@@ -38,7 +38,7 @@ pub struct Scan {
     pub arc: f64,
     /// Whether the views leave a part of the circle out.
     pub is_arc: bool,
-    /// First angle of the arc: the one behind the largest gap.
+    /// Angle of the first view of the arc, the one after the largest gap, rad.
     pub first: f64,
     /// Largest gap between neighbouring views, rad.
     pub largest_gap: f64,
@@ -48,26 +48,26 @@ pub struct Scan {
     pub extra_left: usize,
     /// Zero columns to add on the right of the panel (half fan).
     pub extra_right: usize,
-    /// Least extent of the panel over all views on the side of negative angles and on that of positive ones, mm from the
+    /// Smallest extent of the panel over all views on the side of negative angles and on that of positive ones, mm from the
     /// axis.
     pub reach: [f64; 2],
     /// Whether the weight of a ray depends on the row as well as on the column: columns are not parallel to the axis.
     pub is_by_pixel: bool,
     /// The rays of each view.
     pub fans: Vec<Fan>,
-    /// Radius of the orbit on which weights are taken, mm: the mean of all views. A line through the object has one weight
-    /// wherever its source stands, so the two weights of a line add to 1 on orbits that are not circles, too.
+    /// Radius of the orbit on which weights are computed, mm: the mean of all views. The weights are functions of the line and
+    /// not of the source's distance, so the two weights of a line add to 1 on non-circular orbits, too.
     pub radius: f64,
 }
 
-/// Where the weights of a scan vary with the angle in the fan.
+/// Dependence of a scan's weights on the fan angle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ramp {
-    /// Nowhere: the same weight for all rays.
+    /// None: the same weight for all rays.
     Flat(f64),
     /// Parker's weights for an arc of pi + 2 `delta`.
     Short {
-        /// Half of what the arc is longer than half a circle, rad.
+        /// Half of the arc's excess over pi, rad.
         delta: f64,
     },
     /// A step across the strip that both sides see.
@@ -80,23 +80,24 @@ pub enum Ramp {
 }
 
 impl Scan {
-    /// Weights of a scan.
+    /// Computes the weights of a scan.
     ///
-    /// `Auto` takes a largest gap of more than 20 degrees and three times the median gap, or of more than half a circle,
-    /// for a short scan, else a full circle; and a panel whose centre is more than a tenth of its width off the projected axis, on a
-    /// full circle, for a half fan. The narrowest extents of all views on both sides of the axis count.
+    /// `Auto` assumes a short scan if the largest gap is more than 20 degrees and more than three times the median gap, or more
+    /// than half a circle. Otherwise it assumes a full circle. On a full circle, it assumes a half fan if the panel's centre
+    /// is more than a tenth of its width off the projected axis. The panel's extent on each side of the axis is the smallest
+    /// of all views.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for an arc below 180 degrees with Parker's weights and for a gap in a full circle,
-    /// unless `allow_short_arc`; for a half fan that does not cover the axis in every view, turns its long side about, or
-    /// is not on a full circle.
+    /// unless `allow_short_arc`; for a half fan that does not cover the axis in every view, whose columns change their
+    /// direction between views, or that is not on a full circle.
     pub fn new(geometry: &Geometry, asked: Redundancy, allow_short_arc: bool) -> Result<Self> {
         let gaps = Gaps::new(geometry)?;
         let detector = &geometry.detector;
         let mut fans: Vec<Fan> = alloc::with_capacity("fans of the views", geometry.views.len())?;
         fans.extend(geometry.views.iter().map(Fan::new));
         let first = fans[0].radius;
-        // Exact where all are equal.
+        // This form is exact if all radii are equal.
         let radius = first + fans.iter().map(|f| f.radius - first).sum::<f64>() / fans.len() as f64;
         let half_fan_angle = fans.iter().map(|f| f.widest(detector)).fold(0.0, f64::max);
         let reach = fans
@@ -104,7 +105,7 @@ impl Scan {
             .map(|f| f.reach(detector))
             .fold([f64::INFINITY; 2], |[a, b], r: Reach| [a.min(r.negative), b.min(r.positive)]);
         let is_arc = gaps.is_arc();
-        // On a panel at the axis that is perpendicular to the ray through it.
+        // Extents on a panel at the axis that is perpendicular to the ray through it.
         let [left, right] = reach.map(|r| radius * (r / radius).clamp(-1.0, 1.0).asin().tan());
         let columns = detector.columns as f64;
         let (width, shift) = ((left + right) * columns / (columns - 1.0), (right - left) / 2.0);
@@ -127,7 +128,7 @@ impl Scan {
             redundancy,
             reason,
             warnings: Vec::new(),
-            // Nothing was measured in the gap of an arc, so the views at its ends do not stand for it.
+            // No view covers the gap of an arc, so the views at its ends do not get half of it.
             angular: gaps.weights(is_arc || redundancy == Redundancy::Short)?,
             arc,
             is_arc,
@@ -180,7 +181,7 @@ impl Scan {
         Ok(scan)
     }
 
-    /// Notes a problem that leaves an answer all the same, in the reason too.
+    /// Adds a warning, and appends it to the reason.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -199,8 +200,8 @@ impl Scan {
         Ok(())
     }
 
-    /// The ramp's tails beyond the short side of the panel are part of the answer, so the rows grow on that side: by the
-    /// panel's own width, which reaches past the mirror image of the long side.
+    /// Adds columns for a half fan on the panel's short side, because the tails of the ramp filter reach beyond it. The panel's
+    /// own width is enough: it covers the mirror image of the long side.
     fn extend_half_fan(&mut self, geometry: &Geometry, is_arc: bool) -> Result<()> {
         let refuse = |problem: String| Err(Error::invalid("redundancy", format!("is half fan, {problem}")));
         if is_arc {
@@ -220,7 +221,7 @@ impl Scan {
                 return refuse(format!("but the columns of view {n} run against those of view 0"));
             }
         }
-        // The short side, as angles and as columns.
+        // The short side, by the sign of its angles and as columns.
         let is_negative_short = self.reach[0] <= self.reach[1];
         let extra = geometry.detector.columns;
         if is_negative_short == ascending {
@@ -231,12 +232,12 @@ impl Scan {
         Ok(())
     }
 
-    /// Whether an arc is too short for its fan, so that some rays are missing; there is an answer all the same.
+    /// Whether an arc is too short for its fan, so that some rays are missing. The scan is reconstructed all the same.
     pub fn misses_rays(&self) -> bool {
         self.redundancy == Redundancy::Short && (self.arc - PI) / 2.0 < self.half_fan_angle * (1.0 - 1e-9)
     }
 
-    /// How weights depend on the angle in the fan.
+    /// The dependence of the weights on the fan angle.
     pub fn ramp(&self) -> Ramp {
         match self.redundancy {
             Redundancy::None | Redundancy::Auto => Ramp::Flat(1.0),
@@ -255,7 +256,7 @@ impl Scan {
     /// Angle of a view's source from the start of the arc, rad.
     pub fn along(&self, angle: f64) -> f64 {
         let along = (angle - self.first).rem_euclid(TAU);
-        // The first view may come out as a whole turn by rounding.
+        // Rounding may give almost 2 pi for the first view.
         if along > self.arc + self.largest_gap / 2.0 { 0.0 } else { along }
     }
 
@@ -267,21 +268,21 @@ impl Scan {
         }
         let fan = &self.fans[n];
         let angle = fan.angle(column, row);
-        // The same line from a source on the orbit of the mean radius.
+        // The fan angle of the same line for a source on the mean orbit.
         let mean = (fan.distance(angle) / self.radius).clamp(-1.0, 1.0).asin();
         match ramp {
             Ramp::Flat(weight) => weight,
-            // Its source stands where the line meets that orbit.
+            // The source moves to where the line meets that orbit.
             Ramp::Short { delta } => parker(self.along(geometry.views[n].angle) + mean - angle, -mean, delta),
             Ramp::HalfFan { reach, long_side } => half_fan(mean, reach, long_side),
         }
     }
 }
 
-/// Parker's weight at angle `along` from the start of an arc of pi + 2 delta, for the ray at fan angle `gamma`. The ray
-/// measured again at `along + pi + 2 gamma`, -gamma has the rest of the weight.
+/// Parker's weight at angle `along` from the start of an arc of pi + 2 delta, for the ray at fan angle `gamma`. The second
+/// measurement of the ray, at `along + pi + 2 gamma` and -gamma, has the complementary weight.
 fn parker(along: f64, gamma: f64, delta: f64) -> f64 {
-    // At the edge of the fan one of the ramps has no length; then its neighbour holds.
+    // At the edge of the fan one of the ramps has length 0; the adjacent weight applies.
     let ramp = |x: f64, length: f64| if length > 0.0 { (FRAC_PI_4 * x / length).sin().powi(2) } else { 1.0 };
     let end = PI + 2.0 * delta;
     if along < 0.0 || along > end {
@@ -295,8 +296,8 @@ fn parker(along: f64, gamma: f64, delta: f64) -> f64 {
     }
 }
 
-/// Half-fan weight at an angle in the fan: from 0 to 1 across the strip of half width `reach` that both sides see, rising
-/// towards the long side.
+/// Half-fan weight at a fan angle. It rises from 0 to 1 towards the long side, across the strip of half width `reach` that
+/// both sides see.
 fn half_fan(angle: f64, reach: f64, long_side: f64) -> f64 {
     if angle.abs() >= reach {
         return if angle * long_side > 0.0 {
@@ -310,11 +311,11 @@ fn half_fan(angle: f64, reach: f64, long_side: f64) -> f64 {
     (1.0 + long_side * (FRAC_PI_2 * angle / reach).sin()) / 2.0
 }
 
-/// Views whose angles differ by no more were taken at one place, rad: an encoder that stood still says as much, and a step
-/// of a scan is longer.
+/// Views whose angles differ by at most this are views from one position, rad. An encoder at rest reports such differences;
+/// steps of a scan are longer.
 const ONE_PLACE: f64 = 1e-4;
 
-/// What rounding does to an angle, rad.
+/// Rounding error of an angle, rad.
 const ROUNDING: f64 = 1e-9;
 
 /// Gaps between neighbouring views around the circle.
@@ -328,7 +329,7 @@ struct Gaps {
     second: f64,
     median: f64,
     first: f64,
-    /// Views whose angles differ by no more stand at one angle, rad.
+    /// Largest difference of angles that count as one angle, rad.
     one_angle: f64,
 }
 
@@ -348,9 +349,9 @@ impl Gaps {
                 TAU + views[order[0]].angle - here
             });
         }
-        // Much less than the step of the most views that there may be.
+        // Much less than the angular step of a full circle of `count` views.
         let one_angle = ONE_PLACE.min(TAU / count as f64 / 10.0);
-        // Views that were taken twice have no gap between them.
+        // Repeated views have no gap between them.
         let mut sorted = alloc::with_capacity("gaps between views", count)?;
         sorted.extend(gaps.iter().copied().filter(|gap| *gap > one_angle));
         sorted.sort_by(f64::total_cmp);
@@ -361,38 +362,39 @@ impl Gaps {
         Ok(Self { largest: gaps[largest_at], second, median, order, gaps, largest_at, first, one_angle })
     }
 
-    /// Whether nothing was measured in a gap: it is much wider than most.
+    /// Whether a gap is much wider than most, so that it was not measured.
     fn is_wide(&self, gap: f64) -> bool {
-        // More than half a circle is, whatever the others are.
+        // A gap of more than half a circle always is, whatever the other gaps are.
         gap > (20f64.to_radians()).max(3.0 * self.median).min(PI + ROUNDING)
     }
 
-    /// Whether the views leave a part of the circle out.
+    /// Whether a part of the circle has no views.
     fn is_arc(&self) -> bool {
         self.is_wide(self.largest)
     }
 
-    /// Whether all views stand at the same angle.
+    /// Whether all views have the same angle.
     fn is_one_angle(&self) -> bool {
         TAU - self.largest <= self.one_angle
     }
 
-    /// Half the gaps on both sides of each angle, shared by the views that stand there. Open arcs leave the largest gap out.
+    /// Angular weights: half the gaps on both sides of each angle, divided among the views at that angle. Open arcs exclude the
+    /// largest gap.
     fn weights(&self, open: bool) -> Result<Vec<f64>> {
         let count = self.order.len();
         let mut weights = alloc::filled("angular weights", count, 0.0)?;
-        // Views of an open arc that all stand at one angle have no gap to take their weight from.
+        // On an open arc with a single angle there is no gap to weight the views by.
         if open && self.is_one_angle() {
             weights.fill(TAU / count as f64);
             return Ok(weights);
         }
         let share = |gap: usize| if open && gap == self.largest_at { 0.0 } else { self.gaps[gap] / 2.0 };
-        // From behind the largest gap, so that no angle's views are parted by the start of the circle.
+        // Start after the largest gap, so that the start of the circle does not separate the views of one angle.
         let place = |k: usize| (self.largest_at + 1 + k) % count;
         let mut begin = 0;
         while begin < count {
             let (mut end, mut extent) = (begin, 0.0);
-            // From the first of them on, so that a chain of short steps does not become one angle.
+            // Measure from the first view of the angle, so that a chain of short steps does not become one angle.
             while end + 1 < count && extent + self.gaps[place(end)] <= self.one_angle {
                 extent += self.gaps[place(end)];
                 end += 1;
