@@ -1,4 +1,4 @@
-//! A run's arrays: the scan and the volume, which several devices may share, and slices that are written behind the work.
+//! A run's arrays: the scan and the volume, which several devices may share, and a writer thread for finished slices.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -58,7 +58,7 @@ impl<'a> SharedSink<'a> {
         Self(Mutex::new(sink))
     }
 
-    /// Makes what was written final.
+    /// Completes the output, e.g. renames a file to its final name.
     pub fn finish(&self) -> Result<()> {
         lock(&self.0).finish()
     }
@@ -76,7 +76,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a run's projections come from.
+/// Location of a run's projections.
 #[derive(Clone, Copy)]
 pub enum Input<'s, 'a> {
     /// Read in blocks.
@@ -87,19 +87,19 @@ pub enum Input<'s, 'a> {
     Device(&'a DeviceMemory),
 }
 
-/// Where a run's volume goes.
+/// Destination of a run's volume.
 pub enum Output<'s, 'a> {
     /// Written in blocks.
     Write(&'a (dyn WriteSlices + 'a)),
-    /// The slices of this run, packed: each piece of a slab with its first slice.
+    /// Into host memory: the slices of this run, packed, as pieces of slabs with their first slices.
     Lent(Vec<(usize, &'s mut [u8])>, Option<&'s dyn Lender<'s>>),
     /// On the device.
     Device(&'a DeviceMemory),
 }
 
-/// The near end of [`write_pieces`].
+/// The sending side of [`write_pieces`].
 pub(super) struct PieceWriter<'a, B> {
-    /// Of buffers, each with the number of slices in it.
+    /// Takes filled buffers with the number of slices in each.
     writer: &'a Writer<(B, usize)>,
     together: usize,
 }
@@ -124,8 +124,8 @@ impl<B: HostBuffer> PieceWriter<'_, B> {
     }
 }
 
-/// Runs `body`, which hands finished slices to a thread that writes them; returns when all are written, and the time that
-/// writing took.
+/// Runs `body`, which passes finished slices to a writer thread. Returns after all slices are written, with the time spent
+/// on writing.
 pub(super) fn write_pieces<O: FdkOps, R>(
     ops: &mut O,
     plan: &Plan,

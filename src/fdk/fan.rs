@@ -1,7 +1,7 @@
-//! Where the rays of a view stand in its fan: measured from the ray through the rotation axis, in the plane of the orbit.
+//! Angles of a view's rays in its fan, measured from the ray through the rotation axis in the plane of the orbit.
 //!
-//! The panel's principal point plays no part. It coincides with the projected axis only where the panel is perpendicular to
-//! the line from source to axis; a panel that is yawed by one degree moves it by SDD / 57.
+//! They do not depend on the panel's principal point. That point is on the projected axis only if the panel is perpendicular
+//! to the line from source to axis; a yaw of one degree moves it by SDD / 57.
 
 use super::geometry::{Detector, View};
 
@@ -11,14 +11,14 @@ pub struct Fan {
     /// Product with (column, row, 1): the part of a ray's direction across the line from source to axis, positive along
     /// the orbit's sense of rotation.
     across: [f64; 3],
-    /// The same: the part along that line.
+    /// Product with (column, row, 1): the part of a ray's direction along that line.
     along: [f64; 3],
     /// Source to axis, mm.
     pub radius: f64,
 }
 
-/// What a panel covers on both sides of the axis, mm from the axis; negative on a side where some row of it ends before
-/// the axis.
+/// Extent of a panel on both sides of the axis, mm from the axis; negative on a side where some row of it ends before the
+/// axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
     /// On the side of negative angles.
@@ -51,7 +51,7 @@ impl Fan {
     /// The panel's extent on both sides of the axis, over all its rows.
     pub fn reach(&self, detector: &Detector) -> Reach {
         let ends = [0.0, (detector.rows - 1) as f64];
-        // Along an edge of the panel the angle has no extreme within.
+        // Along an edge of the panel the angle is monotonic, so its extremes are at the ends.
         let edge = |column: f64| ends.map(|row| self.distance(self.angle(column, row)));
         let (first, last) = (edge(0.0), edge((detector.columns - 1) as f64));
         let is_ascending = last[0] + last[1] >= first[0] + first[1];
@@ -74,7 +74,7 @@ impl Fan {
         [0.0, right].into_iter().any(|i| (self.angle(i, top) - self.angle(i, 0.0)).abs() > 1e-3 * step)
     }
 
-    /// The row in which the ray through a column lies in the plane of the orbit, held to the panel.
+    /// The row at which the ray through a column lies in the plane of the orbit, clamped to the panel.
     pub fn row_in_plane(view: &View, detector: &Detector, column: f64) -> f64 {
         let [a, b, c] = view.inverse[2];
         let row = -(a * column + c) / b;

@@ -1,8 +1,8 @@
-//! A volume that reaches a source and of which only a box is reconstructed, since the mask leaves nothing around it.
+//! A volume that reaches a source. Only a box in it is reconstructed, because the mask blanks the rest.
 //!
-//! Behind a source nothing can be back-projected, and no view sees anything there either. So such a volume is worked on
-//! as the box of its voxels, in x and y, that holds the disc which the mask keeps; slices are completed on their way to
-//! where the volume goes. Volumes that lie in front of all sources have no frame.
+//! Behind a source nothing can be back-projected, and no view sees anything there. So such a volume is reconstructed as a
+//! box of voxels, limited in x and y, around the disc that the mask keeps. The sink completes each slice with blank voxels.
+//! Volumes in front of all sources have no frame.
 
 use super::fov::seen_radius;
 use super::geometry::{Geometry, Grid};
@@ -15,21 +15,21 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// The volume around a box.
+/// The volume around the box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frame {
-    /// Its voxels, those of the box with them.
+    /// The voxels of the whole volume, including the box.
     pub grid: Grid,
-    /// The box's first voxel along x and y; along z it is as long as the volume.
+    /// The box's first voxel along x and y. Along z the box is as long as the volume.
     pub first: [usize; 2],
 }
 
 impl Frame {
-    /// The box of `grid` that holds what the mask keeps, and the frame around it. `place` says where the grid reaches a
-    /// source.
+    /// Computes the box of `grid` around the disc that the mask keeps, and the frame around it. `place` describes where the
+    /// grid reaches a source, for the error.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a grid of which the mask keeps nothing, and one whose box reaches a source itself.
+    /// [`Error::InvalidArgument`] if the mask keeps no voxel of the grid, and if the box itself reaches a source.
     pub fn around(grid: Grid, geometry: &Geometry, scan: &Scan, place: &str) -> Result<(Grid, Self)> {
         let radii = (0..grid.size[2]).map(|k| seen_radius(geometry, scan, grid.position(2, k)));
         let radius = radii.fold(-1.0, f64::max);
@@ -54,32 +54,32 @@ impl Frame {
         Ok((inner, Self { grid, first: [left, front] }))
     }
 
-    /// Bytes of a slice.
+    /// Bytes of a slice of the volume.
     pub fn bytes(&self, number: Number) -> u64 {
         let [nx, ny, _] = self.grid.size;
         to_u64(nx) * to_u64(ny) * to_u64(number.size())
     }
 
-    /// Elements before row `j` of the box in slice `k` of the volume.
+    /// Elements of the volume before row `j` of the box in slice `k`.
     pub fn row(&self, j: usize, k: usize) -> usize {
         let [nx, ny, _] = self.grid.size;
         (k * ny + self.first[1] + j) * nx + self.first[0]
     }
 }
 
-/// Takes the slices of a box for a volume, and completes them.
+/// A sink for slices of the box. It completes them to slices of the volume.
 pub struct FramedSink<'a> {
     sink: Box<dyn Sink + 'a>,
     frame: Frame,
     /// The box.
     info: ArrayInfo,
-    /// A slice of the volume, blank around the box.
+    /// A slice of the volume; voxels outside the box are always blank.
     slice: HostMemory,
 }
 
 impl<'a> FramedSink<'a> {
-    /// A way to `sink`, which takes the volume, for the slices of its box, `size` voxels of it. `blank` is what 0 becomes
-    /// on the way out.
+    /// Wraps `sink`, which takes the volume. The result takes slices of the box, `size` voxels. `blank` is the value outside
+    /// the box before conversion to the output type.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].

@@ -1,8 +1,8 @@
-//! Where source and panel stand at each view.
+//! Positions of source and panel in each view.
 //!
-//! A view is a 3x4 matrix A that takes a point (x, y, z, 1), mm, to (iu w, iv w, w): pixel indices, 0 at the centre of
-//! pixel (0, 0), times the depth w along the panel's normal, mm. Circular orbits are turned into such matrices, so that
-//! weighting, filtering and back-projection know one form only.
+//! A view is a 3x4 matrix A that maps a point (x, y, z, 1), mm, to (iu w, iv w, w): pixel indices, 0 at the centre of
+//! pixel (0, 0), times the depth w along the panel's normal, mm. Circular orbits are converted to such matrices, so that
+//! weighting, filtering and back-projection handle one form only.
 
 use std::f64::consts::TAU;
 
@@ -37,7 +37,7 @@ impl Detector {
 
 /// A circular orbit about the z axis with a flat panel perpendicular to the line from source to axis.
 ///
-/// At angle b the source stands at `SID (cos b, sin b, 0)`, the panel's axes are `e_u = (-sin b, cos b, 0)` and
+/// At angle b the source is at `SID (cos b, sin b, 0)`, the panel's axes are `e_u = (-sin b, cos b, 0)` and
 /// `e_v = (0, 0, 1)`; b grows counter-clockwise seen from +z. The centre of pixel (i, j) lies at
 /// `u = (i - (columns - 1) / 2) column_pitch + column_offset`, likewise v, from the foot of the perpendicular.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,7 +54,7 @@ pub struct Orbit {
     pub allow_inside_panel: bool,
 }
 
-/// One view, ready to use.
+/// One view, with the numbers derived from its matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// World to pixel, third row scaled so that w is the depth in mm and positive at the isocentre.
@@ -72,7 +72,7 @@ pub struct View {
     /// Columns of the inverse of the matrix's left part: the direction of the ray through pixel (i, j) is
     /// `inverse (i, j, 1)`.
     pub inverse: [[f64; 3]; 3],
-    /// What the matrix as given was divided by; 1 for an orbit.
+    /// Divisor that normalised the given matrix; 1 for an orbit.
     pub scale: f64,
 }
 
@@ -100,11 +100,11 @@ impl View {
         [x / length, y / length, 0.0]
     }
 
-    /// Weight of the ray through pixel (i, j): the cosine of its angle to the line from source to axis, and for a panel that is not
-    /// parallel to the axis how much further than the foot of the perpendicular the pixel is from the source, seen along the axis.
+    /// Weight of the ray through pixel (i, j): the cosine of its angle to the line from source to axis. For a panel that is not
+    /// parallel to the axis it is divided by [`View::depth`].
     ///
-    /// The formulas hold for a panel parallel to the axis. What another one measures is what that one would, enlarged: row by row
-    /// where it is turned about its rows. The filtered values scale with the size of a row.
+    /// The FDK formulas hold for a panel parallel to the axis. Another panel measures a magnified image of the same rays. If it
+    /// is tilted about its rows, each row has its own magnification. The filtered values scale with the size of a row.
     pub fn weight(&self, column: f64, row: f64) -> f64 {
         let ray = self.ray(column, row);
         dot(ray, self.inwards()) / (norm(ray) * self.depth(column, row))
@@ -127,10 +127,10 @@ impl View {
         (along[2].abs() / norm(along)).min(1.0).asin()
     }
 
-    /// Whether iv is affine in z at fixed (x, y): the panel stands parallel to the z axis and so do its columns.
+    /// Whether iv is affine in z at fixed (x, y): the panel and its columns are parallel to the z axis.
     pub fn is_vertical(&self) -> bool {
         let scale = self.matrix[1][2].abs();
-        // w must not depend on z, and neither must iu: the columns then stand upright.
+        // Neither w nor iu may depend on z; the latter means that the columns are upright.
         self.matrix[2][2].abs() <= 1e-14 && self.matrix[0][2].abs() <= 1e-12 * scale
     }
 
@@ -244,7 +244,7 @@ impl Geometry {
         Ok(Self { detector, views: alloc::with_capacity("views", views)? })
     }
 
-    /// Refuses a pitch of the rows that is not the one that the views' matrices hold; 0 is any.
+    /// Refuses a row pitch that differs from the one in the views' matrices; 0 accepts any.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if it is more than 5 % off in some view, or negative or not finite.
@@ -277,7 +277,7 @@ impl Geometry {
     }
 }
 
-/// Most voxels along an axis: slabs and their panel rows are counted one by one.
+/// Limit of voxels along an axis, because slabs and their panel rows are counted one by one.
 const MOST_VOXELS: usize = 1 << 20;
 
 /// The voxels: sizes, spacings, and the centre of voxel (0, 0, 0), mm.
@@ -292,14 +292,13 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of a caller who gives none: cubes of the panel's pitch scaled to the axis by the
-    /// mean of all views, as many along x and y as the
-    /// panel has columns and along z as it has rows, centred on the isocentre.
+    /// The default grid: cubic voxels with the panel's pitch, scaled to the axis by the mean magnification of all views. It has
+    /// as many voxels along x and y as the panel has columns, and along z as it has rows, and is centred on the isocentre.
     pub fn standard(geometry: &Geometry) -> Self {
         let d = &geometry.detector;
         let scale = |view: &View| view.source_distance() / view.source_to_detector;
         let first = scale(&geometry.views[0]);
-        // Exact where all are equal.
+        // This form is exact if all scales are equal.
         let others = geometry.views.iter().map(|v| scale(v) - first).sum::<f64>();
         let pitch = d.column_pitch * (first + others / geometry.views.len() as f64);
         let size = [d.columns, d.columns, d.rows];
@@ -335,7 +334,7 @@ impl Grid {
         })
     }
 
-    /// Where the grid reaches the source plane of a view, at which magnification has no bound; `None` if nowhere.
+    /// Describes where the grid reaches the source plane of a view, at which magnification is unbounded; `None` if nowhere.
     pub fn behind_source(&self, geometry: &Geometry) -> Option<String> {
         for (n, view) in geometry.views.iter().enumerate() {
             for corner in self.corners() {

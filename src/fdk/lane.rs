@@ -1,4 +1,4 @@
-//! A slab in the making on one device, to which views are added as they come.
+//! A slab on one device that accumulates views as they are pushed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::tensor::copy_strided;
 
-/// One slab in the making and the batch that is being filled, on any device.
+/// An unfinished slab and its current batch, on any device.
 pub(super) trait Stage: Send + Sync {
-    /// Takes views from host memory.
+    /// Adds views from host memory.
     fn push(&mut self, plan: &Plan, views: &[usize], from: &Incoming<'_>) -> Result<()>;
 
-    /// Takes views from device memory, packed.
+    /// Adds views from packed device memory.
     fn push_device(
         &mut self,
         plan: &Plan,
@@ -35,22 +35,22 @@ pub(super) trait Stage: Send + Sync {
         queue: Option<&GpuStream>,
     ) -> Result<()>;
 
-    /// Works on what has come so far.
+    /// Back-projects the views of an incomplete batch.
     fn flush(&mut self, plan: &Plan) -> Result<()>;
 
-    /// Writes the slab, all of whose views have come.
+    /// Writes the slab after its last view.
     fn write(&mut self, plan: &Plan, sink: &dyn WriteSlices, flag: &CancelFlag) -> Result<Times>;
 
     /// Stores the slab on the device.
     fn store_device(&mut self, plan: &Plan, volume: &DeviceMemory, queue: Option<&GpuStream>) -> Result<()>;
 
-    /// Stores the slab in its place in the volume in host memory.
+    /// Stores the slab in its part of the volume in host memory.
     fn store_now(&mut self, plan: &Plan, volume: &mut [u8], slice: usize) -> Result<()>;
 
-    /// The type of the volume's elements.
+    /// Sets the type of the volume's elements.
     fn set_output(&mut self, number: Number);
 
-    /// Waits, and says what was counted.
+    /// Waits for all work and returns the counts.
     fn finish(&mut self) -> Result<Tally>;
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Incoming<'a> {
     pub number: Number,
     /// Elements from one column, row and view to the next.
     pub strides: [usize; 3],
-    /// Whose threads copy.
+    /// Its threads copy the views.
     pub context: &'a Context,
 }
 
@@ -85,7 +85,7 @@ struct Lane<O: FdkOps> {
     slices: Slices,
     rows: Range<usize>,
     buffers: Vec<O::Buffer>,
-    /// The buffer that is being filled, and its views.
+    /// Index of the buffer that is being filled, and the views in it.
     at: usize,
     views: Vec<usize>,
 }
@@ -145,7 +145,7 @@ where
         from: &DeviceMemory,
         queue: Option<&GpuStream>,
     ) -> Result<()> {
-        // In the order in which views came.
+        // Flush first, so that views are added in the order of the pushes.
         self.flush(plan)?;
         if let Some(queue) = queue {
             self.ops.follow(queue)?;
@@ -206,7 +206,7 @@ where
 /// A stage for each context, and the cut that they share.
 pub(super) type Lanes = (Vec<Box<dyn Stage>>, Cut);
 
-/// The stages of a scan that fits; `None` if it does not.
+/// The stages of a scan whose volume fits; `None` if it does not.
 pub(super) fn lanes(setting: &Setting, number: Number) -> Result<Option<Lanes>> {
     let (plan, contexts) = (&*setting.plan, &setting.contexts);
     let input = Flow { number, way: Way::Buffered };

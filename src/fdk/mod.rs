@@ -2,16 +2,16 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | [`session`], [`pushed`], [`run`] | a reconstruction that is set up; a scan that is pushed; a run over a whole one |
-//! | `open` | where a run's arrays lie, and how they are reached |
-//! | `lane` | a slab to which views are added as they come |
-//! | [`fov`], [`frame`] | what every view sees; a volume that reaches a source, of which only that is reconstructed |
+//! | [`session`], [`pushed`], [`run`] | a configured reconstruction; a scan pushed view by view; a run over a whole scan |
+//! | `open` | access to a run's arrays |
+//! | `lane` | a slab that accumulates pushed views |
+//! | [`fov`], [`frame`] | the disc that every view sees; a box of a volume that reaches a source |
 //! | [`geometry`] | panel, views, voxels |
-//! | [`options`], [`info`] | how, and what came of it |
-//! | [`weights`], [`fan`] | angular weights; weights of rays measured twice, by their angle to the ray through the axis |
+//! | [`options`], [`info`] | options and figures |
+//! | [`weights`], [`fan`] | angular and redundancy weights; angles of rays to the ray through the axis |
 //! | [`ramp`] | the filter's response |
 //! | [`plan`], [`cut`] | the numbers of the kernels; slabs and batches inside the memory limits |
-//! | [`algorithm`], [`ops`], [`arrays`] | the method, for every device; what it needs of one; a run's arrays |
+//! | [`algorithm`], [`ops`], [`arrays`] | the method for all devices; the operations of a device; a run's arrays |
 //! | [`cpu`], [`double`], [`mod@reference`] | on threads, in f32 and in f64 |
 //! | [`gpu`] | on a GPU |
 //! | [`phantom`] | a test object with exact projections |

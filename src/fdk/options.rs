@@ -10,7 +10,7 @@ numbered!(Interpolation, Exact, Fast);
 numbered!(Precision, F32, F64);
 numbered!(Redundancy, Auto, None, Full, Short, HalfFan);
 
-/// What a sample outside the panel counts as. The numbers are those of the C interface.
+/// Handling of samples outside the panel. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Edge {
@@ -20,7 +20,7 @@ pub enum Edge {
     Skip = 1,
 }
 
-/// What is computed. The numbers are those of the C interface.
+/// Method of the reconstruction. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Mode {
@@ -30,64 +30,64 @@ pub enum Mode {
     RabbitCt = 1,
 }
 
-/// How samples between pixels are taken. The numbers are those of the C interface.
+/// Interpolation between pixels. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Interpolation {
     /// In f32.
     Exact = 0,
-    /// Leave to round positions where that is faster. No kernel makes use of it: the texture unit of a GPU, whose fractions
-    /// have 8 bits, was measured to be slower than the exact kernels.
+    /// Permission to round positions where that is faster. No kernel uses it: the texture unit of a GPU, whose fractions have
+    /// 8 bits, was measured to be slower than the exact kernels.
     Fast = 1,
 }
 
-/// What numbers are computed with. The numbers are those of the C interface.
+/// Floating-point type of the computation. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Precision {
     /// f32, with positions and weights prepared in f64.
     F32 = 0,
-    /// f64 throughout, on the CPU threads whatever the context: slow, for checks.
+    /// f64 throughout, on the CPU threads even of a GPU context: slow, for checks.
     F64 = 1,
 }
 
-/// How a scan is reconstructed.
+/// Options of a reconstruction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Apodisation of the ramp.
     pub window: Window,
-    /// Its cut-off, as part of the largest frequency; in (0, 1].
+    /// Its cut-off, as a fraction of the largest frequency; in (0, 1].
     pub cutoff: f64,
     /// Weights of rays that are measured twice.
     pub redundancy: Redundancy,
-    /// What a sample outside the panel counts as.
+    /// Handling of samples outside the panel.
     pub edge: Edge,
     /// FDK or back-projection alone.
     pub mode: Mode,
-    /// Width of the smooth extrapolation beyond both ends of a row, as part of the panel's columns, 0 to 1: for objects
+    /// Width of the smooth extrapolation beyond both ends of a row, as a fraction of the panel's columns, 0 to 1: for objects
     /// wider than the panel.
     pub truncation: f64,
     /// Zero the voxels that some view does not see. The grid may then reach the sources: see [`frame`](super::frame).
     pub fov_mask: bool,
-    /// Go on with an arc of less than 180 degrees.
+    /// Accept an arc of less than 180 degrees.
     pub allow_short_arc: bool,
-    /// Replace pixels that are not finite by 0, and count them. Without it, one spoils its row.
+    /// Replace pixels that are not finite by 0, and count them. Without it, such a pixel makes its whole row NaN.
     pub sanitize: bool,
-    /// Length of the transforms; 0 for the least that is long enough.
+    /// Length of the transforms; 0 for the smallest that is long enough.
     pub fft_length: usize,
-    /// How samples between pixels are taken.
+    /// Interpolation between pixels.
     pub interpolation: Interpolation,
-    /// What numbers are computed with.
+    /// Floating-point type of the computation.
     pub precision: Precision,
-    /// Finish a scan that is pushed view by view with views missing: they count as zero.
+    /// Accept missing views when a pushed scan is finished; they count as zero.
     pub allow_missing: bool,
-    /// The volume is written as this times its values ...
+    /// Factor of the output: the written volume is this times its values, plus `output_offset`.
     pub output_scale: f64,
-    /// ... plus this.
+    /// Offset of the output.
     pub output_offset: f64,
-    /// Slices that are worked on at once; 0 chooses. Rounded up to what the kernels take together.
+    /// Slices of a slab; 0 chooses. Rounded up to a multiple of the kernels' slice group.
     pub slab: usize,
-    /// Views that are filtered and back-projected together; 0 chooses.
+    /// Views of a batch, which are filtered and back-projected together; 0 chooses.
     pub view_batch: usize,
 }
 

@@ -35,20 +35,20 @@ impl Ellipsoid {
         Ok(Self { density: row[0], axes, centre: [row[4], row[5], row[6]], rotation: row[7] })
     }
 
-    /// A point or direction in the frame where the ellipsoid is the unit ball.
+    /// Transforms a point or direction to the frame in which the ellipsoid is the unit ball.
     fn to_ball(self, p: [f64; 3]) -> [f64; 3] {
         let (sin, cos) = self.rotation.sin_cos();
         [(p[0] * cos + p[1] * sin) / self.axes[0], (p[1] * cos - p[0] * sin) / self.axes[1], p[2] / self.axes[2]]
     }
 
-    /// Length of the part of a line inside, times the density. `direction` is a unit vector.
+    /// Length of a line's part inside the ellipsoid, times the density. `direction` is a unit vector.
     fn line_integral(self, source: [f64; 3], direction: [f64; 3]) -> f64 {
         let o = self.to_ball(std::array::from_fn(|k| source[k] - self.centre[k]));
         let d = self.to_ball(direction);
         let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
         let (a, b) = (dot(d, d), dot(o, d));
-        // |o|^2 - b^2/a is the squared distance of the line from the centre; formed from the foot of the perpendicular,
-        // as the difference of two large numbers would lose the small one.
+        // |o|^2 - b^2/a is the squared distance of the line from the centre. It is computed from the foot of the
+        // perpendicular, because the difference of two large numbers would lose digits.
         let foot: [f64; 3] = std::array::from_fn(|k| o[k] - b / a * d[k]);
         let inside = 1.0 - dot(foot, foot);
         if inside > 0.0 { self.density * 2.0 * (inside / a).sqrt() } else { 0.0 }
@@ -106,7 +106,7 @@ pub fn project(pool: &Pool, geometry: &Geometry, ellipsoids: &[Ellipsoid], out: 
     });
 }
 
-/// The ellipsoids themselves at the voxels' centres, x fastest: what a perfect reconstruction would be.
+/// Density of the ellipsoids at the voxels' centres, x fastest: the ideal reconstruction.
 pub fn sample(pool: &Pool, grid: &Grid, ellipsoids: &[Ellipsoid], out: &mut [f32]) {
     let [nx, ny, _] = grid.size;
     pool.run(|| {

@@ -1,4 +1,4 @@
-//! A scan's geometry, grid and options, checked and turned into what the kernels need.
+//! Checks a scan's geometry, grid and options, and converts them to the numbers of the kernels.
 
 use super::fan::Fan;
 use super::frame::Frame;
@@ -9,12 +9,12 @@ use super::weights::{Redundancy, Scan};
 use crate::alloc;
 use crate::error::{Error, Result};
 
-/// What back-projection needs of a view.
+/// Back-projection numbers of a view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ViewPlan {
-    /// Voxel indices (i, j, k, 1) to (column w, row w, w); columns count those added on the left.
+    /// Voxel indices (i, j, k, 1) to (column w, row w, w); columns include those added on the left.
     pub matrix: [[f64; 4]; 3],
-    /// A sample counts this over w^2.
+    /// Weight of a sample, before the division by w^2.
     pub weight: f64,
 }
 
@@ -26,7 +26,7 @@ impl ViewPlan {
     }
 }
 
-/// Some views, and the panel rows of them that are there: a slab needs only the rows it is seen through.
+/// Some views with a range of panel rows: a slab needs only the rows that its voxels project onto.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
     /// The views.
@@ -42,17 +42,17 @@ pub struct Batch<'a> {
 pub struct Plan {
     /// Panel and views.
     pub geometry: Geometry,
-    /// The voxels that are reconstructed: the volume's, or those of its frame's box.
+    /// The reconstructed voxels: the volume's, or those of its frame's box.
     pub grid: Grid,
-    /// The volume around them, where it reaches a source and the mask leaves nothing there.
+    /// The whole volume, if it reaches a source and the mask blanks it there.
     pub frame: Option<Frame>,
     /// Options as given.
     pub options: Options,
     /// Arc, redundancy, angular weights.
     pub scan: Scan,
-    /// Columns of a filtered row: the panel's, and zeros added on one side for a half fan.
+    /// Columns of a filtered row: the panel's, and the zero columns that a half fan adds on one side.
     pub columns: usize,
-    /// Of these, how many stand on the left of the panel's.
+    /// Added columns on the left of the panel's.
     pub left: usize,
     /// Samples of extrapolation on each side of a row.
     pub extrapolated: usize,
@@ -64,14 +64,14 @@ pub struct Plan {
     pub views: Vec<ViewPlan>,
 }
 
-/// From this angle between rows and the plane of the orbit on, a warning is given, rad.
+/// Angle between rows and the plane of the orbit above which a warning is logged, rad.
 const TILTED_ROWS: f64 = 10.0 * std::f64::consts::PI / 180.0;
 
-/// From this angle on the scan is refused.
+/// Angle above which the scan is refused, rad.
 const TURNED_ROWS: f64 = 45.0 * std::f64::consts::PI / 180.0;
 
-/// Refuses views that have no weights: sources on the axis, and panels of which a part is not in front of the source, seen along
-/// the axis.
+/// Refuses views without weights: sources on the axis, and panels that are not wholly in front of the source, seen along the
+/// axis.
 fn check_weights(geometry: &Geometry) -> Result<()> {
     let (right, top) = ((geometry.detector.columns - 1) as f64, (geometry.detector.rows - 1) as f64);
     let corners = [(0.0, 0.0), (right, 0.0), (0.0, top), (right, top)];
@@ -87,12 +87,12 @@ fn check_weights(geometry: &Geometry) -> Result<()> {
     Ok(())
 }
 
-/// Sources lie in a plane if their mean square distance from it is at most this part of the one along its shorter direction, and
-/// that at least `LINE` of the one along the longer.
+/// The sources define a plane if their mean square distance from it is at most `FLAT` of the one along the plane's shorter
+/// direction, and that is at least `LINE` of the one along its longer direction.
 const FLAT: f64 = 0.1;
 const LINE: f64 = 1e-3;
 
-/// Angle between the plane in which the sources lie and the plane across z, rad; 0 where they lie in none or on a line.
+/// Angle between the plane of the sources and the plane across z, rad; 0 if the sources define no plane or lie on a line.
 fn orbit_tilt(geometry: &Geometry) -> f64 {
     let count = geometry.views.len() as f64;
     let mean: [f64; 3] = std::array::from_fn(|k| geometry.views.iter().map(|v| v.source[k]).sum::<f64>() / count);
@@ -118,7 +118,7 @@ fn orbit_tilt(geometry: &Geometry) -> f64 {
     if second < LINE * largest || least > FLAT * second {
         return 0.0;
     }
-    // Rows of C - least span the plane.
+    // The rows of C - least span the plane.
     let row = |i: usize| -> [f64; 3] { std::array::from_fn(|j| c[i][j] - if i == j { least } else { 0.0 }) };
     let normals = [cross(row(0), row(1)), cross(row(1), row(2)), cross(row(2), row(0))];
     let normal = normals.into_iter().fold([0.0; 3], |best, n| if dot(n, n) > dot(best, best) { n } else { best });
@@ -126,7 +126,7 @@ fn orbit_tilt(geometry: &Geometry) -> f64 {
     if length > 0.0 { (normal[2].abs() / length).min(1.0).acos() } else { 0.0 }
 }
 
-/// Refuses an orbit about another axis than z, which is the axis of rotation for all weights.
+/// Refuses an orbit about an axis other than z, since all weights assume the rotation axis z.
 fn check_orbit(geometry: &Geometry) -> Result<()> {
     let tilt = orbit_tilt(geometry);
     if tilt <= TURNED_ROWS {
@@ -139,8 +139,8 @@ fn check_orbit(geometry: &Geometry) -> Result<()> {
     Err(Error::invalid("matrices", problem))
 }
 
-/// Refuses panels whose rows run along the axis, as those of a panel on its side do: the filter runs along the rows. Notes
-/// rows and orbits that are much out of the plane across the axis.
+/// Refuses panels with rows along the axis, such as a panel on its side, because the filter runs along the rows. Warns of
+/// rows and orbits that are far out of the plane across the axis.
 fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
     let angles = geometry.views.iter().map(View::row_angle).enumerate();
     let (view, angle) = angles.fold((0, 0.0), |most, this| if this.1 > most.1 { this } else { most });
@@ -165,7 +165,7 @@ fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
     Ok(())
 }
 
-/// Refuses options that can have no effect beside others.
+/// Refuses options that other options make ineffective.
 fn check_effects(o: &Options) -> Result<()> {
     if o.allow_short_arc && matches!(o.redundancy, Redundancy::None | Redundancy::HalfFan) {
         let problem = format!("has no effect with redundancy {:?}, which takes no short arc for another", o.redundancy);
@@ -188,7 +188,7 @@ fn check_effects(o: &Options) -> Result<()> {
 }
 
 impl Plan {
-    /// Checks everything and prepares the kernels' numbers.
+    /// Checks all arguments and computes the kernels' numbers.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming what is out of range: see [`Geometry`], [`Grid`], [`Scan::new`] and
@@ -268,7 +268,7 @@ impl Plan {
             });
             let weight = match options.mode {
                 Mode::Fdk => angular * view.orbit_radius() * view.source_to_detector,
-                // w as the given matrix has it.
+                // w in the scale of the given matrix.
                 Mode::RabbitCt => 1.0 / (view.scale * view.scale),
             };
             views.push(ViewPlan { matrix, weight });
@@ -277,7 +277,7 @@ impl Plan {
         Ok(Self { geometry, grid, frame, options, scan, columns, left, extrapolated, length, response, views })
     }
 
-    /// Takes transforms of `length`, even and no shorter than now.
+    /// Sets the length of the transforms, even and no shorter than the current one.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -289,27 +289,27 @@ impl Plan {
         Ok(())
     }
 
-    /// Pixels of a view as measured.
+    /// Pixels of a measured view.
     pub fn panel_pixels(&self) -> usize {
         self.geometry.detector.columns * self.geometry.detector.rows
     }
 
-    /// Samples of a view as filtered.
+    /// Samples of a filtered view.
     pub fn filtered_pixels(&self) -> usize {
         self.columns * self.geometry.detector.rows
     }
 
-    /// The voxels of the volume, with those that the mask blanks without further work.
+    /// The voxels of the whole volume, including those outside the box, which the mask blanks.
     pub fn volume_grid(&self) -> &Grid {
         self.frame.as_ref().map_or(&self.grid, |f| &f.grid)
     }
 
-    /// Voxels that are reconstructed.
+    /// Number of reconstructed voxels.
     pub fn voxels(&self) -> usize {
         self.grid.size.iter().product()
     }
 
-    /// Panel rows that the slices `first` to `first + count - 1` can touch in a view, with a row to spare on both sides;
+    /// Panel rows that the slices `first` to `first + count - 1` can project onto in a view, with one more row on both sides;
     /// an empty range if none.
     pub fn row_window(&self, view: usize, first: usize, count: usize) -> std::ops::Range<usize> {
         let [nx, ny, _] = self.grid.size;
@@ -330,7 +330,7 @@ impl Plan {
         if start == end {
             return start..end;
         }
-        // Whole pairs of rows: a GPU filters two at a time, and the same two whatever the window.
+        // Whole pairs of rows: a GPU filters two rows at a time, and the pairs must not depend on the window.
         start & !1..end.next_multiple_of(2).min(rows)
     }
 
@@ -343,20 +343,20 @@ impl Plan {
             .unwrap_or(0..0)
     }
 
-    /// Radius about the z axis within which every ray is measured, mm: that of the cylinder which the narrower side of
-    /// every view's fan touches, the wider side where half fans make up for one another; 0 if some view misses the axis.
+    /// Radius about the z axis within which every ray is measured, mm. It is the smallest extent over all views on the narrower
+    /// side of the fan, or on the wider side for a half fan; 0 if some view misses the axis.
     pub fn fov_radius(&self) -> f64 {
         let [a, b] = self.scan.reach;
         let side = if self.scan.redundancy == Redundancy::HalfFan { a.max(b) } else { a.min(b) };
         side.max(0.0)
     }
 
-    /// Weight of the ray through a pixel, for rays that are measured twice.
+    /// Redundancy weight of the ray through a pixel.
     pub fn pixel_weight(&self, view: usize, column: usize, row: usize) -> f64 {
         self.scan.ray_weight(&self.geometry, view, column as f64, row as f64)
     }
 
-    /// The same for the ray through column `column` in the plane of the orbit; for all of the column where
+    /// The same for the ray through column `column` in the plane of the orbit. It holds for the whole column if
     /// [`Scan::is_by_pixel`] is false.
     pub fn ray_weight(&self, view: usize, column: usize) -> f64 {
         let column = column as f64;

@@ -1,7 +1,7 @@
 //! A scan that arrives view by view.
 //!
-//! Where the volume fits the devices, views are added to it as they come: a batch is filled on the host while those
-//! before are worked on. Where it does not, views are kept as line integrals and reconstructed slab by slab in the end.
+//! If the volume fits the devices, each view is added to it on arrival: the host fills a batch while the device computes
+//! the previous ones. Otherwise the views are stored as line integrals, and the finish reconstructs slab by slab.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,19 +27,19 @@ use crate::shape::{Order, to_i64, to_u64};
 use crate::stream::{self, Stream};
 use crate::tensor::{Location, Tensor};
 
-/// A scan on its way.
+/// State of a scan between begin and finish.
 pub(super) struct Pushed {
     store: Store,
-    /// Which views have come.
+    /// For each view, whether it was pushed.
     seen: Vec<bool>,
     count: usize,
-    /// Type of the pixels, once some have come.
+    /// Type of the pixels; `None` before the first push.
     number: Option<Number>,
     queue: Option<GpuStream>,
-    /// Where the cancel counter stood at the beginning.
+    /// Value of the cancel counter at the begin.
     start: u64,
     began: Option<Instant>,
-    /// Bytes charged to the contexts before the scan.
+    /// Host and device bytes that each context had charged before the scan.
     base: Vec<(u64, u64)>,
     /// The figures of the scan.
     info: Info,
@@ -49,11 +49,11 @@ pub(super) struct Pushed {
     is_spoiled: bool,
 }
 
-/// At most this often a push reports its progress, save for the last view.
+/// Least time between two progress reports of pushes; the last view always reports.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 enum Store {
-    /// The volume in the making, a slab each.
+    /// The unfinished volume, one slab for each device.
     Lanes(Vec<Box<dyn Stage>>),
     /// The views, as line integrals.
     Kept { views: Tensor, bytes: u64, odd: Odd },
@@ -79,7 +79,7 @@ impl Pushed {
                 let bytes = to_u64(dims.iter().product::<usize>()) * 4;
                 room.check_host(PUSHED, setting.least_pushed(number, bytes)?)?;
                 let views = Tensor::create(&setting.contexts[0], DType::F32, Location::Host, order, &dims)?;
-                // What remains must hold the smallest slab: a finish that cannot succeed would lose the scan.
+                // The remaining memory must hold the smallest slab; otherwise the finish would fail and lose the scan.
                 let way =
                     if let Device::Gpu(_) = setting.device(&setting.contexts[0]) { Way::Buffered } else { Way::Lent };
                 let output = Flow { number: Number::F32, way: Way::Buffered };
@@ -139,7 +139,7 @@ impl Pushed {
     }
 }
 
-/// Turns views into line integrals in their place; returns how many counts were out of the ordinary.
+/// Stores views as line integrals in `kept`; returns the clamped, negative and non-finite counts.
 fn keep(setting: &Setting, kept: &mut Tensor, views: &[usize], from: &Incoming<'_>) -> Result<Odd> {
     let d = &setting.plan.geometry.detector;
     let memory = kept.memory_mut("views")?.host_mut("views")?.as_mut_slice::<f32>()?;
@@ -165,16 +165,16 @@ fn keep(setting: &Setting, kept: &mut Tensor, views: &[usize], from: &Incoming<'
 }
 
 impl Fdk {
-    /// Begins a scan that is pushed view by view; drops one begun before. Its work follows what is enqueued on `stream`.
+    /// Begins a scan that is pushed view by view; drops one begun before. Its work starts after the work enqueued on `stream`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] if neither the volume fits the limits nor the scan's line integrals with the smallest slab
-    /// of the volume.
+    /// [`Error::OutOfMemory`] if the limits hold neither the volume nor the scan's line integrals with the smallest slab of the
+    /// volume.
     pub fn begin(&mut self, stream: Option<&Stream>) -> Result<()> {
         self.check_alive()?;
         (self.pushed, self.ended) = (None, None);
         let queue = stream::select(self.context(), stream)?;
-        // Raw counts usually are 16 bits wide; another type is prepared for when it comes.
+        // Raw counts usually have 16 bits. Another type is prepared at its first push.
         let number = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
         let pushed = Pushed::new(self, queue, number)?;
         self.info.set(pushed.info.clone());
@@ -182,7 +182,7 @@ impl Fdk {
         Ok(())
     }
 
-    /// The error of a call that needs a scan where there is none.
+    /// The error of a call that needs a pushed scan when there is none.
     fn no_scan(&self, purpose: &str) -> Error {
         match &self.ended {
             Some(Error::Cancelled) => Error::Cancelled,
@@ -194,18 +194,18 @@ impl Fdk {
         }
     }
 
-    /// Takes views of a scan, [columns, rows, count], or [columns, rows] for one. Returns as soon as the pixels are
-    /// copied; waits while all buffers are on their way. All views of a scan are of one type.
+    /// Adds views of a scan, [columns, rows, count], or [columns, rows] for one. Returns as soon as the pixels are copied;
+    /// waits while all buffers are in use. All views of a scan have one type.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] without a begin, for a view that is out of range or was pushed before, and for other
-    /// sizes or another type; nothing is taken then. [`Error::Cancelled`] if somebody cancelled since the begin: the scan
-    /// is dropped, as it is after a failure of the device, and later calls say so until the next begin.
+    /// sizes or another type; no view is added then. [`Error::Cancelled`] if somebody cancelled since the begin. This and a
+    /// failure of the device drop the scan, and later calls report it until the next begin.
     pub fn push(&mut self, views: &[i64], projections: &Tensor) -> Result<()> {
         self.push_reporting(views, projections, None)
     }
 
-    /// [`Fdk::push`]; `report` gets the views pushed and all views, now and then and with the last view.
+    /// [`Fdk::push`]; `report` receives the pushed views and all views, at most every 50 ms, and at the last view.
     ///
     /// # Errors
     /// As for [`Fdk::push`]; [`Error::Cancelled`] also by `report`.
@@ -279,9 +279,9 @@ impl Fdk {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] without a begin, for views that are missing unless the options allow it, and for a
-    /// volume of another size; [`Error::Io`] from the sink, [`Error::OutOfMemory`]: the scan is kept after these, for
-    /// another finish. [`Error::Cancelled`], also if somebody cancelled since the begin, and failures of the device: the
-    /// scan is dropped.
+    /// volume of another size; [`Error::Io`] from the sink, [`Error::OutOfMemory`]: after these the scan is kept, and the
+    /// finish can be repeated. [`Error::Cancelled`], also if somebody cancelled since the begin, and failures of the device
+    /// drop the scan.
     pub fn finish(&mut self, mut volume: Volume<'_>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
         self.check_alive()?;
         self.check_volume(&volume)?;
@@ -350,7 +350,7 @@ impl Fdk {
         Ok(info)
     }
 
-    /// Brings the finished slabs out.
+    /// Writes the finished slabs to the volume.
     fn deliver(
         &self,
         lanes: &mut [Box<dyn Stage>],
@@ -411,7 +411,7 @@ impl Fdk {
     }
 }
 
-/// Whether a scan is whole after a finish that failed, so that another one may succeed.
+/// Whether a finish that failed with `e` leaves the scan complete, so that the finish can be repeated.
 fn leaves_scan(e: &Error) -> bool {
     use Error::{Busy, InvalidArgument, Io, NotSupported, OutOfDeviceMemory, OutOfMemory};
     matches!(
@@ -425,7 +425,7 @@ fn leaves_scan(e: &Error) -> bool {
     )
 }
 
-/// Views as indices, each in range, not seen before and there once.
+/// Converts view numbers to indices: each must be in range, not pushed before and listed once.
 fn check_views(seen: &[bool], views: &[i64]) -> Result<Vec<usize>> {
     let mut checked: Vec<usize> = alloc::with_capacity("views", views.len())?;
     for (k, &view) in views.iter().enumerate() {

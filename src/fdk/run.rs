@@ -1,4 +1,4 @@
-//! A run over a whole scan: where its arrays lie, how it is cut, and the devices that share it.
+//! A run over a whole scan: access to its arrays, its cut, and the devices that share it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -28,17 +28,17 @@ use crate::progress::{CancelFlag, Progress};
 use crate::shape::to_i64;
 use crate::thread;
 
-/// What all runs of a reconstruction share.
+/// Configuration that all runs of a reconstruction share.
 pub struct Setting {
     /// The contexts, at least one.
     pub contexts: Vec<Arc<Context>>,
     /// The plan.
     pub plan: Arc<Plan>,
-    /// How counts become line integrals, if that is what comes.
+    /// Parameters of the conversion from counts; `None` if the input is line integrals.
     pub counts: Option<Arc<Counts>>,
 }
 
-/// Who computes.
+/// Backend of the computation.
 pub enum Device<'a> {
     /// The threads of a context, in f32.
     Cpu,
@@ -49,7 +49,7 @@ pub enum Device<'a> {
 }
 
 impl Setting {
-    /// Who computes on a context.
+    /// The backend of a context.
     pub fn device<'a>(&self, context: &'a Context) -> Device<'a> {
         match (self.plan.options.precision, context.backend()) {
             (Precision::F64, _) => Device::Double,
@@ -58,8 +58,8 @@ impl Setting {
         }
     }
 
-    /// How a scan in ordinary host memory would be cut; `None` where not even its smallest part fits the limits, which
-    /// a run then says.
+    /// The cut of a scan in ordinary host memory; `None` if not even its smallest part fits the limits. A run then returns
+    /// that error.
     pub fn usual_cut(&self) -> Result<Option<Cut>> {
         let flow = Flow { number: Number::F32, way: Way::Buffered };
         match self.cut(flow, flow, &self.contexts) {
@@ -69,7 +69,7 @@ impl Setting {
         }
     }
 
-    /// How a scan is cut for `contexts`.
+    /// The cut of a scan for `contexts`.
     pub fn cut(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Cut> {
         let (task, context) = (self.task(input, output, contexts)?, &contexts[0]);
         match self.device(context) {
@@ -79,8 +79,8 @@ impl Setting {
         }
     }
 
-    /// Bytes of host memory without which no scan can be pushed whose line integrals take `kept` bytes: those of its volume in
-    /// one slab for each device, for views of type `number`, or those of the line integrals and the smallest slab.
+    /// Least host memory, in bytes, to push a scan whose line integrals take `kept` bytes. It is the smaller of two: the volume
+    /// in one slab for each device, with views of type `number`; or the line integrals and the smallest slab.
     pub fn least_pushed(&self, number: Number, kept: u64) -> Result<u64> {
         let context = &self.contexts[0];
         let is_gpu = matches!(self.device(context), Device::Gpu(_));
@@ -115,7 +115,7 @@ impl Setting {
         })
     }
 
-    /// What a cut for `contexts` is made for.
+    /// The input of a cut for `contexts`.
     pub fn task(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Task<'_>> {
         let mut rooms = contexts.iter().map(|c| Room::of(c));
         let first = rooms.next().unwrap_or_else(|| Err(Error::Internal("a run without a context".into())))?;
@@ -124,7 +124,7 @@ impl Setting {
     }
 }
 
-/// Reconstructs a whole scan of checked sizes; `info` takes the figures.
+/// Reconstructs a whole scan, whose sizes are checked. Sets the figures of `info`.
 pub(super) fn whole(
     setting: &Setting,
     queue: Option<&GpuStream>,
@@ -140,7 +140,7 @@ pub(super) fn whole(
     let base: Vec<(u64, u64)> = budgets.collect();
     let (input_flow, input) = open_input(&device, input, first)?;
     let (output_flow, output) = open_output(plan, &device, output, first)?;
-    // An array on a device is worked on there.
+    // With an array on a device, that device alone computes.
     let is_resident = [input_flow, output_flow].iter().any(|f| f.way == Way::Resident);
     let contexts = if is_resident { &setting.contexts[..1] } else { &setting.contexts[..] };
     let cut = setting.cut(input_flow, output_flow, contexts)?;
@@ -154,7 +154,7 @@ pub(super) fn whole(
     Ok(())
 }
 
-/// Says in the log, once a run, that pixels were not finite.
+/// Logs the number of pixels that were not finite, once a run.
 pub(super) fn warn_not_finite(context: &Context, info: &Info) {
     let (bad, replaced) = (info.pixels_not_finite, info.pixels_sanitized);
     if bad > 0 {
@@ -167,7 +167,7 @@ pub(super) fn warn_not_finite(context: &Context, info: &Info) {
     }
 }
 
-/// The measured peaks above what was charged before.
+/// Sets the measured peaks, without the bytes that were charged before the run.
 pub(super) fn set_peaks(info: &mut Info, contexts: &[Arc<Context>], base: &[(u64, u64)]) {
     let (mut host, mut device) = (0, 0);
     for (context, (host_base, device_base)) in contexts.iter().zip(base) {
@@ -178,7 +178,7 @@ pub(super) fn set_peaks(info: &mut Info, contexts: &[Arc<Context>], base: &[(u64
     info.device_bytes_used = number(device);
 }
 
-/// A run that devices share.
+/// A run on several devices.
 struct Whole<'a, 's> {
     setting: &'a Setting,
     contexts: &'a [Arc<Context>],
@@ -188,7 +188,7 @@ struct Whole<'a, 's> {
     progress: &'a Progress<'a>,
 }
 
-/// What one device has to do.
+/// The work of one device.
 pub(super) struct Part<'a, 's> {
     job: Job<'a>,
     cut: &'a Cut,
@@ -205,7 +205,7 @@ pub(super) enum PartOut<'a, 's> {
 }
 
 impl<'s> Part<'_, 's> {
-    /// Works with `ops`; `lender` copies between the arrays and the device.
+    /// Runs the part on `ops`; `lender` copies between the arrays and the device.
     pub(super) fn run<'x, O: FdkOps>(
         self,
         ops: &mut O,
@@ -236,7 +236,7 @@ impl<'s> Part<'_, 's> {
 type Pieces<'s> = Vec<(usize, &'s mut [u8])>;
 
 impl<'s> Whole<'_, 's> {
-    /// The pieces of the volume that each device writes to by itself.
+    /// Splits the volume into the pieces that each device writes.
     fn deal_out(&self, memory: &'s mut [u8]) -> Result<Vec<Pieces<'s>>> {
         let (plan, cut) = (&*self.setting.plan, self.cut);
         let [nx, ny, _] = plan.grid.size;
@@ -260,7 +260,7 @@ impl<'s> Whole<'_, 's> {
         Ok(dealt)
     }
 
-    /// Runs on every context, the first on the calling thread.
+    /// Runs on every context; the first uses the calling thread.
     fn share_out(&self, output: Out<'s>) -> Result<(Times, Tally)> {
         let count = self.contexts.len();
         let (plan, cut) = (&*self.setting.plan, self.cut);
@@ -299,7 +299,7 @@ impl<'s> Whole<'_, 's> {
         let first = parts.next().ok_or_else(|| Error::Internal("a run without a context".into()))?;
         let outcomes = std::thread::scope(|scope| {
             let mut others = Vec::with_capacity(count);
-            // Nothing is sent: it closes when the last of the threads lets go of its end.
+            // Nothing is sent. The channel closes when the last thread drops its sender.
             let (working, all_done) = channel::<()>();
             for (part, context) in parts.zip(&self.contexts[1..]) {
                 let (setting, done, stop, working) = (self.setting, &done, &stop, working.clone());
@@ -346,7 +346,7 @@ impl<'s> Whole<'_, 's> {
         });
         let total = gather(outcomes)?;
         if let Some(sink) = &sink {
-            // Cancelled while the last slices were written: nothing gets its final name.
+            // If the run was cancelled while the last slices were written, no file gets its final name.
             self.progress.check()?;
             sink.finish()?;
         }
@@ -354,7 +354,7 @@ impl<'s> Whole<'_, 's> {
     }
 }
 
-/// The sum of what devices did, or the error that stopped the others.
+/// Sums the times and counts of all devices, or returns the error that stopped them.
 fn gather(outcomes: Vec<Result<(Times, Tally)>>) -> Result<(Times, Tally)> {
     let (mut times, mut tally) = (Times::default(), Tally::default());
     let mut failure = None;
@@ -365,7 +365,7 @@ fn gather(outcomes: Vec<Result<(Times, Tally)>>) -> Result<(Times, Tally)> {
                 times.write += t.write;
                 tally += c;
             }
-            // What stopped because another failed only says that it was cancelled.
+            // Devices that stopped because another failed only return `Cancelled`.
             Err(e) if failure.is_none() || failure == Some(Error::Cancelled) => failure = Some(e),
             Err(_) => {}
         }

@@ -1,4 +1,4 @@
-//! A checked geometry, grid and options on one or several contexts: made once, used for many scans.
+//! A checked geometry, grid and options on one or several contexts. It is created once and used for many scans.
 
 use std::sync::Arc;
 
@@ -26,31 +26,31 @@ use crate::tensor::Tensor;
 pub enum Projections<'a> {
     /// A tensor of the first context.
     Tensor(&'a Tensor),
-    /// Anything that is read in blocks.
+    /// Any source of blocks.
     Source(&'a mut (dyn Source + 'a)),
 }
 
-/// Where a volume goes, [nx, ny, nz].
+/// Destination of a volume, [nx, ny, nz].
 pub enum Volume<'a> {
     /// A tensor of the first context.
     Tensor(&'a mut Tensor),
-    /// Anything that is written in blocks; it is finished when all slices are written.
+    /// Any sink of blocks. Its `finish` is called after all slices are written.
     Sink(&'a mut (dyn Sink + 'a)),
 }
 
-/// A reconstruction that is set up.
+/// A configured reconstruction.
 pub struct Fdk {
-    // Before the contexts: a scan holds memory of their devices.
+    // Declared before the contexts, so that it is dropped first: a scan holds memory of their devices.
     pub(super) pushed: Option<Pushed>,
     pub(super) setting: Setting,
-    /// What ended the scan that was pushed last, if that was not its finish.
+    /// The error that ended the last pushed scan, if its finish did not.
     pub(super) ended: Option<Error>,
     cancel: CancelHandle,
     pub(super) info: SharedInfo,
 }
 
 impl Fdk {
-    /// Checks everything and prepares the numbers of the kernels. Without a grid it is [`Grid::standard`].
+    /// Checks all arguments and computes the numbers of the kernels. Without a grid it uses [`Grid::standard`].
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming what is out of range, as for [`Plan::new`].
@@ -60,7 +60,7 @@ impl Fdk {
         let mut plan = Plan::new(geometry, grid, options)?;
         let on_gpu = matches!(context.backend(), Backend::Gpu(_)) && options.precision == Precision::F32;
         if on_gpu && options.fft_length == 0 {
-            // The GPU's transforms are powers of two.
+            // The GPU's transform lengths are powers of two.
             plan.set_length(plan.length.next_power_of_two().max(16))?;
         }
         for warning in &plan.scan.warnings {
@@ -75,10 +75,10 @@ impl Fdk {
         Ok(Self { pushed: None, setting, ended: None, cancel: CancelHandle::default(), info: SharedInfo::new(info) })
     }
 
-    /// Shares the slabs of later runs with one more context. The volume's bits do not depend on it.
+    /// Adds a context that shares the slabs of later runs. The number of contexts does not change the volume's bits.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] while a scan is being pushed, for a context that is there already, and for one on
+    /// [`Error::InvalidArgument`] while a scan is being pushed, for a context that was added before, and for one on
     /// another kind of device.
     pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
         context.check_alive()?;
@@ -114,17 +114,17 @@ impl Fdk {
         &self.setting.contexts[0]
     }
 
-    /// Everything that does not depend on projections.
+    /// All numbers that do not depend on the projections.
     pub fn plan(&self) -> &Plan {
         &self.setting.plan
     }
 
-    /// What cancels this reconstruction's calls; usable while one runs.
+    /// A handle that cancels this reconstruction's calls, even while one runs.
     pub fn cancel_handle(&self) -> CancelHandle {
         self.cancel.clone()
     }
 
-    /// Takes the input of later runs for raw counts; `None` for line integrals again.
+    /// Treats the input of later runs as raw counts; `None` returns to line integrals.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for impossible counts, as for [`Counts::check`], and while a scan is being pushed.
@@ -142,7 +142,7 @@ impl Fdk {
         self.info.get()
     }
 
-    /// The same for other threads, while a call runs: it then tells how things stood before that call.
+    /// The same for other threads. While a call runs it returns the figures from before that call.
     pub fn info_handle(&self) -> SharedInfo {
         self.info.clone()
     }
@@ -174,7 +174,7 @@ impl Fdk {
         Ok(())
     }
 
-    /// Progress of a call that began, or of a scan whose cancel counter then stood at `start`.
+    /// Progress of a call that begins now, or of a scan; `start` is the value of the cancel counter at its begin.
     pub(super) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>, start: u64) -> Progress<'p> {
         self.cancel.progress(&self.setting.contexts, report, start)
     }
@@ -183,13 +183,13 @@ impl Fdk {
         self.cancel.epoch()
     }
 
-    /// Reconstructs a whole scan; one that is being pushed goes on untouched. Work begins behind what is enqueued on `stream`; a
-    /// volume on the host is complete on return, one on the device in the order of the stream.
+    /// Reconstructs a whole scan. A scan that is being pushed is not affected. Work begins after the work enqueued on `stream`.
+    /// A volume on the host is complete on return, one on the device in the order of the stream.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for arrays of other sizes; [`Error::OutOfMemory`] and [`Error::OutOfDeviceMemory`] if
-    /// not even the thinnest slab fits the limits; [`Error::Cancelled`]; and what source and sink report. The object can
-    /// be used again after any of them, and nothing is left under the final name of a file.
+    /// not even the thinnest slab fits the limits; [`Error::Cancelled`]; and the errors of source and sink. After any of them
+    /// the object can be used again, and no file has its final name.
     pub fn reconstruct(
         &mut self,
         stream: Option<&Stream>,
@@ -246,7 +246,7 @@ impl Fdk {
         }
     }
 
-    /// Tells a sink that does not know it yet where the voxels are.
+    /// Passes the voxels' spacing and origin to a sink.
     pub(super) fn place(&self, volume: &mut Volume<'_>) -> Result<()> {
         let grid = self.plan().volume_grid();
         match volume {
@@ -255,7 +255,7 @@ impl Fdk {
         }
     }
 
-    /// Whether everything is computed in f64, on threads.
+    /// Whether everything is computed in f64, on CPU threads.
     pub fn is_double(&self) -> bool {
         self.plan().options.precision == Precision::F64
     }

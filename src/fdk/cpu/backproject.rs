@@ -1,9 +1,8 @@
 //! Back-projection onto columns of voxels.
 //!
-//! With an upright panel a column of voxels projects onto one position u of the panel and onto rows that are affine in z.
-//! So the two neighbouring panel columns are blended once for the whole voxel column, the weight folded in, and what is
-//! left for each voxel is a linear interpolation along v: a vector of voxels finds its samples in a table of two vectors
-//! of rows, without gathers.
+//! An upright panel projects a column of voxels onto one position u and onto rows that are affine in z. So the two adjacent
+//! panel columns are blended once for the whole voxel column, with the weight included. Each voxel then needs one linear
+//! interpolation along v: a vector of voxels reads its samples from a table of two vectors of rows, without gathers.
 
 use std::ops::Range;
 
@@ -16,23 +15,23 @@ use super::{PAD, column_stride};
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
 use crate::backend::cpu::{Isa, Pool};
 
-/// Voxels of a column that are worked on for all views before the next ones: a tile of them stays in the second cache.
+/// Voxels of a column that are computed for all views before the next ones, so that a tile of them stays in the L2 cache.
 pub(super) const DEPTH: usize = 256;
 
-/// Largest number of rows from one voxel to the next for which a table of two vectors holds what a vector of voxels
-/// needs, 1 + (LEN - 1) 1.9 < 2 LEN - 1, and [`PAD`] what its ends reach beyond the panel.
+/// Largest step of rows between voxels for the vectorised path. A table of two vectors then holds all rows of a vector of
+/// voxels, 1 + (LEN - 1) 1.9 < 2 LEN - 1, and [`PAD`] covers the rows beyond the panel's ends.
 pub(super) const WIDEST_STEP: f64 = 1.9;
 
-/// Views whose samples are added to a column together, which saves reading and writing it for each.
+/// Views whose samples are added to a column together, so that it is read and written once for them.
 const TOGETHER: usize = 4;
 
-/// Rows are counted in 2^-32: whole numbers add up exactly, so that a voxel's row does not depend on where a slab or a
-/// vector begins.
+/// Rows are fixed-point numbers in units of 2^-32: integers add exactly, so a voxel's row does not depend on where a slab
+/// or a vector begins.
 const ROW: f64 = 4_294_967_296.0;
 const ROW_BITS: u32 = 32;
 
 /// Adds a batch of views to the slices from `first` on. `filtered` holds them one after the other as
-/// [`Layout::Columns`]; rows that are not there must not be needed.
+/// [`Layout::Columns`]; the batch must have all rows that the slices need.
 pub fn backproject(
     pool: &Pool,
     isa: Isa,
@@ -69,28 +68,28 @@ pub(super) struct Task<'a> {
     pub stride: usize,
 }
 
-/// A task whose panels all stand upright.
+/// A task with upright panels only.
 struct Upright<'a>(Task<'a>);
 
-/// Where a column of voxels falls on the panel of a view.
+/// The projection of a column of voxels onto the panel of a view.
 #[derive(Clone, Copy)]
 struct Footprint {
     /// Panel column on the left, -1 to columns - 1.
     column: isize,
-    /// Part of the one on the right.
+    /// Interpolation weight of the column on the right, 0 to 1.
     part: f32,
     /// Weight of the samples.
     weight: f32,
     /// Row of the voxel in slice 0 of the volume: positions do not depend on how the volume is cut.
     row: f64,
-    /// First row that is there. Subtracted last, so that positions do not depend on it either.
+    /// First row of the batch. It is subtracted last, so that positions do not depend on it either.
     origin: f64,
     /// Rows from one voxel to the next.
     step: f64,
 }
 
 impl Footprint {
-    /// That of the column (i, j); `None` if it misses the panel sideways. Rows count from `first_row`.
+    /// The footprint of the column (i, j); `None` if it misses the panel sideways. Rows count from `first_row`.
     #[inline(always)]
     fn new(plan: &Plan, view: &ViewPlan, first_row: usize, i: f64, j: f64) -> Option<Self> {
         let m = &view.matrix;
@@ -121,8 +120,8 @@ impl Footprint {
         self.row + k as f64 * self.step
     }
 
-    /// The slices `first + 0` to `first + count - 1` whose rows lie within (-1, rows) of those that are there, as a range
-    /// from `first`.
+    /// The slices from `first + 0` to `first + count - 1` whose rows lie within (-1, rows) of the batch's, as a range relative
+    /// to `first`.
     #[inline(always)]
     fn range(&self, rows: f64, first: usize, count: usize) -> Range<usize> {
         let count = count as f64;
@@ -146,13 +145,14 @@ impl Footprint {
 /// A blended column of a view, ready to be sampled.
 #[derive(Clone, Copy)]
 struct Line {
-    /// Voxels from the first of the block, in whole vectors.
+    /// Range of voxels relative to the first of the block, in whole vectors.
     start: usize,
     end: usize,
-    /// Lowest row of the vector at `start`, from the beginning of the blended column, and rows of a voxel, in 2^-32.
+    /// Lowest row of the vector at `start`, from the beginning of the blended column, and rows from one vector to the next,
+    /// both in 2^-32.
     row: i64,
     step: i64,
-    /// Rows of a voxel.
+    /// Rows from one voxel to the next.
     slope: f32,
 }
 
@@ -165,7 +165,7 @@ impl Kernel<f32> for Upright<'_> {
         let task = self.0;
         let plan = task.plan;
         let samples = Layout::Columns.samples(plan, task.batch.rows);
-        // Room for a table that begins at the last row.
+        // Long enough for a table that begins at the last row.
         let room = column_stride(task.batch.rows) + 64;
         let mut blended = vec![0.0f32; TOGETHER * room + CACHE_LINE];
         let start = before_line(&blended);
@@ -193,7 +193,7 @@ impl Kernel<f32> for Upright<'_> {
                             let filtered = &task.filtered[first..first + samples];
                             let column = &mut blended[ready * room..(ready + 1) * room];
                             if skip || foot.step.abs() > WIDEST_STEP {
-                                // The views are added in their order, whatever their kind.
+                                // Flush first, so that views are added in their order whichever path they take.
                                 flush(simd, &lines[..ready], blended, room, out);
                                 ready = 0;
                                 add_slowly(plan, task.batch, &foot, filtered, from, range, out);
@@ -210,7 +210,7 @@ impl Kernel<f32> for Upright<'_> {
     }
 }
 
-/// Blends the panel columns under a column of voxels into `blended`, as far as the voxels `range` need them.
+/// Blends the two panel columns of a voxel column into `blended`, for the rows that the voxels `range` need.
 #[allow(clippy::too_many_arguments, reason = "an inlined part of a kernel")]
 #[inline(always)]
 fn line<S: Simd<f32>>(
@@ -231,12 +231,12 @@ fn line<S: Simd<f32>>(
     let row = |k: usize| ((foot.row * ROW).round() as i64).wrapping_add(step.wrapping_mul(k as i64)) + shift;
     let whole = |row: i64| usize::try_from(row >> ROW_BITS).unwrap_or(0);
     let (a, b) = (row(first + start), row(first + end - 1));
-    // All that the vectors touch lies between the zeros around the rows: see `WIDEST_STEP`.
+    // The vectors read only rows within the zero padding: see `WIDEST_STEP`.
     let low = whole(a.min(b)) / len * len;
     let high = (whole(a.max(b)) + 2).next_multiple_of(len).min(stride);
     let left = simd.splat(foot.weight * (1.0 - foot.part));
     let right = simd.splat(foot.weight * foot.part);
-    // Columns outside the panel are zeros.
+    // Columns outside the panel are zero.
     let pick = |c: isize| {
         let c = usize::try_from(c).ok().filter(|c| *c < plan.columns)?;
         filtered.get(c * stride + low..c * stride + high)
@@ -252,7 +252,7 @@ fn line<S: Simd<f32>>(
         (None, Some(b)) => scale(simd, b, right, blended),
         (None, None) => blended.fill(0.0),
     }
-    // Of a vector the lowest row counts, which with a falling row is the last voxel's.
+    // The lowest row of a vector is its first voxel's, or its last voxel's if rows fall.
     let row = row(first + start) + (step * (len as i64 - 1)).min(0);
     Line { start, end, row, step: step * len as i64, slope: foot.step as f32 }
 }
@@ -264,14 +264,14 @@ fn scale<S: Simd<f32>>(simd: S, from: &[f32], factor: S::V, to: &mut [f32]) {
     }
 }
 
-/// Adds what the lines hold, in their order, to a column of voxels.
+/// Adds lines to a column of voxels, in their order.
 #[inline(always)]
 fn flush<S: Simd<f32>>(simd: S, lines: &[Line], blended: &[f32], room: usize, out: &mut [f32]) {
     if let Ok(all) = <&[Line; TOGETHER]>::try_from(lines) {
         let start = all.iter().map(|l| l.start).fold(0, usize::max);
         let end = all.iter().map(|l| l.end).fold(usize::MAX, usize::min);
         if start < end {
-            // Voxels before and after the common part see some of the views only.
+            // Voxels before and after the common range are in some of the views only.
             for (n, line) in all.iter().enumerate() {
                 let column = &blended[n * room..(n + 1) * room];
                 add(simd, &[*line], [column], line.start..start, out);
@@ -287,7 +287,7 @@ fn flush<S: Simd<f32>>(simd: S, lines: &[Line], blended: &[f32], room: usize, ou
     }
 }
 
-/// Adds N lines to the voxels `range`, whole vectors of them.
+/// Adds N lines to the voxels `range`, in whole vectors.
 #[inline(always)]
 fn add<S: Simd<f32>, const N: usize>(
     simd: S,
@@ -307,7 +307,7 @@ fn add<S: Simd<f32>, const N: usize>(
     let mut rows = [0i64; N];
     for n in 0..N {
         let line = &lines[n];
-        // Rows of the voxels of a vector, from the lowest one.
+        // Rows of a vector's voxels, relative to the lowest one.
         let low = (line.slope * (len as f32 - 1.0)).min(0.0);
         ramps[n] = lanes.mul_add(simd.splat(line.slope), simd.splat(-low)).max(zero);
         rows[n] = line.row + line.step * ((range.start - line.start) / len) as i64;
@@ -329,7 +329,7 @@ fn add<S: Simd<f32>, const N: usize>(
     }
 }
 
-/// Voxels one by one: steep columns, and the rule that all four pixels must exist.
+/// Computes single voxels: for steep columns, and for the rule that all four pixels must exist.
 #[inline(never)]
 fn add_slowly(
     plan: &Plan,

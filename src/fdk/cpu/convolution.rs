@@ -1,14 +1,14 @@
-//! The ramp as a circular convolution of a vector of rows at once: a lane of the vectors is a row.
+//! The ramp filter as a circular convolution of a vector of rows: each lane of the vectors is one row.
 //!
-//! Rows do not mix, so a row's bits depend on that row alone, and a pixel that is not finite spoils no other. A row of
-//! `length` real samples is transformed as length / 2 complex ones, by decimation in frequency, which leaves the spectrum
-//! in a scrambled order; the way back by decimation in time takes it in that order, so nothing is ever sorted.
+//! Rows do not mix, so a row's bits depend on that row alone, and a pixel that is not finite affects no other row. A row of
+//! `length` real samples is transformed as length / 2 complex ones. The forward transform decimates in frequency and leaves
+//! the spectrum in permuted order. The inverse transform decimates in time and reads that order, so nothing is sorted.
 
 use crate::alloc;
 use crate::backend::cpu::simd::{Lanes, Simd};
 use crate::error::Result;
 
-/// A filter's response on rows of some length.
+/// A filter's response for rows of one length.
 pub struct Convolution {
     /// Complex samples of a transform.
     samples: usize,
@@ -16,22 +16,23 @@ pub struct Convolution {
     pairs: Vec<Pair>,
 }
 
-/// One pass of a transform: the samples in blocks of `radix * step`, each of which becomes `radix` blocks.
+/// One pass of a transform. It splits each block of `radix * step` samples into `radix` blocks.
 struct Stage {
     radix: usize,
     step: usize,
-    /// exp(-2 pi i j q / (radix step)) for q = 1 to radix - 1, j after j.
+    /// exp(-2 pi i j q / (radix step)) for q = 1 to radix - 1, for each j in order.
     twiddles: Vec<[f32; 2]>,
     /// exp(-2 pi i q / radix).
     roots: Vec<[f32; 2]>,
 }
 
-/// Frequencies k and samples - k of the packed spectrum Z, of which the real row's X is
-/// X[k] = E + w O, conj X[samples - k] = E - w O with E = (Z[k] + conj Z[samples - k]) / 2, i O = (Z[k] - conj Z[samples - k]) / 2
-/// and w = exp(-2 pi i k / length). With responses R and R' of the two and p = R + R', a = -i w (R - R') / 2, this is
+/// Frequencies k and samples - k of the packed spectrum Z. The spectrum X of the real row is
+/// X[k] = E + w O, conj X[samples - k] = E - w O with E = (Z[k] + conj Z[samples - k]) / 2,
+/// i O = (Z[k] - conj Z[samples - k]) / 2 and w = exp(-2 pi i k / length).
+/// With the responses R and R' at the two and p = R + R', a = -i w (R - R') / 2, filtering is
 /// Z[k] <- p Z[k] + (a D + conj(a) S), conj Z[samples - k] <- p conj Z[samples - k] + (a D - conj(a) S), D = 2 i O, S = 2 E.
 struct Pair {
-    /// Where they stand.
+    /// Indices of both in the permuted order.
     places: [usize; 2],
     p: f32,
     a: [f32; 2],
@@ -67,12 +68,12 @@ impl Convolution {
         Ok(Self { samples, stages, pairs })
     }
 
-    /// Numbers that [`Self::run`] needs beside the rows, for vectors of `lanes`.
+    /// Length of the scratch array of [`Self::run`], for vectors of `lanes`.
     pub fn spare(&self, lanes: usize) -> usize {
         2 * lanes * self.stages.iter().map(|s| s.radix).max().unwrap_or(0)
     }
 
-    /// Convolves: sample s of the row in lane r stands at `rows[s * LEN + r]`.
+    /// Convolves in place: `rows[s * LEN + r]` is sample s of the row in lane r.
     #[inline(always)]
     pub fn run<S: Simd<f32>>(&self, simd: S, rows: &mut [f32], spare: &mut [f32]) {
         for stage in &self.stages {

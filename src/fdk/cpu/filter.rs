@@ -21,13 +21,12 @@ const GROUP: usize = 16;
 pub enum Layout {
     /// Row after row, `plan.columns` samples each.
     Rows,
-    /// Column after column of `column_stride(rows)` samples, of which the rows stand behind [`PAD`] zeros: for
-    /// back-projection.
+    /// Column after column of `column_stride(rows)` samples, in which the rows follow [`PAD`] zeros: for back-projection.
     Columns,
 }
 
 impl Layout {
-    /// Samples of a view of which `rows` rows are there.
+    /// Samples of a view with `rows` rows.
     pub fn samples(self, plan: &Plan, rows: usize) -> usize {
         match self {
             Self::Rows => plan.columns * rows,
@@ -43,13 +42,13 @@ pub struct Filter {
     /// Whether rows are weighted first.
     weighs: bool,
     numbers: Vec<f32>,
-    /// How rows fall off beyond their ends.
+    /// Factors of the extrapolation beyond the ends of a row.
     falls: Vec<f32>,
 }
 
 /// One thread's buffers.
 struct Scratch {
-    /// Rows as the convolution takes them.
+    /// Rows in the interleaved order of the convolution.
     rows: Vec<f32>,
     /// One row.
     line: Vec<f32>,
@@ -65,7 +64,7 @@ impl Filter {
         Ok(Self { isa, convolution, weighs: true, numbers, falls: falls(plan.extrapolated)? })
     }
 
-    /// The filter alone, for rows that are weighted already.
+    /// The ramp filter without weighting, for rows that are weighted already.
     pub fn ramp_only(isa: Isa, plan: &Plan) -> Result<Self> {
         Ok(Self { weighs: false, ..Self::new(isa, plan)? })
     }
@@ -79,8 +78,8 @@ impl Filter {
         })
     }
 
-    /// Filters a batch: `input` holds its views' rows one after the other, `output` what `layout` says. Every sample of
-    /// the output is written. Returns how many pixels were not finite; they are replaced by 0 if the options say so.
+    /// Filters a batch: `input` holds its views' rows one after the other, `output` receives them in `layout`. Every sample of
+    /// the output is written. Returns how many pixels were not finite; `sanitize` replaces them by 0.
     pub fn run(
         &self,
         pool: &Pool,
@@ -112,7 +111,7 @@ impl Filter {
     }
 }
 
-/// One view of [`Filter::run`]; its output is how many pixels were not finite.
+/// One view of [`Filter::run`]; its output is the number of pixels that were not finite.
 struct View<'a> {
     filter: &'a Filter,
     plan: &'a Plan,
@@ -140,7 +139,7 @@ impl Kernel<f32> for View<'_> {
             }
         }
         let panel = plan.geometry.detector.columns;
-        // The rest of a line is zeros, unless the row goes on beyond its ends.
+        // The rest of a line is zero, unless the row is extrapolated.
         let used = if plan.extrapolated == 0 { plan.left..plan.left + panel } else { 0..plan.length };
         let mut bad = 0;
         for first in (0..rows).step_by(lanes) {
@@ -179,7 +178,7 @@ impl Kernel<f32> for View<'_> {
     }
 }
 
-/// Brings panel row `j` to what is filtered: weighted, in its place among zeros, and extrapolated. Returns how many pixels
+/// Prepares panel row `j` for the filter: copies it between zeros, weights it and extrapolates it. Returns how many pixels
 /// were not finite.
 #[inline(always)]
 fn prepare(
@@ -217,12 +216,12 @@ fn numbers(columns: usize) -> Result<Vec<f32>> {
     Ok(numbers)
 }
 
-/// The weights of a view's rays that all rows have in common.
+/// The weights of a view's rays by column, for rows with equal weights.
 fn weigh_columns(plan: &Plan, view: usize, ray_weights: &mut [f32]) {
     ray_weights.iter_mut().enumerate().for_each(|(i, w)| *w = plan.ray_weight(view, i) as f32);
 }
 
-/// The weights of the rays through row `j`, where rows differ.
+/// The weights of the rays through row `j`, if they depend on the row.
 fn weigh_pixels(plan: &Plan, view: usize, j: usize, ray_weights: &mut [f32]) {
     if plan.scan.is_by_pixel {
         ray_weights.iter_mut().enumerate().for_each(|(i, w)| *w = plan.pixel_weight(view, i, j) as f32);
@@ -239,13 +238,13 @@ fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], numbers: &[f32
     let start: [f64; 3] = std::array::from_fn(|k| v.inverse[k][1] * j as f64 + v.inverse[k][2]);
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let (inwards, outwards) = (v.inwards(), v.outwards());
-    // Constant along a row that is not out of the plane of the orbit.
+    // The depth along the row, which is constant unless the row leaves the plane of the orbit.
     let (first, slope) = (dot(start, outwards), dot(along, outwards));
     let (s1, s0) = ((dot(along, inwards) / first) as f32, (dot(start, inwards) / first) as f32);
     let lean = (slope / first) as f32;
     let (q2, q1) = (dot(along, along) as f32, (2.0 * dot(along, start)) as f32);
     let q0 = dot(start, start) as f32;
-    // Both are near their values at the middle of the row all along it: f32 loses nothing here that matters.
+    // The numerator and the root stay near their values at the row's middle, so f32 is accurate enough.
     for ((p, w), i) in row.iter_mut().zip(ray_weights).zip(numbers) {
         *p *= (s1 * i + s0) / ((q2 * i + q1) * i + q0).sqrt() * w;
     }
@@ -273,7 +272,7 @@ pub fn weigh_rows(pool: &Pool, plan: &Plan, views: &[usize], pixels: &mut [f32])
     })
 }
 
-/// Turns the rows of one filtered view into [`Layout::Columns`].
+/// Converts the rows of one filtered view to [`Layout::Columns`].
 pub fn to_columns(plan: &Plan, rows: usize, filtered: &[f32], out: &mut [f32]) {
     let stride = column_stride(rows);
     for (i, column) in out.chunks_mut(stride).enumerate() {
@@ -284,7 +283,7 @@ pub fn to_columns(plan: &Plan, rows: usize, filtered: &[f32], out: &mut [f32]) {
     }
 }
 
-/// What is left of a row 1, 2 ... `width` samples beyond its end: a raised cosine.
+/// Factors of a row's values 1, 2 ... `width` samples beyond its end: a raised cosine.
 fn falls(width: usize) -> Result<Vec<f32>> {
     let fall = |k: usize| 0.5 * (1.0 + (std::f64::consts::PI * k as f64 / (width + 1) as f64).cos());
     let mut falls = alloc::with_capacity("extrapolation", width)?;
@@ -292,7 +291,7 @@ fn falls(width: usize) -> Result<Vec<f32>> {
     Ok(falls)
 }
 
-/// As the reference path's, in f32.
+/// The extrapolation of the reference implementation, in f32.
 fn extrapolate(plan: &Plan, falls: &[f32], line: &mut [f32]) {
     let (panel, length) = (plan.geometry.detector.columns, plan.length);
     let (first, last) = (plan.left, plan.left + panel - 1);

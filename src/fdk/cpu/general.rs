@@ -1,8 +1,8 @@
-//! Back-projection where the panel does not stand upright: every voxel has a position of its own in u and in v.
+//! Back-projection for panels that are not upright: every voxel has its own position in u and in v.
 //!
-//! Along a column of voxels the position moves slowly, so a vector of voxels falls onto few panel columns. Each of these
-//! is interpolated along v for the whole vector, from a table and without gathers, and counts by the hat function of its
-//! distance in u: together that is bilinear interpolation.
+//! Along a column of voxels the position changes slowly, so a vector of voxels projects onto few panel columns. Each of these
+//! is interpolated along v for the whole vector, from a table and without gathers, and is weighted with the hat function of
+//! its distance in u. Together that is bilinear interpolation.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::backend::cpu::simd::{Kernel, Lanes, Simd};
 /// A task with any panels.
 pub(super) struct General<'a>(pub Task<'a>);
 
-/// A column of voxels as a view sees it: column w, row w and w, affine in the number of the slice.
+/// Projection of a column of voxels: column w, row w and w, affine in the index of the slice.
 #[derive(Clone, Copy)]
 struct Ray {
     start: [f64; 3],
@@ -37,7 +37,7 @@ impl Ray {
         self.start[r] + k * self.step[r]
     }
 
-    /// The slices `first + 0` to `first + count - 1` that fall onto the panel, and a few at the ends that may not.
+    /// The slices from `first + 0` to `first + count - 1` that project onto the panel, and possibly a few more at the ends.
     /// The position is a ratio with w > 0, so each edge of the panel is a linear inequality.
     #[inline(always)]
     fn range(&self, columns: f64, rows: Range<f64>, first: usize, count: usize) -> Range<usize> {
@@ -122,14 +122,14 @@ fn add_column<S: Simd<f32>>(
         let (to_near, to_far) = (1.0 / w, 1.0 / w_far);
         let (v, v_far) = (ray.at(1, near) * to_near, ray.at(1, far) * to_far);
         let (u, u_far) = (ray.at(0, near) * to_near, ray.at(0, far) * to_far);
-        // Positions along the vector lie between those of its ends.
+        // Positions along the vector lie between those of its two ends.
         let (row, column) = (v.min(v_far).floor(), u.min(u_far).floor());
         let place = row + origin;
         let steep = (v - v_far).abs() > (len - 1) as f64 * WIDEST_STEP;
         if skip || steep || place < 0.0 || w_far <= 0.0 || place + 2.0 * len as f64 > stride as f64 {
             add_slowly(plan, batch, weight, ray, filtered, first, k..(k + len).min(count), out);
         } else {
-            // Relative to whole rows and columns nearby f32 has digits to spare.
+            // Relative to the nearest whole row and column, f32 is accurate enough.
             let depth = lanes.mul_add(simd.splat(ray.step[2] as f32), simd.splat(w as f32));
             let reciprocal = one.div(depth);
             let rise = (ray.step[1] - row * ray.step[2]) as f32;
@@ -142,7 +142,7 @@ fn add_column<S: Simd<f32>>(
             let mut c = column;
             let end = (u.max(u_far).floor() + 1.0).min(last_column);
             while c <= end {
-                // Columns outside the panel are zeros.
+                // Columns outside the panel are zero.
                 if c >= 0.0 {
                     let table = &filtered[c as usize * stride + place as usize..];
                     let value = simd.interpolate(simd.load(table), simd.load(&table[len..]), position);
@@ -159,7 +159,7 @@ fn add_column<S: Simd<f32>>(
     }
 }
 
-/// Voxels one by one: steep columns, and the rule that all four pixels must exist.
+/// Computes single voxels: for steep columns, and for the rule that all four pixels must exist.
 #[allow(clippy::too_many_arguments, reason = "as of the vectors")]
 #[inline(never)]
 fn add_slowly(

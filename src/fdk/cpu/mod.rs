@@ -24,8 +24,8 @@ use crate::shape::to_u64;
 use filter::{Filter, Layout};
 use slab::Slab;
 
-/// Zero samples below and above each column of a transposed view: back-projection reads past the panel's rows without
-/// asking. At least the widest vector and the widest step of rows within one.
+/// Zero samples before and after each column of a transposed view, so that back-projection reads past the panel's rows
+/// without a bounds check. At least the widest vector and the largest step of rows within one.
 pub const PAD: usize = 48;
 
 /// Samples from one column of a transposed view to the next.
@@ -33,10 +33,10 @@ pub fn column_stride(rows: usize) -> usize {
     (rows + 2 * PAD).next_multiple_of(16)
 }
 
-/// Slices come in groups of this many: the widest vector, so that cutting the volume changes no bit.
+/// Slices of a group: the widest vector, so that the cut of the volume changes no bit.
 pub const SLICE_GROUP: usize = 16;
 
-/// Views of a batch: enough for each voxel's sum to stay in a register for a while, few enough for the caches.
+/// Views of a batch: enough to keep each voxel's sum in a register for several views, few enough for the caches.
 const BATCH: usize = 16;
 
 /// FDK on the threads of a context.
@@ -51,7 +51,7 @@ pub struct CpuOps {
     /// Line integrals of a batch.
     pixels: Option<HostMemory>,
     filtered: Option<HostMemory>,
-    /// Slices on their way out, where they are not written in f32.
+    /// Slices in f32 before conversion to another output type.
     values: Option<HostMemory>,
     tally: Tally,
 }
@@ -83,7 +83,7 @@ pub(super) fn timed<R>(total: &mut f64, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Memory that was not prepared.
+/// The error of a run whose memory was not prepared.
 pub(super) fn unprepared() -> Error {
     Error::Internal("a slab that was not begun".into())
 }
@@ -227,7 +227,7 @@ impl FdkOps for CpuOps {
     }
 }
 
-/// Elements that one thread converts at a time.
+/// Elements in one unit of parallel conversion.
 const PIECE: usize = 1 << 16;
 
 /// [`encode`] by all threads.
@@ -243,16 +243,16 @@ pub(super) fn encode_all<T: crate::blocks::number::Convertible>(
     });
 }
 
-/// Rows of a batch as they came.
+/// Raw rows of a batch.
 pub(super) struct Rows<'a> {
     /// The elements.
     pub bytes: &'a [u8],
-    /// Whether they are the whole scan's, or the batch's alone.
+    /// Whether `bytes` hold the whole scan, instead of the batch alone.
     pub is_whole_scan: bool,
 }
 
 impl Rows<'_> {
-    /// Turns them into line integrals; returns how many counts were out of the ordinary.
+    /// Converts the rows to line integrals; returns the clamped, negative and non-finite counts.
     pub fn convert<T: super::counts::Linear>(
         &self,
         context: &Context,

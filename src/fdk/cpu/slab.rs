@@ -1,5 +1,5 @@
-//! Slices in the making: tiles of columns, each with z fastest, so that back-projection adds to whole vectors along z
-//! and every tile belongs to one thread.
+//! Slices that are being accumulated, as tiles of columns with z fastest: back-projection adds whole vectors along z, and
+//! every tile belongs to one thread.
 
 use super::super::geometry::Grid;
 use crate::alloc;
@@ -11,8 +11,8 @@ use crate::shape::product;
 /// Columns of a tile along x and along y.
 pub const TILE: usize = 16;
 
-/// Elements of a cache line: buffers get as many more than they need, and begin where a line does, so that vectors do
-/// not straddle two.
+/// Elements of a cache line. Buffers have this many more elements than they need and begin at a cache line, so that no
+/// vector straddles two lines.
 pub const CACHE_LINE: usize = 16;
 
 /// Elements before the first cache line of a buffer.
@@ -43,10 +43,10 @@ pub struct TilePlace {
 }
 
 impl Slab {
-    /// Zeroed slices with room for `count` of them.
+    /// Zeroed slices, at most `count` of them.
     pub fn new(grid: &Grid, count: usize) -> Result<Self> {
         let [nx, ny, _] = grid.size;
-        // Vectors may run over the end of a column.
+        // Vectors may extend past the end of a column.
         let stride = count.next_multiple_of(16);
         let tiles = nx.div_ceil(TILE) * ny.div_ceil(TILE);
         let elements = product("slab", product("slab", tiles, TILE * TILE)?, stride)?;
@@ -67,7 +67,7 @@ impl Slab {
         self.data.fill(0.0);
     }
 
-    /// Slices that there is room for.
+    /// Largest number of slices that fit the memory.
     pub fn capacity(&self) -> usize {
         let tiles = self.nx.div_ceil(TILE) * self.ny.div_ceil(TILE);
         self.data.len() / (tiles * TILE * TILE).max(1)
@@ -78,7 +78,7 @@ impl Slab {
         self.count
     }
 
-    /// Runs `work` on every tile: its place, its columns (x fastest, then y, `stride` apart) and their stride.
+    /// Runs `work` on every tile with its place, its columns (x fastest, then y, `stride` apart) and their stride.
     pub fn for_tiles(&mut self, pool: &Pool, work: impl Fn(TilePlace, &mut [f32], usize) + Sync) {
         let (nx, ny, stride) = (self.nx, self.ny, self.stride);
         let across = nx.div_ceil(TILE);
@@ -93,11 +93,11 @@ impl Slab {
         });
     }
 
-    /// Writes the slices from `first` on, as many as `out` holds, x fastest: `scale` times the sum plus `offset`.
+    /// Writes the slices from `first` on, as many as fit `out`, x fastest: `scale` times the sum plus `offset`.
     pub fn store(&self, pool: &Pool, first: usize, scale: f32, offset: f32, out: &mut [f32]) {
         let (nx, ny, stride) = (self.nx, self.ny, self.stride);
         let across = nx.div_ceil(TILE);
-        // Slices in groups: a cache line of each column is used whole.
+        // Slices in groups, so that each cache line of a column is read once.
         const GROUP: usize = CACHE_LINE;
         let data = &self.data[before_line(&self.data)..];
         pool.run(|| {

@@ -10,7 +10,7 @@ use crate::blocks::number::Number;
 use crate::error::Result;
 use crate::shape::to_u64;
 
-/// Part of the memory that slots for all views of a launch may take.
+/// Slots for all views of a launch may take at most 1 / `SMALL_PART` of the other memory.
 const SMALL_PART: usize = 8;
 
 /// Bytes of each buffer.
@@ -38,24 +38,24 @@ impl Sizes {
         let slice = nx * ny * 4;
         let counts = |k: usize| cut.slab(ops, plan, k).count();
         let largest = |from: usize| (from..cut.slabs).map(counts).max().unwrap_or(0) * slice;
-        // In the caller's own memory there is nothing to alternate.
+        // A volume that accumulates in the caller's memory needs no slabs.
         let in_place = output.way == Way::Resident && output.number == Number::F32 && !cut.any_order;
         let slabs = match (in_place, cut.alternates()) {
             (true, _) => [0, 0],
             (false, false) => [largest(0), 0],
-            // Every device begins with one of the first slabs.
+            // The first slab of every device is one of the first `devices` slabs.
             (false, true) => [largest(0), largest(cut.devices)],
         };
         let is_kept = cut.any_order && !is_plain(plan);
         let is_apart = is_kept || (output.way != Way::Resident && output.number != Number::F32);
         let images = stored * layout.samples() * 4;
         let slot = pixels * input.number.size();
-        // Copies go on during a launch for as many slots as there are, and at its end the next one waits for what is
-        // missing. So where little beside the rest, there are slots for all views of a launch.
+        // During a launch, as many copies can proceed as there are slots, and the next launch waits for the missing views.
+        // If the slots are small compared with the other memory, allocate enough for all views of a launch.
         let ring = cut.launch.div_ceil(cut.batch.max(1)) + 1;
         let rest = images + if in_place { slice * plan.grid.size[2] } else { slabs[0] + slabs[1] };
         let slots = match ring * slot <= rest / SMALL_PART {
-            // Whole views on the device are filtered where they lie.
+            // Whole views on the device are filtered from the caller's memory.
             _ if is_resident && cut.rows == d.rows => 0,
             true => ring.max(SLOTS),
             false => SLOTS,
@@ -89,11 +89,11 @@ impl Sizes {
 /// Memory for the raw rows of a batch.
 pub(super) struct Slot {
     pub(super) memory: DeviceMemory,
-    /// Passed when the rows are no longer needed.
+    /// Event after the last use of the rows.
     pub(super) free: Option<Event>,
 }
 
-/// All of it.
+/// All device memory of a run.
 pub(super) struct Buffers {
     pub(super) slots: Vec<Slot>,
     slot: usize,
@@ -123,7 +123,7 @@ impl Buffers {
             integrals: optional("line integrals", sizes.integrals)?,
             images: gpu.allocate("filtered projections", sizes.images)?,
             index: gpu.allocate("numbers of views", sizes.index)?,
-            // The first turn is to the first one, which is the larger.
+            // The first `next_slab` selects slab 0, which is the larger.
             slab: slabs.len().saturating_sub(1),
             slabs,
             converted: optional("slices on their way out", sizes.converted)?,
@@ -131,13 +131,13 @@ impl Buffers {
         })
     }
 
-    /// The slot for the next rows.
+    /// Selects the slot for the next rows, in rotation.
     pub(super) fn next_slot(&mut self) -> usize {
         self.slot = (self.slot + 1) % self.slots.len().max(1);
         self.slot
     }
 
-    /// Turns to the slab that was used longest ago; what it waits for, if it was on its way out.
+    /// Selects the slab that was used longest ago. Returns the event to wait for if it is still being stored.
     pub(super) fn next_slab(&mut self) -> Option<Event> {
         if self.slabs.is_empty() {
             return None;
@@ -146,14 +146,14 @@ impl Buffers {
         self.slabs[self.slab].1.take()
     }
 
-    /// Notes that the slab in use may be overwritten behind `free`.
+    /// Records that the current slab may be overwritten after `free`.
     pub(super) fn release_slab(&mut self, free: Event) {
         if let Some(slab) = self.slabs.get_mut(self.slab) {
             slab.1 = Some(free);
         }
     }
 
-    /// The memory of the slab in the making.
+    /// The memory that accumulates the current slab.
     pub(super) fn slab<'a>(&'a self, job: Job<'a>) -> Result<&'a DeviceMemory> {
         match job.volume {
             Some(volume) => Ok(volume),
@@ -161,7 +161,7 @@ impl Buffers {
         }
     }
 
-    /// Where finished slices lie: converted, or in the slab at byte `at`.
+    /// Memory of finished slices: converted, or in the slab from byte `at`.
     pub(super) fn outgoing<'a>(
         &'a self,
         job: Job<'a>,
@@ -174,7 +174,7 @@ impl Buffers {
         }
     }
 
-    /// Makes room for converted slices, if there is too little.
+    /// Enlarges the memory for converted slices to at least `bytes`.
     pub(super) fn make_converted(&mut self, gpu: &Gpu, bytes: usize) -> Result<()> {
         if self.converted.as_ref().is_none_or(|m| m.bytes() < bytes) {
             self.converted = None;

@@ -6,7 +6,7 @@ use super::super::ops::Tally;
 use crate::backend::gpu::{Event, GpuStream};
 use crate::error::Result;
 
-/// What takes time.
+/// Stages whose time is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     Upload,
@@ -15,18 +15,18 @@ pub(super) enum Stage {
     Download,
 }
 
-/// Marks around pieces of work, read when they are long passed.
+/// Pairs of timing events around pieces of work. They are read after the work is long finished.
 #[derive(Default)]
 pub(super) struct Clock {
     spans: VecDeque<(Stage, Event, Event)>,
     seconds: [f64; 4],
 }
 
-/// Spans that are kept before the oldest are read.
+/// Spans that are stored before the oldest are read.
 const SPANS: usize = 256;
 
 impl Clock {
-    /// Enqueues `work` on `stream` between two marks.
+    /// Enqueues `work` on `stream` between two timing events.
     pub(super) fn span(&mut self, stage: Stage, stream: &GpuStream, work: impl FnOnce() -> Result<()>) -> Result<()> {
         let begin = stream.record_time()?;
         work()?;
@@ -44,7 +44,7 @@ impl Clock {
         Ok(())
     }
 
-    /// Adds the seconds since the last time.
+    /// Adds the seconds since the last call.
     pub(super) fn read(&mut self, tally: &mut Tally) -> Result<()> {
         while !self.spans.is_empty() {
             self.read_oldest()?;

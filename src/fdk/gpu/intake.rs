@@ -1,4 +1,4 @@
-//! The way of a batch's pixels onto the device.
+//! Upload of a batch's pixels.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::backend::gpu::{DeviceMemory, Rows, Staging};
 use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
-/// Where a batch's pixels lie on the device.
+/// Location of a batch's pixels on the device.
 pub(super) enum Place<'b> {
     /// A slot of raw rows.
     Slot(usize),
-    /// The caller's memory, from a byte on.
+    /// The caller's memory, from a byte offset on.
     Caller(&'b DeviceMemory, usize),
 }
 
 impl GpuOps {
-    /// Where the pixels of a batch are on the device: in a slot, or in the caller's memory.
+    /// Uploads the pixels of a batch to a slot, or returns their location in the caller's device memory.
     pub(super) fn fetch<'b>(
         &mut self,
         plan: &Plan,

@@ -1,8 +1,8 @@
-//! FDK on a GPU: copies in, work and copies out run beside one another on three streams.
+//! FDK on a GPU. Uploads, kernels and downloads overlap on three streams.
 //!
-//! Raw rows come into a few slots, are converted, weighted and filtered into images, and these are added to a slab a few
-//! dozen views at a time. Where there is room for the images of all views they are kept for the later slabs, so that the
-//! scan travels and is filtered once. One slab is on its way out while the next is made.
+//! Raw rows are uploaded to a few slots, then converted, weighted and filtered into images. A few dozen views at a time are
+//! back-projected into a slab. If the memory holds the images of all views, they are kept for the later slabs, so that the
+//! scan is uploaded and filtered once. One slab is downloaded while the next is computed.
 
 mod buffers;
 mod clock;
@@ -36,23 +36,23 @@ use kernels::{Layout, Raw, Shape};
 use rows::FilterRows;
 pub(super) use tables::Tables;
 
-/// Views that are back-projected together: the slab is read and written once for them.
+/// Views of a back-projection launch, which reads and writes the slab once for all of them.
 const LAUNCH: usize = 64;
 
-/// Bytes of views that are copied together, and of slices.
+/// Bytes of views, and of slices, that are copied together.
 const PIECE_BYTES: usize = 32 << 20;
 
-/// Volumes below this are made in one slab: there is nothing to gain by overlap.
+/// Volumes of at most this many bytes a device are computed in one slab each, because overlap would save nothing.
 const SMALL_VOLUME: usize = 64 << 20;
 
-/// Streams of copies in, work, and copies out; the order is that of the lanes of `run_lent`.
+/// Streams for uploads, kernels and downloads; the order is that of the lanes in `run_lent`.
 pub struct Streams {
     upload: GpuStream,
     compute: GpuStream,
     download: GpuStream,
 }
 
-/// Lanes of lent memory.
+/// Indices of the copy lanes of a [`Lender`](crate::backend::gpu::Lender).
 const UPLOAD: usize = 0;
 const DOWNLOAD: usize = 1;
 
@@ -74,7 +74,7 @@ pub struct GpuOps {
     cut: Option<Cut>,
     output: Number,
     slices: Slices,
-    /// Views whose images are stored, and how many of the last are not in the slab yet.
+    /// Views whose images are stored, and how many of the last ones are not back-projected yet.
     stored: usize,
     pending: usize,
     layout: Layout,
@@ -87,7 +87,7 @@ fn unprepared() -> Error {
     Error::Internal("a slab on a device that was not prepared".into())
 }
 
-/// A number as the kernels know it; complex ones were refused at the door.
+/// The kernels' code of a number type. Complex types were refused before.
 pub(super) fn raw(number: Number) -> Raw {
     match number {
         Number::U8 => Raw::U8,
@@ -102,20 +102,20 @@ pub(super) fn raw(number: Number) -> Raw {
     }
 }
 
-/// Whether voxels are written as they are.
+/// Whether voxels are written without scale, offset and mask.
 fn is_plain(plan: &Plan) -> bool {
     let o = &plan.options;
     o.output_scale == 1.0 && o.output_offset == 0.0 && !o.fov_mask
 }
 
-/// The kernels that a scan takes.
+/// Selects the kernels for a scan.
 pub(super) fn shape_of(plan: &Plan) -> Shape {
     let panel = (plan.columns, plan.geometry.detector.rows);
     Shape::new(plan.views.iter().map(|v| &v.matrix), plan.grid.size, panel, plan.options.edge == Edge::Skip)
 }
 
 impl GpuOps {
-    /// The operations for a plan; memory is taken by [`FdkOps::prepare`].
+    /// Creates the streams of a run; [`FdkOps::prepare`] allocates the memory.
     pub fn new(context: &Arc<Context>, gpu: &Gpu, plan: &Plan, counts: Option<Arc<Counts>>) -> Result<Self> {
         let streams = Streams {
             upload: gpu.create_independent_stream()?,
@@ -142,7 +142,7 @@ impl GpuOps {
         })
     }
 
-    /// Tiles on one side of the plane of symmetry, their depth, and the plane: with it a slab has its mirror image.
+    /// If there is a plane of symmetry: the number of tiles on one side of it, their depth, and the plane's slice.
     fn mirrored(&self, plan: &Plan) -> Option<(usize, usize, usize)> {
         let mirror = self.shape.mirror?;
         let (depth, plane) = (self.shape.slice_group(), mirror.slices.div_ceil(2));
@@ -151,20 +151,20 @@ impl GpuOps {
         Some((above.max(below).div_ceil(depth).max(1), depth, plane))
     }
 
-    /// Whether numbers are anything but line integrals in f32 that the filter takes as they are.
+    /// Whether pixels need a conversion before the filter. Only line integrals in f32 without further options do not.
     fn converts(&self, plan: &Plan, number: Number) -> bool {
         self.counts.is_some() || plan.options.sanitize || plan.scan.is_by_pixel || number != Number::F32
     }
 
-    /// Whether slices are converted into memory of their own on their way out: those of another type, and those of a
-    /// scan that is pushed, whose slab stays as it is for another finish.
+    /// Whether stored slices are converted into memory of their own: those of another type, and those of a pushed scan, whose
+    /// slab must stay unchanged for a repeated finish.
     fn leaves_apart(&self, plan: &Plan) -> bool {
         let is_pushed = self.cut.as_ref().is_some_and(|c| c.any_order);
         self.output != Number::F32 || (is_pushed && !is_plain(plan))
     }
 
-    /// The pieces of the slab in the making: first slice, number of slices, and byte at which they lie in its memory. In
-    /// the volume's own memory they lie where they belong.
+    /// The pieces of the current slab: first slice, number of slices, and byte offset in its memory. In the volume's own memory
+    /// the offset is that of the slice in the volume.
     fn pieces(&self, job: Job<'_>, slice: usize) -> Vec<(usize, usize, usize)> {
         let mut at = 0;
         let place = |(first, slices)| {
@@ -198,7 +198,7 @@ impl FdkOps for GpuOps {
         if units == (0..tiles) {
             return Slices::row(0, nz);
         }
-        // Above the plane the tiles themselves, below it what mirrors them.
+        // The tiles of these units are above the plane, their mirror images below it.
         let above = (plane + units.start * depth).min(nz)..(plane + units.end * depth).min(nz);
         let mirror = self.shape.mirror.map_or(0, |m| m.slices);
         let image = |end: usize| (mirror + 1).saturating_sub(plane + end * depth).min(plane).min(nz);
@@ -214,8 +214,8 @@ impl FdkOps for GpuOps {
             let each = nz.div_ceil(devices);
             return (each, each);
         }
-        // The last slab's way out is not hidden behind work, so slabs are small; but the first hides the scan's way in.
-        // That takes each of several devices as long as one alone, which has more work to hide it behind.
+        // No work hides the download of the last slab, so slabs are small. The first slab hides the upload of the scan, so it
+        // is larger. Several devices each upload the whole scan but share the work, so their first slabs take more of it.
         let slices = nz.div_ceil(8 * devices).max(PIECE_BYTES.div_ceil(slice));
         let quarters = match input.way {
             Way::Buffered => 2 * devices,
@@ -290,7 +290,7 @@ impl FdkOps for GpuOps {
         }
         self.layout = layout;
         let bands = match &pixels {
-            // Whole views of the caller's are filtered where they lie.
+            // The caller's device memory holds whole views, which are filtered from there.
             Pixels::Device { .. } if batch.rows == plan.geometry.detector.rows => [0..batch.rows, 0..0],
             _ => cut.bands_of(plan, self.slices, batch.views[0]),
         };
@@ -312,7 +312,7 @@ impl FdkOps for GpuOps {
                 let pixels = count * band.len() * plan.geometry.detector.columns;
                 let size = cut.input.number.size();
                 let source = memory.region(base + done * size, pixels * size)?;
-                // In place where the numbers are as wide and the memory is not the caller's.
+                // In place if the input elements have 4 bytes and the memory is not the caller's.
                 let integrals = match &buffers.integrals {
                     Some(memory) if converts => memory.region(done * 4, pixels * 4)?,
                     _ => source,
@@ -335,7 +335,7 @@ impl FdkOps for GpuOps {
 
     fn add_again(&mut self, job: Job<'_>, views: Range<usize>) -> Result<()> {
         if views.end > self.stored {
-            // No panel row is needed for anything: nothing is stored.
+            // If no slice needs any panel row, nothing was stored.
             return if self.stored == 0 { Ok(()) } else { Err(Error::Internal("views that were not kept".into())) };
         }
         self.project(job, views)
@@ -386,7 +386,7 @@ impl FdkOps for GpuOps {
     }
 }
 
-/// Runs a part whose arrays may be lent to copies, in the order of `queue`.
+/// Runs a part of a reconstruction in the order of `queue`. The copies may borrow its arrays.
 pub(super) fn run_lent(
     ops: &mut GpuOps,
     queue: Option<&GpuStream>,

@@ -1,4 +1,4 @@
-//! The way of slices off the device.
+//! Conversion and download of slices.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::shape::to_u64;
 
 impl GpuOps {
-    /// Enqueues the way of finished slices to where they go.
+    /// Enqueues the conversion and the copy of finished slices to their destination.
     pub(super) fn bring_out(
         &mut self,
         job: Job<'_>,
@@ -57,7 +57,7 @@ impl GpuOps {
             }
             Target::Lent(out, lender) => {
                 let lender = lender.ok_or_else(|| Error::Internal("memory that nobody lends".into()))?;
-                // As many slices at a time as the converted ones have room for.
+                // As many slices at a time as fit the memory for converted ones.
                 let together = self.write_slices(plan).max(1);
                 let mut rest = out;
                 let mut done = 0;
@@ -80,7 +80,7 @@ impl GpuOps {
         Ok(())
     }
 
-    /// Enqueues a piece's way through the last kernel; returns where it then lies.
+    /// Enqueues the conversion of a piece. Returns whether the result is in the memory for converted slices.
     fn converted(&mut self, job: Job<'_>, at: usize, first: usize, count: usize) -> Result<bool> {
         let plan = job.plan;
         let [nx, ny, _] = plan.grid.size;
@@ -105,19 +105,19 @@ impl GpuOps {
     }
 }
 
-/// The disc outside of which the voxels of slice `k` are zeroed, if that is asked for.
+/// The disc of slice `k` outside which voxels are zeroed, if the options ask for it.
 fn fov(plan: &Plan, k: usize) -> Option<Fov> {
     let (origin, spacing) = (plan.grid.origin, plan.grid.spacing);
     plan.options.fov_mask.then(|| {
         let radius = plan.seen_radius(k);
         let centre = [-origin[0] / spacing[0], -origin[1] / spacing[1]];
-        // Where nothing is seen, a point that is no voxel's.
+        // If no view sees the slice, a point outside all voxels.
         let centre = if radius < 0.0 { [-1e9; 2] } else { centre };
         Fov { centre, radius: radius.max(0.0) / spacing[0], ratio: spacing[1] / spacing[0] }
     })
 }
 
-/// The last kernel's launches for slices from `first` on: one for all, or one each where every slice has a disc of its own.
+/// Conversion launches for slices from `first` on: one for all, or one each if every slice has its own disc.
 fn stores<'a>(
     plan: &Plan,
     number: Number,

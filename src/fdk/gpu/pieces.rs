@@ -1,4 +1,4 @@
-//! The steps of a reconstruction on their own, on device memory.
+//! The single steps of a reconstruction on device memory.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ pub(in crate::fdk) fn log_transform(
     Ok(Odd::from_counters(&counted))
 }
 
-/// Tables of a plan and the numbers of some views, on the device.
+/// Tables of a plan and the indices of some views, on the device.
 struct Prepared {
     tables: Tables,
     index: DeviceMemory,
@@ -76,12 +76,12 @@ fn prepare(site: &Site<'_>, plan: &Plan, views: &[usize]) -> Result<Prepared> {
     Ok(Prepared { tables, index: site.gpu.upload_numbers(site.queue, "numbers of views", &numbers)? })
 }
 
-/// What is done with rows.
+/// Operation on rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::fdk) enum Step {
-    /// Cosine and redundancy.
+    /// Multiplication with the cosine and the redundancy weight.
     Weight,
-    /// The ramp.
+    /// Ramp filter.
     Ramp,
 }
 
@@ -100,7 +100,7 @@ pub(in crate::fdk) fn rows(
     let d = &plan.geometry.detector;
     let p = prepare(site, plan, views)?;
     let columns = if step == Step::Weight { d.columns } else { plan.columns };
-    // Where weights differ from row to row, the conversion applies them.
+    // If weights depend on the row, the conversion kernel applies them.
     let weights = p.tables.pixel_weights(plan, p.index.whole()).filter(|_| step == Step::Weight);
     let mut weighed = None;
     if weights.is_some() {
@@ -214,7 +214,7 @@ pub(in crate::fdk) fn ellipsoids(
         (gpu.upload_numbers(queue, "rays of views", &rays)?, gpu.upload_numbers(queue, "ellipsoids", &numbers)?);
     let view = d.columns * d.rows * 4;
     let rays_of_view = kernels::VIEW_NUMBERS * 8;
-    // A launch takes no more pixels than the driver counts blocks for.
+    // Limit the pixels of a launch to the grid size of the driver.
     let together = usize::try_from((1u64 << 31) / to_u64(view)).unwrap_or(1).max(1);
     for first in (0..plan.views.len()).step_by(together) {
         let batch = together.min(plan.views.len() - first);

@@ -1,4 +1,4 @@
-//! Stored images on their way into the slab.
+//! Back-projection of stored images into the slab.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::kernels::{Backprojection, Slab};
 use super::{GpuOps, unprepared};
 use crate::error::Result;
 
-/// Launches of the back-projection that may be waiting: few enough to stop soon, enough to keep the device busy.
+/// Largest number of unfinished back-projection launches: few enough to cancel soon, enough to keep the device busy.
 const IN_FLIGHT: usize = 4;
 
 impl GpuOps {
-    /// Waits until few enough launches are on their way.
+    /// Waits until fewer than `IN_FLIGHT` launches are unfinished.
     fn throttle(&mut self) -> Result<()> {
         while self.in_flight.len() >= IN_FLIGHT {
             if let Some(event) = self.in_flight.pop_front() {
@@ -23,7 +23,7 @@ impl GpuOps {
         Ok(())
     }
 
-    /// Adds the images that are stored and not added yet.
+    /// Back-projects the images that are stored but not added yet.
     pub(super) fn flush(&mut self, job: Job<'_>) -> Result<()> {
         if self.pending == 0 {
             return Ok(());
@@ -37,7 +37,7 @@ impl GpuOps {
         Ok(())
     }
 
-    /// Adds stored images to the slab.
+    /// Back-projects stored images into the slab.
     pub(super) fn project(&mut self, job: Job<'_>, images: Range<usize>) -> Result<()> {
         let plan = job.plan;
         let (buffers, tables) =

@@ -1,4 +1,4 @@
-//! Rows on their way from raw numbers to images.
+//! Conversion and filtering of raw rows into images.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::blocks::number::Number;
 use crate::error::Result;
 
-/// What rows go through on their way to images.
+/// Parameters of the conversion and the filter.
 pub(super) struct FilterRows<'a> {
     pub(super) plan: &'a Plan,
     pub(super) tables: &'a Tables,
     pub(super) counts: Option<&'a Counts>,
     pub(super) layout: Layout,
-    /// Images before those of the batch.
+    /// Number of images stored before this batch.
     pub(super) stored: usize,
     pub(super) buffers: &'a Buffers,
 }
 
 impl FilterRows<'_> {
-    /// Numbers as they came to line integrals, or without an `output` only the count of those that are not finite.
+    /// Converts raw numbers to line integrals. Without an `output` it only counts those that are not finite.
     pub(super) fn convert<'c>(
         &'c self,
         number: Number,
@@ -65,7 +65,7 @@ impl FilterRows<'_> {
             let index = buffers.index.region(self.stored * 4, views * 4)?;
             return self.tables.filter(plan, integrals, index, views, images, layout).run(gpu, stream);
         }
-        // A part of each image: the lines from those of its rows on, with the border on its side.
+        // Filter a part of each image: the lines of the band, with the border on its side.
         let is_upper = band.start == layout.first_row;
         let top = if is_upper { layout.top } else { 0 };
         let height = band.len() + layout.top;

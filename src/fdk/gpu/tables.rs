@@ -1,4 +1,4 @@
-//! Numbers of a scan on the device.
+//! Constant tables of a scan on the device.
 
 use super::super::counts::Counts;
 use super::super::options::Mode;
@@ -15,20 +15,20 @@ use crate::shape::to_u64;
 /// Tables of the kernels.
 pub(in crate::fdk) struct Tables {
     rays: DeviceMemory,
-    /// Weights of the rays, and how many rows of them there are.
+    /// Weights of the rays, and the number of rows in that table.
     weights: Option<(DeviceMemory, usize)>,
     response: DeviceMemory,
     roots: DeviceMemory,
     fall: Option<DeviceMemory>,
     matrices: DeviceMemory,
-    /// What the conversion needs to weigh pixel by pixel.
+    /// Coefficients for weights by pixel in the conversion.
     pixel_rays: Option<DeviceMemory>,
     open: Option<DeviceMemory>,
     dark: Option<DeviceMemory>,
 }
 
-/// Rows of the table of ray weights: none where all rays of all views weigh the same or the conversion weighs them pixel
-/// by pixel, one where all views are alike.
+/// Rows of the table of ray weights: none if all rays of all views have one weight or the conversion applies weights by
+/// pixel, one if all views have the same weights.
 fn weight_rows(plan: &Plan) -> usize {
     if plan.scan.is_by_pixel {
         return 0;
@@ -44,7 +44,7 @@ fn weight_rows(plan: &Plan) -> usize {
     }
 }
 
-/// Numbers as the bytes of 32-bit integers.
+/// View indices as the bytes of 32-bit integers.
 pub(super) fn numbers(views: &[usize]) -> Result<Vec<u8>> {
     let mut bytes = alloc::with_capacity("numbers of views", 4 * views.len())?;
     for view in views {
@@ -73,7 +73,7 @@ impl Tables {
         to_u64(4 * f32s + 8 * VIEW_NUMBERS * views)
     }
 
-    /// Makes and uploads them.
+    /// Computes and uploads the tables.
     pub(in crate::fdk) fn new(
         context: &Context,
         gpu: &Gpu,
@@ -133,7 +133,7 @@ impl Tables {
         self.matrices.whole()
     }
 
-    /// How counts become line integrals.
+    /// Parameters of the conversion of counts to line integrals.
     pub(super) fn counts<'a>(&'a self, plan: &Plan, counts: Option<&Counts>) -> Option<kernels::Counts<'a>> {
         counts.map(|c| kernels::Counts {
             open: c.unattenuated,
@@ -144,7 +144,7 @@ impl Tables {
         })
     }
 
-    /// What the conversion multiplies the pixels of some views with.
+    /// Parameters of the conversion's weights by pixel for some views; `None` if there are none.
     pub(in crate::fdk) fn pixel_weights<'a>(&'a self, plan: &Plan, index: Region<'a>) -> Option<PixelWeights<'a>> {
         let (ramp, long_side) = match plan.scan.ramp() {
             WeightRamp::Flat(_) => return None,
@@ -171,7 +171,7 @@ impl Tables {
         }
     }
 
-    /// Weighting and filtering of a batch as the plan says.
+    /// Weighting and filtering of a batch as in the plan.
     pub(super) fn filter<'a>(
         &'a self,
         plan: &Plan,
