@@ -1,5 +1,5 @@
-//! The frame of every multi-start call, written once for both backends: checks of the outputs, cutting the batch into
-//! tiles that fit the memory limit, gathering strided inputs, scattering to strided outputs, progress, counts.
+//! The common part of all multi-start calls on both backends. It checks the outputs, cuts the batch into tiles that fit the
+//! memory limit, gathers strided inputs, scatters to strided outputs, reports progress and adds counts.
 
 use super::options::{Info, Results};
 use super::plan::{Counts, PeakForm, Plan, RowBuffers, RowSizes, Rows, Tile};
@@ -11,13 +11,13 @@ use crate::scalar::{DType, Element, Real};
 use crate::shape::{Order, to_i64};
 use crate::tensor::{Tensor, View, ViewMut};
 
-/// What the method needs of a backend: everything that is done with one tile of tensors, from packed entries to packed
-/// rows of results.
+/// Operations that the method requires of a backend: solving one tile of tensors, from packed entries to packed rows of
+/// results.
 pub trait SshopmOps<T: Real> {
-    /// Works on all tensors of a tile. `trace`, where it is not empty, belongs to the only start of the only tensor.
+    /// Solves all tensors of a tile. If `trace` is not empty, the tile has one tensor with one start.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] within one tensor's time after cancellation, and what the backend reports.
+    /// [`Error::Cancelled`] within one tensor's time after cancellation, and the errors of the backend.
     fn solve_tile(
         &mut self,
         plan: &Plan<T>,
@@ -29,7 +29,7 @@ pub trait SshopmOps<T: Real> {
     ) -> Result<Counts>;
 }
 
-/// Where the results of a call go; all members as in [`Results`], and peaks.
+/// Outputs of a call; all members as in [`Results`], and peaks.
 pub struct Outputs<'r, 'a> {
     /// The results.
     pub results: &'r mut Results<'a>,
@@ -37,7 +37,7 @@ pub struct Outputs<'r, 'a> {
     pub peaks: Option<(&'r mut Tensor, PeakForm)>,
 }
 
-/// Numbers of the elements of a row.
+/// Number of elements in a row of each result.
 pub fn row_sizes<T>(plan: &Plan<T>, peaks: Option<PeakForm>) -> RowSizes {
     let (n, pairs, starts) = (plan.shape.dimension, plan.reduction.pairs, plan.start_count);
     RowSizes {
@@ -55,12 +55,12 @@ pub fn row_sizes<T>(plan: &Plan<T>, peaks: Option<PeakForm>) -> RowSizes {
     }
 }
 
-/// Bytes that a tile may take: it also bounds the time between two progress reports.
+/// Most bytes of a tile. It also bounds the time between two progress reports.
 const TILE_BYTES: usize = 64 << 20;
-/// Packed entries times starts of a tile and thread, about 20 ms of work.
+/// Limit of packed entries times starts in a tile, for each thread: about 20 ms of work.
 const TILE_WORK: usize = 20_000_000;
 
-/// K as the result tensors say, 0 if none of them is per pair.
+/// K from the sizes of the result tensors; 0 if none of them is per pair.
 pub fn pairs_of(results: &Results<'_>) -> Result<usize> {
     let mut found: Option<(&str, usize)> = None;
     let candidates = [
@@ -95,7 +95,7 @@ fn check(context: &Context, name: &str, tensor: Option<&Tensor>, dtype: DType, d
     tensor.check_writable(name)
 }
 
-/// What a row of a result holds.
+/// Contents of a row of a result.
 #[derive(Clone, Copy)]
 enum Row {
     One,
@@ -107,7 +107,7 @@ enum Row {
 }
 
 impl Row {
-    /// Dimensions of the result, and how many there are.
+    /// Dimensions of the result, and their number.
     fn dims(self, n: usize, pairs: usize, starts: usize, count: usize) -> ([usize; 3], usize) {
         match self {
             Self::One => ([count, 0, 0], 1),
@@ -280,7 +280,7 @@ pub fn run<T: Real>(
     Ok(info)
 }
 
-/// Share of the starts so far that converged: the measure of progress.
+/// Fraction of the starts so far that converged: the measure of progress.
 fn share<T>(done: &Counts, tensors: usize, plan: &Plan<T>) -> f64 {
     let all = tensors.saturating_mul(plan.start_count);
     if all == 0 { 0.0 } else { done.converged as f64 / all as f64 }
@@ -294,7 +294,7 @@ pub fn gather<T: Real>(from: &View<'_, T>, first: usize, to: &mut [T]) {
     }
 }
 
-/// Copies packed rows of `size` elements to the last index `first` and on of an array of up to four dimensions.
+/// Copies packed rows of `size` elements to indices `first` and above of the last dimension, for up to four dimensions.
 pub fn scatter<T: Element>(to: &mut ViewMut<'_, T>, first: usize, from: &[T], size: usize) {
     if size == 0 {
         return;

@@ -1,6 +1,6 @@
 //! Eigenvalues and eigenvectors of small symmetric matrices.
 
-/// Most sweeps.
+/// Limit of sweeps.
 const SWEEPS: usize = 30;
 
 /// Diagonalises the symmetric n x n matrix `h` by cyclic Jacobi rotations; row k of `vectors` is the eigenvector of the
@@ -42,8 +42,8 @@ pub(super) fn jacobi(n: usize, h: &mut [f64], vectors: &mut [f64]) {
     }
 }
 
-/// What [`jacobi`] diagonalises for the pair (lambda, x): P (k B - lambda I) P + `own` x x', P = I - x x', from B x = y, x . y
-/// and B's element (i, j).
+/// Element (i, j) of the matrix P (k B - lambda I) P + `own` x x' that [`jacobi`] diagonalises for the pair (lambda, x). Here
+/// P = I - x x', B x = y, and x . y and B's element (i, j) are given.
 pub(super) fn projected(
     b: f64,
     (x, y, lambda): (&[f64], &[f64], f64),

@@ -3,8 +3,8 @@
 //!
 //! [`solve`] finds local maxima and minima from many starts with the shifted power method (Kolda and Mayo, SIAM J. Matrix
 //! Anal. Appl. 32 (2011) 1095 and 35 (2014) 1563) or, by default, with a safeguarded Newton iteration that falls back
-//! on it. [`all`] finds saddles as well. A batch holds any number of tensors of one shape; each has results and a status
-//! of its own, and one bad tensor never harms another.
+//! on it. [`all`] finds saddles as well. A batch holds any number of tensors of one shape. Each tensor has its own results and
+//! status, and an invalid tensor does not affect the others.
 
 pub mod algorithm;
 mod all;
@@ -40,12 +40,12 @@ use algorithm::Outputs;
 
 /// Finds local maxima, minima or both of A x^m on the sphere for every tensor of a batch.
 ///
-/// `tensors` is F32 or F64; `starts` real [n, V], shared by all tensors, else [`Options`] say which. What is found goes
-/// to the tensors of `results`; see there for shapes.
+/// `tensors` is F32 or F64. `starts` is real [n, V], shared by all tensors; without it, [`Options`] choose the starts. The
+/// results are written to the tensors of `results`; see there for shapes.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for options, starts or results outside their domain; [`Error::Cancelled`];
-/// [`Error::OutOfMemory`]. Starts that do not converge and tensors that are not finite are no errors but statuses.
+/// [`Error::OutOfMemory`]. Starts that do not converge and tensors that are not finite are reported as statuses, not errors.
 pub fn solve(
     context: &Context,
     queue: Option<&Stream>,
@@ -77,14 +77,14 @@ pub fn solve(
     }
     let pairs = algorithm::pairs_of(results)?;
     with_real!(tensors.dtype(), "tensors", T => {
-        // A count or a status alone still needs the pairs found.
+        // A count or a status alone requires finding the pairs, too.
         let counted = results.count.is_some() || results.status.is_some() || results.found.is_some();
         let pairs = if pairs == 0 && counted { DEFAULT_PAIRS } else { pairs };
         solve_typed::<T>(context, queue, shape, tensors, starts, options, pairs, results, progress)
     })
 }
 
-/// Pairs told apart where no result says how many.
+/// Limit of distinct pairs if no result determines K.
 const DEFAULT_PAIRS: usize = 64;
 
 #[expect(clippy::too_many_arguments, reason = "the arguments of `solve`")]
@@ -99,7 +99,7 @@ fn solve_typed<T: Vectorised>(
     results: &mut Results<'_>,
     progress: &Progress<'_>,
 ) -> Result<Info> {
-    // A small array, which is checked and normalised on the host.
+    // The starts are a small array, which is checked and normalised on the host.
     let starts = HostInput::optional(queue, "starts", starts)?;
     let ((plan, raised), _charge) =
         alloc::limited(context.host_budget(), || resolve::resolve::<T>(shape, options, starts.as_deref(), pairs))?;
@@ -110,7 +110,7 @@ fn solve_typed<T: Vectorised>(
     Ok(Info { tolerance_raised: raised, ..info })
 }
 
-/// The processor of tiles of at most `count` tensors of a plan: the GPU, or the CPU for shapes that the GPU cannot take.
+/// The backend for tiles of at most `count` tensors of a plan: the GPU, or the CPU for shapes without GPU kernels.
 pub(crate) fn ops<'a, T: Vectorised>(
     context: &'a Context,
     queue: Option<&'a GpuStream>,
@@ -123,8 +123,7 @@ pub(crate) fn ops<'a, T: Vectorised>(
     }
 }
 
-/// Runs a checked plan on the context's backend. Shapes that the GPU cannot take and that lie on the host go to the
-/// CPU.
+/// Runs a checked plan on the context's backend. Host tensors of a shape without GPU kernels are computed on the CPU.
 pub(crate) fn run<T: Vectorised>(
     context: &Context,
     queue: Option<&GpuStream>,

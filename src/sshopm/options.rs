@@ -15,7 +15,7 @@ macro_rules! choice {
 }
 
 choice! {
-    /// Which critical points of A x^m on the sphere are sought.
+    /// The critical points of A x^m on the sphere to find.
     Goal {
         /// Local maxima.
         Maxima = 0,
@@ -30,8 +30,8 @@ choice! {
 choice! {
     /// The iteration.
     Method {
-        /// Newton's method, made safe: in dimension 3 and without a constant shift by a shift of the Hessian, else by power
-        /// steps where it is not safe.
+        /// Newton's method with safeguards. In dimension 3 without a constant shift, it shifts the Hessian. Otherwise it takes
+        /// power steps where a Newton step is not safe.
         Hybrid = 0,
         /// Shifted power steps alone (SS-HOPM).
         Power = 1,
@@ -41,7 +41,7 @@ choice! {
 choice! {
     /// The shift of a power step.
     Shift {
-        /// From the curvature at the iterate: the smallest that keeps a power step monotone.
+        /// Computed from the curvature at the iterate: the smallest shift for which a power step is monotone.
         Adaptive = 0,
         /// [`Options::shift`].
         Fixed = 1,
@@ -73,26 +73,26 @@ choice! {
         FibonacciSphere = 2,
         /// Vertices of a subdivided icosahedron: 10 f^2 + 2 on the sphere, or 5 f^2 + 1 up to sign; dimension 3.
         Icosahedral = 3,
-        /// Uniform directions: normalised Gaussian vectors, others for each tensor.
+        /// Uniform directions: normalised Gaussian vectors, different for each tensor.
         Random = 4,
-        /// Normalised points of the cube, as in Kolda and Mayo's paper; not uniform. Others for each tensor.
+        /// Normalised points of the cube, as in Kolda and Mayo's paper; not uniform. Different for each tensor.
         RandomCube = 5,
     }
 }
 
 choice! {
-    /// The representative of a pair, which is determined up to sign.
+    /// Choice between the two representatives (lambda, x) and (+-lambda, -x) of a pair.
     Sign {
         /// Odd order: lambda >= 0 for [`Goal::Both`] and [`super::all`]. Even order: the component of largest magnitude is
         /// positive.
         Canonical = 0,
-        /// The iterate as it stands.
+        /// The iterate, unchanged.
         Raw = 1,
     }
 }
 
 choice! {
-    /// Whose conventions the iteration follows.
+    /// Program whose conventions the iteration follows.
     Compatibility {
         /// Purlin's own.
         None = 0,
@@ -103,9 +103,9 @@ choice! {
 }
 
 choice! {
-    /// What became of a start.
+    /// Result of a start.
     StartStatus {
-        /// The test was met.
+        /// The stopping test was met.
         Converged = 0,
         /// The iteration limit was reached.
         MaxIterations = 1,
@@ -119,7 +119,7 @@ choice! {
 }
 
 choice! {
-    /// What is to be said of a tensor.
+    /// Status of a tensor.
     TensorStatus {
         /// Pairs were found.
         Ok = 0,
@@ -133,23 +133,22 @@ choice! {
         Masked = 4,
         /// No start converged.
         NoPair = 5,
-        /// Diffusion MRI: no signal.
+        /// Diffusion MRI: the voxel has no usable signal.
         Signal = 6,
-        /// Diffusion MRI: signals were clamped.
+        /// Diffusion MRI: some signals were clamped.
         Clamped = 7,
         /// Pairs are missing, or may be ([`super::all`]): the Morse sum is violated, starts ended at singular points, or
         /// the last round of starts still found new pairs.
         Incomplete = 8,
-        /// Degenerate pairs. A continuum of them (three or more of one lambda) is one entry.
+        /// Some pairs are degenerate. A continuum of them (three or more with one lambda) is one entry.
         Degenerate = 9,
-        /// Pairs were found, but a start did not converge, or more distinct ends were found than could be stored: pairs
-        /// may be missing.
+        /// Some pairs may be missing: a start did not converge, or more distinct ends were found than could be stored.
         Partial = 10,
     }
 }
 
 choice! {
-    /// The kind of a critical point, from the eigenvalues of the projected Hessian.
+    /// The type of a critical point, from the eigenvalues of the projected Hessian.
     PairClass {
         /// All negative: a strict local maximum of A x^m.
         NegativeStable = 0,
@@ -157,17 +156,17 @@ choice! {
         PositiveStable = 1,
         /// Both signs: a saddle.
         Unstable = 2,
-        /// One of them is 0 within the tolerance.
+        /// At least one eigenvalue is 0 within the tolerance.
         Degenerate = 3,
         /// Not determined.
         Unclassified = 4,
     }
 }
 
-/// What `classes` hold in the rows beyond the count, where there is no pair.
+/// Value of `classes` in the rows beyond the count.
 pub const NO_PAIR: i32 = -1;
 
-/// How [`super::solve`] works. Zeros mean a default where so said.
+/// Options of [`super::solve`]. Members that say so replace 0 by a default.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Maxima, minima or both.
@@ -186,28 +185,28 @@ pub struct Options {
     pub max_iterations: i32,
     /// Power steps before the first Newton step; -1 for the default, none.
     pub warmup: i32,
-    /// Curvature that the adaptive shift leaves, relative to the Frobenius norm; 0 for 1e-6.
+    /// Curvature that remains after the adaptive shift, relative to the Frobenius norm; 0 for 1e-6.
     pub tau: f64,
-    /// Start vectors, where none are given.
+    /// Kind of start vectors, if the caller gives none.
     pub start_kind: StartKind,
     /// Number of starts; 0 for 32 (order up to 4) or 64 in dimension 3, twice that for odd orders, else 20 n.
     pub starts: i64,
-    /// Seed of random starts; refused with others unless it is 0.
+    /// Seed of random starts; refused with other starts unless it is 0.
     pub seed: u64,
-    /// Sign rule. For odd order, where (lambda, x) and (-lambda, -x) are one pair, one goal alone determines the
+    /// Sign rule. For odd order (lambda, x) and (-lambda, -x) are one pair. If the goal is one kind, the kind determines the
     /// representative: maxima are listed as maxima and minima as minima, whatever the sign of lambda.
     pub sign: Sign,
     /// Other programs' conventions.
     pub compatibility: Compatibility,
-    /// Takes 0.9 of the smallest value over the starts out of a tensor of even order, as a multiple of the identity,
-    /// and adds it to lambda afterwards: fewer steps, the same pairs. The hybrid in dimension 3 does not need it.
+    /// For even order, subtracts a multiple of the identity: 0.9 of the smallest value over the starts. It is added to lambda
+    /// afterwards. The pairs stay the same and fewer steps are needed. The hybrid in dimension 3 does not need it.
     pub remove_isotropic: bool,
-    /// Pairs closer than this angle (rad) are one; 0 for one degree.
+    /// Pairs closer than this angle (rad) are merged; 0 for one degree.
     pub merge_angle: f64,
-    /// If above 0, pairs are one only if their lambdas also differ by no more than this, relative to the larger.
+    /// If above 0, pairs are merged only if their lambdas also differ by no more than this, relative to the larger.
     pub merge_value: f64,
-    /// Eigenvalues of the projected Hessian of at most this times the Frobenius norm count as 0; 0 for 1e-7 (F64) or 1e-3
-    /// (F32).
+    /// An eigenvalue of the projected Hessian counts as 0 if its magnitude is at most this times the Frobenius norm; 0 for 1e-7
+    /// (F64) or 1e-3 (F32).
     pub degeneracy_tolerance: f64,
 }
 
@@ -236,7 +235,7 @@ impl Default for Options {
     }
 }
 
-/// How [`super::all`] works. Zeros mean a default.
+/// Options of [`super::all`]. 0 means a default.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AllOptions {
     /// Starts of the first round; 0 for 2000 in dimension 3 and below, else 50 times the generic number of pairs, at
@@ -252,9 +251,9 @@ pub struct AllOptions {
     pub sign: Sign,
     /// Residual at which a pair is accepted, relative to the Frobenius norm; 0 for 1e-11 (F64) or 1e-5 (F32).
     pub tolerance: f64,
-    /// Pairs closer than this angle (rad) are one; 0 for 1e-5 (F64) or 1e-3 (F32).
+    /// Pairs closer than this angle (rad) are merged; 0 for 1e-5 (F64) or 1e-3 (F32).
     pub merge_angle: f64,
-    /// Pairs are one only if their lambdas differ by no more than this, relative to the norm; 0 for 1e-6 (F64) or 1e-3
+    /// Pairs are merged only if their lambdas differ by no more than this, relative to the norm; 0 for 1e-6 (F64) or 1e-3
     /// (F32).
     pub merge_value: f64,
     /// As [`Options::degeneracy_tolerance`].
@@ -277,8 +276,8 @@ impl Default for AllOptions {
     }
 }
 
-/// Where results go; what is `None` is not computed. K is the number of pairs kept, V that of the starts, T that of the
-/// tensors, n the dimension; "real" is the element type of the tensors. Rows beyond `count` are NaN; there `classes` are
+/// Outputs; those that are `None` are not computed. K is the number of pairs in the outputs, V that of the starts, T that of
+/// the tensors, n the dimension; "real" is the element type of the tensors. Rows beyond `count` are NaN; there `classes` are
 /// [`NO_PAIR`] and `basins` 0.
 #[derive(Default)]
 pub struct Results<'a> {
@@ -310,18 +309,18 @@ pub struct Results<'a> {
     pub start_shifts: Option<&'a mut Tensor>,
     /// I32 [V, T]: [`StartStatus`].
     pub start_status: Option<&'a mut Tensor>,
-    /// I32 [V, T]: steps that moved lambda the wrong way by more than rounding.
+    /// I32 [V, T]: steps that changed lambda in the wrong direction by more than rounding.
     pub start_violations: Option<&'a mut Tensor>,
     /// Real `[L]`, with one tensor and one start: lambda at the start and after each step, NaN beyond.
     pub trace: Option<&'a mut Tensor>,
-    /// I32 `[T]`: distinct pairs found, listed or not; above `count` where K is too small for all of them.
+    /// I32 `[T]`: distinct pairs found, listed or not. It exceeds `count` if K is too small for all of them.
     pub found: Option<&'a mut Tensor>,
 }
 
-/// What a solve did.
+/// Figures of a solve.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Info {
-    /// Tensors given.
+    /// Number of tensors.
     pub tensors: i64,
     /// Starts of each tensor.
     pub starts: i64,
@@ -329,15 +328,15 @@ pub struct Info {
     pub converged_starts: i64,
     /// Iterations of all starts.
     pub iterations: i64,
-    /// Tensors that were not iterated on: not finite, zero, isotropic, masked.
+    /// Tensors without iterations: not finite, zero, isotropic, masked.
     pub skipped_tensors: i64,
-    /// Chunks that the batch was cut into.
+    /// Number of chunks of the batch.
     pub chunks: i64,
     /// Tolerance used.
     pub tolerance: f64,
     /// Wall-clock time of the call.
     pub seconds: f64,
-    /// Whether the tolerance asked for lay below what the type can reach and was raised.
+    /// Whether the requested tolerance was below the accuracy of the type and was raised.
     pub tolerance_raised: bool,
     /// Tensors with more pairs than were listed.
     pub truncated_tensors: i64,

@@ -1,4 +1,4 @@
-//! Products with given vectors, and what they say about given pairs.
+//! Products with given vectors, and residuals and classes of given pairs.
 
 use super::algorithm::{gather, scatter};
 use super::cpu::batch::{Batch, Inputs, Task};
@@ -16,7 +16,7 @@ use crate::shape::product as size_product;
 use crate::stream::{self, Stream};
 use crate::tensor::{Symmetric, Tensor};
 
-/// Bytes of results computed between two writes.
+/// Bytes of results that are computed between two writes.
 const TILE_BYTES: usize = 16 << 20;
 
 /// Tensors and vectors of a call, checked.
@@ -31,7 +31,7 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The device that takes the call: none on a CPU context, and none for host arrays of a shape without kernels.
+    /// The device of the call: `None` on a CPU context, and for host arrays of a shape without kernels.
     fn site(&self, context: &'a Context) -> Option<gpu::Site<'a>> {
         let (Backend::Gpu(gpu), Some(queue)) = (context.backend(), self.queue) else { return None };
         if !gpu::has_kernels(self.shape) && !self.tensors.is_device() {
@@ -123,7 +123,7 @@ fn run<T: Vectorised>(
     Ok(())
 }
 
-/// A x^`power` of every tensor at every vector, for `power` m, m - 1 or m - 2.
+/// A x^`power` of every tensor at every vector; `power` is m, m - 1 or m - 2.
 ///
 /// `vectors` is [n, V], shared by all tensors, or [n, V, T]; any vectors, not only unit ones. `products` is [V, T],
 /// [n, V, T] or [n, n, V, T].
@@ -163,8 +163,8 @@ pub fn product(
 
 /// Residual, eigenvalues of the projected Hessian and class of given pairs.
 ///
-/// `values` is real [V, T], `vectors` real [n, V, T], taken as directions. `residuals` is real [V, T], `hessian` real
-/// [n - 1, V, T] ascending, `classes` I32 [V, T]; each may be left out. A pair with a NaN is unclassified.
+/// `values` is real [V, T], `vectors` real [n, V, T], normalised first. `residuals` is real [V, T], `hessian` real
+/// [n - 1, V, T] ascending, `classes` I32 [V, T]; each is optional. A pair with a NaN is unclassified.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for other shapes or types.
@@ -225,7 +225,7 @@ pub fn classify(
     })
 }
 
-/// Whether a class counts for the Morse sum.
+/// Whether pairs of a class count in the Morse sum.
 pub(super) fn is_isolated(class: PairClass) -> bool {
     !matches!(class, PairClass::Degenerate | PairClass::Unclassified)
 }

@@ -1,4 +1,4 @@
-//! From options to a [`Plan`]: defaults, checks, and the tolerance that a type can reach.
+//! Converts options to a [`Plan`]: applies defaults, checks values, and raises a tolerance to the type's accuracy.
 
 use super::options::{Compatibility, Goal, Method, Options, Shift, Sign, StartKind, Test};
 use super::plan::{ConstantShift, Iteration, Plan, Reduction, SignRule, Starts};
@@ -32,7 +32,7 @@ fn is_f32<T: Real>() -> bool {
     T::DTYPE == DType::F32
 }
 
-/// A tolerance raised to what rounding allows, and whether it was.
+/// The tolerance, but at least `floor`, and whether `floor` replaced it.
 pub fn raised(tolerance: f64, floor: f64) -> (f64, bool) {
     if tolerance < floor { (floor, true) } else { (tolerance, false) }
 }
@@ -42,14 +42,14 @@ pub fn degeneracy<T: Real>(value: f64) -> Result<f64> {
     or_default("degeneracy_tolerance", value, if is_f32::<T>() { 1e-3 } else { 1e-7 })
 }
 
-/// How far lambdas on one continuum are apart, relative to the norm: what rounding and the tolerance leave of them. At an
-/// eigenvector lambda is stationary, so that this is far below the residual.
+/// Largest difference of lambdas on one continuum, relative to the norm: it covers rounding and the tolerance. Lambda is
+/// stationary at an eigenvector, so its error is far below the residual.
 pub fn level<T: Real>(degeneracy: f64, tolerance: f64) -> f64 {
     let rounding = if is_f32::<T>() { 3e-5 } else { 1e-9 };
     degeneracy.min(f64::max(rounding, 3.0 * tolerance))
 }
 
-/// How far a multiple of the identity may be off, relative to the largest entry: the rounding of a linear transform.
+/// Largest deviation from a multiple of the identity, relative to the largest entry: the rounding of a linear transform.
 pub fn isotropy<T: Real>() -> f64 {
     64.0 * T::EPSILON.to_f64()
 }
@@ -81,7 +81,7 @@ pub fn resolve<T: Real>(
     let (tolerance, was_raised) = raised(wanted, floor);
     let max_iterations = match options.max_iterations {
         n if n < 0 => return Err(Error::invalid("max_iterations", format!("is {n}, less than 0"))),
-        // The default of the other program; another number is the caller's own.
+        // 500 is purlin's default, so use the Tensor Toolbox's default instead. Another number is the caller's own.
         500 if compatible => 1000,
         n => n.unsigned_abs(),
     };
@@ -90,7 +90,7 @@ pub fn resolve<T: Real>(
         n if n < 0 => return Err(Error::invalid("warmup", format!("is {n}, less than -1"))),
         n => n.unsigned_abs(),
     };
-    // The step of the hybrid in dimension 3 is the same with and without a multiple of the identity.
+    // The hybrid in dimension 3 takes the same steps with and without a multiple of the identity.
     let indifferent = iteration == Iteration::Hybrid && shape.dimension == 3 && warmup == 0;
     let (start_set, start_count) = starts_of::<T>(shape, options, starts)?;
     let (multinomials, identity) = Plan::<T>::tables(shape)?;
@@ -134,13 +134,13 @@ pub fn resolve<T: Real>(
     Ok((plan, was_raised))
 }
 
-/// Passes and sign rule. For odd order (lambda, x) and (-lambda, -x) are one pair, a maximum and a minimum. One goal then
-/// determines the representative: the end of a start is what was sought and keeps its sign. Both goals with the canonical
-/// sign are one pass: its maxima with lambda < 0 are the minima (-lambda, -x).
+/// Passes and sign rule. For odd order (lambda, x) and (-lambda, -x) are one pair, a maximum and a minimum. With one goal the
+/// pair is written as the start found it, with that sign. Both goals with the canonical sign need one pass, because the
+/// maxima with lambda < 0 are the minima (-lambda, -x).
 fn goal_and_sign(shape: Symmetric, options: &Options, compatible: bool) -> (Goal, SignRule) {
     let raw = compatible || options.sign == Sign::Raw;
     match options.goal {
-        // In dimension 1 there is one pair, which is maximum and minimum: for both goals it is listed once.
+        // In dimension 1 the only pair is both a maximum and a minimum: list it once for both goals.
         Goal::Both if shape.dimension == 1 => (Goal::Maxima, if raw { SignRule::Raw } else { SignRule::Canonical }),
         goal if raw => (goal, SignRule::Raw),
         goal if shape.order.is_multiple_of(2) || shape.dimension == 1 => (goal, SignRule::Canonical),
@@ -149,7 +149,7 @@ fn goal_and_sign(shape: Symmetric, options: &Options, compatible: bool) -> (Goal
     }
 }
 
-/// Refuses options that cannot take effect with the others.
+/// Refuses options that have no effect with the others.
 fn refuse_idle_options(options: &Options, iteration: Iteration, compatible: bool) -> Result<()> {
     let refuse = |name: &str, problem: String| Err(Error::invalid(name, problem));
     if options.shift != 0.0 && options.shift_kind != Shift::Fixed {
@@ -193,18 +193,18 @@ fn iteration_of(options: &Options, compatible: bool) -> Result<Iteration> {
     })
 }
 
-/// Why a seed has no effect on the points of a lattice.
+/// Reason for which a seed is refused if the start vectors are not random.
 pub const IDLE_SEED: &str = "the start vectors are not random ones";
 
-/// Refuses a seed that changes nothing. 0, the default, cannot be told from no seed.
+/// Refuses a seed that has no effect. A seed of 0, the default, is accepted, because it may mean that no seed was set.
 pub fn refuse_idle_seed(seed: u64, reason: &str) -> Result<()> {
     if seed == 0 { Ok(()) } else { Err(Error::invalid("seed", format!("is {seed}, but {reason}"))) }
 }
 
-/// No machine has memory for more start vectors. All sizes that follow from fewer fit their integers.
+/// Limit of the bytes of start vectors, more than any machine has. All sizes below it fit their integer types.
 const MOST_START_BYTES: u64 = 1 << 47;
 
-/// The start vectors and their number: the caller's, or those of the options.
+/// The start vectors and their number: the caller's, or those that the options ask for.
 fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor>) -> Result<(Starts<T>, usize)> {
     let n = shape.dimension;
     if let Some(tensor) = given {
@@ -264,7 +264,7 @@ fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor
     }
 }
 
-/// The caller's starts [n, V], normalised in f64.
+/// Copies the caller's starts [n, V] and normalises them in f64.
 fn callers_starts<T: Real>(n: usize, tensor: &Tensor) -> Result<(Starts<T>, usize)> {
     tensor.expect_dtype("starts", T::DTYPE)?;
     let &[rows, count] = tensor.dims() else {

@@ -1,4 +1,4 @@
-//! Products and classification of batches on the CPU: a tensor and its vectors at a time.
+//! Products and classification of batches on the CPU, one tensor with its vectors at a time.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,15 +16,15 @@ use crate::error::{Error, Result};
 use crate::sshopm::options::PairClass;
 use crate::tensor::Symmetric;
 
-/// What is computed at each vector.
+/// Computation at each vector.
 #[derive(Debug, Clone, Copy)]
 pub enum Task {
-    /// A x^(m - free), matrices whole.
+    /// A x^(m - free); matrices are full, not packed.
     Product {
         /// Free indices: 0, 1 or 2.
         free: usize,
     },
-    /// Residual, class and eigenvalues of the projected Hessian of a given pair: n + 1 numbers, the class second.
+    /// Residual, class and eigenvalues of the projected Hessian of a given pair: n + 1 numbers, the class is the second.
     Classify {
         /// Eigenvalues below this times the Frobenius norm count as 0.
         degeneracy: f64,
@@ -32,7 +32,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// Numbers a vector gives.
+    /// Result numbers of one vector.
     pub fn size(self, n: usize) -> usize {
         match self {
             Self::Product { free: 0 } => 1,
@@ -43,7 +43,7 @@ impl Task {
     }
 }
 
-/// Vectors of one tensor in the form the kernels want.
+/// Vectors of one tensor in the layout of the kernels.
 struct Work<T> {
     stride: usize,
     a: Vec<T>,
@@ -59,7 +59,7 @@ pub struct Inputs<'a, T> {
     pub entries: &'a [T],
     /// Vectors.
     pub vectors: &'a [T],
-    /// Whether the vectors are the same for all tensors.
+    /// Whether all tensors use the same vectors.
     pub shared: bool,
     /// Lambda of each vector; empty for products.
     pub values: &'a [T],
@@ -77,7 +77,7 @@ pub struct Batch<'a, T> {
 }
 
 impl<'a, T: Vectorised> Batch<'a, T> {
-    /// Memory for every thread; `count` is V.
+    /// Allocates the memory of every thread; `count` is V.
     pub fn new(context: &'a Context, shape: Symmetric, count: usize) -> Result<Self> {
         let chain = Chain::of(shape)?;
         let n = shape.dimension;
@@ -99,7 +99,7 @@ impl<'a, T: Vectorised> Batch<'a, T> {
         Ok(Self { context, shape, chain, multinomials, work: Mutex::new(work) })
     }
 
-    /// Computes the task for a tile: V times `task.size(n)` numbers a tensor into `out`.
+    /// Computes the task for a tile. `out` receives V times `task.size(n)` numbers for each tensor.
     pub fn run(&self, task: Task, inputs: Inputs<'_, T>, out: &mut [T]) -> Result<()> {
         let size = inputs.count * task.size(self.shape.dimension);
         if size == 0 {
@@ -119,7 +119,7 @@ impl<'a, T: Vectorised> Batch<'a, T> {
         })
     }
 
-    /// One tensor and its vectors.
+    /// Computes one tensor at its vectors.
     fn one(
         &self,
         engine: &mut dyn Engine<T>,
@@ -156,7 +156,7 @@ impl<'a, T: Vectorised> Batch<'a, T> {
         }
     }
 
-    /// Works on the scaled tensor, so that nothing overflows.
+    /// Classifies the pairs of one tensor. It uses the scaled tensor, so that nothing overflows.
     fn classify(
         &self,
         engine: &mut dyn Engine<T>,
@@ -178,7 +178,7 @@ impl<'a, T: Vectorised> Batch<'a, T> {
         let flat = T::from_f64(degeneracy) * norm2.sqrt();
         for (v, value) in values[..count].iter().enumerate() {
             work.lambda[v] = power_of_two_times(*value, -exponent);
-            // Unit vectors in any case: the plane orthogonal to x is built on that.
+            // Normalise x first: the projection onto the plane orthogonal to x requires a unit vector.
             let size = |i: usize| work.x[i * stride + v].abs();
             let most = (0..n).map(size).fold(T::ZERO, |m, x| if x > m { x } else { m });
             let own = if most > T::ZERO && most.is_finite() { load::exponent_of(most.to_f64()) } else { 0 };

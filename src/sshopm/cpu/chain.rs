@@ -1,8 +1,8 @@
-//! Tensors of any order and dimension: A x^(m-2) by contracting with x once at a time, in lanes.
+//! Tensors of any order and dimension: A x^(m-2) by repeated contraction with x, in lanes.
 //!
 //! The contraction of a symmetric tensor with a vector is symmetric, and on packed entries it is
 //! (A x)(k) = sum over i of a(k + e_i) x_i for every index tuple k of one index fewer: no multinomials, no divisions
-//! and no powers. Orders m, m - 1, .., 2 take U(j) n multiply-adds each, of which the first dominates.
+//! and no powers. Orders m, m - 1, .., 2 take U(j) n multiply-adds each; the first dominates.
 
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -13,12 +13,12 @@ use crate::scalar::Real;
 use crate::tensor::Symmetric;
 use crate::tensor::symmetric::{Monomials, Ranks};
 
-/// One contraction: to tuples of `order` indices.
+/// One contraction; its result has tuples of `order` indices.
 #[derive(Debug)]
 struct Level {
     /// Number of tuples.
     count: usize,
-    /// Rank of tuple k with index i put in, at `[k * n + i]`.
+    /// Rank of tuple k with index i inserted, at `[k * n + i]`.
     source: Vec<u32>,
 }
 
@@ -30,9 +30,9 @@ pub struct Chain {
     levels: Vec<Level>,
 }
 
-/// Tables kept for later calls, most recently used first.
+/// Cached tables, most recently used first.
 static CACHE: Mutex<Vec<Arc<Chain>>> = Mutex::new(Vec::new());
-/// How many, and how large each may be.
+/// Limits of the number of tables and of the entries of each.
 const CACHED: usize = 8;
 const CACHED_ENTRIES: usize = 1 << 20;
 
@@ -56,7 +56,8 @@ impl Chain {
         Ok(chain)
     }
 
-    /// The cache, unless another thread uses it. Waiting is not worth it, and in a child of `fork()` that thread does not exist.
+    /// The cache, unless another thread holds it. Waiting costs more than new tables, and in a child of `fork()` that thread
+    /// does not exist.
     fn cache() -> Option<MutexGuard<'static, Vec<Arc<Self>>>> {
         match CACHE.try_lock() {
             Ok(cache) => Some(cache),
@@ -97,7 +98,7 @@ impl Chain {
     }
 }
 
-/// Contracted tensors of LEN vectors: packed entry r of lane l at `[r * LEN + l]`, one array an order.
+/// Contracted tensors of LEN vectors: packed entry r of lane l at `[r * LEN + l]`, one array for each order.
 pub struct Contracted<T> {
     levels: Vec<Vec<T>>,
     /// A x^(m-2), packed.
@@ -107,11 +108,11 @@ pub struct Contracted<T> {
 }
 
 impl<T: Real> Contracted<T> {
-    /// Room for vectors of up to `lanes` lanes.
+    /// Allocates arrays for vectors of up to `lanes` lanes.
     pub fn new(chain: &Chain, lanes: usize) -> Result<Self> {
         let n = chain.shape.dimension;
         let mut levels = alloc::with_capacity("contracted tensors", chain.levels.len())?;
-        // The last level is the matrix, which is there for order 2 as well.
+        // The last level is `matrix`, which order 2 needs as well.
         for level in chain.levels.iter().rev().skip(1).rev() {
             levels.push(alloc::filled("contracted tensors", level.count * lanes, T::ZERO)?);
         }
@@ -165,7 +166,7 @@ impl<T: Real> Contracted<T> {
     }
 }
 
-/// Place of (i, j) among the packed entries of a symmetric matrix.
+/// Index of (i, j) in the packed entries of a symmetric matrix.
 #[inline(always)]
 pub fn packed(n: usize, i: usize, j: usize) -> usize {
     let (i, j) = if i < j { (i, j) } else { (j, i) };

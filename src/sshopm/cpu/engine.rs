@@ -1,5 +1,5 @@
-//! What the per-tensor driver needs of the kernels of a shape. Each method enters the vector instructions once, so that
-//! every kernel is a function of its own to the compiler.
+//! Interface between the per-tensor driver and the kernels of a shape. Each method dispatches to the vector instructions
+//! once, so that the compiler sees every kernel as a separate function.
 
 use std::marker::PhantomData;
 
@@ -14,14 +14,14 @@ use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised, dispatch, dispatch_wide};
 use crate::scalar::Real;
 
-/// Vectors as arrays: component i of vector p at `data[i * stride + p]`. Work begins at vector `at`, whole widths at a time.
+/// Vectors as arrays: component i of vector p is at `data[i * stride + p]`. Kernels process whole vector widths.
 #[derive(Debug, Clone, Copy)]
 pub struct Vectors<'a, T> {
     /// The components.
     pub data: &'a [T],
-    /// Distance of the components.
+    /// Elements from one component to the next.
     pub stride: usize,
-    /// Number of vectors. Arrays have room for a whole number of widths.
+    /// Number of vectors. Arrays are padded to whole widths.
     pub count: usize,
 }
 
@@ -29,16 +29,16 @@ pub struct Vectors<'a, T> {
 pub trait Engine<T: Real> {
     /// Runs the first `count` starts for at most `steps` steps.
     fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize);
-    /// Lanes of the vectors that [`Engine::advance_pool`] works on, where there is a kernel for it.
+    /// Lanes of the vectors in [`Engine::advance_pool`]; `None` if the shape has no such kernel.
     fn pool_width(&self) -> Option<usize> {
         None
     }
-    /// Runs the starts of a pool until at most `keep` of them still run, for at most `steps` steps; or answers that there is
+    /// Runs the starts of a pool until at most `keep` of them still run, for at most `steps` steps. Returns false if there is
     /// no kernel for it.
     fn advance_pool(&mut self, _: &Rule<T>, _: &mut Pool<T>, _keep: usize, _steps: usize) -> bool {
         false
     }
-    /// A x^(m-free) for 0, 1 or 2 free indices: component c of vector p at `out[c * stride + p]`, those of a matrix packed.
+    /// A x^(m-free) for 0, 1 or 2 free indices: component c of vector p at `out[c * stride + p]`; matrices are packed.
     fn contract(&mut self, a: &[T], x: Vectors<'_, T>, free: usize, out: &mut [T]);
     /// Eigenvalues of the projected Hessian at vectors with the given lambda, ascending: eigenvalue j of vector p at
     /// `out[j * stride + p]`.
@@ -56,21 +56,21 @@ fn splat_job<T: Real, S: Simd<T>>(simd: S, job: &Job<T>) -> Job<S::V> {
     }
 }
 
-/// What a method of an engine is called with.
+/// Arguments of a method of an engine.
 enum Call<'a, T> {
     Advance { rule: &'a Rule<T>, job: &'a Job<T>, flight: &'a mut Flight<T>, count: usize, steps: usize },
     Contract { x: Vectors<'a, T>, free: usize, out: &'a mut [T] },
     Hessians { x: Vectors<'a, T>, lambda: &'a [T], out: &'a mut [T] },
 }
 
-/// Dimension 3 and a fixed order, two vectors at a time; without wide vectors the general kernels.
+/// Kernels for dimension 3 and a fixed order, two vectors at a time; without wide vectors the general kernels.
 pub struct Three<'a, F, T> {
     many: Many<'a, T>,
     form: PhantomData<F>,
 }
 
 impl<'a, F: Form, T> Three<'a, F, T> {
-    /// With the instructions, tables and work arrays of `many`.
+    /// Uses the instructions, tables and work arrays of `many`.
     pub fn new(many: Many<'a, T>) -> Self {
         Self { many, form: PhantomData }
     }
@@ -96,7 +96,7 @@ macro_rules! three_kernel {
     };
 }
 
-/// Steps of a pool's starts; `POWER` for those with a constant shift.
+/// Steps of a pool's starts; `POWER` for power steps with a constant shift.
 struct Steps<'a, F, T, const POWER: bool> {
     rule: &'a Rule<T>,
     pool: &'a mut Pool<T>,
@@ -114,10 +114,10 @@ impl<F: Form, T: Real, const POWER: bool> Kernel<T> for Steps<'_, F, T, POWER> {
     }
 }
 
-/// What is computed at each vector.
+/// Computation at each vector.
 #[derive(Debug, Clone, Copy)]
 enum Wanted<'a, T> {
-    /// The contraction with so many free indices.
+    /// The contraction that leaves this many free indices.
     Product(usize),
     /// Eigenvalues of the projected Hessian for given lambdas.
     Hessian(&'a [T]),
@@ -195,7 +195,7 @@ impl<F: Form, T: Vectorised> Engine<T> for Three<'_, F, T> {
     }
 }
 
-/// Any order and dimension.
+/// Kernels for any order and dimension.
 pub struct Many<'a, T> {
     /// Instructions.
     pub isa: Isa,
@@ -253,7 +253,7 @@ impl<T: Real> Kernel<T> for ManyKernel<'_, T> {
     }
 }
 
-/// Eigenvalues of the projected Hessian where `work` was last evaluated.
+/// Eigenvalues of the projected Hessian at the last evaluated point of `work`.
 #[inline(always)]
 fn hessian<T: Real, S: Simd<T>>(
     simd: S,
@@ -285,7 +285,7 @@ fn hessian<T: Real, S: Simd<T>>(
         simd.load(&c[(i * size + i) * lanes..]).store(&mut out[i * stride + at..]);
     }
     for p in at..at + lanes {
-        // Ascending; the lists are short.
+        // Insertion sort, ascending; the lists are short.
         for i in 1..size {
             let mut j = i;
             while j > 0 && out[j * stride + p] < out[(j - 1) * stride + p] {
@@ -316,7 +316,7 @@ impl<T: Vectorised> Engine<T> for Many<'_, T> {
     }
 }
 
-/// The kernels of a shape: generated for dimension 3 and orders 2, 3, 4, 6, 8, else general.
+/// Calls the work with the kernels of a shape: generated for dimension 3 and orders 2, 3, 4, 6, 8, else general.
 pub fn with_engine<T: Vectorised, R>(
     isa: Isa,
     chain: &Chain,

@@ -1,5 +1,5 @@
-//! Many tensors through one pool of lanes: whichever lane is idle takes the next start, and a tensor is reduced to its
-//! pairs when the last of its starts has ended.
+//! Runs many tensors through one pool of lanes. An idle lane takes the next start. A tensor is reduced to its pairs when its
+//! last start has ended.
 
 use super::engine::{Engine, Vectors};
 use super::flight::{Rule, state};
@@ -18,43 +18,43 @@ use crate::shape::to_u64;
 use crate::sshopm::options::{Goal, TensorStatus};
 use crate::sshopm::plan::{Counts, Plan, RowSizes, Rows, Tile};
 
-/// Most steps between two looks at whether the call is cancelled.
+/// Most steps between two checks for cancellation.
 const STEPS: usize = 64;
-/// Starts whose ends a thread has room for, about.
+/// Approximate limit of starts whose ends a thread stores.
 const ROOM: usize = 4096;
 
-/// A tensor that is worked on.
+/// A tensor whose starts are running.
 struct Open<T> {
-    /// Which one of the leaf.
+    /// Its index in the leaf.
     place: usize,
-    /// Whether minima are sought in this pass.
+    /// Whether this pass finds minima.
     minima: bool,
-    /// Whether the next pass is to begin.
+    /// Whether the next pass must begin.
     again: bool,
-    /// Starts given to lanes.
+    /// Starts assigned to lanes.
     fed: usize,
     /// Starts that have not ended.
     left: usize,
     /// Starts that converged, in both passes.
     converged: usize,
-    /// Starts that did not, in both passes.
+    /// Starts that did not converge, in both passes.
     missed: usize,
-    /// Pairs listed by the pass before.
+    /// Pairs listed by the previous pass.
     listed: usize,
-    /// Pairs found by the pass before.
+    /// Pairs found by the previous pass.
     found: usize,
     status: TensorStatus,
     /// Largest magnitude of the entries.
     largest: T,
     loaded: Loaded<T>,
-    /// Numbers of the job as [`write_job`] puts them, then the entries.
+    /// Numbers of the job in the order of [`write_job`], then the entries.
     numbers: Vec<T>,
     serial: u64,
     ends: Ends<T>,
 }
 
 impl<T> Open<T> {
-    /// Notes the end of `count` starts, and that of the last.
+    /// Counts the end of `count` starts, and reports the tensor's slot if they were its last.
     #[inline(always)]
     fn end(&mut self, count: usize, converged: usize, slot: usize, finished: &mut Vec<usize>) {
         self.converged += converged;
@@ -70,19 +70,19 @@ impl<T> Open<T> {
 pub struct Feed<T> {
     pool: Pool<T>,
     open: Vec<Open<T>>,
-    /// Members of `open` that have no tensor.
+    /// Indices in `open` without a tensor.
     free: Vec<usize>,
-    /// Members of `open` whose last start has ended.
+    /// Indices in `open` whose last start has ended.
     finished: Vec<usize>,
-    /// Passes begun.
+    /// Number of passes begun.
     serial: u64,
 }
 
 impl<T: Real> Feed<T> {
-    /// Room for the tensors of `plan` and vectors of `width` lanes; `stride` as in [`Scratch`].
+    /// Allocates memory for the tensors of `plan` and vectors of `width` lanes; `stride` as in [`Scratch`].
     pub fn new(plan: &Plan<T>, width: usize, stride: usize) -> Result<Self> {
         let starts = plan.start_count;
-        // Enough to keep all lanes busy, and some more behind the slowest starts.
+        // Enough tensors to keep all lanes busy, and some more while the slowest starts finish.
         let tensors = (2 * LANES / starts + 24).min((ROOM / starts).max(2));
         let mut open = alloc::with_capacity("thread memory", tensors)?;
         let mut free = alloc::with_capacity("thread memory", tensors)?;
@@ -112,7 +112,7 @@ impl<T: Real> Feed<T> {
         Ok(Self { pool: Pool::new(plan.shape.order, width)?, open, free, finished, serial: 0 })
     }
 
-    /// Forgets what a call that was given up left behind.
+    /// Clears the state that a cancelled call left.
     fn reset(&mut self) {
         self.pool.reset();
         self.free.clear();
@@ -124,7 +124,7 @@ impl<T: Real> Feed<T> {
     }
 }
 
-/// The tensors of a leaf on their way through a pool.
+/// The tensors of a leaf, which run through a pool.
 pub struct Leaf<'a, 'r, T> {
     /// Instructions.
     pub isa: Isa,
@@ -132,7 +132,7 @@ pub struct Leaf<'a, 'r, T> {
     pub engine: &'a mut dyn Engine<T>,
     /// The plan.
     pub plan: &'a Plan<T>,
-    /// The tile that the leaf is a part of.
+    /// The tile that contains the leaf.
     pub tile: Tile<'a, T>,
     /// Its rows' sizes.
     pub sizes: &'a RowSizes,
@@ -148,19 +148,19 @@ pub struct Leaf<'a, 'r, T> {
     pub feed: &'a mut Feed<T>,
 }
 
-/// Where a leaf stands.
+/// State of the loop over a leaf.
 struct Position<T> {
     rule: Rule<T>,
     per_start: bool,
     /// The next tensor to begin.
     next: usize,
-    /// The member of `open` whose starts are given to lanes.
+    /// The index in `open` whose starts are being assigned to lanes.
     feeding: Option<usize>,
     counts: Counts,
 }
 
 impl<T: Vectorised> Leaf<'_, '_, T> {
-    /// Works on all tensors. `trace`, where it is not empty, belongs to the only start of the only tensor.
+    /// Solves all tensors. If `trace` is not empty, there is one tensor with one start.
     pub fn run(mut self, cancel: &CancelFlag, trace: &mut [T]) -> Result<Counts> {
         let mut at = Position {
             rule: rule_of(self.plan, &self.rows),
@@ -178,7 +178,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
             if self.feed.pool.busy.iter().all(|b| *b == 0) {
                 return Ok(at.counts);
             }
-            // Of the shares tried, from a quarter to four fifths, half was the best: new starts have their price, too.
+            // Half was the fastest of the fractions tried, from a quarter to four fifths: assigning new starts has a cost, too.
             let keep = if self.source(&mut at).is_some() { LANES / 2 } else { 0 };
             if !self.engine.advance_pool(&at.rule, &mut self.feed.pool, keep, steps) {
                 return Err(Error::Internal("a pool without its kernel".into()));
@@ -192,7 +192,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         }
     }
 
-    /// Gives starts to idle lanes.
+    /// Assigns starts to idle lanes.
     fn refill(&mut self, at: &mut Position<T>) {
         for vector in 0..self.feed.pool.vectors() {
             loop {
@@ -220,8 +220,8 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         }
     }
 
-    /// A tensor with starts that no lane has had yet; none if every tensor is begun, or all room taken by tensors whose last
-    /// starts still run.
+    /// A tensor with unassigned starts; `None` if all tensors have begun, or if tensors whose last starts still run occupy all
+    /// slots.
     fn source(&mut self, at: &mut Position<T>) -> Option<usize> {
         loop {
             if let Some(slot) = at.feeding {
@@ -254,7 +254,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         }
     }
 
-    /// Brings the entries and the starts of a tensor into the scratch.
+    /// Copies the entries and the starts of a tensor to the scratch.
     fn take_in(&mut self, place: usize) {
         let packed = self.scratch.entries().len();
         let t = self.first + place;
@@ -262,7 +262,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         self.scratch.draw_starts(self.plan, self.tile.first + t);
     }
 
-    /// Begins with a tensor; false if there is nothing to iterate on, its rows being written then.
+    /// Begins a tensor. Returns false if it needs no iterations; its rows are then written.
     fn begin(&mut self, slot: usize, place: usize, at: &mut Position<T>) -> bool {
         if self.tile.mask.get(self.first + place) == Some(&0) {
             let mut rows = self.rows.nth(place, self.sizes);
@@ -307,7 +307,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         write_job(&open.loaded.job, job);
     }
 
-    /// Collects the starts that have ended, and reduces the tensors that are through.
+    /// Collects the starts that have ended, and reduces the tensors without running starts.
     fn settle(&mut self, at: &mut Position<T>) {
         if at.per_start {
             self.write_ended();
@@ -319,7 +319,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         }
     }
 
-    /// Writes the starts that have ended.
+    /// Writes the results of the starts that have ended.
     fn write_ended(&mut self) {
         let pool = &self.feed.pool;
         for vector in 0..pool.vectors() {
@@ -351,7 +351,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
         }
     }
 
-    /// From the ends of a tensor's starts to its rows. Counts whether its list is short or its starts did not all converge.
+    /// Reduces the ends of a tensor's starts to its rows. Counts a truncated list and starts that did not converge.
     fn reduce(&mut self, slot: usize) -> Counts {
         let plan = self.plan;
         let open = &mut self.feed.open[slot];
@@ -362,7 +362,7 @@ impl<T: Vectorised> Leaf<'_, '_, T> {
             let said = reduce::select(self.engine, plan, &open.loaded, &open.numbers[JOB..], pairs);
             open.listed = write::write_pairs(plan, &open.loaded, pairs, &mut rows, open.listed);
             open.found += pairs.selected;
-            // A pass that found nothing does not undo what the other found.
+            // A pass without pairs does not change the status of the other pass.
             if said != TensorStatus::NoPair && open.status != TensorStatus::Degenerate {
                 open.status = said;
             }
@@ -397,11 +397,11 @@ fn lowest(bits: u64, count: usize) -> u64 {
     bits & !rest
 }
 
-/// Takes the starts that have ended from their lanes.
+/// Removes ended starts from their lanes and stores their ends.
 struct Collect<'a, T> {
     pool: &'a mut Pool<T>,
     open: &'a mut [Open<T>],
-    /// Takes the members of `open` whose last start has ended.
+    /// Receives the indices in `open` whose last start has ended.
     finished: &'a mut Vec<usize>,
 }
 
@@ -423,7 +423,7 @@ impl<T: Real> Kernel<T> for Collect<'_, T> {
             let whole = pool.ends_whole(vector);
             pool.busy[vector] &= !ended;
             let Some((block, owner, start)) = pool.ends::<S::V>(vector) else { continue };
-            // Nothing that has ended has a lower state than that of convergence.
+            // Among the states of ended starts that of convergence is the lowest.
             let good = simd.load(&block[row::STATE * width..]).le(simd.splat(T::from_f64(state::CONVERGED)));
             S::V::select(good, simd.load(&block[row::LAMBDA * width..]), none).store(&mut found);
             let good = good.bits() & ended;
@@ -447,7 +447,7 @@ impl<T: Real> Kernel<T> for Collect<'_, T> {
             }
             let mut bits = ended;
             while bits != 0 {
-                // The remainder says what is known: that the index is in range.
+                // The remainder lets the compiler see that the index is in range.
                 let l = bits.trailing_zeros() as usize % width;
                 bits &= bits - 1;
                 let (slot, s) = (owner[l] as usize, start[l] as usize);

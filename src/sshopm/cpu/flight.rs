@@ -1,17 +1,17 @@
-//! Starts in flight: what the iterations keep of each, one array a quantity, so that lanes load and store them.
+//! Starts in flight: the state of the iterations, one array for each quantity, so that lanes load and store them.
 
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::Real;
 use crate::sshopm::options::{StartStatus, Test};
 
-/// States of a start. They are numbers of the working type, so that lanes can hold and select them.
+/// States of a start. They are numbers of the working type, so that lanes can store and select them.
 pub mod state {
     /// Still iterating.
     pub const RUNNING: f64 = 0.0;
     /// The test was met.
     pub const CONVERGED: f64 = 1.0;
-    /// Out of iterations.
+    /// The iteration limit was reached.
     pub const EXHAUSTED: f64 = 2.0;
     /// The step vanished.
     pub const ZERO: f64 = 3.0;
@@ -19,7 +19,7 @@ pub mod state {
     pub const SINGULAR: f64 = 4.0;
 }
 
-/// The status that a state is reported as.
+/// The status that is reported for a state.
 #[inline]
 pub fn status_of(state: f64) -> StartStatus {
     match state {
@@ -30,23 +30,23 @@ pub fn status_of(state: f64) -> StartStatus {
     }
 }
 
-/// Which step is taken.
+/// Kind of step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Newton's by the smallest safe shift of the Hessian in dimension 3; in others where it is safe, else a power step with
-    /// the smallest safe shift.
+    /// Newton's step with the smallest safe shift of the Hessian in dimension 3; in others Newton's step where it is safe, else
+    /// a power step with the smallest safe shift.
     Hybrid,
-    /// Newton's where it is safe, else a power step with the tensor's constant shift.
+    /// Newton's step where it is safe, else a power step with the tensor's constant shift.
     HybridConstant,
-    /// Power with the tensor's constant shift.
+    /// Power step with the tensor's constant shift.
     Power,
-    /// Power with the adaptive shift.
+    /// Power step with the adaptive shift.
     Adaptive,
-    /// Newton's, whatever the signature of the Hessian.
+    /// Newton's step, whatever the signature of the Hessian.
     Newton,
 }
 
-/// What all tensors of a call share.
+/// Parameters that all tensors of a call share.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<T> {
     /// The step.
@@ -57,7 +57,7 @@ pub struct Rule<T> {
     pub tolerance: T,
     /// Whether the test of lambda is absolute.
     pub absolute: bool,
-    /// Most iterations.
+    /// Limit of iterations.
     pub max_iterations: T,
     /// Power steps before the first Newton step.
     pub warmup: T,
@@ -65,10 +65,10 @@ pub struct Rule<T> {
     pub violations: bool,
 }
 
-/// What one tensor adds, in its scaled units: the same in every lane, or one value a lane.
+/// Parameters of one tensor, in its scaled units: the same in every lane, or one value for each lane.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<V> {
-    /// c of the multiple of the identity that was taken out: lambda + c is the eigenvalue.
+    /// c of the multiple of the identity that was subtracted: lambda + c is the eigenvalue.
     pub isotropic: V,
     /// Squared floor of the residual test.
     pub floor2: V,
@@ -87,7 +87,7 @@ pub struct Flight<T> {
     pub x: Vec<T>,
     /// x . A x^(m-1) at the last point evaluated.
     pub lambda: Vec<T>,
-    /// Squared residual there.
+    /// Squared residual at that point.
     pub residual2: Vec<T>,
     /// Steps taken.
     pub iterations: Vec<T>,
@@ -99,12 +99,12 @@ pub struct Flight<T> {
     pub step2: Vec<T>,
     /// One of [`state`].
     pub state: Vec<T>,
-    /// Which start it is.
+    /// Index of the start at each position.
     pub slot: Vec<usize>,
 }
 
 impl<T: Real> Flight<T> {
-    /// Room for `capacity` starts of dimension n.
+    /// Allocates arrays for `capacity` starts of dimension n.
     pub fn new(n: usize, capacity: usize) -> Result<Self> {
         let array = |k: usize| alloc::filled("starts in flight", k * capacity, T::ZERO);
         Ok(Self {
@@ -121,7 +121,7 @@ impl<T: Real> Flight<T> {
         })
     }
 
-    /// Room.
+    /// Largest number of starts, with padding.
     #[inline(always)]
     pub fn capacity(&self) -> usize {
         self.capacity
@@ -144,7 +144,7 @@ impl<T: Real> Flight<T> {
         }
     }
 
-    /// Marks positions that only pad a vector: they are left alone and count for nothing.
+    /// Marks positions that only pad a vector. They are not iterated and not counted.
     pub fn park(&mut self, from: usize, to: usize) {
         self.iterations[from..to].fill(T::ZERO);
         self.state[from..to].fill(T::from_f64(state::EXHAUSTED));

@@ -13,8 +13,8 @@ fn put<T: Real, V: Lanes<T = T>>(a: &mut [T], k: usize, value: V) {
     value.store(&mut a[k * V::LEN..]);
 }
 
-/// Solves A x = b for symmetric positive definite A by Cholesky; overwrites both. Returns the lanes where A is positive
-/// definite; the others hold numbers without meaning.
+/// Solves A x = b for symmetric positive definite A by Cholesky; overwrites both. Returns the lanes whose A is positive
+/// definite; the results of the others are meaningless.
 #[inline(always)]
 pub fn cholesky_solve<T: Real, S: Simd<T>>(simd: S, a: &mut [T], b: &mut [T], n: usize) -> <S::V as Lanes>::M {
     let (zero, one) = (simd.splat(T::ZERO), simd.splat(T::ONE));
@@ -27,7 +27,7 @@ pub fn cholesky_solve<T: Real, S: Simd<T>>(simd: S, a: &mut [T], b: &mut [T], n:
         }
         let positive = zero.lt(pivot);
         definite = definite.and(positive);
-        // 1 / L_jj; a lane that failed goes on with 1.
+        // 1 / L_jj; a lane that failed continues with 1.
         let inverse = one.div(S::V::select(positive, pivot, one).sqrt());
         put(a, j * n + j, inverse);
         for i in j + 1..n {
@@ -53,7 +53,7 @@ pub fn cholesky_solve<T: Real, S: Simd<T>>(simd: S, a: &mut [T], b: &mut [T], n:
     definite
 }
 
-/// Solves A x = b by Householder's QR; overwrites both. Returns the lanes where A is regular: no diagonal element of R
+/// Solves A x = b by Householder's QR; overwrites both. Returns the lanes whose A is regular: no diagonal element of R is
 /// below 1e-14 (f64) or 1e-6 (f32) of the largest.
 #[inline(always)]
 pub fn qr_solve<T: Real, S: Simd<T>>(simd: S, a: &mut [T], b: &mut [T], n: usize) -> <S::V as Lanes>::M {
@@ -92,7 +92,7 @@ pub fn qr_solve<T: Real, S: Simd<T>>(simd: S, a: &mut [T], b: &mut [T], n: usize
                 }
             }
         }
-        // The reflection is applied; its place takes R.
+        // The reflection is applied; store R's diagonal element over it.
         put(a, j * n + j, diagonal);
     }
     let regular = simd.splat(T::from_f64(if size_of::<T>() == 4 { 1e-6 } else { 1e-14 })).mul(largest).lt(least);
@@ -122,7 +122,7 @@ pub fn largest_eigenvalue_bound<T: Real, S: Simd<T>>(simd: S, a: &[T], n: usize)
     mean.add(spread)
 }
 
-/// Mean of the eigenvalues, and how far one of them may be from it.
+/// Mean of the eigenvalues, and a bound of their distance from it.
 #[inline(always)]
 fn eigenvalue_bounds<T: Real, S: Simd<T>>(simd: S, a: &[T], n: usize) -> (S::V, S::V) {
     let count = simd.splat(T::from_f64(1.0 / n as f64));
@@ -132,7 +132,7 @@ fn eigenvalue_bounds<T: Real, S: Simd<T>>(simd: S, a: &[T], n: usize) -> (S::V, 
         trace = trace.add(at(simd, a, i * n + i));
     }
     let mean = trace.mul(count);
-    // About the mean, so that nothing cancels.
+    // Subtract the mean before squaring, to avoid cancellation.
     let mut square = zero;
     for i in 0..n {
         for j in 0..n {

@@ -1,5 +1,5 @@
-//! Lanes that work on the starts of several tensors at once. A lane whose start has ended takes another, be it of the next
-//! tensor, so that none idles behind the slowest start of a tensor.
+//! Lanes that iterate the starts of several tensors at once. A lane whose start has ended takes the next one, possibly of the
+//! next tensor, so that no lane waits for the slowest start of a tensor.
 
 use super::flight::{Job, state};
 use super::nested;
@@ -9,12 +9,12 @@ use crate::error::Result;
 use crate::scalar::Real;
 
 /// Lanes of a pool, a whole number of vectors: enough vectors for the processor to overlap their steps, few enough for their
-/// numbers to stay in the first-level cache.
+/// numbers to stay in the L1 cache.
 pub const LANES: usize = 64;
-/// Most vectors of a pool.
+/// Limit of vectors in a pool.
 const VECTORS: usize = LANES / 4;
 
-/// Numbers of a lane. Those of a vector of lanes are neighbours, one row after the other.
+/// Rows of numbers of a vector of lanes. In each row the numbers of the lanes are adjacent.
 pub mod row {
     /// Components of x, of which there are three.
     pub const X: usize = 0;
@@ -41,12 +41,12 @@ pub mod row {
 /// Numbers of a [`Job`].
 pub const JOB: usize = 5;
 
-/// What a lane needs of its tensor besides the entries.
+/// Writes a job as numbers; a lane stores them with the entries of its tensor.
 pub fn write_job<T: Real>(job: &Job<T>, out: &mut [T]) {
     out.copy_from_slice(&[job.isotropic, job.floor2, job.shift, job.tau, job.limit]);
 }
 
-/// The job of each lane of a vector.
+/// Reads the job of each lane of a vector.
 #[inline(always)]
 pub fn job_of<T: Real, S: Simd<T>>(simd: S, head: &[T]) -> Job<S::V> {
     let number = |k: usize| (row::TENSOR + k) * S::V::LEN;
@@ -67,17 +67,17 @@ pub struct Pool<T> {
     rows: usize,
     /// Number r of lane l of vector v at `[(v * rows + r) * width + l]`.
     data: Vec<T>,
-    /// By vector, a bit for each lane whose start has ended or that has none.
+    /// By vector, a bit for each lane whose start has ended or that has no start.
     pub stopped: [u64; VECTORS],
     /// By vector, a bit for each lane that has a start.
     pub busy: [u64; VECTORS],
-    /// By lane, whose start it works on: a number that its user gives.
+    /// By lane, the owner of its start: a number that the caller chooses.
     pub owner: [u32; LANES],
-    /// By lane, which start it is.
+    /// By lane, the index of its start.
     pub start: [u32; LANES],
     /// By vector, whether its lanes have consecutive starts of one tensor.
     run: [bool; VECTORS],
-    /// By vector, whose numbers all of its lanes hold, 0 if not one tensor's.
+    /// By vector, the serial of the tensor whose numbers are in all of its lanes; 0 if they are not one tensor's.
     holds: [u64; VECTORS],
 }
 
@@ -100,7 +100,7 @@ impl<T: Real> Pool<T> {
         Ok(pool)
     }
 
-    /// Takes the starts from all lanes.
+    /// Removes the starts from all lanes.
     pub fn reset(&mut self) {
         self.busy.fill(0);
         self.holds.fill(0);
@@ -126,7 +126,7 @@ impl<T: Real> Pool<T> {
         self.stopped[v] & self.busy[v]
     }
 
-    /// Numbers of the iteration, owners and starts of the lanes of vector v.
+    /// Iteration numbers, owners and starts of the lanes of vector v.
     #[inline(always)]
     pub fn ends<V: Lanes>(&self, v: usize) -> Option<(&[T], &[u32], &[u32])> {
         let block = self.data.get(v * self.rows * V::LEN..)?.get(..row::TENSOR * V::LEN)?;
@@ -146,32 +146,32 @@ impl<T: Real> Pool<T> {
         self.run[v] && self.ended(v) == self.full()
     }
 
-    /// The numbers of all vectors and of how many one has; and for each vector where its stopped lanes are put.
+    /// The numbers of all vectors, the numbers of one vector, and for each vector the bits of its stopped lanes.
     #[inline(always)]
     pub fn blocks<V: Lanes>(&mut self) -> (&mut [T], usize, &mut [u64]) {
         (&mut self.data, self.rows * V::LEN, &mut self.stopped)
     }
 }
 
-/// Gives idle lanes of a vector consecutive starts of one tensor.
+/// Assigns consecutive starts of one tensor to idle lanes of a vector.
 pub struct Launch<'a, T> {
     /// The lanes.
     pub pool: &'a mut Pool<T>,
-    /// Which vector.
+    /// Index of the vector.
     pub vector: usize,
     /// The lanes, as bits.
     pub lanes: u64,
     /// Start vectors, component i of start s at `[i * stride + s]`.
     pub starts: &'a [T],
-    /// Distance of the components.
+    /// Elements from one component to the next.
     pub stride: usize,
-    /// The first start.
+    /// Index of the first start.
     pub first: usize,
-    /// Numbers of the tensor: its job, then its entries.
+    /// The tensor's job, then its entries.
     pub numbers: &'a [T],
-    /// Who owns the starts.
+    /// Owner of the starts.
     pub owner: u32,
-    /// A number above 0 that the tensor's numbers alone have.
+    /// A number above 0 that identifies the tensor's numbers.
     pub serial: u64,
 }
 
@@ -197,7 +197,7 @@ impl<T: Real> Kernel<T> for Launch<'_, T> {
         } else {
             let (mut bits, mut s) = (lanes, first);
             while bits != 0 {
-                // The remainder says what is known: that the index is in range.
+                // The remainder lets the compiler see that the index is in range.
                 let l = bits.trailing_zeros() as usize % width;
                 bits &= bits - 1;
                 pool.owner[base + l] = owner;
@@ -234,7 +234,7 @@ fn put<T: Real, S: Simd<T>>(simd: S, mask: <S::V as Lanes>::M, block: &mut [T], 
     S::V::select(mask, simd.splat(x), simd.load(rows)).store(rows);
 }
 
-/// Bits of the lanes whose start has ended, or that have none.
+/// Bits of the lanes whose start has ended or that have no start.
 #[inline(always)]
 pub fn stopped<T: Real, S: Simd<T>>(simd: S, block: &[T]) -> u64 {
     simd.splat(T::from_f64(state::RUNNING)).lt(simd.load(&block[row::STATE * S::V::LEN..])).bits()

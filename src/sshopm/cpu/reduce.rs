@@ -1,4 +1,4 @@
-//! From the ends of the starts of one tensor to its distinct pairs: merge, classify, collapse, threshold, separate, sort.
+//! Reduces the ends of one tensor's starts to distinct pairs: merge, classify, collapse, threshold, separate, sort.
 
 use super::engine::{Engine, Vectors};
 use super::load::Loaded;
@@ -11,9 +11,9 @@ use crate::sshopm::options::{PairClass, TensorStatus};
 use crate::sshopm::plan::{Iteration, Plan, Reduction, SignRule};
 use crate::tensor::Symmetric;
 
-/// Ends of the starts. Arrays are padded to a width of vectors; component i of start v is at `[i * stride + v]`.
+/// Ends of the starts. Arrays are padded to whole vectors; component i of start v is at `[i * stride + v]`.
 pub struct Ends<T> {
-    /// Distance of the components.
+    /// Elements from one component to the next.
     pub stride: usize,
     /// One array after the other, see [`Ends::arrays`].
     pub data: Vec<T>,
@@ -25,18 +25,18 @@ pub struct EndArrays<'a, T> {
     pub x: &'a mut [T],
     /// Working lambda.
     pub lambda: &'a mut [T],
-    /// The same for a start that converged and is in no pair yet, else -inf.
+    /// `lambda` of a start that converged and has not joined a pair yet, else -inf.
     pub open: &'a mut [T],
-    /// Squared residual, working units.
+    /// Squared residual in working units.
     pub residual2: &'a mut [T],
-    /// Work array of the merge.
+    /// Scratch array of the merge.
     joined: &'a mut [T],
 }
 
 /// Distinct pairs of a tensor, arrays as in [`Ends`].
 pub struct Pairs<T> {
     stride: usize,
-    /// Number found.
+    /// Number of pairs.
     pub found: usize,
     /// Unit vectors.
     pub x: Vec<T>,
@@ -50,19 +50,19 @@ pub struct Pairs<T> {
     pub basin: Vec<i32>,
     /// Class of the representative that is written.
     pub class: Vec<PairClass>,
-    /// Whether the representative is turned: -x, and -lambda for odd order.
+    /// Whether the written representative has the opposite sign: -x, and -lambda for odd order.
     flip: Vec<bool>,
-    /// Whether it is still in the list.
+    /// Whether the pair has not been removed.
     alive: Vec<bool>,
-    /// The list, in the order of writing, all of it or the first K.
+    /// Indices of the listed pairs in output order, at most K.
     pub order: Vec<usize>,
-    /// Its length before it was cut to K.
+    /// Number of listed pairs before the limit K.
     pub selected: usize,
     probe: Probe<T>,
 }
 
 impl<T: Real> Ends<T> {
-    /// Room for `stride` starts.
+    /// Allocates arrays for `stride` starts.
     pub fn new(n: usize, stride: usize) -> Result<Self> {
         Ok(Self { stride, data: alloc::filled("ends of the starts", (n + 4) * stride, T::ZERO)? })
     }
@@ -79,7 +79,7 @@ impl<T: Real> Ends<T> {
 }
 
 impl<T: Real> Pairs<T> {
-    /// Room for `stride` pairs.
+    /// Allocates arrays for `stride` pairs.
     pub fn new(shape: Symmetric, stride: usize) -> Result<Self> {
         let n = shape.dimension;
         let array = |k: usize| alloc::filled("pairs", k * stride, T::ZERO);
@@ -100,14 +100,14 @@ impl<T: Real> Pairs<T> {
         })
     }
 
-    /// Component i of pair k, as it is written.
+    /// Component i of pair k with the sign of the output.
     #[inline]
     pub fn component(&self, i: usize, k: usize) -> T {
         let x = self.x[i * self.stride + k];
         if self.flip[k] { T::ZERO - x } else { x }
     }
 
-    /// Lambda of pair k, as it is written.
+    /// Lambda of pair k with the sign of the output, in the tensor's units.
     #[inline]
     pub fn value(&self, loaded: &Loaded<T>, odd: bool, k: usize) -> T {
         let value = loaded.value(self.lambda[k]);
@@ -120,23 +120,23 @@ impl<T: Real> Pairs<T> {
         self.hessian[j * self.stride + k]
     }
 
-    /// Whether the Hessian of pair k as it is written is that of the working pair turned over.
+    /// Whether the output's Hessian of pair k has the opposite sign of the working one.
     #[inline]
     pub fn is_turned(&self, loaded: &Loaded<T>, odd: bool, k: usize) -> bool {
         (loaded.direction < T::ZERO) != (odd && self.flip[k])
     }
 }
 
-/// Greedy in descending order of lambda: the strongest end left founds a pair, every end left within the merge angle
-/// (and the merge value) joins it, and the one with the smallest residual represents it.
+/// Greedy merge in descending order of lambda. The remaining end with the largest lambda starts a pair. Every remaining end
+/// within the merge angle (and the merge value) joins it. The one with the smallest residual represents the pair.
 pub struct Merge<'a, T> {
     /// The plan.
     pub plan: &'a Plan<T>,
     /// Numbers of the scaled tensor.
     pub loaded: &'a Loaded<T>,
-    /// Ends of the starts; `open` is used up.
+    /// Ends of the starts; the merge overwrites `open`.
     pub ends: &'a mut Ends<T>,
-    /// Where the pairs go.
+    /// Receives the pairs.
     pub pairs: &'a mut Pairs<T>,
 }
 
@@ -176,7 +176,7 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
         let whole = (top + loaded.job.isotropic).to_f64().abs();
         let agree = (rule.merge_value * whole).max(rule.merge_norm * loaded.norm.to_f64());
         let agree_v = simd.splat(T::from_f64(agree));
-        // The negated residuals of those that join: the largest is the representative's.
+        // The negated residuals of the ends that join: the largest is the representative's.
         let (mut closest, mut basin) = (none_v, 0);
         for at in (0..starts).step_by(lanes) {
             let lambda = simd.load(&ends.open[at..]);
@@ -205,7 +205,7 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
         }
         let closest = simd.splat(closest.largest());
         let representative = first_place(simd, starts, ends.joined, closest).unwrap_or(seed);
-        // The seed joins itself; should rounding say no, it must go all the same.
+        // The seed joins its own pair. Remove it even if rounding excluded it, so that the loop ends.
         ends.open[seed] = none;
         let k = pairs.found;
         for i in 0..n {
@@ -218,10 +218,10 @@ fn merge<T: Real, S: Simd<T>>(simd: S, plan: &Plan<T>, loaded: &Loaded<T>, ends:
     }
 }
 
-/// The first place whose number is at least `bound`.
+/// The first index whose number is at least `bound`.
 #[inline(always)]
 fn first_place<T: Real, S: Simd<T>>(simd: S, count: usize, numbers: &[T], bound: S::V) -> Option<usize> {
-    // A branch for 64 places: which vector it is in cannot be foretold.
+    // One branch for 64 indices, because which vector has the number is unpredictable.
     for base in (0..count).step_by(64) {
         let mut bits = 0;
         for at in (base..count.min(base + 64)).step_by(S::V::LEN) {
@@ -234,8 +234,8 @@ fn first_place<T: Real, S: Simd<T>>(simd: S, count: usize, numbers: &[T], bound:
     None
 }
 
-/// Classifies the found pairs, drops what the goal excludes, and puts the rest in the order of writing: descending in
-/// working lambda. Returns what is to be said of the tensor.
+/// Classifies the found pairs, drops those that the goal excludes, and lists the others in output order: descending in
+/// working lambda. Returns the status of the tensor.
 pub fn select<T: Real>(
     engine: &mut dyn Engine<T>,
     plan: &Plan<T>,
@@ -243,13 +243,13 @@ pub fn select<T: Real>(
     a: &[T],
     pairs: &mut Pairs<T>,
 ) -> TensorStatus {
-    // The list is that of the last tensor until it is written anew.
+    // Clear the list of the previous tensor.
     pairs.order.clear();
     pairs.selected = 0;
     if pairs.found == 0 {
         return TensorStatus::NoPair;
     }
-    // Lanes beyond the last pair work on what was there before, which is finite.
+    // Lanes beyond the last pair compute on old values, which are finite.
     let x = Vectors { data: &pairs.x, stride: pairs.stride, count: pairs.found };
     engine.hessians(a, x, &pairs.lambda, &mut pairs.hessian);
     let n = plan.shape.dimension;
@@ -261,10 +261,10 @@ pub fn select<T: Real>(
     for k in 0..pairs.found {
         let (mut low, mut high) = (T::ZERO, T::ZERO);
         let mut degenerate = false;
-        // Below that an eigenvalue may be 0 at the pair that the end is near.
+        // Below this bound an eigenvalue may be 0 at the exact pair near the end.
         let residual = pairs.residual2[k].sqrt();
         let doubtful = (uncertainty * residual).sqrt();
-        // Newton's ends are as exact as rounding allows: there what may be 0 is taken for 0.
+        // Newton's ends are as exact as rounding allows, so eigenvalues that may be 0 count as 0.
         let flat = if is_newton && doubtful > flat { doubtful } else { flat };
         for j in 0..n - 1 {
             let e = pairs.hessian[j * pairs.stride + k];
@@ -279,7 +279,7 @@ pub fn select<T: Real>(
         pairs.flip[k] = flips(plan, loaded, pairs, k);
         let (mut maximum, mut minimum) = (high < T::ZERO, low > T::ZERO);
         if n == 1 {
-            // A single direction is a maximum and a minimum; it is called what is sought.
+            // In dimension 1 the direction is both a maximum and a minimum; report the kind of the goal.
             maximum = true;
         }
         if pairs.is_turned(loaded, odd, k) {
@@ -309,7 +309,7 @@ pub fn select<T: Real>(
     status
 }
 
-/// For odd order (0, x) and (0, -x) are one pair, which starts reach from either side.
+/// Merges the pairs (0, x) and (0, -x) for odd order: they are one pair, which starts reach from both sides.
 fn join_turned<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>) {
     let rule = &plan.reduction;
     let zero = T::from_f64((32.0 * T::EPSILON.to_f64()).max(plan.tolerance)) * loaded.norm;
@@ -325,7 +325,7 @@ fn join_turned<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>
     }
 }
 
-/// Continuum: three or more degenerate pairs at one lambda become one.
+/// Merges a continuum: three or more degenerate pairs with one lambda become one.
 fn collapse<T: Real>(rule: &Reduction, loaded: &Loaded<T>, pairs: &mut Pairs<T>) -> TensorStatus {
     let is_flat = |pairs: &Pairs<T>, k: usize| pairs.alive[k] && pairs.class[k] == PairClass::Degenerate;
     let mut status = TensorStatus::Ok;
@@ -352,12 +352,12 @@ fn collapse<T: Real>(rule: &Reduction, loaded: &Loaded<T>, pairs: &mut Pairs<T>)
     status
 }
 
-/// Thresholds, order, separation.
+/// Sorts the pairs, applies the thresholds and the separation.
 fn list<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>, odd: bool) {
     let rule = &plan.reduction;
     let n = plan.shape.dimension;
-    // Descending for maxima, ascending for minima, by the end's own lambda: for odd order and the canonical sign the maxima
-    // with lambda < 0, which are written as minima, then follow in ascending order.
+    // Descending for maxima, ascending for minima, by the lambda of the end. For odd order and the canonical sign the maxima
+    // with lambda < 0 are written as minima; they come last, in ascending order.
     let rank = |pairs: &Pairs<T>, k: usize| loaded.direction * loaded.value(pairs.lambda[k]);
     pairs.order.clear();
     for k in 0..pairs.found {
@@ -372,7 +372,7 @@ fn list<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &mut Pairs<T>, odd: 
         let top = pairs.order.first().map_or(0.0, |k| rank(pairs, *k).to_f64());
         let least = absolute.max(rule.relative_threshold * top);
         let mut order = std::mem::take(&mut pairs.order);
-        // A peak of the value 0 is none.
+        // A peak with the value 0 is dropped even if the threshold is 0.
         order.retain(|k| {
             let value = pairs.value(loaded, odd, *k).to_f64();
             value > least || (value == least && least != 0.0)
@@ -405,7 +405,7 @@ fn chord2<T: Real>(pairs: &Pairs<T>, n: usize, even: bool, p: usize, q: usize) -
     if even && plus < minus { plus } else { minus }
 }
 
-/// Whether the sign rule turns pair k over.
+/// Whether the sign rule flips pair k.
 fn flips<T: Real>(plan: &Plan<T>, loaded: &Loaded<T>, pairs: &Pairs<T>, k: usize) -> bool {
     let (n, stride) = (plan.shape.dimension, pairs.stride);
     let x = |i: usize| pairs.x[i * stride + k];

@@ -1,4 +1,4 @@
-//! The iterations in dimension 3, in registers. Everything is written for maxima; minima run on the negated tensor.
+//! The iterations in dimension 3, in registers. All code finds maxima; minima run on the negated tensor.
 
 use super::flight::{Job, Rule, Step, state};
 use super::nested::{self, Entries, Form, PerLane};
@@ -9,9 +9,9 @@ use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::scalar::Real;
 use crate::sshopm::options::Test;
 
-/// Runs the starts of a pool until at most `keep` of them still run, for at most `steps` steps. The vectors take a step in
-/// turn: the operations of one step wait for each other several times longer than they take, and the processor overlaps
-/// those of different vectors.
+/// Runs the starts of a pool until at most `keep` of them still run, for at most `steps` steps. The vectors take one step
+/// each in rotation. The latency of a step is several times its throughput, so the processor overlaps the steps of
+/// different vectors.
 #[inline(always)]
 pub fn advance<F: Form, T: Real, S: Simd<T>>(
     simd: S,
@@ -22,13 +22,13 @@ pub fn advance<F: Form, T: Real, S: Simd<T>>(
     power_steps: bool,
 ) {
     let width = S::V::LEN;
-    // A length that the compiler knows.
+    // A constant length for the compiler.
     let whole = (row::ENTRIES + nested::entries(F::ORDER)) * width;
     let (data, size, ended) = pool.blocks::<S::V>();
     for _ in 0..steps {
         let mut still = 0;
         let mut rest = &mut data[..];
-        // Not `chunks_exact_mut`, which divides.
+        // `chunks_exact_mut` would divide.
         while size <= rest.len() {
             let (block, others) = rest.split_at_mut(size);
             rest = others;
@@ -67,7 +67,7 @@ pub fn dot<V: Lanes>(x: [V; 3], y: [V; 3]) -> V {
     x[0].mul_add(y[0], x[1].mul_add(y[1], x[2].mul(y[2])))
 }
 
-/// g - lambda x, formed explicitly: |g|^2 - lambda^2 would cancel.
+/// g - lambda x, computed explicitly: |g|^2 - lambda^2 would cancel.
 #[inline(always)]
 fn residual<V: Lanes>(g: [V; 3], lambda: V, x: [V; 3]) -> [V; 3] {
     [lambda.neg_mul_add(x[0], g[0]), lambda.neg_mul_add(x[1], g[1]), lambda.neg_mul_add(x[2], g[2])]
@@ -85,8 +85,8 @@ pub fn apply<V: Lanes>(b: [V; 6], x: [V; 3]) -> [V; 3] {
     [dot([b[0], b[1], b[2]], x), dot([b[1], b[3], b[4]], x), dot([b[2], b[4], b[5]], x)]
 }
 
-/// Moves the lanes of `going` to the direction of `next`, whose squared length is `norm2`; the step is `measured` where the
-/// test asks for it.
+/// Moves the lanes of `going` to the direction of `next`, whose squared length is `norm2`. Stores the length of the step if
+/// the test needs it.
 #[inline(always)]
 fn move_to<T: Real, S: Simd<T>>(
     simd: S,
@@ -103,13 +103,13 @@ fn move_to<T: Real, S: Simd<T>>(
         let d = [next[0].sub(x[0]), next[1].sub(x[1]), next[2].sub(x[2])];
         status.step2 = S::V::select(going, dot(d, d), status.step2);
     }
-    // No iterators over arrays of vectors: their drop is a call that the vector registers would have to survive.
+    // No iterators over arrays of vectors: dropping them is a function call, which would spill the vector registers.
     for i in 0..3 {
         x[i] = S::V::select(going, next[i], x[i]);
     }
 }
 
-/// A power step with a constant shift: one A x^(m-1). Returns the lanes that go on.
+/// A power step with a constant shift: one A x^(m-1). Returns the lanes that continue.
 #[inline(always)]
 fn power<F: Form, T: Real, S: Simd<T>>(
     simd: S,
@@ -123,7 +123,7 @@ fn power<F: Form, T: Real, S: Simd<T>>(
     status.shift = job.shift;
     let g = F::gradient::<T, S>(simd, a, *x);
     let lambda = dot(*x, g);
-    // The other tests need the residual of the starts that end alone.
+    // The other tests need the residual only of the starts that end.
     let tested = rule.test == Test::Residual;
     let residual2 = if tested { squared_residual(g, lambda, *x) } else { status.residual2 };
     let going = status.judge(simd, rule, job, running, lambda, residual2);
@@ -151,12 +151,12 @@ pub fn tangent_invariants<V: Lanes>(b: [V; 6], lambda: V, residual2: V) -> (V, V
     (trace, lambda.neg_mul_add(trace, e2.add(residual2)))
 }
 
-/// A step that needs A x^(m-2): hybrid, adaptive power or Newton. Returns the lanes that go on.
+/// A step that needs A x^(m-2): hybrid, adaptive power or Newton. Returns the lanes that continue.
 ///
 /// Newton's step needs no basis of the tangent plane. With B = A x^(m-2), r = B x - lambda x and k = m - 1, the projected
 /// Hessian H = k U'BU - lambda I has U H U' r = k (B r - |r|^2 x) - lambda r, trace k t - 2 lambda and determinant
 /// k^2 d - k lambda t + lambda^2, where t = tr B - lambda and d = x' adj(B) x are trace and determinant of U'BU. Its adjugate
-/// is trace I - H, so that the step -H^-1 U'r is, with q = t - lambda / k,
+/// is trace I - H, so that with q = t - lambda / k the step -H^-1 U'r is
 /// (B r - |r|^2 x - q r) / (k d - lambda q).
 #[inline(always)]
 fn curved<F: Form, T: Real, S: Simd<T>>(
@@ -219,10 +219,10 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
     for i in 0..3 {
         d[i] = q.neg_mul_add(r[i], residual2.neg_mul_add(x[i], br[i]));
     }
-    // Quotients before it is known which is needed: that takes longer than a division.
+    // Compute both quotients first: a division is shorter than waiting for the decision.
     let mut inverse = one.div(determinant);
     let going = if rule.step == Step::Newton {
-        // Trace and determinant of H, of which q - lambda / k and `determinant` are a k-th.
+        // Trace and determinant of H; q - lambda / k and `determinant` are 1/k of them.
         let trace = q.sub(part).mul(k);
         let size = trace.mul_add(trace, determinant.mul(k).abs());
         let least = simd.splat(T::from_f64(if size_of::<T>() == 4 { 1e-6 } else { 1e-14 }));
@@ -270,8 +270,8 @@ fn warming_shift<T: Real, S: Simd<T>>(simd: S, m: usize, b: [S::V; 6], lambda: S
     simd.splat(T::from_f64((m - 1) as f64)).mul_add(most, margin).max(zero)
 }
 
-/// The end of a Newton search for all pairs: within the floor of the residual, and one more step after that, which
-/// takes a quadratically convergent start to the level of rounding.
+/// Stopping test of a Newton search for all pairs. It ends one step after the residual is within its floor, because that
+/// step takes a quadratically convergent start to the level of rounding.
 #[inline(always)]
 pub fn newton_judge<T: Real, S: Simd<T>>(
     simd: S,
@@ -284,7 +284,7 @@ pub fn newton_judge<T: Real, S: Simd<T>>(
 ) -> <S::V as Lanes>::M {
     let zero = simd.splat(T::ZERO);
     let within = residual2.le(job.floor2);
-    // Once within, `shift` is 1: the step that follows is the last.
+    // `shift` is 1 after the residual was within the floor; then this is the end of the last step.
     let last = zero.lt(status.shift);
     let out = simd.splat(rule.max_iterations).le(status.iterations);
     let ended = running.and(within.and(last).or(out));
@@ -302,7 +302,7 @@ pub fn newton_judge<T: Real, S: Simd<T>>(
 
 /// Ends the starts that cannot take Newton's step, whose squared length is `length2`; returns those that can. A start
 /// within the floor of the residual has converged: at a continuum of eigenvectors the Hessian is singular, and the step
-/// along it, a quotient of rounding errors, is as long as it happens to be.
+/// along it is a quotient of rounding errors with an arbitrary length.
 #[inline(always)]
 pub fn newton_ends<T: Real, S: Simd<T>>(
     simd: S,
@@ -312,8 +312,8 @@ pub fn newton_ends<T: Real, S: Simd<T>>(
     length2: S::V,
 ) -> <S::V as Lanes>::M {
     let zero = simd.splat(T::ZERO);
-    // From within the floor a nondegenerate pair is no further than floor / |smallest Hessian eigenvalue|: both at their
-    // defaults give 1e-4 (f64) and 1e-2 (f32).
+    // Within the floor, the distance to a nondegenerate pair is at most floor / |smallest Hessian eigenvalue|. The defaults of
+    // both give 1e-4 (f64) and 1e-2 (f32).
     let long = simd.splat(T::from_f64(if size_of::<T>() == 4 { 1e-4 } else { 1e-8 }));
     let within = running.and(zero.lt(status.shift));
     let flat = within.and(singular).or(within.and(long.lt(length2)));
@@ -323,7 +323,7 @@ pub fn newton_ends<T: Real, S: Simd<T>>(
     running.and_not(flat).and_not(lost)
 }
 
-/// Kolda and Mayo's shift (2014): makes A x^m + alpha |x|^m convex at x with a margin tau, e being the smallest
+/// Kolda and Mayo's shift (2014), which makes A x^m + alpha |x|^m convex at x with a margin tau. e is the smallest
 /// eigenvalue of A x^(m-2).
 #[inline(always)]
 pub fn adaptive_shift<T: Real, S: Simd<T>>(simd: S, m: usize, e: S::V, tau: S::V) -> S::V {
@@ -333,8 +333,8 @@ pub fn adaptive_shift<T: Real, S: Simd<T>>(simd: S, m: usize, e: S::V, tau: S::V
     S::V::select(enough, simd.splat(T::ZERO), shift)
 }
 
-/// -2 cos((2/3) acos w) for w in [0, 1], in powers of 2w - 1, highest first: Chebyshev interpolation of degree 16, off
-/// by 2e-14 at most. The function is smooth there, so that no arc cosine is needed.
+/// Coefficients of -2 cos((2/3) acos w) for w in [0, 1], in powers of 2w - 1, highest first. Chebyshev interpolation of
+/// degree 16 with an error of at most 2e-14. The function is smooth there, so no arc cosine is needed.
 const LEAST_ROOT: [f64; 17] = [
     4.388_145_922_115_899e-10,
     -1.030_501_040_909_868e-9,
@@ -379,13 +379,13 @@ pub fn smallest_eigenvalue<T: Real, S: Simd<T>>(simd: S, b: [S::V; 6]) -> S::V {
     for coefficient in &LEAST_ROOT[1..] {
         t = t.mul_add(s, number(*coefficient));
     }
-    // In f32 r loses half its digits where two roots are close; the shift must err to the safe side.
+    // In f32 r loses half its digits where two roots are close. The margin makes the shift err on the safe side.
     let margin = if size_of::<T>() == 4 { 1e-3 } else { 0.0 };
     p.mul_add(t.sub(number(margin)), q)
 }
 
-/// Eigenvalues of the projected Hessian at x, ascending; through a basis (u, w) of the tangent plane, since the trace and
-/// the determinant alone would lose half the digits of close eigenvalues.
+/// Eigenvalues of the projected Hessian at x, ascending. They are computed in a basis (u, w) of the tangent plane, because
+/// the trace and the determinant alone would lose half the digits of close eigenvalues.
 #[inline(always)]
 pub fn hessian_eigenvalues<T: Real, S: Simd<T>>(
     simd: S,

@@ -1,4 +1,4 @@
-//! The step of the hybrid in dimension 3: Newton's step on the sphere, made safe by a shift of the Hessian.
+//! The step of the hybrid in dimension 3: Newton's step on the sphere, safeguarded by a shift of the Hessian.
 
 use super::three::{apply, tangent_invariants};
 use crate::backend::cpu::simd::{Lanes, Simd};
@@ -6,20 +6,20 @@ use crate::scalar::Real;
 
 /// A step from x to x + `w` `inverse`, in the tangent plane.
 pub struct Uphill<V> {
-    /// Its direction,
+    /// Direction of the step.
     pub w: [V; 3],
-    /// and what that is to be multiplied by.
+    /// Factor of the direction.
     pub inverse: V,
-    /// The multiple of the identity that was taken off the projected Hessian.
+    /// The multiple of the identity that was subtracted from the projected Hessian.
     pub shift: V,
 }
 
-/// Newton's step at x with the projected Hessian H less the least multiple of the identity, 0 where H is negative definite and
-/// the step is short, that makes it negative definite and the step no longer than 2/m, less than a third of a wave of a form
-/// of degree m. The step is always uphill, and a multiple of E in the tensor does not change it.
+/// Newton's step at x with the shifted projected Hessian H - s I. The shift s >= 0 is the smallest for which H - s I is
+/// negative definite and the step is no longer than 2/m, less than a third of the wavelength of a form of degree m. The step
+/// is always uphill, and a multiple of E in the tensor does not change it.
 ///
 /// With B = A x^(m-2), r = B x - lambda x, k = m - 1 and g = (m/2) |r| / k, let h2 <= h1 be the eigenvalues of
-/// H / k = U'BU - q I, q = lambda / k. What is left of them is -e1 = -max(-h1, g) and -e2 = h2 - h1 - e1, so that the
+/// H / k = U'BU - q I, q = lambda / k. The shifted eigenvalues are -e1 = -max(-h1, g) and -e2 = h2 - h1 - e1, so that the
 /// determinant e1 e2 has no cancellation and |d| <= |r| / (k e1) <= 2/m. By Cayley and Hamilton, with the trace t2 of U'BU,
 /// the step is d = (B r - |r|^2 x - (t2 - q - s) r) / (k e1 e2), where s = h1 + e1.
 #[inline(always)]
@@ -40,7 +40,7 @@ pub fn uphill<T: Real, S: Simd<T>>(
     let half = trace.mul(number(0.5));
     let gap = half.mul_add(half, number(0.0).sub(determinant)).max(number(0.0)).sqrt();
     let top = half.add(gap).sub(q);
-    // Where the residual is 0 too, this keeps the product of both from underflowing.
+    // If the residual is 0 as well, this keeps the product of both from underflowing.
     let tiny = number(if size_of::<T>() == 4 { 1e-18 } else { 1e-150 });
     let steepness = residual2.sqrt().mul_add(number(0.5 * order / (order - 1.0)), tiny);
     let first = number(0.0).sub(top).max(steepness);

@@ -1,4 +1,4 @@
-//! From what was found to the rows of results.
+//! Writes the pairs and the starts of a tensor to its rows of results.
 
 use super::engine::Vectors;
 use super::flight::{state, status_of};
@@ -8,7 +8,7 @@ use crate::scalar::Real;
 use crate::sshopm::options::{NO_PAIR, PairClass, StartStatus, TensorStatus};
 use crate::sshopm::plan::{Counts, Plan, Rows, is_skipped};
 
-/// Whether any result of single starts is wanted.
+/// Whether the caller asks for results of single starts.
 pub fn wants_starts<T>(rows: &Rows<'_, T>) -> bool {
     !(rows.start_values.is_empty()
         && rows.start_vectors.is_empty()
@@ -19,14 +19,14 @@ pub fn wants_starts<T>(rows: &Rows<'_, T>) -> bool {
         && rows.start_violations.is_empty())
 }
 
-/// Writes a row's element, where the row is wanted.
+/// Writes an element of a row, unless the row is empty because the caller does not ask for it.
 fn set<T>(row: &mut [T], place: usize, value: T) {
     if let Some(r) = row.get_mut(place) {
         *r = value;
     }
 }
 
-/// A count as the results hold it; far below 2^31 by construction.
+/// A count as the results store it; all counts are far below 2^31.
 fn count_of(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
@@ -35,11 +35,11 @@ fn count_of(count: usize) -> i32 {
 pub struct Iterates<'a, T> {
     /// Components.
     pub x: &'a [T],
-    /// Their distance.
+    /// Elements from one component to the next.
     pub stride: usize,
-    /// x . A x^(m-1) there.
+    /// x . A x^(m-1) at x.
     pub lambda: &'a [T],
-    /// Squared residual there.
+    /// Squared residual at x.
     pub residual2: &'a [T],
     /// Steps taken.
     pub iterations: &'a [T],
@@ -58,7 +58,7 @@ impl<T: Real> Iterates<'_, T> {
     }
 }
 
-/// Writes `count` starts, the first of them to place `first`, an array at a time.
+/// Writes `count` starts from index `first` on, one array after the other.
 pub fn write_starts<T: Real>(
     plan: &Plan<T>,
     loaded: &Loaded<T>,
@@ -94,12 +94,12 @@ pub fn write_starts<T: Real>(
     }
 }
 
-/// Elements of a row that may not be wanted.
+/// Elements of a row; none if the row is empty.
 fn part<T>(row: &mut [T], first: usize, end: usize) -> &mut [T] {
     row.get_mut(first..end).unwrap_or_default()
 }
 
-/// Fills the rows of a tensor that the mask leaves out.
+/// Fills the rows of a tensor that the mask excludes.
 pub fn write_masked<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>) -> Counts {
     let nan = T::from_f64(f64::NAN);
     write_end(plan, 0, 0, TensorStatus::Masked, rows);
@@ -115,7 +115,7 @@ pub fn write_masked<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>) -> Counts {
     Counts { skipped: 1, ..Counts::default() }
 }
 
-/// Writes the listed pairs after the first `before` rows; returns how many rows are then written.
+/// Writes the listed pairs after the first `before` rows; returns the number of written rows.
 pub fn write_pairs<T: Real>(
     plan: &Plan<T>,
     loaded: &Loaded<T>,
@@ -169,7 +169,7 @@ fn write_vector<T: Real>(
     }
 }
 
-/// Fills the rows from `listed` on, and writes the counts and the status of the tensor, which has `found` pairs.
+/// Fills the rows from `listed` on, and writes the counts and the status of a tensor with `found` pairs.
 pub fn write_end<T: Real>(plan: &Plan<T>, listed: usize, found: usize, status: TensorStatus, rows: &mut Rows<'_, T>) {
     write_missing(plan, rows, listed);
     set(rows.count, 0, count_of(listed));
@@ -191,15 +191,15 @@ fn write_missing<T: Real>(plan: &Plan<T>, rows: &mut Rows<'_, T>, listed: usize)
     let peak = rows.peaks.len().checked_div(pairs).unwrap_or(0);
     from(rows.peaks, peak);
     for (row, absent) in [(&mut *rows.classes, NO_PAIR), (&mut *rows.basins, 0)] {
-        // Filling nothing is slow where the row is not wanted: its pointer points nowhere, and the processor takes
-        // hundreds of cycles to find that no byte is written there.
+        // Skip empty fills of rows that are not requested. Their dangling pointer makes the processor take hundreds of cycles
+        // for a fill of 0 bytes.
         if listed < row.len() {
             row[listed..].fill(absent);
         }
     }
 }
 
-/// Rows of a tensor that is not iterated on. Returns how many pairs are listed.
+/// Writes the rows of a tensor without iterations. Returns how many pairs are listed.
 pub fn write_special<T: Real>(
     plan: &Plan<T>,
     starts: Vectors<'_, T>,
@@ -225,7 +225,7 @@ pub fn write_special<T: Real>(
     if !finite || !plan.reduction.special_pair || plan.reduction.pairs == 0 {
         return 0;
     }
-    // Every direction belongs to the one lambda: the first start stands for all.
+    // Every direction is an eigenvector with the same lambda: list the first start.
     let first = |i: usize| starts.data[i * starts.stride];
     let largest = (0..n).fold(T::ZERO, |m, i| if first(i).abs() > m { first(i).abs() } else { m });
     let bound = largest * T::from_f64(1.0 - 1e-6);
