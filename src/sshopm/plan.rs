@@ -1,16 +1,16 @@
-//! A call resolved to plain numbers: what a backend needs to work on a tile of tensors, and where its results go.
+//! A call resolved to plain numbers: the parameters of a backend for a tile of tensors, and the rows of results.
 
 use super::options::{Goal, StartKind, TensorStatus, Test};
 use crate::error::Result;
 use crate::scalar::Real;
 use crate::tensor::Symmetric;
 
-/// Which representative of a pair is written.
+/// Choice of the representative of a pair in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignRule {
     /// Odd order: lambda >= 0. Even order: the component of largest magnitude is positive, the first on ties.
     Canonical,
-    /// The iterate as it stands.
+    /// The iterate, unchanged.
     Raw,
     /// Odd order: lambda >= 0. Even order: the last component is not negative.
     UpperHalf,
@@ -19,23 +19,23 @@ pub enum SignRule {
 /// The iteration, with its shift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Iteration {
-    /// Newton's step uphill by the smallest safe shift of the Hessian in dimension 3; in others Newton where safe, else a
-    /// power step with the smallest safe shift.
+    /// Newton's step uphill with the smallest safe shift of the Hessian in dimension 3. In others Newton's step where it is
+    /// safe, else a power step with the smallest safe shift.
     Hybrid,
-    /// Newton where safe, else a power step with a constant shift.
+    /// Newton's step where it is safe, else a power step with a constant shift.
     HybridConstant(ConstantShift),
     /// Power steps with the adaptive shift.
     Adaptive,
     /// Power steps with a constant shift.
     Power(ConstantShift),
-    /// Newton's step everywhere: all pairs, saddles too.
+    /// Newton's step everywhere: finds all pairs, including saddles.
     Newton,
 }
 
 /// A shift that does not change during the iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ConstantShift {
-    /// This magnitude, in the units of the tensor; it works uphill for maxima and downhill for minima.
+    /// This magnitude, in the units of the tensor; added for maxima and subtracted for minima.
     Value(f64),
     /// (m - 1) times the Frobenius norm of the tensor.
     Guaranteed,
@@ -44,7 +44,7 @@ pub enum ConstantShift {
 /// The start vectors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Starts<T> {
-    /// The same for every tensor: unit vectors [n x V].
+    /// Unit vectors [n x V], shared by all tensors.
     Shared(Vec<T>),
     /// Drawn for each tensor: row = index of the tensor in the batch / chunks, column = start * n + component.
     Drawn {
@@ -52,17 +52,18 @@ pub enum Starts<T> {
         kind: StartKind,
         /// Seed.
         seed: u64,
-        /// Number of the first start, for calls that go on where another ended.
+        /// Number of the first start, so that a call can continue the sequence of another.
         first: usize,
-        /// Consecutive tensors of a batch that are one, each with the next V starts: several threads share its work.
+        /// Consecutive items of a batch that are one tensor. Each item has the next V starts, so that several threads
+        /// share the tensor.
         chunks: usize,
     },
 }
 
-/// From the ends of the starts to the pairs of a tensor.
+/// Rules for reducing the ends of the starts to the pairs of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reduction {
-    /// Pairs kept of each tensor, K; 0 for start outputs alone.
+    /// Limit of the pairs of each tensor, K; 0 if only start outputs are asked for.
     pub pairs: usize,
     /// Squared chord (2 sin(angle / 2))^2 within which two ends are one pair.
     pub merge_chord2: f64,
@@ -72,19 +73,20 @@ pub struct Reduction {
     pub merge_norm: f64,
     /// Eigenvalues of the projected Hessian below this times the Frobenius norm count as 0.
     pub degeneracy: f64,
-    /// Degenerate pairs whose lambdas agree to this times the Frobenius norm lie on one continuum.
+    /// Degenerate pairs are on one continuum if their lambdas differ by at most this times the Frobenius norm.
     pub level: f64,
-    /// A tensor whose entries differ from c E by at most this times the largest magnitude is taken for c E.
+    /// A tensor counts as c E if its entries differ from c E by at most this times the largest magnitude.
     pub isotropy: f64,
     /// Whether A = 0 and A = c E give one degenerate pair (the first start); else none.
     pub special_pair: bool,
-    /// Whether saddles are kept.
+    /// Whether saddles are listed.
     pub saddles: bool,
-    /// Only lambda above this, and above `relative_threshold` times the largest, if there are thresholds.
+    /// If there are thresholds, only pairs with a lambda above this and above `relative_threshold` times the largest are
+    /// listed.
     pub absolute_threshold: Option<f64>,
     /// See `absolute_threshold`.
     pub relative_threshold: f64,
-    /// Squared chord below which the weaker of two pairs is left out; 0 for none.
+    /// Squared chord below which the weaker of two pairs is dropped; 0 for none.
     pub separation_chord2: f64,
 }
 
@@ -93,23 +95,23 @@ pub struct Reduction {
 pub struct Plan<T> {
     /// Order m and dimension n.
     pub shape: Symmetric,
-    /// Passes: maxima, minima or both in this order. Minima of A are sought as maxima of -A.
+    /// Passes: maxima, minima or both in this order. Minima of A are found as maxima of -A.
     pub goal: Goal,
     /// The iteration.
     pub iteration: Iteration,
     /// The stopping test.
     pub test: Test,
-    /// Its tolerance, not below what the type can reach.
+    /// Tolerance of the test, not below the accuracy of the type.
     pub tolerance: f64,
     /// Whether `tolerance` (test of lambda) and `tau` are absolute; else they are relative to |lambda| and |A|.
     pub absolute: bool,
     /// Margin of the adaptive shift.
     pub tau: f64,
-    /// Most iterations.
+    /// Limit of iterations.
     pub max_iterations: u32,
     /// Power steps before the first Newton step.
     pub warmup: u32,
-    /// Whether each tensor is scaled by a power of two to order one. Off only for other programs' conventions.
+    /// Whether each tensor is scaled by a power of two to order one. False only for other programs' conventions.
     pub scale: bool,
     /// Even order: iterate on A - c E, c = 0.9 * the least A x^m over the starts, if that is positive.
     pub remove_isotropic: bool,
@@ -127,9 +129,9 @@ pub struct Plan<T> {
     pub multinomials: Vec<T>,
     /// Entries of the identity E `[U]`, for even order; else empty.
     pub identity: Vec<T>,
-    /// What rows beyond the count hold: NaN, or 0.
+    /// Value of rows beyond the count: NaN, or 0.
     pub missing: T,
-    /// Whether the rows of starts that converged need not be written: who calls has filled the status of all of them.
+    /// Whether rows of converged starts may stay unwritten, because the caller has filled the status of all starts before.
     pub unfinished_only: bool,
 }
 
@@ -162,7 +164,8 @@ pub enum PeakForm {
 
 macro_rules! rows {
     ($($(#[$doc:meta])* $name:ident: $t:ty = $size:ident;)*) => {
-        /// Results of the tensors of a tile, packed with the first index fastest; an empty slice is not wanted.
+        /// Results of the tensors of a tile, packed with the first index fastest. Slices of results that are not requested
+        /// are empty.
         /// K, V, n as in [`super::Results`].
         #[derive(Default)]
         pub struct Rows<'a, T> {
@@ -176,7 +179,7 @@ macro_rules! rows {
         }
 
         impl<'a, T> Rows<'a, T> {
-            /// The rows of the first `count` tensors, and the others.
+            /// Splits the rows after the first `count` tensors.
             pub fn split(self, count: usize, sizes: &RowSizes) -> (Self, Self) {
                 $(let $name = self.$name.split_at_mut((count * sizes.$size).min(self.$name.len()));)*
                 (Self { $($name: $name.0),* }, Self { $($name: $name.1),* })
@@ -187,7 +190,7 @@ macro_rules! rows {
                 Rows { $($name: self.$name.get_mut(k * sizes.$size..(k + 1) * sizes.$size).unwrap_or_default()),* }
             }
 
-            /// The same rows, for a while.
+            /// Borrows the same rows again.
             pub fn reborrow(&mut self) -> Rows<'_, T> {
                 Rows { $($name: &mut *self.$name),* }
             }
@@ -205,10 +208,10 @@ macro_rules! rows {
     };
 }
 
-/// Numbers of a row's elements.
+/// Number of elements in a tensor's row of each result.
 #[derive(Debug, Clone, Copy)]
 pub struct RowSizes {
-    /// One number a tensor.
+    /// One number for each tensor.
     pub one: usize,
     /// K.
     pub pairs: usize,
@@ -266,20 +269,20 @@ rows! {
 pub struct Tile<'a, T> {
     /// Index of the first tensor in the batch.
     pub first: usize,
-    /// Packed entries (or what the transform makes them from) [U x count].
+    /// Packed entries, or the input of the transform [U x count].
     pub input: &'a [T],
-    /// Per tensor, 0 leaves it out; empty for all.
+    /// For each tensor, 0 excludes it; empty if all are included.
     pub mask: &'a [u8],
 }
 
-/// What was done.
+/// Counters of a solve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Starts that converged.
     pub converged: u64,
     /// Iterations of all starts.
     pub iterations: u64,
-    /// Tensors not iterated on.
+    /// Tensors without iterations.
     pub skipped: u64,
     /// Tensors with more pairs than were listed.
     pub truncated: u64,
@@ -288,7 +291,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Both together.
+    /// The sum of both.
     pub fn plus(self, other: Self) -> Self {
         Self {
             converged: self.converged + other.converged,
@@ -300,7 +303,7 @@ impl Counts {
     }
 }
 
-/// Whether a tensor with this status was not iterated on.
+/// Whether a tensor with this status has no iterations.
 pub fn is_skipped(status: TensorStatus) -> bool {
     matches!(status, TensorStatus::Nonfinite | TensorStatus::Zero | TensorStatus::Isotropic | TensorStatus::Masked)
 }

@@ -1,4 +1,4 @@
-//! Start vectors: points spread over the sphere.
+//! Start vectors: points distributed over the sphere.
 
 use super::cpu::tensor::draw;
 use super::options::StartKind;
@@ -11,10 +11,10 @@ use crate::stream::{self, Stream};
 use crate::tensor::{HostOutput, Tensor};
 
 /// Fills `starts` [n, V] with unit vectors of the given kind. Random ones are those that [`super::solve`] draws for its
-/// first tensor. [`StartKind::Auto`] is the whole Fibonacci sphere in dimension 3 and random elsewhere.
+/// first tensor. [`StartKind::Auto`] means the whole Fibonacci sphere in dimension 3 and random vectors elsewhere.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a kind that has no points in this dimension or of this number, or a seed of a kind that is
+/// [`Error::InvalidArgument`] for a kind without points in this dimension or of this number, or for a seed if the kind is
 /// not random.
 pub fn starts(
     context: &Context,
@@ -86,7 +86,7 @@ fn write<T: Real>(x: &mut [T], p: [f64; 3]) {
     }
 }
 
-/// Point i of V: equal steps in z, turning by the golden angle pi (3 - sqrt 5).
+/// Point i of V: equal steps in z, rotated by multiples of the golden angle pi (3 - sqrt 5).
 fn fibonacci(i: usize, count: usize, half: bool) -> [f64; 3] {
     let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
     let (i, count) = (i as f64, count as f64);
@@ -96,12 +96,12 @@ fn fibonacci(i: usize, count: usize, half: bool) -> [f64; 3] {
     [radius * cosine, radius * sine, z]
 }
 
-/// Number of vertices of an icosahedron whose edges are cut into f parts: on the sphere, and up to sign.
+/// Number of vertices of an icosahedron with edges divided into f parts: on the sphere, or up to sign.
 pub fn icosahedral_count(f: usize, half: bool) -> usize {
     if half { 5 * f * f + 1 } else { 10 * f * f + 2 }
 }
 
-/// Vertices of the icosahedron with edges cut into f parts, projected to the sphere: 10 f^2 + 2 of them, or 5 f^2 + 1 with
+/// Vertices of the icosahedron with edges divided into f parts, projected to the sphere: 10 f^2 + 2 of them, or 5 f^2 + 1 with
 /// one of each antipodal pair.
 fn icosahedral(count: usize) -> Result<Vec<[f64; 3]>> {
     let matching = |half: bool| (1..=4096).find(|f| icosahedral_count(*f, half) == count);
@@ -142,13 +142,13 @@ fn icosahedral(count: usize) -> Result<Vec<[f64; 3]>> {
         }
         let norm = distance2(p, [0.0; 3]).sqrt();
         let p = p.map(|c| c / norm);
-        // The half keeps the points whose last component that is not 0 is positive.
+        // The half contains the points whose last nonzero component is positive.
         let upper = p.iter().rev().find(|c| c.abs() > 1e-9).is_some_and(|c| *c > 0.0);
         if !half || upper {
             all.push(p);
         }
     };
-    // Corners, then points on edges, then points inside faces: each once.
+    // Corners, then points on edges, then points inside faces, each once.
     for a in 0..12 {
         add(&[(a, 1)]);
     }

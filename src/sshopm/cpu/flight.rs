@@ -91,11 +91,12 @@ pub struct Flight<T> {
     pub residual2: Vec<T>,
     /// Steps taken.
     pub iterations: Vec<T>,
-    /// Shift of the last power step; 0 after a Newton step.
+    /// Shift of the last step: of a power step, or of the Hessian in the hybrid's Newton step. In the search for all pairs 1
+    /// after an evaluation within the floor of the residual, else 0.
     pub shift: Vec<T>,
     /// Steps that lowered lambda.
     pub violations: Vec<T>,
-    /// Squared length of the last step; Newton: negative once within tolerance.
+    /// Squared length of the last step, for [`Test::Step`] only; infinite before the first step.
     pub step2: Vec<T>,
     /// One of [`state`].
     pub state: Vec<T>,

@@ -1,6 +1,6 @@
 //! The iterations in any dimension, on arrays of vectors. The method is that of [`super::three`]. In other dimensions than 3
-//! the hybrid takes Newton's step where H is negative definite and the step short, else shifts H by a bound of its largest
-//! eigenvalue; with a constant shift it takes a power step instead.
+//! the hybrid takes Newton's step if H is negative definite and the step is short. Otherwise it shifts H by a bound of its
+//! largest eigenvalue, or takes a power step if the shift is constant.
 
 use super::chain::{Chain, Contracted, packed};
 use super::flight::{Flight, Job, Rule, Step, state};
@@ -13,7 +13,7 @@ use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::error::Result;
 use crate::scalar::Real;
 
-/// Largest dimension in which the adaptive shift is exact; beyond it is a bound.
+/// Largest dimension in which the adaptive shift uses the exact eigenvalue; beyond it a bound.
 const EXACT_SHIFT: usize = 16;
 
 /// Work arrays of one thread, for vectors of a fixed number of lanes.
@@ -27,12 +27,12 @@ pub struct General<T> {
     /// The projected matrix or a copy of the whole one, n x n.
     c: Vec<T>,
     d: Vec<T>,
-    /// A step that is put aside.
+    /// A step that is saved while another is computed.
     aside: Vec<T>,
 }
 
 impl<T: Real> General<T> {
-    /// Room for vectors of up to `lanes` lanes.
+    /// Allocates arrays for vectors of up to `lanes` lanes.
     pub fn new(chain: &Chain, lanes: usize) -> Result<Self> {
         let n = chain.shape().dimension;
         let array = |k: usize| alloc::filled("work arrays", k * lanes, T::ZERO);
@@ -48,7 +48,7 @@ impl<T: Real> General<T> {
         })
     }
 
-    /// Loads the vectors of LEN starts from position `at` and evaluates there. Returns x . A x^(m-1).
+    /// Loads the vectors of LEN starts from position `at` and evaluates the tensor there. Returns x . A x^(m-1).
     #[inline(always)]
     pub fn evaluate<S: Simd<T>>(&mut self, simd: S, chain: &Chain, a: &[T], x: &[T], stride: usize, at: usize) -> S::V {
         let n = chain.shape().dimension;
@@ -58,7 +58,7 @@ impl<T: Real> General<T> {
         self.here(simd, chain, a)
     }
 
-    /// Evaluates at `self.x`.
+    /// Evaluates the tensor at `self.x`.
     #[inline(always)]
     fn here<S: Simd<T>>(&mut self, simd: S, chain: &Chain, a: &[T]) -> S::V {
         self.contracted.evaluate(simd, chain, a, &self.x);
@@ -76,8 +76,8 @@ impl<T: Real> General<T> {
         inner(simd, &self.r, &self.r, n)
     }
 
-    /// Householder's reflection I - beta v v' that takes x to -+ e_n: its first n - 1 columns U span the plane
-    /// orthogonal to x. Projects B: C = U'BU, into `c` with rows of n - 1. Returns beta.
+    /// Projects B onto the plane orthogonal to x: C = U'BU, into `c` with rows of n - 1. U are the first n - 1 columns of the
+    /// Householder reflection I - beta v v' that maps x to -+ e_n. Returns beta.
     #[inline(always)]
     pub fn project<S: Simd<T>>(&mut self, simd: S, n: usize) -> S::V {
         let lanes = S::V::LEN;
@@ -135,7 +135,7 @@ impl<T: Real> General<T> {
     }
 
     /// Newton's step on the tangent plane into `d` (n components), from the projection, with the Hessian H less `shift` times
-    /// the identity. Returns which lanes may take it: those where that is negative definite, or, with `any`, regular.
+    /// the identity. Returns the lanes that may take it: their shifted Hessian is negative definite, or, with `any`, regular.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
     fn newton<S: Simd<T>>(
@@ -181,9 +181,9 @@ impl<T: Real> General<T> {
         solved
     }
 
-    /// The hybrid's step in other dimensions than 3, into `d`: as [`uphill`], but where H is not negative definite or Newton's
-    /// step longer than 2/m, the shift comes from a bound of the largest eigenvalue, so that it may be more than the least.
-    /// A multiple of E in the tensor does not change the step. Returns the shift.
+    /// The hybrid's step in other dimensions than 3, into `d`. If H is not negative definite or Newton's step is longer than
+    /// 2/m, it computes the shift from a bound of the largest eigenvalue, unlike [`uphill`], so the shift may exceed the
+    /// smallest one. A multiple of E in the tensor does not change the step. Returns the shift.
     #[inline(always)]
     fn uphill_any<S: Simd<T>>(
         &mut self,
@@ -205,7 +205,7 @@ impl<T: Real> General<T> {
         if !running.and_not(plain).any() {
             return zero;
         }
-        // The projection and the second system overwrite everything else.
+        // The projection and the second system overwrite all other arrays.
         for i in 0..n {
             simd.load(&self.d[i * lanes..]).store(&mut self.aside[i * lanes..]);
         }
@@ -277,7 +277,7 @@ fn inner<T: Real, S: Simd<T>>(simd: S, x: &[T], y: &[T], count: usize) -> S::V {
     sum
 }
 
-/// Runs the LEN starts from position `at` on for at most `steps` steps. Returns whether any still runs.
+/// Runs the LEN starts from position `at` on for at most `steps` steps. Returns whether any of them still runs.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
 pub fn advance<T: Real, S: Simd<T>>(
@@ -319,7 +319,7 @@ pub fn advance<T: Real, S: Simd<T>>(
     running.any()
 }
 
-/// One step of the lanes of `running`; returns those that could take it.
+/// One step of the lanes of `running`; returns those that took it.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the state of an iteration")]
 fn step<T: Real, S: Simd<T>>(
@@ -354,7 +354,7 @@ fn step<T: Real, S: Simd<T>>(
             going
         }
         Step::Newton => {
-            // In one dimension there is no tangent plane: every start is a pair and ends at once.
+            // In dimension 1 there is no tangent plane: every start is a pair and ends at once.
             if n == 1 {
                 return running;
             }

@@ -1,4 +1,4 @@
-//! Bringing one tensor into the working form: transform, checks, scale, isotropic part.
+//! Prepares one tensor for the iterations: transform, checks, scale, isotropic part.
 
 use super::engine::{Engine, Vectors};
 use super::flight::Job;
@@ -8,12 +8,12 @@ use crate::scalar::Real;
 use crate::sshopm::options::TensorStatus;
 use crate::sshopm::plan::{ConstantShift, Iteration, Plan};
 
-/// A tensor ready to be worked on. Working units: A' = direction * (A - c E) / 2^e.
+/// A prepared tensor. Working units: A' = direction * (A - c E) / 2^e.
 #[derive(Debug, Clone, Copy)]
 pub struct Loaded<T> {
-    /// What the iterations need.
+    /// Parameters of the iterations.
     pub job: Job<T>,
-    /// The power of two that was divided out, in two factors: together they may be more than the type holds.
+    /// The power of two that the tensor was divided by, as two factors, because the type may not hold their product.
     pub up: (T, T),
     /// +1 for maxima, -1 for minima.
     pub direction: T,
@@ -22,27 +22,27 @@ pub struct Loaded<T> {
 }
 
 impl<T: Real> Loaded<T> {
-    /// Of no tensor.
+    /// A value without a tensor.
     pub fn none() -> Self {
         let zero = T::ZERO;
         let job = Job { isotropic: zero, floor2: zero, shift: zero, tau: zero, limit: zero };
         Self { job, up: (T::ONE, T::ONE), direction: T::ONE, norm: zero }
     }
 
-    /// A working lambda in the tensor's own units.
+    /// Converts a working lambda to the tensor's own units.
     #[inline]
     pub fn value(&self, lambda: T) -> T {
         self.direction * self.length(lambda + self.job.isotropic)
     }
 
-    /// A working length (residual, shift) in the tensor's own units.
+    /// Converts a working length (residual, shift) to the tensor's own units.
     #[inline]
     pub fn length(&self, length: T) -> T {
         length * self.up.0 * self.up.1
     }
 }
 
-/// x 2^e, in two steps: 2^e alone may overflow where the product does not.
+/// x 2^e, by two multiplications: 2^e alone may overflow even if the product does not.
 #[inline]
 pub fn power_of_two_times<T: Real>(x: T, e: i32) -> T {
     if e == 0 {
@@ -58,18 +58,18 @@ fn power_of_two<T: Real>(e: i32) -> T {
     T::from_f64(f64::from_bits(u64::from((1023 + e).unsigned_abs()) << 52))
 }
 
-/// e with |x| in [2^(e-1), 2^e), for x that is not 0.
+/// e with |x| in [2^(e-1), 2^e), for nonzero x.
 pub fn exponent_of(x: f64) -> i32 {
     let biased = ((x.to_bits() >> 52) & 0x7ff) as i32;
     if biased == 0 {
-        // Subnormal: 2^64 x is not.
+        // Subnormal: 2^64 x is normal.
         return exponent_of(x * 18_446_744_073_709_551_616.0) - 64;
     }
     biased - 1022
 }
 
-/// The tensor's entries: the input, or its transform. `columns` are those of the plan's transform, each padded to the length
-/// of `out`, a whole number of vectors.
+/// Computes the tensor's entries: a copy of the input, or its transform. `columns` are those of the plan's transform; each is
+/// padded to the length of `out`, a whole number of vectors.
 pub fn entries<T: Vectorised>(isa: Isa, columns: &[T], input: &[T], out: &mut [T]) {
     if columns.is_empty() {
         out[..input.len()].copy_from_slice(input);
@@ -101,7 +101,7 @@ impl<T: Real> Kernel<T> for Transform<'_, T> {
     }
 }
 
-/// What is special about a tensor, with its value in its own units: nothing for one that is worked on.
+/// Checks for tensors that need no iterations. Returns the largest magnitude, or the status and the value in its own units.
 pub fn inspect<T: Real>(plan: &Plan<T>, a: &[T]) -> Result<T, (TensorStatus, T)> {
     let mut largest = T::ZERO;
     let mut finite = true;
@@ -116,9 +116,9 @@ pub fn inspect<T: Real>(plan: &Plan<T>, a: &[T]) -> Result<T, (TensorStatus, T)>
     if largest == T::ZERO {
         return Err((TensorStatus::Zero, T::ZERO));
     }
-    // In dimension 1 every tensor is a multiple of the identity and has its one pair.
+    // In dimension 1 every tensor is a multiple of the identity, but has only one pair.
     if !plan.identity.is_empty() && plan.shape.dimension > 1 {
-        // The entry of x_1^m is c for A = c E.
+        // For A = c E the entry of x_1^m is c.
         let c = a[0];
         let limit = T::from_f64(plan.reduction.isotropy) * largest;
         if a.iter().zip(&plan.identity).all(|(a, e)| (*a - c * *e).abs() <= limit) {
@@ -138,7 +138,7 @@ pub fn frobenius<T: Real>(a: &[T], multinomials: &[T]) -> f64 {
     largest * a.iter().zip(multinomials).map(|(a, w)| w.to_f64() * square(a.to_f64() / largest)).sum::<f64>().sqrt()
 }
 
-/// The smallest number, several at a time: one by one, each comparison would wait for the one before.
+/// The smallest number. It compares several at a time, because single comparisons would each wait for the previous one.
 fn least<T: Real>(values: &[T]) -> T {
     let mut least = [values[0]; 16];
     let smaller = |a: T, b: T| if b < a { b } else { a };
@@ -152,7 +152,8 @@ fn least<T: Real>(values: &[T]) -> T {
     least.into_iter().chain(rest.iter().copied()).reduce(smaller).unwrap_or(values[0])
 }
 
-/// Scales the entries in `a` for one pass and prepares its numbers. `x` are the starts, `values` room for one number each.
+/// Scales the entries in `a` for one pass and computes its parameters. `x` are the starts; `values` is scratch memory with
+/// one number for each.
 pub fn prepare<T: Real>(
     engine: &mut dyn Engine<T>,
     plan: &Plan<T>,
@@ -176,7 +177,7 @@ pub fn prepare<T: Real>(
     if plan.remove_isotropic && !plan.identity.is_empty() {
         engine.contract(a, starts, 0, values);
         let least = least(&values[..plan.start_count]);
-        // Below 0 there is nothing to gain: the shift would only grow.
+        // A value below 0 would only increase the shift.
         isotropic = T::from_f64(0.9) * least;
         if isotropic > T::ZERO {
             for (a, e) in a.iter_mut().zip(&plan.identity) {
@@ -186,13 +187,13 @@ pub fn prepare<T: Real>(
             isotropic = T::ZERO;
         }
     }
-    // 4 eps of the norm is what rounding leaves of a residual.
+    // Rounding alone leaves a residual of about 4 eps times the norm.
     let tolerance = if plan.iteration == Iteration::Newton { plan.tolerance } else { 1e-3 * plan.tolerance };
     let floor = T::from_f64(tolerance.max(4.0 * T::EPSILON.to_f64())) * norm;
     let shift = match plan.iteration {
         Iteration::Power(s) | Iteration::HybridConstant(s) => match s {
             ConstantShift::Value(v) => power_of_two_times(T::from_f64(v.abs()), -exponent),
-            // A little more than the bound, for rounding.
+            // Slightly more than the bound, to allow for rounding.
             ConstantShift::Guaranteed => T::from_f64((plan.shape.order - 1) as f64 * 1.001) * norm,
         },
         _ => T::ZERO,

@@ -1,15 +1,15 @@
 //! SS-HOPM on the CPU: tensors in parallel over the context's threads, starts over the lanes of vectors.
 //!
-//! | module | what it does |
+//! | module | subject |
 //! |---|---|
 //! | [`nested`], [`chain`] | products with a tensor: generated for dimension 3, by contraction for any shape |
 //! | [`three`], [`general`] | the iterations on them, with [`steps`], [`uphill`], [`pool`], [`flight`], [`linear`] |
-//! | [`load`], [`reduce`], [`top`], [`mod@write`] | one tensor in; its pairs out |
-//! | [`feed`], [`tensor`] | from entries to results: many tensors through a pool of lanes, one at a time |
+//! | [`three`], [`general`] | the iterations on these products, with [`steps`], [`uphill`], [`pool`], [`flight`], [`linear`] |
+//! | [`load`], [`reduce`], [`top`], [`mod@write`] | loading one tensor; reducing starts to pairs; writing pairs |
 //! | [`batch`] | products and classification |
 //!
-//! Every tensor is worked on by one thread, and a lane's numbers do not depend on its neighbours: results are bitwise the
-//! same for any number of threads.
+//! One thread solves each tensor, and a lane's numbers do not depend on the other lanes. So results are bitwise the same for
+//! any number of threads.
 
 pub mod batch;
 pub mod chain;
@@ -46,29 +46,29 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 
-/// Most lanes of a vector times the vectors worked on at once.
+/// Limit of the lanes of a vector times the vectors that a kernel processes together.
 pub const WIDEST: usize = 32;
-/// Tensors that a thread takes at once.
+/// Limit of the tensors in a leaf, the unit of work of a thread.
 const GRAIN: usize = 256;
 
-/// The CPU's side of the solver.
+/// The CPU backend of the solver.
 pub struct CpuOps<'a, T> {
     context: &'a Context,
     chain: Arc<Chain>,
     memory: Mutex<Vec<Memory<T>>>,
-    /// Tensors that are worked on at once, one for each [`Memory`].
+    /// Tensors that are solved at the same time, one for each [`Memory`].
     threads: usize,
     _charges: Vec<Charge>,
 }
 
-/// What a thread needs.
+/// Memory of a thread.
 struct Memory<T> {
     scratch: Scratch<T>,
     way: Way<T>,
     general: General<T>,
 }
 
-/// How tensors are worked on, with the memory for it.
+/// Method of solving tensors, with its memory: many through a pool of lanes, or one at a time.
 #[expect(clippy::large_enum_variant, reason = "one for each thread")]
 enum Way<T> {
     Together(Feed<T>),
@@ -81,13 +81,13 @@ pub fn is_nested(order: usize, dimension: usize) -> bool {
 }
 
 impl<'a, T: Vectorised> CpuOps<'a, T> {
-    /// Memory for every thread.
+    /// Allocates memory for every thread of the context.
     pub fn new(context: &'a Context, plan: &Plan<T>) -> Result<Self> {
         Self::for_tiles(context, plan, usize::MAX)
     }
 
-    /// Memory for tiles of at most `count` tensors, each of which is one thread's. Fewer threads work where the context's limit
-    /// is too small for all.
+    /// Allocates memory for tiles of at most `count` tensors, with at most one thread for each tensor. Uses fewer threads if
+    /// the context's limit is too small for all.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] if not even one thread's memory fits the limit.
@@ -106,7 +106,7 @@ impl<'a, T: Vectorised> CpuOps<'a, T> {
             };
             memory.push(one);
             charges.push(charge);
-            // Half of what is left is for the tile.
+            // Leave half of the remaining memory for the tile.
             if budget.available() / 2 < before.saturating_sub(budget.available()) {
                 break;
             }
@@ -139,7 +139,7 @@ impl<T: Vectorised> SshopmOps<T> for CpuOps<'_, T> {
         cancel: &CancelFlag,
     ) -> Result<Counts> {
         let count = tile.input.len() / plan.shape.count();
-        // No more pieces than there is memory for.
+        // No more pieces than there are memories.
         let least = if self.threads < self.context.pool().threads() { count.div_ceil(self.threads.max(1)) } else { 0 };
         let job = TileJob { plan, tile, sizes, cancel, chain: &self.chain, memory: &self.memory, least };
         let isa = self.context.isa();
@@ -154,12 +154,12 @@ struct TileJob<'a, T> {
     cancel: &'a CancelFlag,
     chain: &'a Chain,
     memory: &'a Mutex<Vec<Memory<T>>>,
-    /// Tensors a leaf at least, 0 where there is memory for every thread.
+    /// Least number of tensors in a leaf; 0 if there is memory for every thread.
     least: usize,
 }
 
 impl<T: Vectorised> TileJob<'_, T> {
-    /// Works on `count` tensors from `first` on, halves of them in parallel.
+    /// Solves `count` tensors from `first` on. Splits them into halves that run in parallel.
     fn run(&self, isa: Isa, first: usize, count: usize, rows: Rows<'_, T>, trace: &mut [T]) -> Result<Counts> {
         if count > GRAIN.min(self.grain()).max(self.least) {
             let half = count / 2;
@@ -186,13 +186,13 @@ impl<T: Vectorised> TileJob<'_, T> {
         counts
     }
 
-    /// Tensors a leaf: fewer where one takes long.
+    /// Tensors in a leaf: fewer if a tensor takes long.
     fn grain(&self) -> usize {
         let work = self.plan.shape.count().saturating_mul(self.plan.start_count);
         (1_000_000 / work.max(1)).max(1)
     }
 
-    /// Works on consecutive tensors in this thread, one at a time.
+    /// Solves consecutive tensors on this thread, one at a time.
     #[expect(clippy::too_many_arguments, reason = "a thread's memory and results")]
     fn leaf(
         &self,

@@ -11,8 +11,8 @@
 //! - (A x^(m-2))_11 = sum C(m-2, p) x^p F(p+2, m-2-p, 0),  _12, _13 from F(p+1, m-2-p, 0 and 1),  _22, _23, _33 from
 //!   F(p, m-2-p, 0, 1 and 2).
 //!
-//! Each row is summed once at its lowest degree, with the monomials of that degree shared by all rows and entries; the
-//! other forms of the row follow by the recurrence. For m = 4 the gradient takes 47 multiply-adds.
+//! Each row is summed once at its lowest degree; all rows and entries share the monomials of that degree. The other forms of
+//! the row follow by the recurrence. For m = 4 the gradient takes 47 multiply-adds.
 
 use crate::backend::cpu::simd::{Lanes, Simd};
 use crate::scalar::Real;
@@ -31,7 +31,7 @@ const fn binomial(n: usize, k: usize) -> usize {
     c
 }
 
-/// Where entry j of row k stands among the packed entries of order m.
+/// Index of entry j of row k in the packed entries of order m.
 const fn place(m: usize, k: usize, j: usize) -> usize {
     (m - k) * (m - k + 1) / 2 + j
 }
@@ -50,7 +50,7 @@ pub struct Broadcast<'a, S, T> {
 }
 
 impl<'a, S, T> Broadcast<'a, S, T> {
-    /// All lanes work on the tensor with these entries.
+    /// Uses the tensor with these entries in all lanes.
     #[inline(always)]
     pub fn new(simd: S, entries: &'a [T]) -> Self {
         Self { simd, entries }
@@ -64,7 +64,7 @@ impl<T: Real, S: Simd<T>> Entries<S::V> for Broadcast<'_, S, T> {
     }
 }
 
-/// Every lane has a tensor of its own; entry i of lane l at `entries[i * LEN + l]`.
+/// A separate tensor for every lane; entry i of lane l at `entries[i * LEN + l]`.
 #[derive(Debug, Clone, Copy)]
 pub struct PerLane<'a, S, T> {
     simd: S,
@@ -72,7 +72,7 @@ pub struct PerLane<'a, S, T> {
 }
 
 impl<'a, S, T> PerLane<'a, S, T> {
-    /// Lanes work on the tensors whose entries are interleaved in `entries`.
+    /// Uses the tensors whose entries are interleaved in `entries`.
     #[inline(always)]
     pub fn new(simd: S, entries: &'a [T]) -> Self {
         Self { simd, entries }
@@ -86,7 +86,7 @@ impl<T: Real, S: Simd<T>> Entries<S::V> for PerLane<'_, S, T> {
     }
 }
 
-/// One order's kernels. The counters are written out, so that every index is a constant and everything stays in registers.
+/// Kernels of one order. The loops are unrolled, so that every index is a constant and everything stays in registers.
 pub trait Form {
     /// Order m.
     const ORDER: usize;
@@ -189,7 +189,7 @@ macro_rules! order {
                 plain[1][0] = y;
                 plain[1][1] = z;
                 let mut mono = plain;
-                // The highest degree is that of the gradient and is not used: the compiler drops it.
+                // The highest degree belongs to the gradient and is unused here; the compiler removes it.
                 monomials!(simd, T, y, z, plain, mono, $([$($deg)*])*);
                 // C(m-2, p) x^p.
                 let mut power = [one; $m];

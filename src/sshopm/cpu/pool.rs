@@ -20,15 +20,15 @@ pub mod row {
     pub const X: usize = 0;
     /// x . A x^(m-1) at the last point evaluated.
     pub const LAMBDA: usize = 3;
-    /// Squared residual there.
+    /// Squared residual at that point.
     pub const RESIDUAL2: usize = 4;
     /// Steps taken.
     pub const ITERATIONS: usize = 5;
-    /// Shift of the last power step.
+    /// Shift of the last step, as in `Flight`.
     pub const SHIFT: usize = 6;
     /// Steps that lowered lambda.
     pub const VIOLATIONS: usize = 7;
-    /// Squared length of the last step.
+    /// Squared length of the last step, for the test of steps only.
     pub const STEP2: usize = 8;
     /// One of [`super::state`].
     pub const STATE: usize = 9;

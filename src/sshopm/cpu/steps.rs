@@ -1,4 +1,4 @@
-//! What the iterations in lanes share: the stopping tests and the bookkeeping of a step.
+//! Common parts of the iterations in lanes: the stopping tests and the counters of a step.
 
 use super::flight::{Flight, Job, Rule, state};
 use super::pool::row;
@@ -6,27 +6,27 @@ use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::scalar::Real;
 use crate::sshopm::options::Test;
 
-/// Everything of LEN starts but their vectors, in registers.
+/// State of LEN starts in registers, without their vectors.
 #[derive(Clone, Copy)]
 pub struct Status<V> {
     /// x . A x^(m-1) at the last point evaluated.
     pub lambda: V,
-    /// Squared residual there.
+    /// Squared residual at that point.
     pub residual2: V,
     /// Steps taken.
     pub iterations: V,
-    /// Shift of the last power step.
+    /// Shift of the last step, as in [`Flight`].
     pub shift: V,
     /// Steps that lowered lambda.
     pub violations: V,
-    /// Squared length of the last step.
+    /// Squared length of the last step, for [`Test::Step`] only.
     pub step2: V,
     /// One of [`state`].
     pub state: V,
 }
 
 impl<V: Lanes> Status<V> {
-    /// Of the starts from position `at` on.
+    /// Loads the starts from position `at` on.
     #[inline(always)]
     pub fn load<S: Simd<V::T, V = V>>(simd: S, flight: &Flight<V::T>, at: usize) -> Self {
         let to = at + V::LEN;
@@ -41,7 +41,7 @@ impl<V: Lanes> Status<V> {
         }
     }
 
-    /// Back to position `at`.
+    /// Stores the starts at position `at`.
     #[inline(always)]
     pub fn store(self, flight: &mut Flight<V::T>, at: usize) {
         let to = at + V::LEN;
@@ -54,7 +54,7 @@ impl<V: Lanes> Status<V> {
         self.state.store(&mut flight.state[at..to]);
     }
 
-    /// Of the lanes of a pool's vector.
+    /// Loads the lanes of a pool's vector.
     #[inline(always)]
     pub fn read<S: Simd<V::T, V = V>>(simd: S, block: &[V::T]) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl<V: Lanes> Status<V> {
         }
     }
 
-    /// Back to the pool.
+    /// Stores the lanes in the pool.
     #[inline(always)]
     pub fn write(self, block: &mut [V::T]) {
         self.lambda.store(&mut block[row::LAMBDA * V::LEN..]);
@@ -86,8 +86,8 @@ impl<V: Lanes> Status<V> {
         self.state.le(simd.splat(V::T::from_f64(state::RUNNING)))
     }
 
-    /// Takes in an evaluation, ends the running starts that are done and counts a step for the others, which are
-    /// returned. A start that does not run stands still, so that its evaluation is always the same.
+    /// Processes an evaluation. Ends the running starts that meet their test or the limit of steps; counts a step for the
+    /// others and returns those. A start that does not run does not move, so that its evaluation is always the same.
     #[inline(always)]
     pub fn judge<S: Simd<V::T, V = V>>(
         &mut self,
@@ -119,7 +119,7 @@ impl<V: Lanes> Status<V> {
         };
         let one = simd.splat(V::T::ONE);
         if rule.violations {
-            // 16 eps (1 + |lambda|) is rounding: entries are scaled to order one.
+            // Allow 16 eps (1 + |lambda|) for rounding: entries are scaled to order one.
             let slack = simd.splat(V::T::from_f64(16.0 * V::T::EPSILON.to_f64()));
             let lost = lambda.lt(self.lambda.sub(slack.mul_add(lambda.abs(), slack))).and(running);
             self.violations = V::select(lost, self.violations.add(one), self.violations);
@@ -135,14 +135,14 @@ impl<V: Lanes> Status<V> {
         going
     }
 
-    /// Gives the lanes of `mask` a final state.
+    /// Sets a final state for the lanes of `mask`.
     #[inline(always)]
     pub fn end<S: Simd<V::T, V = V>>(&mut self, simd: S, mask: V::M, state: f64) {
         self.state = V::select(mask, simd.splat(V::T::from_f64(state)), self.state);
     }
 }
 
-/// Smallest length that is taken for a vector: its square must not underflow.
+/// Smallest squared length of a vector that counts as nonzero, so that the square does not underflow.
 #[inline(always)]
 pub fn tiny2<T: Real>() -> T {
     // (1e-15)^2 in f32, (1e-150)^2 in f64: entries are scaled to order one.

@@ -1,4 +1,4 @@
-//! One tensor from its entries to its rows of results.
+//! Solves one tensor, from its entries to its rows of results.
 
 use super::engine::{Engine, Vectors};
 use super::flight::{Flight, Rule, Step, state};
@@ -16,10 +16,10 @@ use crate::shape::to_u64;
 use crate::sshopm::options::{Goal, StartKind, TensorStatus};
 use crate::sshopm::plan::{ConstantShift, Counts, Iteration, Plan, Rows, Starts};
 
-/// Steps between two looks at which starts have ended: few where starts end soon, as they do by Newton's method.
+/// Steps between two searches for ended starts: few for Newton's method, whose starts end soon.
 fn block_of(step: Step, first: bool, max_iterations: u32) -> usize {
     match (step, first) {
-        // A short run needs no look in between: the last evaluation is one more than the steps.
+        // A short run needs no search before its end; it has one more evaluation than steps.
         (Step::Power | Step::Adaptive, true) if max_iterations < 32 => max_iterations as usize + 1,
         (Step::Power | Step::Adaptive, _) => 16,
         (_, true) => 6,
@@ -29,26 +29,26 @@ fn block_of(step: Step, first: bool, max_iterations: u32) -> usize {
 
 /// Memory of one thread.
 pub struct Scratch<T> {
-    /// Entries of the tensor in hand, padded to a whole number of vectors.
+    /// Entries of the current tensor, padded to a whole number of vectors.
     input: Vec<T>,
-    /// Their number.
+    /// Number of entries without padding.
     packed: usize,
-    /// The plan's transform, its columns padded in the same way; else empty.
+    /// Columns of the plan's transform, padded in the same way; empty without a transform.
     columns: Vec<T>,
     /// Its start vectors, component i of start v at `[i * stride + v]`.
     pub starts: Vec<T>,
-    /// The numbers they are made of, where each tensor has its own.
+    /// Random numbers for the starts, if each tensor has its own.
     drawn: Vec<f64>,
-    /// Room for a number of each.
+    /// One number for each start, as scratch memory.
     pub values: Vec<T>,
-    /// Distance of the components.
+    /// Elements from one component to the next.
     pub stride: usize,
     /// Its pairs.
     pub pairs: Pairs<T>,
 }
 
 impl<T: Real> Scratch<T> {
-    /// Room for the tensors of `plan`, for vectors of up to `width` lanes.
+    /// Allocates memory for the tensors of `plan` and vectors of up to `width` lanes.
     pub fn new(plan: &Plan<T>, width: usize) -> Result<Self> {
         let n = plan.shape.dimension;
         let stride = plan.start_count.next_multiple_of(width);
@@ -79,7 +79,7 @@ impl<T: Real> Scratch<T> {
                 }
             }
         }
-        // Padding of the last vector: any unit vector.
+        // Pad the last vector with a unit vector.
         for v in plan.start_count..stride {
             scratch.starts[v] = T::ONE;
         }
@@ -91,12 +91,12 @@ impl<T: Real> Scratch<T> {
         Vectors { data: &self.starts, stride: self.stride, count: plan.start_count }
     }
 
-    /// Entries of the tensor in hand.
+    /// Entries of the current tensor.
     pub fn entries(&self) -> &[T] {
         &self.input[..self.packed]
     }
 
-    /// Brings in the entries of a tensor.
+    /// Copies or transforms the entries of a tensor into `input`.
     pub fn take_in(&mut self, isa: Isa, input: &[T])
     where
         T: Vectorised,
@@ -104,7 +104,7 @@ impl<T: Real> Scratch<T> {
         load::entries(isa, &self.columns, input, &mut self.input);
     }
 
-    /// Draws the starts of the tensor with the given index, if they are its own.
+    /// Draws the starts of the tensor with the given index, if each tensor has its own.
     pub fn draw_starts(&mut self, plan: &Plan<T>, index: usize) {
         if let Starts::Drawn { kind, seed, first, chunks } = plan.starts {
             let n = plan.shape.dimension;
@@ -119,17 +119,17 @@ impl<T: Real> Scratch<T> {
     }
 }
 
-/// Memory of one thread for one tensor at a time.
+/// Memory of a thread that solves one tensor at a time.
 pub struct Alone<T> {
     a: Vec<T>,
     flight: Flight<T>,
     ends: Ends<T>,
-    /// A bit a start in flight, see [`Settle`].
+    /// A bit for each start in flight, see [`Settle`].
     ended: Vec<u64>,
 }
 
 impl<T: Real> Alone<T> {
-    /// Room for the tensors of `plan`; `stride` as in [`Scratch`].
+    /// Allocates memory for the tensors of `plan`; `stride` as in [`Scratch`].
     pub fn new(plan: &Plan<T>, stride: usize) -> Result<Self> {
         let n = plan.shape.dimension;
         Ok(Self {
@@ -144,7 +144,7 @@ impl<T: Real> Alone<T> {
 /// Draws starts of tensor `index` from the `first` on: unit vectors of `n` components, one after the other.
 pub fn draw(kind: StartKind, seed: u64, index: usize, first: usize, n: usize, vectors: &mut [f64]) {
     let distribution = if kind == StartKind::RandomCube { Distribution::Uniform } else { Distribution::Gaussian };
-    // Columns are 32-bit: beyond that the numbers repeat, which no start count reaches.
+    // Columns have 32 bits. Beyond that the numbers repeat, but no start count is that large.
     let column = to_u64(first).wrapping_mul(to_u64(n)) & 0xffff_ffff;
     Sketch { distribution, seed, stream: rng::stream::STARTS }.fill_row(to_u64(index), column, vectors);
     for x in vectors.chunks_exact_mut(n.max(1)) {
@@ -155,7 +155,7 @@ pub fn draw(kind: StartKind, seed: u64, index: usize, first: usize, n: usize, ve
     }
 }
 
-/// What the plan asks of every step.
+/// The plan's parameters of a step.
 pub fn rule_of<T: Real>(plan: &Plan<T>, rows: &Rows<'_, T>) -> Rule<T> {
     Rule {
         step: match plan.iteration {
@@ -174,12 +174,12 @@ pub fn rule_of<T: Real>(plan: &Plan<T>, rows: &Rows<'_, T>) -> Rule<T> {
     }
 }
 
-/// The status of a tensor that `missed` starts did not converge for: without them pairs may be missing.
+/// The status of a tensor with `missed` starts that did not converge: some pairs may be missing.
 pub fn verified(status: TensorStatus, missed: u64) -> TensorStatus {
     if status == TensorStatus::Ok && missed > 0 { TensorStatus::Partial } else { status }
 }
 
-/// Works on the tensor with the given index. `rows` are its own; `trace` is wanted where it is not empty.
+/// Solves the tensor with the given index. `rows` are its own; a `trace` that is not empty is filled.
 #[expect(clippy::too_many_arguments, reason = "one tensor, its memory and its results")]
 pub fn solve<T: Vectorised>(
     isa: Isa,
@@ -222,7 +222,7 @@ pub fn solve<T: Vectorised>(
                 let said = reduce::select(engine, plan, &loaded, &alone.a, &mut scratch.pairs);
                 listed = write_pairs(plan, &loaded, &scratch.pairs, rows, listed);
                 found += scratch.pairs.selected;
-                // A pass that found nothing does not undo what the other found.
+                // A pass without pairs does not change the status of the other pass.
                 if said != TensorStatus::NoPair && status != TensorStatus::Degenerate {
                     status = said;
                 }
@@ -239,7 +239,7 @@ pub fn solve<T: Vectorised>(
     counts
 }
 
-/// Runs all starts; leaves their ends in `alone.ends` and in the rows.
+/// Runs all starts; stores their ends in `alone.ends` and in the rows.
 #[expect(clippy::too_many_arguments, reason = "one tensor, its memory and its results")]
 fn iterate<T: Vectorised>(
     isa: Isa,
@@ -274,7 +274,7 @@ fn iterate<T: Vectorised>(
             traced += 1;
         }
         if first {
-            // Every start is still in its place: whole arrays at once, those that go on are written again later.
+            // Every start is still at its own index, so copy whole arrays. Starts that continue are copied again later.
             ends.x.copy_from_slice(&flight.x);
             ends.lambda.copy_from_slice(&flight.lambda);
             ends.residual2.copy_from_slice(&flight.residual2);
@@ -328,11 +328,11 @@ fn iterates<T: Real>(flight: &Flight<T>, p: usize) -> Iterates<'_, T> {
     }
 }
 
-/// Finds the starts that have ended, without branching on each, and counts what they did.
+/// Finds the starts that have ended, without a branch for each, and counts their steps.
 struct Settle<'a, T> {
     flight: &'a Flight<T>,
     running: usize,
-    /// Takes the lambda of each start that converged, -inf of the others, by position.
+    /// By position, receives the lambda of each start that converged and -inf for the others.
     open: Option<&'a mut [T]>,
     /// A bit for each position whose start has ended.
     ended: &'a mut [u64],
@@ -352,7 +352,7 @@ impl<T: Real> Kernel<T> for Settle<'_, T> {
             let state = simd.load(&self.flight.state[at..]);
             let stopped = zero.lt(state);
             let good = stopped.and(state.le(one));
-            // Positions beyond the last are parked: neither good nor with steps of their own.
+            // Positions beyond the last are parked: they neither converged nor have steps to count.
             let place = at % 64;
             self.ended[at / 64] |= stopped.bits() << place;
             converged += u64::from(good.bits().count_ones());
@@ -382,9 +382,9 @@ fn ended_places(ended: &[u64], running: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Moves the starts that go on to the front; returns how many there are.
+/// Moves the starts that continue to the front; returns their number.
 fn compact<T: Real>(flight: &mut Flight<T>, ended: &mut [u64], running: usize, n: usize) -> usize {
-    // The bits of those that go on.
+    // The bits of those that continue.
     for word in ended.iter_mut() {
         *word = !*word;
     }

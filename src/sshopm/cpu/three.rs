@@ -219,7 +219,7 @@ fn curved<F: Form, T: Real, S: Simd<T>>(
     for i in 0..3 {
         d[i] = q.neg_mul_add(r[i], residual2.neg_mul_add(x[i], br[i]));
     }
-    // Compute both quotients first: a division is shorter than waiting for the decision.
+    // Divide before it is known whether Newton's step is taken: the decision takes longer than a division.
     let mut inverse = one.div(determinant);
     let going = if rule.step == Step::Newton {
         // Trace and determinant of H; q - lambda / k and `determinant` are 1/k of them.

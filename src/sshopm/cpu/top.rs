@@ -1,7 +1,7 @@
-//! Tests by sampling whether a start ended at a maximum of its form, where the Hessian cannot decide.
+//! Tests whether a start ended at a maximum of its form, by sampling where the Hessian cannot decide.
 //!
-//! A start near a circle of minima of one straight fibre (d . x)^m, or near a point of inflection, has a residual of rounding
-//! size. It ends there, though values increase in some direction.
+//! Near a circle of minima of one straight fibre (d . x)^m, or near a point of inflection, the residual of a start is of
+//! rounding size. The start ends there although values increase in some direction.
 
 use super::WIDEST;
 use super::chain::packed;
@@ -12,14 +12,14 @@ use crate::scalar::Real;
 use crate::sshopm::jacobi::{jacobi, projected};
 use crate::tensor::Symmetric;
 
-/// Directions in the plane of two eigenvectors: a prime number, so that a form of any order shows its lobes.
+/// Directions in the plane of two eigenvectors: a prime number, so that the samples resolve a form of any order.
 const DIRECTIONS: usize = 29;
-/// Eigenvectors that are combined.
+/// Limit of the eigenvectors that are combined.
 const MOST_FLAT: usize = 8;
-/// Exponents of the distances of the samples.
+/// Distances of the samples, as exponents of 2.
 const DISTANCES: std::ops::RangeInclusive<i32> = -10..=-1;
 
-/// Memory for one point.
+/// Memory to test one point.
 pub struct Probe<T> {
     shape: Symmetric,
     /// n x WIDEST samples.
@@ -28,19 +28,19 @@ pub struct Probe<T> {
     /// Point, gradient and a direction, n each.
     vectors: Vec<f64>,
     h: Vec<f64>,
-    /// Eigenvectors, one a row.
+    /// Eigenvectors, one in each row.
     basis: Vec<f64>,
 }
 
-/// Up to this times norm times residual, the square of an eigenvalue of the projected Hessian may be that of a degenerate pair
-/// nearby: on a form of Frobenius norm 1 the largest third derivative along a great circle is sqrt(m choose 3) 6.
+/// Bound of the squared eigenvalues of the projected Hessian that may be 0 at a degenerate pair nearby, in units of norm times
+/// residual. On a form of Frobenius norm 1 the largest third derivative along a great circle is sqrt(m choose 3) 6.
 pub fn uncertainty(order: usize) -> f64 {
     let m = order as f64;
     18.0 * (m * (m - 1.0) * (m - 2.0) / 6.0).sqrt() / m
 }
 
 impl<T: Real> Probe<T> {
-    /// For one shape.
+    /// Allocates memory for one shape.
     pub fn new(shape: Symmetric) -> Result<Self> {
         let n = shape.dimension;
         let size = n.max(n * (n + 1) / 2) * WIDEST;
@@ -60,8 +60,8 @@ impl<T: Real> Probe<T> {
         &self.out[..count]
     }
 
-    /// Whether the form with entries `a` and Frobenius norm `norm` has a local maximum at x, a pair to `residual`, as far as its
-    /// type can tell. Eigenvalues of the projected Hessian above -`flat` count as 0.
+    /// Whether the form with entries `a` and Frobenius norm `norm` has a local maximum at x, within the accuracy of its type.
+    /// x is a pair with the given residual. Eigenvalues of the projected Hessian above -`flat` count as 0.
     pub fn is_top(
         &mut self,
         engine: &mut dyn Engine<T>,
@@ -92,7 +92,7 @@ impl<T: Real> Probe<T> {
             }
         }
         jacobi(n, &mut self.h, &mut self.basis);
-        // The flat eigenvectors to the front.
+        // Move the flat eigenvectors to the front.
         let mut count = 0;
         for e in 0..n {
             if self.h[e * n + e] >= -flat && count < MOST_FLAT {

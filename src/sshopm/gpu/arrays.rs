@@ -1,4 +1,4 @@
-//! Which results a call wants, and where a chunk has them.
+//! The requested results of a call, and their memory in a chunk.
 
 use crate::backend::gpu::Region;
 use crate::blocks::Chunk;
@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 
 macro_rules! places {
     ($($name:ident),*) => {
-        /// Where each result stands in the list of the chunk's outputs.
+        /// Index of each result in the list of the chunk's outputs.
         #[derive(Default)]
         pub(super) struct Places {
             $(pub(super) $name: Option<usize>,)*
@@ -15,7 +15,7 @@ macro_rules! places {
         }
 
         impl Places {
-            /// Lists the outputs that are wanted.
+            /// Lists the requested outputs.
             pub(super) fn take<'t>(outputs: &'t mut Outputs<'_, '_>) -> (Self, Vec<(&'static str, &'t mut Tensor)>) {
                 let mut places = Self::default();
                 let mut list: Vec<(&'static str, &mut Tensor)> = Vec::with_capacity(18);
@@ -73,7 +73,7 @@ impl Scratch {
     }
 }
 
-/// The chunk's output at `place`, else its scratch region at `scratch`.
+/// The chunk's output at index `place`, else its scratch region at `scratch`.
 pub(super) fn pick<'c>(chunk: &Chunk<'c>, place: Option<usize>, scratch: Option<usize>) -> Option<Region<'c>> {
     match (place, scratch) {
         (Some(at), _) => chunk.outputs.get(at).map(|f| f.region),

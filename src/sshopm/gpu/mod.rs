@@ -1,5 +1,5 @@
-//! SS-HOPM on a GPU: whole batches go through [`crate::blocks`], each chunk through one fused kernel where there is one
-//! (dimension 3, order 3, 4, 6, 8), else through the general solver and the selection of pairs from its start results.
+//! SS-HOPM on a GPU. Whole batches run through [`crate::blocks`] in chunks. One fused kernel solves a chunk if there is one
+//! (dimension 3, order 3, 4, 6, 8). Otherwise the general solver runs, and another kernel selects pairs from its start results.
 
 mod arrays;
 mod product;
@@ -31,12 +31,12 @@ pub use product::{Site, classify, product};
 pub(crate) use tables::Tables;
 pub use tile::GpuOps;
 
-/// Whether the kernels take tensors of a shape.
+/// Whether there are kernels for a shape.
 pub fn has_kernels(shape: Symmetric) -> bool {
     shape.order <= kernels::MAX_ORDER && shape.dimension <= kernels::MAX_DIMENSION
 }
 
-/// Why the GPU cannot take a plan; `None` if it can.
+/// The reason why the GPU cannot run a plan; `None` if it can.
 pub fn obstacle<T: Real>(plan: &Plan<T>) -> Option<String> {
     let (order, n) = (plan.shape.order, plan.shape.dimension);
     if !has_kernels(plan.shape) {
@@ -52,15 +52,15 @@ pub fn obstacle<T: Real>(plan: &Plan<T>) -> Option<String> {
     None
 }
 
-/// What all chunks of a call share.
+/// State that all chunks of a call share.
 struct Call<'a, T> {
     gpu: &'a Gpu,
     plan: &'a Plan<T>,
     /// K.
     pairs: usize,
-    /// Whether one kernel does everything.
+    /// Whether one fused kernel solves and selects.
     fused: bool,
-    /// Whether the starts at least run in a fused kernel, the selection being another.
+    /// Whether the starts run in a fused kernel; the selection may be a kernel of its own.
     fused_starts: bool,
     places: Places,
     scratch: Scratch,
@@ -68,7 +68,7 @@ struct Call<'a, T> {
     transform: Option<DeviceMemory>,
     tables: Option<Tables>,
     trace: Option<(DeviceMemory, usize)>,
-    /// One set for each pass.
+    /// One set of counters for each pass.
     counters: DeviceMemory,
     has_mask: bool,
     peak_form: Option<PeakForm>,
@@ -81,7 +81,7 @@ const COUNTER_BYTES: usize = kernels::COUNTERS * size_of::<u64>();
 ///
 /// # Errors
 /// [`Error::NotSupported`] for plans with an [`obstacle`] and for device outputs that are not packed;
-/// [`Error::OutOfDeviceMemory`]; [`Error::Cancelled`] after the chunk at hand.
+/// [`Error::OutOfDeviceMemory`]; [`Error::Cancelled`] after the current chunk.
 #[expect(clippy::too_many_arguments, reason = "those of the CPU's entry, and the device")]
 pub fn run<T: Real>(
     context: &Context,
@@ -168,7 +168,7 @@ impl<'a, T: Real> Call<'a, T> {
             places.peaks,
         ];
         let listed = per_pair.iter().any(Option::is_some);
-        // Where pairs are only counted, their number may be what the fused kernels can tell apart.
+        // If pairs are only counted, limit them to the number that the fused kernels can distinguish.
         let most = if listed { usize::MAX } else { kernels::FUSED_MAX_PAIRS };
         let pairs = plan.reduction.pairs.min(most);
         let fused_starts = kernels::has_fused(plan.shape.order, n)
@@ -238,7 +238,7 @@ impl<'a, T: Real> Call<'a, T> {
         })
     }
 
-    /// Everything that is done with one chunk.
+    /// Enqueues all kernels for one chunk.
     fn work(&self, chunk: &Chunk<'_>) -> Result<()> {
         let plan = self.plan;
         let field = &chunk.inputs[0];
@@ -284,7 +284,7 @@ impl<'a, T: Real> Call<'a, T> {
                 continue;
             }
             if self.fused_starts {
-                // This kernel writes the status of tensors that it does not iterate on, and no other.
+                // This kernel writes the status only of tensors without iterations.
                 if let Some(status) = solve.pairs.status {
                     self.gpu.clear(stream, status)?;
                 }
@@ -301,7 +301,7 @@ impl<'a, T: Real> Call<'a, T> {
         Ok(())
     }
 
-    /// What was done so far.
+    /// Counters of all chunks so far.
     fn counts(&self, queue: &GpuStream) -> Result<Counts> {
         let mut counters = [[0i64; kernels::COUNTERS]; 2];
         self.gpu.download_numbers(queue, &self.counters, counters.as_flattened_mut())?;
@@ -314,7 +314,7 @@ impl<'a, T: Real> Call<'a, T> {
             iterations: at(0, c::COUNTER_ITERATIONS) + at(1, c::COUNTER_ITERATIONS),
             // Both passes skip the same tensors.
             skipped: at(0, c::COUNTER_SKIPPED),
-            // The first of two passes leaves these to the second.
+            // The first of two passes does not count these; the second does.
             truncated: at(0, c::COUNTER_TRUNCATED) + at(1, c::COUNTER_TRUNCATED),
             unconverged: at(0, c::COUNTER_UNCONVERGED) + at(1, c::COUNTER_UNCONVERGED),
         })
@@ -338,7 +338,7 @@ impl<'a, T: Real> Call<'a, T> {
             cube: kind == StartKind::RandomCube,
         };
         if chunks > 1 {
-            // Consecutive items are one tensor, whose starts run on from one to the next.
+            // Consecutive items are one tensor; each item has the starts that follow those of the item before.
             let (tensor, part) = (chunk.first / chunks, chunk.first % chunks);
             if part + chunk.count > chunks {
                 return Err(Error::Internal("a chunk over two tensors whose starts are shared out".into()));

@@ -11,7 +11,7 @@ use crate::scalar::Real;
 use crate::sshopm::plan::Plan;
 use crate::tensor::{Symmetric, Tensor};
 
-/// Where and on what a call works.
+/// Device and inputs of a call.
 pub struct Site<'a> {
     /// The context.
     pub context: &'a Context,
@@ -50,7 +50,7 @@ impl Site<'_> {
         }
     }
 
-    /// The vectors that all tensors share, on the device; `None` if each tensor has its own.
+    /// Uploads the vectors that all tensors share; `None` if each tensor has its own or they are on the device already.
     fn shared_vectors<T: Real>(&self) -> Result<Option<DeviceMemory>> {
         if self.vectors.dims().len() == 3 || self.vectors.is_device() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! From a resolved plan to the numbers that kernels take.
+//! Converts a resolved plan to the parameters of the kernels.
 
 use crate::backend::gpu::kernels::constants as c;
 use crate::backend::gpu::kernels::sshopm as kernels;
@@ -6,7 +6,7 @@ use crate::scalar::Real;
 use crate::sshopm::options::{Goal, Test};
 use crate::sshopm::plan::{ConstantShift, Iteration, PeakForm, Plan, SignRule};
 
-/// Settings of one pass over a chunk. `is_second` says that pairs of an earlier pass are in the rows already.
+/// Settings of one pass over a chunk. `is_second` means that the rows hold pairs of an earlier pass.
 pub(super) fn of<T: Real>(
     plan: &Plan<T>,
     peak_form: Option<PeakForm>,
@@ -29,7 +29,7 @@ pub(super) fn of<T: Real>(
     set(peak_form == Some(PeakForm::Scaled), c::PEAKS_SCALED);
     set(is_second, c::APPEND);
     set(plan.goal == Goal::Both && !is_second, c::FIRST_OF_TWO);
-    // The one pair of a continuum is listed once, by the first pass.
+    // The first pass lists the one pair of a continuum.
     set(!rule.special_pair || is_second, c::NO_SPECIAL_PAIR);
     kernels::Settings {
         goal,

@@ -16,7 +16,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// The tables of `shape`, given the two that depend on the type; `identity` may be empty.
+    /// Uploads the tables of `shape`. The caller passes the two that depend on the type; `identity` may be empty.
     pub(crate) fn new<T: Real>(
         gpu: &Gpu,
         queue: &GpuStream,
@@ -41,7 +41,7 @@ impl Tables {
         })
     }
 
-    /// The tables, for a launch.
+    /// The tables as parameters of a launch.
     pub(crate) fn regions(&self) -> kernels::Tables<'_> {
         kernels::Tables {
             indices: self.indices.whole(),

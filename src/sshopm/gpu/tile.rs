@@ -1,4 +1,4 @@
-//! One tile at a time, from host slices to host slices: what the search for all pairs asks of a backend.
+//! Solves single tiles, from host slices to host slices, for the search for all pairs.
 
 use super::arrays::Places;
 use super::{Call, Plan};
@@ -10,20 +10,20 @@ use crate::scalar::{Element, Real};
 use crate::sshopm::algorithm::SshopmOps;
 use crate::sshopm::plan::{Counts, RowSizes, Rows, Tile};
 
-/// The GPU's side of the solver, for tiles.
+/// The GPU backend of the solver for tiles.
 pub struct GpuOps<'a> {
     gpu: &'a Gpu,
     queue: &'a GpuStream,
 }
 
 impl<'a> GpuOps<'a> {
-    /// Works on `queue`.
+    /// A backend that enqueues on `queue`.
     pub fn new(gpu: &'a Gpu, queue: &'a GpuStream) -> Self {
         Self { gpu, queue }
     }
 }
 
-/// Device memory of the rows that are wanted, in the order of the chunk's outputs.
+/// Device memory of the requested rows, in the order of the chunk's outputs.
 struct Buffers(Vec<DeviceMemory>);
 
 macro_rules! each_row {
