@@ -1,15 +1,15 @@
-//! All real eigenpairs of a tensor: Newton's method from many starts, with a proof of incompleteness.
+//! All real eigenpairs of a tensor: Newton's method from many starts, with a test that detects incomplete sets.
 //!
 //! Every start takes orthogonal Newton steps (Jaffe, Weiss and Nadler, SIAM J. Matrix Anal. Appl. 39 (2018) 1071),
 //! which converge quadratically to any nondegenerate pair, saddles included. By Morse theory on the sphere, the sum of
 //! (-1)^k over the pairs, k being the number of negative eigenvalues of the projected Hessian, is known beforehand:
 //! with one representative of each pair, 1 for odd n and, for even order, 0 for even n. A set that violates it is
-//! incomplete, and more starts are drawn; the converse does not hold, so the number of starts is doubled until a doubling
-//! finds nothing new. Maxima and minima that [`super::solve`]'s iteration finds are the first starts, so that none of them
-//! is missed for its small region of attraction.
+//! incomplete, and more starts are drawn. A set that satisfies it may still be incomplete, so the number of starts is doubled
+//! until a doubling finds no new pair. The first starts are the maxima and minima that [`super::solve`]'s iteration finds, so
+//! that none of them is missed because of a small region of attraction.
 //!
-//! A continuum of eigenvectors (circles of an axisymmetric form, say) has a singular Hessian. Starts reach it all the same,
-//! each in another point, and what has the same lambda there is one pair.
+//! A continuum of eigenvectors (for example circles of an axisymmetric form) has a singular Hessian. Starts still reach it,
+//! each at another point, and all points with one lambda count as one pair.
 
 mod approach;
 mod end_check;
@@ -34,27 +34,27 @@ use crate::shape::to_i64;
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, HostOutput, Symmetric, Tensor};
 
-/// What `morse_expected` holds where the theory says nothing: odd order in even dimension, or a degenerate pair.
+/// Value of `morse_expected` if the theory predicts none: odd order in even dimension, or a degenerate pair.
 pub const NO_MORSE_INFORMATION: i32 = i32::MIN;
 
-/// Newton steps of a start by default.
+/// Default limit of the Newton steps of a start.
 const STEPS: i32 = 200;
 
-/// Starts that one thread takes at once.
+/// Starts in a chunk, the unit of work of a thread.
 const CHUNK: usize = 500;
 
 /// Finds all real eigenpairs of every tensor of a batch.
 ///
 /// `results` as for [`super::solve`], without per-start outputs; `values` are descending. `morse_sum` and
-/// `morse_expected` are I32 `[T]`; the expected sum is `i32::MIN` where the theory says nothing. The status of a tensor is
+/// `morse_expected` are I32 `[T]`; the expected sum is `i32::MIN` if the theory predicts none. The status of a tensor is
 ///
 /// - [`TensorStatus::Incomplete`] if the sum is not the expected one, if starts ended without a pair, at singular points or
 ///   out of steps, or if `max_starts` was reached before a round that found nothing new;
-/// - else [`TensorStatus::Degenerate`] if a pair is degenerate. The theory then says nothing, and nothing vouches for
-///   completeness. A continuum is one entry, three degenerate pairs of one lambda being taken for one.
+/// - else [`TensorStatus::Degenerate`] if a pair is degenerate. The theory then predicts no sum, so completeness is not
+///   tested. A continuum is one entry; three degenerate pairs with one lambda count as a continuum.
 ///
-/// Order 2 is solved by the symmetric eigensolver, and options of the search are refused; equal eigenvalues are one entry, as
-/// any continuum.
+/// Order 2 is solved by the symmetric eigensolver, and options of the search are refused. Equal eigenvalues are one entry,
+/// like any continuum.
 ///
 /// # Errors
 /// As for [`super::solve`].
@@ -104,7 +104,7 @@ pub fn all(
     })
 }
 
-/// Sum of (-1)^k over all isolated pairs.
+/// Expected sum of (-1)^k over all isolated pairs.
 fn expected_morse(shape: Symmetric) -> i32 {
     match (shape.order.is_multiple_of(2), shape.dimension % 2 == 1) {
         (true, odd) => i32::from(odd),
@@ -113,7 +113,7 @@ fn expected_morse(shape: Symmetric) -> i32 {
     }
 }
 
-/// Refuses options of the search where there is none.
+/// Refuses options of the search for order 2, which needs no search.
 fn refuse_idle_options(shape: Symmetric, options: &AllOptions) -> Result<()> {
     if shape.order != 2 {
         return Ok(());
@@ -121,7 +121,7 @@ fn refuse_idle_options(shape: Symmetric, options: &AllOptions) -> Result<()> {
     let counts = [
         ("starts", options.starts as f64),
         ("max_starts", options.max_starts as f64),
-        // The default of the C interface is spelled out.
+        // The C interface writes its default explicitly, so accept it.
         ("max_iterations", f64::from(if options.max_iterations == STEPS { 0 } else { options.max_iterations })),
         ("tolerance", options.tolerance),
         ("merge_angle", options.merge_angle),
@@ -145,7 +145,7 @@ fn default_tolerance<T: Real>() -> f64 {
     if T::DTYPE == DType::F32 { 1e-5 } else { 1e-11 }
 }
 
-/// Where a search runs.
+/// Context and device of a search.
 #[derive(Clone, Copy)]
 struct Site<'a> {
     context: &'a Context,
@@ -155,9 +155,9 @@ struct Site<'a> {
 /// A resolved search.
 struct Search<T> {
     plan: Plan<T>,
-    /// Which pairs are one, over all chunks.
+    /// Rules for merging pairs across all chunks.
     rule: Reduction,
-    /// Pairs kept in the results.
+    /// Limit of pairs in the results.
     pairs: usize,
     starts: usize,
     max_starts: usize,
@@ -193,7 +193,7 @@ impl<T: Vectorised> Search<T> {
         let (tolerance, raised) = raised(wanted, 4.0 * T::EPSILON.to_f64());
         let (multinomials, identity) = Plan::<T>::tables(shape)?;
         let degeneracy = degeneracy::<T>(options.degeneracy_tolerance)?;
-        // Vectors are stored with the rounding of their type: a smaller angle would tell a pair from itself.
+        // Vectors have the rounding of their type, so a smaller angle could separate a pair from itself.
         let least_angle = 8.0 * T::EPSILON.to_f64();
         let merge_angle =
             or_default("merge_angle", options.merge_angle, if single { 1e-3 } else { 1e-5 })?.max(least_angle);
@@ -312,8 +312,8 @@ impl<T: Vectorised> Search<T> {
         Ok(info)
     }
 
-    /// All pairs of one tensor, whose entries are divided by a power of two: nothing that is computed of them overflows or
-    /// vanishes.
+    /// Finds all pairs of one tensor. Its entries are first divided by a power of two, so that no intermediate result overflows
+    /// or underflows.
     fn tensor(
         &mut self,
         site: Site<'_>,

@@ -1,5 +1,5 @@
-//! Newton steps of minimum norm, in f64 and for one point: near a continuum of eigenvectors the Hessian is singular along it,
-//! and a step across it is all that is needed.
+//! Newton steps of minimum norm, in f64 and for one point. Near a continuum of eigenvectors the Hessian is singular along the
+//! continuum, so a step only has to go across it.
 
 use crate::alloc;
 use crate::error::Result;
@@ -10,18 +10,18 @@ use crate::sshopm::jacobi::{jacobi, projected};
 use crate::tensor::Symmetric;
 use crate::tensor::symmetric::Monomials;
 
-/// Most steps.
+/// Limit of steps.
 const STEPS: usize = 60;
 /// Eigenvalues of the projected Hessian below this, relative to the largest magnitude, count as 0.
 const FLAT: f64 = 1e-6;
-/// Power steps towards a maximum or a minimum.
+/// Number of power steps towards a maximum or a minimum.
 const POWER_STEPS: usize = 200;
-/// Steps without a residual of half the least before, after which there is no hope.
+/// Limit of consecutive steps that do not halve the smallest residual so far.
 const PATIENCE: usize = 15;
-/// Longest step.
+/// Limit of the length of a step.
 const LONGEST: f64 = 0.5;
 
-/// Where a start ended.
+/// The end of a start.
 pub(super) struct Ending {
     /// A x^m.
     pub(super) lambda: f64,
@@ -36,11 +36,12 @@ pub(super) struct Ending {
 /// One tensor as a polynomial.
 pub(super) struct Approach {
     shape: Symmetric,
-    /// The power of two that the entries, which are not all 0, were divided by: squares of what is computed of them neither overflow nor vanish.
+    /// The exponent of the power of two that the entries, not all 0, were divided by, so that squares neither overflow nor
+    /// underflow.
     exponent: i32,
-    /// Exponents, n a monomial.
+    /// Exponents, n for each monomial.
     exponents: Vec<u32>,
-    /// Entry times multinomial coefficient over m (m - 1).
+    /// Entry times multinomial coefficient divided by m (m - 1).
     weights: Vec<f64>,
 }
 
@@ -64,7 +65,7 @@ struct Arrays<'a> {
     b: &'a mut [f64],
     /// The projected Hessian; after [`jacobi`] its eigenvalues are on the diagonal.
     h: &'a mut [f64],
-    /// Eigenvectors, one a row.
+    /// Eigenvectors, one in each row.
     vectors: &'a mut [f64],
     powers: &'a mut [f64],
 }
@@ -92,7 +93,7 @@ impl Work {
 }
 
 impl Approach {
-    /// The polynomial of packed entries.
+    /// Creates the polynomial from packed entries.
     pub(super) fn new<T: Real>(shape: Symmetric, a: &[T], multinomials: &[T]) -> Result<Self> {
         let n = shape.dimension;
         let mut exponents = alloc::filled("exponents", product("exponents", a.len(), n)?, 0u32)?;
@@ -109,7 +110,7 @@ impl Approach {
         Ok(Self { shape, exponent, exponents, weights })
     }
 
-    /// A x^(m-2), A x^(m-1) and A x^m, which is returned.
+    /// Evaluates A x^(m-2) and A x^(m-1), and returns A x^m.
     fn evaluate(&self, at: &mut Arrays<'_>) -> f64 {
         let Symmetric { order: m, dimension: n } = self.shape;
         for (x, powers) in at.x.iter().zip(at.powers.chunks_exact_mut(m + 1)) {
@@ -124,7 +125,7 @@ impl Approach {
         for (k, weight) in self.exponents.chunks_exact(n).zip(&self.weights) {
             for i in (0..n).filter(|i| k[*i] > 0) {
                 for j in 0..=i {
-                    // Ordered pairs of positions that hold i and j.
+                    // Number of ordered pairs of positions that hold i and j.
                     let count = k[i] * (k[j] - u32::from(i == j && k[j] > 0));
                     if count == 0 {
                         continue;
@@ -167,8 +168,8 @@ impl Approach {
         self.steps(x, start, floor, FLAT)
     }
 
-    /// The same along every direction, however flat: towards a pair with a Hessian of 0 the error falls by a constant factor a
-    /// step, and where there is no pair the steps leave.
+    /// The same along all directions, including flat ones. Near a pair with a Hessian of 0 the error falls by a constant factor
+    /// in each step. If there is no pair nearby, the steps move away.
     pub(super) fn run_along_all<T: Real>(&self, x: &mut [T], start: (&[f64], f64), floor: f64) -> Result<()> {
         self.steps(x, start, floor, 0.0)
     }
@@ -216,8 +217,8 @@ impl Approach {
         Ok(())
     }
 
-    /// Takes x uphill, or with `down` downhill, by power steps with a sufficient shift, of which every one moves lambda the same
-    /// way: unlike Newton steps they end at an eigenvector wherever they begin.
+    /// Moves x uphill, or with `down` downhill, by power steps with a sufficient shift. Each step moves lambda in the same
+    /// direction, so unlike Newton steps they approach an eigenvector from any start.
     pub(super) fn climb<T: Real>(&self, x: &mut [T], down: bool) -> Result<()> {
         let n = self.shape.dimension;
         let k = (self.shape.order - 1) as f64;
@@ -256,7 +257,7 @@ impl Approach {
         Ok(scale(most, self.exponent))
     }
 
-    /// What is at x, which need not have norm 1.
+    /// Evaluates the tensor at x, which need not have norm 1.
     pub(super) fn ending<T: Real>(&self, x: &[T]) -> Result<Ending> {
         let n = self.shape.dimension;
         let mut work = Work::new(self.shape)?;
@@ -266,7 +267,7 @@ impl Approach {
         let lambda = self.evaluate(&mut at);
         let residual = at.residual(lambda);
         self.decompose(&mut at, lambda);
-        // All but that of x.
+        // All eigenvalues except that of x.
         let along = |e: usize| dot(&at.vectors[e * n..(e + 1) * n], at.x).abs();
         let own = (1..n).fold(0, |best, e| if along(e) > along(best) { e } else { best });
         let mut hessian = alloc::with_capacity("start vectors", n)?;

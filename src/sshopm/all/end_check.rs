@@ -1,5 +1,5 @@
-//! Checks of the end of a start against the tensor's entries: which pair it is near, whether the entries determine that pair,
-//! and whether two ends are one pair.
+//! Checks of a start's end against the tensor's entries: the pair near the end, whether the entries determine that pair, and
+//! whether two ends are one pair.
 
 use super::approach::{Approach, Ending};
 use crate::error::Result;
@@ -9,32 +9,33 @@ use crate::sshopm::cpu::top::uncertainty;
 use crate::sshopm::plan::{Plan, Reduction};
 use crate::tensor::Symmetric;
 
-/// An end that is a pair as far as the entries can tell is not given up for a pair farther away than this, in radians.
+/// Largest angle in radians by which refinement may move an end that is a pair within the accuracy of the entries.
 const FARTHEST_ANGLE: f64 = std::f64::consts::PI / 18.0;
-/// Rounding of the entries changes A x^(m-1) by at most half of it times the norm. A residual of this many roundings is that of
-/// entries which a few operations were spent on.
+/// Largest residual of a pair, in units of the entries' rounding times the norm. Rounding of the entries changes A x^(m-1) by
+/// at most half a unit; more units allow for entries that were computed by a few operations.
 const FEW_ROUNDINGS: f64 = 8.0;
-/// The same of what is computed here, in f64.
+/// Largest residual of a pair relative to the norm, for the rounding of the evaluation in f64.
 const EVALUATION: f64 = 100.0 * f64::EPSILON;
-/// An end with a residual of so many roundings is not given up for a pair far away.
+/// Residual, in the same units, up to which refinement may move an end by at most `FARTHEST_ANGLE`.
 const MANY_ROUNDINGS: f64 = 100.0;
-/// Points at which the arc between two ends is looked at.
+/// Points at which the residual on the arc between two ends is evaluated.
 const BETWEEN: usize = 5;
-/// Between two ends near one degenerate pair the residual is at most theirs, but for what other terms add.
+/// Factor of the residual on that arc. Between two ends near one degenerate pair the residual is at most theirs, apart from
+/// other terms.
 const LARGER: f64 = 4.0;
 
-/// One tensor.
+/// Check of the ends for one tensor.
 pub(super) struct EndCheck<'a> {
     pub(super) shape: Symmetric,
     pub(super) rule: Reduction,
     pub(super) approach: &'a Approach,
     /// Frobenius norm.
     pub(super) norm: f64,
-    /// That of the part that no multiple of the identity contributes to: along great circles a multiple of |x|^m does not vary.
+    /// Frobenius norm without the nearest multiple of the identity: along great circles a multiple of |x|^m is constant.
     pub(super) varying: f64,
     /// Rounding of the entries' type.
     pub(super) epsilon: f64,
-    /// Residual, relative to the norm, with which an end is a pair though steps in f64 lead to none nearby.
+    /// Default tolerance of the residual, relative to the norm. An end with more than twice this is not refined further.
     pub(super) accepted: f64,
 }
 
@@ -60,28 +61,29 @@ fn least(hessian: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl EndCheck<'_> {
-    /// Whether the entries, which are known to their rounding, determine the pair near an end: its Hessian is further from 0 than
-    /// that and the residual can move it.
+    /// Whether the entries, within their rounding, determine the pair near an end: its Hessian is farther from 0 than their
+    /// rounding and the residual can move it.
     pub(super) fn is_certain(&self, end: &Ending) -> bool {
         let rounding = self.epsilon * self.norm;
         let moved = (uncertainty(self.shape.order) * self.varying * end.residual.max(rounding)).sqrt();
         least(end.hessian.iter().copied()) > moved.max(32.0 * self.shape.order as f64 * rounding)
     }
 
-    /// How far off a pair that is certain may be, in radians.
+    /// Largest distance in radians between an end and its pair, if the pair is certain.
     pub(super) fn doubt_of(&self, residual: f64, hessian: impl Iterator<Item = f64>) -> f64 {
         2.0 * residual.max(self.epsilon * self.norm) / least(hessian)
     }
 
-    /// The same of an end.
+    /// The same for an end.
     pub(super) fn doubt(&self, end: &Ending) -> f64 {
         self.doubt_of(end.residual, end.hessian.iter().copied())
     }
 
-    /// The pair that Newton's steps in f64 lead to from x, or x itself where they lead nowhere, or away from what is a pair as
-    /// far as the entries can tell. Where the gradient of the form is small without vanishing, as beside two pairs that a small
-    /// change of the entries makes meet and disappear, it is the pair that further steps find, whose distance does not matter.
-    /// None if x then is a pair to a loose tolerance only.
+    /// Refines an end by Newton's steps in f64 from x. The end stays at x if the steps do not reduce the residual, or if they
+    /// lead far away from an x that is a pair within the accuracy of the entries. Beside two pairs that a small change of the
+    /// entries merges and removes, the gradient of the form is small without vanishing. So if the end is no pair within that
+    /// accuracy, further steps search for one at any distance. Returns `None` if the end is a pair only to a loose tolerance,
+    /// or if the further steps find none.
     pub(super) fn refined<T: Real>(&self, x: &[T]) -> Result<Option<Ending>> {
         let mut to = crate::alloc::copied("start vectors", x)?;
         let still = crate::alloc::filled("start vectors", x.len(), 0.0)?;
@@ -103,25 +105,25 @@ impl EndCheck<'_> {
         Ok(self.is_pair(&end).then_some(end))
     }
 
-    /// Whether an end is a pair as far as the entries, which are known to their rounding, can tell.
+    /// Whether an end is a pair within the rounding of the entries.
     fn is_pair(&self, end: &Ending) -> bool {
         end.residual <= (FEW_ROUNDINGS * self.epsilon).max(EVALUATION) * self.norm
     }
 
-    /// What is at x.
+    /// Evaluates the tensor at x.
     pub(super) fn end<T: Real>(&self, x: &[T]) -> Result<Ending> {
         self.approach.ending(x)
     }
 
-    /// Whether an end is no pair to the default tolerance.
+    /// Whether the residual of an end exceeds the default tolerance.
     pub(super) fn is_loose(&self, end: &Ending) -> bool {
-        // Starts end where the residual, with the rounding of its type, is at most the tolerance.
+        // Starts end when the residual, with the rounding of its type, is at most the tolerance.
         end.residual > 2.0 * self.accepted * self.norm
     }
 
-    /// Whether two ends with one lambda at degenerate pairs are one: the points between are pairs as well. Towards a pair with a
-    /// Hessian of 0 the residual falls with a power of the distance, which then says nothing of it. The opposite of y is meant
-    /// where it is `turned`.
+    /// Whether two ends with one lambda at degenerate pairs are one pair: then the points between them are pairs as well. Near
+    /// a pair with a Hessian of 0 the residual falls with a power of the distance, so the distance cannot decide. With
+    /// `turned`, the arc goes to the opposite of y.
     pub(super) fn are_joined(&self, (x, p): (&[f64], f64), (y, q): (&[f64], f64), turned: bool) -> Result<bool> {
         let limit = LARGER * p.max(q).max(32.0 * self.epsilon * self.norm);
         Ok(self.approach.most_between(x, y, turned, BETWEEN)? <= limit)

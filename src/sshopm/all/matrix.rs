@@ -21,7 +21,7 @@ pub fn pairs<T: Real>(n: usize, a: &[T], flat: f64, set: &mut PairSet<T>) -> Res
     let (values, vectors) = (decomposition.S().column_vector(), decomposition.U());
     for k in (0..n).rev() {
         let lambda = values[k];
-        // The projected Hessian is diagonal in the other eigenvectors: mu - lambda, ascending as the values are.
+        // The projected Hessian is diagonal in the other eigenvectors with mu - lambda, ascending like the values.
         let hessian = || (0..n).filter(|j| *j != k).map(|j| values[j] - lambda);
         let class = match () {
             () if hessian().any(|e| e.abs() <= flat) => PairClass::Degenerate,

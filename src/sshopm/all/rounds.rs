@@ -1,5 +1,5 @@
-//! Rounds of starts for one tensor: maxima and minima first, then random starts; what ended at a singular point, or at no
-//! point within the steps that it had, starts again beside it.
+//! Rounds of starts for one tensor: first from maxima and minima, then random starts. Starts that ended at a singular point or
+//! ran out of steps are repeated from points nearby.
 
 use super::approach::Ending;
 use super::end_check::EndCheck;
@@ -19,27 +19,27 @@ use crate::sshopm::options::{Goal, StartKind, StartStatus};
 use crate::sshopm::plan::{Counts, Iteration, RowBuffers, SignRule, Starts, Tile};
 use crate::sshopm::resolve::chord2;
 
-/// How far a start that ended without a pair is moved before each trial: a length relative to the radius. Towards a
-/// continuum of eigenvectors the steps of minimum norm go on from where the Newton steps stopped.
+/// Distances, relative to the radius, by which a start that ended without a pair is moved before each trial. Near a
+/// continuum of eigenvectors, steps of minimum norm continue from where the Newton steps stopped.
 const MOVES: [f64; 4] = [0.0, 0.02, 0.1, 0.5];
 
-/// How far a start whose Newton steps went round in circles is moved at first. Where it went says nothing of the pairs: it
-/// starts again far from there.
+/// Distance of the first moves of a start whose Newton steps cycled. Its end contains no information about the pairs, so it
+/// restarts far away.
 const FAR: f64 = 1.0;
-/// Trials of such starts before the steps of minimum norm.
+/// Number of such moves before the steps of minimum norm.
 const FAR_TRIALS: u64 = 3;
-/// An eigenvalue of the projected Hessian below this, relative to the largest magnitude, or a residual below this times the
-/// Frobenius norm may be the sign of a continuum nearby.
+/// Sign of a continuum nearby: an eigenvalue of the projected Hessian below this, relative to the largest magnitude, or a
+/// residual below this times the Frobenius norm.
 const NEAR: f64 = 1e-3;
 
-/// Endings that are held at one time, an even number.
+/// Endings that are stored at the same time; an even number.
 const ENDINGS: usize = 256;
 
 /// Vectors of starts that ended without a pair.
 struct Unfinished<T> {
     /// n components each.
     x: Charged<T>,
-    /// Whether one of them ended at a singular Hessian, or left the numbers of its type.
+    /// Whether one of them ended at a singular Hessian or at numbers that are not finite.
     is_singular: bool,
 }
 
@@ -48,7 +48,7 @@ impl<T: Copy> Unfinished<T> {
         Self { x: start_vectors(context), is_singular: false }
     }
 
-    /// The vectors; none are left.
+    /// Returns the vectors and leaves none.
     fn take(&mut self) -> Charged<T> {
         self.is_singular = false;
         self.x.take()
@@ -59,26 +59,26 @@ fn start_vectors<T: Copy>(context: &Context) -> Charged<T> {
     Charged::new("start vectors", context.host_budget())
 }
 
-/// The tensor that is searched, and what was found.
+/// The search of one tensor, with its results.
 pub(super) struct OneTensor<'a, T> {
     pub(super) site: Site<'a>,
-    /// Its number in the batch.
+    /// Its index in the batch.
     pub(super) index: usize,
     /// Packed entries.
     pub(super) a: &'a [T],
     /// Frobenius norm.
     pub(super) norm: f64,
     pub(super) set: &'a mut PairSet<T>,
-    /// What decides which pair an end is.
+    /// Decides which pair an end is.
     pub(super) check: EndCheck<'a>,
-    /// Starts that ended at what is a pair to a loose tolerance alone.
+    /// Starts that ended at a pair only to a loose tolerance.
     pub(super) lost: usize,
     pub(super) progress: &'a Progress<'a>,
     /// Tensors of the batch.
     pub(super) count: usize,
 }
 
-/// How the starts of a round ended.
+/// Result of the starts of a round.
 #[derive(Default)]
 pub(super) struct Ended {
     pub(super) counts: Counts,
@@ -87,7 +87,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Takes in another round.
+    /// Adds the result of another round.
     pub(super) fn add(&mut self, other: Self) {
         self.counts = self.counts.plus(other.counts);
         self.lost += other.lost;
@@ -98,19 +98,19 @@ impl Ended {
 fn move_by<T: Vectorised>(x: &mut [T], direction: &mut [f64], length: f64) {
     direction.iter_mut().zip(&*x).for_each(|(d, x)| *d = length * *d + x.to_f64());
     let norm = direction.iter().map(|d| d * d).sum::<f64>().sqrt();
-    // From the opposite point there is no way back: it stays where it is.
+    // Near the origin the direction is undefined; leave x unchanged.
     if norm > 1e-3 {
         x.iter_mut().zip(direction).for_each(|(x, d)| *x = T::from_f64(*d / norm));
     }
 }
 
 impl<T: Vectorised> super::Search<T> {
-    /// Newton from the maxima and minima that the hybrid finds.
+    /// Newton's method from the maxima and minima that the hybrid finds.
     pub(super) fn extrema(&mut self, search: &mut OneTensor<'_, T>) -> Result<Ended> {
         let n = self.plan.shape.dimension;
         let mut plan = self.plan.clone();
         let odd = !plan.shape.order.is_multiple_of(2);
-        // The minima of an odd order are its maxima turned over.
+        // For odd order the minima are (-lambda, -x) of the maxima.
         plan.goal = if odd { Goal::Maxima } else { Goal::Both };
         plan.iteration = Iteration::Hybrid;
         plan.max_iterations = 500;
@@ -143,12 +143,12 @@ impl<T: Vectorised> super::Search<T> {
         Ok(total)
     }
 
-    /// Newton from `round` random starts after the first `drawn`.
+    /// Newton's method from `round` random starts, after the first `drawn` ones.
     pub(super) fn random(&mut self, search: &mut OneTensor<'_, T>, drawn: usize, round: usize) -> Result<Ended> {
         let mut unfinished = Unfinished::new(search.site.context);
         let mut total = Ended::default();
         let mut first = drawn;
-        // Whole chunks together, then the rest.
+        // Whole chunks together, then the remaining starts.
         for (chunks, size) in [(round / CHUNK, CHUNK), (1, round % CHUNK)] {
             if chunks * size == 0 {
                 continue;
@@ -161,7 +161,7 @@ impl<T: Vectorised> super::Search<T> {
         Ok(total)
     }
 
-    /// Newton from given vectors, n components each.
+    /// Newton's method from given vectors, n components each.
     fn given(&mut self, search: &mut OneTensor<'_, T>, vectors: &[T]) -> Result<Ended> {
         let mut unfinished = Unfinished::new(search.site.context);
         let mut total = Ended { counts: self.newton(search, vectors, &mut unfinished)?, lost: 0 };
@@ -169,7 +169,7 @@ impl<T: Vectorised> super::Search<T> {
         Ok(total)
     }
 
-    /// Whether a start that ended at x without a pair may have met a continuum of eigenvectors.
+    /// Whether a start that ended at x without a pair may be near a continuum of eigenvectors.
     fn is_near_continuum(&self, search: &OneTensor<'_, T>, x: &[T]) -> Result<bool> {
         let end = search.check.approach.ending(x)?;
         let size = |most: f64, e: &f64| most.max(e.abs());
@@ -178,9 +178,9 @@ impl<T: Vectorised> super::Search<T> {
         Ok(is_flat || end.residual <= NEAR * search.norm)
     }
 
-    /// Newton once more from where starts ended without a pair, after steps of minimum norm, then from points beside that. What
-    /// is left counts as a pair where it is one to rounding. Without a sign of a continuum the starts begin anew elsewhere
-    /// first: most end in a pair then, at a small part of the cost.
+    /// Repeats Newton's method for starts that ended without a pair: after steps of minimum norm from their ends, then from
+    /// points nearby. An end that remains counts as a pair if its residual is within the tolerance. If there is no sign of a
+    /// continuum, the starts first restart elsewhere, because most of them then find a pair at a small fraction of the cost.
     fn again(&mut self, search: &mut OneTensor<'_, T>, mut unfinished: Unfinished<T>) -> Result<Ended> {
         let n = self.plan.shape.dimension;
         let mut total = Ended::default();
@@ -216,7 +216,7 @@ impl<T: Vectorised> super::Search<T> {
         }
         near.extend(&unfinished.x)?;
         unfinished.x = near;
-        // One hand-over to the pool for all starts: for each of them it would cost more than its steps.
+        // One call of the pool for all starts: a call for each start would cost more than its steps.
         let (pool, flag) = (context.pool(), search.progress.flag());
         let floor = 0.1 * self.plan.tolerance * search.norm;
         for (trial, length) in MOVES.into_iter().enumerate() {
@@ -234,7 +234,7 @@ impl<T: Vectorised> super::Search<T> {
             })?;
             let starts = unfinished.take();
             let counts = self.newton(search, &starts, &mut unfinished)?;
-            // The starts were counted as unconverged when they ended first.
+            // The starts were counted as unconverged when they ended the first time.
             total.counts = total.counts.plus(Counts { unconverged: 0, ..counts });
         }
         let limit = self.plan.tolerance.max(32.0 * T::EPSILON.to_f64()) * search.norm;
@@ -245,7 +245,7 @@ impl<T: Vectorised> super::Search<T> {
             if end.residual <= limit {
                 return Ok(end);
             }
-            // Newton's steps went round in circles: to the next maximum or minimum, in turns.
+            // Newton's steps cycled. Go to a maximum for even i, to a minimum for odd i.
             approach.climb(x, i % 2 == 1)?;
             approach.run(x, (&still, 0.0), floor)?;
             approach.ending(x)
@@ -280,8 +280,8 @@ impl<T: Vectorised> super::Search<T> {
         Ok(counts)
     }
 
-    /// Newton from `chunks` chunks of `size` starts each, over the threads. Vectors of starts that ended without a pair are
-    /// appended to `unfinished`.
+    /// Newton's method from `chunks` chunks of `size` starts each, in parallel. Appends the vectors of starts that ended
+    /// without a pair to `unfinished`.
     fn chunks(
         &mut self,
         search: &mut OneTensor<'_, T>,
@@ -296,12 +296,12 @@ impl<T: Vectorised> super::Search<T> {
         plan.reduction.pairs = size;
         plan.starts = starts;
         let sizes = row_sizes(plan, None);
-        // For a few starts of one tensor the way to a device and back is longer than the work.
+        // For a few starts of one tensor the transfers to a device and back take longer than the work.
         let queue = if matches!(plan.starts, Starts::Shared(_)) && size < CHUNK { None } else { search.site.queue };
         let context = search.site.context;
         let budget = context.host_budget();
         let mut ops = crate::sshopm::ops(context, queue, plan, chunks)?;
-        // A few chunks a thread at a time bound the memory.
+        // Process a few chunks for each thread at a time, to bound the memory.
         let reals = sizes.pairs * 2 + sizes.pair_vectors + sizes.pair_hessians + sizes.start_vectors + search.a.len();
         let each = reals * size_of::<T>() + (3 * size + 1) * size_of::<i32>();
         let room = usize::try_from(budget.available()).unwrap_or(usize::MAX) / each;
@@ -336,7 +336,7 @@ impl<T: Vectorised> super::Search<T> {
             counts = counts.plus(ops.solve_tile(plan, tile, rows, &mut [], &sizes, &flag)?);
             for chunk in 0..here {
                 search.lost += search.set.merge(&Found::of(&buffers, &sizes, chunk), &search.check)?;
-                // One tensor may take minutes: here too the caller can end it.
+                // One tensor may take minutes, so the caller can cancel here, too.
                 search.progress.report(to_i64(search.index), to_i64(search.count), 0.0)?;
             }
             for (v, status) in buffers.start_status[..here * size].iter().enumerate() {
@@ -344,7 +344,7 @@ impl<T: Vectorised> super::Search<T> {
                     continue;
                 }
                 let x = &buffers.start_vectors[v * n..(v + 1) * n];
-                // A start that left the numbers of its type goes on from nowhere, and is not forgotten.
+                // A start with components that are not finite restarts from a fixed vector instead of being dropped.
                 let is_lost = x.iter().any(|c| !c.is_finite());
                 unfinished.is_singular |= is_lost || *status != StartStatus::MaxIterations as i32;
                 if is_lost {

@@ -1,4 +1,4 @@
-//! The pairs of one tensor found so far.
+//! The set of pairs found for one tensor.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ use crate::sshopm::product::is_isolated;
 use crate::sshopm::resolve::chord2;
 use crate::tensor::{Symmetric, Tensor};
 
-/// Pairs, arrays over them.
+/// A set of pairs, stored as one array for each quantity.
 pub struct PairSet<T> {
     shape: Symmetric,
     sign: SignRule,
-    /// The power of two by which the lambdas, residuals and Hessians here are multiplied where they are written.
+    /// The exponent of the power of two that multiplies lambdas, residuals and Hessians on output.
     exponent: i32,
     lambda: Charged<T>,
     residual: Charged<T>,
     class: Charged<PairClass>,
     basin: Charged<i32>,
-    /// Whether the pair stands for a continuum.
+    /// Whether the pair represents a continuum.
     continuum: Charged<bool>,
-    /// Whether the tensor's entries determine the pair, degenerate or not, so that it is no point of a continuum.
+    /// Whether the tensor's entries determine the pair, so that it is not a point of a continuum even if it is degenerate.
     certain: Charged<bool>,
-    /// n a pair.
+    /// n components for each pair.
     x: Charged<T>,
-    /// n - 1 a pair.
+    /// n - 1 eigenvalues for each pair.
     hessian: Charged<T>,
 }
 
-/// What one chunk of starts found: packed rows.
+/// Pairs found by one chunk of starts: packed rows.
 pub struct Found<'a, T> {
     values: &'a [T],
     vectors: &'a [T],
@@ -63,7 +63,7 @@ fn class_of(code: i32) -> PairClass {
 }
 
 impl<T: Real> PairSet<T> {
-    /// No pairs; they are charged to `budget`.
+    /// An empty set that charges its memory to `budget`.
     pub fn new(shape: Symmetric, sign: SignRule, budget: &Arc<Budget>) -> Self {
         Self {
             shape,
@@ -80,7 +80,7 @@ impl<T: Real> PairSet<T> {
         }
     }
 
-    /// States that the pairs are those of the tensor divided by 2^`exponent`.
+    /// Sets the exponent of the power of two, 2^`exponent`, that the tensor was divided by.
     pub fn set_exponent(&mut self, exponent: i32) {
         self.exponent = exponent;
     }
@@ -90,7 +90,7 @@ impl<T: Real> PairSet<T> {
         self.lambda.len()
     }
 
-    /// Appends a pair in f64.
+    /// Appends a pair given in f64.
     pub fn push(
         &mut self,
         lambda: f64,
@@ -113,23 +113,23 @@ impl<T: Real> PairSet<T> {
         for e in hessian {
             self.hessian.push(T::from_f64(e))?;
         }
-        // For odd order the sign is that of lambda.
+        // For odd order the sign of lambda decides.
         if self.is_even() && self.sign != SignRule::Raw && leading_is_negative(&self.x[start..]) {
             self.x[start..].iter_mut().for_each(|c| *c = T::ZERO - *c);
         }
         Ok(())
     }
 
-    /// The one entry of a tensor for which every direction belongs to `value`.
+    /// Appends the one pair of a tensor for which every direction has the eigenvalue `value`.
     pub fn push_special(&mut self, value: T) -> Result<()> {
         let n = self.shape.dimension;
         let unit = (0..n).map(|i| f64::from(u8::from(i == 0)));
         self.push(value.to_f64(), 0.0, PairClass::Degenerate, 0, unit, (1..n).map(|_| 0.0))
     }
 
-    /// Takes in what a chunk found. What is not near a known pair goes on to the pair itself, in f64, and is appended if that
-    /// is new; a degenerate pair with the lambda of a continuum belongs to that. Returns the starts whose ends are pairs to
-    /// the tolerance alone, with none nearby.
+    /// Merges the pairs of a chunk into the set. A pair near a known one is counted there. A degenerate pair with the lambda of
+    /// a continuum belongs to the continuum. Other ends are refined in f64 and appended if they are new. Returns the number of
+    /// starts whose ends are pairs only to the tolerance, without a pair nearby.
     pub fn merge(&mut self, found: &Found<'_, T>, check: &EndCheck<'_>) -> Result<usize> {
         let n = self.shape.dimension;
         let agree = check.rule.merge_norm * check.norm;
@@ -165,7 +165,7 @@ impl<T: Real> PairSet<T> {
         Ok(lost)
     }
 
-    /// The degenerate pair that an end near it is: many starts end so, each in another point, and need no more steps.
+    /// The degenerate pair near an end. Many starts end near one, each at another point; they need no more steps.
     fn joined(&self, end: &Ending, check: &EndCheck<'_>) -> Result<Option<usize>> {
         let n = self.shape.dimension;
         if check.is_loose(end) {
@@ -189,7 +189,7 @@ impl<T: Real> PairSet<T> {
         self.shape.order.is_multiple_of(2)
     }
 
-    /// Takes in the end of `basin` starts, which was found in f64.
+    /// Merges the end of `basin` starts, found in f64, into the set.
     pub fn take(&mut self, mut end: Ending, basin: i32, check: &EndCheck<'_>) -> Result<()> {
         let (n, even) = (self.shape.dimension, self.is_even());
         if !even && self.sign != SignRule::Raw {
@@ -202,7 +202,7 @@ impl<T: Real> PairSet<T> {
             }
         }
         let certain = check.is_certain(&end);
-        // As for the starts of a chunk: what may be 0 at the pair that the end is near is taken for 0.
+        // As for the starts of a chunk: an eigenvalue that may be 0 at the pair near the end counts as 0.
         let doubtful = if certain { 0.0 } else { (uncertainty(self.shape.order) * check.norm * end.residual).sqrt() };
         let flat = doubtful.max(check.rule.degeneracy * check.norm);
         let class = match () {
@@ -247,7 +247,7 @@ impl<T: Real> PairSet<T> {
             self.push(end.lambda, end.residual, class, basin, end.x.into_iter(), end.hessian.into_iter())?;
             let last = self.len() - 1;
             self.certain[last] = certain;
-            // At once, so that the points of a continuum do not fill the set.
+            // Collapse now, so that the points of a continuum do not fill the set.
             return if class == PairClass::Degenerate && !certain { self.collapse(same, 3) } else { Ok(()) };
         };
         self.basin[p] = self.basin[p].saturating_add(basin);
@@ -265,12 +265,12 @@ impl<T: Real> PairSet<T> {
         Ok(())
     }
 
-    /// Whether a pair is degenerate: the Morse sum then says nothing.
+    /// Whether a pair is degenerate. The Morse sum then has no expected value.
     pub fn has_degenerate(&self) -> bool {
         self.class.contains(&PairClass::Degenerate)
     }
 
-    /// Sum of (-1)^k over the isolated pairs, k negative eigenvalues each.
+    /// Sum of (-1)^k over the isolated pairs; k is the number of negative eigenvalues of each.
     pub fn morse_sum(&self) -> i32 {
         let n = self.shape.dimension;
         (0..self.len())
@@ -282,7 +282,7 @@ impl<T: Real> PairSet<T> {
             .sum()
     }
 
-    /// Continuum: `least` or more degenerate pairs whose lambdas agree to `same` become one.
+    /// Merges a continuum: `least` or more degenerate pairs whose lambdas differ by at most `same` become one.
     pub fn collapse(&mut self, same: f64, least: usize) -> Result<()> {
         let n = self.shape.dimension;
         if !self.has_degenerate() {
@@ -346,12 +346,12 @@ impl<T: Real> PairSet<T> {
         Ok(())
     }
 
-    /// Writes the pairs of tensor `t`, descending in lambda, at most `room` of them. Whether that left out any.
+    /// Writes the pairs of tensor `t`, descending in lambda, at most `room` of them. Returns whether any pair was omitted.
     pub fn write(&self, results: &mut Results<'_>, t: usize, room: usize, status: TensorStatus) -> Result<bool> {
         let n = self.shape.dimension;
         let mut order = alloc::with_capacity("pairs", self.len())?;
         order.extend(0..self.len());
-        // The number settles ties: a sort that keeps their order by itself would ask for memory.
+        // Break ties by the index, because a stable sort would allocate memory.
         order.sort_unstable_by(|p: &usize, q: &usize| {
             self.lambda[*q].to_f64().total_cmp(&self.lambda[*p].to_f64()).then(p.cmp(q))
         });
@@ -364,7 +364,7 @@ impl<T: Real> PairSet<T> {
             results.basins.is_some(),
         ]
         .contains(&true);
-        // A count alone is that of all pairs.
+        // If only the count is requested, count all pairs.
         let listed = if any_pairs { self.len().min(room) } else { self.len() };
         let nan = T::from_f64(f64::NAN);
         let up = |x: T| power_of_two_times(x, self.exponent);
@@ -414,7 +414,7 @@ fn distances2<T: Real>(x: &[T], y: &[T]) -> (T, T) {
     (plus, minus)
 }
 
-/// The even rule of the canonical sign: whether the component of largest magnitude, the first on ties, is negative.
+/// The canonical sign for even order: whether the component of largest magnitude, the first on ties, is negative.
 fn leading_is_negative<T: Real>(x: &[T]) -> bool {
     let largest = x.iter().fold(T::ZERO, |m, c| if c.abs() > m { c.abs() } else { m });
     let bound = largest * T::from_f64(1.0 - 1e-6);
