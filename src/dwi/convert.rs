@@ -11,10 +11,10 @@ use crate::scalar::{DType, with_real};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
-/// The tensors that take on the unit sphere the values of the functions with coefficients `sh` in `basis`.
+/// Converts functions with coefficients `sh` in `basis` to tensors that have the same values on the unit sphere.
 ///
 /// `sh` is U x T, `tensors` T tensors of order L and dimension 3 with U = (L + 1)(L + 2) / 2 entries, both F32 or both
-/// F64. A voxel with a coefficient that is not a number gets entries that are not.
+/// F64. If a coefficient of a voxel is NaN, its entries are NaN.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for an odd order or one above 16, or sizes or types that do not match.
@@ -31,7 +31,7 @@ pub fn sh_to_tensor(
     apply(context, site, &matrix, ("sh", sh), ("tensors", tensors))
 }
 
-/// The coefficients in `basis` of the functions that `tensors` are on the unit sphere: the inverse of [`sh_to_tensor`].
+/// Converts `tensors`, as functions on the unit sphere, to coefficients in `basis`: the inverse of [`sh_to_tensor`].
 ///
 /// # Errors
 /// As [`sh_to_tensor`].
@@ -58,7 +58,7 @@ pub(crate) fn order_of(argument: &str, tensors: &Tensor) -> Result<usize> {
     Ok(shape.order)
 }
 
-/// `destination = matrix * source`, voxel by voxel.
+/// `destination = matrix * source` for each voxel.
 fn apply(
     context: &Context,
     site: Option<Site<'_>>,

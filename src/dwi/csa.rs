@@ -14,7 +14,7 @@ use crate::scalar::DType;
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Tensor};
 
-/// How orientation functions are made.
+/// Options of orientation functions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CsaOptions {
     /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
@@ -38,7 +38,7 @@ impl CsaOptions {
         if !self.smoothing.is_finite() || self.smoothing < 0.0 {
             return Err(Error::invalid("smoothing", format!("is {}, negative or not finite", self.smoothing)));
         }
-        // Further out, 1 - S/S0 or S/S0 would have no digits left in f32.
+        // With smaller values, 1 - S/S0 or S/S0 would have no digits left in f32.
         if !(1e-30..1.0).contains(&self.minimum_signal) {
             return Err(Error::invalid("minimum_signal", format!("is {}, outside 1e-30 .. 1", self.minimum_signal)));
         }
@@ -53,16 +53,16 @@ impl CsaOptions {
 /// The orientation function of every voxel as spherical harmonics, by q-ball imaging in constant solid angle (Aganj et
 /// al., Magn. Reson. Med. 64, 2010): a density on the sphere, integral 1, whose maxima are fibre directions.
 ///
-/// One matrix serves the whole volume. With the default options the result is that of dipy's `CsaOdfModel`.
+/// One matrix is used for the whole volume. With the default options the result is that of dipy's `CsaOdfModel`.
 ///
 /// - `signals`, `bvals`, `bvecs`, `mask`: as for [`super::fit()`]. One shell: b-values within a fifth of the largest.
-/// - `sh`: U x T, U = 6, 15, 28, 45, .. for degree 2, 4, 6, 8, ..; F32 or F64. Zero where there is no result.
-/// - `status`: T, I32, see [`TensorStatus`](crate::sshopm::TensorStatus), whose `Clamped` marks voxels with a signal that is
+/// - `sh`: U x T, U = 6, 15, 28, 45, .. for degree 2, 4, 6, 8, ..; F32 or F64. Zero if a voxel has no result.
+/// - `status`: T, I32, see [`TensorStatus`](crate::sshopm::TensorStatus). `Clamped` marks voxels with a signal that is
 ///   not positive.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for options outside their range, a size of `sh` that belongs to no even degree, more than
-/// one shell, too few axes for the smoothing, and whatever [`super::fit()`] refuses.
+/// [`Error::InvalidArgument`] for options outside their range, a size of `sh` that no even degree has, more than
+/// one shell, too few axes for the smoothing, and all errors of [`super::fit()`].
 #[allow(clippy::too_many_arguments, reason = "the arguments of the C function, in its order")]
 pub fn csa(
     context: &Context,
@@ -108,7 +108,7 @@ pub fn csa(
     })
 }
 
-/// One volume's orientation functions.
+/// The orientation functions of one volume.
 struct Task<'a> {
     signals: Source<'a>,
     scheme: Scheme,

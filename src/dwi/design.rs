@@ -1,5 +1,5 @@
-//! The linear algebra that a whole volume shares: design matrices, their rank, and the matrices that turn one voxel's
-//! prepared signals into its tensor or its harmonics. Plain row-major vectors, so that every backend can use them.
+//! The linear algebra that a whole volume shares: design matrices, their rank, and the matrices that map one voxel's
+//! prepared signals to its tensor or its harmonics. Plain row-major vectors, so that every backend can use them.
 
 use std::f64::consts::PI;
 
@@ -10,8 +10,8 @@ use super::sh::{Basis, canonical_of, canonical_row, check_order, coefficients, m
 use crate::alloc;
 use crate::error::{Error, Result};
 
-/// Singular values below this part of the largest count as zero. Gradient tables are given to about six digits, so a
-/// direction that is repeated up to rounding adds singular values of this size and no information.
+/// Singular values below this fraction of the largest count as zero. Gradient tables have about six digits, so a direction
+/// that is repeated up to rounding adds singular values of this size without information.
 const RANK_TOLERANCE: f64 = 1e-6;
 
 /// A thin singular value decomposition `A = left diag(singular) right^T` of an N x U matrix of full column rank.
@@ -20,12 +20,12 @@ pub(crate) struct Factors {
     columns: usize,
     /// N x U, row by row, orthonormal columns.
     pub left: Vec<f64>,
-    /// U x U, row by row: `right diag(1 / singular)`, which turns coordinates in `left` into the unknowns.
+    /// U x U, row by row: `right diag(1 / singular)`, which maps coordinates in `left` to the unknowns.
     pub back: Vec<f64>,
 }
 
 impl Factors {
-    /// Factors `matrix`, of `columns` columns, row by row, which `directions` gradient directions have made.
+    /// Factors the row-major `matrix` with `columns` columns. `directions` is the number of gradient directions, for the error.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] naming `bvecs`, with the rank found and the rank needed.
@@ -55,7 +55,7 @@ impl Factors {
         Ok(Self { rows, columns, left, back })
     }
 
-    /// The pseudo-inverse's first `rows` columns: `columns` x `rows`, row by row.
+    /// The first `rows` columns of the pseudo-inverse: `columns` x `rows`, row by row.
     fn pseudo_inverse(&self, rows: usize) -> Result<Vec<f64>> {
         let mut inverse = alloc::with_capacity("pseudo-inverse", self.columns * rows)?;
         for back in self.back.chunks_exact(self.columns) {
@@ -84,10 +84,10 @@ pub(crate) fn adc_factors(scheme: &Scheme, order: usize) -> Result<Factors> {
 }
 
 /// Matrix from the logarithms `ln(S_j / S0)` of the weighted volumes to the packed entries of the ADC tensor: U x N,
-/// row by row. The least-squares solution of `-ln(S_j / S0) / b_j = A g_j^m`.
+/// row by row. It computes the least-squares solution of `-ln(S_j / S0) / b_j = A g_j^m`.
 ///
 /// # Errors
-/// As the scheme's rank and the order demand; see [`Scheme`].
+/// [`Error::InvalidArgument`] if the scheme's rank is too low or the order is unsupported; see [`Scheme`].
 pub fn adc_matrix(scheme: &Scheme, order: usize) -> Result<Vec<f64>> {
     let factors = adc_factors(scheme, order)?;
     let n = scheme.weighted.len();
@@ -113,7 +113,7 @@ pub fn adc_matrix(scheme: &Scheme, order: usize) -> Result<Vec<f64>> {
 pub fn csa_matrix(scheme: &Scheme, lmax: usize, basis: Basis, smoothing: f64) -> Result<Vec<f64>> {
     check_order("sh", lmax)?;
     let (n, u) = (scheme.weighted.len(), coefficients(lmax));
-    // The penalty as further rows of the same least-squares problem: no normal equations, half the digits saved.
+    // The penalty adds rows to the same least-squares problem, because normal equations would lose half the digits.
     let rows = n + u;
     let mut design = alloc::filled("design matrix", rows * u, 0.0)?;
     for (row, g) in design.chunks_exact_mut(u).zip(&scheme.directions) {

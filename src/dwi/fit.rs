@@ -26,26 +26,26 @@ pub enum Weighting {
     Signal = 1,
 }
 
-/// What to do with signals that are not positive. The numbers are those of the C interface.
+/// Treatment of signals that are not positive. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Nonpositive {
-    /// Raise them to a small part of S0.
+    /// Raise them to a small fraction of S0.
     Clamp = 0,
-    /// Leave them out of the voxel's fit.
+    /// Exclude them from the voxel's fit.
     Skip = 1,
 }
 
-/// How tensors are fitted.
+/// Options of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitOptions {
-    /// Weights of the residuals, where the caller gives none of its own.
+    /// Weights of the residuals, if the caller passes no weights.
     pub weighting: Weighting,
-    /// What to do with signals that are not positive.
+    /// Treatment of signals that are not positive.
     pub nonpositive: Nonpositive,
     /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
     pub b0_threshold: f64,
-    /// Smallest signal, as part of S0; 0 for 1e-6.
+    /// Smallest signal, as a fraction of S0; 0 for 1e-6.
     pub clamp: f64,
 }
 
@@ -56,12 +56,12 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
-    /// The smallest signal as part of S0.
+    /// The smallest signal as a fraction of S0.
     fn floor(&self) -> Result<f64> {
         if self.clamp == 0.0 {
             return Ok(1e-6);
         }
-        // The lower end keeps logarithms in f32 away from subnormal numbers.
+        // The lower limit keeps logarithms in f32 away from subnormal numbers.
         if (1e-30..1.0).contains(&self.clamp) {
             return Ok(self.clamp);
         }
@@ -69,19 +69,19 @@ impl FitOptions {
     }
 }
 
-/// Fits to every voxel the tensor A of order m that minimises the sum of `w_j (D_j - A g_j^m)^2` over the weighted
-/// volumes, `D_j = -ln(S_j / S0) / b_j`, S0 the mean of the unweighted ones. m = 2 is the diffusion tensor.
+/// Fits a tensor A of order m to every voxel. It minimises the sum of `w_j (D_j - A g_j^m)^2` over the weighted volumes, with
+/// `D_j = -ln(S_j / S0) / b_j` and S0 the mean of the unweighted ones. m = 2 is the diffusion tensor.
 ///
-/// `w_j` is 1, or `(b_j S_j)^2` for [`Weighting::Signal`], or the caller's `weights` if given. One decomposition serves
-/// the whole volume; weighted fits and voxels with left-out signals solve a small system each.
+/// `w_j` is 1, or `(b_j S_j)^2` for [`Weighting::Signal`], or the caller's `weights` if given. One decomposition is used for
+/// the whole volume; weighted fits and voxels with skipped signals solve a small system each.
 ///
-/// Maxima of the fitted profile are **not** fibre directions where fibres cross: they fall between them. Only for m = 2,
-/// and in voxels of a single fibre, may they be read so. For directions see [`super::csa`] and [`super::peaks`].
+/// Maxima of the fitted profile are **not** fibre directions if fibres cross: they lie between them. They are only for m = 2
+/// in voxels of a single fibre. For directions see [`super::csa`] and [`super::peaks`].
 ///
 /// - `signals`: N x T, any strides; F32, F64, U16, I32 or U8. A volume stored (X, Y, Z, N) has strides (XYZ, 1).
 /// - `bvals`: N, s/mm^2; `bvecs`: 3 x N, unit vectors; either real type. Directions stay in the gradients' frame.
 /// - `mask`: U8, T; `weights`: N x T, real, at least 0.
-/// - `tensors`: order 2, 4, 6, .., dimension 3, T of them, F32 or F64, in mm^2/s. Zero where there is no result.
+/// - `tensors`: order 2, 4, 6, .., dimension 3, T of them, F32 or F64, in mm^2/s. Zero if a voxel has no result.
 /// - `s0`: T, the type of `tensors`; `status`: T, I32, see [`TensorStatus`].
 ///
 /// # Errors
@@ -129,7 +129,7 @@ pub fn fit(
     }
     outputs.check(context, dtype, [coefficients(order), voxels])?;
     let own = weights.is_some() || options.weighting == Weighting::Signal || options.nonpositive == Nonpositive::Skip;
-    // On a pool thread, as all arithmetic: the caller's rounding mode is its own affair.
+    // Run on a pool thread, like all arithmetic, because the caller's thread may have another rounding mode.
     let ((matrix, design), _matrices) = context.pool().run(|| {
         alloc::limited(budget, || {
             let design = own.then(|| Design::new(adc_factors(&scheme, order)?, coefficients(order))).transpose()?;
@@ -164,7 +164,7 @@ pub(crate) fn matrix_dims(argument: &str, tensor: &Tensor) -> Result<(usize, usi
     }
 }
 
-/// One volume's fit.
+/// The fit of one volume.
 struct Task<'a> {
     signals: Source<'a>,
     weights: Option<Source<'a>>,
@@ -172,17 +172,17 @@ struct Task<'a> {
     options: FitOptions,
     floor: f64,
     matrix: Vec<f64>,
-    /// For the voxels that need a system of their own, if there can be such.
+    /// For voxels that need their own system; `None` if no voxel can.
     design: Option<Design>,
 }
 
-/// A thread's working space.
+/// A thread's scratch memory.
 struct Scratch<'a, T> {
     /// `S / S0`, then its logarithm: N rows of lanes.
     logs: Vec<T>,
     attenuation: Attenuation<T>,
     solver: Option<Solver<'a>>,
-    /// Lanes whose weights are not weights.
+    /// Lanes with invalid weights.
     refused: Vec<bool>,
 }
 
@@ -209,7 +209,7 @@ impl Task<'_> {
         for_blocks(context, progress, mask, outputs, scratch, |scratch, lanes, block| {
             let Scratch { logs, attenuation, solver, refused } = scratch;
             attenuation.read(&self.signals, &self.scheme, lanes, range, logs, block);
-            // A system of its own is for every voxel, or for those that leave signals out.
+            // All voxels of a weighted fit solve their own system, or only those with skipped signals.
             let own = |status: TensorStatus| weighted || status == TensorStatus::Clamped;
             let solver = solver.as_mut().filter(|_| block.status[..lanes.len()].iter().any(|s| own(*s)));
             if let Some(solver) = solver {

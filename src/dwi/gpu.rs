@@ -34,7 +34,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// `rows` x `columns` numbers, row by row, as a column-major matrix on the device.
+    /// A matrix of `rows` x `columns` numbers `at(row, column)`, column-major on the device.
     fn matrix<T: Real>(&self, rows: usize, columns: usize, at: impl Fn(usize, usize) -> f64) -> Result<DeviceMemory> {
         let mut numbers = alloc::with_capacity("matrix", rows * columns)?;
         for column in 0..columns {
@@ -43,7 +43,7 @@ impl<'a> Site<'a> {
         self.gpu.upload_numbers(self.queue, "matrix", &numbers)
     }
 
-    /// Numbers of measurements on the device.
+    /// Uploads the indices of measurements.
     fn numbers(&self, measurements: &[usize]) -> Result<DeviceMemory> {
         let mut numbers = alloc::with_capacity("measurements", measurements.len())?;
         for m in measurements {
@@ -53,7 +53,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// `destination = matrix * source` voxel by voxel; checked arrays of `rows` rows, `matrix` row by row.
+/// `destination = matrix * source` for each voxel. The arrays are checked and have `rows` rows; `matrix` is row-major.
 pub(crate) fn map<T: Real>(
     site: Site<'_>,
     matrix: &[f64],
@@ -81,8 +81,8 @@ fn volume<'a>(field: &Field<'a>) -> Volume<'a> {
     Volume { memory: field.region, measurement_stride: field.strides[0], voxel_stride: field.strides[1] }
 }
 
-/// Whether the kernels fit as `options` and `weights` ask. Left-out signals, orders above 8, and weights of the caller's
-/// own on several shells are for the CPU.
+/// Whether the kernels support `options` and `weights`. Skipped signals, orders above 8, and the caller's own weights on
+/// several shells need the CPU.
 pub(crate) fn can_fit(scheme: &Scheme, options: &FitOptions, weights: Option<&Tensor>, tensors: &Tensor) -> bool {
     let one_shell = scheme.bvals.iter().all(|b| (b - scheme.bvals[0]).abs() <= 1e-9 * b.abs());
     tensors.dims()[0] <= MAX_ENTRIES
@@ -90,28 +90,28 @@ pub(crate) fn can_fit(scheme: &Scheme, options: &FitOptions, weights: Option<&Te
         && weights.is_none_or(|w| one_shell && w.dtype() == tensors.dtype())
 }
 
-/// One volume's fit.
+/// The fit of one volume.
 pub(crate) struct Task<'a> {
     signals: &'a Tensor,
     weights: Option<&'a Tensor>,
     mask: Option<&'a Tensor>,
     scheme: &'a Scheme,
-    /// Whether every voxel has weights of its own.
+    /// Whether every voxel has its own weights.
     is_weighted: bool,
-    /// Smallest signal as part of S0.
+    /// Smallest signal as a fraction of S0.
     floor: f64,
 }
 
-/// The linear algebra of a fit on the device.
+/// The matrices of a fit on the device.
 enum Algebra {
-    /// From logarithms to entries.
+    /// Maps logarithms to entries.
     Shared(DeviceMemory),
-    /// The design in orthonormal coordinates, and from those to entries.
+    /// The design in orthonormal coordinates, and the map from those to entries.
     Own(DeviceMemory, DeviceMemory),
 }
 
 impl<'a> Task<'a> {
-    /// A fit of arrays whose sizes are checked, save for the mask.
+    /// A fit of arrays whose sizes are checked, except the mask.
     pub fn new(
         signals: &'a Tensor,
         weights: Option<&'a Tensor>,
@@ -124,7 +124,7 @@ impl<'a> Task<'a> {
         Self { signals, weights, mask, scheme, is_weighted, floor }
     }
 
-    /// Checks what is left to check, and fits every voxel.
+    /// Checks the outputs, the mask and the signals' type, then fits every voxel.
     pub fn run(&self, site: Site<'_>, order: usize, outputs: Outputs<'_>, progress: &Progress<'_>) -> Result<()> {
         let voxels = self.signals.dims()[1];
         let dtype = outputs.values.dtype();
@@ -141,8 +141,8 @@ impl<'a> Task<'a> {
         with_real!(dtype, "tensors", T => self.fit::<T>(site, order, outputs, progress))
     }
 
-    /// The matrices. Weighted fits are set up in the orthonormal coordinates of the unweighted problem, as on the CPU:
-    /// with `-ln(S/S0) = b q.c` and weights S^2 the residuals of `D = q.c` are weighted with (b S)^2.
+    /// Computes the matrices. Weighted fits use the orthonormal coordinates of the unweighted problem, as on the CPU. With
+    /// `-ln(S/S0) = b q.c` and weights S^2, the residuals of `D = q.c` have the weights (b S)^2.
     fn algebra<T: Real>(&self, site: Site<'_>, order: usize) -> Result<Algebra> {
         let (u, n) = (coefficients(order), self.scheme.weighted.len());
         if !self.is_weighted {
@@ -151,7 +151,7 @@ impl<'a> Task<'a> {
         }
         let factors = adc_factors(self.scheme, order)?;
         let b = &self.scheme.bvals;
-        // Relative to the largest they keep the sums near one.
+        // Relative to the largest b-value, so that the sums stay near one.
         let largest = b.iter().fold(0.0f64, |a, b| a.max(*b));
         let design = site.matrix::<T>(u, n, |r, j| factors.left[j * u + r] * b[j] / largest)?;
         Ok(Algebra::Own(design, site.matrix::<T>(u, u, |r, k| factors.back[r * u + k] / largest)?))

@@ -1,14 +1,14 @@
 //! The natural logarithm of many values at once.
 //!
-//! Fits spend more time in logarithms than in anything else, and the system's function takes one value a call. This one
-//! is a loop without branches or calls, which the compiler turns into vector code.
+//! Fits spend most of their time in logarithms, and the system's function takes one value per call. This function is a loop
+//! without branches or calls, which the compiler vectorises.
 
 use crate::scalar::Real;
 
 /// Logarithms by argument reduction: `x = 2^e m` with `m` in [sqrt(1/2), sqrt(2)), and `ln m = 2 atanh(s)` with
 /// `s = (m - 1) / (m + 1)`. As `s^2 < 0.0295`, the series to s^11 (f32) or s^21 (f64) is exact to rounding.
 pub(crate) trait Logarithm: Real {
-    /// Replaces positive, finite, normal values by their logarithms; what others become has no meaning.
+    /// Replaces positive, finite, normal values by their logarithms; the results for other values are meaningless.
     fn ln_all(values: &mut [Self]);
 }
 
@@ -16,7 +16,7 @@ impl Logarithm for f32 {
     fn ln_all(values: &mut [Self]) {
         const ROOT: u32 = std::f32::consts::FRAC_1_SQRT_2.to_bits();
         for v in values {
-            // Counted from sqrt(1/2), the exponent field is e and the mantissa field is that of m.
+            // Relative to sqrt(1/2), the exponent field is e and the mantissa field is that of m.
             let shifted = v.to_bits().wrapping_sub(ROOT);
             let exponent = (shifted.cast_signed() >> 23) as f32;
             let m = Self::from_bits((shifted & 0x007f_ffff).wrapping_add(ROOT));
@@ -31,8 +31,8 @@ impl Logarithm for f32 {
 impl Logarithm for f64 {
     fn ln_all(values: &mut [Self]) {
         const ROOT: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
-        // 2^52 + 2^51: adding a small integer to its bits adds it to its value, where the direct conversion of 64-bit
-        // integers has no vector instruction before AVX-512.
+        // 2^52 + 2^51: adding a small integer to its bits adds it to its value. The direct conversion of 64-bit integers has
+        // no vector instruction before AVX-512.
         const SHIFT: f64 = 6_755_399_441_055_744.0;
         for v in values {
             let shifted = v.to_bits().wrapping_sub(ROOT);

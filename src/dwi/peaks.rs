@@ -1,4 +1,4 @@
-//! Peaks of orientation functions: their local maxima, by the eigenpair solver.
+//! Peaks of orientation functions: their local maxima, found by the eigenpair solver.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -17,7 +17,7 @@ use crate::sshopm::{self, Info, Method, Options, Results, StartKind};
 use crate::stream::{self, Stream};
 use crate::tensor::{Symmetric, Tensor};
 
-/// What a peak is written as. The numbers are those of the C interface.
+/// Format of a peak. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum PeaksFormat {
@@ -27,7 +27,7 @@ pub enum PeaksFormat {
     Mrtrix = 1,
 }
 
-/// What stands where there is no peak. The numbers are those of the C interface.
+/// Value of absent peaks. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Missing {
@@ -37,35 +37,35 @@ pub enum Missing {
     Zero = 1,
 }
 
-/// Which peaks are sought, and how.
+/// Options of a search for peaks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeaksOptions {
     /// Basis of spherical-harmonic coefficients; `None` if the input is a batch of symmetric tensors.
     pub basis: Option<Basis>,
-    /// What a peak is written as.
+    /// Format of a peak.
     pub format: PeaksFormat,
-    /// What stands where there is none.
+    /// Value of absent peaks.
     pub missing: Missing,
     /// Start vectors.
     pub start_kind: StartKind,
-    /// Most iterations of a start.
+    /// Limit of the iterations of a start.
     pub max_iterations: i32,
     /// The iteration.
     pub method: Method,
-    /// Starts of each voxel; 0 for 32 up to order 4 and 64 above. On real data of order 8, 64 miss one in a thousand of
-    /// the three highest peaks of a voxel and 96 none; of order 4, 32 miss none.
+    /// Starts of each voxel; 0 for 32 up to order 4 and 64 above. On real data of order 8, 64 starts miss one in a thousand of
+    /// the three highest peaks of a voxel and 96 miss none; of order 4, 32 miss none.
     pub starts: i64,
-    /// Seed of random starts; refused with others unless it is 0.
+    /// Seed of random starts; refused with other starts unless it is 0.
     pub seed: u64,
-    /// A peak is at least this high; with 0, higher.
+    /// Smallest height of a peak; if it is 0, a peak must be higher than 0.
     pub absolute_threshold: f64,
-    /// A peak is at least this times as high as the highest of the voxel; 0 to 1.
+    /// Smallest height of a peak relative to the highest of the voxel; 0 to 1.
     pub relative_threshold: f64,
-    /// Of two peaks nearer than this, in radians, the lower one goes; 0 for none, at most a right angle.
+    /// Angle in radians below which the lower of two peaks is dropped; 0 keeps both; at most a right angle.
     pub min_separation: f64,
     /// Relative residual; 0 for 1e-10 (F64) or 1e-5 (F32).
     pub tolerance: f64,
-    /// Ends of starts nearer than this, in radians, are one peak; 0 for one degree.
+    /// Angle in radians below which ends of starts are one peak; 0 for one degree.
     pub merge_angle: f64,
 }
 
@@ -107,7 +107,7 @@ impl PeaksOptions {
     }
 }
 
-/// Where peaks go. K is the most peaks of a voxel, T the number of voxels.
+/// Output arrays. K is the largest number of peaks of a voxel, T the number of voxels.
 pub struct PeaksOutputs<'a> {
     /// 4 x K x T, or 3 x K x T for [`PeaksFormat::Mrtrix`], in the type of the input.
     pub peaks: &'a mut Tensor,
@@ -121,11 +121,12 @@ pub struct PeaksOutputs<'a> {
 /// from every higher one, with z >= 0.
 ///
 /// `input` is a batch of T symmetric tensors of even order in three dimensions, or U x T coefficients of spherical
-/// harmonics in the basis of the options; F32 or F64, any strides. `mask` is U8, T. Coefficients become tensors as they
-/// are loaded. A voxel that has no peaks, or one outside the mask, says why in `status` and harms no other.
+/// harmonics in the basis of the options; F32 or F64, any strides. `mask` is U8, T. Coefficients are converted to tensors
+/// when they are loaded. If a voxel has no peaks or is outside the mask, `status` gives the reason; other voxels are not
+/// affected.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for options outside their range, an input that does not go with the basis, an odd order,
+/// [`Error::InvalidArgument`] for options outside their range, an input that does not match the basis, an odd order,
 /// or sizes and types that do not match; [`Error::Cancelled`]; [`Error::OutOfMemory`].
 pub fn peaks(
     context: &Context,
@@ -170,7 +171,7 @@ pub fn peaks(
     })
 }
 
-/// The order of the tensors that the input is or stands for.
+/// The order of the input tensors, or of the tensors for the input harmonics.
 fn input_order(input: &Tensor, basis: Option<Basis>) -> Result<usize> {
     match (input.symmetric(), basis) {
         (Some(_), None) => order_of("input", input),
@@ -217,7 +218,7 @@ fn plan<T: Real>(order: usize, options: &PeaksOptions, most: usize) -> Result<(P
         let rows = sh_to_tensor_matrix(order, basis)?;
         let u = plan.shape.count();
         let mut transform = alloc::with_capacity("tensor of harmonics", u * u)?;
-        // The solver wants it column by column.
+        // The solver takes column-major matrices.
         for column in 0..u {
             transform.extend(rows.iter().skip(column).step_by(u).map(|x| T::from_f64(*x)));
         }

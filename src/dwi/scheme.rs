@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::tensor::{HostInput, Tensor};
 
-/// How far a gradient direction's norm may be from 1. Files carry six digits or fewer; beyond this the column is
-/// something else than a direction (a b-value folded into the vector, a wrong orientation of the table).
+/// Largest difference of a gradient direction's norm from 1. Files contain six digits or fewer. With a larger difference the
+/// column is not a direction (a b-value multiplied into the vector, a wrong orientation of the table).
 const NORM_TOLERANCE: f64 = 1e-2;
 
 /// Checked b-values and gradient directions.
@@ -25,8 +25,8 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// The scheme of one b-value and one gradient a volume; b at or below `b0_threshold` means unweighted, whatever
-    /// the direction says.
+    /// The scheme of one b-value and one gradient for each volume. A volume with b at or below `b0_threshold` is unweighted,
+    /// whatever its direction is.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for values that are negative or not finite, directions whose norm is not 1 within
@@ -105,7 +105,7 @@ impl Scheme {
         self.unweighted.len() + self.weighted.len()
     }
 
-    /// Refuses schemes of more than one shell, for models that know one b-value only.
+    /// Refuses schemes of more than one shell, for models with a single b-value.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the b-values differ by more than a fifth of the largest.

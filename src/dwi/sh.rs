@@ -1,8 +1,8 @@
 //! Real even spherical harmonics, and the matrices between them and packed symmetric tensors.
 //!
 //! Even harmonics up to degree L and forms of degree L restricted to the sphere span the same space, so a U x U matrix
-//! turns one into the other. It is made by quadrature that is exact for these integrands: Gauss-Legendre nodes in z
-//! times equally spaced azimuths.
+//! converts one to the other. The matrix is computed by quadrature that is exact for these integrands: Gauss-Legendre nodes
+//! in z times equally spaced azimuths.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
@@ -12,14 +12,14 @@ use faer::linalg::solvers::{PartialPivLu, Solve};
 use crate::alloc;
 use crate::error::{Error, Result};
 
-/// Largest harmonic degree in use; 153 coefficients.
+/// Largest supported harmonic degree; 153 coefficients.
 pub const MAX_DEGREE: usize = 16;
 
-/// Basis of spherical-harmonic coefficients. There is no default: a wrong guess turns or mirrors every direction and
-/// still looks plausible. The numbers are those of the C interface.
+/// Basis of spherical-harmonic coefficients. There is no default, because a wrong basis rotates or mirrors every direction and
+/// the result still looks plausible. The numbers are those of the C interface.
 ///
-/// Coefficients run l = 0, 2, .., L and m = -l .. l within each l. The table says what element (l, m) of each basis is
-/// in terms of Y(l, m), the canonical basis: orthonormal, without the Condon-Shortley sign, cosines for m > 0 and sines
+/// Coefficients are ordered l = 0, 2, .., L and m = -l .. l within each l. The values below define element (l, m) of each
+/// basis in terms of Y(l, m), the canonical basis: orthonormal, without the Condon-Shortley sign, cosines for m > 0 and sines
 /// for m < 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
@@ -41,7 +41,7 @@ impl Basis {
     pub const ALL: [Self; 5] =
         [Self::Canonical, Self::Mrtrix3, Self::Tournier07Legacy, Self::Descoteaux07Legacy, Self::Descoteaux07];
 
-    /// The basis whose number is `code`.
+    /// The basis with the number `code`.
     pub fn from_code(argument: &str, code: i32) -> Result<Self> {
         Self::ALL.into_iter().find(|b| *b as i32 == code).ok_or_else(|| {
             Error::invalid(argument, format!("is {code}, not a spherical-harmonic basis; there is no default"))
@@ -67,7 +67,7 @@ pub const fn coefficients(lmax: usize) -> usize {
     (lmax + 1) * (lmax + 2) / 2
 }
 
-/// The degree whose number of coefficients is `count`: 1, 6, 15, 28, 45, ...
+/// The degree with `count` coefficients: 1, 6, 15, 28, 45, ...
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] naming `argument` if there is none up to [`MAX_DEGREE`].
@@ -83,7 +83,7 @@ pub fn degree(argument: &str, count: usize) -> Result<usize> {
     })
 }
 
-/// Refuses orders that have no even harmonics, or more than are supported. 0 is refused too: a tensor has an order.
+/// Refuses orders without even harmonics and orders above the limit. It refuses 0 too, because a tensor has an order.
 pub(crate) fn check_order(argument: &str, order: usize) -> Result<()> {
     if order % 2 == 1 {
         return Err(Error::invalid(
@@ -108,7 +108,7 @@ pub(crate) fn monomials(order: usize) -> impl Iterator<Item = ([usize; 3], f64)>
     })
 }
 
-/// C(n, k) as a float, exact for the small numbers here.
+/// C(n, k) as a float, exact for the small arguments used here.
 fn binomial(n: usize, k: usize) -> f64 {
     (1..=k).fold(1.0, |c, i| c * (n - k + i) as f64 / i as f64)
 }
@@ -168,7 +168,7 @@ fn gauss_legendre(count: usize) -> Vec<(f64, f64)> {
         .map(|i| {
             let mut z = (PI * (i as f64 + 0.75) / (n + 0.5)).cos();
             let mut slope = 1.0;
-            // Newton's method; from this starting value five steps reach the last bit for any count used here.
+            // Newton's method; five steps from this starting value reach the last bit for any count used here.
             for _ in 0..8 {
                 let (mut below, mut here) = (1.0, z);
                 for k in 2..=count {
@@ -209,7 +209,7 @@ fn tensor_to_canonical(lmax: usize) -> Result<Vec<f64>> {
     Ok(matrix)
 }
 
-/// For each coefficient of `basis`: the canonical coefficient it belongs to and the factor to that one.
+/// For each coefficient of `basis`: the index of the canonical coefficient, and the factor of that one.
 pub(crate) fn canonical_of(basis: Basis, lmax: usize) -> impl Iterator<Item = (usize, f64)> {
     (0..=lmax).step_by(2).flat_map(move |l| {
         let (l, middle) = (l as i64, (l * (l + 1) / 2) as i64);

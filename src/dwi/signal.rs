@@ -1,4 +1,4 @@
-//! Signals of a block of voxels as parts of the unweighted signal, and what was wrong with them.
+//! Signals of a block of voxels as fractions of the unweighted signal, and the status of each voxel.
 
 use super::scheme::Scheme;
 use super::voxels::{Block, LANES, Number, Source};
@@ -6,7 +6,7 @@ use crate::alloc;
 use crate::error::Result;
 use crate::sshopm::TensorStatus;
 
-/// How `S / S0` is kept inside the domain of the logarithms that follow.
+/// Limits of `S / S0`, inside the domain of the logarithms that follow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Range {
     /// Smallest value; smaller ones are raised to it.
@@ -17,7 +17,7 @@ pub(crate) struct Range {
     pub flag: f64,
 }
 
-/// Working space of [`Attenuation::read`].
+/// Scratch memory of [`Attenuation::read`].
 pub(crate) struct Attenuation<T> {
     sum: Vec<f64>,
     row: Vec<T>,
@@ -39,7 +39,7 @@ impl<T: Number> Attenuation<T> {
     }
 
     /// Fills `out`, N rows of lanes, with `S_j / S0` of the weighted volumes, within `range`, and the block's `s0` and
-    /// `status`. Whatever the signals are, all of `out` is finite and positive.
+    /// `status`. All of `out` is finite and positive, whatever the signals are.
     pub fn read(
         &mut self,
         signals: &Source<'_>,
@@ -56,7 +56,7 @@ impl<T: Number> Attenuation<T> {
             signals.gather(*volume, voxels, &mut self.row);
             for ((sum, poison), x) in self.sum.iter_mut().zip(&mut self.poison).zip(&self.row) {
                 *sum += x.to_f64();
-                // 0 for every number, NaN for NaN and the infinities.
+                // Adds 0 for finite numbers, NaN for NaN and the infinities.
                 *poison += *x * T::ZERO;
             }
         }

@@ -1,8 +1,8 @@
-//! Blocks of voxels: reading strided signals, multiplying by a shared matrix, writing strided results, on all threads.
+//! Blocks of voxels: reading strided signals, multiplying by a shared matrix and writing strided results, on all threads.
 //!
 //! A block is [`LANES`] voxels side by side, so that each step is a loop over adjacent numbers whatever the strides of
-//! the caller's arrays. Blocks depend on the problem alone and no sum crosses voxels: results do not depend on the
-//! number of threads.
+//! the caller's arrays are. Blocks depend on the problem alone and no sum includes several voxels, so results do not depend
+//! on the number of threads.
 
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use faer::linalg::matmul::matmul;
@@ -23,10 +23,10 @@ use crate::tensor::{HostOutput, Tensor, View};
 /// Voxels of a block.
 pub(crate) const LANES: usize = 128;
 
-/// Blocks between two looks at progress and cancellation: some milliseconds of work on many cores.
+/// Blocks between two checks for progress and cancellation: some milliseconds of work on many cores.
 const BLOCKS_PER_STEP: usize = 256;
 
-/// A type the fits compute in.
+/// Floating-point types of the fits.
 pub(crate) trait Number: Logarithm {
     /// `out = matrix * input`: U x LANES = (U x N) (N x LANES), all row by row.
     fn product(matrix: &[Self], input: &[Self], out: &mut [Self]);
@@ -37,7 +37,7 @@ macro_rules! number {
         impl Number for $t {
             fn product(matrix: &[Self], input: &[Self], out: &mut [Self]) {
                 let (n, u) = (input.len() / LANES, out.len() / LANES);
-                // Row by row is column by column of the transpose: out^T = input^T matrix^T.
+                // A row-major matrix is the column-major transpose: out^T = input^T matrix^T.
                 matmul(
                     MatMut::from_column_major_slice_mut(out, LANES, u),
                     Accum::Replace,
@@ -52,14 +52,14 @@ macro_rules! number {
 }
 number!(f32, f64);
 
-/// `matrix` in the type of the computation.
+/// `matrix` converted to the type of the computation.
 pub(crate) fn converted<T: Number>(what: &'static str, matrix: &[f64]) -> Result<Vec<T>> {
     let mut out = alloc::with_capacity(what, matrix.len())?;
     out.extend(matrix.iter().map(|x| T::from_f64(*x)));
     Ok(out)
 }
 
-/// Numbers of any type that signals come in: a matrix of measurements by voxels, any strides.
+/// Signals of any supported number type: a matrix of measurements by voxels, any strides.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
     F32(View<'a, f32>),
@@ -70,7 +70,7 @@ pub(crate) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The elements of `tensor`, which has two dimensions.
+    /// The elements of `tensor`, which must have two dimensions.
     pub fn new(argument: &str, tensor: &'a Tensor) -> Result<Self> {
         Ok(match tensor.dtype() {
             DType::F32 => Self::F32(tensor.view(argument)?),
@@ -85,7 +85,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Reads row `row` at each of `voxels`; lanes beyond them keep their value.
+    /// Reads row `row` at each of `voxels`; lanes beyond them are not changed.
     pub fn gather<T: Number>(&self, row: usize, voxels: &[usize], out: &mut [T]) {
         match self {
             Self::F32(v) => gather(v, row, voxels, out, f64::from),
@@ -118,13 +118,13 @@ fn gather<S: Element, T: Number>(
     }
 }
 
-/// Results of one block, before they go to the caller's arrays.
+/// Results of one block, before they are copied to the caller's arrays.
 pub(crate) struct Block<T> {
     /// U rows of [`LANES`].
     pub values: Vec<T>,
     /// Mean unweighted signal of each lane.
     pub s0: Vec<T>,
-    /// Outcome of each lane.
+    /// Status of each lane.
     pub status: Vec<TensorStatus>,
 }
 
@@ -137,7 +137,7 @@ impl<T: Number> Block<T> {
         })
     }
 
-    /// Makes the results of `lane` zero with the given outcome.
+    /// Sets the results of `lane` to zero, with the given status.
     pub fn reject(&mut self, lane: usize, status: TensorStatus) {
         for row in self.values.chunks_exact_mut(LANES) {
             row[lane] = T::ZERO;
@@ -175,7 +175,7 @@ impl Outputs<'_> {
     }
 }
 
-/// Runs `work` on outputs in host memory: these, or copies that go to the device which they lie on.
+/// Runs `work` on outputs in host memory: the given ones, or copies that are uploaded to the device of the given ones.
 pub(crate) fn on_host(
     queue: Option<&GpuStream>,
     outputs: Outputs<'_>,
@@ -194,9 +194,9 @@ pub(crate) fn on_host(
     [Some(values), s0, status].into_iter().flatten().try_for_each(|output| output.finish(queue))
 }
 
-/// The part of an output array that belongs to one block of voxels. Safe Rust cannot write from several threads to
-/// interleaved places of one slice, so the array is cut up first: by voxels where each voxel's rows lie together, by
-/// rows where each row's voxels do. An array whose elements do not overlap is always one or the other.
+/// The part of an output array that belongs to one block of voxels. In safe Rust several threads cannot write to interleaved
+/// elements of one slice, so the array is split first: by voxels if each voxel occupies a range of its own, by rows if each
+/// row does. An array without overlapping elements is always one or the other.
 enum Window<'a, T> {
     Voxels { data: &'a mut [T], row: usize, voxel: usize },
     Rows { rows: Vec<&'a mut [T]>, voxel: usize },
@@ -219,7 +219,7 @@ impl<T: Copy> Window<'_, T> {
     }
 }
 
-/// Cuts an array of `rows` by `voxels` into windows of [`LANES`] voxels.
+/// Splits an array of `rows` by `voxels` into windows of [`LANES`] voxels.
 fn windows<'a, T: Element>(
     tensor: &'a mut Tensor,
     argument: &str,
@@ -256,12 +256,12 @@ fn windows<'a, T: Element>(
     Ok(parts)
 }
 
-/// Which voxels of a volume are worked on.
+/// Selects the voxels of a volume that are computed.
 #[derive(Clone, Copy)]
 pub(crate) struct Mask<'a>(Option<View<'a, u8>>);
 
 impl<'a> Mask<'a> {
-    /// The mask of `voxels` voxels, or none.
+    /// The mask of `voxels` voxels; without one, all voxels are selected.
     pub fn new(context: &Context, mask: Option<&'a Tensor>, voxels: usize) -> Result<Self> {
         let Some(mask) = mask else { return Ok(Self(None)) };
         mask.expect_context("mask", context)?;
@@ -269,18 +269,19 @@ impl<'a> Mask<'a> {
         Ok(Self(Some(mask.view("mask")?)))
     }
 
-    /// Whether `voxel` is worked on.
+    /// Whether `voxel` is selected.
     pub fn has(&self, voxel: usize) -> bool {
         self.0.is_none_or(|m| m.get(&[voxel]) != 0)
     }
 }
 
-/// A thread's memory: that of the caller's work, a block, and the voxels of its lanes.
+/// A thread's memory: the caller's scratch, a block, and the voxels of its lanes.
 type Scratch<S, T> = (S, Block<T>, Vec<usize>);
 
-/// Runs `compute` on every block of the unmasked voxels and writes its results. Masked voxels become zero.
+/// Runs `compute` on every block of selected voxels and writes its results. Other voxels become zero, with the status
+/// `Masked`.
 ///
-/// `compute` gets its thread's scratch, the voxels of the block's lanes, and the block to fill.
+/// `compute` receives its thread's scratch, the voxels of the block's lanes, and the block to fill.
 pub(crate) fn for_blocks<T: Number, S: Send>(
     context: &Context,
     progress: &Progress<'_>,
@@ -360,11 +361,11 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
     Ok(())
 }
 
-/// Windows of an output that the caller may not have asked for.
+/// Windows of an optional output.
 struct OptionalWindows<'w, 'a, T>(Option<&'w mut [Window<'a, T>]>);
 
 impl<'w, 'a, T> OptionalWindows<'w, 'a, T> {
-    /// One window, or none, for each of `count` blocks.
+    /// For each of `count` blocks, its window if the output is requested.
     fn into_vec(self, count: usize) -> Result<Vec<Option<&'w mut Window<'a, T>>>> {
         let mut list = alloc::with_capacity("windows of an output", count)?;
         match self.0 {

@@ -1,18 +1,18 @@
-//! Weighted least squares, a system of its own for each voxel.
+//! Weighted least squares with a separate system for each voxel.
 //!
-//! `min sum w_j (y_j - a_j x)^2` is set up in the orthonormal coordinates of the unweighted problem, so its condition is
-//! that of the weights and not that of the gradient scheme squared. The matrices of a block of voxels come from one
-//! product with a matrix of all voxels: row (i, k) of it holds `q_i q_k` of every measurement.
+//! `min sum w_j (y_j - a_j x)^2` is formulated in the orthonormal coordinates of the unweighted problem. So its condition
+//! number is that of the weights, without the square of the gradient scheme's. One matrix product computes the matrices of
+//! a block of voxels: row (i, k) of its left factor, which all voxels share, contains `q_i q_k` of every measurement.
 
 use super::design::Factors;
 use super::voxels::{LANES, Number};
 use crate::alloc;
 use crate::error::Result;
 
-/// Smallest pivot, as part of the largest diagonal element, of a system that counts as solvable.
+/// Smallest pivot, relative to the largest diagonal element, of a solvable system.
 const PIVOT_TOLERANCE: f64 = 1e-12;
 
-/// What all voxels share.
+/// Matrices that all voxels share.
 pub(crate) struct Design {
     unknowns: usize,
     measurements: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Design {
     products: Vec<f64>,
     /// U x N: coordinates of the measurements.
     coordinates: Vec<f64>,
-    /// U x U: coordinates of the solution to the solution.
+    /// U x U: maps the solution's coordinates to the solution.
     back: Vec<f64>,
 }
 
@@ -41,7 +41,7 @@ impl Design {
     }
 }
 
-/// A thread's working space for blocks of voxels.
+/// A thread's scratch memory for blocks of voxels.
 pub(crate) struct Solver<'a> {
     design: &'a Design,
     /// Weights, N rows of lanes.
@@ -74,7 +74,7 @@ impl<'a> Solver<'a> {
         })
     }
 
-    /// Sets up the systems of all lanes from `weights` and `weighted`.
+    /// Computes the systems of all lanes from `weights` and `weighted`.
     pub fn assemble(&mut self) {
         f64::product(&self.design.products, &self.weights, &mut self.gram);
         f64::product(&self.design.coordinates, &self.weighted, &mut self.sides);
@@ -97,7 +97,7 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Factors the lower triangle `a`, row by row, in place and turns `b` into the solution of the system.
+/// Factors the lower triangle `a`, row by row, in place, and overwrites `b` with the solution of the system.
 fn cholesky(a: &mut [f64], b: &mut [f64]) -> Option<()> {
     let start = |i: usize| i * (i + 1) / 2;
     let u = b.len();
