@@ -74,7 +74,7 @@ __device__ void place(const purlin_dense_place_params &p) {
     return;
   }
   constexpr int TILE = PURLIN_LAUNCH_DENSE_TILE, LINES = PURLIN_LAUNCH_DENSE_TILE_LINES;
-  // One more than a line has, so that a column of the tile does not sit in one bank.
+  // One element more than a line, so that a column of the tile is not all in one bank.
   __shared__ T tile[TILE][TILE + 1];
   const int x = threadIdx.x % TILE, y = threadIdx.x / TILE;
   for (int64_t column = static_cast<int64_t>(blockIdx.y) * TILE; column < p.cols;
@@ -109,7 +109,7 @@ __device__ void scale(const purlin_dense_scale_params &p) {
        [&](int64_t i, int64_t j) { matrix[i + j * p.ld] = Number<T>::scaled(matrix[i + j * p.ld], factors[j]); });
 }
 
-// Sum over the block, the same for every thread and run: lanes, then warps in order.
+// Sum over the block in a fixed order, so that every thread and run gets the same bits: lanes first, then warps.
 __device__ double block_sum(double value) {
   __shared__ double warps[32];
   value = warp_sum(value);
@@ -147,7 +147,7 @@ __device__ void peaks(const purlin_dense_columns_params &p) {
         place = at;
       }
     };
-    // The modulus itself where that is exact: its square could overflow.
+    // For real elements the modulus itself, which is exact: its square could overflow.
     for (int64_t i = threadIdx.x; i < p.rows; i += blockDim.x)
       offer(Number<T>::COMPLEX ? modulus2(column[i]) : fabs(Number<T>::re(column[i])), i);
 #pragma unroll
@@ -301,7 +301,7 @@ __device__ void start(const purlin_dense_start_params &p) {
   sum = block_sum(sum);
   const double factor = sum > 0.0 ? 1.0 / sqrt(sum) : 0.0;
   each(p.order, p.order, [&](int64_t i, int64_t j) {
-    // Any fixed numbers do, as long as they form no matrix of low rank.
+    // Any fixed numbers work, unless they form a matrix of low rank.
     double a, b;
     purlin_uniforms(0, 0, static_cast<uint64_t>(i), static_cast<uint32_t>(j), &a, &b);
     const T x = input[i + j * p.order];

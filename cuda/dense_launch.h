@@ -1,8 +1,8 @@
 /* Launch constants and parameter structs of the dense kernels, under the rules of purlin_launch.h.
  *
  * Matrices are column-major: element (i, j) of a matrix with leading dimension ld is element i + j * ld. Kernel names end
- * in the type of the elements, f32, f64, cf32 or cf64; where they end in two, the first is read and the second written.
- * All but the reductions stride over their matrix, whatever the grid: x over rows, y over columns.
+ * in the type of the elements, f32, f64, cf32 or cf64. If they end in two types, the input has the first and the output the
+ * second. All kernels except the reductions stride over their matrix with any grid: x over rows, y over columns.
  */
 #ifndef PURLIN_DENSE_LAUNCH_H
 #define PURLIN_DENSE_LAUNCH_H
@@ -11,8 +11,8 @@
 
 #define PURLIN_LAUNCH_DENSE_THREADS 256
 
-/* purlin_dense_place: output = op(input), a bit set. Without TRANSPOSE blocks of DENSE_THREADS threads, with it
- * DENSE_TILE * DENSE_TILE_LINES of them and a tile of DENSE_TILE^2 elements at a time. */
+/* purlin_dense_place: output = op(input); op is a bit set. Blocks have DENSE_THREADS threads; with TRANSPOSE they have
+ * DENSE_TILE * DENSE_TILE_LINES threads and process a tile of DENSE_TILE^2 elements at a time. */
 #define PURLIN_LAUNCH_DENSE_TRANSPOSE 1
 #define PURLIN_LAUNCH_DENSE_CONJUGATE 2
 /* purlin_dense_convert: column j of the output is column cols - 1 - j of the input */
@@ -30,7 +30,7 @@ typedef struct purlin_dense_place_params {
 } purlin_dense_place_params;
 #define PURLIN_DENSE_PLACE_PARAMS_BYTES 56
 
-/* purlin_dense_scale: column j times factors[j]. */
+/* purlin_dense_scale: multiplies column j by factors[j]. */
 typedef struct purlin_dense_scale_params {
   uint64_t matrix;
   uint64_t factors; /* double [cols] */
@@ -41,14 +41,14 @@ typedef struct purlin_dense_scale_params {
 #define PURLIN_DENSE_SCALE_PARAMS_BYTES 40
 
 /* purlin_dense_sums: sums of the squares of the moduli of each column; purlin_dense_peaks: real and imaginary part of the
- * first entry of largest modulus, 0 where there is none. A block a column. */
+ * first entry of largest modulus, 0 if there is none. One block for each column. */
 typedef struct purlin_dense_columns_params {
   uint64_t matrix;
   uint64_t output; /* double [cols], of the peaks double [2, cols] */
   int64_t rows;
   int64_t cols;
   int64_t ld;
-  double factor; /* of the numbers before they are squared */
+  double factor; /* multiplies the numbers before they are squared */
 } purlin_dense_columns_params;
 #define PURLIN_DENSE_COLUMNS_PARAMS_BYTES 48
 
@@ -58,7 +58,7 @@ typedef struct purlin_dense_columns_params {
 #define PURLIN_LAUNCH_DENSE_UNIFORM 1
 #define PURLIN_LAUNCH_DENSE_RADEMACHER 2
 #define PURLIN_LAUNCH_DENSE_SPARSE_SIGN 3
-#define PURLIN_LAUNCH_DENSE_GROUP 8 /* columns of a sparse sign matrix of which one holds a number */
+#define PURLIN_LAUNCH_DENSE_GROUP 8 /* columns of a sparse sign matrix, one of them nonzero */
 typedef struct purlin_dense_fill_params {
   uint64_t matrix;
   int64_t rows;
@@ -82,7 +82,7 @@ typedef struct purlin_dense_shift_params {
 } purlin_dense_shift_params;
 #define PURLIN_DENSE_SHIFT_PARAMS_BYTES 32
 
-/* purlin_dense_upper: the upper triangle of a matrix with zeros below. */
+/* purlin_dense_upper: copies the upper triangle of a matrix, with zeros below. */
 typedef struct purlin_dense_upper_params {
   uint64_t input;
   uint64_t output;
@@ -95,8 +95,8 @@ typedef struct purlin_dense_upper_params {
 } purlin_dense_upper_params;
 #define PURLIN_DENSE_UPPER_PARAMS_BYTES 64
 
-/* purlin_dense_condition: output[j] = norm of column j of a packed upper triangle, what is below it not being read, times
- * norm of row j of its packed inverse. A block an index. */
+/* purlin_dense_condition: output[j] = norm of column j of a packed upper triangle times norm of row j of its packed
+ * inverse. Elements below the triangle are not read. One block for each index. */
 typedef struct purlin_dense_condition_params {
   uint64_t triangle;
   uint64_t inverse;
@@ -116,8 +116,8 @@ typedef struct purlin_dense_polynomial_params {
 } purlin_dense_polynomial_params;
 #define PURLIN_DENSE_POLYNOMIAL_PARAMS_BYTES 48
 
-/* purlin_dense_start: output = input / sqrt(sum of sums) plus uniform noise in +- noise, packed, square; where the sum is 0
- * the noise is all there is. */
+/* purlin_dense_start: output = input / sqrt(sum of sums) plus uniform noise in +- noise, packed, square; if the sum is 0,
+ * output = noise. */
 typedef struct purlin_dense_start_params {
   uint64_t input;
   uint64_t output;

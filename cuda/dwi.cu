@@ -1,4 +1,4 @@
-// Diffusion signals to apparent-diffusion tensors; see purlin_fit_params in purlin_launch.h.
+// Fits apparent-diffusion tensors to diffusion signals; see purlin_fit_params in purlin_launch.h.
 #include "purlin_launch.h"
 #include "reduce.cuh"
 #include "sshopm_real.cuh"
@@ -9,7 +9,7 @@ constexpr int VOXELS = PURLIN_LAUNCH_FIT_VOXELS, CHUNK = PURLIN_LAUNCH_FIT_CHUNK
               THREADS = PURLIN_LAUNCH_FIT_THREADS, MAX_U = PURLIN_LAUNCH_FIT_MAX_ENTRIES, WARPS = THREADS / 32;
 static_assert(VOXELS == 32 && CHUNK == 32, "a warp covers one row of the staging tile");
 
-// What is wrong with a voxel, as bits set in any order.
+// Problems of a voxel, as bits that are set in any order.
 enum Trouble { BAD_NONFINITE = 1, BAD_SIGNAL = 2, WAS_CLAMPED = 4, IS_MASKED = 8 };
 
 template <class T>
@@ -31,7 +31,7 @@ __device__ int status_of(int trouble) {
   return trouble & WAS_CLAMPED ? PURLIN_LAUNCH_TENSOR_CLAMPED : PURLIN_LAUNCH_TENSOR_OK;
 }
 
-// log(S / S0), with the voxel's trouble noted in `trouble` (0 is returned for what cannot be used).
+// log(S / S0). Sets the voxel's problems in `trouble`; returns 0 if the ratio cannot be used.
 template <class T>
 __device__ T log_ratio(const purlin_fit_params &p, T signal, T s0, int *trouble) {
   T ratio = signal / s0;
@@ -46,8 +46,8 @@ __device__ T log_ratio(const purlin_fit_params &p, T signal, T s0, int *trouble)
   return log(ratio);
 }
 
-// Unweighted: 32 voxels a tile. Logarithms are staged in shared memory measurement by measurement; then a warp takes
-// every fourth entry of the tensors, one voxel a lane.
+// Unweighted fit, 32 voxels in a tile. Logarithms are staged in shared memory measurement by measurement. Then each warp
+// computes every fourth entry of the tensors, with one voxel in each lane.
 template <class T>
 __device__ void fit(const purlin_fit_params &p) {
   constexpr int OWN = (MAX_U + WARPS - 1) / WARPS;
@@ -56,7 +56,7 @@ __device__ void fit(const purlin_fit_params &p) {
   const int lane = lane_id(), warp = threadIdx.x / 32;
   const int *baseline = address<const int>(p.baseline), *weighted = address<const int>(p.weighted);
   const T *solution = address<const T>(p.solution);
-  // Consecutive threads read along whichever axis of the signals is the shorter step in memory.
+  // Consecutive threads read along the axis of the signals with the smaller stride.
   const bool along_measurements = p.measurement_stride < p.voxel_stride;
 
   for (int64_t tile = blockIdx.x; tile * VOXELS < p.count; tile += gridDim.x) {
@@ -118,8 +118,8 @@ __device__ void fit(const purlin_fit_params &p) {
   }
 }
 
-// Weighted: a warp forms and solves the normal equations (sum w d d') a = -sum w d log(S / S0) of one voxel, the packed
-// lower triangle spread over its lanes.
+// Weighted fit: a warp computes and solves the normal equations (sum w d d') a = -sum w d log(S / S0) of one voxel. Its
+// lanes share the packed lower triangle.
 template <class T>
 __device__ void fit_weighted(const purlin_fit_params &p) {
   constexpr int TRIANGLE = MAX_U * (MAX_U + 1) / 2, OWN = (TRIANGLE + 31) / 32;
@@ -178,13 +178,13 @@ __device__ void fit_weighted(const purlin_fit_params &p) {
     if (lane < u) y[lane] = b0;
     if (lane + 32 < u) y[lane + 32] = b1;
     __syncwarp();
-    // Cholesky, column by column; rows are spread over the lanes.
+    // Cholesky, column by column; the lanes share the rows.
     bool solvable = started;
     for (int j = 0; j < u; ++j) {
       const int jj = j * (j + 1) / 2;
       T pivot = g[jj + j];
       for (int k = 0; k < j; ++k) pivot = fma(-g[jj + k], g[jj + k], pivot);
-      // Weights that leave fewer equations than unknowns show as a pivot of rounding size.
+      // If the weights leave fewer equations than unknowns, a pivot is of rounding size.
       solvable = solvable && pivot > T(u) * Real<T>::epsilon * g[jj + j];
       const T inverse = T(1) / sqrt(solvable ? pivot : T(1));
       __syncwarp();

@@ -1,11 +1,11 @@
-// What FDK does besides back-projection: numbers in, weights and ramp, numbers out, and exact projections; see fdk_launch.h.
+// FDK kernels besides the back-projection: conversion, weights and ramp, output, and exact projections; see fdk_launch.h.
 #include "fdk_filter.cuh"
 #include "fdk_number.cuh"
 
 namespace purlin {
 namespace fdk {
 
-// Adds what a block's threads have counted; sums of integers are the same in any order.
+// Adds the counts of a block's threads; sums of integers are the same in any order.
 __device__ void count(uint64_t counters, int which, unsigned own) {
   const unsigned sum = __reduce_add_sync(0xffffffffu, own);
   if (sum && threadIdx.x % 32 == 0)
@@ -30,7 +30,7 @@ __device__ float parker(float along, float gamma, float delta) {
   return length > 0.0f ? s * s : 1.0f;
 }
 
-// Weight of the ray through pixel (i, j), counted from the panel's centre, of a view: as `Scan::ray_weight`.
+// Weight of the ray of a view through pixel (i, j), counted from the panel's centre: as `Scan::ray_weight`.
 __device__ float ray_weight(const purlin_fdk_convert_params &p, const float *ray, float i, float j) {
   const float angle = atan2f(fmaf(ray[0], i, fmaf(ray[1], j, ray[2])), fmaf(ray[3], i, fmaf(ray[4], j, ray[5])));
   const float quarter = 1.57079633f, ramp = static_cast<float>(p.ramp), side = static_cast<float>(p.long_side);
@@ -112,7 +112,7 @@ __device__ void store(const purlin_fdk_store_params &p) {
   });
 }
 
-// A point or direction in the frame where the ellipsoid is the unit ball.
+// Transforms a point or direction to the frame in which the ellipsoid is the unit ball.
 __device__ void to_ball(const double *e, double sine, double cosine, const double *v, double *out) {
   out[0] = (v[0] * cosine + v[1] * sine) / e[1];
   out[1] = (v[1] * cosine - v[0] * sine) / e[2];
@@ -140,7 +140,7 @@ __device__ void ellipsoids(const purlin_fdk_ellipsoids_params &p) {
       to_ball(e, sine, cosine, from, o);
       to_ball(e, sine, cosine, ray, d);
       const double a = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], b = o[0] * d[0] + o[1] * d[1] + o[2] * d[2];
-      // From the foot of the perpendicular, as the difference of two large numbers would lose the small one.
+      // Computed from the foot of the perpendicular, because the difference of two large numbers would lose digits.
       double inside = 1.0;
       for (int k = 0; k < 3; ++k) {
         const double foot = o[k] - b / a * d[k];
@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS)
   purlin::fdk::place_rows(p);
 }
 
-// Up to 96 registers a thread: 20 warps of short rows share a multiprocessor.
+// At most 96 registers a thread, so that 20 warps of short rows fit a multiprocessor.
 #define PURLIN_FDK_FILTER(log)                                                                                          \
   extern "C" __global__ void __launch_bounds__(purlin::fdk::Passes<log>::THREADS,                                       \
                                                (log) < 13 ? 640 / purlin::fdk::Passes<log>::THREADS : 1)                \

@@ -2,7 +2,7 @@
 #include "fdk_column.cuh"
 #include "fdk_general.cuh"
 
-// 64 registers a thread: four blocks a multiprocessor hide the latency of shared memory.
+// 64 registers a thread, so that four blocks fit a multiprocessor and hide the latency of shared memory.
 #define PURLIN_FDK_KERNEL(name, ...)                                               \
   extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_FDK_THREADS, 4)       \
       name(const __grid_constant__ purlin_fdk_backproject_params p) {              \

@@ -1,8 +1,8 @@
 // Back-projection onto columns of voxels, exact in f32, for upright panels.
 //
-// Along a voxel column u is constant and v affine in the slice. A thread walks along its column, keeps the last row
-// blended over u and the difference to the next in registers, and loads two samples only where v enters a new row. The
-// time goes into issuing instructions: 11 a voxel, 9 where two mirror images share position and row step.
+// Along a voxel column u is constant and v affine in the slice. A thread iterates over its column. It keeps in registers the
+// last row, blended over u, and the difference to the next row. It loads two samples only where v enters a new row. The
+// kernel is bound by instruction issue: 11 instructions a voxel, or 9 if two mirror images share position and row step.
 #ifndef PURLIN_FDK_COLUMN_CUH
 #define PURLIN_FDK_COLUMN_CUH
 
@@ -11,22 +11,22 @@
 namespace purlin {
 namespace fdk {
 
-// A view about a tile. With the position (dx, dy) of a column from the tile's centre and slice k of the tile:
+// A view relative to a tile. With the position (dx, dy) of a column from the tile's centre and slice k of the tile:
 //   w = 1 + w_x dx + w_y dy,  u = (u_0 + u_x dx + u_y dy) / w,  v = (v_0 + v_x dx + v_y dy + v_z k) / w,
-// u and v from the window's corner; v grows along the walk, window lines are panel rows forwards or backwards.
+// u and v count from the window's corner. v increases with k; the window's lines are panel rows in forward or backward order.
 struct alignas(16) ColumnView {
   float w_x, w_y, u_x, u_y;
   float u_0, v_0, v_x, v_y;
   float v_z, weight;
-  // Bits below, and bytes from a line of the window to the next one in the image.
+  // The bits below, and the bytes from one line of the window to the next in the image.
   int flags, pitch;
   uint64_t rows, mirror;
-  // Lines and columns of the window that begin a pair of pixels that exist.
+  // First line and column of the window that begin a pair of existing pixels.
   int first_line, first_column, unused[2];
 
   // v may pass more than one row from a voxel to the next.
   static constexpr int STEEP = 1;
-  // Some voxel of the tile may see pixels that do not exist.
+  // Some voxel of the tile may project onto pixels that do not exist.
   static constexpr int RIM = 2;
 };
 static_assert(sizeof(ColumnView) == 80, "read in quarters by their places");
@@ -49,7 +49,7 @@ __device__ inline bool make_column_view(const Backproject &p, const Tile &t, int
     v_high = fmax(v_high, at_v + (slices - 1) * fabs(v.z) * r);
   }
   if (!(u_high > -1.0 && u_low < p.columns)) return false;
-  // A little lower than needed, as threads round otherwise.
+  // Slightly lower than needed, because the threads round differently.
   const double column = 4.0 * floor((u_low - 0.01) * 0.25), line = floor(v_low - 0.01);
   const int64_t row = sign * static_cast<int64_t>(line), other = p.mirror_row - row;
   const Lines lines = window_lines(p, n, row - p.first_row, sign, static_cast<int>(column)),
@@ -76,8 +76,8 @@ __device__ inline bool make_column_view(const Backproject &p, const Tile &t, int
   return true;
 }
 
-// What a thread keeps of its column: the row's value, what the next one has more, and the samples of the one after that,
-// which are loaded a row ahead to be there in time. OFFSET: bytes from an address to the samples.
+// A thread's state in its column: the current row's value, the difference to the next row, and the samples of the row after
+// that, which are loaded one row ahead to hide the latency. OFFSET: bytes from an address to the samples.
 template <int PITCH, int OFFSET>
 struct Walk {
   float near, rise, left, right;
@@ -94,8 +94,8 @@ struct Walk {
   }
 };
 
-// If a position has passed a row: takes 1 off and enters it. Written so that the instructions are predicated: jumping over
-// them takes three more, and with 0.5 to 1 row a voxel hardly ever does a whole warp.
+// If the position has passed a row, subtracts 1 and enters the next row. The instructions are predicated, because a branch
+// around them takes three more, and at 0.5 to 1 row a voxel a whole warp hardly ever takes it.
 template <int PITCH, int OFFSET>
 __device__ __forceinline__ void enter_row(float &part, uint32_t &s, Walk<PITCH, OFFSET> &row, float a, float b) {
   asm volatile(
@@ -148,15 +148,15 @@ template <int SAMPLES, bool MIRROR, bool SKIP>
 struct Column {
   static_assert(!(MIRROR && SKIP), "existing pixels are not symmetrical");
   static constexpr int DEPTH = MIRROR ? PURLIN_LAUNCH_FDK_MIRROR_SLICES : PURLIN_LAUNCH_FDK_COLUMN_SLICES;
-  // A line of the mirror image's window stands beside that of the window.
+  // Each line of the mirror image's window follows the corresponding line of the window.
   static constexpr int PITCH = MIRROR ? 2 * SAMPLES : SAMPLES;
 
-  // Views between two barriers; as many more are fetched meanwhile.
+  // Views between two barriers. The next TOGETHER views are fetched meanwhile.
   static constexpr int TOGETHER = SAMPLES == PURLIN_LAUNCH_FDK_NARROW ? PURLIN_LAUNCH_FDK_TOGETHER_NARROW : PURLIN_LAUNCH_FDK_TOGETHER_WIDE;
 
   float sum[DEPTH], sum_mirror[MIRROR ? DEPTH : 1];
 
-  // `s` is the address of the first sample. RIM: samples count from `first` on for `bytes`.
+  // `s` is the address of the first sample. RIM: only samples in the `bytes` from `first` on count.
   template <bool STEEP, bool RIM>
   __device__ __forceinline__ void walk(uint32_t s, float a, float b, float part, float step, uint32_t first, uint32_t bytes) {
     Walk<PITCH, 0> row;
@@ -211,7 +211,7 @@ struct Column {
     const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(windows));
     const uint32_t entries = static_cast<uint32_t>(__cvta_generic_to_shared(table));
     const uint32_t bytes = 4 * p.window_rows * PITCH;
-    // What the addresses of the two halves of the windows add up to.
+    // Sum of the addresses of the windows' two halves: the other half begins at `both` minus this one's address.
     const uint32_t both = 2 * base + TOGETHER * bytes;
     auto stage = [&](uint32_t entry, uint32_t to) {
       const float4 lines = quarter<48>(entry);
@@ -258,7 +258,7 @@ struct Column {
         entry += TOGETHER * sizeof(ColumnView);
         window = next;
       }
-      // The table and the stages are free again when all have passed here.
+      // After this barrier the table and the stages can be reused.
       copy_wait<0>();
       __syncthreads();
     }
@@ -267,7 +267,7 @@ struct Column {
       const int64_t z = tile.z + k - p.first;
       if (tile.inside && z >= 0 && z < p.slices) own[z * slice + at] = sum[k];
       if (MIRROR) {
-        // A slice in the plane itself is its own mirror image, and done.
+        // A slice in the plane of symmetry is its own mirror image and is stored already.
         const int64_t other = p.mirror - (tile.z + k), m = other - p.first_mirror;
         if (tile.inside && m >= 0 && m < p.slices_mirror && other != tile.z + k) mirror[m * slice + at] = sum_mirror[k];
       }

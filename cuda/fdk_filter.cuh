@@ -1,9 +1,9 @@
-// Weights, smooth extrapolation and ramp of two rows at a time, in one complex transform.
+// Weights, smooth extrapolation and ramp filter of two rows at a time, in one complex transform.
 //
-// The rows are the real and imaginary part of a complex row; the response is real and even, so they stay apart. A thread
-// keeps 16 samples in registers and does a pass over them; between passes they change hands in shared memory, in place:
-// forwards from natural order to that of reversed digits, where the response is laid out likewise, and backwards in
-// reverse. The first pass reads the image itself and the last one writes it.
+// The rows are the real and imaginary part of a complex row. The response is real and even, so the rows do not mix. In each
+// pass a thread holds 16 samples in registers. Between passes the threads exchange samples in shared memory, in place. The
+// forward transform goes from natural to digit-reversed order, in which the response is stored as well; the backward
+// transform returns to natural order. The first pass reads the image itself and the last one writes it.
 #ifndef PURLIN_FDK_FILTER_CUH
 #define PURLIN_FDK_FILTER_CUH
 
@@ -21,13 +21,13 @@ __device__ __forceinline__ Complex operator*(Complex a, Complex b) {
   return {fmaf(a.x, b.x, -a.y * b.y), fmaf(a.x, b.y, a.y * b.x)};
 }
 
-// Times -i forwards, i backwards.
+// Multiplies by -i forwards, by i backwards.
 template <bool BACK>
 __device__ __forceinline__ Complex quarter_turn(Complex a) {
   return BACK ? Complex{-a.y, a.x} : Complex{a.y, -a.x};
 }
 
-// Transforms of a few numbers in registers, natural order on both sides.
+// Transforms of a few numbers in registers, with input and output in natural order.
 template <int R, bool BACK>
 struct Butterfly;
 template <bool BACK>
@@ -67,7 +67,7 @@ struct Butterfly<8, BACK> {
   }
 };
 
-// exp(-2 pi i e / 16) or, backwards, its inverse, times a number, for the e that a transform of 16 meets.
+// Multiplies by exp(-2 pi i e / 16), or by its inverse backwards, for the values of e in a transform of 16.
 template <bool BACK>
 __device__ __forceinline__ Complex turn_16(Complex a, int e) {
   constexpr float h = 0.70710678f, c = 0.92387953f, s = 0.38268343f;
@@ -102,20 +102,20 @@ struct Butterfly<16, BACK> {
   }
 };
 
-// How a transform of 2^LOG samples is done: passes of at most 16 points, fewer for the longest as a block's registers are
-// then divided among 1024 threads.
+// Passes of a transform of 2^LOG samples, with at most 16 points each. The longest transforms have fewer points a pass,
+// because 1024 threads share a block's registers.
 template <int LOG>
 struct Passes {
   static constexpr int LENGTH = 1 << LOG, THREADS = LENGTH / 16 < 32 ? 32 : LENGTH / 16;
-  // Whether the response is kept in shared memory, in the order of its use.
+  // Whether the response is stored in shared memory, in the order of its use.
   static constexpr bool STORED = LENGTH <= PURLIN_LAUNCH_FDK_FILTER_STORED;
   static constexpr int COUNT = LOG < 9 ? 2 : LOG < 13 ? 3 : LOG < 14 ? 4 : 5;
-  // log2 of a pass' points, the outermost pass first.
+  // log2 of the number of points of a pass; the outermost pass is pass 0.
   __host__ __device__ static constexpr int digit(int pass) { return LOG / COUNT + (pass < LOG % COUNT ? 1 : 0); }
-  // log2 of the length that a pass divides.
+  // log2 of the length that the pass splits.
   __host__ __device__ static constexpr int rest(int pass) { return pass == 0 ? LOG : rest(pass - 1) - digit(pass - 1); }
-  // The frequency that the first number of the innermost pass' transform t belongs to: digits of t, the most significant
-  // one first, are the frequency's from the least significant one on.
+  // The frequency of the first number of the innermost pass' transform t. The digits of t, most significant first, are the
+  // digits of the frequency, least significant first.
   __device__ static int frequency(int t) {
     int f = 0, done = 0, left = LOG - digit(COUNT - 1);
 #pragma unroll
@@ -128,11 +128,11 @@ struct Passes {
   }
 };
 
-// Where a sample lies: a gap every 16 keeps the strides of the passes off single banks.
+// Address of a sample in shared memory: one unused word after every 16 avoids bank conflicts of the passes' strides.
 __device__ __forceinline__ int place(int i) { return i + (i >> 4); }
 
-// Times the powers of a root: v[k] by the o k-th of the roots of `length`, which are `step` apart in the table. Products of
-// two spare most loads; volatile, as roots that are kept from one pair of rows to the next would spill.
+// Multiplies v[k] by root o k of `length`; roots are `step` apart in the table. Products of two roots avoid most loads. The
+// loads are volatile, because roots kept in registers for the next pair of rows would spill.
 template <int R, bool BACK>
 __device__ __forceinline__ void twist(Complex *v, const Complex *roots, int o, int step) {
   auto root = [&](int k) {
@@ -162,17 +162,17 @@ __device__ __forceinline__ void twist(Complex *v, const Complex *roots, int o, i
   }
 }
 
-// A transform's place within a pass: numbers `1 << LOG_Q` apart from `base` on.
+// Positions of a transform's numbers within a pass: `1 << LOG_Q` apart, the first one at `at`.
 template <int LOG_M, int LOG_R>
 struct Stride {
   static constexpr int LOG_Q = LOG_M - LOG_R, R = 1 << LOG_R;
   int o, at;
   __device__ __forceinline__ explicit Stride(int t) : o(t & ((1 << LOG_Q) - 1)), at(place((t >> LOG_Q << LOG_M) + o)) {}
-  // No carry into the gaps: either the numbers are multiples of 16 apart, or they fill a power of two.
+  // Adding the gaps separately is exact: either the numbers are multiples of 16 apart, or they fill a power of two.
   __device__ __forceinline__ int operator()(int k) const { return at + place(k << LOG_Q); }
 };
 
-// Calls `with(t)` for a thread's transforms of a pass of 2^LOG_R points.
+// Calls `with(t)` for each transform t of a thread, in a pass of 2^LOG_R points.
 template <int LOG, int LOG_R, class With>
 __device__ __forceinline__ void for_transforms(const With &with) {
   constexpr int count = 1 << (LOG - LOG_R), threads = Passes<LOG>::THREADS;
@@ -183,7 +183,7 @@ __device__ __forceinline__ void for_transforms(const With &with) {
   }
 }
 
-// Passes from PASS on, down to the response and up again. The outermost one is the caller's.
+// The passes from PASS on: down to the response and back up. The caller does the outermost pass.
 template <int LOG, int PASS>
 __device__ __forceinline__ void inner_passes(Complex *line, const Complex *roots, const float *response) {
   using P = Passes<LOG>;
@@ -233,17 +233,17 @@ __device__ __forceinline__ void inner_passes(Complex *line, const Complex *roots
   }
 }
 
-// Weights of a view's rays, and where its pixels are.
+// Weights of a view's rays, and addresses of its pixels.
 struct Rows {
   const purlin_fdk_filter_params &p;
   bool weigh, there[2];
   const float *source[2], *table;
-  // For a panel that is not parallel to the axis: how the distance of its pixels grows with the column and the row.
+  // For a panel that is not parallel to the axis: increase of its pixels' distance with the column and the row; else null.
   const float *depth;
   int first;
   float slope, square, weight[2], linear[2], constant[2];
 
-  // Lines `first` and `first + 1` of the image of batch view n.
+  // For lines `first` and `first + 1` of the image of batch view n.
   __device__ __forceinline__ Rows(const purlin_fdk_filter_params &p, int first, int n) : p(p), weigh(p.flags & PURLIN_LAUNCH_FDK_WEIGH), table(nullptr), depth(nullptr), first(first) {
     const float *view = nullptr;
     if (weigh) {
@@ -270,12 +270,12 @@ struct Rows {
     }
   }
 
-  // The row's number from the middle of the panel.
+  // The row's index relative to the middle of the panel.
   __device__ __forceinline__ float centred_row(int h) const {
     return static_cast<float>(p.first_row + first + h - p.top) - 0.5f * static_cast<float>(p.panel_rows - 1);
   }
 
-  // Both rows' pixels in a column of the panel.
+  // The pixels of both rows in a column of the panel, weighted.
   __device__ __forceinline__ Complex pixels(int column) const {
     float v[2];
     const float i = static_cast<float>(column) - 0.5f * static_cast<float>(p.columns - 1);
@@ -293,7 +293,7 @@ struct Rows {
     return {v[0], v[1]};
   }
 
-  // What is transformed: the panel's columns, those extrapolated on both sides, which may come round the end, and zeros.
+  // Input of the transform: the panel's columns, the extrapolated ones on both sides (they may wrap around), and zeros.
   __device__ __forceinline__ Complex sample(int at) const {
     int column = at - p.added_left;
     bool there = static_cast<unsigned>(column) < static_cast<unsigned>(p.columns);
@@ -312,7 +312,7 @@ struct Rows {
   }
 };
 
-// A line of the image, as far as it is in the image.
+// A line of the image; nothing is written if it is outside the image.
 struct Out {
   float *line;
   __device__ __forceinline__ Out(const purlin_fdk_filter_params &p, int line, int n)
@@ -323,7 +323,7 @@ struct Out {
   }
 };
 
-// Block x takes some pairs of lines of the image of batch view y.
+// Block x filters some pairs of lines of the image of batch view y.
 template <int LOG>
 __device__ __forceinline__ void filter(const purlin_fdk_filter_params &p) {
   using P = Passes<LOG>;
@@ -386,12 +386,12 @@ __device__ __forceinline__ void filter(const purlin_fdk_filter_params &p) {
       o.zero(0, p.left);
       o.zero(p.left + p.output_columns, p.pitch);
     }
-    // The next pair's first pass writes where other threads may still read.
+    // Other threads may still read where the first pass of the next pair writes.
     __syncthreads();
   }
 }
 
-// Without the ramp: block x takes lines 2 x and 2 x + 1 of the image of batch view y.
+// Weights without the ramp: block x writes lines 2 x and 2 x + 1 of the image of batch view y.
 __device__ inline void place_rows(const purlin_fdk_filter_params &p) {
   const int first = 2 * blockIdx.x, n = blockIdx.y;
   const Rows rows(p, first, n);

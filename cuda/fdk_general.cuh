@@ -7,13 +7,13 @@
 namespace purlin {
 namespace fdk {
 
-// A view about a tile: w = 1 + w_x dx + w_y dy + w_z k and likewise u w, v w, with k from the tile's first slice and u, v
-// from the window's corner.
+// A view relative to a tile: w = 1 + w_x dx + w_y dy + w_z k, and similarly u w and v w. k counts from the tile's first slice,
+// u and v from the window's corner.
 struct alignas(16) GeneralView {
   float w_x, w_y, w_z, weight;
   float u_0, u_x, u_y, u_z;
   float v_0, v_x, v_y, v_z;
-  // A sample counts between these; without SKIP, what lies beyond is as good as what lies at them.
+  // Range of positions whose samples count. Without SKIP, positions beyond it may be clamped to it.
   float u_low, u_high, v_low, v_high;
   uint64_t rows;
 };
@@ -36,7 +36,7 @@ __device__ inline bool make_general_view(const Backproject &p, const Tile &t, in
     v_high = fmax(v_high, at_v);
   }
   const double column = 4.0 * floor((u_low - 0.01) * 0.25), line = floor(v_low - 0.01);
-  // Rows that are there, with the zeros on both sides of them.
+  // The stored rows, with the zero rows on both sides of them.
   double rows_low = p.first_row - 1.0, rows_high = p.first_row + p.rows;
   if (!(u_high > -1.0 && u_low < p.columns && v_high > rows_low && v_low < rows_high)) return false;
   if (skip) {
@@ -68,14 +68,14 @@ __device__ inline bool make_general_view(const Backproject &p, const Tile &t, in
   return true;
 }
 
-// STAGED: windows in shared memory, else samples come straight from the images.
+// STAGED: windows are in shared memory; else samples are read directly from the images.
 template <int SAMPLES, bool STAGED, bool SKIP>
 struct General {
   static constexpr int DEPTH = PURLIN_LAUNCH_FDK_GENERAL_SLICES;
 
   float sum[DEPTH];
 
-  // WHOLE: the tile does not end inside the volume, so slice numbers are known when compiling.
+  // WHOLE: the tile does not end inside the volume, so slice indices are compile-time constants.
   template <bool WHOLE>
   __device__ __forceinline__ void add(const Backproject &p, const GeneralView &v, uint32_t window, float dx, float dy, int depth) {
     const float w = fmaf(v.w_x, dx, fmaf(v.w_y, dy, 1.0f)), u = fmaf(v.u_x, dx, fmaf(v.u_y, dy, v.u_0)),

@@ -1,4 +1,4 @@
-// Numbers of external arrays: reading and writing them in either byte order.
+// Elements of external arrays: reading and writing them in either byte order.
 #ifndef PURLIN_FDK_NUMBER_CUH
 #define PURLIN_FDK_NUMBER_CUH
 
@@ -62,7 +62,7 @@ __device__ inline float to_float(__half v) {
   return __half2float(v);
 }
 
-// Calls `with(T())` for the type that `number` names.
+// Calls `with(T())` for the type with the code `number`.
 template <class With>
 __device__ void for_number(int number, const With &with) {
   switch (number) {

@@ -1,7 +1,7 @@
-// Tiles of voxels and the windows they are seen in: what every block of a back-projection does before it computes.
+// Tiles of voxels and the image windows that they project onto: the set-up of every block of a back-projection.
 //
-// Positions are kept relative to the tile's centre and the window's corner, with numbers that one thread a view makes in
-// double: what is left for f32 are sums of a few small terms, so positions are right to 1e-5 of a pixel on any grid.
+// Positions are relative to the tile's centre and the window's corner. One thread for each view computes the coefficients in
+// double. The remaining sums in f32 have few, small terms, so positions are accurate to 1e-5 of a pixel on any grid.
 #ifndef PURLIN_FDK_TILE_CUH
 #define PURLIN_FDK_TILE_CUH
 
@@ -21,16 +21,16 @@ __device__ T *address(uint64_t a) {
   return reinterpret_cast<T *>(a);
 }
 
-// One instruction, 1 ulp: positions are ratios of numbers near 1.
+// One instruction with an error of 1 ulp, which suffices: positions are ratios of numbers near 1.
 __device__ __forceinline__ float reciprocal(float v) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
   return r;
 }
 
-// A non-negative position as a whole number and the rest. Adding 2^23, rounded down, leaves the whole number in the low
-// bits: conversions to integer take a quarter of the rate. `bits` is ORIGIN more than the whole number; what addresses are
-// made of takes that off where it costs nothing.
+// Splits a non-negative position into its integer part and the remainder. Adding 2^23, rounded down, leaves the integer part
+// in the low bits; a conversion instruction has a quarter of the throughput. `bits` is the integer part plus ORIGIN, which
+// the computation of addresses subtracts at no cost.
 struct Split {
   static constexpr uint32_t ORIGIN = 0x4b000000u;
   uint32_t bits;
@@ -43,7 +43,7 @@ struct Split {
   __device__ __forceinline__ int whole() const { return static_cast<int>(bits - ORIGIN); }
 };
 
-// A sample in shared memory, OFFSET bytes behind an address.
+// A sample in shared memory, OFFSET bytes after an address.
 template <int OFFSET>
 __device__ __forceinline__ float sample(uint32_t shared) {
   float v;
@@ -51,7 +51,7 @@ __device__ __forceinline__ float sample(uint32_t shared) {
   return v;
 }
 
-// 16 bytes of a table in shared memory, OFFSET bytes behind an address.
+// 16 bytes of a table in shared memory, OFFSET bytes after an address.
 template <int OFFSET>
 __device__ __forceinline__ float4 quarter(uint32_t shared) {
   float4 v;
@@ -63,15 +63,15 @@ __device__ __forceinline__ uint64_t bits_64(float low, float high) {
   return static_cast<uint64_t>(__float_as_uint(high)) << 32 | __float_as_uint(low);
 }
 
-// A block's voxels.
+// The voxels of a block.
 struct Tile {
-  int64_t x, y, z;          // the first one
-  float dx, dy;             // this thread's column, from the centre
-  double half_x, half_y;    // from the centre to the last column that is in the grid
-  int64_t ix, iy;           // this thread's column
-  bool inside;              // which may lie outside
+  int64_t x, y, z;          // index of the first voxel
+  float dx, dy;             // this thread's column, relative to the tile's centre
+  double half_x, half_y;    // from the centre to the last column inside the grid
+  int64_t ix, iy;           // this thread's column in the grid
+  bool inside;              // whether that column is inside the grid
 
-  // Warps take 8 x 4 columns: square tiles read few rows and columns of a window at once.
+  // Warps compute 8 x 4 columns, because compact tiles read few rows and columns of a window at once.
   __device__ Tile(const Backproject &p, int slices) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     x = static_cast<int64_t>(blockIdx.x) * TILE;
@@ -82,13 +82,13 @@ struct Tile {
     inside = ix < p.nx && iy < p.ny;
     half_x = 0.5 * static_cast<double>((x + TILE < p.nx ? TILE : p.nx - x) - 1);
     half_y = 0.5 * static_cast<double>((y + TILE < p.ny ? TILE : p.ny - y) - 1);
-    // Outside the grid a window need not hold what a column sees, so it takes the last one's place.
+    // A window need not cover columns outside the grid, so they use the position of the last column inside.
     dx = static_cast<float>(fmin(static_cast<double>(ix - x), 2.0 * half_x) - half_x);
     dy = static_cast<float>(fmin(static_cast<double>(iy - y), 2.0 * half_y) - half_y);
   }
 };
 
-// A row of a view's matrix about a tile: its value at the centre, and what it grows by along x, y, z.
+// A row of a view's matrix relative to a tile: its value at the centre, and its increments along x, y, z.
 struct Affine {
   double at, x, y, z;
   __device__ Affine(const double *m, const Tile &t, double cz, double scale)
@@ -109,14 +109,14 @@ __device__ __forceinline__ void copy_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-// Where a window's lines come from: the first one, the others behind it or, `backwards`, before it.
+// Address of a window's first line. The other lines follow it, or precede it in a backward window.
 struct Lines {
   uint64_t line;
-  bool seen;  // a line of the panel may be among them
+  bool seen;  // whether the window may contain a line of the panel
 };
 
-// The lines of a batch view's image from stored row `row` on, in the direction of `sign`, from column `column` on. A window
-// that leaves the image holds no stored row, as the border is as wide as a window, and is taken from the border.
+// The lines of a batch view's image from stored row `row` on, in the direction of `sign`, from column `column` on. The border
+// is as wide as a window. So a window that leaves the image contains no stored row and is read from the border.
 __device__ inline Lines window_lines(const Backproject &p, int view, int64_t row, int sign, int column) {
   const int64_t first = row + p.top, last = first + sign * (p.window_rows - 1);
   const bool seen = first >= 0 && last >= 0 && first < p.height && last < p.height;
@@ -124,7 +124,7 @@ __device__ inline Lines window_lines(const Backproject &p, int view, int64_t row
   return {p.images + 4 * ((static_cast<int64_t>(view) * p.height + from) * p.pitch + p.left + column), seen};
 }
 
-// Copies of windows from global to shared memory: each thread takes 16 bytes of every so many lines, nearly always of one.
+// Copies windows from global to shared memory. Each thread copies 16 bytes of every AT_ONCE-th line, nearly always of only one.
 template <int SAMPLES, int PITCH>
 struct Fetch {
   static constexpr int QUADS = SAMPLES / 4, AT_ONCE = THREADS / QUADS;
@@ -132,15 +132,15 @@ struct Fetch {
   uint32_t target;
   __device__ explicit Fetch(const Backproject &p) : row(threadIdx.x / QUADS), column(threadIdx.x % QUADS * 16), rows(p.window_rows) {
     target = 4 * row * PITCH + column;
-    // Threads that are left over begin beyond any window.
+    // Surplus threads begin beyond any window.
     if (row >= AT_ONCE) row = 1 << 16;
   }
-  // Lines are `pitch` bytes apart, backwards if that is negative; the window begins OFFSET bytes behind `to`.
+  // Lines are `pitch` bytes apart; a negative pitch copies them backwards. The window begins OFFSET bytes after `to`.
   template <int OFFSET>
   __device__ __forceinline__ void first_lines(uint64_t line, int pitch, uint32_t to) const {
     if (row < rows) copy_async_16<OFFSET>(to + target, line + static_cast<int64_t>(row * pitch + column));
   }
-  // The rest, if the window has more lines than a block takes at once.
+  // The remaining lines, if the window has more lines than a block copies at once.
   template <int OFFSET>
   __device__ __forceinline__ void other_lines(uint64_t line, int pitch, uint32_t to) const {
 #pragma unroll 1
@@ -150,8 +150,8 @@ struct Fetch {
   __device__ __forceinline__ bool is_more() const { return rows > AT_ONCE; }
 };
 
-// Calls `make(n, entry)` for the views of a chunk, one lane each, and keeps the entries that it says are seen, in order.
-// Returns how many. The table is ready for all threads.
+// Calls `make(n, entry)` for the views of a chunk, one in each lane, and stores the entries for which it returns true, in
+// order. Returns their number. The table is ready for all threads on return.
 template <class Entry, class Make>
 __device__ int build_table(Entry *table, int *seen, int first, int batch, const Make &make) {
   if (threadIdx.x < 32) {

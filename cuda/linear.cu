@@ -1,8 +1,8 @@
-// A small matrix applied to every item of a batch: spherical harmonics to tensors and back, and inputs of solvers that
-// take no transform by themselves. See purlin_linear_params.
+// Multiplies every item of a batch by a small matrix: spherical harmonics to tensors and back, and inputs of solvers
+// without a transform of their own. See purlin_linear_params.
 //
-// A block stages the elements of 32 items in shared memory, then each warp makes one row of all 32 at a time: the
-// matrix element is the same for its lanes, the items lie side by side.
+// A block stages the elements of 32 items in shared memory. Then each warp computes one row of all 32 items at a time: its
+// lanes share the matrix element, and the items are adjacent.
 #include "purlin_launch.h"
 
 namespace purlin {
@@ -10,7 +10,7 @@ namespace purlin {
 template <class T>
 __device__ void linear(const purlin_linear_params &p) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  // One more than there are items, so that a column of the stage does not sit in one bank.
+  // One more than the number of items, so that a column of the stage is not all in one bank.
   constexpr int ITEMS = PURLIN_LAUNCH_LINEAR_ITEMS, PITCH = ITEMS + 1;
   T *staged = reinterpret_cast<T *>(shared_bytes);
   const T *matrix = reinterpret_cast<const T *>(p.matrix), *input = reinterpret_cast<const T *>(p.input);
@@ -20,7 +20,7 @@ __device__ void linear(const purlin_linear_params &p) {
   for (int64_t first = static_cast<int64_t>(blockIdx.x) * ITEMS; first < p.count; first += step) {
     const int items = p.count - first < ITEMS ? static_cast<int>(p.count - first) : ITEMS;
     __syncthreads();
-    // Neighbouring threads read neighbouring addresses, whichever way the batch lies.
+    // Adjacent threads read adjacent addresses in both layouts of the batch.
     const bool items_adjacent = p.input_item_stride < p.input_stride;
     for (int k = threadIdx.x; k < ITEMS * p.columns; k += blockDim.x) {
       const int c = items_adjacent ? k / ITEMS : k % p.columns, i = items_adjacent ? k % ITEMS : k / p.columns;

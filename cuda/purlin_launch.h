@@ -1,14 +1,14 @@
 /* Launch constants and parameter structs shared by the CUDA kernels and the Rust host code.
  *
- * build.rs reads the `#define NAME <integer>` lines and gives Rust the same constants; the structs are mirrored by hand
- * and both sides check their sizes against the *_BYTES constants. Rules: only fixed-width members, pointers travel as
- * 64-bit device addresses (0 = absent), reals as double, members ordered by falling alignment so that no padding exists.
+ * build.rs reads the `#define NAME <integer>` lines and writes the same constants for Rust; the structs are mirrored by hand
+ * and both sides check their sizes against the *_BYTES constants. Rules: only fixed-width members, pointers are
+ * 64-bit device addresses (0 = absent), reals are double, members ordered by falling alignment so that no padding exists.
  *
  * Conventions of all kernels
  *   real      the kernel's type: float for *_f32, double for *_f64.
  *   packed    output arrays have their first index fastest: values[k + K*t], vectors[c + n*(k + K*t)].
  *   row       the tensor's index in the caller's batch: `index[i]` when an index list is given, else i. Inputs are read
- *             and outputs written at the row; rows that are not listed stay untouched.
+ *             and outputs written at the row; rows that are not listed are not changed.
  */
 #ifndef PURLIN_LAUNCH_H
 #define PURLIN_LAUNCH_H
@@ -19,8 +19,8 @@
 #define PURLIN_LAUNCH_MAXIMA 0
 #define PURLIN_LAUNCH_MINIMA 1
 
-/* method: of the fused kernels hybrid_*, power_* and newton_* each has its own; hybrid_* with POWER makes power steps with the
- * adaptive shift, power_* has the fixed and the guaranteed one. The general kernel has them all. */
+/* method: each of the fused kernels hybrid_*, power_* and newton_* implements its own. hybrid_* with POWER makes power steps
+ * with the adaptive shift; power_* has the fixed and the guaranteed shift. The general kernel implements all. */
 #define PURLIN_LAUNCH_HYBRID 0
 #define PURLIN_LAUNCH_POWER 1
 #define PURLIN_LAUNCH_NEWTON 2
@@ -65,13 +65,13 @@
 #define PURLIN_LAUNCH_PAIR_UNSTABLE 2
 #define PURLIN_LAUNCH_PAIR_DEGENERATE 3
 #define PURLIN_LAUNCH_PAIR_UNCLASSIFIED 4
-#define PURLIN_LAUNCH_PAIR_NONE (-1) /* a place beyond the count */
+#define PURLIN_LAUNCH_PAIR_NONE (-1) /* a row beyond the count */
 
 /* flags, a bit set */
 #define PURLIN_LAUNCH_ABSOLUTE_TOLERANCE 1 /* the lambda test compares with `tolerance`, not tolerance * |lambda| */
 #define PURLIN_LAUNCH_ABSOLUTE_TAU 2       /* tau is not multiplied by the Frobenius norm */
 #define PURLIN_LAUNCH_REMOVE_ISOTROPIC 4   /* even order: iterate on A - c E, c = 0.9 * min over the starts of A x^m */
-#define PURLIN_LAUNCH_APPEND 8             /* keep the `count` pairs already in each row and write after them */
+#define PURLIN_LAUNCH_APPEND 8             /* write after the `count` pairs already in each row */
 #define PURLIN_LAUNCH_MISSING_ZERO 16      /* absent peaks and values are 0, else NaN */
 #define PURLIN_LAUNCH_PEAKS_SCALED 32      /* peaks rows are 3 numbers, direction * value, else 4: x y z value */
 #define PURLIN_LAUNCH_NO_SPECIAL_PAIR 128  /* A = 0 and A = c E give no pair, else one degenerate pair if that class is kept */
@@ -84,18 +84,18 @@
 #define PURLIN_LAUNCH_SELECT_THREADS 128     /* select kernel: one block a tensor */
 #define PURLIN_LAUNCH_PLAIN_THREADS 128      /* products, classification, start drawing */
 #define PURLIN_LAUNCH_FIT_THREADS 128        /* dwi fit kernels */
-#define PURLIN_LAUNCH_FIT_VOXELS 32          /* voxels a block of the unweighted fit holds at once */
+#define PURLIN_LAUNCH_FIT_VOXELS 32          /* voxels in a tile of the unweighted fit */
 #define PURLIN_LAUNCH_FIT_CHUNK 32           /* measurements staged at once */
 #define PURLIN_LAUNCH_FIT_MAX_ENTRIES 45
-#define PURLIN_LAUNCH_FUSED_MAX_STARTS 512   /* fused selection; more starts go through start outputs and select */
-#define PURLIN_LAUNCH_FUSED_MAX_PAIRS 32     /* pairs one fused launch can tell apart and keep */
-#define PURLIN_LAUNCH_FUSED_SLOT_STARTS 256  /* window * starts aimed at by the host: window = clamp(256 / V, 1, 8) */
+#define PURLIN_LAUNCH_FUSED_MAX_STARTS 512   /* fused selection; more starts need start outputs and the select kernel */
+#define PURLIN_LAUNCH_FUSED_MAX_PAIRS 32     /* distinct pairs of a tensor in one fused launch */
+#define PURLIN_LAUNCH_FUSED_SLOT_STARTS 256  /* the host's target of window * starts: window = clamp(256 / V, 1, 8) */
 #define PURLIN_LAUNCH_FUSED_MAX_WINDOW 8
-#define PURLIN_LAUNCH_SLOT_SCALARS 8         /* scalars kept beside the entries of a tensor in flight */
-#define PURLIN_LAUNCH_SHARED_NUMBERS 12      /* numbers of the launch kept once a block */
+#define PURLIN_LAUNCH_SLOT_SCALARS 8         /* scalars that follow the entries of a tensor in flight */
+#define PURLIN_LAUNCH_SHARED_NUMBERS 12      /* numbers of the launch, stored once for each block */
 #define PURLIN_LAUNCH_MAX_DIMENSION 16       /* general kernels */
 #define PURLIN_LAUNCH_MAX_ORDER 32
-#define PURLIN_LAUNCH_SELECT_MAX_PAIRS 1024  /* pairs the select kernel can keep */
+#define PURLIN_LAUNCH_SELECT_MAX_PAIRS 1024  /* distinct pairs of a tensor in the select kernel */
 #define PURLIN_LAUNCH_SELECT_MAX_STARTS 262144
 
 /* counters: uint64, added to with integer atomics */
@@ -114,20 +114,20 @@
  * Fused dynamic shared memory, in reals, for a block of four warps, with pad(r) = r rounded up to a multiple of 4:
  *   pad(2 * U + PURLIN_LAUNCH_SHARED_NUMBERS + 3 * S)
  *     + 4 * window * (pad(U) + PURLIN_LAUNCH_SLOT_SCALARS + (pairs > 0 ? pad(5 * V) : 0)),
- * S = V where start_stride = 0 and V <= PURLIN_LAUNCH_FUSED_MAX_STARTS, else 0.
+ * S = V if start_stride = 0 and V <= PURLIN_LAUNCH_FUSED_MAX_STARTS, else 0.
  * The grid may have any number of blocks (warps stride over the tensors); fill the device.
- * Start outputs are as iterated, of either sign; a start with status ZERO_VECTOR has zeros. With APPEND a launch for minima
- * writes after the maxima of an earlier one. At most FUSED_MAX_PAIRS pairs are told apart, the strongest. */
+ * Start outputs are the iterates, with either sign; a start with status ZERO_VECTOR has zeros. With APPEND a launch for minima
+ * writes after the maxima of an earlier one. At most the FUSED_MAX_PAIRS strongest distinct pairs are found. */
 typedef struct purlin_sshopm_params {
   uint64_t tensors;          /* real, entry r of row t at tensors[r * entry_stride + t * tensor_stride] */
   int64_t entry_stride;
   int64_t tensor_stride;
   uint64_t index;            /* int64 [count] rows, or 0 */
-  uint64_t mask;             /* uint8, by row, 0 = leave out (status MASKED), or 0 */
+  uint64_t mask;             /* uint8, by row, 0 = exclude (status MASKED), or 0 */
   uint64_t transform;        /* real [U x U] column-major: entries = transform * input, or 0 (fused kernels) */
   uint64_t starts;           /* real [3 x V] (n x V): start v of item i at starts[n * v + i * start_stride] */
   int64_t start_stride;      /* 0: one set for all; n * V: drawn for each item of this launch */
-  int64_t count;             /* tensors to work on */
+  int64_t count;             /* number of tensors */
   double shift;              /* fixed shift, its magnitude is used: convex for maxima, concave for minima */
   double tolerance;
   double tau;                /* margin of the adaptive shift */
@@ -135,9 +135,9 @@ typedef struct purlin_sshopm_params {
   double merge_value;        /* pairs merge only if their values agree to this times |lambda|; 0 = unused */
   double degeneracy;         /* relative to the Frobenius norm: zero projected-Hessian eigenvalue */
   double level;              /* relative to the Frobenius norm: values on one continuum agree to this */
-  double isotropy;           /* relative to max |a|: the tensor is taken for c E */
+  double isotropy;           /* relative to max |a|: largest deviation from c E of a tensor that counts as c E */
   double absolute_threshold; /* with `thresholds` only */
-  double relative_threshold; /* with `thresholds` only; relative to the strongest pair kept */
+  double relative_threshold; /* with `thresholds` only; relative to the strongest listed pair */
   double separation_chord2;  /* (2 sin(min_separation / 2))^2, 0 = off */
   uint64_t pair_count;       /* int32 [T]; these results may each be 0 */
   uint64_t values;           /* real [K,T] */
@@ -176,7 +176,7 @@ typedef struct purlin_sshopm_params {
   int32_t keep_classes;
   int32_t pairs;             /* K; 0 = no selection, start outputs only */
   int32_t thresholds;        /* 1: apply absolute_threshold and relative_threshold */
-  int32_t window;            /* fused: tensors in flight a warp, 1..PURLIN_LAUNCH_FUSED_MAX_WINDOW */
+  int32_t window;            /* fused: tensors in flight in each warp, 1..PURLIN_LAUNCH_FUSED_MAX_WINDOW */
   int32_t reserved;
   uint64_t found;            /* int32 [T]: pairs found, listed or not; needed by a launch with APPEND or FIRST_OF_TWO */
 } purlin_sshopm_params;
@@ -184,14 +184,14 @@ typedef struct purlin_sshopm_params {
 
 /* Select: start outputs (packed, V starts of each row) to pairs, any n up to PURLIN_LAUNCH_MAX_DIMENSION. One block a
  * tensor at a time, grid-stride; dynamic shared memory 4 * ((V + 31) / 32) + 16 * found_limit bytes.
- * Reads start_values, start_vectors, start_residuals, start_status and, where given, the status that the solve wrote;
+ * Reads start_values, start_vectors, start_residuals, start_status and, if given, the status that the solve wrote;
  * writes the pair outputs and the status. `solve` is the solve's struct with pairs = K; goal orders the rows (maxima
  * descending, minima ascending) and the tables are those of the general kernel, needed for n = 3 as well. */
 typedef struct purlin_select_params {
   purlin_sshopm_params solve;
   uint64_t scratch;           /* real [gridDim.x, found_limit, dimension] */
   uint64_t morse;             /* int32 [T]: sum of (-1)^index over the nondegenerate pairs found, or 0 */
-  int64_t found_limit;        /* distinct pairs told apart, K..PURLIN_LAUNCH_SELECT_MAX_PAIRS */
+  int64_t found_limit;        /* limit of distinct pairs, K..PURLIN_LAUNCH_SELECT_MAX_PAIRS */
 } purlin_select_params;
 #define PURLIN_SELECT_PARAMS_BYTES 440
 
@@ -237,7 +237,7 @@ typedef struct purlin_starts_params {
 } purlin_starts_params;
 #define PURLIN_STARTS_PARAMS_BYTES 64
 
-/* Signals of one diffusion volume to tensors of the apparent diffusion coefficient.
+/* Fits tensors of the apparent diffusion coefficient to the signals of one diffusion volume.
  * purlin_dwi_fit_*: entries = solution * log(S / S0), blocks of PURLIN_LAUNCH_FIT_THREADS, grid-stride over tiles of
  * PURLIN_LAUNCH_FIT_VOXELS voxels. purlin_dwi_fit_weighted_*: per-voxel weighted normal equations, one warp a voxel.
  * A voxel without a usable signal gets zero entries and status SIGNAL (S0 <= 0, or a signal <= 0 with `skip`) or
@@ -266,7 +266,7 @@ typedef struct purlin_fit_params {
   int32_t weighted_count;
   int32_t entries;        /* U <= PURLIN_LAUNCH_FIT_MAX_ENTRIES */
   int32_t signal_type;
-  int32_t skip;           /* 1: a voxel with a signal <= 0 is left out instead of clamped */
+  int32_t skip;           /* 1: reject a voxel with a signal <= 0 instead of clamping */
   int32_t reserved;
 } purlin_fit_params;
 #define PURLIN_FIT_PARAMS_BYTES 168
@@ -286,13 +286,13 @@ typedef struct purlin_linear_params {
   int32_t columns;
 } purlin_linear_params;
 #define PURLIN_LINEAR_PARAMS_BYTES 72
-#define PURLIN_LAUNCH_LINEAR_ITEMS 32    /* items a block holds at once: a warp's lanes */
+#define PURLIN_LAUNCH_LINEAR_ITEMS 32    /* items that a block stages at once: a warp's lanes */
 #define PURLIN_LAUNCH_LINEAR_THREADS 128
 
 /* Packed symmetric tensors. Entry r of tensor t is at [r * entry_stride + t * tensor_stride]; all arithmetic is in double.
  *
- * Convert: destination = source, times or divided by a number of the entry's. The types of both may differ; a source with
- * source_tensor_stride 0 is written to every tensor. One thread an entry, grid-stride. */
+ * Convert: destination = source, multiplied or divided by a factor of the entry. The types of both may differ; a source with
+ * source_tensor_stride 0 is written to every tensor. One thread for each entry, grid-stride. */
 #define PURLIN_LAUNCH_SCALE_NONE 0
 #define PURLIN_LAUNCH_SCALE_TIMES 1
 #define PURLIN_LAUNCH_SCALE_OVER 2
@@ -312,7 +312,7 @@ typedef struct purlin_symmetric_convert_params {
 #define PURLIN_SYMMETRIC_CONVERT_PARAMS_BYTES 80
 
 /* Norms over all n^m places: one block a tensor, grid-stride, blocks of whole warps up to
- * PURLIN_LAUNCH_SYMMETRIC_THREADS. A tensor with an entry that is not finite has the magnitude of the first such one. */
+ * PURLIN_LAUNCH_SYMMETRIC_THREADS. If an entry is not finite, the norm is the magnitude of the first such entry. */
 #define PURLIN_LAUNCH_NORM_FROBENIUS 0
 #define PURLIN_LAUNCH_NORM_ONE 1
 #define PURLIN_LAUNCH_NORM_MAX 2
@@ -331,23 +331,23 @@ typedef struct purlin_symmetric_norm_params {
 #define PURLIN_SYMMETRIC_NORM_PARAMS_BYTES 72
 
 /* To and from dense tensors. Place p = sum over j of i_j n^j of tensor t is at [sum over j of i_j * strides[j]
- * + t * full_tensor_stride]; where strides[j] = step * n^j, with step > 0, that is [p * step + t * full_tensor_stride].
- * to_full: one thread an element, grid-stride. from_full: one block a tensor, as for the norms; a place that differs from
- * the first of its entry by more than tolerance times the tensor's largest finite magnitude (or is not finite where the
- * first is, or the other way round) gives k + t * places, k its position in `table`, and the smallest is kept. Checking
- * writes nothing else. */
+ * + t * full_tensor_stride]. If strides[j] = step * n^j, with step > 0, that is [p * step + t * full_tensor_stride].
+ * to_full: one thread for each element, grid-stride. from_full: one block a tensor, as for the norms. Its check compares each
+ * place with the first place of its entry. They disagree if they differ by more than tolerance times the tensor's largest
+ * finite magnitude, or if only one of them is finite. The check writes the smallest k + t * places of all disagreeing places,
+ * k being the position in `table`, and nothing else. */
 #define PURLIN_LAUNCH_SYMMETRIC_MAX_ORDER 32
 typedef struct purlin_symmetric_full_params {
   uint64_t full;          /* real */
   int64_t full_tensor_stride;
   int64_t step;           /* or 0 */
   int64_t strides[PURLIN_LAUNCH_SYMMETRIC_MAX_ORDER];
-  uint64_t packed;        /* real; 0 where from_full checks */
+  uint64_t packed;        /* real; 0 if from_full checks */
   int64_t entry_stride;
   int64_t tensor_stride;
   uint64_t table;         /* int32 [places]; to_full: entry of each place; from_full: places, entry by entry */
-  uint64_t starts;        /* from_full: int32 [U + 1], where each entry's places begin in `table` */
-  uint64_t asymmetry;     /* from_full checks: uint64, all bits set by the host; else 0 */
+  uint64_t starts;        /* from_full: int32 [U + 1], first position of each entry's places in `table` */
+  uint64_t asymmetry;     /* from_full with a check: uint64, all bits set by the host; else 0 */
   double tolerance;       /* without a check: 0 for the mean over an entry's places, -1 for the first of them */
   int64_t places;         /* n^m, below 2^31 */
   int64_t entries;        /* U */

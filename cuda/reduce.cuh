@@ -1,4 +1,4 @@
-// Warp-wide reductions with a fixed result for any schedule: maxima by integer keys, sums by a fixed butterfly.
+// Warp-wide reductions whose result does not depend on the schedule: maxima by integer keys, sums by a fixed butterfly.
 #ifndef PURLIN_REDUCE_CUH
 #define PURLIN_REDUCE_CUH
 

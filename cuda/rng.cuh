@@ -1,7 +1,7 @@
-// Random numbers as a pure function of their place: the mirror of src/rng.rs, bit for bit. Change both or neither.
+// Random numbers as a pure function of their index: the mirror of src/rng.rs, bit for bit. Change both or neither.
 //
 // Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011), key = seed, counter = (row low, row high, column / 2, stream).
-// Every operation is one that IEEE 754 rounds in one way (__fma_rn and so on: nothing is contracted behind our back).
+// IEEE 754 defines the rounding of every operation. Intrinsics such as __fma_rn keep the compiler from contracting others.
 #pragma once
 #include <stdint.h>
 

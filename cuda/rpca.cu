@@ -1,4 +1,4 @@
-// The elementwise passes of robust PCA: what is read and written once an iteration beside the products. See rpca_launch.h.
+// The elementwise passes of robust PCA: the kernels of an iteration besides the matrix products. See rpca_launch.h.
 #include <cuda_fp16.h>
 
 #include "reduce.cuh"
@@ -17,7 +17,7 @@ struct Real {
   __device__ static R add(R a, R b) { return a + b; }
   __device__ static R sub(R a, R b) { return a - b; }
   __device__ static R times(R a, R f) { return a * f; }
-  // Held to a modulus; a NaN stays one.
+  // Clips the modulus to a limit; a NaN stays NaN.
   __device__ static R clip(R a, R limit) { return a > limit ? limit : a < -limit ? -limit : a; }
   __device__ static double square(R a) { return static_cast<double>(a) * static_cast<double>(a); }
   __device__ static double modulus(R a) { return fabs(static_cast<double>(a)); }
@@ -73,7 +73,7 @@ struct Number<float2> : Complex<float2, float> {};
 template <>
 struct Number<double2> : Complex<double2, double> {};
 
-// Readers of M: for the types that matter each its own, so that nothing is decided in the loop.
+// Readers of M. The common types have a reader each, so that the loop does not branch on the type.
 template <class M>
 struct Plain {
   __device__ static double2 read(uint64_t array, int64_t at, int) {
@@ -108,7 +108,7 @@ struct Any {
   }
 };
 
-// Sum (or maximum) over the block, the same for every thread and run: lanes, then warps in order.
+// Sum (or maximum) over the block in a fixed order, so that every thread and run gets the same bits: lanes, then warps.
 template <bool MAXIMUM>
 __device__ double block_total(double value) {
   __shared__ double warps[PURLIN_LAUNCH_RPCA_THREADS / 32];
@@ -139,7 +139,7 @@ __device__ void leave(uint64_t sums, double first, double second, double third, 
   own[3] = fourth;
 }
 
-// Where element e is in M and in the mask.
+// Offsets of element e in M and in the mask.
 struct Place {
   int64_t m, mask;
 };
@@ -231,7 +231,7 @@ __device__ void update(const purlin_rpca_pass_params &p) {
   leave<false>(p.sums, squares, moduli, count, sparse);
 }
 
-// Runs body with the reader of M's type; `Own` is that of the element type itself.
+// Runs body with the reader of M's type; `Own` is the reader of the element type itself.
 template <class Own, class Body>
 __device__ __forceinline__ void with_reader(const purlin_rpca_pass_params &p, int own, Body body) {
   if (p.number == own) {

@@ -1,7 +1,7 @@
 /* Launch constants and parameter structs of the robust PCA kernels, under the rules of purlin_launch.h.
  *
- * A panel is some rows of the long axis with all of the short one, packed: element e of X, Y and L is index e % fast of the
- * contiguous axis and e / fast of the other. Panels have less than 2^31 elements. Kernel names end in the type, f32, f64,
+ * A panel is a range of the long axis with all of the short one, packed: element e of X, Y and L has index e % fast on the
+ * contiguous axis and e / fast on the other. Panels have less than 2^31 elements. Kernel names end in the type, f32, f64,
  * cf32 or cf64.
  */
 #ifndef PURLIN_RPCA_LAUNCH_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #define PURLIN_LAUNCH_RPCA_THREADS 256
-#define PURLIN_LAUNCH_RPCA_CHUNK 4096 /* elements of a block */
-#define PURLIN_LAUNCH_RPCA_SUMS 4     /* numbers of a block, and of the totals */
+#define PURLIN_LAUNCH_RPCA_CHUNK 4096 /* elements that a block processes */
+#define PURLIN_LAUNCH_RPCA_SUMS 4     /* sums of a block, and of the totals */
 
 /* flags */
 #define PURLIN_LAUNCH_RPCA_LAST 1    /* X := L, Y := S */

@@ -1,7 +1,7 @@
-// What the passes of the randomized SVD do to the data beside products: conversion with statistics, means, copies between
+// The passes of the randomized SVD over the data besides products: conversion with statistics, means, copies between
 // orders, Hermitian matrices from triangles, sparse products. See rsvd_launch.h.
 //
-// Every sum has an order that follows from the sizes alone, so that the same input gives the same bits.
+// The order of every sum follows from the sizes alone, so the same input gives the same bits.
 #include "fdk_number.cuh"
 #include "reduce.cuh"
 #include "rsvd_launch.h"
@@ -9,13 +9,13 @@
 namespace purlin {
 namespace rsvd {
 
-// A complex number as the host has it.
+// A complex number in the layout of the host.
 template <class R>
 struct alignas(2 * sizeof(R)) Pair {
   R re, im;
 };
 
-// A value of any type on its way: both parts in double.
+// An intermediate value of any type: both parts in double.
 struct Wide {
   double re, im;
 };
@@ -66,7 +66,7 @@ struct Tally {
     bad += other.bad;
   }
 
-  // That of the block, in its first thread.
+  // The tally of the block, in its first thread.
   __device__ void reduce() {
     __shared__ Tally warps[WARPS];
     squares = warp_sum(squares);
@@ -133,7 +133,7 @@ __device__ void convert(const purlin_rsvd_convert_params &p) {
   if (threadIdx.x == 0) tally.write(p.tallies, blockIdx.x);
 }
 
-// The tally of elements that are computed with as they come: loads and sums, and nothing else.
+// The tally of elements that need no conversion: the kernel only loads and sums.
 template <class T>
 __device__ void scan(const purlin_rsvd_convert_params &p) {
   constexpr int AHEAD = 8;
@@ -162,8 +162,8 @@ __device__ void scan(const purlin_rsvd_convert_params &p) {
   if (threadIdx.x == 0) tally.write(p.tallies, blockIdx.x);
 }
 
-// Moments of the elements that a lane or thread walks over, as distances from the first of them: no cancellation where
-// the mean is large.
+// Moments of the elements of a lane or thread, as distances from the first element, so that a large mean does not cause
+// cancellation.
 struct Moments {
   Wide first{0, 0}, sum{0, 0};
   double squares = 0;
@@ -222,7 +222,7 @@ __device__ void copy(const purlin_rsvd_copy_params &p) {
   const T *source = at<const T>(p.source);
   T *output = at<T>(p.output);
   const int64_t down = (p.rows + TILE - 1) / TILE, right = (p.columns + TILE - 1) / TILE;
-  // Neighbouring threads take neighbouring addresses, on both sides.
+  // Adjacent threads access adjacent addresses, in the source and in the output.
   const bool rows_in = p.source_row <= p.source_column, rows_out = p.output_row <= p.output_column;
   for (int64_t tile = blockIdx.x; tile < down * right; tile += gridDim.x) {
     const int64_t r0 = tile % down * TILE, c0 = tile / down * TILE;

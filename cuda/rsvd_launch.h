@@ -2,16 +2,16 @@
  *
  * Words
  *   block     rows of the data on the device. Its contiguous axis is `inner`, the other `outer`: element (i, o) is at
- *             [i + o * stride]. Inner are the columns of a row-major block, the rows of a column-major one.
+ *             [i + o * stride]. The inner axis runs along a row of a row-major block, along a column of a column-major one.
  *   record    three doubles of a row or column. Moments: mean (real, imaginary), sum of the squared distances from it.
- *             Center: what is subtracted (real, imaginary), what the difference is multiplied with.
+ *             Center: the number to subtract (real, imaginary), and the factor of the difference.
  */
 #ifndef PURLIN_RSVD_LAUNCH_H
 #define PURLIN_RSVD_LAUNCH_H
 
 #include <stdint.h>
 
-/* numbers of the data: PURLIN_LAUNCH_FDK_U8 .. _F64, and */
+/* element types of the data: PURLIN_LAUNCH_FDK_U8 .. _F64, and */
 #define PURLIN_LAUNCH_RSVD_CF32 9
 #define PURLIN_LAUNCH_RSVD_CF64 10
 
@@ -21,25 +21,25 @@
 #define PURLIN_LAUNCH_RSVD_OUTER 2
 
 /* flags, a bit set */
-#define PURLIN_LAUNCH_RSVD_DIVIDE 1    /* conversions: multiply with the record's third number */
+#define PURLIN_LAUNCH_RSVD_DIVIDE 1    /* conversions: multiply by the record's third number */
 #define PURLIN_LAUNCH_RSVD_CONJUGATE 2 /* copies, mirroring: take the conjugate */
-#define PURLIN_LAUNCH_RSVD_ADD 4       /* copies: add to what is there */
+#define PURLIN_LAUNCH_RSVD_ADD 4       /* copies: add to the output */
 
 #define PURLIN_LAUNCH_RSVD_THREADS 256
 #define PURLIN_LAUNCH_RSVD_MOST_BLOCKS 1024 /* of a conversion */
-#define PURLIN_LAUNCH_RSVD_TILE_INNER 128   /* elements that a block of a conversion takes at a time */
+#define PURLIN_LAUNCH_RSVD_TILE_INNER 128   /* elements that a block of a conversion processes at a time */
 #define PURLIN_LAUNCH_RSVD_TILE_OUTER 32
 #define PURLIN_LAUNCH_RSVD_COPY_TILE 32
 #define PURLIN_LAUNCH_RSVD_ALONG_CHUNK 4096 /* elements of a chunk of moments over the inner axis */
 #define PURLIN_LAUNCH_RSVD_ACROSS_CHUNK 256 /* and over the outer one */
 #define PURLIN_LAUNCH_RSVD_RECORD 3         /* doubles of a record, and of a tally */
 
-/* Numbers as they come to the kernel's type: (x - center) * factor. A tally holds the sum of the squared moduli of the output, the
- * largest modulus of the input, and how many elements are not finite (left out of the other two). purlin_rsvd_scan_* takes the
- * tally alone, of numbers of the kernel's type without center and factor. */
+/* Converts raw numbers to the kernel's type: (x - center) * factor. A tally is the sum of the squared moduli of the output, the
+ * largest modulus of the input, and the number of elements that are not finite (excluded from the other two).
+ * purlin_rsvd_scan_* computes only the tally, of numbers of the kernel's type without center and factor. */
 typedef struct purlin_rsvd_convert_params {
   uint64_t source;        /* [inner, outer] of `number` */
-  uint64_t output;        /* the kernel's type, or 0: the tally alone */
+  uint64_t output;        /* the kernel's type, or 0: only the tally */
   uint64_t center;        /* double [3 x inner or outer], or 0 */
   uint64_t tallies;       /* double [3 x blocks of the grid], or 0 */
   int64_t source_stride;
@@ -62,8 +62,8 @@ typedef struct purlin_rsvd_tally_params {
 } purlin_rsvd_tally_params;
 #define PURLIN_RSVD_TALLY_PARAMS_BYTES 24
 
-/* Moments of chunks. purlin_rsvd_along_*: over the inner axis, for each outer index, a warp each; purlin_rsvd_across_*: over
- * the outer axis, for each inner index, a thread each, chunks along the grid's y. */
+/* Moments of chunks. purlin_rsvd_along_*: over the inner axis, one warp for each outer index. purlin_rsvd_across_*: over
+ * the outer axis, one thread for each inner index, chunks along the grid's y. */
 typedef struct purlin_rsvd_moments_params {
   uint64_t source;        /* the kernel's type, [inner, outer] */
   uint64_t partials;      /* double [3 x length x chunks], length = outer (along) or inner (across) */
@@ -73,18 +73,18 @@ typedef struct purlin_rsvd_moments_params {
 } purlin_rsvd_moments_params;
 #define PURLIN_RSVD_MOMENTS_PARAMS_BYTES 40
 
-/* Merges chunks into records in their order (Chan, Golub, LeVeque 1979), a thread a record. */
+/* Merges chunks into records in their order (Chan, Golub, LeVeque 1979), one thread for each record. */
 typedef struct purlin_rsvd_merge_params {
   uint64_t partials;      /* double [3 x length x chunks] */
   uint64_t records;       /* double [3 x length] */
   int64_t length;
   int64_t elements;       /* of all chunks of a record */
-  int64_t chunk;          /* of each but the last */
-  int64_t before;         /* elements that the records stand for; 0: they are not read */
+  int64_t chunk;          /* elements of each chunk but the last */
+  int64_t before;         /* elements already in the records; 0: the records are not read */
 } purlin_rsvd_merge_params;
 #define PURLIN_RSVD_MERGE_PARAMS_BYTES 48
 
-/* output(i, j) = source(i, j), with any strides. In place where both are the same. */
+/* output(i, j) = source(i, j), with any strides. In place if both are the same. */
 typedef struct purlin_rsvd_copy_params {
   uint64_t source;
   uint64_t output;
@@ -98,7 +98,7 @@ typedef struct purlin_rsvd_copy_params {
 } purlin_rsvd_copy_params;
 #define PURLIN_RSVD_COPY_PARAMS_BYTES 72
 
-/* A Hermitian matrix of the kernel's type from the lower triangle of one in double. In place where both are the same. */
+/* A Hermitian matrix of the kernel's type from the lower triangle of one in double. In place if both are the same. */
 typedef struct purlin_rsvd_mirror_params {
   uint64_t source;
   uint64_t output;
@@ -109,7 +109,7 @@ typedef struct purlin_rsvd_mirror_params {
 } purlin_rsvd_mirror_params;
 #define PURLIN_RSVD_MIRROR_PARAMS_BYTES 48
 
-/* Y = A X for A in compressed rows: a warp a row, its lanes take the columns of X. */
+/* Y = A X for A in compressed rows: one warp for each row; its lanes compute the columns of X. */
 typedef struct purlin_rsvd_sparse_params {
   uint64_t row_ptr;       /* int64 [rows + 1] */
   uint64_t columns;       /* int32 */

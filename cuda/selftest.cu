@@ -1,5 +1,5 @@
-// A kernel whose result is known: proves that modules load, that parameters arrive by value and that blocks get the
-// shared memory that was asked for.
+// A kernel with a known result. It tests that modules load, that parameters are passed by value and that blocks get the
+// requested shared memory.
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@ struct SelftestParams {
 };
 static_assert(sizeof(SelftestParams) == 24, "SelftestParams changed size");
 
-// output[i] = scale * i + (sum of the thread numbers of the block), the sum by way of shared memory.
+// output[i] = scale * i + (sum of the thread indices of the block), with the sum computed in shared memory.
 extern "C" __global__ void purlin_selftest(const SelftestParams p) {
   extern __shared__ uint32_t words[];
   for (uint32_t w = threadIdx.x; w < p.words; w += blockDim.x) words[w] = w < blockDim.x ? w : 0;
@@ -24,7 +24,7 @@ extern "C" __global__ void purlin_selftest(const SelftestParams p) {
   if (i < p.count) output[i] = p.scale * uint32_t(i) + sum;
 }
 
-// Ends in an error that kills the context, as a kernel that touches foreign memory does.
+// Ends in an error that destroys the context, like a kernel that accesses invalid memory.
 extern "C" __global__ void purlin_selftest_trap(const SelftestParams p) {
   if (p.scale != 0) __trap();
 }

@@ -22,7 +22,7 @@
   PURLIN_SOLVE_METHOD(power, PURLIN_LAUNCH_POWER, M, B32, B64)                                                        \
   PURLIN_SOLVE_METHOD(newton, PURLIN_LAUNCH_NEWTON, M, B32, B64)
 
-// Resident blocks asked of the compiler: as many as leave the loops without spills; for order 4 what is fastest on an H200.
+// Resident blocks that the compiler must allow: as many as cause no spills in the loops; for order 4 the fastest on an H200.
 PURLIN_SOLVE_ORDER(3, 6, 4)
 PURLIN_SOLVE_METHOD(hybrid, PURLIN_LAUNCH_HYBRID, 4, 6, 5)
 PURLIN_SOLVE_METHOD(power, PURLIN_LAUNCH_POWER, 4, 7, 4)

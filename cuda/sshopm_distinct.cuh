@@ -1,4 +1,4 @@
-// From the results of the starts of one tensor to its distinct pairs, by one warp.
+// Merges the results of the starts of one tensor to distinct pairs, in one warp.
 #ifndef PURLIN_SSHOPM_DISTINCT_CUH
 #define PURLIN_SSHOPM_DISTINCT_CUH
 
@@ -9,7 +9,7 @@
 
 namespace purlin {
 
-// Results of the starts of one tensor in shared memory, V of each; a value of minus infinity is no result.
+// Results of the starts of one tensor in shared memory, V of each; a value of minus infinity means no result.
 template <class T>
 struct StartResults {
   T *value, *x, *y, *z, *residual2;
@@ -31,9 +31,9 @@ __device__ __forceinline__ T chord2(T ax, T ay, T az, T bx, T by, T bz) {
   return fma(dx, dx, fma(dy, dy, dz * dz));
 }
 
-// Greedy in descending order of value: the strongest start left founds a pair, every start left within the merge angle
-// joins it, and the one with the smallest residual represents it. Returns how many were found; lane k gets the k-th.
-// At most 32 PASSES starts, held in registers. `missed` says whether a start did not converge.
+// Greedy merge in descending order of value. The strongest remaining start begins a pair. Every remaining start within the
+// merge angle joins it, and the one with the smallest residual represents it. Returns the number of pairs; lane k gets pair
+// k. At most 32 PASSES starts, in registers. `missed` returns whether a start did not converge.
 template <bool EVEN, int PASSES, class T>
 __device__ __forceinline__ int distinct_pairs(int starts, const T *number, StartResults<T> s, Pair<T> &mine,
                                               bool &missed) {

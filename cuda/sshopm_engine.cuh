@@ -1,8 +1,8 @@
-// The fused n = 3 solver. One warp owns a stream of tensors and keeps up to `window` of them in a ring in shared
-// memory; its lanes work on starts, each lane with the entries of its own start's tensor in registers. A lane that
-// ends waits until enough others have, then all of them put down their results and take the next starts, of the next
-// tensor if need be: the number of steps differs five-fold between starts, and this keeps the lanes busy. The warp
-// turns the results of a tensor into pairs once its last start has ended. No result depends on who computed it.
+// The fused n = 3 solver. One warp processes a stream of tensors and has up to `window` of them in a ring in shared memory.
+// Its lanes iterate starts; each lane has the entries of its start's tensor in registers. A lane whose start has ended
+// waits until enough others have, too. Then all of them store their results and take the next starts, possibly of the next
+// tensor. The number of steps varies five-fold between starts; this scheme keeps the lanes busy. The warp reduces the
+// results of a tensor to pairs after its last start has ended. No result depends on which lane computed it.
 #ifndef PURLIN_SSHOPM_ENGINE_CUH
 #define PURLIN_SSHOPM_ENGINE_CUH
 
@@ -14,8 +14,8 @@
 
 namespace purlin {
 
-// Lanes that must have ended before the warp stops to refill them: few keep more lanes busy, many spread the cost of
-// stopping. Measured on an H200: 8 costs 3 % and 5 costs 6 % more time than 12.
+// Lanes that must have ended before the warp stops to refill them. A small number keeps more lanes busy; a large one spreads
+// the cost of stopping. Measured on an H200: 8 takes 3 % and 5 takes 6 % more time than 12.
 constexpr int IDLE_LANES = 12;
 
 template <int VARIANT, int M, class T, int METHOD>
@@ -28,7 +28,7 @@ __device__ __forceinline__ void advance(Lane<M, T, METHOD> &s, const Constants<T
     if (VARIANT == GENERIC && adaptive) {
       adaptive_step<VARIANT>(s, k);
     } else {
-      // Two steps between two votes of the warp: measured 4 % faster than one on an H200.
+      // Two steps between two votes of the warp: measured to be 4 % faster than one on an H200.
       bool on = true;
 #pragma unroll 1
       for (int i = 0; i < 2 && on; ++i) on = hybrid_step<VARIANT>(s, k);
@@ -36,8 +36,8 @@ __device__ __forceinline__ void advance(Lane<M, T, METHOD> &s, const Constants<T
   }
 }
 
-// Runs until enough lanes have ended to refill them; with nothing to hand out, until a tensor has ended and so gives up
-// its place in the ring. `place_bit` is the lane's place, `active` the places of all lanes that run.
+// Runs until enough lanes have ended to refill them. Without further starts, runs until a tensor has ended and frees its
+// slot in the ring. `place_bit` is the bit of the lane's slot, `active` those of all running lanes.
 template <int VARIANT, int M, class T, int METHOD>
 __device__ __forceinline__ void run(Lane<M, T, METHOD> &s, const Constants<T> &k, bool adaptive, bool more,
                                     unsigned place_bit, unsigned active) {
@@ -52,7 +52,7 @@ __device__ __forceinline__ void run(Lane<M, T, METHOD> &s, const Constants<T> &k
   }
 }
 
-// Start outputs of one start: the iterate as it stands, values in the caller's scale.
+// Writes the outputs of one start: the unchanged iterate, with values in the caller's scale.
 template <class T>
 __device__ void write_start(const purlin_sshopm_params &p, int64_t row, int v, T value, T x, T y, T z, T residual,
                             T shift, int iterations, int violations, int status) {
@@ -71,7 +71,7 @@ __device__ void write_start(const purlin_sshopm_params &p, int64_t row, int v, T
   if (p.start_status) address<int>(p.start_status)[at] = status;
 }
 
-// Start outputs of a tensor that is not iterated on.
+// Writes the start outputs of a tensor without iterations.
 template <class T>
 __device__ void write_start_specials(const purlin_sshopm_params &p, int64_t item, int64_t row, int status, T value) {
   if (status == PURLIN_LAUNCH_TENSOR_MASKED) return;
@@ -86,7 +86,7 @@ __device__ void write_start_specials(const purlin_sshopm_params &p, int64_t item
   }
 }
 
-// Begins the start whose vector is set. What belongs to its tensor follows by `attach`.
+// Begins the start whose vector is set. `attach` then loads the numbers of its tensor.
 template <int M, class T, int METHOD>
 __device__ __forceinline__ void begin(Lane<M, T, METHOD> &s) {
   s.lambda = -Real<T>::infinity();
@@ -97,8 +97,8 @@ __device__ __forceinline__ void begin(Lane<M, T, METHOD> &s) {
   s.state = RUNNING;
 }
 
-// Entries and scalars of the lane's tensor into registers. Every lane does this after each refill, those without a start
-// too: the warp has to execute it anyway, and so no entry stays live while a tensor is loaded or selected.
+// Loads entries and scalars of the lane's tensor into registers. All lanes do this after each refill, including lanes without
+// a start: the warp executes it anyway, and so no entry stays live while a tensor is loaded or selected.
 template <int M, class T, int METHOD>
 __device__ __forceinline__ void attach(Lane<M, T, METHOD> &s, const T *slot) {
   constexpr int HEAD = padded(entries3(M));
@@ -112,7 +112,7 @@ __device__ __forceinline__ void attach(Lane<M, T, METHOD> &s, const T *slot) {
   s.limit = t[HEAD + LAMBDA_TOLERANCE];
 }
 
-// Puts an ended start down: into the ring for the selection, and into the start outputs. Returns whether it converged.
+// Stores an ended start in the ring for the selection, and in the start outputs. Returns whether it converged.
 template <int VARIANT, int M, class T, int METHOD>
 __device__ __forceinline__ bool end(const purlin_sshopm_params &p, Lane<M, T, METHOD> &s, const Constants<T> &k,
                                     T *slot, int64_t row, int v, bool outputs) {
@@ -120,7 +120,7 @@ __device__ __forceinline__ bool end(const purlin_sshopm_params &p, Lane<M, T, ME
   T scale = Real<T>::rsqrt_refined(fma(s.x, s.x, fma(s.y, s.y, s.z * s.z)));
   T x = s.x * scale, y = s.y * scale, z = s.z * scale, lambda = s.lambda, residual2 = s.residual2;
   if constexpr (METHOD == PURLIN_LAUNCH_POWER) {
-    // One more evaluation gives the residual, which the loop does not keep under every test, and the last digits.
+    // One more evaluation gives the residual, which not every test computes in the loop, and the last digits.
     T g[3], r[3];
     s.form.vector(x, y, z, g);
     lambda = fma(x, g[0], fma(y, g[1], z * g[2]));
@@ -175,7 +175,7 @@ __device__ __forceinline__ void solve(const purlin_sshopm_params &p) {
                        p.max_iterations, p.warmup};
   const bool adaptive = p.method == PURLIN_LAUNCH_POWER;
   int variant = GENERIC;
-  // The fast power steps do not count to the step, so start_iterations needs the generic ones.
+  // The fast power steps do not count single steps, so start_iterations needs the generic ones.
   const bool counted = METHOD == PURLIN_LAUNCH_POWER && p.start_iterations;
   if (!p.start_shifts && !p.start_violations && !counted && !(METHOD == PURLIN_LAUNCH_HYBRID && adaptive)) {
     if (p.test == PURLIN_LAUNCH_TEST_RESIDUAL) variant = FAST_RESIDUAL;
@@ -186,19 +186,19 @@ __device__ __forceinline__ void solve(const purlin_sshopm_params &p) {
 
   Lane<M, T, METHOD> s;
   s.state = EMPTY;
-  T *slot = ring;        // the lane's tensor,
-  int place = 0;         // its place in the ring,
-  int my_start = 0;      // and the start of it that the lane works on
-  unsigned busy = 0;     // places of tensors that are worked on
-  int loaded = 0;        // tensors of this warp's stream taken so far
-  int current = 0, next = starts;  // place of the tensor being handed out, and its next start
+  T *slot = ring;        // slot of the lane's tensor
+  int place = 0;         // index of that slot in the ring
+  int my_start = 0;      // the lane's start of that tensor
+  unsigned busy = 0;     // bits of the slots with unfinished tensors
+  int loaded = 0;        // tensors of this warp's stream loaded so far
+  int current = 0, next = starts;  // slot of the tensor whose starts are assigned, and its next start
   uint32_t converged = 0, iterations = 0, skipped = 0;
   const bool near = starts_fit(p);
   const auto row_in = [&](const T *at) {
     return row_of(p, own + *reinterpret_cast<const int *>(at + HEAD + SEQUENCE) * stride);
   };
 
-  // Variants that a method does not have are not compiled.
+  // Compile only the variants that the method has.
   const auto with_variant = [&](auto &&f) {
     if (METHOD != PURLIN_LAUNCH_NEWTON && variant == FAST_RESIDUAL) f(Index<FAST_RESIDUAL>{});
     else if (METHOD == PURLIN_LAUNCH_POWER && variant == FAST_LAMBDA) f(Index<FAST_LAMBDA>{});
@@ -274,14 +274,14 @@ __device__ __forceinline__ void solve(const purlin_sshopm_params &p) {
     attach(s, slot);
     const unsigned bit = 1u << place;
     active = __reduce_or_sync(FULL_WARP, s.state == RUNNING ? bit : 0u);
-    if (active == 0) continue;  // whatever was loaded needs no iteration
+    if (active == 0) continue;  // no loaded tensor needs iterations
     const bool more = next < starts || (loaded < total && busy != (1u << window) - 1u);
     for (;;) {
       with_variant([&](auto v) {
         run<decltype(v)::value>(s, k, adaptive, more, bit, active);
         put_down(v);
       });
-      // While the lanes that ended can go on with the tensor they have, nothing else needs to happen.
+      // If the ended lanes can continue with the tensor that they have, nothing else has to be done.
       const unsigned idle = __ballot_sync(FULL_WARP, s.state == EMPTY);
       if (next + __popc(idle) > starts || __any_sync(FULL_WARP, s.state == EMPTY && place != current)) break;
       if (s.state == EMPTY) {

@@ -5,7 +5,7 @@
 //   (A x^(m-2))_s = sum_q C(m-2, q) x^(m-2-q) G(q + s1, q, s2)
 // with s1 the number of indices of s outside the first direction and s2 of them in the third, and
 //   G(Q, q + 1, J) = y G(Q, q, J) + z G(Q, q, J + 1),
-// so a level is contracted once to its lowest needed degree and then by two multiply-adds a value.
+// so a level is contracted once to its lowest needed degree, and each further value takes two multiply-adds.
 #ifndef PURLIN_SSHOPM_FORMS_CUH
 #define PURLIN_SSHOPM_FORMS_CUH
 
@@ -21,7 +21,7 @@ __host__ __device__ constexpr int binomial(int n, int k) {
   return r;
 }
 
-// An integer known at compile time; the standard one converts on the host only.
+// A compile-time integer; the standard one converts on the host only.
 template <int N>
 struct Index {
   static constexpr int value = N;
@@ -83,7 +83,7 @@ __device__ __forceinline__ void leading_weights(T x, T (&w)[D + 1]) {
   });
 }
 
-// B = A x^2 for order 4: six quadratic forms in the six products of two components, 44 instructions where nesting takes 51.
+// B = A x^2 for order 4: six quadratic forms in the six products of two components. 44 instructions; nesting takes 51.
 template <class T, class Entries>
 __device__ __forceinline__ void form_matrix4(const Entries &a, T x, T y, T z, T (&b)[6]) {
   const T x2 = x + x, y2 = y + y;
@@ -128,7 +128,7 @@ __device__ __forceinline__ void form_matrix(const Entries &a, T x, T y, T z, T (
       b[4] += g[1];
       b[5] += g[2];
     }
-    // Level Q at degree Q - 1 for b12, b13 and degree Q for b11, where those are still within D.
+    // Level Q at degree Q - 1 for b12, b13 and degree Q for b11, if those degrees are at most D.
     if constexpr (q0 + 1 <= D) {
       T h0 = fma(y, g[0], z * g[1]), h1 = fma(y, g[1], z * g[2]);
       if constexpr (q0 + 1 < D) {
@@ -175,8 +175,8 @@ __device__ __forceinline__ void form_vector(const Entries &a, T x, T y, T z, T (
   });
 }
 
-// Entries as the power loop of one order wants them: copies with the binomial factors multiplied in save instructions
-// where registers allow.
+// Entries in the form that the power loop of an order uses. Copies multiplied by the binomial factors save instructions if
+// there are enough registers.
 template <int M, class T>
 struct PowerForm {
   T a[entries3(M)];
@@ -187,7 +187,7 @@ struct PowerForm {
   __device__ __forceinline__ void vector(T x, T y, T z, T (&g)[3]) const { form_vector<M>(a, x, y, z, g); }
 };
 
-// Order 4: 41 multiply-adds with 21 coefficients (46 with the 15 entries as they are).
+// Order 4: 41 multiply-adds with 21 coefficients; 46 with the 15 plain entries.
 template <class T>
 struct PowerForm<4, T> {
   T a0, a1, a2, l1, l2, q3, q4, q5, c6, c7, c7d, c8, c8d, c9, e10, e11, e11t, e12t, e13, e13t, e14;

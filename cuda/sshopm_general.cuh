@@ -1,4 +1,4 @@
-// SS-HOPM for any order and dimension up to 16: one warp takes 32 starts of one tensor, one start a lane.
+// SS-HOPM for any order and dimension up to 16: one warp runs 32 starts of one tensor, one start in each lane.
 #ifndef PURLIN_SSHOPM_GENERAL_CUH
 #define PURLIN_SSHOPM_GENERAL_CUH
 
@@ -10,7 +10,7 @@
 
 namespace purlin {
 
-// What a warp learns of its tensor before it starts.
+// Numbers of its tensor that a warp computes before it starts.
 template <class T>
 struct Survey {
   T scale, inverse, norm, isotropic;
@@ -60,14 +60,14 @@ struct GeneralState {
   int iterations, violations, status;
 };
 
-// d = the step from x: x + d is the next iterate before normalisation. False where Newton's system is singular.
+// d = the step from x: x + d is the next iterate before normalisation. Returns false if Newton's system is singular.
 template <class T>
 __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T> &v, GeneralState<T> &s, T constant) {
   const int n = p.dimension;
   const T k = T(p.order - 1), lambda = s.lambda;
   if (p.method == PURLIN_LAUNCH_NEWTON) {
-    // Singular is what is small beside the Hessian at x, not beside the tensor: towards a continuum at lambda = 0 all of
-    // the Hessian vanishes, and the iteration must go on until the residual has.
+    // Singular is measured relative to the Hessian at x, not to the tensor: near a continuum at lambda = 0 the whole Hessian
+    // vanishes, and the iteration must continue until the residual does, too.
     const T size = fma(k, sqrt(dot_n(n * n, s.b, s.b)), fabs(lambda));
     projected(n, s.b, s.x, s.y, lambda, k, -lambda, size, s.h);
     for (int i = 0; i < n; ++i) s.d[i] = -s.r[i];
@@ -81,8 +81,8 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
     s.shift = k * t.shift;
     return true;
   }
-  // Bounds of the spectrum of the projected B from its trace and Frobenius norm (Wolkowicz & Styan 1980), exact for n = 3;
-  // eigenvalues would cost more than the step.
+  // Bounds of the spectrum of the projected B from its trace and Frobenius norm (Wolkowicz & Styan 1980), exact for n = 3.
+  // Exact eigenvalues would cost more than the step.
   T mean = T(0), spread = T(0);
   const bool bounded = p.method == PURLIN_LAUNCH_HYBRID && p.shift_kind == PURLIN_LAUNCH_SHIFT_ADAPTIVE;
   if (bounded) {
@@ -90,7 +90,8 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
     const T size = T(max(n - 1, 1));
     for (int i = 0; i < n; ++i) mean += s.h[i * n + i];
     mean /= size;
-    // About the mean, so that nothing cancels: mean (I - x x') has the trace and the zero eigenvalue of the projected B.
+    // Subtract the mean before squaring, to avoid cancellation: mean (I - x x') has the trace and the zero eigenvalue of the
+    // projected B.
     T square = T(0);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
@@ -107,8 +108,8 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
       return true;
     }
     if (bounded && n > 1) {
-      // As UphillStep, with a bound of the largest eigenvalue of the projected Hessian in its place: the shift may be more
-      // than the least.
+      // As UphillStep, but with a bound of the largest eigenvalue of the projected Hessian, so the shift may exceed the
+      // smallest one.
       const T top = fma(k, mean + spread, -lambda), tiny = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
       s.shift = fmax(T(0), fma(T(0.5) * T(p.order), s.residual, tiny) + top);
       projected(n, s.b, s.x, s.y, lambda, -k, lambda + s.shift, v.norm, s.h);
@@ -135,7 +136,7 @@ __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T>
   } else {
     s.shift = constant;
   }
-  // The power step as the literature has it; subtracting x again only lets every method end the same way.
+  // The power step as in the literature. x is subtracted, because every method returns a step.
   for (int i = 0; i < n; ++i) s.d[i] = fma(s.shift, s.x[i], s.y[i]) - s.x[i];
   return true;
 }
@@ -197,7 +198,7 @@ __device__ void general_start(const purlin_sshopm_params &p, const Packed<T> &fo
       s.status = done ? PURLIN_LAUNCH_START_CONVERGED : PURLIN_LAUNCH_START_SINGULAR;
       return;
     }
-    // As in newton_step: at a continuum of eigenvectors the step from within the floor has no meaning.
+    // As in newton_step: at a continuum of eigenvectors the step from within the floor is meaningless.
     if (newton && done && dot_n(n, s.d, s.d) > (sizeof(T) == 4 ? T(1e-4) : T(1e-8))) {
       s.status = PURLIN_LAUNCH_START_CONVERGED;
       return;

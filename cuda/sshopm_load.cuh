@@ -1,4 +1,4 @@
-// Bringing one tensor into a warp's ring: load (through a linear transform if asked), checks, scaling, isotropic part.
+// Loads one tensor into a warp's ring: load (with a linear transform if requested), checks, scaling, isotropic part.
 #ifndef PURLIN_SSHOPM_LOAD_CUH
 #define PURLIN_SSHOPM_LOAD_CUH
 
@@ -10,8 +10,8 @@
 
 namespace purlin {
 
-// What a block keeps for all its tensors: multinomials, entries of E, the launch's numbers, and the starts if they are
-// shared by all tensors.
+// Data that a block stores for all its tensors: multinomials, entries of E, the launch's numbers, and the starts if all
+// tensors share them.
 template <int M, class T>
 struct Shared {
   T *multinomial, *identity, *number, *starts, *ring;
@@ -53,7 +53,7 @@ __device__ Shared<M, T> fill_shared(const purlin_sshopm_params &p, T *base) {
     n[ISOTROPY] = T(p.isotropy);
     n[FIXED_SHIFT] = T(fabs(p.shift));
     n[TAU_FACTOR] = T(p.tau);
-    // 4 eps of the norm is what rounding leaves of a residual; nothing smaller can be asked for.
+    // Rounding alone leaves a residual of about 4 eps times the norm, so the floor is at least that.
     n[FLOOR] = fmax(T((METHOD == PURLIN_LAUNCH_NEWTON ? 1.0 : 1e-3) * p.tolerance), T(4) * Real<T>::epsilon);
     n[MERGE] = T(p.merge_chord2);
     n[AGREE] = T(p.merge_value);
@@ -72,7 +72,7 @@ __device__ __forceinline__ int64_t row_of(const purlin_sshopm_params &p, int64_t
   return p.index ? __ldg(address<const long long>(p.index) + item) : item;
 }
 
-// c = 0.9 * the least value of the form over the starts, but not below 0; subtracted from the entries in `slot`.
+// Subtracts c E from the entries in `slot`. c = 0.9 * the least value of the form over the starts, but not below 0.
 template <int M, class T>
 __device__ T remove_isotropic(const purlin_sshopm_params &p, const Shared<M, T> &shared, int64_t item, T *slot) {
   const bool near = starts_fit(p);
@@ -96,8 +96,8 @@ __device__ T remove_isotropic(const purlin_sshopm_params &p, const Shared<M, T> 
   return c;
 }
 
-// Loads item `item` into `slot` (entries, then scalars). Returns the tensor's status: only OK tensors are iterated on.
-// ZERO and ISOTROPIC tensors leave their value (0 or c, unscaled) in slot[HEAD + ISOTROPIC].
+// Loads item `item` into `slot` (entries, then scalars). Returns the tensor's status; only OK tensors have iterations.
+// ZERO and ISOTROPIC tensors store their value (0 or c, unscaled) in slot[HEAD + ISOTROPIC].
 template <int M, class T, int METHOD>
 __device__ int load_tensor(const purlin_sshopm_params &p, const Shared<M, T> &shared, int64_t item, T *slot) {
   constexpr int U = entries3(M), HEAD = padded(U), PASSES = (U + 31) / 32;
@@ -134,7 +134,7 @@ __device__ int load_tensor(const purlin_sshopm_params &p, const Shared<M, T> &sh
 #pragma unroll
   for (int i = 0; i < PASSES; ++i) {
     T v = fabs(a[i]);
-    // Not fmax, which drops NaN: above every key there is only NaN.
+    // fmax would drop NaN. NaN alone has keys above that of infinity.
     largest = ordered_key(v) > ordered_key(largest) ? v : largest;
   }
   largest = warp_max_value(largest);
@@ -146,7 +146,7 @@ __device__ int load_tensor(const purlin_sshopm_params &p, const Shared<M, T> &sh
   T inverse, scale = Real<T>::power_scale(largest, &inverse);
   const T sign = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
   if (METHOD != PURLIN_LAUNCH_NEWTON && M % 2 == 0) {
-    // Lane 0 holds the entry of x^m, which is c for A = c E.
+    // Lane 0 has the entry of x^m, which is c for A = c E.
     T c = __shfl_sync(FULL_WARP, a[0], 0);
     bool off = false;
 #pragma unroll

@@ -1,8 +1,8 @@
-// Symmetric forms of any order and of dimension up to 16, by one thread a vector, from packed entries.
+// Symmetric forms of any order and of dimension up to 16 from packed entries, one thread for each vector.
 //
-// The index tuples are read in lexicographic order with the prefix products P[p] = x[i1] ... x[ip] kept along them and
-// suffix products formed on the way back, so that the monomial without one or two of its factors is a product and
-// never a quotient: zero components are harmless. Arrays with run-time indices live in local memory; the indices are
+// The index tuples are read in lexicographic order. The prefix products P[p] = x[i1] ... x[ip] are updated along them, and
+// suffix products are computed backwards. So the monomial without one or two of its factors is a product and never a
+// quotient, and zero components are allowed. Arrays with run-time indices are in local memory; the indices are
 // the same for all lanes, so those accesses are coalesced.
 #ifndef PURLIN_SSHOPM_PACKED_CUH
 #define PURLIN_SSHOPM_PACKED_CUH
@@ -14,7 +14,7 @@ namespace purlin {
 
 constexpr int MAX_N = PURLIN_LAUNCH_MAX_DIMENSION, MAX_M = PURLIN_LAUNCH_MAX_ORDER;
 
-// One tensor: entries with a stride, multiplied by `scale` as they are read.
+// One tensor: entries with a stride, multiplied by `scale` on reading.
 template <class T>
 struct Packed {
   const T *a;
@@ -127,8 +127,8 @@ __device__ void projected(int n, const T *b, const T *x, const T *y, T lambda, T
     }
 }
 
-// Makes a symmetric matrix diagonal by cyclic Jacobi rotations; row k of `vectors`, where it is given, becomes the eigenvector of
-// the diagonal element k.
+// Diagonalises a symmetric matrix by cyclic Jacobi rotations. If `vectors` is given, its row k becomes the eigenvector of
+// diagonal element k.
 template <class T>
 __device__ void jacobi(int n, T *c, T *vectors) {
   if (vectors)
@@ -167,7 +167,7 @@ __device__ void jacobi(int n, T *c, T *vectors) {
   }
 }
 
-// Eigenvalues of a symmetric matrix (destroyed), ascending into `values`.
+// Eigenvalues of a symmetric matrix, which is overwritten, ascending into `values`.
 template <class T>
 __device__ void jacobi_eigenvalues(int n, T *c, T *values) {
   jacobi<T>(n, c, nullptr);
@@ -179,7 +179,7 @@ __device__ void jacobi_eigenvalues(int n, T *c, T *values) {
   }
 }
 
-// Solves c d = r for a positive definite c (destroyed); false if it is not.
+// Solves c d = r for a positive definite c, which is overwritten; returns false if c is not positive definite.
 template <class T>
 __device__ bool cholesky_solve(int n, T *c, const T *r, T *d) {
   for (int j = 0; j < n; ++j) {
@@ -208,7 +208,8 @@ __device__ bool cholesky_solve(int n, T *c, const T *r, T *d) {
   return true;
 }
 
-// Solves c d = d for a general c (destroyed) by elimination with row pivoting; false below `smallest`.
+// Solves c d = d for a general c, which is overwritten, by elimination with row pivoting; returns false if a pivot is below
+// `smallest`.
 template <class T>
 __device__ bool eliminate(int n, T *c, T *d, T smallest) {
   for (int j = 0; j < n; ++j) {

@@ -1,4 +1,4 @@
-// Batched products A x^m, A x^(m-1), A x^(m-2) and the classification of given pairs, one thread a (vector, tensor).
+// Batched products A x^m, A x^(m-1), A x^(m-2) and the classification of given pairs, one thread for each (vector, tensor).
 #ifndef PURLIN_SSHOPM_PRODUCT_CUH
 #define PURLIN_SSHOPM_PRODUCT_CUH
 
@@ -10,7 +10,7 @@
 
 namespace purlin {
 
-// The (vector, tensor) of this thread, and the next ones a grid further.
+// The (vector, tensor) of this thread, and the next ones at the grid's stride.
 struct Cell {
   int64_t at, end, step;
   __device__ explicit Cell(const purlin_product_params &p)
@@ -96,7 +96,7 @@ __device__ void classify_general(const purlin_product_params &p) {
     const T *v = vector_of<T>(p, c.at, &tensor);
     const T lambda = address<const T>(p.values)[c.at];
     for (int i = 0; i < n; ++i) x[i] = v[i * p.component_stride];
-    // Vectors are directions here; a largest component of order one keeps the squares in range.
+    // Only the directions of the vectors matter here. Scale the largest component to order one, so that squares are in range.
     T most = T(0), inverse;
     for (int i = 0; i < n; ++i) most = fmax(most, fabs(x[i]));
     const T unit = Real<T>::power_scale(most, &inverse);
@@ -104,7 +104,7 @@ __device__ void classify_general(const purlin_product_params &p) {
     const T length = T(1) / sqrt(dot_n(n, x, x));
     for (int i = 0; i < n; ++i) x[i] *= length;
     Packed<T> form = packed_of<T>(p, tensor);
-    // Worked on with a largest entry of order one; what is not finite stays so.
+    // Scale the largest entry to order one; entries that are not finite stay so.
     T largest = T(0);
     for (int64_t r = 0; r < p.entries; ++r) largest = fmax(largest, fabs(form.entry(r)));
     form.scale = Real<T>::power_scale(largest > T(0) && is_finite(largest) ? largest : T(1), &inverse);

@@ -1,4 +1,4 @@
-// What the SS-HOPM kernels need to know of a real type: rounding unit, fast reciprocals, bits of the exponent.
+// Properties of a real type for the SS-HOPM kernels: rounding unit, fast reciprocals, bits of the exponent.
 #ifndef PURLIN_SSHOPM_REAL_CUH
 #define PURLIN_SSHOPM_REAL_CUH
 
@@ -14,13 +14,13 @@ struct Real<float> {
   static constexpr float epsilon = 1.1920929e-7f;
   __device__ static float infinity() { return __int_as_float(0x7f800000); }
   __device__ static float nan() { return __int_as_float(0x7fffffff); }
-  // One instruction, 1 ulp; 0 gives infinity, which the iteration turns into NaN and the caller into ZERO_VECTOR.
+  // One instruction, 1 ulp. 0 gives infinity; the iteration then gives NaN, and the caller reports ZERO_VECTOR.
   __device__ static float rsqrt(float v) {
     float r;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
     return r;
   }
-  // To the last digit but one: for the numbers that are given out.
+  // Accurate to the last digit but one, for output values.
   __device__ static float rsqrt_refined(float v) {
     float r = rsqrt(v);
     return fmaf(fmaf(-v * r, r, 1.0f), 0.5f * r, r);
@@ -35,7 +35,7 @@ struct Real<float> {
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
     return r;
   }
-  // 2^-e for the magnitude v = f 2^e, 1 <= f < 2, and its inverse; the exponent is kept in the normal range.
+  // 2^-e for the magnitude v = f 2^e, 1 <= f < 2, and its inverse; the exponent is limited to the normal range.
   __device__ static float power_scale(float v, float *inverse) {
     int e = static_cast<int>(__float_as_uint(v) >> 23) - 127;
     e = min(max(e, -126), 126);
@@ -76,15 +76,15 @@ struct Real<double> {
 template <class T>
 __device__ __forceinline__ bool is_finite(T v) { return v - v == T(0); }
 
-// Up to this times norm times residual, the square of an eigenvalue of the projected Hessian may be that of a degenerate pair
-// nearby, see sshopm/cpu/top.rs.
+// Bound of the squared eigenvalues of the projected Hessian that may be 0 at a degenerate pair nearby, in units of norm times
+// residual; see sshopm/cpu/top.rs.
 template <class T>
 __device__ __forceinline__ T uncertainty(int order) {
   const T m = T(order);
   return T(18) * sqrt(m * (m - T(1)) * (m - T(2)) * T(1.0 / 6.0)) / m;
 }
-// Directions in the plane of two eigenvectors in which a form is sampled: a prime number, so that a form of any order shows its
-// lobes. Distances are 2^FIRST_DISTANCE to 2^-1.
+// Directions in the plane of two eigenvectors in which a form is sampled: a prime number, so that the samples resolve a form
+// of any order. Distances are 2^FIRST_DISTANCE to 2^-1.
 constexpr int DIRECTIONS = 29, FIRST_DISTANCE = -10;
 
 // Typed view of a device address in a parameter struct.

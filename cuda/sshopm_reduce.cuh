@@ -1,4 +1,4 @@
-// The distinct pairs of one tensor, one a lane of a warp: classify, threshold, separate, sort, write.
+// The distinct pairs of one tensor, one in each lane of a warp: classify, threshold, separate, sort, write.
 #ifndef PURLIN_SSHOPM_REDUCE_CUH
 #define PURLIN_SSHOPM_REDUCE_CUH
 
@@ -51,8 +51,8 @@ __device__ __forceinline__ void hessian_eigenvalues(const Entries &a, T lambda, 
   *high = mean + radius;
 }
 
-// Whether a form has a local maximum at (x, y, z), a pair to `residual`, as far as its type can tell: sampled where the projected
-// Hessian does not say so. Eigenvalues of that above -flat count as 0. Rare, and kept out of the registers of the iterations.
+// Whether a form has a local maximum at (x, y, z), a pair to `residual`, within the accuracy of its type. It is sampled if the
+// projected Hessian cannot decide; its eigenvalues above -flat count as 0. Rarely called; not inlined, to save registers.
 template <int M, class T>
 __device__ __noinline__ bool is_top(const T *entries, T x, T y, T z, T residual, T norm, T flat) {
   T b[6], g[3], u[3], w[3];
@@ -84,7 +84,7 @@ __device__ __noinline__ bool is_top(const T *entries, T x, T y, T z, T residual,
   return true;
 }
 
-// Canonical sign of (value, x): odd order makes the value positive; otherwise, and where an odd value is zero, the
+// Canonical sign of (value, x). Odd order makes the value positive. For even order, and if an odd value is zero, the
 // component of largest magnitude is positive (the first of those within 1e-6 of the largest).
 template <class T>
 __device__ __forceinline__ bool flips(const purlin_sshopm_params &p, bool even, T value, T zero, T x, T y, T z) {
@@ -129,8 +129,8 @@ __device__ __forceinline__ void write_pair(const purlin_sshopm_params &p, int64_
   }
 }
 
-// The status of a row after this launch: with APPEND that of two passes. A degenerate pair of either pass says more than
-// a start that did not converge, and that more than nothing; a pass without a pair is one none of whose starts converged.
+// The status of a row after this launch; with APPEND that of both passes. DEGENERATE of either pass has precedence, then
+// PARTIAL. If only one pass has NO_PAIR, none of its starts converged, so the result is PARTIAL.
 __device__ __forceinline__ int row_status(const purlin_sshopm_params &p, int64_t row, int status) {
   if (!(p.flags & PURLIN_LAUNCH_APPEND) || !p.status) return status;
   const int first = address<int>(p.status)[row];
@@ -140,8 +140,8 @@ __device__ __forceinline__ int row_status(const purlin_sshopm_params &p, int64_t
   return any(PURLIN_LAUNCH_TENSOR_PARTIAL) || any(PURLIN_LAUNCH_TENSOR_NO_PAIR) ? PURLIN_LAUNCH_TENSOR_PARTIAL : status;
 }
 
-// Writes how many pairs a row has, and counts rows that list fewer and rows with starts that did not converge. One thread.
-// `count` pairs are listed, `found` were found by this launch.
+// Writes the number of pairs of a row. Counts rows that list fewer, and rows with starts that did not converge. One thread.
+// `count` pairs are listed; this launch found `found`.
 __device__ __forceinline__ void note_found(const purlin_sshopm_params &p, int64_t row, int count, int found, bool missed) {
   int *total = address<int>(p.found);
   if (total && (p.flags & PURLIN_LAUNCH_APPEND)) {
@@ -157,7 +157,7 @@ __device__ __forceinline__ void note_found(const purlin_sshopm_params &p, int64_
   if (missed) atomicAdd(counters + PURLIN_LAUNCH_COUNTER_UNCONVERGED, 1ull);
 }
 
-// Writes the absent pairs from `count` on, the counts and the status. `found` pairs were found by this launch; `missed` says
+// Writes the absent pairs from `count` on, the counts and the status. This launch found `found` pairs; `missed` means
 // that a start did not converge.
 template <class T>
 __device__ void finish_row(const purlin_sshopm_params &p, int64_t row, int count, int found, bool missed, int status) {
@@ -181,7 +181,7 @@ __device__ __forceinline__ int pairs_before(const purlin_sshopm_params &p, int64
   return (p.flags & PURLIN_LAUNCH_APPEND) && p.pair_count ? address<int>(p.pair_count)[row] : 0;
 }
 
-// A tensor that is not iterated on: nothing, or for A = 0 and A = c E one degenerate pair if those are kept.
+// Writes the row of a tensor without iterations: no pair, or for A = 0 and A = c E one degenerate pair if that class is kept.
 template <int M, class T>
 __device__ void write_special(const purlin_sshopm_params &p, int64_t item, int64_t row, int status, T value) {
   int before = pairs_before(p, row), count = before;
@@ -203,8 +203,9 @@ __device__ void write_special(const purlin_sshopm_params &p, int64_t item, int64
   finish_row<T>(p, row, count, count - before, false, status);
 }
 
-// Continuum: three or more degenerate pairs at one value become one. Returns whether that happened. `norm` is that of the
-// tensor over `scale`, the power of two by which values come to their own units: there products could overflow or vanish.
+// Merges a continuum: three or more degenerate pairs at one value become one. Returns whether any were merged. `norm` is the
+// tensor's in scaled units, and `scale` the power of two that converts values to their own units, in which products could
+// overflow or underflow.
 template <class T>
 __device__ bool collapse_continuum(const T *number, int found, T norm, T scale, bool &alive, Pair<T> &mine) {
   const bool degenerate = alive && mine.kind == PURLIN_LAUNCH_PAIR_DEGENERATE;
@@ -229,7 +230,7 @@ __device__ bool collapse_continuum(const T *number, int found, T norm, T scale, 
   return __any_sync(FULL_WARP, member);
 }
 
-// All of it for the tensor whose entries and scalars are in `slot`.
+// Selects and writes the pairs of the tensor whose entries and scalars are in `slot`.
 template <int M, class T>
 __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int64_t row, T *slot) {
   constexpr int HEAD = padded(entries3(M));
@@ -242,8 +243,8 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
                                            : distinct_pairs_many<EVEN>(p.start_count, number, results, mine, missed);
   bool alive = lane_id() < found;
   const T scale = slot[HEAD + OUT_SCALE], c = slot[HEAD + ISOTROPIC], norm = slot[HEAD + NORM];
-  // Maxima descending, minima ascending, by the end's own value: for odd order and the canonical sign the maxima with a
-  // value below 0, which are written as minima, then follow in ascending order.
+  // Maxima descending, minima ascending, by the end's own value. For odd order and the canonical sign the maxima with a
+  // value below 0 are written as minima; they come last, in ascending order.
   T rank = mine.value * fabs(scale);
   if (alive) {
     T low, high;
@@ -252,13 +253,13 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
     hessian_eigenvalues<M>(a, mine.value - c, mine.x, mine.y, mine.z, &low, &high);
     bool flip = flips(p, EVEN, mine.value * (scale < T(0) ? T(-1) : T(1)), T(32) * Real<T>::epsilon * norm, mine.x,
                       mine.y, mine.z);
-    // A minimum found as a maximum of -A, and the other member of an odd pair, turn the Hessian's sign.
+    // A minimum found as a maximum of -A has a Hessian of opposite sign; so has the other member of an odd pair.
     bool turned = (scale < T(0)) != (!EVEN && flip);
     T least = fmin(fabs(low), fabs(high));
     const T flat = number[DEGENERACY] * norm, residual = sqrt(mine.residual);
     const T doubt2 = uncertainty<T>(M) * norm * residual;
     const bool saddles = (p.keep_classes >> PURLIN_LAUNCH_PAIR_UNSTABLE) & 1;
-    // Below -max(flat, sqrt(doubt2)) it is a maximum for certain; the root is taken where it is not.
+    // Below -max(flat, sqrt(doubt2)) it is certainly a maximum. The root is computed only otherwise.
     bool kept = saddles || (high < -flat && high * high > doubt2);
     if (!kept && high <= flat) kept = is_top<M>(slot, mine.x, mine.y, mine.z, residual, norm, fmax(flat, sqrt(doubt2)));
     bool low_negative = low < T(0), high_negative = high < T(0);
@@ -280,7 +281,7 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
     alive = ((p.keep_classes >> mine.kind) & 1) && kept;
   }
   int status = found > 0 ? PURLIN_LAUNCH_TENSOR_OK : PURLIN_LAUNCH_TENSOR_NO_PAIR;
-  // With all places for distinct ends taken, others may have been left out.
+  // If all slots for distinct ends are used, others may have been omitted.
   if (found > 0 && (missed || found == PURLIN_LAUNCH_FUSED_MAX_PAIRS)) status = PURLIN_LAUNCH_TENSOR_PARTIAL;
   if (collapse_continuum(number, found, norm, scale, alive, mine)) status = PURLIN_LAUNCH_TENSOR_DEGENERATE;
 
@@ -289,7 +290,7 @@ __device__ void select_pairs(const purlin_sshopm_params &p, const T *number, int
   if (p.thresholds) {
     T top = direction * warp_max_value(rank);
     const T bound = fmax(number[ABSOLUTE], number[RELATIVE] * top);
-    // A peak of the value 0 is none.
+    // A peak with the value 0 is dropped even if the threshold is 0.
     alive = alive && (mine.value > bound || (mine.value == bound && bound != T(0)));
     if (!alive) rank = -Real<T>::infinity();
   }

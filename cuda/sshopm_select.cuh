@@ -1,5 +1,5 @@
-// From start outputs in device memory to the distinct pairs of each tensor, any dimension up to 16: one block a tensor.
-// The same rules as the fused selection (sshopm_reduce.cuh), for any number of starts.
+// Merges start outputs in device memory to the distinct pairs of each tensor, any dimension up to 16: one block a tensor.
+// The rules are those of the fused selection (sshopm_reduce.cuh), for any number of starts.
 #ifndef PURLIN_SSHOPM_SELECT_CUH
 #define PURLIN_SSHOPM_SELECT_CUH
 
@@ -10,7 +10,7 @@
 
 namespace purlin {
 
-// One distinct pair found: its representative start, its basin, and the class with FLIP and DEAD marks.
+// One distinct pair: its representative start, its basin, and the class with FLIP and DEAD marks.
 struct Found {
   int start, basin, kind, rank;
 };
@@ -24,7 +24,7 @@ struct BlockBest {
   int at[SELECT_WARPS];
 };
 
-// Position of the largest value over the block, the lowest position on ties; -1 where nobody has one.
+// Position of the largest value over the block, the lowest position on ties; -1 if no thread has a value.
 template <class T>
 __device__ int block_best(T value, int at, BlockBest<T> &shared) {
   const T none = -Real<T>::infinity();
@@ -72,8 +72,8 @@ __device__ T block_max(T value, BlockBest<T> &shared) {
   return largest;
 }
 
-// The starts of one tensor as they lie in memory, seen through the canonical sign of odd orders. Values are compared in the
-// units of the tensor divided by a power of two, whose largest entry is of order one: no square overflows or vanishes.
+// The starts of one tensor in memory, with the canonical sign of odd orders applied on reading. Values are compared in units
+// in which the tensor's largest entry is of order one (a power of two is divided out), so no square overflows or underflows.
 template <class T>
 struct Starts {
   const T *value, *vector, *residual;
@@ -84,7 +84,7 @@ struct Starts {
   __device__ T scaled(int v) const { return value[v] * scale; }
   __device__ bool turned(int v) const { return !even && scaled(v) < -zero; }
   __device__ T canonical(int v) const { return turned(v) ? -scaled(v) : scaled(v); }
-  // Order of merit: the value in the direction of the goal; the Newton method, which has none, takes pairs as returned.
+  // Rank: the value in the direction of the goal. The Newton method has no goal and uses the value with the canonical sign.
   __device__ T strength(const purlin_sshopm_params &p, int v) const {
     if (p.method == PURLIN_LAUNCH_NEWTON) return canonical(v);
     return p.goal == PURLIN_LAUNCH_MINIMA ? -value[v] : value[v];
@@ -128,7 +128,7 @@ __device__ int classify_pair(const Packed<T> &form, T lambda, const T *x, T norm
   packed_matrix(form, x, b);
   multiply_n(n, b, x, y);
   const T k = T(form.order - 1);
-  // The direction x itself gets an eigenvalue above all others and falls off the end.
+  // The direction x itself gets an eigenvalue above all others, which is then dropped as the last.
   projected(n, b, x, y, dot_n(n, x, y), k, -lambda, T(4) * k * norm, b);
   jacobi_eigenvalues(n, b, e);
   int negative = 0;
@@ -138,7 +138,7 @@ __device__ int classify_pair(const Packed<T> &form, T lambda, const T *x, T norm
     negative += e[i] < T(0);
     degenerate |= fabs(e[i]) <= degeneracy * norm;
   }
-  // n = 1 has no tangent direction: its one pair is called a maximum where lambda is positive.
+  // n = 1 has no tangent direction: its one pair is called a maximum if lambda is not negative.
   if (n == 1) return lambda >= T(0) ? PURLIN_LAUNCH_PAIR_NEGATIVE_STABLE : PURLIN_LAUNCH_PAIR_POSITIVE_STABLE;
   return class_of(degenerate, negative > 0, negative == n - 1);
 }
@@ -237,8 +237,8 @@ __device__ void write_pair_n(const purlin_sshopm_params &p, int64_t row, int k, 
   }
 }
 
-// Marks, ranks and writes the `found` pairs of the tensor `form`, which is scaled as `s` says; returns the number of those in the row with all that were selected, written
-// or not.
+// Classifies, ranks and writes the `found` pairs of the tensor `form`, which is scaled as in `s`. Returns the number of pairs
+// in the row, including all that were selected, written or not.
 template <class T>
 __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T> &s, const Packed<T> &form, T norm,
                       Found *pairs, int found, int before, int *status, BlockBest<T> &best) {
@@ -255,10 +255,10 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     const T value = s.even ? s.scaled(f.start) : sign * s.scaled(f.start);
     const T residual = s.residual[f.start] * s.scale, flat = T(p.degeneracy) * norm;
     const T doubtful = fmax(flat, sqrt(uncertainty<T>(p.order) * norm * residual));
-    // Newton's ends are as exact as rounding allows: there what may be 0 is taken for 0.
+    // Newton's ends are as exact as rounding allows, so eigenvalues that may be 0 count as 0.
     const T least = norm > T(0) && p.method == PURLIN_LAUNCH_NEWTON ? doubtful / norm : T(p.degeneracy);
     int kind = classify_pair(form, value, x, norm, least, eigenvalues + i * n);
-    // A single direction is a maximum and a minimum: it is called what is sought.
+    // In dimension 1 the direction is both a maximum and a minimum; report the kind of the goal.
     if (n == 1)
       kind = (p.goal == PURLIN_LAUNCH_MINIMA) != (flip && !s.even) ? PURLIN_LAUNCH_PAIR_POSITIVE_STABLE
                                                                     : PURLIN_LAUNCH_PAIR_NEGATIVE_STABLE;
@@ -267,7 +267,7 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
       for (int c = 0; c < n - 1; ++c) negative += eigenvalues[i * n + c] < T(0);
       morse += negative % 2 ? -1 : 1;
     }
-    // The end of a start that is no top of its form is a saddle, whatever it is called when it is turned over.
+    // An end that is not a maximum of its form is a saddle, whatever its class is with the flipped sign.
     const bool saddles = (p.keep_classes >> PURLIN_LAUNCH_PAIR_UNSTABLE) & 1;
     const bool turned = (p.goal == PURLIN_LAUNCH_MINIMA) != (flip && !s.even);
     const T high = n == 1 ? T(0) : turned ? -eigenvalues[i * n] : eigenvalues[i * n + n - 2];
@@ -289,7 +289,7 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     for (int w = 0; w < SELECT_WARPS; ++w) total += best.at[w];
     address<int>(q.morse)[row] = total;
   }
-  // Continuum: three or more degenerate pairs at one value are one.
+  // Merge a continuum: three or more degenerate pairs at one value become one.
   bool collapsed = false;
   for (int i = threadIdx.x; i < found; i += blockDim.x) {
     Found &f = pairs[i];
@@ -318,7 +318,7 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     else if (f.rank >= 0) f.basin = f.rank;
   }
   __syncthreads();
-  // Take the best pair left: maxima descending, minima ascending, by the end's own value, see select_pairs.
+  // Take the best remaining pair: maxima descending, minima ascending, by the end's own value; see select_pairs.
   const T direction = p.goal == PURLIN_LAUNCH_MINIMA ? T(-1) : T(1);
   const auto value_of = [&](const Found &f) {
     return (f.kind & FLIP) && !s.even ? -s.value[f.start] : s.value[f.start];
@@ -342,7 +342,7 @@ __device__ int settle(const purlin_select_params &q, int64_t row, const Starts<T
     const T value = value_of(f);
     if (p.thresholds) {
       if (count == before) bound = fmax(T(p.absolute_threshold), T(p.relative_threshold) * value);
-      // A peak of the value 0 is none.
+      // A peak with the value 0 is dropped even if the threshold is 0.
       if (!(value > bound || (value == bound && bound != T(0)))) break;
     }
     if (threadIdx.x == 0 && count < p.pairs) write_pair_n(p, row, count, s, f, eigenvalues + at * n);
@@ -442,7 +442,7 @@ __device__ void select_general(const purlin_select_params &q) {
         __syncthreads();
       }
       if (status == PURLIN_LAUNCH_TENSOR_OK) {
-        // With all places for distinct ends taken, others may have been left out.
+        // If all slots for distinct ends are used, others may have been omitted.
         if (found == 0) status = PURLIN_LAUNCH_TENSOR_NO_PAIR;
         else if (missed || (found == limit && found < starts)) status = PURLIN_LAUNCH_TENSOR_PARTIAL;
       }

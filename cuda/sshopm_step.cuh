@@ -1,7 +1,7 @@
 // One start in flight and the three iterations on it, n = 3: power steps with a constant shift, power steps with the
 // adaptive shift, and the safeguarded Newton hybrid (also, without its safeguard, the orthogonal Newton correction).
 //
-// Everything is written for maxima of the scaled tensor A' = +-(A - c E) / s; minima run on the negated entries.
+// All code finds maxima of the scaled tensor A' = +-(A - c E) / s; minima run on the negated entries.
 #ifndef PURLIN_SSHOPM_STEP_CUH
 #define PURLIN_SSHOPM_STEP_CUH
 
@@ -11,10 +11,10 @@
 
 namespace purlin {
 
-// Per-tensor numbers kept beside the entries while a tensor is in flight.
+// Per-tensor numbers that follow the entries while a tensor is in flight.
 enum Scalar { OUT_SCALE, ISOTROPIC, NORM, FLOOR2, SHIFT, TAU, LAMBDA_TOLERANCE, SEQUENCE };
 
-// A tensor in flight in shared memory: its entries, padded, then its scalars, so that both come in 16-byte loads; then
+// A tensor in flight in shared memory: its entries, padded, then its scalars, so that both are read by 16-byte loads; then
 // the results of its starts.
 constexpr int SLOT_SCALARS = PURLIN_LAUNCH_SLOT_SCALARS;
 __host__ __device__ constexpr int padded(int reals) { return (reals + 3) / 4 * 4; }
@@ -35,7 +35,7 @@ __device__ __forceinline__ void load_aligned(const T *from, T (&to)[N]) {
 
 enum State { EMPTY, RUNNING, CONVERGED, EXHAUSTED, SINGULAR, STOPPED };
 
-// Which quantities a block of steps has to keep; the fast variants leave out what nobody asked for.
+// Selects the quantities that a block of steps computes; the fast variants omit those that are not requested.
 enum Variant { FAST_RESIDUAL, FAST_LAMBDA, GENERIC };
 
 template <int M, class T, int METHOD>
@@ -54,35 +54,35 @@ struct Lane {
   Coefficients<M, T, METHOD> form;
   T x, y, z;       // the unit iterate
   T lambda;        // x . A' x^(m-1) at the last point evaluated
-  T previous;      // and at the one before (generic variant)
+  T previous;      // the same at the point before (generic variant)
   T residual2;     // squared norm of A' x^(m-1) - lambda x there (hybrid and Newton)
   T isotropic;     // c: lambda + c is the eigenvalue of the scaled tensor
   T floor2;        // squared absolute floor of the residual test
-  T shift, tau;    // shift: the constant one, or the last adaptive one
+  T shift, tau;    // shift: the constant one, or that of the last step
   T limit;         // absolute bound of the lambda test, negative when it is relative
-  T step2;         // squared length of the last step; Newton: negative once within tolerance
+  T step2;         // squared length of the last step; Newton: -1 once within tolerance, else 1
   int iterations, violations, state;
 };
 
-// The launch's numbers in the kernel's type, converted once and kept in shared memory.
+// The launch's numbers in the kernel's type, converted once and stored in shared memory.
 enum Number {
   TOLERANCE, ISOTROPY, FIXED_SHIFT, TAU_FACTOR, FLOOR, MERGE, AGREE, DEGENERACY, LEVEL, ABSOLUTE, RELATIVE,
   APART,
   NUMBERS = PURLIN_LAUNCH_SHARED_NUMBERS
 };
 
-// Those the steps need, in registers.
+// The numbers that the steps need, in registers.
 template <class T>
 struct Constants {
   T tolerance, tolerance2;
   int test, max_iterations, warmup;
 };
 
-// Whether the iteration goes on after an evaluation that gave lambda and residual2. Every comparison is written to be
-// true only for "go on", so that a NaN ends the start.
+// Whether the iteration continues after an evaluation with lambda and residual2. Every comparison is true only for
+// "continue", so that a NaN ends the start.
 template <int VARIANT, class L, class T>
 __device__ __forceinline__ bool unmet(const L &s, const Constants<T> &k, T lambda, T residual2) {
-  // The fast lambda test is for tensors that keep their isotropic part.
+  // The fast lambda test is only for tensors whose isotropic part is not removed.
   const T whole = VARIANT == FAST_LAMBDA ? lambda : lambda + s.isotropic;
   if (VARIANT == FAST_LAMBDA || (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_LAMBDA)) {
     T bound = k.tolerance * fabs(whole);
@@ -93,13 +93,13 @@ __device__ __forceinline__ bool unmet(const L &s, const Constants<T> &k, T lambd
   return residual2 > fmax(k.tolerance2 * whole * whole, s.floor2);
 }
 
-// Counts a step against the direction of the iteration beyond rounding.
+// Counts a step that moved lambda against the goal by more than rounding.
 template <class L, class T>
 __device__ __forceinline__ void watch_monotonicity(L &s, T lambda) {
   s.violations += lambda < s.lambda - T(16) * Real<T>::epsilon * (T(1) + fabs(lambda));
 }
 
-// Ends or continues a start after an evaluation. What it ended with is for `settle` to say.
+// Continues or stops a start after an evaluation. `settle` later decides the reason of the stop.
 template <int VARIANT, class L, class T>
 __device__ __forceinline__ bool go_on(L &s, const Constants<T> &k, T lambda, T residual2) {
   const bool on = unmet<VARIANT>(s, k, lambda, residual2) & (s.iterations < k.max_iterations);
@@ -116,7 +116,7 @@ __device__ __forceinline__ bool go_on(L &s, const Constants<T> &k, T lambda, T r
   return false;
 }
 
-// Whether a start stopped because it met its test or because it had made all its steps.
+// Sets whether a stopped start converged or reached the limit of steps.
 template <int VARIANT, class L, class T>
 __device__ __forceinline__ void settle(L &s, const Constants<T> &k) {
   if (s.state != STOPPED) return;
@@ -141,7 +141,7 @@ __device__ __forceinline__ void move_to(L &s, T nx, T ny, T nz) {
   s.z = nz;
 }
 
-// Squared norm of g - lambda x, formed explicitly: |g|^2 - lambda^2 cancels.
+// Squared norm of g - lambda x, computed explicitly: |g|^2 - lambda^2 cancels.
 template <class T>
 __device__ __forceinline__ T residual_vector(const T (&g)[3], T lambda, T x, T y, T z, T (&r)[3]) {
   r[0] = fma(-lambda, x, g[0]);
@@ -150,8 +150,8 @@ __device__ __forceinline__ T residual_vector(const T (&g)[3], T lambda, T x, T y
   return fma(r[0], r[0], fma(r[1], r[1], r[2] * r[2]));
 }
 
-// Power step with the tensor's constant shift. `on` says whether the test is still unmet; the step is made in any case
-// unless STOP, where the iterate stays at the point that met the test.
+// Power step with the tensor's constant shift. `on` returns whether the test is still unmet. Without STOP the step is made in
+// any case; with STOP the iterate stays at the point that met the test.
 template <int VARIANT, bool STOP, int M, class T>
 __device__ __forceinline__ void power_step(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k, bool &on) {
   T g[3], r[3];
@@ -168,10 +168,10 @@ __device__ __forceinline__ void power_step(Lane<M, T, PURLIN_LAUNCH_POWER> &s, c
   move_to<VARIANT>(s, fma(s.shift, s.x, g[0]), fma(s.shift, s.y, g[1]), fma(s.shift, s.z, g[2]));
 }
 
-// A few power steps between two votes of the warp. The evaluation after the last step allowed is left to the end of the start, which makes one in any
-// case. The fast variants look for the end once a block, so that nothing branches or counts inside: a start that meets
-// the test goes on to the end of its block, which only takes it closer. Two blocks a vote, both unrolled, and the resident
-// blocks of sshopm.cu are 3 % faster on an H200 than one.
+// A few power steps between two votes of the warp. The end of the start makes the evaluation after the last allowed step,
+// because it evaluates in any case. The fast variants check for the end once a block, so that nothing branches or counts
+// inside. A start that meets the test continues to the end of its block, which only improves it. Two blocks a vote, both
+// unrolled, with the resident blocks of sshopm.cu are 3 % faster on an H200 than one.
 template <int VARIANT, int M, class T>
 __device__ __forceinline__ void power_blocks(Lane<M, T, PURLIN_LAUNCH_POWER> &s, const Constants<T> &k) {
   constexpr int STEPS = 5, BLOCKS = 2;
@@ -206,7 +206,7 @@ __device__ __forceinline__ T smallest_eigenvalue(const T (&b)[6]) {
   T c = T(0.5) * det * i * i * i;
   c = fmin(fmax(c, T(-1)), T(1));
   T e = fma(p + p, cospi(acos(c) * T(0.10610329539459689) + T(2.0 / 3.0)), q);
-  // acos loses half the digits near +-1; the shift must err to the safe side.
+  // acos loses half the digits near +-1. The margin makes the shift err on the safe side.
   return sizeof(T) == 4 ? e - T(1e-3) * p : e;
 }
 
@@ -227,10 +227,10 @@ __device__ __forceinline__ bool adaptive_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &
   return true;
 }
 
-// Newton's step in the tangent plane without a basis of it. With g = B x, r = g - lambda x and k = m - 1, the projected
+// Newton's step in the tangent plane without a basis of the plane. With g = B x, r = g - lambda x and k = m - 1, the projected
 // Hessian is H = k U'BU - lambda I. By Cayley and Hamilton the step -U H^-1 U'r is (U H U'r - tr H r) / det H, where
 //   U H U'r = k (B r - |r|^2 x) - lambda r,   tr H = k t2 - 2 lambda,   det H = k^2 d2 - k lambda t2 + lambda^2,
-// t2 = tr B - lambda and d2 = x' adj(B) x = |g|^2 - lambda tr B + e2(B) being the trace and determinant of U'BU.
+// and t2 = tr B - lambda and d2 = x' adj(B) x = |g|^2 - lambda tr B + e2(B) are the trace and determinant of U'BU.
 // Numerator and denominator are both divided by k.
 template <class T>
 struct TangentStep {
@@ -254,11 +254,11 @@ struct TangentStep {
   }
 };
 
-// Newton's step uphill on the sphere: with the projected Hessian H less the least multiple of the identity, 0 where H is
-// negative definite and the step is short, that makes it negative definite and the step no longer than 2/m, less than a
-// third of a wave of a form of degree m. In the notation above, with g = (m/2) |r| / k and eigenvalues h2 <= h1 of H / k,
-// what is left of those is -e1 = -max(-h1, g) and -e2 = h2 - h1 - e1, so that the determinant e1 e2 has no cancellation and
-// |d| <= |r| / (k e1) <= 2/m. The step is always uphill, and adding a multiple of E to the tensor does not change it.
+// Newton's step uphill on the sphere with the shifted projected Hessian H - s I. The shift s >= 0 is the smallest for which
+// H - s I is negative definite and the step no longer than 2/m, less than a third of the wavelength of a form of degree m.
+// In the notation above, with g = (m/2) |r| / k and eigenvalues h2 <= h1 of H / k, the shifted eigenvalues over k are
+// -e1 = -max(-h1, g) and -e2 = h2 - h1 - e1. So the determinant e1 e2 has no cancellation and |d| <= |r| / (k e1) <= 2/m.
+// The step is always uphill, and adding a multiple of E to the tensor does not change it.
 template <class T>
 struct UphillStep {
   T w[3], inverse;  // the step is w * inverse
@@ -283,8 +283,8 @@ struct UphillStep {
   }
 };
 
-// Evaluation and step of the hybrid. The power steps of a warm-up have the smallest shift that keeps them uphill; they are
-// x + d as well: y + alpha x is a multiple of x + r / (lambda + alpha).
+// Evaluation and step of the hybrid. The power steps of a warm-up have the smallest shift that keeps them uphill. They too
+// have the form x + d, because y + alpha x is a multiple of x + r / (lambda + alpha).
 template <int VARIANT, int M, class T>
 __device__ __forceinline__ bool hybrid_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &s, const Constants<T> &k) {
   T b[6], r[3];
@@ -298,7 +298,7 @@ __device__ __forceinline__ bool hybrid_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &s,
   auto t = UphillStep<T>::at(M, b, r, lambda, residual2, s.x, s.y, s.z);
   if (VARIANT == GENERIC) s.shift = t.shift * T(M - 1);
   if (s.iterations <= k.warmup) {
-    // Uphill needs (m-1) B + alpha I positive on the plane and, where lambda < 0, along x too; a margin of 1e-3 |lambda|
+    // Uphill needs (m-1) B + alpha I positive on the plane and, if lambda < 0, along x too. A margin of 1e-3 |lambda|
     // keeps lambda + alpha away from zero (entries are scaled to order one).
     const T trace2 = b[0] + b[3] + b[5] - lambda;
     const T e2 = fma(b[0], b[3] + b[5], b[3] * b[5]) - fma(b[1], b[1], fma(b[2], b[2], b[4] * b[4]));
@@ -315,8 +315,8 @@ __device__ __forceinline__ bool hybrid_step(Lane<M, T, PURLIN_LAUNCH_HYBRID> &s,
   return true;
 }
 
-// Orthogonal Newton correction (Jaffe, Weiss & Nadler 2018): the same step whatever the signature, so that saddles are
-// reached as well; one more step after the tolerance is met takes a quadratically convergent start to rounding level.
+// Orthogonal Newton correction (Jaffe, Weiss & Nadler 2018): the same step for any signature, so that saddles are found as
+// well. One more step after the tolerance is met takes a quadratically convergent start to rounding level.
 template <int M, class T>
 __device__ __forceinline__ bool newton_step(Lane<M, T, PURLIN_LAUNCH_NEWTON> &s, const Constants<T> &k) {
   T b[6], r[3];
@@ -341,7 +341,7 @@ __device__ __forceinline__ bool newton_step(Lane<M, T, PURLIN_LAUNCH_NEWTON> &s,
     return false;
   }
   const T inverse = Real<T>::reciprocal(t.determinant);
-  // From within the floor a nondegenerate pair is no further than floor / |smallest Hessian eigenvalue|; at a continuum of
+  // Within the floor, the distance to a nondegenerate pair is at most floor / |smallest Hessian eigenvalue|. At a continuum of
   // eigenvectors the step is a quotient of rounding errors, and the start has converged.
   const T long2 = sizeof(T) == 4 ? T(1e-4) : T(1e-8);
   if (within && fma(t.w[0], t.w[0], fma(t.w[1], t.w[1], t.w[2] * t.w[2])) * inverse * inverse > long2) {

@@ -1,7 +1,7 @@
 // Packed symmetric tensors: conversions, norms, to and from dense tensors; see purlin_launch.h for the parameters.
 //
-// Everything is computed in double and in the CPU's order but for the sums of the norms, whose tree depends on the
-// number of entries alone. Integer atomics only, so results do not depend on the schedule.
+// All arithmetic is in double and in the CPU's order, except the sums of the norms, whose tree depends on the
+// number of entries alone. Atomics are on integers only, so results do not depend on the schedule.
 #include "purlin_launch.h"
 #include "reduce.cuh"
 #include "sshopm_real.cuh"
@@ -10,7 +10,7 @@ namespace purlin {
 
 constexpr int SYMMETRIC_THREADS = PURLIN_LAUNCH_SYMMETRIC_THREADS;
 
-// The thread's number in the grid, and the grid's size.
+// The thread's index in the grid, and the grid's size.
 __device__ __forceinline__ int64_t grid_thread() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
@@ -26,13 +26,13 @@ struct Sum {
   __device__ double operator()(double a, double b) const { return a + b; }
 };
 
-// Combines a value of every thread of a block of whole warps, in a fixed order; every thread gets the result.
+// Combines a value of every thread of a block of whole warps in a fixed order; every thread gets the result.
 template <class V, class Combine>
 __device__ V block_reduce(V v, Combine combine) {
   __shared__ V parts[SYMMETRIC_THREADS / 32];
 #pragma unroll
   for (int step = 16; step > 0; step >>= 1) v = combine(v, __shfl_xor_sync(FULL_WARP, v, step));
-  // Whoever still reads the parts of an earlier reduction has to be done.
+  // Wait for threads that still read the parts of an earlier reduction.
   __syncthreads();
   if (lane_id() == 0) parts[threadIdx.x / 32] = v;
   __syncthreads();
@@ -47,7 +47,7 @@ __device__ void convert(const purlin_symmetric_convert_params &p) {
   D *destination = address<D>(p.destination);
   const double *factors = address<const double>(p.factors);
   const int64_t end = p.entries * p.count;
-  // Neighbouring threads write neighbouring addresses, whichever way the batch lies.
+  // Adjacent threads write adjacent addresses in both layouts of the batch.
   const bool tensors_adjacent = p.destination_tensor_stride < p.destination_entry_stride;
   const int64_t inner = tensors_adjacent ? p.count : p.entries;
   for (int64_t at = grid_thread(); at < end; at += grid_threads()) {
@@ -77,13 +77,13 @@ __device__ void norm(const purlin_symmetric_norm_params &p) {
     }
     largest = block_reduce(largest, Larger());
     bad = block_reduce(bad, Smaller());
-    // From here on all threads of the block take the same branches.
+    // All threads of the block take the same branches below.
     double result = largest;
     if (bad < p.entries) {
       result = fabs(static_cast<double>(a[bad * p.entry_stride]));
     } else if (p.kind != PURLIN_LAUNCH_NORM_MAX && largest > 0) {
       const bool is_one = p.kind == PURLIN_LAUNCH_NORM_ONE;
-      // Divided by the largest magnitude no square overflows.
+      // Relative to the largest magnitude, no square overflows.
       const double unit = is_one ? 1 : largest;
       double sum = 0;
       for (int64_t u = threadIdx.x; u < p.entries; u += blockDim.x) {
@@ -97,7 +97,7 @@ __device__ void norm(const purlin_symmetric_norm_params &p) {
   }
 }
 
-// Where a place of the first dense tensor lies.
+// Offset of a place in the first dense tensor.
 __device__ __forceinline__ int64_t place_offset(const purlin_symmetric_full_params &p, int64_t place) {
   if (p.step > 0) return place * p.step;
   const auto n = static_cast<uint32_t>(p.dimension);
@@ -117,7 +117,7 @@ __device__ void to_full(const purlin_symmetric_full_params &p) {
   const T *packed = address<const T>(p.packed);
   T *full = address<T>(p.full);
   const int64_t end = p.places * p.count;
-  // The strides ascend.
+  // The strides are ascending.
   const bool tensors_adjacent = p.full_tensor_stride < p.strides[0];
   const int64_t inner = tensors_adjacent ? p.count : p.places;
   for (int64_t at = grid_thread(); at < end; at += grid_threads()) {
@@ -145,7 +145,7 @@ __device__ void from_full(const purlin_symmetric_full_params &p) {
     }
     for (int64_t u = threadIdx.x; u < p.entries; u += blockDim.x) {
       const int first = starts[u], last = p.tolerance < 0 ? first + 1 : starts[u + 1];
-      // The first place has the sorted indices.
+      // The first place of an entry has the sorted indices.
       const double sorted = static_cast<double>(full[place_offset(p, table[first])]);
       double sum = 0;
       for (int k = first; k < last; ++k) {
