@@ -96,7 +96,7 @@ pub fn steps(plan: &Plan, cut: &Cut) -> usize {
 /// run.
 ///
 /// # Errors
-/// [`Error::Cancelled`], and whatever the operations, the source and the sink report.
+/// [`Error::Cancelled`], and the errors of the operations, the source and the sink.
 #[expect(clippy::too_many_arguments, reason = "the parts of a run")]
 pub fn reconstruct<'s, O: FdkOps>(
     ops: &mut O,

@@ -1,4 +1,4 @@
-//! How a scan is cut into slabs and batches, inside the memory limits.
+//! Cuts a scan into slabs and batches that fit the memory limits.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub enum Way {
 pub struct Flow {
     /// Type of its elements.
     pub number: Number,
-    /// Access to it.
+    /// Access to the array: in blocks, in place in host memory, or on the device.
     pub way: Way,
 }
 
@@ -78,7 +78,7 @@ impl Deal {
     }
 }
 
-/// How a scan is cut, for one device.
+/// The slabs and batches of a scan, for one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// Most slices of each device's first slab.
@@ -186,7 +186,7 @@ pub(super) fn beside_kept(e: Error, kept: u64) -> Error {
     }
 }
 
-/// The text and the limit of an error: those of the caller's limit if `bytes` exceed it, else those of free memory.
+/// The text of an error, with its limit: the first text if `bytes` exceed the caller's limit, else the one for free memory.
 fn reason(what: [&'static str; 2], bytes: u64, limit: Option<u64>) -> (&'static str, Option<u64>) {
     // Part of a limit may already be in use, so `bytes` below the limit can fail too.
     match limit {
@@ -210,7 +210,7 @@ pub struct Room {
     pub device: u64,
     /// The context's limit of host memory, for messages.
     pub host_limit: Option<u64>,
-    /// That of device memory.
+    /// The context's limit of device memory, for messages.
     pub device_limit: Option<u64>,
 }
 

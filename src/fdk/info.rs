@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::weights::Redundancy;
 use crate::shape::to_i64;
 
-/// How views are back-projected. The numbers are those of the C interface.
+/// Kernel of the back-projection. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum KernelKind {
@@ -27,7 +27,7 @@ pub struct Info {
     pub redundancy: Redundancy,
     /// Why it was chosen.
     pub reason: String,
-    /// How views are back-projected.
+    /// Kernel of the back-projection.
     pub kernel: KernelKind,
     /// Angle from the first view of the arc to the last, rad.
     pub arc: f64,
@@ -59,13 +59,13 @@ pub struct Info {
     pub host_bytes: i64,
     /// Measured peak of device memory in the last run, of the context that took most.
     pub device_bytes_used: i64,
-    /// Measured peak of host memory in the last run, likewise.
+    /// Measured peak of host memory in the last run, of the context that took most.
     pub host_bytes_used: i64,
     /// Views pushed since the last begin.
     pub views_pushed: i64,
     /// Pixels of the last run that were not finite and were replaced by 0. A row that two slabs need counts twice.
     pub pixels_sanitized: i64,
-    /// Counts of the last run that were raised to the least, counted likewise.
+    /// Counts of the last run that were raised to the least. A row that two slabs need counts twice.
     pub pixels_clamped: i64,
     /// Bytes copied to the devices.
     pub bytes_uploaded: i64,

@@ -35,7 +35,7 @@ pub struct Lent<'s> {
     pub lender: Option<&'s dyn Lender<'s>>,
 }
 
-/// Where the pixels of a batch are.
+/// Location of a batch's pixels.
 pub enum Pixels<'s, 'b, B> {
     /// In a buffer: for each view the batch's rows, packed. With two [bands](Cut::bands_of), the first band of all views
     /// comes before the second.
@@ -70,7 +70,7 @@ pub struct Job<'a> {
     pub volume: Option<&'a DeviceMemory>,
 }
 
-/// What the operations counted.
+/// Times and counts of the operations.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tally {
     /// Seconds of copies to the device.

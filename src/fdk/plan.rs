@@ -191,7 +191,7 @@ impl Plan {
     /// Checks all arguments and computes the kernels' numbers.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming what is out of range: see [`Geometry`], [`Grid`], [`Scan::new`] and
+    /// [`Error::InvalidArgument`] naming the argument that is out of range: see [`Geometry`], [`Grid`], [`Scan::new`] and
     /// [`response`].
     pub fn new(geometry: Geometry, grid: Grid, options: Options) -> Result<Self> {
         grid.check()?;

@@ -53,7 +53,7 @@ impl Fdk {
     /// Checks all arguments and computes the numbers of the kernels. Without a grid it uses [`Grid::standard`].
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming what is out of range, as for [`Plan::new`].
+    /// [`Error::InvalidArgument`] naming the argument that is out of range, as for [`Plan::new`].
     pub fn new(context: &Arc<Context>, geometry: Geometry, grid: Option<Grid>, options: Options) -> Result<Self> {
         context.check_alive()?;
         let grid = grid.unwrap_or_else(|| Grid::standard(&geometry));
@@ -189,7 +189,7 @@ impl Fdk {
     /// # Errors
     /// [`Error::InvalidArgument`] for arrays of other sizes; [`Error::OutOfMemory`] and [`Error::OutOfDeviceMemory`] if
     /// not even the thinnest slab fits the limits; [`Error::Cancelled`]; and the errors of source and sink. After any of them
-    /// the object can be used again, and no file has its final name.
+    /// the object can be used again, and the output file has not been renamed to its final name.
     pub fn reconstruct(
         &mut self,
         stream: Option<&Stream>,

@@ -7,7 +7,7 @@ use super::geometry::Geometry;
 use crate::alloc;
 use crate::error::{Error, Result};
 
-/// How rays that are measured twice are weighted. The numbers are those of the C interface.
+/// Weights of rays that are measured twice. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Redundancy {
@@ -364,7 +364,7 @@ impl Gaps {
 
     /// Whether a gap is much wider than most, so that it was not measured.
     fn is_wide(&self, gap: f64) -> bool {
-        // A gap of more than half a circle always is, whatever the other gaps are.
+        // A gap of more than half a circle always counts as wide, whatever the other gaps are.
         gap > (20f64.to_radians()).max(3.0 * self.median).min(PI + ROUNDING)
     }
 

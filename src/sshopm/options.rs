@@ -125,9 +125,9 @@ choice! {
         Ok = 0,
         /// An entry is NaN or infinite: no pairs.
         Nonfinite = 1,
-        /// All entries are 0: every direction belongs to lambda = 0, and one pair stands for all.
+        /// All entries are 0: every direction is an eigenvector with lambda = 0; one pair represents all.
         Zero = 2,
-        /// A multiple of the identity: every direction belongs to one lambda, and one pair stands for all.
+        /// A multiple of the identity: every direction is an eigenvector with one lambda; one pair represents all.
         Isotropic = 3,
         /// Left out by the mask.
         Masked = 4,

@@ -63,7 +63,7 @@ pub enum Starts<T> {
 /// Rules for reducing the ends of the starts to the pairs of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reduction {
-    /// Limit of the pairs of each tensor, K; 0 if only start outputs are asked for.
+    /// Limit of the pairs of each tensor, K; 0 if only start outputs are requested.
     pub pairs: usize,
     /// Squared chord (2 sin(angle / 2))^2 within which two ends are one pair.
     pub merge_chord2: f64,

@@ -16,7 +16,7 @@ use crate::error::Result;
 /// Most rows that are filtered together: the lanes of the widest vector.
 const GROUP: usize = 16;
 
-/// How filtered views are stored.
+/// Storage order of filtered views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Row after row, `plan.columns` samples each.

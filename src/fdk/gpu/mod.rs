@@ -142,7 +142,7 @@ impl GpuOps {
         })
     }
 
-    /// If there is a plane of symmetry: the number of tiles on one side of it, their depth, and the plane's slice.
+    /// If there is a plane of symmetry: the number of tiles above it, their depth, and the first slice of the first tile.
     fn mirrored(&self, plan: &Plan) -> Option<(usize, usize, usize)> {
         let mirror = self.shape.mirror?;
         let (depth, plane) = (self.shape.slice_group(), mirror.slices.div_ceil(2));

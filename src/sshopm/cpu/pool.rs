@@ -16,7 +16,7 @@ const VECTORS: usize = LANES / 4;
 
 /// Rows of numbers of a vector of lanes. In each row the numbers of the lanes are adjacent.
 pub mod row {
-    /// Components of x, of which there are three.
+    /// The three components of x.
     pub const X: usize = 0;
     /// x . A x^(m-1) at the last point evaluated.
     pub const LAMBDA: usize = 3;
