@@ -119,7 +119,7 @@ typedef struct purlin_fdk_filter_params {
  * PURLIN_LAUNCH_FDK_MIRROR_SLICES slices k together with their mirror images mirror - k. If slice k projects onto row r, its
  * mirror image projects onto row mirror_row - r. `volume` begins at slice `first`, `volume_mirror` at slice `first_mirror`.
  * purlin_fdk_general_*: any matrices, PURLIN_LAUNCH_FDK_GENERAL_SLICES slices a tile.
- * Both: *_40 and *_72 are the samples of a line of the window. Dynamic shared memory: STAGES windows of window_rows lines,
+ * Both: *_40 and *_72 have so many samples in a line of the window. Dynamic shared memory: STAGES windows of window_rows lines,
  * 4 bytes a sample; for purlin_fdk_column_* twice TOGETHER windows, of twice the size for *_mirror. The images' border is
  * as wide as a window on every side, `left` and `pitch` are multiples of 4 and `images` is aligned to 16 bytes.
  * purlin_fdk_plain_*: any matrices and sizes, no staging; a border of 2 is enough.

@@ -142,7 +142,8 @@ impl GpuOps {
         })
     }
 
-    /// If there is a plane of symmetry: the number of tiles above it, their depth, and the first slice of the first tile.
+    /// If there is a plane of symmetry: the number of tiles on its larger side, their depth, and the first slice of the first
+    /// tile above it. A slab then includes its mirror image.
     fn mirrored(&self, plan: &Plan) -> Option<(usize, usize, usize)> {
         let mirror = self.shape.mirror?;
         let (depth, plane) = (self.shape.slice_group(), mirror.slices.div_ceil(2));
