@@ -115,7 +115,7 @@ impl EndCheck<'_> {
         self.approach.ending(x)
     }
 
-    /// Whether the residual of an end exceeds the default tolerance.
+    /// Whether the residual of an end exceeds twice the default tolerance.
     pub(super) fn is_loose(&self, end: &Ending) -> bool {
         // Starts end when the residual, with the rounding of its type, is at most the tolerance.
         end.residual > 2.0 * self.accepted * self.norm
