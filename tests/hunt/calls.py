@@ -238,7 +238,9 @@ def tight(rng: np.random.Generator, bench: Bench) -> None:
                 require(error <= best, f"tight {name} limit {limit}: error {error:.3e}, expected {best:.3e} at most")
             elif name in ROUNDED_UNDER_LIMITS:
                 apart = max(float(np.abs(p - q).max() / np.abs(p).max()) for p, q in zip(reference, result) if p.any() or q.any())
-                require(apart <= 1e-9, f"tight {name} limit {limit}: differs by {apart:.2e}, beyond rounding")
+                # Robust PCA ends at a residual of 1e-7, and rounding is amplified until then.
+                most = 1e-6 if name == "robust" else 1e-9
+                require(apart <= most, f"tight {name} limit {limit}: differs by {apart:.2e}, beyond rounding")
             else:
                 require(same(reference, result), f"tight {name} limit {limit}: other bits")
             bench.outcomes["ran"] += 1

@@ -242,7 +242,8 @@ def circles(rng: np.random.Generator, bench: Bench) -> None:
         allowed=(purlin.NoConvergence,),
     )
     listed = found.values[0, : int(found.count[0])].astype(float) / scale
-    limit = (1e-8 if epsilon(dtype) < 1e-10 else 2e-5) * np.abs(weights).sum()
+    # Circles of nearly one value are one entry: in single precision up to 3e-5 of the norm apart, in double 1e-9.
+    limit = (1e-8 if epsilon(dtype) < 1e-10 else 5e-5) * np.abs(weights).sum()
     label = f"circles order={order} {np.dtype(dtype).name} scale={scale:g} {np.round(weights, 5)}"
     if int(found.status[0]) == purlin.TENSOR_INCOMPLETE:
         bench.outcomes["reported incomplete"] += 1
