@@ -100,7 +100,7 @@ impl<'a> Progress<'a> {
 
 impl Progress<'_> {
     /// Checks for cancellation between the parts of a step, and repeats the last report if the caller's function was not
-    /// called for [`INTERVAL`].
+    /// called for `INTERVAL`.
     ///
     /// # Errors
     /// As [`Progress::report`].
