@@ -199,7 +199,7 @@ fn an_axis_that_is_not_z_is_refused_whichever_way_the_panel_stands() {
             Options { redundancy: s.asked, allow_short_arc: s.asked == Redundancy::Auto, ..Options::default() };
         for (roll, turn) in [(90.0, 89.3), (-88.0, 90.0), (90.0, -70.0)] {
             let given = turned(&matrices(s, &Tilt { roll, ..Tilt::default() }), turn);
-            let text = refusal(Geometry::from_matrices(s.panel, &given).unwrap(), options.clone());
+            let text = refusal(Geometry::from_matrices(s.panel, &given).unwrap(), options);
             assert!(text.contains("have their sources on an orbit at"), "{roll} {turn}: {text}");
         }
     }
