@@ -260,13 +260,10 @@ class Reconstruction(Handle):
         """From now on the input is raw counts: `i0` where nothing is in the way, and `dark` without radiation, each one number
         or (rows, columns). None: line integrals again."""
         if i0 is not None and np.ndim(i0) == 0 and float(np.asarray(i0)) == 0.0:
-            # The library's word for line integrals.
+            # The library reads 0 as line integrals.
             text = "i0: is 0, expected above 0, or None for line integrals"
             raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, text)
         number, images = _counts(i0, dark, (self.geometry.rows, self.geometry.columns))
-        if number == 0.0 and i0 is not None and images[0] is None:
-            # The library would take it for line integrals again.
-            raise ValueError("i0: is 0, a positive number is needed")
         tensors = [None if image is None else lent(image, self.context) for image in images]
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
         self.context.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon))
