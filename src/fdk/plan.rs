@@ -64,7 +64,7 @@ pub struct Plan {
     pub views: Vec<ViewPlan>,
 }
 
-/// Angle between rows and the plane of the orbit above which a warning is logged, rad.
+/// Angle of rows, or of the orbit, to the plane across z above which a warning is logged, rad.
 const TILTED_ROWS: f64 = 10.0 * std::f64::consts::PI / 180.0;
 
 /// Angle above which the scan is refused, rad.
@@ -126,11 +126,11 @@ fn orbit_tilt(geometry: &Geometry) -> f64 {
     if length > 0.0 { (normal[2].abs() / length).min(1.0).acos() } else { 0.0 }
 }
 
-/// Refuses an orbit about an axis other than z, since all weights assume the rotation axis z.
-fn check_orbit(geometry: &Geometry) -> Result<()> {
+/// Refuses an orbit about an axis other than z, since all weights assume the rotation axis z. Returns its tilt.
+fn check_orbit(geometry: &Geometry) -> Result<f64> {
     let tilt = orbit_tilt(geometry);
     if tilt <= TURNED_ROWS {
-        return Ok(());
+        return Ok(tilt);
     }
     let problem = format!(
         "have their sources on an orbit at {:.1} degrees to the plane across the axis of rotation, z, more than 45",
@@ -141,7 +141,7 @@ fn check_orbit(geometry: &Geometry) -> Result<()> {
 
 /// Refuses panels with rows along the axis, such as a panel on its side, because the filter runs along the rows. Warns of
 /// rows and orbits that are far out of the plane across the axis.
-fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
+fn check_rows(geometry: &Geometry, tilt: f64, scan: &mut Scan) -> Result<()> {
     let angles = geometry.views.iter().map(View::row_angle).enumerate();
     let (view, angle) = angles.fold((0, 0.0), |most, this| if this.1 > most.1 { this } else { most });
     let degrees = angle.to_degrees();
@@ -152,7 +152,6 @@ fn check_rows(geometry: &Geometry, scan: &mut Scan) -> Result<()> {
         );
         return Err(Error::invalid(format!("matrices, view {view}"), problem));
     }
-    let tilt = orbit_tilt(geometry);
     if angle > TILTED_ROWS {
         let problem = format!("rows are filtered {degrees:.1} degrees out of the plane of the orbit in view {view}");
         scan.warn(problem)?;
@@ -212,13 +211,11 @@ impl Plan {
             Mode::Fdk => options.redundancy,
             Mode::RabbitCt => Redundancy::None,
         };
-        if options.mode == Mode::Fdk {
-            check_orbit(&geometry)?;
-        }
+        let tilt = if options.mode == Mode::Fdk { check_orbit(&geometry)? } else { 0.0 };
         let mut scan = Scan::new(&geometry, asked, options.allow_short_arc)?;
         if options.mode == Mode::Fdk {
             check_weights(&geometry)?;
-            check_rows(&geometry, &mut scan)?;
+            check_rows(&geometry, tilt, &mut scan)?;
             if scan.redundancy == Redundancy::None && !scan.is_arc {
                 scan.warn("a full circle measures rays twice, and without weights they count twice".to_owned())?;
             }

@@ -16,14 +16,18 @@ use crate::error::{Error, Result};
 use crate::message::{LIMIT, Message};
 use crate::thread;
 
-/// Calls so far, and 1.
-static CALLS: AtomicU64 = AtomicU64::new(1);
+/// Blocks of call numbers handed to threads so far.
+static BLOCKS: AtomicU64 = AtomicU64::new(0);
+
+/// Numbers of a block. A thread takes a block at a time: one counter for all calls would pass between the processors.
+const BLOCK: u64 = 1 << 16;
 
 thread_local! {
     static THREAD: Thread = const {
         Thread {
             inside: Cell::new(0),
             call: Cell::new(0),
+            next: Cell::new(0),
             objects: Cell::new(Objects::Unknown),
             stack: Bounds::unknown(),
             last: UnsafeCell::new([0; LIMIT + 1]),
@@ -41,6 +45,8 @@ struct Thread {
     inside: Cell<u32>,
     /// Number of the innermost of them, unique in the process.
     call: Cell<u64>,
+    /// Number of the thread's next call; a multiple of [`BLOCK`] if its block is used up.
+    next: Cell<u64>,
     objects: Cell<Objects>,
     stack: Bounds,
     /// The last message, ended by a NUL. It can be read from the destructors of other thread-local objects and from `atexit`
@@ -59,6 +65,14 @@ enum Objects {
 }
 
 impl Thread {
+    /// A number for a call, never 0.
+    fn number(&self) -> u64 {
+        let next = self.next.get();
+        let number = if next.is_multiple_of(BLOCK) { BLOCKS.fetch_add(1, Ordering::Relaxed) * BLOCK + 1 } else { next };
+        self.next.set(number + 1);
+        number
+    }
+
     /// Whether the thread's Rust objects are alive.
     fn has_objects(&self) -> bool {
         if self.objects.get() == Objects::Unknown {
@@ -145,7 +159,7 @@ fn prepare_thread() -> std::result::Result<(), Failure> {
 
 fn attempt(thread: &Thread, body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure> {
     let _environment = Standard::enter();
-    let outer = thread.call.replace(CALLS.fetch_add(1, Ordering::Relaxed));
+    let outer = thread.call.replace(thread.number());
     thread.inside.set(thread.inside.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(body));
     thread.inside.set(thread.inside.get() - 1);
