@@ -1,5 +1,6 @@
 //! Rank by tolerance (Yu, Gu and Li, SIMAX 39, 2018): the basis grows until the residual is small enough. The squared norm
-//! of the residual is ||A||_F^2 - ||Q^H A||_F^2, so the residual is not formed.
+//! of the residual is ||A||_F^2 - ||Q^H A||_F^2, so the residual is not formed. Where that difference is only rounding error,
+//! or ||A||_F is an estimate, the product of the residual with the next block's sketch estimates it.
 
 use super::{Factors, FactorsOf, Run, estimate, finish};
 use crate::dense::{Op, Svd};
@@ -29,11 +30,12 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
             is_exhausted = true;
             break;
         };
-        if run.statistics()?.is_estimate {
-            // The products with the next sketch estimate the residual of the basis, before the block is added.
+        if is_sketched(run)? {
+            // The estimate is of the basis before this block.
             left = seen;
-            run.measure = (seen / (captured + seen)).sqrt();
-            if basis.rank > 0 && SAFETY * seen <= run.task.tolerance * run.task.tolerance * (captured + seen) {
+            let norm2 = if run.statistics()?.is_estimate { captured + seen } else { run.statistics()?.norm2 };
+            run.measure = (seen / norm2).sqrt();
+            if basis.rank > 0 && SAFETY * seen <= run.task.tolerance * run.task.tolerance * norm2 {
                 break;
             }
             captured += run.ops.norm2(&b)?;
@@ -51,25 +53,28 @@ pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
         }
     }
     run.columns = basis.rank;
-    let is_estimate = run.statistics()?.is_estimate;
-    let norm2 = if is_estimate { captured } else { run.statistics()?.norm2 };
-    let allowed = run.task.tolerance * run.task.tolerance * norm2 / if is_estimate { SAFETY } else { 1.0 };
+    let is_sketched = is_sketched(run)?;
+    let norm2 = if run.statistics()?.is_estimate { captured } else { run.statistics()?.norm2 };
+    let allowed = run.task.tolerance * run.task.tolerance * norm2 / if is_sketched { SAFETY } else { 1.0 };
     // A negative difference is only rounding error of the sums.
     let left = if left.is_finite() { left.max(0.0) } else { norm2 };
     let is_whole = is_exhausted || basis.rank == m.min(n);
     // A basis of the whole space has no residual but rounding errors. The difference of squares holds only its own.
     let left = if basis.rank == m.min(n) { 0.0 } else { left };
     run.converged = left <= allowed || is_whole;
-    let least = least_tolerance(T::DTYPE);
-    let is_open = run.converged || (!is_estimate && left <= least * least * norm2);
     if basis.rank == 0 {
         return nothing(run);
     }
     let factors = combine(run, basis, left, allowed)?;
-    if is_estimate || is_whole || run.task.tolerance < 100.0 * least {
-        confirm(run, &factors, is_estimate || is_open)?;
+    if is_sketched || is_whole || run.task.tolerance < 100.0 * least_tolerance(T::DTYPE) {
+        confirm(run, &factors, is_sketched)?;
     }
     Ok(factors)
+}
+
+/// Whether the residual is estimated by the next block's sketch. Known after the first pass.
+fn is_sketched<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>) -> Result<bool> {
+    Ok(run.statistics()?.is_estimate || run.task.tolerance < least_tolerance(T::DTYPE))
 }
 
 /// Safety factor on an estimated squared error: it must be this many times smaller than a computed one.
@@ -78,7 +83,7 @@ const SAFETY: f64 = 2.25;
 /// A block of the basis, and A^H times it.
 type Block<M, P> = (P, M);
 
-/// The sketch's estimate of the squared residual norm of the basis (0 where the norm of A is known), and the next block:
+/// The sketch's estimate of the squared residual norm of the basis (0 where [`is_sketched`] is false), and the next block:
 /// `None` if the residual is only rounding errors.
 type Drawn<M, P> = (f64, Option<Block<M, P>>);
 
@@ -96,7 +101,7 @@ fn next_block<T: Scalar, O: RsvdOps<T>>(
     run.pass_done(None)?;
     let drawn = run.ops.norm2(&w)?;
     deflate(run, basis, &w, &mut y)?;
-    let seen = if run.statistics()?.is_estimate && drawn > 0.0 {
+    let seen = if is_sketched(run)? && drawn > 0.0 {
         let norms = run.ops.tall_column_norms(&y)?;
         norms.iter().map(|x| x * x).sum::<f64>() * run.ops.columns() as f64 / drawn
     } else {
@@ -205,22 +210,22 @@ fn nothing<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsO
     Ok(Factors { u, s: Vec::new(), v })
 }
 
-/// Checks the tolerance with probes, where the difference of the squares is not reliable. If the probes find a larger error,
-/// the run has not converged. If `is_open`, they also decide that it has.
-fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsOf<T, O>, is_open: bool) -> Result<()> {
+/// Checks the tolerance with probes. If they find a larger error, the run has not converged. If they `decide`, it has
+/// otherwise.
+fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsOf<T, O>, decide: bool) -> Result<()> {
     let (Some(u), Some(v)) = (&factors.u, &factors.v) else { return Ok(()) };
     let found = estimate::probe(run, u, &factors.s, v)?;
-    // Ten probes estimate the error to within a fifth, hence the margin. Where the norm of A was only estimated before, the
-    // tolerance has to be met without it.
-    let (norm, margin) = match run.refined_norm2 {
-        Some(norm2) => (norm2.sqrt(), 1.0),
-        None => (run.norm()?, 1.25),
+    let norm = match run.refined_norm2 {
+        Some(norm2) => norm2.sqrt(),
+        None => run.norm()?,
     };
+    // Ten probes estimate the error to within a fifth: they do not contradict a difference of squares that is closer.
+    let margin = if decide { 1.0 } else { 1.25 };
     let relative = if found.frobenius > 0.0 { found.frobenius / norm } else { 0.0 };
     let is_met = relative <= margin * run.task.tolerance;
     run.measure = relative;
     run.confirmed = Some(found);
-    if is_open {
+    if decide {
         run.converged = is_met;
     }
     if !is_met {

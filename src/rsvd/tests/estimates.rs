@@ -35,6 +35,33 @@ fn a_tolerance_is_met_with_few_vectors_more_than_needed() {
     }
 }
 
+/// Below the tolerance that the difference of the squares resolves, the estimate that replaces it has to be safe.
+fn small_tolerance<T: Scalar>(tolerance: f64, rounding: f64) {
+    let context = cpu();
+    let s: Vec<f64> = (0..97).map(|j| 10f64.powf(-f64::from(j) / 8.0)).collect();
+    let a = with_spectrum::<T>(&context, 200, 97, &s, 3);
+    let tail = |k: usize| s[k..].iter().map(|s| s * s).sum::<f64>().sqrt();
+    let least = (0..s.len()).find(|k| tail(*k) <= tolerance * tail(0)).unwrap();
+    for seed in 0..12 {
+        let options = Options { tolerance, seed, ..Options::default() };
+        let f = factor::<T>(&context, &matrix(&context, &a, PACKED), options).unwrap();
+        let rank = usize::try_from(f.info.rank).unwrap();
+        let error = residual(&a, &f.u, &f.s, &f.v) / a.norm();
+        assert!(f.info.converged, "{tolerance} {seed}: {error} {}", f.info.reason);
+        assert!(error <= tolerance * 1.001 + rounding, "{tolerance} {seed}: {error} of rank {rank}");
+        assert!(rank <= least + 12, "{tolerance} {seed}: {rank} for {least}");
+    }
+}
+
+#[test]
+fn a_tolerance_that_the_difference_of_squares_does_not_resolve_is_met() {
+    small_tolerance::<f32>(1e-4, 1e-6);
+    small_tolerance::<Complex<f32>>(1e-3, 1e-6);
+    small_tolerance::<Complex<f32>>(1e-4, 1e-6);
+    small_tolerance::<f64>(1e-9, 1e-14);
+    small_tolerance::<Complex<f64>>(1e-10, 1e-14);
+}
+
 #[test]
 fn a_tolerance_stops_at_the_largest_rank_and_says_so() {
     let context = cpu();
