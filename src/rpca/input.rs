@@ -190,8 +190,9 @@ pub struct Strided<'a> {
     column_stride: usize,
 }
 
-/// Numbers of a stretch that [`Strided::block`] converts at a time.
-const STRETCH: usize = 512;
+/// Lines, and entries of each, that [`Strided::block`] converts at a time. Lines that are rows are written across the columns
+/// of the block, some rows of a column at once.
+const TILE: (usize, usize) = (16, 64);
 
 impl Strided<'_> {
     /// The rows from `first` on as a packed column-major block of as many rows as `out` has for `columns` columns, each
@@ -211,27 +212,30 @@ impl Strided<'_> {
         let by_column = self.row_stride == 1 || (self.column_stride != 1 && rows > 1);
         let (lines, length, line_stride) =
             if by_column { (columns, rows, self.column_stride) } else { (rows, columns, self.row_stride) };
-        let mut numbers = [0.0f64; 2 * STRETCH];
-        for line in 0..lines {
-            let begin = first * self.row_stride + line * line_stride;
-            let bytes = self.bytes.get(begin * size..(begin + length) * size).ok_or_else(|| {
-                Error::Internal(format!("rows {first} to {} pass the end of the matrix", first + rows))
-            })?;
-            for (at, bytes) in bytes.chunks(STRETCH * size).enumerate() {
-                let count = bytes.len() / size;
-                let numbers = &mut numbers[..parts * count];
-                decode(number, bytes, numbers);
-                let from = at * STRETCH;
-                let value = |k: usize| -> T {
-                    let im = if parts == 2 { numbers[2 * k + 1] } else { 0.0 };
-                    T::from_parts(numbers[parts * k] * scale, im * scale)
+        let (most_lines, most) = if by_column { (1, TILE.0 * TILE.1) } else { TILE };
+        let mut numbers = [0.0f64; 2 * TILE.0 * TILE.1];
+        for line in (0..lines).step_by(most_lines) {
+            let beside = most_lines.min(lines - line);
+            for from in (0..length).step_by(most) {
+                let count = most.min(length - from);
+                for i in 0..beside {
+                    let begin = first * self.row_stride + (line + i) * line_stride + from;
+                    let bytes = self.bytes.get(begin * size..(begin + count) * size).ok_or_else(|| {
+                        Error::Internal(format!("rows {first} to {} pass the end of the matrix", first + rows))
+                    })?;
+                    decode(number, bytes, &mut numbers[i * parts * count..][..parts * count]);
+                }
+                let value = |at: usize| -> T {
+                    let im = if parts == 2 { numbers[2 * at + 1] } else { 0.0 };
+                    T::from_parts(numbers[parts * at] * scale, im * scale)
                 };
                 if by_column {
                     let to = &mut out[line * rows + from..][..count];
                     to.iter_mut().enumerate().for_each(|(k, x)| *x = value(k));
                 } else {
                     for k in 0..count {
-                        out[(from + k) * rows + line] = value(k);
+                        let to = &mut out[(from + k) * rows + line..][..beside];
+                        to.iter_mut().enumerate().for_each(|(i, x)| *x = value(i * count + k));
                     }
                 }
             }
