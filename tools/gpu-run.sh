@@ -146,6 +146,8 @@ fi
 # Random attacks with a new seed, which the log has.
 if has hunt; then
     step "hunt" python3 tests/hunt/run.py --backend cuda --seconds "${HUNT_SECONDS:-120}"
+    # Without a backend it takes the GPU.
+    step "completeness" python3 tests/hunt/completeness.py --quick
 fi
 
 if has benches; then

@@ -36,6 +36,7 @@ fortran     | tools/checks/consumers.sh fortran
 octave      | tools/checks/consumers.sh octave
 python      | tools/checks/python.sh
 hunt        | tools/hunt.sh --cases 4 --seed 20
+complete    | tools/hunt.sh completeness --quick
 peers       | tools/checks/peers.sh
 readme      | tools/checks/readme.sh
 package     | tools/checks/package.sh

@@ -4,7 +4,8 @@
     python completeness.py --quick   a few of each
 
 A solve that says `verified` must hold every copy of each wanted eigenvalue; one that says it is not verified is counted. Oracles:
-closed forms of cycles and grids, and dense LAPACK through NumPy. The last line counts; products of the solves are summed for
+closed forms of cycles and grids, and dense LAPACK through NumPy. It fails if a value is wrong, or if more than one solve in a
+hundred did not end or was not verified. The last line counts; products of the solves are summed for
 `verify="auto"` and, where `--on` asks for it, for "on".
 """
 
@@ -264,7 +265,9 @@ def main() -> int:
         total["wrong"] += 1
         print(f"WRONG: normalised adjacency of the cycle of 200: {values / 2}")
     print("completeness: " + ", ".join(f"{key} {count}" for key, count in total.items()))
-    return 1 if total["wrong"] else 0
+    # A table of solves that gave no promise proves nothing.
+    without_promise = total["unfinished"] + total["not verified"]
+    return 1 if total["wrong"] or without_promise > 0.01 * total["solved"] else 0
 
 
 if __name__ == "__main__":
