@@ -98,9 +98,64 @@ static void applications(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* The cycle of n vertices. */
+static purlin_matrix *cycle(int64_t n) {
+  static int64_t row[800], col[800];
+  static double value[800];
+  int64_t i, k = 0;
+  for (i = 0; i < n; i++) {
+    row[k] = i, col[k] = (i + 1) % n, value[k++] = 1;
+    row[k] = (i + 1) % n, col[k] = i, value[k++] = 1;
+  }
+  return coordinates(context, n, n, k, row, col, value);
+}
+
+/* A cycle has every eigenvalue twice, but the ends of its spectrum: no copy is missing, and the report vouches for it. */
+static void copies(void) {
+  enum { N = 200, K = 5 };
+  static const double pi = 3.14159265358979323846;
+  static double coordinates[N * K], vector[N];
+  purlin_matrix *a = cycle(N), *mc = NULL;
+  purlin_tensor *tv = vector_of(context, PURLIN_F64, N, vector);
+  int64_t count;
+  int way, i;
+  for (way = 0; way < 4; way++)
+    for (count = 2; count <= K; count++) {
+      double values[K], value = 0;
+      purlin_tensor *tw = vector_of(context, PURLIN_F64, count, values);
+      purlin_lanczos_options o = lanczos(count, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+      purlin_lanczos_info info;
+      if (way == 1) o.block = 2;
+      if (way == 2) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
+      if (way == 3) o.verify = PURLIN_LANCZOS_VERIFY_OFF;
+      OK(purlin_lanczos_info_init(&info, sizeof info));
+      OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, count, N, coordinates, &mc));
+      OK(purlin_graph_embed(a, NULL, &o, PURLIN_GRAPH_SCALING_NONE, mc, tw, &info));
+      CHECK(info.verified == (way != 3) && info.converged == count);
+      /* Of the normalised Laplacian: 0, then each of 1 - cos(2 pi k / n) twice. */
+      for (i = 0; i < count && way != 3; i++) CHECK(fabs(values[i] - (1 - cos(2 * pi * ((i + 1) / 2) / N))) < 1e-9);
+      OK(purlin_matrix_destroy(mc));
+      OK(purlin_tensor_destroy(tw));
+      o.count = 1;
+      OK(purlin_graph_fiedler(a, NULL, 0, &o, &value, tv, &info));
+      CHECK(info.verified == (way != 3) && info.converged == 1 && fabs(value - (2 - 2 * cos(2 * pi / N))) < 1e-9);
+      o = lanczos(count, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_NORMALISED_ADJACENCY);
+      if (way == 1) o.block = 2;
+      if (way == 2) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
+      tw = vector_of(context, PURLIN_F64, count, values);
+      OK(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tw, NULL, NULL, &info));
+      CHECK(info.verified == 1);
+      for (i = 0; i < count; i++) CHECK(fabs(values[i] - cos(2 * pi * ((i + 1) / 2) / N)) < 1e-9);
+      OK(purlin_tensor_destroy(tw));
+    }
+  OK(purlin_tensor_destroy(tv));
+  OK(purlin_matrix_destroy(a));
+}
+
 int main(void) {
   context = cpu_context(2);
   applications();
+  copies();
   OK(purlin_context_destroy(context));
   return finish();
 }

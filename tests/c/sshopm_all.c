@@ -63,6 +63,98 @@ static void circle(void) {
   release(&r);
 }
 
+/* w[0] |x|^4 + w[1] |x|^2 (d . x)^2 + w[2] (d . x)^4 for a unit vector d, in both precisions. */
+static void axisymmetric(const double w[3], const double d[3], double form[15], float rounded[15]) {
+  int i, j, k, l, at = 0;
+  for (i = 0; i < 3; i++)
+    for (j = i; j < 3; j++)
+      for (k = j; k < 3; k++)
+        for (l = k; l < 3; l++, at++) {
+          double pairs = (i == j && k == l) + (i == k && j == l) + (i == l && j == k);
+          double mixed = (i == j) * d[k] * d[l] + (i == k) * d[j] * d[l] + (i == l) * d[j] * d[k] + (j == k) * d[i] * d[l] +
+                         (j == l) * d[i] * d[k] + (k == l) * d[i] * d[j];
+          form[at] = w[0] * pairs / 3 + w[1] * mixed / 6 + w[2] * d[i] * d[j] * d[k] * d[l];
+          rounded[at] = (float)form[at];
+        }
+}
+
+/* The values of such a form are w0 + w1 u + w2 u^2, u = (d . x)^2: its extremes are at the pole, at the equator and perhaps on
+   a circle between them. Both extremes are listed, once each; in F32 values agree to its accuracy. */
+static void check_axisymmetric(const double w[3], const double d[3], int is_fibre) {
+  double form[15], size = fabs(w[0]) + fabs(w[1]) + fabs(w[2]), wanted[3], values[PAIRS], turn = -w[1] / (2 * w[2]);
+  float rounded[15], singles[PAIRS];
+  int single, count = 2, k, j;
+  axisymmetric(w, d, form, rounded);
+  wanted[0] = w[0] + w[1] + w[2], wanted[1] = w[0], wanted[2] = w[0] + w[1] * turn / 2;
+  if (turn > 0 && turn < 1) count = 3;
+  for (single = 0; single < 2; single++) {
+    const purlin_dtype type = single ? PURLIN_F32 : PURLIN_F64;
+    const double close = (single ? 2e-3 : 1e-9) * size;
+    int32_t found = 0, status = -1;
+    purlin_tensor *a = symmetric(context, type, 4, 3, 1, single ? (void *)rounded : (void *)form);
+    purlin_sshopm_all_options o;
+    purlin_sshopm_results r;
+    OK(purlin_sshopm_all_options_init(&o, sizeof o));
+    OK(purlin_sshopm_results_init(&r, sizeof r));
+    o.starts = 200;
+    r.values = array2(context, type, PAIRS, 1, single ? (void *)singles : (void *)values);
+    r.found = vector_of(context, PURLIN_I32, 1, &found);
+    r.status = vector_of(context, PURLIN_I32, 1, &status);
+    OK(purlin_sshopm_all(context, NULL, a, &o, &r, NULL, NULL, NULL));
+    CHECK(status == PURLIN_TENSOR_DEGENERATE && found >= 2 && found <= count);
+    if (is_fibre || !single) CHECK(found == (is_fibre ? 2 : count));
+    if (single)
+      for (k = 0; k < PAIRS; k++) values[k] = singles[k];
+    for (j = 0; j < count; j++) {
+      double nearest = INFINITY;
+      for (k = 0; k < found; k++)
+        if (fabs(values[k] - wanted[j]) < nearest) nearest = fabs(values[k] - wanted[j]);
+      CHECK(nearest <= close);
+    }
+    release(&r);
+    OK(purlin_tensor_destroy(a));
+  }
+}
+
+static void circles(void) {
+  uint64_t state = 5;
+  int64_t k;
+  for (k = 0; k < rounds(60, 2); k++) {
+    static const double fibre[3] = {0, 0, 1};
+    double w[3], d[3], size = 0;
+    int i;
+    for (i = 0; i < 3; i++) {
+      w[i] = (double)(draw(&state) >> 11) / 4503599627370496.0 - 1;
+      d[i] = (double)(draw(&state) >> 11) / 4503599627370496.0 - 1;
+      size += d[i] * d[i];
+    }
+    for (i = 0; i < 3; i++) d[i] /= sqrt(size);
+    if (k < 3) check_axisymmetric(fibre, d, 1);
+    check_axisymmetric(w, d, 0);
+  }
+}
+
+/* A search that ends before a round found nothing new does not say that its set is complete. */
+static void incomplete(void) {
+  struct published p = published(4);
+  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
+  purlin_sshopm_all_options o;
+  int j, k;
+  OK(purlin_sshopm_all_options_init(&o, sizeof o));
+  o.starts = o.max_starts = 40;
+  OK(purlin_sshopm_all(context, NULL, a, &o, &r, NULL, NULL, NULL));
+  CHECK(room.status[0] == PURLIN_TENSOR_INCOMPLETE && room.found[0] > 0);
+  for (k = 0; k < room.count[0]; k++) {
+    double nearest = 1;
+    for (j = 0; j < p.pairs; j++)
+      if (fabs(p.value[j] - room.values[0][k]) < nearest) nearest = fabs(p.value[j] - room.values[0][k]);
+    CHECK(nearest < 1e-10);
+  }
+  release(&r);
+  OK(purlin_tensor_destroy(a));
+}
+
 /* Pairs beyond the caller's places are counted; an older caller's structs end before the new members. */
 static void truncated(void) {
   struct published p = published(4);
@@ -178,6 +270,8 @@ int main(void) {
   all_pairs(4);
   all_pairs(3);
   circle();
+  circles();
+  incomplete();
   truncated();
   arguments();
   bad_and_empty();

@@ -61,6 +61,43 @@ static void options(void) {
   release(&r);
 }
 
+/* Options that the others leave without effect. */
+static void idle_options(void) {
+  static struct room before;
+  double given[2][3] = {{1, 0, 0}, {0, 1, 0}};
+  purlin_sshopm_results r = over(context, &room, 1, 0);
+  purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
+  purlin_tensor *starts = array2(context, PURLIN_F64, 3, 2, given);
+  purlin_sshopm_options o;
+  before = room;
+#define REFUSED(text, starts, change)                                                  \
+  do {                                                                                 \
+    OK(purlin_sshopm_options_init(&o, sizeof o));                                      \
+    change;                                                                            \
+    BAD_ARGUMENT(text, purlin_sshopm_solve(context, NULL, a, starts, &o, &r, NULL));   \
+  } while (0)
+  REFUSED("shift: is 2", NULL, o.shift = 2);
+  REFUSED("shift: is 2", NULL, (o.shift = 2, o.shift_kind = PURLIN_SSHOPM_SHIFT_GUARANTEED));
+  REFUSED("warmup: is 2", NULL, (o.warmup = 2, o.method = PURLIN_SSHOPM_POWER));
+  REFUSED("tau: is 0.001", NULL, o.tau = 1e-3);
+  REFUSED("tau: is 0.001", NULL, (o.tau = 1e-3, o.method = PURLIN_SSHOPM_POWER, o.shift_kind = PURLIN_SSHOPM_SHIFT_GUARANTEED));
+  REFUSED("test: is", NULL, (o.test = PURLIN_SSHOPM_TEST_STEP, o.compatibility = PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX));
+  REFUSED("start_kind: is", starts, o.start_kind = PURLIN_STARTS_RANDOM);
+  REFUSED("starts: is 3", starts, o.starts = 3);
+  REFUSED("seed: is 3", starts, o.seed = 3);
+  /* The default starts of three dimensions are a lattice. */
+  REFUSED("seed: is 3", NULL, o.seed = 3);
+#undef REFUSED
+  CHECK(memcmp(&room, &before, sizeof room) == 0);
+  OK(purlin_sshopm_options_init(&o, sizeof o));
+  OK(purlin_sshopm_solve(context, NULL, a, starts, &o, &r, NULL));
+  o.seed = 3, o.start_kind = PURLIN_STARTS_RANDOM;
+  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  OK(purlin_tensor_destroy(starts));
+  OK(purlin_tensor_destroy(a));
+  release(&r);
+}
+
 /* Outputs of a wrong type, shape or context, and overlaps. */
 static void outputs(void) {
   purlin_sshopm_results r;
@@ -299,6 +336,7 @@ int main(void) {
   context = cpu_context(2);
   p = published(4);
   options();
+  idle_options();
   outputs();
   inputs();
   products();
