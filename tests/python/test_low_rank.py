@@ -40,6 +40,10 @@ def read_as(declared: Any, returned: Any, context: purlin.Context) -> Any:
         (np.float64, np.full((30, 8), 1, object), "returned object"),
         (np.float64, np.full((30, 8), np.datetime64("2020-01-01")), "returned datetime64"),
         (np.float64, np.ma.masked_greater(numbers(30, 8), 0.5), "masks"),
+        (np.float32, np.full((30, 8), 2**24 + 1), "returned 16777217, which float32 does not hold"),
+        (np.float32, np.full((30, 8), -(2**31) + 1, np.int32), "returned -2147483647, which float32"),
+        (np.float64, np.full((30, 8), 2**53 + 1), "returned 9007199254740993, which float64"),
+        (np.float64, np.full((30, 8), 2**64 - 1, np.uint64), "returned 18446744073709551615, which float64"),
     ],
 )
 def test_what_a_read_function_returns_is_not_truncated(
@@ -51,16 +55,17 @@ def test_what_a_read_function_returns_is_not_truncated(
 
 def test_types_that_lose_nothing_are_taken(cpu: purlin.Context) -> None:
     whole = np.round(numbers(40, 6) * 50)
-    want = np.linalg.svd(whole, compute_uv=False)[:2]
     for declared, given in [
         (np.float64, whole.astype(np.int64)),
         (np.float64, whole.astype(np.float32)),
         (np.float32, whole),
+        (np.float32, (whole * 2**24).astype(np.int64)),
+        (np.float64, (whole * 2**53).astype(np.int64)),
         (np.int16, whole.astype(np.int64)),
         (np.float64, np.ma.masked_array(whole)),
         (np.float64, whole > 0),
     ]:
-        expected = want if given.dtype != np.bool_ else np.linalg.svd(1.0 * (whole > 0), compute_uv=False)[:2]
+        expected = np.linalg.svd(np.asarray(given, np.float64), compute_uv=False)[:2]
         np.testing.assert_allclose(read_as(declared, given, cpu), expected, rtol=1e-6)
     with pytest.raises(FloatingPointError):
         read_as(np.float32, whole * 1e300, cpu)

@@ -8,10 +8,10 @@ function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
 %   Neither end need fit in memory. PROJECTIONS may also be
 %     the name of an .mha, .mhd or .tif file, or a cell of the names of .tif files;
 %     a struct that describes a raw file: file, size, class ('single'), offset (0), endianness ('little');
-%     a struct with a function: read, size, class. block = read(first, count) returns the elements from the indices
-%     FIRST on, COUNT along each of the three axes; a run may ask for a block more than once;
-%   and 'output', the name of an .mha, .mhd or .tif file or such a struct without the size, takes the volume; VOLUME is
-%   then empty. A file gets its name when all is well. A struct with a function write gets write(first, count, block),
+%     a struct with a function: read, size, class ('double'). block = read(first, count) returns the elements from the
+%     indices FIRST on, COUNT along each of the three axes; a run may ask for a block more than once;
+%   and 'output', the name of an .mha, .mhd or .tif file or such a struct without the size, takes the volume, as class
+%   'single' unless the struct says otherwise; VOLUME is then empty. A file gets its name when all is well. A struct with a function write gets write(first, count, block),
 %   once for each element. What the functions raise ends the run.
 %   'counts', i0 or {i0, dark}: the projections are raw counts.
 %

@@ -16,7 +16,8 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     'verify'     'auto', 'on' or 'off': whether copies of multiple eigenvalues are looked for
 %     'known'      vectors to keep out of the search, as columns
 %     'start'      start vector
-%     'solve'      with 'nearest': what solves (A - sigma*I)*x = b, a struct with apply, size and class as for purlin.rsvd
+%     'solve'      with 'nearest': what solves (A - sigma*I)*x = b, a struct with apply, size and class ('double') as for
+%                  purlin.rsvd
 %     'order'      'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
 %     'devices'    ordinals of further GPUs, of the kind of the one in use, that share the rows of A; info then tells the
 %                  most rows and entries of one, and what goes from one to another in a product
@@ -25,7 +26,8 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonality' ('full' or 'partial'), 'filter' ('off' or
 %     'chebyshev'), 'degree' as in the book
 %     'progress'   @(converged, k, residual) that returns true to cancel
-%   A real sparse A is used in place, a logical one as a pattern whose entries are 1. A may also be known by its products: see purlin.rsvd, apply.
+%   A real sparse A is used in place, a logical one as a pattern whose entries are 1. A may also be known by its products:
+%   see purlin.rsvd, apply. These are computed with in class 'double' unless the struct's class is 'single'.
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:cancelled, purlin:outOfMemory.
 %

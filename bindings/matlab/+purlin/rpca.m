@@ -15,7 +15,7 @@ function [L, S, info] = rpca(M, varargin)
 %     'frames' ('columns' or 'rows'), 'class' ('single' or 'double') as in the book
 %     'low_rank', 'remainder'  names of .mha or .mhd files, or structs that describe raw files or have a function, as
 %                       'output' of purlin.fdk_reconstruct, which take L and S: for an M that does not fit in memory.
-%                       L and S are then empty
+%                       L and S are then empty; their class is 'single' unless the struct says otherwise
 %     'devices'         ordinals of further GPUs, of the kind of the one in use, that share the rows of M, or its
 %                       columns where there are more
 %     'progress'        @(iteration, iterations, residual) that returns true to cancel

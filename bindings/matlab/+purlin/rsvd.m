@@ -12,10 +12,12 @@ function varargout = rsvd(A, k, varargin)
 %     a raw file: file, size ([rows cols]; or, with order 'rows', [cols rows]), class ('single'), offset (0), endianness
 %     ('little'), complex (false), order ('columns' or 'rows'). None of them need fit in
 %     memory
-%     a struct with a function: read, size, class, complex, order as of a raw file. block = read(first, count) returns
-%     the COUNT elements from FIRST on, in the size's order; each pass asks for each block
-%     a struct with the products: apply, size ([rows cols]), class, complex. Y = apply(X, adjoint) is A*X or, if
-%     ADJOINT is true, A'*X
+%     a struct with a function: read, size, class ('double'), complex, order as of a raw file. block = read(first, count)
+%     returns the COUNT elements from FIRST on, in the size's order; each pass asks for each block
+%     a struct with the products: apply, size ([rows cols]), class ('double'), complex. Y = apply(X, adjoint) is A*X or,
+%     if ADJOINT is true, A'*X
+%     What a function returns is converted to its class, which is computed with: doubles are rounded where the class is
+%     'single'; integers that the class does not hold, fractions where it is one of integers, and overflow are refused
 %   Names:
 %     'tolerance'         go on until ||A - U*S*V'||_F is this part of ||A||_F; K is then [], and 'max_rank' the most;
 %                         if those do not do there is a warning, purlin:noConvergence

@@ -53,7 +53,7 @@ static raw raw_of(const char *name, const mxArray *value) {
   raw r = {NULL, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 0};
   int32_t mapped = 0;
   r.file = text_of(name, option(value, "file"));
-  r.dtype = described_dtype(value);
+  r.dtype = described_dtype(value, PURLIN_F32);
   read_choice(value, "endianness", endiannesses, &r.endianness);
   read_int64(value, "offset", &r.offset);
   read_flag(value, "mapped", &mapped);

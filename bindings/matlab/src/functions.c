@@ -232,8 +232,8 @@ static int32_t on_apply(int32_t adjoint, int64_t count, const void *x, int64_t l
   return p.answer;
 }
 
-int32_t described_dtype(const mxArray *value) {
-  int32_t dtype = PURLIN_F32, with_imaginary = 0;
+int32_t described_dtype(const mxArray *value, int32_t otherwise) {
+  int32_t dtype = otherwise, with_imaginary = 0;
   read_choice(value, "class", classes, &dtype);
   read_flag(value, "complex", &with_imaginary);
   if (!with_imaginary) return dtype;
@@ -266,7 +266,7 @@ static function *function_of(const char *name, const mxArray *value, const char 
 purlin_source *function_source(const char *name, const mxArray *value) {
   int64_t dims[4];
   int ndim = sizes_of(name, value, 4, dims);
-  int32_t dtype = described_dtype(value);
+  int32_t dtype = described_dtype(value, PURLIN_F64);
   purlin_source *source = NULL;
   function *f = function_of(name, value, "read", dtype, ndim);
   check(purlin_source_from_callback(gateway_context(), dtype, ndim, dims, on_read, f, &source));
@@ -274,7 +274,7 @@ purlin_source *function_source(const char *name, const mxArray *value) {
 }
 
 purlin_sink *function_sink(const char *name, const mxArray *value, int ndim, const int64_t *dims) {
-  int32_t dtype = described_dtype(value);
+  int32_t dtype = described_dtype(value, PURLIN_F32);
   purlin_sink *sink = NULL;
   function *f = function_of(name, value, "write", dtype, ndim);
   check(purlin_sink_to_callback(gateway_context(), dtype, ndim, dims, on_write, f, &sink));
@@ -283,7 +283,7 @@ purlin_sink *function_sink(const char *name, const mxArray *value, int ndim, con
 
 purlin_matrix *function_matrix(const char *name, const mxArray *value) {
   int64_t dims[2] = {0, 0};
-  int32_t dtype = described_dtype(value);
+  int32_t dtype = described_dtype(value, PURLIN_F64);
   purlin_matrix *matrix = NULL;
   function *f;
   if (sizes_of(name, value, 2, dims) != 2) fail("invalidArgument", "%s: its size is not two numbers", name);

@@ -170,7 +170,7 @@ purlin_matrix *function_matrix(const char *name, const mxArray *value);
 /* The graph of an image that is never formed; of `pixels`, and the numbers of purlin.graph_operator_of_image. */
 purlin_matrix *pixel_graph(const mxArray *value);
 /* Element type and sizes that a struct speaks of. */
-int32_t described_dtype(const mxArray *value);
+int32_t described_dtype(const mxArray *value, int32_t otherwise);
 int sizes_of(const char *name, const mxArray *value, int most, int64_t *dims);
 
 /* ---- rsvd.c ---- */

@@ -202,7 +202,7 @@ def without_mask(name: str, value: object) -> Any:
 
 def fill_block(name: str, block: Array, values: object) -> None:
     """Writes what a caller's function returned to `block`, if its shape is the block's and its type loses nothing there:
-    integers that fit, and floating point of another precision."""
+    integers that the type holds, and floating point of another precision, which is rounded."""
     values = without_mask(name, values)
     try:
         array = np.asarray(values)
@@ -222,6 +222,13 @@ def fill_block(name: str, block: Array, values: object) -> None:
         raise TypeError(f"{name}: returned {array.dtype}, expected {block.dtype}: the values would be truncated")
     with np.errstate(over="raise"):
         block[...] = array
+    if array.size and array.dtype.kind in "iu" and block.dtype.kind in "fc":
+        all_held = 2 ** (np.finfo(block.dtype).nmant + 1)
+        if int(array.min()) < -all_held or int(array.max()) > all_held:
+            # The 64 bits of a long double hold both sides.
+            lost = array.astype(np.longdouble) != block.real.astype(np.longdouble)
+            if lost.any():
+                raise ValueError(f"{name}: returned {array[lost].flat[0]}, which {block.dtype} does not hold")
 
 
 def to_numpy(value: object) -> Array:

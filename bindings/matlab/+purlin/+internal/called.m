@@ -29,14 +29,18 @@ function [value, failure] = called(name, type, count, user, varargin)
     end
     given = value;
     value = cast(given, type{1});
-    if isa(value, 'integer')
+    if isa(given, 'integer') && isfloat(value)
+      % A cast back saturates, so the largest integer would seem to be held.
+      beyond = double(intmax(class(given))) + 1;
+      lost = cast(value, class(given)) ~= given | double(value) >= beyond;
+    elseif isa(value, 'integer')
       lost = double(value) ~= double(given);
     else
       lost = ~isfinite(value) & isfinite(given);
     end
     if any(lost(:))
       where = find(lost, 1);
-      error('purlin:invalidArgument', '%s: has returned %g, which class %s does not hold', name, ...
+      error('purlin:invalidArgument', '%s: has returned %.15g, which class %s does not hold', name, ...
             double(given(where)), type{1});
     end
     if type{2} && isreal(value)

@@ -3,7 +3,8 @@ function value = wrapped(value)
   if ~isstruct(value) || numel(value) ~= 1
     return;
   end
-  type = {'single', false};
+  % Functions deliver doubles unless their description says otherwise, as described_dtype of the gateway has it.
+  type = {'double', false};
   names = {'class', 'complex'};
   for n = 1:2
     if isfield(value, names{n}) && ~isempty(value.(names{n}))
