@@ -38,8 +38,8 @@ pub(super) fn host_copy(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> 
     Ok(result)
 }
 
-/// A copy with another element type: rounded to single precision, exact in double. If the largest number of a core does
-/// not fit well into single precision, all cores get an equal power of two first.
+/// A copy with another element type: rounded to single precision, exact in double. If single precision would lose numbers of
+/// a core, bonds are balanced by powers of two first, and all cores get an equal power of two if they need it.
 ///
 /// # Errors
 /// As [`copy`]; [`Error::InvalidArgument`] for a real type of a complex train; [`Error::Numerical`] if the cores together are

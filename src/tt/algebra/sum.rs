@@ -242,18 +242,32 @@ pub(super) fn spread(at: &Place<'_>, train: &mut TensorTrain, exponent: i64) -> 
     shift(at, train, &shifts)
 }
 
-/// A copy of a train in double precision whose cores have equal powers of two, if single precision cannot hold the
-/// largest number of a core; otherwise `None`.
+/// A copy of a train in double precision that single precision can hold, if it cannot hold the train as it is; otherwise
+/// `None`. Bonds are balanced if a number of a core would be lost: a later core may make it large again. Then cores get
+/// equal powers of two if their largest numbers need it.
 ///
 /// # Errors
-/// [`Error::Numerical`] if it does not hold equal powers of two either.
+/// [`Error::Numerical`] if no powers of two bring the cores into the range.
 pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option<TensorTrain>> {
     // Leaves range for numbers far below the largest of a core.
     const HELD: std::ops::RangeInclusive<i64> = -100..=127;
-    let mut copy = host_copy(at, x)?;
+    let mut is_held = true;
+    for k in 0..x.shape().len() {
+        let (low, high) = balance::ends(x, k, at.context.isa())?;
+        let is_empty = high == 0.0;
+        is_held &= is_empty || !high.is_finite() || HELD.contains(&exponent_of(high)) && exponent_of(low) >= -125;
+    }
+    if is_held {
+        return Ok(None);
+    }
+    let balanced = balance::for_single(at.context, "x", x)?;
+    let mut copy = match balanced {
+        Some(copy) => copy,
+        None => host_copy(at, x)?,
+    };
     let are_held = |peaks: &[i64]| peaks.iter().all(|p| HELD.contains(p));
     if peaks(at, &mut copy)?.is_none_or(|peaks| are_held(&peaks)) {
-        return Ok(None);
+        return Ok(Some(copy));
     }
     spread(at, &mut copy, 0)?;
     match peaks(at, &mut copy)?.unwrap_or_default().iter().find(|p| !(-125..=127).contains(*p)) {

@@ -182,6 +182,15 @@ pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrai
     powers::for_product(context, name, train)
 }
 
+/// A balanced copy of a train on the host in double precision that single precision shall hold; `None` if its bonds are
+/// balanced.
+///
+/// # Errors
+/// As [`for_product`].
+pub(super) fn for_single(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
+    powers::for_single(context, name, train)
+}
+
 /// Runs `run` with two trains, which may be the same, or with balanced copies of them. Runs it again with copies if
 /// bonds on the device turn out to be unbalanced.
 ///

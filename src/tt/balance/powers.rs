@@ -331,7 +331,22 @@ fn scaled_copy<T: Scalar>(
 /// [`Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
 pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
     // A number of the product is scaled by both operands' powers at both of its bonds.
-    let limit = if matches!(train.dtype(), DType::F32 | DType::CF32) { 12 } else { 120 };
+    let limit = if matches!(train.dtype(), DType::F32 | DType::CF32) { SINGLE } else { 120 };
+    within_range(context, name, train, limit)
+}
+
+/// A balanced copy of a train in double precision that single precision shall hold; `None` if its bonds are balanced.
+///
+/// # Errors
+/// As [`for_product`].
+pub(super) fn for_single(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
+    within_range(context, name, train, SINGLE)
+}
+
+/// Limit for the bonds of trains in single precision whose numbers are rounded or multiplied one by one.
+const SINGLE: i64 = 12;
+
+fn within_range(context: &Arc<Context>, name: &str, train: &TensorTrain, limit: i64) -> Result<Option<TensorTrain>> {
     let Some(copy) = balanced_within(context, train, Bounds { limit, drop: true })? else { return Ok(None) };
     let isa = context.isa();
     for k in 0..copy.shape().len() {

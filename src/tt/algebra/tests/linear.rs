@@ -57,6 +57,46 @@ fn cast_to_single_precision_shares_powers_that_it_does_not_hold() {
 }
 
 #[test]
+fn cast_to_single_precision_balances_bonds_that_carry_powers() {
+    let c = context(1);
+    let at = Place::host(&c);
+    // Cores D_k^-1 1 D_k+1: every entry is the product of the inner ranks.
+    let gauges: [&[&[i32]]; 5] = [
+        &[&[0], &[79, -47], &[-83], &[0]],
+        &[&[0], &[200], &[-200, 200], &[0]],
+        &[&[0], &[300], &[-300], &[0]],
+        &[&[0], &[170, -180], &[-350, 20, 300], &[40, -90], &[0]],
+        &[&[300, -40], &[79, -247], &[300, -40]],
+    ];
+    for gauge in gauges {
+        let ranks: Vec<usize> = gauge.iter().map(|g| g.len()).collect();
+        let mut x = train::<f64>(&c, &vec![1; ranks.len() - 1], &ranks, 5);
+        let mut cores = x.cores_mut::<f64>("x").unwrap();
+        for (k, pair) in gauge.windows(2).enumerate() {
+            for (at, value) in cores.core(k).iter_mut().enumerate() {
+                *value = 2.0f64.powi(pair[1][at / ranks[k]] - pair[0][at % ranks[k]]);
+            }
+        }
+        let count = ranks[..ranks.len() - 1].iter().product::<usize>() as f64;
+        assert_eq!(dense::<f64>(&x)[0].re, count, "{gauge:?}");
+        let single = cast(&at, &x, DType::F32).unwrap();
+        assert_eq!(dense::<f32>(&single)[0].re, count, "{gauge:?}");
+        let complex = cast(&at, &x, DType::CF32).unwrap();
+        assert_eq!(dense::<Complex<f32>>(&complex)[0].re, count, "{gauge:?}");
+    }
+    // A large value that nothing reaches.
+    for power in [100, 150, 200, 600] {
+        let mut x = train::<f64>(&c, &[1; 3], &[1, 2, 1, 1], 5);
+        let mut cores = x.cores_mut::<f64>("x").unwrap();
+        cores.core(0).copy_from_slice(&[1.0, 0.0]);
+        cores.core(1).copy_from_slice(&[1.0 / 3.0, 2.0f64.powi(power)]);
+        cores.core(2)[0] = 1.0;
+        let single = cast(&at, &x, DType::F32).unwrap();
+        assert_eq!(dense::<f32>(&single)[0].re, f64::from(1.0f32 / 3.0), "2^{power}");
+    }
+}
+
+#[test]
 fn real_and_complex_trains_add_up_to_complex_ones() {
     let c = context(1);
     let at = Place::host(&c);
