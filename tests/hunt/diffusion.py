@@ -6,7 +6,7 @@ import numpy as np
 import purlin
 
 from attack import Bench, pick, require
-from eigenpairs import directions, form, monomials, packed
+from eigenpairs import directions, form, identity, monomials, packed
 
 
 def fibres(rng: np.random.Generator, bench: Bench) -> None:
@@ -53,7 +53,7 @@ def schemes(rng: np.random.Generator, bench: Bench) -> None:
         axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     gradients = np.vstack([np.zeros(3), np.repeat(axes, int(rng.integers(1, 4)), axis=0)])
     bvals = np.r_[0.0, np.full(len(gradients) - 1, 1000.0)]
-    entries = 1e-3 * (np.asarray(purlin.symmetric.identity(order, 3)) + 0.2 * packed(order, 3, [(1.0, directions(3, rng, 1)[0])]))
+    entries = 1e-3 * (identity(order, 3) + 0.2 * packed(order, 3, [(1.0, directions(3, rng, 1)[0])]))
     signals = 100.0 * np.exp(-1000.0 * form(entries, order, gradients[1:]))
     signals = np.r_[100.0, signals]
     design = np.prod(axes[:, None, :] ** monomials(order, 3)[None], axis=2)

@@ -3,6 +3,8 @@ dimensions, the form itself evaluated from its monomials."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import combinations_with_replacement
 from math import factorial
 from typing import Any
 
@@ -12,9 +14,12 @@ import purlin
 from attack import REAL, Bench, epsilon, pick, require
 
 
+@lru_cache(maxsize=None)
 def monomials(order: int, n: int) -> np.ndarray:
-    """Exponents of the packed entries in the library's order."""
-    return np.asarray(purlin.symmetric.exponents(order, n))
+    """Exponents of the packed entries: nondecreasing index tuples in lexicographic order, as the documentation says."""
+    made = np.array([np.bincount(t, minlength=n) for t in combinations_with_replacement(range(n), order)], np.int64)
+    made.flags.writeable = False
+    return made
 
 
 def multinomial(exponents: np.ndarray) -> np.ndarray:
@@ -37,6 +42,15 @@ def polynomial(order: int, n: int, coefficients: dict[tuple[int, ...], float]) -
     return np.array([coefficients.get(tuple(int(k) for k in e), 0.0) / c for e, c in zip(exponents, counts)])
 
 
+def identity(order: int, n: int) -> np.ndarray:
+    """The tensor of |x|^order for an even order: (x_1^2 + .. + x_n^2)^(order / 2), expanded."""
+    exponents = monomials(order, n)
+    entries = np.zeros(len(exponents))
+    even = (exponents % 2 == 0).all(axis=1)
+    entries[even] = multinomial(exponents[even] // 2) / multinomial(exponents[even])
+    return entries
+
+
 def form(entries: np.ndarray, order: int, x: np.ndarray) -> np.ndarray:
     """A x^m at points (.., n)."""
     exponents = monomials(order, x.shape[-1])
@@ -56,6 +70,52 @@ def gradient(entries: np.ndarray, order: int, x: np.ndarray) -> np.ndarray:
         valid = lower[:, i] >= 0
         result[i] = np.sum(weights[valid] * exponents[valid, i] * np.prod(x[None, :] ** lower[valid], axis=1)) / order
     return result
+
+
+def tables(rng: np.random.Generator, bench: Bench) -> None:
+    """Index tables, identity, conversions, norms and products against the definition."""
+    order, n = int(rng.integers(2, 9)), int(rng.integers(1, 6))
+    exponents = monomials(order, n)
+    counts = multinomial(exponents)
+    label = f"tables order={order} n={n}"
+    require(np.array_equal(bench.call(purlin.symmetric.exponents, order, n), exponents), f"{label}: exponents")
+    require(np.array_equal(bench.call(purlin.symmetric.multinomials, order, n), counts), f"{label}: multinomials")
+    tuples = np.array(list(combinations_with_replacement(range(n), order)))
+    require(np.array_equal(bench.call(purlin.symmetric.indices, order, n), tuples), f"{label}: indices")
+    if order % 2 == 0:
+        scale = float(rng.standard_normal())
+        one = np.asarray(bench.call(purlin.symmetric.identity, order, n, scale=scale, context=bench.context))
+        require(np.abs(one - scale * identity(order, n)).max() <= 1e-14 * abs(scale), f"{label}: identity")
+    entries = rng.standard_normal((int(rng.integers(1, 4)), len(exponents)))
+    options = {"order": order, "dimension": n, "context": bench.context}
+    coefficients = bench.call(purlin.symmetric.convert, entries, "entries", "polynomial", **options)
+    require(np.abs(coefficients - entries * counts).max() <= 1e-14 * np.abs(entries * counts).max(), f"{label}: convert")
+    back = bench.call(purlin.symmetric.convert, coefficients, "polynomial", "entries", **options)
+    require(np.abs(back - entries).max() <= 1e-14 * np.abs(entries).max(), f"{label}: convert back")
+    exact = {"frobenius": np.sqrt((entries**2) @ counts), "one": np.abs(entries) @ counts, "max": np.abs(entries).max(axis=1)}
+    for kind, value in exact.items():
+        found = bench.call(purlin.symmetric.norm, entries, kind, **options)
+        # Sums of as many terms as there are entries.
+        require(np.abs(found - value).max() <= 1e-15 * (len(exponents) + 4) * value.max(), f"{label}: norm {kind} {found}, exact {value}")
+    x = rng.standard_normal((3, n))
+    # The largest sum of moduli that a product may have: rounding is a few eps of it.
+    size = np.array([form(np.abs(t), order, np.abs(x)) for t in entries])
+    found = bench.call(purlin.sshopm.product, entries, x, order, **options)
+    wanted = np.array([form(t, order, x) for t in entries])
+    require((np.abs(found - wanted) <= 1e-14 * (order + len(exponents)) * size).all(), f"{label}: A x^m")
+    found = bench.call(purlin.sshopm.product, entries, x, order - 1, **options)
+    wanted = np.array([[gradient(t, order, point) for point in x] for t in entries])
+    limit = np.array([[gradient(np.abs(t), order, point) for point in np.abs(x)] for t in entries])
+    require((np.abs(found - wanted) <= 1e-14 * (order + len(exponents)) * limit).all(), f"{label}: A x^(m-1)")
+    if n**order <= 20000:
+        full = np.asarray(bench.call(purlin.symmetric.to_full, entries, **options))
+        at = np.indices((n,) * order).reshape(order, -1)
+        place = {tuple(t): k for k, t in enumerate(tuples.tolist())}
+        picked = [place[tuple(sorted(t))] for t in at.T.tolist()]
+        require(np.array_equal(full.reshape(len(entries), -1), entries[:, picked]), f"{label}: to_full")
+        packed_again = bench.call(purlin.symmetric.from_full, full, order=order, context=bench.context)
+        require(np.array_equal(packed_again, entries), f"{label}: from_full")
+    bench.outcomes["solved"] += 1
 
 
 def directions(n: int, rng: np.random.Generator, count: int = 4000) -> np.ndarray:
@@ -173,7 +233,7 @@ def goals(rng: np.random.Generator, bench: Bench) -> None:
     if kind == "integers":
         entries = rng.integers(-2, 3, len(exponents)).astype(float)
     if kind == "nearly isotropic" and order % 2 == 0:
-        entries = purlin.symmetric.identity(order, n) + 1e-4 * entries
+        entries = identity(order, n) + 1e-4 * entries
     goal = pick(rng, "maxima", "minima", "both")
     label = f"goals {kind} order={order} n={n} {goal}"
     found = bench.call(
@@ -281,7 +341,7 @@ def special(rng: np.random.Generator, bench: Bench) -> None:
     zero = bench.call(purlin.sshopm.all, np.zeros((1, size), dtype), order=order, dimension=n, context=bench.context)
     require(int(zero.status[0]) == purlin.TENSOR_ZERO and int(zero.count[0]) == 1, f"zero tensor: status {zero.status}, {zero.count} pairs")
     scale = float(pick(rng, 1, 1e-30, 1e30) if dtype == np.float32 else pick(rng, 1, 1e-300, 1e300))
-    isotropic = np.asarray(purlin.symmetric.identity(order, n)) * scale
+    isotropic = identity(order, n) * scale
     same = bench.call(purlin.sshopm.all, isotropic[None].astype(dtype), order=order, dimension=n, context=bench.context)
     require(int(same.status[0]) in (purlin.TENSOR_ISOTROPIC, purlin.TENSOR_DEGENERATE), f"identity: status {same.status}")
     require(abs(float(same.values[0, 0]) / scale - 1) < 1e-5, f"identity: {same.values}")
@@ -298,6 +358,7 @@ def special(rng: np.random.Generator, bench: Bench) -> None:
 
 
 ATTACKS = {
+    "tables": tables,
     "circles": circles,
     "whole": whole,
     "special": special,

@@ -21,7 +21,7 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
-FAMILIES = ("spectra", "eigenpairs", "diffusion", "trains", "ct", "lowrank", "files", "calls", "boundary")
+FAMILIES = ("spectra", "eigenpairs", "diffusion", "trains", "ct", "lowrank", "empty", "files", "calls", "boundary")
 CASE_SECONDS = 120
 
 
