@@ -8517,7 +8517,8 @@ purlin_status purlin_tt_elements(const struct purlin_context *context,
                                  struct purlin_tensor *values);
 
 /**
- * The dense tensor that a train stands for.
+ * The dense tensor that a train stands for. Entries whose ratio to the largest one is below the range of the type may be 0:
+ * purlin_tt_elements has an exponent for each entry.
  *
  * @param context  the context of both.
  * @param stream   NULL for the context's own.

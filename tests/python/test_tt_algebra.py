@@ -85,6 +85,9 @@ def test_dense_arrays(cpu: purlin.Context) -> None:
     assert capped.train.max_rank == 2
     exact = np.linalg.norm(tt.full(capped.train) - a) / np.linalg.norm(a)
     assert exact <= capped.error * 1.01 + 1e-12
+    integers = tt.svd(np.arange(30).reshape(2, 3, 5), context=cpu).train
+    assert integers.dtype == np.float64
+    np.testing.assert_allclose(tt.full(integers), np.arange(30).reshape(2, 3, 5), atol=1e-12)
 
 
 def test_trains_of_nothing(cpu: purlin.Context) -> None:

@@ -206,9 +206,11 @@ def svd(
     absolute: bool = False,
     context: Context | None = None,
 ) -> Truncated:
-    """The train of a dense array, of the smallest ranks with ||A - TT|| <= `epsilon` ||A||."""
+    """The train of a dense array, of the smallest ranks with ||A - TT|| <= `epsilon` ||A||. Integers become float64."""
     context = context or default_context()
     array = memory.to_numpy(values)
+    if array.dtype.kind in "biu":
+        array = array.astype(np.float64)
     given, options = Tensor.borrow(array, context=context), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(max(array.ndim - 1, 0)), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
     lent = Tensor.borrow(discarded, context=context)
@@ -327,7 +329,7 @@ def elements(x: object, indices: npt.ArrayLike, *, context: Context | None = Non
 
 
 def full(x: object, *, context: Context | None = None) -> Array:
-    """The dense array of a train, in Fortran order."""
+    """The dense array of a train, in Fortran order. Entries far below the largest one may be 0: see `elements`."""
     context = _on(context, x)
     train = Train.of(x, context)
     values = np.zeros(train.modes, train.dtype, order="F")

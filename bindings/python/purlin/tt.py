@@ -386,7 +386,10 @@ def _queue(stream: Stream | None) -> int | None:
 
 
 class Environments(Handle):
-    """The environments of <y|H|x>, or of <y|x>, at the bonds 0 to d of trains, for sweeps."""
+    """The environments of <y|H|x>, or of <y|x>, at the bonds 0 to d of trains, for sweeps.
+
+    Of the options of a `Contraction`, `scaling` and `conjugate` have an effect here.
+    """
 
     def __init__(
         self,

@@ -261,8 +261,10 @@ pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
             return times_power(algebra, core, exponent - exponent / 2);
         }
     }
-    let (all, rest) =
-        if in_one_core::<T>(exponent) { (0, exponent) } else { (exponent.div_euclid(d), exponent.rem_euclid(d)) };
+    if in_one_core::<T>(exponent) {
+        return pieces.cores.last_mut().map_or(Ok(()), |core| times_power(algebra, core, exponent));
+    }
+    let (all, rest) = (exponent.div_euclid(d), exponent.rem_euclid(d));
     if !in_every_core::<T>(all) || !in_every_core::<T>(all + 1) {
         return Err(Error::Numerical(format!(
             "x: a norm of 2^{exponent} is beyond the range of {d} cores of {}",
@@ -270,12 +272,7 @@ pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
         )));
     }
     for (k, core) in (0..).zip(&mut pieces.cores) {
-        let e = match all {
-            0 if k == d - 1 => rest,
-            0 => 0,
-            _ => all + i64::from(k < rest),
-        };
-        times_power(algebra, core, e)?;
+        times_power(algebra, core, all + i64::from(k < rest))?;
     }
     Ok(())
 }

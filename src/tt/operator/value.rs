@@ -213,7 +213,7 @@ pub(super) fn chain<'a>(
     watch: &Watch,
 ) -> Result<Chain<'a>> {
     if options.repeat != 1 {
-        let problem = format!("repeat: is {}; with an operator, sites are gone through once", options.repeat);
+        let problem = format!("repeat: is {}; with an operator and in environments, 1 is needed", options.repeat);
         return Err(Error::NotSupported(problem));
     }
     if let Algorithm::Halves | Algorithm::Power = options.algorithm {
