@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import purlin
 
-from spectra import Sparse, cycle, operator, path, product, union
+from spectra import Sparse, cycle, hypercube, operator, path, product, union
 
 
 def ring(n: int) -> purlin.Matrix:
@@ -74,13 +74,6 @@ def complete(n: int) -> np.ndarray:
 def bipartite(p: int, q: int) -> np.ndarray:
     a = np.zeros((p + q, p + q))
     a[:p, p:] = a[p:, :p] = 1
-    return a
-
-
-def hypercube(d: int) -> np.ndarray:
-    a = np.zeros((1, 1))
-    for _ in range(d):
-        a = product(a, path(2))
     return a
 
 

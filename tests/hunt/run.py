@@ -21,7 +21,9 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
-FAMILIES = ("spectra", "eigenpairs", "diffusion", "trains", "ct", "lowrank", "empty", "files", "calls", "boundary")
+FAMILIES = (
+    "spectra", "graphs", "eigenpairs", "diffusion", "trains", "states", "ct", "lowrank", "empty", "files", "calls", "boundary",
+)
 CASE_SECONDS = 120
 
 

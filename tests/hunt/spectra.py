@@ -1,4 +1,4 @@
-"""Attacks on eigenpairs, singular triplets, products and graph functions. Oracles: dense LAPACK through NumPy, closed forms,
+"""Attacks on eigenpairs, singular triplets, components and Fiedler values. Oracles: dense LAPACK through NumPy, closed forms,
 breadth-first search."""
 
 from __future__ import annotations
@@ -66,9 +66,7 @@ def structured_graph(rng: np.random.Generator) -> tuple[str, np.ndarray]:
         n = int(rng.integers(3, 16))
         a = product(cycle(n), cycle(pick(rng, n, int(rng.integers(3, 16)))))
     elif kind == "hypercube":
-        a = np.zeros((1, 1))
-        for _ in range(int(rng.integers(1, 9))):
-            a = product(a, path(2))
+        a = hypercube(int(rng.integers(1, 9)))
     elif kind == "complete":
         n = int(rng.integers(2, 80))
         a = np.ones((n, n)) - np.eye(n)
@@ -98,6 +96,13 @@ def structured_graph(rng: np.random.Generator) -> tuple[str, np.ndarray]:
         order = rng.permutation(len(a))
         a = a[order][:, order]
     return kind, a
+
+
+def hypercube(d: int) -> np.ndarray:
+    a = np.zeros((1, 1))
+    for _ in range(d):
+        a = product(a, path(2))
+    return a
 
 
 def operator(a: np.ndarray, kind: str) -> np.ndarray:
@@ -450,7 +455,7 @@ def singular_values(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def graph_functions(rng: np.random.Generator, bench: Bench) -> None:
-    """Components, Fiedler values, embeddings and bisections of graphs."""
+    """Components and Fiedler values of graphs."""
     name, a = structured_graph(rng)
     n = len(a)
     matrix = csr(a, bench)
@@ -480,25 +485,6 @@ def graph_functions(rng: np.random.Generator, bench: Bench) -> None:
     bench.outcomes["solved"] += 1
 
 
-def products(rng: np.random.Generator, bench: Bench) -> None:
-    """y = alpha op(A) x + beta y of every kind against the dense product."""
-    m, n = (int(v) for v in rng.integers(1, 120, 2))
-    dtype = pick(rng, *ALL)
-    a = (rng.random((m, n)) < rng.uniform(0, 0.4)) * rng.standard_normal((m, n))
-    if np.dtype(dtype).kind == "c":
-        a = a * np.exp(1j * rng.random((m, n)))
-    a = a.astype(dtype)
-    x = rng.standard_normal(n).astype(dtype)
-    matrix = csr(a, bench)
-    plan = bench.call(purlin.spmv.Plan, matrix, context=bench.context)
-    y = np.asarray(bench.call(plan.apply, x))
-    plan.close()
-    exact = a.astype(np.complex128) @ x.astype(np.complex128)
-    limit = 4 * epsilon(dtype) * (n + 1) * (np.abs(a) @ np.abs(x)).max(initial=0.0) + 1e-300
-    require(np.abs(y - exact).max(initial=0.0) <= limit, f"product {m}x{n} {np.dtype(dtype).name}")
-    bench.outcomes["solved"] += 1
-
-
 ATTACKS = {
     "graphs": graphs,
     "spectra": spectra,
@@ -510,5 +496,4 @@ ATTACKS = {
     "not_finite": not_finite,
     "singular_values": singular_values,
     "graph_functions": graph_functions,
-    "products": products,
 }
