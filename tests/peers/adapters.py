@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from networkx import NetworkXError
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator
 from scipy.sparse.linalg._eigen import _svds as scipy_svds
 from scipy.sparse.linalg._eigen.arpack import arpack
@@ -230,7 +230,7 @@ def randomized_svd(
 def fiedler_function(method: str) -> Any:
     """`networkx.linalg.algebraicconnectivity._get_fiedler_func`: `purlin.graph.fiedler` for every method."""
     if method not in ("tracemin", "tracemin_pcg", "tracemin_lu", "lanczos", "lobpcg"):
-        raise NetworkXError(f"unknown method {method!r}.")
+        raise nx.NetworkXError(f"unknown method {method!r}.")
 
     def find_fiedler(L: Any, x: Any, normalized: bool, tol: float, seed: Any) -> tuple[float, Any]:
         _called()
@@ -248,3 +248,37 @@ def fiedler_function(method: str) -> Any:
         return found.value, -vector if vector[0] > 0 else vector
 
     return find_fiedler
+
+
+def _whole_spectrum(matrix: Any, kind: Any = "matrix") -> Any:
+    """All eigenvalues of an operator of a symmetric matrix, ascending."""
+    _called()
+    pairs = purlin.lanczos.solve(_operand(matrix, np.dtype(float)), matrix.shape[0], kind=kind, vectors=False, context=context)
+    return np.sort(pairs.values)
+
+
+def laplacian_spectrum(G: Any, weight: Any = "weight") -> Any:
+    """`networkx.laplacian_spectrum`."""
+    return _whole_spectrum(nx.adjacency_matrix(G, weight=weight), "laplacian")
+
+
+def normalized_laplacian_spectrum(G: Any, weight: Any = "weight") -> Any:
+    """`networkx.normalized_laplacian_spectrum`."""
+    return _whole_spectrum(nx.adjacency_matrix(G, weight=weight), "normalised_laplacian")
+
+
+def adjacency_spectrum(G: Any, weight: Any = "weight") -> Any:
+    """`networkx.adjacency_spectrum`."""
+    return _whole_spectrum(nx.adjacency_matrix(G, weight=weight))
+
+
+def modularity_spectrum(G: Any) -> Any:
+    """`networkx.modularity_spectrum`. That of a directed graph is of a matrix that is not symmetric: NumPy computes it."""
+    if G.is_directed():
+        return np.linalg.eigvals(nx.directed_modularity_matrix(G))
+    return _whole_spectrum(nx.adjacency_matrix(G), "modularity")
+
+
+def bethe_hessian_spectrum(G: Any, r: Any = None) -> Any:
+    """`networkx.bethe_hessian_spectrum`."""
+    return _whole_spectrum(nx.bethe_hessian_matrix(G, r))

@@ -57,6 +57,13 @@ REPLACED: dict[str, list[tuple[str, str, Any]]] = {
     "networkx.linalg.tests.test_algebraic_connectivity": [
         ("networkx.linalg.algebraicconnectivity", "_get_fiedler_func", adapters.fiedler_function),
     ],
+    "networkx.linalg.tests.test_spectrum": [
+        ("networkx", name, getattr(adapters, name))
+        for name in (
+            "laplacian_spectrum", "normalized_laplacian_spectrum", "adjacency_spectrum", "modularity_spectrum",
+            "bethe_hessian_spectrum",
+        )
+    ],
 }
 
 _reached: set[str] = set()

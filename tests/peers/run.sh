@@ -23,4 +23,5 @@ exec "$1" -m pytest -q -p plugin -p no:cacheprovider -W ignore --no-header --tb=
     sklearn.manifold.tests.test_spectral_embedding \
     sklearn.cluster.tests.test_spectral \
     sklearn.cluster.tests.test_bicluster \
-    networkx.linalg.tests.test_algebraic_connectivity
+    networkx.linalg.tests.test_algebraic_connectivity \
+    networkx.linalg.tests.test_spectrum
