@@ -129,8 +129,8 @@ def filters(rng: np.random.Generator, bench: Bench) -> None:
     a = np.triu((rng.random((n, n)) < 0.3) * rng.random((n, n)), 1)
     a = a + a.T
     values, vectors = np.linalg.eigh(operator(a, kind))
-    width = values[-1] - values[0] + 1e-2
-    lower, upper = values[0] - 0.1 * width * rng.random(), values[-1] - 0.3 * width * rng.random()
+    width = values[-1] - values[0]
+    lower, upper = values[0] - 0.1 * width * rng.random(), values[-1] - 0.3 * width * rng.random() + 1e-2
     z = (2 * values - lower - upper) / (upper - lower)
     gain = np.where(np.abs(z) <= 1, np.cos(degree * np.arccos(np.clip(z, -1, 1))), np.sign(z) ** degree * np.cosh(degree * np.arccosh(np.maximum(np.abs(z), 1))))
     x = rng.standard_normal(n)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import purlin
 
-from attack import ALL, Bench, Finding, epsilon, orthonormal, pick, random_orthogonal, require
+from attack import ALL, REAL, Bench, Finding, epsilon, orthonormal, pick, random_orthogonal, require
+from spectra import csr
 
 
 def spectrum(rng: np.random.Generator, r: int, double: bool) -> tuple[str, np.ndarray]:
@@ -109,7 +110,7 @@ def same_bits(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def limits(rng: np.random.Generator, bench: Bench) -> None:
-    """What a plan accepts under a memory limit runs under it."""
+    """What a plan accepts under a memory limit runs under it, and its numbers are right."""
     m, n = (int(pick(rng, 50, 400, 3000)) for _ in range(2))
     dtype = pick(rng, np.uint8, np.int16, np.float32, np.float64)
     a = rng.integers(0, 100, (m, n)).astype(dtype)
@@ -129,13 +130,175 @@ def limits(rng: np.random.Generator, bench: Bench) -> None:
             with session, source:
                 plan = bench.call(session.plan, source, allowed=(purlin.OutOfMemory, purlin.InvalidArgument, purlin.NotSupported))
                 try:
-                    session.compute(source)
+                    factors = session.compute(source)
                 except purlin.OutOfMemory as error:
                     raise Finding(f"{label}: planned {plan.host_bytes} bytes, then {error}") from error
                 used = session.info.host_bytes_used
                 require(used <= limit, f"{label}: {used} bytes were used")
+                one_pass = session.info.method == "one_pass"
     finally:
         os.unlink(path)
+    # LAPACK takes seconds for the largest.
+    if min(m, n) <= 400:
+        near_best(a.astype(float), factors, 5.0 if one_pass else 1.0, np.float64, label)
+    bench.outcomes["solved"] += 1
+
+
+def near_best(a: np.ndarray, factors: Any, loss: float, dtype: Any, label: str) -> None:
+    """Orthonormal factors with U^H A V near diag(s), values below those of LAPACK, and an error near the best.
+
+    A random projection without power iterations misses at most sqrt(1 + k / (p - 1)) of the best error in the mean, p = 10
+    (Halko, Martinsson and Tropp, SIAM Review 53, 2011, theorem 10.5); 3 times that is not exceeded."""
+    U, s, Vt = (np.asarray(part) for part in factors)
+    k, eps = len(s), epsilon(dtype)
+    orthonormal(U, 1e4 * eps, f"{label}: U")
+    orthonormal(Vt.conj().T, 1e4 * eps, f"{label}: V")
+    exact = np.linalg.svd(a, compute_uv=False)
+    best, norm = float(np.sqrt((exact[k:] ** 2).sum())), float(exact[0]) if len(exact) else 0.0
+    error = float(np.linalg.norm(a - (U * s) @ Vt))
+    most = 3 * loss * np.sqrt(1 + k / 9) * best + 1e4 * eps * np.sqrt(k) * norm
+    require(error <= most + 1e-300, f"{label}: error {error:.3e}, best {best:.3e}, expected {most:.3e} at most")
+    beyond = 30 * loss * best if loss > 1 else 0.0
+    require((s <= exact[:k] + 2e3 * eps * norm + beyond).all(), f"{label}: values {s} beyond LAPACK's {exact[:k]}")
+
+
+class Operator:
+    """A matrix that is known by its products, as SciPy's LinearOperator."""
+
+    def __init__(self, a: np.ndarray) -> None:
+        self.shape, self.dtype, self.a = a.shape, a.dtype, a
+
+    def matmat(self, x: np.ndarray) -> np.ndarray:
+        return self.a @ x
+
+    def rmatmat(self, x: np.ndarray) -> np.ndarray:
+        return self.a.conj().T @ x
+
+
+def forms(rng: np.random.Generator, bench: Bench) -> None:
+    """The same matrix as an array, a sparse matrix, files, a function, an operator: each is decomposed well."""
+    m, n, dtype = int(rng.integers(1, 90)), int(rng.integers(1, 90)), pick(rng, *REAL)
+    r = min(m, n)
+    low = rng.standard_normal((m, max(r // 3, 1))) @ rng.standard_normal((max(r // 3, 1), n))
+    a = ((rng.random((m, n)) < pick(rng, 0.1, 1.0)) * (low + 1e-3 * rng.standard_normal((m, n)))).astype(dtype)
+    k = int(rng.integers(1, r + 1))
+    options: dict[str, Any] = {"seed": int(rng.integers(1 << 30)), "context": bench.context}
+    if rng.random() < 0.5:
+        options["power_iterations"] = int(rng.integers(0, 4))
+    kind = pick(rng, "array", "csr", "operator", "npy", "npy fortran", "raw", "function", "source of an array")
+    label = f"forms {kind} {m}x{n} {np.dtype(dtype).name} k={k} {options['seed']}"
+    with tempfile.TemporaryDirectory() as folder:
+        given: Any = a
+        if kind == "csr":
+            given = csr(a, bench)
+        elif kind == "operator":
+            given = purlin.Matrix.from_operator(Operator(a).matmat, Operator(a).rmatmat, a.shape, dtype, context=bench.context)
+        elif kind.startswith("npy"):
+            np.save(folder + "/a.npy", np.asfortranarray(a) if "fortran" in kind else a)
+            given = purlin.blocks.Source.from_npy(folder + "/a.npy", context=bench.context)
+        elif kind == "raw":
+            skip, order = int(rng.integers(0, 9)), pick(rng, "<", ">")
+            with open(folder + "/a.raw", "wb") as file:
+                file.write(bytes(skip) + a.astype(np.dtype(dtype).newbyteorder(order)).tobytes())
+            given = purlin.blocks.Source.from_file(folder + "/a.raw", a.shape, np.dtype(dtype).newbyteorder(order), skip, context=bench.context)
+        elif kind == "function":
+            given = purlin.blocks.Source.from_function(lambda where: a[where], a.shape, dtype, context=bench.context)
+        elif kind == "source of an array":
+            given = purlin.blocks.Source.from_array(a, context=bench.context)
+        factors = bench.call(purlin.rsvd.compute, given, k, **options)
+        near_best(a.astype(float), factors, 1.0, dtype, label)
+        q, b = bench.call(purlin.rsvd.qb, given, k, **options)
+        range_of(a, np.asarray(q), np.asarray(b), dtype, label)
+        if kind != "operator":
+            apart = bench.call(purlin.rsvd.range_finder, given, k, **options)
+            require(np.array_equal(np.asarray(apart), np.asarray(q)), f"{label}: range_finder and qb differ")
+    bench.outcomes["solved"] += 1
+
+
+def range_of(a: np.ndarray, q: np.ndarray, b: np.ndarray, dtype: Any, label: str) -> None:
+    """Q is orthonormal, B is Q^H A, and what Q misses is near the least of that rank. No column is oversampled: the mean of
+    the error has no bound, but its square is exceeded by a factor of 1 + 100 (k + 1)^2 less than once in thousands."""
+    k, eps, wide = q.shape[1], epsilon(dtype), a.astype(np.complex128)
+    orthonormal(q, 1e4 * eps, f"{label}: Q")
+    norm = float(np.linalg.norm(wide))
+    require(np.linalg.norm(b - q.conj().T @ wide) <= 1e3 * eps * norm + 1e-300, f"{label}: B is not Q^H A")
+    best = float(np.sqrt((np.linalg.svd(wide, compute_uv=False)[k:] ** 2).sum()))
+    error = float(np.linalg.norm(wide - q @ (q.conj().T @ wide)))
+    require(error <= 10 * (k + 1) * best + 1e4 * eps * norm, f"{label}: Q misses {error:.3e}, the best is {best:.3e}")
+
+
+def hermitian(rng: np.random.Generator, bench: Bench) -> None:
+    """Eigenvalues of largest modulus of Hermitian matrices, by Rayleigh-Ritz, and by Nystroem's method of semidefinite ones."""
+    n, dtype = int(pick(rng, 1, 2, 5, 30, 80)), pick(rng, *ALL)
+    complex_ = np.dtype(dtype).kind == "c"
+    definite = rng.random() < 0.6
+    kind = pick(rng, "decay", "low rank", "equal", "zero")
+    values = {
+        "decay": 10.0 ** -np.linspace(0, 6, n), "low rank": np.where(np.arange(n) < max(n // 4, 1), 1.0 + np.arange(n)[::-1], 0.0),
+        "equal": np.ones(n), "zero": np.zeros(n),
+    }[kind]
+    if not definite:
+        values = values * rng.choice([-1.0, 1.0], n)
+    q = random_orthogonal(rng, n, complex_)
+    a = ((q * values) @ q.conj().T).astype(dtype)
+    a = ((a + a.conj().T) / np.array(2, dtype)).astype(dtype)
+    k, method = int(rng.integers(1, min(n, 15) + 1)), pick(rng, "auto", "nystrom", "rayleigh")
+    given = pick(rng, a, np.asfortranarray(a), csr(a, bench))
+    label = f"hermitian {kind} {'definite' if definite else 'indefinite'} n={n} k={k} {np.dtype(dtype).name} {method}"
+    # Rounding makes eigenvalues of 0 negative: that a matrix is not semidefinite may then show.
+    allowed = (purlin.Numerical,) if method == "nystrom" and (not definite or kind != "equal") else ()
+    found, v = bench.call(
+        purlin.rsvd.symmetric, given, k, method=method, power_iterations=4, seed=int(rng.integers(1 << 30)), context=bench.context, allowed=allowed,
+    )
+    if method == "nystrom" and not definite:
+        return
+    eps, wide = epsilon(dtype), a.astype(np.complex128)
+    v = np.asarray(v)
+    orthonormal(v, 1e4 * eps, label)
+    exact = np.linalg.eigvalsh(wide)
+    exact = exact[np.argsort(-np.abs(exact), kind="stable")]
+    norm = float(np.abs(exact).max())
+    require((np.diff(np.abs(found)) <= 1e3 * eps * norm).all(), f"{label}: {found} is not sorted by modulus")
+    # Nystroem shifts the matrix by a part of sqrt(eps) of single operations only; what remains is of eps of the norm.
+    slack = 1e4 * eps * norm + 1e-300
+    require((np.abs(found) <= np.abs(exact[:k]) + slack).all(), f"{label}: {found} beyond {exact[:k]}")
+    best = float(np.sqrt((exact[k:] ** 2).sum()))
+    error = float(np.linalg.norm(wide - (v * found) @ v.conj().T))
+    # Both project on a space that misses the part of theorem 10.5 at most, twice: from the left and from the right.
+    most = 6 * np.sqrt(1 + k / 9) * best + np.sqrt(k) * slack
+    require(error <= most, f"{label}: error {error:.3e}, best {best:.3e}, expected {most:.3e} at most")
+    bench.outcomes["solved"] += 1
+
+
+def masks(rng: np.random.Generator, bench: Bench) -> None:
+    """Robust PCA of matrices with unobserved entries: whatever stands there, NaN included, is not seen; others add up."""
+    m, n, dtype = int(rng.integers(2, 40)), int(rng.integers(2, 40)), pick(rng, *REAL)
+    matrix = np.outer(rng.standard_normal(m), rng.standard_normal(n)) + (rng.random((m, n)) < 0.05) * 5.0
+    seen = rng.random((m, n)) < 0.8
+    label = f"masks {m}x{n} {np.dtype(dtype).name}"
+    results = []
+    for hidden in (0.0, 1e6, np.nan):
+        given = np.where(seen, matrix, hidden).astype(dtype)
+        results.append(bench.call(purlin.rpca.compute, given, mask=seen, context=bench.context, allowed=(purlin.NoConvergence, purlin.InvalidArgument, purlin.Numerical)))
+        low, sparse = (np.asarray(part) for part in results[-1])
+        require(np.isfinite(low).all() and np.isfinite(sparse).all(), f"{label}: hidden entries of {hidden}: a part is not finite")
+        error = np.linalg.norm((low + sparse - matrix)[seen])
+        limit = (1e-5 if dtype == np.float64 else 1e-4) * np.linalg.norm(matrix[seen])
+        require(error <= limit, f"{label}: hidden entries of {hidden}: the seen ones are missed by {error:.2e}")
+    for low, sparse in results[1:]:
+        require(np.array_equal(low, results[0].low_rank) and np.array_equal(sparse, results[0].sparse), f"{label}: hidden entries change the result")
+    spoilt = matrix.astype(dtype)
+    i, j = (int(t[0]) for t in np.nonzero(seen)) if seen.any() else (0, 0)
+    spoilt[i, j] = pick(rng, np.nan, np.inf)
+    options = pick(rng, {"lambda_": np.nan}, {"tolerance": np.nan}, {"mu": np.inf}, {"rho": np.nan}, {"scale": np.nan}, {"threshold": np.nan}, {})
+    try:
+        purlin.rpca.compute(spoilt if not options else matrix.astype(dtype), mask=seen if seen.any() else None, context=bench.context, **options)
+        raise Finding(f"{label}: {options or 'a seen entry'} that is not finite is taken")
+    except purlin.InternalError as error:
+        raise Finding(f"{label}: internal error {error}") from error
+    except (purlin.InvalidArgument, purlin.Numerical, purlin.NoConvergence) as error:
+        names = [name.rstrip("_") for name in options]
+        require(not names or str(error).startswith(names[0]), f"{label}: {options} is refused as {error}")
     bench.outcomes["solved"] += 1
 
 
@@ -229,6 +392,9 @@ ATTACKS = {
     "tolerance": tolerance,
     "same_bits": same_bits,
     "limits": limits,
+    "forms": forms,
+    "hermitian": hermitian,
+    "masks": masks,
     "principal_components": principal_components,
     "robust": robust,
     "not_finite": not_finite,
