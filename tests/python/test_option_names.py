@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from typing import Any
 
@@ -54,33 +55,98 @@ def test_the_documentation_has_every_name(options: type, file: str, alone: set[s
     assert listed - {"starts"} == set(options.__annotations__) - {"starts"}
 
 
-# MATLAB's help, the struct with the library's defaults, and the Python function whose parameter has another name.
-DEFAULTS: list[tuple[str, type, str, Any, str]] = [
-    ("sshopm_solve.m", _structs.SshopmOptions, "sshopm_options", sshopm.solve, "pairs"),
-    ("dwi_fit.m", _structs.DwiFitOptions, "dwi_fit_options", dwi.fit, ""),
-    ("dwi_csa.m", _structs.DwiCsaOptions, "dwi_csa_options", dwi.csa, ""),
-    ("dwi_peaks.m", _structs.DwiPeaksOptions, "dwi_peaks_options", dwi.peaks, "count"),
+# MATLAB's help, Python's options, the struct with the library's defaults, the words of choices, and the Python function and its
+# parameter that MATLAB has as an option.
+DEFAULTS: list[tuple[str, type, type, str, Any, Any, str]] = [
+    (
+        "sshopm_solve.m",
+        _sshopm_types.Options,
+        _structs.SshopmOptions,
+        "sshopm_options",
+        _sshopm_types.WORDS,
+        sshopm.solve,
+        "pairs",
+    ),
+    (
+        "sshopm_all.m",
+        _sshopm_types.AllOptions,
+        _structs.SshopmAllOptions,
+        "sshopm_all_options",
+        _sshopm_types.WORDS,
+        None,
+        "",
+    ),
+    ("dwi_fit.m", dwi.FitOptions, _structs.DwiFitOptions, "dwi_fit_options", dwi._FIT_WORDS, None, ""),
+    ("dwi_csa.m", dwi.CsaOptions, _structs.DwiCsaOptions, "dwi_csa_options", {}, None, ""),
+    (
+        "dwi_peaks.m",
+        dwi.PeaksOptions,
+        _structs.DwiPeaksOptions,
+        "dwi_peaks_options",
+        dwi._PEAKS_WORDS,
+        dwi.peaks,
+        "count",
+    ),
+    (
+        "tt_inner.m",
+        _train_options.Options,
+        _structs.TtContractionOptions,
+        "tt_contraction_options",
+        _train_options.WORDS,
+        None,
+        "",
+    ),
 ]
 
+# Options whose default, 0 or -1, leaves the choice to the library. The help states the default of every other one.
+CHOSEN = {
+    "sshopm_solve.m": {"shift", "tolerance", "tau", "warmup", "merge_angle", "merge_value", "degeneracy_tolerance"},
+    "sshopm_all.m": {"starts", "max_starts", "tolerance", "merge_angle", "merge_value", "degeneracy_tolerance"},
+    "dwi_fit.m": {"clamp"},
+    "dwi_csa.m": set(),
+    "dwi_peaks.m": {"starts", "tolerance", "merge_angle"},
+    "tt_inner.m": {"cut", "block", "workspace_limit"},
+}
 
-@pytest.mark.parametrize(("file", "struct", "name", "function", "listed"), DEFAULTS, ids=[case[0] for case in DEFAULTS])
-def test_defaults_are_those_of_matlab(file: str, struct: Any, name: str, function: Any, listed: str) -> None:
-    """Both leave the defaults to the library: the numbers of MATLAB's help are those, and its K is Python's."""
+
+def stated_defaults(help_text: str) -> dict[str, str | float]:
+    """The defaults that the help of a MATLAB function states, as "'word' (default)" or "default 3 and 4"."""
+    stated: dict[str, str | float] = {}
+    for entry in re.split(r"\n%     (?=')", help_text.split("\n%   Errors:")[0])[1:]:
+        head = re.match(r"(?:'\w+'(?:, )?)+", entry)
+        assert head
+        names, text = re.findall(r"'(\w+)'", head[0]), " ".join(entry[head.end() :].replace("\n%", " ").split())
+        chosen = re.findall(r"(?:'(\w+)'|\b(true|false)) \((?:[^)]*, )?default\)", text)
+        values: list[str | float] = [word or flag for word, flag in chosen]
+        for number in re.findall(r"default (\d[\d.e-]*\d|\d)( degrees)?(?: and (\d[\d.e-]*\d|\d))?", text):
+            unit = math.pi / 180 if number[1] else 1.0
+            values += [float(n) * unit for n in (number[0], number[2]) if n]
+        if values:
+            stated |= zip(names, values, strict=True)
+    return stated
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "struct", "name", "words", "function", "listed"), DEFAULTS, ids=[case[0] for case in DEFAULTS]
+)
+def test_defaults_are_those_of_matlab(
+    file: str, options: type, struct: Any, name: str, words: Any, function: Any, listed: str
+) -> None:
+    """Both leave the defaults to the library. MATLAB's help states each that is not 0 or -1 for a choice of the library."""
     path = MATLAB / file
     if not path.is_file():
         pytest.skip("no MATLAB package beside the tests")
-    library, compared = initialised(struct, name), 0
-    for line in path.read_text().splitlines():
-        found = re.match(r"%     ((?:'\w+'(?:, )?)+) .*default (\d[\d.e-]*\d|\d)( degrees)?(?: and (\d[\d.]*\d))?", line)
-        if not found:
-            continue
-        values = [float(text) for text in (found[2], found[4]) if text]
-        for option, value in zip(re.findall(r"'(\w+)'", found[1]), values, strict=True):
-            value *= 3.14159265358979323846 / 180 if found[3] else 1
-            if option in ("pairs", "peaks"):
-                stated = inspect.signature(function).parameters[listed].default
-            else:
-                stated = getattr(library, option)
-            assert stated == pytest.approx(value, rel=1e-12), option
-            compared += 1
-    assert compared >= 1
+    library, stated = initialised(struct, name), stated_defaults(path.read_text())
+    for option in set(options.__annotations__) & CHOSEN[file]:
+        assert getattr(library, option) in (0, -1), option
+    if function is not None:
+        k = stated.pop("pairs" if listed == "pairs" else "peaks")
+        assert inspect.signature(function).parameters[listed].default == k
+    stated.pop("layout", None)
+    assert set(stated) == set(options.__annotations__) - CHOSEN[file]
+    for option, value in stated.items():
+        if option in words:
+            value = words[option][value]
+        elif isinstance(value, str):
+            value = int(value == "true")
+        assert getattr(library, option) == pytest.approx(value, rel=1e-12), option

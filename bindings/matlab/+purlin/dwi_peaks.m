@@ -22,7 +22,9 @@ function result = dwi_peaks(input, order, varargin)
 %     'missing'             'nan' (default) or 'zero'
 %     'mask'                logical, a voxel each
 %     'layout'              'first' (default), or 'last' where the U numbers run along the last extent
-%     'starts', 'start_kind', 'seed', 'method', 'max_iterations', 'tolerance', 'merge_angle'   of the search
+%     'starts', 'tolerance', 'merge_angle'   of the search
+%     'start_kind', 'method'  'auto' (default) and 'hybrid' (default), as in purlin.sshopm_solve
+%     'seed', 'max_iterations'  of the search, default 0 and 500
 %     'progress'            @(step, steps, measure) that returns true to cancel
 %
 %   Errors: purlin:invalidArgument (odd order, no basis or an unknown one), purlin:cancelled.

@@ -21,8 +21,11 @@ function result = sshopm_all(A, order, dimension, varargin)
 %   purlin.sshopm_all(..., name, value, ...) or (..., struct):
 %     'pairs'           K. By default all are listed: room for the pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at
 %                       most 512, and a second search where that was too little
-%     'starts', 'max_starts', 'seed', 'max_iterations', 'tolerance'   of the search
-%     'merge_angle', 'merge_value', 'degeneracy_tolerance', 'sign'    as in purlin.sshopm_solve
+%     'starts', 'max_starts', 'tolerance'   of the search
+%     'seed'            of its random starts, default 0
+%     'max_iterations'  of a start, default 200
+%     'sign'            'canonical' (default) or 'raw'
+%     'merge_angle', 'merge_value', 'degeneracy_tolerance'   as in purlin.sshopm_solve
 %     'progress'        @(step, steps, measure) that returns true to cancel
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory; what the progress function raises.

@@ -30,12 +30,15 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %     'start_kind'       'auto' (default), 'fibonacci_hemisphere', 'fibonacci_sphere', 'icosahedral', 'random' or
 %                        'random_cube'
 %     'seed'             of random starts, default 0; refused with others
-%     'tolerance', 'test', 'max_iterations'   when to stop; 'test' is 'residual' (default), 'lambda' or 'step'
-%     'tau', 'warmup', 'remove_isotropic'     of the iteration
+%     'tolerance'        when to stop; 0 for that of the class
+%     'test'             what 'tolerance' bounds: 'residual' (default), 'lambda' or 'step'
+%     'max_iterations'   of a start, default 500
+%     'tau', 'warmup'    of the iteration
+%     'remove_isotropic' true (default): iterate without the isotropic part of A
 %     'merge_angle', 'merge_value'            pairs closer than these (rad, relative) are one
 %     'degeneracy_tolerance'                  of the classes
 %     'sign'             'canonical' (default) or 'raw'
-%     'compatibility'    'none' or 'tensor_toolbox', which reproduces its iteration counts
+%     'compatibility'    'none' (default) or 'tensor_toolbox', which reproduces its iteration counts
 %     'full'             true adds the outcome of every start: start_values, start_vectors, start_residuals,
 %                        start_iterations, start_shifts, start_status, start_violations; needs 'starts' to say how
 %                        many, and another goal than 'both', with which a start has two ends

@@ -8,8 +8,12 @@ function [value, info] = tt_inner(x, y, varargin)
 %     'algorithm'        'auto' (default), 'open', 'full', 'reduced', 'blocked', 'halves', 'power'
 %     'scaling'          'auto' (default), 'always', 'never': powers of two that keep long trains from overflowing
 %     'conjugate'        'bra' (default), 'none'
+%     'math'             'default' (default); on GPUs 'tf32', 'tf32x3', 'gemm3m', 'int8x6', as in the book
+%     'norm_way'         'auto' (default), 'inner', 'triangle', 'qr': of norms
+%     'kernel'           'auto' (default), 'products', 'chain': on GPUs
+%     'assume_hermitian' false (default): true saves work in expectation values
 %     'cut', 'block', 'workspace_limit'   bond at which a ring is cut, boundary pairs at a time, bytes
-%     'repeat'           how often the cores are gone round, for uniform trains
+%     'repeat'           how often the cores are gone round, for uniform trains, default 1
 %     'devices'          ordinals of further GPUs, among which pairs of a ring and host trains of a batch are shared
 %     'progress'         @(step, steps, measure) that returns true to cancel
 %   A purlin.TTContraction in place of the names has them, and keeps plan and workspace from call to call.
