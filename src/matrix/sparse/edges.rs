@@ -9,7 +9,7 @@ use super::entries::{WHAT, csr};
 use super::index::{Indices, Rows};
 use super::lines::Lines;
 use super::list::List;
-use super::market::write_entries;
+use super::market::{is_beyond, write_entries};
 use super::measures::is_symmetric;
 use crate::alloc;
 use crate::backend::memory::HostMemory;
@@ -74,6 +74,9 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
     loop {
         let parsed = match lines.next()? {
             None => break,
+            Some(line) if line.get(..14).is_some_and(|mark| mark.eq_ignore_ascii_case("%%MatrixMarket")) => {
+                return Err(lines.bad("is a Matrix Market file, not a list of edges"));
+            }
             Some(line) if line.is_empty() || line.starts_with(['#', '%']) => continue,
             Some(line) => edge(line),
         };
@@ -88,6 +91,9 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
         col_idx.push(to)?;
         if how.weighted {
             let weight = weight.ok_or_else(|| lines.wrong("has no weight"))?;
+            if is_beyond(weight, how.dtype) {
+                return Err(lines.wrong(format!("{weight:e} is beyond the range of {}", how.dtype.name())));
+            }
             weights.push(weight)?;
         }
     }

@@ -158,3 +158,31 @@ fn what_makes_a_sparse_matrix_holds_no_more_than_it_charges() {
         assert_eq!(c.host_budget().used(), held, "{name}");
     }
 }
+
+#[test]
+fn numbers_of_files_that_the_type_does_not_hold_are_refused() {
+    let (c, folder) = (limited(LIMIT), Folder::new("numbers"));
+    let market = |field: &str, value: &str, dtype: DType| {
+        let text = format!("%%MatrixMarket matrix coordinate {field} general\n1 1 1\n1 1 {value}\n");
+        read_market(&c, &folder.file("m", text.as_bytes()), Some(dtype)).map(|_| ()).map_err(|e| e.to_string())
+    };
+    assert!(market("real", "3e38", DType::F32).is_ok() && market("integer", "-9007199254740992", DType::F64).is_ok());
+    for (field, value, dtype, problem) in [
+        ("real", "1e39", DType::F32, "line 3: 1e39 is beyond the range of F32"),
+        ("complex", "1 -1e39", DType::CF32, "line 3: -1e39 is beyond the range of CF32"),
+        ("integer", "9007199254740993", DType::F64, "line 3: is not a row, a column and an integer"),
+        ("integer", "1.5", DType::F64, "line 3: is not a row, a column and an integer"),
+    ] {
+        let e = market(field, value, dtype).unwrap_err();
+        assert!(e.contains(problem), "{value}: {e}");
+    }
+    for (text, problem) in [
+        ("0 1 1e39\n", "line 1: 1e39 is beyond the range of F32"),
+        ("%%matrixmarket matrix coordinate pattern general\n3 3 1\n1 2\n", "is a Matrix Market file"),
+    ] {
+        let path = folder.file("e", text.as_bytes());
+        let how = EdgeList { dtype: DType::F32, weighted: true, duplicates: Duplicates::Sum, relabel: false };
+        let e = read_edges(&c, &path, how).map(|_| ()).unwrap_err().to_string();
+        assert!(e.contains(problem), "{text}: {e}");
+    }
+}

@@ -30,17 +30,21 @@ enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Pattern,
+    Integer,
     Real,
     Complex,
 }
+
+/// Largest modulus below which every integer is a number of double precision.
+const EXACT: i128 = 1 << 53;
 
 /// Reads a sparse matrix. A symmetric file has one triangle; the other becomes its mirror image. `dtype` is the type of
 /// the values; `None` means F64, or CF64 for complex values. Duplicate entries are added; duplicates of a pattern
 /// become one entry.
 ///
 /// # Errors
-/// [`Error::Io`] naming the line that is malformed or the part that is missing; [`Error::InvalidArgument`] for a real
-/// `dtype` with complex values; [`Error::NotSupported`] for a file of a dense array; [`Error::OutOfMemory`].
+/// [`Error::Io`] naming the line that is malformed, or has a number that `dtype` cannot hold, or the part that is missing;
+/// [`Error::InvalidArgument`] for a real `dtype` with complex values; [`Error::NotSupported`] for a file of a dense array; [`Error::OutOfMemory`].
 pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) -> Result<Matrix> {
     let mut lines = Lines::open(path)?;
     let (field, kind) = header(&mut lines)?;
@@ -55,7 +59,7 @@ pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) ->
     // Everything is refused by the header's numbers, before it is allocated or read.
     let least = match field {
         Field::Pattern => "1 1\n",
-        Field::Real => "1 1 1\n",
+        Field::Integer | Field::Real => "1 1 1\n",
         Field::Complex => "1 1 1 1\n",
     };
     // The last line may have no line feed.
@@ -71,7 +75,7 @@ pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) ->
     with_scalar!(dtype, "dtype", T => {
         let mut at = 0;
         let numbers = held.as_mut_slice::<T>()?;
-        entries(&mut lines, field, kind, size, |row, col, value| {
+        entries(&mut lines, field, (kind, dtype), size, |row, col, value| {
             row_idx.push(row)?;
             col_idx.push(col)?;
             if field != Field::Pattern {
@@ -92,7 +96,7 @@ pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) ->
 fn entries(
     lines: &mut Lines<'_>,
     field: Field,
-    kind: Kind,
+    (kind, dtype): (Kind, DType),
     [rows, cols, stored]: [usize; 3],
     mut push: impl FnMut(i64, i64, Complex<f64>) -> Result<()>,
 ) -> Result<()> {
@@ -104,6 +108,11 @@ fn entries(
         for (name, index, size) in [("row", row, rows), ("column", col, cols)] {
             if index < 1 || usize::try_from(index).map_or(true, |i| i > size) {
                 return Err(lines.wrong(format!("{name} {index}, outside 1 to {size}")));
+            }
+        }
+        for part in [value.re, value.im] {
+            if is_beyond(part, dtype) {
+                return Err(lines.wrong(format!("{part:e} is beyond the range of {}", dtype.name())));
             }
         }
         count += 1;
@@ -123,6 +132,12 @@ fn entries(
     Ok(())
 }
 
+/// Whether a finite number becomes infinite in a type.
+pub(super) fn is_beyond(value: f64, dtype: DType) -> bool {
+    let single = matches!(dtype, DType::F32 | DType::CF32);
+    single && value.is_finite() && (value as f32).is_infinite()
+}
+
 fn header(lines: &mut Lines<'_>) -> Result<(Field, Kind)> {
     let first = lines.next()?.unwrap_or_default().to_ascii_lowercase();
     let words: Vec<&str> = first.split_whitespace().collect();
@@ -137,7 +152,8 @@ fn header(lines: &mut Lines<'_>) -> Result<(Field, Kind)> {
     }
     let field = match field {
         "pattern" => Field::Pattern,
-        "real" | "integer" | "double" => Field::Real,
+        "integer" => Field::Integer,
+        "real" | "double" => Field::Real,
         "complex" => Field::Complex,
         other => return Err(lines.wrong(format!("values are {other}; pattern, real, integer or complex is needed"))),
     };
@@ -198,6 +214,10 @@ fn entry(lines: &mut Lines<'_>, field: Field) -> Result<Option<(i64, i64, Comple
                 let mut number = || words.next().and_then(|w| w.parse::<f64>().ok());
                 let value = match field {
                     Field::Pattern => Some(Complex::new(1.0, 0.0)),
+                    Field::Integer => {
+                        let whole = words.next().and_then(|w| w.parse::<i128>().ok());
+                        whole.filter(|w| w.abs() <= EXACT).map(|w| Complex::new(w as f64, 0.0))
+                    }
                     Field::Real => number().map(|re| Complex::new(re, 0.0)),
                     Field::Complex => number().and_then(|re| number().map(|im| Complex::new(re, im))),
                 };
@@ -211,6 +231,7 @@ fn entry(lines: &mut Lines<'_>, field: Field) -> Result<Option<(i64, i64, Comple
     match (parsed, field) {
         (Some(entry), _) => Ok(Some(entry)),
         (None, Field::Pattern) => Err(lines.wrong("is not a row and a column")),
+        (None, Field::Integer) => Err(lines.wrong("is not a row, a column and an integer of modulus at most 2^53")),
         (None, Field::Real) => Err(lines.wrong("is not a row, a column and a number")),
         (None, Field::Complex) => Err(lines.wrong("is not a row, a column and two numbers")),
     }
