@@ -50,6 +50,12 @@ function test_options(golden)
   failing = @(step, steps, measure) error('my:own', 'stop it');
   check_error('my:own', 'stop it', @() purlin.sshopm_solve(many, 4, 3, 'progress', failing));
   check_error('purlin:invalidArgument', 'progress', @() purlin.sshopm_solve(A, 4, 3, 'progress', 5));
+  % A progress function without a result, or with one that is neither true nor false.
+  silent = @(step, steps, measure) purlin_test_silent();
+  check_error('purlin:invalidArgument', 'progress: returns nothing, true to cancel or false to go on is needed', ...
+              @() purlin.sshopm_solve(many, 4, 3, 'progress', silent));
+  check_error('purlin:invalidArgument', 'progress: has returned a char', ...
+              @() purlin.sshopm_solve(many, 4, 3, 'progress', @(step, steps, measure) 'no'));
   before = purlin.live_handles();
   r = purlin.sshopm_solve(A, 4, 3);
   check(abs(r.values(1:3) - top) < 1e-9 & before == 1, 'the next call works and nothing was left');

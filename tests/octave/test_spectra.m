@@ -159,6 +159,27 @@ function test_spectra(golden)
   check_error('purlin:invalidArgument', 'not symmetric', @() purlin.lanczos(triu(sparse(random)), 2));
   check_error('purlin:invalidArgument', 'X', @() purlin.spmv(B, rand(7, 1)));
   check_error('purlin:cancelled', '', @() purlin.lanczos(P, 2, 'largest', 'progress', @(a, b, c) true));
+  % Names of eigs and of SciPy are answered with those here.
+  invalid = 'purlin:invalidArgument';
+  words = {'LA', 'largest'; 'largestabs', 'largest_magnitude'; 'LM', 'largest_magnitude'; 'SA', 'smallest'; ...
+           'bothendsreal', 'both_ends'};
+  for k = 1:size(words, 1)
+    told = sprintf('which: is ''%s''; it is ''%s'' here', words{k, :});
+    check_error(invalid, told, @() purlin.lanczos(P, 2, words{k, 1}));
+    check_error(invalid, told, @() purlin.lanczos_svd(P, 2, words{k, 1}));
+  end
+  check_error(invalid, '''nearest'' with ''sigma'', 0', @() purlin.lanczos(P, 2, 'SM'));
+  check_error(invalid, '''nearest'' with ''sigma'', 0.5', @() purlin.lanczos(P, 2, 0.5));
+  words = {'tol', 'tolerance'; 'Tolerance', 'tolerance'; 'MaxIterations', 'restarts'; 'maxiter', 'restarts'; ...
+           'ncv', 'basis'; 'SubspaceDimension', 'basis'; 'v0', 'start'; 'Devices', 'devices'};
+  for k = 1:size(words, 1)
+    told = sprintf('there is no %s; it is %s here', words{k, :});
+    check_error(invalid, told, @() purlin.lanczos(P, 2, 'largest', words{k, 1}, 1));
+  end
+  check_error(invalid, 'it is tolerance here', @() purlin.graph_cluster(P, 2, 'tol', 1e-3));
+  check_error(invalid, 'there is no v0; known are', @() purlin.graph_cluster(P, 2, 'v0', 1));
+  check_error(invalid, 'solve: is a function handle; a struct is needed', ...
+              @() purlin.lanczos(P, 2, 'nearest', 'sigma', 0.3, 'solve', @(x) x));
 end
 
 function yes = together(found, truth)

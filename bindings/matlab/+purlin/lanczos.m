@@ -46,7 +46,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
   end
   purlin.internal.whole(k, 'k', 1);
   opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start', 'solve', 'order', 'devices', 'precision', 'check_symmetry'});
-  opts.which = which;
+  opts.which = purlin.internal.which_of(which);
   given = {[], [], []};
   names = {'start', 'known', 'solve'};
   for n = 1:3
@@ -54,6 +54,10 @@ function [V, D, info] = lanczos(A, k, which, varargin)
       given{n} = opts.(names{n});
       opts = rmfield(opts, names{n});
     end
+  end
+  if isa(given{3}, 'function_handle')
+    error('purlin:invalidArgument', 'solve: is a function handle; %s', ...
+          'a struct is needed: struct(''apply'', @(X, adjoint) .., ''size'', size(A), ''class'', ''double'')');
   end
   if ~isempty(given{3})
     given{3} = purlin.internal.matrix(given{3}, 'solve');

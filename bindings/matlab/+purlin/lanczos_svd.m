@@ -34,7 +34,7 @@ function varargout = lanczos_svd(A, k, which, varargin)
     start = opts.start;
     opts = rmfield(opts, 'start');
   end
-  opts.which = which;
+  opts.which = purlin.internal.which_of(which);
   if isnumeric(A) && ~issparse(A)
     A = sparse(double(A));
   end

@@ -96,7 +96,21 @@ static const char *word_of_index(const char *message) {
   return NULL;
 }
 
+/* The library's names of arguments that are called otherwise in MATLAB. */
+static const char *renamed(const char *message) {
+  static const struct { const char *from, *to; } names[] = {
+    {"options->start:", "start:"}, {"contexts_count:", "devices:"}, {"contexts:", "devices:"}, {"contexts[", "devices["}};
+  static char text[1024];
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strncmp(message, names[i].from, strlen(names[i].from)) == 0) {
+      (void)snprintf(text, sizeof text, "%s%s", names[i].to, message + strlen(names[i].from));
+      return text;
+    }
+  return message;
+}
+
 void fail_with(purlin_status status, const char *message) {
+  message = renamed(message);
   /* A message about a file has the numbers of its lines, pages and entries, and begins with its name. */
   const char *word = status == PURLIN_ERROR_IO ? NULL : word_of_index(message);
   size_t length = word ? strlen(word) : 0;

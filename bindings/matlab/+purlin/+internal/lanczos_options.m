@@ -1,6 +1,11 @@
 function opts = lanczos_options(given, more)
 %LANCZOS_OPTIONS  Options of an eigensolver, and the names in the cell MORE besides.
-  names = {'shift', 'sigma', 'tolerance', 'basis', 'restarts', 'seed', 'verify', 'method', 'block', 'orthogonality', ...
-           'filter', 'degree', 'progress'};
-  opts = purlin.internal.options([names, more], given);
+%   Names of eigs, and of SciPy, are answered with the name here.
+  names = [{'shift', 'sigma', 'tolerance', 'basis', 'restarts', 'seed', 'verify', 'method', 'block', 'orthogonality', ...
+            'filter', 'degree', 'progress'}, more];
+  other = {'tol', 'tolerance'; 'maxit', 'restarts'; 'maxiter', 'restarts'; 'MaxIterations', 'restarts'; 'p', 'basis'; ...
+           'ncv', 'basis'; 'SubspaceDimension', 'basis'; 'StartVector', 'start'; 'v0', 'start'; 'Display', 'progress'; ...
+           'disp', 'progress'; 'OPinv', 'solve'; 'rng', 'seed'; 'random_state', 'seed'};
+  other = other(ismember(other(:, 2), names), :);
+  opts = purlin.internal.options(names, given, other);
 end

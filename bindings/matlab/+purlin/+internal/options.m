@@ -1,7 +1,8 @@
-function opts = options(names, given)
+function opts = options(names, given, other)
 %OPTIONS  Name/value pairs, or one struct, as a struct with known fields only.
 %   opts = purlin.internal.options(names, given) reads the cell GIVEN: empty, {struct}, or {name, value, ...}. A
-%   progress function is wrapped so that its errors are returned and not raised.
+%   progress function is wrapped so that its errors are returned and not raised. Each row of the cell OTHER is another
+%   package's name of an option and the name here, for the message.
   opts = struct();
   if numel(given) == 1 && isstruct(given{1})
     fields = fieldnames(given{1});
@@ -18,6 +19,13 @@ function opts = options(names, given)
       name = ['argument of class ', class(name)];
     end
     if ~any(strcmp(name, names))
+      here = names(strcmpi(name, names));
+      if nargin > 2 && any(strcmpi(name, other(:, 1)))
+        here = other(strcmpi(name, other(:, 1)), 2);
+      end
+      if ~isempty(here)
+        error('purlin:invalidArgument', 'options: there is no %s; it is %s here', name, here{1});
+      end
       error('purlin:invalidArgument', 'options: there is no %s; known are %s', name, strjoin(names, ', '));
     end
     opts.(name) = values{k};

@@ -1,0 +1,3 @@
+function purlin_test_silent()
+% PURLIN_TEST_SILENT  Returns nothing.
+end
