@@ -155,6 +155,39 @@ static void incomplete(void) {
   OK(purlin_tensor_destroy(a));
 }
 
+/* Beyond a fold, where two pairs have met and are gone, starts end without a pair. Both pairs of the form are found and the
+   Morse sum is the expected one, but the status says that starts were lost. */
+static void lost_starts(void) {
+  /* cos 4t + a cos 2t + b sin 2t on the circle; for beyond = 0 its first and second derivative vanish at z. */
+  static const double z = 0.7, beyond[] = {0.1, 1e-4, 1e-6, 1e-8, 1e-2}, tolerance[] = {0, 0, 0, 0, 1e-2};
+  const double p = 2 * sin(2 * z), q = 4 * cos(2 * z);
+  const double a = -p * sin(z) - q * cos(z), whole = p * cos(z) - q * sin(z);
+  size_t k;
+  for (k = 0; k < COUNT(beyond); k++) {
+    const double b = whole * (1 + beyond[k]);
+    double form[5], values[4];
+    int32_t found = 0, status = -1, sum = 77, expected = 77;
+    purlin_tensor *of = symmetric(context, PURLIN_F64, 4, 2, 1, form);
+    purlin_tensor *morse = vector_of(context, PURLIN_I32, 1, &sum), *due = vector_of(context, PURLIN_I32, 1, &expected);
+    purlin_sshopm_all_options o;
+    purlin_sshopm_results r;
+    form[0] = 1 + a, form[1] = form[3] = b / 2, form[2] = -1, form[4] = 1 - a;
+    OK(purlin_sshopm_all_options_init(&o, sizeof o));
+    OK(purlin_sshopm_results_init(&r, sizeof r));
+    o.tolerance = tolerance[k];
+    r.values = array2(context, PURLIN_F64, 4, 1, values);
+    r.found = vector_of(context, PURLIN_I32, 1, &found);
+    r.status = vector_of(context, PURLIN_I32, 1, &status);
+    OK(purlin_sshopm_all(context, NULL, of, &o, &r, morse, due, NULL));
+    CHECK(found == 2 && sum == 0 && expected == 0);
+    CHECK(status == (k == 0 ? PURLIN_TENSOR_OK : PURLIN_TENSOR_INCOMPLETE));
+    release(&r);
+    OK(purlin_tensor_destroy(due));
+    OK(purlin_tensor_destroy(morse));
+    OK(purlin_tensor_destroy(of));
+  }
+}
+
 /* Pairs beyond the caller's places are counted; an older caller's structs end before the new members. */
 static void truncated(void) {
   struct published p = published(4);
@@ -272,6 +305,7 @@ int main(void) {
   circle();
   circles();
   incomplete();
+  lost_starts();
   truncated();
   arguments();
   bad_and_empty();

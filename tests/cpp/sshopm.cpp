@@ -247,6 +247,37 @@ void odd_order_and_nearly_isotropic(const context& on) {
   EXPECT(part.status.at(0) == PURLIN_TENSOR_PARTIAL && part.count.at(0) > 0 && part.info.unconverged_tensors == 1);
 }
 
+/// |x|^4 + 1e-5 (4 x1^4 + 3 x2^4 + 2 x3^4 + x4^4): every start arrives, and the maxima are the four axes.
+void nearly_isotropic_in_four_dimensions(const context& on) {
+  std::vector<double> form;
+  for (int i = 0; i < 4; ++i)
+    for (int j = i; j < 4; ++j)
+      for (int k = j; k < 4; ++k)
+        for (int l = k; l < 4; ++l) {
+          const int pairs = (i == j && k == l) + (i == k && j == l) + (i == l && j == k);
+          form.push_back(pairs / 3.0 + (i == l ? 1e-5 * (4 - i) : 0.0));
+        }
+  sshopm::options options;
+  options.tolerance = 1e-12;
+  options.degeneracy_tolerance = 1e-12;
+  const auto found = sshopm::solve(on, symmetric_view<double>{form.data(), 4, 4}, 8, options);
+  EXPECT(found.count.at(0) == 4 && found.status.at(0) == PURLIN_TENSOR_OK && found.info.unconverged_tensors == 0);
+  for (std::int64_t k = 0; k < 4; ++k) {
+    EXPECT(near((found.value(k) - 1) / 1e-5, static_cast<double>(4 - k), 1e-6));
+    EXPECT(found.pair_class(k) == PURLIN_PAIR_NEGATIVE_STABLE);
+  }
+}
+
+/// (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the maxima are a circle, which is one entry, and nothing says that the set is complete.
+void circle_of_maxima(const context& on) {
+  const std::array<double, 15> form{1, 0, 0, 1.0 / 3, 0, 1.0 / 12, 0, 0, 0, 0, 1, 0, 1.0 / 12, 0, 0};
+  const auto found = sshopm::all(on, symmetric_view<double>{form.data(), 4, 3}, 8);
+  EXPECT(found.count.at(0) == 2 && found.found.at(0) == 2 && found.status.at(0) == PURLIN_TENSOR_DEGENERATE);
+  EXPECT(near(found.value(0), 1.0, 1e-10) && near(found.value(1), 0.0, 1e-10));
+  EXPECT(found.pair_class(0) == PURLIN_PAIR_DEGENERATE && found.pair_class(1) == PURLIN_PAIR_POSITIVE_STABLE);
+  EXPECT(found.morse_expected.at(0) == INT32_MIN && found.pair_class(2) == PURLIN_PAIR_NONE);
+}
+
 void tests() {
   const context on = context::on(PURLIN_BACKEND_CPU);
   maxima_and_minima(on);
@@ -255,6 +286,8 @@ void tests() {
   batch_in_either_layout(on);
   through_tensors(on);
   odd_order_and_nearly_isotropic(on);
+  nearly_isotropic_in_four_dimensions(on);
+  circle_of_maxima(on);
   refusals(on);
 }
 

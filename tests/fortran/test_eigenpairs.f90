@@ -44,6 +44,8 @@ program test_eigenpairs
   call published_complete(3, 7)
   call maxima_and_minima()
   call odd_order_and_nearly_isotropic()
+  call nearly_isotropic_in_five_dimensions()
+  call circle_of_maxima()
   call maxima_in_single_precision()
   call on_objects()
   call bad_tensor_in_batch()
@@ -194,6 +196,55 @@ contains
     call purlin_sshopm_solve(context, 4, 3_int64, tensor, values, count=found, status=status, options=options, info=info)
     call check(found > 0 .and. status == PURLIN_TENSOR_PARTIAL, 'a part of the starts has converged')
     call check(info%unconverged_tensors == 1, 'which is counted')
+  end subroutine
+
+  !> |x|^4 + 1e-5 (5 x1^4 + 4 x2^4 + .. + x5^4): the maxima are the five axes.
+  subroutine nearly_isotropic_in_five_dimensions()
+    type(purlin_context) :: context
+    type(purlin_sshopm_options) :: options
+    real(real64), parameter :: expected(5) = [5.0_real64, 4.0_real64, 3.0_real64, 2.0_real64, 1.0_real64]
+    real(real64) :: form(70), values(8)
+    integer(int32) :: found, status, classes(8)
+    integer :: i, j, k, l, at
+    at = 0
+    do i = 1, 5
+      do j = i, 5
+        do k = j, 5
+          do l = k, 5
+            at = at + 1
+            form(at) = count([i == j .and. k == l, i == k .and. j == l, i == l .and. j == k]) / 3.0_real64
+            if (i == l) form(at) = form(at) + 1e-5_real64 * (6 - i)
+          end do
+        end do
+      end do
+    end do
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call purlin_init(options)
+    options%tolerance = 1e-12_real64
+    options%degeneracy_tolerance = 1e-12_real64
+    call purlin_sshopm_solve(context, 4, 5_int64, form, values, count=found, classes=classes, status=status, options=options)
+    call check(found == 5 .and. status == PURLIN_TENSOR_OK, 'five maxima near the identity')
+    call check(doubles_near((values(:5) - 1) / 1e-5_real64, expected, 1e-6_real64), 'those of the small part')
+    call check(all(classes(:5) == PURLIN_PAIR_NEGATIVE_STABLE), 'all of them maxima')
+  end subroutine
+
+  !> (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the maxima are a circle, which is one entry.
+  subroutine circle_of_maxima()
+    type(purlin_context) :: context
+    real(real64) :: form(15), values(8)
+    integer(int32) :: listed, found, status, classes(8), expected
+    form = 0
+    form([1, 11]) = 1
+    form(4) = 1.0_real64 / 3
+    form([6, 13]) = 1.0_real64 / 12
+    call context%create(backend=PURLIN_BACKEND_CPU)
+    call purlin_sshopm_all(context, 4, 3_int64, form, values, count=listed, classes=classes, status=status, &
+      morse_expected=expected, found=found)
+    call check(listed == 2 .and. found == 2 .and. status == PURLIN_TENSOR_DEGENERATE, 'a circle is one entry')
+    call check(doubles_near(values(:2), [1.0_real64, 0.0_real64], 1e-10_real64), 'with its value')
+    call check(classes(1) == PURLIN_PAIR_DEGENERATE .and. classes(2) == PURLIN_PAIR_POSITIVE_STABLE, 'and its class')
+    call check(all(classes(3:) == PURLIN_PAIR_NONE), 'places without a pair have no class')
+    call check(expected == -huge(expected) - 1, 'nothing is expected of the sum')
   end subroutine
 
   subroutine maxima_in_single_precision()
