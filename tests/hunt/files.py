@@ -87,37 +87,182 @@ def write(target: Path, data: np.ndarray, bench: Bench, fail: bool, raised: list
 
 
 def full_disk(rng: np.random.Generator, bench: Bench) -> None:
-    """A file that may not grow gives an error, and no part of it stays: limits below, inside and just short of the file."""
-    size = int(pick(rng, 80, 5000, 300_000))
-    limits = sorted({0, 1, size // 2, size - 1, *(int(v) for v in rng.integers(0, size, 3))})
+    """A file that may not grow gives an error, and no part of it stays: limits below, inside and just short of the file; then
+    the same call succeeds, and the file is that of a disk with room."""
+    kind = pick(rng, *WRITERS)
+    parts = sorted(float(v) for v in rng.random(3))
     with tempfile.TemporaryDirectory() as folder:
         # A process of its own: CUDA does not work in a child of fork(), and the limit is the whole process's.
-        command = [sys.executable, __file__, folder, bench.backend, str(size), *map(str, limits)]
+        command = [sys.executable, __file__, folder, bench.backend, kind, str(int(rng.integers(1 << 30))), *map(str, parts)]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
         left = os.listdir(folder)
-    require(ended.returncode == 0, f"full disk, {size} bytes, limits {limits}: status {ended.returncode}, {ended.stderr.strip()[-300:]}")
-    require(not left, f"full disk: left {left}")
-    bench.outcomes["refused"] += len(limits)
+    require(ended.returncode == 0, f"full disk, {command[3:]}: status {ended.returncode}, {ended.stderr.strip()[-300:]}")
+    require(not left, f"full disk, {kind}: left {left}")
+    bench.outcomes[kind] += 1
 
 
-def fill_disk(folder: str, backend: str, size: int, limits: list[int]) -> None:
-    """The process of `full_disk`: writes a file of `size` bytes under each limit, then without one."""
+class Writer:
+    """A call that writes a file, again and again: into a new one each time."""
+
+    def __init__(self, folder: Path, rng: np.random.Generator, bench: Bench) -> None:
+        self.folder, self.rng, self.bench = folder, rng, bench
+        self.rows = int(pick(rng, 4, 250, 9000))
+        self.data = np.outer(np.arange(1, self.rows + 1), np.ones(5)).astype(np.float32)
+
+    path = "volume.raw"
+
+    def write(self) -> None:
+        write(self.folder / self.path, self.data, self.bench, False, [False])
+
+    def close(self) -> None:
+        """Frees what the calls share."""
+
+
+class MetaImage(Writer):
+    path = "volume.mha"
+
+    def write(self) -> None:
+        sink = purlin.blocks.Sink.to_metaimage(self.folder / self.path, self.data.shape, context=self.bench.context)
+        with purlin.blocks.Source.from_array(self.data, context=self.bench.context) as source, sink:
+            purlin.rpca.stream(source, sink, None, context=self.bench.context, tolerance=1e-3)
+
+
+class Market(Writer):
+    path = "matrix.mtx"
+
+    def __init__(self, folder: Path, rng: np.random.Generator, bench: Bench) -> None:
+        super().__init__(folder, rng, bench)
+        self.matrix = purlin.sparse.from_dense(self.data.astype(float), context=bench.context)
+
+    def write(self) -> None:
+        purlin.sparse.write_market(self.matrix, self.folder / self.path)
+
+
+class Edges(Market):
+    path = "edges.txt"
+
+    def __init__(self, folder: Path, rng: np.random.Generator, bench: Bench) -> None:
+        Writer.__init__(self, folder, rng, bench)
+        n = int(pick(rng, 3, 40, 200))
+        self.matrix = purlin.sparse.from_dense(np.ones((n, n)) - np.eye(n), context=bench.context)
+
+    def write(self) -> None:
+        purlin.sparse.write_edges(self.matrix, self.folder / self.path)
+
+
+class Volume(Writer):
+    """A scan that is pushed once and finished as often as it takes: a full disk does not lose it."""
+
+    path = "volume.raw"
+
+    def __init__(self, folder: Path, rng: np.random.Generator, bench: Bench) -> None:
+        super().__init__(folder, rng, bench)
+        self.size = (int(rng.integers(1, 12)), 9, int(rng.integers(3, 30)))
+        geometry = purlin.fdk.Geometry(16, 9, 4.0, 4.0, 500.0, 900.0, angles=np.arange(20) * np.pi / 10)
+        grid = purlin.fdk.Grid.centred(self.size[::-1], (2.0, 2.0, 2.0))
+        self.session = purlin.fdk.Reconstruction(geometry, grid, context=bench.context)
+        self.lines = rng.random((20, 9, 16)).astype(np.float32)
+        self.session.begin()
+        for k in range(20):
+            self.session.push(k, self.lines[k])
+
+    def sink(self) -> Any:
+        return purlin.blocks.Sink.to_file(self.folder / self.path, self.size, np.float32, context=self.bench.context)
+
+    def write(self) -> None:
+        with self.sink() as sink:
+            self.session.finish(sink)
+
+    def close(self) -> None:
+        want = self.session.reconstruct(self.lines)
+        self.session.close()
+        if self.path.endswith("raw"):
+            require(self.written == want.tobytes(), "the volume of a scan that was finished again is another")
+
+    written = b""
+
+
+class VolumeImage(Volume):
+    path = "volume.mha"
+
+    def sink(self) -> Any:
+        return purlin.blocks.Sink.to_metaimage(self.folder / self.path, self.size, context=self.bench.context)
+
+
+class VolumeTiff(Volume):
+    path = "volume.tif"
+
+    def sink(self) -> Any:
+        return purlin.blocks.Sink.to_tiff(self.folder / self.path, self.size, context=self.bench.context)
+
+
+class Restart(Writer):
+    """A restart file, which a run that succeeds removes. What is written is seen by the progress function."""
+
+    path = "restart"
+
+    def write(self) -> None:
+        place = self.folder / self.path
+
+        def progress(*_: object) -> None:
+            if place.exists():
+                Restart.written = place.read_bytes()
+
+        Restart.written = b""
+        purlin.rsvd.compute(
+            self.data, 3, method="basic", power_iterations=2, restart_path=place, progress=progress, block_rows=64, context=self.bench.context,
+        )
+
+    written = b""
+
+
+WRITERS: dict[str, type[Writer]] = {
+    "raw": Writer, "metaimage": MetaImage, "market": Market, "edges": Edges, "fdk raw": Volume, "fdk metaimage": VolumeImage,
+    "fdk tiff": VolumeTiff, "restart": Restart,
+}
+
+
+def fill_disk(folder: Path, backend: str, kind: str, seed: int, parts: list[float]) -> None:
+    """The process of `full_disk`: writes a file with room, under limits that are parts of its size, and with room again."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    rows = size // 20
-    data = np.outer(np.arange(1, rows + 1), np.ones(5)).astype(np.float32)
-    bench = Bench(backend)
-    for limit in (*limits, None):
-        bound = resource.RLIM_INFINITY if limit is None else limit
-        resource.setrlimit(resource.RLIMIT_FSIZE, (bound, resource.RLIM_INFINITY))
+    rng = np.random.default_rng(seed)
+    writer = WRITERS[kind](folder, rng, Bench(backend))
+
+    def written() -> bytes:
+        """The file of a write with room, which goes."""
+        writer.write()
+        if kind == "restart":
+            require(not os.listdir(folder), f"a run that succeeded left {os.listdir(folder)}")
+            return Restart.written
+        require(os.listdir(folder) == [writer.path], f"a write with room left {os.listdir(folder)}")
+        data = (folder / writer.path).read_bytes()
+        (folder / writer.path).unlink()
+        return data
+
+    first = written()
+    # A scan that was finished has to be pushed again.
+    if isinstance(writer, Volume):
+        writer.session.begin()
+        for k in range(20):
+            writer.session.push(k, writer.lines[k])
+    size = len(first)
+    require(size > 0 or kind == "restart", "nothing was written")
+    for limit in sorted({0, 1, size // 2, size - 1, *(int(part * size) for part in parts)} if size else ()):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         try:
-            write(Path(folder) / "volume.raw", data, bench, False, [False])
-            require(limit is None, f"a file of {size} bytes was written under a limit of {limit}")
+            writer.write()
+            failed = False
         except purlin.FileError:
-            require(limit is not None, "a write without a limit failed")
-        left = os.listdir(folder)
-        require(left == ([] if limit is not None else ["volume.raw"]), f"limit {limit}: left {left}")
-    require((Path(folder) / "volume.raw").stat().st_size == data.nbytes, "the file has another size")
-    (Path(folder) / "volume.raw").unlink()
+            failed = True
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        require(failed, f"{kind}: a file of {size} bytes was written under a limit of {limit}")
+        require(not os.listdir(folder), f"{kind}: a limit of {limit} of {size} bytes left {os.listdir(folder)}")
+    again = written()
+    require(again == first, f"{kind}: the file that is written at last differs from the first")
+    if isinstance(writer, Volume):
+        writer.written = again
+    writer.close()
 
 
 def damaged(rng: np.random.Generator, bench: Bench) -> None:
@@ -164,4 +309,4 @@ def damaged(rng: np.random.Generator, bench: Bench) -> None:
 ATTACKS = {"targets": targets, "full_disk": full_disk, "damaged": damaged}
 
 if __name__ == "__main__":
-    fill_disk(sys.argv[1], sys.argv[2], int(sys.argv[3]), [int(v) for v in sys.argv[4:]])
+    fill_disk(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), [float(v) for v in sys.argv[5:]])

@@ -22,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 
 FAMILIES = (
-    "spectra", "graphs", "eigenpairs", "diffusion", "trains", "states", "ct", "lowrank", "empty", "files", "calls", "boundary",
+    "spectra", "graphs", "eigenpairs", "diffusion", "trains", "states", "ct", "lowrank", "empty", "memory", "files", "calls", "boundary",
 )
 CASE_SECONDS = 120
 
