@@ -413,6 +413,74 @@ def not_finite(rng: np.random.Generator, bench: Bench) -> None:
     raise Finding(f"not finite at ({i}, {j}): success with {found.pairs.values}")
 
 
+def spoilt(rng: np.random.Generator, bench: Bench) -> None:
+    """NaN and infinity in start vectors, known vectors, what an operator or a solver delivers, factors and options of products:
+    never a success with numbers that are not finite, and a refusal says what it is of."""
+    n, bad = int(rng.integers(4, 90)), pick(rng, np.nan, np.inf, -np.inf)
+    a = rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.3)
+    a = a + a.T + np.diag(np.arange(n) + 1.0)
+    vector = rng.standard_normal(n)
+    vector[int(rng.integers(n))] = bad
+    known = np.linalg.qr(rng.standard_normal((n, 2)))[0]
+    known[int(rng.integers(n)), int(rng.integers(2))] = bad
+    after = [int(rng.integers(0, 12))]
+
+    class Operator:
+        shape, dtype = (n, n), np.dtype(np.float64)
+
+        @staticmethod
+        def matmat(x: np.ndarray) -> np.ndarray:
+            after[0] -= 1
+            y = a @ x
+            if after[0] <= 0:
+                y[int(rng.integers(n)), 0] = bad
+            return y
+
+        rmatmat = matmat
+
+    def solver(x: np.ndarray) -> np.ndarray:
+        after[0] -= 1
+        y = np.linalg.solve(a, x)
+        if after[0] <= 0:
+            y[int(rng.integers(n))] = bad
+        return y
+
+    made, options = csr(a, bench), {"context": bench.context}
+    name, call, words = pick(
+        rng,
+        ("start", lambda: purlin.lanczos.run(made, 2, start=vector, **options), ("start",)),
+        ("known", lambda: purlin.lanczos.run(made, 2, known=known, **options), ("known",)),
+        ("operator", lambda: purlin.lanczos.run(Operator(), 2, **options), ("product",)),
+        ("singular operator", lambda: purlin.lanczos.singular(Operator(), 2, **options), ("product",)),
+        ("solver", lambda: purlin.lanczos.run(made, 1, "nearest", sigma=0.0, solve=solver, **options), ("solve",)),
+        ("start of singular", lambda: purlin.lanczos.singular(made, 2, start=vector, **options), ("start",)),
+        ("tridiagonal", lambda: purlin.lanczos.tridiagonalise(made, 3, start=vector, **options), ("start",)),
+        ("shift", lambda: purlin.lanczos.run(made, 2, shift=bad, **options), ("shift",)),
+        ("tolerance", lambda: purlin.lanczos.run(made, 2, tolerance=bad, **options), ("tolerance",)),
+        ("sigma", lambda: purlin.lanczos.run(made, 1, "nearest", sigma=bad, **options), ("sigma",)),
+        ("vector of a cut", lambda: purlin.graph.bisect(made, vector, **options), ("vector",)),
+        ("points", lambda: purlin.graph.k_means(vector[:, None], 2, **options), ("points",)),
+        ("image", lambda: purlin.graph.of_image(vector[None], **options), ("image",)),
+        ("rsvd of an operator", lambda: purlin.rsvd.compute(Operator(), 2, **options), ("product",)),
+        ("coordinates", lambda: purlin.sparse.from_coordinates(np.arange(n), np.arange(n), vector, (n, n), **options), ()),
+    )
+    label = f"spoilt {name} n={n} {bad}"
+    try:
+        found = call()
+    except purlin.InternalError as error:
+        raise Finding(f"{label}: internal error {error}") from error
+    except (purlin.Error, ValueError) as error:
+        told = any(str(error).startswith(word + ":") for word in words)
+        require(told or not words, f"{label}: is refused as {error}")
+        bench.outcomes["refused"] += 1
+        return
+    if name == "coordinates":
+        return
+    # An operator that was not asked again has delivered nothing bad.
+    require(after[0] > 0 and (name == "solver" or "operator" in name), f"{label}: success, {found}")
+    bench.outcomes["not reached"] += 1
+
+
 def singular_values(rng: np.random.Generator, bench: Bench) -> None:
     """Singular triplets of graded, rank-deficient, multiple and scaled spectra of any shape."""
     m, n = (int(pick(rng, 1, 2, 5, 30, 61, 100)) for _ in range(2))
@@ -494,6 +562,7 @@ ATTACKS = {
     "cancellation": cancellation,
     "not_symmetric": not_symmetric,
     "not_finite": not_finite,
+    "spoilt": spoilt,
     "singular_values": singular_values,
     "graph_functions": graph_functions,
 }
