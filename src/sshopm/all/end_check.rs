@@ -24,6 +24,12 @@ const BETWEEN: usize = 5;
 /// other terms.
 const LARGER: f64 = 4.0;
 
+/// Halvings of the arc between two ends that are taken for points of one curve: seven points.
+const HALVINGS: u32 = 3;
+/// Largest length of either half of an arc, relative to the arc: a midpoint that is moved onto a curve stays between the ends,
+/// but a step that arrives at one of the ends does not.
+const HALF: f64 = 0.9;
+
 /// Check of the ends for one tensor.
 pub(super) struct EndCheck<'a> {
     pub(super) shape: Symmetric,
@@ -67,6 +73,13 @@ impl EndCheck<'_> {
         let rounding = self.epsilon * self.norm;
         let moved = (uncertainty(self.shape.order) * self.varying * end.residual.max(rounding)).sqrt();
         least(end.hessian.iter().copied()) > moved.max(32.0 * self.shape.order as f64 * rounding)
+    }
+
+    /// The magnitude up to which an eigenvalue of the projected Hessian at an end counts as 0. An eigenvalue that may be 0 at
+    /// the pair near the end does.
+    pub(super) fn flat(&self, end: &Ending, certain: bool) -> f64 {
+        let doubtful = if certain { 0.0 } else { (uncertainty(self.shape.order) * self.norm * end.residual).sqrt() };
+        doubtful.max(self.rule.degeneracy * self.norm)
     }
 
     /// Largest distance in radians between an end and its pair, if the pair is certain.
@@ -125,7 +138,47 @@ impl EndCheck<'_> {
     /// a pair with a Hessian of 0 the residual falls with a power of the distance, so the distance cannot decide. With
     /// `turned`, the arc goes to the opposite of y.
     pub(super) fn are_joined(&self, (x, p): (&[f64], f64), (y, q): (&[f64], f64), turned: bool) -> Result<bool> {
-        let limit = LARGER * p.max(q).max(32.0 * self.epsilon * self.norm);
-        Ok(self.approach.most_between(x, y, turned, BETWEEN)? <= limit)
+        Ok(self.approach.most_between(x, y, turned, BETWEEN)? <= self.limit_between(p, q))
+    }
+
+    fn limit_between(&self, p: f64, q: f64) -> f64 {
+        LARGER * p.max(q).max(32.0 * self.epsilon * self.norm)
+    }
+
+    /// Whether two ends at degenerate pairs with one lambda are points of one curve of pairs, which need not be the arc between
+    /// them: where the entries have an error, the points of a circle lie beside their plane by about that error. So the points
+    /// that halve the arc repeatedly are moved by steps across the curve, and each must arrive at a degenerate pair with that
+    /// lambda between its neighbours.
+    pub(super) fn are_on_one_curve(&self, x: &Ending, (y, q): (&[f64], f64), turned: bool) -> Result<bool> {
+        let mut to = crate::alloc::copied("start vectors", y)?;
+        if turned {
+            to.iter_mut().for_each(|c| *c = -*c);
+        }
+        self.is_curve_between(&x.x, &to, (x.lambda, self.limit_between(x.residual, q)), HALVINGS)
+    }
+
+    fn is_curve_between(&self, x: &[f64], y: &[f64], (lambda, limit): (f64, f64), halvings: u32) -> Result<bool> {
+        if halvings == 0 {
+            return Ok(true);
+        }
+        let chord2 = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>();
+        let apart = chord2(x, y);
+        let mut middle = crate::alloc::copied("start vectors", x)?;
+        middle.iter_mut().zip(y).for_each(|(m, y)| *m += y);
+        // Opposite points have no arc between them.
+        let size = middle.iter().map(|m| m * m).sum::<f64>().sqrt();
+        if size < 1e-3 {
+            return Ok(false);
+        }
+        let still = crate::alloc::filled("start vectors", x.len(), 0.0)?;
+        self.approach.run(&mut middle, (&still, 0.0), 4.0 * f64::EPSILON * self.norm)?;
+        let end = self.approach.ending(&middle)?;
+        let is_point = end.residual <= limit
+            && (end.lambda - lambda).abs() <= self.rule.level * self.norm
+            && least(end.hessian.iter().copied()) <= self.flat(&end, false)
+            && chord2(x, &end.x).max(chord2(&end.x, y)) <= HALF * HALF * apart;
+        Ok(is_point
+            && self.is_curve_between(x, &end.x, (lambda, limit), halvings - 1)?
+            && self.is_curve_between(&end.x, y, (lambda, limit), halvings - 1)?)
     }
 }

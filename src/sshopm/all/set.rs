@@ -9,7 +9,6 @@ use crate::backend::memory::Budget;
 use crate::error::Result;
 use crate::scalar::Real;
 use crate::sshopm::cpu::load::power_of_two_times;
-use crate::sshopm::cpu::top::uncertainty;
 use crate::sshopm::options::{NO_PAIR, PairClass, Results, TensorStatus};
 use crate::sshopm::plan::{RowBuffers, RowSizes, SignRule};
 use crate::sshopm::product::is_isolated;
@@ -185,6 +184,23 @@ impl<T: Real> PairSet<T> {
         Ok(None)
     }
 
+    /// The degenerate pair that is a point of one curve of pairs with an end at a degenerate pair.
+    fn on_curve_of(&self, end: &Ending, check: &EndCheck<'_>) -> Result<Option<usize>> {
+        let n = self.shape.dimension;
+        let mut y = alloc::filled("pairs", n, 0.0)?;
+        for p in (0..self.len()).filter(|p| self.class[*p] == PairClass::Degenerate && !self.certain[*p]) {
+            y.iter_mut().zip(&self.x[p * n..(p + 1) * n]).for_each(|(y, c)| *y = c.to_f64());
+            let (plus, minus) = distances2(&end.x, &y);
+            let turned = plus < minus;
+            let lambda = if turned && !self.is_even() { -end.lambda } else { end.lambda };
+            let is_level = (lambda - self.lambda[p].to_f64()).abs() <= check.rule.level * check.norm;
+            if is_level && check.are_on_one_curve(end, (&y, self.residual[p].to_f64()), turned)? {
+                return Ok(Some(p));
+            }
+        }
+        Ok(None)
+    }
+
     fn is_even(&self) -> bool {
         self.shape.order.is_multiple_of(2)
     }
@@ -202,9 +218,8 @@ impl<T: Real> PairSet<T> {
             }
         }
         let certain = check.is_certain(&end);
-        // As for the starts of a chunk: an eigenvalue that may be 0 at the pair near the end counts as 0.
-        let doubtful = if certain { 0.0 } else { (uncertainty(self.shape.order) * check.norm * end.residual).sqrt() };
-        let flat = doubtful.max(check.rule.degeneracy * check.norm);
+        // As for the starts of a chunk.
+        let flat = check.flat(&end, certain);
         let class = match () {
             () if end.hessian.iter().any(|e| e.abs() <= flat) => PairClass::Degenerate,
             () if end.hessian.iter().all(|e| *e < 0.0) => PairClass::NegativeStable,
@@ -242,6 +257,11 @@ impl<T: Real> PairSet<T> {
                 known = Some(p);
                 break;
             }
+        }
+        if known.is_none() && class == PairClass::Degenerate && !certain {
+            known = self.on_curve_of(&end, check)?;
+            // At least three degenerate pairs with this lambda are known now.
+            known.iter().for_each(|p| self.continuum[*p] = true);
         }
         let Some(p) = known else {
             self.push(end.lambda, end.residual, class, basin, end.x.into_iter(), end.hessian.into_iter())?;

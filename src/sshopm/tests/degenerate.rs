@@ -170,6 +170,34 @@ fn pairs_that_have_met_and_are_gone_are_not_listed() {
     beside_a_fold::<f32>(&[1e-3, 1e-4]);
 }
 
+/// Starts that end beyond a fold have no pair. They are not dropped in silence, though both pairs are found, the Morse sum is the
+/// expected one and the last round found nothing new.
+fn lost_beyond_a_fold<T: Real>(at: f64, options: &AllOptions, is_lost: bool) {
+    let z = 0.7f64;
+    let (p, q) = (2.0 * (2.0 * z).sin(), 4.0 * (2.0 * z).cos());
+    let (a, b) = (-p * z.sin() - q * z.cos(), p * z.cos() - q * z.sin());
+    let r = search::<T>(4, 2, &on_the_circle(a, b * (1.0 + at)), options);
+    let what = format!("{} {at:e} {options:?}: {:?}", std::any::type_name::<T>(), &r.values[..r.count]);
+    assert_eq!((r.found, r.morse, r.expected), (2, 0, 0), "{what}");
+    let status = if is_lost { TensorStatus::Incomplete } else { TensorStatus::Ok };
+    assert_eq!(r.status, status as i32, "{what}");
+}
+
+#[test]
+fn starts_that_end_without_a_pair_make_the_set_incomplete() {
+    let o = AllOptions { starts: 50, ..AllOptions::default() };
+    lost_beyond_a_fold::<f64>(0.1, &o, false);
+    lost_beyond_a_fold::<f32>(0.1, &o, false);
+    for at in [1e-4, 1e-6, 1e-8] {
+        lost_beyond_a_fold::<f64>(at, &o, true);
+    }
+    lost_beyond_a_fold::<f32>(1e-4, &o, true);
+    // With a loose tolerance, starts end also where the gradient is larger.
+    let loose = AllOptions { tolerance: 1e-2, ..o };
+    lost_beyond_a_fold::<f64>(1e-2, &loose, true);
+    lost_beyond_a_fold::<f32>(1e-2, &loose, true);
+}
+
 #[test]
 fn a_small_gradient_without_a_pair_is_not_listed_in_f32() {
     // By f64: 11 pairs, none of them degenerate.
