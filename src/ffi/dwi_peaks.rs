@@ -82,6 +82,11 @@ pub unsafe extern "C" fn purlin_dwi_peaks(
         overlap::check(&inputs, &outputs)?;
         let report = callback::progress(o.progress, o.progress_user);
         let progress = context.progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
+        // The core has one name for both: no basis.
+        if o.basis == PURLIN_SH_TENSOR && input.symmetric().is_none() {
+            let problem = "is PURLIN_SH_TENSOR, but the input is dense: a batch of symmetric tensors is needed";
+            return Err(Error::invalid("basis", problem));
+        }
         let outputs = PeaksOutputs { peaks: &mut peaks, count: count.as_deref_mut(), status: status.as_deref_mut() };
         let done =
             dwi::peaks(&context, stream.as_deref(), &input, mask.as_deref(), &peaks_options(&o)?, outputs, &progress)?;

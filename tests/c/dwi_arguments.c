@@ -112,6 +112,15 @@ static void fit_and_csa(void) {
   } while (0)
   BAD_ARGUMENT("options: is NULL", purlin_dwi_fit_options_init(NULL, sizeof o));
   REFUSED("weighting: is 2", weighting, 2);
+  /* Weights of the caller take the place of those that the signals give. */
+  OK(purlin_dwi_fit_options_init(&o, sizeof o));
+  o.weighting = PURLIN_DWI_WLS;
+  OK(FIT(s, b, g, NULL, NULL, &o, a, NULL, NULL));
+  bad = array2(context, PURLIN_F64, N, T, signals);
+  BAD_ARGUMENT("weighting: is PURLIN_DWI_WLS, but `weights` are given", FIT(s, b, g, NULL, bad, &o, a, NULL, NULL));
+  o.weighting = PURLIN_DWI_OLS;
+  OK(FIT(s, b, g, NULL, bad, &o, a, NULL, NULL));
+  OK(purlin_tensor_destroy(bad));
   REFUSED("nonpositive: is -1", nonpositive, -1);
   REFUSED("b0_threshold", b0_threshold, -1);
   REFUSED("b0_threshold", b0_threshold, NAN);
@@ -213,7 +222,12 @@ static void peak_arguments(void) {
   REFUSED("peaks", format, PURLIN_PEAKS_MRTRIX);
   REFUSED("options: struct_size", struct_size, 8);
 #undef REFUSED
-  BAD_ARGUMENT("basis", PEAKS(f, NULL, NULL, p, NULL, NULL));
+  BAD_ARGUMENT("basis: is not given", PEAKS(f, NULL, NULL, p, NULL, NULL));
+  /* That the input holds packed tensors is true of a batch alone. */
+  OK(purlin_dwi_peaks_options_init(&o, sizeof o));
+  o.basis = PURLIN_SH_TENSOR;
+  BAD_ARGUMENT("basis: is PURLIN_SH_TENSOR, but the input is dense", PEAKS(f, NULL, &o, p, NULL, NULL));
+  OK(PEAKS(a, NULL, &o, p, NULL, NULL));
   BAD_HANDLE("input: is NULL", PEAKS(NULL, NULL, NULL, p, NULL, NULL));
   BAD_HANDLE("peaks: is NULL", PEAKS(a, NULL, NULL, NULL, NULL, NULL));
 #define BAD(text, make, call)         \
