@@ -95,6 +95,7 @@ pub fn solve<K: Krylov + ?Sized>(
     // Longer leading parts of T have copies of an eigenvalue, whose vectors may cancel. Use a part that is just long
     // enough to have the eigenvalue.
     let mut coordinates = alloc::with_capacity(WHAT, values.len())?;
+    let mut worst = 0.0f64;
     for &theta in &values {
         report(0, f64::INFINITY)?;
         let (first, last) = match first_orders(&of.alpha, off, theta, cluster(settings.epsilon) * near) {
@@ -114,18 +115,25 @@ pub fn solve<K: Krylov + ?Sized>(
                 break;
             }
         }
-        coordinates.extend(best.map(|(_, s)| s));
+        if let Some((residual, s)) = best {
+            worst = worst.max(residual);
+            coordinates.push(s);
+        }
     }
+    // Values that were not accepted have no residual.
+    let known = (values.len(), if values.len() < settings.count { f64::INFINITY } else { worst });
     let longest = coordinates.iter().map(Vec::len).max().unwrap_or(0);
     if longest > 0 {
         start(krylov, settings, started, work)?;
         let combined = Some(coordinates.as_slice());
-        recurrence(krylov, work, longest, settings.epsilon, combined, &mut |_| report(0, f64::INFINITY))?;
+        // The second run is half of the work, so nothing is reported as done before its end.
+        recurrence(krylov, work, longest, settings.epsilon, combined, &mut |_| report(0, known.1))?;
     }
     for i in 0..values.len() {
         let norm = krylov.project(0, 0, i, 1, &mut [])?[0];
         krylov.scale(i, 1.0 / finite(norm, "the norm of an eigenvector")?)?;
     }
+    report(known.0, known.1)?;
     let exhausted = m < settings.basis;
     Ok(Found { values, products: m + longest, norm, exhausted })
 }

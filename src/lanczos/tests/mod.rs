@@ -122,6 +122,7 @@ on_both_backends! {
         a_filter_of_no_use_is_given_up
         partial_orthogonality_gives_way_where_it_is_lost
         cancelling_is_heard_within_a_cycle
+        progress_has_the_figures_of_the_header
         a_basis_that_is_given_is_used_on_small_matrices_too
         a_verified_solve_takes_no_more_products_than_the_search
     ;

@@ -230,6 +230,58 @@ pub(super) fn cancelling_is_heard_within_a_cycle(c: &Arc<Context>) {
     assert!(begin.elapsed().as_secs() < 10);
 }
 
+pub(super) fn progress_has_the_figures_of_the_header(c: &Arc<Context>) {
+    let n = 400;
+    let entries: Vec<_> = (0..n).map(|i| (i, i, (i as f64).sqrt())).collect();
+    let stored = from_entries(c, (n, n), &entries);
+    let base = Options { count: 3, tolerance: 1e-5, ..Options::default() };
+    for options in [
+        base,
+        Options { block: 2, ..base },
+        Options { orthogonality: Orthogonality::Partial, ..base },
+        Options { which: Which::BothEnds, ..base },
+        Options { filter: Filter::Chebyshev, ..base },
+        Options { method: Method::Plain, basis: 350, ..base },
+    ] {
+        let seen = std::cell::RefCell::new(Vec::new());
+        let report = |step: i64, steps: i64, measure: f64| {
+            seen.borrow_mut().push((step, steps, measure));
+            true
+        };
+        let progress = Progress::new(c.cancel_epoch(), Some(&report));
+        let mut operator = Symmetric::<f64>::new(c, &stored, Kind::Matrix, 0.0).unwrap();
+        let found = eigenpairs(c, &mut operator, &options, &Given::default(), &progress).unwrap();
+        assert_eq!(found.info.converged, 3, "{options:?}: {:?}", found.info);
+        let seen = seen.into_inner();
+        let (first, last) = (seen[0], seen[seen.len() - 1]);
+        assert!(seen.iter().all(|s| s.1 == 3 && (0..=3).contains(&s.0) && s.2 >= 0.0), "{options:?}: {seen:?}");
+        assert!(first.0 == 0 && first.2 == f64::INFINITY, "nothing is known yet: {options:?}: {seen:?}");
+        // The largest residual of the pairs, of the matrix, or of the filter's polynomial.
+        assert!(last.0 == 3 && last.2.is_finite(), "{options:?}: {seen:?}");
+        if options.filter == Filter::Off {
+            assert!(last.2 <= 1e-5 * found.info.norm, "{options:?}: {seen:?}");
+            assert!(found.info.residual <= 1.1 * last.2 + 1e-12, "{options:?}: {} {seen:?}", found.info.residual);
+        }
+    }
+    let seen = std::cell::Cell::new((-1, -1, -1.0));
+    let report = |step: i64, steps: i64, measure: f64| {
+        seen.set((step, steps, measure));
+        true
+    };
+    // A plain recurrence that is too short for all pairs says how many it found.
+    let progress = Progress::new(c.cancel_epoch(), Some(&report));
+    let options = Options { method: Method::Plain, basis: 40, count: 3, tolerance: 1e-9, ..Options::default() };
+    let mut operator = Symmetric::<f64>::new(c, &stored, Kind::Matrix, 0.0).unwrap();
+    let found = eigenpairs(c, &mut operator, &options, &Given::default(), &progress).unwrap();
+    assert!(found.info.converged < 3 && seen.get().1 == 3, "{:?} {:?}", found.info, seen.get());
+    assert!(seen.get().0 < 3 && seen.get().2 == f64::INFINITY, "{:?} {:?}", found.info, seen.get());
+    let options = Options { count: 3, tolerance: 1e-5, ..Options::default() };
+    let progress = Progress::new(c.cancel_epoch(), Some(&report));
+    let found = singular_triplets::<f64>(c, &stored, Request::default(), &options, &progress).unwrap();
+    assert!(found.info.converged == 3 && seen.get().0 == 3 && seen.get().1 == 3, "{:?}", seen.get());
+    assert!(seen.get().2 <= 1e-5 * found.info.norm, "{:?}", seen.get());
+}
+
 pub(super) fn a_basis_that_is_given_is_used_on_small_matrices_too(c: &Arc<Context>) {
     let values: Vec<f64> = (0..60).map(f64::from).collect();
     let a = diagonal(c, &values);
