@@ -238,13 +238,11 @@ struct Rows {
   const purlin_fdk_filter_params &p;
   bool weigh, there[2];
   const float *source[2], *table;
-  // For a panel that is not parallel to the axis: increase of its pixels' distance with the column and the row; else null.
-  const float *depth;
   int first;
-  float slope, square, weight[2], linear[2], constant[2];
+  float square, slope[2], weight[2], linear[2], constant[2];
 
   // For lines `first` and `first + 1` of the image of batch view n.
-  __device__ __forceinline__ Rows(const purlin_fdk_filter_params &p, int first, int n) : p(p), weigh(p.flags & PURLIN_LAUNCH_FDK_WEIGH), table(nullptr), depth(nullptr), first(first) {
+  __device__ __forceinline__ Rows(const purlin_fdk_filter_params &p, int first, int n) : p(p), weigh(p.flags & PURLIN_LAUNCH_FDK_WEIGH), table(nullptr), first(first) {
     const float *view = nullptr;
     if (weigh) {
       view = reinterpret_cast<const float *>(p.views) +
@@ -252,9 +250,7 @@ struct Rows {
       const float row = __ldg(view + 9);
       if (p.ray_weights && row >= 0.0f)
         table = reinterpret_cast<const float *>(p.ray_weights) + static_cast<int64_t>(row) * p.columns;
-      slope = __ldg(view + 8) * __ldg(view);
       square = __ldg(view + 3);
-      if (__ldg(view + 10) != 0.0f || __ldg(view + 11) != 0.0f) depth = view + 10;
     }
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -263,7 +259,11 @@ struct Rows {
       source[h] = reinterpret_cast<const float *>(p.input) + (static_cast<int64_t>(n) * p.rows + (there[h] ? row : 0)) * p.columns;
       if (weigh) {
         const float j = centred_row(h);
-        weight[h] = __ldg(view + 8) * fmaf(__ldg(view + 1), j, __ldg(view + 2));
+        // The scale of the row, in units of that of the panel's middle.
+        const float scale = fmaf(fmaf(__ldg(view + 11), j, __ldg(view + 10)), j, 1.0f);
+        const float by = __fdiv_rn(__ldg(view + 8), __fsqrt_rn(scale));
+        slope[h] = by * __ldg(view);
+        weight[h] = by * fmaf(__ldg(view + 1), j, __ldg(view + 2));
         linear[h] = fmaf(__ldg(view + 4), j, __ldg(view + 6));
         constant[h] = fmaf(fmaf(__ldg(view + 5), j, __ldg(view + 7)), j, 1.0f);
       }
@@ -286,8 +286,7 @@ struct Rows {
       if (weigh) {
         float root;
         asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(fmaf(fmaf(square, i, linear[h]), i, constant[h])));
-        v[h] *= by * (fmaf(slope, i, weight[h]) * root);
-        if (depth) v[h] = __fdividef(v[h], fmaf(__ldg(depth), i, fmaf(__ldg(depth + 1), centred_row(h), 1.0f)));
+        v[h] *= by * (fmaf(slope[h], i, weight[h]) * root);
       }
     }
     return {v[0], v[1]};

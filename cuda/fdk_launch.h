@@ -72,9 +72,10 @@ typedef struct purlin_fdk_convert_params {
 #define PURLIN_FDK_CONVERT_PARAMS_BYTES 136
 
 /* Weights, smooth extrapolation and ramp filter, two rows in one complex transform. A view's entry of `views` is
- *   a n, b n, c n, a a, 2 a b, b b, 2 a c, 2 b c, weight, table row or -1 (as numbers), 0, 0
+ *   a n, b n, c n, a a, 2 a b, b b, 2 a c, 2 b c, weight, table row or -1 (as numbers), s, t
  * with the ray c + a i + b j through pixel (i, j) counted from the panel's centre ((columns - 1) / 2, (panel_rows - 1) / 2),
- * scaled so that |c| = 1, and n the unit vector from the source to the isocentre.
+ * scaled so that |c| = 1, and n the unit vector from the source to the axis, divided by the scale of row j = 0. The scale of
+ * row j is sqrt(1 + s j + t j^2) times that.
  *
  * purlin_fdk_filter_<n>: the ramp with transforms of `length` = 2^n, which is 16 to PURLIN_LAUNCH_FDK_MAX_LENGTH and at
  * least output_columns plus twice `extrapolated`. Blocks have max(length / 16, 32) threads and 8.5 bytes of dynamic shared

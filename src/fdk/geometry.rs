@@ -72,7 +72,7 @@ pub struct View {
     /// Columns of the inverse of the matrix's left part: the direction of the ray through pixel (i, j) is
     /// `inverse (i, j, 1)`.
     pub inverse: [[f64; 3]; 3],
-    /// Divisor that normalised the given matrix; 1 for an orbit.
+    /// Divisor that normalised the given matrix; 1 for an orbit. Infinite or 0 where it is out of range.
     pub scale: f64,
 }
 
@@ -100,14 +100,49 @@ impl View {
         [x / length, y / length, 0.0]
     }
 
-    /// Weight of the ray through pixel (i, j): the cosine of its angle to the line from source to axis. For a panel that is not
-    /// parallel to the axis it is divided by [`View::depth`].
-    ///
-    /// The FDK formulas hold for a panel parallel to the axis. Another panel measures a magnified image of the same rays. If it
-    /// is tilted about its rows, each row has its own magnification. The filtered values scale with the size of a row.
+    /// Weight of the ray through pixel (i, j): the cosine of its angle to the line from source to axis, divided by
+    /// [`View::row_scale`].
     pub fn weight(&self, column: f64, row: f64) -> f64 {
         let ray = self.ray(column, row);
-        dot(ray, self.inwards()) / (norm(ray) * self.depth(column, row))
+        dot(ray, self.inwards()) / (norm(ray) * self.row_scale(row))
+    }
+
+    /// Scale of a row, 1 for a panel that is perpendicular to the line from source to axis.
+    ///
+    /// The FDK formulas hold for such a panel. The same rays meet it in a row that is a straight line, too, since both rows lie
+    /// in one plane with the source. Between the two rows, positions change by a projective map, under which the ramp filter
+    /// keeps its form: with the normal a x s of that plane, from the step a between columns and the row's first pixel s, the
+    /// filtered values and their weights change by the length of (a x s) x n, where n points from the source to the axis.
+    pub fn row_scale(&self, row: f64) -> f64 {
+        let [first, slope] = self.row_scale_terms(0.0);
+        self.focal() * norm(std::array::from_fn(|k| first[k] + slope[k] * row))
+    }
+
+    /// The vector whose length is the scale of a row, in units of the inverse of the panel's focal length in columns: its value
+    /// in row `origin` and its change with the row.
+    pub fn row_scale_terms(&self, origin: f64) -> [[f64; 3]; 2] {
+        let column = |k: usize| -> [f64; 3] { std::array::from_fn(|r| self.inverse[r][k]) };
+        let (along, inwards) = (column(0), self.inwards());
+        [self.ray(0.0, origin), column(1)].map(|v| cross(cross(along, v), inwards))
+    }
+
+    /// Whether the scale of a row of the panel is 0 or not finite: the row and the source lie in a plane across the line from the
+    /// source to the axis.
+    pub fn has_row_without_scale(&self, rows: usize) -> bool {
+        let last = (rows - 1) as f64;
+        let [first, slope] = self.row_scale_terms(0.0);
+        let lowest = (-dot(first, slope) / dot(slope, slope)).clamp(0.0, last);
+        // NaN for rows of equal scale.
+        let lowest = if lowest.is_nan() { 0.0 } else { lowest };
+        let most = self.row_scale(0.0).max(self.row_scale(last));
+        let least = self.row_scale(lowest);
+        least.is_nan() || !most.is_finite() || least <= 1e-9 * most
+    }
+
+    /// Source to panel in units of the distance of two columns across the rows' normal.
+    pub fn focal(&self) -> f64 {
+        let (column, depth) = (self.matrix[0], self.matrix[2]);
+        norm(std::array::from_fn(|k| column[k] - self.principal_column * depth[k]))
     }
 
     /// Distance of pixel (i, j) from the source along [`View::outwards`], in units of the distance along the panel's normal.
@@ -127,6 +162,14 @@ impl View {
         (along[2].abs() / norm(along)).min(1.0).asin()
     }
 
+    /// The lowest and the highest point of the axis of rotation that the panel shows, mm, if its columns run along the axis.
+    pub fn heights_seen(&self, rows: usize) -> [f64; 2] {
+        let [_, row, depth] = self.matrix;
+        let at = |edge: f64| (edge * depth[3] - row[3]) / (row[2] - edge * depth[2]);
+        let (first, last) = (at(-0.5), at(rows as f64 - 0.5));
+        [first.min(last), first.max(last)]
+    }
+
     /// Whether iv is affine in z at fixed (x, y): the panel and its columns are parallel to the z axis.
     pub fn is_vertical(&self) -> bool {
         let scale = self.matrix[1][2].abs();
@@ -139,11 +182,16 @@ impl View {
         if matrix.iter().any(|v| !v.is_finite()) {
             return Err(Error::invalid(name(), "has an entry that is not finite"));
         }
-        let mut a: [[f64; 4]; 3] = std::array::from_fn(|r| std::array::from_fn(|c| matrix[4 * r + c]));
-        let scale = norm([a[2][0], a[2][1], a[2][2]]);
-        if scale == 0.0 || !scale.is_normal() {
+        // A power of two changes no digit, and keeps the squares below from overflow and underflow.
+        let largest = matrix[8..11].iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        if largest == 0.0 {
             return Err(Error::invalid(name(), "has a third row without a direction"));
         }
+        let power = largest.log2().floor() as i32;
+        // Two factors, because the inverse of the least number overflows.
+        let [half, rest] = [power / 2, power - power / 2].map(|k| 2f64.powi(k));
+        let mut a: [[f64; 4]; 3] = std::array::from_fn(|r| std::array::from_fn(|c| matrix[4 * r + c] / half / rest));
+        let scale = norm([a[2][0], a[2][1], a[2][2]]);
         let sign = if a[2][3] < 0.0 { -scale } else { scale };
         a.iter_mut().flatten().for_each(|v| *v /= sign);
         let m: [[f64; 3]; 3] = std::array::from_fn(|r| [a[r][0], a[r][1], a[r][2]]);
@@ -163,7 +211,7 @@ impl View {
             source_to_detector: focal * detector.column_pitch,
             angle: source[1].atan2(source[0]).rem_euclid(TAU),
             inverse,
-            scale: sign,
+            scale: sign * half * rest,
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::fan::Fan;
 use super::frame::Frame;
 use super::geometry::{Geometry, Grid, View};
-use super::options::{Mode, Options};
+use super::options::{Mode, Options, Precision};
 use super::ramp::{Window, fft_length, response};
 use super::weights::{Redundancy, Scan};
 use crate::alloc;
@@ -83,16 +83,29 @@ fn check_weights(geometry: &Geometry) -> Result<()> {
         if !corners.into_iter().all(|(i, j)| view.weight(i, j).is_finite() && view.depth(i, j) > 0.0) {
             return refuse("has a panel that is not in front of its source, seen along the axis of rotation, z");
         }
+        if view.has_row_without_scale(geometry.detector.rows) {
+            return refuse(
+                "has a row of its panel in a plane across the line from its source to the axis of rotation, z",
+            );
+        }
     }
     Ok(())
 }
 
 /// The sources define a plane if their mean square distance from it is at most `FLAT` of the one along the plane's shorter
-/// direction, and that is at least `LINE` of the one along its longer direction.
+/// direction, and that is at least `LINE` of the one along its longer direction. The root of the former is at least `BENT` of
+/// the sources' distance from the isocentre, which an arc of 30 degrees has: on a shorter one, sources that waver by some mm
+/// define the plane across their rays.
 const FLAT: f64 = 0.1;
 const LINE: f64 = 1e-3;
+const BENT: f64 = 0.01;
 
-/// Angle between the plane of the sources and the plane across z, rad; 0 if the sources define no plane or lie on a line.
+/// Largest distance of an orbit's plane from the isocentre, in units of the sources' mean distance. Sources on a short arc that
+/// also move along z lie near a plane, too, but that faces the isocentre.
+const FACING: f64 = 0.7;
+
+/// Angle between the plane of the sources and the plane across z, rad; 0 if the sources define no plane of an orbit or lie on a
+/// line.
 fn orbit_tilt(geometry: &Geometry) -> f64 {
     let count = geometry.views.len() as f64;
     let mean: [f64; 3] = std::array::from_fn(|k| geometry.views.iter().map(|v| v.source[k]).sum::<f64>() / count);
@@ -115,7 +128,8 @@ fn orbit_tilt(geometry: &Geometry) -> f64 {
     let phase = (dot(b[0], cross(b[1], b[2])) / 2.0).clamp(-1.0, 1.0).acos() / 3.0;
     let value = |k: f64| middle + 2.0 * spread * (phase + k * std::f64::consts::TAU / 3.0).cos();
     let (largest, second, least) = (value(0.0), value(2.0), value(1.0));
-    if second < LINE * largest || least > FLAT * second {
+    let distance = geometry.views.iter().map(View::source_distance).sum::<f64>() / count;
+    if second < LINE * largest || second.sqrt() < BENT * distance || least > FLAT * second {
         return 0.0;
     }
     // The rows of C - least span the plane.
@@ -123,7 +137,11 @@ fn orbit_tilt(geometry: &Geometry) -> f64 {
     let normals = [cross(row(0), row(1)), cross(row(1), row(2)), cross(row(2), row(0))];
     let normal = normals.into_iter().fold([0.0; 3], |best, n| if dot(n, n) > dot(best, best) { n } else { best });
     let length = dot(normal, normal).sqrt();
-    if length > 0.0 { (normal[2].abs() / length).min(1.0).acos() } else { 0.0 }
+    if length > 0.0 && dot(normal, mean).abs() <= FACING * distance * length {
+        (normal[2].abs() / length).min(1.0).acos()
+    } else {
+        0.0
+    }
 }
 
 /// Refuses an orbit about an axis other than z, since all weights assume the rotation axis z. Returns its tilt.
@@ -139,26 +157,43 @@ fn check_orbit(geometry: &Geometry) -> Result<f64> {
     Err(Error::invalid("matrices", problem))
 }
 
-/// Refuses panels with rows along the axis, such as a panel on its side, because the filter runs along the rows. Warns of
-/// rows and orbits that are far out of the plane across the axis.
-fn check_rows(geometry: &Geometry, tilt: f64, scan: &mut Scan) -> Result<()> {
+/// Refuses panels with rows along the axis, such as a panel on its side, because the filter runs along the rows. Returns the view
+/// whose rows are farthest out of the plane across the axis, and their angle.
+fn check_rows(geometry: &Geometry) -> Result<(usize, f64)> {
     let angles = geometry.views.iter().map(View::row_angle).enumerate();
     let (view, angle) = angles.fold((0, 0.0), |most, this| if this.1 > most.1 { this } else { most });
-    let degrees = angle.to_degrees();
     if angle > TURNED_ROWS {
         let problem = format!(
-            "has rows at {degrees:.1} degrees to the plane of the orbit, more than 45: rows are filtered, so they run \
-             across the axis of rotation, which is z"
+            "has rows at {:.1} degrees to the plane of the orbit, more than 45: rows are filtered, so they run \
+             across the axis of rotation, which is z",
+            angle.to_degrees()
         );
         return Err(Error::invalid(format!("matrices, view {view}"), problem));
     }
+    Ok((view, angle))
+}
+
+/// Warns of rows and orbits that are far out of the plane across the axis, and of views that see little of the axis in common.
+fn warn_of_tilts(geometry: &Geometry, tilt: f64, (view, angle): (usize, f64), scan: &mut Scan) -> Result<()> {
     if angle > TILTED_ROWS {
+        let degrees = angle.to_degrees();
         let problem = format!("rows are filtered {degrees:.1} degrees out of the plane of the orbit in view {view}");
         scan.warn(problem)?;
     } else if tilt > TILTED_ROWS {
         let tilt = tilt.to_degrees();
         scan.warn(format!(
             "the orbit of the sources is {tilt:.1} degrees out of the plane across the axis of rotation, z"
+        ))?;
+    }
+    let seen = geometry.views.iter().map(|v| v.heights_seen(geometry.detector.rows));
+    let (low, high, least) = seen.fold((f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY), |(a, b, c), [low, high]| {
+        (a.max(low), b.min(high), c.min(high - low))
+    });
+    let common = (high - low).max(0.0);
+    if common < least / 2.0 {
+        scan.warn(format!(
+            "all views have {common:.1} mm of the axis in common, each sees at least {least:.1} mm: densities at other \
+             heights are too low, since no weights for a helical orbit are offered"
         ))?;
     }
     Ok(())
@@ -212,10 +247,11 @@ impl Plan {
             Mode::RabbitCt => Redundancy::None,
         };
         let tilt = if options.mode == Mode::Fdk { check_orbit(&geometry)? } else { 0.0 };
+        let rows = if options.mode == Mode::Fdk { check_rows(&geometry)? } else { (0, 0.0) };
         let mut scan = Scan::new(&geometry, asked, options.allow_short_arc)?;
         if options.mode == Mode::Fdk {
             check_weights(&geometry)?;
-            check_rows(&geometry, tilt, &mut scan)?;
+            warn_of_tilts(&geometry, tilt, rows, &mut scan)?;
             if scan.redundancy == Redundancy::None && !scan.is_arc {
                 scan.warn("a full circle measures rays twice, and without weights they count twice".to_owned())?;
             }
@@ -247,7 +283,7 @@ impl Plan {
         let mut response = response(length, geometry.detector.column_pitch, options.window, options.cutoff)?;
         response.iter_mut().for_each(|r| *r /= length as f64);
         let mut views = alloc::with_capacity("views", geometry.views.len())?;
-        for (view, angular) in geometry.views.iter().zip(&scan.angular) {
+        for (n, (view, angular)) in geometry.views.iter().zip(&scan.angular).enumerate() {
             let mut world = view.matrix;
             let left = scan.extra_left as f64;
             let depth = world[2];
@@ -268,6 +304,14 @@ impl Plan {
                 // w in the scale of the given matrix.
                 Mode::RabbitCt => 1.0 / (view.scale * view.scale),
             };
+            let is_in_range = match options.precision {
+                Precision::F32 => (weight as f32).is_normal(),
+                Precision::F64 => weight.is_normal(),
+            };
+            if options.mode == Mode::RabbitCt && !is_in_range {
+                let problem = "has a third row of a size whose inverse square is out of the range of the arithmetic";
+                return Err(Error::invalid(format!("matrices, view {n}"), problem));
+            }
             views.push(ViewPlan { matrix, weight });
         }
         let left = scan.extra_left;

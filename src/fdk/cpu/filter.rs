@@ -237,19 +237,13 @@ fn weigh(plan: &Plan, view: usize, j: usize, ray_weights: &[f32], numbers: &[f32
     let along: [f64; 3] = std::array::from_fn(|k| v.inverse[k][0]);
     let start: [f64; 3] = std::array::from_fn(|k| v.inverse[k][1] * j as f64 + v.inverse[k][2]);
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    let (inwards, outwards) = (v.inwards(), v.outwards());
-    // The depth along the row, which is constant unless the row leaves the plane of the orbit.
-    let (first, slope) = (dot(start, outwards), dot(along, outwards));
-    let (s1, s0) = ((dot(along, inwards) / first) as f32, (dot(start, inwards) / first) as f32);
-    let lean = (slope / first) as f32;
+    let (inwards, scale) = (v.inwards(), v.row_scale(j as f64));
+    let (s1, s0) = ((dot(along, inwards) / scale) as f32, (dot(start, inwards) / scale) as f32);
     let (q2, q1) = (dot(along, along) as f32, (2.0 * dot(along, start)) as f32);
     let q0 = dot(start, start) as f32;
     // The numerator and the root stay near their values at the row's middle, so f32 is accurate enough.
     for ((p, w), i) in row.iter_mut().zip(ray_weights).zip(numbers) {
         *p *= (s1 * i + s0) / ((q2 * i + q1) * i + q0).sqrt() * w;
-    }
-    if lean.abs() * numbers.len() as f32 > f32::EPSILON {
-        row.iter_mut().zip(numbers).for_each(|(p, i)| *p /= lean * i + 1.0);
     }
 }
 

@@ -98,8 +98,9 @@ impl Tables {
                 1 => (1.0, Some(0)),
                 _ => (1.0, Some(n)),
             };
-            let directions = [view.inwards(), view.outwards()];
-            rays.extend(kernels::filter_numbers(&view.inverse, directions, (d.columns, d.rows), weight, row));
+            let scale = view.row_scale_terms((d.rows - 1) as f64 / 2.0).map(|v| v.map(|x| view.focal() * x));
+            let size = (d.columns, d.rows);
+            rays.extend(kernels::filter_numbers(&view.inverse, view.inwards(), scale, size, weight, row));
             matrices.extend(kernels::view_numbers(&planned.matrix, planned.weight));
         }
         let mut pixel_rays = alloc::with_capacity("weights of views", RAY_NUMBERS * plan.views.len())?;

@@ -189,7 +189,8 @@ fn a_finish_that_fails_keeps_the_scan_on_a_gpu() {
 #[ignore = "needs a GPU"]
 fn the_gpu_weighs_oblique_panels_as_the_cpu_does() {
     for (n, setup) in oblique::setups().iter().enumerate() {
-        for (tilt, _) in oblique::tilts() {
+        let turned = oblique::Tilt { yaw: 30.0, roll: 9.0, pitch: 25.0, ..oblique::Tilt::default() };
+        for tilt in oblique::tilts().into_iter().map(|t| t.0).chain([turned]) {
             let geometry = oblique::geometry(setup, &tilt);
             let (context, threads) = (super::device::gpu(0, 0), cpu(0));
             let d = geometry.detector;

@@ -6,6 +6,7 @@ mod frame;
 mod kept;
 mod kernels;
 mod layouts;
+mod matrices;
 mod oblique;
 mod physics;
 mod scans;

@@ -45,11 +45,13 @@ pub const MAX_LENGTH: usize = size(c::FDK_MAX_LENGTH);
 pub const FILTER_NUMBERS: usize = size(c::FDK_FILTER_VIEW);
 
 /// A view's numbers in the filter's table: `inverse * (i, j, 1)` is the direction of the ray through pixel (i, j) of a panel
-/// of `columns` by `rows`, and its weight is its cosine to the first of the directions over its product with the second.
-/// `weight` counts for all rays, `table_row` is the view's row in the table of ray weights.
+/// of `columns` by `rows`, and its weight is its cosine to `inwards` over the scale of its row. That is the length of a vector
+/// that is affine in the row: its value in the panel's middle, and its change with the row. `weight` counts for all rays,
+/// `table_row` is the view's row in the table of ray weights.
 pub fn filter_numbers(
     inverse: &[[f64; 3]; 3],
-    [inwards, outwards]: [[f64; 3]; 2],
+    inwards: [f64; 3],
+    [scale, slope]: [[f64; 3]; 2],
     (columns, rows): (usize, usize),
     weight: f64,
     table_row: Option<usize>,
@@ -61,13 +63,13 @@ pub fn filter_numbers(
     let length = dot(centre, centre).sqrt();
     let vector = |column: usize| -> [f64; 3] { std::array::from_fn(|k| inverse[k][column] / length) };
     let (a, b, c) = (vector(0), vector(1), centre.map(|v| v / length));
-    // `a` and `c` are of length 1 / `length`.
-    let depth = dot(c, outwards) * length;
-    let n = inwards.map(|v| v / depth);
-    // How the depth grows with column and row: not at all on a panel that is parallel to the axis, but for rounding.
-    let growth = [a, b].map(|v| dot(v, outwards) * length / depth);
-    let most = growth[0].abs() * columns as f64 + growth[1].abs() * rows as f64;
-    let [by_column, by_row] = if most > f64::from(f32::EPSILON) { growth } else { [0.0; 2] };
+    let middle = dot(scale, scale);
+    let n = inwards.map(|v| v / middle.sqrt());
+    // The increase of the squared scale with the row and its square: none but for rounding on a panel that is parallel to the
+    // axis.
+    let growth = [2.0 * dot(scale, slope) / middle, dot(slope, slope) / middle];
+    let most = growth[0].abs() * rows as f64 + growth[1] * (rows as f64).powi(2);
+    let [by_row, by_square] = if most > f64::from(f32::EPSILON) { growth } else { [0.0; 2] };
     let numbers = [
         dot(a, n),
         dot(b, n),
@@ -79,8 +81,8 @@ pub fn filter_numbers(
         2.0 * dot(b, c),
         weight,
         table_row.map_or(-1.0, |r| r as f64),
-        by_column,
         by_row,
+        by_square,
     ];
     numbers.map(|v| v as f32)
 }
@@ -245,19 +247,27 @@ mod tests {
             // Rays of length 1 along the panel's normal.
             let depth = 1000.0 * cp;
             let inverse: [[f64; 3]; 3] = std::array::from_fn(|k| [u[k], v[k], pixel(0.0, 0.0)[k]].map(|x| x / depth));
-            let n = filter_numbers(&inverse, [inwards, inwards], (5, 3), 0.5, Some(7));
+            // Scales of a panel that is turned about its rows and then about its normal: the row as seen from the source on
+            // a panel across the line to the axis.
+            let step = |j: f64| -> [f64; 3] {
+                let (p, q) = (pixel(0.0, j), pixel(1.0, j));
+                [0.0, p[0] * q[1] - p[1] * q[0], p[0] * q[2] - p[2] * q[0]].map(|x| x / (2.0 * depth))
+            };
+            let (first, middle) = (step(0.0), step(1.0));
+            let terms = [middle, std::array::from_fn(|k| middle[k] - first[k])];
+            let n = filter_numbers(&inverse, inwards, terms, (5, 3), 0.5, Some(7));
             for (i, j) in [(0.0f64, 0.0f64), (4.0, 2.0), (1.0, 0.0), (2.0, 1.0)] {
                 let ray = pixel(i, j);
-                // The cosine, over the pixel's distance along the orbit's plane in units of the perpendicular.
                 let length = ray.iter().map(|r| r * r).sum::<f64>().sqrt();
-                let want = -ray[0] / length / (-ray[0] / depth);
+                let scale = step(j).iter().map(|r| r * r).sum::<f64>().sqrt();
+                let want = -ray[0] / length / scale;
                 let (x, y) = ((i - 2.0) as f32, (j - 1.0) as f32);
                 let along = n[0] * x + n[1] * y + n[2];
                 let square = n[3] * x * x + n[4] * x * y + n[5] * y * y + n[6] * x + n[7] * y + 1.0;
-                let got = along / square.sqrt() / (1.0 + n[10] * x + n[11] * y);
+                let got = along / square.sqrt() / (1.0 + n[10] * y + n[11] * y * y).sqrt();
                 assert!((f64::from(got) - want).abs() < 1e-6, "{pitch} {roll}: {got} for {want}");
             }
-            assert_eq!((n[8], n[9], n[11] == 0.0), (0.5, 7.0, pitch == 0.0));
+            assert_eq!((n[8], n[9], n[10] == 0.0), (0.5, 7.0, pitch == 0.0));
         }
     }
 
