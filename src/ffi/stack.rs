@@ -89,7 +89,7 @@ impl Bounds {
                 // Not the first thread's own stack, which has yet to be enlarged.
                 return true;
             }
-            if room >= 2 * NEEDED && !grow() {
+            if room >= 2 * NEEDED && !grow(at) {
                 // Memory is short; it may come back before the next call.
                 return true;
             }
@@ -106,26 +106,54 @@ impl Bounds {
     }
 }
 
-/// Uses as much of the first thread's stack as a call needs: the system enlarges it page by page, and ends the process when it has
-/// no memory to do so. `false` if there is as little; a mapping finds out.
+/// Enlarges the first thread's stack to what a call needs: the system does so page by page where a page is used, and ends the
+/// process when it has no memory to do so. `false` if there is as little; a mapping finds out. Nothing is written, and pages that
+/// are there are not touched: below the stack pointer of a coroutine whose stack is an array of the first thread, they are the
+/// host's.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn grow() -> bool {
-    #[inline(never)]
-    fn touch(pages: usize) -> u8 {
-        let page = std::hint::black_box([1u8; 4096]);
-        if pages > 0 { touch(pages - 1) ^ page[pages % 4096] } else { page[0] }
-    }
+fn grow(at: usize) -> bool {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping of the system's choice, removed at once.
-    unsafe {
+    // SAFETY: a new mapping of the system's choice, removed at once; and asks for a number.
+    let page = unsafe {
         let probe = libc::mmap(std::ptr::null_mut(), 2 * NEEDED, protection, flags, -1, 0);
         if probe == libc::MAP_FAILED {
             return false;
         }
         libc::munmap(probe, 2 * NEEDED);
+        usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap_or(4096)
+    };
+    let first = at & !(page - 1);
+    for place in (1..=NEEDED.div_ceil(page)).map(|k| first - k * page) {
+        let mut state = 0u8;
+        // SAFETY: asks about one page, and fails if it is not mapped. The caller has checked that the stack may reach so far, so
+        // the system then enlarges it.
+        unsafe {
+            if libc::mincore(std::ptr::without_provenance_mut(place), page, &raw mut state) != 0 {
+                read(place);
+            }
+        }
     }
-    std::hint::black_box(touch(NEEDED / 4096));
     true
+}
+
+/// Reads from an address below the stack. Kernels before 5.0 enlarge a stack only near the stack pointer, so that is moved there for
+/// the moment.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[inline(never)]
+unsafe fn read(place: usize) {
+    // SAFETY: restores the stack pointer. What a signal handler may write below it, nobody has used yet.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::asm!(
+            "mov {saved}, rsp", "mov rsp, {place}", "mov {place}, qword ptr [rsp]", "mov rsp, {saved}",
+            place = inout(reg) place => _, saved = out(reg) _,
+        );
+    }
+    // SAFETY: the caller's promise that the system enlarges the stack to there.
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe {
+        std::ptr::read_volatile(std::ptr::without_provenance::<u8>(place));
+    }
 }
 
 #[cfg(test)]

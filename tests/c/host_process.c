@@ -88,10 +88,43 @@ static int in_coroutine(const struct family *family, int64_t bytes) {
   return came == PURLIN_SUCCESS ? end_of(family, family->call()) : end_of(family, came);
 }
 
+static void one_context(void) {
+  purlin_context *context = NULL;
+  purlin_context_options options;
+  came = purlin_context_options_init(&options, sizeof options);
+  options.backend = PURLIN_BACKEND_CPU;
+  options.threads = 1;
+  if (came == PURLIN_SUCCESS) came = purlin_context_create(&options, &context);
+  purlin_context_destroy(context);
+}
+
+/* The first call of a program, from a coroutine of `bytes` in the middle of an array on the first thread's stack, whose place the
+   system does not know either: the array below the coroutine's stack stays as it is. */
+static int in_array(const struct family *unused, int64_t bytes) {
+  enum { HALF = 3 << 20 };
+  char array[2 * HALF];
+  size_t k;
+  (void)unused;
+  memset(array, 0x5a, sizeof array);
+  if (getcontext(&other) != 0) return 4;
+  other.uc_stack.ss_sp = array + HALF;
+  other.uc_stack.ss_size = (size_t)bytes;
+  other.uc_link = &back;
+  came = PURLIN_ERROR_INTERNAL;
+  makecontext(&other, one_context, 0);
+  if (swapcontext(&back, &other) != 0) return 5;
+  for (k = 0; k < HALF; k++)
+    if (array[k] != 0x5a) return 6;
+  return came == PURLIN_SUCCESS ? 0 : 2;
+}
+
 int main(void) {
-  struct ends streams = {0}, thread_keys = {0}, coroutines = {0};
+  struct ends streams = {0}, thread_keys = {0}, coroutines = {0}, arrays = {0};
   size_t k;
   int64_t left, kilobytes;
+  in_child(&arrays, in_array, NULL, 256 << 10);
+  print_ends("a coroutine in an array", &arrays);
+  CHECK(arrays.succeeded == 1);
   family_inputs();
   if (!mkdtemp(folder)) return 1;
   for (left = 0; left < 3; left++) in_child(&streams, without_stream, NULL, left);
