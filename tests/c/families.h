@@ -73,6 +73,46 @@ static inline purlin_status family_sshopm(void) {
   return status;
 }
 
+/* All eigenpairs of two such tensors, with their Morse sums. */
+static inline purlin_status family_sshopm_all(void) {
+  static int32_t counts[2], sums[2];
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_tensor *a = NULL, *values = NULL, *count = NULL, *morse = NULL;
+  purlin_sshopm_results r;
+  int64_t dims[2] = {20, 2}, two = 2;
+  THEN(purlin_sshopm_results_init(&r, sizeof r));
+  THEN(purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, 2, 0, 0, family_input, &a));
+  THEN(purlin_tensor_borrow(context, PURLIN_F64, 0, 2, dims, NULL, family_output[0], &values));
+  THEN(purlin_tensor_borrow(context, PURLIN_I32, 0, 1, &two, NULL, counts, &count));
+  THEN(purlin_tensor_borrow(context, PURLIN_I32, 0, 1, &two, NULL, sums, &morse));
+  r.values = values;
+  r.count = count;
+  THEN(purlin_sshopm_all(context, NULL, a, NULL, &r, morse, NULL, NULL));
+  GONE(purlin_tensor_destroy(morse));
+  GONE(purlin_tensor_destroy(count));
+  GONE(purlin_tensor_destroy(values));
+  GONE(purlin_tensor_destroy(a));
+  GONE(purlin_context_destroy(context));
+  return status;
+}
+
+/* Three peaks of each of 20 orientation functions. */
+static inline purlin_status family_peaks(void) {
+  enum { VOXELS = 20, PEAKS = 3 };
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_tensor *a = NULL, *peaks = NULL;
+  int64_t dims[3] = {4, PEAKS, VOXELS};
+  THEN(purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, VOXELS, 0, 0, family_input, &a));
+  THEN(purlin_tensor_borrow(context, PURLIN_F64, 0, 3, dims, NULL, family_output[0], &peaks));
+  THEN(purlin_dwi_peaks(context, NULL, a, NULL, NULL, peaks, NULL, NULL, NULL));
+  GONE(purlin_tensor_destroy(peaks));
+  GONE(purlin_tensor_destroy(a));
+  GONE(purlin_context_destroy(context));
+  return status;
+}
+
 /* Diffusion tensors of 50 voxels and 20 directions. */
 static inline purlin_status family_dwi(void) {
   enum { DIRECTIONS = 20, VOXELS = 50 };
@@ -241,6 +281,59 @@ static inline purlin_status family_spectra(void) {
   return status == PURLIN_ERROR_NO_CONVERGENCE ? PURLIN_SUCCESS : status;
 }
 
+/* Three singular triplets of the same matrix. */
+static inline purlin_status family_singular(void) {
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_matrix *graph = NULL, *u = NULL, *v = NULL;
+  purlin_tensor *values = NULL;
+  purlin_lanczos_options o;
+  THEN(purlin_lanczos_options_init(&o, sizeof o));
+  o.count = 3;
+  o.tolerance = 1e-4;
+  THEN(family_graph_of(context, &graph));
+  THEN(family_matrix(context, 300, 3, family_output[0], &u));
+  THEN(family_vector(context, 3, family_output[1], &values));
+  THEN(family_matrix(context, 300, 3, family_output[2], &v));
+  THEN(purlin_lanczos_singular(graph, NULL, &o, u, values, v, NULL, NULL));
+  GONE(purlin_matrix_destroy(v));
+  GONE(purlin_tensor_destroy(values));
+  GONE(purlin_matrix_destroy(u));
+  GONE(purlin_matrix_destroy(graph));
+  GONE(purlin_context_destroy(context));
+  return status == PURLIN_ERROR_NO_CONVERGENCE ? PURLIN_SUCCESS : status;
+}
+
+/* Clusters of an image of 12 x 10 pixels, and its bisection. */
+static inline purlin_status family_graph(void) {
+  enum { N = 120 };
+  static int64_t clusters[N], halves[N];
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_tensor *labels = NULL, *vector = NULL, *sides = NULL;
+  purlin_matrix *image = NULL, *graph = NULL;
+  purlin_lanczos_options o;
+  int64_t n = N;
+  THEN(purlin_lanczos_options_init(&o, sizeof o));
+  o.tolerance = 1e-3;
+  THEN(family_matrix(context, 12, 10, family_input, &image));
+  THEN(purlin_graph_of_image(context, image, 1, 0.3, 5, 1e-3, &graph));
+  THEN(family_vector(context, N, family_output[0], &vector));
+  THEN(purlin_tensor_borrow(context, PURLIN_I64, 0, 1, &n, NULL, clusters, &labels));
+  THEN(purlin_tensor_borrow(context, PURLIN_I64, 0, 1, &n, NULL, halves, &sides));
+  THEN(purlin_graph_fiedler(graph, NULL, 1, &o, NULL, vector, NULL));
+  THEN(purlin_graph_bisect(graph, vector, PURLIN_GRAPH_CUT_SWEEP, sides, NULL, NULL));
+  o.count = 3;
+  THEN(purlin_graph_cluster(graph, NULL, &o, PURLIN_GRAPH_LABELS_K_MEANS, 2, labels, NULL, NULL));
+  GONE(purlin_tensor_destroy(sides));
+  GONE(purlin_tensor_destroy(labels));
+  GONE(purlin_tensor_destroy(vector));
+  GONE(purlin_matrix_destroy(graph));
+  GONE(purlin_matrix_destroy(image));
+  GONE(purlin_context_destroy(context));
+  return status == PURLIN_ERROR_NO_CONVERGENCE ? PURLIN_SUCCESS : status;
+}
+
 /* A product of a sparse matrix and a vector. */
 static inline purlin_status family_spmv(void) {
   purlin_context *context;
@@ -283,6 +376,39 @@ static inline purlin_status family_tt(void) {
   GONE(purlin_tt_destroy(rounded));
   GONE(purlin_tt_destroy(sum));
   GONE(purlin_tt_destroy(y));
+  GONE(purlin_tt_destroy(x));
+  GONE(purlin_context_destroy(context));
+  return status;
+}
+
+/* Environments of a train and an operator: the energy at each bond, and the operator of two sites. */
+static inline purlin_status family_environments(void) {
+  enum { CORES = 6, MODE = 2, RANK = 4 };
+  purlin_context *context;
+  purlin_status status = family_context(&context);
+  purlin_tt *x = NULL;
+  purlin_tt_matrix *h = NULL;
+  purlin_tt_contraction *contraction = NULL;
+  purlin_tt_environments *e = NULL;
+  purlin_tensor *v = NULL, *w = NULL;
+  purlin_tt_scaled s;
+  int64_t modes[CORES], ranks[CORES + 1], sites[4] = {RANK, MODE, MODE, RANK}, exponent = 0, k;
+  for (k = 0; k < CORES; k++) modes[k] = MODE;
+  for (k = 0; k <= CORES; k++) ranks[k] = k == 0 || k == CORES ? 1 : RANK;
+  THEN(purlin_tt_random(context, PURLIN_F64, PURLIN_HOST, CORES, modes, ranks, 1, &x));
+  THEN(purlin_tt_matrix_ising(context, PURLIN_F64, CORES, 0, 1, 0.7, &h));
+  THEN(purlin_tt_contraction_create(context, NULL, &contraction));
+  THEN(purlin_tt_environments_create(contraction, x, h, x, &e));
+  THEN(purlin_tt_environments_build(e, NULL, PURLIN_TT_LEFT, CORES));
+  THEN(purlin_tt_environments_value(e, NULL, 3, &s));
+  THEN(purlin_tensor_borrow(context, PURLIN_F64, 0, 4, sites, NULL, family_input, &v));
+  THEN(purlin_tensor_borrow(context, PURLIN_F64, 0, 4, sites, NULL, family_output[0], &w));
+  THEN(purlin_tt_environments_apply(e, NULL, 2, 2, v, w, &exponent));
+  GONE(purlin_tensor_destroy(w));
+  GONE(purlin_tensor_destroy(v));
+  GONE(purlin_tt_environments_destroy(e));
+  GONE(purlin_tt_contraction_destroy(contraction));
+  GONE(purlin_tt_matrix_destroy(h));
   GONE(purlin_tt_destroy(x));
   GONE(purlin_context_destroy(context));
   return status;
@@ -383,10 +509,12 @@ static const struct family {
   const char *name;
   purlin_status (*call)(void);
 } families[] = {
-    {"sshopm", family_sshopm}, {"dwi", family_dwi},         {"fdk", family_fdk},   {"rsvd", family_rsvd},
-    {"pca", family_pca},       {"rpca", family_rpca},       {"spmv", family_spmv}, {"spectra", family_spectra},
-    {"tt", family_tt},         {"files", family_files},
-    {"outputs", family_outputs},
+    {"sshopm", family_sshopm},     {"sshopm all", family_sshopm_all}, {"dwi", family_dwi},
+    {"dwi peaks", family_peaks},   {"fdk", family_fdk},               {"rsvd", family_rsvd},
+    {"pca", family_pca},           {"rpca", family_rpca},             {"spmv", family_spmv},
+    {"spectra", family_spectra},   {"singular", family_singular},     {"graph", family_graph},
+    {"tt", family_tt},             {"environments", family_environments},
+    {"files", family_files},       {"outputs", family_outputs},
 };
 
 #endif

@@ -86,7 +86,14 @@ static int refusing(const struct family *family, int64_t number) {
   armed = 0;
   end = end_of(family, status);
   /* Afterwards all is as before. */
-  if (end <= 1 && end_of(family, family->call()) != 0) return 5;
+  if (end <= 1) {
+    status = family->call();
+    if (end_of(family, status) != 0) {
+      printf("  %s, again: %s %s\n", family->name, purlin_status_string(status), purlin_last_error_message());
+      fflush(stdout);
+      return 5;
+    }
+  }
   return end;
 }
 
@@ -100,6 +107,11 @@ static void sweep(const char *what, size_t from, size_t to, int and_later, int64
     char name[64];
     sticky = 0;
     in_child(&ends, counted, &families[k], 0);
+    /* A GPU need not support all that the CPU does. */
+    if (ends.refused == 1 && family_backend() == PURLIN_BACKEND_CUDA) {
+      printf("%s: not on this backend\n", families[k].name);
+      continue;
+    }
     CHECK(ends.succeeded == 1);
     ends.succeeded = 0;
     sticky = and_later;
