@@ -89,7 +89,7 @@ copy() {
     done
 }
 copy bindings/python tests/python tests/hunt tests/golden tests/data benches/compare examples-c examples-python benches/data Cargo.toml \
-    tests/c/late.c tests/c/families.h tests/c/check.h
+    tests/c/late.c tests/c/memory_refused.c tests/c/children.h tests/c/families.h tests/c/check.h
 cp -R bindings/python/purlin "$bundle/python/purlin"
 find "$bundle" -name __pycache__ -prune -exec rm -rf {} +
 

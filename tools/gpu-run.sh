@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs, on a machine with a GPU, what `make gpu-bundle` packed: tests, sanitizer, fault loop, benches with peers.
 #
-#   ./run.sh [OUT [STEP...]]    STEP: environment tests fault late python hunt benches peers sanitizer (default: all, in this
-#                               order)
+#   ./run.sh [OUT [STEP...]]    STEP: environment tests fault late memory python hunt benches peers sanitizer (default: all,
+#                               in this order)
 #
 # OUT (default results/) gets table.txt, results.json and logs.txt. No failure stops it; the exit status is the number
 # of failed steps. STEP_SECONDS bounds each step (default 600), BUDGET_SECONDS all of them together (default: none);
@@ -13,7 +13,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${1:-$here/results}
 [ $# -gt 0 ] && shift
-wanted=" ${*:-environment tests fault late python hunt benches peers sanitizer} "
+wanted=" ${*:-environment tests fault late memory python hunt benches peers sanitizer} "
 limit=${STEP_SECONDS:-600}
 budget=${BUDGET_SECONDS:-1000000}
 mkdir -p "$out"
@@ -137,6 +137,17 @@ late() {
 if has late; then
     export work
     in_shell late late
+fi
+
+# Calls whose large requests of host memory are refused, those of the driver among them, from C.
+memory() {
+    gcc -std=c99 -I"$here/include" tests/c/memory_refused.c -DPURLIN_GOLDEN='"tests/golden"' \
+        -DPURLIN_DATA='"examples-c/data"' -L"$here/lib" -lpurlin -lpthread -lm -o "$work/memory_refused" &&
+        PURLIN_TEST_BACKEND=cuda "$work/memory_refused" 4 large
+}
+if has memory; then
+    export work
+    in_shell memory memory
 fi
 
 if has python; then

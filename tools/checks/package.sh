@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The installed package from a user's side: moved elsewhere, found by CMake in three ways and by pkg-config, with
-# the versions it must accept and refuse, and the same from the shell installer.
+# The installed package from a user's side: moved elsewhere, found by CMake in three ways and by pkg-config, from C
+# and Fortran, with the versions it must accept and refuse, and the same from the shell installer.
 set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
@@ -35,8 +35,23 @@ by_pkg_config() { # PREFIX LIBDIR OUTPUT
     "$CC" -std=c99 "$source_/main.c" -o "$3" $flags
     run "$3" "$2"
 }
+# The installed module and library, as a user of Fortran links them by hand: the module is there only where a compiler was when
+# purlin was installed.
+fortran_by_pkg_config() { # LIBDIR OUTPUT
+    local compiler=${FC:-gfortran} flags
+    if [ ! -e "$1/pkgconfig/purlin-fortran.pc" ] || ! have "$compiler"; then
+        ! { have gfortran && have_cmake; } || die "gfortran and CMake are here, and $1/pkgconfig has no purlin-fortran.pc"
+        say "no Fortran: left out"
+        return
+    fi
+    flags=$(PKG_CONFIG_PATH="$1/pkgconfig" pkg-config --cflags --libs purlin-fortran)
+    # shellcheck disable=SC2086
+    "$compiler" "$source_/main.f90" -J"$work" -o "$2" $flags
+    run "$2" "$1"
+}
 if have pkg-config; then
     by_pkg_config "$moved" "$moved/lib" "$work/by_pkg_config"
+    fortran_by_pkg_config "$moved/lib" "$work/fortran_by_pkg_config"
 else
     say "no pkg-config: left out"
 fi

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Source rules that no compiler checks: file length, unfinished work, shell syntax, executable scripts, mirrored structs.
+# Source rules that no compiler checks: file length, unfinished work, shell syntax, executable scripts, mirrored structs,
+# and that unsafe code and threads stay where they belong.
 set -uo pipefail
 source "$(dirname "$0")/../environment.sh"
 cd "$ROOT" || exit 1
@@ -37,6 +38,19 @@ done
 
 # What is written twice, by name and order: the header and Fortran, CUDA and Rust.
 "$PYTHON" tools/checks/mirrors.py --self-test || report "mirrors differ, above"
+
+# Every thread is started by src/thread.rs, which says so where the system refuses one. Tests, in modules at a file's end or in
+# files of their own, may start them as they like.
+starts='(std::thread|[^:]\bthread)::Builder|std::thread::spawn|\b(s|scope)\.spawn|\bpthread_create\b|use std::thread(;|::\{|::spawn|::Builder)'
+started=$(git ls-files 'src/*.rs' | grep -vE '^src/thread\.rs$|/tests(/[a-z_]+)?\.rs$|_tests\.rs$' | while IFS= read -r file; do
+    awk 'after && /^mod .*\{/ { exit }
+        { after = /^#\[cfg\((test|all\(test)/ || (after && /^#\[/) }
+        !/^ *\/\// { print FILENAME ":" FNR ": " $0 }' "$file"
+done | grep -E "$starts")
+if [ -n "$started" ]; then
+    report "$started"
+    report "threads started outside src/thread.rs, above"
+fi
 
 # unsafe stays in ffi and backend.
 if grep -rnE '\bunsafe\s*(\{|fn\b|impl\b|extern\b)' src --include='*.rs' | grep -vE '^src/(ffi|backend)/|/tests(/[a-z_]+)?\.rs:' | grep -vE ':\s*//'; then
