@@ -2890,7 +2890,8 @@ typedef struct purlin_rsvd_info {
    */
   int64_t bytes_predicted;
   /**
-   * Planned peak of device memory of each context, bytes.
+   * Planned peak of device memory of each context, bytes: an upper bound. A flat 12 MiB of it stand for the work space of
+   * small factorisations and of cuSOLVER, so that runs of a few MiB use less.
    */
   int64_t device_bytes;
   /**
@@ -3083,7 +3084,7 @@ typedef struct purlin_rpca_options {
    */
   int64_t max_iterations;
   /**
-   * Largest rank of L; 0, the default, for no bound.
+   * Largest rank of L; 0, the default, for no bound. Refused beside `fixed_rank`.
    */
   int64_t max_rank;
   /**

@@ -33,7 +33,7 @@ pub struct purlin_rpca_options {
     pub scale: f64,
     /// Most iterations, at least 1; default 1000.
     pub max_iterations: i64,
-    /// Largest rank of L; 0, the default, for no bound.
+    /// Largest rank of L; 0, the default, for no bound. Refused beside `fixed_rank`.
     pub max_rank: i64,
     /// Singular values that are computed in each iteration; 0, the default, follows the rank. One below the rank of the
     /// solution solves another problem.

@@ -260,7 +260,8 @@ pub struct purlin_rsvd_info {
     /// CPU, `bytes_read`, unless a method has to repeat a pass, data have to be scaled, or a restart file saves passes. 0
     /// where the passes are not known beforehand: with a tolerance, and for bases, errors and residuals.
     pub bytes_predicted: i64,
-    /// Planned peak of device memory of each context, bytes.
+    /// Planned peak of device memory of each context, bytes: an upper bound. A flat 12 MiB of it stand for the work space of
+    /// small factorisations and of cuSOLVER, so that runs of a few MiB use less.
     pub device_bytes: i64,
     /// Planned peak of host memory of each context, bytes. On the CPU of a run whose columns stay independent, which
     /// `host_bytes_used` meets within a tenth; rank-deficient data may take more, up to the context's limit.

@@ -103,8 +103,12 @@ impl Check {
         sums.residual2.sqrt().hypot(step) < CLOSED * most
     }
 
-    fn fail(&mut self) {
+    fn begin_anew(&mut self) {
         (self.starts_anew, self.is_closing) = (true, false);
+    }
+
+    fn fail(&mut self) {
+        self.begin_anew();
         self.growth = 1.0 + (self.growth - 1.0) / 1.5;
     }
 }
@@ -242,10 +246,17 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
                 let nuclear_norm = spectrum.values[..rank].iter().map(|s| s - 1.0 / mu).sum::<f64>();
                 // If the bound of the rank cuts off values, the iterate solves another problem, and the check does not apply.
                 check.is_closing |= self.is_bounded(rank) || check.is_passed(&sums, nuclear_norm, rounding);
-                if check.is_closing {
+                // Without power iterations the subspace is the last vectors and random ones. The parts add up all the same, but
+                // away from the optimum, and S does not come to rest.
+                let is_rough = self.power == 0 && !spectrum.whole;
+                if is_rough {
+                    check.begin_anew();
+                    self.improve();
+                } else if check.is_closing {
                     info.converged = Check::is_closed(&sums, mu_next / mu, tolerance * frobenius, rounding);
                 } else {
                     check.fail();
+                    self.improve();
                 }
             }
             check.is_due = residual < NEAR * tolerance;
@@ -288,14 +299,19 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         rank >= self.bound() && rank < self.ops.size().1
     }
 
-    /// Whether the values over `least` are those of X. Without power iterations or warm start they may not be, because the
-    /// subspace is random in every iteration. One step of the power iteration improves it. If that finds larger values, all
-    /// later iterations use power iterations and warm start.
+    /// Makes all later decompositions take a step of the power iteration and start from the last vectors.
+    fn improve(&mut self) {
+        (self.power, self.is_warm) = (self.power.max(1), true);
+    }
+
+    /// Whether the values over `least` are those of X. Without warm start they may not be, because the subspace is random in
+    /// every iteration. One step of the power iteration improves it. If that finds larger values, all later iterations use
+    /// warm start.
     fn confirm(&mut self, spectrum: &mut Spectrum<SmallMatrix<T, O>>, least: f64) -> Result<bool> {
         if spectrum.whole || (self.power > 0 && self.is_warm) {
             return Ok(true);
         }
-        (self.power, self.is_warm) = (self.power.max(1), true);
+        self.improve();
         let over = |s: f64| (s - least).max(0.0);
         let before: Vec<f64> = alloc::copied("singular values", &spectrum.values)?;
         let kept = spectrum.values.iter().take_while(|s| **s > least).count();

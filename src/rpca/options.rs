@@ -34,7 +34,7 @@ pub struct Options {
     pub scale: f64,
     /// Largest number of iterations.
     pub max_iterations: usize,
-    /// Largest rank of the low-rank part, 0 for no bound.
+    /// Largest rank of the low-rank part, 0 for no bound. Refused beside `fixed_rank`.
     pub max_rank: usize,
     /// Singular values to compute in each iteration, 0 to follow the rank. Below the rank of the solution the result solves
     /// another problem.
@@ -100,6 +100,11 @@ impl Options {
         }
         if !(self.scale.is_finite() && self.scale != 0.0) {
             return refuse("scale", self.scale, "a finite number other than 0 is needed");
+        }
+        if self.max_rank > 0 && self.fixed_rank > 0 {
+            let problem =
+                format!("is {} beside fixed_rank = {}, which leaves no rank to bound", self.max_rank, self.fixed_rank);
+            return Err(Error::invalid("max_rank", problem));
         }
         if self.max_iterations == 0 {
             return Err(Error::invalid("max_iterations", "is 0, 1 or more is needed"));

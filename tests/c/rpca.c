@@ -255,6 +255,8 @@ static void refusals(void) {
   BAD("max_iterations: is 0", o.max_iterations = 0);
   BAD("max_rank: is -1", o.max_rank = -1);
   BAD("fixed_rank: is -1", o.fixed_rank = -1);
+  BAD("max_rank: is 5 beside fixed_rank = 3", (o.max_rank = 5, o.fixed_rank = 3));
+  BAD("max_rank: is 2 beside fixed_rank = 3", (o.max_rank = 2, o.fixed_rank = 3));
   BAD("power_iterations: is -1", o.power_iterations = -1);
   BAD("oversampling: is -1", o.oversampling = -1);
   BAD("block_rows: is -1", o.block_rows = -1);

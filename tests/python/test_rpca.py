@@ -196,3 +196,17 @@ def test_refusals(cpu: purlin.Context) -> None:
         rpca.compute(m, sparse="coo", context=cpu)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="colour"):
         rpca.compute(m, colour=1, context=cpu)  # type: ignore[call-arg]
+
+
+def test_two_bounds_of_the_rank_are_refused(cpu: purlin.Context) -> None:
+    for most in (2, 3, 5):
+        with pytest.raises(purlin.InvalidArgument, match=f"max_rank: is {most} beside fixed_rank = 3"):
+            rpca.compute(np.ones((9, 6)), fixed_rank=3, max_rank=most, context=cpu)
+
+
+def test_runs_without_power_iterations_converge(cpu: purlin.Context) -> None:
+    for m in (np.ones((100, 80)), synthetic()[0]):
+        _, right = rpca.run(m, context=cpu)
+        for warm_start in (True, False):
+            _, info = rpca.run(m, power_iterations=0, warm_start=warm_start, context=cpu)
+            assert info.converged and info.objective == pytest.approx(right.objective, rel=1e-3)

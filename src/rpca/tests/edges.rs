@@ -120,6 +120,45 @@ fn a_success_without_power_iterations_or_warm_starts_is_that_with_them() {
     }
 }
 
+/// Without power iterations S does not come to rest, which the check of small matrices and the bound of the last residual ask
+/// for, and parts under a bound of the rank add up far from the optimum: the run begins anew with steps and the last vectors.
+#[test]
+fn runs_converge_without_power_iterations_or_warm_starts() {
+    fn check<T: Scalar>(size: (usize, usize), name: &str, base: &Options, entry: impl Fn(usize, usize) -> f64) {
+        let context = context();
+        // A bound of the rank makes the problem not convex: runs end near the optimum, not all at one objective.
+        let close = if base.fixed_rank + base.max_rank > 0 { 1e-2 } else { 1e-3 };
+        let m = matrix(&context, Order::ColumnMajor, size, |i, j| T::from_parts(entry(i, j), 0.0));
+        let (.., right) = split::<T>(&context, &m, None, &Options::default()).unwrap();
+        assert!(right.converged, "{name}: {right:?}");
+        for (power_iterations, warm_start) in [(0, true), (0, false), (1, false)] {
+            for seed in 0..2 {
+                let options = Options { power_iterations, warm_start, seed, ..base.clone() };
+                let (.., info) = split::<T>(&context, &m, None, &options).unwrap();
+                let name = format!("{name} of {size:?} by {options:?}");
+                assert!(info.converged, "{name}: {info:?}");
+                assert!((info.objective / right.objective - 1.0).abs() < close, "{name}: {right:?} {info:?}");
+                assert!(info.iterations < 200, "{name}: {info:?}");
+            }
+        }
+    }
+    let at = |stream: u32, i: usize, k: u32| crate::rng::normal(5, stream, i as u64, k);
+    let low = |i: usize, j: usize| (0..3).map(|k| at(1000, i, k) * at(1001, j, k)).sum::<f64>();
+    let spoilt = |i: usize, j: usize| low(i, j) + if noise(i, j) > 0.9 { 10.0 * noise(j, i) } else { 0.0 };
+    let base = &Options::default();
+    for size in [(60, 50), (90, 120)] {
+        check::<f64>(size, "ones", base, |_, _| 1.0);
+        check::<f64>(size, "rank 3", base, low);
+        check::<f64>(size, "spoilt", base, spoilt);
+        check::<f32>(size, "spoilt", base, spoilt);
+    }
+    check::<f64>((1000, 70), "rank 3", base, low);
+    // The bound is the rank of the solution, so that the problem is the same.
+    for bounded in [Options { fixed_rank: 3, ..base.clone() }, Options { max_rank: 3, ..base.clone() }] {
+        check::<f64>((60, 50), "spoilt", &bounded, spoilt);
+    }
+}
+
 /// Matrices of half their rank take hundreds of iterations; both precisions end at the same objective, or say that they did
 /// not end.
 #[test]
@@ -194,6 +233,10 @@ fn arguments_are_checked_and_named() {
     assert_eq!(text(Options { rho: 1.0, ..base() }), "rho: is 1, more than 1 is needed");
     assert_eq!(text(Options { scale: 0.0, ..base() }), "scale: is 0, a finite number other than 0 is needed");
     assert_eq!(text(Options { max_iterations: 0, ..base() }), "max_iterations: is 0, 1 or more is needed");
+    for (max_rank, fixed_rank) in [(5, 3), (2, 3), (3, 3)] {
+        let wanted = format!("max_rank: is {max_rank} beside fixed_rank = {fixed_rank}, which leaves no rank to bound");
+        assert_eq!(text(Options { max_rank, fixed_rank, ..base() }), wanted);
+    }
     let mask = matrix(&context, Order::ColumnMajor, (9, 4), |_, _| 1.0f32);
     let error = split::<f64>(&context, &m, Some(&mask), &base()).unwrap_err().to_string();
     assert!(error.starts_with("mask: is F32"), "{error}");
