@@ -43,11 +43,13 @@ pub struct Answers {
     pub value: f64,
     /// Number of CholeskyQR steps that fail before columns are orthonormal.
     pub failures: u32,
+    /// Whether a deflation finds its remainder zero after the first directions.
+    pub vanishes: bool,
 }
 
 impl Answers {
     /// All values are 1, and every step succeeds.
-    pub const REGULAR: Self = Self { large: usize::MAX, value: 1.0, failures: 0 };
+    pub const REGULAR: Self = Self { large: usize::MAX, value: 1.0, failures: 0, vanishes: false };
 
     /// [`Answers::REGULAR`] with enough failures for a deflation, if steps of `kind` come first.
     pub fn deficient(kind: Kind) -> Self {
@@ -64,13 +66,22 @@ pub struct Sizes<T> {
     answers: Answers,
     /// Remaining failures.
     failing: u32,
+    /// Whether the remainder of the deflation is zero.
+    is_gone: bool,
     number: PhantomData<T>,
 }
 
 impl<T: Scalar> Sizes<T> {
     /// A counter without bytes.
     pub fn new(element: usize, answers: Answers) -> Self {
-        Self { budget: Budget::new(0), element, answers, failing: answers.failures, number: PhantomData }
+        Self {
+            budget: Budget::new(0),
+            element,
+            answers,
+            failing: answers.failures,
+            is_gone: false,
+            number: PhantomData,
+        }
     }
 
     /// Peak of the counted bytes.
@@ -175,7 +186,7 @@ impl<T: Scalar> Algebra<T> for Sizes<T> {
     }
 
     fn column_norms(&mut self, m: &Blank) -> Result<Vec<f64>> {
-        crate::alloc::filled("norms of columns", m.cols, 1.0)
+        crate::alloc::filled("norms of columns", m.cols, if self.is_gone { 0.0 } else { 1.0 })
     }
 
     fn column_peaks(&mut self, m: &Blank) -> Result<Vec<(f64, f64)>> {
@@ -193,7 +204,7 @@ impl<T: Scalar> Algebra<T> for Sizes<T> {
 
     fn householder(&mut self, x: &mut Blank, _: &mut Blank) -> Result<()> {
         // A deflation ends with a Householder factorisation, so the failures start again.
-        self.failing = self.answers.failures;
+        (self.failing, self.is_gone) = (self.answers.failures, false);
         self.work(working_bytes::householder::<T::Wide>(x.rows, x.cols))
     }
 
@@ -206,6 +217,8 @@ impl<T: Scalar> Algebra<T> for Sizes<T> {
     }
 
     fn eigen(&mut self, a: &Blank) -> Result<(Vec<f64>, Blank)> {
+        // Only a deflation computes eigenvalues after the last failure.
+        self.is_gone |= self.answers.vanishes && self.answers.failures > 0 && self.failing == 0;
         let vectors = self.blank("eigenvectors", a.rows, a.rows)?;
         self.work(working_bytes::eigen::<T::Wide>(a.rows))?;
         Ok((self.values("eigenvalues", a.rows)?, vectors))

@@ -94,7 +94,7 @@ struct DeviceLedger<'a, T: Scalar> {
 
 impl<'a, T: Scalar> DeviceLedger<'a, T> {
     fn new(shape: &'a DeviceShape, fit: DeviceFit, rank: usize) -> Result<Self> {
-        let answers = Answers { large: rank, value: super::LARGE, failures: 0 };
+        let answers = Answers { large: rank, value: super::LARGE, failures: 0, vanishes: false };
         let sizes = Sizes::new(size_of::<T::Wide>(), answers);
         let (m, n) = shape.size;
         let rows = fit.rows.min(m);

@@ -25,7 +25,7 @@ pub(super) struct Ledger<'a, T: Elementwise> {
 impl<'a, T: Elementwise> Ledger<'a, T> {
     /// A run in which `rank` singular values are large and `threads` threads work.
     pub(super) fn new(shape: &'a Shape, cut: Cut, rank: usize, threads: usize) -> Result<Self> {
-        let answers = Answers { large: rank, value: super::LARGE, failures: 0 };
+        let answers = Answers { large: rank, value: super::LARGE, failures: 0, vanishes: false };
         let sizes = Sizes::new(size_of::<T::Wide>(), answers);
         let arrays = sizes.hold("X and Y", if cut.in_memory { shape.sheet.arrays() } else { 0 })?;
         Ok(Self { shape, cut, threads, sizes, has_begun: false, _arrays: arrays })

@@ -36,6 +36,7 @@ fn answers(course: Course, kind: Kind) -> Answers {
         Course::Regular => Answers::REGULAR,
         Course::Deficient => Answers::deficient(kind),
         Course::Decaying => Answers { large: 1, ..Answers::deficient(kind) },
+        Course::Single => Answers { large: 1, vanishes: true, ..Answers::deficient(kind) },
     }
 }
 

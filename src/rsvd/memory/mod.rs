@@ -31,8 +31,10 @@ enum Course {
     Regular,
     /// Every orthonormalisation meets dependent columns, and entries have to be scaled.
     Deficient,
-    /// As `Deficient`, and all singular values but the first vanish.
+    /// As `Deficient`, and all singular values but the first are small.
     Decaying,
+    /// As `Decaying`, and they are 0: all but one column of a basis are random.
+    Single,
 }
 
 /// Where the entries are.
@@ -149,7 +151,7 @@ impl<'a> Planned<'a> {
     }
 
     fn most(&self, shape: Shape) -> Result<u64> {
-        [Course::Regular, Course::Deficient, Course::Decaying]
+        [Course::Regular, Course::Deficient, Course::Decaying, Course::Single]
             .into_iter()
             .try_fold(0, |most: u64, course| Ok(most.max(self.count(shape, course, Wanted::ALL)?)))
     }

@@ -43,6 +43,7 @@ fn entry(data: Data, i: usize, j: usize) -> f64 {
         Data::Deficient => hash(i, 1) * hash(2, j) + hash(i, 3) * hash(4, j),
         // Squares overflow.
         Data::Huge => hash(i, j) * 1e200,
+        Data::Single => j as f64 + 1.0,
     }
 }
 
@@ -51,6 +52,8 @@ enum Data {
     Full,
     Deficient,
     Huge,
+    /// Of rank one.
+    Single,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -231,6 +234,30 @@ fn dependent_columns_and_entries_that_cannot_be_squared_stay_inside() {
             let case = Case { rows: 260, columns: 50, number: Number::F64, from, data };
             sweep(case, &options(method));
         }
+    }
+}
+
+/// Of rank-one data all columns of a basis but one are random, which takes the most memory to append.
+#[test]
+fn the_least_limit_that_a_plan_accepts_is_enough() {
+    for (method, data) in Method::ALL.into_iter().flat_map(|m| [Data::Single, Data::Deficient].map(|d| (m, d))) {
+        let case = Case { rows: 98, columns: 38, number: Number::F64, from: From::Memory, data };
+        let options = Options { rank: 15, oversampling: Some(10), ..options(method) };
+        let plan = |limit| {
+            let context = context(limit);
+            let (a, _) = matrix(&context, case);
+            Rsvd::new(&context, options.clone()).unwrap().plan(&a).is_ok()
+        };
+        let (mut refused, mut accepted) = (1, 1 << 24);
+        assert!(plan(accepted) && !plan(refused), "{case:?} {method:?}");
+        while accepted - refused > 8 {
+            let middle = (accepted + refused) / 2;
+            if plan(middle) { accepted = middle } else { refused = middle }
+        }
+        let context = context(accepted);
+        let (a, _) = matrix(&context, case);
+        let info = compute(&context, &a, &options).unwrap_or_else(|e| panic!("{case:?} {method:?} {accepted}: {e}"));
+        assert!(u64::try_from(info.host_bytes_used).unwrap() <= accepted, "{case:?} {method:?}: {info:?}");
     }
 }
 
