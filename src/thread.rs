@@ -7,7 +7,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
-use crate::backend::reserve::has_small_memory;
+use crate::backend::reserve::has_memory_for_thread;
 use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
 
@@ -57,7 +57,7 @@ where
     T: Send + 'scope,
 {
     let refused = |problem: &io::Error, work| Refused { error: refusal(name, number, count, problem), work };
-    if let Err(problem) = fault_point(name).and_then(|()| check_memory()) {
+    if let Err(problem) = fault_point(name).and_then(|()| check_memory(STACK)) {
         return Err(refused(&problem, work));
     }
     // std drops the closure of a thread that it cannot start, so the work stays outside of it.
@@ -87,7 +87,7 @@ where
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     fault_point("purlin-")?;
-    check_memory()?;
+    check_memory(STACK)?;
     start_blocked(|| Builder::new().name(name).spawn(work))
 }
 
@@ -103,13 +103,16 @@ pub fn spawn_with_stack<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     fault_point(name)?;
-    check_memory()?;
+    check_memory(stack)?;
     start_blocked(|| Builder::new().name(name.into()).stack_size(stack).spawn(work))
 }
 
+/// Size of a thread's stack where none is given: the default of Rust's standard library.
+const STACK: usize = 2 << 20;
+
 /// Refuses a thread while memory is short: its start could end the process.
-fn check_memory() -> io::Result<()> {
-    if has_small_memory() { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ENOMEM)) }
+fn check_memory(stack: usize) -> io::Result<()> {
+    if has_memory_for_thread(stack) { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ENOMEM)) }
 }
 
 /// The error of thread `number` of `count` that was refused.

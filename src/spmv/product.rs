@@ -107,7 +107,7 @@ impl Plan {
         x.expect_size("x", cols, width)?;
         y.expect_size("y", rows, width)?;
         let (mut x, mut y) = (x.dense("x")?, y.dense_mut("y")?);
-        // A single row or column without gaps has both orders.
+        // A single row or column without gaps and a matrix without elements have both orders.
         let turned_x = turned(x.layout, y.order, a.dtype())?;
         let turned_y = turned(y.layout, x.order, a.dtype())?;
         match (turned_x.as_ref(), turned_y.as_ref()) {
@@ -290,10 +290,11 @@ impl Plan {
     }
 }
 
-/// The layout of a single row or column without gaps in the other order; `None` for other shapes.
+/// The layout of a single row or column without gaps, or of a matrix without elements, in the other order; `None` for other
+/// shapes.
 fn turned(layout: &Layout, order: Order, dtype: DType) -> Result<Option<Layout>> {
-    let is_line = layout.dims().contains(&1) && layout.is_packed(order);
-    if is_line { Ok(Some(Layout::packed(layout.dims(), order, dtype)?)) } else { Ok(None) }
+    let has_both = layout.dims().contains(&0) || (layout.dims().contains(&1) && layout.is_packed(order));
+    if has_both { Ok(Some(Layout::packed(layout.dims(), order, dtype)?)) } else { Ok(None) }
 }
 
 pub(super) fn packed<'a, T>(argument: &str, data: &'a [T], tensor: &Tensor) -> Result<&'a [T]> {

@@ -156,3 +156,11 @@ def test_copies_of_components_are_found_by_default(cpu: purlin.Context) -> None:
     three = sparse.from_coordinates(row, col, None, (600, 600), context=cpu)
     values = lanczos.solve(three, 6, basis=60).values
     np.testing.assert_allclose(values, np.repeat(2 * np.cos(np.pi * np.arange(1, 3) / 201), 3), atol=1e-10)
+
+
+def test_blocks_of_matrices_without_elements_have_both_orders(cpu: purlin.Context) -> None:
+    a = purlin.Matrix.csr(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), (0, 3), context=cpu)
+    assert purlin.spmv.Plan(a, context=cpu).apply(np.ones((3, 2))).shape == (0, 2)
+    y = np.ones((3, 2))
+    purlin.spmv.Plan(a, op="transpose", context=cpu).apply(np.ones((0, 2)), y, beta=2.0)
+    np.testing.assert_array_equal(y, 2.0)

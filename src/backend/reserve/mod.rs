@@ -112,6 +112,29 @@ pub fn has_small_memory() -> bool {
     })
 }
 
+/// Address space beside its stack that must be left before a thread starts. A thread allocates its thread-local data at their
+/// first use, where the library was loaded by the program, and its first arena. Other threads may be about to do the same.
+const THREAD_SPACE: usize = 1 << 20;
+
+/// As [`has_small_memory`] for a new thread with a stack of `stack` bytes: its allocations come after the stack's, and a refusal
+/// of its thread-local data would end the process.
+#[cfg(unix)]
+pub fn has_memory_for_thread(stack: usize) -> bool {
+    let bytes = stack.saturating_add(THREAD_SPACE);
+    // SAFETY: a new mapping without access, which is removed at once.
+    let has_space = unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let start = libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0);
+        start != libc::MAP_FAILED && libc::munmap(start, bytes) == 0
+    };
+    has_space && has_small_memory()
+}
+
+#[cfg(not(unix))]
+pub fn has_memory_for_thread(_: usize) -> bool {
+    has_small_memory()
+}
+
 fn workspace_layout(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes, WORKSPACE_ALIGNMENT).ok()
 }
