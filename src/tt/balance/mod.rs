@@ -228,6 +228,26 @@ pub(super) fn of_operator(context: &Arc<Context>, h: &TrainMatrix) -> Result<Opt
     TrainMatrix::new("h", copy, h.rows(), h.cols()).map(Some)
 }
 
+/// Whether the bonds of one of these trains, or of the operator, are far from balanced. Waits for the examination of
+/// trains on the device.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn is_any_far(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    trains: &[&TensorTrain],
+    operator: Option<&TrainMatrix>,
+) -> Result<bool> {
+    if let Some(h) = operator {
+        let bounds = Bounds { limit: powers::limit(h.train().dtype()), drop: false };
+        if balanced_operator(context, h, bounds)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(!balanced_all(context, stream, trains)?.is_empty())
+}
+
 /// Balanced copies of those trains of a list that need one; an empty list if none does. Waits for the examination of
 /// trains on the device.
 ///

@@ -59,6 +59,13 @@ impl<'a> Chain<'a> {
         self.trains.len()
     }
 
+    /// Whether a train or the operator is a ring.
+    pub fn is_ring(&self) -> bool {
+        let Trains { bra, operator, ket } = self.trains;
+        let h = operator.is_some_and(|h| h.train().shape().is_cyclic());
+        h || bra.shape().is_cyclic() || ket.shape().is_cyclic()
+    }
+
     /// The site at position t.
     pub fn site(&self, t: usize) -> usize {
         (self.cut + t) % self.len()

@@ -130,13 +130,7 @@ impl Ops {
             }
             _ => {
                 let core = &view.memory.host(view.argument)?.as_slice::<S>()?[view.offset..view.offset + r * n * s];
-                // The columns are (i, b); take the largest over i for each b.
-                let [rows, columns] = rows_and_columns(core, r, n * s)?;
-                let mut most = alloc::filled("sizes of a core", s, 0.0f64)?;
-                for (to, of) in most.iter_mut().zip(columns.chunks_exact(n)) {
-                    *to = of.iter().fold(0.0, |most: f64, x| if *x > most || x.is_nan() { *x } else { most });
-                }
-                Ok([rows, most])
+                core_sizes_here(core, view.dims)
             }
         })
     }
@@ -184,6 +178,17 @@ impl Ops {
     pub fn of(context: &Arc<Context>, stream: Option<&Stream>, trains: &Trains<'_>) -> Result<Self> {
         Self::new(context, stream, on_device(trains))
     }
+}
+
+/// [`Ops::core_sizes`] of a core in host memory.
+pub(super) fn core_sizes_here<S: Scalar>(core: &[S], [r, n, s]: [usize; 3]) -> Result<[Vec<f64>; 2]> {
+    // The columns are (i, b); take the largest over i for each b.
+    let [rows, columns] = rows_and_columns(core, r, n * s)?;
+    let mut most = alloc::filled("sizes of a core", s, 0.0f64)?;
+    for (to, of) in most.iter_mut().zip(columns.chunks_exact(n)) {
+        *to = of.iter().fold(0.0, |most: f64, x| if *x > most || x.is_nan() { *x } else { most });
+    }
+    Ok([rows, most])
 }
 
 /// Whether a train is on a GPU.

@@ -107,10 +107,16 @@ impl Gather {
 
     /// The largest |re| or |im| of the terms to each slot after the step.
     pub fn sizes(&self) -> Result<Vec<f64>> {
+        self.sizes_from(|_| true)
+    }
+
+    /// [`Gather::sizes`] of the terms from some slots before the step.
+    pub fn sizes_from(&self, is_used: impl Fn(usize) -> bool) -> Result<Vec<f64>> {
         let mut sizes = alloc::filled(WHAT, self.outputs, 0.0f64)?;
         for to in 0..self.rows * self.outputs {
             let size = &mut sizes[to / self.rows];
-            *size = self.of(to).iter().fold(*size, |most, t| most.max(t.value.re.abs()).max(t.value.im.abs()));
+            let terms = self.of(to).iter().filter(|term| is_used(term.slot as usize));
+            *size = terms.fold(*size, |most, t| most.max(t.value.re.abs()).max(t.value.im.abs()));
         }
         Ok(sizes)
     }

@@ -31,7 +31,7 @@ fn indices(extent: Extent, at: usize) -> [usize; 4] {
 }
 
 /// Largest |re| or |im|.
-fn size<T: Scalar>(x: T) -> f64 {
+pub(super) fn size<T: Scalar>(x: T) -> f64 {
     let (re, im) = (x.re().abs(), x.im().abs());
     if re > im || re.is_nan() { re } else { im }
 }
@@ -88,6 +88,11 @@ impl Sizes {
         self.of.iter().map(|sizes| spread(sizes)).sum()
     }
 
+    /// Whether some value of an index has no nonzero number.
+    pub(super) fn has_unused(&self) -> bool {
+        self.of.iter().flatten().any(|size| *size == 0.0)
+    }
+
     /// Whether a value of an index has a nonzero number.
     pub(super) fn is_used(&self, layer: usize, at: usize) -> bool {
         self.of[layer][at] != 0.0
@@ -139,15 +144,6 @@ impl Gauge {
 
     pub(super) fn layer_mut(&mut self, layer: usize) -> &mut Vec<i64> {
         &mut self.of[layer]
-    }
-
-    /// The sum of both exponents.
-    pub(super) fn with(&self, other: &Self) -> Result<Self> {
-        let mut both = self.copied()?;
-        for (to, from) in both.of.iter_mut().zip(&other.of) {
-            to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
-        }
-        Ok(both)
     }
 
     /// The power of an element.
@@ -210,25 +206,14 @@ impl Gauge {
     }
 }
 
-fn shifted<T: Scalar>(x: T, e: i64) -> T {
+/// x times 2^e.
+pub(super) fn shifted<T: Scalar>(x: T, e: i64) -> T {
     if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) }
 }
 
 /// The largest exponent of numbers times powers; 0 if all are 0.
 fn largest(values: impl Iterator<Item = (f64, i64)>) -> i64 {
     values.filter(|(size, _)| *size > 0.0).map(|(size, power)| exponent_of(size) + power).max().unwrap_or(0)
-}
-
-/// Multiplies x\[a, .., b\], with outer indices of lengths `first` and `last`, by the powers of these, and divides it
-/// by 2^e so that the largest number is in \[0.5, 1). Returns e.
-pub(super) fn powered<T: Scalar>(values: &mut [T], first: &[i64], last: &[i64]) -> i64 {
-    let width = values.len() / last.len().max(1);
-    let power = |at: usize| first[at % first.len()] + last[at / width];
-    let most = largest(values.iter().enumerate().map(|(at, x)| (size(*x), power(at))));
-    for (at, x) in values.iter_mut().enumerate() {
-        *x = shifted(*x, power(at) - most);
-    }
-    most
 }
 
 /// Multiplies the values of the near bond of a core r x n x s by powers, and divides each value of its far bond by the
@@ -280,16 +265,4 @@ pub(super) fn operator(gather: &Gather, near: &[i64], is_used: impl Fn(usize) ->
     far.iter_mut().filter(|power| **power == i64::MIN).for_each(|power| *power = 0);
     let made = gather.shifted(|from, to| if is_used(from) { Some(near[from] - far[to]) } else { None })?;
     Ok((made, far))
-}
-
-/// An operator between slots with powers on both sides. Also returns the exponent of the power of two by which it was
-/// divided.
-pub(super) fn between(gather: &Gather, near: &[i64], far: &[i64]) -> Result<(Gather, i64)> {
-    let columns = 0..gather.rows * gather.outputs;
-    let most = largest(columns.flat_map(|to| {
-        let of = move |value: crate::scalar::Complex<f64>| value.re.abs().max(value.im.abs());
-        gather.of(to).iter().map(move |term| (of(term.value), near[term.slot as usize] + far[to / gather.rows]))
-    }));
-    let made = gather.shifted(|from, to| Some(near[from] + far[to] - most))?;
-    Ok((made, most))
 }

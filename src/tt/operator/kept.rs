@@ -4,19 +4,25 @@
 //! the type's range, the step uses cores that are balanced for this step only, and the powers become part of the
 //! environment: see [`super::gauge`]. The powers depend only on the data that the environment itself depends on.
 
+use std::sync::Arc;
+
 use super::chain::{Chain, Held};
-use super::device::{Environment, Ops, Work};
+use super::device::{Environment, Ops, Work, core_sizes_here};
 use super::gather::Gather;
 use super::gauge::{self, BRA, Gauge, KET, PAIR, SLOT, Sizes, budget, spread};
 use super::ops::{CoreView, Extent, OperatorOps, Site};
 use super::value;
+use super::wide::{self, Core, Wide};
 use crate::alloc;
-use crate::backend::memory::Memory;
-use crate::error::{Error, Result};
-use crate::scalar::{Complex, Scalar, with_scalar};
-use crate::tt::scaled::{Scaled, exponent_of, scale};
+use crate::backend::memory::{Budget, Memory};
+use crate::error::Result;
+use crate::scalar::{Scalar, with_scalar};
+use crate::tt::scaled::{Scaled, exponent_of};
 
 const WHAT: &str = "environments of graded bonds";
+
+/// A loss beyond all others.
+const LOST: i64 = i64::MAX / 8;
 
 /// An environment, and the powers by which its entries must be multiplied.
 pub(super) struct Kept<T> {
@@ -24,12 +30,17 @@ pub(super) struct Kept<T> {
     gauge: Option<Gauge>,
     /// Exponent difference between the largest entry and the least that the values of all its bonds may have together.
     apart: i64,
+    /// Whether a value of a bond may be without nonzero numbers.
+    has_unused: bool,
+    /// For rings, the exponents by which steps took away what was largest before them: numbers that had become 0 by then
+    /// may count by so much more. A ring takes only entries that close it, which are not the largest at any value.
+    loss: i64,
 }
 
 impl<T> Kept<T> {
     /// An environment without such powers.
     pub(super) fn plain(held: Held<Environment<T>>) -> Self {
-        Self { held, gauge: None, apart: 0 }
+        Self { held, gauge: None, apart: 0, has_unused: true, loss: 0 }
     }
 
     pub(super) fn extent(&self) -> Extent {
@@ -70,15 +81,33 @@ impl Step<'_, '_> {
         }
         let limited = self.gather.limited(site.limit)?;
         let site = Site { gather: limited.as_ref().unwrap_or(self.gather), ..site };
-        let (held, _) = self.chain.step_over(self.ops, work, &from.held, &site, self.split, to)?;
+        let (held, peaks) = self.chain.step_over(self.ops, work, &from.held, &site, self.split, to)?;
         if !self.chain.scaled {
             return Ok(Kept::plain(held));
         }
         let sizes = self.ops.sizes(&held.data, held.extent)?;
         // Numbers that are not finite stay so.
         let apart = if sizes.are_finite() { sizes.apart() } else { 0 };
-        let kept = Kept { held, gauge: None, apart };
+        let loss = if self.chain.is_ring() { from.loss.saturating_add(self.loss(&site, peaks)?) } else { 0 };
+        let kept = Kept { held, gauge: None, apart, has_unused: sizes.has_unused(), loss };
         if apart > budget(self.chain.dtype) / 2 { self.settled(kept) } else { Ok(kept) }
+    }
+
+    /// How far the result of a step is below the product of the largest numbers of its cores, if that is far.
+    fn loss(&self, site: &Site<'_>, peaks: [f64; 2]) -> Result<i64> {
+        let limit = site.limit.unwrap_or(0);
+        let exponent = |sizes: &[f64]| {
+            let exponent = exponent_of(sizes.iter().copied().fold(0.0, f64::max));
+            if exponent.abs() > limit { 0 } else { exponent }
+        };
+        let most = peaks.into_iter().fold(0.0, f64::max);
+        if most == 0.0 {
+            return Ok(LOST);
+        }
+        let [x, _] = sides(self.ops, &site.ket, self.mirrored)?;
+        let [y, _] = sides(self.ops, &site.bra, self.mirrored)?;
+        let loss = exponent(&x) + exponent(&y) + exponent(&site.gather.sizes()?) - exponent_of(most);
+        Ok(if loss > budget(self.chain.dtype) / 5 { loss } else { 0 })
     }
 
     /// Whether the step loses no number that contributes to the result.
@@ -90,38 +119,53 @@ impl Step<'_, '_> {
             let exponent = exponent_of(sizes.iter().copied().fold(0.0, f64::max));
             if exponent < 0 && exponent >= -limit { -exponent } else { 0 }
         };
-        let mut add = |near: Option<&[f64]>, far: &[f64]| {
-            if !far.iter().all(|size| size.is_finite()) {
-                return false;
-            }
-            need += spread(far) + below(far) + near.map_or(0, spread);
-            true
-        };
+        let added = |near: Option<&[f64]>, far: &[f64]| spread(far) + below(far) + near.map_or(0, spread);
         // The boundary pairs of a ring are present from its first core to its last.
         let is_ring = from.extent().pairs > 1;
         let x = sides(self.ops, &site.ket, self.mirrored)?;
         let y = if site.bra.is_same(&site.ket) { None } else { Some(sides(self.ops, &site.bra, self.mirrored)?) };
-        for [near, far] in [&x, y.as_ref().unwrap_or(&x)] {
-            if !add(is_ring.then_some(near.as_slice()), far) {
-                return Ok(true);
-            }
-        }
-        if !add(None, &self.gather.sizes()?) || need > budget(self.chain.dtype) {
-            return Ok(need <= budget(self.chain.dtype));
+        let y = y.as_ref().unwrap_or(&x);
+        if ![&x, y].iter().all(|[_, far]| far.iter().all(|size| size.is_finite())) {
+            return Ok(true);
         }
         // Large numbers of a core that are multiplied by zeros of the environment say nothing about the numbers that
-        // count.
-        let nears = [(KET, &x[0]), (BRA, &y.as_ref().unwrap_or(&x)[0])];
-        if nears.iter().any(|(_, near)| spread(near) > budget(self.chain.dtype) / 8) {
-            let sizes = self.ops.sizes(&from.held.data, from.extent())?;
-            let most = |sizes: &mut dyn Iterator<Item = f64>| exponent_of(sizes.fold(0.0, f64::max));
-            for (layer, near) in nears {
-                let used =
-                    &mut near.iter().enumerate().filter(|(at, _)| sizes.is_used(layer, *at)).map(|(_, size)| *size);
-                need += most(&mut near.iter().copied()) - most(used);
+        // count, and hide how small these are.
+        let used = if from.has_unused { Some(self.ops.sizes(&from.held.data, from.extent())?) } else { None };
+        let most = |sizes: &[f64]| exponent_of(sizes.iter().copied().fold(0.0, f64::max));
+        for ([near, far], view, layer) in [(&x, &site.ket, KET), (y, &site.bra, BRA)] {
+            let is_used = |at: usize| used.as_ref().is_none_or(|used| used.is_used(layer, at));
+            if near.iter().enumerate().all(|(at, size)| *size == 0.0 || is_used(at)) {
+                need += added(is_ring.then_some(near.as_slice()), far);
+                continue;
             }
+            let [near_used, far_used] = self.used_sides(view, &is_used)?;
+            need += added(is_ring.then_some(near_used.as_slice()), &far_used);
+            need += (most(near) - most(&near_used)).max(0);
         }
+        let is_used = |at: usize| used.as_ref().is_none_or(|used| used.is_used(SLOT, at));
+        let (all, slots) = (self.gather.sizes()?, self.gather.sizes_from(is_used)?);
+        if !all.iter().all(|size| size.is_finite()) {
+            return Ok(need <= budget(self.chain.dtype));
+        }
+        need += added(None, &slots);
+        need += (most(&all) - most(&slots)).max(0);
         Ok(need <= budget(self.chain.dtype))
+    }
+
+    /// [`sides`] of the numbers of a core that are not multiplied by zeros of the environment.
+    fn used_sides(&self, view: &CoreView<'_>, is_used: &dyn Fn(usize) -> bool) -> Result<[Vec<f64>; 2]> {
+        let [r, n, _] = view.dims;
+        with_scalar!(view.dtype, view.argument, S => {
+            let mut values = self.ops.read_core::<S>(view)?;
+            for (at, x) in values.iter_mut().enumerate() {
+                let (left, right) = (at % r, at / (r * n));
+                if !is_used(if self.mirrored { right } else { left }) {
+                    *x = S::default();
+                }
+            }
+            let [rows, columns] = core_sizes_here(&values, view.dims)?;
+            Ok(if self.mirrored { [columns, rows] } else { [rows, columns] })
+        })
     }
 
     /// The step over cores whose bonds are balanced for this step.
@@ -165,7 +209,7 @@ impl Step<'_, '_> {
         *gauge.layer_mut(BRA) = bra;
         *gauge.layer_mut(SLOT) = slots;
         *gauge.layer_mut(PAIR) = alloc::copied(WHAT, near.layer(PAIR))?;
-        self.settled(Kept { held, gauge: Some(gauge), apart: 0 })
+        self.settled(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST })
     }
 
     /// At the end of a ring, the environment is 1 if bra and ket have the values of a pair. Moves powers from these
@@ -188,7 +232,7 @@ impl Step<'_, '_> {
 
     /// Balances the entries of an environment, or applies its powers to the entries if the type can hold them.
     fn settled<T: Scalar>(&self, kept: Kept<T>) -> Result<Kept<T>> {
-        let Kept { mut held, gauge, .. } = kept;
+        let Kept { mut held, gauge, loss, .. } = kept;
         let extent = held.extent;
         let mut values = alloc::filled(WHAT, extent.elements()?, T::default())?;
         self.ops.read(&held.data, &mut values)?;
@@ -204,10 +248,11 @@ impl Step<'_, '_> {
             self.ops.write(&mut held.data, &values)?;
             let [rows, columns] =
                 gauge::rows_and_columns(&values, extent.bra * extent.slots * extent.pairs, extent.ket)?;
-            return Ok(Kept { held, gauge: None, apart: Sizes::new(extent, &rows, &columns)?.apart() });
+            let sizes = Sizes::new(extent, &rows, &columns)?;
+            return Ok(Kept { held, gauge: None, apart: sizes.apart(), has_unused: sizes.has_unused(), loss });
         }
         self.ops.write(&mut held.data, &values)?;
-        Ok(Kept { held, gauge: Some(gauge), apart: 0 })
+        Ok(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST })
     }
 }
 
@@ -224,96 +269,140 @@ pub(super) fn read<T: Scalar>(ops: &Ops, kept: &Kept<T>, out: &mut [T]) -> Resul
     Ok(kept.gauge.as_ref().map_or(0, |gauge| gauge.unfold(kept.extent(), out)))
 }
 
-/// [`value::meet`] for stored environments.
-pub(super) fn meet<T: Scalar>(ops: &Ops, left: &Kept<T>, right: &Kept<T>, split: usize) -> Result<[Scaled; 2]> {
-    if !left.is_graded() && !right.is_graded() {
-        return value::meet::<T, _>(ops, &left.held, &right.held, split);
-    }
-    let (l, r) = (left.extent(), right.extent());
-    if l != r {
-        return Err(Error::Internal(format!("environments of {l:?} and {r:?} meet")));
-    }
-    let (a, b) = (entries(ops, left)?, entries(ops, right)?);
-    let none = Gauge::zeros(l)?;
-    let of = |kept| -> &Gauge { Option::as_ref(kept).unwrap_or(&none) };
-    let powers = of(&left.gauge).with(of(&right.gauge))?;
-    let product = |at: usize| {
-        let (x, y) = (a[at].widen(), b[at].widen());
-        // The numbers are near 1, so products neither overflow nor vanish.
-        let x = x * y;
-        Complex::new(x.re(), x.im())
-    };
-    let largest = |x: Complex<f64>| x.re.abs().max(x.im.abs());
-    let most = (0..a.len())
-        .map(|at| (largest(product(at)), at))
-        .filter(|(size, _)| *size > 0.0)
-        .map(|(size, at)| exponent_of(size) + powers.element(l, at))
-        .max()
-        .unwrap_or(0);
-    let mut sum = Complex::new(0.0, 0.0);
-    for at in 0..a.len() {
-        let (x, e) = (product(at), powers.element(l, at) - most);
-        sum += Complex::new(scale(x.re, e), scale(x.im, e));
-    }
+/// The entries of an environment, without its own exponent.
+fn widened<T: Scalar>(ops: &Ops, budget: &Arc<Budget>, kept: &Kept<T>) -> Result<Wide<T::Wide>> {
+    let (values, extent) = (entries(ops, kept)?, kept.extent());
+    Wide::of(budget, extent, &values, |at| kept.gauge.as_ref().map_or(0, |gauge| gauge.element(extent, at)))
+}
+
+/// [`value::meet`] for stored environments; `None` for a ring whose environments may have lost what counts.
+pub(super) fn meet<T: Scalar>(
+    ops: &Ops,
+    (chain, memory): (&Chain<'_>, &Arc<Budget>),
+    left: &Kept<T>,
+    right: &Kept<T>,
+    split: usize,
+) -> Result<Option<[Scaled; 2]>> {
     let group = usize::from(split == 0);
+    let exponent = left.held.exponent[group] + right.held.exponent[group];
     let mut sums = [Scaled::ZERO; 2];
-    sums[group] = Scaled::new(sum, left.held.exponent[group] + right.held.exponent[group] + most);
-    Ok(sums)
+    if !left.is_graded() && !right.is_graded() {
+        sums = value::meet::<T, _>(ops, &left.held, &right.held, split)?;
+        let near = sums[group].exponent.saturating_sub(exponent);
+        // Products that became 0 are nothing beside a sum near 1.
+        if !chain.scaled || !sums[group].is_finite() || !sums[group].is_zero() && is_near(near, chain, left, right) {
+            return Ok(Some(sums));
+        }
+    }
+    if chain.is_ring() {
+        return Ok(None);
+    }
+    let sum = widened(ops, memory, left)?.meet(&widened(ops, memory, right)?)?;
+    sums[group] = Scaled::new(sum.mantissa, if sum.is_zero() { 0 } else { sum.exponent.saturating_add(exponent) });
+    Ok(Some(sums))
+}
+
+/// Whether a result with this exponent is far above all that its environments have lost.
+fn is_near<T>(exponent: i64, chain: &Chain<'_>, left: &Kept<T>, right: &Kept<T>) -> bool {
+    exponent.saturating_sub(left.loss.saturating_add(right.loss)) >= -budget(chain.dtype) / 2
+}
+
+/// The largest |re| or |im|; NaN if a number is NaN.
+fn largest<T: Scalar>(values: &[T]) -> f64 {
+    values
+        .iter()
+        .map(|x| gauge::size(*x))
+        .fold(0.0, |most, size| if size > most || size.is_nan() { size } else { most })
 }
 
 /// [`OperatorOps::apply`] between stored environments. Returns the exponent of the power of two that the result must be
-/// multiplied by.
+/// multiplied by, without those of the environments. The operator has not been scaled. `None` for a ring whose
+/// environments may have lost what counts.
 pub(super) fn apply<T: Scalar>(
     ops: &Ops,
     work: &mut Work<T>,
+    (chain, memory): (&Chain<'_>, &Arc<Budget>),
     (left, right): (&Kept<T>, &Kept<T>),
     gathers: &[Gather],
     v: &[T],
     out: &mut [T],
-) -> Result<i64> {
+) -> Result<Option<i64>> {
     let (l, r) = (left.extent(), right.extent());
+    let (size, limit) = (largest(v), chain.limit());
     if !left.is_graded() && !right.is_graded() {
-        ops.apply(work, (&left.held.data, l), gathers, (&right.held.data, r), v, out)?;
-        return Ok(0);
-    }
-    let (none, other) = (Gauge::zeros(l)?, Gauge::zeros(r)?);
-    let (from, to) = (left.gauge.as_ref().unwrap_or(&none), right.gauge.as_ref().unwrap_or(&other));
-    let mut vector = alloc::copied(WHAT, v)?;
-    let mut exponent = gauge::powered(&mut vector, from.layer(KET), to.layer(KET));
-    // The operator takes the powers of the slots. The powers of pairs, and those of slots if there is no site, are
-    // applied to a copy of the left environment.
-    let mut made = alloc::with_capacity(WHAT, 2)?;
-    match gathers {
-        [] => {}
-        [one] => {
-            let (gather, taken) = gauge::between(one, from.layer(SLOT), to.layer(SLOT))?;
-            exponent += taken;
-            made.push(gather);
+        // Products of numbers at the values of all bonds, where they meet.
+        let mut apart = left.apart + right.apart;
+        for gather in gathers {
+            apart += spread(&gather.sizes()?);
         }
-        [first, second, ..] => {
-            let (gather, middle) = gauge::operator(first, from.layer(SLOT), |_| true)?;
-            made.push(gather);
-            let (gather, taken) = gauge::between(second, &middle, to.layer(SLOT))?;
-            exponent += taken;
-            made.push(gather);
+        if limit.is_none() || !size.is_finite() || apart <= budget(chain.dtype) {
+            let (list, mut exponent) = limited(gathers, limit)?;
+            let by = exponent_of(size);
+            let scaled = if limit.is_some_and(|limit| by.abs() > limit) {
+                let mut copy = alloc::copied(WHAT, v)?;
+                copy.iter_mut().for_each(|x| *x = gauge::shifted(*x, -by));
+                exponent += by;
+                Some(copy)
+            } else {
+                None
+            };
+            let v = scaled.as_deref().unwrap_or(v);
+            let list = if list.is_empty() { gathers } else { &list };
+            ops.apply(work, (&left.held.data, l), list, (&right.held.data, r), v, out)?;
+            let most = largest(out);
+            // What became 0 on the way is nothing beside a result near 1.
+            let is_right = most.is_finite() && most > 0.0 && is_near(exponent_of(most), chain, left, right);
+            if limit.is_none() || !size.is_finite() || size == 0.0 || is_right || gathers.iter().any(Gather::is_empty) {
+                return Ok(Some(exponent));
+            }
+            if !most.is_finite()
+                && !(widened(ops, memory, left)?.is_finite() && widened(ops, memory, right)?.is_finite())
+            {
+                return Ok(Some(exponent));
+            }
         }
     }
-    let mut copy = None;
-    if l.pairs > 1 || gathers.is_empty() {
-        let mut values = entries(ops, left)?;
-        let mut powers = Gauge::zeros(l)?;
-        let layers: &[usize] = if gathers.is_empty() { &[SLOT, PAIR] } else { &[PAIR] };
-        for &layer in layers {
-            let both = from.layer(layer).iter().zip(to.layer(layer));
-            powers.layer_mut(layer).iter_mut().zip(both).for_each(|(power, (a, b))| *power = a + b);
-        }
-        exponent += powers.unfold(l, &mut values);
-        let mut data = OperatorOps::<T>::environment(ops, values.len())?;
-        ops.write(&mut data, &values)?;
-        copy = Some(data);
+    if chain.is_ring() {
+        return Ok(None);
     }
-    let data = copy.as_ref().unwrap_or(&left.held.data);
-    ops.apply(work, (data, l), &made, (&right.held.data, r), &vector, out)?;
-    exponent += gauge::powered(out, from.layer(BRA), to.layer(BRA));
-    Ok(exponent)
+    let (left, right) = (widened(ops, memory, left)?, widened(ops, memory, right)?);
+    Ok(Some(wide::fold(&left.apply(&right, gathers, &wide::widened(v)?)?, out)))
+}
+
+/// Operators scaled within `limit`, and the exponents taken; an empty list if none is scaled.
+pub(super) fn limited(gathers: &[Gather], limit: Option<i64>) -> Result<(Vec<Gather>, i64)> {
+    let mut list = alloc::with_capacity(WHAT, gathers.len())?;
+    let mut is_any = false;
+    for gather in gathers {
+        let made = gather.limited(limit)?;
+        is_any |= made.is_some();
+        list.push(match made {
+            Some(made) => made,
+            None => gather.shifted(|_, _| Some(0))?,
+        });
+    }
+    if !is_any {
+        list.clear();
+    }
+    let exponent = list.iter().map(|gather| gather.exponent).sum();
+    Ok((list, exponent))
+}
+
+/// A step over wide environments.
+pub(super) fn step_wide<W: Scalar>(
+    ops: &Ops,
+    memory: &Arc<Budget>,
+    chain: &Chain<'_>,
+    (t, gather, mirrored): (usize, &Gather, bool),
+    from: &Wide<W>,
+) -> Result<Wide<W>> {
+    chain.watch.step()?;
+    let site = chain.between(t, gather, mirrored);
+    let core = |view: &CoreView<'_>| -> Result<Core<W>> {
+        with_scalar!(view.dtype, view.argument, S => {
+            let numbers = wide::widened(&ops.read_core::<S>(view)?)?;
+            Ok(Core { numbers, dims: view.dims, mirrored })
+        })
+    };
+    from.step(memory, [&core(&site.bra)?, &core(&site.ket)?], site.conjugate, gather)
 }

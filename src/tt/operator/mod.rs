@@ -13,6 +13,7 @@
 //! | `chain`, `plan` | steps along the sites; the cut, the bond where both ends meet, block sizes |
 //! | [`slots`], [`gather`] | values of the operator's bonds that are computed; the operator's part of a step |
 //! | `kept`, `gauge` | steps of stored environments; powers of two for the values of their bonds |
+//! | `exact`, `wide` | environments whose entries have exponents of their own, where powers of bonds do not suffice |
 //! | `unread` | numbers of the ket that an operator's zeros leave out |
 //! | [`ops`], [`cpu`], `kernels` | trait that each backend implements; implementation for the CPU |
 //! | [`gpu`], [`device`] | implementation for a GPU; choice between the two by the location of the trains |
@@ -25,6 +26,7 @@ pub mod cpu;
 pub mod device;
 pub(in crate::tt) mod enqueued;
 pub mod environments;
+mod exact;
 pub mod gather;
 mod gauge;
 pub mod gpu;
@@ -41,6 +43,7 @@ pub mod terms;
 pub mod trains;
 mod unread;
 pub mod value;
+mod wide;
 
 #[cfg(test)]
 pub(super) mod tests;

@@ -14,6 +14,7 @@ pub(super) mod norms;
 mod plans;
 mod rings;
 mod scaling;
+pub(super) mod spans;
 pub(super) mod support;
 mod values;
 pub(super) mod workspace;

@@ -7,6 +7,7 @@ use crate::tt::options::NormWay;
 use crate::tt::tests::balance::{check, check_environments, check_growing, check_sums, check_zeros, gauged};
 use crate::tt::tests::dead;
 use crate::tt::tests::nonfinite::placed;
+use crate::tt::tests::spans;
 use crate::tt::tests::support::Plain as Numbers;
 
 #[test]
@@ -101,6 +102,14 @@ fn enqueued_norms_of_cores_far_apart_say_so() {
 #[ignore = "needs a GPU"]
 fn environments_hold_what_bonds_carry() {
     check_environments(&gpu(0), Location::Device);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn environments_hold_what_one_exponent_does_not() {
+    for location in [Location::Device, Location::Host] {
+        spans::check(&gpu(0), location);
+    }
 }
 
 #[test]

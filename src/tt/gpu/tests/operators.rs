@@ -114,6 +114,12 @@ fn apply_there(
 
 #[test]
 #[ignore = "needs a GPU"]
+fn trains_with_other_ranks_take_over_what_does_not_depend_on_them() {
+    crate::tt::operator::tests::sweeps::check_other_ranks(&gpu(0), Location::Device);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn environments_on_a_device_serve_a_sweep() {
     let (context, host) = (gpu(0), cpu());
     for (x, y, ring) in cases() {

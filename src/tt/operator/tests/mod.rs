@@ -6,4 +6,4 @@ mod local;
 mod operators;
 mod random;
 pub(in crate::tt) mod support;
-mod sweeps;
+pub(in crate::tt) mod sweeps;

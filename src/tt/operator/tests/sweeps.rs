@@ -1,10 +1,15 @@
 //! Environments that are kept.
 
+use std::sync::Arc;
+
 use super::support::*;
+use crate::context::Context;
 use crate::scalar::{Complex, DType};
+use crate::tensor::Location;
 use crate::tt::operator::{Environments, Side, Trains, sandwich};
 use crate::tt::options::{Options, Scaling};
 use crate::tt::scaled::scale;
+use crate::tt::tests::nonfinite::placed;
 
 struct Case {
     y: Plain,
@@ -152,18 +157,23 @@ fn a_changed_core_is_seen_and_ranks_may_change() {
 
 #[test]
 fn trains_with_other_ranks_take_over_what_does_not_depend_on_them() {
-    let context = cpu(2);
+    check_other_ranks(&cpu(2), Location::Host);
+}
+
+/// Two-site steps that change ranks, with trains in the memory of `location`.
+pub fn check_other_ranks(context: &Arc<Context>, location: Location) {
+    let there = |plain: &Plain| placed(context, plain.train(context, DType::F64), location);
     let mut draw = Draw::new(14);
     let d = 6;
     let modes = vec![2; d];
     for ends in [1, 2] {
         let h = PlainMatrix::random(&mut draw, &modes, &modes, &draw_ranks(d, 3), false);
-        let th = h.matrix(&context, DType::F64);
+        let th = h.matrix(context, DType::F64);
         let ranks = draw.ranks(d, 4, ends);
         let mut x = Plain::random(&mut draw, &modes, &ranks, false);
-        let mut train = x.train(&context, DType::F64);
+        let mut train = there(&x);
         let mut kept =
-            Environments::new(&context, &Options::default(), &Trains::new(&train, Some(&th), &train)).unwrap();
+            Environments::new(context, &Options::default(), &Trains::new(&train, Some(&th), &train)).unwrap();
         let mut kept_some = 0;
         for k in [0, 1, 2, 3, 4, 3, 2, 1, 0] {
             // A two-site step, which changes the rank between.
@@ -171,13 +181,13 @@ fn trains_with_other_ranks_take_over_what_does_not_depend_on_them() {
             for site in [k, k + 1] {
                 x.cores[site] = draw.numbers(x.ranks[site] * 2 * x.ranks[site + 1], false);
             }
-            train = x.train(&context, DType::F64);
+            train = there(&x);
             let trains = Trains::new(&train, Some(&th), &train);
             let before = kept.kept_bonds();
             kept_some += usize::from(before[0] > 0 && before[1] < d);
             kept.set_trains(&trains, k, k + 1).unwrap();
             assert_eq!(kept.kept_bonds(), [before[0].min(k), before[1].max(k + 2)]);
-            let (whole, _) = sandwich(&context, &Options::default(), &trains).unwrap();
+            let (whole, _) = sandwich(context, &Options::default(), &trains).unwrap();
             // One side takes two steps, the other none.
             for bond in [k, k + 2] {
                 let found = number(kept.value(None, &trains, bond).unwrap());
@@ -193,16 +203,16 @@ fn trains_with_other_ranks_take_over_what_does_not_depend_on_them() {
         for site in [3, 4] {
             wrong.cores[site] = draw.numbers(wrong.ranks[site] * 2 * wrong.ranks[site + 1], false);
         }
-        let wrong = wrong.train(&context, DType::F64);
-        let there = Trains::new(&wrong, Some(&th), &wrong);
-        let problem = kept.set_trains(&there, 1, 2).unwrap_err().to_string();
+        let wrong = there(&wrong);
+        let others = Trains::new(&wrong, Some(&th), &wrong);
+        let problem = kept.set_trains(&others, 1, 2).unwrap_err().to_string();
         assert!(problem.contains("at bond 4") && problem.contains("only cores 1 to 2"), "{problem}");
-        assert!(kept.set_trains(&there, 3, d).is_err() && kept.set_trains(&there, 2, 1).is_err());
-        let shorter = Plain::random(&mut draw, &modes[1..], &draw_ranks(d - 1, 2), false).train(&context, DType::F64);
+        assert!(kept.set_trains(&others, 3, d).is_err() && kept.set_trains(&others, 2, 1).is_err());
+        let shorter = there(&Plain::random(&mut draw, &modes[1..], &draw_ranks(d - 1, 2), false));
         assert!(kept.set_trains(&Trains::new(&shorter, Some(&th), &shorter), 0, 1).is_err());
         let after = number(kept.value(None, &Trains::new(&train, Some(&th), &train), 3).unwrap());
         assert_eq!(after, before);
-        kept.set_trains(&there, 3, 4).unwrap();
+        kept.set_trains(&others, 3, 4).unwrap();
     }
 }
 

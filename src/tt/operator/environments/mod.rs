@@ -1,11 +1,14 @@
 //! Environments stored for sweeps (DMRG, ALS, TDVP): after a core has changed, one step suffices instead of a
 //! contraction.
 
+mod apply;
+
 use std::any::Any;
 use std::sync::Arc;
 
 use super::chain::Chain;
 use super::device::{Ops, Work, on_device};
+use super::exact::{Exact, Sites};
 use super::gather::Gather;
 use super::kept::{self, Kept, Step};
 use super::ops::{Extent, OperatorOps};
@@ -13,8 +16,8 @@ use super::slots::Slots;
 use super::trains::{Trains, complex_of};
 use super::unread;
 use super::value;
+use super::wide;
 use crate::alloc;
-use crate::backend::gpu::Region;
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -22,10 +25,10 @@ use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
 use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::finite;
 use crate::tt::options::Options;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
+use crate::tt::{balance, finite};
 
 /// The end from which an environment is built. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +43,11 @@ pub enum Side {
 numbered!(Side, Left, Right);
 
 /// Environments at the bonds, if they have been built, and the workspace of steps.
-struct Store<T> {
+struct Store<T: Scalar> {
     left: Vec<Option<Kept<T>>>,
     right: Vec<Option<Kept<T>>>,
+    /// Those of rings whose bonds are far from balanced, once there is such a ring.
+    exact: Option<Exact<T::Wide>>,
     work: Work<T>,
 }
 
@@ -66,6 +71,10 @@ pub struct Environments {
     on_device: bool,
     /// Left environments are valid up to the first bond, right ones from the second bond on.
     valid: [usize; 2],
+    /// The same for [`Store::exact`].
+    valid_exact: [usize; 2],
+    /// Whether the trains are rings whose bonds are far from balanced; `None` until they have been examined.
+    is_far: Option<bool>,
 }
 
 impl Environments {
@@ -89,12 +98,13 @@ impl Environments {
                 Ok(list)
             };
             let work = OperatorOps::<T>::work(&ops, 1, false);
-            let store: Box<dyn Any + Send + Sync> = Box::new(Store { left: empty()?, right: empty()?, work });
+            let store: Box<dyn Any + Send + Sync> = Box::new(Store { left: empty()?, right: empty()?, exact: None, work });
             Ok(store)
         })?;
         let (context, options, cancel) = (Arc::clone(context), options.clone(), CancelHandle::default());
         let (bonds, on_device) = (bonds_of(trains)?, on_device(trains));
-        Ok(Self { context, options, cancel, dtype, slots, ranks, bonds, store, on_device, valid: [0, d] })
+        let (valid, valid_exact, is_far) = ([0, d], [0, d], None);
+        Ok(Self { context, options, cancel, dtype, slots, ranks, bonds, store, on_device, valid, valid_exact, is_far })
     }
 
     /// The same, with `handle` to cancel its calls.
@@ -124,8 +134,15 @@ impl Environments {
     /// it. Does nothing if there is no core k.
     pub fn update_core(&mut self, k: usize) {
         if k < self.sites() {
-            self.valid = [self.valid[0].min(k), self.valid[1].max(k + 1)];
+            self.drop_after(k, k);
         }
+    }
+
+    fn drop_after(&mut self, first: usize, last: usize) {
+        for valid in [&mut self.valid, &mut self.valid_exact] {
+            *valid = [valid[0].min(first), valid[1].max(last + 1)];
+        }
+        self.is_far = None;
     }
 
     /// Replaces the trains by others that differ only in the cores `first` to `last`, as after a two-site step that
@@ -159,7 +176,7 @@ impl Environments {
             }
         }
         self.bonds = bonds;
-        self.valid = [self.valid[0].min(first), self.valid[1].max(last + 1)];
+        self.drop_after(first, last);
         Ok(())
     }
 
@@ -173,13 +190,49 @@ impl Environments {
     /// without an announcement; [`Error::NotSupported`] for an operator on a device; out of memory.
     pub fn build(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
         let ops = self.ops(stream)?;
-        ops.in_order(|| self.build_with(&ops, trains, side, k))
+        ops.in_order(|| self.build_with(&ops, stream, trains, side, k))
     }
 
-    fn build_with(&mut self, ops: &Ops, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
+    fn build_with(
+        &mut self,
+        ops: &Ops,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        side: Side,
+        k: usize,
+    ) -> Result<()> {
         let chain = self.chain(trains)?;
         expect_bond(k, 0, trains.len())?;
-        with_scalar!(self.dtype, "x", T => self.extend::<T>(ops, &chain, side, k))
+        with_scalar!(self.dtype, "x", T => {
+            if self.is_far(stream, &chain)? { self.extend_exact::<T>(ops, &chain, side, k) } else { self.extend::<T>(ops, &chain, side, k) }
+        })
+    }
+
+    /// Whether the trains are rings whose bonds are far from balanced.
+    fn is_far(&mut self, stream: Option<&Stream>, chain: &Chain<'_>) -> Result<bool> {
+        let Trains { bra, operator, ket } = chain.trains;
+        if !chain.is_ring() || !chain.scaled {
+            return Ok(false);
+        }
+        if let Some(found) = self.is_far {
+            return Ok(found);
+        }
+        let list = [ket, bra];
+        let trains = if ket.is_same(bra) { &list[..1] } else { &list };
+        let found = balance::is_any_far(&self.context, stream, trains, operator)?;
+        self.is_far = Some(found);
+        Ok(found)
+    }
+
+    fn extend_exact<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, side: Side, k: usize) -> Result<()> {
+        let Some(store) = self.store.downcast_mut::<Store<T>>() else { return Err(wrong_type::<T>("v", self.dtype)) };
+        if store.exact.is_none() {
+            store.exact = Some(Exact::new(chain.len() + 1)?);
+        }
+        let Some(exact) = &mut store.exact else { return Ok(()) };
+        let sites = Sites { ops, memory: self.context.host_budget(), chain, slots: &self.slots };
+        let valid = &mut self.valid_exact;
+        self.context.pool().run(|| exact.extend(&sites, valid, side, k))
     }
 
     /// Bra rank, operator rank, boundary values (1 for open trains) and ket rank at bond k: the dimensions of its
@@ -207,128 +260,16 @@ impl Environments {
     ) -> Result<i64> {
         let ops = self.ops(stream)?;
         ops.in_order(|| {
-            self.build_with(&ops, trains, side, k)?;
-            let found = find::<T>(&*self.store, side, k)?;
-            let count = found.extent().elements()?;
-            if out.len() != count {
-                return Err(Error::invalid("environment", format!("has {} elements, {count} are needed", out.len())));
+            self.build_with(&ops, stream, trains, side, k)?;
+            if self.is_far == Some(true) {
+                let found = find_exact::<T>(&*self.store)?.find(side, k)?;
+                expect_room(out.len(), found.extent)?;
+                return Ok(wide::fold(found.numbers(), out));
             }
+            let found = find::<T>(&*self.store, side, k)?;
+            expect_room(out.len(), found.extent())?;
             Ok(found.held.exponent[self.group()] + kept::read(&ops, found, out)?)
         })
-    }
-
-    /// The effective operator of `sites` sites from k on, 0, 1 or 2, times a vector: with sites = 1
-    /// out\[a, i, a'\] = sum over b, j, b' of (L H_k R)\[a i a', b j b'\] v\[b, j, b'\], first index fastest; with 0 the
-    /// vector is a matrix of bond k, with 2 it has both modes between its bonds. Returns the power of two that `out` is
-    /// to be multiplied with. Missing environments are built.
-    ///
-    /// # Errors
-    /// As [`Environments::build`]; [`Error::InvalidArgument`] for `sites`, and vectors of another type or length.
-    pub fn apply<T: Scalar>(
-        &mut self,
-        stream: Option<&Stream>,
-        trains: &Trains<'_>,
-        (k, sites): (usize, usize),
-        v: &[T],
-        out: &mut [T],
-    ) -> Result<i64> {
-        let ops = self.ops(stream)?;
-        let sizes = (v.len(), out.len());
-        ops.in_order(|| {
-            self.between::<T, _>(&ops, trains, (k, sites), sizes, |work, l, gathers, r| {
-                kept::apply(&ops, work, (l, r), gathers, v, out)
-            })
-        })
-    }
-
-    /// [`Environments::apply`] for vectors on the device. If the environments are built, it only enqueues work and does
-    /// not wait, so a graph may capture it. Whoever replays the graph must not change the environments.
-    ///
-    /// # Errors
-    /// As [`Environments::apply`]; [`Error::NotSupported`] for environments on the host, and for a stream that is being
-    /// captured before environments or cuBLAS have been created.
-    pub fn apply_on_device<T: Scalar>(
-        &mut self,
-        stream: Option<&Stream>,
-        trains: &Trains<'_>,
-        (k, sites): (usize, usize),
-        v: Region<'_>,
-        out: Region<'_>,
-    ) -> Result<i64> {
-        let ops = Ops::kept(&self.context, stream, self.on_device)?;
-        let sizes = (v.bytes() / size_of::<T>(), out.bytes() / size_of::<T>());
-        let mut run = || {
-            self.between::<T, _>(&ops, trains, (k, sites), sizes, |work, l, gathers, r| {
-                for (bond, side) in [(k, l), (k + sites, r)] {
-                    if side.is_graded() {
-                        return Err(Error::Numerical(format!(
-                            "v: lies on the device, and values of bond {bond} differ by more than the range of {}, which is made up \
-                             for on the host: canonicalise the trains first",
-                            T::DTYPE.name()
-                        )));
-                    }
-                }
-                ops.apply_in_order(work, (&l.held.data, l.extent()), gathers, (&r.held.data, r.extent()), v, out)?;
-                Ok(0)
-            })
-        };
-        // The graph must not include the other stream.
-        if ops.is_captured()? { run() } else { ops.in_order(run) }
-    }
-
-    /// Runs `run` with the environments at bonds k and k + sites, and returns the exponent of its result.
-    fn between<T: Scalar, R>(
-        &mut self,
-        ops: &Ops,
-        trains: &Trains<'_>,
-        (k, sites): (usize, usize),
-        (v, out): (usize, usize),
-        run: R,
-    ) -> Result<i64>
-    where
-        R: FnOnce(&mut Work<T>, &Kept<T>, &[Gather], &Kept<T>) -> Result<i64> + Send,
-    {
-        let chain = self.chain(trains)?;
-        if sites > 2 {
-            return Err(Error::invalid("sites", format!("is {sites}, outside 0 to 2")));
-        }
-        expect_bond(k, sites, trains.len())?;
-        expect_type::<T>("v", self.dtype)?;
-        let [bra, ket] = [trains.bra.shape(), trains.ket.shape()].map(|s| {
-            s.modes()[k..k + sites]
-                .iter()
-                .try_fold(s.ranks()[k], |n, &m| n.checked_mul(m))?
-                .checked_mul(s.ranks()[k + sites])
-        });
-        for (name, found, needed) in [("v", v, ket), ("out", out, bra)] {
-            if Some(found) != needed {
-                let needed = needed.map_or_else(|| "more than 2^64".into(), |n| n.to_string());
-                return Err(Error::invalid(name, format!("has {found} elements, {needed} are needed")));
-            }
-        }
-        if (self.valid[0] < k || self.valid[1] > k + sites) && ops.is_captured()? {
-            let problem =
-                format!("stream: is being captured, and environments at bonds {k} and {} are missing", k + sites);
-            return Err(Error::NotSupported(problem));
-        }
-        self.extend::<T>(ops, &chain, Side::Left, k)?;
-        self.extend::<T>(ops, &chain, Side::Right, k + sites)?;
-        let group = self.group();
-        let Some(Store { left, right, work }) = self.store.downcast_mut::<Store<T>>() else {
-            return Err(wrong_type::<T>("v", self.dtype));
-        };
-        let (Some(left), Some(right)) = (&left[k], &right[k + sites]) else {
-            return Err(Error::Internal(format!("no environments at bonds {k} and {}", k + sites)));
-        };
-        // Powers of the bonds are applied to an operator that has not been scaled.
-        let limit = if left.is_graded() || right.is_graded() { None } else { chain.limit() };
-        let mut gathers = Vec::with_capacity(sites);
-        for t in k..k + sites {
-            gathers.push(chain.gather_within(t, &self.slots, false, limit)?);
-        }
-        let taken: i64 = gathers.iter().map(|g| g.exponent).sum();
-        let beside = self.context.pool().run(|| run(work, left, &gathers, right))?;
-        Ok(left.held.exponent[group] + right.held.exponent[group] + taken + beside)
     }
 
     /// <y|H|x>, or <y|x>, from the environments at bond k, which are built if they are missing.
@@ -338,18 +279,26 @@ impl Environments {
     pub fn value(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, k: usize) -> Result<Scaled> {
         let ops = self.ops(stream)?;
         ops.in_order(|| {
-            self.build_with(&ops, trains, Side::Left, k)?;
-            self.build_with(&ops, trains, Side::Right, k)?;
+            self.build_with(&ops, stream, trains, Side::Left, k)?;
+            self.build_with(&ops, stream, trains, Side::Right, k)?;
             let chain = self.chain(trains)?;
             let split = self.slots.operator(k).len();
             with_scalar!(self.dtype, "x", T => {
-                let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
-                let sums = self.context.pool().run(|| kept::meet::<T>(&ops, left, right, split))?;
+                let mut met = None;
+                if self.is_far != Some(true) {
+                    let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k)?);
+                    let with = (&chain, self.context.host_budget());
+                    met = self.context.pool().run(|| kept::meet::<T>(&ops, with, left, right, split))?;
+                }
+                let value = match met {
+                    Some(sums) => sums[self.group()],
+                    None => self.value_exact::<T>(&ops, &chain, k)?,
+                };
                 let leaves_out = match (trains.operator, &chain.blocks) {
                     (Some(h), Some(blocks)) => unread::leaves_out(h, blocks, 0, std::slice::from_ref(&self.slots))?,
                     _ => false,
                 };
-                self.checked(sums[self.group()], trains, leaves_out)
+                self.checked(value, trains, leaves_out)
             })
         })
     }
@@ -368,10 +317,17 @@ impl Environments {
         op: &[Complex<f64>],
     ) -> Result<Scaled> {
         let ops = self.ops(stream)?;
-        ops.in_order(|| self.local_with(&ops, trains, k, op))
+        ops.in_order(|| self.local_with(&ops, stream, trains, k, op))
     }
 
-    fn local_with(&mut self, ops: &Ops, trains: &Trains<'_>, k: usize, op: &[Complex<f64>]) -> Result<Scaled> {
+    fn local_with(
+        &mut self,
+        ops: &Ops,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        k: usize,
+        op: &[Complex<f64>],
+    ) -> Result<Scaled> {
         let chain = self.chain(trains)?;
         expect_bond(k, 1, trains.len())?;
         if self.ranks.is_some() {
@@ -382,19 +338,50 @@ impl Environments {
             return Err(Error::invalid("op", format!("is complex, the trains are {}", self.dtype.name())));
         }
         let gather = Gather::local(trains.ket.shape().modes()[k], op)?;
-        with_scalar!(self.dtype, "x", T => {
-            self.extend::<T>(ops, &chain, Side::Left, k)?;
-            self.extend::<T>(ops, &chain, Side::Right, k + 1)?;
-            let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + 1)?);
-            let stepped = self.context.pool().run(|| {
-                let mut work = OperatorOps::<T>::work(ops, 1, false);
-                let to = OperatorOps::<T>::environment(ops, right.extent().elements()?)?;
-                let step = Step { chain: &chain, ops, t: k, gather: &gather, mirrored: false, split: 0 };
-                let next = step.run(&mut work, left, to)?;
-                kept::meet::<T>(ops, &next, right, 0)
-            })?;
-            self.checked(stepped[1], trains, unread::has_empty_column(op, trains.ket.shape().modes()[k]))
-        })
+        let leaves_out = unread::has_empty_column(op, trains.ket.shape().modes()[k]);
+        let is_far = self.is_far(stream, &chain)?;
+        let value = with_scalar!(self.dtype, "x", T => {
+            let mut met = None;
+            if !is_far {
+                self.extend::<T>(ops, &chain, Side::Left, k)?;
+                self.extend::<T>(ops, &chain, Side::Right, k + 1)?;
+                let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + 1)?);
+                let with = (&chain, self.context.host_budget());
+                met = self.context.pool().run(|| {
+                    let mut work = OperatorOps::<T>::work(ops, 1, false);
+                    let to = OperatorOps::<T>::environment(ops, right.extent().elements()?)?;
+                    let step = Step { chain: &chain, ops, t: k, gather: &gather, mirrored: false, split: 0 };
+                    let next = step.run(&mut work, left, to)?;
+                    kept::meet::<T>(ops, with, &next, right, 0)
+                })?;
+            }
+            match met {
+                Some(sums) => Ok(sums[1]),
+                None => self.local_exact::<T>(ops, &chain, k, &gather),
+            }
+        })?;
+        self.checked(value, trains, leaves_out)
+    }
+
+    /// The value at a bond, from environments that lose nothing.
+    fn value_exact<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, k: usize) -> Result<Scaled> {
+        self.is_far = Some(true);
+        self.extend_exact::<T>(ops, chain, Side::Left, k)?;
+        self.extend_exact::<T>(ops, chain, Side::Right, k)?;
+        let exact = find_exact::<T>(&*self.store)?;
+        exact.find(Side::Left, k)?.meet(exact.find(Side::Right, k)?)
+    }
+
+    /// [`Environments::local`], from environments that lose nothing.
+    fn local_exact<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, k: usize, gather: &Gather) -> Result<Scaled> {
+        self.is_far = Some(true);
+        self.extend_exact::<T>(ops, chain, Side::Left, k)?;
+        self.extend_exact::<T>(ops, chain, Side::Right, k + 1)?;
+        let exact = find_exact::<T>(&*self.store)?;
+        let sites = Sites { ops, memory: self.context.host_budget(), chain, slots: &self.slots };
+        let left = exact.find(Side::Left, k)?;
+        let next = self.context.pool().run(|| sites.step(gather, k, false, left))?;
+        next.meet(exact.find(Side::Right, k + 1)?)
     }
 
     /// `value`, or NaN if a core of the trains or of the operator is not finite. `leaves_out` says that some numbers of
@@ -498,6 +485,21 @@ fn find<T: Scalar>(store: &(dyn Any + Send + Sync), side: Side, k: usize) -> Res
     list.get(k).and_then(Option::as_ref).ok_or_else(|| Error::Internal(format!("no environment at bond {k}")))
 }
 
+fn find_exact<T: Scalar>(store: &(dyn Any + Send + Sync)) -> Result<&Exact<T::Wide>> {
+    let Some(store) = store.downcast_ref::<Store<T>>() else {
+        return Err(Error::invalid("v", format!("is {}, not the type of the environments", T::DTYPE.name())));
+    };
+    store.exact.as_ref().ok_or_else(|| Error::Internal("no environments of a ring".into()))
+}
+
+fn expect_room(found: usize, extent: Extent) -> Result<()> {
+    let count = extent.elements()?;
+    if found == count {
+        return Ok(());
+    }
+    Err(Error::invalid("environment", format!("has {found} elements, {count} are needed")))
+}
+
 fn wrong_type<T: Scalar>(argument: &str, dtype: DType) -> Error {
     Error::invalid(argument, format!("is {}, {} is needed", T::DTYPE.name(), dtype.name()))
 }
@@ -513,7 +515,7 @@ fn expect_bond(k: usize, sites: usize, d: usize) -> Result<()> {
     Err(Error::invalid("k", format!("is {k}, outside 0 to {}", d.saturating_sub(sites))))
 }
 
-fn expect_extent(bond: usize, found: Extent, needed: Extent) -> Result<()> {
+pub(super) fn expect_extent(bond: usize, found: Extent, needed: Extent) -> Result<()> {
     if found == needed {
         return Ok(());
     }

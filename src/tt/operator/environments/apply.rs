@@ -1,0 +1,187 @@
+//! The effective operator of a few sites, times a vector.
+
+use std::sync::Arc;
+
+use super::{Environments, Side, Store, expect_bond, expect_type, find_exact, wrong_type};
+use crate::alloc;
+use crate::backend::gpu::Region;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use crate::stream::Stream;
+use crate::tt::operator::chain::Chain;
+use crate::tt::operator::device::{Ops, Work};
+use crate::tt::operator::gather::Gather;
+use crate::tt::operator::kept::{self, Kept};
+use crate::tt::operator::slots::Slots;
+use crate::tt::operator::trains::Trains;
+use crate::tt::operator::wide;
+
+impl Environments {
+    /// The effective operator of `sites` sites from k on, 0, 1 or 2, times a vector: with sites = 1
+    /// out\[a, i, a'\] = sum over b, j, b' of (L H_k R)\[a i a', b j b'\] v\[b, j, b'\], first index fastest; with 0 the
+    /// vector is a matrix of bond k, with 2 it has both modes between its bonds. Returns the power of two that `out` is
+    /// to be multiplied with. Missing environments are built.
+    ///
+    /// # Errors
+    /// As [`Environments::build`]; [`Error::InvalidArgument`] for `sites`, and vectors of another type or length.
+    pub fn apply<T: Scalar>(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        (k, sites): (usize, usize),
+        v: &[T],
+        out: &mut [T],
+    ) -> Result<i64> {
+        let ops = self.ops(stream)?;
+        let chain = self.expect_vectors::<T>(trains, (k, sites), (v.len(), out.len()))?;
+        ops.in_order(|| {
+            if self.is_far(stream, &chain)? {
+                return self.apply_exact(&ops, &chain, (k, sites), v, out);
+            }
+            let memory = Arc::clone(self.context.host_budget());
+            let exponent = self.between::<T, _>(&ops, &chain, (k, sites), |work, l, gathers, r| {
+                kept::apply(&ops, work, (&chain, &memory), (l, r), gathers, v, out)
+            })?;
+            if let Some(exponent) = exponent {
+                return Ok(exponent);
+            }
+            self.is_far = Some(true);
+            self.apply_exact(&ops, &chain, (k, sites), v, out)
+        })
+    }
+
+    fn apply_exact<T: Scalar>(
+        &mut self,
+        ops: &Ops,
+        chain: &Chain<'_>,
+        (k, sites): (usize, usize),
+        v: &[T],
+        out: &mut [T],
+    ) -> Result<i64> {
+        self.extend_exact::<T>(ops, chain, Side::Left, k)?;
+        self.extend_exact::<T>(ops, chain, Side::Right, k + sites)?;
+        let gathers = gathers(chain, &self.slots, k, sites)?;
+        let exact = find_exact::<T>(&*self.store)?;
+        let (left, right) = (exact.find(Side::Left, k)?, exact.find(Side::Right, k + sites)?);
+        self.context.pool().run(|| Ok(wide::fold(&left.apply(right, &gathers, &wide::widened(v)?)?, out)))
+    }
+
+    /// [`Environments::apply`] for vectors on the device. If the environments are built, it only enqueues work and does
+    /// not wait, so a graph may capture it. Whoever replays the graph must not change the environments.
+    ///
+    /// # Errors
+    /// As [`Environments::apply`]; [`Error::NotSupported`] for environments on the host, and for a stream that is being
+    /// captured before environments or cuBLAS have been created.
+    pub fn apply_on_device<T: Scalar>(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        (k, sites): (usize, usize),
+        v: Region<'_>,
+        out: Region<'_>,
+    ) -> Result<i64> {
+        let ops = Ops::kept(&self.context, stream, self.on_device)?;
+        let sizes = (v.bytes() / size_of::<T>(), out.bytes() / size_of::<T>());
+        let chain = self.expect_vectors::<T>(trains, (k, sites), sizes)?;
+        let mut run = || {
+            if self.is_far.is_none() && chain.is_ring() && ops.is_captured()? {
+                let problem =
+                    "stream: is being captured, and the bonds of the ring have not been examined: build before";
+                return Err(Error::NotSupported(problem.into()));
+            }
+            if self.is_far(stream, &chain)? {
+                return Err(Error::Numerical(format!(
+                    "v: lies on the device, and bonds of a ring are far from balanced, which is made up for on the host: \
+                     canonicalise or balance the {} trains first",
+                    T::DTYPE.name()
+                )));
+            }
+            self.between::<T, _>(&ops, &chain, (k, sites), |work, l, gathers, r| {
+                for (bond, side) in [(k, l), (k + sites, r)] {
+                    if side.is_graded() {
+                        return Err(Error::Numerical(format!(
+                            "v: lies on the device, and values of bond {bond} differ by more than the range of {}, which is made up \
+                             for on the host: canonicalise the trains first",
+                            T::DTYPE.name()
+                        )));
+                    }
+                }
+                let (list, exponent) = kept::limited(gathers, chain.limit())?;
+                let gathers = if list.is_empty() { gathers } else { &list };
+                ops.apply_in_order(work, (&l.held.data, l.extent()), gathers, (&r.held.data, r.extent()), v, out)?;
+                Ok(Some(exponent))
+            })?
+            .ok_or_else(|| Error::Internal("no result of environments".into()))
+        };
+        // The graph must not include the other stream.
+        if ops.is_captured()? { run() } else { ops.in_order(run) }
+    }
+
+    /// Returns an error unless vectors of `v` and `out` elements fit the sites.
+    fn expect_vectors<'t, T: Scalar>(
+        &self,
+        trains: &Trains<'t>,
+        (k, sites): (usize, usize),
+        (v, out): (usize, usize),
+    ) -> Result<Chain<'t>> {
+        let chain = self.chain(trains)?;
+        if sites > 2 {
+            return Err(Error::invalid("sites", format!("is {sites}, outside 0 to 2")));
+        }
+        expect_bond(k, sites, trains.len())?;
+        expect_type::<T>("v", self.dtype)?;
+        let [bra, ket] = [trains.bra.shape(), trains.ket.shape()].map(|s| {
+            s.modes()[k..k + sites]
+                .iter()
+                .try_fold(s.ranks()[k], |n, &m| n.checked_mul(m))?
+                .checked_mul(s.ranks()[k + sites])
+        });
+        for (name, found, needed) in [("v", v, ket), ("out", out, bra)] {
+            if Some(found) != needed {
+                let needed = needed.map_or_else(|| "more than 2^64".into(), |n| n.to_string());
+                return Err(Error::invalid(name, format!("has {found} elements, {needed} are needed")));
+            }
+        }
+        Ok(chain)
+    }
+
+    /// Runs `run` with the environments at bonds k and k + sites, and with the operator of the sites between them.
+    /// Returns the exponent of its result, if it has one.
+    fn between<T: Scalar, R>(
+        &mut self,
+        ops: &Ops,
+        chain: &Chain<'_>,
+        (k, sites): (usize, usize),
+        run: R,
+    ) -> Result<Option<i64>>
+    where
+        R: FnOnce(&mut Work<T>, &Kept<T>, &[Gather], &Kept<T>) -> Result<Option<i64>> + Send,
+    {
+        if (self.valid[0] < k || self.valid[1] > k + sites) && ops.is_captured()? {
+            let problem =
+                format!("stream: is being captured, and environments at bonds {k} and {} are missing", k + sites);
+            return Err(Error::NotSupported(problem));
+        }
+        self.extend::<T>(ops, chain, Side::Left, k)?;
+        self.extend::<T>(ops, chain, Side::Right, k + sites)?;
+        let group = self.group();
+        let Some(Store { left, right, work, .. }) = self.store.downcast_mut::<Store<T>>() else {
+            return Err(wrong_type::<T>("v", self.dtype));
+        };
+        let (Some(left), Some(right)) = (&left[k], &right[k + sites]) else {
+            return Err(Error::Internal(format!("no environments at bonds {k} and {}", k + sites)));
+        };
+        let gathers = gathers(chain, &self.slots, k, sites)?;
+        let beside = self.context.pool().run(|| run(work, left, &gathers, right))?;
+        Ok(beside.map(|beside| left.held.exponent[group] + right.held.exponent[group] + beside))
+    }
+}
+
+/// The operator of `sites` sites from k on, without scaling.
+fn gathers(chain: &Chain<'_>, slots: &Slots, k: usize, sites: usize) -> Result<Vec<Gather>> {
+    let mut gathers = alloc::with_capacity("operators of sites", sites)?;
+    for t in k..k + sites {
+        gathers.push(chain.gather_within(t, slots, false, None)?);
+    }
+    Ok(gathers)
+}
