@@ -1,0 +1,99 @@
+/* NaN and infinity in every core in turn, also behind a core of zeros: results are NaN and say NONFINITE. */
+#include "tt.h"
+
+enum { CORES = 4 };
+
+static purlin_context *context;
+
+static purlin_tt_contraction_info fresh_info(void) {
+  purlin_tt_contraction_info info;
+  OK(purlin_tt_contraction_info_init(&info, sizeof info));
+  return info;
+}
+
+/* All calls with a train that is not finite, on either side of `y`. */
+static void check_calls(purlin_tt_contraction *c, const purlin_tt *x, const purlin_tt *y) {
+  const purlin_tt *bras[3], *kets[3];
+  const int64_t length[1] = {3};
+  purlin_tt_contraction_info info = fresh_info();
+  purlin_tensor *values = NULL, *exponents = NULL;
+  purlin_tt_scaled s;
+  double result[2], numbers[3];
+  int64_t powers[3];
+  int side, k;
+#define IS_NAN(number) CHECK(isnan(number) && info.outcome == PURLIN_TT_RESULT_NONFINITE), info.outcome = 0
+  for (side = 0; side < 3; side++) {
+    const purlin_tt *a = side == 1 ? y : x, *b = side == 0 ? y : x;
+    OK(purlin_tt_inner_scaled(c, NULL, a, b, &s, &info));
+    IS_NAN(s.re);
+    CHECK(s.exponent == 0);
+    OK(purlin_tt_distance_scaled(c, NULL, a, b, &s, &info));
+    IS_NAN(s.re);
+    result[0] = 0;
+    FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_inner(c, NULL, a, b, result, &info));
+    IS_NAN(result[0]);
+    result[0] = 0;
+    FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_distance(c, NULL, a, b, result, &info));
+    IS_NAN(result[0]);
+    bras[side] = a;
+    kets[side] = b;
+  }
+  OK(purlin_tt_norm_scaled(c, NULL, x, &s, &info));
+  IS_NAN(s.re);
+  result[0] = 0;
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_norm(c, NULL, x, result, &info));
+  IS_NAN(result[0]);
+  OK(purlin_tensor_borrow(context, PURLIN_F64, 0, 1, length, NULL, numbers, &values));
+  OK(purlin_tensor_borrow(context, PURLIN_I64, 0, 1, length, NULL, powers, &exponents));
+  /* One product of a batch is finite. */
+  bras[2] = kets[2] = y;
+  OK(purlin_tt_inner_batch(c, NULL, 3, bras, kets, values, exponents, &info));
+  for (k = 0; k < 3; k++) CHECK(k == 2 ? isfinite(numbers[k]) && numbers[k] != 0 : isnan(numbers[k]) && powers[k] == 0);
+  CHECK(info.outcome == PURLIN_TT_RESULT_NONFINITE);
+  info.outcome = 0;
+  numbers[0] = numbers[1] = numbers[2] = 0;
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_inner_batch(c, NULL, 3, bras, kets, values, NULL, &info));
+  for (k = 0; k < 3; k++) CHECK(k == 2 ? isfinite(numbers[k]) && numbers[k] != 0 : isnan(numbers[k]));
+  CHECK(info.outcome == PURLIN_TT_RESULT_NONFINITE);
+#undef IS_NAN
+  OK(purlin_tensor_destroy(exponents));
+  OK(purlin_tensor_destroy(values));
+}
+
+/* Number `at` of core `bad` is `value`; core `zero` has zeros alone, unless it is -1. */
+static void check_core(int64_t edge, int64_t bad, int64_t at, double value, int64_t zero) {
+  static made x, y;
+  static const int32_t ways[2] = {PURLIN_TT_NORM_INNER, PURLIN_TT_NORM_QR};
+  int way;
+  make_train(context, &x, CORES, 2, 3, edge, 1);
+  make_train(context, &y, CORES, 2, 2, edge, 2);
+  if (zero >= 0) memset(x.cores[zero], 0, (size_t)(x.ranks[zero] * 2 * x.ranks[zero + 1]) * sizeof(double));
+  ((double *)x.cores[bad])[at] = value;
+  for (way = 0; way < 2; way++) {
+    purlin_tt_contraction_options o;
+    purlin_tt_contraction *c = NULL;
+    OK(purlin_tt_contraction_options_init(&o, sizeof o));
+    o.norm_way = ways[way];
+    OK(purlin_tt_contraction_create(context, &o, &c));
+    check_calls(c, x.tt, y.tt);
+    OK(purlin_tt_contraction_destroy(c));
+  }
+  OK(purlin_tt_destroy(y.tt));
+  OK(purlin_tt_destroy(x.tt));
+}
+
+int main(void) {
+  const double values[3] = {NAN, INFINITY, -INFINITY};
+  int64_t edge, bad, zero;
+  int v;
+  context = cpu_context(2);
+  for (edge = 1; edge <= 2; edge++)
+    for (bad = 0; bad < CORES; bad++)
+      for (v = 0; v < 3; v++) {
+        check_core(edge, bad, bad, values[v], -1);
+        for (zero = 0; zero < CORES; zero++)
+          if (zero != bad) check_core(edge, bad, 0, values[v], zero);
+      }
+  OK(purlin_context_destroy(context));
+  return finish();
+}
