@@ -258,7 +258,8 @@ impl<T: Real> PairSet<T> {
                 break;
             }
         }
-        if known.is_none() && class == PairClass::Degenerate && !certain {
+        let is_apart = known.is_none() && class == PairClass::Degenerate && !certain;
+        if is_apart {
             known = self.on_curve_of(&end, check)?;
             // At least three degenerate pairs with this lambda are known now.
             known.iter().for_each(|p| self.continuum[*p] = true);
@@ -282,7 +283,8 @@ impl<T: Real> PairSet<T> {
             let hessian = &mut self.hessian[p * (n - 1)..(p + 1) * (n - 1)];
             hessian.iter_mut().zip(&end.hessian).for_each(|(h, e)| *h = T::from_f64(*e));
         }
-        Ok(())
+        // Other entries with this lambda are points of the continuum too.
+        if is_apart { self.collapse(same, 3) } else { Ok(()) }
     }
 
     /// Whether a pair is degenerate. The Morse sum then has no expected value.
