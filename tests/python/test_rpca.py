@@ -210,3 +210,18 @@ def test_runs_without_power_iterations_converge(cpu: purlin.Context) -> None:
         for warm_start in (True, False):
             _, info = rpca.run(m, power_iterations=0, warm_start=warm_start, context=cpu)
             assert info.converged and info.objective == pytest.approx(right.objective, rel=1e-3)
+
+
+def test_what_a_plan_accepts_runs_whatever_ranks_come(cpu: purlin.Context) -> None:
+    # The ranks of this matrix change so that X^H X follows factors of a large rank.
+    m = np.asfortranarray(np.random.default_rng(22).standard_normal((121, 143)))
+    accepted = 0
+    for limit in (833_000, 868_000, 945_000, 1_085_000, 1_092_000, 1_400_000):
+        with purlin.Context("cpu", threads=2, host_memory_limit=limit) as context:
+            try:
+                rpca.plan(m, context=context)
+            except purlin.OutOfMemory:
+                continue
+            accepted += 1
+            rpca.run(m, context=context)
+    assert accepted > 0

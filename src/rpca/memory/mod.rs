@@ -104,9 +104,10 @@ pub fn fit<T: Elementwise>(context: &Context, shape: &Shape, options: &Options) 
 }
 
 impl Planned<'_> {
-    /// Peak in bytes of a run with `rank` large singular values, whose groups are processed by `threads` threads.
-    fn peak<T: Elementwise>(&self, cut: Cut, rank: usize, threads: usize) -> Result<u64> {
-        let mut ledger = Ledger::<T>::new(self.shape, cut, rank, threads)?;
+    /// Peak in bytes of a run with `rank` large singular values, whose groups are processed by `threads` threads; an upper
+    /// bound if ranks may change (`is_bound`).
+    fn peak<T: Elementwise>(&self, cut: Cut, rank: usize, threads: usize, is_bound: bool) -> Result<u64> {
+        let mut ledger = Ledger::<T>::new(self.shape, cut, rank, threads, is_bound)?;
         solve(&mut ledger, &self.options)?;
         ledger.deliver()?;
         Ok(ledger.peak())
@@ -114,14 +115,15 @@ impl Planned<'_> {
 
     fn expected<T: Elementwise>(&self, cut: Cut) -> Result<u64> {
         let threads = self.context.pool().threads();
-        self.peak::<T>(cut, FIRST_RANK / 2, threads)
+        self.peak::<T>(cut, FIRST_RANK / 2, threads, false)
     }
 
     /// Upper bound of the bytes for any rank. It assumes a thread for every group, because the cut must not depend on the
     /// number of threads.
     fn most<T: Elementwise>(&self, cut: Cut) -> Result<u64> {
         let n = self.shape.sheet.size.1;
-        let most = ranks(n).try_fold(0, |most: u64, rank| Ok(most.max(self.peak::<T>(cut, rank, cut.groups)?)))?;
+        let most =
+            ranks(n).try_fold(0, |most: u64, rank| Ok(most.max(self.peak::<T>(cut, rank, cut.groups, true)?)))?;
         Ok(most.saturating_add(between(n, size_of::<T::Wide>())))
     }
 }
