@@ -355,9 +355,8 @@ pub(super) fn apply<T: Scalar>(
             if limit.is_none() || !size.is_finite() || size == 0.0 || is_right || gathers.iter().any(Gather::is_empty) {
                 return Ok(Some(exponent));
             }
-            if !most.is_finite()
-                && !(widened(ops, memory, left)?.is_finite() && widened(ops, memory, right)?.is_finite())
-            {
+            let are_finite = || Ok(widened(ops, memory, left)?.is_finite() && widened(ops, memory, right)?.is_finite());
+            if !(most.is_finite() || are_finite()?) {
                 return Ok(Some(exponent));
             }
         }
