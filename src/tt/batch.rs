@@ -12,9 +12,11 @@ use std::time::Instant;
 use super::balance::{balanced_all, listed};
 use super::finite::Known;
 use super::info::{Info, Kernel, Outcome};
+use super::operator::Trains;
 use super::ops::{ContractOps, Item};
 use super::options::{Algorithm, Conjugate};
 use super::peaks::{self, Sizes};
+use super::rings;
 use super::scaled::Scaled;
 use super::session::{Call, Contraction, Goal, is_single};
 use crate::alloc;
@@ -170,12 +172,20 @@ impl Contraction {
         let same = is_same(x, y);
         let x_copies = balanced_all(&self.contexts[0], stream, x)?;
         let y_copies = if same { Vec::new() } else { balanced_all(&self.contexts[0], stream, y)? };
+        let given = (x, y);
         let (x_list, y_list);
         let (mut x, mut y) = (x, y);
         if !x_copies.is_empty() || !y_copies.is_empty() {
             x_list = listed(x, &x_copies)?;
             y_list = if same { Vec::new() } else { listed(y, &y_copies)? };
             (x, y) = (&x_list, if same { &x_list } else { &y_list });
+        }
+        let (context, options) = (&self.contexts[0], self.options());
+        let lost = |found: bool, train: &&TensorTrain| -> Result<bool> {
+            Ok(found || rings::loses(context, options, &Trains::new(train, None, train))?)
+        };
+        if x.iter().chain(if same { &[][..] } else { y }).try_fold(false, lost)? {
+            return self.one_by_one(stream, given, count, place, put);
         }
         let mut lists = Lists::new(x, y)?;
         let contexts = self.contexts.clone();
@@ -194,6 +204,26 @@ impl Contraction {
         })?;
         info.outcome = outcome;
         info.seconds = start.elapsed().as_secs_f64();
+        Ok(info)
+    }
+
+    /// [`Contraction::all`] by single calls, for rings whose numbers hide others that count.
+    fn one_by_one(
+        &mut self,
+        stream: Option<&Stream>,
+        (x, y): (&[&TensorTrain], &[&TensorTrain]),
+        count: usize,
+        place: &dyn Fn(usize) -> Option<Place>,
+        put: &mut dyn FnMut(Place, Scaled),
+    ) -> Result<Info> {
+        let mut info = nothing(self.contexts.len());
+        for place in (0..count).filter_map(place) {
+            let (sum, own) = self.contract(stream, x[place.0], y[place.1], Goal::Inner, None)?;
+            let outcome = info.outcome.max(own.outcome);
+            let (flops, bytes, seconds) = (info.flops + own.flops, info.bytes + own.bytes, info.seconds + own.seconds);
+            info = Info { outcome, flops, bytes, seconds, ..own };
+            put(place, sum);
+        }
         Ok(info)
     }
 

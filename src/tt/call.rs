@@ -7,11 +7,13 @@ use super::algorithm::norm;
 use super::balance::with_balanced;
 use super::finite;
 use super::info::Info;
-use super::options::NormWay;
+use super::operator::Trains;
+use super::options::{Conjugate, NormWay};
 use super::peaks::Sizes;
+use super::rings;
 use super::scaled::Scaled;
-use super::session::{Call, Contraction, Goal, common};
-use crate::error::Result;
+use super::session::{Call, Contraction, Goal, common, is_single};
+use crate::error::{Error, Result};
 use crate::progress::ProgressFn;
 use crate::scalar::DType;
 use crate::stream::Stream;
@@ -45,8 +47,9 @@ impl Contraction {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
         match self.norm_goal() {
-            Goal::Norm => self.by_qr(stream, x, x, Goal::Norm, report),
+            Goal::Norm if !self.loses(x, x)? => self.by_qr(stream, x, x, Goal::Norm, report),
             goal => {
+                let goal = if goal == Goal::Norm { Goal::Square } else { goal };
                 let (square, info) = self.contract(stream, x, x, goal, report)?;
                 Ok((square.re().sqrt(), info))
             }
@@ -110,7 +113,40 @@ impl Contraction {
         y: &TensorTrain,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
-        self.by_qr(stream, x, y, Goal::Distance, report)
+        let (distance, info) = self.by_qr(stream, x, y, Goal::Distance, report)?;
+        if !x.is_same(y) && distance.is_finite() && self.loses(x, y)? {
+            self.expect_distance(stream, x, y, distance)?;
+        }
+        Ok((distance, info))
+    }
+
+    fn loses(&self, x: &TensorTrain, y: &TensorTrain) -> Result<bool> {
+        rings::loses(&self.contexts()[0], self.options(), &Trains::new(x, None, y))
+    }
+
+    /// Returns an error if the distance of rings contradicts their inner products.
+    fn expect_distance(
+        &self,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        y: &TensorTrain,
+        distance: Scaled,
+    ) -> Result<()> {
+        let product = |x, y| {
+            let trains = Trains::new(x, None, y);
+            rings::value(&self.contexts()[0], stream, Conjugate::Bra, &self.cancel, &trains).map(Scaled::re)
+        };
+        let sizes = product(x, x)?.plus(product(y, y)?);
+        let square = sizes.plus(Scaled::real(-2.0).times(product(x, y)?));
+        let error = distance.times(distance).plus(Scaled::real(-1.0).times(square));
+        // Both are rounded in the type of the trains, the products beside the norms.
+        let most = if is_single(common(x.dtype(), y.dtype())) { 1e-3 } else { 1e-8 };
+        let ratio = error.over(sizes).map_or(0.0, |q| q.plain(DType::F64).0.re.abs());
+        if ratio > most {
+            let problem = "x: numbers of these rings hide others that count, and their difference has lost these";
+            return Err(Error::Numerical(problem.into()));
+        }
+        Ok(())
     }
 
     fn by_qr(

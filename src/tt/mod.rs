@@ -11,6 +11,7 @@
 //! | [`scaled`] | numbers beyond the range of their type |
 //! | [`session`] | the public entry: options on one or several contexts |
 //! | `call` | norms and distances |
+//! | `rings` | products of rings whose numbers hide others that count |
 //! | `batch` | many inner products in one call, Gram matrices |
 //! | [`enqueued`] | inner products that stay on the device |
 //! | [`plan`], [`cost`], [`pairs`] | choice of the contraction, its operation counts, the boundary pairs that it sums |
@@ -40,6 +41,7 @@ pub mod options;
 pub mod pairs;
 pub mod peaks;
 pub mod plan;
+mod rings;
 pub mod scaled;
 pub mod session;
 #[cfg(test)]

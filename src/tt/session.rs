@@ -9,10 +9,12 @@ use super::cpu::CpuContraction;
 use super::finite;
 use super::gpu::GpuContraction;
 use super::info::Info;
+use super::operator::Trains;
 use super::ops::{ContractOps, Work};
 use super::options::{Algorithm, Conjugate, Math, Options};
 use super::peaks::{self, Sizes};
 use super::plan::{Plan, Request};
+use super::rings;
 use super::scaled::Scaled;
 use super::watch::{Watch, watched};
 use crate::backend::Backend;
@@ -177,6 +179,7 @@ impl Contraction {
     ) -> Result<(Scaled, Info)> {
         let start = Instant::now();
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
+        let given = Trains::new(x, None, y);
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let context = Arc::clone(&self.contexts[0]);
         let matters = peaks::matter(&plan);
@@ -191,6 +194,11 @@ impl Contraction {
         let mut sizes = if matters && known { sizes_of(&balanced)? } else { Sizes::default() };
         let sum = loop {
             let (a, b) = balanced.of(x, y);
+            if self.options.repeat != 1 {
+                rings::expect_repeatable(&context, &self.options, [a, b])?;
+            } else if rings::loses(&context, &self.options, &Trains::new(a, None, b))? {
+                return self.by_exponents(stream, &given, goal, plan.info(self.contexts.len()), start);
+            }
             let sum = self.execute(stream, &plan, a, b, report, sizes, inner::contract)?;
             let sum = finite::checked_inner(sum, &plan, &[a, b])?;
             let (again, far) = (balanced.again(&context, stream, x, y)?, sizes.far);
@@ -205,6 +213,22 @@ impl Contraction {
         info.outcome = sum.outcome();
         info.seconds = start.elapsed().as_secs_f64();
         Ok((if plan.conjugate_result { sum.conj() } else { sum }, info))
+    }
+
+    /// [`Contraction::contract`] of rings whose numbers hide others that count.
+    fn by_exponents(
+        &self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        goal: Goal,
+        mut info: Info,
+        start: Instant,
+    ) -> Result<(Scaled, Info)> {
+        let conjugate = if goal == Goal::Inner { self.options.conjugate } else { Conjugate::Bra };
+        let sum = rings::value(&self.contexts[0], stream, conjugate, &self.cancel, trains)?;
+        info.outcome = sum.outcome();
+        info.seconds = start.elapsed().as_secs_f64();
+        Ok((sum, info))
     }
 
     /// Runs `run` with the machines and reports its progress from this thread.

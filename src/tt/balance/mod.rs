@@ -10,6 +10,7 @@
 //! are examined there, at the same time as the contraction. Only trains that need balancing are copied to the host.
 
 mod device;
+mod hidden;
 mod live;
 mod norms;
 mod paths;
@@ -27,6 +28,7 @@ use crate::tt::peaks;
 
 pub(super) use device::Enqueued;
 use device::{Look, brought};
+pub(super) use hidden::{is_hiding, is_hiding_repeated};
 use powers::{Bounds, WHAT, balanced, balanced_operator, balanced_within};
 pub(super) use powers::{ends, peak};
 

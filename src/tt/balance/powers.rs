@@ -81,7 +81,7 @@ const MANY: usize = 1 << 18;
 /// numbers, which suffices for most trains. A core without zeros connects every value of a bond to every value of the
 /// next. Products up to the next bond then differ by no more than the core's numbers. A core with zeros may pass on the
 /// whole difference that came to it.
-fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bool> {
+pub(super) fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bool> {
     let (shape, isa) = (train.shape(), context.isa());
     // Both ends of the range of p are rounded.
     let most = 2 * limit - 2;

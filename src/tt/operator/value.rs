@@ -13,12 +13,14 @@ use super::unread;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::session::CancelHandle;
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::balance;
 use crate::tt::finite;
 use crate::tt::info::Info;
 use crate::tt::options::{Algorithm, Conjugate, Options, Scaling};
+use crate::tt::rings;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 
@@ -159,6 +161,13 @@ pub(super) fn contract(
     let matrix = trains.operator.map(|h| balance::of_operator(context, h)).transpose()?.flatten();
     let operator = matrix.as_ref().or(trains.operator);
     balance::with_balanced(context, stream, (trains.bra, trains.ket), |bra, ket| {
+        if rings::loses(context, options, &Trains { bra, operator, ket })? {
+            let info = foresee(context, options, trains, dtype, identity)?;
+            let handle = CancelHandle::default();
+            let value = |trains: &Trains<'_>| rings::value(context, stream, options.conjugate, &handle, trains);
+            let without = if identity { value(&Trains { operator: None, ..*trains })? } else { Scaled::ZERO };
+            return Ok(([value(trains)?, without], info));
+        }
         contract_as_given(context, stream, options, &Trains { bra, operator, ket }, dtype, identity, watch)
     })
 }

@@ -107,6 +107,16 @@ impl Environments {
         Ok(Self { context, options, cancel, dtype, slots, ranks, bonds, store, on_device, valid, valid_exact, is_far })
     }
 
+    /// As [`Environments::new`], but all environments have an exponent for each number.
+    ///
+    /// # Errors
+    /// As [`Environments::new`].
+    pub(in crate::tt) fn exact(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<Self> {
+        let mut made = Self::new(context, options, trains)?;
+        made.is_far = Some(true);
+        Ok(made)
+    }
+
     /// The same, with `handle` to cancel its calls.
     #[must_use]
     pub fn cancelled_by(mut self, handle: CancelHandle) -> Self {
