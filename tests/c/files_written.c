@@ -75,25 +75,24 @@ static struct stat status_of(const char *name) {
 
 static int mode_of(const char *name) { return (int)(status_of(name).st_mode & 07777); }
 
-/* Cancels at the report whose number `user` holds. */
+/* Cancels at the first report of the step that `user` holds, or of a later one; never for 0. Reports within a step come by time. */
 static int32_t stop(int64_t step, int64_t steps, double measure, void *user) {
-  (void)step, (void)steps, (void)measure;
-  return --*(int *)user == 0;
+  (void)steps, (void)measure;
+  return *(int *)user > 0 && step >= *(int *)user;
 }
 
-/* A run with a restart file that is cancelled at its report number `reports`, or goes through for 0. */
-static purlin_status run(purlin_matrix *a, const char *path, int reports) {
+/* A run with a restart file that is cancelled after `steps` steps, or goes through for 0. */
+static purlin_status run(purlin_matrix *a, const char *path, int steps) {
   purlin_rsvd_options o;
   purlin_rsvd *rsvd = NULL;
   purlin_status status;
-  int left = reports;
   OK(purlin_rsvd_options_init(&o, sizeof o));
   o.rank = RANK;
   o.method = PURLIN_RSVD_METHOD_FUSED;
   o.power_iterations = 4;
   o.restart_path = path;
   o.progress = stop;
-  o.progress_user = &left;
+  o.progress_user = &steps;
   OK(purlin_rsvd_create(context, &o, &rsvd));
   status = purlin_rsvd_compute(rsvd, NULL, a, NULL, NULL, NULL, NULL);
   if (purlin_rsvd_destroy(rsvd) != PURLIN_SUCCESS) return PURLIN_ERROR_INTERNAL;
