@@ -12,7 +12,7 @@ use super::options::{Conjugate, NormWay};
 use super::peaks::Sizes;
 use super::rings;
 use super::scaled::Scaled;
-use super::session::{Call, Contraction, Goal, common, is_single};
+use super::session::{Call, Contraction, Goal, common};
 use crate::error::{Error, Result};
 use crate::progress::ProgressFn;
 use crate::scalar::DType;
@@ -47,9 +47,8 @@ impl Contraction {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
         match self.norm_goal() {
-            Goal::Norm if !self.loses(x, x)? => self.by_qr(stream, x, x, Goal::Norm, report),
+            Goal::Norm => self.by_qr(stream, x, x, Goal::Norm, report),
             goal => {
-                let goal = if goal == Goal::Norm { Goal::Square } else { goal };
                 let (square, info) = self.contract(stream, x, x, goal, report)?;
                 Ok((square.re().sqrt(), info))
             }
@@ -113,40 +112,7 @@ impl Contraction {
         y: &TensorTrain,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
-        let (distance, info) = self.by_qr(stream, x, y, Goal::Distance, report)?;
-        if !x.is_same(y) && distance.is_finite() && self.loses(x, y)? {
-            self.expect_distance(stream, x, y, distance)?;
-        }
-        Ok((distance, info))
-    }
-
-    fn loses(&self, x: &TensorTrain, y: &TensorTrain) -> Result<bool> {
-        rings::loses(&self.contexts()[0], self.options(), &Trains::new(x, None, y))
-    }
-
-    /// Returns an error if the distance of rings contradicts their inner products.
-    fn expect_distance(
-        &self,
-        stream: Option<&Stream>,
-        x: &TensorTrain,
-        y: &TensorTrain,
-        distance: Scaled,
-    ) -> Result<()> {
-        let product = |x, y| {
-            let trains = Trains::new(x, None, y);
-            rings::value(&self.contexts()[0], stream, Conjugate::Bra, &self.cancel, &trains).map(Scaled::re)
-        };
-        let sizes = product(x, x)?.plus(product(y, y)?);
-        let square = sizes.plus(Scaled::real(-2.0).times(product(x, y)?));
-        let error = distance.times(distance).plus(Scaled::real(-1.0).times(square));
-        // Both are rounded in the type of the trains, the products beside the norms.
-        let most = if is_single(common(x.dtype(), y.dtype())) { 1e-3 } else { 1e-8 };
-        let ratio = error.over(sizes).map_or(0.0, |q| q.plain(DType::F64).0.re.abs());
-        if ratio > most {
-            let problem = "x: numbers of these rings hide others that count, and their difference has lost these";
-            return Err(Error::Numerical(problem.into()));
-        }
-        Ok(())
+        self.by_qr(stream, x, y, Goal::Distance, report)
     }
 
     fn by_qr(
@@ -169,6 +135,15 @@ impl Contraction {
         let count = if goal == Goal::Distance { 2 } else { 1 };
         let context = Arc::clone(&self.contexts()[0]);
         let norm = with_balanced(&context, stream, (x, y), |a, b| {
+            if rings::loses(&context, self.options(), &Trains::new(a, None, b))? {
+                if goal == Goal::Distance {
+                    let problem =
+                        "x: numbers of these rings hide others that count, so their difference would lose these";
+                    return Err(Error::Numerical(problem.into()));
+                }
+                let square = rings::value(&context, stream, Conjugate::Bra, &self.cancel, &Trains::new(x, None, x))?;
+                return Ok(square.re().sqrt());
+            }
             let (terms, read) = ([(a, 1.0), (b, -1.0)], [a, b]);
             let terms = &terms[..count];
             let norm =
