@@ -386,7 +386,9 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             4 => o.threshold = s.float(),
             5 => o.scale = s.float(),
             6 => o.max_iterations = s.strange().min(20),
-            7 => (o.max_rank, o.fixed_rank) = (s.size(), s.size()),
+            // A bound beside a fixed rank is refused: `structs` asserts that.
+            7 if s.once_in(2) => (o.max_rank, o.fixed_rank) = (s.size(), 0),
+            7 => (o.max_rank, o.fixed_rank) = (0, s.size()),
             8 => (o.power_iterations, o.oversampling) = (s.strange().min(3), s.size()),
             9 => o.block_rows = s.size(),
             10 => (o.warm_start, o.frames) = (s.code(2), s.code(2)),

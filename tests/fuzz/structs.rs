@@ -1,6 +1,6 @@
 //! Option structs whose fields are any bits, each on a problem that fits: behind the first check, the numbers decide.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 
@@ -313,9 +313,25 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     o.max_iterations = if o.max_iterations > 100 { o.max_iterations % 100 } else { o.max_iterations };
     o.power_iterations = if o.power_iterations > 3 { o.power_iterations % 4 } else { o.power_iterations };
     o.progress = progress(s);
+    // A bound beside a fixed rank is refused, whatever else is given: mostly one of the two goes.
+    if o.max_rank > 0 && o.fixed_rank > 0 && !s.once_in(8) {
+        *(if s.once_in(2) { &mut o.max_rank } else { &mut o.fixed_rank }) = 0;
+    }
+    let both = s.once_in(16);
+    if both {
+        o = initialised!(purlin_rpca_options, purlin_rpca_options_init);
+        (o.max_rank, o.fixed_rank) = (1 + s.size().clamp(0, 9), 1 + s.size().clamp(0, 9));
+    }
     let (m, _) = matrix(w, ROWS, COLS, |k| if k as i64 % 11 == 0 { 5.0 } else { (0.3 * k).sin() });
     let ((low, at_low), (rare, at_rare)) = (matrix(w, ROWS, COLS, |_| 7.0), matrix(w, ROWS, COLS, |_| 7.0));
     let status = c!(purlin_rpca_compute(w.home(), null(), m, null(), &raw const o, low, rare, null_mut()));
+    if both {
+        // SAFETY: never NULL, valid until the next call.
+        let message = unsafe { CStr::from_ptr(purlin_last_error_message()) }.to_string_lossy();
+        let wanted = format!("max_rank: is {} beside fixed_rank = {}", o.max_rank, o.fixed_rank);
+        assert_eq!(status, purlin_status::PURLIN_ERROR_INVALID_ARGUMENT);
+        assert!(message.starts_with(&wanted), "{message}");
+    }
     expect_numbers(status, at_low, ROWS * COLS);
     expect_numbers(status, at_rare, ROWS * COLS);
     status
