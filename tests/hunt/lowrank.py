@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import purlin
@@ -208,23 +208,38 @@ def forms(rng: np.random.Generator, bench: Bench) -> None:
         factors = bench.call(purlin.rsvd.compute, given, k, **options)
         near_best(a.astype(float), factors, 1.0, dtype, label)
         q, b = bench.call(purlin.rsvd.qb, given, k, **options)
-        range_of(a, np.asarray(q), np.asarray(b), dtype, label)
+        again = lambda: bench.call(purlin.rsvd.qb, given, k, **{**options, "seed": int(rng.integers(1 << 30))})
+        range_of(a, np.asarray(q), np.asarray(b), again, dtype, label)
         if kind != "operator":
             apart = bench.call(purlin.rsvd.range_finder, given, k, **options)
             require(np.array_equal(np.asarray(apart), np.asarray(q)), f"{label}: range_finder and qb differ")
     bench.outcomes["solved"] += 1
 
 
-def range_of(a: np.ndarray, q: np.ndarray, b: np.ndarray, dtype: Any, label: str) -> None:
-    """Q is orthonormal, B is Q^H A, and what Q misses is near the least of that rank. No column is oversampled: the mean of
-    the error has no bound, but its square is exceeded by a factor of 1 + 100 (k + 1)^2 less than once in thousands."""
+# Sketches of independent seeds, all of which must miss the bound of `range_of` before that is a finding.
+DRAWS = 7
+
+
+def range_of(a: np.ndarray, q: np.ndarray, b: np.ndarray, again: Callable[[], Any], dtype: Any, label: str) -> None:
+    """Q is orthonormal, B is Q^H A, and what Q misses is near the least of that rank, of one of several seeds.
+
+    No column is oversampled. Q misses at most sqrt(|S|^2 + |S H G^-1|^2) (Halko, Martinsson and Tropp, theorem 9.1): S holds
+    the values beyond the k-th, G (k x k) and H are Gaussian. Power iterations only make the second term smaller. That term is
+    about |S| / sigma_min(G), and sigma_min(G) < t / sqrt(k) has the probability t (Edelman, SIAM J. Matrix Anal. Appl. 9,
+    1988): the tail of the ratio R is as heavy as sqrt(k) / R, and no useful bound holds for each seed. 10 (k + 1) is exceeded
+    with a probability of sqrt(k) / (10 (k + 1)), at most 4.8 % (k = 2; simulated: 4.1 %), and 7 times in a row with 6e-10."""
     k, eps, wide = q.shape[1], epsilon(dtype), a.astype(np.complex128)
-    orthonormal(q, 1e4 * eps, f"{label}: Q")
     norm = float(np.linalg.norm(wide))
-    require(np.linalg.norm(b - q.conj().T @ wide) <= 1e3 * eps * norm + 1e-300, f"{label}: B is not Q^H A")
     best = float(np.sqrt((np.linalg.svd(wide, compute_uv=False)[k:] ** 2).sum()))
-    error = float(np.linalg.norm(wide - q @ (q.conj().T @ wide)))
-    require(error <= 10 * (k + 1) * best + 1e4 * eps * norm, f"{label}: Q misses {error:.3e}, the best is {best:.3e}")
+    errors: list[float] = []
+    for _ in range(DRAWS):
+        orthonormal(q, 1e4 * eps, f"{label}: Q")
+        require(np.linalg.norm(b - q.conj().T @ wide) <= 1e3 * eps * norm + 1e-300, f"{label}: B is not Q^H A")
+        errors.append(float(np.linalg.norm(wide - q @ (q.conj().T @ wide))))
+        if errors[-1] <= 10 * (k + 1) * best + 1e4 * eps * norm:
+            return
+        q, b = (np.asarray(part) for part in again())
+    raise Finding(f"{label}: Q misses {errors} with {DRAWS} seeds, the best is {best:.3e}")
 
 
 def hermitian(rng: np.random.Generator, bench: Bench) -> None:
