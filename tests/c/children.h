@@ -73,7 +73,7 @@ static inline int end_of(const struct family *family, purlin_status status) {
   if (purlin_live_handles() != 0) return 3;
   if (status == PURLIN_SUCCESS) return 0;
   if (is_refusal(status)) return 1;
-  printf("  %s: %s %s\n", family->name, purlin_status_string(status), purlin_last_error_message());
+  printf("  %s: %s %s\n", family->name, purlin_status_string(status), family_message);
   fflush(stdout);
   return 2;
 }

@@ -8,8 +8,16 @@
 
 #include "check.h"
 
+/* The message of the first call that failed; those that destroy objects afterwards clear the library's own. */
+static char family_message[1024];
+
+static inline purlin_status family_noted(purlin_status status) {
+  if (status != PURLIN_SUCCESS) snprintf(family_message, sizeof family_message, "%s", purlin_last_error_message());
+  return status;
+}
+
 /* Makes a call unless an earlier one has failed. */
-#define THEN(call) (status = status == PURLIN_SUCCESS ? (call) : status)
+#define THEN(call) (status = status == PURLIN_SUCCESS ? family_noted(call) : status)
 /* Destroys an object, which is harmless for NULL, and cannot fail. */
 #define GONE(call) \
   do             \

@@ -67,9 +67,10 @@ const ORDER: usize = 40;
 /// Whether the allocator is the library's, which can recognise the request.
 const IS_OBSERVED: bool = cfg!(all(feature = "reserve", not(feature = "fault-injection")));
 
-/// Number of polls, 0.1 ms apart, for the measurement by another thread: in all, and while memory is short.
+/// Number of polls, 0.1 ms apart, for the measurement by another thread.
 const PATIENCE: usize = 10_000;
-const SHORT_PATIENCE: usize = 200;
+/// Refusals of the measuring thread's memory after which a call that waits for it is refused.
+const REFUSALS: usize = 4;
 
 /// Usual size of the workspace in bytes, for builds that cannot observe it.
 const USUAL: usize = 4 << 20;
@@ -117,14 +118,14 @@ pub fn measure() -> Result<()> {
         }
     }
     // In a child of `fork()` the measuring thread may not exist. Threads then prepare for the usual size.
-    let mut short = 0;
+    let earlier = reserve::refusals();
     for _ in 0..PATIENCE {
         if IS_MEASURED.load(Ordering::Acquire) {
             break;
         }
-        // The measuring thread tries again every few milliseconds while memory is short.
-        short += usize::from(reserve::is_short());
-        if short > SHORT_PATIENCE {
+        // The measuring thread tries again every few milliseconds while memory is short. Only refusals during this call count,
+        // not time: on a busy machine that thread may learn late that there is memory again.
+        if reserve::refusals().wrapping_sub(earlier) >= REFUSALS {
             return Err(refused(reserve::workspace_bytes()));
         }
         std::thread::sleep(Duration::from_micros(100));

@@ -82,8 +82,8 @@ thread_local! {
     static IS_MEASURING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the measuring thread waits for memory.
-static IS_SHORT: AtomicBool = AtomicBool::new(false);
+/// How often the measuring thread was refused its memory.
+static REFUSALS: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes of the workspace that matrix products allocate once a thread, and cannot be refused; 0 if not known yet.
 static WORKSPACE: AtomicUsize = AtomicUsize::new(0);
@@ -305,9 +305,9 @@ pub(super) fn measure_workspace() {
     IS_MEASURING.set(true);
 }
 
-/// Whether the thread of [`measure_workspace`] waits.
-pub(super) fn is_short() -> bool {
-    IS_SHORT.load(Ordering::Acquire)
+/// How often the thread of [`measure_workspace`] was refused its memory so far.
+pub(super) fn refusals() -> usize {
+    REFUSALS.load(Ordering::Acquire)
 }
 
 /// The workspace of the measuring thread.
@@ -318,10 +318,10 @@ fn measured(layout: Layout) -> *mut u8 {
     loop {
         // SAFETY: the size is not 0.
         let start = unsafe { System.alloc(layout) };
-        IS_SHORT.store(start.is_null(), Ordering::Release);
         if !start.is_null() {
             return start;
         }
+        REFUSALS.fetch_add(1, Ordering::Release);
         // SAFETY: waits.
         unsafe { libc::usleep(5_000) };
     }
