@@ -1,6 +1,7 @@
 // Sparse matrices, products, eigenpairs and graphs: two cliques that one edge joins, and the path.
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -345,6 +346,53 @@ void derived(const context& on) {
   EXPECT_ERROR(purlin::spmv::plan(on, own, settings), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
+/// Residuals that contradict the method are no success: of a solve with another matrix, of an operator that is not symmetric.
+void contradicted(const context& on) {
+  constexpr std::int64_t n = 200;
+  const auto bidiagonal = [&](double off, std::function<double(double)> entry) {
+    return matrix::from_operator<double>(
+        on, n, n,
+        [off, entry](bool, const purlin::const_matrix_view<double>& given, const purlin::matrix_view<double>& made) {
+          for (std::int64_t j = 0; j < given.cols; ++j)
+            for (std::int64_t i = 0; i < given.rows; ++i) {
+              const double* from = given.data + j * given.ld;
+              made.data[j * made.ld + i] =
+                  entry(static_cast<double>(i)) * from[i] + (i + 1 < given.rows && off != 0.0 ? off * from[i + 1] : 0.0);
+            }
+        });
+  };
+  const matrix a = bidiagonal(0.0, [](double i) { return i; });
+  std::vector<double> values(3);
+  purlin::lanczos::options settings;
+  purlin::lanczos::info report;
+  settings.count = 3;
+  settings.which = PURLIN_LANCZOS_NEAREST;
+  settings.sigma = 30.3;
+  for (const double beside : {0.0, 1e-6}) {
+    const matrix solve = bidiagonal(0.0, [beside](double i) { return 1.0 / (i - 30.3 - beside); });
+    purlin::lanczos::given before;
+    before.solve = &solve;
+    const auto run = [&] { purlin::lanczos::solve(on, a, tensor::borrow(on, values), {}, {}, report, settings, before); };
+    if (beside == 0.0) {
+      run();
+      EXPECT(report.reason == PURLIN_LANCZOS_CONVERGED && near(values[0], 30.0, 1e-9));
+    } else {
+      EXPECT_ERROR(run(), PURLIN_ERROR_NO_CONVERGENCE);
+      EXPECT(report.reason == PURLIN_LANCZOS_CONTRADICTED && report.converged < 3 && report.verified == 0);
+    }
+  }
+  settings = {};
+  settings.count = 3;
+  std::string text;
+  try {
+    purlin::lanczos::values(on, bidiagonal(100.0, [](double i) { return i; }), settings);
+  } catch (const purlin::error& problem) {
+    EXPECT(problem.status() == PURLIN_ERROR_NUMERICAL);
+    text = problem.what();
+  }
+  EXPECT(text.find("not symmetric") != std::string::npos);
+}
+
 /// Operators as plans, their symmetry, singular vectors, what contexts share, and solves that do not converge.
 void operators(const context& on) {
   const std::vector<double> pixels = {0.0, 1.0, 0.5, 1.0, 0.25, 0.75};
@@ -455,6 +503,7 @@ void tests() {
   graphs(on);
   derived(on);
   operators(on);
+  contradicted(on);
 }
 
 }  // namespace

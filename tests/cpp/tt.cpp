@@ -2,6 +2,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -159,6 +160,27 @@ void little_workspace(const context& on) {
   EXPECT(c.last().workspace_bytes <= needed(sandwich));
 }
 
+/// A number that is not finite makes every result NaN. Scaled calls say so in the report, plain ones throw.
+void not_finite(const context& on) {
+  ring x(on, 1.3), y(on, 0.7);
+  x.data[9] = std::numeric_limits<double>::quiet_NaN();
+  tt::contraction c(on);
+  const auto is_nan = [&](const tt::scaled& s) {
+    return std::isnan(s.re) && s.exponent == 0 && c.last().outcome == PURLIN_TT_RESULT_NONFINITE;
+  };
+  EXPECT(is_nan(c.inner_scaled(x.x, y.x)) && is_nan(c.inner_scaled(y.x, x.x)));
+  EXPECT(is_nan(c.norm_scaled(x.x)) && is_nan(c.distance_scaled(x.x, y.x)));
+  EXPECT(is_nan(c.sandwich_scaled(x.x, tt::train_matrix::ising(on, 3, 1.0, 0.5), x.x)));
+  const tt::scaled_list batch = c.inner_batch_scaled(on, {&y.x, &y.x}, {&y.x, &x.x});
+  EXPECT(c.last().outcome == PURLIN_TT_RESULT_NONFINITE);
+  EXPECT(std::isfinite(batch.mantissas[0].real()) && std::isnan(batch.mantissas[1].real()));
+  EXPECT_ERROR(c.inner(x.x, y.x), PURLIN_ERROR_NUMERICAL);
+  EXPECT_ERROR(c.norm(x.x), PURLIN_ERROR_NUMERICAL);
+  EXPECT_ERROR(c.distance(x.x, y.x), PURLIN_ERROR_NUMERICAL);
+  static_cast<void>(c.inner_scaled(y.x, y.x));
+  EXPECT(c.last().outcome == PURLIN_TT_RESULT_OK);
+}
+
 void contractions(const context& on) {
   const ring x(on, 1.3), y(on, 0.7);
   const std::vector<double> a = x.dense(), b = y.dense();
@@ -298,6 +320,7 @@ void all() {
   trains(on);
   matrices(on);
   contractions(on);
+  not_finite(on);
   plans(on);
   little_workspace(on);
   algebra(on);

@@ -22,6 +22,29 @@ contains
     if (adjoint == 1 .or. both /= 0) to(2:n, :) = to(2:n, :) + from(:n - 1, :)
     status = merge(0_c_int32_t, 1_c_int32_t, adjoint < 2 .and. cuda_stream == 0)
   end function
+
+  !> The diagonal matrix of 1 to 200, or, where `user` is not null, the inverse of the sum with what it points to.
+  function diagonal(adjoint, count, x, ldx, y, ldy, cuda_stream, user) result(status) bind(c)
+    integer(c_int32_t), value :: adjoint
+    integer(c_int64_t), value :: count, ldx, ldy, cuda_stream
+    type(c_ptr), value :: x, y, user
+    integer(c_int32_t) :: status
+    integer, parameter :: n = 200
+    real(c_double), pointer :: from(:, :), to(:, :), shift
+    integer :: i
+    call c_f_pointer(x, from, [ldx, count])
+    call c_f_pointer(y, to, [ldy, count])
+    do i = 1, n
+      to(i, :) = i * from(i, :)
+    end do
+    if (c_associated(user)) then
+      call c_f_pointer(user, shift)
+      do i = 1, n
+        to(i, :) = from(i, :) / (i + shift)
+      end do
+    end if
+    status = merge(0_c_int32_t, 1_c_int32_t, adjoint < 2 .and. cuda_stream == 0)
+  end function
 end module operator_callbacks
 
 program test_operators
@@ -40,6 +63,7 @@ program test_operators
   call filters()
   call images()
   call callbacks()
+  call contradicted()
   call contexts()
   call contexts_of_graphs()
   call context%destroy()
@@ -354,6 +378,38 @@ contains
     options%check_symmetry = 2
     call purlin_lanczos_solve(context, a, values, options=options, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'check_symmetry: ') == 1, 'neither 0 nor 1')
+  end subroutine
+
+  !> Residuals that contradict the method are no success: of a solve with another matrix, of an operator that is not symmetric.
+  subroutine contradicted()
+    integer(c_int64_t), parameter :: n = 200, few = 60
+    type(purlin_matrix) :: a, solve
+    type(purlin_lanczos_options) :: options
+    type(purlin_lanczos_info) :: info
+    real(c_double) :: values(3)
+    real(c_double), target :: shift
+    integer(c_int32_t), target :: both
+    integer(c_int32_t) :: stat
+    character(200) :: text
+    call purlin_init(options)
+    options%which = PURLIN_LANCZOS_NEAREST
+    options%sigma = 30.3_c_double
+    call a%from_operator(context, PURLIN_F64, n, n, c_funloc(diagonal))
+    shift = -30.3_c_double
+    call solve%from_operator(context, PURLIN_F64, n, n, c_funloc(diagonal), c_loc(shift))
+    call purlin_lanczos_solve(context, a, values, options=options, info=info, solve=solve)
+    call check(info%reason == PURLIN_LANCZOS_CONVERGED .and. abs(values(1) - 30) < 1e-9, 'a solve')
+    shift = -30.3_c_double - 1e-6_c_double
+    text = ''
+    call purlin_lanczos_solve(context, a, values, options=options, info=info, solve=solve, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. index(text, 'contradict') > 0, text)
+    call check(info%reason == PURLIN_LANCZOS_CONTRADICTED .and. info%converged < 3 .and. info%verified == 0, 'contradicted')
+    both = 0
+    call a%from_operator(context, PURLIN_F64, few, few, c_funloc(bidiagonal), c_loc(both))
+    call purlin_init(options)
+    text = ''
+    call purlin_lanczos_solve(context, a, values, options=options, info=info, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_NUMERICAL .and. index(text, 'not symmetric') > 0, text)
   end subroutine
 
   !> A solve that contexts share finds what one finds, and the shares are those that were announced.

@@ -2,6 +2,7 @@
 program test_tt
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_nan, ieee_value, ieee_quiet_nan
   use purlin
   use checks
   implicit none
@@ -10,6 +11,7 @@ program test_tt
   call trains()
   call matrices()
   call contractions()
+  call not_finite()
   call plans()
   call operators()
   call sweeps()
@@ -221,6 +223,38 @@ contains
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'result: needs a context on a GPU') > 0, text)
     call c%set_workspace(256_int64, 1_int64, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED .and. index(text, 'workspace: needs a context on a GPU') > 0, text)
+  end subroutine
+
+  !> A number that is not finite makes every result NaN. Scaled calls say so in the report, plain ones by the status.
+  subroutine not_finite()
+    real(real64), target :: a(3, 2, 3, 3), b(3, 2, 3, 3)
+    real(real64) :: value, batch(2)
+    type(purlin_tt) :: x, y, several(2)
+    type(purlin_tt_contraction) :: c
+    type(purlin_tt_contraction_info) :: info
+    type(purlin_tt_scaled) :: scaled
+    integer(int64) :: powers(2)
+    integer(int32) :: stat
+    character(128) :: text
+    call chain(x, a)
+    call chain(y, b)
+    call chain(several(1), b)
+    a(2, 1, 3, 2) = ieee_value(value, ieee_quiet_nan)
+    call c%create(context)
+    call c%inner(x, y, scaled, info)
+    call check(ieee_is_nan(scaled%re) .and. info%outcome == PURLIN_TT_RESULT_NONFINITE, 'inner is not finite')
+    call c%norm(x, scaled, info)
+    call check(ieee_is_nan(scaled%re) .and. info%outcome == PURLIN_TT_RESULT_NONFINITE, 'norm is not finite')
+    call c%distance(y, x, scaled, info)
+    call check(ieee_is_nan(scaled%re) .and. info%outcome == PURLIN_TT_RESULT_NONFINITE, 'distance is not finite')
+    call chain(several(2), a)
+    a(2, 1, 3, 2) = ieee_value(value, ieee_quiet_nan)
+    call c%inner_batch(several, several, batch, powers, info)
+    call check(ieee_is_nan(batch(2)) .and. batch(1) > 0 .and. info%outcome == PURLIN_TT_RESULT_NONFINITE, &
+      'one of a batch is not finite')
+    text = ''
+    call c%inner(x, y, value, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_NUMERICAL .and. index(text, 'not finite') > 0 .and. ieee_is_nan(value), text)
   end subroutine
 
   !> What calls would do is what they do; a workspace that is too small is refused with the bytes that are needed.

@@ -61,6 +61,24 @@ function test_operators()
     end
   end
 
+  % Residuals that contradict the method are no success.
+  m = 200;
+  entries = (1:m)';
+  own = struct('apply', @(V, adjoint) entries .* V, 'size', [m, m], 'class', 'double');
+  for beside = [0, 1e-6]
+    inverse = struct('apply', @(V, adjoint) V ./ (entries - 20.3 - beside), 'size', [m, m], 'class', 'double');
+    warning('off', 'purlin:noConvergence', 'local');
+    [~, ~, info] = purlin.lanczos(own, 3, 'nearest', 'sigma', 20.3, 'solve', inverse);
+    if beside == 0
+      check(strcmp(info.reason, 'converged') && info.converged == 3, 'a solve');
+    else
+      check(strcmp(info.reason, 'contradicted') && info.converged < 3 && info.verified == 0, 'a solve with another matrix');
+    end
+  end
+  skewed = diag(1:n) + diag(100 * ones(1, n - 1), 1);
+  own = struct('apply', @(V, adjoint) pick(adjoint, skewed', skewed) * V, 'size', [n, n], 'class', 'double');
+  check_error('purlin:numerical', 'not symmetric', @() purlin.lanczos(own, 3));
+
   % Entries that come twice, and orders.
   i = [1; 1; 2];
   j = [2; 2; 3];

@@ -24,6 +24,17 @@ function test_tt_contraction()
   big = repmat({1e30 * ones(1, 2)}, 1, 10);
   [v, info] = purlin.tt_inner(big, big);
   check(isinf(v) && strcmp(info.outcome, 'overflow'), 'overflow is a result');
+  bad = x;
+  bad{2}(2) = NaN;
+  calls = {@() purlin.tt_inner_scaled(bad, y), @() purlin.tt_norm_scaled(bad), @() purlin.tt_distance_scaled(x, bad), ...
+           @() purlin.tt_inner(y, bad), @() purlin.tt_norm(bad), @() purlin.tt_distance(bad, x)};
+  for k = 1:numel(calls)
+    [s, info] = calls{k}();
+    if isstruct(s)
+      s = s.mantissa;
+    end
+    check(isnan(s) && strcmp(info.outcome, 'nonfinite'), sprintf('a number that is not finite, call %d', k));
+  end
   check_error('purlin:invalidArgument', 'second GPU', @() purlin.tt_inner({1}, {1}, 'devices', 0));
   check_error('purlin:invalidArgument', 'devices: has -1', @() purlin.TTContraction('devices', -1));
   check_error('purlin:cancelled', '', @() purlin.tt_inner(x, x, 'progress', @(step, steps, measure) true));
