@@ -1,6 +1,7 @@
 //! NaN and infinity at the first, a middle and the last core make every result NaN, also where another core is zero.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::support::{C, KERNELS, Plain, cpu, is_complex};
 use crate::context::Context;
@@ -124,6 +125,8 @@ fn project(context: &Arc<Context>, case: &Case) {
             for bond in [0, 2, SITES] {
                 case.expect("value of a projector", kept.value(None, &trains, bond).unwrap(), &info);
             }
+            // These take minutes for large rings, and find what one pass over the cores tells.
+            assert!(!kept.has_exact(), "{}: exact environments", case.what);
             let mut op = [C::new(0.0, 0.0); 4];
             op[3 * value] = C::new(1.0, 0.0);
             let trains = Trains::new(bra, None, ket);
@@ -131,6 +134,7 @@ fn project(context: &Arc<Context>, case: &Case) {
             for site in 0..SITES {
                 case.expect("local projector", kept.local(None, &trains, site, &op).unwrap(), &info);
             }
+            assert!(!kept.has_exact(), "{}: exact environments", case.what);
         }
         let found = s.rayleigh(None, x, &p, None).unwrap();
         case.expect("rayleigh of a projector", found.numerator, &found.info);
@@ -158,6 +162,7 @@ fn operate(context: &Arc<Context>, case: &Case) {
             if operator.is_none() {
                 case.expect("local", kept.local(None, &trains, 2, &op).unwrap(), &info);
             }
+            assert!(!kept.has_exact(), "{what}: exact environments");
         }
     }
     let found = s.rayleigh(None, x, &h, None).unwrap();
@@ -192,10 +197,15 @@ pub fn check(context: &Arc<Context>, location: Location, ranks: &[usize], every:
                 if number % every != 0 {
                     continue;
                 }
+                let start = Instant::now();
+                let report = |calls| println!("{}, {calls}: {:.1} s", case.what, start.elapsed().as_secs_f64());
                 contract(context, &case);
+                report("contracted");
                 if matches!(dtype, DType::F64 | DType::CF64) {
                     operate(context, &case);
+                    report("operators");
                     project(context, &case);
+                    report("projectors");
                 }
             }
         }

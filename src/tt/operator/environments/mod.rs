@@ -140,6 +140,13 @@ impl Environments {
         self.valid
     }
 
+    /// Whether environments with an exponent for each number are stored.
+    #[cfg(test)]
+    pub(crate) fn has_exact(&self) -> bool {
+        with_scalar!(self.dtype, "x", T => Ok(self.store.downcast_ref::<Store<T>>().is_some_and(|s| s.exact.is_some())))
+            .unwrap_or(false)
+    }
+
     /// Drops the environments that depend on core k: left environments at bonds after it and right ones at bonds before
     /// it. Does nothing if there is no core k.
     pub fn update_core(&mut self, k: usize) {
@@ -289,9 +296,13 @@ impl Environments {
     pub fn value(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, k: usize) -> Result<Scaled> {
         let ops = self.ops(stream)?;
         ops.in_order(|| {
+            let chain = self.chain(trains)?;
+            expect_bond(k, 0, trains.len())?;
+            if self.is_far(stream, &chain)? && !are_finite(trains)? {
+                return Ok(Scaled::nan(self.dtype));
+            }
             self.build_with(&ops, stream, trains, Side::Left, k)?;
             self.build_with(&ops, stream, trains, Side::Right, k)?;
-            let chain = self.chain(trains)?;
             let split = self.slots.operator(k).len();
             with_scalar!(self.dtype, "x", T => {
                 let mut met = None;
@@ -302,6 +313,8 @@ impl Environments {
                 }
                 let value = match met {
                     Some(sums) => sums[self.group()],
+                    // One pass tells what the other environments would take long to find.
+                    None if !are_finite(trains)? => return Ok(Scaled::nan(self.dtype)),
                     None => self.value_exact::<T>(&ops, &chain, k)?,
                 };
                 let leaves_out = match (trains.operator, &chain.blocks) {
@@ -350,6 +363,9 @@ impl Environments {
         let gather = Gather::local(trains.ket.shape().modes()[k], op)?;
         let leaves_out = unread::has_empty_column(op, trains.ket.shape().modes()[k]);
         let is_far = self.is_far(stream, &chain)?;
+        if is_far && !are_finite(trains)? {
+            return Ok(Scaled::nan(self.dtype));
+        }
         let value = with_scalar!(self.dtype, "x", T => {
             let mut met = None;
             if !is_far {
@@ -367,6 +383,7 @@ impl Environments {
             }
             match met {
                 Some(sums) => Ok(sums[1]),
+                None if !are_finite(trains)? => Ok(Scaled::nan(self.dtype)),
                 None => self.local_exact::<T>(ops, &chain, k, &gather),
             }
         })?;
@@ -479,6 +496,13 @@ impl Environments {
             None => Err(Error::Internal(format!("no environment at bond {k}"))),
         }
     }
+}
+
+/// Whether all numbers of the trains and the operator are finite.
+fn are_finite(trains: &Trains<'_>) -> Result<bool> {
+    let Trains { bra, operator, ket } = *trains;
+    let list = [Some(ket), if ket.is_same(bra) { None } else { Some(bra) }, operator.map(TrainMatrix::train)];
+    list.into_iter().flatten().try_fold(true, |found, train| Ok(found && finite::is_finite(train)?))
 }
 
 /// Ranks of bra and ket.
