@@ -94,6 +94,14 @@ impl Scaled {
         Self { mantissa: self.mantissa.conj(), ..self }
     }
 
+    /// The number times 2^e.
+    pub fn shifted(self, e: i64) -> Self {
+        if self.is_zero() || !self.is_finite() {
+            return self;
+        }
+        Self { exponent: self.exponent.saturating_add(e), ..self }
+    }
+
     /// The real part; NaN if either part is not finite.
     pub fn re(self) -> Self {
         if !self.is_finite() {

@@ -179,7 +179,9 @@ impl<'a> Chain<'a> {
         self.watch.step()?;
         let extent = site.after(from.extent)?;
         let taken = ops.step(work, site, &from.data, from.extent, &mut to)?;
-        let mut exponent = [from.exponent[0] + taken + site.gather.exponent, from.exponent[1] + taken];
+        let mut exponent = from.exponent.map(|e| e + taken);
+        // Without slots of an operator, all slots have the exponent of the identity.
+        exponent[usize::from(split == 0)] += site.gather.exponent;
         let mut peaks = [1.0, 1.0];
         if self.scaled {
             peaks = ops.peaks(&to, extent, split)?;

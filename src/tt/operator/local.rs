@@ -23,7 +23,7 @@ use crate::tt::finite;
 use crate::tt::info::Outcome;
 use crate::tt::options::{Conjugate, Options};
 use crate::tt::rings;
-use crate::tt::scaled::Scaled;
+use crate::tt::scaled::{Scaled, scale};
 use crate::tt::watch::Watch;
 
 const WHAT: &str = "environments of local expectations";
@@ -64,11 +64,12 @@ pub(super) fn expect_local_watched(
     let mut wanted = alloc::filled(WHAT, d, false)?;
     sites.iter().for_each(|&k| wanted[k] = true);
     let mut values = alloc::filled(WHAT, d, Scaled::ZERO)?;
-    let sums = &mut Local { op, wanted: &wanted, values: &mut values };
+    let (near, exponent) = near_one(op, x.dtype())?;
+    let sums = &mut Local { op: &near, wanted: &wanted, values: &mut values };
     let norm = run(context, stream, options, x, is_real(op), sums, watch)?;
     let mut out = Locals { values: alloc::with_capacity(WHAT, sites.len())?, outcome: Outcome::Ok };
     for &k in sites {
-        out.push(values[k], norm)?;
+        out.push(values[k].shifted(exponent), norm)?;
     }
     Ok(out)
 }
@@ -109,10 +110,16 @@ pub(super) fn correlation_watched(
     let count = crate::shape::product("x", d, d)?;
     let mut values = alloc::filled(WHAT, count, Scaled::ZERO)?;
     let real = is_real(a) && is_real(b);
-    let norm = run(context, stream, options, x, real, &mut Correlation { a, b, values: &mut values }, watch)?;
+    let (both, exponent) = product_near_one(modes[0], a, b, x.dtype())?;
+    let ((a, a_exponent), (b, b_exponent)) = (near_one(a, x.dtype())?, near_one(b, x.dtype())?);
+    // Of all values, also of those of the product.
+    let all = a_exponent + b_exponent;
+    let exponent = exponent - all;
+    let sums = &mut Correlation { a: &a, b: &b, both: &both, exponent, values: &mut values };
+    let norm = run(context, stream, options, x, real, sums, watch)?;
     let mut out = Locals { values: alloc::with_capacity(WHAT, count)?, outcome: Outcome::Ok };
     for value in values {
-        out.push(value, norm)?;
+        out.push(value.shifted(all), norm)?;
     }
     Ok(out)
 }
@@ -332,6 +339,9 @@ impl Sums for Local<'_> {
 struct Correlation<'a> {
     a: &'a [Complex<f64>],
     b: &'a [Complex<f64>],
+    /// A B, to be multiplied by 2^exponent.
+    both: &'a [Complex<f64>],
+    exponent: i64,
     values: &'a mut [Scaled],
 }
 
@@ -354,12 +364,13 @@ impl Sums for Correlation<'_> {
         let room = ops.environment(rights[0].extent.elements()?)?;
         let mut lefts = alloc::with_capacity(WHAT, d + 1)?;
         let mut now = chain.boundary::<T, O>(ops, 0, slots, first, pairs, room)?;
-        let both = Gather::local(n, &times(n, self.a, self.b))?;
+        let both = Gather::local(n, self.both)?;
         for t in 0..d {
             let next = advance::<T, O>(chain, ops, &mut work, &now, t, &chain.gather(t, slots, false)?, false)?;
             let with = advance::<T, O>(chain, ops, &mut work, &now, t, &both, false)?;
             let at = chain.site(t) * (d + 1);
-            self.values[at] = self.values[at].plus(joined::<T, O>(ops, &with, &rights[t + 1], 0)?);
+            let value = joined::<T, O>(ops, &with, &rights[t + 1], 0)?.shifted(self.exponent);
+            self.values[at] = self.values[at].plus(value);
             lefts.push(std::mem::replace(&mut now, next));
         }
         let norm = meet::<T, O>(ops, &now, &rights[d], 0)?[1];
@@ -415,4 +426,43 @@ pub(super) fn times(n: usize, a: &[Complex<f64>], b: &[Complex<f64>]) -> Vec<Com
     let entry =
         |i: usize, j: usize| (0..n).map(|k| a[i + n * k] * b[k + n * j]).fold(Complex::new(0.0, 0.0), |s, x| s + x);
     (0..n * n).map(|at| entry(at % n, at / n)).collect()
+}
+
+/// An operator divided by a power of two, and the exponent of that power: arithmetic of type `dtype` may neither hold the
+/// operator nor its products with cores.
+pub(super) fn near_one(op: &[Complex<f64>], dtype: DType) -> Result<(Vec<Complex<f64>>, i64)> {
+    let mut numbers = alloc::with_capacity(WHAT, op.len())?;
+    numbers.extend(op.iter().map(|x| Scaled::new(*x, 0)));
+    with_one_exponent(&numbers, dtype)
+}
+
+/// The same for the product of two n-by-n matrices, whose numbers may be beyond double precision.
+fn product_near_one(
+    n: usize,
+    a: &[Complex<f64>],
+    b: &[Complex<f64>],
+    dtype: DType,
+) -> Result<(Vec<Complex<f64>>, i64)> {
+    let mut numbers = alloc::with_capacity(WHAT, a.len())?;
+    numbers.extend((0..a.len()).map(|at| {
+        let (i, j) = (at % n, at / n);
+        let products = (0..n).map(|k| Scaled::new(a[i + n * k], 0).times(Scaled::new(b[k + n * j], 0)));
+        products.fold(Scaled::ZERO, Scaled::plus)
+    }));
+    with_one_exponent(&numbers, dtype)
+}
+
+/// The numbers divided by a power of two, and its exponent. The largest is below 1, or within the limit of
+/// [`Chain::limit`] where small numbers would be lost.
+fn with_one_exponent(numbers: &[Scaled], dtype: DType) -> Result<(Vec<Complex<f64>>, i64)> {
+    let (limit, least) = if matches!(dtype, DType::F32 | DType::CF32) { (24, -125) } else { (200, -1021) };
+    let exponents = || numbers.iter().filter(|x| x.is_finite() && !x.is_zero()).map(|x| x.exponent);
+    let (low, high) = (exponents().min().unwrap_or(0), exponents().max().unwrap_or(0));
+    let exponent = (low - least).clamp(high - limit, high);
+    let mut out = alloc::with_capacity(WHAT, numbers.len())?;
+    out.extend(numbers.iter().map(|x| {
+        let x = x.shifted(-exponent);
+        Complex::new(scale(x.mantissa.re, x.exponent), scale(x.mantissa.im, x.exponent))
+    }));
+    Ok((out, exponent))
 }

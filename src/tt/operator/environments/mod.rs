@@ -11,6 +11,7 @@ use super::device::{Ops, Work, on_device};
 use super::exact::{Exact, Sites};
 use super::gather::Gather;
 use super::kept::{self, Kept, Step};
+use super::local;
 use super::ops::{Extent, OperatorOps};
 use super::slots::Slots;
 use super::trains::{Trains, complex_of};
@@ -360,7 +361,8 @@ impl Environments {
         if !is_real(op) && complex_of(self.dtype) != self.dtype {
             return Err(Error::invalid("op", format!("is complex, the trains are {}", self.dtype.name())));
         }
-        let gather = Gather::local(trains.ket.shape().modes()[k], op)?;
+        let (near, exponent) = local::near_one(op, self.dtype)?;
+        let gather = Gather::local(trains.ket.shape().modes()[k], &near)?;
         let leaves_out = unread::has_empty_column(op, trains.ket.shape().modes()[k]);
         let is_far = self.is_far(stream, &chain)?;
         if is_far && !are_finite(trains)? {
@@ -387,7 +389,7 @@ impl Environments {
                 None => self.local_exact::<T>(ops, &chain, k, &gather),
             }
         })?;
-        self.checked(value, trains, leaves_out)
+        self.checked(value.shifted(exponent), trains, leaves_out)
     }
 
     /// The value at a bond, from environments that lose nothing.

@@ -3,8 +3,10 @@
 use super::support::*;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
-use crate::tt::operator::{correlation, expect_local};
+use crate::tt::info::Outcome;
+use crate::tt::operator::{Environments, Trains, correlation, expect_local};
 use crate::tt::options::Options;
+use crate::tt::scaled::{Scaled, scale};
 
 /// The least workspace that a call does not refuse, which the refusal names. It is enough, and one byte less is not.
 fn needed<R>(call: impl Fn(&Options) -> Result<R>) -> Options {
@@ -129,6 +131,68 @@ fn correlations_agree_with_full_tensors() {
             }
         }
     }
+}
+
+#[test]
+fn operators_of_any_magnitude_keep_their_power_of_two() {
+    let context = cpu(2);
+    let one = c(1.0, 0.0);
+    for (dtype, p, q) in [
+        (DType::F64, 0, -500),
+        (DType::F64, 900, -700),
+        (DType::F64, 0, 1023),
+        (DType::F64, 0, -1074),
+        (DType::F32, 0, -91),
+        (DType::F32, 100, 27),
+        (DType::F32, 0, 130),
+        (DType::CF32, 0, -160),
+        (DType::CF32, 0, -600),
+    ] {
+        let op = [c(scale(1.0, q), 0.0)];
+        let y = Plain::product(vec![vec![c(scale(1.0, p), 0.0)], vec![one], vec![one]]).train(&context, dtype);
+        let x = Plain::product(vec![vec![one]; 3]).train(&context, dtype);
+        let trains = Trains::new(&y, None, &x);
+        let mut environments = Environments::new(&context, &Options::default(), &trains).unwrap();
+        for k in 0..3 {
+            let found = environments.local(None, &trains, k, &op).unwrap();
+            assert_eq!(found, Scaled::new(one, p + q), "{dtype:?} {p} {q}");
+        }
+        let found = expect_local(&context, &Options::default(), &y, &op, &[0, 1, 2]).unwrap();
+        assert_eq!(found.values, [op[0]; 3], "{dtype:?} {q}");
+        // A B is in the range of double precision, though not in that of a train in single precision.
+        let (back, square) = (c(scale(1.0, -q / 2), 0.0), c(scale(1.0, q - q / 2), 0.0));
+        for (a, b) in [(op[0], back), (back, op[0])] {
+            let found = correlation(&context, &Options::default(), &y, &[a], &[b]).unwrap();
+            assert_eq!(found.values, [square; 9], "{dtype:?} {q}");
+        }
+    }
+}
+
+#[test]
+fn small_numbers_of_an_operator_are_not_lost() {
+    let context = cpu(1);
+    // The small number of the operator meets the large one of the train.
+    for (dtype, p, high, low) in [(DType::F32, 45, 10, -126), (DType::F64, 200, 100, -1000)] {
+        let numbers = [c(scale(1.0, -p), 0.0), c(scale(1.0, p), 0.0)];
+        let x = Plain::product(vec![numbers.to_vec()]).train(&context, dtype);
+        let op = [c(scale(1.0, high), 0.0), c(0.0, 0.0), c(0.0, 0.0), c(scale(1.0, low), 0.0)];
+        let right = scale(1.0, high - 4 * p) + scale(1.0, low);
+        let found = expect_local(&context, &Options::default(), &x, &op, &[0]).unwrap();
+        assert!((found[0].re / right - 1.0).abs() < tolerance(dtype), "{dtype:?}: {}", found[0]);
+        let trains = Trains::new(&x, None, &x);
+        let mut environments = Environments::new(&context, &Options::default(), &trains).unwrap();
+        let local = environments.local(None, &trains, 0, &op).unwrap().plain(DType::F64).0.re;
+        assert!((local / right / scale(1.0, 2 * p) - 1.0).abs() < tolerance(dtype), "{dtype:?}: {local}");
+    }
+    // Every product of A B is below double precision beside the largest numbers of A and of B.
+    let (one, none, far) = (c(1.0, 0.0), c(0.0, 0.0), c(scale(1.0, -600), 0.0));
+    let a = [one, none, none, none, none, none, far, none, none];
+    let b = [none, one, far, none, none, none, none, none, none];
+    let x = Plain::product(vec![vec![c(1.0, 0.0), none, none]]).train(&context, DType::F32);
+    let found = correlation(&context, &Options::default(), &x, &a, &b).unwrap();
+    assert_eq!((found.values[0], found.outcome), (none, Outcome::Underflow));
+    let found = correlation(&context, &Options::default(), &x, &a, &b.map(|x| x * scale(1.0, 300))).unwrap();
+    assert_eq!((found.values[0], found.outcome), (c(scale(1.0, -900), 0.0), Outcome::Ok));
 }
 
 #[test]
