@@ -15,7 +15,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
     const purlin_tt_bond_core core = reinterpret_cast<const purlin_tt_bond_core *>(p.cores)[item % p.count];
     const R *numbers = reinterpret_cast<const R *>(core.address + (bases != nullptr ? bases[train] : 0));
     unsigned long long *keys = reinterpret_cast<unsigned long long *>(p.keys) + train * p.stride;
-    uint64_t least = ~0ull;
+    uint64_t least = ~0ull, some = ~0ull;
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * COLUMNS; first < core.s;
          first += static_cast<int64_t>(gridDim.x) * COLUMNS) {
       const int width = static_cast<int>(core.s - first < COLUMNS ? core.s - first : COLUMNS);
@@ -38,6 +38,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
           }
           row = key > row ? key : row;
           if (a < core.r && key < least) least = key;
+          if (key != 0 && key < some) some = key;
           key = warp_max_key(key);
           if (threadIdx.x % 32 == 0 && key != 0) atomicMax(columns + b, static_cast<unsigned long long>(key));
         }
@@ -51,7 +52,9 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
     }
     // Keys are initially 0, so the complement of the least key is stored by a maximum.
     least = warp_max_key(~least);
+    some = warp_max_key(~some);
     if (threadIdx.x % 32 == 0 && least != 0) atomicMax(keys + core.more, static_cast<unsigned long long>(least));
+    if (threadIdx.x % 32 == 0 && some != 0) atomicMax(keys + core.more + 2, static_cast<unsigned long long>(some));
   }
 }
 
@@ -183,6 +186,56 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
       is_far |= turn > 0 && now.apart > first;
     }
     if (threadIdx.x == 0 && is_far) reinterpret_cast<double *>(p.to)[train * p.to_stride] = nan("");
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
+    purlin_tt_near(const __grid_constant__ purlin_tt_near_params p) {
+  // Sums of whole numbers do not depend on the order.
+  constexpr double UNITS = 256;
+  __shared__ unsigned long long all, widest;
+  __shared__ int zeros, infinite;
+  for (int64_t item = blockIdx.x; item < p.count * p.trains; item += gridDim.x) {
+    const int64_t train = item / p.count;
+    const purlin_tt_chain chain = reinterpret_cast<const purlin_tt_chain *>(p.chains)[item % p.count];
+    if (chain.closed == 0) continue;
+    const purlin_tt_bond_core *cores = reinterpret_cast<const purlin_tt_bond_core *>(p.cores) + chain.first;
+    const uint64_t *keys = reinterpret_cast<const uint64_t *>(p.keys) + train * p.stride;
+    if (threadIdx.x == 0) {
+      all = 0;
+      widest = 0;
+      zeros = 0;
+      infinite = 0;
+    }
+    __syncthreads();
+    for (int64_t k = threadIdx.x / 32; k < chain.count; k += blockDim.x / 32) {
+      const purlin_tt_bond_core core = cores[k];
+      uint64_t top = 0;
+      for (int64_t j = threadIdx.x % 32; j < core.s; j += 32) {
+        const uint64_t key = keys[core.columns + j];
+        top = key > top ? key : top;
+      }
+      top = tt::warp_max_key(top);
+      if (threadIdx.x % 32 != 0) continue;
+      if (~keys[core.more] == 0) atomicMax(&zeros, 1);
+      if (top == 0) continue;
+      if (!tt::is_finite_key(top)) {
+        atomicMax(&infinite, 1);
+        continue;
+      }
+      const double range = tt::log_of_key(top) - tt::log_of_key(~keys[core.more + 2]);
+      const unsigned long long units = static_cast<unsigned long long>(ceil(UNITS * (range > 0 ? range : 0)));
+      atomicAdd(&all, units);
+      atomicMax(&widest, units);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      const double most = UNITS * p.half;
+      const bool is_near = static_cast<double>(all) * static_cast<double>(chain.turns) <= most ||
+                           (zeros == 0 && 2.0 * static_cast<double>(widest) <= most);
+      if (infinite == 0 && !is_near) reinterpret_cast<double *>(p.to)[train * p.to_stride] = nan("");
+    }
+    __syncthreads();
   }
 }
 

@@ -18,7 +18,8 @@ typedef struct purlin_tt_bond_core {
   int64_t s;
   int64_t rows;    /* its r keys begin at this one of the train's */
   int64_t columns; /* its s keys */
-  int64_t more;    /* two more words: the complement of the least key of a pair of values of both bonds; purlin_tt_carried's */
+  int64_t more;    /* three more words: the complement of the least key of a pair of values of both bonds; purlin_tt_carried's;
+                      the complement of the least such key that is not 0 */
 } purlin_tt_bond_core;
 #define PURLIN_TT_BOND_CORE_BYTES 56
 
@@ -63,13 +64,15 @@ typedef struct purlin_tt_spread_params {
 } purlin_tt_spread_params;
 #define PURLIN_TT_SPREAD_PARAMS_BYTES 64
 
-/* The cores of one train: `count` from number `first` on; `closed` is 1 for a ring. */
+/* The cores of one train: `count` from number `first` on; `closed` is 1 for a ring, whose cores products go through
+ * `turns` times. */
 typedef struct purlin_tt_chain {
   int64_t first;
   int64_t count;
   int64_t closed;
+  int64_t turns;
 } purlin_tt_chain;
-#define PURLIN_TT_CHAIN_BYTES 24
+#define PURLIN_TT_CHAIN_BYTES 32
 
 /* purlin_tt_carried: bounds the exponent differences between the largest products of cores up to the values of a
  * bond, and behind them. A core adds the difference of its columns (rows). If all pairs of its values have numbers,
@@ -88,6 +91,23 @@ typedef struct purlin_tt_carried_params {
   int64_t limit;
 } purlin_tt_carried_params;
 #define PURLIN_TT_CARRIED_PARAMS_BYTES 72
+
+/* purlin_tt_near: writes NaN to the number in `to` of each train that has a ring whose numbers may be more than 2^half
+ * apart at some bond: if the ranges of all cores, the logarithms of largest by least number that is not 0, add up to more,
+ * and if a core has zeros or a range of more than half of that. Rings with a number that is not finite are passed over.
+ * Blocks of TT_BONDS_THREADS threads, the grid's x strides over the chains of all trains. */
+typedef struct purlin_tt_near_params {
+  uint64_t keys;   /* uint64 [trains][stride] */
+  uint64_t cores;  /* purlin_tt_bond_core [] */
+  uint64_t chains; /* purlin_tt_chain [count] */
+  uint64_t to;     /* double [trains][to_stride] */
+  int64_t count;
+  int64_t trains;
+  int64_t stride;
+  int64_t to_stride;
+  double half;
+} purlin_tt_near_params;
+#define PURLIN_TT_NEAR_PARAMS_BYTES 72
 
 /* purlin_tt_largest: writes the largest number of each of `count` cores as a key, from the keys of its columns, to
  * numbers that are 0. Blocks of TT_BONDS_THREADS threads, the grid's x strides over the cores. */
@@ -116,6 +136,7 @@ typedef struct purlin_tt_graded_params {
 static_assert(sizeof(purlin_tt_graded_params) == PURLIN_TT_GRADED_PARAMS_BYTES, "purlin_tt_graded_params changed size");
 static_assert(sizeof(purlin_tt_bond_core) == PURLIN_TT_BOND_CORE_BYTES, "purlin_tt_bond_core changed size");
 static_assert(sizeof(purlin_tt_chain) == PURLIN_TT_CHAIN_BYTES, "purlin_tt_chain changed size");
+static_assert(sizeof(purlin_tt_near_params) == PURLIN_TT_NEAR_PARAMS_BYTES, "purlin_tt_near_params changed size");
 static_assert(sizeof(purlin_tt_carried_params) == PURLIN_TT_CARRIED_PARAMS_BYTES, "purlin_tt_carried_params changed size");
 static_assert(sizeof(purlin_tt_bonds_params) == PURLIN_TT_BONDS_PARAMS_BYTES, "purlin_tt_bonds_params changed size");
 static_assert(sizeof(purlin_tt_bond) == PURLIN_TT_BOND_BYTES, "purlin_tt_bond changed size");

@@ -68,6 +68,16 @@ __device__ __forceinline__ int exponent_of_key(uint64_t key) {
   return q > limit ? limit : (q < -limit ? -limit : q);
 }
 
+// Logarithm to base 2 of the finite number of a key that is not 0.
+__device__ __forceinline__ double log_of_key(uint64_t key) {
+  const int q = exponent_of_key<double>(key);
+  const double number = __longlong_as_double(static_cast<long long>(key));
+  // Powers of two in two steps: subnormal numbers become normal ones.
+  const int half = -q / 2;
+  return q + log2(number * __longlong_as_double(static_cast<long long>(half + 1023) << 52) *
+                  __longlong_as_double(static_cast<long long>(-q - half + 1023) << 52));
+}
+
 // Exponent of the core's key at address `key`; 0 if the address is 0.
 template <class R>
 __device__ __forceinline__ int exponent_at(uint64_t key) {

@@ -12,7 +12,6 @@ use std::time::Instant;
 use super::balance::{balanced_all, listed};
 use super::finite::Known;
 use super::info::{Info, Kernel, Outcome};
-use super::operator::Trains;
 use super::ops::{ContractOps, Item};
 use super::options::{Algorithm, Conjugate};
 use super::peaks::{self, Sizes};
@@ -170,22 +169,19 @@ impl Contraction {
         let mut info = nothing(self.contexts.len());
         expect_ready(self, x, y)?;
         let same = is_same(x, y);
-        let x_copies = balanced_all(&self.contexts[0], stream, x)?;
-        let y_copies = if same { Vec::new() } else { balanced_all(&self.contexts[0], stream, y)? };
-        let given = (x, y);
+        let turns = rings::turns(self.options());
+        let (x_copies, x_hides) = balanced_all(&self.contexts[0], stream, x, turns)?;
+        let (y_copies, y_hides) =
+            if same { (Vec::new(), false) } else { balanced_all(&self.contexts[0], stream, y, turns)? };
+        if x_hides || y_hides {
+            return self.one_by_one(stream, (x, y), count, place, put);
+        }
         let (x_list, y_list);
         let (mut x, mut y) = (x, y);
         if !x_copies.is_empty() || !y_copies.is_empty() {
             x_list = listed(x, &x_copies)?;
             y_list = if same { Vec::new() } else { listed(y, &y_copies)? };
             (x, y) = (&x_list, if same { &x_list } else { &y_list });
-        }
-        let (context, options) = (&self.contexts[0], self.options());
-        let lost = |found: bool, train: &&TensorTrain| -> Result<bool> {
-            Ok(found || rings::loses(context, options, &Trains::new(train, None, train))?)
-        };
-        if x.iter().chain(if same { &[][..] } else { y }).try_fold(false, lost)? {
-            return self.one_by_one(stream, given, count, place, put);
         }
         let mut lists = Lists::new(x, y)?;
         let contexts = self.contexts.clone();

@@ -134,14 +134,16 @@ impl Contraction {
         }
         let count = if goal == Goal::Distance { 2 } else { 1 };
         let context = Arc::clone(&self.contexts()[0]);
-        let norm = with_balanced(&context, stream, (x, y), |a, b| {
-            if rings::loses(&context, self.options(), &Trains::new(a, None, b))? {
+        let turns = rings::turns(self.options());
+        let norm = with_balanced(&context, stream, (x, y), turns, |a, b, is_hiding| {
+            if is_hiding {
                 if goal == Goal::Distance {
                     let problem =
                         "x: numbers of these rings hide others that count, so their difference would lose these";
                     return Err(Error::Numerical(problem.into()));
                 }
-                let square = rings::value(&context, stream, Conjugate::Bra, &self.cancel, &Trains::new(x, None, x))?;
+                let cancel = self.cancel.progress(self.contexts(), None, self.cancel.epoch()).flag();
+                let square = rings::value(&context, stream, Conjugate::Bra, cancel, &Trains::new(x, None, x))?;
                 return Ok(square.re().sqrt());
             }
             let (terms, read) = ([(a, 1.0), (b, -1.0)], [a, b]);

@@ -183,7 +183,8 @@ impl Contraction {
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let context = Arc::clone(&self.contexts[0]);
         let matters = peaks::matter(&plan);
-        let mut balanced = Balanced::new(&context, stream, x, y, matters)?;
+        let turns = rings::turns(&self.options);
+        let mut balanced = Balanced::new(&context, stream, x, y, matters, turns)?;
         let shapes = [x.shape(), y.shape()];
         let sizes_of = |balanced: &Balanced| -> Result<Sizes> {
             let [a, b] = balanced.peaks(&context, stream, x, y)?;
@@ -194,9 +195,10 @@ impl Contraction {
         let mut sizes = if matters && known { sizes_of(&balanced)? } else { Sizes::default() };
         let sum = loop {
             let (a, b) = balanced.of(x, y);
-            if self.options.repeat != 1 {
-                rings::expect_repeatable(&context, &self.options, [a, b])?;
-            } else if rings::loses(&context, &self.options, &Trains::new(a, None, b))? {
+            if balanced.is_hiding() && self.options.repeat != 1 {
+                let problem = "x: numbers of this ring hide others that count; `repeat` takes none such";
+                return Err(Error::Numerical(problem.into()));
+            } else if balanced.is_hiding() {
                 return self.by_exponents(stream, &given, goal, plan.info(self.contexts.len()), start);
             }
             let sum = self.execute(stream, &plan, a, b, report, sizes, inner::contract)?;
@@ -225,7 +227,8 @@ impl Contraction {
         start: Instant,
     ) -> Result<(Scaled, Info)> {
         let conjugate = if goal == Goal::Inner { self.options.conjugate } else { Conjugate::Bra };
-        let sum = rings::value(&self.contexts[0], stream, conjugate, &self.cancel, trains)?;
+        let cancel = self.cancel.progress(&self.contexts, None, self.cancel.epoch()).flag();
+        let sum = rings::value(&self.contexts[0], stream, conjugate, cancel, trains)?;
         info.outcome = sum.outcome();
         info.seconds = start.elapsed().as_secs_f64();
         Ok((sum, info))

@@ -25,7 +25,7 @@ FORTRAN_NAMES = {
 # Structs that stay on the device, or that the host packs word by word.
 NOT_IN_RUST = {
     "purlin_spmv_tile", "purlin_spmv_bin", "purlin_spmv_long", "purlin_spmv_unit", "purlin_tt_site", "purlin_tt_state",
-    "purlin_tt_bond", "purlin_tt_bond_core", "purlin_tt_chain", "purlin_tt_result", "purlin_tt_term",
+    "purlin_tt_bond", "purlin_tt_bond_core", "purlin_tt_chain", "purlin_tt_ring_core", "purlin_tt_result", "purlin_tt_term",
 }
 
 

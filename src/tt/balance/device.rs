@@ -1,11 +1,14 @@
-//! Examines the bonds of trains on a device there: finds whether the values of a bond differ too much.
+//! Examines the bonds of trains on a device there: finds whether the values of a bond differ too much, and whether numbers of
+//! a ring hide others that count.
 
 use std::sync::Arc;
 
-use super::powers::{WHAT, balanced, limit};
+use super::hidden;
+use super::powers::{self, Examined, WHAT, limit};
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::bonds::{Bonds, Cores};
 use crate::backend::gpu::kernels::tt::result;
+use crate::backend::gpu::kernels::tt::rings::Ring;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::backend::memory::Memory;
 use crate::context::Context;
@@ -14,7 +17,7 @@ use crate::scalar::{DType, with_scalar};
 use crate::shape::to_u64;
 use crate::stream::{self, Stream};
 use crate::tensor::Location;
-use crate::tensor::train::{TensorTrain, copy};
+use crate::tensor::train::{TensorTrain, copy as copy_train};
 use crate::tt::scaled::exponent_of;
 
 /// Largest number of bytes of keys of rows and columns at a time.
@@ -30,32 +33,78 @@ fn shapes_of(train: &TensorTrain) -> Result<Vec<[usize; 3]>> {
     Ok(shapes)
 }
 
-/// Adds a train in the memory of a device.
-fn add(bonds: &mut Bonds, train: &TensorTrain) -> Result<()> {
-    let shapes = shapes_of(train)?;
+/// The cores to examine.
+fn regions_of<'a>(train: &'a TensorTrain, shapes: &[[usize; 3]]) -> Result<Vec<Region<'a>>> {
     let size = train.dtype().size();
     let mut cores = alloc::with_capacity(WHAT, shapes.len())?;
     for k in 0..shapes.len() {
         let (memory, offset) = train.memory(k);
         cores.push(memory.device("x")?.region(offset * size, train.shape().core_len(k) * size)?);
     }
-    with_scalar!(train.dtype(), "x", T => bonds.add::<T>(&shapes, &Cores::Of(&cores)))
+    Ok(cores)
+}
+
+/// How often a search goes through the examined cores of a ring, of which a contraction takes all sites `turns` times.
+fn times(train: &TensorTrain, shapes: &[[usize; 3]], turns: usize) -> usize {
+    let passes = train.shape().len() / shapes.len().max(1);
+    hidden::turns(turns.saturating_mul(passes), shapes.len(), train.shape().max_rank())
+}
+
+/// Adds a train in the memory of a device, whose sites a contraction takes `turns` times.
+fn add(bonds: &mut Bonds, train: &TensorTrain, turns: usize) -> Result<()> {
+    let shapes = shapes_of(train)?;
+    let cores = regions_of(train, &shapes)?;
+    let times = times(train, &shapes, turns);
+    with_scalar!(train.dtype(), "x", T => bonds.add::<T>(&shapes, &Cores::Of(&cores), times))
 }
 
 /// The bonds of trains on the device, all of one type.
-fn bonds_of(trains: &[&TensorTrain]) -> Result<Bonds> {
+fn bonds_of(trains: &[&TensorTrain], turns: Option<usize>) -> Result<Bonds> {
     let mut bonds = Bonds::default();
-    trains.iter().try_for_each(|train| add(&mut bonds, train))?;
+    trains.iter().try_for_each(|train| add(&mut bonds, train, turns.unwrap_or(1)))?;
     Ok(bonds)
+}
+
+/// The search of a train on the device; `None` if it is open.
+fn ring_of(train: &TensorTrain, turns: usize) -> Result<Option<Ring>> {
+    if !train.shape().is_cyclic() {
+        return Ok(None);
+    }
+    let shapes = shapes_of(train)?;
+    let cores = regions_of(train, &shapes)?;
+    let times = times(train, &shapes, turns);
+    with_scalar!(train.dtype(), "x", T => Ring::new::<T>(&shapes, &cores, times)).map(Some)
+}
+
+/// What is known of trains on the device after an examination.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Doubt {
+    /// Whether a bond is unbalanced.
+    is_graded: bool,
+    /// Whether there is a ring whose numbers may be so far apart that they hide others.
+    is_wide: bool,
+}
+
+impl Doubt {
+    /// Whether anything is in doubt.
+    pub(super) fn is_any(self) -> bool {
+        self.is_graded || self.is_wide
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self { is_graded: self.is_graded || other.is_graded, is_wide: self.is_wide || other.is_wide }
+    }
 }
 
 /// An examination of bonds that is under way.
 pub(super) struct Look {
     gpu: Gpu,
     stream: GpuStream,
-    /// A number for each part: nonzero if a bond is unbalanced.
+    /// A number for each part: nonzero if a bond is unbalanced. Then another one: nonzero if numbers of a ring are far apart.
     answers: DeviceMemory,
     count: usize,
+    /// How often a contraction takes all sites; `None` if rings are not examined.
+    turns: Option<usize>,
     /// Tables and keys of the kernels, kept until they have run.
     held: Vec<DeviceMemory>,
     /// Largest numbers of the cores of each part, and their count; empty unless `wants_peaks`.
@@ -70,9 +119,9 @@ fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStr
 }
 
 impl Look {
-    fn empty(gpu: Gpu, stream: GpuStream, count: usize) -> Result<Self> {
-        let answers = gpu.allocate_on(&stream, "answers about bonds", count * 8)?;
-        Ok(Self { gpu, stream, answers, count, held: Vec::new(), peaks: Vec::new(), wants_peaks: false })
+    fn empty(gpu: Gpu, stream: GpuStream, count: usize, turns: Option<usize>) -> Result<Self> {
+        let answers = gpu.allocate_on(&stream, "answers about bonds", 2 * count * 8)?;
+        Ok(Self { gpu, stream, answers, count, turns, held: Vec::new(), peaks: Vec::new(), wants_peaks: false })
     }
 
     /// Examines `trains` trains with these bonds. The answers start at number `first`.
@@ -95,6 +144,10 @@ impl Look {
             bonds.look::<T>(gpu, stream, space, bases, trains, limit(dtype), (to, 1))
         })?;
         bonds.carried(gpu, stream, space, trains, limit(dtype), (to, 1))?;
+        if self.turns.is_some() && bonds.has_rings() {
+            let to = self.answers.region((self.count + first) * 8, trains * 8)?;
+            bonds.near(gpu, stream, space, trains, hidden::half_range(dtype), (to, 1))?;
+        }
         if self.wants_peaks {
             let peaks = gpu.allocate_on(stream, WHAT, bonds.cores() * 8)?;
             bonds.peaks(gpu, stream, space, peaks.whole())?;
@@ -105,21 +158,22 @@ impl Look {
     }
 
     /// Starts to examine the bonds of the trains on the device, in the order of `stream`; `None` if there are none.
-    /// With `wants_peaks` it also finds the largest numbers of their cores.
+    /// With `wants_peaks` it also finds the largest numbers of their cores. Without `turns` rings are not examined.
     pub(super) fn new(
         context: &Arc<Context>,
         stream: Option<&Stream>,
         trains: &[&TensorTrain],
         wants_peaks: bool,
+        turns: Option<usize>,
     ) -> Result<Option<Self>> {
         let mut there = alloc::with_capacity(WHAT, trains.len())?;
         there.extend(trains.iter().copied().filter(|train| train.is_device()));
         let Some(first) = there.first() else { return Ok(None) };
         let (gpu, queue) = queue(context, stream)?;
         let alike = there.iter().all(|train| train.dtype() == first.dtype());
-        let mut look = Self { wants_peaks, ..Self::empty(gpu, queue, there.len())? };
+        let mut look = Self { wants_peaks, ..Self::empty(gpu, queue, there.len(), turns)? };
         for (j, part) in there.chunks(if alike { there.len() } else { 1 }).enumerate() {
-            let bonds = bonds_of(part)?;
+            let bonds = bonds_of(part, turns)?;
             if !bonds.is_empty() || wants_peaks {
                 look.start(part[0].dtype(), &bonds, None, 1, j)?;
             }
@@ -128,12 +182,13 @@ impl Look {
     }
 
     /// Waits for the answers.
-    fn answers(&self) -> Result<Vec<bool>> {
-        let mut words = alloc::filled(WHAT, self.count, 0i64)?;
+    fn answers(&self) -> Result<Vec<Doubt>> {
+        let mut words = alloc::filled(WHAT, 2 * self.count, 0i64)?;
         self.gpu.load_numbers(&self.stream, &self.answers, 0, &mut words)?;
-        let mut graded = alloc::with_capacity(WHAT, self.count)?;
-        graded.extend(words.iter().map(|word| *word != 0));
-        Ok(graded)
+        let (graded, wide) = words.split_at(self.count);
+        let mut answers = alloc::with_capacity(WHAT, self.count)?;
+        answers.extend(graded.iter().zip(wide).map(|(a, b)| Doubt { is_graded: *a != 0, is_wide: *b != 0 }));
+        Ok(answers)
     }
 
     /// Exponents of the largest numbers of all cores of the trains on the device, one train after another. Waits.
@@ -148,31 +203,40 @@ impl Look {
         Ok(all)
     }
 
-    /// Whether one of the trains has an unbalanced bond. Waits.
-    pub(super) fn is_any_graded(&self) -> Result<bool> {
-        Ok(self.answers()?.into_iter().any(|graded| graded))
+    /// What is in doubt about the trains. Waits.
+    pub(super) fn doubt(&self) -> Result<Doubt> {
+        Ok(self.answers()?.into_iter().fold(Doubt::default(), Doubt::or))
     }
 }
 
 /// An examination that is enqueued with a call that does not wait.
-pub(in crate::tt) struct Enqueued(Vec<(DType, Bonds)>);
+pub(in crate::tt) struct Enqueued(Vec<Part>);
+
+/// A train of an enqueued examination.
+struct Part {
+    dtype: DType,
+    bonds: Bonds,
+    ring: Option<Ring>,
+}
 
 /// Alignment of pieces of its memory in bytes.
 const GRAIN: usize = 256;
 
 impl Enqueued {
-    /// An examination of the bonds of two trains in device memory, which may be the same train.
+    /// An examination of the bonds of two trains in device memory, which may be the same train. The contraction takes all sites
+    /// `turns` times; with `None` rings are not examined for numbers that they hide.
     ///
     /// # Errors
     /// Out of memory.
-    pub(in crate::tt) fn new(trains: [&TensorTrain; 2]) -> Result<Self> {
+    pub(in crate::tt) fn new(trains: [&TensorTrain; 2], turns: Option<usize>) -> Result<Self> {
         let [x, y] = trains;
         let count = if x.is_same(y) { 1 } else { 2 };
         let mut parts = alloc::with_capacity(WHAT, count)?;
         for train in &trains[..count] {
-            let bonds = bonds_of(std::slice::from_ref(train))?;
+            let bonds = bonds_of(std::slice::from_ref(train), turns)?;
+            let ring = turns.map(|turns| ring_of(train, turns)).transpose()?.flatten();
             if !bonds.is_empty() {
-                parts.push((train.dtype(), bonds));
+                parts.push(Part { dtype: train.dtype(), bonds, ring });
             }
         }
         Ok(Self(parts))
@@ -181,16 +245,21 @@ impl Enqueued {
     /// Bytes of workspace of [`Enqueued::start`].
     pub(in crate::tt) fn bytes(&self) -> usize {
         let whole = |bytes: usize| bytes.next_multiple_of(GRAIN);
-        self.0.iter().map(|(_, bonds)| whole(bonds.table_bytes()) + whole(bonds.key_bytes())).sum()
+        let of_ring = |ring: &Ring| GRAIN + whole(ring.bytes());
+        let of = |Part { bonds, ring, .. }: &Part| {
+            whole(bonds.table_bytes()) + whole(bonds.key_bytes()) + ring.as_ref().map_or(0, of_ring)
+        };
+        self.0.iter().map(of).sum()
     }
 
-    /// Enqueues the examination. The first number of `to` becomes NaN if a bond is unbalanced.
+    /// Enqueues the examination. The first number of `to` becomes NaN if a bond is unbalanced, or a ring hides numbers that
+    /// count.
     ///
     /// # Errors
     /// As [`Bonds::look`].
     pub(in crate::tt) fn start(&self, gpu: &Gpu, stream: &GpuStream, space: Region<'_>, to: Region<'_>) -> Result<()> {
         let mut first = 0;
-        for (dtype, bonds) in &self.0 {
+        for Part { dtype, bonds, ring } in &self.0 {
             let table = space.part(first, bonds.table_bytes())?;
             first += bonds.table_bytes().next_multiple_of(GRAIN);
             let keys = space.part(first, bonds.key_bytes())?;
@@ -200,6 +269,14 @@ impl Enqueued {
             with_scalar!(*dtype, "x", T => {
                 bonds.look::<T>(gpu, stream, (table, keys), None, 1, limit(*dtype), (to, 1))
             })?;
+            let Some(ring) = ring else { continue };
+            let (half, digits) = (hidden::half_range(*dtype), hidden::digits(*dtype));
+            let (doubt, space) = (space.part(first, GRAIN)?, space.part(first + GRAIN, ring.bytes())?);
+            first += GRAIN + ring.bytes().next_multiple_of(GRAIN);
+            gpu.clear(stream, doubt)?;
+            bonds.near(gpu, stream, (table, keys), 1, half, (doubt, 1))?;
+            result::store(gpu, stream, ring.table(), space)?;
+            ring.search(gpu, stream, space, (half, digits), Some(doubt), to)?;
         }
         Ok(())
     }
@@ -211,16 +288,22 @@ fn are_alike(a: &TensorTrain, b: &TensorTrain) -> bool {
     in_one(a) && in_one(b) && !b.is_uniform() && a.dtype() == b.dtype() && a.shape() == b.shape()
 }
 
-/// For each train, whether it is on the device and has an unbalanced bond; an empty list if none has. Waits.
+/// What is in doubt about each train on the device; an empty list if nothing is. Without `turns` rings are not examined.
+/// Waits.
 ///
 /// # Errors
 /// Out of memory.
-pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[&TensorTrain]) -> Result<Vec<bool>> {
+pub(super) fn doubts(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    trains: &[&TensorTrain],
+    turns: Option<usize>,
+) -> Result<Vec<Doubt>> {
     if !trains.iter().any(|train| train.is_device()) {
         return Ok(Vec::new());
     }
     let (gpu, queue) = queue(context, stream)?;
-    let mut look = Look::empty(gpu, queue, trains.len())?;
+    let mut look = Look::empty(gpu, queue, trains.len(), turns)?;
     let mut first = 0;
     let mut doubtful = Vec::new();
     while let Some(train) = trains.get(first) {
@@ -234,7 +317,8 @@ pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[
             let (shapes, shape) = (shapes_of(train)?, train.shape());
             let mut offsets = alloc::with_capacity(WHAT, shape.len())?;
             offsets.extend((0..shape.len()).map(|k| shape.offset(k)));
-            with_scalar!(train.dtype(), "x", T => bonds.add::<T>(&shapes, &Cores::In(&offsets)))?;
+            let times = times(train, &shapes, turns.unwrap_or(1));
+            with_scalar!(train.dtype(), "x", T => bonds.add::<T>(&shapes, &Cores::In(&offsets), times))?;
             let count = alike.min((KEYS / bonds.key_bytes().max(1)).max(1));
             if !bonds.is_empty() {
                 let mut list = alloc::with_capacity(WHAT, count)?;
@@ -256,7 +340,7 @@ pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[
                 if count > 0 && cores + train.shape().len() > CORES {
                     break;
                 }
-                add(&mut bonds, train)?;
+                add(&mut bonds, train, turns.unwrap_or(1))?;
                 (count, cores) = (count + 1, cores + train.shape().len());
             }
             if !bonds.is_empty() {
@@ -269,20 +353,20 @@ pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[
         };
         first += count;
     }
-    let mut graded = look.answers()?;
+    let mut doubts = look.answers()?;
     drop(look);
     for range in doubtful {
-        if graded[range.start] {
+        if doubts[range.start].is_any() {
             for i in range {
-                let look = Look::new(context, stream, &trains[i..=i], false)?;
-                graded[i] = look.map_or(Ok(false), |look| look.is_any_graded())?;
+                let look = Look::new(context, stream, &trains[i..=i], false, turns)?;
+                doubts[i] = look.map_or(Ok(Doubt::default()), |look| look.doubt())?;
             }
         }
     }
-    if !graded.iter().any(|graded| *graded) {
-        graded.clear();
+    if !doubts.iter().any(|doubt| doubt.is_any()) {
+        doubts.clear();
     }
-    Ok(graded)
+    Ok(doubts)
 }
 
 /// A host copy of a train on the device. Waits.
@@ -291,24 +375,51 @@ pub(super) fn graded(context: &Arc<Context>, stream: Option<&Stream>, trains: &[
 /// Out of memory.
 pub(super) fn fetched(context: &Arc<Context>, stream: Option<&Stream>, train: &TensorTrain) -> Result<TensorTrain> {
     let mut here = TensorTrain::create(context, train.dtype(), Location::Host, train.shape().clone())?;
-    copy(context, stream, train, &mut here)?;
+    copy_train(context, stream, train, &mut here)?;
     Ok(here)
 }
 
-/// A balanced copy on the device of a train there, computed on the host; `None` if its bonds are balanced. Waits.
-///
-/// # Errors
-/// Out of memory.
-pub(super) fn brought(
+/// Whether numbers of a ring on the device hide others that count, by a search there; `false` for an open train. Waits.
+pub(super) fn is_hiding(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     train: &TensorTrain,
-) -> Result<Option<TensorTrain>> {
-    let Some(here) = balanced(context, &fetched(context, stream, train)?)? else { return Ok(None) };
+    turns: usize,
+) -> Result<bool> {
+    let Some(ring) = ring_of(train, turns)? else { return Ok(false) };
+    let (gpu, queue) = queue(context, stream)?;
+    let answer = gpu.allocate_on(&queue, WHAT, 8)?;
+    let mut space = gpu.allocate_uninitialised_on(&queue, WHAT, ring.bytes())?;
+    gpu.store_numbers(&queue, ring.table(), &mut space, 0)?;
+    let dtype = train.dtype();
+    let bounds = (hidden::half_range(dtype), hidden::digits(dtype));
+    ring.search(&gpu, &queue, space.whole(), bounds, None, answer.whole())?;
+    let mut words = [0i64];
+    gpu.load_numbers(&queue, &answer, 0, &mut words)?;
+    Ok(words[0] != 0)
+}
+
+/// A balanced copy on the device of a train there of which something is in doubt, computed on the host, if it needs one; and
+/// whether it hides numbers that count. Waits.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn examined(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    train: &TensorTrain,
+    turns: Option<usize>,
+    doubt: Doubt,
+) -> Result<Examined> {
+    if !doubt.is_graded && !is_hiding(context, stream, train, turns.unwrap_or(1))? {
+        return Ok(Examined::default());
+    }
+    let Examined { copy, is_hiding } = powers::examined(context, &fetched(context, stream, train)?, turns)?;
+    let Some(here) = copy else { return Ok(Examined { copy: None, is_hiding }) };
     let mut there = TensorTrain::create(context, train.dtype(), Location::Device, train.shape().clone())?;
-    copy(context, stream, &here, &mut there)?;
+    copy_train(context, stream, &here, &mut there)?;
     // The host copy is freed here, so the upload must be complete.
     queue(context, stream)?.1.synchronize()?;
     debug_assert!(matches!(there.memory(0).0, Memory::Device(_)));
-    Ok(Some(there))
+    Ok(Examined { copy: Some(there), is_hiding })
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::norms::{NONE, Parts};
-use super::powers::{WHAT, is_near, limit};
+use super::powers::WHAT;
 use crate::alloc;
 use crate::context::Context;
 use crate::error::Result;
@@ -14,37 +14,32 @@ use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::train::{Cores, Shape, TensorTrain};
 
 /// How far below the largest number of a bond another may lie, as a power of two: an environment of two trains squares it.
-fn half_range(dtype: DType) -> f64 {
+pub(super) fn half_range(dtype: DType) -> f64 {
     if matches!(dtype, DType::F32 | DType::CF32) { 32.0 } else { 400.0 }
 }
 
 /// How far below the sum a part of it may lie without counting.
-fn digits(dtype: DType) -> f64 {
+pub(super) fn digits(dtype: DType) -> f64 {
     if matches!(dtype, DType::F32 | DType::CF32) { 26.0 } else { 56.0 }
 }
 
-/// Whether a ring on the host has numbers that count and are far below others at the same bond; `false` for an open train,
-/// one on a device, and one with a number that is not finite. O(d r^3) operations beside one pass over the numbers, and
-/// only the pass where no two numbers are far apart.
+/// Whether a ring on the host, whose cores are gone through `repeat` times, has numbers that count and are far below others
+/// at the same bond; `false` for an open train, and one with a number that is not finite. O(d r^3) operations beside one
+/// pass over the numbers.
 ///
 /// # Errors
 /// Out of memory.
-pub(in crate::tt) fn is_hiding(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
-    if train.is_device() || !train.shape().is_cyclic() || is_near(context, train, limit(train.dtype()))? {
-        return Ok(false);
-    }
-    with_scalar!(train.dtype(), "x", T => search::<T>(context, train, 1))
-}
-
-/// As [`is_hiding`] for a ring whose cores are gone through `repeat` times.
-///
-/// # Errors
-/// Out of memory.
-pub(in crate::tt) fn is_hiding_repeated(context: &Arc<Context>, train: &TensorTrain, repeat: usize) -> Result<bool> {
+pub(super) fn is_hiding(context: &Arc<Context>, train: &TensorTrain, repeat: usize) -> Result<bool> {
     if train.is_device() || !train.shape().is_cyclic() {
         return Ok(false);
     }
     with_scalar!(train.dtype(), "x", T => search::<T>(context, train, repeat))
+}
+
+/// How often the cores of a ring of `cores` cores of these ranks are gone through at most: after as many cores as twice the
+/// rank every way between two values has been gone.
+pub(super) fn turns(repeat: usize, cores: usize, rank: usize) -> usize {
+    repeat.min((2 * rank + 2).div_ceil(cores))
 }
 
 fn search<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, repeat: usize) -> Result<bool> {
@@ -62,8 +57,7 @@ fn search<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, repeat: usize)
     };
     let Some(parts) = Parts::new(context, cores, cell, None)? else { return Ok(false) };
     let sizes = parts.into_sizes();
-    // After as many cores as twice the rank every way between two values has been gone.
-    let times = times.min((2 * cell.max_rank() + 2).div_ceil(cell.len()));
+    let times = turns(times, cell.len(), cell.max_rank());
     let count = times * cell.len();
     let mut list: Vec<&[f64]> = alloc::with_capacity(WHAT, count)?;
     let (mut modes, mut ranks) = (alloc::with_capacity(WHAT, count)?, alloc::with_capacity(WHAT, count + 1)?);

@@ -27,9 +27,8 @@ use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::peaks;
 
 pub(super) use device::Enqueued;
-use device::{Look, brought};
-pub(super) use hidden::{is_hiding, is_hiding_repeated};
-use powers::{Bounds, WHAT, balanced, balanced_operator, balanced_within};
+use device::Look;
+use powers::{Bounds, Examined, WHAT, balanced_within, examined, examined_operator};
 pub(super) use powers::{ends, peak};
 
 /// Balanced copies of two trains, which may be the same train.
@@ -38,6 +37,8 @@ pub(super) struct Balanced {
     y: Option<TensorTrain>,
     same: bool,
     look: Option<Look>,
+    turns: Option<usize>,
+    is_hiding: bool,
     /// Exponents of the largest numbers of the cores on the device, one train after another.
     peaks: Option<Vec<i64>>,
 }
@@ -45,7 +46,8 @@ pub(super) struct Balanced {
 impl Balanced {
     /// Copies the trains on the host that need balancing. The bonds of trains on a device are examined in the order of
     /// `stream`; [`Balanced::again`] returns the result. `wants_peaks` makes a later call of [`Balanced::peaks`]
-    /// cheaper for them.
+    /// cheaper for them. `turns` says how often the contraction goes through the cores; with `None` rings are not examined
+    /// for numbers that they hide.
     ///
     /// # Errors
     /// Out of memory.
@@ -55,12 +57,21 @@ impl Balanced {
         x: &TensorTrain,
         y: &TensorTrain,
         wants_peaks: bool,
+        turns: Option<usize>,
     ) -> Result<Self> {
         let same = x.is_same(y);
         let list = [x, y];
-        let look = Look::new(context, stream, if same { &list[..1] } else { &list }, wants_peaks)?;
-        let y = if same { None } else { balanced(context, y)? };
-        Ok(Self { x: balanced(context, x)?, y, same, look, peaks: None })
+        let look = Look::new(context, stream, if same { &list[..1] } else { &list }, wants_peaks, turns)?;
+        let y = if same { Examined::default() } else { examined(context, y, turns)? };
+        let x = examined(context, x, turns)?;
+        let is_hiding = x.is_hiding || y.is_hiding;
+        Ok(Self { x: x.copy, y: y.copy, same, look, turns, is_hiding, peaks: None })
+    }
+
+    /// Whether one of the trains is a ring whose numbers hide others that count, so that a contraction would lose these. Rings
+    /// on a device are known after [`Balanced::again`].
+    pub(super) fn is_hiding(&self) -> bool {
+        self.is_hiding
     }
 
     /// The trains to contract in place of `x` and `y`.
@@ -103,7 +114,7 @@ impl Balanced {
     }
 
     /// After a contraction of [`Balanced::of`]: whether it must be repeated, because bonds on the device turned out to
-    /// be unbalanced. Waits for their examination.
+    /// be unbalanced, or rings there to hide numbers. Waits for their examination.
     ///
     /// # Errors
     /// Out of memory.
@@ -115,17 +126,19 @@ impl Balanced {
         y: &TensorTrain,
     ) -> Result<bool> {
         let Some(look) = self.look.take() else { return Ok(false) };
-        let graded = look.is_any_graded()?;
+        let doubt = look.doubt()?;
         self.peaks = Some(look.peaks()?);
         drop(look);
-        if !graded {
+        if !doubt.is_any() {
             return Ok(false);
         }
         let mut changed = false;
         for (train, copy, is_y) in [(x, &mut self.x, false), (y, &mut self.y, true)] {
             if train.is_device() && !(is_y && self.same) {
-                *copy = brought(context, stream, train)?;
-                changed |= copy.is_some();
+                let found = device::examined(context, stream, train, self.turns, doubt)?;
+                changed |= found.copy.is_some() || found.is_hiding;
+                self.is_hiding |= found.is_hiding;
+                *copy = found.copy;
             }
         }
         Ok(changed)
@@ -169,8 +182,8 @@ fn here_within(
     if !train.is_device() {
         return balanced_within(context, train, bounds);
     }
-    let Some(look) = Look::new(context, stream, &[train], false)? else { return Ok(None) };
-    if !look.is_any_graded()? {
+    let Some(look) = Look::new(context, stream, &[train], false, None)? else { return Ok(None) };
+    if !look.doubt()?.is_any() {
         return Ok(None);
     }
     balanced_within(context, &device::fetched(context, stream, train)?, bounds)
@@ -193,8 +206,19 @@ pub(super) fn for_single(context: &Arc<Context>, name: &str, train: &TensorTrain
     powers::for_single(context, name, train)
 }
 
-/// Runs `run` with two trains, which may be the same, or with balanced copies of them. Runs it again with copies if
-/// bonds on the device turn out to be unbalanced.
+/// Whether numbers of a ring hide others that count, by the search on the host or on the device.
+#[cfg(test)]
+pub(super) fn is_hiding(context: &Arc<Context>, train: &TensorTrain, turns: usize) -> Result<bool> {
+    if train.is_device() {
+        device::is_hiding(context, None, train, turns)
+    } else {
+        hidden::is_hiding(context, train, turns)
+    }
+}
+
+/// Runs `run` with two trains, which may be the same, or with balanced copies of them, and with whether one of them is a
+/// ring whose numbers hide others that count. Runs it again if the bonds on the device turn out to be unbalanced, or rings
+/// there to hide numbers. `turns` is that of [`Balanced::new`].
 ///
 /// # Errors
 /// As `run`; out of memory.
@@ -202,32 +226,40 @@ pub(super) fn with_balanced<R>(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     (x, y): (&TensorTrain, &TensorTrain),
-    mut run: impl FnMut(&TensorTrain, &TensorTrain) -> Result<R>,
+    turns: Option<usize>,
+    mut run: impl FnMut(&TensorTrain, &TensorTrain, bool) -> Result<R>,
 ) -> Result<R> {
-    let mut balanced = Balanced::new(context, stream, x, y, false)?;
+    let mut balanced = Balanced::new(context, stream, x, y, false, turns)?;
     loop {
         let (a, b) = balanced.of(x, y);
-        let found = run(a, b);
+        let found = run(a, b, balanced.is_hiding());
         // A result of 0 (or a numerical error) may change once the bonds are balanced.
-        let is_final = !matches!(found, Ok(_) | Err(Error::Numerical(_)));
+        let is_final = balanced.is_hiding() || !matches!(found, Ok(_) | Err(Error::Numerical(_)));
         if is_final || !balanced.again(context, stream, x, y)? {
             return found;
         }
     }
 }
 
-/// A balanced copy of a TT-matrix, for environments between balanced trains; `None` if its bonds are balanced.
+/// A balanced copy of a TT-matrix, for environments between balanced trains; `None` if its bonds are balanced. Also whether
+/// it is a ring whose numbers hide others that count, if `examines` rings for that.
 ///
 /// # Errors
 /// Out of memory.
-pub(super) fn of_operator(context: &Arc<Context>, h: &TrainMatrix) -> Result<Option<TrainMatrix>> {
+pub(super) fn of_operator(
+    context: &Arc<Context>,
+    h: &TrainMatrix,
+    examines: bool,
+) -> Result<(Option<TrainMatrix>, bool)> {
     // Entries of an environment of three trains differ by the values of six bonds, which leaves less of single
     // precision's range than two trains do.
     let limit =
         if matches!(h.train().dtype(), DType::F32 | DType::CF32) { 8 } else { powers::limit(h.train().dtype()) };
     // Blocks that are never read are left unchanged: a plan counts only the others.
-    let Some(copy) = balanced_operator(context, h, Bounds { limit, drop: false })? else { return Ok(None) };
-    TrainMatrix::new("h", copy, h.rows(), h.cols()).map(Some)
+    let Examined { copy, is_hiding } =
+        examined_operator(context, h, Bounds { limit, drop: false }, examines.then_some(1))?;
+    let copy = copy.map(|copy| TrainMatrix::new("h", copy, h.rows(), h.cols())).transpose()?;
+    Ok((copy, is_hiding))
 }
 
 /// Whether the bonds of one of these trains, or of the operator, are far from balanced. Waits for the examination of
@@ -243,15 +275,16 @@ pub(super) fn is_any_far(
 ) -> Result<bool> {
     if let Some(h) = operator {
         let bounds = Bounds { limit: powers::limit(h.train().dtype()), drop: false };
-        if balanced_operator(context, h, bounds)?.is_some() {
+        if examined_operator(context, h, bounds, None)?.copy.is_some() {
             return Ok(true);
         }
     }
-    Ok(!balanced_all(context, stream, trains)?.is_empty())
+    Ok(!balanced_all(context, stream, trains, None)?.0.is_empty())
 }
 
-/// Balanced copies of those trains of a list that need one; an empty list if none does. Waits for the examination of
-/// trains on the device.
+/// Balanced copies of those trains of a list that need one; an empty list if none does. Also whether one of the trains is a
+/// ring whose numbers hide others that count; `turns` is that of [`Balanced::new`]. Waits for the examination of trains on
+/// the device.
 ///
 /// # Errors
 /// Out of memory.
@@ -259,23 +292,28 @@ pub(super) fn balanced_all(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     trains: &[&TensorTrain],
-) -> Result<Vec<Option<TensorTrain>>> {
+    turns: Option<usize>,
+) -> Result<(Vec<Option<TensorTrain>>, bool)> {
     let mut copies = Vec::new();
-    let graded = device::graded(context, stream, trains)?;
+    let mut is_any_hiding = false;
+    let doubts = device::doubts(context, stream, trains, turns)?;
     for (i, train) in trains.iter().enumerate() {
-        let copy = if train.is_device() {
-            if graded.get(i).is_some_and(|graded| *graded) { brought(context, stream, train)? } else { None }
+        let found = if !train.is_device() {
+            examined(context, train, turns)?
+        } else if let Some(doubt) = doubts.get(i).filter(|doubt| doubt.is_any()) {
+            device::examined(context, stream, train, turns, *doubt)?
         } else {
-            balanced(context, train)?
+            continue;
         };
-        let Some(copy) = copy else { continue };
+        is_any_hiding |= found.is_hiding;
+        let Some(copy) = found.copy else { continue };
         if copies.is_empty() {
             copies = alloc::with_capacity(WHAT, trains.len())?;
             copies.resize_with(trains.len(), || None);
         }
         copies[i] = Some(copy);
     }
-    Ok(copies)
+    Ok((copies, is_any_hiding))
 }
 
 /// The trains of a list, each replaced by its balanced copy if there is one.

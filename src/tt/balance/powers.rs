@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::hidden::is_hiding;
 use super::norms::{NONE, Parts};
 use super::paths::{IDLE, Paths, Powers};
 use crate::alloc;
@@ -26,12 +27,46 @@ pub(in crate::tt) fn limit(dtype: DType) -> i64 {
     if matches!(dtype, DType::F32 | DType::CF32) { 24 } else { 120 }
 }
 
-/// A train with the same tensor and balanced bonds; `None` if the bonds are balanced, and for a train on a device.
+/// What [`examined`] finds.
+#[derive(Default)]
+pub(super) struct Examined {
+    /// A copy with balanced bonds, if the train needs one.
+    pub copy: Option<TensorTrain>,
+    /// Whether the train, or the copy, is a ring whose numbers hide others that count.
+    pub is_hiding: bool,
+}
+
+/// Balances the bonds of a train on the host, and finds whether products of the balanced train would lose numbers. `turns` says how often products go through
+/// the cores; `None` for trains that are not examined for what they hide.
 ///
 /// # Errors
 /// Out of memory.
-pub(super) fn balanced(context: &Arc<Context>, train: &TensorTrain) -> Result<Option<TensorTrain>> {
-    balanced_within(context, train, Bounds { limit: limit(train.dtype()), drop: true })
+pub(super) fn examined(context: &Arc<Context>, train: &TensorTrain, turns: Option<usize>) -> Result<Examined> {
+    let limit = limit(train.dtype());
+    if train.is_device() {
+        return Ok(Examined::default());
+    }
+    let near = is_near(context, train, limit)?;
+    let bounds = Bounds { limit, drop: true };
+    let copy =
+        if near { None } else { with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))? };
+    let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), near, copy.is_some(), turns)?;
+    Ok(Examined { copy, is_hiding })
+}
+
+/// Whether a train, or a copy of it, hides numbers. `near` says that the train's numbers are near each other.
+fn is_hiding_beside(
+    context: &Arc<Context>,
+    train: &TensorTrain,
+    near: bool,
+    is_copy: bool,
+    turns: Option<usize>,
+) -> Result<bool> {
+    let Some(turns) = turns else { return Ok(false) };
+    if turns == 1 && (near || !train.shape().is_cyclic() || is_copy && is_near(context, train, limit(train.dtype()))?) {
+        return Ok(false);
+    }
+    is_hiding(context, train, turns)
 }
 
 /// How far bonds are balanced.
@@ -43,7 +78,7 @@ pub(super) struct Bounds {
     pub drop: bool,
 }
 
-/// [`balanced`] within other bounds.
+/// A train with the same tensor and bonds balanced within these bounds; `None` if they are, and for a train on a device.
 ///
 /// # Errors
 /// Out of memory.
@@ -58,20 +93,24 @@ pub(super) fn balanced_within(
     with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))
 }
 
-/// [`balanced_within`] for the train of an operator.
+/// [`examined`] for the train of an operator, with other bounds.
 ///
 /// # Errors
 /// Out of memory.
-pub(super) fn balanced_operator(
+pub(super) fn examined_operator(
     context: &Arc<Context>,
     h: &TrainMatrix,
     bounds: Bounds,
-) -> Result<Option<TensorTrain>> {
+    turns: Option<usize>,
+) -> Result<Examined> {
     let train = h.train();
     if train.is_device() || is_near(context, train, bounds.limit)? {
-        return Ok(None);
+        return Ok(Examined::default());
     }
-    with_scalar!(train.dtype(), "h", T => copy_of::<T>(context, train, Some((h.rows(), h.cols())), bounds))
+    let copy = with_scalar!(train.dtype(), "h", T => copy_of::<T>(context, train, Some((h.rows(), h.cols())), bounds))?;
+    // The bounds may be closer than those of a search.
+    let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), false, true, turns)?;
+    Ok(Examined { copy, is_hiding })
 }
 
 /// Least number of elements for which the context's threads examine a train.

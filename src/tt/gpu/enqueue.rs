@@ -392,7 +392,7 @@ impl GpuContraction {
         let call = Call::new(work, &gpu, &stream, &x, &y)?;
         let way = way_of::<T>(&gpu, &call, || self.furnish_enqueued(&stream))?;
         let room = room_of::<T>(&call, math, way)?;
-        let look = Look::new([work.x, work.y])?;
+        let look = Look::new([work.x, work.y], turns(work))?;
         let is_dense = matches!(way, Way::Halves);
         let sizes = [room.whole()?, look.bytes(), if is_dense { CoreKeys::bytes(2 * call.sites.len())? } else { 0 }];
         let bytes = pieces::in_all(&sizes)?;
@@ -468,7 +468,7 @@ impl GpuContraction {
             return Err(Error::Internal("norms without their libraries".into()));
         };
         let results = qr::results(qr::terms(work, &terms)?)?;
-        let look = Look::new([work.x, if trains.len() > 1 { work.y } else { work.x }])?;
+        let look = Look::new([work.x, if trains.len() > 1 { work.y } else { work.x }], turns(work))?;
         let sizes = [
             pieces::in_all(&qr::bytes::<T>(solver, work, &terms)?)?,
             qr::NUMBERS,
@@ -496,6 +496,15 @@ impl GpuContraction {
         result::settle(&gpu, &stream, results, terms, Spoilt::default(), to)?;
         Ok(done)
     }
+}
+
+/// How often the contraction goes through all sites, for an examination of rings.
+fn turns(work: &Work<'_>) -> Option<usize> {
+    let (plan, is_one) = (work.plan, work.x.is_uniform() && work.y.is_uniform());
+    let all = usize::try_from(plan.repeat).unwrap_or(usize::MAX);
+    // A power of one core counts sites, not trains.
+    let sites = if is_one && plan.algorithm == Algorithm::Power { work.x.shape().len() } else { 1 };
+    plan.rescue.then_some(all.div_ceil(sites))
 }
 
 /// The caller's workspace, if it is large enough, or a new one.

@@ -27,6 +27,7 @@ use crate::tt::balance::{self, Enqueued as Look};
 use crate::tt::finite;
 use crate::tt::info::Info;
 use crate::tt::options::Options;
+use crate::tt::rings;
 use crate::tt::watch::Watch;
 
 /// Alignment of pieces of the workspace in bytes.
@@ -482,10 +483,16 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
     let Call { context, stream, options, library, workspace, result, watch } = call;
     let gpu = context.gpu("result")?;
     // The operator is on the host; its numbers are launch parameters.
-    let matrix = trains.operator.map(|h| balance::of_operator(context, h)).transpose()?.flatten();
+    let turns = rings::turns(options);
+    let examined = trains.operator.map(|h| balance::of_operator(context, h, turns.is_some())).transpose()?;
+    let (matrix, is_hiding) = examined.unwrap_or((None, false));
+    if is_hiding {
+        let problem = "h: numbers of this ring hide others that count, which a call that does not wait would lose";
+        return Err(Error::Numerical(problem.into()));
+    }
     let trains = &Trains { operator: matrix.as_ref().or(trains.operator), ..*trains };
     let chain = value::chain(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;
-    let look = Look::new([trains.bra, trains.ket])?;
+    let look = Look::new([trains.bra, trains.ket], turns)?;
     let counting = Enqueued::counting(gpu, stream, chain.len(), &look)?;
     let plan = Plan::new::<T, _>(&chain, &counting, options, ratio || trains.operator.is_none())?;
     let real = options.assume_hermitian && trains.bra.is_same(trains.ket);

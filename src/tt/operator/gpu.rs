@@ -79,7 +79,7 @@ impl GpuOps {
     /// The largest |re| or |im| of every row and of every column of an array r x n x s. Waits.
     pub fn sizes<S: Scalar>(&self, array: Region<'_>, dims: [usize; 3]) -> Result<[Vec<f64>; 2]> {
         let mut bonds = Bonds::default();
-        bonds.add::<S>(&[dims], &Cores::Of(&[array]))?;
+        bonds.add::<S>(&[dims], &Cores::Of(&[array]), 1)?;
         let list = bonds.table()?;
         let mut table = self.gpu.allocate_uninitialised_on(&self.stream, STEP, list.len() * 8)?;
         self.gpu.store_numbers(&self.stream, &list, &mut table, 0)?;

@@ -182,8 +182,8 @@ fn run<S: Sums>(
     watch: &Watch,
 ) -> Result<Scaled> {
     Trains::new(x, None, x).check(context)?;
-    with_balanced(context, stream, (x, x), |x, _| {
-        if rings::loses(context, options, &Trains::new(x, None, x))? {
+    with_balanced(context, stream, (x, x), rings::turns(options), |x, _, is_hiding| {
+        if is_hiding {
             let problem = "x: numbers of this ring hide others that count; take `local` of environments";
             return Err(Error::Numerical(problem.into()));
         }

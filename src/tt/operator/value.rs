@@ -13,7 +13,6 @@ use super::unread;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
-use crate::session::CancelHandle;
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::balance;
@@ -158,13 +157,15 @@ pub(super) fn contract(
     identity: bool,
     watch: &Watch,
 ) -> Result<([Scaled; 2], Info)> {
-    let matrix = trains.operator.map(|h| balance::of_operator(context, h)).transpose()?.flatten();
+    let turns = rings::turns(options);
+    let examined = trains.operator.map(|h| balance::of_operator(context, h, turns.is_some())).transpose()?;
+    let (matrix, hides) = examined.unwrap_or((None, false));
     let operator = matrix.as_ref().or(trains.operator);
-    balance::with_balanced(context, stream, (trains.bra, trains.ket), |bra, ket| {
-        if rings::loses(context, options, &Trains { bra, operator, ket })? {
+    balance::with_balanced(context, stream, (trains.bra, trains.ket), turns, |bra, ket, is_hiding| {
+        if is_hiding || hides {
             let info = foresee(context, options, trains, dtype, identity)?;
-            let handle = CancelHandle::default();
-            let value = |trains: &Trains<'_>| rings::value(context, stream, options.conjugate, &handle, trains);
+            let cancel = || watch.cancel.clone();
+            let value = |trains: &Trains<'_>| rings::value(context, stream, options.conjugate, cancel(), trains);
             let without = if identity { value(&Trains { operator: None, ..*trains })? } else { Scaled::ZERO };
             return Ok(([value(trains)?, without], info));
         }

@@ -9,6 +9,7 @@ pub(super) mod far;
 mod fuzz;
 mod gauges;
 pub(super) mod golden;
+pub(super) mod hiding;
 pub(super) mod nonfinite;
 pub(super) mod norms;
 mod plans;

@@ -10,12 +10,11 @@ use crate::error::Error;
 use crate::scalar::{DType, Scalar, with_scalar};
 use crate::tensor::Location;
 use crate::tensor::train::TrainMatrix;
-use crate::tt::operator::{Environments, Side, Trains, identity, rayleigh, sandwich};
-use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::operator::{Environments, Side, Trains, identity};
 use crate::tt::scaled::{exponent_of, scale};
 use crate::tt::{Options, Scaled};
 
-fn two(e: i32) -> f64 {
+pub fn two(e: i32) -> f64 {
     2f64.powi(e)
 }
 
@@ -29,7 +28,7 @@ fn gauge(powers: &[&[i32]]) -> Plain {
     bare(&ranks, powers.windows(2).map(core).collect())
 }
 
-fn close(found: Scaled, wanted: Scaled, what: &str) {
+pub fn close(found: Scaled, wanted: Scaled, what: &str) {
     let quotient = found.over(wanted).map_or(f64::NAN, |q| q.plain(DType::F64).0.re);
     assert!((quotient - 1.0).abs() < 1e-5, "{what}: {found:?}, not {wanted:?}");
 }
@@ -51,53 +50,6 @@ pub fn check(c: &Arc<Context>, location: Location) {
     check_rings(c, location);
     check_operators(c, location);
     check_vectors(c, location);
-    // On a device only rings whose bonds are far from balanced are examined.
-    if location == Location::Host {
-        check_products_of_rings(c, location);
-    }
-}
-
-/// Rings of one entry, where numbers that lead to zeros for one value of the boundary bond count for another.
-fn check_products_of_rings(c: &Arc<Context>, location: Location) {
-    let cases = [
-        (DType::F32, 40, 40, -40),
-        (DType::F32, 50, 40, -40),
-        (DType::F32, 50, 20, -40),
-        (DType::F32, 100, 80, -80),
-        (DType::F64, 400, 300, -300),
-        (DType::F64, 500, 900, -400),
-    ];
-    for (dtype, p, q, r) in cases {
-        let core = vec![0.0, two(q), two(p), two(r)];
-        let x = placed(c, bare(&[2; 4], vec![core; 3]).train(c, dtype), location);
-        let one = placed(c, bare(&[1; 4], vec![vec![1.0]; 3]).train(c, dtype), location);
-        let unit = identity(c, dtype, &[1; 3]).unwrap();
-        // The entry is 3 2^(p + q + r), beside 2^(3 r).
-        let entry = Scaled::new(C::new(3.0, 0.0), i64::from(p + q + r));
-        let square = entry.times(entry);
-        let name = |what: &str| format!("{what}, {dtype:?}, 2^{p}, 2^{q}, 2^{r}");
-        let plain = || session(c, Options::default());
-        close(plain().inner_scaled(None, &one, &x, None).unwrap().0, entry, &name("inner with ones"));
-        for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked] {
-            let options = Options { algorithm, ..Options::default() };
-            let found = session(c, options).inner_scaled(None, &x, &x, None).unwrap().0;
-            close(found, square, &name("inner"));
-        }
-        for norm_way in [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-            let options = Options { norm_way, ..Options::default() };
-            close(session(c, options).norm_scaled(None, &x, None).unwrap().0, entry, &name("norm"));
-        }
-        let mut gram = vec![Scaled::ZERO; 4];
-        plain().gram(None, &[&x, &one], &[&x, &one], &mut gram, None).unwrap();
-        close(gram[0], square, &name("gram"));
-        close(gram[1], entry, &name("gram"));
-        let refused = plain().distance_scaled(None, &x, &one, None).map(|_| ()).unwrap_err();
-        assert!(matches!(refused, Error::Numerical(_)), "{refused}");
-        let trains = Trains::new(&one, Some(&unit), &x);
-        close(sandwich(c, &Options::default(), &trains).unwrap().0, entry, &name("sandwich"));
-        let quotient = rayleigh(c, &Options::default(), &x, &unit).unwrap().quotient;
-        close(quotient, Scaled::real(1.0), &name("rayleigh"));
-    }
 }
 
 /// A value of bond 1 that nothing reaches, and large numbers behind it.

@@ -11,6 +11,7 @@ mod enqueue_operators;
 mod factors;
 mod golden;
 mod hard;
+mod hiding;
 mod norms;
 mod operators;
 mod paths;

@@ -22,6 +22,7 @@ use crate::alloc;
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::progress::CancelFlag;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
@@ -62,6 +63,8 @@ pub struct Environments {
     context: Arc<Context>,
     options: Options,
     cancel: CancelHandle,
+    /// Stops all calls, once it is cancelled.
+    stop: Option<CancelFlag>,
     dtype: DType,
     slots: Slots,
     ranks: Option<Vec<usize>>,
@@ -105,7 +108,22 @@ impl Environments {
         let (context, options, cancel) = (Arc::clone(context), options.clone(), CancelHandle::default());
         let (bonds, on_device) = (bonds_of(trains)?, on_device(trains));
         let (valid, valid_exact, is_far) = ([0, d], [0, d], None);
-        Ok(Self { context, options, cancel, dtype, slots, ranks, bonds, store, on_device, valid, valid_exact, is_far })
+        let stop = None;
+        Ok(Self {
+            context,
+            options,
+            cancel,
+            stop,
+            dtype,
+            slots,
+            ranks,
+            bonds,
+            store,
+            on_device,
+            valid,
+            valid_exact,
+            is_far,
+        })
     }
 
     /// As [`Environments::new`], but all environments have an exponent for each number.
@@ -123,6 +141,11 @@ impl Environments {
     pub fn cancelled_by(mut self, handle: CancelHandle) -> Self {
         self.cancel = handle;
         self
+    }
+
+    /// The same, for use within a call that `flag` cancels.
+    pub(in crate::tt) fn stopped_by(self, flag: CancelFlag) -> Self {
+        Self { stop: Some(flag), ..self }
     }
 
     /// Element type of environments and vectors: complex if a train or the operator is.
@@ -452,8 +475,8 @@ impl Environments {
         if on_device(trains) != self.on_device {
             return Err(Error::invalid("x", "lies on another device than the environments"));
         }
-        let contexts = std::slice::from_ref(&self.context);
-        let flag = self.cancel.progress(contexts, None, self.cancel.epoch()).flag();
+        let own = || self.cancel.progress(std::slice::from_ref(&self.context), None, self.cancel.epoch()).flag();
+        let flag = self.stop.clone().unwrap_or_else(own);
         value::chain(&self.options, *trains, dtype, 0, &Watch::new(flag))
     }
 

@@ -51,6 +51,21 @@ struct CarriedParams {
     limit: i64,
 }
 
+/// `purlin_tt_near_params`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct NearParams {
+    keys: u64,
+    cores: u64,
+    chains: u64,
+    to: u64,
+    count: i64,
+    trains: i64,
+    stride: i64,
+    to_stride: i64,
+    half: f64,
+}
+
 /// `purlin_tt_largest_params`.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -62,6 +77,7 @@ struct LargestParams {
 }
 
 const _: () = assert!(size_of::<LargestParams>() == size(c::TT_LARGEST_PARAMS_BYTES));
+const _: () = assert!(size_of::<NearParams>() == size(c::TT_NEAR_PARAMS_BYTES));
 const _: () = assert!(size_of::<CarriedParams>() == size(c::TT_CARRIED_PARAMS_BYTES));
 const _: () = assert!(size_of::<BondsParams>() == size(c::TT_BONDS_PARAMS_BYTES));
 const _: () = assert!(size_of::<SpreadParams>() == size(c::TT_SPREAD_PARAMS_BYTES));
@@ -74,6 +90,8 @@ unsafe impl Parameters for SpreadParams {}
 unsafe impl Parameters for CarriedParams {}
 // SAFETY: as above.
 unsafe impl Parameters for LargestParams {}
+// SAFETY: as above.
+unsafe impl Parameters for NearParams {}
 
 const WHAT: &str = "bonds of tensor trains";
 /// Words of `purlin_tt_bond_core`, `purlin_tt_bond` and `purlin_tt_chain`.
@@ -98,18 +116,21 @@ pub struct Bonds {
     bonds: Vec<i64>,
     /// The cores of each train.
     chains: Vec<i64>,
-    /// Keys of all rows and columns, and two more words for each core.
+    /// Whether one of the trains is a ring.
+    has_rings: bool,
+    /// Keys of all rows and columns, and three more words for each core.
     keys: usize,
     /// Columns of the widest core.
     widest: usize,
 }
 
 impl Bonds {
-    /// Adds the cores of a train with their (r, n, s), and the bonds between them.
+    /// Adds the cores of a train with their (r, n, s), and the bonds between them. Products go through the cores of a ring
+    /// `turns` times.
     ///
     /// # Errors
     /// [`Error::Internal`] for a core shorter than its shape; out of memory.
-    pub fn add<T: Scalar>(&mut self, shapes: &[[usize; 3]], cores: &Cores<'_, '_>) -> Result<()> {
+    pub fn add<T: Scalar>(&mut self, shapes: &[[usize; 3]], cores: &Cores<'_, '_>, turns: usize) -> Result<()> {
         let parts = parts::<T>();
         let mut before: Option<usize> = None;
         let (first, number) = (self.keys, self.cores());
@@ -127,7 +148,7 @@ impl Bonds {
             };
             let (rows, columns) = (self.keys, self.keys + r);
             let more = columns + s;
-            self.keys = more + 2;
+            self.keys = more + 3;
             self.widest = self.widest.max(s);
             let address = i64::from_ne_bytes(address.to_ne_bytes());
             for word in [address, to_i64(r), to_i64(n), to_i64(s), to_i64(rows), to_i64(columns), to_i64(more)] {
@@ -141,7 +162,8 @@ impl Bonds {
         // The bond that closes a ring.
         if let (Some(last), Some(&[r, ..])) = (before, shapes.first()) {
             self.bond(last, first, r)?;
-            for word in [to_i64(number), to_i64(shapes.len()), i64::from(r > 1)] {
+            self.has_rings |= r > 1;
+            for word in [to_i64(number), to_i64(shapes.len()), i64::from(r > 1), to_i64(turns)] {
                 alloc::push(WHAT, &mut self.chains, word)?;
             }
         }
@@ -299,6 +321,45 @@ impl Bonds {
         let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), c::TT_BONDS_THREADS.unsigned_abs(), 0);
         // SAFETY: the chains' cores and their keys are among those of the table, `to` has a number for each train.
         unsafe { launch(&gpu.kernel("tt_bonds", "purlin_tt_carried")?, stream, grid, &parameters) }
+    }
+
+    /// Whether one of the trains that were added is a ring.
+    pub fn has_rings(&self) -> bool {
+        self.has_rings
+    }
+
+    /// After [`Bonds::look`]: NaN goes to number j `to_stride` of `to` for a train j that has a ring whose numbers may be more
+    /// than 2^`half` apart at some bond.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for memory that is too short.
+    pub fn near(
+        &self,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        (table, keys): (Region<'_>, Region<'_>),
+        trains: usize,
+        half: f64,
+        (to, to_stride): (Region<'_>, usize),
+    ) -> Result<()> {
+        let count = self.chains.len() / CHAIN;
+        let cores = table.array("table", self.words(), 8)?;
+        let numbers = super::super::product("results", &[trains.saturating_sub(1), to_stride])?.saturating_add(1);
+        let parameters = NearParams {
+            keys: keys.array("keys", super::super::product("keys", &[trains, self.keys])?, 8)?,
+            cores,
+            chains: cores + to_u64((self.cores.len() + self.bonds.len()) * 8),
+            to: to.array("results", numbers, 8)?,
+            count: to_i64(count),
+            trains: to_i64(trains),
+            stride: to_i64(self.keys),
+            to_stride: to_i64(to_stride),
+            half,
+        };
+        let blocks = super::super::product("chains", &[count, trains])?.clamp(1, 1 << 16);
+        let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), c::TT_BONDS_THREADS.unsigned_abs(), 0);
+        // SAFETY: the chains' cores and their keys are among those of the table, `to` has a number for each train.
+        unsafe { launch(&gpu.kernel("tt_bonds", "purlin_tt_near")?, stream, grid, &parameters) }
     }
 
     /// After [`Bonds::look`] at one train of each shape, with its table and keys: enqueues the largest number of each core, in the

@@ -6,6 +6,7 @@ mod library;
 pub mod operator;
 mod params;
 pub mod result;
+pub mod rings;
 pub mod sandwich;
 mod state;
 mod tables;

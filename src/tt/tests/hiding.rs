@@ -1,0 +1,221 @@
+//! Rings whose numbers hide others that count: contracted right, or refused.
+
+use std::sync::Arc;
+
+use super::balance::bare;
+use super::nonfinite::placed;
+use super::spans::{close, two};
+use super::support::{C, Disorder, cpu, session};
+use crate::context::Context;
+use crate::error::Error;
+use crate::scalar::DType;
+use crate::tensor::Location;
+use crate::tensor::train::TensorTrain;
+use crate::tt::balance::is_hiding;
+use crate::tt::operator::{Trains, correlation, expect_local, identity, rayleigh, sandwich};
+use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::{Options, Scaled};
+
+/// A ring of one entry: the core, first bond fastest, how often it stands in the ring, and the entry.
+pub struct Case {
+    pub dtype: DType,
+    pub core: Vec<f64>,
+    pub sites: usize,
+    pub entry: Scaled,
+}
+
+impl Case {
+    pub fn train(&self, c: &Arc<Context>, location: Location) -> TensorTrain {
+        let ranks = vec![2; self.sites + 1];
+        placed(c, bare(&ranks, vec![self.core.clone(); self.sites]).train(c, self.dtype), location)
+    }
+
+    /// The train of as many sites whose entry is 1.
+    pub fn one(&self, c: &Arc<Context>, location: Location) -> TensorTrain {
+        placed(c, bare(&vec![1; self.sites + 1], vec![vec![1.0]; self.sites]).train(c, self.dtype), location)
+    }
+}
+
+/// Numbers that lead to zeros for one value of the boundary bond and count for another, and numbers that lead to other values
+/// of the boundary bond alone.
+pub fn cases() -> Vec<Case> {
+    let mut all = Vec::new();
+    let powers = [
+        (DType::F32, 40, 40, -40),
+        (DType::F32, 50, 40, -40),
+        (DType::F32, 50, 20, -40),
+        (DType::F32, 100, 80, -80),
+        (DType::F64, 400, 300, -300),
+        (DType::F64, 500, 900, -400),
+    ];
+    for (dtype, p, q, r) in powers {
+        // The entry is 3 2^(p + q + r), beside 2^(3 r).
+        let entry = Scaled::new(C::new(3.0, 0.0), i64::from(p + q + r));
+        all.push(Case { dtype, core: vec![0.0, two(q), two(p), two(r)], sites: 3, entry });
+    }
+    for (dtype, p, q, r) in [(DType::F64, 680, 880, -720), (DType::F32, 85, 110, -90)] {
+        let entry = Scaled::new(C::new(1.0, 0.0), i64::from(r));
+        all.push(Case { dtype, core: vec![0.0, two(q), two(p), two(r)], sites: 1, entry });
+    }
+    // All rows and columns have the same largest number, and no zeros.
+    for (dtype, e) in [(DType::F64, -680), (DType::F32, -80), (DType::CF64, -700), (DType::CF32, -75)] {
+        let entry = Scaled::new(C::new(2.0, 0.0), i64::from(e));
+        all.push(Case { dtype, core: vec![two(e), 1.0, 1.0, two(e)], sites: 1, entry });
+        // 2^(3 e) and three times 2^e, twice.
+        let entry = Scaled::new(C::new(6.0, 0.0), i64::from(e));
+        all.push(Case { dtype, core: vec![two(e), 1.0, 1.0, two(e)], sites: 3, entry });
+    }
+    all
+}
+
+/// Calls that wait.
+pub fn check(c: &Arc<Context>, location: Location) {
+    for case in cases() {
+        let (x, one, entry) = (case.train(c, location), case.one(c, location), case.entry);
+        let real = if matches!(case.dtype, DType::F32 | DType::CF32) { DType::F32 } else { DType::F64 };
+        let unit = identity(c, real, &vec![1; case.sites]).unwrap();
+        let square = entry.times(entry);
+        let name = |what: &str| format!("{what}, {:?}, {:?}, {} sites", case.dtype, case.core, case.sites);
+        let plain = || session(c, Options::default());
+        close(plain().inner_scaled(None, &one, &x, None).unwrap().0, entry, &name("inner with ones"));
+        for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked] {
+            let options = Options { algorithm, ..Options::default() };
+            let found = session(c, options).inner_scaled(None, &x, &x, None).unwrap().0;
+            close(found, square, &name("inner"));
+        }
+        for norm_way in [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+            let options = Options { norm_way, ..Options::default() };
+            close(session(c, options).norm_scaled(None, &x, None).unwrap().0, entry, &name("norm"));
+        }
+        let mut gram = vec![Scaled::ZERO; 4];
+        plain().gram(None, &[&x, &one], &[&x, &one], &mut gram, None).unwrap();
+        close(gram[0], square, &name("gram"));
+        close(gram[1], entry, &name("gram"));
+        plain().inner_batch(None, &[&one, &x, &one], &[&x, &x, &one], &mut gram[..3], None).unwrap();
+        close(gram[0], entry, &name("batch"));
+        close(gram[1], square, &name("batch"));
+        close(gram[2], Scaled::real(1.0), &name("batch"));
+        let refused = |found: Result<(), Error>, what: &str| {
+            assert!(matches!(found, Err(Error::Numerical(_))), "{}: {found:?}", name(what));
+        };
+        refused(plain().distance_scaled(None, &x, &one, None).map(|_| ()), "distance");
+        let (op, options) = ([C::new(1.0, 0.0)], Options::default());
+        refused(expect_local(c, &options, &x, &op, &[0]).map(|_| ()), "expect_local");
+        refused(correlation(c, &options, &x, &op, &op).map(|_| ()), "correlation");
+        let trains = Trains::new(&one, Some(&unit), &x);
+        close(sandwich(c, &options, &trains).unwrap().0, entry, &name("sandwich"));
+        close(sandwich(c, &options, &Trains::new(&x, None, &x)).unwrap().0, square, &name("sandwich of none"));
+        let quotient = rayleigh(c, &options, &x, &unit).unwrap().quotient;
+        close(quotient, Scaled::real(1.0), &name("rayleigh"));
+    }
+}
+
+/// Rings whose cores are gone through several times.
+pub fn check_repeated(c: &Arc<Context>, location: Location) {
+    for (dtype, e) in [(DType::F64, -680), (DType::F32, -80)] {
+        let of = |core: [f64; 4]| placed(c, bare(&[2, 2], vec![core.to_vec()]).train(c, dtype), location);
+        let x = of([two(e), 1.0, 1.0, two(e)]);
+        for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Power] {
+            let by = |repeat| session(c, Options { repeat, algorithm, ..Options::default() });
+            // The trace of the square is 2, that of the cube 6 2^e.
+            close(by(2).inner_scaled(None, &x, &x, None).unwrap().0, Scaled::real(4.0), "even power");
+            let refused = by(3).inner_scaled(None, &x, &x, None);
+            assert!(matches!(refused, Err(Error::Numerical(_))), "{refused:?}");
+        }
+    }
+    let x = placed(c, bare(&[2, 2], vec![vec![0.0, two(-400), two(900), 0.0]]).train(c, DType::F64), location);
+    let y = placed(c, bare(&[2, 2], vec![vec![two(-100), 0.0, 0.0, 0.0]]).train(c, DType::F64), location);
+    for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Power] {
+        let mut by = session(c, Options { repeat: 2, algorithm, ..Options::default() });
+        match by.inner_scaled(None, &x, &y, None) {
+            Ok((found, _)) => close(found, Scaled::new(C::new(2.0, 0.0), 300), "power of two rings"),
+            Err(e) => assert!(matches!(e, Error::Numerical(_)), "{e}"),
+        }
+    }
+}
+
+/// A ring with numbers far below others, none of which counts.
+pub fn harmless(c: &Arc<Context>, dtype: DType, location: Location) -> TensorTrain {
+    let e = if matches!(dtype, DType::F32 | DType::CF32) { -80 } else { -700 };
+    placed(c, bare(&[2; 4], vec![vec![1.0, two(e), two(e), 1.0]; 3]).train(c, dtype), location)
+}
+
+/// The search on a device finds what that on the host finds.
+pub fn check_search(c: &Arc<Context>) {
+    let mut d = Disorder::new(77);
+    let mut found = 0;
+    for round in 0..300 {
+        let dtype = if round % 2 == 0 { DType::F32 } else { DType::F64 };
+        let range = if dtype == DType::F32 { 60.0 } else { 700.0 };
+        let largest = if round % 50 == 0 { 70 } else { 4 };
+        let sites = d.pick(1, 4);
+        let mut ranks: Vec<usize> = (0..=sites).map(|_| d.pick(2, largest)).collect();
+        ranks[sites] = ranks[0];
+        let has_zeros = round % 3 == 0;
+        let core = |k: usize, d: &mut Disorder| -> Vec<f64> {
+            let mut number = || if has_zeros && d.next() < -0.6 { 0.0 } else { two((d.next() * range) as i32) };
+            (0..ranks[k] * ranks[k + 1]).map(|_| number()).collect()
+        };
+        let cores = (0..sites).map(|k| core(k, &mut d)).collect();
+        let here = bare(&ranks, cores).train(c, dtype);
+        let there = placed(c, bare_copy(&here, c), Location::Device);
+        for turns in [1, 3] {
+            let (wanted, got) = (is_hiding(c, &here, turns).unwrap(), is_hiding(c, &there, turns).unwrap());
+            // On a device numbers that meet zeros alone are not left out.
+            assert!(if has_zeros { got || !wanted } else { got == wanted }, "{round}, {turns}: {got}, not {wanted}");
+            found += usize::from(wanted);
+        }
+    }
+    assert!((100..500).contains(&found), "{found}");
+    // More values of the boundary bond than blocks: the last one hides.
+    let n = 300;
+    let core = |e: i32| {
+        (0..n * n).map(move |at| {
+            if at == n * n - 1 {
+                two(e)
+            } else if at % (n + 1) == 0 {
+                0.0
+            } else {
+                1.0
+            }
+        })
+    };
+    for (e, wanted) in [(0, false), (-680, true)] {
+        let here = bare(&[n, n], vec![core(e).collect()]).train(c, DType::F64);
+        let there = placed(c, bare_copy(&here, c), Location::Device);
+        for train in [&here, &there] {
+            assert_eq!(is_hiding(c, train, 1).unwrap(), wanted, "2^{e}");
+        }
+    }
+}
+
+/// The same train in other memory.
+fn bare_copy(x: &TensorTrain, c: &Arc<Context>) -> TensorTrain {
+    let mut copy = TensorTrain::create(c, x.dtype(), Location::Host, x.shape().clone()).unwrap();
+    crate::tensor::train::copy(c, None, x, &mut copy).unwrap();
+    copy
+}
+
+#[test]
+fn numbers_of_rings_hide_none_that_count() {
+    check(&cpu(2), Location::Host);
+}
+
+#[test]
+fn powers_of_rings_that_lose_numbers_are_refused() {
+    check_repeated(&cpu(2), Location::Host);
+}
+
+#[test]
+fn numbers_that_do_not_count_may_be_hidden() {
+    let c = cpu(2);
+    for dtype in [DType::F32, DType::F64] {
+        let x = harmless(&c, dtype, Location::Host);
+        close(
+            session(&c, Options::default()).inner_scaled(None, &x, &x, None).unwrap().0,
+            Scaled::real(4.0),
+            "harmless",
+        );
+        assert!(!is_hiding(&c, &x, 1).unwrap());
+    }
+}
