@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::entries::{Entries, WHAT, charge_indices, offsets, restart_rows, sort_rows};
 use super::index::Indices;
 use crate::alloc;
+use crate::backend::free::host_memory_free;
 use crate::backend::memory::{Charge, HostMemory};
 use crate::choice::numbered;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::scalar::{DType, Scalar, with_scalar};
-use crate::shape::to_i64;
+use crate::shape::{to_i64, to_u64};
 
 /// How several entries at one (row, column) are combined. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +71,7 @@ pub fn from_coordinates(context: &Arc<Context>, from: &Coordinates<'_>, duplicat
         }
     }
     let _charge = charge_indices(context, &[from.rows + 1, nnz, nnz])?;
+    check_rows(from.rows)?;
     let mut entries = scattered(from)?;
     sort_rows(context, &mut entries)?;
     let (starts, _starts_charge) = merge(context, &mut entries, duplicates)?;
@@ -83,6 +85,20 @@ pub fn from_coordinates(context: &Arc<Context>, from: &Coordinates<'_>, duplicat
         })
     })
 }
+
+/// Refuses pointers of more rows than the free memory holds: one entry, or a file of a line, may name a row of any number,
+/// and the system would end the process where the pages are written.
+fn check_rows(rows: usize) -> Result<()> {
+    // Pointers while entries are sorted, and the narrowest of the matrix.
+    let bytes = to_u64(rows).saturating_mul(12);
+    if bytes <= UNCHECKED || bytes <= host_memory_free() {
+        return Ok(());
+    }
+    Err(Error::OutOfMemory { what: "rows of a sparse matrix, which are more than is free", bytes, limit: None })
+}
+
+/// Bytes that are not compared with what is free.
+const UNCHECKED: u64 = 1 << 26;
 
 /// The entries row by row; those of a row are in the order given.
 fn scattered(from: &Coordinates<'_>) -> Result<Entries> {

@@ -9,7 +9,7 @@ use super::entries::{WHAT, csr};
 use super::index::{Indices, Rows};
 use super::lines::Lines;
 use super::list::List;
-use super::market::{is_beyond, write_entries};
+use super::market::{is_beyond, number, write_entries};
 use super::measures::is_symmetric;
 use crate::alloc;
 use crate::backend::memory::HostMemory;
@@ -84,15 +84,17 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
             return Err(lines.wrong("is not two vertices"));
         };
         if !how.relabel && (from < 0 || to < 0 || from.max(to) == i64::MAX) {
-            return Err(lines.wrong(format!("vertex {} cannot be a row", from.min(to))));
+            let wrong = if from.min(to) < 0 { from.min(to) } else { i64::MAX };
+            return Err(lines.wrong(format!("vertex {wrong} cannot be a row")));
         }
         let (from, to) = (vertex(from)?, vertex(to)?);
         row_idx.push(from)?;
         col_idx.push(to)?;
         if how.weighted {
-            let weight = weight.ok_or_else(|| lines.wrong("has no weight"))?;
+            let beyond = |what: String| lines.wrong(format!("{what} is beyond the range of {}", how.dtype.name()));
+            let weight = weight.ok_or_else(|| lines.wrong("has no weight"))?.map_err(|()| beyond("a weight".into()))?;
             if is_beyond(weight, how.dtype) {
-                return Err(lines.wrong(format!("{weight:e} is beyond the range of {}", how.dtype.name())));
+                return Err(beyond(format!("{weight:e}")));
             }
             weights.push(weight)?;
         }
@@ -146,18 +148,19 @@ pub fn write_edges(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     write_entries(a, path, &head, 0, |i, k| !symmetric || rows.col(k) <= i)
 }
 
-fn edge(line: &str) -> Option<(i64, i64, Option<f64>)> {
+/// The third number of a line; [`Err`] if double precision cannot hold it.
+type Weight = std::result::Result<f64, ()>;
+
+fn edge(line: &str) -> Option<(i64, i64, Option<Weight>)> {
     if line.contains(',') && has_empty_field(line) {
         return None;
     }
     let mut words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty());
     let from = words.next()?.parse().ok()?;
     let to = words.next()?.parse().ok()?;
-    let weight = words.next().map(|w| w.parse::<f64>());
-    match weight {
+    match words.next().map(number) {
         None => Some((from, to, None)),
-        Some(Ok(w)) => Some((from, to, Some(w))),
-        Some(Err(_)) => None,
+        Some(weight) => Some((from, to, Some(weight.transpose()?))),
     }
 }
 

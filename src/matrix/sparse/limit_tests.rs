@@ -166,10 +166,17 @@ fn numbers_of_files_that_the_type_does_not_hold_are_refused() {
         let text = format!("%%MatrixMarket matrix coordinate {field} general\n1 1 1\n1 1 {value}\n");
         read_market(&c, &folder.file("m", text.as_bytes()), Some(dtype)).map(|_| ()).map_err(|e| e.to_string())
     };
+    assert!(market("real", "inf", DType::F32).is_ok() && market("real", "-Infinity", DType::F64).is_ok());
+    assert!(market("integer", "16777218", DType::F32).is_ok() && market("integer", "16777217", DType::F64).is_ok());
     assert!(market("real", "3e38", DType::F32).is_ok() && market("integer", "-9007199254740992", DType::F64).is_ok());
     for (field, value, dtype, problem) in [
         ("real", "1e39", DType::F32, "line 3: 1e39 is beyond the range of F32"),
         ("complex", "1 -1e39", DType::CF32, "line 3: -1e39 is beyond the range of CF32"),
+        ("real", "1e400", DType::F64, "line 3: a number is beyond the range of F64"),
+        ("real", "-1e400", DType::F32, "line 3: a number is beyond the range of F32"),
+        ("complex", "0 1e400", DType::CF64, "line 3: a number is beyond the range of CF64"),
+        ("integer", "16777217", DType::F32, "line 3: 16777217 is between two numbers of F32"),
+        ("integer", "-33554433", DType::CF32, "line 3: -33554433 is between two numbers of CF32"),
         ("integer", "9007199254740993", DType::F64, "line 3: is not a row, a column and an integer"),
         ("integer", "1.5", DType::F64, "line 3: is not a row, a column and an integer"),
     ] {
@@ -178,11 +185,40 @@ fn numbers_of_files_that_the_type_does_not_hold_are_refused() {
     }
     for (text, problem) in [
         ("0 1 1e39\n", "line 1: 1e39 is beyond the range of F32"),
+        ("0 1 1\n0 1 1e400\n", "line 2: a weight is beyond the range of F32"),
+        ("0 1 -1e400\n", "line 1: a weight is beyond the range of F32"),
+        ("-1 9223372036854775807 1\n", "line 1: vertex -1 cannot be a row"),
+        ("0 9223372036854775807 1\n", "line 1: vertex 9223372036854775807 cannot be a row"),
         ("%%matrixmarket matrix coordinate pattern general\n3 3 1\n1 2\n", "is a Matrix Market file"),
     ] {
         let path = folder.file("e", text.as_bytes());
         let how = EdgeList { dtype: DType::F32, weighted: true, duplicates: Duplicates::Sum, relabel: false };
         let e = read_edges(&c, &path, how).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains(problem), "{text}: {e}");
+    }
+    let how = EdgeList { dtype: DType::F64, weighted: true, duplicates: Duplicates::Sum, relabel: false };
+    let read = |text: &str, how| read_edges(&c, &folder.file("i", text.as_bytes()), how).map(|found| found.0);
+    assert!(read("0 1 1e400\n", how).is_err_and(|e| e.to_string().contains("beyond the range of F64")));
+    assert_eq!(
+        super::tests::arrays::<f64>(&read("0 1 inf\n1 0 -Infinity\n", how).unwrap()).2.unwrap()[0],
+        f64::INFINITY
+    );
+    // A number that is not read may be any.
+    assert!(read("0 1 1e400\n", EdgeList { weighted: false, ..how }).is_ok());
+}
+
+#[test]
+fn rows_beyond_the_free_memory_are_refused_before_they_are_allocated() {
+    let folder = Folder::new("rows");
+    let unlimited = super::tests::context(1);
+    let market = "%%MatrixMarket matrix coordinate pattern general\n1099511627777 1099511627777 1\n1 1\n";
+    let how = EdgeList { dtype: DType::F32, weighted: false, duplicates: Duplicates::Sum, relabel: false };
+    let found = [
+        read_edges(&unlimited, &folder.file("e", b"0 1099511627776"), how).map(|_| ()),
+        read_market(&unlimited, &folder.file("m", market.as_bytes()), None).map(|_| ()),
+    ];
+    for e in found {
+        let e = e.unwrap_err().to_string();
+        assert!(e.starts_with("rows of a sparse matrix, which are more than is free: 13194139533324 bytes"), "{e}");
     }
 }

@@ -101,7 +101,7 @@ fn entries(
     mut push: impl FnMut(i64, i64, Complex<f64>) -> Result<()>,
 ) -> Result<()> {
     let mut count = 0usize;
-    while let Some((row, col, value)) = entry(lines, field)? {
+    while let Some((row, col, value)) = entry(lines, field, dtype)? {
         if count == stored {
             return Err(lines.wrong(format!("is an entry more than the {stored} that the header says")));
         }
@@ -114,6 +114,10 @@ fn entries(
             if is_beyond(part, dtype) {
                 return Err(lines.wrong(format!("{part:e} is beyond the range of {}", dtype.name())));
             }
+        }
+        let is_single = matches!(dtype, DType::F32 | DType::CF32);
+        if field == Field::Integer && is_single && f64::from(value.re as f32) != value.re {
+            return Err(lines.wrong(format!("{} is between two numbers of {}", value.re, dtype.name())));
         }
         count += 1;
         push(row, col, value)?;
@@ -136,6 +140,15 @@ fn entries(
 pub(super) fn is_beyond(value: f64, dtype: DType) -> bool {
     let single = matches!(dtype, DType::F32 | DType::CF32);
     single && value.is_finite() && (value as f32).is_infinite()
+}
+
+/// A number as text, if it is one; [`Err`] if it has digits that double precision cannot hold. An infinity that is written as
+/// a word is one.
+pub(super) fn number(word: &str) -> std::result::Result<Option<f64>, ()> {
+    match word.parse::<f64>() {
+        Ok(value) if value.is_infinite() && word.contains(|c: char| c.is_ascii_digit()) => Err(()),
+        other => Ok(other.ok()),
+    }
 }
 
 fn header(lines: &mut Lines<'_>) -> Result<(Field, Kind)> {
@@ -202,7 +215,8 @@ fn sizes(lines: &mut Lines<'_>) -> Result<[usize; 3]> {
 }
 
 /// The next entry, one-based; `None` at the end.
-fn entry(lines: &mut Lines<'_>, field: Field) -> Result<Option<(i64, i64, Complex<f64>)>> {
+fn entry(lines: &mut Lines<'_>, field: Field, dtype: DType) -> Result<Option<(i64, i64, Complex<f64>)>> {
+    let mut is_beyond = false;
     let parsed = loop {
         match lines.next()? {
             None => return Ok(None),
@@ -211,7 +225,14 @@ fn entry(lines: &mut Lines<'_>, field: Field) -> Result<Option<(i64, i64, Comple
                 let mut words = line.split_whitespace();
                 let mut index = || words.next().and_then(|w| w.parse::<i64>().ok());
                 let place = (index(), index());
-                let mut number = || words.next().and_then(|w| w.parse::<f64>().ok());
+                let mut number = || {
+                    words.next().and_then(|w| {
+                        number(w).unwrap_or_else(|()| {
+                            is_beyond = true;
+                            Some(f64::INFINITY)
+                        })
+                    })
+                };
                 let value = match field {
                     Field::Pattern => Some(Complex::new(1.0, 0.0)),
                     Field::Integer => {
@@ -229,6 +250,7 @@ fn entry(lines: &mut Lines<'_>, field: Field) -> Result<Option<(i64, i64, Comple
         }
     };
     match (parsed, field) {
+        (Some(_), _) if is_beyond => Err(lines.wrong(format!("a number is beyond the range of {}", dtype.name()))),
         (Some(entry), _) => Ok(Some(entry)),
         (None, Field::Pattern) => Err(lines.wrong("is not a row and a column")),
         (None, Field::Integer) => Err(lines.wrong("is not a row, a column and an integer of modulus at most 2^53")),

@@ -48,7 +48,7 @@ fn coordinates(
 }
 
 /// The arrays of a result, whose rows must be sorted.
-fn arrays<T: Element>(m: &Matrix) -> (Vec<usize>, Vec<usize>, Option<Vec<T>>) {
+pub(super) fn arrays<T: Element>(m: &Matrix) -> (Vec<usize>, Vec<usize>, Option<Vec<T>>) {
     let Storage::Csr(csr) = m.storage() else { panic!("{}", m.storage().name()) };
     let rows = Rows::new(csr).unwrap();
     let ends = (0..m.rows()).map(|i| rows.row(i).end).collect();
