@@ -2139,7 +2139,7 @@ typedef struct purlin_dwi_peaks_options {
    */
   uint64_t seed;
   /**
-   * Smallest value of a peak; default 0.
+   * Smallest value of a peak, at least 0; maxima of 0 and less are no peaks; default 0.
    */
   double absolute_threshold;
   /**

@@ -57,7 +57,7 @@ pub struct PeaksOptions {
     pub starts: i64,
     /// Seed of random starts; refused with other starts unless it is 0.
     pub seed: u64,
-    /// Smallest height of a peak; if it is 0, a peak must be higher than 0.
+    /// Smallest height of a peak, at least 0; if it is 0, a peak must be higher than 0.
     pub absolute_threshold: f64,
     /// Smallest height of a peak relative to the highest of the voxel; 0 to 1.
     pub relative_threshold: f64,
@@ -91,8 +91,8 @@ impl Default for PeaksOptions {
 
 impl PeaksOptions {
     fn check(&self) -> Result<()> {
-        if !self.absolute_threshold.is_finite() {
-            let problem = format!("is {}, a finite number is needed", self.absolute_threshold);
+        if !(self.absolute_threshold >= 0.0 && self.absolute_threshold.is_finite()) {
+            let problem = format!("is {}, a finite number of at least 0 is needed", self.absolute_threshold);
             return Err(Error::invalid("absolute_threshold", problem));
         }
         if !(0.0..=1.0).contains(&self.relative_threshold) {

@@ -131,7 +131,7 @@ pub struct purlin_dwi_peaks_options {
     pub starts: i64,
     /// Seed of random starts; default 0. Refused with other starts, so also with the default ones.
     pub seed: u64,
-    /// Smallest value of a peak; default 0.
+    /// Smallest value of a peak, at least 0; maxima of 0 and less are no peaks; default 0.
     pub absolute_threshold: f64,
     /// Smallest value of a peak relative to the voxel's largest, 0 to 1; default 0.1.
     pub relative_threshold: f64,

@@ -286,6 +286,8 @@ fn wrong_arguments_are_named() {
     assert!(bad(PeaksOptions { relative_threshold: 1.5, ..good }).starts_with("relative_threshold: is 1.5"));
     assert!(bad(PeaksOptions { min_separation: 2.0, ..good }).starts_with("min_separation: is 2"));
     assert!(bad(PeaksOptions { absolute_threshold: f64::NAN, ..good }).starts_with("absolute_threshold: is NaN"));
+    let below = bad(PeaksOptions { absolute_threshold: -2.0, ..good });
+    assert_eq!(below, "absolute_threshold: is -2, a finite number of at least 0 is needed");
     assert!(bad(PeaksOptions { tolerance: -1.0, ..good }).starts_with("tolerance: is -1"));
     assert!(bad(PeaksOptions { seed: 2, ..good }).starts_with("seed: is 2, but the start vectors are not random"));
     let random = PeaksOptions { seed: 2, start_kind: StartKind::Random, ..good };
