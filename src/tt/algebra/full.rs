@@ -1,11 +1,13 @@
 //! The dense tensor of a train.
 
 use super::ops::{TrainOps, with_algebra};
-use super::orthogonal::{normalise, tame, times_power};
+use super::orthogonal::{frobenius, normalise, tame, times_power};
 use super::place::{Place, check, is_single};
 use super::structure::to_open;
 use super::svd::expect_elements;
 use crate::alloc;
+use crate::backend::gpu::kernels::tt::operator::{KEYS, find_peaks};
+use crate::backend::memory::Memory;
 use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, with_scalar};
@@ -13,7 +15,7 @@ use crate::shape::Order;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{self, Location, Tensor};
 use crate::tt::balance;
-use crate::tt::scaled::scale;
+use crate::tt::scaled::{exponent_of, scale};
 
 /// Largest number of elements of a dense tensor without `force`.
 pub const LIMIT: usize = 1 << 31;
@@ -78,26 +80,57 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
     let memory = tensor.memory_mut("tensor")?;
     with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
         let middle = split_at(x.shape(), elements);
-        let (left, e) = left_half::<T, _>(algebra, x, middle)?;
+        let (mut left, e) = left_half::<T, _>(algebra, x, middle)?;
         let (right, f) = right_half::<T, _>(algebra, x, middle)?;
-        let alpha = alpha::<T>(e, f)?;
-        algebra.product_to(alpha, &left, &right, memory)
+        let (alpha, above) = alpha::<T>(e, f)?;
+        times_power(algebra, &mut left, above)?;
+        algebra.product_to(alpha, &left, &right, memory)?;
+        // The power is a bound: the entries may be smaller, or beyond the range.
+        let is_beyond = e.zip(f).is_some_and(|(e, f)| e + f >= largest_exponent::<T>())
+            && !is_finite::<T>(at, memory, elements)?
+            && frobenius(algebra, &left)?.is_finite()
+            && frobenius(algebra, &right)?.is_finite();
+        if is_beyond { Err(beyond::<T>(e.unwrap_or(0) + f.unwrap_or(0))) } else { Ok(()) }
     }))
 }
 
-/// 2^(e + f) for halves whose norms have been divided by these powers. If one half is zero the product is 0, or NaN if
-/// the other is not finite.
-fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<f64> {
-    let (Some(e), Some(f)) = (e, f) else { return Ok(1.0) };
-    let most = if is_single(T::DTYPE) { 126 } else { 1020 };
-    if e + f > most {
-        return Err(Error::Numerical(format!(
-            "x: entries may be as large as 2^{}, beyond the range of {}; scale the train first",
-            e + f,
-            T::DTYPE.name()
-        )));
+/// The exponent of the largest numbers of a type.
+fn largest_exponent<T: Scalar>() -> i64 {
+    if is_single(T::DTYPE) { 128 } else { 1024 }
+}
+
+fn beyond<T: Scalar>(exponent: i64) -> Error {
+    Error::Numerical(format!(
+        "x: entries may be as large as 2^{exponent}, beyond the range of {}; scale the train first",
+        T::DTYPE.name()
+    ))
+}
+
+/// Whether all numbers of a packed tensor are finite. Waits if it is on the device.
+fn is_finite<T: Scalar>(at: &Place<'_>, memory: &Memory, elements: usize) -> Result<bool> {
+    let Memory::Device(memory) = memory else {
+        let values = &memory.host("tensor")?.as_slice::<T>()?[..elements];
+        return Ok(values.iter().all(|x| x.re().is_finite() && x.im().is_finite()));
+    };
+    let (gpu, queue) = (at.context.gpu("tensor")?, at.queue()?);
+    let keys = gpu.allocate_on(queue, "largest entries of a tensor", KEYS)?;
+    find_peaks::<T>(gpu, queue, memory.region(0, elements * size_of::<T>())?, (1, 1, 1), elements, keys.whole())?;
+    let mut peaks = [0.0f64; 2];
+    gpu.load_numbers(queue, &keys, 0, &mut peaks)?;
+    Ok(peaks.iter().all(|peak| peak.is_finite()))
+}
+
+/// 2^(e + f) for halves whose norms have been divided by these powers, as a number that the type holds and an exponent by
+/// which one half must be multiplied in addition. If one half is zero the product is 0, or NaN if the other is not finite.
+fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<(f64, i64)> {
+    let (Some(e), Some(f)) = (e, f) else { return Ok((1.0, 0)) };
+    let most = largest_exponent::<T>() - 2;
+    let above = (e + f - most).max(0);
+    // Halves of norm 1 may grow by this much without overflow. A tensor of so many entries does not fit into memory.
+    if above > if is_single(T::DTYPE) { 60 } else { 400 } {
+        return Err(beyond::<T>(e + f));
     }
-    Ok(scale(1.0, (e + f).max(-1100)))
+    Ok((scale(1.0, (e + f).clamp(-1100, most)), above))
 }
 
 /// Number of cores in the left half for which both halves together are smallest.
@@ -116,6 +149,27 @@ fn split_at(shape: &Shape, elements: usize) -> usize {
 }
 
 type Half<M> = (M, Option<i64>);
+
+/// Divides a matrix by a power of two so that its product with a core is in the range of the type, and returns the exponent of
+/// that power. The core keeps its numbers as they are, which may be far apart.
+fn prepare<T: Scalar, A: TrainOps<T>>(algebra: &mut A, m: &mut A::Matrix, core: &A::Matrix) -> Result<i64> {
+    let (low, high) = if is_single(T::DTYPE) { (-40, 100) } else { (-500, 900) };
+    // A norm that overflows is less than this for all matrices that fit into memory.
+    let exponent = |norm: f64| if norm.is_infinite() { 1050 } else { exponent_of(norm) };
+    let size = exponent(frobenius(algebra, core)?);
+    if (low..=high).contains(&size) {
+        return Ok(tame(algebra, m)?.unwrap_or(0));
+    }
+    let norm = frobenius(algebra, m)?;
+    if norm == 0.0 {
+        return Ok(0);
+    }
+    let near = if size > high { high - size } else { high.min(-size) };
+    let e = exponent(norm) - near;
+    times_power(algebra, m, -(e / 2))?;
+    times_power(algebra, m, e / 2 - e)?;
+    Ok(e)
+}
 
 /// The product of the left cores: a row for each combination of their indices, a column for each (b, p) of the bond in
 /// the middle and the bond that closes the ring.
@@ -163,8 +217,8 @@ fn extend<T: Scalar, A: TrainOps<T>>(
     for k in 1..middle {
         let [r, n, s] = x.shape().core(k);
         // Continue with zeros: the following cores may hold a NaN.
-        exponent += tame(algebra, &mut m)?.unwrap_or(0);
         let core = algebra.load(x, k, r, n * s)?;
+        exponent += prepare(algebra, &mut m, &core)?;
         let rows = algebra.shape(&m).0;
         let mut product = algebra.zeros("left half of a train", rows, n * s)?;
         algebra.multiply(1.0, &m, Op::Plain, &core, Op::Plain, 0.0, &mut product)?;
@@ -192,8 +246,8 @@ fn right_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middl
     let mut exponent = 0;
     for k in (middle..d - 1).rev() {
         let [r, n, s] = shape.core(k);
-        exponent += tame(algebra, &mut m)?.unwrap_or(0);
         let core = algebra.load(x, k, r * n, s)?;
+        exponent += prepare(algebra, &mut m, &core)?;
         let cols = algebra.shape(&m).1;
         let mut product = algebra.zeros(what, r * n, cols)?;
         algebra.multiply(1.0, &core, Op::Plain, &m, Op::Plain, 0.0, &mut product)?;

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`place`] | context, stream and memory of a call; trains as the host reads and writes them |
 //! | [`structure`], [`sum`] | copies, conjugates, rotations; linear combinations, factors beyond the type's range |
+//! | `levels` | powers of two that the cores of a train can take |
 //! | [`product`] | Hadamard products, TT-matrices applied to trains; optionally rounded core by core |
 //! | [`create`] | random trains, product states, identities |
 //! | [`mod@element`], [`mod@full`] | entries, one by one or all |
@@ -24,6 +25,7 @@ pub mod create;
 pub mod element;
 pub mod full;
 mod gpu;
+mod levels;
 pub mod matrix;
 pub mod ops;
 mod orthogonal;

@@ -93,14 +93,21 @@ pub fn frobenius<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Re
 /// Divides exactly by the power of two that scales the norm to [0.5, 1), and returns its exponent; `None` for a matrix
 /// of zeros.
 pub fn normalise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Result<Option<i64>> {
-    let norm = frobenius(algebra, m)?;
+    /// Exponent by which a norm of finite numbers may exceed the range.
+    const BY: i64 = 200;
+    let mut norm = frobenius(algebra, m)?;
     if norm == 0.0 {
         return Ok(None);
+    }
+    let mut taken = 0;
+    if norm.is_infinite() && size_of::<T::Part>() == 8 {
+        times_power(algebra, m, -BY)?;
+        (norm, taken) = (frobenius(algebra, m)?, BY);
     }
     // Beyond this the power itself is not a normal number. A norm outside [0.5, 1) does no harm.
     let e = exponent_of(norm).clamp(-1000, 1000);
     times_power(algebra, m, -e)?;
-    Ok(Some(e))
+    Ok(Some(e + taken))
 }
 
 /// [`normalise`] only if the norm is far from 1, which suffices between products.

@@ -11,11 +11,11 @@ use super::truncate::{Truncated, Truncation};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::error::Result;
-use crate::scalar::{DType, Scalar, with_scalar};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::product;
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 use crate::tt::balance;
-use crate::tt::scaled::{exponent_of, scale as times_power};
+use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
 
 /// Operands of a product.
 pub(super) enum Pair<'a> {
@@ -86,16 +86,17 @@ impl<'a> Product<'a> {
     pub(super) fn form(&self, at: &Place<'_>) -> Result<TensorTrain> {
         let mut result = begin(at, self.dtype, self.shape.clone())?;
         let mut exponents = alloc::filled("exponents of cores", self.shape.len(), 0i64)?;
+        let mut lost = alloc::filled("exponents of cores", self.shape.len(), false)?;
         with_scalar!(self.dtype, "x", T => {
             let mut cores = result.cores_mut::<T>("result")?;
-            exponents.iter_mut().enumerate().try_for_each(|(k, e)| {
-                *e = self.core::<T>(at, k, cores.core(k))?;
+            exponents.iter_mut().zip(&mut lost).enumerate().try_for_each(|(k, (e, lost))| {
+                (*e, *lost) = self.core::<T>(at, k, cores.core(k))?;
                 Ok(())
             })
         })?;
         let all = exponents.iter().fold(0i64, |sum, e| sum.saturating_add(*e));
-        if exponents.iter().any(|e| *e != 0) {
-            spread(at, &mut result, all)?;
+        if exponents.iter().any(|e| *e != 0) || lost.contains(&true) {
+            spread(at, &mut result, all, &lost)?;
         }
         finish(at, result)
     }
@@ -115,7 +116,8 @@ impl<'a> Product<'a> {
         with_scalar!(self.dtype, "x", T => {
             let form = |k: usize| {
                 let mut core = alloc::filled("core of a product", self.shape.core_len(k), T::default())?;
-                let exponent = self.core::<T>(at, k, &mut core)?;
+                // Numbers that are lost are far below roundoff of the norm.
+                let (exponent, _) = self.core::<T>(at, k, &mut core)?;
                 Ok((core, exponent))
             };
             round::round_source::<T>(at, "product", &Source::Formed { shape: &self.shape, core: &form }, truncation)
@@ -123,26 +125,32 @@ impl<'a> Product<'a> {
     }
 
     /// Writes core k to `out`, which is zero. Returns the exponent of the power of two that the core must be multiplied
-    /// by: 0 unless products of numbers of this magnitude leave the range of the type.
-    fn core<T: Scalar>(&self, at: &Place<'_>, k: usize, out: &mut [T]) -> Result<i64> {
+    /// by, 0 unless products of numbers of this magnitude leave the range of the type, and whether numbers of the core
+    /// are below the range of the type even so.
+    fn core<T: Scalar>(&self, at: &Place<'_>, k: usize, out: &mut [T]) -> Result<(i64, bool)> {
         match &self.pair {
             Pair::Entries(x, y) => {
                 let (a, b) = (x.shape().core(k), y.shape().core(k));
                 let (x, y) = (x.core::<T>("x", k)?, y.core::<T>("y", k)?);
-                let tamed = Tamed::new(x, y)?;
+                let Some(tamed) = Tamed::new(x, y)? else {
+                    return apart(at, &|place| entry_of_entries((x, a), (y, b), place), out);
+                };
                 let (x, y) = tamed.of(x, y);
                 at.context.pool().run(|| entries_core((x, a), (y, b), out));
-                Ok(tamed.exponent)
+                Ok((tamed.exponent, false))
             }
             Pair::Matrix { h, x, rows, columns } => {
                 let ([w, _, v], [r, _, s]) = (h.shape().core(k), x.shape().core(k));
                 let inner = x.shape().modes()[k] / columns[k];
                 let sizes = Sizes { w, v, r, s, rows: rows[k], inner, columns: columns[k] };
                 let (h, x) = (h.core::<T>("h", k)?, x.core::<T>("x", k)?);
-                let tamed = Tamed::new(h, x)?;
+                let Some(tamed) = Tamed::new(h, x)? else {
+                    let passes_zeros = is_finite(x);
+                    return apart(at, &|place| entry_of_matrix(sizes, h, x, passes_zeros, place), out);
+                };
                 let (h, x) = tamed.of(h, x);
                 at.context.pool().run(|| matrix_core(sizes, h, x, out));
-                Ok(tamed.exponent)
+                Ok((tamed.exponent, false))
             }
         }
     }
@@ -155,25 +163,96 @@ struct Tamed<T> {
 }
 
 impl<T: Scalar> Tamed<T> {
-    fn new(x: &[T], y: &[T]) -> Result<Self> {
+    /// `None` if the numbers of a core are so far apart that such products would be 0.
+    fn new(x: &[T], y: &[T]) -> Result<Option<Self>> {
         // Products of cores within these exponents stay in the range of the type.
-        let range = if is_single(T::DTYPE) { -40..=100 } else { -480..=900 };
-        let of = |core: &[T]| exponent_of(core.iter().fold(0.0f64, |most, x| most.max(x.re().abs()).max(x.im().abs())));
-        let (p, q) = (of(x), of(y));
-        if range.contains(&(p + q)) {
-            return Ok(Self { copies: None, exponent: 0 });
+        let (range, least) = if is_single(T::DTYPE) { (-40..=100, -125) } else { (-480..=900, -1021) };
+        let of = |core: &[T]| {
+            let sizes = core.iter().map(|x| x.re().abs().max(x.im().abs())).filter(|x| *x > 0.0 && x.is_finite());
+            let (low, high) = sizes.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
+            (exponent_of(low), exponent_of(high))
+        };
+        let ((x_low, p), (y_low, q)) = (of(x), of(y));
+        // A product of numbers with exponents a and b has one of a + b - 1 or a + b.
+        if range.contains(&(p + q)) && x_low + y_low > least {
+            return Ok(Some(Self { copies: None, exponent: 0 }));
+        }
+        if x_low + y_low - p - q <= least {
+            return Ok(None);
         }
         let copy = |core: &[T], by: i64| -> Result<Vec<T>> {
             let mut copy = alloc::with_capacity("core of a product", core.len())?;
             copy.extend(core.iter().map(|x| T::from_parts(times_power(x.re(), -by), times_power(x.im(), -by))));
             Ok(copy)
         };
-        Ok(Self { copies: Some([copy(x, p)?, copy(y, q)?]), exponent: p + q })
+        Ok(Some(Self { copies: Some([copy(x, p)?, copy(y, q)?]), exponent: p + q }))
     }
 
     fn of<'a>(&'a self, x: &'a [T], y: &'a [T]) -> (&'a [T], &'a [T]) {
         self.copies.as_ref().map_or((x, y), |[x, y]| (x, y))
     }
+}
+
+/// Numbers that a thread computes at a time.
+const CHUNK: usize = 1 << 10;
+
+/// A core of numbers with exponents of their own, which are written to `out`, divided by a power of two. Returns its exponent,
+/// and whether numbers are below the range of the type: then the largest one is near the other end of it.
+fn apart<T: Scalar>(at: &Place<'_>, value: &(dyn Fn(usize) -> Scaled + Sync), out: &mut [T]) -> Result<(i64, bool)> {
+    let (least, most) = if is_single(T::DTYPE) { (-125, 100) } else { (-1021, 900) };
+    let mut exponents = alloc::filled("core of a product", out.len(), None)?;
+    at.context.pool().run(|| {
+        exponents.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, part)| {
+            for (i, exponent) in part.iter_mut().enumerate() {
+                let value = value(chunk * CHUNK + i);
+                *exponent = (value.is_finite() && !value.is_zero()).then_some(value.exponent);
+            }
+        });
+    });
+    let found = || exponents.iter().flatten().copied();
+    let (low, high) = (found().min().unwrap_or(0), found().max().unwrap_or(0));
+    let exponent = if low >= least && high <= most { 0 } else { (low - least).clamp(high - most, high) };
+    at.context.pool().run(|| {
+        out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, part)| {
+            for (i, out) in part.iter_mut().enumerate() {
+                let value = value(chunk * CHUNK + i).shifted(-exponent);
+                let part = |x: f64| times_power(x, value.exponent);
+                *out = T::from_parts(part(value.mantissa.re), part(value.mantissa.im));
+            }
+        });
+    });
+    Ok((exponent, low - exponent < least))
+}
+
+/// A number with an exponent of its own.
+fn apart_of<T: Scalar>(x: T) -> Scaled {
+    Scaled::new(Complex::new(x.re(), x.im()), 0)
+}
+
+/// Number `place` of [`entries_core`].
+fn entry_of_entries<T: Scalar>((x, a): (&[T], [usize; 3]), (y, b): (&[T], [usize; 3]), place: usize) -> Scaled {
+    let [r, n, s] = a;
+    let (row, i, column) = (place % (r * b[0]), place / (r * b[0]) % n, place / (r * b[0] * n));
+    let x = x[row % r + r * (i + n * (column % s))];
+    let y = y[row / r + b[0] * (i + n * (column / s))];
+    apart_of(x).times(apart_of(y))
+}
+
+/// Number `place` of [`matrix_core`].
+fn entry_of_matrix<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], passes_zeros: bool, place: usize) -> Scaled {
+    let Sizes { w, r, s, rows, inner, columns, .. } = sizes;
+    let height = r * w * rows * columns;
+    let (column, place) = (place / height, place % height);
+    let (a, row, c) = (place % r, place / r % (w * rows), place / (r * w * rows));
+    let x = &x[column % s * r * inner * columns + c * r * inner..];
+    let h = &h[column / s * w * rows * inner..];
+    let terms = (0..inner).map(|j| (h[row + w * rows * j], x[a + r * j]));
+    let terms = terms.filter(|(factor, _)| !passes_zeros || *factor != T::default());
+    terms.map(|(factor, x)| apart_of(factor).times(apart_of(x))).fold(Scaled::ZERO, Scaled::plus)
+}
+
+fn is_finite<T: Scalar>(values: &[T]) -> bool {
+    values.iter().all(|x| x.re().is_finite() && x.im().is_finite())
 }
 
 fn pairs_of_ranks(argument: &str, x: &Shape, y: &Shape) -> Result<Vec<usize>> {
@@ -216,7 +295,7 @@ struct Sizes {
 fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
     let Sizes { w, r, s, rows, inner, columns, v } = sizes;
     debug_assert_eq!(h.len(), w * rows * inner * v);
-    let passes_zeros = x.iter().all(|x| x.re().is_finite() && x.im().is_finite());
+    let passes_zeros = is_finite(x);
     out.par_chunks_mut(r * w * rows * columns).enumerate().for_each(|(column, out)| {
         let x = &x[column % s * r * inner * columns..][..r * inner * columns];
         let h = &h[column / s * w * rows * inner..][..w * rows * inner];

@@ -250,10 +250,14 @@ pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
 ) -> Result<()> {
     let d = to_i64(pieces.cores.len());
     let most = if is_single(T::DTYPE) { 128 } else { 1024 };
+    let beyond = || {
+        let problem = format!("x: a norm of 2^{exponent} is beyond the range of {d} cores of {}", T::DTYPE.name());
+        Err(Error::Numerical(problem))
+    };
     if let [core] = &mut pieces.cores[..] {
-        // There is no other core, and the type has such numbers: the norm is below 1.
+        // There is no other core. The type has the numbers of a train, but not all numbers of a product.
         if (-1074..=-1).contains(&exponent) {
-            return times_power(algebra, core, exponent);
+            return if lowered::<T, A>(algebra, core, exponent)? { Ok(()) } else { beyond() };
         }
         if (0..=most).contains(&exponent) {
             // The last power itself is beyond the range.
@@ -266,13 +270,25 @@ pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
     }
     let (all, rest) = (exponent.div_euclid(d), exponent.rem_euclid(d));
     if !in_every_core::<T>(all) || !in_every_core::<T>(all + 1) {
-        return Err(Error::Numerical(format!(
-            "x: a norm of 2^{exponent} is beyond the range of {d} cores of {}",
-            T::DTYPE.name()
-        )));
+        return beyond();
     }
     for (k, core) in (0..).zip(&mut pieces.cores) {
         times_power(algebra, core, all + i64::from(k < rest))?;
     }
     Ok(())
+}
+
+/// Multiplies a core of norm near 1 by 2^exponent. Returns whether the numbers then have the digits of the type, beside the
+/// norm.
+fn lowered<T: Scalar, A: Algebra<T>>(algebra: &mut A, core: &mut A::Matrix, exponent: i64) -> Result<bool> {
+    let (rows, cols) = algebra.shape(core);
+    let mut before = alloc::filled("core of a tensor train", rows * cols, T::default())?;
+    algebra.download(core, &mut before, rows)?;
+    times_power(algebra, core, exponent)?;
+    let mut after = alloc::filled("core of a tensor train", rows * cols, T::default())?;
+    algebra.download(core, &mut after, rows)?;
+    let back = |x: f64| scale(x, -exponent);
+    let errors = before.iter().zip(&after).map(|(x, y)| (x.re() - back(y.re())).hypot(x.im() - back(y.im())));
+    let error = errors.map(|e| e * e).sum::<f64>().sqrt();
+    Ok(error <= 4.0 * <T::Part as Real>::EPSILON.to_f64())
 }

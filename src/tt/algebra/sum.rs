@@ -1,5 +1,6 @@
 //! Linear combinations, and multiplication by factors that may be beyond the range of the type.
 
+use super::levels::{Levels, least_exponent};
 use super::place::{Place, begin, bytes, bytes_mut, common_type, finish, is_complex, is_single, read_as};
 use super::structure::{host_copy, parts_mut, sizes};
 use crate::alloc;
@@ -17,13 +18,14 @@ use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(i32)]
 pub enum Spread {
-    /// The first core, unless it would leave the range of the type: then the power of two is distributed over all
-    /// cores, so that they get similar magnitudes.
+    /// The first core, unless it would leave the range of the type or lose small numbers: then the power of two is
+    /// distributed over all cores, so that they get similar magnitudes.
     #[default]
     Auto = 0,
     /// The first core.
     First = 1,
-    /// The phase and the leading digits to the first core, an equal power of two to each core.
+    /// The phase and the leading digits to the first core, an equal power of two to each core; another one where a core
+    /// would lose small numbers.
     Even = 2,
 }
 
@@ -146,7 +148,7 @@ fn safe_exponents(dtype: DType) -> std::ops::RangeInclusive<i64> {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a factor that is not finite or not real where the type is; [`Error::Numerical`] if the
-/// cores leave the range of the type; as [`super::copy`].
+/// cores leave the range of the type, or would lose numbers that count; as [`super::copy`].
 pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) -> Result<TensorTrain> {
     at.check()?;
     check_factor("factor", factor.mantissa, x.dtype())?;
@@ -168,17 +170,27 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     let wide = if is_single(x.dtype()) { -125..=128 } else { -1021..=1024 };
     let is_beyond =
         |peaks: &[i64], shifts: &[i64]| (0..d).find(|&k| !wide.contains(&peaks[k].saturating_add(shifts[k])));
-    // Small numbers of one core may become large in the next. With balanced bonds, only numbers that do not count are
-    // lost.
-    if (is_beyond(&peaks, &shifts).is_some() || is_lossy(at, &result, &shifts)?)
-        && let Some(copy) = balance::for_product(at.context, "x", &result)?
-    {
-        for k in 0..d {
-            bytes_mut(&mut result, k)?.copy_from_slice(bytes(&copy, k)?);
+    // Small numbers of one core may become large in the next.
+    if is_beyond(&peaks, &shifts).is_some() || is_lossy(at, &result, &shifts)? {
+        let held = |x: &TensorTrain| match Levels::new(at, x, x.dtype())? {
+            Some(levels) if spread != Spread::First => levels.shifts(exponent),
+            _ => Ok(None),
+        };
+        if let Some(found) = held(&result)? {
+            shifts = found;
+        } else if let Some(copy) = balance::for_product(at.context, "x", &result)? {
+            for k in 0..d {
+                bytes_mut(&mut result, k)?.copy_from_slice(bytes(&copy, k)?);
+            }
+            let Some(found) = self::peaks(at, &mut result)? else { return finish(at, result) };
+            shifts = shifts_of(spread, exponent, &found, x.dtype())?;
+            peaks = found;
+            if (is_beyond(&peaks, &shifts).is_some() || is_lossy(at, &result, &shifts)?)
+                && let Some(found) = held(&result)?
+            {
+                shifts = found;
+            }
         }
-        let Some(found) = self::peaks(at, &mut result)? else { return finish(at, result) };
-        shifts = shifts_of(spread, exponent, &found, x.dtype())?;
-        peaks = found;
     }
     if let Some(k) = is_beyond(&peaks, &shifts) {
         let (peak, shift) = (peaks[k], shifts[k]);
@@ -186,6 +198,9 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
             "factor: core {k} of magnitude 2^{peak} times 2^{shift} is beyond the range of {}",
             x.dtype().name()
         )));
+    }
+    if let Some(levels) = Levels::new(at, &result, x.dtype())? {
+        levels.expect_held(at, "factor", &mut result, &shifts, &[])?;
     }
     shift(at, &mut result, &shifts)?;
     finish(at, result)
@@ -206,11 +221,6 @@ fn shifts_of(spread: Spread, exponent: i64, peaks: &[i64], dtype: DType) -> Resu
     Ok(shifts)
 }
 
-/// The exponent of the least normal number.
-fn least_exponent(dtype: DType) -> i64 {
-    if is_single(dtype) { -125 } else { -1021 }
-}
-
 /// Whether numbers of a host train lose digits if its cores are multiplied by powers of two.
 fn is_lossy(at: &Place<'_>, x: &TensorTrain, shifts: &[i64]) -> Result<bool> {
     for (k, &shift) in shifts.iter().enumerate().filter(|(_, shift)| **shift < 0) {
@@ -222,11 +232,12 @@ fn is_lossy(at: &Place<'_>, x: &TensorTrain, shifts: &[i64]) -> Result<bool> {
     Ok(false)
 }
 
-/// Multiplies a train by 2^exponent, distributed so that all cores get the same magnitude.
+/// Multiplies a train by 2^exponent, distributed so that all cores get the same magnitude, or as nearly as small numbers
+/// of a core allow. Cores of `lost` have lost numbers below the least normal one.
 ///
 /// # Errors
-/// [`Error::Numerical`] if a core leaves the range of the type.
-pub(super) fn spread(at: &Place<'_>, train: &mut TensorTrain, exponent: i64) -> Result<()> {
+/// [`Error::Numerical`] if a core leaves the range of the type, or would lose numbers that count.
+pub(super) fn spread(at: &Place<'_>, train: &mut TensorTrain, exponent: i64, lost: &[bool]) -> Result<()> {
     let Some(peaks) = peaks(at, train)? else { return Ok(()) };
     let mut shifts = alloc::filled("exponents of cores", train.shape().len(), 0i64)?;
     share(&mut shifts, peaks.iter().fold(exponent, |sum, p| sum.saturating_add(*p)));
@@ -239,6 +250,13 @@ pub(super) fn spread(at: &Place<'_>, train: &mut TensorTrain, exponent: i64) -> 
             train.dtype().name()
         )));
     }
+    let Some(levels) = Levels::new(at, train, train.dtype())? else { return Ok(()) };
+    if (0..shifts.len()).any(|k| levels.is_lossy(k, shifts[k]))
+        && let Some(found) = levels.shifts(exponent)?
+    {
+        shifts = found;
+    }
+    levels.expect_held(at, "result", train, &shifts, lost)?;
     shift(at, train, &shifts)
 }
 
@@ -265,11 +283,29 @@ pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option
         Some(copy) => copy,
         None => host_copy(at, x)?,
     };
-    let are_held = |peaks: &[i64]| peaks.iter().all(|p| HELD.contains(p));
-    if peaks(at, &mut copy)?.is_none_or(|peaks| are_held(&peaks)) {
+    let Some(levels) = Levels::new(at, &copy, DType::F32)? else {
+        // The tensor is 0. The other cores must not become infinite.
+        let mut shifts = alloc::filled("exponents of cores", x.shape().len(), 0i64)?;
+        for (k, shift) in shifts.iter_mut().enumerate() {
+            let peak = exponent_of(largest::<f64>(at, &mut copy, k)?);
+            *shift = if HELD.contains(&peak) { 0 } else { -peak };
+        }
+        shift(at, &mut copy, &shifts)?;
+        return Ok(Some(copy));
+    };
+    let Some(found) = peaks(at, &mut copy)? else { return Ok(Some(copy)) };
+    let are_held = found.iter().all(|p| HELD.contains(p));
+    if are_held && !(0..found.len()).any(|k| levels.is_lossy(k, 0)) {
         return Ok(Some(copy));
     }
-    spread(at, &mut copy, 0)?;
+    if let Some(shifts) = levels.shifts(0)? {
+        shift(at, &mut copy, &shifts)?;
+        return Ok(Some(copy));
+    }
+    if are_held {
+        return Ok(Some(copy));
+    }
+    spread(at, &mut copy, 0, &[])?;
     match peaks(at, &mut copy)?.unwrap_or_default().iter().find(|p| !(-125..=127).contains(*p)) {
         Some(p) => {
             Err(Error::Numerical(format!("result: its cores would be of magnitude 2^{p}, beyond the range of F32")))

@@ -5,9 +5,9 @@
 //! read twice (Roehrig-Zoellner, Thies, Basermann, SIAM J. Sci. Comput. 44, 2022).
 
 use super::ops::{Held, TrainOps, with_algebra};
-use super::orthogonal::{MatrixOf, Pieces, assemble, frobenius, split, tame, times_power};
+use super::orthogonal::{MatrixOf, Pieces, assemble, frobenius, normalise, split, tame, times_power};
 use super::place::{Place, is_single};
-use super::round::{NOISE, give_back, raise};
+use super::round::{NOISE, give_back, in_one_core};
 use super::truncate::{self, Truncated, Truncation};
 use crate::alloc;
 use crate::dense::{Algebra, Delta};
@@ -72,43 +72,88 @@ fn decompose(
 ) -> Result<(TensorTrain, Truncated)> {
     with_scalar!(tensor.dtype(), "tensor", T => with_algebra!(at, algebra => {
         let held = TrainOps::<T>::hold(algebra, tensor.memory(), elements)?;
-        let (pieces, truncated) = sweep::<T, _>(algebra, held, modes, elements, truncation)?;
-        Ok((assemble(at, algebra, modes, pieces)?, truncated))
+        if let [_] = modes {
+            let (pieces, truncated) = single_core::<T, _>(algebra, held, elements)?;
+            return Ok((assemble(at, algebra, modes, Some(pieces))?, truncated));
+        }
+        let swept = match sweep::<T, _>(algebra, held, modes, elements, truncation, 0)? {
+            Some(swept) => swept,
+            None => {
+                let by = if is_single(tensor.dtype()) { 40 } else { 200 };
+                let held = TrainOps::<T>::hold(algebra, tensor.memory(), elements)?;
+                let mut m = matrix(algebra, held, elements, 1)?;
+                times_power(algebra, &mut m, -by)?;
+                expect_finite(algebra, &m)?;
+                sweep::<T, _>(algebra, Held::Owned(m), modes, elements, truncation, by)?.ok_or_else(not_finite)?
+            }
+        };
+        Ok((assemble(at, algebra, modes, swept.0)?, swept.1))
     }))
+}
+
+/// A tensor of one index, which is its own train.
+fn single_core<T: Scalar, A: TrainOps<T>>(
+    algebra: &mut A,
+    tensor: Held<'_, T, A::Matrix>,
+    elements: usize,
+) -> Result<(Pieces<A::Matrix>, Truncated)> {
+    let m = matrix(algebra, tensor, elements, 1)?;
+    let (mut norm, mut exponent) = (frobenius(algebra, &m)?, 0);
+    let is_far = norm < scale(1.0, -900) || !norm.is_finite();
+    if is_far && !is_single(T::DTYPE) {
+        exponent = if norm.is_finite() { -1000 } else { 200 };
+        let mut copy = algebra.zeros("norm of a tensor", elements, 1)?;
+        algebra.copy_columns(&m, 0, 1, &mut copy, 0)?;
+        times_power(algebra, &mut copy, -exponent)?;
+        norm = frobenius(algebra, &copy)?;
+    }
+    if !norm.is_finite() {
+        return Err(not_finite());
+    }
+    let mut pieces = Pieces::new(1)?;
+    pieces.push(m, 1);
+    Ok((pieces, Truncated { norm: Scaled::new(Complex::new(norm, 0.0), exponent), ..Truncated::new(1)? }))
 }
 
 type Swept<T, A> = (Option<Pieces<MatrixOf<T, A>>>, Truncated);
 
+/// The train of 2^`exponent` times a tensor of at least two indices. `None` if its norm is beyond the range of products: then
+/// the numbers must be made smaller.
 fn sweep<T: Scalar, A: TrainOps<T>>(
     algebra: &mut A,
     tensor: Held<'_, T, A::Matrix>,
     modes: &[usize],
     elements: usize,
     truncation: &Truncation<'_>,
-) -> Result<Swept<T, A>> {
+    mut exponent: i64,
+) -> Result<Option<Swept<T, A>>> {
     let d = modes.len();
     // Rounding error of sums along the unfoldings, which are in double precision for single.
     let units = if is_single(T::DTYPE) { NOISE } else { NOISE.max((elements as f64).sqrt()) };
-    let mut delta = truncation.delta(d, units * <T::Part as Real>::EPSILON.to_f64(), 0);
+    let delta = truncation.delta(d, units * <T::Part as Real>::EPSILON.to_f64(), 0);
     let mut truncated = Truncated::new(d)?;
     let mut pieces = Pieces::new(d)?;
     let mut held = tensor;
+    let is_lowered = exponent != 0;
     // The numbers in memory are 2^-exponent times the tensor's.
-    let (mut rank, mut rest, mut whole, mut exponent) = (1, elements, 0.0, 0);
-    if !is_single(T::DTYPE)
-        && let Some((raised, e)) = raised::<T, _>(algebra, &held, elements)?
-    {
-        (held, exponent, delta) = (Held::Owned(raised), e, shifted(delta, e));
+    let (mut rank, mut rest, mut whole) = (1, elements, 0.0);
+    if !is_lowered && let Some((raised, e)) = raised::<T, _>(algebra, &held, elements)? {
+        (held, exponent) = (Held::Owned(raised), e);
     }
+    let mut delta = shifted(delta, exponent);
     for (k, &n) in modes[..d - 1].iter().enumerate() {
         let rows = rank * n;
         rest /= n;
         let part = if rest >= WIDE * rows {
-            wide(algebra, &held, (rows, rest), delta, truncation.cap(k))?
+            let part = wide(algebra, &held, (rows, rest), delta, truncation.cap(k))?;
+            if k == 0 && !is_lowered && !is_near::<T>(part.norm) {
+                return Ok(None);
+            }
+            part
         } else {
             let mut m = matrix(algebra, held, rows, rest)?;
-            if k == 0 {
-                expect_finite(algebra, &m)?;
+            if k == 0 && !frobenius(algebra, &m)?.is_finite() {
+                return if is_lowered { Err(not_finite()) } else { Ok(None) };
             }
             // Some libraries cannot find singular values of very large or small numbers.
             let e = tame(algebra, &mut m)?.unwrap_or(0);
@@ -123,7 +168,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
                 return Err(not_finite());
             }
             if part.norm == 0.0 {
-                return Ok((None, Truncated::zero(d)?));
+                return Ok(Some((None, Truncated::zero(d)?)));
             }
             whole = part.norm;
             truncated.norm = Scaled::new(Complex::new(whole, 0.0), exponent);
@@ -137,23 +182,30 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
         }
     }
     let mut last = matrix(algebra, held, rank * modes[d - 1], 1)?;
-    if d == 1 {
-        expect_finite(algebra, &last)?;
-        truncated.norm = Scaled::new(Complex::new(frobenius(algebra, &last)?, 0.0), exponent);
-    }
-    // In a single core such small numbers would lose digits.
-    if exponent < -900 && d > 1 {
+    if !in_one_core::<T>(truncated.norm.exponent) {
+        exponent += normalise(algebra, &mut last)?.unwrap_or(0);
         pieces.push(last, 1);
         give_back::<T, A>(algebra, &mut pieces, exponent)?;
-        return Ok((Some(pieces), truncated));
+        return Ok(Some((Some(pieces), truncated)));
     }
-    times_power(algebra, &mut last, exponent)?;
+    times_power(algebra, &mut last, exponent / 2)?;
+    times_power(algebra, &mut last, exponent - exponent / 2)?;
     pieces.push(last, 1);
-    Ok((Some(pieces), truncated))
+    Ok(Some((Some(pieces), truncated)))
 }
 
-/// If all numbers of a tensor in double precision are so small that factorisations take them for 0: the tensor times a
-/// power of two, as one column, and the exponent of the power of two that it must be multiplied by. Otherwise `None`.
+/// Whether sums of products with unit vectors are within the range of the type for a matrix of this norm.
+fn is_near<T: Scalar>(norm: f64) -> bool {
+    norm < scale(1.0, if is_single(T::DTYPE) { 126 } else { 1020 })
+}
+
+/// The exponent below which factorisations take numbers for 0, or below which they lose digits, and an exponent that raises
+/// the least of the type above it.
+fn small<T: Scalar>() -> (i64, i64) {
+    if is_single(T::DTYPE) { (-86, 60) } else { (-900, 1000) }
+}
+
+/// If all numbers of a tensor are so small that factorisations take them for 0 or lose digits: the tensor times a power of two, as one column, and the exponent of the power of two that it must be multiplied by. Otherwise `None`.
 fn raised<T: Scalar, A: TrainOps<T>>(
     algebra: &mut A,
     held: &Held<'_, T, A::Matrix>,
@@ -161,14 +213,15 @@ fn raised<T: Scalar, A: TrainOps<T>>(
 ) -> Result<Option<(A::Matrix, i64)>> {
     // The search ends at the first number of usual magnitude.
     let Held::Borrowed(values) = held else { return raised_there(algebra, held, elements) };
-    let far = scale(1.0, -900);
+    let (far, by) = small::<T>();
+    let far = scale(1.0, far);
     let is_small = |v: f64| v.abs() < far;
     if !values.iter().all(|x| is_small(x.re()) && is_small(x.im())) {
         return Ok(None);
     }
     let mut m = algebra.upload("unfolding of a tensor", elements, 1, values, elements)?;
-    let e = raise(algebra, &mut m, 0.0)?;
-    Ok(Some((m, e)))
+    times_power(algebra, &mut m, by)?;
+    Ok(Some((m, -by)))
 }
 
 /// The same for numbers on a device.
@@ -179,7 +232,8 @@ fn raised_there<T: Scalar, A: TrainOps<T>>(
 ) -> Result<Option<(A::Matrix, i64)>> {
     let Held::Owned(given) = held else { return Ok(None) };
     // A norm that is not finite is not small.
-    let is_small = frobenius(algebra, given)? < scale(1.0, -900);
+    let (far, by) = small::<T>();
+    let is_small = frobenius(algebra, given)? < scale(1.0, far);
     if !is_small {
         return Ok(None);
     }
@@ -187,8 +241,8 @@ fn raised_there<T: Scalar, A: TrainOps<T>>(
     let mut m = algebra.zeros("unfolding of a tensor", rows, cols)?;
     algebra.copy_columns(given, 0, cols, &mut m, 0)?;
     let mut m = algebra.reshape(m, elements, 1)?;
-    let e = raise(algebra, &mut m, 0.0)?;
-    Ok(Some((m, e)))
+    times_power(algebra, &mut m, by)?;
+    Ok(Some((m, -by)))
 }
 
 fn not_finite() -> Error {

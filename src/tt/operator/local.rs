@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::chain::{Chain, Held};
 use super::device::Ops;
-use super::environments::{expect_operator, is_real};
+use super::environments::{Environments, expect_operator, is_real};
 use super::gather::Gather;
 use super::ops::OperatorOps;
 use super::plan::cut_of;
@@ -184,12 +184,15 @@ fn run<S: Sums>(
     Trains::new(x, None, x).check(context)?;
     with_balanced(context, stream, (x, x), rings::turns(options), |x, _, is_hiding| {
         if is_hiding {
-            let problem = "x: numbers of this ring hide others that count; take `local` of environments";
-            return Err(Error::Numerical(problem.into()));
+            return Err(hides());
         }
         sums.clear();
         run_as_given(context, stream, options, x, real, sums, watch)
     })
+}
+
+fn hides() -> Error {
+    Error::Numerical("x: numbers of this ring hide others that count; take `local` of environments".into())
 }
 
 /// [`run`] for a train whose bonds are balanced.
@@ -215,7 +218,10 @@ fn run_as_given<S: Sums>(
     })?;
     let norm = finite::checked(norm2(norm), DType::F64, &[x])?;
     if norm.is_zero() {
-        return Err(Error::Numerical("division by <x|x>, which is 0".into()));
+        let is_lost = chain.is_ring()
+            && chain.scaled
+            && !Environments::exact(context, &options, &trains)?.value(stream, &trains, trains.len() / 2)?.is_zero();
+        return Err(if is_lost { hides() } else { Error::Numerical("division by <x|x>, which is 0".into()) });
     }
     Ok(norm)
 }

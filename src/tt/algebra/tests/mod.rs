@@ -1,5 +1,6 @@
 mod creation;
 pub(in crate::tt) mod entries;
+mod levels;
 mod linear;
 mod matrices;
 mod products;
