@@ -1306,7 +1306,8 @@ enum purlin_status
    */
   PURLIN_ERROR_NO_DEVICE = -8,
   /**
-   * The CUDA driver failed; the message has its name and number for the error.
+   * The CUDA driver failed; the message has its name and number for the error. After a fault of a kernel (700, 702, 714 to
+   * 719) the driver answers all calls of the process so until it ends.
    */
   PURLIN_ERROR_CUDA = -9,
   /**

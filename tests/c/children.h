@@ -10,10 +10,14 @@
 
 #include "families.h"
 
+/* `lost`: the CUDA driver failed where its own memory was refused, and may have kept the failure. */
 struct ends {
-  int succeeded, refused, wrong, killed;
+  int succeeded, refused, lost, wrong, killed;
   int signals[65];
 };
+
+/* The exit status of a child whose driver was lost. */
+enum { LOST = 6 };
 
 /* Memory that a child shares with its parent. */
 static inline void *shared_memory(size_t bytes) {
@@ -31,7 +35,7 @@ static inline int is_refusal(purlin_status status) {
   return status == PURLIN_ERROR_OUT_OF_MEMORY || status == PURLIN_ERROR_IO || status == PURLIN_ERROR_NOT_SUPPORTED;
 }
 
-/* Runs `work` in a child, which leaves by its result: 0 for a success, 1 for a refusal, else an error. `family` may be NULL. */
+/* Runs `work` in a child, which leaves by its result: 0 for a success, 1 for a refusal, LOST, else an error. `family` may be NULL. */
 static inline void in_child(struct ends *ends, int (*work)(const struct family *, int64_t), const struct family *family,
                             int64_t argument) {
   int status = -1;
@@ -53,6 +57,8 @@ static inline void in_child(struct ends *ends, int (*work)(const struct family *
     ends->succeeded++;
   } else if (WEXITSTATUS(status) == 1) {
     ends->refused++;
+  } else if (WEXITSTATUS(status) == LOST) {
+    ends->lost++;
   } else {
     ends->wrong++;
     printf("  %s %lld: exit status %d\n", family ? family->name : "", (long long)argument, WEXITSTATUS(status));
@@ -63,6 +69,7 @@ static inline void print_ends(const char *what, const struct ends *ends) {
   int k;
   printf("%s: %d succeeded, %d refused, %d wrong, %d killed", what, ends->succeeded, ends->refused, ends->wrong,
          ends->killed);
+  if (ends->lost) printf(", %d lost by the CUDA driver", ends->lost);
   for (k = 0; k < 65; k++)
     if (ends->signals[k]) printf(", %d by signal %d", ends->signals[k], k);
   printf("\n");

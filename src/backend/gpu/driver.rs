@@ -8,6 +8,7 @@ use cudarc::driver::sys::{
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUmemoryPool, CUmodule, CUstream,
 };
 
+use super::library::Loaded;
 use crate::backend::fork;
 use crate::error::{Error, Result};
 
@@ -110,13 +111,25 @@ api! {
         *mut *mut c_void);
 }
 
-/// The function `name` of libcuda, of type `F`, once libcuda was found to load.
+/// libcuda, loaded once and never unloaded. cudarc's own loading panics where it fails, for example where memory is refused.
+fn library() -> Result<&'static Loaded> {
+    static LIBRARY: OnceLock<Loaded> = OnceLock::new();
+    if let Some(found) = LIBRARY.get() {
+        return Ok(found);
+    }
+    let found = Loaded::of("libcuda.so.1")
+        .map_err(|problem| Error::NoDevice(format!("the NVIDIA driver cannot be loaded: {problem}")))?;
+    Ok(LIBRARY.get_or_init(|| found))
+}
+
+/// The function `name` of libcuda; `F` is the type of a function pointer.
 pub(super) fn symbol<F: Copy>(name: &str) -> Result<F> {
-    // SAFETY: `Api::get` found libcuda to load before; the type is that of the driver's header for this name.
-    let found = unsafe { sys::culib().get::<F>(name.as_bytes()) };
-    found
-        .map(|f| *f)
-        .map_err(|_| Error::NoDevice(format!("libcuda.so.1 has no {name}: the driver is older than CUDA 11.4")))
+    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+    let found = library()?
+        .symbol(name)
+        .map_err(|_| Error::NoDevice(format!("libcuda.so.1 has no {name}: the driver is older than CUDA 11.4")))?;
+    // SAFETY: an address that is not null, and the type is that of the driver's header for this name.
+    Ok(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
 }
 
 impl Api {
@@ -130,10 +143,6 @@ impl Api {
         let api = match API.get() {
             Some(api) => api,
             None => {
-                // SAFETY: only tries to load the library.
-                if !unsafe { sys::is_culib_present() } {
-                    return Err(Error::NoDevice("the NVIDIA driver's libcuda.so.1 is not installed".into()));
-                }
                 let api = Self::load()?;
                 // SAFETY: may be called any number of times, from any thread.
                 let code = unsafe { (api.cuInit)(0) };

@@ -64,7 +64,17 @@ pub(super) struct Loaded {
     handle: *mut c_void,
 }
 
+// SAFETY: the loader's handle may be used from any thread, and the library stays loaded.
+unsafe impl Send for Loaded {}
+// SAFETY: as above.
+unsafe impl Sync for Loaded {}
+
 impl Loaded {
+    /// The library that the system's loader finds under this name; else the loader's message.
+    pub(super) fn of(name: &str) -> std::result::Result<Self, String> {
+        open(name).map(|handle| Self { name: name.into(), handle })
+    }
+
     /// The address of the function `name`.
     ///
     /// # Errors
