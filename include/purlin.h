@@ -622,7 +622,8 @@
 #define PURLIN_RSVD_ORTH_AUTO 0
 
 /**
- * Householder reflections: safe and slow.
+ * Householder reflections: safe and slow. Vectors as long as A has rows may lie in pieces and take SHIFTED_CHOLESKY3, which
+ * the report then names.
  */
 #define PURLIN_RSVD_ORTH_HOUSEHOLDER 1
 
@@ -3813,7 +3814,8 @@ typedef struct purlin_lanczos_info {
    */
   int64_t products;
   /**
-   * Restarts.
+   * Restarts of the solve and of its searches for copies. The limit of the options holds for each of these, so that it
+   * may be more.
    */
   int64_t restarts;
   /**

@@ -192,7 +192,13 @@ pub(super) unsafe fn hand_over(
         problem +=
             &format!(": the residual of pair {converged} (from 0), or its inner products, contradict the iteration");
     }
-    if found.degree > 0 && *converged == 0 && found.reason == Reason::Restarts {
+    if found.asymmetry > 0.0 {
+        problem += &format!(
+            ": the operator is not symmetric (Hermitian if complex): |u.(A v) - v.(A u)| is {:.1e} of |u| |A v| + |v| |A u| for \
+             random u and v",
+            found.asymmetry
+        );
+    } else if found.degree > 0 && *converged == 0 && found.reason == Reason::Restarts {
         problem += &format!(
             ": the filter, last of degree {}, has not told them from the rest; for the nearest to sigma, `solve` with a \
              factorization of A - sigma I (shift-invert) does",

@@ -190,7 +190,8 @@ pub struct purlin_lanczos_info {
     pub converged: i64,
     /// Products with the operator, those of the residuals not counted.
     pub products: i64,
-    /// Restarts.
+    /// Restarts of the solve and of its searches for copies. The limit of the options holds for each of these, so that it
+    /// may be more.
     pub restarts: i64,
     /// Eigenvalues that the check for copies found.
     pub recovered: i64,

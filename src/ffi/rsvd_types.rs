@@ -38,7 +38,8 @@ pub const PURLIN_RSVD_METHOD_RAYLEIGH: i32 = 13;
 
 /// CholeskyQR2, and what is safer wherever that does not hold.
 pub const PURLIN_RSVD_ORTH_AUTO: i32 = 0;
-/// Householder reflections: safe and slow.
+/// Householder reflections: safe and slow. Vectors as long as A has rows may lie in pieces and take SHIFTED_CHOLESKY3, which
+/// the report then names.
 pub const PURLIN_RSVD_ORTH_HOUSEHOLDER: i32 = 1;
 /// CholeskyQR2 first.
 pub const PURLIN_RSVD_ORTH_CHOLESKY2: i32 = 2;

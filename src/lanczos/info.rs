@@ -28,7 +28,7 @@ pub struct Info {
     pub converged: usize,
     /// Products with the matrix, without those that compute the residuals.
     pub products: usize,
-    /// Restarts.
+    /// Restarts of the solve and of its searches for copies, each of which has the limit of the options.
     pub restarts: usize,
     /// How often the space was invariant and a new random vector was needed.
     pub breakdowns: usize,
@@ -40,6 +40,9 @@ pub struct Info {
     pub residual: f64,
     /// Largest |x_i . x_j - delta_ij| of the vectors returned.
     pub orthogonality: f64,
+    /// |u.(A v) - v.(A u)| / (|u| |A v| + |v| |A u|) where restarts did not suffice and products with random u and v show
+    /// that the operator is not symmetric; else 0.
+    pub asymmetry: f64,
     /// Vectors of the Krylov space.
     pub basis: usize,
     /// Degree of the filter; 0 without one.

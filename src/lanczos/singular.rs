@@ -279,6 +279,7 @@ impl<T: Scalar> Call<'_, T> {
                     verified,
                     residual: 0.0,
                     orthogonality: 0.0,
+                    asymmetry: 0.0,
                     basis: settings.basis,
                     degree: 0,
                     norm: counts.norm,

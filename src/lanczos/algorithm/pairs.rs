@@ -11,7 +11,7 @@ use super::cullum::recurrence;
 use super::filter::{self, Task};
 use super::restart::{Counts, Report};
 use super::scale::{expect_scale, put};
-use super::symmetry::explain;
+use super::symmetry::{asymmetry, explain};
 use super::transform::{Transform, Transformed};
 use super::verify::{Solved, columns, solve};
 use super::{PROBES, Small, finite, plain};
@@ -189,6 +189,9 @@ impl<'a, T: Scalar> Job<'a, T> {
             (residuals, norm, orthogonality) = self.examine(krylov, &mut solved)?;
         }
         let count = solved.values.len();
+        // Two products more tell whether more restarts could help.
+        let is_short = solved.reason == Reason::Restarts;
+        let asymmetry = if is_short { asymmetry(krylov, known + count)? } else { 0.0 };
         let residual = residuals.iter().take(solved.converged).fold(0.0f64, |most, r| most.max(*r));
         let length = if matches!(vectors, Vectors::Returned) { self.n * count } else { 0 };
         let mut returned = alloc::filled("eigenvectors", length, T::default())?;
@@ -207,6 +210,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             verified: solved.verified,
             residual,
             orthogonality,
+            asymmetry,
             basis: self.settings.basis,
             degree,
             norm,

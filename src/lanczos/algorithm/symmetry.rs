@@ -6,6 +6,9 @@ use super::{PROBES, finite};
 use crate::error::{Error, Result};
 use crate::scalar::{Real, Scalar};
 
+/// Roundings of the terms by which products of a symmetric operator may differ.
+const ROUNDINGS: f64 = 100.0;
+
 /// The problem text of errors about an operator whose products contradict its symmetry.
 fn problem(far: f64, size: f64) -> String {
     format!("{UNSYMMETRIC}: |u.(A v) - v.(A u)| = {far} for random u and v, with |u| |A v| + |v| |A u| = {size}")
@@ -18,7 +21,7 @@ fn problem(far: f64, size: f64) -> String {
 /// [`Error::InvalidArgument`]; [`Error::Numerical`] for numbers that are not finite.
 pub fn expect_symmetric(far: f64, size: f64, epsilon: f64) -> Result<()> {
     finite(far + size, "a product with a random vector")?;
-    if far > 100.0 * epsilon * size {
+    if far > ROUNDINGS * epsilon * size {
         return Err(Error::invalid("a", problem(far, size)));
     }
     Ok(())
@@ -45,6 +48,16 @@ pub(super) fn explain<T: Scalar>(krylov: &mut Columns<'_, T>, first: usize) -> R
         Error::InvalidArgument { problem, .. } => Error::Numerical(format!("the operator {problem}")),
         other => other,
     })
+}
+
+/// |u . (A v) - v . (A u)| in parts of |u| |A v| + |v| |A u| if products with random u and v show that the operator is not
+/// symmetric; 0 if they do not. Overwrites the three columns from `first` on.
+///
+/// # Errors
+/// Errors of the backend.
+pub(super) fn asymmetry<T: Scalar>(krylov: &mut Columns<'_, T>, first: usize) -> Result<f64> {
+    let (far, size) = deviation(krylov, first)?;
+    Ok(if far > ROUNDINGS * T::Part::EPSILON.to_f64() * size { far / size } else { 0.0 })
 }
 
 /// |u . (A v) - v . (A u)| and |u| |A v| + |v| |A u|, where |A v| is at least the norm of the terms of A times |v|.
