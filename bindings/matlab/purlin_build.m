@@ -24,6 +24,9 @@ function purlin_build(prefix, folder)
   if ~exist(fullfile(prefix, 'include', 'purlin.h'), 'file')
     error('purlin:notFound', 'purlin_build: there is no include/purlin.h under %s', prefix);
   end
+  if ~exist(folder, 'dir')
+    error('purlin:notFound', 'purlin_build: there is no folder %s', folder);
+  end
   include = absolute(fullfile(prefix, 'include'));
   lib = absolute(library_folder(prefix));
   folder = absolute(folder);

@@ -43,6 +43,7 @@ function test_fdk(golden)
   reconstruct(f, bright);
   check(query(f).pixels_negative == 1, 'a count above i0 is counted');
   set_counts(f, []);
+  check_error('purlin:invalidArgument', 'i0: is 0', @() set_counts(f, 0));
   spoilt = lines;
   spoilt(40, 32, 7) = NaN;
   bad = reconstruct(f, spoilt);

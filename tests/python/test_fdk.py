@@ -301,6 +301,9 @@ def test_bad_geometry_is_named(cpu: purlin.Context, change: Callable[[Any], dict
     geometry, *_ = published("full")
     with pytest.raises(purlin.InvalidArgument, match=text):
         Reconstruction(Geometry(**{**geometry.__dict__, **change(None)}), context=cpu)
+    for wrong in (np.zeros((2, 45)), 0.3):
+        with pytest.raises(ValueError, match=r"angles: has shape .*, expected \(views,\)"):
+            Reconstruction(Geometry(**{**geometry.__dict__, "angles": wrong}), context=cpu)
     with pytest.raises(ValueError, match="window"):
         Reconstruction(geometry, context=cpu, window="blackman")  # type: ignore[arg-type]
 

@@ -275,11 +275,23 @@ def test_environments(cpu: purlin.Context) -> None:
             bra = vector
             assert out.shape == vector.shape
             assert abs(np.sum(bra * out) * 2.0**exponent - expected) < 1e-12 * abs(expected)
+        for wrong in (cores[1].transpose(2, 1, 0), np.ones((2, 2, 2, 3)), np.ones((2, 3)), np.ones((2, 2, 2))):
+            with pytest.raises(ValueError, match="v: has shape"):
+                e.apply(1, wrong)
+        for call in (e.build, e.get):
+            with pytest.raises(ValueError, match="side: is 'up', expected 'left' or 'right'"):
+                call("up", 0)  # type: ignore[operator]
         z = np.diag([1.0, -1.0])
         local = plain.local(2, z)
         norm2 = tt.inner(x, x, context=cpu)
         with tt.Contraction(context=cpu) as contraction:
             assert abs(local.mantissa.real * 2.0**local.exponent / norm2 - contraction.expect_local(x, z)[2]) < 1e-13
+            with pytest.raises(TypeError, match="sites: is 1.5"):
+                contraction.expect_local(x, z, [1.5])  # type: ignore[list-item]
+        with pytest.raises(ValueError, match="couplings: has 2 numbers, 3 are needed"):
+            tt.heisenberg(3, (1, 1), context=cpu)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="site: is 1.0"):
+            tt.from_terms([2, 2], [(1.0, [(1.0, z)])], context=cpu)  # type: ignore[list-item]
         cores[1] *= 2
         e.update_core(1)
         scaled = e.value(3)

@@ -128,6 +128,9 @@ classdef Fdk < handle
       if nargin < 4
         epsilon = 0;
       end
+      if isscalar(i0) && ~(i0 > 0)
+        error('purlin:invalidArgument', 'i0: is %g, expected above 0, or [] for line integrals', double(i0));
+      end
       [number, image] = purlin.internal.number_or_image(i0);
       purlin_mex('fdk_set_counts', obj.key, number, image, single(dark), epsilon);
     end

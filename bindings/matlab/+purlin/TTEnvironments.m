@@ -8,7 +8,9 @@ classdef TTEnvironments < handle
 %   set_trains(e, y, x, first, last)   other trains from now on, which differ in the cores FIRST to LAST and in the ranks
 %                              between these alone: a two-site step; what does not depend on these cores is kept
 %   [E, q] = get(e, side, bond)   the environment, ranks of bra, operator, boundary and ket, to be multiplied with 2^q
-%   [w, q] = apply(e, k, v)    the effective operator of sites from K on times V, rank by modes by rank
+%   [w, q] = apply(e, k, v)    the effective operator of 0, 1 or 2 sites from K on times V, rank by modes by rank
+%   [w, q] = apply(e, k, v, sites)   with the number of sites, needed where V fits several: a rank of 1 at its right end,
+%                              as at the end of a chain, is no dimension of an array
 %   s = value(e, bond)         <y|H|x> from the environments at a bond, as purlin.tt_inner_scaled gives it
 %   s = local(e, k, op)        <y|A_k|x> with OP at site K, without H
 %   delete(e)
@@ -72,16 +74,37 @@ classdef TTEnvironments < handle
       [values, exponent] = purlin_mex('environments_get', obj.key, side, bond);
     end
 
-    function [out, exponent] = apply(obj, k, v)
+    function [out, exponent] = apply(obj, k, v, sites)
       purlin.internal.at_least(nargin - 1, 2, 'TTEnvironments.apply');
+      purlin.internal.whole(k, 'k', 1);
       ket = describe(obj.ket);
       bra = describe(obj.bra);
-      % MATLAB drops a right rank of 1: the number of sites follows from the elements.
-      sites = 0;
-      while sites < 2 && numel(v) ~= ket.ranks(k) * prod(ket.modes(k:k + sites - 1)) * ket.ranks(k + sites) ...
-            && k + sites < numel(ket.ranks)
-        sites = sites + 1;
+      bonds = numel(ket.ranks);
+      if k > bonds
+        error('purlin:invalidArgument', 'k: is %d, expected 1 to %d', k, bonds);
       end
+      candidates = 0:2;
+      if nargin > 3
+        purlin.internal.whole(sites, 'sites', 0);
+        if sites > 2
+          error('purlin:invalidArgument', 'sites: is %d, expected 0 to 2', sites);
+        end
+        candidates = sites;
+      end
+      fits = [];
+      for n = candidates
+        if k + n <= bonds && same_extents(size(v), [ket.ranks(k), ket.modes(k:k + n - 1), ket.ranks(k + n)])
+          fits(end + 1) = n;
+        end
+      end
+      if isempty(fits)
+        error('purlin:invalidArgument', 'v: is %s, which are not ranks and modes of the ket from site %d on', mat2str(size(v)), k);
+      end
+      if numel(fits) > 1
+        error('purlin:invalidArgument', 'sites: is needed, for v, %s, fits %d and %d sites from site %d on', ...
+              mat2str(size(v)), fits(1), fits(2), k);
+      end
+      sites = fits;
       extents = [bra.ranks(k), bra.modes(k:k + sites - 1), bra.ranks(k + sites)];
       [out, exponent] = purlin_mex('environments_apply', obj.key, k, sites, v, extents);
     end
@@ -101,6 +124,13 @@ classdef TTEnvironments < handle
       purlin_mex('environments_destroy', obj.key);
     end
   end
+end
+
+function yes = same_extents(found, wanted)
+% Whether an array has these extents; MATLAB drops trailing ones.
+  found(end + 1:numel(wanted)) = 1;
+  wanted(end + 1:numel(found)) = 1;
+  yes = isequal(found, wanted);
 end
 
 function x = kept_train(x)

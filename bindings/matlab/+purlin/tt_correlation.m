@@ -4,7 +4,7 @@ function values = tt_correlation(x, a, b, varargin)
 %   A and B. Names are those of purlin.tt_inner.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %
-%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
+%   Errors: purlin:invalidArgument, purlin:numerical (a number that is not finite), purlin:cancelled, purlin:outOfMemory.
 %
 %   See also purlin.tt_expect_local.
 %

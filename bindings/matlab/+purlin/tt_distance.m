@@ -11,7 +11,7 @@ function [value, info] = tt_distance(x, y, varargin)
 %     'repeat'           how often the cores are gone round, for uniform trains
 %     'progress'         @(step, steps, measure) that returns true to cancel
 %
-%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
+%   Errors: purlin:invalidArgument, purlin:numerical (a number that is not finite), purlin:cancelled, purlin:outOfMemory.
 %
 %   See also purlin.tt_distance_scaled, purlin.TT.
 %

@@ -17,6 +17,10 @@ function H = tt_from_terms(modes, terms, varargin)
   sites = cell2mat(cellfun(@(t) reshape(cell2mat(t(2:2:end)), 1, []), terms(:)', 'UniformOutput', false));
   operators = cellfun(@(t) reshape(t(3:2:end), 1, []), terms(:)', 'UniformOutput', false);
   operators = [operators{:}];
+  if isempty(terms)
+    % No terms: zero.
+    [sites, operators] = deal(zeros(1, 0), cell(1, 0));
+  end
   H = purlin.TTMatrix(purlin_mex('tt_from_terms', double(modes), double(coefficients), factors, double(sites), ...
                                  operators, opts));
 end

@@ -18,7 +18,7 @@ function [value, info] = tt_inner(x, y, varargin)
 %     'progress'         @(step, steps, measure) that returns true to cancel
 %   A purlin.TTContraction in place of the names has them, and keeps plan and workspace from call to call.
 %
-%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
+%   Errors: purlin:invalidArgument, purlin:numerical (a number that is not finite), purlin:cancelled, purlin:outOfMemory.
 %
 %   See also purlin.tt_inner_scaled, purlin.TT.
 %

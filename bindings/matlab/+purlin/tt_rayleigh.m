@@ -6,7 +6,7 @@ function [value, info, numerator, denominator] = tt_rayleigh(H, x, varargin)
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %   Names, besides those of purlin.tt_inner: 'assume_hermitian' (false), the real part alone.
 %
-%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
+%   Errors: purlin:invalidArgument, purlin:numerical (a number that is not finite), purlin:cancelled, purlin:outOfMemory.
 %
 %   See also purlin.tt_sandwich, purlin.tt_ising.
 %

@@ -13,7 +13,7 @@ function [value, info] = tt_sandwich(y, H, x, varargin)
 %     'repeat'           how often the cores are gone round, for uniform trains
 %     'progress'         @(step, steps, measure) that returns true to cancel
 %
-%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
+%   Errors: purlin:invalidArgument, purlin:numerical (a number that is not finite), purlin:cancelled, purlin:outOfMemory.
 %
 %   See also purlin.tt_sandwich_scaled, purlin.TT.
 %

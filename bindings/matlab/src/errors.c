@@ -114,7 +114,7 @@ void fail_with(purlin_status status, const char *message) {
   /* A message about a file has the numbers of its lines, pages and entries, and begins with its name. */
   const char *word = status == PURLIN_ERROR_IO ? NULL : word_of_index(message);
   size_t length = word ? strlen(word) : 0;
-  if (!word)
+  if (!word || strstr(message, "(counted from 0)"))
     fail(name_of(status), "%s", message);
   else if (!strstr(message, "outside 1 to "))
     fail(name_of(status), "%s (counted from 0)", message);

@@ -103,9 +103,10 @@ static mxArray *new_scaled(const purlin_tt_scaled *v, int complex_number) {
   return s;
 }
 
-/* A plain number that is beyond its type's range is a result: Inf, 0 or NaN, which the report explains. */
+/* A plain number that is beyond its type's range is a result: Inf or 0, which the report explains. NaN is an error. */
 static void check_number(const watch *w, purlin_status status, const purlin_tt_contraction_info *info) {
-  check_watched(w, status == PURLIN_ERROR_NUMERICAL && info->outcome != PURLIN_TT_RESULT_OK ? PURLIN_SUCCESS : status);
+  int is_beyond = info->outcome == PURLIN_TT_RESULT_OVERFLOW || info->outcome == PURLIN_TT_RESULT_UNDERFLOW;
+  check_watched(w, status == PURLIN_ERROR_NUMERICAL && is_beyond ? PURLIN_SUCCESS : status);
 }
 
 /* [value, info] = tt_inner(x, y, options, scaled) */

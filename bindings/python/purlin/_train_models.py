@@ -52,6 +52,8 @@ def heisenberg(
     context: Context | None = None,
 ) -> TrainMatrix:
     """Spins `twice_spin` / 2 with couplings J_x, J_y, J_z between neighbours in a field along z."""
+    if len(couplings) != 3:
+        raise ValueError(f"couplings: has {len(couplings)} numbers, 3 are needed")
     context = context or default_context()
     made = c_void_p()
     status = lib.purlin_tt_matrix_heisenberg(
@@ -110,7 +112,7 @@ def from_terms(
         len(terms),
         (c_double * max(len(parts), 1))(*parts),
         integers([len(factors) for _, factors in terms]),
-        integers(sites),
+        integers(sites, "site"),
         (c_void_p * max(len(handles), 1))(*handles),
         ctypes.byref(made),
     )

@@ -40,6 +40,15 @@ OUTCOMES = {
     "underflow": c.TT_RESULT_UNDERFLOW,
     "nonfinite": c.TT_RESULT_NONFINITE,
 }
+Side = Literal["left", "right"]
+_SIDES = {"left": c.TT_LEFT, "right": c.TT_RIGHT}
+
+
+def side_of(side: str) -> int:
+    """The number of a side."""
+    if side not in _SIDES:
+        raise ValueError(f"side: is {side!r}, expected 'left' or 'right'")
+    return _SIDES[side]
 
 
 class Options(TypedDict, total=False):

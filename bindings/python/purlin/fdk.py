@@ -114,7 +114,9 @@ class Geometry:
         raw.detector_rows = self.rows
         keep = []
         if self.angles is not None:
-            angles = memory.converted("angles", self.angles, np.float64).ravel()
+            angles = memory.converted("angles", self.angles, np.float64)
+            if np.ndim(self.angles) != 1:
+                raise ValueError(f"angles: has shape {np.shape(self.angles)}, expected (views,)")
             raw.angles, raw.views = angles.ctypes.data, angles.size
             keep.append(angles)
         if self.matrices is not None:

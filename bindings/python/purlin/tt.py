@@ -14,7 +14,7 @@ import ctypes
 from collections.abc import Sequence
 from ctypes import c_double, c_int32, c_int64, c_void_p
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,14 +55,12 @@ from ._train_algebra import (
     zeros,
 )
 from ._train_models import Term, from_terms, heisenberg, identity, ising, operator_array
-from ._train_options import WORDS, Info, Options, Scaled, ScaledArray, info_of, scaled_of
+from ._train_options import WORDS, Info, Options, Scaled, ScaledArray, Side, info_of, scaled_of, side_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _Parts = c_double * 2
-_SIDES = {"left": c.TT_LEFT, "right": c.TT_RIGHT}
-Side = Literal["left", "right"]
 
 
 def _is_complex(*trains: Train | TrainMatrix) -> bool:
@@ -323,7 +321,7 @@ class Contraction(Handle):
         values = np.zeros(len(places), np.complex128)
         given, out = (Tensor.borrow(a, context=self.context) for a in (matrix, values))
         status = lib.purlin_tt_expect_local(
-            self.handle, *self._queue(stream), train.handle, given.handle, len(places), integers(places), out.handle
+            self.handle, *self._queue(stream), train.handle, given.handle, len(places), integers(places, "sites"), out.handle
         )
         self._finish(status)
         return values if _is_complex(train) or matrix.dtype.kind == "c" else values.real.copy()
@@ -427,7 +425,7 @@ class Environments(Handle):
 
     def build(self, side: Side, bond: int, *, stream: Stream | None = None) -> None:
         """A step of a sweep: the environment of a side of a bond, and those on the way to it."""
-        self.context.finish(lib.purlin_tt_environments_build(self.handle, _queue(stream), _SIDES[side], bond))
+        self.context.finish(lib.purlin_tt_environments_build(self.handle, _queue(stream), side_of(side), bond))
 
     def update_core(self, k: int) -> None:
         """Core `k` of the bra or of the ket has changed."""
@@ -457,7 +455,7 @@ class Environments(Handle):
         dims, dtype = self._shape(bond)
         values, exponent = np.zeros(dims, dtype, order="F"), c_int64()
         out = Tensor.borrow(values, context=self.context)
-        given = (_SIDES[side], bond, out.handle, ctypes.byref(exponent))
+        given = (side_of(side), bond, out.handle, ctypes.byref(exponent))
         status = lib.purlin_tt_environments_get(self.handle, _queue(stream), *given)
         self.context.finish(status)
         return values, exponent.value
@@ -467,7 +465,7 @@ class Environments(Handle):
         and between them the mode sizes of no, one or two sites."""
         dims, dtype = self._shape(k)
         vector = np.asfortranarray(memory.converted("v", v, dtype))
-        sites = vector.ndim - 2
+        sites = self._sites(k, vector.shape)
         rows = self.bra.modes if self.operator is None else self.operator.rows
         right = self._shape(k + sites)[0] if 0 <= sites <= 2 else dims
         out = np.zeros((dims[0], *rows[k : k + max(sites, 0)], right[0]), dtype, order="F")
@@ -478,7 +476,16 @@ class Environments(Handle):
         environments are built nothing waits, and after one such call a graph may capture more."""
         if not isinstance(out, Tensor):
             memory.require_writable("out", out)
-        return self._apply(k, len(v.shape) - 2, v, out, stream)
+        return self._apply(k, self._sites(k, v.shape), v, out, stream)
+
+    def _sites(self, k: int, shape: Sequence[int]) -> int:
+        """The number of sites of a vector of this shape, which must be that of the ket there."""
+        shape, sites = tuple(shape), len(shape) - 2
+        if 0 <= sites <= 2 and 0 <= k <= len(self.ket) - sites:
+            needed = (self.ket.ranks[k], *self.ket.modes[k : k + sites], self.ket.ranks[k + sites])
+            if shape != needed:
+                raise ValueError(f"v: has shape {shape}, {needed} is needed")
+        return sites
 
     def _apply(self, k: int, sites: int, v: Any, out: Any, stream: Stream | None) -> int:
         given, found = (a if isinstance(a, Tensor) else Tensor.borrow(a, context=self.context) for a in (v, out))
