@@ -199,10 +199,7 @@ fn numbers_of_files_that_the_type_does_not_hold_are_refused() {
     let how = EdgeList { dtype: DType::F64, weighted: true, duplicates: Duplicates::Sum, relabel: false };
     let read = |text: &str, how| read_edges(&c, &folder.file("i", text.as_bytes()), how).map(|found| found.0);
     assert!(read("0 1 1e400\n", how).is_err_and(|e| e.to_string().contains("beyond the range of F64")));
-    assert_eq!(
-        super::tests::arrays::<f64>(&read("0 1 inf\n1 0 -Infinity\n", how).unwrap()).2.unwrap()[0],
-        f64::INFINITY
-    );
+    assert_eq!(tests::arrays::<f64>(&read("0 1 inf\n1 0 -Infinity\n", how).unwrap()).2.unwrap()[0], f64::INFINITY);
     // A number that is not read may be any.
     assert!(read("0 1 1e400\n", EdgeList { weighted: false, ..how }).is_ok());
 }
@@ -210,7 +207,7 @@ fn numbers_of_files_that_the_type_does_not_hold_are_refused() {
 #[test]
 fn rows_beyond_the_free_memory_are_refused_before_they_are_allocated() {
     let folder = Folder::new("rows");
-    let unlimited = super::tests::context(1);
+    let unlimited = tests::context(1);
     let market = "%%MatrixMarket matrix coordinate pattern general\n1099511627777 1099511627777 1\n1 1\n";
     let how = EdgeList { dtype: DType::F32, weighted: false, duplicates: Duplicates::Sum, relabel: false };
     let found = [
