@@ -153,7 +153,7 @@ impl Info {
         self.seconds_predicted = plan.seconds;
         self.host_bytes = number(plan.host_bytes);
         self.bytes_predicted = 0;
-        self.passes = to_i64(plan.own_passes());
+        self.passes = to_i64(plan.passes.unwrap_or_else(|| plan.own_passes()));
     }
 
     /// Sets the fields that are known once the backend has cut the data, including the predicted bytes.

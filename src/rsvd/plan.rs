@@ -243,7 +243,8 @@ impl Plan {
             host_bytes: 0,
         };
         plan.choose(request)?;
-        plan.passes = plan.passes(options, goal);
+        let has_blocks = matches!(matrix.storage(), Storage::Dense { .. } | Storage::Streamed(_));
+        plan.passes = plan.passes(options, goal, has_blocks);
         plan.set_sizes(options, goal);
         Ok(plan)
     }
@@ -356,14 +357,14 @@ impl Plan {
     }
 
     /// Passes of a run that repeats nothing; `None` for calls whose number of passes depends on the data.
-    fn passes(&self, options: &Options, goal: Goal) -> Option<usize> {
+    fn passes(&self, options: &Options, goal: Goal, has_blocks: bool) -> Option<usize> {
         let is_fixed = match goal {
             Goal::Decompose => options.tolerance == 0.0,
             Goal::Symmetric => true,
             Goal::Basis(_) | Goal::Products(_) | Goal::Map { .. } => false,
         };
-        // Means and deviations of columns need a pass of their own before all others.
-        let moments = usize::from(self.setting.center == Center::Columns || self.setting.scale);
+        // Means and deviations of columns need a pass of their own before all others, but not of sparse matrices and operators.
+        let moments = usize::from(has_blocks && (self.setting.center == Center::Columns || self.setting.scale));
         let own = self.own_passes();
         let probes = usize::from(self.estimates_norm && options.error == ErrorKind::Identity && !self.one_pass);
         is_fixed.then(|| own.saturating_add(moments + options.error.passes() + probes))

@@ -5,7 +5,7 @@ use super::support::{
 };
 use crate::backend::BackendChoice;
 use crate::context::{Context, Options as ContextOptions};
-use crate::rsvd::options::{Method, Right, Sign};
+use crate::rsvd::options::{Centering, ErrorKind, Method, Right, Sign};
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
@@ -203,6 +203,16 @@ fn the_report_has_the_passes_and_the_reason() {
         assert_eq!((info.passes, planned.passes), (passes, passes), "{method:?}: {}", info.reason);
         assert_eq!((info.method, info.blocks, info.block_rows), (method, 3, 50));
         assert!(info.reason.starts_with("asked for"), "{}", info.reason);
+    }
+    for (center, error, passes) in [
+        (Centering::Columns, ErrorKind::Identity, 4),
+        (Centering::None, ErrorKind::Probes, 4),
+        (Centering::Columns, ErrorKind::Power, 15),
+    ] {
+        let options = Options { rank: 10, method: Method::Fused, center, error, ..Options::default() };
+        let planned = Rsvd::new(&context, options.clone()).unwrap().plan(&a).unwrap();
+        let info = factor::<f64>(&context, &a, options).unwrap().info;
+        assert_eq!((info.passes, planned.passes), (passes, passes), "{center:?} {error:?}");
     }
     let info = factor::<f64>(&context, &a, Options { rank: 70, ..Options::default() }).unwrap().info;
     assert_eq!((info.method, info.passes), (Method::Direct, 1));
