@@ -653,7 +653,7 @@
 #define PURLIN_SKETCH_RADEMACHER 2
 
 /**
- * A few entries a row of -1 or 1, the others 0.
+ * One entry in eight columns of each row -1 or 1, the others 0; RADEMACHER for sketches of fewer than eight columns.
  */
 #define PURLIN_SKETCH_SPARSE_SIGN 3
 

@@ -14,7 +14,8 @@
 //! Sparse sign: in each row one of the columns 8g to 8g + 7 holds a number, and the others are 0. The index of this column
 //! is 8g plus the three lowest bits of word 0 of cell g. Bits 0 and 1 of word 1 are the signs of the real and the imaginary
 //! part: set -1, clear 1. This is the block form of Nelson and Nguyen's OSNAP (FOCS 2013): l / 8 entries a row, for any cut
-//! of the matrix.
+//! of the matrix. Rows of fewer columns than a group would often be empty, and what they multiply would not be seen at all:
+//! [`Sketch::of_columns`] takes Rademacher's signs for them.
 
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
@@ -34,7 +35,8 @@ pub enum Distribution {
     Uniform,
     /// -1 or 1; for complex types each part.
     Rademacher,
-    /// One in eight entries of a row -1 or 1 (for complex types each part), the others 0.
+    /// One in eight entries of a row -1 or 1 (for complex types each part), the others 0. See [`Sketch::of_columns`] for
+    /// fewer than eight columns.
     SparseSign,
 }
 
@@ -54,6 +56,24 @@ fn sign(word: u32, bit: u32) -> f64 {
 }
 
 impl Sketch {
+    /// This sketch for a matrix, or a block, that begins at column `first` and has `count` columns: if sparse rows could be
+    /// without an entry in them, signs in every place.
+    #[must_use]
+    pub fn of_columns(self, first: usize, count: usize) -> Self {
+        let group = GROUP as usize;
+        let before = (group - first % group) % group;
+        let is_narrow = before + group > count;
+        match self.distribution {
+            Distribution::SparseSign if is_narrow => Self { distribution: Distribution::Rademacher, ..self },
+            _ => self,
+        }
+    }
+
+    /// Whether columns may depend on each other, or multiply a matrix that is not 0 to 0, with a probability that is not 0.
+    pub fn may_be_singular(&self) -> bool {
+        matches!(self.distribution, Distribution::Rademacher | Distribution::SparseSign)
+    }
+
     /// Entry (row, column).
     pub fn entry<T: Scalar>(&self, row: u64, column: u32) -> T {
         if T::IS_COMPLEX {
@@ -288,6 +308,31 @@ mod tests {
         }
         // Five standard deviations of sums of 96 000 and of 12 000 signs.
         assert!(sums[0].abs() < 5.0 * 96_000f64.sqrt() && sums[1].abs() < 5.0 * 12_000f64.sqrt(), "{sums:?}");
+    }
+
+    #[test]
+    fn no_row_of_a_narrow_sparse_sketch_is_empty() {
+        for (first, count, kind) in [
+            (0, 1, Distribution::Rademacher),
+            (0, 7, Distribution::Rademacher),
+            (0, 8, Distribution::SparseSign),
+            (0, 12, Distribution::SparseSign),
+            (8, 7, Distribution::Rademacher),
+            (3, 12, Distribution::Rademacher),
+            (3, 13, Distribution::SparseSign),
+            (16, 8, Distribution::SparseSign),
+            (usize::MAX - 3, 2, Distribution::Rademacher),
+        ] {
+            let s = sketch(Distribution::SparseSign).of_columns(first, count);
+            assert_eq!(s.distribution, kind, "{first} {count}");
+            let columns = (first..first + count).filter_map(|j| u32::try_from(j).ok());
+            let is_seen = |i: u64| columns.clone().any(|j| s.entry::<f64>(i, j) != 0.0);
+            assert!(first > 100 || (0..1000).all(is_seen), "{first} {count}");
+        }
+        for d in [Distribution::Gaussian, Distribution::Uniform, Distribution::Rademacher] {
+            assert_eq!(sketch(d).of_columns(0, 3), sketch(d));
+            assert_eq!(sketch(d).may_be_singular(), d == Distribution::Rademacher);
+        }
     }
 
     #[test]

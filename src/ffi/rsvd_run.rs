@@ -9,7 +9,7 @@ use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::rsvd::info::Info;
-use crate::rsvd::options::Options;
+use crate::rsvd::options::{Options, resolved};
 use crate::rsvd::outputs::Outputs;
 
 /// Hands over what a run reports, and says if it did not get where it should.
@@ -22,11 +22,18 @@ pub(super) unsafe fn hand_over(info: *mut purlin_rsvd_info, done: &Info, options
     if done.converged {
         return Ok(());
     }
-    let (error, rank) = (done.error_relative, done.rank);
-    Err(Error::NoConvergence(format!(
-        "the relative error is {error:e} at rank {rank}, {:e} is asked for",
-        options.tolerance
-    )))
+    Err(Error::NoConvergence(shortfall(done, options.tolerance)))
+}
+
+/// By how much a run missed its tolerance.
+fn shortfall(done: &Info, tolerance: f64) -> String {
+    let error = if done.error_relative > tolerance { done.error_relative } else { done.judged };
+    let resolved = resolved(done.dtype);
+    let mut text = format!("the relative error is {error:e} at rank {}, {tolerance:e} is asked for", done.rank);
+    if error <= 2.0 * resolved {
+        text += &format!("; in {} rounding errors hide what is below {resolved:.1e}", done.dtype.name());
+    }
+    text
 }
 
 /// Computes the leading k singular triplets: A = U diag(s) V^H, s not increasing and not negative, the columns of U and

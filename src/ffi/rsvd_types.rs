@@ -52,7 +52,7 @@ pub const PURLIN_SKETCH_GAUSSIAN: i32 = 0;
 pub const PURLIN_SKETCH_UNIFORM: i32 = 1;
 /// -1 or 1.
 pub const PURLIN_SKETCH_RADEMACHER: i32 = 2;
-/// A few entries a row of -1 or 1, the others 0.
+/// One entry in eight columns of each row -1 or 1, the others 0; RADEMACHER for sketches of fewer than eight columns.
 pub const PURLIN_SKETCH_SPARSE_SIGN: i32 = 3;
 /// In reports: the one of purlin_rsvd_set_sketch.
 pub const PURLIN_SKETCH_GIVEN: i32 = 4;

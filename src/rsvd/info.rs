@@ -73,6 +73,8 @@ pub struct Info {
     pub error_frobenius: f64,
     /// ||A - A_k||_F / ||A||_F.
     pub error_relative: f64,
+    /// Relative error that a tolerance was judged by, also where no error is asked for.
+    pub judged: f64,
     /// Upper bound of ||A - A_k||_2, false with probability 10^-probes, or an estimate from below by power iteration; NaN
     /// unless probed.
     pub error_spectral: f64,
@@ -132,6 +134,7 @@ impl Info {
             max_abs: f64::NAN,
             error_frobenius: f64::NAN,
             error_relative: f64::NAN,
+            judged: f64::NAN,
             error_spectral: f64::NAN,
             seconds_read: 0.0,
             seconds_link: 0.0,
@@ -205,6 +208,7 @@ impl Info {
         if outcome.error.frobenius.is_nan() || outcome.norm.is_nan() {
             self.error_relative = f64::NAN;
         }
+        self.judged = outcome.measure;
         self.error_spectral = outcome.error.spectral * unscale;
     }
 }

@@ -296,6 +296,11 @@ pub fn least_tolerance(dtype: DType) -> f64 {
     if unit_roundoff(dtype) > 1e-10 { 3e-3 } else { 1e-7 }
 }
 
+/// Share of ||A||_F below which rounding errors of the products hide what a tolerance has left.
+pub fn resolved(dtype: DType) -> f64 {
+    100.0 * unit_roundoff(dtype)
+}
+
 /// Unit roundoff u: half the distance from 1 to the next number.
 pub fn unit_roundoff(dtype: DType) -> f64 {
     match dtype {

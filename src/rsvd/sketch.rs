@@ -49,7 +49,7 @@ impl Rsvd {
 pub fn sketch(context: &Arc<Context>, stream: Option<&Stream>, options: &Options, omega: &mut Matrix) -> Result<()> {
     let (rows, columns, dtype) = (omega.rows(), omega.cols(), omega.dtype());
     let mut host = Matrix::create(context, dtype, Location::Host, Order::ColumnMajor, rows, columns)?;
-    let drawn = sketch_of(options);
+    let drawn = sketch_of(options).of_columns(0, columns);
     with_scalar!(dtype, "omega", T => {
         let dense = host.dense_mut("omega")?;
         let out = dense.memory.host_mut("omega")?.as_mut_slice::<T>()?;

@@ -167,6 +167,31 @@ def test_a_rank_that_is_too_small_for_the_tolerance(cpu: purlin.Context) -> None
     assert not caught.value.info.converged and caught.value.info.error_relative > 0.1
 
 
+def test_what_a_tolerance_missed_is_said(cpu: purlin.Context) -> None:
+    with pytest.raises(rsvd.Unfinished) as caught:
+        rsvd.compute(matrix("poly_150x150"), tolerance=1e-3, max_rank=9, error="none", context=cpu)
+    assert "nan" not in str(caught.value).lower() and "at rank 9, 1e-3 is asked for" in str(caught.value)
+    rng = np.random.default_rng(0)
+    low = (rng.standard_normal((120, 3)) @ rng.standard_normal((3, 90))).astype(np.float32)
+    with pytest.raises(rsvd.Unfinished, match="in F32 rounding errors hide what is below 6.0e-6"):
+        rsvd.compute(low, tolerance=1e-9, context=cpu)
+
+
+@pytest.mark.parametrize("kind", ["rademacher", "sparse_sign"])
+def test_sketches_of_signs_miss_no_column(cpu: purlin.Context, kind: Any) -> None:
+    spikes = np.zeros((100, 5))
+    spikes[:5] = np.diag([10.0, 4, 3, 2, 1])
+    for seed in range(8):
+        _, s, _ = rsvd.compute(np.ones((20, 1)), tolerance=0.01, power_iterations=0, sketch=kind, seed=seed, context=cpu)
+        assert len(s) == 1 and abs(s[0] - np.sqrt(20)) < 1e-12
+        for method in ("range", "fused"):
+            _, s, _ = rsvd.compute(spikes, 5, method=method, power_iterations=0, sketch=kind, seed=seed, context=cpu)
+            assert np.allclose(s, [10, 4, 3, 2, 1], rtol=0, atol=1e-12)
+        _, s, _ = rsvd.compute(spikes, 5, method="one_pass", sketch=kind, seed=seed, context=cpu)
+        assert np.allclose(s, [10, 4, 3, 2, 1], rtol=0, atol=1e-11)
+    assert (rsvd.sketch(1000, 3, kind=kind) != 0).any(axis=1).all()
+
+
 @pytest.mark.parametrize("name", ["rank7_120x90", "zeros_100x40", "step_240x80"])
 def test_degenerate_spectra(cpu: purlin.Context, name: str) -> None:
     a = matrix(name)

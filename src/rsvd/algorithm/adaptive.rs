@@ -2,74 +2,148 @@
 //! of the residual is ||A||_F^2 - ||Q^H A||_F^2, so the residual is not formed. Where that difference is only rounding error,
 //! or ||A||_F is an estimate, the product of the residual with the next block's sketch estimates it.
 
-use super::{Factors, FactorsOf, Run, estimate, finish};
+use super::{ErrorFigures, Factors, FactorsOf, Run, estimate, finish};
+use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Op, Svd};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rsvd::ops::RsvdOps;
-use crate::rsvd::options::least_tolerance;
+use crate::rsvd::options::{ErrorKind, least_tolerance, resolved};
 use crate::scalar::Scalar;
 
 /// The basis so far: A is close to the sum of the blocks' q b^H.
 struct Basis<M, P> {
     blocks: Vec<(P, M)>,
     rank: usize,
+    /// ||Q^H A||_F^2.
+    captured: f64,
+    /// Squared norm of the residual, infinite before it is known.
+    left: f64,
+    /// Whether the residual of a block's sketch was only rounding errors.
+    is_exhausted: bool,
+    /// Columns of the sketch that were drawn.
+    drawn: usize,
+    /// Whether columns were taken that may be rounding errors, and not in the range of A.
+    is_forced: bool,
+}
+
+impl<M, P> Basis<M, P> {
+    fn new() -> Self {
+        Self {
+            blocks: Vec::new(),
+            rank: 0,
+            captured: 0.0,
+            left: f64::INFINITY,
+            is_exhausted: false,
+            drawn: 0,
+            is_forced: false,
+        }
+    }
 }
 
 /// Factors whose error is at most the tolerance times ||A||_F, of the smallest rank that the basis allows.
+///
+/// An estimate from a block of few columns may be too small by chance. Where probes contradict it, the basis grows on,
+/// each time towards half the tolerance, until they agree, the largest rank is reached or rounding errors alone are left.
 pub fn adaptive<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsOf<T, O>> {
-    let (m, n) = (run.ops.rows(), run.ops.columns());
-    let most = run.task.rank.min(m).min(n);
-    let mut basis = Basis { blocks: Vec::new(), rank: 0 };
-    let mut left = f64::INFINITY;
-    let mut captured = 0.0;
-    let mut is_exhausted = false;
+    let whole = run.ops.rows().min(run.ops.columns());
+    let most = run.task.rank.min(whole);
+    let mut basis = Basis::new();
+    let mut tolerance = run.task.tolerance;
+    loop {
+        grow(run, &mut basis, most, tolerance)?;
+        run.columns = basis.rank;
+        let is_sketched = is_sketched(run)?;
+        let norm2 = if run.statistics()?.is_estimate { basis.captured } else { run.statistics()?.norm2 };
+        // As many columns as A has span its range, if they are products of A with independent vectors.
+        let is_whole = basis.rank == run.ops.rows() || (basis.rank == whole && !basis.is_forced);
+        let goal = if is_whole { run.task.tolerance } else { tolerance };
+        let allowed = goal * goal * norm2 / if is_sketched { SAFETY } else { 1.0 };
+        // A basis of the whole space has no residual but rounding errors. The difference of squares holds only its own,
+        // and a negative one is only rounding error of the sums.
+        let left = match basis.left {
+            _ if is_whole => 0.0,
+            left if left.is_finite() => left.max(0.0),
+            _ => norm2,
+        };
+        run.converged = left <= allowed || is_whole || basis.is_exhausted;
+        if basis.rank == 0 {
+            return nothing(run);
+        }
+        let rank = basis.rank;
+        let Basis { drawn, is_exhausted, is_forced, .. } = basis;
+        let (factors, dropped) = combine(run, basis, left, allowed)?;
+        let is_doubtful = is_sketched || is_whole || is_exhausted;
+        let mut is_rounding = false;
+        if is_doubtful || run.task.tolerance < 100.0 * least_tolerance(T::DTYPE) {
+            let relative = confirm(run, &factors, is_sketched, is_whole.then_some(dropped.sqrt()))?;
+            is_rounding = is_exhausted && relative <= 2.0 * resolved(T::DTYPE);
+        }
+        if run.converged || is_whole || rank == most || is_rounding {
+            return Ok(factors);
+        }
+        let found = run.measure;
+        run.remarks.pop();
+        run.remarks.push(format!("more blocks, as probes found a relative error of {found:.1e}"));
+        tolerance /= 2.0;
+        basis = Basis { drawn, is_forced, ..reopened(run, factors)? };
+    }
+}
+
+/// Adds blocks, at least one, until the residual seems to be at most `tolerance` times ||A||_F.
+fn grow<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    basis: &mut Basis<O::Matrix, O::Tall>,
+    most: usize,
+    tolerance: f64,
+) -> Result<()> {
+    let begun = basis.rank;
     while basis.rank < most {
         let width = run.task.block_columns.min(most - basis.rank);
-        let (seen, next) = next_block(run, &basis, width)?;
+        let (seen, next) = next_block(run, basis, width, begun > 0 && basis.rank == begun)?;
         let Some((q, b)) = next else {
-            is_exhausted = true;
-            break;
+            basis.left = if is_sketched(run)? { seen } else { basis.left };
+            basis.is_exhausted = true;
+            return Ok(());
         };
-        if is_sketched(run)? {
+        let is_sketched = is_sketched(run)?;
+        if is_sketched {
             // The estimate is of the basis before this block.
-            left = seen;
-            let norm2 = if run.statistics()?.is_estimate { captured + seen } else { run.statistics()?.norm2 };
+            basis.left = seen;
+            let norm2 = if run.statistics()?.is_estimate { basis.captured + seen } else { run.statistics()?.norm2 };
             run.measure = (seen / norm2).sqrt();
-            if basis.rank > 0 && SAFETY * seen <= run.task.tolerance * run.task.tolerance * norm2 {
-                break;
+            if basis.rank > begun && SAFETY * seen <= tolerance * tolerance * norm2 {
+                return Ok(());
             }
-            captured += run.ops.norm2(&b)?;
-            basis.rank += run.ops.shape(&b).1;
-            basis.blocks.push((q, b));
-            continue;
         }
-        let norm2 = run.statistics()?.norm2;
-        left = if left.is_finite() { left } else { norm2 } - run.ops.norm2(&b)?;
+        basis.captured += run.ops.norm2(&b)?;
         basis.rank += run.ops.shape(&b).1;
         basis.blocks.push((q, b));
-        run.measure = (left.max(0.0) / norm2).sqrt();
-        if left <= (run.task.tolerance * run.task.tolerance) * norm2 {
-            break;
+        if !is_sketched {
+            let norm2 = run.statistics()?.norm2;
+            basis.left = norm2 - basis.captured;
+            run.measure = (basis.left.max(0.0) / norm2).sqrt();
+            if basis.left <= tolerance * tolerance * norm2 {
+                return Ok(());
+            }
         }
     }
-    run.columns = basis.rank;
-    let is_sketched = is_sketched(run)?;
-    let norm2 = if run.statistics()?.is_estimate { captured } else { run.statistics()?.norm2 };
-    let allowed = run.task.tolerance * run.task.tolerance * norm2 / if is_sketched { SAFETY } else { 1.0 };
-    // A negative difference is only rounding error of the sums.
-    let left = if left.is_finite() { left.max(0.0) } else { norm2 };
-    let is_whole = is_exhausted || basis.rank == m.min(n);
-    // A basis of the whole space has no residual but rounding errors. The difference of squares holds only its own.
-    let left = if basis.rank == m.min(n) { 0.0 } else { left };
-    run.converged = left <= allowed || is_whole;
-    if basis.rank == 0 {
-        return nothing(run);
-    }
-    let factors = combine(run, basis, left, allowed)?;
-    if is_sketched || is_whole || run.task.tolerance < 100.0 * least_tolerance(T::DTYPE) {
-        confirm(run, &factors, is_sketched)?;
-    }
-    Ok(factors)
+    Ok(())
+}
+
+/// The basis of factors: U, with the rows of S V^H.
+fn reopened<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    factors: FactorsOf<T, O>,
+) -> Result<Basis<O::Matrix, O::Tall>> {
+    let mut basis = Basis::new();
+    let Factors { u: Some(u), s, v: Some(mut b) } = factors else {
+        return Err(Error::Internal("a tolerance without both factors".into()));
+    };
+    run.ops.scale_columns(&mut b, &s)?;
+    basis.rank = s.len();
+    basis.captured = s.iter().map(|x| x * x).sum();
+    basis.blocks.push((u, b));
+    Ok(basis)
 }
 
 /// Whether the residual is estimated by the next block's sketch. Known after the first pass.
@@ -87,21 +161,42 @@ type Block<M, P> = (P, M);
 /// `None` if the residual is only rounding errors.
 type Drawn<M, P> = (f64, Option<Block<M, P>>);
 
-/// The next block of the basis.
+/// The next block of the basis. If it `must` come, columns that may be rounding errors are taken as well.
 fn next_block<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
-    basis: &Basis<O::Matrix, O::Tall>,
+    basis: &mut Basis<O::Matrix, O::Tall>,
     width: usize,
+    must: bool,
 ) -> Result<Drawn<O::Matrix, O::Tall>> {
-    let first = u32::try_from(basis.rank).unwrap_or(u32::MAX);
+    let sketch = run.task.sketch.of_columns(basis.drawn, width);
+    let drawn = sampled(run, basis, width, &sketch, must)?;
+    if drawn.1.is_some() || !sketch.may_be_singular() {
+        return Ok(drawn);
+    }
+    // Signs may add up to 0 in every row of a residual that is not 0.
+    let sketch = Sketch { distribution: Distribution::Gaussian, ..sketch };
+    sampled(run, basis, width, &sketch, must)
+}
+
+/// [`next_block`] by a sketch of its own.
+fn sampled<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    basis: &mut Basis<O::Matrix, O::Tall>,
+    width: usize,
+    sketch: &Sketch,
+    must: bool,
+) -> Result<Drawn<O::Matrix, O::Tall>> {
+    let first = u32::try_from(basis.drawn).unwrap_or(u32::MAX);
+    basis.drawn = basis.drawn.saturating_add(width);
     let mut w = run.ops.zeros("sketch", run.ops.columns(), width)?;
-    run.ops.fill(&mut w, &run.task.sketch, 0, first)?;
+    run.ops.fill(&mut w, sketch, 0, first)?;
     let mut y = run.ops.tall("A W", width)?;
     run.ops.pass_multiply(&w, &mut y)?;
     run.pass_done(None)?;
     let drawn = run.ops.norm2(&w)?;
     deflate(run, basis, &w, &mut y)?;
-    let seen = if is_sketched(run)? && drawn > 0.0 {
+    let is_sketched = is_sketched(run)?;
+    let seen = if is_sketched && drawn > 0.0 {
         let norms = run.ops.tall_column_norms(&y)?;
         norms.iter().map(|x| x * x).sum::<f64>() * run.ops.columns() as f64 / drawn
     } else {
@@ -122,13 +217,18 @@ fn next_block<T: Scalar, O: RsvdOps<T>>(
     }
     // Directions below the rounding errors of the product would, once normalised, be arbitrary, and not orthogonal to
     // the basis.
-    let norm = run.norm()?;
+    let (norm, cut) = (run.norm()?, resolved(T::DTYPE));
     let r = run.orthonormalize_tall(&mut y)?;
     let Svd { u, s, .. } = run.ops.svd(&r)?;
-    let kept = s.iter().take_while(|x| **x > 100.0 * run.roundoff() * norm).count();
-    if kept == 0 {
+    let kept = s.iter().take_while(|x| **x > cut * norm).count();
+    // Many directions below the cut may add up to more than rounding errors. The difference of squares, where it counts,
+    // is far above them.
+    let is_rounding = norm == 0.0 || (is_sketched && seen <= cut * cut * norm * norm);
+    if kept == 0 && (sketch.may_be_singular() || (is_rounding && !must)) {
         return Ok((seen, None));
     }
+    basis.is_forced |= kept == 0;
+    let kept = if kept == 0 { width } else { kept };
     if kept < width {
         let u = run.head(&u, kept)?;
         run.ops.tall_transform(&mut y, &u)?;
@@ -167,13 +267,14 @@ fn cross<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, p: &O::Tall, q: &O::
     Ok(c)
 }
 
-/// The factors of the blocks' sum, without the trailing ones that the tolerance does not need.
+/// The factors of the blocks' sum, without the trailing ones that the tolerance does not need, and the sum of the squares of
+/// these.
 fn combine<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     basis: Basis<O::Matrix, O::Tall>,
     left: f64,
     allowed: f64,
-) -> Result<FactorsOf<T, O>> {
+) -> Result<(FactorsOf<T, O>, f64)> {
     let (n, rank) = (run.ops.columns(), basis.rank);
     let mut all = run.ops.zeros("A^H Q", n, rank)?;
     let mut q = run.ops.tall("Q", rank)?;
@@ -192,14 +293,14 @@ fn combine<T: Scalar, O: RsvdOps<T>>(
     }
     let r = run.orthonormalize(&mut all)?;
     let Svd { u, s, v } = run.ops.svd(&r)?;
-    let mut error = left;
+    let mut dropped = 0.0;
     let mut kept = s.len();
-    while kept > 1 && error + s[kept - 1] * s[kept - 1] <= allowed {
-        error += s[kept - 1] * s[kept - 1];
+    while kept > 1 && left + dropped + s[kept - 1] * s[kept - 1] <= allowed {
+        dropped += s[kept - 1] * s[kept - 1];
         kept -= 1;
     }
     let s = crate::alloc::copied("singular values", &s[..kept])?;
-    finish::assemble(run, q, v, s, &all, u)
+    Ok((finish::assemble(run, q, v, s, &all, u)?, dropped))
 }
 
 /// The factors of a matrix of zeros.
@@ -210,16 +311,29 @@ fn nothing<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<FactorsO
     Ok(Factors { u, s: Vec::new(), v })
 }
 
-/// Checks the tolerance with probes. If they find a larger error, the run has not converged. If they `decide`, it has
-/// otherwise.
-fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsOf<T, O>, decide: bool) -> Result<()> {
-    let (Some(u), Some(v)) = (&factors.u, &factors.v) else { return Ok(()) };
-    let found = estimate::probe(run, u, &factors.s, v)?;
+/// Checks the tolerance with probes; returns the relative error. If they find a larger error, the run has not converged. If
+/// they `decide`, it has otherwise. An error that is `known`, but for rounding errors, is contradicted only by what ten
+/// probes of it cannot be by chance: they estimate it to within a fifth.
+fn confirm<T: Scalar, O: RsvdOps<T>>(
+    run: &mut Run<'_, T, O>,
+    factors: &FactorsOf<T, O>,
+    decide: bool,
+    known: Option<f64>,
+) -> Result<f64> {
+    let (Some(u), Some(v)) = (&factors.u, &factors.v) else {
+        return Err(Error::Internal("a tolerance without both factors".into()));
+    };
+    let mut found = estimate::probe(run, u, &factors.s, v)?;
     let norm = match run.refined_norm2 {
         Some(norm2) => norm2.sqrt(),
         None => run.norm()?,
     };
-    // Ten probes estimate the error to within a fifth: they do not contradict a difference of squares that is closer.
+    if let Some(known) = known
+        && found.frobenius <= 3.0 * known
+    {
+        found = ErrorFigures { kind: ErrorKind::Identity, frobenius: known, spectral: found.spectral };
+    }
+    // Probes do not contradict a difference of squares that is closer.
     let margin = if decide { 1.0 } else { 1.25 };
     let relative = if found.frobenius > 0.0 { found.frobenius / norm } else { 0.0 };
     let is_met = relative <= margin * run.task.tolerance;
@@ -232,7 +346,7 @@ fn confirm<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, factors: &FactorsO
         run.converged = false;
         run.remarks.push(format!("probes find a relative error of {relative:.1e}"));
     }
-    Ok(())
+    Ok(relative)
 }
 
 /// Allocates as much as `adaptive` at its peak, for a backend that counts bytes. The basis is held in two blocks: only its
@@ -241,11 +355,11 @@ pub fn rehearse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     let (m, n) = (run.ops.rows(), run.ops.columns());
     let most = run.task.rank.min(m).min(n);
     let width = run.task.block_columns.min(most);
-    let mut basis = Basis { blocks: Vec::new(), rank: most - width };
+    let mut basis = Basis { rank: most - width, ..Basis::new() };
     if basis.rank > 0 {
         basis.blocks.push((run.ops.tall("Q", basis.rank)?, run.ops.zeros("A^H Q", n, basis.rank)?));
     }
-    if let (_, Some(block)) = next_block(run, &basis, width)? {
+    if let (_, Some(block)) = next_block(run, &mut basis, width, false)? {
         basis.rank += run.ops.shape(&block.1).1;
         basis.blocks.push(block);
     }
@@ -261,6 +375,6 @@ pub fn rehearse<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     let s = crate::alloc::filled("singular values", rank, 1.0)?;
     let factors = finish::assemble(run, q, v, s, &all, u)?;
     drop(all);
-    confirm(run, &factors, true)?;
+    confirm(run, &factors, true, None)?;
     Ok(factors)
 }

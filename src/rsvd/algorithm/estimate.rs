@@ -49,7 +49,9 @@ pub fn probe<T: Scalar, O: RsvdOps<T>>(
     }
     let sketch = Sketch { distribution: Distribution::Gaussian, seed: run.task.sketch.seed, stream: stream::PROBES };
     let mut w = run.ops.zeros("probes", run.ops.columns(), probes)?;
-    run.ops.fill(&mut w, &sketch, 0, 0)?;
+    // Fresh ones each time: those that contradicted an estimate once must not judge the next.
+    run.ops.fill(&mut w, &sketch, 0, run.probed)?;
+    run.probed = run.probed.saturating_add(u32::try_from(probes).unwrap_or(u32::MAX));
     let mut p = run.ops.tall("residual", probes)?;
     run.expect(kind.passes());
     residual(run, u, s, v, &w, &mut p)?;

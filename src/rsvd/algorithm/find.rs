@@ -36,6 +36,9 @@ pub fn rows<T: Scalar, O: RsvdOps<T>>(
         None => {
             let mut psi = run.ops.tall("sketch", width)?;
             run.ops.tall_fill(&mut psi, &run.task.sketch, 0)?;
+            if width == run.ops.rows() && run.task.sketch.may_be_singular() {
+                run.orthonormalize_tall(&mut psi)?;
+            }
             let mut w = run.ops.zeros("A^H Psi", n, width)?;
             if run.task.iterations > 0 {
                 run.spanning(|ops| ops.pass_adjoint(&psi, &mut w))?;

@@ -1,6 +1,6 @@
 //! The range form in q + 1 passes. Each pass computes A^H A W; the last one also computes A W, and Q^H A follows from both.
 
-use super::{FactorsOf, Run, finish, power};
+use super::{FactorsOf, Run, finish, power, range};
 use crate::dense::orthonormal::Need;
 use crate::dense::{Op, Svd};
 use crate::error::Result;
@@ -20,6 +20,7 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     run.ops.pass_fused(&w, Some(&mut p), &mut t)?;
     run.pass_done(None)?;
     drop(w);
+    let replaced = run.ladder.replaced;
     let r = run.orthonormalize_tall(&mut p)?;
     if let Some(inverse) = harmless_inverse(run, &r)? {
         let mut b = run.product(&t, Op::Plain, &inverse, Op::Plain)?;
@@ -37,7 +38,7 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
         run.expect(1);
         run.ops.pass_adjoint(&p, &mut t)?;
         run.pass_done(None)?;
-        return finish::range(run, p, &mut t);
+        return range::project(run, p, t, replaced);
     }
     let mut z = run.head(&z, usable)?;
     let inverse = crate::alloc::collected("inverse values", s[..usable].iter().map(|x| 1.0 / x))?;

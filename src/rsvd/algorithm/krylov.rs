@@ -2,7 +2,7 @@
 
 use super::{FactorsOf, Run, direct, power};
 use crate::dense::Op;
-use crate::dense::sketch::Sketch;
+use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::rsvd::ops::RsvdOps;
@@ -54,7 +54,7 @@ pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Facto
     }
     if filled < total {
         let mut rest = run.ops.zeros("Krylov block", n, total - filled)?;
-        let sketch = Sketch { stream: stream::TEST, ..run.task.sketch };
+        let sketch = fresh_numbers(run);
         run.ops.fill(&mut rest, &sketch, 0, first_draw(filled))?;
         let before = run.head(&k, filled)?;
         orthogonalize(run, &mut rest, &before)?;
@@ -67,6 +67,12 @@ pub fn krylov<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Facto
 // Two rounds are enough for columns that are independent of the basis (Kahan and Parlett). A dependent column, which was
 // replaced by a random one, needs one more.
 const ROUNDS: usize = 5;
+
+/// Numbers that complete a basis: continuous, as signs could lie in it.
+fn fresh_numbers<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>) -> Sketch {
+    let sketch = Sketch { stream: stream::TEST, ..run.task.sketch };
+    if sketch.may_be_singular() { Sketch { distribution: Distribution::Gaussian, ..sketch } } else { sketch }
+}
 
 /// Index of the first random column that a block may draw for a basis of `columns`. Blocks must not draw the same columns,
 /// because those of an earlier block are already in the basis.
@@ -83,7 +89,7 @@ pub fn orthogonalize<T: Scalar, O: RsvdOps<T>>(
 ) -> Result<()> {
     let limit = 32.0 * run.roundoff();
     let (rows, columns) = run.ops.shape(x);
-    let sketch = Sketch { stream: stream::TEST, ..run.task.sketch };
+    let sketch = fresh_numbers(run);
     let mut fresh = run.ops.zeros("column of a Krylov block", rows, 1)?;
     // The caller may draw the first `columns` of a block's random columns itself.
     let earlier = first_draw(run.ops.shape(basis).1);

@@ -3,7 +3,7 @@
 //! A - Q Q^H A. Values may therefore be larger than those of A, whereas those of Q^H A never are.
 
 use super::{FactorsOf, Run, finish};
-use crate::dense::sketch::Sketch;
+use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Op, Svd};
 use crate::error::Result;
 use crate::rng::stream;
@@ -15,10 +15,16 @@ pub fn one_pass<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fac
     let (n, width) = (run.ops.columns(), run.task.columns);
     // Even if this exceeds the number of rows: a square system of random numbers would be badly conditioned.
     let tests = 2 * width + 1;
-    let w = run.omega(width, 0)?;
+    let mut w = run.omega(width, 0)?;
+    run.complete_sketch(&mut w)?;
     let mut p = run.ops.tall("A Omega", width)?;
     let mut z = run.ops.zeros("A^H Psi", n, tests)?;
-    let psi = Sketch { stream: stream::TEST, ..run.task.sketch };
+    // Rows of signs are equal now and then, which would lose one of the directions that they multiply. There is no pass
+    // left to find that.
+    let mut psi = Sketch { stream: stream::TEST, ..run.task.sketch };
+    if psi.may_be_singular() {
+        psi.distribution = Distribution::Gaussian;
+    }
     run.ops.pass_two_sketches(&w, &mut p, &psi, &mut z)?;
     run.pass_done(None)?;
     drop(w);

@@ -51,6 +51,8 @@ pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     pub refined_norm2: Option<f64>,
     /// The error of the factors by probes, where probes checked a tolerance.
     pub confirmed: Option<ErrorFigures>,
+    /// Probes that were drawn so far.
+    pub probed: u32,
     /// Whether to charge the memory of a saved state although nothing is saved.
     pub saves_state: bool,
     passes_restarted: u64,
@@ -88,6 +90,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             saves_state: false,
             refined_norm2: None,
             confirmed: None,
+            probed: 0,
             passes_restarted: 0,
             element: std::marker::PhantomData,
         }
@@ -120,8 +123,24 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             return self.head(&all, width);
         }
         let mut omega = self.ops.zeros("sketch", n, width)?;
-        self.ops.fill(&mut omega, &self.task.sketch, 0, first)?;
+        // Blocks of a Krylov basis are narrower than the sketch would be.
+        let sketch = self.task.sketch.of_columns(first as usize, width);
+        self.ops.fill(&mut omega, &sketch, 0, first)?;
         Ok(omega)
+    }
+
+    /// Whether the sketch is drawn from a distribution whose columns may depend on each other.
+    pub fn may_miss(&self) -> bool {
+        self.given.is_none() && self.task.sketch.may_be_singular()
+    }
+
+    /// Makes a sketch as wide as its space a basis of all of it: columns that depend on each other are replaced.
+    pub fn complete_sketch(&mut self, omega: &mut O::Matrix) -> Result<()> {
+        let (n, width) = self.ops.shape(omega);
+        if width == n && self.may_miss() {
+            self.orthonormalize(omega)?;
+        }
+        Ok(())
     }
 
     /// The number of finished iterations and W: from an interrupted run, or 0 and an orthonormal basis of the sketch.
@@ -338,6 +357,7 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
             columns: self.columns,
             norm: norm2.sqrt(),
             max_abs: statistics.max_abs,
+            measure: self.measure,
             error,
         })
     }

@@ -14,6 +14,7 @@ use crate::rsvd::options::{ErrorKind, Options, Right, Sign};
 use crate::rsvd::outputs::{Outputs, write_vector};
 use crate::rsvd::plan::Plan;
 use crate::rsvd::restart::{CHECKSUM_START, Identity, Restart, checksum};
+use crate::rsvd::sketch::sketch_of;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
@@ -38,6 +39,10 @@ struct Target<'a> {
 pub(in crate::rsvd) fn decompose_task(options: &Options, plan: &Plan, u: bool, v: bool) -> Task {
     let mut task = task_of(options, plan);
     task.tolerance = options.tolerance;
+    if options.tolerance > 0.0 {
+        // Each block of the basis decides for itself.
+        task.sketch = sketch_of(options);
+    }
     // U of the transposed problem is the conjugate of V.
     (task.left, task.right) = if plan.transposed { (v, u) } else { (u, v) };
     let needs_probes = plan.estimates_norm && options.error != ErrorKind::None;

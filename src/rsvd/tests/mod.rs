@@ -16,6 +16,7 @@ mod operators;
 mod plain;
 mod progress;
 mod session;
+mod signs;
 mod spectra;
 mod streamed;
 mod support;
