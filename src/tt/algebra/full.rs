@@ -81,9 +81,10 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
     with_scalar!(x.dtype(), "x", T => with_algebra!(at, algebra => {
         let middle = split_at(x.shape(), elements);
         let (mut left, e) = left_half::<T, _>(algebra, x, middle)?;
-        let (right, f) = right_half::<T, _>(algebra, x, middle)?;
+        let (mut right, f) = right_half::<T, _>(algebra, x, middle)?;
         let (alpha, above) = alpha::<T>(e, f)?;
-        times_power(algebra, &mut left, above)?;
+        times_power(algebra, &mut left, above / 2)?;
+        times_power(algebra, &mut right, above - above / 2)?;
         algebra.product_to(alpha, &left, &right, memory)?;
         // The power is a bound: the entries may be smaller, or beyond the range.
         let is_beyond = e.zip(f).is_some_and(|(e, f)| e + f >= largest_exponent::<T>())
@@ -120,17 +121,17 @@ fn is_finite<T: Scalar>(at: &Place<'_>, memory: &Memory, elements: usize) -> Res
     Ok(peaks.iter().all(|peak| peak.is_finite()))
 }
 
-/// 2^(e + f) for halves whose norms have been divided by these powers, as a number that the type holds and an exponent by
-/// which one half must be multiplied in addition. If one half is zero the product is 0, or NaN if the other is not finite.
+/// 2^(e + f) for halves whose norms have been divided by these powers, as a factor and an exponent that both halves take
+/// together. If one half is zero the product is 0, or NaN if the other is not finite.
 fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<(f64, i64)> {
     let (Some(e), Some(f)) = (e, f) else { return Ok((1.0, 0)) };
-    let most = largest_exponent::<T>() - 2;
-    let above = (e + f - most).max(0);
-    // Halves of norm 1 may grow by this much without overflow. A tensor of so many entries does not fit into memory.
-    if above > if is_single(T::DTYPE) { 60 } else { 400 } {
+    let most = largest_exponent::<T>();
+    // A tensor with entries within the range whose norm is beyond this does not fit into memory.
+    if e + f > most + 60 {
         return Err(beyond::<T>(e + f));
     }
-    Ok((scale(1.0, (e + f).clamp(-1100, most)), above))
+    // Near the end of the range, a factor beside one half may overflow where both halves together do not.
+    Ok(if e + f > most - 2 { (1.0, e + f) } else { (scale(1.0, (e + f).max(-1100)), 0) })
 }
 
 /// Number of cores in the left half for which both halves together are smallest.

@@ -259,10 +259,11 @@ pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
         if (-1074..=-1).contains(&exponent) {
             return if lowered::<T, A>(algebra, core, exponent)? { Ok(()) } else { beyond() };
         }
-        if (0..=most).contains(&exponent) {
-            // The last power itself is beyond the range.
+        // The norm of finite numbers may be beyond the range. So may the last power be.
+        if (0..=most + 60).contains(&exponent) {
             times_power(algebra, core, exponent / 2)?;
-            return times_power(algebra, core, exponent - exponent / 2);
+            times_power(algebra, core, exponent - exponent / 2)?;
+            return if exponent < most || is_finite::<T, A>(algebra, core)? { Ok(()) } else { beyond() };
         }
     }
     if in_one_core::<T>(exponent) {
@@ -291,4 +292,11 @@ fn lowered<T: Scalar, A: Algebra<T>>(algebra: &mut A, core: &mut A::Matrix, expo
     let errors = before.iter().zip(&after).map(|(x, y)| (x.re() - back(y.re())).hypot(x.im() - back(y.im())));
     let error = errors.map(|e| e * e).sum::<f64>().sqrt();
     Ok(error <= 4.0 * <T::Part as Real>::EPSILON.to_f64())
+}
+
+fn is_finite<T: Scalar, A: Algebra<T>>(algebra: &mut A, core: &A::Matrix) -> Result<bool> {
+    let (rows, cols) = algebra.shape(core);
+    let mut values = alloc::filled("core of a tensor train", rows * cols, T::default())?;
+    algebra.download(core, &mut values, rows)?;
+    Ok(values.iter().all(|x| x.re().is_finite() && x.im().is_finite()))
 }
