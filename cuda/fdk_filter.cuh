@@ -292,7 +292,7 @@ struct Rows {
     return {v[0], v[1]};
   }
 
-  // Input of the transform: the panel's columns, the extrapolated ones on both sides (they may wrap around), and zeros.
+  // Input of the transform: the panel's columns, those beyond an end that is extrapolated (they may wrap around), and zeros.
   __device__ __forceinline__ Complex sample(int at) const {
     int column = at - p.added_left;
     bool there = static_cast<unsigned>(column) < static_cast<unsigned>(p.columns);
@@ -301,7 +301,7 @@ struct Rows {
       const int right = column - (p.columns - 1), left = -column & (p.length - 1);
       const bool beyond = right >= 1 && right <= p.extrapolated;
       const int k = beyond ? right : left, mirror = min(k, p.columns - 1);
-      there = k <= p.extrapolated;
+      there = k <= p.extrapolated && (p.flags & (beyond ? PURLIN_LAUNCH_FDK_CONTINUE_RIGHT : PURLIN_LAUNCH_FDK_CONTINUE_LEFT));
       if (there) fall = __ldg(reinterpret_cast<const float *>(p.fall) + k - 1);
       column = beyond ? p.columns - 1 - mirror : mirror;
     }

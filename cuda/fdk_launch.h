@@ -34,6 +34,8 @@
 
 /* flags of the filter */
 #define PURLIN_LAUNCH_FDK_WEIGH 1    /* cosine and ray weights; else they are 1 */
+#define PURLIN_LAUNCH_FDK_CONTINUE_LEFT 2  /* rows are extrapolated beyond their left end */
+#define PURLIN_LAUNCH_FDK_CONTINUE_RIGHT 4 /* and beyond their right one */
 
 #define PURLIN_LAUNCH_FDK_THREADS 256
 #define PURLIN_LAUNCH_FDK_FILTER_PAIRS 4 /* pairs of lines that a block of the filter processes */

@@ -2418,8 +2418,8 @@ typedef struct purlin_fdk_options {
    */
   double cutoff;
   /**
-   * Width of the smooth extrapolation beyond both ends of a row as part of the panel's columns, 0 to 1, for objects
-   * wider than the panel; default 0.
+   * Width of the smooth extrapolation beyond both ends of a row, of a half fan beyond its long side alone, as part of
+   * the panel's columns, 0 to 1, for objects wider than the panel; default 0.
    */
   double truncation;
   /**

@@ -64,8 +64,8 @@ pub struct Options {
     pub edge: Edge,
     /// FDK or back-projection alone.
     pub mode: Mode,
-    /// Width of the smooth extrapolation beyond both ends of a row, as a fraction of the panel's columns, 0 to 1: for objects
-    /// wider than the panel.
+    /// Width of the smooth extrapolation beyond both ends of a row, of a half fan beyond its long side alone, as a fraction of
+    /// the panel's columns, 0 to 1: for objects wider than the panel.
     pub truncation: f64,
     /// Zero the voxels that some view does not see. The grid may then reach the sources: see [`frame`](super::frame).
     pub fov_mask: bool,

@@ -54,7 +54,7 @@ pub struct Plan {
     pub columns: usize,
     /// Added columns on the left of the panel's.
     pub left: usize,
-    /// Samples of extrapolation on each side of a row.
+    /// Samples of extrapolation beyond an end of a row that is continued.
     pub extrapolated: usize,
     /// Length of the transforms.
     pub length: usize,
@@ -328,6 +328,12 @@ impl Plan {
         self.response.iter_mut().for_each(|r| *r /= length as f64);
         self.length = length;
         Ok(())
+    }
+
+    /// Whether rows are continued beyond their left end, and beyond their right one. A half fan's rows are not, on the short
+    /// side: their weights end in 0 there, because the opposite views measure the rays beyond, so nothing is truncated.
+    pub fn continued(&self) -> [bool; 2] {
+        [self.scan.extra_left, self.scan.extra_right].map(|added| added == 0 && self.extrapolated > 0)
     }
 
     /// Pixels of a measured view.

@@ -53,15 +53,21 @@ fn real_ends(spectrum: &mut [num_complex::Complex64]) {
     }
 }
 
-/// Continues a row smoothly beyond both ends of the panel: its mirror image times a falling cosine, stored cyclically.
+/// Continues a row smoothly beyond the ends of the panel where the object may be truncated: its mirror image times a falling
+/// cosine, stored cyclically.
 pub(super) fn extrapolate(plan: &Plan, line: &mut [f64]) {
     let (panel, width, length) = (plan.geometry.detector.columns, plan.extrapolated, plan.length);
+    let [on_the_left, on_the_right] = plan.continued();
     for k in 1..=width {
         let fall = 0.5 * (1.0 + (std::f64::consts::PI * k as f64 / (width + 1) as f64).cos());
         let mirror = k.min(panel - 1);
         let (first, last) = (plan.left, plan.left + panel - 1);
-        line[(first + length - k) % length] = line[first + mirror] * fall;
-        line[(last + k) % length] = line[last - mirror] * fall;
+        if on_the_left {
+            line[(first + length - k) % length] = line[first + mirror] * fall;
+        }
+        if on_the_right {
+            line[(last + k) % length] = line[last - mirror] * fall;
+        }
     }
 }
 

@@ -188,8 +188,8 @@ pub struct purlin_fdk_options {
     pub sanitize: i32,
     /// Cut-off of the window as part of the largest frequency, in (0, 1]; default 1.
     pub cutoff: f64,
-    /// Width of the smooth extrapolation beyond both ends of a row as part of the panel's columns, 0 to 1, for objects
-    /// wider than the panel; default 0.
+    /// Width of the smooth extrapolation beyond both ends of a row, of a half fan beyond its long side alone, as part of
+    /// the panel's columns, 0 to 1, for objects wider than the panel; default 0.
     pub truncation: f64,
     /// Voxels are written times this; default 1.
     pub output_scale: f64,

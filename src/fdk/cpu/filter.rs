@@ -289,10 +289,15 @@ fn falls(width: usize) -> Result<Vec<f32>> {
 fn extrapolate(plan: &Plan, falls: &[f32], line: &mut [f32]) {
     let (panel, length) = (plan.geometry.detector.columns, plan.length);
     let (first, last) = (plan.left, plan.left + panel - 1);
+    let [on_the_left, on_the_right] = plan.continued();
     for (k, fall) in (1..).zip(falls) {
         let mirror = k.min(panel - 1);
-        line[(first + length - k) % length] = line[first + mirror] * fall;
-        line[(last + k) % length] = line[last - mirror] * fall;
+        if on_the_left {
+            line[(first + length - k) % length] = line[first + mirror] * fall;
+        }
+        if on_the_right {
+            line[(last + k) % length] = line[last - mirror] * fall;
+        }
     }
 }
 
@@ -306,7 +311,8 @@ mod tests {
     #[test]
     fn rows_agree_with_the_reference_in_both_layouts() {
         let pool = Pool::new(2).unwrap();
-        for (name, truncation) in [("full", 0.0), ("short", 0.3), ("displaced", 0.0), ("carm", 1.0)] {
+        for (name, truncation) in [("full", 0.0), ("short", 0.3), ("displaced", 0.0), ("displaced", 0.4), ("carm", 1.0)]
+        {
             let case = case(name);
             let plan = Plan::new(case.geometry, GRID, Options { truncation, ..Options::default() }).unwrap();
             let filter = Filter::new(Isa::detect(), &plan).unwrap();
@@ -340,6 +346,27 @@ mod tests {
             let stride = column_stride(rows);
             assert!(by_columns.chunks(stride).all(|c| c[..PAD].iter().chain(&c[PAD + rows..]).all(|s| *s == 0.0)));
         }
+    }
+
+    #[test]
+    fn a_half_fan_is_continued_on_its_long_side_alone() {
+        // The left side is the short one: beyond it nothing is truncated, the other side of the circle measures it.
+        let case = case("displaced");
+        let filtered = |impulse: usize, truncation: f64| {
+            let options = Options { truncation, fft_length: 256, ..Options::default() };
+            let plan = Plan::new(case.geometry.clone(), GRID, options).unwrap();
+            assert!((plan.scan.extra_left, plan.scan.extra_right) == (48, 0) && plan.length == 256);
+            let filter = Filter::ramp_only(Isa::detect(), &plan).unwrap();
+            let rows = plan.geometry.detector.rows;
+            let mut input = vec![0f32; plan.panel_pixels()];
+            (0..rows).for_each(|j| input[j * 48 + impulse] = 1.0);
+            let mut out = vec![f32::NAN; plan.filtered_pixels()];
+            let batch = Batch { views: &[0], first_row: 0, rows };
+            filter.run(&Pool::new(1).unwrap(), &plan, batch, &input, Layout::Rows, &mut out).unwrap();
+            out
+        };
+        assert!(filtered(5, 0.3) == filtered(5, 0.0));
+        assert!(filtered(42, 0.3) != filtered(42, 0.0));
     }
 
     #[test]

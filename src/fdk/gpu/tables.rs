@@ -169,6 +169,7 @@ impl Tables {
             response: self.response.whole(),
             roots: self.roots.whole(),
             fall: self.fall.as_ref().map(|f| (f.whole(), plan.extrapolated)),
+            continued: plan.continued(),
         }
     }
 

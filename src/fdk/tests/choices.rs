@@ -10,14 +10,19 @@ use super::super::plan::Plan;
 use super::super::ramp::Window;
 use super::super::weights::Redundancy;
 use super::scans::{Output, PLAIN, bytes, context, floats, in_memory, projection_info, run, volume_info};
+use super::session::{Scan, cpu, values};
 use super::{GRID, case, reconstruct as by_reference};
 use crate::backend::cpu::Pool;
 use crate::blocks::number::{Number, decode};
 use crate::blocks::sink::HostSink;
 use crate::blocks::source::HostSource;
+use crate::context::Context;
 use crate::error::Error;
 use crate::fdk::{Fdk, Projections, Volume};
 use crate::log::Level;
+use crate::scalar::DType;
+use crate::shape::Order;
+use crate::tensor::{Location, Tensor};
 
 fn plan(name: &'static str, options: Options) -> (Plan, Vec<f32>) {
     let case = case(name);
@@ -215,6 +220,54 @@ fn extrapolation_heals_the_cupping_of_an_object_wider_than_the_panel() {
         errors.iter().sum::<f64>() / errors.len() as f64
     });
     assert!(errors[1] < 0.25 * errors[0], "{errors:?}");
+}
+
+/// A cylinder that a half fan sees whole: its rows end in zeros on the long side, and have no truncated end on the other.
+fn check_a_whole_object_in_a_half_fan(context: &Arc<Context>) {
+    let panel = Detector { columns: 96, rows: 5, column_pitch: 3.0, row_pitch: 2.5 };
+    let body = [Ellipsoid::new(0, [1.0, 45.0, 45.0, 400.0, 0.0, 0.0, 0.0, 0.0]).unwrap()];
+    let grid = Grid { size: [21, 21, 1], spacing: [4.0; 3], origin: [-40.0, -40.0, 0.0] };
+    for column_offset in [60.0, -60.0] {
+        let orbit = Orbit {
+            source_to_axis: 400.0,
+            source_to_detector: 700.0,
+            column_offset,
+            row_offset: 0.0,
+            allow_inside_panel: false,
+        };
+        let geometry = Geometry::circular(panel, &orbit, &circle(180)).unwrap();
+        let mut projections = vec![0f32; 96 * 5 * 180];
+        phantom::project(&Pool::new(2).unwrap(), &geometry, &body, &mut projections);
+        let scan = Scan { dims: [96, 5, 180], projections, geometry, grid };
+        for precision in [Precision::F32, Precision::F64] {
+            let of = |truncation: f64| {
+                let mut fdk = scan.fdk(context, Options { truncation, precision, ..Options::default() });
+                assert_eq!(fdk.plan().scan.redundancy, Redundancy::HalfFan);
+                let input = scan.tensor(context);
+                let mut out =
+                    Tensor::create(context, DType::F32, Location::Host, Order::ColumnMajor, &grid.size).unwrap();
+                fdk.reconstruct(None, Projections::Tensor(&input), Volume::Tensor(&mut out), None).unwrap();
+                values(&out)
+            };
+            let plain = of(0.0);
+            assert!((plain[10 * 21 + 10] - 1.0).abs() < 5e-3, "{}", plain[10 * 21 + 10]);
+            for truncation in [0.1, 0.4] {
+                let most = of(truncation).iter().zip(&plain).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(most < 1e-5, "offset {column_offset}, {precision:?}, truncation {truncation}: {most:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn truncation_does_no_harm_to_a_whole_object_in_a_half_fan() {
+    check_a_whole_object_in_a_half_fan(&cpu(0));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn truncation_does_no_harm_to_a_whole_object_in_a_half_fan_on_a_gpu() {
+    check_a_whole_object_in_a_half_fan(&super::device::gpu(0, 0));
 }
 
 const PANEL: Detector = Detector { columns: 16, rows: 12, column_pitch: 3.0, row_pitch: 3.0 };

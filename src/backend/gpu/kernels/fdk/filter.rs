@@ -127,6 +127,8 @@ pub struct Ramp<'a> {
     pub roots: Region<'a>,
     /// F32, from [`falls`], and how many there are.
     pub fall: Option<(Region<'a>, usize)>,
+    /// Whether rows are extrapolated beyond their left end, and beyond their right one.
+    pub continued: [bool; 2],
 }
 
 /// Rows of some views.
@@ -180,6 +182,13 @@ impl Filter<'_> {
                 .as_ref()
                 .map_or(Ok(0), |t| t.0.array("ray weights", product("ray weights", &[self.columns, t.1])?, 4))
         };
+        let [on_the_left, on_the_right] = self.ramp.as_ref().map_or([false; 2], |r| r.continued);
+        let flags = [
+            (self.rays.is_some(), c::FDK_WEIGH),
+            (on_the_left, c::FDK_CONTINUE_LEFT),
+            (on_the_right, c::FDK_CONTINUE_RIGHT),
+        ];
+        let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum();
         let parameters = FilterParams {
             input: self.input.array("projections", product("projections", &[self.columns, l.rows, self.batch])?, 4)?,
             output: self.output.array("filtered", product("filtered", &[l.samples(), self.batch])?, 4)?,
@@ -206,7 +215,7 @@ impl Filter<'_> {
             pitch: small("pitch", l.pitch)?,
             height: small("height", l.height)?,
             batch: small("batch", self.batch)?,
-            flags: if self.rays.is_some() { c::FDK_WEIGH } else { 0 },
+            flags,
         };
         let blocks = |n: usize| u32::try_from(n).map_err(|_| Error::NotSupported(format!("{n} rows in one launch")));
         let (pairs, views) = (l.height.div_ceil(2), blocks(self.batch)?);
