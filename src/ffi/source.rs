@@ -339,7 +339,8 @@ pub unsafe extern "C" fn purlin_source_from_metaimage(
 }
 
 /// A source over TIFF files: three axes, [width, height, pages]. The pages of all files follow one another in the order
-/// given; all have one size and one type.
+/// given; all have one size and one type. A stack as ImageJ writes it beyond 4 GiB, with one directory and a description
+/// that counts the images behind the first, has as many pages.
 ///
 /// @param      context  the context it belongs to.
 /// @param      count    number of files, at least 1.
@@ -347,8 +348,8 @@ pub unsafe extern "C" fn purlin_source_from_metaimage(
 ///                      floats, in strips or tiles.
 /// @param[out] source   the source; destroy it with purlin_source_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (count, NULL pointer, empty
-/// path), `PURLIN_ERROR_IO` (no such file, no TIFF of a kind named above, pages that differ; the message names the file
-/// and page), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// path), `PURLIN_ERROR_IO` (no such file, no TIFF of a kind named above, pages that differ, images of such a stack that
+/// are not there or are compressed; the message names the file and page), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `paths` is NULL or valid for `count` pointers to terminated strings, `source` is NULL or valid for writing.

@@ -21,6 +21,7 @@ use super::{IMAGEJ, bad};
 use crate::alloc;
 use crate::backend::memory::{Budget, HostMemory};
 use crate::error::{Error, Result};
+use crate::shape::to_u64;
 
 /// Upper bound of the bytes that the decoder may allocate for the values of a directory entry.
 pub(super) const MOST_VALUES: u64 = 1 << 26;
@@ -32,12 +33,15 @@ const MOST_SHRINKING: u64 = 4096;
 /// Grey pages of one or more files, in order: [columns, rows, pages].
 ///
 /// Pages without compression are read row by row, others strip by strip or tile by tile. Only the rows, strips and tiles that
-/// the block needs are read.
+/// the block needs are read. Beyond 4 GiB ImageJ writes one directory alone, and the other images of the stack behind the one
+/// that it describes: these are pages, too.
 pub struct TiffSource {
     info: ArrayInfo,
     paths: Vec<PathBuf>,
     /// Number of each file's first page, and the number of all pages.
     starts: Vec<usize>,
+    /// Whether each file has one directory for several images.
+    stacked: Vec<bool>,
     open: Option<OpenFile>,
     /// Buffer for the largest strip or tile that has to be decoded.
     chunk: HostMemory,
@@ -49,6 +53,8 @@ struct OpenFile {
     file: usize,
     /// Index of the decoder's current page in the file.
     at: usize,
+    /// Bytes from that page's samples to those of the image that is read: other than 0 only in a stack with one directory.
+    behind: u64,
     pages: Decoder<BufReader<File>>,
     directories: Directories,
     raw: File,
@@ -56,6 +62,7 @@ struct OpenFile {
 }
 
 /// Properties that all pages must have in common, and the memory for one page.
+#[derive(Clone, Copy)]
 struct Page {
     number: Number,
     /// Columns and rows.
@@ -100,7 +107,7 @@ impl OpenFile {
         // Memory for strips and tiles is allocated by this module, after the sizes are checked.
         limits.intermediate_buffer_size = usize::MAX;
         let pages = decode(path, 0, || Ok(Decoder::new(reader)?.with_limits(limits)))?;
-        Ok(Self { file, at: 0, pages, directories, raw, length })
+        Ok(Self { file, at: 0, behind: 0, pages, directories, raw, length })
     }
 
     /// Moves to the next page, if there is one.
@@ -158,6 +165,37 @@ impl OpenFile {
             self.at = page;
         }
         Ok(())
+    }
+
+    /// Number of images of a file whose only directory has been read: more than one if ImageJ's description says so, and if
+    /// they stand behind the one that the directory describes.
+    fn images(&mut self, path: &Path, page: &Page) -> Result<usize> {
+        let d = &mut self.pages;
+        // A file without a description describes no stack, which is no error.
+        let Ok(text) = decode(path, 0, || d.get_tag_ascii_string(Tag::ImageDescription)) else { return Ok(1) };
+        let count = text.lines().find_map(|l| l.strip_prefix("images=")).map_or("", str::trim);
+        if !text.starts_with(IMAGEJ) || count.bytes().any(|b| !b.is_ascii_digit()) || matches!(count, "" | "0" | "1") {
+            return Ok(1);
+        }
+        let refuse = |problem: &str| Err(bad(path, format!("page 0: describes a stack of {count} images, {problem}")));
+        if page.chunk > 0 {
+            return refuse("which are compressed or in tiles, with one directory alone");
+        }
+        let layout = self.layout(path, page.number)?;
+        let bytes = to_u64(page.size[0] * page.size[1] * page.number.size());
+        let first = layout.offsets.first().copied().unwrap_or(0);
+        let mut end = first;
+        for (offset, size) in layout.offsets.iter().zip(&layout.sizes) {
+            if *offset != end {
+                return refuse("whose strips do not stand one behind the other");
+            }
+            end = end.saturating_add(*size);
+        }
+        let room = self.length.saturating_sub(first) / bytes.max(1);
+        match count.parse::<u64>().ok().filter(|images| *images <= room).map(usize::try_from) {
+            Some(Ok(images)) if bytes > 0 && end.saturating_sub(first) >= bytes => Ok(images.max(1)),
+            _ => refuse(&format!("the file has room for {room}")),
+        }
     }
 
     /// The layout of the decoder's current page, whose samples are of type `number`.
@@ -225,13 +263,15 @@ impl TiffSource {
     /// that is not grey, of samples that purlin does not know, or of another size or type than the first.
     pub fn open_within(paths: &[PathBuf], budget: &Arc<Budget>) -> Result<Self> {
         let mut starts = alloc::filled("first pages", 1, 0usize)?;
+        let mut stacked = alloc::with_capacity("first pages", paths.len())?;
         let mut first: Option<(Number, [usize; 2])> = None;
         let mut largest = 0;
         let mut place = (None, None);
         for (n, path) in paths.iter().enumerate() {
             let mut file = OpenFile::new(path, n, budget)?;
+            let only = file.page(path)?;
             loop {
-                let Page { number, size, chunk } = file.page(path)?;
+                let Page { number, size, chunk } = if file.at == 0 { only } else { file.page(path)? };
                 largest = largest.max(chunk);
                 let page = (number, size);
                 let (number, size) = *first.get_or_insert(page);
@@ -247,7 +287,9 @@ impl TiffSource {
                     break;
                 }
             }
-            starts.push(starts[n] + file.at + 1);
+            let images = if file.at == 0 { file.images(path, &only)? } else { file.at + 1 };
+            stacked.push(file.at == 0 && images > 1);
+            starts.push(starts[n] + images);
         }
         let Some((number, [columns, rows])) = first else {
             return Err(Error::invalid("count", "is 0, at least one file is needed"));
@@ -255,7 +297,7 @@ impl TiffSource {
         let mut info = ArrayInfo::new(number, &[columns, rows, starts[paths.len()]])?;
         (info.spacing, info.origin) = place;
         let chunk = HostMemory::allocate("strip or tile", largest, budget)?;
-        Ok(Self { info, paths: paths.to_vec(), starts, open: None, chunk, budget: Arc::clone(budget) })
+        Ok(Self { info, paths: paths.to_vec(), starts, stacked, open: None, chunk, budget: Arc::clone(budget) })
     }
 
     /// Moves to a page of the array, opening its file if another one is.
@@ -267,7 +309,10 @@ impl TiffSource {
             self.open = Some(OpenFile::new(path, file, &self.budget)?);
         }
         if let Some(open) = &mut self.open {
-            open.seek(path, page - self.starts[file])?;
+            let image = page - self.starts[file];
+            let [width, height, _] = [0, 1, 2].map(|axis| self.info.dims[axis]);
+            open.behind = if self.stacked[file] { to_u64(image * width * height * self.info.number.size()) } else { 0 };
+            open.seek(path, if self.stacked[file] { 0 } else { image })?;
         }
         Ok(())
     }
@@ -329,6 +374,9 @@ impl Source for TiffSource {
             let path = &self.paths[open.file];
             file_fault(path, "read")?;
             let layout = open.layout(path, self.info.number)?;
+            if open.behind > 0 && !layout.plain {
+                return Err(bad(path, "page 0: is stored in another way than when it was opened".into()));
+            }
             if layout.plain {
                 window.read_plain(open, path, &layout, out)?;
             } else if let Err(error) = window.read_chunks(open, path, &layout, self.chunk.as_mut_slice()?, out) {
@@ -365,7 +413,7 @@ impl Window {
             let whole = self.columns.len() == self.width;
             let count = if whole { (per_strip - within).min(self.rows.end - row) } else { 1 };
             let place = (within * self.width + self.columns.start) * size;
-            let end = crate::shape::to_u64(place + count * row_bytes);
+            let end = to_u64(place + count * row_bytes);
             let (Some(offset), Some(stored)) = (layout.offsets.get(strip), layout.sizes.get(strip)) else {
                 return Err(bad(path, format!("page {at}: has no strip {strip}")));
             };
@@ -373,7 +421,7 @@ impl Window {
                 return Err(bad(path, format!("page {at}: strip {strip} has {stored} bytes, {end} are needed")));
             }
             let (part, behind) = rest.split_at_mut(count * row_bytes);
-            let from = offset.saturating_add(crate::shape::to_u64(place));
+            let from = offset.saturating_add(to_u64(place)).saturating_add(open.behind);
             open.raw.read_exact_at(part, from).map_err(|e| io_error(path, &format!("page {at}: read"), &e))?;
             rest = behind;
             row += count;

@@ -428,3 +428,91 @@ fn strips_that_have_to_be_decoded_are_charged_when_a_file_is_opened() {
     let _source = TiffSource::open_within(&[plain], &budget).unwrap();
     assert_eq!(budget.peak(), 0);
 }
+
+/// A file with one directory, of a page of 7 x 9 pixels of 16 bits, as ImageJ writes stacks beyond 4 GiB: the description gives
+/// the number of images, which stand one behind the other. Rows are in one strip, or in two.
+fn one_directory(description: &str, strips: u32, data: &[u8]) -> Vec<u8> {
+    let text = [description.as_bytes(), &[0][..]].concat();
+    let lists = 8 + 2 + 10 * 12 + 4;
+    let words = lists + if strips == 2 { 16 } else { 0 };
+    let pixels = words + u32::try_from(text.len()).unwrap();
+    let entries: [(u16, u16, u32, u32); 10] = [
+        (256, 3, 1, 7),
+        (257, 3, 1, 9),
+        (258, 3, 1, 16),
+        (259, 3, 1, 1),
+        (262, 3, 1, 1),
+        (270, 2, u32::try_from(text.len()).unwrap(), words),
+        (273, 4, strips, if strips == 2 { lists } else { pixels }),
+        (277, 3, 1, 1),
+        (278, 3, 1, if strips == 2 { 5 } else { 9 }),
+        (279, 4, strips, if strips == 2 { lists + 8 } else { 126 }),
+    ];
+    let mut file = b"II\x2a\0\x08\0\0\0\x0a\0".to_vec();
+    for (tag, kind, count, value) in entries {
+        file.extend(tag.to_le_bytes());
+        file.extend(kind.to_le_bytes());
+        file.extend(count.to_le_bytes());
+        file.extend(value.to_le_bytes());
+    }
+    file.extend([0; 4]);
+    if strips == 2 {
+        [pixels, pixels + 70, 70, 56].iter().for_each(|n| file.extend(n.to_le_bytes()));
+    }
+    file.extend(text);
+    file.extend(data);
+    file
+}
+
+#[test]
+fn images_behind_the_only_directory_of_an_imagej_stack_are_pages() {
+    let folder = Folder::new("virtual");
+    let pixels: Vec<u8> = (0..4 * 63u16).flat_map(u16::to_ne_bytes).collect();
+    let stack = "ImageJ=1.54f\nimages=4\nslices=4\nunit=mm\n";
+    for strips in [1, 2] {
+        let path = folder.file("stack.tif", &one_directory(stack, strips, &pixels));
+        let mut source = TiffSource::open(std::slice::from_ref(&path)).unwrap();
+        assert_eq!(source.info().dims, [7, 9, 4]);
+        check_windows(&mut source, &pixels);
+        // Among other files.
+        let single = folder.file("single.tif", &one_directory("ImageJ=1.54f\n", 1, &pixels[..126]));
+        let mut source = TiffSource::open(&[single.clone(), path.clone(), single, path]).unwrap();
+        assert_eq!(source.info().dims, [7, 9, 10]);
+        let all = [&pixels[..126], &pixels, &pixels[..126], &pixels].concat();
+        check_windows(&mut source, &all);
+    }
+    // Data behind the last image, and descriptions of others, change nothing.
+    for (description, count) in
+        [("ImageJ=1.54f\nimages=3\n", 3), ("ImageJ=1.54f\nimages=1\n", 1), ("images=4\n", 1), ("ImageJ=1.54f\n", 1)]
+    {
+        let path = folder.file("other.tif", &one_directory(description, 1, &pixels));
+        let mut source = TiffSource::open(&[path]).unwrap();
+        assert_eq!(source.info().dims, [7, 9, count], "{description}");
+        check_windows(&mut source, &pixels[..126 * count]);
+    }
+}
+
+#[test]
+fn an_imagej_stack_without_its_images_is_refused() {
+    let folder = Folder::new("cut");
+    let text = |file: &[u8]| TiffSource::open(&[folder.file("cut.tif", file)]).map(|_| ()).unwrap_err().to_string();
+    let pixels = [7u8; 4 * 126];
+    for (images, strips) in [("4", 1), ("4", 2), ("18446744073709551615", 1)] {
+        let stack = format!("ImageJ=1.54f\nimages={images}\n");
+        let e = text(&one_directory(&stack, strips, &pixels[1..]));
+        assert!(e.contains(&format!("cut.tif: page 0: describes a stack of {images} images")), "{e}");
+    }
+    // Compressed images have no known places.
+    let mut file = Cursor::new(Vec::new());
+    TiffEncoder::new(&mut file)
+        .unwrap()
+        .with_compression(Compression::Lzw)
+        .new_image::<colortype::Gray16>(7, 9)
+        .and_then(|mut image| {
+            image.encoder().write_tag(Tag::ImageDescription, "ImageJ=1.54f\nimages=2\n")?;
+            image.write_data(&[5u16; 63])
+        })
+        .unwrap();
+    let e = text(&file.into_inner());
+    assert!(e.contains("describes a stack of 2 images, which are compressed"), "{e}");
+}
