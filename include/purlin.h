@@ -1800,7 +1800,8 @@ typedef struct purlin_sshopm_options {
    */
   int64_t starts;
   /**
-   * Seed of random starts; default 0. Refused with other starts.
+   * Seed of random starts, which each tensor has of its own, by its number in the batch; default 0. Refused with other
+   * starts.
    */
   uint64_t seed;
   /**
@@ -1820,7 +1821,8 @@ typedef struct purlin_sshopm_options {
    */
   double merge_angle;
   /**
-   * Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.
+   * Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused. Less
+   * than 256 eps of the type counts as that.
    */
   double merge_value;
   /**
@@ -1992,7 +1994,7 @@ typedef struct purlin_sshopm_all_options {
    */
   int64_t max_starts;
   /**
-   * Seed of the starts; default 0.
+   * Seed of the starts, which are the same for every tensor of a batch; default 0.
    */
   uint64_t seed;
   /**
@@ -2014,7 +2016,7 @@ typedef struct purlin_sshopm_all_options {
   double merge_angle;
   /**
    * Pairs whose eigenvalues differ by more than this, relative to the Frobenius norm, are two; 0, the default, is
-   * 1e-6 for F64 and 1e-3 for F32.
+   * 1e-6 for F64 and 1e-3 for F32. Less than 256 eps of the type counts as that.
    */
   double merge_value;
   /**

@@ -139,7 +139,8 @@ pub struct purlin_sshopm_options {
     /// Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
     /// orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up.
     pub starts: i64,
-    /// Seed of random starts; default 0. Refused with other starts.
+    /// Seed of random starts, which each tensor has of its own, by its number in the batch; default 0. Refused with other
+    /// starts.
     pub seed: u64,
     /// Fixed shift: at least 0 for maxima, at most 0 for minima; default 0.
     pub shift: f64,
@@ -149,7 +150,8 @@ pub struct purlin_sshopm_options {
     pub tau: f64,
     /// Pairs nearer than this angle are one, radians; 0, the default, is 1 degree.
     pub merge_angle: f64,
-    /// Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.
+    /// Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused. Less
+    /// than 256 eps of the type counts as that.
     pub merge_value: f64,
     /// A Hessian eigenvalue of at most this times the Frobenius norm counts as 0; 0, the default, is 1e-7 for F64 and 1e-3
     /// for F32.
@@ -318,7 +320,7 @@ pub struct purlin_sshopm_all_options {
     pub starts: i64,
     /// Most starts of a tensor over all rounds; 0, the default, chooses.
     pub max_starts: i64,
-    /// Seed of the starts; default 0.
+    /// Seed of the starts, which are the same for every tensor of a batch; default 0.
     pub seed: u64,
     /// Most Newton steps of a start; default 200.
     pub max_iterations: i32,
@@ -330,7 +332,7 @@ pub struct purlin_sshopm_all_options {
     /// eps of the type counts as that.
     pub merge_angle: f64,
     /// Pairs whose eigenvalues differ by more than this, relative to the Frobenius norm, are two; 0, the default, is
-    /// 1e-6 for F64 and 1e-3 for F32.
+    /// 1e-6 for F64 and 1e-3 for F32. Less than 256 eps of the type counts as that.
     pub merge_value: f64,
     /// As in purlin_sshopm_options.
     pub degeneracy_tolerance: f64,

@@ -22,7 +22,7 @@ use super::algorithm::{Outputs, check_outputs, pairs_of};
 use super::cpu::load::{exponent_of, power_of_two_times};
 use super::options::{AllOptions, Goal, Info, Results, Sign, StartKind, TensorStatus, Test};
 use super::plan::{Counts, Iteration, Plan, Reduction, SignRule, Starts};
-use super::resolve::{chord2, degeneracy, isotropy, level, or_default, raised, refuse_idle_seed};
+use super::resolve::{chord2, degeneracy, isotropy, level, merge_value, or_default, raised, refuse_idle_seed};
 use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;
 use crate::backend::gpu::GpuStream;
@@ -197,6 +197,7 @@ impl<T: Vectorised> Search<T> {
         let least_angle = 8.0 * T::EPSILON.to_f64();
         let merge_angle =
             or_default("merge_angle", options.merge_angle, if single { 1e-3 } else { 1e-5 })?.max(least_angle);
+        let merge_norm = or_default("merge_value", options.merge_value, if single { 1e-3 } else { 1e-6 })?;
         let mut plan = Plan {
             shape,
             goal: Goal::Maxima,
@@ -216,7 +217,7 @@ impl<T: Vectorised> Search<T> {
                 pairs,
                 merge_chord2: chord2(merge_angle),
                 merge_value: 0.0,
-                merge_norm: or_default("merge_value", options.merge_value, if single { 1e-3 } else { 1e-6 })?,
+                merge_norm: merge_value::<T>(merge_norm),
                 degeneracy,
                 level: level::<T>(degeneracy, tolerance),
                 isotropy: isotropy::<T>(),

@@ -37,6 +37,16 @@ pub fn raised(tolerance: f64, floor: f64) -> (f64, bool) {
     if tolerance < floor { (floor, true) } else { (tolerance, false) }
 }
 
+/// The largest relative difference of lambdas that may be rounding.
+fn value_rounding<T: Real>() -> f64 {
+    256.0 * T::EPSILON.to_f64()
+}
+
+/// A `merge_value` other than 0: at least the rounding of lambdas, which would else make one pair many.
+pub fn merge_value<T: Real>(value: f64) -> f64 {
+    value.max(value_rounding::<T>())
+}
+
 /// Default degeneracy tolerance.
 pub fn degeneracy<T: Real>(value: f64) -> Result<f64> {
     or_default("degeneracy_tolerance", value, if is_f32::<T>() { 1e-3 } else { 1e-7 })
@@ -114,7 +124,10 @@ pub fn resolve<T: Real>(
         reduction: Reduction {
             pairs,
             merge_chord2: chord2(or_default("merge_angle", options.merge_angle, 1f64.to_radians())?),
-            merge_value: not_negative("merge_value", options.merge_value)?,
+            merge_value: match not_negative("merge_value", options.merge_value)? {
+                0.0 => 0.0,
+                value => merge_value::<T>(value),
+            },
             merge_norm: 0.0,
             degeneracy,
             level: level::<T>(degeneracy, tolerance),

@@ -32,6 +32,9 @@ const FAR_TRIALS: u64 = 3;
 /// residual below this times the Frobenius norm.
 const NEAR: f64 = 1e-3;
 
+/// Index with which starts are drawn: the same for every tensor, so that its place in a batch changes no bit.
+const TENSOR: usize = 0;
+
 /// Endings that are stored at the same time; an even number.
 const ENDINGS: usize = 256;
 
@@ -62,7 +65,7 @@ fn start_vectors<T: Copy>(context: &Context) -> Charged<T> {
 /// The search of one tensor, with its results.
 pub(super) struct OneTensor<'a, T> {
     pub(super) site: Site<'a>,
-    /// Its index in the batch.
+    /// Its index in the batch, for progress.
     pub(super) index: usize,
     /// Packed entries.
     pub(super) a: &'a [T],
@@ -131,7 +134,7 @@ impl<T: Vectorised> super::Search<T> {
                 ..RowBuffers::default()
             })
         })?;
-        let tile = Tile { first: search.index, input: search.a, mask: &[] };
+        let tile = Tile { first: TENSOR, input: search.a, mask: &[] };
         let mut ops = CpuOps::for_tiles(search.site.context, &plan, 1)?;
         let rows = buffers.rows(1, &sizes);
         let counts = ops.solve_tile(&plan, tile, rows, &mut [], &sizes, &search.progress.flag())?;
@@ -198,7 +201,7 @@ impl<T: Vectorised> super::Search<T> {
                 break;
             }
             let noise = &mut noise[..unfinished.x.len()];
-            draw(StartKind::Random, self.seed.wrapping_add(1 + trial), search.index, 0, n, noise);
+            draw(StartKind::Random, self.seed.wrapping_add(1 + trial), TENSOR, 0, n, noise);
             let ends = unfinished.take();
             let mut starts = start_vectors(context);
             for (x, e) in ends.chunks_exact(n).zip(noise.chunks_exact_mut(n)) {
@@ -225,7 +228,7 @@ impl<T: Vectorised> super::Search<T> {
             }
             let noise = &mut noise[..unfinished.x.len()];
             let seed = self.seed.wrapping_add(1 + to_u64(trial));
-            draw(StartKind::Random, seed, search.index, 0, n, noise);
+            draw(StartKind::Random, seed, TENSOR, 0, n, noise);
             pool.run(|| {
                 unfinished.x.par_chunks_mut(n).zip(noise.par_chunks(n)).try_for_each(|(x, e)| {
                     flag.check()?;
@@ -328,7 +331,7 @@ impl<T: Vectorised> super::Search<T> {
         let mut counts = Counts::default();
         for at in (0..chunks).step_by(group) {
             let here = group.min(chunks - at);
-            let first = search.index * chunks + at;
+            let first = TENSOR * chunks + at;
             let tile = Tile { first, input: &input[..here * search.a.len()], mask: &[] };
             buffers.start_status.fill(StartStatus::Converged as i32);
             let rows = buffers.rows(here, &sizes);

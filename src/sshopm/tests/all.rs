@@ -390,3 +390,30 @@ fn random_tensors_of_order_eight_are_listed_whole_or_said_to_be_cut() {
     let more = lists(&c, &some, &AllOptions { starts: 4000, seed: 9, ..AllOptions::default() }, MOST);
     assert_eq!(more.found, whole.found[..20]);
 }
+
+#[test]
+fn a_tensor_has_the_same_bits_at_any_place_of_a_batch() {
+    let c = context(2);
+    for (m, entries) in [(4, &KOFIDIS_REGALIA[..]), (3, &KOLDA_MAYO[..])] {
+        let (count, k) = (5, 16);
+        let a = symmetric::<f64>(&c, m, 3, &entries.repeat(count));
+        let (mut values, mut vectors) = (dense::<f64>(&c, &[k, count]), dense::<f64>(&c, &[3, k, count]));
+        let mut basins = dense::<i32>(&c, &[k, count]);
+        let mut r = Results {
+            values: Some(&mut values),
+            vectors: Some(&mut vectors),
+            basins: Some(&mut basins),
+            ..Results::default()
+        };
+        let o = AllOptions { starts: 700, ..AllOptions::default() };
+        all(&c, None, &a, &o, &mut r, None, None, &Progress::none()).unwrap();
+        let (values, vectors) = (data::<f64>(&values), data::<f64>(&vectors));
+        let basins = data::<i32>(&basins);
+        let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        for t in 1..count {
+            assert_eq!(bits(&values[t * k..(t + 1) * k]), bits(&values[..k]), "order {m}, tensor {t}");
+            assert_eq!(bits(&vectors[3 * t * k..3 * (t + 1) * k]), bits(&vectors[..3 * k]), "order {m}, tensor {t}");
+            assert_eq!(basins[t * k..(t + 1) * k], basins[..k], "order {m}, tensor {t}");
+        }
+    }
+}

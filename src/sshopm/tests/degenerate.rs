@@ -4,7 +4,7 @@ use super::all::{All, find_as};
 use super::support::*;
 use crate::rng;
 use crate::scalar::Real;
-use crate::sshopm::{AllOptions, PairClass, TensorStatus};
+use crate::sshopm::{AllOptions, Options, PairClass, TensorStatus};
 use crate::tensor::Symmetric;
 use crate::tensor::symmetric::{Monomials, multinomial};
 
@@ -236,4 +236,40 @@ fn a_merge_angle_below_rounding_lists_each_pair_once() {
     let options = AllOptions { merge_angle: 1e-9, degeneracy_tolerance: 1e-13, ..AllOptions::default() };
     let r = search::<f32>(4, 2, &on_the_circle(4.0 - 1.0 / 1024.0, 0.0), &options);
     assert_eq!((r.found, r.status), (4, TensorStatus::Ok as i32), "{:?}", &r.values[..r.count.min(8)]);
+}
+
+#[test]
+fn a_merge_value_below_rounding_lists_each_pair_once() {
+    // At most 3 pairs exist for order 3 in the plane.
+    let entries = [1.0, 0.2, -0.5, 0.7];
+    let of = |merge_value: f64| AllOptions { merge_value, ..AllOptions::default() };
+    for value in [1e-14, 1e-15, 1e-16, 1e-300] {
+        let r = search::<f64>(3, 2, &entries, &of(value));
+        assert_eq!((r.found, r.status), (3, TensorStatus::Ok as i32), "{value:e}: {:?}", &r.values[..r.count.min(8)]);
+    }
+    for value in [1e-6, 1e-8, 1e-300] {
+        let r = search::<f32>(3, 2, &entries, &of(value));
+        assert_eq!((r.found, r.status), (3, TensorStatus::Ok as i32), "{value:e}: {:?}", &r.values[..r.count.min(8)]);
+    }
+}
+
+#[test]
+fn a_merge_value_below_rounding_lists_each_maximum_once() {
+    fn check<T: Real>() {
+        let c = context(2);
+        for (m, entries) in [(4, &KOFIDIS_REGALIA[..]), (3, &KOLDA_MAYO[..])] {
+            let a = symmetric::<T>(&c, m, 3, entries);
+            let of = |merge_value: f64| {
+                let o = Options { merge_value, ..Options::default() };
+                let r = run::<T>(&c, &a, None, &o, 40);
+                r.found[0]
+            };
+            let want = of(0.0);
+            for value in [1e-3, T::EPSILON.to_f64(), 1e-300] {
+                assert_eq!(of(value), want, "order {m}, {value:e}");
+            }
+        }
+    }
+    check::<f32>();
+    check::<f64>();
 }
