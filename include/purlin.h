@@ -5730,6 +5730,10 @@ purlin_status purlin_fdk_query(const struct purlin_fdk *fdk,
 /**
  * The weights that a scan is reconstructed with, in f64.
  *
+ * Where the columns of the panel are not parallel to the axis (rolled, or pitched and off the middle), each pixel of a
+ * short scan or half fan has a weight of its own: here stands that of the ray through each column in the plane of the
+ * orbit, or in the panel's nearest row. purlin_fdk_weight applies that of each pixel.
+ *
  * @param fdk         the reconstruction.
  * @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be
  *                    NULL.
@@ -5897,7 +5901,7 @@ purlin_status purlin_fdk_finish_tensor(struct purlin_fdk *fdk,
 /**
  * Cancels the call that runs on a reconstruction, which then returns `PURLIN_ERROR_CANCELLED` within one batch of its
  * work, and drops a scan that is being pushed: pushes and finishes return `PURLIN_ERROR_CANCELLED` until the next begin.
- * Later runs are not touched. May be called from any thread and from a progress function; it waits for nothing.
+ * If no call of the object runs, the scan's memory is free on return. Later runs are not touched. May be called from any thread and from a progress function; it waits for nothing.
  *
  * @param fdk  the reconstruction.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.

@@ -192,7 +192,7 @@ impl View {
         let [half, rest] = [power / 2, power - power / 2].map(|k| 2f64.powi(k));
         let mut a: [[f64; 4]; 3] = std::array::from_fn(|r| std::array::from_fn(|c| matrix[4 * r + c] / half / rest));
         let scale = norm([a[2][0], a[2][1], a[2][2]]);
-        let sign = if a[2][3] < 0.0 { -scale } else { scale };
+        let sign = if depth_in_front(&a, scale) < 0.0 { -scale } else { scale };
         a.iter_mut().flatten().for_each(|v| *v /= sign);
         let m: [[f64; 3]; 3] = std::array::from_fn(|r| [a[r][0], a[r][1], a[r][2]]);
         let inverse = inverse(m).ok_or_else(|| Error::invalid(name(), "is singular"))?;
@@ -323,6 +323,21 @@ impl Geometry {
     pub fn is_vertical(&self) -> bool {
         self.views.iter().all(View::is_vertical)
     }
+}
+
+/// Least cosine of the panel's normal to the line from source to axis by which the sign of a matrix is told.
+const TELLING: f64 = 0.5;
+
+/// A number with the sign of w in front of the source, from a matrix of any sign whose third row has the length `scale` without
+/// its last entry. The axis beside the source is in front of it, at whatever height the world has its origin. Where the panel
+/// stands nearly across the axis, which weights refuse, the isocentre is.
+fn depth_in_front(a: &[[f64; 4]; 3], scale: f64) -> f64 {
+    let m: [[f64; 3]; 3] = std::array::from_fn(|r| std::array::from_fn(|c| a[r][c] / scale));
+    let Some(inverse) = inverse(m) else { return a[2][3] };
+    let last: [f64; 3] = std::array::from_fn(|r| a[r][3] / scale);
+    let [x, y] = [0, 1].map(|k| -dot(inverse[k], last));
+    let cosine = -(m[2][0] * x + m[2][1] * y) / x.hypot(y);
+    if cosine.abs() >= TELLING { cosine } else { a[2][3] }
 }
 
 /// Limit of voxels along an axis, because slabs and their panel rows are counted one by one.

@@ -5,6 +5,7 @@
 //! | [`session`], [`pushed`], [`run`] | a configured reconstruction; a scan pushed view by view; a run over a whole scan |
 //! | `open` | access to a run's arrays |
 //! | `lane` | a slab that accumulates pushed views |
+//! | `slot` | the place of a pushed scan between the calls, from which a cancellation drops it |
 //! | [`fov`], [`frame`] | the disc that every view sees; a box of a volume that reaches a source |
 //! | [`geometry`] | panel, views, voxels |
 //! | [`options`], [`info`] | options and figures |
@@ -40,10 +41,12 @@ pub mod ramp;
 pub mod reference;
 pub mod run;
 pub mod session;
+mod slot;
 pub mod weights;
 
 pub use info::{Info, KernelKind, SharedInfo};
 pub use session::{Fdk, Projections, Volume};
+pub use slot::Cancellation;
 
 #[cfg(test)]
 mod tests;

@@ -156,7 +156,13 @@ fn keep(setting: &Setting, kept: &mut Tensor, views: &[usize], from: &Incoming<'
                 .enumerate()
                 .map(|(j, (row, raw))| {
                     decode(from.number, raw, row);
-                    counts.map_or(Odd::default(), |c| c.apply(j * d.columns, row))
+                    match counts {
+                        Some(counts) => counts.apply(j * d.columns, row),
+                        None => {
+                            let bad = row.iter().filter(|p| !p.is_finite()).count();
+                            Odd { not_finite: to_u64(bad), ..Odd::default() }
+                        }
+                    }
                 })
                 .sum::<Odd>()
         });
@@ -172,19 +178,31 @@ impl Fdk {
     /// volume.
     pub fn begin(&mut self, stream: Option<&Stream>) -> Result<()> {
         self.check_alive()?;
-        (self.pushed, self.ended) = (None, None);
+        self.slot.clear();
         let queue = stream::select(self.context(), stream)?;
         // Raw counts usually have 16 bits. Another type is prepared at its first push.
         let number = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
         let pushed = Pushed::new(self, queue, number)?;
         self.info.set(pushed.info.clone());
-        self.pushed = Some(pushed);
+        // A cancellation that comes from here on is one of this scan, and its next call reports it.
+        let _ = self.put_back(pushed);
         Ok(())
+    }
+
+    /// Puts a scan back that a call has taken out.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the scan was cancelled meanwhile; it is dropped then.
+    pub(super) fn put_back(&self, pushed: Pushed) -> Result<()> {
+        let start = pushed.start;
+        self.slot.put(pushed);
+        // Behind the lock of the slot: a cancellation has either counted before, or it finds the scan there.
+        self.progress(None, start).check().inspect_err(|e| self.slot.end(e.clone()))
     }
 
     /// The error of a call that needs a pushed scan when there is none.
     fn no_scan(&self, purpose: &str) -> Error {
-        match &self.ended {
+        match &self.slot.ended() {
             Some(Error::Cancelled) => Error::Cancelled,
             Some(e) => {
                 let problem = format!("has no scan to {purpose}, which was dropped after \"{e}\": begin comes first");
@@ -216,16 +234,42 @@ impl Fdk {
         report: Option<&ProgressFn<'_>>,
     ) -> Result<()> {
         self.check_alive()?;
-        let plan = Arc::clone(&self.setting.plan);
-        let Some(pushed) = &self.pushed else {
+        let Some(pushed) = self.slot.take() else {
             return Err(self.no_scan("push to"));
         };
-        if let Err(e) = self.progress(None, pushed.start).check() {
-            (self.pushed, self.ended) = (None, Some(e.clone()));
-            return Err(e);
+        let checked = match self.progress(None, pushed.start).check() {
+            Ok(()) => self.check_push(&pushed, views, projections),
+            Err(e) => {
+                drop(pushed);
+                self.slot.end(e.clone());
+                return Err(e);
+            }
+        };
+        let (views, number) = match checked {
+            Ok(checked) => checked,
+            Err(e) => {
+                // The next call reports a cancellation that came meanwhile.
+                let _ = self.put_back(pushed);
+                return Err(e);
+            }
+        };
+        match self.take_in(pushed, &views, projections, number, report) {
+            Ok(pushed) => {
+                // As above.
+                let _ = self.put_back(pushed);
+                Ok(())
+            }
+            Err(e) => {
+                self.slot.end(e.clone());
+                Err(e)
+            }
         }
+    }
+
+    /// Checks the arguments of a push. Returns the views as indices, and the type of the pixels.
+    fn check_push(&self, pushed: &Pushed, views: &[i64], projections: &Tensor) -> Result<(Vec<usize>, Number)> {
         let views = check_views(&pushed.seen, views)?;
-        let d = &plan.geometry.detector;
+        let d = &self.plan().geometry.detector;
         let dims = [d.columns, d.rows, views.len()];
         let is_one = views.len() == 1 && projections.dims().len() == 2;
         self.check_projections(projections, if is_one { &dims[..2] } else { &dims })?;
@@ -234,21 +278,18 @@ impl Fdk {
             let problem = format!("is {number:?}, the scan's views before were {before:?}");
             return Err(Error::invalid("projections", problem));
         }
-        let outcome = self.take(&views, projections, number, report);
-        if let Err(e) = &outcome {
-            (self.pushed, self.ended) = (None, Some(e.clone()));
-        }
-        outcome
+        Ok((views, number))
     }
 
-    fn take(
-        &mut self,
+    /// Adds views to a scan, and returns it.
+    fn take_in(
+        &self,
+        mut pushed: Pushed,
         views: &[usize],
         projections: &Tensor,
         number: Number,
         report: Option<&ProgressFn<'_>>,
-    ) -> Result<()> {
-        let Some(mut pushed) = self.pushed.take() else { return Ok(()) };
+    ) -> Result<Pushed> {
         self.progress(None, pushed.start).check()?;
         let prepared = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
         if pushed.number.is_none() && number != prepared && matches!(pushed.store, Store::Lanes(_)) {
@@ -271,8 +312,7 @@ impl Fdk {
             pushed.reported = Some(Instant::now());
             self.progress(report, pushed.start).report(count, all, 0.0)?;
         }
-        self.pushed = Some(pushed);
-        Ok(())
+        Ok(pushed)
     }
 
     /// Completes the scan and writes its volume; a volume on the host is complete on return.
@@ -285,36 +325,42 @@ impl Fdk {
     pub fn finish(&mut self, mut volume: Volume<'_>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
         self.check_alive()?;
         self.check_volume(&volume)?;
-        let Some(pushed) = &self.pushed else {
+        let Some(mut pushed) = self.slot.take() else {
             return Err(self.no_scan("finish"));
         };
         let progress = self.progress(report, pushed.start);
-        if let Err(e) = progress.check() {
-            (self.pushed, self.ended) = (None, Some(e.clone()));
-            return Err(e);
+        let outcome = progress.check().and_then(|()| {
+            self.check_complete(&pushed)?;
+            self.place(&mut volume)?;
+            self.complete(&mut pushed, volume, &progress)
+        });
+        match outcome {
+            Ok(info) => {
+                self.info.set(info.clone());
+                Ok(info)
+            }
+            Err(e) if leaves_scan(&e) && !pushed.is_spoiled => {
+                // The next call reports a cancellation that came meanwhile.
+                let _ = self.put_back(pushed);
+                Err(e)
+            }
+            Err(e) => {
+                drop(pushed);
+                self.slot.end(e.clone());
+                Err(e)
+            }
         }
+    }
+
+    /// Refuses a scan of which views are missing, unless the options allow it.
+    fn check_complete(&self, pushed: &Pushed) -> Result<()> {
         if let Some(missing) = pushed.seen.iter().position(|s| !s)
             && !self.plan().options.allow_missing
         {
             let (count, all) = (pushed.seen.len() - pushed.count, pushed.seen.len());
             return Err(Error::invalid("views", format!("{count} of {all} are missing, the first is view {missing}")));
         }
-        self.place(&mut volume)?;
-        let Some(mut pushed) = self.pushed.take() else { return Err(Error::Internal("a scan that went away".into())) };
-        match self.complete(&mut pushed, volume, &progress) {
-            Ok(info) => {
-                self.info.set(info.clone());
-                Ok(info)
-            }
-            Err(e) if leaves_scan(&e) && !pushed.is_spoiled => {
-                self.pushed = Some(pushed);
-                Err(e)
-            }
-            Err(e) => {
-                self.ended = Some(e.clone());
-                Err(e)
-            }
-        }
+        Ok(())
     }
 
     fn complete(&self, pushed: &mut Pushed, volume: Volume<'_>, progress: &Progress<'_>) -> Result<Info> {
@@ -327,11 +373,15 @@ impl Fdk {
                 let (contexts, counts) = (self.setting.contexts.clone(), None);
                 let setting = Setting { contexts, plan: Arc::clone(&self.setting.plan), counts };
                 let input = Projections::Tensor(&*views);
-                run::whole(&setting, pushed.queue.as_ref(), input, volume, progress, &mut info)
+                run::unwarned(&setting, pushed.queue.as_ref(), input, volume, progress, &mut info)
                     .map_err(|e| beside_kept(e, *bytes))?;
                 info.host_bytes = info.host_bytes.saturating_add(super::info::number(*bytes));
                 info.pixels_clamped = super::info::number(odd.clamped);
                 info.pixels_negative = super::info::number(odd.negative);
+                // Every slab meets them again.
+                info.pixels_not_finite = super::info::number(odd.not_finite);
+                info.pixels_sanitized = if plan.options.sanitize { info.pixels_not_finite } else { 0 };
+                run::warn_not_finite(self.context(), &info);
                 info.seconds_total = began.elapsed().as_secs_f64();
                 info.gups = updates / info.seconds_total / 1e9;
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);

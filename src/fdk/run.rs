@@ -124,8 +124,22 @@ impl Setting {
     }
 }
 
-/// Reconstructs a whole scan, whose sizes are checked. Sets the figures of `info`.
+/// Reconstructs a whole scan, whose sizes are checked. Sets the figures of `info`, and warns of pixels that are not finite.
 pub(super) fn whole(
+    setting: &Setting,
+    queue: Option<&GpuStream>,
+    input: Projections<'_>,
+    output: Volume<'_>,
+    progress: &Progress<'_>,
+    info: &mut Info,
+) -> Result<()> {
+    unwarned(setting, queue, input, output, progress, info)?;
+    warn_not_finite(&setting.contexts[0], info);
+    Ok(())
+}
+
+/// [`whole`] without the warning.
+pub(super) fn unwarned(
     setting: &Setting,
     queue: Option<&GpuStream>,
     input: Projections<'_>,
@@ -150,7 +164,6 @@ pub(super) fn whole(
     set_peaks(info, contexts, &base);
     let updates = plan.views.len() as f64 * plan.voxels() as f64;
     info.set_run(&times, &tally, start.elapsed().as_secs_f64(), updates, plan.options.sanitize);
-    warn_not_finite(first, info);
     Ok(())
 }
 

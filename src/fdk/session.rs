@@ -7,8 +7,8 @@ use super::geometry::{Geometry, Grid};
 use super::info::{Info, SharedInfo};
 use super::options::{Options, Precision};
 use super::plan::Plan;
-use super::pushed::Pushed;
 use super::run::{self, Setting};
+use super::slot::{Cancellation, Slot};
 use crate::backend::Backend;
 use crate::blocks::sink::Sink;
 use crate::blocks::source::Source;
@@ -41,10 +41,8 @@ pub enum Volume<'a> {
 /// A configured reconstruction.
 pub struct Fdk {
     // Declared before the contexts, so that it is dropped first: a scan holds memory of their devices.
-    pub(super) pushed: Option<Pushed>,
+    pub(super) slot: Slot,
     pub(super) setting: Setting,
-    /// The error that ended the last pushed scan, if its finish did not.
-    pub(super) ended: Option<Error>,
     cancel: CancelHandle,
     pub(super) info: SharedInfo,
 }
@@ -72,7 +70,7 @@ impl Fdk {
         if let Some(cut) = setting.usual_cut()? {
             info.set_cut(&cut);
         }
-        Ok(Self { pushed: None, setting, ended: None, cancel: CancelHandle::default(), info: SharedInfo::new(info) })
+        Ok(Self { slot: Slot::default(), setting, cancel: CancelHandle::default(), info: SharedInfo::new(info) })
     }
 
     /// Adds a context that shares the slabs of later runs. The number of contexts does not change the volume's bits.
@@ -82,7 +80,7 @@ impl Fdk {
     /// another kind of device.
     pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
         context.check_alive()?;
-        if self.pushed.is_some() {
+        if self.is_taking_scan() {
             return Err(Error::invalid("context", "cannot be added while a scan is being pushed"));
         }
         let contexts = &mut self.setting.contexts;
@@ -119,9 +117,15 @@ impl Fdk {
         &self.setting.plan
     }
 
-    /// A handle that cancels this reconstruction's calls, even while one runs.
-    pub fn cancel_handle(&self) -> CancelHandle {
-        self.cancel.clone()
+    /// A handle that cancels this reconstruction's calls, even while one runs, and the scan that is being pushed.
+    pub fn cancel_handle(&self) -> Cancellation {
+        self.slot.cancellation(&self.cancel)
+    }
+
+    /// Whether a scan is being pushed. One that was cancelled meanwhile is not.
+    fn is_taking_scan(&self) -> bool {
+        let Some(pushed) = self.slot.take() else { return false };
+        self.put_back(pushed).is_ok()
     }
 
     /// Treats the input of later runs as raw counts; `None` returns to line integrals.
@@ -129,8 +133,8 @@ impl Fdk {
     /// # Errors
     /// [`Error::InvalidArgument`] for impossible counts, as for [`Counts::check`], and while a scan is being pushed.
     pub fn set_counts(&mut self, counts: Option<Counts>) -> Result<()> {
-        if self.pushed.is_some() {
-            return Err(Error::invalid("fdk", "is taking a scan; finish it or begin anew after setting counts"));
+        if self.is_taking_scan() {
+            return Err(Error::invalid("fdk", "is taking a scan; finish it, or cancel it before setting counts"));
         }
         let pixels = self.plan().panel_pixels();
         self.setting.counts = counts.map(|c| c.check(pixels)).transpose()?.map(Arc::new);

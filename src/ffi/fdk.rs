@@ -11,9 +11,8 @@ use super::{context, guard, options, overlap, purlin_context, purlin_status};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::fdk::counts::Counts;
-use crate::fdk::{Fdk, SharedInfo};
+use crate::fdk::{Cancellation, Fdk, SharedInfo};
 use crate::progress::ProgressFn;
-use crate::session::CancelHandle;
 
 /// A cone-beam reconstruction: a checked geometry, grid and options on a context. Made once, used for many scans.
 pub struct purlin_fdk {
@@ -24,7 +23,7 @@ pub struct purlin_fdk {
 /// while a call runs; calls lock the reconstruction inside.
 pub(super) struct FdkObject {
     context: Arc<Context>,
-    cancel: CancelHandle,
+    cancel: Cancellation,
     info: SharedInfo,
     report: Report,
     inner: Arc<handle::Lock<Fdk>>,
@@ -183,6 +182,10 @@ pub unsafe extern "C" fn purlin_fdk_query(fdk: *const purlin_fdk, info: *mut pur
 }
 
 /// The weights that a scan is reconstructed with, in f64.
+///
+/// Where the columns of the panel are not parallel to the axis (rolled, or pitched and off the middle), each pixel of a
+/// short scan or half fan has a weight of its own: here stands that of the ray through each column in the plane of the
+/// orbit, or in the panel's nearest row. purlin_fdk_weight applies that of each pixel.
 ///
 /// @param fdk         the reconstruction.
 /// @param redundancy  F64 on the host, detector_columns x views: the weights of rays that are measured twice; may be

@@ -377,3 +377,9 @@ fn the_pieces_on_the_device_agree_with_those_on_threads() {
         same(&a, &b, "ellipsoids", 1e-6);
     }
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_cancelled_scan_that_idles_is_dropped_at_once_on_a_gpu() {
+    super::session::check_cancelled_idle(&gpu(0, 0));
+}

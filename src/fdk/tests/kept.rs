@@ -142,17 +142,21 @@ pub(super) fn check_counted(backend: BackendChoice, precision: Precision) {
     for (at, value) in [(2540, f32::NAN), (5120 * 40 + 2600, f32::INFINITY), (5120 * 40 + 2601, f32::NEG_INFINITY)] {
         scan.projections[at] = value;
     }
-    for sanitize in [false, true] {
+    for (sanitize, slab) in [(false, 0), (true, 0), (false, 16), (true, 16)] {
         let mut fdk = scan.fdk(&context, Options { sanitize, precision, ..Options::default() });
         let input = scan.tensor(&context);
         let mut out = empty(&context);
         let info = fdk.reconstruct(None, Projections::Tensor(&input), Volume::Tensor(&mut out), None).unwrap();
+        // A pushed scan is looked at once, in however many slabs its volume is made.
+        let mut fdk = scan.fdk(&context, Options { sanitize, precision, slab, ..Options::default() });
         fdk.begin(None).unwrap();
         fdk.push(&(0..90).collect::<Vec<_>>(), &input).unwrap();
         let mut other = empty(&context);
         let pushed = fdk.finish(Volume::Tensor(&mut other), None).unwrap();
+        assert_eq!(pushed.slabs > 1, slab > 0);
         for info in [info, pushed] {
-            assert_eq!((info.pixels_not_finite, info.pixels_sanitized), (3, if sanitize { 3 } else { 0 }));
+            let counted = (info.pixels_not_finite, info.pixels_sanitized);
+            assert_eq!(counted, (3, if sanitize { 3 } else { 0 }), "slab {slab}");
         }
         let bad = values(&out).iter().filter(|v| !v.is_finite()).count();
         assert!(if sanitize { bad == 0 } else { bad > 100 && bad < GRID.size.iter().product() }, "{sanitize} {bad}");

@@ -60,6 +60,29 @@ fn a_helix_is_warned_of_where_views_have_little_of_the_axis_in_common() {
 }
 
 #[test]
+fn a_scan_may_stand_at_any_height_with_its_grid() {
+    // Couch coordinates: pitched panels, whose plane through the source passes the origin at one height.
+    let d = panel(128);
+    for pitch in [15.0, -15.0, 40.0, 0.0] {
+        let of = |z: f64| {
+            let given = views(&d, 60, TAU, |_| (0.0, Tilt { pitch, ..at_height(z) }));
+            let [x, y, low] = SLICES.origin;
+            let grid = Grid { origin: [x, y, low + z], ..SLICES };
+            Plan::new(Geometry::from_matrices(d, &given).unwrap(), grid, Options::default())
+        };
+        let here = of(0.0).unwrap();
+        for z in [1400.0, 1600.0, -1600.0, 1e4, -1e4] {
+            let there = of(z).unwrap_or_else(|e| panic!("pitch {pitch}, height {z}: {e}"));
+            assert_eq!(there.scan.redundancy, here.scan.redundancy);
+            for (a, b) in there.geometry.views.iter().zip(&here.geometry.views) {
+                let same = (0..3).all(|r| (0..3).all(|c| (a.inverse[r][c] - b.inverse[r][c]).abs() < 1e-9));
+                assert!(same, "pitch {pitch}, height {z}");
+            }
+        }
+    }
+}
+
+#[test]
 fn matrices_of_any_scale_are_the_same_views() {
     let d = panel(90);
     let given = views(&d, 12, TAU, |n| (3.0, Tilt { yaw: 1.0, roll: n as f64, ..Tilt::default() }));

@@ -393,6 +393,37 @@ fn cancelling_at_any_stage_leaves_an_object_that_works() {
     assert_eq!(context.host_budget().used(), base + charged);
 }
 
+/// A cancellation drops an idle scan at once: its memory is free, and what waits for its end goes on.
+pub(super) fn check_cancelled_idle(context: &Arc<Context>) {
+    let scan = scan("full");
+    let used = || (context.host_budget().used(), context.device_budget().used());
+    for slab in [0, 16] {
+        let mut fdk = scan.fdk(context, Options { slab, ..Options::default() });
+        for views in [&[][..], &[0, 1]] {
+            let before = used();
+            fdk.begin(None).unwrap();
+            if !views.is_empty() {
+                fdk.push(views, &scan.part(context, views)).unwrap();
+            }
+            assert_ne!(used(), before);
+            fdk.cancel_handle().cancel();
+            assert_eq!(used(), before, "slab {slab}, {views:?}");
+            let counts = Counts { unattenuated: 9.0, unattenuated_image: None, dark: None, least: 0.0 };
+            fdk.set_counts(Some(counts)).unwrap();
+            fdk.set_counts(None).unwrap();
+            // Still the answer of the scan until the next begin.
+            let mut out = empty(context);
+            assert_eq!(fdk.push(&[2], &scan.part(context, &[2])), Err(Error::Cancelled));
+            assert_eq!(fdk.finish(Volume::Tensor(&mut out), None).map(|_| ()), Err(Error::Cancelled));
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_scan_that_idles_is_dropped_at_once() {
+    check_cancelled_idle(&cpu(0));
+}
+
 #[test]
 fn the_plan_can_be_asked_for() {
     let scan = scan("displaced");
