@@ -7,13 +7,15 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
+use crate::backend::cpu::flags;
 use crate::backend::reserve::has_memory_for_thread;
 use crate::backend::signals::start_blocked;
 use crate::error::{Error, Result};
 
 /// A thread of a scope.
 pub struct Started<'scope, T> {
-    handle: ScopedJoinHandle<'scope, Option<T>>,
+    /// Returns with the result whether the thread lost digits below the range of a type.
+    handle: ScopedJoinHandle<'scope, Option<(T, bool)>>,
     name: &'static str,
 }
 
@@ -37,7 +39,9 @@ impl<T> Started<'_, T> {
     /// [`Error::Internal`] if the thread panicked.
     pub fn join(self) -> Result<T> {
         let lost = || Error::Internal(format!("the thread {} panicked", self.name));
-        self.handle.join().ok().flatten().ok_or_else(lost)
+        let (result, underflow) = self.handle.join().ok().flatten().ok_or_else(lost)?;
+        flags::hand_on(underflow);
+        Ok(result)
     }
 }
 
@@ -67,7 +71,7 @@ where
     let run = move || {
         let work = take(&theirs);
         drop(theirs);
-        work.map(|work| work())
+        work.map(|work| flags::watch(work))
     };
     let start = start_blocked(|| Builder::new().name(name.into()).spawn_scoped(scope, run));
     match (start, shared) {

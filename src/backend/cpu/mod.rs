@@ -1,5 +1,6 @@
 //! The CPU backend: a thread pool of the context's own and the widest vector unit the machine has.
 
+pub mod flags;
 pub mod parallel;
 mod pool;
 pub mod simd;

@@ -6,6 +6,7 @@ use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use super::flags::Lost;
 use super::parallel::Work;
 use super::parallel::here::{self, Team};
 use super::workspace::{self, Prepared};
@@ -77,7 +78,9 @@ impl Pool {
     }
 
     fn install(&self, work: &mut (dyn FnMut() + Send)) {
-        self.team.pool.install(work);
+        let lost = Lost::default();
+        self.team.pool.install(|| lost.part(work));
+        lost.hand_on();
     }
 
     /// Runs `work` on the calling thread, if its floating-point mode is the pool's. The pool's threads join loops of

@@ -10,6 +10,8 @@ use std::thread::Thread;
 
 use rayon::ThreadPool;
 
+use super::super::flags::Lost;
+
 thread_local! {
     /// The team whose threads join the loops of this thread.
     static TEAM: RefCell<Option<Arc<Team>>> = const { RefCell::new(None) };
@@ -98,7 +100,9 @@ pub(super) fn each(team: &Team, count: usize, least: usize, work: &(dyn Fn(usize
     }
     let turn = count.div_ceil(threads * TURNS);
     let next = AtomicUsize::new(0);
+    let lost = Lost::default();
     let take_turns = || {
+        let _part = lost.begin();
         loop {
             let first = next.fetch_add(turn, Ordering::Relaxed);
             if first >= count {
@@ -117,6 +121,7 @@ pub(super) fn each(team: &Team, count: usize, least: usize, work: &(dyn Fn(usize
         }
         take_turns();
     }
+    lost.hand_on();
     if let Some(panic) = gate.panic.lock().unwrap_or_else(PoisonError::into_inner).take() {
         resume_unwind(panic);
     }

@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::flags::Lost;
 use crate::error::Result;
 
 mod adaptors;
@@ -175,7 +176,9 @@ impl<R, F: FnOnce() -> R> Work<F, R> {
 }
 
 fn both(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
-    rayon::join(a, b);
+    let lost = Lost::default();
+    rayon::join(|| lost.part(a), || lost.part(b));
+    lost.hand_on();
 }
 
 fn each(count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -186,8 +189,11 @@ fn each(count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
         (1, _) => work(0),
         (_, Some(team)) => here::each(&team, count, least, work),
         (_, None) => {
+            let lost = Lost::default();
             let numbers = rayon::iter::IntoParallelIterator::into_par_iter(0..count);
-            numbers.with_min_len(least).for_each(work);
+            // A state is made for each stretch of numbers, on the thread that takes it, and dropped there.
+            numbers.with_min_len(least).for_each_init(|| lost.begin(), |_, number| work(number));
+            lost.hand_on();
         }
     }
 }
