@@ -18,7 +18,9 @@ use super::peaks::{self, Sizes};
 use super::rings;
 use super::scaled::Scaled;
 use super::session::{Call, Contraction, Goal, is_single};
+use super::wider;
 use crate::alloc;
+use crate::backend::cpu::flags;
 use crate::error::{Error, Result};
 use crate::progress::{CancelFlag, Progress, ProgressFn};
 use crate::shape::to_i64;
@@ -176,6 +178,7 @@ impl Contraction {
         if x_hides || y_hides {
             return self.one_by_one(stream, (x, y), count, place, put);
         }
+        let given = (x, y);
         let (x_list, y_list);
         let (mut x, mut y) = (x, y);
         if !x_copies.is_empty() || !y_copies.is_empty() {
@@ -195,7 +198,14 @@ impl Contraction {
         };
         self.chunks(count, place, |session, chunk, reached| {
             let dealt = session.deal(&mut lists, chunk, &mut info)?;
-            session.run(stream, dealt, &progress, &mut known, &mut put)?;
+            let (done, lost) = flags::watch(|| session.run(stream, dealt, &progress, &mut known, &mut put));
+            done?;
+            if lost && wider::applies(&contexts[0], session.options()) {
+                for &place in chunk {
+                    put(place, session.contract(stream, given.0[place.0], given.1[place.1], Goal::Inner, None)?.0);
+                    progress.check()?;
+                }
+            }
             progress.report(to_i64(reached), to_i64(count), 0.0)
         })?;
         info.outcome = outcome;

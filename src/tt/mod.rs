@@ -47,6 +47,7 @@ pub mod session;
 #[cfg(test)]
 mod tests;
 pub mod watch;
+mod wider;
 
 pub use info::Info;
 pub use options::Options;

@@ -39,7 +39,8 @@ pub fn scale(x: f64, e: i64) -> f64 {
     match k.saturating_add(e) {
         _ if x == 0.0 || !x.is_finite() => x,
         t if t > 1024 => x.signum() * f64::INFINITY,
-        t if t < -1075 => x.signum() * 0.0,
+        // 0, and the processor's underflow flag.
+        t if t < -1075 => m * power(-1022) * power(-1022),
         t => m * power(t.div_euclid(2)) * power(t - t.div_euclid(2)),
     }
 }
@@ -123,6 +124,10 @@ impl Scaled {
         }
         let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
         let shift = small.exponent.saturating_sub(large.exponent);
+        // Far below the last digit: adding it would only set the processor's underflow flag.
+        if shift < -900 {
+            return large;
+        }
         let aligned = Complex::new(scale(small.mantissa.re, shift), scale(small.mantissa.im, shift));
         Self::new(large.mantissa + aligned, large.exponent)
     }

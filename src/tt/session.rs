@@ -17,7 +17,9 @@ use super::plan::{Plan, Request};
 use super::rings;
 use super::scaled::Scaled;
 use super::watch::{Watch, watched};
+use super::wider::{self, Doubles};
 use crate::backend::Backend;
+use crate::backend::cpu::flags;
 use crate::backend::gpu::{Blas, DeviceMemory};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -201,7 +203,14 @@ impl Contraction {
             } else if balanced.is_hiding() {
                 return self.by_exponents(stream, &given, goal, plan.info(self.contexts.len()), start);
             }
-            let sum = self.execute(stream, &plan, a, b, report, sizes, inner::contract)?;
+            let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
+            let sum = sum?;
+            if lost && sum.is_finite() && plan.algorithm != Algorithm::Power && wider::applies(&context, &self.options)
+            {
+                if let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
+                    return Ok(found);
+                }
+            }
             let sum = finite::checked_inner(sum, &plan, &[a, b])?;
             let (again, far) = (balanced.again(&context, stream, x, y)?, sizes.far);
             if !known {
@@ -217,7 +226,38 @@ impl Contraction {
         Ok((if plan.conjugate_result { sum.conj() } else { sum }, info))
     }
 
-    /// [`Contraction::contract`] of rings whose numbers hide others that count.
+    /// [`Contraction::contract`] of trains on the host whose contraction lost digits below the range of the type; `None` if
+    /// there is no other way.
+    fn in_wider_range(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        goal: Goal,
+        report: Option<&ProgressFn<'_>>,
+        plan: &Plan,
+        start: Instant,
+    ) -> Result<Option<(Scaled, Info)>> {
+        let mut info = plan.info(self.contexts.len());
+        if let Some(doubles) = Doubles::of(&self.contexts[0], trains)? {
+            let Trains { bra, ket, .. } = doubles.trains();
+            match self.contract(stream, bra, ket, goal, report) {
+                Ok((sum, _)) => {
+                    info.outcome = sum.outcome();
+                    info.seconds = start.elapsed().as_secs_f64();
+                    return Ok(Some((sum, info)));
+                }
+                // A workspace limit that is enough for single precision.
+                Err(Error::InvalidArgument { .. }) => {}
+                Err(problem) => return Err(problem),
+            }
+        }
+        if self.options.repeat != 1 {
+            return Ok(None);
+        }
+        self.by_exponents(stream, trains, goal, info, start).map(Some)
+    }
+
+    /// [`Contraction::contract`] of trains whose numbers hide others that count.
     fn by_exponents(
         &self,
         stream: Option<&Stream>,

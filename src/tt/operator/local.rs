@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::chain::{Chain, Held};
 use super::device::Ops;
-use super::environments::{Environments, expect_operator, is_real};
+use super::environments::{expect_operator, is_real};
+use super::far::{self, Far};
 use super::gather::Gather;
 use super::ops::OperatorOps;
 use super::plan::cut_of;
@@ -13,6 +14,7 @@ use super::slots::Slots;
 use super::trains::{Trains, complex_of};
 use super::value::{self, meet, norm2, unwatched};
 use crate::alloc;
+use crate::backend::cpu::flags;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -25,6 +27,7 @@ use crate::tt::options::{Conjugate, Options};
 use crate::tt::rings;
 use crate::tt::scaled::{Scaled, scale};
 use crate::tt::watch::Watch;
+use crate::tt::wider::{self, Doubles};
 
 const WHAT: &str = "environments of local expectations";
 
@@ -170,8 +173,17 @@ trait Sums: Send {
     /// Kind of the sums.
     fn kind(&self) -> Kind;
 
-    /// Resets the sums to 0.
-    fn clear(&mut self);
+    /// The sums.
+    fn values(&mut self) -> &mut [Scaled];
+
+    /// The sums by environments whose numbers have exponents of their own, without conditions on a `train`. Returns <x|x>.
+    fn by_exponents(
+        &mut self,
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        watch: &Watch,
+    ) -> Result<Scaled>;
 }
 
 /// Runs `sums` over all boundary pairs and returns <x|x>.
@@ -185,17 +197,32 @@ fn run<S: Sums>(
     watch: &Watch,
 ) -> Result<Scaled> {
     Trains::new(x, None, x).check(context)?;
-    with_balanced(context, stream, (x, x), rings::turns(options), |x, _, is_hiding| {
+    let mut lost = false;
+    let found = with_balanced(context, stream, (x, x), rings::turns(options), |x, _, is_hiding| {
+        lost = is_hiding;
         if is_hiding {
-            return Err(hides());
+            return Ok(Scaled::ZERO);
         }
-        sums.clear();
-        run_as_given(context, stream, options, x, real, sums, watch)
-    })
-}
-
-fn hides() -> Error {
-    Error::Numerical("x: numbers of this ring hide others that count; take `local` of environments".into())
+        sums.values().fill(Scaled::ZERO);
+        let found = flags::watch(|| run_as_given(context, stream, options, x, real, sums, watch));
+        lost = found.1 && wider::applies(context, options);
+        found.0
+    });
+    if !lost || !matches!(found, Ok(_) | Err(Error::Numerical(_))) {
+        return found;
+    }
+    if sums.values().iter().any(|sum| !sum.is_finite()) {
+        return found;
+    }
+    if let Some(doubles) = Doubles::of(context, &Trains::new(x, None, x))? {
+        // A workspace limit that is enough for single precision is no error.
+        match run(context, stream, options, doubles.trains().ket, real, sums, watch) {
+            Err(Error::InvalidArgument { .. }) => {}
+            found => return found,
+        }
+    }
+    sums.values().fill(Scaled::ZERO);
+    expect_norm(sums.by_exponents(context, stream, x, watch)?, x)
 }
 
 /// [`run`] for a train whose bonds are balanced.
@@ -219,14 +246,14 @@ fn run_as_given<S: Sums>(
             over_pairs::<T, _, S>(&chain, &ops, &options, sums)
         })
     })?;
+    expect_norm(norm, x)
+}
+
+/// <x|x> as a divisor.
+fn expect_norm(norm: Scaled, x: &TensorTrain) -> Result<Scaled> {
     let norm = finite::checked(norm2(norm), DType::F64, &[x])?;
     if norm.is_zero() {
-        // Such environments of large rings take minutes.
-        let is_lost = chain.is_ring()
-            && chain.scaled
-            && x.shape().max_rank() <= SMALL
-            && !Environments::exact(context, &options, &trains)?.value(stream, &trains, trains.len() / 2)?.is_zero();
-        return Err(if is_lost { hides() } else { Error::Numerical("division by <x|x>, which is 0".into()) });
+        return Err(Error::Numerical("division by <x|x>, which is 0".into()));
     }
     Ok(norm)
 }
@@ -342,8 +369,18 @@ impl Sums for Local<'_> {
         Kind::Local(self.wanted.iter().filter(|w| **w).count())
     }
 
-    fn clear(&mut self) {
-        self.values.fill(Scaled::ZERO);
+    fn values(&mut self) -> &mut [Scaled] {
+        self.values
+    }
+
+    fn by_exponents(
+        &mut self,
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        watch: &Watch,
+    ) -> Result<Scaled> {
+        far::local(&Far { context, stream, watch }, x, self.op, self.wanted, self.values)
     }
 }
 
@@ -427,8 +464,18 @@ impl Sums for Correlation<'_> {
         Kind::Correlation(self.a == self.b)
     }
 
-    fn clear(&mut self) {
-        self.values.fill(Scaled::ZERO);
+    fn values(&mut self) -> &mut [Scaled] {
+        self.values
+    }
+
+    fn by_exponents(
+        &mut self,
+        context: &Arc<Context>,
+        stream: Option<&Stream>,
+        x: &TensorTrain,
+        watch: &Watch,
+    ) -> Result<Scaled> {
+        far::correlation(&Far { context, stream, watch }, x, (self.a, self.b), self.values)
     }
 }
 

@@ -27,6 +27,7 @@ pub mod device;
 pub(in crate::tt) mod enqueued;
 pub mod environments;
 mod exact;
+mod far;
 pub mod gather;
 mod gauge;
 pub mod gpu;

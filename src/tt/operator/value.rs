@@ -10,6 +10,7 @@ use super::plan::{Plan, cut_of};
 use super::slots::Slots;
 use super::trains::Trains;
 use super::unread;
+use crate::backend::cpu::flags;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -22,6 +23,7 @@ use crate::tt::options::{Algorithm, Conjugate, Options, Scaling};
 use crate::tt::rings;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
+use crate::tt::wider::{self, Doubles};
 
 /// <x|H|x> / <x|x> and its parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,15 +163,33 @@ pub(super) fn contract(
     let examined = trains.operator.map(|h| balance::of_operator(context, h, turns.is_some())).transpose()?;
     let (matrix, hides) = examined.unwrap_or((None, false));
     let operator = matrix.as_ref().or(trains.operator);
+    let by_exponents = || -> Result<[Scaled; 2]> {
+        let cancel = || watch.cancel.clone();
+        let value = |trains: &Trains<'_>| rings::value(context, stream, options.conjugate, cancel(), trains);
+        let without = if identity { value(&Trains { operator: None, ..*trains })? } else { Scaled::ZERO };
+        Ok([value(trains)?, without])
+    };
     balance::with_balanced(context, stream, (trains.bra, trains.ket), turns, |bra, ket, is_hiding| {
         if is_hiding || hides {
-            let info = foresee(context, options, trains, dtype, identity)?;
-            let cancel = || watch.cancel.clone();
-            let value = |trains: &Trains<'_>| rings::value(context, stream, options.conjugate, cancel(), trains);
-            let without = if identity { value(&Trains { operator: None, ..*trains })? } else { Scaled::ZERO };
-            return Ok(([value(trains)?, without], info));
+            return Ok((by_exponents()?, foresee(context, options, trains, dtype, identity)?));
         }
-        contract_as_given(context, stream, options, &Trains { bra, operator, ket }, dtype, identity, watch)
+        let balanced = Trains { bra, operator, ket };
+        let (found, lost) =
+            flags::watch(|| contract_as_given(context, stream, options, &balanced, dtype, identity, watch));
+        let (sums, info) = found?;
+        if !lost || sums.iter().any(|sum| !sum.is_finite()) || !wider::applies(context, options) {
+            return Ok((sums, info));
+        }
+        if let Some(doubles) = Doubles::of(context, trains)? {
+            let (trains, dtype) = (doubles.trains(), doubles.trains().check(context)?);
+            // A workspace limit that is enough for single precision is no error.
+            match contract(context, stream, options, &trains, dtype, identity, watch) {
+                Ok((sums, _)) => return Ok((sums, info)),
+                Err(Error::InvalidArgument { .. }) => {}
+                Err(problem) => return Err(problem),
+            }
+        }
+        by_exponents().map(|sums| (sums, info))
     })
 }
 

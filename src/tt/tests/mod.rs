@@ -8,8 +8,10 @@ mod edges;
 pub(super) mod far;
 mod fuzz;
 mod gauges;
+
 pub(super) mod golden;
 pub(super) mod hiding;
+mod lost;
 pub(super) mod nonfinite;
 pub(super) mod norms;
 mod plans;

@@ -249,14 +249,15 @@ impl Environments {
         })
     }
 
-    /// Whether the trains are rings whose bonds are far from balanced.
+    /// Whether environments need an exponent for each number: for rings whose bonds are far from balanced, and always in
+    /// those of [`Environments::exact`].
     fn is_far(&mut self, stream: Option<&Stream>, chain: &Chain<'_>) -> Result<bool> {
         let Trains { bra, operator, ket } = chain.trains;
-        if !chain.is_ring() || !chain.scaled {
-            return Ok(false);
-        }
         if let Some(found) = self.is_far {
             return Ok(found);
+        }
+        if !chain.is_ring() || !chain.scaled {
+            return Ok(false);
         }
         let list = [ket, bra];
         let trains = if ket.is_same(bra) { &list[..1] } else { &list };

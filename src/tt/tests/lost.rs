@@ -1,0 +1,155 @@
+//! Trains on the host whose contraction underflows, though the numbers that vanish count in the end: judged by sums that are
+//! exact powers of two, over all algorithms and kernels.
+
+use std::sync::Arc;
+
+use super::support::{C, KERNELS, Plain, cpu};
+use crate::context::Context;
+use crate::scalar::DType;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::operator::Trains;
+use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::{Contraction, Options, Scaled};
+
+/// A train of real cores r x n x s given by their numbers.
+fn train(context: &Arc<Context>, dtype: DType, cores: &[([usize; 3], Vec<f64>)]) -> TensorTrain {
+    let modes: Vec<usize> = cores.iter().map(|(shape, _)| shape[1]).collect();
+    let mut ranks: Vec<usize> = cores.iter().map(|(shape, _)| shape[0]).collect();
+    ranks.push(cores[cores.len() - 1].0[2]);
+    let mut plain = Plain::random(&modes, &ranks, false, 1);
+    for (to, (_, from)) in plain.cores.iter_mut().zip(cores) {
+        to.copy_from_slice(&from.iter().map(|x| C::new(*x, 0.0)).collect::<Vec<_>>());
+    }
+    plain.train(context, dtype)
+}
+
+fn p(e: i32) -> f64 {
+    crate::tt::scaled::scale(1.0, i64::from(e))
+}
+
+fn assert_power(what: &str, found: Scaled, exponent: i64) {
+    // A power of two up to the rounding of sums.
+    let ratio = found.mantissa.re * p(i32::try_from(found.exponent - exponent).unwrap_or(4000));
+    assert!((ratio - 1.0).abs() < 1e-6 && found.mantissa.im == 0.0, "{what}: {found:?} for 2^{exponent}");
+}
+
+/// Inner products, norms, batches and sandwiches of x and y, whose products are these powers of two.
+fn check(context: &Arc<Context>, what: &str, (x, y): (&TensorTrain, &TensorTrain), [xy, xx]: [i64; 2]) {
+    let algorithms = [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Halves, Algorithm::Blocked];
+    for algorithm in algorithms.into_iter().chain((!x.shape().is_cyclic()).then_some(Algorithm::Open)) {
+        for kernel in KERNELS {
+            let mut s = Contraction::new(context, Options { algorithm, kernel, ..Options::default() }).unwrap();
+            let what = format!("{what}, {algorithm:?} {kernel:?}");
+            assert_power(&what, s.inner_scaled(None, x, y, None).unwrap().0, xy);
+            assert_power(&what, s.inner_scaled(None, x, x, None).unwrap().0, xx);
+            let mut sums = [Scaled::ZERO; 3];
+            s.inner_batch(None, &[x, x, y], &[y, x, x], &mut sums, None).unwrap();
+            for (sum, exponent) in sums.into_iter().zip([xy, xx, xy]) {
+                assert_power(&format!("{what}, batch"), sum, exponent);
+            }
+        }
+    }
+    for norm_way in [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+        let mut s = Contraction::new(context, Options { norm_way, ..Options::default() }).unwrap();
+        let (norm, _) = s.norm_scaled(None, x, None).unwrap();
+        assert_power(&format!("{what}, norm {norm_way:?}"), norm.times(norm), xx);
+    }
+    let mut s = Contraction::new(context, Options::default()).unwrap();
+    let (sum, _) = s.sandwich(None, &Trains::new(x, None, y), None).unwrap();
+    assert_power(&format!("{what}, sandwich"), sum, xy);
+    let n = x.shape().modes()[0];
+    let one: Vec<C> = (0..n * n).map(|at| C::new(if at % (n + 1) == 0 { 1.0 } else { 0.0 }, 0.0)).collect();
+    let sites: Vec<usize> = (0..x.shape().len()).filter(|k| x.shape().modes()[*k] == n).collect();
+    for value in s.expect_local(None, x, &one, &sites, None).unwrap().values {
+        assert!((value.re - 1.0).abs() < 1e-6, "{what}: {value}");
+    }
+    if sites.len() == x.shape().len() {
+        for value in s.correlation(None, x, &one, &one, None).unwrap().values {
+            assert!((value.re - 1.0).abs() < 1e-6, "{what}: {value}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_one_core_may_be_far_apart() {
+    let c = cpu(2);
+    for (dtype, e) in [(DType::F32, 60), (DType::F32, 100), (DType::F64, 500), (DType::F64, 1000), (DType::CF64, 1000)]
+    {
+        let x = train(&c, dtype, &[([1, 2, 1], vec![p(-e), p(e)])]);
+        let z = train(&c, dtype, &[([1, 2, 1], vec![p(e), p(-e)])]);
+        let y = train(&c, dtype, &[([1, 2, 1], vec![p(e), 0.0])]);
+        let mut s = Contraction::new(&c, Options::default()).unwrap();
+        assert_power("x y", s.inner_scaled(None, &x, &y, None).unwrap().0, 0);
+        assert_power("z x", s.inner_scaled(None, &z, &x, None).unwrap().0, 1);
+        check(&c, &format!("{dtype:?} {e}"), (&x, &y), [0, 2 * i64::from(e)]);
+        // The same core within a train, and the operator that picks the small number.
+        let o = || ([1, 2, 1], vec![1.0, 0.0]);
+        let x = train(&c, dtype, &[o(), ([1, 2, 1], vec![p(-e), p(e)]), o()]);
+        let y = train(&c, dtype, &[o(), ([1, 2, 1], vec![p(e), 0.0]), o()]);
+        check(&c, &format!("{dtype:?} {e}, three cores"), (&x, &y), [0, 2 * i64::from(e)]);
+    }
+}
+
+#[test]
+fn an_operator_may_have_small_numbers_that_count() {
+    let c = cpu(1);
+    for (dtype, small, large) in [(DType::F32, -50, 110), (DType::F64, -500, 600)] {
+        let y = train(&c, dtype, &[([1, 2, 1], vec![1.0, 0.0])]);
+        let h = train(&c, dtype, &[([1, 4, 1], vec![p(small), 0.0, 0.0, p(large)])]);
+        let h = TrainMatrix::new("h", h, &[2], &[2]).unwrap();
+        let mut s = Contraction::new(&c, Options::default()).unwrap();
+        assert_power("sandwich", s.sandwich(None, &Trains::new(&y, Some(&h), &y), None).unwrap().0, i64::from(small));
+        let found = s.rayleigh(None, &y, &h, None).unwrap();
+        assert_power("rayleigh", found.quotient, i64::from(small));
+    }
+}
+
+#[test]
+fn values_of_bonds_that_are_reached_by_nothing_hide_no_others() {
+    let c = cpu(2);
+    for (dtype, a, b, e) in [(DType::F32, 51, -31, -76), (DType::F32, 90, -101, -126), (DType::F64, 828, -134, -282)] {
+        let mut first = vec![0.0; 6];
+        first[1 + 3] = p(a);
+        let mut second = vec![0.0; 4];
+        (second[0], second[3]) = (p(b), p(e));
+        let x = train(&c, dtype, &[([1, 3, 2], first), ([2, 2, 1], second)]);
+        check(&c, &format!("{dtype:?} {a} {b} {e}"), (&x, &x), [2 * i64::from(a + e); 2]);
+    }
+    let x = train(
+        &c,
+        DType::F64,
+        &[([1, 2, 1], vec![p(-924), p(-1022)]), ([1, 1, 2], vec![0.0, p(1019)]), ([2, 1, 1], vec![0.0, 1.0])],
+    );
+    let mut s = Contraction::new(&c, Options::default()).unwrap();
+    assert_power("rest", s.inner_scaled(None, &x, &x, None).unwrap().0, 190);
+}
+
+#[test]
+fn differences_at_bonds_below_the_limit_of_balancing_lose_nothing() {
+    let c = cpu(2);
+    let o = || ([1, 1, 1], vec![1.0]);
+    for (b, g) in [(-877, 105), (-900, 100), (-890, 119)] {
+        let left = ([1, 1, 2], vec![1.0, p(g)]);
+        let right = ([2, 1, 1], vec![p(b), p(b - g)]);
+        // 2^b + 2^b.
+        let open = train(&c, DType::F64, &[o(), left.clone(), right.clone(), o()]);
+        let square = 2 * i64::from(b + 1);
+        check(&c, &format!("open {b} {g}"), (&open, &open), [square; 2]);
+        let ring = train(&c, DType::F64, &[right, o(), o(), left]);
+        check(&c, &format!("ring {b} {g}"), (&ring, &ring), [square; 2]);
+    }
+}
+
+#[test]
+fn ordinary_trains_are_contracted_once() {
+    let c = cpu(2);
+    for (dtype, ranks) in
+        [(DType::F64, vec![1, 9, 30, 9, 1]), (DType::F32, vec![1, 9, 30, 9, 1]), (DType::F32, vec![3, 8, 8, 8, 3])]
+    {
+        let (x, y) = (Plain::random(&[2; 4], &ranks, false, 3), Plain::random(&[2; 4], &ranks, false, 4));
+        let (x, y) = (x.train(&c, dtype), y.train(&c, dtype));
+        let mut s = Contraction::new(&c, Options::default()).unwrap();
+        let (_, lost) = crate::backend::cpu::flags::watch(|| s.inner_scaled(None, &x, &y, None).unwrap());
+        assert!(!lost, "{dtype:?} {ranks:?}");
+    }
+}
