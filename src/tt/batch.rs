@@ -200,7 +200,7 @@ impl Contraction {
             let dealt = session.deal(&mut lists, chunk, &mut info)?;
             let (done, lost) = flags::watch(|| session.run(stream, dealt, &progress, &mut known, &mut put));
             done?;
-            if lost && wider::applies(&contexts[0], session.options()) {
+            if lost && wider::applies(session.options(), session.computes_on_device()) {
                 for &place in chunk {
                     put(place, session.contract(stream, given.0[place.0], given.1[place.1], Goal::Inner, None)?.0);
                     progress.check()?;

@@ -205,7 +205,10 @@ impl Contraction {
             }
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
             let sum = sum?;
-            if lost && sum.is_finite() && plan.algorithm != Algorithm::Power && wider::applies(&context, &self.options)
+            if lost
+                && sum.is_finite()
+                && plan.algorithm != Algorithm::Power
+                && wider::applies(&self.options, self.computes_on_device())
             {
                 if let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
                     return Ok(found);
@@ -224,6 +227,11 @@ impl Contraction {
         info.outcome = sum.outcome();
         info.seconds = start.elapsed().as_secs_f64();
         Ok((if plan.conjugate_result { sum.conj() } else { sum }, info))
+    }
+
+    /// Whether products of trains are computed on a device, wherever the trains are.
+    pub(super) fn computes_on_device(&self) -> bool {
+        !matches!(self.contexts[0].backend(), Backend::Cpu)
     }
 
     /// [`Contraction::contract`] of trains on the host whose contraction lost digits below the range of the type; `None` if

@@ -10,16 +10,15 @@ use std::sync::Arc;
 use super::algebra::{Place, cast, matrix};
 use super::operator::Trains;
 use super::options::{Options, Scaling};
-use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::Result;
 use crate::scalar::DType;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 
-/// Whether digits that a contraction on this context loses are to be looked after: the processor's flag knows nothing of a
-/// device, and without scaling the caller bears the range.
-pub(super) fn applies(context: &Arc<Context>, options: &Options) -> bool {
-    options.scaling != Scaling::Never && matches!(context.backend(), Backend::Cpu)
+/// Whether digits that a contraction loses are to be looked after: the processor's flag knows nothing of a device, and
+/// without scaling the caller bears the range.
+pub(super) fn applies(options: &Options, is_on_device: bool) -> bool {
+    options.scaling != Scaling::Never && !is_on_device
 }
 
 /// Trains in double precision with the same numbers as those of a call.

@@ -14,6 +14,7 @@ use super::ops::{CoreView, Extent, OperatorOps, Site};
 use super::value;
 use super::wide::{self, Core, Wide};
 use crate::alloc;
+use crate::backend::cpu::flags;
 use crate::backend::memory::{Budget, Memory};
 use crate::error::Result;
 use crate::scalar::{Scalar, with_scalar};
@@ -35,12 +36,14 @@ pub(super) struct Kept<T> {
     /// For rings, the exponents by which steps took away what was largest before them: numbers that had become 0 by then
     /// may count by so much more. A ring takes only entries that close it, which are not the largest at any value.
     loss: i64,
+    /// Whether a step on the CPU rounded numbers below the range of the type. They may count in the end.
+    pub lost: bool,
 }
 
 impl<T> Kept<T> {
     /// An environment without such powers.
     pub(super) fn plain(held: Held<Environment<T>>) -> Self {
-        Self { held, gauge: None, apart: 0, has_unused: true, loss: 0 }
+        Self { held, gauge: None, apart: 0, has_unused: true, loss: 0, lost: false }
     }
 
     pub(super) fn extent(&self) -> Extent {
@@ -79,9 +82,11 @@ impl Step<'_, '_> {
         if !may_be_plain {
             return self.balanced(work, from, &site, to);
         }
-        let limited = self.gather.limited(site.limit)?;
+        let (limited, cut) = flags::watch(|| self.gather.limited(site.limit));
+        let limited = limited?;
         let site = Site { gather: limited.as_ref().unwrap_or(self.gather), ..site };
-        let (held, peaks) = self.chain.step_over(self.ops, work, &from.held, &site, self.split, to)?;
+        let (stepped, lost) = flags::watch(|| self.chain.step_over(self.ops, work, &from.held, &site, self.split, to));
+        let ((held, peaks), lost) = (stepped?, lost || cut || from.lost);
         if !self.chain.scaled {
             return Ok(Kept::plain(held));
         }
@@ -89,7 +94,7 @@ impl Step<'_, '_> {
         // Numbers that are not finite stay so.
         let apart = if sizes.are_finite() { sizes.apart() } else { 0 };
         let loss = if self.chain.is_ring() { from.loss.saturating_add(self.loss(&site, peaks)?) } else { 0 };
-        let kept = Kept { held, gauge: None, apart, has_unused: sizes.has_unused(), loss };
+        let kept = Kept { held, gauge: None, apart, has_unused: sizes.has_unused(), loss, lost };
         if apart > budget(self.chain.dtype) / 2 { self.settled(kept) } else { Ok(kept) }
     }
 
@@ -196,20 +201,24 @@ impl Step<'_, '_> {
         };
         let (x, ket) = core(&site.ket, KET)?;
         let (y, bra) = core(&site.bra, BRA)?;
-        let (gather, slots) = gauge::operator(self.gather, near.layer(SLOT), |at: usize| sizes.is_used(SLOT, at))?;
+        let (taken, cut) =
+            flags::watch(|| gauge::operator(self.gather, near.layer(SLOT), |at: usize| sizes.is_used(SLOT, at)));
+        let (gather, slots) = taken?;
         let balanced = Site {
             bra: CoreView { memory: &y, offset: 0, ..site.bra },
             ket: CoreView { memory: &x, offset: 0, ..site.ket },
             gather: &gather,
             ..*site
         };
-        let (held, _) = self.chain.step_over(self.ops, work, &from.held, &balanced, self.split, to)?;
+        let (stepped, lost) =
+            flags::watch(|| self.chain.step_over(self.ops, work, &from.held, &balanced, self.split, to));
+        let ((held, _), lost) = (stepped?, lost || cut || from.lost);
         let mut gauge = Gauge::zeros(held.extent)?;
         *gauge.layer_mut(KET) = ket;
         *gauge.layer_mut(BRA) = bra;
         *gauge.layer_mut(SLOT) = slots;
         *gauge.layer_mut(PAIR) = alloc::copied(WHAT, near.layer(PAIR))?;
-        self.settled(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST })
+        self.settled(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
     }
 
     /// At the end of a ring, the environment is 1 if bra and ket have the values of a pair. Moves powers from these
@@ -232,7 +241,7 @@ impl Step<'_, '_> {
 
     /// Balances the entries of an environment, or applies its powers to the entries if the type can hold them.
     fn settled<T: Scalar>(&self, kept: Kept<T>) -> Result<Kept<T>> {
-        let Kept { mut held, gauge, loss, .. } = kept;
+        let Kept { mut held, gauge, loss, lost, .. } = kept;
         let extent = held.extent;
         let mut values = alloc::filled(WHAT, extent.elements()?, T::default())?;
         self.ops.read(&held.data, &mut values)?;
@@ -249,10 +258,11 @@ impl Step<'_, '_> {
             let [rows, columns] =
                 gauge::rows_and_columns(&values, extent.bra * extent.slots * extent.pairs, extent.ket)?;
             let sizes = Sizes::new(extent, &rows, &columns)?;
-            return Ok(Kept { held, gauge: None, apart: sizes.apart(), has_unused: sizes.has_unused(), loss });
+            let (apart, has_unused) = (sizes.apart(), sizes.has_unused());
+            return Ok(Kept { held, gauge: None, apart, has_unused, loss, lost });
         }
         self.ops.write(&mut held.data, &values)?;
-        Ok(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST })
+        Ok(Kept { held, gauge: Some(gauge), apart: 0, has_unused: true, loss: LOST, lost })
     }
 }
 
@@ -275,7 +285,8 @@ fn widened<T: Scalar>(ops: &Ops, budget: &Arc<Budget>, kept: &Kept<T>) -> Result
     Wide::of(budget, extent, &values, |at| kept.gauge.as_ref().map_or(0, |gauge| gauge.element(extent, at)))
 }
 
-/// [`value::meet`] for stored environments; `None` for a ring whose environments may have lost what counts.
+/// [`value::meet`] for stored environments; `None` if they have lost numbers below the range of the type, and for a ring
+/// whose environments may have lost what counts.
 pub(super) fn meet<T: Scalar>(
     ops: &Ops,
     (chain, memory): (&Chain<'_>, &Arc<Budget>),
@@ -283,14 +294,19 @@ pub(super) fn meet<T: Scalar>(
     right: &Kept<T>,
     split: usize,
 ) -> Result<Option<[Scaled; 2]>> {
+    if chain.scaled && (left.lost || right.lost) {
+        return Ok(None);
+    }
     let group = usize::from(split == 0);
     let exponent = left.held.exponent[group] + right.held.exponent[group];
     let mut sums = [Scaled::ZERO; 2];
     if !left.is_graded() && !right.is_graded() {
-        sums = value::meet::<T, _>(ops, &left.held, &right.held, split)?;
+        let (met, lost) = flags::watch(|| value::meet::<T, _>(ops, &left.held, &right.held, split));
+        sums = met?;
         let near = sums[group].exponent.saturating_sub(exponent);
         // Products that became 0 are nothing beside a sum near 1.
-        if !chain.scaled || !sums[group].is_finite() || !sums[group].is_zero() && is_near(near, chain, left, right) {
+        let is_right = !lost && !sums[group].is_zero() && is_near(near, chain, left, right);
+        if !chain.scaled || !sums[group].is_finite() || is_right {
             return Ok(Some(sums));
         }
     }
@@ -316,8 +332,7 @@ fn largest<T: Scalar>(values: &[T]) -> f64 {
 }
 
 /// [`OperatorOps::apply`] between stored environments. Returns the exponent of the power of two that the result must be
-/// multiplied by, without those of the environments. The operator has not been scaled. `None` for a ring whose
-/// environments may have lost what counts.
+/// multiplied by, without those of the environments. The operator has not been scaled. `None` where [`meet`] returns it.
 pub(super) fn apply<T: Scalar>(
     ops: &Ops,
     work: &mut Work<T>,
@@ -327,6 +342,9 @@ pub(super) fn apply<T: Scalar>(
     v: &[T],
     out: &mut [T],
 ) -> Result<Option<i64>> {
+    if chain.scaled && (left.lost || right.lost) {
+        return Ok(None);
+    }
     let (l, r) = (left.extent(), right.extent());
     let (size, limit) = (largest(v), chain.limit());
     if !left.is_graded() && !right.is_graded() {
@@ -336,7 +354,8 @@ pub(super) fn apply<T: Scalar>(
             apart += spread(&gather.sizes()?);
         }
         if limit.is_none() || !size.is_finite() || apart <= budget(chain.dtype) {
-            let (list, mut exponent) = limited(gathers, limit)?;
+            let (scaled, cut) = flags::watch(|| limited(gathers, limit));
+            let (list, mut exponent) = scaled?;
             let by = exponent_of(size);
             let scaled = if limit.is_some_and(|limit| by.abs() > limit) {
                 let mut copy = alloc::copied(WHAT, v)?;
@@ -348,10 +367,13 @@ pub(super) fn apply<T: Scalar>(
             };
             let v = scaled.as_deref().unwrap_or(v);
             let list = if list.is_empty() { gathers } else { &list };
-            ops.apply(work, (&left.held.data, l), list, (&right.held.data, r), v, out)?;
+            let (done, lost) =
+                flags::watch(|| ops.apply(work, (&left.held.data, l), list, (&right.held.data, r), v, out));
+            done?;
             let most = largest(out);
             // What became 0 on the way is nothing beside a result near 1.
-            let is_right = most.is_finite() && most > 0.0 && is_near(exponent_of(most), chain, left, right);
+            let is_right =
+                !lost && !cut && most.is_finite() && most > 0.0 && is_near(exponent_of(most), chain, left, right);
             if limit.is_none() || !size.is_finite() || size == 0.0 || is_right || gathers.iter().any(Gather::is_empty) {
                 return Ok(Some(exponent));
             }

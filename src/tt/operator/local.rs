@@ -205,7 +205,7 @@ fn run<S: Sums>(
         }
         sums.values().fill(Scaled::ZERO);
         let found = flags::watch(|| run_as_given(context, stream, options, x, real, sums, watch));
-        lost = found.1 && wider::applies(context, options);
+        lost = found.1 && wider::applies(options, x.is_device());
         found.0
     });
     if !lost || !matches!(found, Ok(_) | Err(Error::Numerical(_))) {

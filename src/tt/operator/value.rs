@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::chain::{Chain, Half, Held};
-use super::device::Ops;
+use super::device::{Ops, on_device};
 use super::ops::OperatorOps;
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
@@ -177,7 +177,7 @@ pub(super) fn contract(
         let (found, lost) =
             flags::watch(|| contract_as_given(context, stream, options, &balanced, dtype, identity, watch));
         let (sums, info) = found?;
-        if !lost || sums.iter().any(|sum| !sum.is_finite()) || !wider::applies(context, options) {
+        if !lost || sums.iter().any(|sum| !sum.is_finite()) || !wider::applies(options, on_device(trains)) {
             return Ok((sums, info));
         }
         if let Some(doubles) = Doubles::of(context, trains)? {

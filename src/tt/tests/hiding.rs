@@ -100,8 +100,10 @@ pub fn check(c: &Arc<Context>, location: Location) {
         };
         refused(plain().distance_scaled(None, &x, &one, None).map(|_| ()), "distance");
         let (op, options) = ([C::new(1.0, 0.0)], Options::default());
-        refused(expect_local(c, &options, &x, &op, &[0]).map(|_| ()), "expect_local");
-        refused(correlation(c, &options, &x, &op, &op).map(|_| ()), "correlation");
+        for found in [expect_local(c, &options, &x, &op, &[0]), correlation(c, &options, &x, &op, &op)] {
+            let found = found.unwrap_or_else(|e| panic!("{}: {e}", name("expectations"))).values;
+            assert!(found.iter().all(|value| (value - op[0]).norm() < 1e-5), "{}: {found:?}", name("expectations"));
+        }
         let trains = Trains::new(&one, Some(&unit), &x);
         close(sandwich(c, &options, &trains).unwrap().0, entry, &name("sandwich"));
         close(sandwich(c, &options, &Trains::new(&x, None, &x)).unwrap().0, square, &name("sandwich of none"));

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::support::{C, KERNELS, Plain, cpu};
 use crate::context::Context;
-use crate::scalar::DType;
+use crate::scalar::{DType, Scalar as _};
 use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::operator::Trains;
+use crate::tt::operator::{Environments, Side, Trains};
 use crate::tt::options::{Algorithm, NormWay};
 use crate::tt::{Contraction, Options, Scaled};
 
@@ -151,5 +151,44 @@ fn ordinary_trains_are_contracted_once() {
         let mut s = Contraction::new(&c, Options::default()).unwrap();
         let (_, lost) = crate::backend::cpu::flags::watch(|| s.inner_scaled(None, &x, &y, None).unwrap());
         assert!(!lost, "{dtype:?} {ranks:?}");
+    }
+}
+
+#[test]
+fn stored_environments_lose_nothing_that_counts() {
+    let c = cpu(2);
+    for (dtype, e, small, large) in
+        [(DType::F32, 80, -50, 110), (DType::F32, 100, -60, 60), (DType::F64, 600, -400, 900)]
+    {
+        let what = format!("{dtype:?} {e}");
+        let x = train(&c, dtype, &[([1, 2, 1], vec![p(-e), p(e)])]);
+        let z = train(&c, dtype, &[([1, 2, 1], vec![p(e), p(-e)])]);
+        let trains = Trains::new(&z, None, &x);
+        let mut kept = Environments::new(&c, &Options::default(), &trains).unwrap();
+        for bond in [0, 1] {
+            assert_power(&what, kept.value(None, &trains, bond).unwrap(), 1);
+        }
+        let one = [C::new(1.0, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(1.0, 0.0)];
+        assert_power(&what, kept.local(None, &trains, 0, &one).unwrap(), 1);
+        kept.update_core(0);
+        assert_power(&what, kept.value(None, &trains, 1).unwrap(), 1);
+        let y = train(&c, dtype, &[([1, 2, 1], vec![1.0, 0.0])]);
+        let h = train(&c, dtype, &[([1, 4, 1], vec![p(small), 0.0, 0.0, p(large)])]);
+        let h = TrainMatrix::new("h", h, &[2], &[2]).unwrap();
+        let trains = Trains::new(&y, Some(&h), &y);
+        let mut kept = Environments::new(&c, &Options::default(), &trains).unwrap();
+        for bond in [0, 1] {
+            assert_power(&what, kept.value(None, &trains, bond).unwrap(), i64::from(small));
+        }
+        crate::scalar::with_scalar!(dtype, "x", T => {
+            let mut out = [T::default()];
+            let exponent = kept.get::<T>(None, &trains, Side::Left, 1, &mut out).unwrap();
+            assert_power(&what, Scaled::new(C::new(out[0].re(), 0.0), exponent), i64::from(small));
+            let (v, mut out) = ([T::from_parts(1.0, 0.0), T::default()], [T::default(); 2]);
+            let exponent = kept.apply::<T>(None, &trains, (0, 1), &v, &mut out).unwrap();
+            assert_power(&what, Scaled::new(C::new(out[0].re(), 0.0), exponent), i64::from(small));
+            Ok(())
+        })
+        .unwrap();
     }
 }

@@ -77,7 +77,8 @@ pub struct Environments {
     valid: [usize; 2],
     /// The same for [`Store::exact`].
     valid_exact: [usize; 2],
-    /// Whether the trains are rings whose bonds are far from balanced; `None` until they have been examined.
+    /// Whether an exponent for each number is needed: for rings whose bonds are far from balanced, and where steps have lost
+    /// numbers below the range of the type. `None` until the trains have been examined.
     is_far: Option<bool>,
 }
 
@@ -245,7 +246,14 @@ impl Environments {
         let chain = self.chain(trains)?;
         expect_bond(k, 0, trains.len())?;
         with_scalar!(self.dtype, "x", T => {
-            if self.is_far(stream, &chain)? { self.extend_exact::<T>(ops, &chain, side, k) } else { self.extend::<T>(ops, &chain, side, k) }
+            if !self.is_far(stream, &chain)? {
+                self.extend::<T>(ops, &chain, side, k)?;
+                if !chain.scaled || !find::<T>(&*self.store, side, k)?.lost || !are_finite(trains)? {
+                    return Ok(());
+                }
+                self.is_far = Some(true);
+            }
+            self.extend_exact::<T>(ops, &chain, side, k)
         })
     }
 
