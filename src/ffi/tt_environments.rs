@@ -322,7 +322,7 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
 /// @param      k             the first site, 0 to d - `sites`.
 /// @param      sites         0 (v is a matrix of bond k), 1 or 2.
 /// @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
-///                           or on the device.
+///                           or on the device; neighbouring dimensions may be joined to one.
 /// @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` - 1 of a train,
 ///                           but in none of the others, of which the environments are made.
 /// @param[out] exponent      the result is `out` times two to this power.
@@ -356,6 +356,8 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
         expect_packed("out", &out)?;
         v.expect_dtype("v", object.inner.dtype())?;
         out.expect_dtype("out", object.inner.dtype())?;
+        expect_extents("v", &v, &locked.ket, (k, sites))?;
+        expect_extents("out", &out, &locked.bra, (k, sites))?;
         locked.expect_apart(&Range::of("out", &out), (k, sites))?;
         let (trains, at, stream) = (locked.trains(), (k, sites), stream.as_deref());
         *exponent = with_scalar!(object.inner.dtype(), "v", T => {
@@ -377,6 +379,35 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
         })?;
         Ok(())
     })
+}
+
+/// Refuses a vector with other dimensions than those of the sites, of which neighbours may be joined to one. Whether sites
+/// exist and elements suffice is said where they are used.
+fn expect_extents(argument: &str, v: &Tensor, train: &TensorTrain, (k, sites): (usize, usize)) -> Result<()> {
+    let shape = train.shape();
+    if k.saturating_add(sites) > shape.len() {
+        return Ok(());
+    }
+    let (modes, ends) = (&shape.modes()[k..k + sites], [shape.ranks()[k], shape.ranks()[k + sites]]);
+    let needed = || ends[..1].iter().chain(modes).chain(&ends[1..]).copied();
+    // The dimensions as products of the first ones: joined neighbours leave some of these out.
+    let strides = |dims: &mut dyn Iterator<Item = usize>, found: usize| {
+        dims.scan(1usize, |all, n| {
+            *all = all.saturating_mul(n);
+            Some(*all)
+        })
+        .any(|stride| stride == found)
+    };
+    let mut all = 1usize;
+    let fits = v.dims().iter().all(|n| {
+        all = all.saturating_mul(*n);
+        all == 1 || strides(&mut needed(), all)
+    });
+    if fits || v.layout().elements() != needed().fold(1, usize::saturating_mul) {
+        return Ok(());
+    }
+    let list = needed().map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    Err(Error::invalid(argument, format!("has dimensions {:?}, [{list}] are needed", v.dims())))
 }
 
 /// <y|H|x>, or <y|x>, from the environments that meet at a bond; they are built if they are missing.

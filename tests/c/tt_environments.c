@@ -38,6 +38,19 @@ static void environments(void) {
   OK(purlin_tt_environments_apply(e, NULL, 1, 1, v, w, &exponent));
   for (k = 0; k < 18; k++) sum += ((double *)x.cores[1])[k] * out[k];
   CHECK(near(ldexp(sum, (int)exponent), energy[0], 1e-12));
+  /* As many elements in other dimensions; neighbours joined. */
+  {
+    const int64_t other[3] = {2, 3, 3}, joined[2] = {6, 3};
+    purlin_tensor *wrong = dense(context, PURLIN_F64, 3, other, x.cores[1]);
+    purlin_tensor *flat = dense(context, PURLIN_F64, 2, joined, x.cores[1]);
+    BAD_ARGUMENT("v: has dimensions [2, 3, 3], [3, 2, 3] are needed",
+                 purlin_tt_environments_apply(e, NULL, 1, 1, wrong, w, &exponent));
+    BAD_ARGUMENT("out: has dimensions [2, 3, 3], [3, 2, 3] are needed",
+                 purlin_tt_environments_apply(e, NULL, 1, 1, v, wrong, &exponent));
+    OK(purlin_tt_environments_apply(e, NULL, 1, 1, flat, w, &exponent));
+    OK(purlin_tensor_destroy(wrong));
+    OK(purlin_tensor_destroy(flat));
+  }
   OK(purlin_tt_environments_local(plain, NULL, 2, op, &s));
   BAD_ARGUMENT("h: is in the environments", purlin_tt_environments_local(e, NULL, 2, op, &s));
   /* A core changes: what depends on it is built anew. */

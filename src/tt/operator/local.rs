@@ -23,7 +23,7 @@ use crate::tensor::train::TensorTrain;
 use crate::tt::balance::with_balanced;
 use crate::tt::finite;
 use crate::tt::info::Outcome;
-use crate::tt::options::{Conjugate, Options};
+use crate::tt::options::{Conjugate, Options, Scaling};
 use crate::tt::rings;
 use crate::tt::scaled::{Scaled, scale};
 use crate::tt::watch::Watch;
@@ -208,6 +208,8 @@ fn run<S: Sums>(
         lost = found.1 && wider::applies(options, x.is_device());
         found.0
     });
+    // The norm of a ring on a device may be 0 where all that closes it was lost.
+    lost |= x.shape().is_cyclic() && options.scaling != Scaling::Never && matches!(found, Err(Error::Numerical(_)));
     if !lost || !matches!(found, Ok(_) | Err(Error::Numerical(_))) {
         return found;
     }
