@@ -8005,7 +8005,7 @@ purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environm
  * @param      k             the first site, 0 to d - `sites`.
  * @param      sites         0 (v is a matrix of bond k), 1 or 2.
  * @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
- *                           or on the device.
+ *                           or on the device; neighbouring dimensions may be joined to one.
  * @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` - 1 of a train,
  *                           but in none of the others, of which the environments are made.
  * @param[out] exponent      the result is `out` times two to this power.
