@@ -2,6 +2,7 @@
 //! contraction.
 
 mod apply;
+mod checks;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ use crate::tt::options::Options;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 use crate::tt::{balance, finite};
+use checks::{expect_bond, expect_room, expect_type, wrong_type};
+pub(super) use checks::{expect_extent, expect_operator, is_real};
 
 /// The end from which an environment is built. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -558,52 +561,4 @@ fn find_exact<T: Scalar>(store: &(dyn Any + Send + Sync)) -> Result<&Exact<T::Wi
         return Err(Error::invalid("v", format!("is {}, not the type of the environments", T::DTYPE.name())));
     };
     store.exact.as_ref().ok_or_else(|| Error::Internal("no environments of a ring".into()))
-}
-
-fn expect_room(found: usize, extent: Extent) -> Result<()> {
-    let count = extent.elements()?;
-    if found == count {
-        return Ok(());
-    }
-    Err(Error::invalid("environment", format!("has {found} elements, {count} are needed")))
-}
-
-fn wrong_type<T: Scalar>(argument: &str, dtype: DType) -> Error {
-    Error::invalid(argument, format!("is {}, {} is needed", T::DTYPE.name(), dtype.name()))
-}
-
-fn expect_type<T: Scalar>(argument: &str, dtype: DType) -> Result<()> {
-    if T::DTYPE == dtype { Ok(()) } else { Err(wrong_type::<T>(argument, dtype)) }
-}
-
-fn expect_bond(k: usize, sites: usize, d: usize) -> Result<()> {
-    if k <= d && sites <= d - k {
-        return Ok(());
-    }
-    Err(Error::invalid("k", format!("is {k}, outside 0 to {}", d.saturating_sub(sites))))
-}
-
-pub(super) fn expect_extent(bond: usize, found: Extent, needed: Extent) -> Result<()> {
-    if found == needed {
-        return Ok(());
-    }
-    let problem = format!(
-        "has ranks {} and {} of bra and ket at bond {bond}, the environment there {} and {}: a core has changed without \
-         an update",
-        needed.bra, needed.ket, found.bra, found.ket
-    );
-    Err(Error::invalid("x", problem))
-}
-
-/// Returns an error unless `op` has n x n elements.
-pub(super) fn expect_operator(argument: &str, op: &[Complex<f64>], n: usize) -> Result<()> {
-    if n.checked_mul(n) == Some(op.len()) {
-        return Ok(());
-    }
-    Err(Error::invalid(argument, format!("has {} elements, {n} x {n} are needed", op.len())))
-}
-
-/// Whether all imaginary parts are 0.
-pub(super) fn is_real(op: &[Complex<f64>]) -> bool {
-    op.iter().all(|x| x.im == 0.0)
 }

@@ -218,11 +218,10 @@ fn what_cannot_be_expected_is_refused() {
     // <x|x> is not 0, but one exponent for all numbers of an environment makes it so.
     let ring = [c(0.0, 0.0), c(2f64.powi(40), 0.0), c(2f64.powi(50), 0.0), c(2f64.powi(-40), 0.0)];
     let ring = Plain::uniform(3, 1, 2, &ring).train(&context, DType::F32);
-    for e in [
-        expect_local(&context, &options, &ring, &[one], &[0]).unwrap_err(),
-        correlation(&context, &options, &ring, &[one], &[one]).unwrap_err(),
+    for found in [
+        expect_local(&context, &options, &ring, &[one], &[0]).unwrap(),
+        correlation(&context, &options, &ring, &[one], &[one]).unwrap(),
     ] {
-        let problem = "x: numbers of this ring hide others that count; take `local` of environments";
-        assert_eq!(e, Error::Numerical(problem.into()));
+        assert!(found.iter().all(|value| (value - one).norm() < 1e-6), "{found:?}");
     }
 }

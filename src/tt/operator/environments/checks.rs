@@ -1,0 +1,53 @@
+//! Checks of the arguments of environments.
+
+use super::Extent;
+use crate::error::{Error, Result};
+use crate::scalar::{Complex, DType, Scalar};
+
+pub(super) fn expect_room(found: usize, extent: Extent) -> Result<()> {
+    let count = extent.elements()?;
+    if found == count {
+        return Ok(());
+    }
+    Err(Error::invalid("environment", format!("has {found} elements, {count} are needed")))
+}
+
+pub(super) fn wrong_type<T: Scalar>(argument: &str, dtype: DType) -> Error {
+    Error::invalid(argument, format!("is {}, {} is needed", T::DTYPE.name(), dtype.name()))
+}
+
+pub(super) fn expect_type<T: Scalar>(argument: &str, dtype: DType) -> Result<()> {
+    if T::DTYPE == dtype { Ok(()) } else { Err(wrong_type::<T>(argument, dtype)) }
+}
+
+pub(super) fn expect_bond(k: usize, sites: usize, d: usize) -> Result<()> {
+    if k <= d && sites <= d - k {
+        return Ok(());
+    }
+    Err(Error::invalid("k", format!("is {k}, outside 0 to {}", d.saturating_sub(sites))))
+}
+
+pub(in super::super) fn expect_extent(bond: usize, found: Extent, needed: Extent) -> Result<()> {
+    if found == needed {
+        return Ok(());
+    }
+    let problem = format!(
+        "has ranks {} and {} of bra and ket at bond {bond}, the environment there {} and {}: a core has changed without \
+         an update",
+        needed.bra, needed.ket, found.bra, found.ket
+    );
+    Err(Error::invalid("x", problem))
+}
+
+/// Returns an error unless `op` has n x n elements.
+pub(in super::super) fn expect_operator(argument: &str, op: &[Complex<f64>], n: usize) -> Result<()> {
+    if n.checked_mul(n) == Some(op.len()) {
+        return Ok(());
+    }
+    Err(Error::invalid(argument, format!("has {} elements, {n} x {n} are needed", op.len())))
+}
+
+/// Whether all imaginary parts are 0.
+pub(in super::super) fn is_real(op: &[Complex<f64>]) -> bool {
+    op.iter().all(|x| x.im == 0.0)
+}
