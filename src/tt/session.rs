@@ -205,14 +205,12 @@ impl Contraction {
             }
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
             let sum = sum?;
-            if lost
+            let is_lost = lost
                 && sum.is_finite()
                 && plan.algorithm != Algorithm::Power
-                && wider::applies(&self.options, self.computes_on_device())
-            {
-                if let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
-                    return Ok(found);
-                }
+                && wider::applies(&self.options, self.computes_on_device());
+            if is_lost && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
+                return Ok(found);
             }
             let sum = finite::checked_inner(sum, &plan, &[a, b])?;
             let (again, far) = (balanced.again(&context, stream, x, y)?, sizes.far);
