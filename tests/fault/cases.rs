@@ -68,7 +68,7 @@ pub enum Family {
 /// Those of a family that may use a GPU.
 pub fn on_gpu(family: Family) -> Vec<OnGpu> {
     let group = |cases: Vec<Case>, work, count| cases.into_iter().map(move |case| OnGpu { case, work, count });
-    match family {
+    let cases: Vec<OnGpu> = match family {
         Family::Tensors => {
             // A search waits for the device dozens of times a tensor: one is enough. The eigensolver of matrices, the last
             // of them, is the host's.
@@ -96,7 +96,8 @@ pub fn on_gpu(family: Family) -> Vec<OnGpu> {
             .chain(group(tt::where_trains_lie(), Work::Host, 7))
             .chain(group(tt::on_gpu(), Work::Device, 7))
             .collect(),
-    }
+    };
+    cases.into_iter().filter(|given| is_wanted(&given.case)).collect()
 }
 
 /// Those whose host tensors are so many that they take several chunks, on several streams.

@@ -153,10 +153,16 @@ pub(super) fn check_counted(backend: BackendChoice, precision: Precision) {
         fdk.push(&(0..90).collect::<Vec<_>>(), &input).unwrap();
         let mut other = empty(&context);
         let pushed = fdk.finish(Volume::Tensor(&mut other), None).unwrap();
-        assert_eq!(pushed.slabs > 1, slab > 0);
+        // A device makes the whole of a small volume at once.
+        assert!(backend != BackendChoice::Cpu || (pushed.slabs > 1) == (slab > 0), "{} slabs", pushed.slabs);
         for info in [info, pushed] {
             let counted = (info.pixels_not_finite, info.pixels_sanitized);
-            assert_eq!(counted, (3, if sanitize { 3 } else { 0 }), "slab {slab}");
+            assert_eq!(
+                counted,
+                (3, if sanitize { 3 } else { 0 }),
+                "slab {slab}, {} slabs, {backend:?} {precision:?}",
+                info.slabs
+            );
         }
         let bad = values(&out).iter().filter(|v| !v.is_finite()).count();
         assert!(if sanitize { bad == 0 } else { bad > 100 && bad < GRID.size.iter().product() }, "{sanitize} {bad}");
