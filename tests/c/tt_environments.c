@@ -43,13 +43,15 @@ static void environments(void) {
     const int64_t other[3] = {2, 3, 3}, joined[2] = {6, 3};
     purlin_tensor *wrong = dense(context, PURLIN_F64, 3, other, x.cores[1]);
     purlin_tensor *flat = dense(context, PURLIN_F64, 2, joined, x.cores[1]);
+    purlin_tensor *result = dense(context, PURLIN_F64, 3, other, out);
     BAD_ARGUMENT("v: has dimensions [2, 3, 3], [3, 2, 3] are needed",
                  purlin_tt_environments_apply(e, NULL, 1, 1, wrong, w, &exponent));
     BAD_ARGUMENT("out: has dimensions [2, 3, 3], [3, 2, 3] are needed",
-                 purlin_tt_environments_apply(e, NULL, 1, 1, v, wrong, &exponent));
+                 purlin_tt_environments_apply(e, NULL, 1, 1, v, result, &exponent));
     OK(purlin_tt_environments_apply(e, NULL, 1, 1, flat, w, &exponent));
     OK(purlin_tensor_destroy(wrong));
     OK(purlin_tensor_destroy(flat));
+    OK(purlin_tensor_destroy(result));
   }
   OK(purlin_tt_environments_local(plain, NULL, 2, op, &s));
   BAD_ARGUMENT("h: is in the environments", purlin_tt_environments_local(e, NULL, 2, op, &s));
