@@ -183,6 +183,15 @@ impl Contraction {
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
         let given = Trains::new(x, None, y);
         let (x, y) = if swapped { (y, x) } else { (x, y) };
+        if self.tells_losses(&plan) {
+            // Where nothing was lost, there is no need to look at the bonds.
+            let sizes = Sizes::default();
+            let (sum, lost) = flags::watch(|| self.execute(stream, &plan, x, y, report, sizes, inner::contract));
+            let sum = sum?;
+            if !lost && sum.is_finite() {
+                return Ok(reported(finite::checked_inner(sum, &plan, &[x, y])?, &plan, self.contexts.len(), start));
+            }
+        }
         let context = Arc::clone(&self.contexts[0]);
         let matters = peaks::matter(&plan);
         let turns = rings::turns(&self.options);
@@ -205,10 +214,8 @@ impl Contraction {
             }
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
             let sum = sum?;
-            let is_lost = lost
-                && sum.is_finite()
-                && plan.algorithm != Algorithm::Power
-                && wider::applies(&self.options, self.computes_on_device());
+            let is_host = wider::applies(&self.options, self.computes_on_device());
+            let is_lost = lost && sum.is_finite() && plan.algorithm != Algorithm::Power && is_host;
             if is_lost && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
                 return Ok(found);
             }
@@ -221,10 +228,13 @@ impl Contraction {
                 break sum;
             }
         };
-        let mut info = plan.info(self.contexts.len());
-        info.outcome = sum.outcome();
-        info.seconds = start.elapsed().as_secs_f64();
-        Ok((if plan.conjugate_result { sum.conj() } else { sum }, info))
+        Ok(reported(sum, &plan, self.contexts.len(), start))
+    }
+
+    /// Whether the processor tells if a contraction by this plan loses digits.
+    fn tells_losses(&self, plan: &Plan) -> bool {
+        let is_plain = plan.algorithm != Algorithm::Power && self.options.repeat == 1;
+        flags::TELLS && is_plain && wider::applies(&self.options, self.computes_on_device())
     }
 
     /// Whether products of trains are computed on a device, wherever the trains are.
@@ -373,6 +383,14 @@ impl Contraction {
         self.last = Some((key, Arc::clone(&plan)));
         Ok(Call { plan, swapped })
     }
+}
+
+/// The result of a contraction by a plan, with its report.
+fn reported(sum: Scaled, plan: &Plan, contexts: usize, start: Instant) -> (Scaled, Info) {
+    let mut info = plan.info(contexts);
+    info.outcome = sum.outcome();
+    info.seconds = start.elapsed().as_secs_f64();
+    (if plan.conjugate_result { sum.conj() } else { sum }, info)
 }
 
 /// Reports the whole workspace of the call, instead of the one buffer whose allocation was refused.

@@ -8,6 +8,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Whether the processor tells: otherwise [`watch`] says that nothing was lost.
+pub const TELLS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+
 /// Runs `work`, and returns with its result whether it lost digits below the range of a type. Processors other than those of
 /// x86-64 and AArch64 are not asked: `false`. The flag is left as it was.
 pub fn watch<R>(work: impl FnOnce() -> R) -> (R, bool) {

@@ -29,8 +29,8 @@ use super::peaks::Sizes;
 use super::scaled::Scaled;
 use super::session::is_single;
 use crate::alloc;
-use crate::backend::cpu::Isa;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::cpu::{Isa, flags};
 use crate::backend::gpu::{DeviceMemory, Region};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -128,18 +128,24 @@ fn trusted(
         inside && sum.exponent.saturating_sub(sizes.growth) > least
     };
     let may_be_safe = sizes.growth < -least;
-    if !plan.scaled
-        && (!plan.rescue || (!sizes.far && may_be_safe))
-        && let Ok(sum) = sum(Care::None)?
-        && (!plan.rescue || is_safe(sum))
-    {
-        return Ok(sum);
+    // What an attempt lost says nothing of the next one, which takes more care.
+    let mut attempt = |care: Care| flags::watch(|| sum(care));
+    if !plan.scaled && (!plan.rescue || (!sizes.far && may_be_safe)) {
+        let (found, lost) = attempt(Care::None);
+        if let Ok(sum) = found?
+            && (!plan.rescue || (!lost && is_safe(sum)))
+        {
+            return Ok(sum);
+        }
     }
-    if !sizes.far
-        && let Ok(sum) = sum(Care::Sites)?
-        && (plan.scaled || !sum.is_zero())
-    {
-        return Ok(sum);
+    if !sizes.far {
+        let (found, lost) = attempt(Care::Sites);
+        if let Ok(sum) = found?
+            && (plan.scaled || !sum.is_zero())
+            && !(lost && plan.rescue)
+        {
+            return Ok(sum);
+        }
     }
     match sum(Care::Products)? {
         Ok(sum) => Ok(sum),

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::chain::{Chain, Half, Held};
 use super::device::{Ops, on_device};
+use super::environments::are_finite;
 use super::ops::OperatorOps;
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
@@ -177,7 +178,12 @@ pub(super) fn contract(
         let (found, lost) =
             flags::watch(|| contract_as_given(context, stream, options, &balanced, dtype, identity, watch));
         let (sums, info) = found?;
-        if !lost || sums.iter().any(|sum| !sum.is_finite()) || !wider::applies(options, on_device(trains)) {
+        if sums.iter().any(|sum| !sum.is_finite()) {
+            // Finite numbers whose products left the range on the way.
+            let is_lost = options.scaling != Scaling::Never && are_finite(trains)?;
+            return if is_lost { by_exponents().map(|sums| (sums, info)) } else { Ok((sums, info)) };
+        }
+        if !lost || !wider::applies(options, on_device(trains)) {
             return Ok((sums, info));
         }
         if let Some(doubles) = Doubles::of(context, trains)? {

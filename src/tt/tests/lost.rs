@@ -192,3 +192,18 @@ fn stored_environments_lose_nothing_that_counts() {
         .unwrap();
     }
 }
+
+#[test]
+fn a_ring_of_an_operator_is_finite_where_its_numbers_are() {
+    let c = cpu(2);
+    for (dtype, large, small) in [(DType::F64, 721, -918), (DType::F32, 90, -110)] {
+        let x = train(&c, dtype, &[([1, 1, 1], vec![1.0]), ([1, 1, 1], vec![1.0])]);
+        let of = |core: [f64; 4]| ([2, 1, 2], core.to_vec());
+        // The trace of [[0, 1], [1, 0]] [[large, small], [1, 0]] is 1 + small.
+        let h = train(&c, dtype, &[of([0.0, 1.0, 1.0, 0.0]), of([p(large), 1.0, p(small), 0.0])]);
+        let h = TrainMatrix::new("h", h, &[1, 1], &[1, 1]).unwrap();
+        let mut s = Contraction::new(&c, Options::default()).unwrap();
+        assert_power("sandwich", s.sandwich(None, &Trains::new(&x, Some(&h), &x), None).unwrap().0, 0);
+        assert_power("rayleigh", s.rayleigh(None, &x, &h, None).unwrap().quotient, 0);
+    }
+}

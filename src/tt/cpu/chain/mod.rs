@@ -19,8 +19,8 @@ use self::layout::{Form, Sites, Sizes};
 use self::range::{State, Term};
 use self::sweep::{Side, Sweep};
 use super::super::scaled::Scaled;
-use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Vectorised, dispatch};
+use crate::backend::cpu::{Isa, flags};
 use crate::backend::memory::parts;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar};
@@ -160,9 +160,9 @@ impl Chain {
                 let sweep = Sweep { rows, columns, conjugate, pair, careful, ahead, work: &mut *work, sizes, terms };
                 dispatch(self.isa, sweep);
             };
-            sweep(first, false, &mut found[..block.len()]);
+            let ((), lost) = flags::watch(|| sweep(first, false, &mut found[..block.len()]));
             for (q, term) in block.iter_mut().enumerate() {
-                if found[q].state == State::Doubtful {
+                if lost || found[q].state == State::Doubtful {
                     sweep(first + q, true, &mut found[q..=q]);
                 }
                 *term = self.value(found[q]);

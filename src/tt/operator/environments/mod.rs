@@ -536,7 +536,7 @@ impl Environments {
 }
 
 /// Whether all numbers of the trains and the operator are finite.
-fn are_finite(trains: &Trains<'_>) -> Result<bool> {
+pub(super) fn are_finite(trains: &Trains<'_>) -> Result<bool> {
     let Trains { bra, operator, ket } = *trains;
     let list = [Some(ket), if ket.is_same(bra) { None } else { Some(bra) }, operator.map(TrainMatrix::train)];
     list.into_iter().flatten().try_fold(true, |found, train| Ok(found && finite::is_finite(train)?))
