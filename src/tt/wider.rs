@@ -1,9 +1,9 @@
-//! What to do for trains on the host whose contraction lost digits below the range of its type.
+//! Repeats contractions on the host that lost digits below the range of their type.
 //!
-//! The processor says so at no cost ([`crate::backend::cpu::flags`]). It does not say whether these digits count: numbers
-//! far below the others rarely do. Single precision is repeated in double precision, which holds squares and cubes of its
-//! numbers. What double precision loses too, environments hold whose numbers have exponents of their own; they are a hundred
-//! times slower.
+//! The processor reports such a loss ([`crate::backend::cpu::flags`]), but not whether the lost digits count: numbers far below
+//! the others rarely do. Single precision is repeated in double precision, whose range holds squares and cubes of its
+//! numbers. If double precision loses digits too, environments are used whose numbers have exponents of their own. They are
+//! much slower.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::error::Result;
 use crate::scalar::DType;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 
-/// Whether digits that a contraction loses are to be looked after: the processor's flag knows nothing of a device, and
-/// without scaling the caller bears the range.
+/// Whether a contraction is repeated if it lost digits. The processor's flag does not cover devices, and with scaling off the
+/// caller is responsible for the range.
 pub(super) fn applies(options: &Options, is_on_device: bool) -> bool {
     options.scaling != Scaling::Never && !is_on_device
 }
 
-/// Trains in double precision with the same numbers as those of a call.
+/// Copies of the trains of a call in double precision, with the same numbers.
 pub(super) struct Doubles {
     bra: TensorTrain,
     /// `None` if it is the same train.
@@ -46,7 +46,7 @@ impl Doubles {
         Ok(Some(Self { bra: wide(bra)?, ket: if bra.is_same(ket) { None } else { Some(wide(ket)?) }, operator }))
     }
 
-    /// To contract instead.
+    /// The copies.
     pub(super) fn trains(&self) -> Trains<'_> {
         Trains { bra: &self.bra, operator: self.operator.as_ref(), ket: self.ket.as_ref().unwrap_or(&self.bra) }
     }

@@ -1,41 +1,41 @@
-//! Whether arithmetic has lost digits below the range of its type: the processor's sticky underflow flag, of every thread
-//! that had a share in a piece of work.
+//! The processor's underflow flag: whether arithmetic lost digits below the range of its type.
 //!
-//! The flag is set by an operation whose result is below the normal range and is rounded. Results that are exact there, and
-//! numbers that a fused operation adds to larger ones, do not set it. Threads have flags of their own: the loops of
-//! [`super::parallel`], [`super::Pool::run`] and the threads of [`crate::thread`] hand theirs on to the thread that waits for
-//! them, so that a set flag arrives at the one that started the work, as a result does.
+//! An operation sets the flag if its result is below the normal range and is rounded. Exact results do not set it, nor do
+//! small products that a fused operation adds to a larger number. Every thread has its own flag, which stays set. The loops
+//! of [`super::parallel`], [`super::Pool::run`] and the threads of [`crate::thread`] pass their flags to the thread that waits
+//! for them. [`watch`] therefore covers all threads, and its answer does not depend on their number.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the processor tells: otherwise [`watch`] says that nothing was lost.
+/// Whether this processor's flag can be read. Otherwise [`watch`] always returns `false`.
 pub const TELLS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
-/// Runs `work`, and returns with its result whether it lost digits below the range of a type. Processors other than those of
-/// x86-64 and AArch64 are not asked: `false`. The flag is left as it was.
+/// Runs `work`. Returns its result and whether it lost digits below the range of a type. The thread's flag is unchanged
+/// afterwards.
 pub fn watch<R>(work: impl FnOnce() -> R) -> (R, bool) {
     let lost = Lost::default();
     let result = lost.part(work);
     (result, lost.0.into_inner())
 }
 
-/// Whether one of several parts of a piece of work lost digits.
+/// Collects the flags of several parts of one piece of work.
 #[derive(Default)]
 pub struct Lost(AtomicBool);
 
 impl Lost {
-    /// Runs a part on the calling thread, whose flag is left as it was: the thread may be in the midst of other work.
+    /// Runs a part on the calling thread. The thread's flag is unchanged afterwards, because it may belong to other work that
+    /// the thread has interrupted.
     pub fn part<R>(&self, work: impl FnOnce() -> R) -> R {
         let _part = self.begin();
         work()
     }
 
-    /// Begins a part on the calling thread, which ends when the value is dropped there.
+    /// Begins a part on the calling thread. It ends when the returned value is dropped on that thread.
     pub fn begin(&self) -> Part<'_> {
         Part { lost: self, before: take() }
     }
 
-    /// Hands the flags of all parts on to the calling thread.
+    /// Sets the calling thread's flag if a part lost digits.
     pub fn hand_on(&self) {
         hand_on(self.0.load(Ordering::Relaxed));
     }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_loss_is_seen_and_the_flag_stays_as_it_was() {
-        // In the least subnormal numbers 9/16 has no place; above the range's end it has, and half of the least normal is exact.
+        // 9/16 times the least subnormal number is rounded. Half of the least normal number is exact.
         for (e, expected) in [(-600, true), (-537, true), (-500, false), (0, false)] {
             assert_eq!(watch(|| square(e)).1, expected, "{e}");
         }
@@ -180,7 +180,7 @@ mod tests {
             };
             assert_eq!(watch(thread).1, expected, "{at} {e}");
         }
-        // What another did on these threads is not this one's.
+        // Losses of earlier work on the same threads do not count.
         assert!(!watch(|| pool.run(|| (0..100usize).into_par_iter().for_each(|_| assert!(square(0) < 1.0)))).1);
     }
 }

@@ -1,5 +1,6 @@
 //! The dense tensor of a train.
 
+use super::levels::largest_exponent;
 use super::ops::{TrainOps, with_algebra};
 use super::orthogonal::{frobenius, normalise, tame, times_power};
 use super::place::{Place, check, is_single};
@@ -87,17 +88,12 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
         times_power(algebra, &mut right, above - above / 2)?;
         algebra.product_to(alpha, &left, &right, memory)?;
         // The power is a bound: the entries may be smaller, or beyond the range.
-        let is_beyond = e.zip(f).is_some_and(|(e, f)| e + f >= largest_exponent::<T>())
+        let is_beyond = e.zip(f).is_some_and(|(e, f)| e + f >= largest_exponent(x.dtype()))
             && !is_finite::<T>(at, memory, elements)?
             && frobenius(algebra, &left)?.is_finite()
             && frobenius(algebra, &right)?.is_finite();
         if is_beyond { Err(beyond::<T>(e.unwrap_or(0) + f.unwrap_or(0))) } else { Ok(()) }
     }))
-}
-
-/// The exponent of the largest numbers of a type.
-fn largest_exponent<T: Scalar>() -> i64 {
-    if is_single(T::DTYPE) { 128 } else { 1024 }
 }
 
 fn beyond<T: Scalar>(exponent: i64) -> Error {
@@ -125,7 +121,7 @@ fn is_finite<T: Scalar>(at: &Place<'_>, memory: &Memory, elements: usize) -> Res
 /// together. If one half is zero the product is 0, or NaN if the other is not finite.
 fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<(f64, i64)> {
     let (Some(e), Some(f)) = (e, f) else { return Ok((1.0, 0)) };
-    let most = largest_exponent::<T>();
+    let most = largest_exponent(T::DTYPE);
     // A tensor with entries within the range whose norm is beyond this does not fit into memory.
     if e + f > most + 60 {
         return Err(beyond::<T>(e + f));

@@ -20,6 +20,11 @@ pub(super) fn least_exponent(dtype: DType) -> i64 {
     if is_single(dtype) { -125 } else { -1021 }
 }
 
+/// The exponent of the largest numbers of a type.
+pub(super) fn largest_exponent(dtype: DType) -> i64 {
+    if is_single(dtype) { 128 } else { 1024 }
+}
+
 /// Magnitudes of a core.
 struct Span {
     /// Exponents of the least number that is not 0 and of the largest one.
@@ -54,7 +59,7 @@ impl Levels {
         }
         let same = is_single(dtype) == is_single(x.dtype());
         // Rounding to another type may raise the largest number to the next power.
-        let most = if is_single(dtype) { 128 } else { 1024 } - i64::from(!same);
+        let most = largest_exponent(dtype) - i64::from(!same);
         Ok(Some(Self { spans, least: least_exponent(dtype), most, same }))
     }
 

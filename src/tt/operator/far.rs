@@ -15,7 +15,7 @@ use crate::tt::options::{Conjugate, Options};
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 
-/// What a call has.
+/// Context, stream and cancellation flag of a call.
 pub(super) struct Far<'a> {
     pub context: &'a Arc<Context>,
     pub stream: Option<&'a Stream>,

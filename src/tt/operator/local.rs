@@ -176,14 +176,8 @@ trait Sums: Send {
     /// The sums.
     fn values(&mut self) -> &mut [Scaled];
 
-    /// The sums by environments whose numbers have exponents of their own, without conditions on a `train`. Returns <x|x>.
-    fn by_exponents(
-        &mut self,
-        context: &Arc<Context>,
-        stream: Option<&Stream>,
-        x: &TensorTrain,
-        watch: &Watch,
-    ) -> Result<Scaled>;
+    /// Computes the sums from environments whose numbers have exponents of their own. Returns <x|x>.
+    fn by_exponents(&mut self, far: &Far<'_>, x: &TensorTrain) -> Result<Scaled>;
 }
 
 /// Runs `sums` over all boundary pairs and returns <x|x>.
@@ -225,7 +219,7 @@ fn run<S: Sums>(
         }
     }
     sums.values().fill(Scaled::ZERO);
-    expect_norm(sums.by_exponents(context, stream, x, watch)?, x)
+    expect_norm(sums.by_exponents(&Far { context, stream, watch }, x)?, x)
 }
 
 /// [`run`] for a train whose bonds are balanced.
@@ -376,14 +370,8 @@ impl Sums for Local<'_> {
         self.values
     }
 
-    fn by_exponents(
-        &mut self,
-        context: &Arc<Context>,
-        stream: Option<&Stream>,
-        x: &TensorTrain,
-        watch: &Watch,
-    ) -> Result<Scaled> {
-        far::local(&Far { context, stream, watch }, x, self.op, self.wanted, self.values)
+    fn by_exponents(&mut self, far: &Far<'_>, x: &TensorTrain) -> Result<Scaled> {
+        far::local(far, x, self.op, self.wanted, self.values)
     }
 }
 
@@ -471,14 +459,8 @@ impl Sums for Correlation<'_> {
         self.values
     }
 
-    fn by_exponents(
-        &mut self,
-        context: &Arc<Context>,
-        stream: Option<&Stream>,
-        x: &TensorTrain,
-        watch: &Watch,
-    ) -> Result<Scaled> {
-        far::correlation(&Far { context, stream, watch }, x, (self.a, self.b), self.values)
+    fn by_exponents(&mut self, far: &Far<'_>, x: &TensorTrain) -> Result<Scaled> {
+        far::correlation(far, x, (self.a, self.b), self.values)
     }
 }
 

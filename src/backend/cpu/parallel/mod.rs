@@ -191,7 +191,7 @@ fn each(count: usize, least: usize, work: &(dyn Fn(usize) + Sync)) {
         (_, None) => {
             let lost = Lost::default();
             let numbers = rayon::iter::IntoParallelIterator::into_par_iter(0..count);
-            // A state is made for each stretch of numbers, on the thread that takes it, and dropped there.
+            // Rayon makes a state for each range of numbers on the thread that processes it, and drops it there.
             numbers.with_min_len(least).for_each_init(|| lost.begin(), |_, number| work(number));
             lost.hand_on();
         }
