@@ -15,7 +15,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
     const purlin_tt_bond_core core = reinterpret_cast<const purlin_tt_bond_core *>(p.cores)[item % p.count];
     const R *numbers = reinterpret_cast<const R *>(core.address + (bases != nullptr ? bases[train] : 0));
     unsigned long long *keys = reinterpret_cast<unsigned long long *>(p.keys) + train * p.stride;
-    uint64_t least = ~0ull, some = ~0ull;
+    uint64_t least = ~0ull, some = ~0ull, smallest = ~0ull;
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * COLUMNS; first < core.s;
          first += static_cast<int64_t>(gridDim.x) * COLUMNS) {
       const int width = static_cast<int>(core.s - first < COLUMNS ? core.s - first : COLUMNS);
@@ -33,6 +33,7 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
               for (int64_t part = 0; part < p.parts; ++part) {
                 const uint64_t other = key_of(static_cast<double>(element[part]));
                 key = other > key ? other : key;
+                if (other != 0 && other < smallest) smallest = other;
               }
             }
           }
@@ -53,8 +54,11 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
     // Keys are initially 0, so the complement of the least key is stored by a maximum.
     least = warp_max_key(~least);
     some = warp_max_key(~some);
+    smallest = warp_max_key(~smallest);
     if (threadIdx.x % 32 == 0 && least != 0) atomicMax(keys + core.more, static_cast<unsigned long long>(least));
     if (threadIdx.x % 32 == 0 && some != 0) atomicMax(keys + core.more + 2, static_cast<unsigned long long>(some));
+    if (threadIdx.x % 32 == 0 && smallest != 0)
+      atomicMax(keys + core.more + 3, static_cast<unsigned long long>(smallest));
   }
 }
 
@@ -162,13 +166,19 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
     const purlin_tt_bond_core *cores = reinterpret_cast<const purlin_tt_bond_core *>(p.cores) + chain.first;
     uint64_t *keys = reinterpret_cast<uint64_t *>(p.keys) + train * p.stride;
     const int turns = chain.closed != 0 ? 2 : 1;
-    bool is_far = false;
+    bool is_far = false, is_wide = false;
     tt::Carried now{0, true};
     for (int turn = 0; turn < turns; ++turn) {
       const int first = now.apart;
       for (int64_t k = 0; k < chain.count; ++k) {
         const purlin_tt_bond_core core = cores[k];
-        now = tt::behind(now, tt::side_of(keys + core.columns, core.s), keys[core.more], core.s);
+        const tt::Side side = tt::side_of(keys + core.columns, core.s);
+        now = tt::behind(now, side, keys[core.more], core.s);
+        const uint64_t least = ~keys[core.more + 3];
+        if (~least != 0 && tt::is_finite_key(least)) {
+          const int apart = side.top - tt::exponent_of_key<double>(least);
+          is_wide |= apart > p.apart || apart + abs(side.top) > p.away;
+        }
         if (threadIdx.x == 0) keys[core.more + 1] = static_cast<uint64_t>(now.apart);
       }
       is_far = turn > 0 && now.apart > first;
@@ -186,6 +196,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
       is_far |= turn > 0 && now.apart > first;
     }
     if (threadIdx.x == 0 && is_far) reinterpret_cast<double *>(p.to)[train * p.to_stride] = nan("");
+    if (threadIdx.x == 0 && is_wide) reinterpret_cast<double *>(p.wide)[train * p.to_stride] = nan("");
   }
 }
 

@@ -18,8 +18,8 @@ typedef struct purlin_tt_bond_core {
   int64_t s;
   int64_t rows;    /* its r keys begin at this one of the train's */
   int64_t columns; /* its s keys */
-  int64_t more;    /* three more words: the complement of the least key of a pair of values of both bonds; purlin_tt_carried's;
-                      the complement of the least such key that is not 0 */
+  int64_t more;    /* four more words: the complement of the least key of a pair of values of both bonds; purlin_tt_carried's;
+                      the complement of the least such key that is not 0; that of the least number that is not 0 */
 } purlin_tt_bond_core;
 #define PURLIN_TT_BOND_CORE_BYTES 56
 
@@ -78,19 +78,24 @@ typedef struct purlin_tt_chain {
  * bond, and behind them. A core adds the difference of its columns (rows). If all pairs of its values have numbers,
  * the bound is at most the difference of those numbers. Writes NaN to the train's number in `to` if the two bounds of
  * a bond together exceed 2 `limit`, if a ring's bounds still grow in the second round, and if a value that no product
- * reaches may hide others. Blocks of TT_BONDS_THREADS threads, the grid's x strides over the chains of all trains. */
+ * reaches may hide others. Writes NaN to the train's number in `wide` if a core's largest number and its least that is not 0
+ * are 2^a apart, the largest is 2^b, and a exceeds `apart` or a + |b| exceeds `away`. Blocks of TT_BONDS_THREADS threads, the grid's x strides
+ * over the chains of all trains. */
 typedef struct purlin_tt_carried_params {
   uint64_t keys;   /* uint64 [trains][stride] */
   uint64_t cores;  /* purlin_tt_bond_core [] */
   uint64_t chains; /* purlin_tt_chain [count] */
   uint64_t to;     /* double [trains][to_stride] */
+  uint64_t wide;   /* double [trains][to_stride] */
   int64_t count;
   int64_t trains;
   int64_t stride;
   int64_t to_stride;
   int64_t limit;
+  int64_t apart;
+  int64_t away;
 } purlin_tt_carried_params;
-#define PURLIN_TT_CARRIED_PARAMS_BYTES 72
+#define PURLIN_TT_CARRIED_PARAMS_BYTES 96
 
 /* purlin_tt_near: writes NaN to the number in `to` of each train that has a ring whose numbers may be more than 2^half
  * apart at some bond: if the ranges of all cores, the logarithms of largest by least number that is not 0, add up to more,

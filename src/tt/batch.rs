@@ -175,9 +175,6 @@ impl Contraction {
         let (x_copies, x_hides) = balanced_all(&self.contexts[0], stream, x, turns)?;
         let (y_copies, y_hides) =
             if same { (Vec::new(), false) } else { balanced_all(&self.contexts[0], stream, y, turns)? };
-        if x_hides || y_hides {
-            return self.one_by_one(stream, (x, y), count, place, put);
-        }
         let given = (x, y);
         let (x_list, y_list);
         let (mut x, mut y) = (x, y);
@@ -185,6 +182,9 @@ impl Contraction {
             x_list = listed(x, &x_copies)?;
             y_list = if same { Vec::new() } else { listed(y, &y_copies)? };
             (x, y) = (&x_list, if same { &x_list } else { &y_list });
+        }
+        if x_hides || y_hides || self.are_wide_there(x)? || !same && self.are_wide_there(y)? {
+            return self.one_by_one(stream, given, count, place, put);
         }
         let mut lists = Lists::new(x, y)?;
         let contexts = self.contexts.clone();

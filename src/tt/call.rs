@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::algorithm::norm;
-use super::balance::with_balanced;
+use super::balance::{Risk, with_balanced};
 use super::finite;
 use super::info::Info;
 use super::operator::Trains;
@@ -135,8 +135,8 @@ impl Contraction {
         let count = if goal == Goal::Distance { 2 } else { 1 };
         let context = Arc::clone(&self.contexts()[0]);
         let turns = rings::turns(self.options());
-        let norm = with_balanced(&context, stream, (x, y), turns, |a, b, is_hiding| {
-            if is_hiding {
+        let norm = with_balanced(&context, stream, (x, y), turns, |a, b, risk| {
+            if risk == Risk::Hidden {
                 if goal == Goal::Distance {
                     let problem =
                         "x: numbers of these rings hide others that count, so their difference would lose these";

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::algorithm::inner;
-use super::balance::Balanced;
+use super::balance::{self, Balanced, Risk};
 use super::cpu::CpuContraction;
 use super::finite;
 use super::gpu::GpuContraction;
 use super::info::Info;
 use super::operator::Trains;
 use super::ops::{ContractOps, Work};
-use super::options::{Algorithm, Conjugate, Math, Options};
+use super::options::{Algorithm, Conjugate, Math, Options, Scaling};
 use super::peaks::{self, Sizes};
 use super::plan::{Plan, Request};
 use super::rings;
@@ -206,11 +206,19 @@ impl Contraction {
         let mut sizes = if matters && known { sizes_of(&balanced)? } else { Sizes::default() };
         let sum = loop {
             let (a, b) = balanced.of(x, y);
-            if balanced.is_hiding() && self.options.repeat != 1 {
-                let problem = "x: numbers of this ring hide others that count; `repeat` takes none such";
-                return Err(Error::Numerical(problem.into()));
-            } else if balanced.is_hiding() {
-                return self.by_exponents(stream, &given, goal, plan.info(self.contexts.len()), start);
+            match balanced.risk() {
+                Risk::Hidden if self.options.repeat != 1 => {
+                    let problem = "x: numbers of this ring hide others that count; `repeat` takes none such";
+                    return Err(Error::Numerical(problem.into()));
+                }
+                Risk::Hidden => return self.by_exponents(stream, &given, goal, plan.info(self.contexts.len()), start),
+                Risk::Range | Risk::Nothing => {}
+            }
+            let is_wide = balanced.risk() == Risk::Range || self.are_wide_there(&[a, b])?;
+            // Squaring scales every core.
+            let may_lose = is_wide && plan.algorithm != Algorithm::Power && self.options.scaling != Scaling::Never;
+            if may_lose && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
+                return Ok(found);
             }
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
             let sum = sum?;
@@ -239,11 +247,20 @@ impl Contraction {
 
     /// Whether products of trains are computed on a device, wherever the trains are.
     pub(super) fn computes_on_device(&self) -> bool {
-        !matches!(self.contexts[0].backend(), Backend::Cpu)
+        self.machines[0].machine().vectors.is_none()
     }
 
-    /// [`Contraction::contract`] of trains on the host whose contraction lost digits below the range of the type; `None` if
-    /// there is no other way.
+    /// Whether a device may lose numbers that count of those of these trains that are on the host.
+    pub(super) fn are_wide_there(&self, trains: &[&TensorTrain]) -> Result<bool> {
+        if !self.computes_on_device() || self.options.scaling == Scaling::Never {
+            return Ok(false);
+        }
+        let mut here = trains.iter().filter(|train| !train.is_device());
+        here.try_fold(false, |is_wide, train| Ok(is_wide || balance::is_wide(&self.contexts[0], train)?))
+    }
+
+    /// [`Contraction::contract`] of trains whose contraction lost digits below the range of the type, or may lose them on a
+    /// device; `None` if there is no other way.
     fn in_wider_range(
         &mut self,
         stream: Option<&Stream>,
@@ -267,10 +284,41 @@ impl Contraction {
                 Err(problem) => return Err(problem),
             }
         }
+        if self.computes_on_device() {
+            let (sum, _) = self.on_host(stream, trains, goal, report)?;
+            info.outcome = sum.outcome();
+            info.seconds = start.elapsed().as_secs_f64();
+            return Ok(Some((sum, info)));
+        }
         if self.options.repeat != 1 {
             return Ok(None);
         }
         self.by_exponents(stream, trains, goal, info, start).map(Some)
+    }
+
+    /// [`Contraction::contract`] by the processor, which reports what it loses.
+    fn on_host(
+        &self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        goal: Goal,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Scaled, Info)> {
+        let context = &self.contexts[0];
+        let machine: Box<dyn ContractOps> = Box::new(CpuContraction::new(context));
+        let options = Options { math: Math::Default, kernel: None, workspace_limit: 0, ..self.options.clone() };
+        let mut host = Self {
+            contexts: vec![Arc::clone(context)],
+            options,
+            cancel: self.cancel.clone(),
+            machines: vec![machine],
+            last: None,
+            workspace: None,
+            library: None,
+        };
+        let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;
+        let Trains { bra, ket, .. } = trains.replaced(&copies);
+        host.contract(stream, bra, ket, goal, report)
     }
 
     /// [`Contraction::contract`] of trains whose numbers hide others that count.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::hidden;
 use super::powers::{self, Examined, WHAT, limit};
+use super::range;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::bonds::{Bonds, Cores};
 use crate::backend::gpu::kernels::tt::result;
@@ -82,17 +83,23 @@ pub(super) struct Doubt {
     /// Whether a bond is unbalanced.
     is_graded: bool,
     /// Whether there is a ring whose numbers may be so far apart that they hide others.
-    is_wide: bool,
+    may_hide: bool,
+    /// Whether a core's numbers are beyond [`range::most`].
+    pub(super) is_wide: bool,
 }
 
 impl Doubt {
-    /// Whether anything is in doubt.
+    /// Whether the bonds or the numbers of a ring are in doubt.
     pub(super) fn is_any(self) -> bool {
-        self.is_graded || self.is_wide
+        self.is_graded || self.may_hide
     }
 
     fn or(self, other: Self) -> Self {
-        Self { is_graded: self.is_graded || other.is_graded, is_wide: self.is_wide || other.is_wide }
+        Self {
+            is_graded: self.is_graded || other.is_graded,
+            may_hide: self.may_hide || other.may_hide,
+            is_wide: self.is_wide || other.is_wide,
+        }
     }
 }
 
@@ -101,6 +108,7 @@ pub(super) struct Look {
     gpu: Gpu,
     stream: GpuStream,
     /// A number for each part: nonzero if a bond is unbalanced. Then another one: nonzero if numbers of a ring are far apart.
+    /// Then a third one: nonzero if the numbers of a core are.
     answers: DeviceMemory,
     count: usize,
     /// How often a contraction takes all sites; `None` if rings are not examined.
@@ -120,7 +128,7 @@ fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStr
 
 impl Look {
     fn empty(gpu: Gpu, stream: GpuStream, count: usize, turns: Option<usize>) -> Result<Self> {
-        let answers = gpu.allocate_on(&stream, "answers about bonds", 2 * count * 8)?;
+        let answers = gpu.allocate_on(&stream, "answers about bonds", 3 * count * 8)?;
         Ok(Self { gpu, stream, answers, count, turns, held: Vec::new(), peaks: Vec::new(), wants_peaks: false })
     }
 
@@ -143,7 +151,8 @@ impl Look {
         with_scalar!(dtype, "x", T => {
             bonds.look::<T>(gpu, stream, space, bases, trains, limit(dtype), (to, 1))
         })?;
-        bonds.carried(gpu, stream, space, trains, limit(dtype), (to, 1))?;
+        let wide = self.answers.region((2 * self.count + first) * 8, trains * 8)?;
+        bonds.carried(gpu, stream, space, trains, limit(dtype), range::most(dtype), (to, 1), wide)?;
         if self.turns.is_some() && bonds.has_rings() {
             let to = self.answers.region((self.count + first) * 8, trains * 8)?;
             bonds.near(gpu, stream, space, trains, hidden::half_range(dtype), (to, 1))?;
@@ -173,21 +182,20 @@ impl Look {
         let alike = there.iter().all(|train| train.dtype() == first.dtype());
         let mut look = Self { wants_peaks, ..Self::empty(gpu, queue, there.len(), turns)? };
         for (j, part) in there.chunks(if alike { there.len() } else { 1 }).enumerate() {
-            let bonds = bonds_of(part, turns)?;
-            if !bonds.is_empty() || wants_peaks {
-                look.start(part[0].dtype(), &bonds, None, 1, j)?;
-            }
+            look.start(part[0].dtype(), &bonds_of(part, turns)?, None, 1, j)?;
         }
         Ok(Some(look))
     }
 
     /// Waits for the answers.
     fn answers(&self) -> Result<Vec<Doubt>> {
-        let mut words = alloc::filled(WHAT, 2 * self.count, 0i64)?;
+        let mut words = alloc::filled(WHAT, 3 * self.count, 0i64)?;
         self.gpu.load_numbers(&self.stream, &self.answers, 0, &mut words)?;
-        let (graded, wide) = words.split_at(self.count);
         let mut answers = alloc::with_capacity(WHAT, self.count)?;
-        answers.extend(graded.iter().zip(wide).map(|(a, b)| Doubt { is_graded: *a != 0, is_wide: *b != 0 }));
+        answers.extend((0..self.count).map(|i| {
+            let [is_graded, may_hide, is_wide] = [0, 1, 2].map(|j| words[j * self.count + i] != 0);
+            Doubt { is_graded, may_hide, is_wide }
+        }));
         Ok(answers)
     }
 
@@ -235,7 +243,7 @@ impl Enqueued {
         for train in &trains[..count] {
             let bonds = bonds_of(std::slice::from_ref(train), turns)?;
             let ring = turns.map(|turns| ring_of(train, turns)).transpose()?.flatten();
-            if !bonds.is_empty() {
+            if bonds.has_bonds() {
                 parts.push(Part { dtype: train.dtype(), bonds, ring });
             }
         }
@@ -320,16 +328,14 @@ pub(super) fn doubts(
             let times = times(train, &shapes, turns.unwrap_or(1));
             with_scalar!(train.dtype(), "x", T => bonds.add::<T>(&shapes, &Cores::In(&offsets), times))?;
             let count = alike.min((KEYS / bonds.key_bytes().max(1)).max(1));
-            if !bonds.is_empty() {
-                let mut list = alloc::with_capacity(WHAT, count)?;
-                for train in &trains[first..first + count] {
-                    list.push(i64::from_ne_bytes(train.address(0).to_ne_bytes()));
-                }
-                let mut bases = look.gpu.allocate_uninitialised_on(&look.stream, WHAT, count * 8)?;
-                look.gpu.store_numbers(&look.stream, &list, &mut bases, 0)?;
-                look.start(train.dtype(), &bonds, Some(bases.whole()), count, first)?;
-                alloc::push(WHAT, &mut look.held, bases)?;
+            let mut list = alloc::with_capacity(WHAT, count)?;
+            for train in &trains[first..first + count] {
+                list.push(i64::from_ne_bytes(train.address(0).to_ne_bytes()));
             }
+            let mut bases = look.gpu.allocate_uninitialised_on(&look.stream, WHAT, count * 8)?;
+            look.gpu.store_numbers(&look.stream, &list, &mut bases, 0)?;
+            look.start(train.dtype(), &bonds, Some(bases.whole()), count, first)?;
+            alloc::push(WHAT, &mut look.held, bases)?;
             count
         } else {
             // Trains that are not contiguous are examined together. If a bond is unbalanced, each of them is examined
@@ -343,9 +349,7 @@ pub(super) fn doubts(
                 add(&mut bonds, train, turns.unwrap_or(1))?;
                 (count, cores) = (count + 1, cores + train.shape().len());
             }
-            if !bonds.is_empty() {
-                look.start(train.dtype(), &bonds, None, 1, first)?;
-            }
+            look.start(train.dtype(), &bonds, None, 1, first)?;
             if count > 1 {
                 alloc::push(WHAT, &mut doubtful, first..first + count)?;
             }
@@ -355,15 +359,15 @@ pub(super) fn doubts(
     }
     let mut doubts = look.answers()?;
     drop(look);
-    for range in doubtful {
-        if doubts[range.start].is_any() {
-            for i in range {
+    for group in doubtful {
+        if doubts[group.start].is_any() || doubts[group.start].is_wide {
+            for i in group {
                 let look = Look::new(context, stream, &trains[i..=i], false, turns)?;
                 doubts[i] = look.map_or(Ok(Doubt::default()), |look| look.doubt())?;
             }
         }
     }
-    if !doubts.iter().any(|doubt| doubt.is_any()) {
+    if !doubts.iter().any(|doubt| doubt.is_any() || doubt.is_wide) {
         doubts.clear();
     }
     Ok(doubts)
@@ -411,15 +415,18 @@ pub(super) fn examined(
     turns: Option<usize>,
     doubt: Doubt,
 ) -> Result<Examined> {
-    if !doubt.is_graded && !is_hiding(context, stream, train, turns.unwrap_or(1))? {
-        return Ok(Examined::default());
+    let Doubt { is_graded, may_hide, is_wide } = doubt;
+    if !is_graded && !(may_hide && is_hiding(context, stream, train, turns.unwrap_or(1))?) {
+        return Ok(Examined { is_wide, ..Examined::default() });
     }
-    let Examined { copy, is_hiding } = powers::examined(context, &fetched(context, stream, train)?, turns)?;
-    let Some(here) = copy else { return Ok(Examined { copy: None, is_hiding }) };
+    let given = fetched(context, stream, train)?;
+    let Examined { copy, is_hiding, .. } = powers::examined(context, &given, turns)?;
+    let is_wide = range::is_wide(context, copy.as_ref().unwrap_or(&given))?;
+    let Some(here) = copy else { return Ok(Examined { copy: None, is_hiding, is_wide }) };
     let mut there = TensorTrain::create(context, train.dtype(), Location::Device, train.shape().clone())?;
     copy_train(context, stream, &here, &mut there)?;
     // The host copy is freed here, so the upload must be complete.
     queue(context, stream)?.1.synchronize()?;
     debug_assert!(matches!(there.memory(0).0, Memory::Device(_)));
-    Ok(Examined { copy: Some(there), is_hiding })
+    Ok(Examined { copy: Some(there), is_hiding, is_wide })
 }

@@ -15,6 +15,7 @@ mod live;
 mod norms;
 mod paths;
 mod powers;
+mod range;
 
 use std::sync::Arc;
 
@@ -30,6 +31,19 @@ pub(super) use device::Enqueued;
 use device::Look;
 use powers::{Bounds, Examined, WHAT, balanced_within, examined, examined_operator};
 pub(super) use powers::{ends, peak};
+pub(super) use range::is_wide;
+
+/// What a contraction of trains would lose although their bonds are balanced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Risk {
+    /// Nothing that counts.
+    #[default]
+    Nothing,
+    /// On a device, products of numbers that are far apart or far from 1.
+    Range,
+    /// Numbers of a ring that others hide.
+    Hidden,
+}
 
 /// Balanced copies of two trains, which may be the same train.
 pub(super) struct Balanced {
@@ -39,6 +53,7 @@ pub(super) struct Balanced {
     look: Option<Look>,
     turns: Option<usize>,
     is_hiding: bool,
+    is_wide: bool,
     /// Exponents of the largest numbers of the cores on the device, one train after another.
     peaks: Option<Vec<i64>>,
 }
@@ -65,13 +80,16 @@ impl Balanced {
         let y = if same { Examined::default() } else { examined(context, y, turns)? };
         let x = examined(context, x, turns)?;
         let is_hiding = x.is_hiding || y.is_hiding;
-        Ok(Self { x: x.copy, y: y.copy, same, look, turns, is_hiding, peaks: None })
+        Ok(Self { x: x.copy, y: y.copy, same, look, turns, is_hiding, is_wide: false, peaks: None })
     }
 
-    /// Whether one of the trains is a ring whose numbers hide others that count, so that a contraction would lose these. Rings
-    /// on a device are known after [`Balanced::again`].
-    pub(super) fn is_hiding(&self) -> bool {
-        self.is_hiding
+    /// What a contraction of the trains would lose. For trains on a device it is known after [`Balanced::again`].
+    pub(super) fn risk(&self) -> Risk {
+        match (self.is_hiding, self.is_wide) {
+            (true, _) => Risk::Hidden,
+            (false, true) => Risk::Range,
+            (false, false) => Risk::Nothing,
+        }
     }
 
     /// The trains to contract in place of `x` and `y`.
@@ -114,7 +132,7 @@ impl Balanced {
     }
 
     /// After a contraction of [`Balanced::of`]: whether it must be repeated, because bonds on the device turned out to
-    /// be unbalanced, or rings there to hide numbers. Waits for their examination.
+    /// be unbalanced, or its [`Balanced::risk`] has changed. Waits for their examination.
     ///
     /// # Errors
     /// Out of memory.
@@ -130,14 +148,16 @@ impl Balanced {
         self.peaks = Some(look.peaks()?);
         drop(look);
         if !doubt.is_any() {
-            return Ok(false);
+            self.is_wide = doubt.is_wide;
+            return Ok(doubt.is_wide);
         }
         let mut changed = false;
         for (train, copy, is_y) in [(x, &mut self.x, false), (y, &mut self.y, true)] {
             if train.is_device() && !(is_y && self.same) {
                 let found = device::examined(context, stream, train, self.turns, doubt)?;
-                changed |= found.copy.is_some() || found.is_hiding;
+                changed |= found.copy.is_some() || found.is_hiding || found.is_wide;
                 self.is_hiding |= found.is_hiding;
+                self.is_wide |= found.is_wide;
                 *copy = found.copy;
             }
         }
@@ -189,6 +209,20 @@ fn here_within(
     balanced_within(context, &device::fetched(context, stream, train)?, bounds)
 }
 
+/// Copies on the host of those of two trains, which may be the same train, that are on a device. Waits.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn copies_here(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    x: &TensorTrain,
+    y: &TensorTrain,
+) -> Result<[Option<TensorTrain>; 2]> {
+    let copy = |train: &TensorTrain| train.is_device().then(|| device::fetched(context, stream, train)).transpose();
+    Ok([copy(x)?, if x.is_same(y) { None } else { copy(y)? }])
+}
+
 /// A balanced copy of a train on the host, an operand of products; `None` if its bonds are balanced.
 ///
 /// # Errors
@@ -216,9 +250,15 @@ pub(super) fn is_hiding(context: &Arc<Context>, train: &TensorTrain, turns: usiz
     }
 }
 
-/// Runs `run` with two trains, which may be the same, or with balanced copies of them, and with whether one of them is a
-/// ring whose numbers hide others that count. Runs it again if the bonds on the device turn out to be unbalanced, or rings
-/// there to hide numbers. `turns` is that of [`Balanced::new`].
+/// Whether the examination on the device takes the numbers of a train there for too far apart.
+#[cfg(test)]
+pub(super) fn is_wide_there(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
+    Look::new(context, None, &[train], false, None)?.map_or(Ok(false), |look| Ok(look.doubt()?.is_wide))
+}
+
+/// Runs `run` with two trains, which may be the same, or with balanced copies of them, and with what a contraction of them
+/// would lose. Runs it again if the bonds on the device turn out to be unbalanced, or this to be something else. `turns` is
+/// that of [`Balanced::new`].
 ///
 /// # Errors
 /// As `run`; out of memory.
@@ -227,14 +267,14 @@ pub(super) fn with_balanced<R>(
     stream: Option<&Stream>,
     (x, y): (&TensorTrain, &TensorTrain),
     turns: Option<usize>,
-    mut run: impl FnMut(&TensorTrain, &TensorTrain, bool) -> Result<R>,
+    mut run: impl FnMut(&TensorTrain, &TensorTrain, Risk) -> Result<R>,
 ) -> Result<R> {
     let mut balanced = Balanced::new(context, stream, x, y, false, turns)?;
     loop {
         let (a, b) = balanced.of(x, y);
-        let found = run(a, b, balanced.is_hiding());
+        let found = run(a, b, balanced.risk());
         // A result of 0 (or a numerical error) may change once the bonds are balanced.
-        let is_final = balanced.is_hiding() || !matches!(found, Ok(_) | Err(Error::Numerical(_)));
+        let is_final = balanced.risk() == Risk::Hidden || !matches!(found, Ok(_) | Err(Error::Numerical(_)));
         if is_final || !balanced.again(context, stream, x, y)? {
             return found;
         }
@@ -256,7 +296,7 @@ pub(super) fn of_operator(
     let limit =
         if matches!(h.train().dtype(), DType::F32 | DType::CF32) { 8 } else { powers::limit(h.train().dtype()) };
     // Blocks that are never read are left unchanged: a plan counts only the others.
-    let Examined { copy, is_hiding } =
+    let Examined { copy, is_hiding, .. } =
         examined_operator(context, h, Bounds { limit, drop: false }, examines.then_some(1))?;
     let copy = copy.map(|copy| TrainMatrix::new("h", copy, h.rows(), h.cols())).transpose()?;
     Ok((copy, is_hiding))
@@ -282,8 +322,8 @@ pub(super) fn is_any_far(
     Ok(!balanced_all(context, stream, trains, None)?.0.is_empty())
 }
 
-/// Balanced copies of those trains of a list that need one; an empty list if none does. Also whether one of the trains is a
-/// ring whose numbers hide others that count; `turns` is that of [`Balanced::new`]. Waits for the examination of trains on
+/// Balanced copies of those trains of a list that need one; an empty list if none does. Also whether a contraction of one of
+/// the trains would lose numbers; `turns` is that of [`Balanced::new`]. Waits for the examination of trains on
 /// the device.
 ///
 /// # Errors
@@ -295,17 +335,17 @@ pub(super) fn balanced_all(
     turns: Option<usize>,
 ) -> Result<(Vec<Option<TensorTrain>>, bool)> {
     let mut copies = Vec::new();
-    let mut is_any_hiding = false;
+    let mut is_any_at_risk = false;
     let doubts = device::doubts(context, stream, trains, turns)?;
     for (i, train) in trains.iter().enumerate() {
         let found = if !train.is_device() {
             examined(context, train, turns)?
-        } else if let Some(doubt) = doubts.get(i).filter(|doubt| doubt.is_any()) {
+        } else if let Some(doubt) = doubts.get(i).filter(|doubt| doubt.is_any() || doubt.is_wide) {
             device::examined(context, stream, train, turns, *doubt)?
         } else {
             continue;
         };
-        is_any_hiding |= found.is_hiding;
+        is_any_at_risk |= found.is_hiding || found.is_wide;
         let Some(copy) = found.copy else { continue };
         if copies.is_empty() {
             copies = alloc::with_capacity(WHAT, trains.len())?;
@@ -313,7 +353,7 @@ pub(super) fn balanced_all(
         }
         copies[i] = Some(copy);
     }
-    Ok((copies, is_any_hiding))
+    Ok((copies, is_any_at_risk))
 }
 
 /// The trains of a list, each replaced by its balanced copy if there is one.

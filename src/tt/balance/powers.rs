@@ -34,6 +34,8 @@ pub(super) struct Examined {
     pub copy: Option<TensorTrain>,
     /// Whether the train, or the copy, is a ring whose numbers hide others that count.
     pub is_hiding: bool,
+    /// Whether a train on a device, or its copy, has numbers of which a device may lose some that count.
+    pub is_wide: bool,
 }
 
 /// Balances the bonds of a train on the host, and finds whether products of the balanced train would lose numbers. `turns` says how often products go through
@@ -51,7 +53,7 @@ pub(super) fn examined(context: &Arc<Context>, train: &TensorTrain, turns: Optio
     let copy =
         if near { None } else { with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))? };
     let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), near, copy.is_some(), turns)?;
-    Ok(Examined { copy, is_hiding })
+    Ok(Examined { copy, is_hiding, is_wide: false })
 }
 
 /// Whether a train, or a copy of it, hides numbers. `near` says that the train's numbers are near each other.
@@ -110,7 +112,7 @@ pub(super) fn examined_operator(
     let copy = with_scalar!(train.dtype(), "h", T => copy_of::<T>(context, train, Some((h.rows(), h.cols())), bounds))?;
     // The bounds may be closer than those of a search.
     let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), false, true, turns)?;
-    Ok(Examined { copy, is_hiding })
+    Ok(Examined { copy, is_hiding, is_wide: false })
 }
 
 /// Least number of elements for which the context's threads examine a train.

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance::with_balanced;
+use crate::tt::balance::{self, Risk, with_balanced};
 use crate::tt::finite;
 use crate::tt::info::Outcome;
 use crate::tt::options::{Conjugate, Options, Scaling};
@@ -192,9 +192,11 @@ fn run<S: Sums>(
 ) -> Result<Scaled> {
     Trains::new(x, None, x).check(context)?;
     let mut lost = false;
-    let found = with_balanced(context, stream, (x, x), rings::turns(options), |x, _, is_hiding| {
-        lost = is_hiding;
-        if is_hiding {
+    let mut is_wide = false;
+    let found = with_balanced(context, stream, (x, x), rings::turns(options), |x, _, risk| {
+        lost = risk == Risk::Hidden;
+        is_wide = risk == Risk::Range && options.scaling != Scaling::Never;
+        if lost || is_wide {
             return Ok(Scaled::ZERO);
         }
         sums.values().fill(Scaled::ZERO);
@@ -202,6 +204,12 @@ fn run<S: Sums>(
         lost = found.1 && wider::applies(options, x.is_device());
         found.0
     });
+    if is_wide && found.is_ok() {
+        // The processor reports what it loses, a device does not.
+        let copies = balance::copies_here(context, stream, x, x)?;
+        let here = Trains::new(x, None, x).replaced(&copies).ket;
+        return run(context, stream, options, here, real, sums, watch);
+    }
     // The norm of a ring on a device may be 0 where all that closes it was lost. Exact environments of large rings take minutes.
     let is_small_ring = x.shape().is_cyclic() && x.shape().max_rank() <= SMALL;
     lost |= is_small_ring && options.scaling != Scaling::Never && matches!(found, Err(Error::Numerical(_)));

@@ -22,6 +22,20 @@ impl<'a> Trains<'a> {
         Self { bra, operator, ket }
     }
 
+    /// The same with copies of the bra and the ket in their place, where there are copies. If bra and ket are the same train,
+    /// the first copy replaces both.
+    pub(in crate::tt) fn replaced<'b>(&self, [bra, ket]: &'b [Option<TensorTrain>; 2]) -> Trains<'b>
+    where
+        'a: 'b,
+    {
+        let second = if self.bra.is_same(self.ket) { bra } else { ket };
+        Trains {
+            bra: bra.as_ref().unwrap_or(self.bra),
+            operator: self.operator,
+            ket: second.as_ref().unwrap_or(self.ket),
+        }
+    }
+
     /// Number of sites d.
     pub fn len(&self) -> usize {
         self.ket.shape().len()

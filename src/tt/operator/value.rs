@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::balance;
+use crate::tt::balance::{self, Risk};
 use crate::tt::finite;
 use crate::tt::info::Info;
 use crate::tt::options::{Algorithm, Conjugate, Options, Scaling};
@@ -170,9 +170,19 @@ pub(super) fn contract(
         let without = if identity { value(&Trains { operator: None, ..*trains })? } else { Scaled::ZERO };
         Ok([value(trains)?, without])
     };
-    balance::with_balanced(context, stream, (trains.bra, trains.ket), turns, |bra, ket, is_hiding| {
-        if is_hiding || hides {
+    let is_checked = on_device(trains) && options.scaling != Scaling::Never;
+    let is_wide = is_checked && trains.operator.map_or(Ok(false), |h| balance::is_wide(context, h.train()))?;
+    balance::with_balanced(context, stream, (trains.bra, trains.ket), turns, |bra, ket, risk| {
+        if risk == Risk::Hidden || hides {
             return Ok((by_exponents()?, foresee(context, options, trains, dtype, identity)?));
+        }
+        if is_wide || is_checked && risk == Risk::Range {
+            // The processor reports what it loses, a device does not.
+            let info = foresee(context, options, trains, dtype, identity)?;
+            let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;
+            let here = trains.replaced(&copies);
+            let (sums, _) = contract(context, stream, options, &here, dtype, identity, watch)?;
+            return Ok((sums, info));
         }
         let balanced = Trains { bra, operator, ket };
         let (found, lost) =

@@ -3,16 +3,21 @@
 
 use std::sync::Arc;
 
+use super::nonfinite::placed;
 use super::support::{C, KERNELS, Plain, cpu};
 use crate::context::Context;
 use crate::scalar::{DType, Scalar as _};
+use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::operator::{Environments, Side, Trains};
 use crate::tt::options::{Algorithm, NormWay};
 use crate::tt::{Contraction, Options, Scaled};
 
+/// Context and memory of the trains of a test.
+pub type At = (Arc<Context>, Location);
+
 /// A train of real cores r x n x s given by their numbers.
-fn train(context: &Arc<Context>, dtype: DType, cores: &[([usize; 3], Vec<f64>)]) -> TensorTrain {
+fn train((context, location): &At, dtype: DType, cores: &[([usize; 3], Vec<f64>)]) -> TensorTrain {
     let modes: Vec<usize> = cores.iter().map(|(shape, _)| shape[1]).collect();
     let mut ranks: Vec<usize> = cores.iter().map(|(shape, _)| shape[0]).collect();
     ranks.push(cores[cores.len() - 1].0[2]);
@@ -20,7 +25,13 @@ fn train(context: &Arc<Context>, dtype: DType, cores: &[([usize; 3], Vec<f64>)])
     for (to, (_, from)) in plain.cores.iter_mut().zip(cores) {
         to.copy_from_slice(&from.iter().map(|x| C::new(*x, 0.0)).collect::<Vec<_>>());
     }
-    plain.train(context, dtype)
+    placed(context, plain.train(context, dtype), *location)
+}
+
+fn operator((context, _): &At, dtype: DType, n: usize, cores: &[([usize; 3], Vec<f64>)]) -> TrainMatrix {
+    let h = train(&(Arc::clone(context), Location::Host), dtype, cores);
+    let modes = vec![n; cores.len()];
+    TrainMatrix::new("h", h, &modes, &modes).unwrap()
 }
 
 fn p(e: i32) -> f64 {
@@ -34,7 +45,7 @@ fn assert_power(what: &str, found: Scaled, exponent: i64) {
 }
 
 /// Inner products, norms, batches and sandwiches of x and y, whose products are these powers of two.
-fn check(context: &Arc<Context>, what: &str, (x, y): (&TensorTrain, &TensorTrain), [xy, xx]: [i64; 2]) {
+fn check((context, _): &At, what: &str, (x, y): (&TensorTrain, &TensorTrain), [xy, xx]: [i64; 2]) {
     let algorithms = [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Halves, Algorithm::Blocked];
     for algorithm in algorithms.into_iter().chain((!x.shape().is_cyclic()).then_some(Algorithm::Open)) {
         for kernel in KERNELS {
@@ -72,32 +83,39 @@ fn check(context: &Arc<Context>, what: &str, (x, y): (&TensorTrain, &TensorTrain
 
 #[test]
 fn numbers_of_one_core_may_be_far_apart() {
-    let c = cpu(2);
+    far_apart(&(cpu(2), Location::Host));
+}
+
+/// Numbers of one core that are far apart.
+pub fn far_apart(c: &At) {
     for (dtype, e) in [(DType::F32, 60), (DType::F32, 100), (DType::F64, 500), (DType::F64, 1000), (DType::CF64, 1000)]
     {
-        let x = train(&c, dtype, &[([1, 2, 1], vec![p(-e), p(e)])]);
-        let z = train(&c, dtype, &[([1, 2, 1], vec![p(e), p(-e)])]);
-        let y = train(&c, dtype, &[([1, 2, 1], vec![p(e), 0.0])]);
-        let mut s = Contraction::new(&c, Options::default()).unwrap();
+        let x = train(c, dtype, &[([1, 2, 1], vec![p(-e), p(e)])]);
+        let z = train(c, dtype, &[([1, 2, 1], vec![p(e), p(-e)])]);
+        let y = train(c, dtype, &[([1, 2, 1], vec![p(e), 0.0])]);
+        let mut s = Contraction::new(&c.0, Options::default()).unwrap();
         assert_power("x y", s.inner_scaled(None, &x, &y, None).unwrap().0, 0);
         assert_power("z x", s.inner_scaled(None, &z, &x, None).unwrap().0, 1);
-        check(&c, &format!("{dtype:?} {e}"), (&x, &y), [0, 2 * i64::from(e)]);
+        check(c, &format!("{dtype:?} {e}"), (&x, &y), [0, 2 * i64::from(e)]);
         // The same core within a train, and the operator that picks the small number.
         let o = || ([1, 2, 1], vec![1.0, 0.0]);
-        let x = train(&c, dtype, &[o(), ([1, 2, 1], vec![p(-e), p(e)]), o()]);
-        let y = train(&c, dtype, &[o(), ([1, 2, 1], vec![p(e), 0.0]), o()]);
-        check(&c, &format!("{dtype:?} {e}, three cores"), (&x, &y), [0, 2 * i64::from(e)]);
+        let x = train(c, dtype, &[o(), ([1, 2, 1], vec![p(-e), p(e)]), o()]);
+        let y = train(c, dtype, &[o(), ([1, 2, 1], vec![p(e), 0.0]), o()]);
+        check(c, &format!("{dtype:?} {e}, three cores"), (&x, &y), [0, 2 * i64::from(e)]);
     }
 }
 
 #[test]
 fn an_operator_may_have_small_numbers_that_count() {
-    let c = cpu(1);
+    small_in_operators(&(cpu(1), Location::Host));
+}
+
+/// Operators whose small numbers count.
+pub fn small_in_operators(c: &At) {
     for (dtype, small, large) in [(DType::F32, -50, 110), (DType::F64, -500, 600)] {
-        let y = train(&c, dtype, &[([1, 2, 1], vec![1.0, 0.0])]);
-        let h = train(&c, dtype, &[([1, 4, 1], vec![p(small), 0.0, 0.0, p(large)])]);
-        let h = TrainMatrix::new("h", h, &[2], &[2]).unwrap();
-        let mut s = Contraction::new(&c, Options::default()).unwrap();
+        let y = train(c, dtype, &[([1, 2, 1], vec![1.0, 0.0])]);
+        let h = operator(c, dtype, 2, &[([1, 4, 1], vec![p(small), 0.0, 0.0, p(large)])]);
+        let mut s = Contraction::new(&c.0, Options::default()).unwrap();
         assert_power("sandwich", s.sandwich(None, &Trains::new(&y, Some(&h), &y), None).unwrap().0, i64::from(small));
         let found = s.rayleigh(None, &y, &h, None).unwrap();
         assert_power("rayleigh", found.quotient, i64::from(small));
@@ -106,37 +124,45 @@ fn an_operator_may_have_small_numbers_that_count() {
 
 #[test]
 fn values_of_bonds_that_are_reached_by_nothing_hide_no_others() {
-    let c = cpu(2);
+    unreached(&(cpu(2), Location::Host));
+}
+
+/// Values of bonds that are reached by nothing.
+pub fn unreached(c: &At) {
     for (dtype, a, b, e) in [(DType::F32, 51, -31, -76), (DType::F32, 90, -101, -126), (DType::F64, 828, -134, -282)] {
         let mut first = vec![0.0; 6];
         first[1 + 3] = p(a);
         let mut second = vec![0.0; 4];
         (second[0], second[3]) = (p(b), p(e));
-        let x = train(&c, dtype, &[([1, 3, 2], first), ([2, 2, 1], second)]);
-        check(&c, &format!("{dtype:?} {a} {b} {e}"), (&x, &x), [2 * i64::from(a + e); 2]);
+        let x = train(c, dtype, &[([1, 3, 2], first), ([2, 2, 1], second)]);
+        check(c, &format!("{dtype:?} {a} {b} {e}"), (&x, &x), [2 * i64::from(a + e); 2]);
     }
     let x = train(
         &c,
         DType::F64,
         &[([1, 2, 1], vec![p(-924), p(-1022)]), ([1, 1, 2], vec![0.0, p(1019)]), ([2, 1, 1], vec![0.0, 1.0])],
     );
-    let mut s = Contraction::new(&c, Options::default()).unwrap();
+    let mut s = Contraction::new(&c.0, Options::default()).unwrap();
     assert_power("rest", s.inner_scaled(None, &x, &x, None).unwrap().0, 190);
 }
 
 #[test]
 fn differences_at_bonds_below_the_limit_of_balancing_lose_nothing() {
-    let c = cpu(2);
+    differences(&(cpu(2), Location::Host));
+}
+
+/// Differences at bonds below the limit of balancing, in cores far from 1.
+pub fn differences(c: &At) {
     let o = || ([1, 1, 1], vec![1.0]);
     for (b, g) in [(-877, 105), (-900, 100), (-890, 119)] {
         let left = ([1, 1, 2], vec![1.0, p(g)]);
         let right = ([2, 1, 1], vec![p(b), p(b - g)]);
         // 2^b + 2^b.
-        let open = train(&c, DType::F64, &[o(), left.clone(), right.clone(), o()]);
+        let open = train(c, DType::F64, &[o(), left.clone(), right.clone(), o()]);
         let square = 2 * i64::from(b + 1);
-        check(&c, &format!("open {b} {g}"), (&open, &open), [square; 2]);
-        let ring = train(&c, DType::F64, &[right, o(), o(), left]);
-        check(&c, &format!("ring {b} {g}"), (&ring, &ring), [square; 2]);
+        check(c, &format!("open {b} {g}"), (&open, &open), [square; 2]);
+        let ring = train(c, DType::F64, &[right, o(), o(), left]);
+        check(c, &format!("ring {b} {g}"), (&ring, &ring), [square; 2]);
     }
 }
 
@@ -156,15 +182,16 @@ fn ordinary_trains_are_contracted_once() {
 
 #[test]
 fn stored_environments_lose_nothing_that_counts() {
-    let c = cpu(2);
+    let at = (cpu(2), Location::Host);
+    let c = &at;
     for (dtype, e, small, large) in
         [(DType::F32, 80, -50, 110), (DType::F32, 100, -60, 60), (DType::F64, 600, -400, 900)]
     {
         let what = format!("{dtype:?} {e}");
-        let x = train(&c, dtype, &[([1, 2, 1], vec![p(-e), p(e)])]);
-        let z = train(&c, dtype, &[([1, 2, 1], vec![p(e), p(-e)])]);
+        let x = train(c, dtype, &[([1, 2, 1], vec![p(-e), p(e)])]);
+        let z = train(c, dtype, &[([1, 2, 1], vec![p(e), p(-e)])]);
         let trains = Trains::new(&z, None, &x);
-        let mut kept = Environments::new(&c, &Options::default(), &trains).unwrap();
+        let mut kept = Environments::new(&c.0, &Options::default(), &trains).unwrap();
         for bond in [0, 1] {
             assert_power(&what, kept.value(None, &trains, bond).unwrap(), 1);
         }
@@ -172,11 +199,10 @@ fn stored_environments_lose_nothing_that_counts() {
         assert_power(&what, kept.local(None, &trains, 0, &one).unwrap(), 1);
         kept.update_core(0);
         assert_power(&what, kept.value(None, &trains, 1).unwrap(), 1);
-        let y = train(&c, dtype, &[([1, 2, 1], vec![1.0, 0.0])]);
-        let h = train(&c, dtype, &[([1, 4, 1], vec![p(small), 0.0, 0.0, p(large)])]);
-        let h = TrainMatrix::new("h", h, &[2], &[2]).unwrap();
+        let y = train(c, dtype, &[([1, 2, 1], vec![1.0, 0.0])]);
+        let h = operator(c, dtype, 2, &[([1, 4, 1], vec![p(small), 0.0, 0.0, p(large)])]);
         let trains = Trains::new(&y, Some(&h), &y);
-        let mut kept = Environments::new(&c, &Options::default(), &trains).unwrap();
+        let mut kept = Environments::new(&c.0, &Options::default(), &trains).unwrap();
         for bond in [0, 1] {
             assert_power(&what, kept.value(None, &trains, bond).unwrap(), i64::from(small));
         }
@@ -195,14 +221,17 @@ fn stored_environments_lose_nothing_that_counts() {
 
 #[test]
 fn a_ring_of_an_operator_is_finite_where_its_numbers_are() {
-    let c = cpu(2);
+    finite_rings(&(cpu(2), Location::Host));
+}
+
+/// Rings of operators of finite numbers.
+pub fn finite_rings(c: &At) {
     for (dtype, large, small) in [(DType::F64, 721, -918), (DType::F32, 90, -110)] {
-        let x = train(&c, dtype, &[([1, 1, 1], vec![1.0]), ([1, 1, 1], vec![1.0])]);
+        let x = train(c, dtype, &[([1, 1, 1], vec![1.0]), ([1, 1, 1], vec![1.0])]);
         let of = |core: [f64; 4]| ([2, 1, 2], core.to_vec());
         // The trace of [[0, 1], [1, 0]] [[large, small], [1, 0]] is 1 + small.
-        let h = train(&c, dtype, &[of([0.0, 1.0, 1.0, 0.0]), of([p(large), 1.0, p(small), 0.0])]);
-        let h = TrainMatrix::new("h", h, &[1, 1], &[1, 1]).unwrap();
-        let mut s = Contraction::new(&c, Options::default()).unwrap();
+        let h = operator(c, dtype, 1, &[of([0.0, 1.0, 1.0, 0.0]), of([p(large), 1.0, p(small), 0.0])]);
+        let mut s = Contraction::new(&c.0, Options::default()).unwrap();
         assert_power("sandwich", s.sandwich(None, &Trains::new(&x, Some(&h), &x), None).unwrap().0, 0);
         assert_power("rayleigh", s.rayleigh(None, &x, &h, None).unwrap().quotient, 0);
     }

@@ -11,7 +11,7 @@ mod gauges;
 
 pub(super) mod golden;
 pub(super) mod hiding;
-mod lost;
+pub(super) mod lost;
 pub(super) mod nonfinite;
 pub(super) mod norms;
 mod plans;

@@ -12,6 +12,7 @@ mod factors;
 mod golden;
 mod hard;
 mod hiding;
+mod lost;
 mod norms;
 mod operators;
 mod paths;

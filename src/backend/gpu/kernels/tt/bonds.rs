@@ -44,11 +44,14 @@ struct CarriedParams {
     cores: u64,
     chains: u64,
     to: u64,
+    wide: u64,
     count: i64,
     trains: i64,
     stride: i64,
     to_stride: i64,
     limit: i64,
+    apart: i64,
+    away: i64,
 }
 
 /// `purlin_tt_near_params`.
@@ -118,7 +121,7 @@ pub struct Bonds {
     chains: Vec<i64>,
     /// Whether one of the trains is a ring.
     has_rings: bool,
-    /// Keys of all rows and columns, and three more words for each core.
+    /// Keys of all rows and columns, and four more words for each core.
     keys: usize,
     /// Columns of the widest core.
     widest: usize,
@@ -148,7 +151,7 @@ impl Bonds {
             };
             let (rows, columns) = (self.keys, self.keys + r);
             let more = columns + s;
-            self.keys = more + 3;
+            self.keys = more + 4;
             self.widest = self.widest.max(s);
             let address = i64::from_ne_bytes(address.to_ne_bytes());
             for word in [address, to_i64(r), to_i64(n), to_i64(s), to_i64(rows), to_i64(columns), to_i64(more)] {
@@ -179,9 +182,9 @@ impl Bonds {
         Ok(())
     }
 
-    /// Whether no bond has more than one value.
-    pub fn is_empty(&self) -> bool {
-        self.bonds.is_empty()
+    /// Whether a bond has more than one value.
+    pub fn has_bonds(&self) -> bool {
+        !self.bonds.is_empty()
     }
 
     /// The table of cores and bonds that the kernels read.
@@ -290,10 +293,13 @@ impl Bonds {
         self.cores.len() / CORE
     }
 
-    /// After [`Bonds::look`]: enqueues the search for numbers that grow from core to core, to the same results.
+    /// After [`Bonds::look`]: enqueues the search for numbers that grow from core to core, to the same results. NaN goes to the
+    /// same number of `wide` for a train one of whose cores has numbers 2^a apart below a largest of 2^b, with a beyond `apart`
+    /// or a + |b| beyond `away`.
     ///
     /// # Errors
     /// [`Error::Internal`] for memory that is too short.
+    #[expect(clippy::too_many_arguments, reason = "each is a part of one launch")]
     pub fn carried(
         &self,
         gpu: &Gpu,
@@ -301,7 +307,9 @@ impl Bonds {
         (table, keys): (Region<'_>, Region<'_>),
         trains: usize,
         limit: i64,
+        (apart, away): (i64, i64),
         (to, to_stride): (Region<'_>, usize),
+        wide: Region<'_>,
     ) -> Result<()> {
         let count = self.chains.len() / CHAIN;
         let cores = table.array("table", self.words(), 8)?;
@@ -311,11 +319,14 @@ impl Bonds {
             cores,
             chains: cores + to_u64((self.cores.len() + self.bonds.len()) * 8),
             to: to.array("results", numbers, 8)?,
+            wide: wide.array("results", numbers, 8)?,
             count: to_i64(count),
             trains: to_i64(trains),
             stride: to_i64(self.keys),
             to_stride: to_i64(to_stride),
             limit,
+            apart,
+            away,
         };
         let blocks = super::super::product("chains", &[count, trains])?.clamp(1, 1 << 16);
         let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), c::TT_BONDS_THREADS.unsigned_abs(), 0);

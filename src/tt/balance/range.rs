@@ -1,0 +1,40 @@
+//! Trains whose numbers are so far apart, or so far from 1, that a contraction on a device may lose some that count.
+//!
+//! A processor reports whether arithmetic rounded a number below the range of its type, a device does not. A device is
+//! therefore given only trains of which products of two numbers with an environment cannot vanish; others are contracted in
+//! double precision or on the host.
+
+use std::sync::Arc;
+
+use super::powers::ends;
+use crate::context::Context;
+use crate::error::Result;
+use crate::scalar::DType;
+use crate::tensor::train::TensorTrain;
+use crate::tt::scaled::exponent_of;
+
+/// Largest a and a + |b| of a core whose largest number is 2^b and whose least number that is not 0 is 2^-a of it.
+/// Environments are kept within 2^60 (single precision) or 2^500 of 1, the least numbers are 2^-149 and 2^-1074. Where all
+/// numbers of a core are large or small, products are scaled.
+pub(super) fn most(dtype: DType) -> (i64, i64) {
+    if matches!(dtype, DType::F32 | DType::CF32) { (44, 100) } else { (280, 700) }
+}
+
+/// Whether a core of a train on the host is beyond [`most`].
+///
+/// # Errors
+/// For a train that is not on the host.
+pub(in crate::tt) fn is_wide(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
+    let cores = if train.is_uniform() { 1 } else { train.shape().len() };
+    for k in 0..cores {
+        let (low, high) = ends(train, k, context.isa())?;
+        if low > 0.0 && high.is_finite() {
+            let (low, high) = (exponent_of(low), exponent_of(high));
+            let (apart, away) = most(train.dtype());
+            if high - low > apart || high - low + high.abs() > away {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
