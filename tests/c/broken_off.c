@@ -1,5 +1,6 @@
 /* Output files of runs that end half way: at a limit on the size of files, at each operation on the disk that fails, and by
-   SIGKILL. And input files that become shorter while they are read. Each run is a process in a folder of its own. */
+   SIGKILL; and whether a file is on the disk before it gets its name. And input files that become shorter while they are read.
+   Each run is a process in a folder of its own. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -54,6 +55,63 @@ static int fails(int error) {
   return 1;
 }
 
+/* What was done to the files and folders that the program wrote to or synchronised, while `watched` is not NULL. A machine that
+   loses its power keeps of a file what was written before the last synchronisation, and of a folder the names. */
+struct watched {
+  dev_t device;
+  ino_t inode;
+  int64_t writes, syncs;
+  int is_dirty;
+};
+struct watch {
+  int lock, count, published, early, unknown;
+  struct watched all[64];
+};
+static struct watch *watched;
+
+enum act { WRITTEN, SYNCED, NAMED };
+
+static void note(const struct stat *of, enum act act) {
+  int k, is_folder = S_ISDIR(of->st_mode);
+  struct watched *found;
+  while (__sync_lock_test_and_set(&watched->lock, 1)) continue;
+  for (k = 0; k < watched->count; k++)
+    if (watched->all[k].inode == of->st_ino && watched->all[k].device == of->st_dev) break;
+  found = &watched->all[k < 64 ? k : 63];
+  if (k == watched->count && k < 64) {
+    watched->count++;
+    found->device = of->st_dev;
+    found->inode = of->st_ino;
+  }
+  if (act == WRITTEN) found->writes++, found->is_dirty = 1;
+  if (act == SYNCED) found->syncs++, found->is_dirty = 0;
+  if (act == NAMED && !is_folder) {
+    watched->published++;
+    watched->unknown += found->writes == 0;
+    watched->early += found->is_dirty || found->syncs == 0;
+  }
+  /* A new name is something that was written to its folder. */
+  if (act == NAMED && is_folder) found->is_dirty = 1;
+  __sync_lock_release(&watched->lock);
+}
+
+/* After an operation that succeeded; `errno` stays. */
+static void note_file(int file, enum act act) {
+  int error = errno;
+  struct stat of;
+  if (watched && fstat(file, &of) == 0 && (S_ISREG(of.st_mode) || S_ISDIR(of.st_mode))) note(&of, act);
+  errno = error;
+}
+
+/* Before a file gets a name in the folder of the test, where the program is. */
+static void note_name(const char *from) {
+  int error = errno;
+  struct stat of;
+  if (watched && stat(from, &of) == 0) note(&of, NAMED);
+  if (watched && stat(".", &of) == 0) note(&of, NAMED);
+  errno = error;
+}
+
 /* A data pointer of dlsym as a function's. */
 #define NEXT(name, type) \
   type next;             \
@@ -65,36 +123,58 @@ typedef ssize_t (*pwrite_fn)(int, const void *, size_t, off64_t);
 typedef int (*length_fn)(int, off64_t);
 typedef int (*sync_fn)(int);
 typedef int (*rename_fn)(const char *, const char *);
+typedef int (*link_fn)(int, const char *, int, const char *, int);
 
 /* Standard output and error are written to as well. */
 ssize_t write(int file, const void *data, size_t bytes) {
   NEXT("write", write_fn);
-  return file > 2 && fails(ENOSPC) ? -1 : next(file, data, bytes);
+  if (file > 2 && fails(ENOSPC)) return -1;
+  note_file(file, WRITTEN);
+  return next(file, data, bytes);
 }
 
 ssize_t pwrite64(int file, const void *data, size_t bytes, off64_t at) {
   NEXT("pwrite64", pwrite_fn);
-  return fails(ENOSPC) ? -1 : next(file, data, bytes, at);
+  if (fails(ENOSPC)) return -1;
+  note_file(file, WRITTEN);
+  return next(file, data, bytes, at);
 }
 
 int ftruncate64(int file, off64_t bytes) {
   NEXT("ftruncate64", length_fn);
-  return fails(ENOSPC) ? -1 : next(file, bytes);
+  if (fails(ENOSPC)) return -1;
+  note_file(file, WRITTEN);
+  return next(file, bytes);
+}
+
+static int synchronise(sync_fn next, int file) {
+  int failed = fails(EIO) ? -1 : next(file);
+  if (!failed) note_file(file, SYNCED);
+  return failed;
 }
 
 int fsync(int file) {
   NEXT("fsync", sync_fn);
-  return fails(EIO) ? -1 : next(file);
+  return synchronise(next, file);
 }
 
 int fdatasync(int file) {
   NEXT("fdatasync", sync_fn);
-  return fails(EIO) ? -1 : next(file);
+  return synchronise(next, file);
 }
 
 int rename(const char *from, const char *to) {
   NEXT("rename", rename_fn);
-  return fails(EROFS) ? -1 : next(from, to);
+  if (fails(EROFS)) return -1;
+  note_name(from);
+  return next(from, to);
+}
+
+/* A name that no file has is given by a link. */
+int linkat(int folder, const char *from, int other, const char *to, int flags) {
+  NEXT("linkat", link_fn);
+  note_name(from);
+  return next(folder, from, other, to, flags);
 }
 
 /* A writer of one file. */
@@ -205,6 +285,10 @@ static purlin_status low_rank(const char *path) {
   return status;
 }
 
+/* The header and the data of a MetaImage. */
+static const struct writer two_files = {"volume.mhd", metaimage};
+static const struct writer restart = {"run.state", low_rank};
+
 static const struct writer writers[] = {{"volume.raw", raw},   {"volume.mha", metaimage}, {"volume.tif", tiff},
                                         {"graph.mtx", market}, {"graph.mtx.gz", market},  {"graph.txt", edges}};
 
@@ -304,6 +388,40 @@ static void at_failures(void) {
   }
 }
 
+static int write_watched(const struct family *unused, int64_t limit) {
+  watched->count = watched->published = watched->early = watched->unknown = 0;
+  memset(watched->all, 0, sizeof watched->all);
+  return write_once(unused, limit);
+}
+
+/* A file is on the disk before it gets its name, and its name is there when the run has ended. */
+static void on_the_disk_first(void) {
+  const struct writer *all[COUNT(writers) + 2] = {&two_files, &restart};
+  struct stat here;
+  size_t k;
+  for (k = 0; k < COUNT(writers); k++) all[k + 2] = &writers[k];
+  CHECK(stat(".", &here) == 0);
+  watched = shared_memory(sizeof *watched);
+  for (k = 0; k < COUNT(all); k++) {
+    int is_old;
+    current = all[k];
+    for (is_old = 0; is_old < 2; is_old++) {
+      struct ends ends = {0};
+      int j, names = 0;
+      in_child(&ends, write_watched, NULL, -1);
+      for (j = 0; j < watched->count; j++)
+        if (watched->all[j].inode == here.st_ino && watched->all[j].device == here.st_dev)
+          names = watched->all[j].syncs > 0 && !watched->all[j].is_dirty;
+      printf("%s: %d names given, %d before the file was on the disk\n", current->target, watched->published, watched->early);
+      CHECK(ends.succeeded == 1 && watched->count < 64 && watched->unknown == 0 && watched->early == 0);
+      CHECK(current == &restart ? watched->published >= 2 : watched->published == (current == &two_files ? 2 : 1));
+      CHECK(names);
+    }
+    empty_folder();
+  }
+  watched = NULL;
+}
+
 /* What a killed run leaves is a file under a provisional name; the next run neither needs nor touches it. */
 static void killed(void) {
   size_t k;
@@ -326,10 +444,9 @@ static void killed(void) {
 
 /* A restart file is whole at any time: a killed run goes on from it. */
 static void restarted(void) {
-  static const struct writer rsvd = {"run.state", low_rank};
   struct ends ends = {0};
   int partial, after;
-  current = &rsvd;
+  current = &restart;
   for (after = 0; after < 4; after++) {
     stop_at = after;
     in_child(&ends, write_once, NULL, -1);
@@ -400,6 +517,7 @@ int main(void) {
   if (!mkdtemp(folder) || chdir(folder) != 0) return 1;
   at_limits();
   at_failures();
+  on_the_disk_first();
   killed();
   restarted();
   shrink();
