@@ -27,7 +27,8 @@ struct csa_options : purlin_dwi_csa_options {
   csa_options() : purlin_dwi_csa_options{} { check(purlin_dwi_csa_options_init(this, sizeof(purlin_dwi_csa_options))); }
 };
 
-/// Options of `peaks`, likewise. `basis` 0 reads the input as symmetric tensors, `PURLIN_SH_*` as coefficients.
+/// Options of `peaks`, likewise. `basis` names that of coefficients, or is `PURLIN_SH_TENSOR` for symmetric tensors. 0, the
+/// default, is for symmetric batches only: a dense input is refused.
 struct peaks_options : purlin_dwi_peaks_options {
   purlin::progress on_progress;
 
@@ -186,7 +187,7 @@ directions<T> peaks(const context& on, const symmetric_view<T>& tensors, std::in
 }
 
 /// The `kept` strongest directions of every voxel of spherical-harmonic coefficients, one column a voxel.
-/// `options.basis` names the basis.
+/// `options.basis` names the basis; without one the call is refused.
 template <class T>
 directions<T> peaks(const context& on, const const_matrix_view<T>& sh, std::int64_t kept, const peaks_options& options,
                     const std::vector<std::uint8_t>& mask = {}, const stream& queue = {}) {

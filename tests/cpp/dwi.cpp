@@ -131,6 +131,16 @@ void directions(const context& on) {
   options.basis = 77;
   EXPECT_ERROR(dwi::peaks(on, const_matrix_view<double>{entries.data(), 15, 1}, 3, options),
                PURLIN_ERROR_INVALID_ARGUMENT);
+  // Coefficients of no basis are refused, and are not read as tensors; neither is a basis for tensors.
+  const const_matrix_view<double> coefficients{entries.data(), 15, 1};
+  for (const std::int32_t basis : {0, PURLIN_SH_TENSOR}) {
+    options.basis = basis;
+    EXPECT_ERROR(dwi::peaks(on, coefficients, 3, options), PURLIN_ERROR_INVALID_ARGUMENT);
+  }
+  options.basis = PURLIN_SH_TENSOR;
+  EXPECT(dwi::peaks(on, view, 3, options).count.at(0) == 2);
+  options.basis = PURLIN_SH_CANONICAL;
+  EXPECT_ERROR(dwi::peaks(on, view, 3, options), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(dwi::peaks(on, symmetric_view<double>{entries.data(), 3, 3}, 3), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 
