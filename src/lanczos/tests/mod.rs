@@ -135,6 +135,7 @@ on_both_backends! {
         start_vectors_and_wishes_for_vectors_are_heeded
         arguments_of_singular_values_are_named
         a_search_that_is_cut_short_says_so
+        a_product_that_is_not_the_adjoints_is_no_success
         values_of_zero_are_found_beside_empty_rows_and_columns
         values_of_zero_of_square_matrices_have_vectors_on_both_sides
         a_looser_tolerance_finds_what_the_default_one_does

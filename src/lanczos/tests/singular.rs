@@ -2,8 +2,8 @@
 
 use super::operators::{rectangular, whole};
 use super::*;
-use crate::dense::Algebra;
 use crate::dense::cpu::CpuAlgebra;
+use crate::dense::{Algebra, Op};
 use crate::lanczos::singular::{Request, Through, Triplets, singular_triplets};
 
 /// Triplets, after checks that the vectors are orthonormal and the residuals correct.
@@ -256,6 +256,61 @@ pub(super) fn a_search_that_is_cut_short_says_so(c: &Arc<Context>) {
         let found = singular_triplets::<f64>(c, &a, Request::default(), &options, &Progress::none()).unwrap();
         assert!(found.info.converged < 6 && found.info.reason == Reason::Restarts, "{:?}", found.info);
         assert!(found.info.restarts <= 1);
+    }
+}
+
+/// An upper bidiagonal matrix of the order given; its adjoint, or the matrix once more in the adjoint's place.
+struct Bidiagonal {
+    order: usize,
+    is_wrong: bool,
+}
+
+impl Operator<f64> for Bidiagonal {
+    fn shape(&self) -> (usize, usize) {
+        (self.order, self.order)
+    }
+
+    fn apply(&mut self, op: Op, x: &[f64], _: usize, y: &mut [f64]) -> crate::error::Result<()> {
+        for (x, y) in x.chunks_exact(self.order).zip(y.chunks_exact_mut(self.order)) {
+            for (i, y) in y.iter_mut().enumerate() {
+                let other = if op == Op::Adjoint && !self.is_wrong { i.wrapping_sub(1) } else { i + 1 };
+                *y = (1.0 + i as f64 / 50.0) * x[i] + 2.0 * x.get(other).unwrap_or(&0.0);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn a_product_that_is_not_the_adjoints_is_no_success(c: &Arc<Context>) {
+    let base = Options { count: 3, ..Options::default() };
+    let ways = [
+        (Through::Auto, base),
+        (Through::Gram, base),
+        (Through::Augmented, base),
+        (Through::Gram, Options { block: 2, ..base }),
+        (Through::Gram, Options { orthogonality: Orthogonality::Partial, ..base }),
+        (Through::Auto, Options { which: Which::Smallest, ..base }),
+    ];
+    for (order, restarts) in [(40, 6), (200, 6), (400, 6)] {
+        for (through, options) in ways {
+            let find = |is_wrong: bool, restarts: usize| {
+                let a = Matrix::from_operator(c, Box::new(Bidiagonal { order, is_wrong }));
+                let options = Options { restarts, ..options };
+                singular_triplets::<f64>(c, &a, Request { through, ..Request::default() }, &options, &Progress::none())
+            };
+            let found = find(false, 0).unwrap();
+            let limit = 1e-7 * found.info.norm;
+            assert!(found.info.converged == 3, "{order} {through:?} {options:?}: {:?}", found.info);
+            assert!(found.residuals.iter().all(|r| *r <= limit), "{:?}", found.residuals);
+            match find(true, restarts) {
+                Ok(found) => {
+                    let info = &found.info;
+                    let is_told = info.converged < 3 && info.reason != Reason::Converged && !info.verified;
+                    assert!(is_told, "{order} {through:?} {options:?}: {info:?}");
+                }
+                Err(e) => assert!(matches!(e, Error::Numerical(_)), "{order} {through:?} {options:?}: {e}"),
+            }
+        }
     }
 }
 
