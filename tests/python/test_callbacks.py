@@ -6,13 +6,15 @@ import _thread
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 import purlin
-from purlin import dwi, sshopm
+from purlin import dwi, rsvd, sshopm
+from purlin.blocks import Source
 
 TENSORS = np.random.default_rng(31).standard_normal((3000, 15))
 
@@ -74,6 +76,29 @@ def test_ctrl_c_reaches_a_call_without_a_progress_function(cpu: purlin.Context) 
         while True:
             sshopm.solve(np.tile(TENSORS, (20, 1)), starts=256, context=cpu)
     timer.join()
+
+
+def test_ctrl_c_ends_a_pass_over_a_matrix_between_two_blocks(cpu: purlin.Context) -> None:
+    x = np.random.default_rng(4).standard_normal((400, 10))
+    read = 0
+
+    def slow(where: Any) -> Any:
+        nonlocal read
+        read += 1
+        if read <= 40:
+            time.sleep(0.06)
+        if read == 3:
+            _thread.interrupt_main()
+        return x[where]
+
+    with Source.from_function(slow, x.shape, x.dtype, context=cpu) as source:
+        with pytest.raises(KeyboardInterrupt):
+            rsvd.compute(source, 2, method="direct", block_rows=10, context=cpu)
+        # The first pass has forty blocks, of which some are read ahead.
+        assert 3 <= read <= 12
+        # The interrupt is not kept for the next call.
+        read = 40
+        assert rsvd.compute(source, 2, block_rows=10, context=cpu).s.shape == (2,)
 
 
 def test_cancel_from_another_thread(cpu: purlin.Context) -> None:
