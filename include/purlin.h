@@ -3505,7 +3505,7 @@ typedef struct purlin_tt_round_options {
    */
   int64_t max_rank;
   /**
-   * 1: `epsilon` is the error itself and not relative to the norm; default 0.
+   * 1: `epsilon` is the error itself and not relative to the norm; default 0. Without effect where `epsilon` is 0.
    */
   int32_t absolute;
   /**

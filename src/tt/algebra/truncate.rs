@@ -12,7 +12,7 @@ pub struct Truncation<'a> {
     /// noise: singular values that are together below 32 units of roundoff of the norm. For a dense tensor in double
     /// precision the number of units is the root of its number of elements, if that is larger.
     pub epsilon: f64,
-    /// Whether `epsilon` is the error itself, not relative to the norm.
+    /// Whether `epsilon` is the error itself, not relative to the norm. Without effect where `epsilon` is 0.
     pub absolute: bool,
     /// Largest rank; 0 for any. The error may then exceed `epsilon`.
     pub max_rank: usize,
