@@ -9459,7 +9459,8 @@ purlin_status purlin_graph_embed(const struct purlin_matrix *graph,
  * @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
  *                       are not to be set; k-means has the same seed.
  * @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
- * @param      restarts  starts of k-means, of which the best stays, at least 1; 10 is usual.
+ * @param      starts    starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
+ *                       has none.
  * @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
  * @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
  * @param[out] info      what the eigensolver did; may be NULL.
@@ -9473,18 +9474,18 @@ purlin_status purlin_graph_cluster(const struct purlin_matrix *graph,
                                    const struct purlin_stream *stream,
                                    const struct purlin_lanczos_options *options,
                                    int32_t how,
-                                   int64_t restarts,
+                                   int64_t starts,
                                    struct purlin_tensor *labels,
                                    double *inertia,
                                    struct purlin_lanczos_info *info);
 
 /**
  * k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
- * `restarts`. O(restarts n k dims) a round. The same seed gives the same labels for any number of threads.
+ * `starts`. O(starts n k dims) a round. The same seed gives the same labels for any number of threads.
  *
  * @param      points    dense, n x dims, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
  * @param      clusters  number of clusters k, 1 to n.
- * @param      restarts  at least 1.
+ * @param      starts    at least 1.
  * @param      seed      of the starts.
  * @param      labels    n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
  * @param[out] inertia   sum of the squared distances from the centres; may be NULL.
@@ -9497,7 +9498,7 @@ purlin_status purlin_graph_cluster(const struct purlin_matrix *graph,
 PURLIN_MUST_USE
 purlin_status purlin_graph_k_means(const struct purlin_matrix *points,
                                    int64_t clusters,
-                                   int64_t restarts,
+                                   int64_t starts,
                                    uint64_t seed,
                                    struct purlin_tensor *labels,
                                    double *inertia);

@@ -293,22 +293,22 @@ module purlin_c_spectra
       type(purlin_lanczos_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
-    function c_graph_cluster(graph, stream, options, how, restarts, labels, inertia, info) bind(c, &
+    function c_graph_cluster(graph, stream, options, how, starts, labels, inertia, info) bind(c, &
       name='purlin_graph_cluster') result(s)
       import :: c_double, c_int32_t, c_int64_t, c_ptr, purlin_lanczos_info, purlin_lanczos_options
       type(c_ptr), value :: graph, stream, labels
       type(purlin_lanczos_options), intent(in), optional :: options
       integer(c_int32_t), value :: how
-      integer(c_int64_t), value :: restarts
+      integer(c_int64_t), value :: starts
       real(c_double), intent(inout), optional :: inertia
       type(purlin_lanczos_info), intent(inout), optional :: info
       integer(c_int32_t) :: s
     end function
-    function c_graph_k_means(points, clusters, restarts, seed, labels, inertia) bind(c, &
+    function c_graph_k_means(points, clusters, starts, seed, labels, inertia) bind(c, &
       name='purlin_graph_k_means') result(s)
       import :: c_double, c_int32_t, c_int64_t, c_ptr
       type(c_ptr), value :: points, labels
-      integer(c_int64_t), value :: clusters, restarts, seed
+      integer(c_int64_t), value :: clusters, starts, seed
       real(c_double), intent(inout), optional :: inertia
       integer(c_int32_t) :: s
     end function

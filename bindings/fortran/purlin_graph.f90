@@ -70,8 +70,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `starts`, 10) or PIVOTED_QR. After
-  !> PURLIN_ERROR_NO_CONVERGENCE they are those of the last iterate.
+  !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `starts`, 10) or PIVOTED_QR, which
+  !> has no starts. After PURLIN_ERROR_NO_CONVERGENCE they are those of the last iterate.
   subroutine purlin_graph_cluster(context, graph, clusters, labels, how, starts, inertia, options, info, stream, &
     stat, errmsg)
     type(purlin_context), intent(in) :: context
@@ -94,7 +94,9 @@ contains
     way = PURLIN_GRAPH_LABELS_K_MEANS
     if (present(how)) way = how
     call prepare(settings, clusters, options, info)
-    call found%borrow(context, labels, stat=o%status, errmsg=o%message)
+    if (present(starts) .and. way == PURLIN_GRAPH_LABELS_PIVOTED_QR) call refuse(o, &
+      'starts: is set, pivoted QR has none')
+    if (o%status == PURLIN_SUCCESS) call found%borrow(context, labels, stat=o%status, errmsg=o%message)
     ! After PURLIN_ERROR_NO_CONVERGENCE there may be labels, those of the last iterate.
     kept = 0
     if (size(labels) > 0) then

@@ -65,7 +65,7 @@ inline void embed(const context& on, const matrix& w, const matrix& coordinates,
 }
 
 /// Labels, 0 to `count` - 1, of the vertices, into `labels`: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`, if the
-/// last iterate has as many pairs.
+/// last iterate has as many pairs. `starts` are those of k-means, of which the best stays; pivoted QR does not use them.
 inline void cluster(const context& on, const matrix& w, std::vector<std::int64_t>& labels, info& report,
                     const options& settings, std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                     const stream& queue = {}) {

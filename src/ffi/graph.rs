@@ -152,7 +152,8 @@ pub unsafe extern "C" fn purlin_graph_embed(
 /// @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
 ///                       are not to be set; k-means has the same seed.
 /// @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
-/// @param      restarts  starts of k-means, of which the best stays, at least 1; 10 is usual.
+/// @param      starts    starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
+///                       has none.
 /// @param      labels    n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
 /// @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
 /// @param[out] info      what the eigensolver did; may be NULL.
@@ -168,7 +169,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
     stream: *const purlin_stream,
     options: *const purlin_lanczos_options,
     how: i32,
-    restarts: i64,
+    starts: i64,
     labels: *mut purlin_tensor,
     inertia: *mut f64,
     info: *mut purlin_lanczos_info,
@@ -177,7 +178,8 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         let graph = alive("graph", graph)?;
         let _stream = stream::before(graph.context(), stream)?;
         let how = Assignment::from_code("how", how)?;
-        let restarts = starts("restarts", restarts)?;
+        // As an array's length where there is no array, the number is not looked at where there are no starts.
+        let starts = if how == Assignment::KMeans { at_least_one("starts", starts)? } else { 1 };
         let mut labels = tensor::output("labels", labels)?;
         // SAFETY: the caller promises NULL or a place for the number.
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
@@ -188,7 +190,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
             labels.expect_context("labels", graph.context())?;
             labels.expect_dtype("labels", DType::I64)?;
             labels.expect_dims("labels", &[graph.rows()])?;
-            let (found, from) = embed::clusters(contexts, &graph, options, how, restarts, progress)?;
+            let (found, from) = embed::clusters(contexts, &graph, options, how, starts, progress)?;
             labels.set_indices("labels", &found.labels)?;
             put_number(inertia, found.inertia);
             // SAFETY: the caller promises NULL or an initialised struct.
@@ -199,7 +201,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
     })
 }
 
-fn starts(argument: &str, count: i64) -> Result<u32> {
+fn at_least_one(argument: &str, count: i64) -> Result<u32> {
     u32::try_from(count)
         .ok()
         .filter(|c| *c > 0)
@@ -238,11 +240,11 @@ fn labelled(
 }
 
 /// k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
-/// `restarts`. O(restarts n k dims) a round. The same seed gives the same labels for any number of threads.
+/// `starts`. O(starts n k dims) a round. The same seed gives the same labels for any number of threads.
 ///
 /// @param      points    dense, n x dims, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
 /// @param      clusters  number of clusters k, 1 to n.
-/// @param      restarts  at least 1.
+/// @param      starts    at least 1.
 /// @param      seed      of the starts.
 /// @param      labels    n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
 /// @param[out] inertia   sum of the squared distances from the centres; may be NULL.
@@ -257,16 +259,16 @@ fn labelled(
 pub unsafe extern "C" fn purlin_graph_k_means(
     points: *const purlin_matrix,
     clusters: i64,
-    restarts: i64,
+    starts: i64,
     seed: u64,
     labels: *mut purlin_tensor,
     inertia: *mut f64,
 ) -> purlin_status {
     guard::run(|| {
-        let (clusters, restarts) = (shape::size("clusters", clusters, 1)?, starts("restarts", restarts)?);
+        let (clusters, starts) = (shape::size("clusters", clusters, 1)?, at_least_one("starts", starts)?);
         // SAFETY: the caller promises NULL or a place for the number.
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
-        let of = |m: &Matrix, points: &[f64]| cluster::k_means(m.context(), points, m.rows(), clusters, restarts, seed);
+        let of = |m: &Matrix, points: &[f64]| cluster::k_means(m.context(), points, m.rows(), clusters, starts, seed);
         let found = labelled(points, labels, of)?;
         put_number(inertia, found);
         Ok(())
@@ -446,7 +448,7 @@ pub unsafe extern "C" fn purlin_graph_density(
         request.expect_no_start()?;
         request.expect_recurrence()?;
         let steps = shape::size("steps", steps, 1)?;
-        let vectors = starts("vectors", vectors)?;
+        let vectors = at_least_one("vectors", vectors)?;
         let room = shape::product("vectors", steps, vectors as usize)?;
         check_vector("points", &points, &a, room)?;
         check_vector("weights", &weights, &a, room)?;

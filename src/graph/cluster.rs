@@ -59,24 +59,17 @@ fn distance2(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// k-means by Lloyd's iteration from start centres of k-means++ (Arthur and Vassilvitskii, SODA 2007). The best of
-/// `restarts` runs. `points` is n-by-dims, column-major. O(restarts n k dims) a round. The same seed gives the same
+/// `starts` runs. `points` is n-by-dims, column-major. O(starts n k dims) a round. The same seed gives the same
 /// labels for any number of threads.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for no points, numbers that are not finite, no clusters, more clusters than points, or no
-/// restarts; [`Error::Numerical`] for squared distances whose sum overflows; [`Error::Cancelled`] after
+/// starts; [`Error::Numerical`] for squared distances whose sum overflows; [`Error::Cancelled`] after
 /// [`Context::cancel`]; [`Error::OutOfMemory`].
-pub fn k_means(
-    context: &Context,
-    points: &[f64],
-    n: usize,
-    clusters: usize,
-    restarts: u32,
-    seed: u64,
-) -> Result<Labels> {
+pub fn k_means(context: &Context, points: &[f64], n: usize, clusters: usize, starts: u32, seed: u64) -> Result<Labels> {
     let dims = check(points, n, clusters)?;
-    if restarts == 0 {
-        return Err(Error::invalid("restarts", "is 0, at least 1 is needed"));
+    if starts == 0 {
+        return Err(Error::invalid("starts", "is 0, at least 1 is needed"));
     }
     // Charge the points by rows, distances, labels of the best and of the last run, and sums of every piece.
     let sums = n.div_ceil(PIECE).saturating_mul(clusters.saturating_mul(dims + 1));
@@ -87,8 +80,8 @@ pub fn k_means(
     rows.iter_mut().for_each(|x| *x /= scale);
     let progress = Progress::new(context.cancel_epoch(), None);
     let mut best: Option<Labels> = None;
-    for restart in 0..restarts {
-        let mut centres = starts(&rows, dims, clusters, seed, restart, &progress)?;
+    for start in 0..starts {
+        let mut centres = start_centres(&rows, dims, clusters, seed, start, &progress)?;
         let found = lloyd(context, &rows, dims, &mut centres, &progress)?;
         if best.as_ref().is_none_or(|b| found.inertia < b.inertia) {
             best = Some(found);
@@ -106,12 +99,12 @@ pub fn k_means(
 
 /// Start centres. Each point is drawn with a probability proportional to its squared distance from the nearest centre
 /// before it.
-fn starts(
+fn start_centres(
     rows: &[f64],
     dims: usize,
     clusters: usize,
     seed: u64,
-    restart: u32,
+    start: u32,
     progress: &Progress<'_>,
 ) -> Result<Vec<f64>> {
     let n = rows.len() / dims;
@@ -119,7 +112,7 @@ fn starts(
     let mut centres: Vec<f64> = alloc::with_capacity(WHAT, clusters * dims)?;
     for cluster in 0..clusters {
         progress.check()?;
-        let draw = 0.5 + 0.5 * rng::uniform(seed, rng::stream::CLUSTERS, to_u64(cluster), restart);
+        let draw = 0.5 + 0.5 * rng::uniform(seed, rng::stream::CLUSTERS, to_u64(cluster), start);
         let total: f64 = near.iter().sum();
         let pick = if cluster == 0 || total == 0.0 {
             // The first centre, or every point is a centre already: draw any point.

@@ -106,7 +106,7 @@ pub(super) fn in_double<T: Scalar>(numbers: Vec<T>) -> Result<Vec<f64>> {
     Ok(wide)
 }
 
-/// Clusters of a graph from an embedding; their number is `options.count`. `restarts` is an argument of [`k_means`],
+/// Clusters of a graph from an embedding; their number is `options.count`. `starts` is an argument of [`k_means`],
 /// whose seed is that of `options`.
 ///
 /// # Errors
@@ -116,14 +116,14 @@ pub fn clusters(
     graph: &Matrix,
     options: &Options,
     how: Assignment,
-    restarts: u32,
+    starts: u32,
     progress: &Progress<'_>,
 ) -> Result<(Labels, Embedding)> {
     let scaling = if how == Assignment::KMeans { Scaling::UnitRows } else { Scaling::None };
     let found = embed(contexts, graph, options, scaling, progress)?;
     let n = graph.rows();
     let labels = match how {
-        Assignment::KMeans => k_means(graph.context(), &found.coordinates, n, options.count, restarts, options.seed)?,
+        Assignment::KMeans => k_means(graph.context(), &found.coordinates, n, options.count, starts, options.seed)?,
         Assignment::PivotedQr => pivoted_qr(graph.context(), &found.coordinates, n)?,
     };
     Ok((labels, found))

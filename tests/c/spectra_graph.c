@@ -54,7 +54,9 @@ static void applications(void) {
     for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
   }
   BAD_ARGUMENT("how: is 2", purlin_graph_cluster(a, NULL, &o, 2, 10, tl, NULL, NULL));
-  BAD_ARGUMENT("restarts: is 0", purlin_graph_cluster(a, NULL, &o, 0, 0, tl, NULL, NULL));
+  BAD_ARGUMENT("starts: is 0", purlin_graph_cluster(a, NULL, &o, PURLIN_GRAPH_LABELS_K_MEANS, 0, tl, NULL, NULL));
+  BAD_ARGUMENT("starts: is 0", purlin_graph_k_means(mc, 2, 0, 0, tl, NULL));
+  OK(purlin_graph_cluster(a, NULL, &o, PURLIN_GRAPH_LABELS_PIVOTED_QR, 0, tl, NULL, NULL));
   BAD_ARGUMENT("clusters: is 81, outside 1 to n = 80", purlin_graph_k_means(mc, 81, 1, 0, tl, NULL));
   BAD_ARGUMENT("scaling: is 3", purlin_graph_embed(a, NULL, &o, 3, mc, NULL, NULL));
   BAD_ARGUMENT("labels: is F64", purlin_graph_k_means(mc, 2, 1, 0, tv, NULL));

@@ -439,6 +439,7 @@ contains
     real(c_double) :: vector(40), value, cut, coordinates(40, 2), values(2), points(20), weights(20), pixels(4, 3)
     real(c_double) :: formed_values(3), values_of_pixels(3), shares(4)
     integer(c_int32_t) :: how, stat
+    character(200) :: message
     call cliques(w)
     call purlin_graph_fiedler(context, w, vector, value, info=info)
     call check(value > 0 .and. info%converged == 1, 'the Fiedler vector')
@@ -448,6 +449,12 @@ contains
       call purlin_graph_cluster(context, w, 2_c_int64_t, labels, how)
       call check(apart(labels) .and. minval(labels) == 1 .and. maxval(labels) == 2, 'clusters')
     end do
+    call purlin_graph_cluster(context, w, 2_c_int64_t, labels, PURLIN_GRAPH_LABELS_PIVOTED_QR, starts=10_c_int64_t, &
+      stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'starts: is set') == 1 .and. &
+      apart(labels), 'starts that there are not')
+    call purlin_graph_cluster(context, w, 2_c_int64_t, labels, starts=0_c_int64_t, stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'starts: is 0') == 1, 'no starts')
     call purlin_graph_embed(context, w, coordinates, values)
     call check(abs(values(1)) < 1e-12 .and. values(2) > 0, 'an embedding')
     call purlin_graph_pivoted_qr(context, coordinates, labels)

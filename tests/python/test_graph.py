@@ -34,6 +34,19 @@ def test_clusters(cpu: purlin.Context, how: Any) -> None:
     assert embedding.values[0] == pytest.approx(0, abs=1e-12) and embedding.values[1] > 1e-3
 
 
+def test_starts_are_those_of_k_means(cpu: purlin.Context) -> None:
+    w, truth = three_cliques(cpu)
+    for starts in (1, 10):
+        assert same_groups(graph.cluster(w, 3, starts=starts).labels, truth)
+    for given in (1, 10, 50):
+        with pytest.raises(ValueError, match="^starts: is set, pivoted QR has none"):
+            graph.cluster(w, 3, "pivoted_qr", starts=given)
+    points = graph.embed(w, 3).coordinates
+    for call in (lambda: graph.cluster(w, 3, starts=0), lambda: graph.k_means(points, 3, starts=0)):
+        with pytest.raises(purlin.InvalidArgument, match="^starts: is 0, outside 1"):
+            call()
+
+
 def mutual_information(a: Any, b: Any) -> float:
     """That of two labellings, over the mean of their entropies."""
     joint = np.zeros((a.max() + 1, b.max() + 1))

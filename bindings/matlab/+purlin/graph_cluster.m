@@ -5,7 +5,7 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %   centres, and tells of the solve. Names are those of purlin.lanczos but 'kind', 'shift', 'order', 'known', 'start',
 %   'solve', 'precision' and 'check_symmetry', and
 %     'how'     'k_means' or 'pivoted_qr'
-%     'starts'  of k-means, of which the best stays: 10
+%     'starts'  of k-means, of which the best stays: 10. Pivoted QR has none and refuses them
 %   Where 'restarts' were not enough there is a warning, purlin:noConvergence, and labels are those of the last iterate.
 %
 %   Errors: as purlin.lanczos.
@@ -21,6 +21,9 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
   purlin.internal.at_least(nargin, 2, 'graph_cluster');
   purlin.internal.whole(k, 'k', 1);
   opts = purlin.internal.lanczos_options(varargin, {'how', 'starts', 'devices'});
+  if isfield(opts, 'starts') && isfield(opts, 'how') && strcmp(opts.how, 'pivoted_qr')
+    error('purlin:invalidArgument', 'starts: is set, pivoted QR has none');
+  end
   [labels, inertia, info] = purlin_mex('graph_cluster', purlin.internal.symmetric_matrix(W, 'W'), k, opts);
   purlin.internal.solved(info, 'graph_cluster');
 end

@@ -155,28 +155,30 @@ def cluster(
     clusters: int,
     how: Literal["k_means", "pivoted_qr"] = "k_means",
     *,
-    starts: int = 10,
+    starts: int | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
     contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Clusters:
-    """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`) or column-pivoted QR.
-    Further contexts, and what does not converge, as for `embed`."""
+    """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`, 10) or column-pivoted QR, which
+    has no starts. Further contexts, and what does not converge, as for `embed`."""
+    way = choice("how", how, _ASSIGNMENTS)
+    if starts is not None and way == c.GRAPH_LABELS_PIVOTED_QR:
+        raise ValueError("starts: is set, pivoted QR has none")
     graph = _real(w, context)
     call = Call(clusters, "largest", progress, options)
     call.share(contexts)
     labels, inertia = np.zeros(graph.shape[0], np.int64), c_double()
     target = Tensor.borrow(labels, context=graph.context)
-    way = choice("how", how, _ASSIGNMENTS)
     with call.relay:
         status = lib.purlin_graph_cluster(
             graph.handle,
             stream.handle if stream else None,
             ctypes.byref(call.options),
             way,
-            starts,
+            10 if starts is None else starts,
             target.handle,
             ctypes.byref(inertia),
             ctypes.byref(call.report),
