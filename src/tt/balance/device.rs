@@ -416,7 +416,8 @@ pub(super) fn examined(
     doubt: Doubt,
 ) -> Result<Examined> {
     let Doubt { is_graded, may_hide, is_wide } = doubt;
-    if !is_graded && !(may_hide && is_hiding(context, stream, train, turns.unwrap_or(1))?) {
+    let is_fetched = is_graded || may_hide && is_hiding(context, stream, train, turns.unwrap_or(1))?;
+    if !is_fetched {
         return Ok(Examined { is_wide, ..Examined::default() });
     }
     let given = fetched(context, stream, train)?;

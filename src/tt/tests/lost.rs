@@ -138,7 +138,7 @@ pub fn unreached(c: &At) {
         check(c, &format!("{dtype:?} {a} {b} {e}"), (&x, &x), [2 * i64::from(a + e); 2]);
     }
     let x = train(
-        &c,
+        c,
         DType::F64,
         &[([1, 2, 1], vec![p(-924), p(-1022)]), ([1, 1, 2], vec![0.0, p(1019)]), ([2, 1, 1], vec![0.0, 1.0])],
     );
