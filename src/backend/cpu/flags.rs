@@ -35,9 +35,14 @@ impl Lost {
         Part { lost: self, before: take() }
     }
 
+    /// Whether a part lost digits.
+    pub fn is_any(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Sets the calling thread's flag if a part lost digits.
     pub fn hand_on(&self) {
-        hand_on(self.0.load(Ordering::Relaxed));
+        hand_on(self.is_any());
     }
 }
 

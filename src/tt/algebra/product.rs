@@ -27,11 +27,21 @@ pub(super) enum Pair<'a> {
 }
 
 /// An operand on the host with elements of `dtype`. If the numbers at its bonds differ much, they are balanced by
-/// powers of two: exponents in the product of two such trains differ twice as much, and small numbers would become 0.
-fn operand<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType) -> Result<HostTrain<'a>> {
+/// powers of two: exponents in the product of two such trains differ twice as much, and small numbers would become 0. Where
+/// balancing itself would lose digits and an `Aim::Train` needs them, the train is taken as it is.
+fn operand<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType, aim: Aim) -> Result<HostTrain<'a>> {
     let here = read_as(at, argument, x, dtype)?;
-    let copy = balance::for_product(at.context, argument, &here)?;
+    let copy = balance::for_product(at.context, argument, &here, aim == Aim::Train)?;
     Ok(copy.map_or(here, HostTrain::Copied))
+}
+
+/// What a product is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// A train with all entries.
+    Train,
+    /// A rounded train, whose error is relative to the norm.
+    Rounded,
 }
 
 /// A product that has not been formed.
@@ -43,11 +53,11 @@ pub(super) struct Product<'a> {
 
 impl<'a> Product<'a> {
     /// x y, entry by entry.
-    fn entries(at: &Place<'_>, x: &'a TensorTrain, y: &'a TensorTrain) -> Result<Self> {
+    fn entries(at: &Place<'_>, x: &'a TensorTrain, y: &'a TensorTrain, aim: Aim) -> Result<Self> {
         let dtype = common_type("y", x.dtype(), y.dtype())?;
         y.shape().expect_modes("y", x.shape().modes(), "x")?;
         let shape = Shape::new("y", x.shape().modes(), &pairs_of_ranks("y", x.shape(), y.shape())?)?;
-        let pair = Pair::Entries(operand(at, "x", x, dtype)?, operand(at, "y", y, dtype)?);
+        let pair = Pair::Entries(operand(at, "x", x, dtype, aim)?, operand(at, "y", y, dtype, aim)?);
         Ok(Self { pair, shape, dtype })
     }
 
@@ -57,6 +67,7 @@ impl<'a> Product<'a> {
         h: &'a TrainMatrix,
         (argument, x): (&str, &'a TensorTrain),
         (modes, columns): (&[usize], Option<&[usize]>),
+        aim: Aim,
     ) -> Result<Self> {
         let dtype = common_type(argument, h.train().dtype(), x.dtype())?;
         let what = "shape of a TT-matrix";
@@ -74,8 +85,8 @@ impl<'a> Product<'a> {
         }
         let shape = Shape::new(argument, &out, &pairs_of_ranks(argument, x.shape(), h.train().shape())?)?;
         let pair = Pair::Matrix {
-            h: operand(at, "h", h.train(), dtype)?,
-            x: operand(at, argument, x, dtype)?,
+            h: operand(at, "h", h.train(), dtype, aim)?,
+            x: operand(at, argument, x, dtype, aim)?,
             rows: alloc::copied(what, h.rows())?,
             columns,
         };
@@ -319,7 +330,7 @@ fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
 /// [`super::copy`].
 pub fn hadamard(at: &Place<'_>, x: &TensorTrain, y: &TensorTrain) -> Result<TensorTrain> {
     at.check()?;
-    Product::entries(at, x, y)?.form(at)
+    Product::entries(at, x, y, Aim::Train)?.form(at)
 }
 
 /// [`hadamard`] and then [`super::round()`], without holding all cores of the product in memory.
@@ -333,7 +344,7 @@ pub fn hadamard_round(
     truncation: &Truncation<'_>,
 ) -> Result<(TensorTrain, Truncated)> {
     at.check()?;
-    Product::entries(at, x, y)?.round(at, ["x", "y"], truncation)
+    Product::entries(at, x, y, Aim::Rounded)?.round(at, ["x", "y"], truncation)
 }
 
 /// H x: ranks multiply. An open train and a cyclic matrix, or the other way round, give a cyclic train.
@@ -342,7 +353,7 @@ pub fn hadamard_round(
 /// As [`hadamard`].
 pub fn apply(at: &Place<'_>, h: &TrainMatrix, x: &TensorTrain) -> Result<TensorTrain> {
     at.check()?;
-    Product::matrix(at, h, ("x", x), (x.shape().modes(), None))?.form(at)
+    Product::matrix(at, h, ("x", x), (x.shape().modes(), None), Aim::Train)?.form(at)
 }
 
 /// [`apply`] and then [`super::round()`], without holding all cores of the product in memory.
@@ -356,5 +367,5 @@ pub fn apply_round(
     truncation: &Truncation<'_>,
 ) -> Result<(TensorTrain, Truncated)> {
     at.check()?;
-    Product::matrix(at, h, ("x", x), (x.shape().modes(), None))?.round(at, ["h", "x"], truncation)
+    Product::matrix(at, h, ("x", x), (x.shape().modes(), None), Aim::Rounded)?.round(at, ["h", "x"], truncation)
 }

@@ -223,12 +223,18 @@ pub(super) fn copies_here(
     Ok([copy(x)?, if x.is_same(y) { None } else { copy(y)? }])
 }
 
-/// A balanced copy of a train on the host, an operand of products; `None` if its bonds are balanced.
+/// A balanced copy of a train on the host, an operand of products; `None` if its bonds are balanced. If `keeps_all`, also if
+/// the copy would lose digits of numbers that count.
 ///
 /// # Errors
 /// [`crate::error::Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
-pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
-    powers::for_product(context, name, train)
+pub(super) fn for_product(
+    context: &Arc<Context>,
+    name: &str,
+    train: &TensorTrain,
+    keeps_all: bool,
+) -> Result<Option<TensorTrain>> {
+    powers::for_product(context, name, train, keeps_all)
 }
 
 /// A balanced copy of a train on the host in double precision that single precision shall hold; `None` if its bonds are

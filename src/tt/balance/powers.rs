@@ -6,10 +6,10 @@ use super::hidden::is_hiding;
 use super::norms::{NONE, Parts};
 use super::paths::{IDLE, Paths, Powers};
 use crate::alloc;
-use crate::backend::cpu::Isa;
 use crate::backend::cpu::parallel::Items as _;
 use crate::backend::cpu::parallel::Pieces as _;
 use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
+use crate::backend::cpu::{Isa, flags};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar, with_scalar};
@@ -52,6 +52,7 @@ pub(super) fn examined(context: &Arc<Context>, train: &TensorTrain, turns: Optio
     let bounds = Bounds { limit, drop: true };
     let copy =
         if near { None } else { with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))? };
+    let copy = copy.map(|Copied { train, .. }| train);
     let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), near, copy.is_some(), turns)?;
     Ok(Examined { copy, is_hiding, is_wide: false })
 }
@@ -89,10 +90,22 @@ pub(super) fn balanced_within(
     train: &TensorTrain,
     bounds: Bounds,
 ) -> Result<Option<TensorTrain>> {
+    Ok(watched_within(context, train, bounds)?.map(|Copied { train, .. }| train))
+}
+
+/// [`balanced_within`], and whether the copy lost digits.
+fn watched_within(context: &Arc<Context>, train: &TensorTrain, bounds: Bounds) -> Result<Option<Copied>> {
     if train.is_device() || is_near(context, train, bounds.limit)? {
         return Ok(None);
     }
     with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))
+}
+
+/// A balanced copy.
+struct Copied {
+    train: TensorTrain,
+    /// Whether powers of two brought numbers that count out of the range of the type.
+    is_lossy: bool,
 }
 
 /// [`examined`] for the train of an operator, with other bounds.
@@ -110,6 +123,7 @@ pub(super) fn examined_operator(
         return Ok(Examined::default());
     }
     let copy = with_scalar!(train.dtype(), "h", T => copy_of::<T>(context, train, Some((h.rows(), h.cols())), bounds))?;
+    let copy = copy.map(|Copied { train, .. }| train);
     // The bounds may be closer than those of a search.
     let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), false, true, turns)?;
     Ok(Examined { copy, is_hiding, is_wide: false })
@@ -283,7 +297,7 @@ fn copy_of<T: Scalar>(
     train: &TensorTrain,
     matrix: Option<(&[usize], &[usize])>,
     bounds: Bounds,
-) -> Result<Option<TensorTrain>> {
+) -> Result<Option<Copied>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
     let (powers, live) = if train.is_uniform() {
@@ -337,43 +351,65 @@ fn scaled_copy<T: Scalar>(
     train: &TensorTrain,
     powers: &Powers,
     live: Option<&Vec<Vec<f64>>>,
-) -> Result<TensorTrain> {
+) -> Result<Copied> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
     let mut copy = TensorTrain::create(context, T::DTYPE, Location::Host, shape.clone())?;
+    let (lost, mut is_beyond) = (flags::Lost::default(), false);
     {
         let mut to = copy.cores_mut::<T>(WHAT)?;
         for k in 0..shape.len() {
             let [r, n, _] = shape.core(k);
             let (before, after) = (&powers.of[k], &powers.of[k + 1]);
             let live = live.map(|live| &live[if train.is_uniform() { 0 } else { k }]);
-            for (at, (to, x)) in to.core(k).iter_mut().zip(cores.core(k)).enumerate() {
-                let (a, b) = (at % r, at / (r * n));
-                if live.is_some_and(|live| live[a + r * b] == NONE) {
-                    *to = T::default();
-                    continue;
+            let power = |at: usize| (before[at % r], after[at / (r * n)]);
+            let scaled = |x: T, e: i64| if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) };
+            let (to, from) = (to.core(k), cores.core(k));
+            lost.part(|| {
+                for (at, (to, &x)) in to.iter_mut().zip(from).enumerate() {
+                    *to = match power(at) {
+                        _ if live.is_some_and(|live| live[at % r + r * (at / (r * n))] == NONE) => T::default(),
+                        (a, b) if a != IDLE && b != IDLE => scaled(x, a - b),
+                        _ => x,
+                    };
+                    is_beyond |= to.re().is_infinite() && x.re().is_finite();
+                    is_beyond |= to.im().is_infinite() && x.im().is_finite();
                 }
-                let (a, b) = (before[a], after[b]);
-                let shift = match a == IDLE || b == IDLE {
-                    false => a - b,
-                    true => (powers.share - exponent_of(x.re().abs().max(x.im().abs()))).min(0),
-                };
-                *to = if shift == 0 { *x } else { T::from_parts(scale(x.re(), shift), scale(x.im(), shift)) };
+            });
+            if !before.contains(&IDLE) && !after.contains(&IDLE) {
+                continue;
             }
+            // No loss of these numbers counts.
+            flags::watch(|| {
+                for (at, x) in to.iter_mut().enumerate() {
+                    let (a, b) = power(at);
+                    if a == IDLE || b == IDLE {
+                        let size = exponent_of(x.re().abs().max(x.im().abs()));
+                        *x = scaled(*x, (powers.share - size).min(0));
+                    }
+                }
+            });
         }
     }
     (0..shape.len()).for_each(|k| copy.mark_set(k));
-    Ok(copy)
+    Ok(Copied { train: copy, is_lossy: lost.is_any() || is_beyond })
 }
 
-/// A balanced copy of a train, an operand of products; `None` if its bonds are balanced.
+/// A balanced copy of a train, an operand of products; `None` if its bonds are balanced. If `keeps_all`, also if the copy
+/// would lose digits of numbers that count; otherwise these are far below roundoff of the norm.
 ///
 /// # Errors
 /// [`Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
-pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
+pub(super) fn for_product(
+    context: &Arc<Context>,
+    name: &str,
+    train: &TensorTrain,
+    keeps_all: bool,
+) -> Result<Option<TensorTrain>> {
     // A number of the product is scaled by both operands' powers at both of its bonds.
     let limit = if matches!(train.dtype(), DType::F32 | DType::CF32) { SINGLE } else { 120 };
-    within_range(context, name, train, limit)
+    let copy = within_range(context, name, train, limit)?;
+    Ok(copy.filter(|copy| !(keeps_all && copy.is_lossy)).map(|copy| copy.train))
 }
 
 /// A balanced copy of a train in double precision that single precision shall hold; `None` if its bonds are balanced.
@@ -381,17 +417,17 @@ pub(super) fn for_product(context: &Arc<Context>, name: &str, train: &TensorTrai
 /// # Errors
 /// As [`for_product`].
 pub(super) fn for_single(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
-    within_range(context, name, train, SINGLE)
+    Ok(within_range(context, name, train, SINGLE)?.map(|copy| copy.train))
 }
 
 /// Limit for the bonds of trains in single precision whose numbers are rounded or multiplied one by one.
 const SINGLE: i64 = 12;
 
-fn within_range(context: &Arc<Context>, name: &str, train: &TensorTrain, limit: i64) -> Result<Option<TensorTrain>> {
-    let Some(copy) = balanced_within(context, train, Bounds { limit, drop: true })? else { return Ok(None) };
+fn within_range(context: &Arc<Context>, name: &str, train: &TensorTrain, limit: i64) -> Result<Option<Copied>> {
+    let Some(copy) = watched_within(context, train, Bounds { limit, drop: true })? else { return Ok(None) };
     let isa = context.isa();
-    for k in 0..copy.shape().len() {
-        if peak(&copy, k, isa)?.is_infinite() && peak(train, k, isa)?.is_finite() {
+    for k in 0..copy.train.shape().len() {
+        if peak(&copy.train, k, isa)?.is_infinite() && peak(train, k, isa)?.is_finite() {
             return Err(Error::Numerical(format!(
                 "{name}: core {k} leaves the range of {} where the bonds beside it are balanced: canonicalise it first",
                 train.dtype().name()

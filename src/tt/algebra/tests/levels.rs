@@ -82,6 +82,39 @@ fn products_of_numbers_far_apart_are_kept() {
     }
 }
 
+/// Powers of two that balance the bond take a number out of the range, which the other operand brings back.
+fn balancing_loses_nothing<T: Scalar>([p, q, top]: [i64; 3]) {
+    let c = context(1);
+    let at = Place::host(&c);
+    let shape = |modes: &[usize]| Shape::new("y", modes, &[1, 2, 1]).unwrap();
+    let of = |modes: &[usize], first: &[f64]| {
+        let mut y = TensorTrain::zeros(&c, T::DTYPE, Location::Host, shape(modes)).unwrap();
+        let mut to = y.cores_mut::<T>("y").unwrap();
+        for (k, values) in [first, &[two(-p), 1.0]].into_iter().enumerate() {
+            to.core(k).iter_mut().zip(values).for_each(|(to, v)| *to = T::from_parts(*v, 0.0));
+        }
+        drop(to);
+        y
+    };
+    let x = cores::<T>(&c, &[2, 1], &[&[1.0, two(top)], &[1.0]]);
+    let y = of(&[2, 1], &[two(p), two(-q), 1.0, 0.0]);
+    let diagonal = of(&[4, 1], &[two(p), 0.0, 0.0, two(-q), 1.0, 0.0, 0.0, 0.0]);
+    let h = TrainMatrix::new("h", diagonal, &[2, 1], &[2, 1]).unwrap();
+    for made in [hadamard(&at, &x, &y), hadamard(&at, &y, &x), apply(&at, &h, &x)] {
+        assert_eq!(entries(&made.unwrap(), &[&[0, 0], &[1, 0]]), [power(1), power(top - p - q)], "{:?}", T::DTYPE);
+    }
+    let (rounded, _) = hadamard_round(&at, &x, &y, &Truncation::default()).unwrap();
+    assert_eq!(entries(&rounded, &[&[0, 0]]), [power(1)], "{:?}", T::DTYPE);
+}
+
+#[test]
+fn balanced_operands_lose_nothing_that_counts() {
+    balancing_loses_nothing::<f32>([100, 60, 120]);
+    balancing_loses_nothing::<crate::scalar::Complex<f32>>([100, 60, 120]);
+    balancing_loses_nothing::<f64>([800, 400, 1000]);
+    balancing_loses_nothing::<C>([800, 400, 1000]);
+}
+
 #[test]
 fn products_in_exponents_of_their_own_are_those_of_the_type() {
     let c = context(2);
