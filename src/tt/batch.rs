@@ -41,12 +41,13 @@ struct Lists<'a> {
     last: Option<(Classes, Call)>,
 }
 
-/// Products of a chunk: small ones, which the backend computes together, the largest first; and large ones, which
-/// follow one by one. Each place has a flag: whether its result is conjugated at the end.
+/// Products of a chunk: small ones, which the backend computes together, the largest first; large ones, which follow one
+/// by one; and those of single calls. Each place of the first two has a flag: whether its result is conjugated at the end.
 struct Dealt<'a> {
     small: Vec<Item<'a>>,
     small_places: Vec<(Place, bool)>,
     large: Vec<(Item<'a>, Place, bool)>,
+    single: Vec<Place>,
 }
 
 /// The class of x, that of y, and whether they are one train.
@@ -171,11 +172,20 @@ impl Contraction {
         let mut info = nothing(self.contexts.len());
         expect_ready(self, x, y)?;
         let same = is_same(x, y);
-        let turns = rings::turns(self.options());
-        let (x_copies, x_hides) = balanced_all(&self.contexts[0], stream, x, turns)?;
-        let (y_copies, y_hides) =
-            if same { (Vec::new(), false) } else { balanced_all(&self.contexts[0], stream, y, turns)? };
         let given = (x, y);
+        // Where nothing is lost, there is no need to look at the bonds.
+        let is_watched = self.is_watched();
+        let (mut x_copies, mut y_copies, mut takes_single) = (Vec::new(), Vec::new(), false);
+        if !is_watched {
+            let turns = rings::turns(self.options());
+            (x_copies, takes_single) = balanced_all(&self.contexts[0], stream, x, turns)?;
+            if !same {
+                let found = balanced_all(&self.contexts[0], stream, y, turns)?;
+                (y_copies, takes_single) = (found.0, takes_single || found.1);
+            }
+            // Copies of one train in both lists are two trains, which have other bits.
+            takes_single |= !same && !self.computes_on_device() && !(x_copies.is_empty() && y_copies.is_empty());
+        }
         let (x_list, y_list);
         let (mut x, mut y) = (x, y);
         if !x_copies.is_empty() || !y_copies.is_empty() {
@@ -183,7 +193,7 @@ impl Contraction {
             y_list = if same { Vec::new() } else { listed(y, &y_copies)? };
             (x, y) = (&x_list, if same { &x_list } else { &y_list });
         }
-        if x_hides || y_hides || self.are_wide_there(x)? || !same && self.are_wide_there(y)? {
+        if takes_single || self.are_wide_there(x)? || !same && self.are_wide_there(y)? {
             return self.one_by_one(stream, given, count, place, put);
         }
         let mut lists = Lists::new(x, y)?;
@@ -197,14 +207,23 @@ impl Contraction {
             put(place, sum);
         };
         self.chunks(count, place, |session, chunk, reached| {
-            let dealt = session.deal(&mut lists, chunk, &mut info)?;
-            let (done, lost) = flags::watch(|| session.run(stream, dealt, &progress, &mut known, &mut put));
+            let mut dealt = session.deal(&mut lists, chunk, &mut info)?;
+            let mut single = std::mem::take(&mut dealt.single);
+            let (done, lost) = flags::watch(|| {
+                session.run(stream, dealt, &progress, &mut known, &mut |place, sum| {
+                    if is_watched && !sum.is_finite() {
+                        alloc::push("batch of contractions", &mut single, place)
+                    } else {
+                        put(place, sum);
+                        Ok(())
+                    }
+                })
+            });
             done?;
-            if lost && wider::applies(session.options(), session.computes_on_device()) {
-                for &place in chunk {
-                    put(place, session.contract(stream, given.0[place.0], given.1[place.1], Goal::Inner, None)?.0);
-                    progress.check()?;
-                }
+            let all = lost && wider::applies(session.options(), session.computes_on_device());
+            for &place in if all { chunk } else { &single } {
+                put(place, session.contract(stream, given.0[place.0], given.1[place.1], Goal::Inner, None)?.0);
+                progress.check()?;
             }
             progress.report(to_i64(reached), to_i64(count), 0.0)
         })?;
@@ -239,7 +258,8 @@ impl Contraction {
         let what = "batch of contractions";
         let (mut small, mut small_places) =
             (alloc::with_capacity(what, places.len())?, alloc::with_capacity(what, places.len())?);
-        let mut large = Vec::new();
+        let (mut large, mut single) = (Vec::new(), Vec::new());
+        let is_watched = self.is_watched();
         for &place in places {
             let Call { plan, swapped } = lists.plan(self, place)?;
             let (x, y) = (lists.x[place.0], lists.y[place.1]);
@@ -250,7 +270,10 @@ impl Contraction {
                 *info = Info { flops: 0.0, bytes: 0.0, workspace_bytes, ..plan.info(self.contexts.len()) };
             }
             (info.flops, info.bytes) = (info.flops + plan.flops, info.bytes + plan.bytes);
-            if self.machines[0].takes(&plan) {
+            if is_watched && !self.tells_losses(&plan) {
+                info.workspace_bytes = info.workspace_bytes.max(in_bytes(plan.workspace));
+                alloc::push(what, &mut single, place)?;
+            } else if self.machines[0].takes(&plan) {
                 small.push(Item { plan, x, y });
                 small_places.push((place, conjugate));
             } else {
@@ -273,7 +296,7 @@ impl Contraction {
             (small, small_places) = (items, places);
         }
         info.workspace_bytes = info.workspace_bytes.max(in_bytes(self.machines[0].many_bytes(&small)));
-        Ok(Dealt { small, small_places, large })
+        Ok(Dealt { small, small_places, large, single })
     }
 
     /// Computes the products of a chunk.
@@ -283,9 +306,9 @@ impl Contraction {
         dealt: Dealt<'_>,
         progress: &Progress<'_>,
         known: &mut Known,
-        put: &mut dyn FnMut(Place, Scaled),
+        put: &mut dyn FnMut(Place, Scaled) -> Result<()>,
     ) -> Result<()> {
-        let Dealt { small, small_places, large } = dealt;
+        let Dealt { small, small_places, large, .. } = dealt;
         let mut sums = alloc::filled("batch of contractions", small.len(), Scaled::ZERO)?;
         if !small.is_empty() {
             many(&mut self.machines, stream, &small, &progress.flag(), &mut sums)?;
@@ -293,11 +316,11 @@ impl Contraction {
         let value = |sum: Scaled, conjugate: bool| if conjugate { sum.conj() } else { sum };
         for ((&(place, conjugate), &sum), item) in small_places.iter().zip(&sums).zip(&small) {
             let sum = known.checked(sum, &item.plan, [item.x, item.y])?;
-            put(place, value(sum, conjugate));
+            put(place, value(sum, conjugate))?;
         }
         for (Item { plan, x, y }, place, conjugate) in large {
             let mut sizes = Sizes::default();
-            if peaks::matter(&plan) {
+            if peaks::matter(&plan) && !self.is_watched() {
                 let of = |train| peaks::of(&self.contexts[0], stream, train);
                 let a = of(x)?;
                 let b = if x.is_same(y) { alloc::copied("batch of contractions", &a)? } else { of(y)? };
@@ -307,7 +330,7 @@ impl Contraction {
                 super::algorithm::inner::contract(machines, work)
             })?;
             let sum = known.checked(sum, &plan, [x, y])?;
-            put(place, value(sum, conjugate));
+            put(place, value(sum, conjugate))?;
             progress.check()?;
         }
         Ok(())

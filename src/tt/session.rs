@@ -239,10 +239,14 @@ impl Contraction {
         Ok(reported(sum, &plan, self.contexts.len(), start))
     }
 
-    /// Whether the processor tells if a contraction by this plan loses digits.
-    fn tells_losses(&self, plan: &Plan) -> bool {
-        let is_plain = plan.algorithm != Algorithm::Power && self.options.repeat == 1;
-        flags::TELLS && is_plain && wider::applies(&self.options, self.computes_on_device())
+    /// Whether the processor tells if contractions lose digits.
+    pub(super) fn is_watched(&self) -> bool {
+        flags::TELLS && self.options.repeat == 1 && wider::applies(&self.options, self.computes_on_device())
+    }
+
+    /// The same for a contraction by this plan.
+    pub(super) fn tells_losses(&self, plan: &Plan) -> bool {
+        self.is_watched() && plan.algorithm != Algorithm::Power
     }
 
     /// Whether products of trains are computed on a device, wherever the trains are.

@@ -1,11 +1,13 @@
 //! Many products in one call, and the CPU's chain behind them.
 
+use super::balance::bare;
+use super::closed_forms::uniform;
 use super::support::{Plain, cpu, inner};
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::info::{Kernel, Outcome};
-use crate::tt::options::{Algorithm, Conjugate};
+use crate::tt::options::{Algorithm, Conjugate, Scaling};
 use crate::tt::{Contraction, Options, Scaled};
 
 /// Open trains and rings of three shapes, with these seeds.
@@ -112,6 +114,60 @@ fn every_place_has_an_outcome_of_its_own() {
     assert_eq!(outcomes, [Outcome::Ok, Outcome::Overflow, Outcome::Underflow, Outcome::Ok, Outcome::NonFinite]);
     assert_eq!(sums[0], Scaled { exponent: 61, ..Scaled::real(0.5) });
     assert_eq!(sums[3], Scaled::ZERO);
+}
+
+#[test]
+fn pairs_that_lose_digits_have_the_bits_of_single_calls() {
+    let c = cpu(2);
+    let root = |e: f64| (e * std::f64::consts::LN_2).exp();
+    for (dtype, m) in [(DType::F32, 127.0), (DType::F64, 1020.0)] {
+        let ring = |core: [f64; 4]| bare(&[2, 2, 2], vec![core.to_vec(); 2]).train(&c, dtype);
+        let hiding = ring([0.0, root(0.6 * m), root(0.4 * m), root(-0.6 * m)]);
+        let graded = bare(&[1, 2, 1], vec![vec![1.3, root(0.4 * m)], vec![0.7, root(-0.4 * m)]]).train(&c, dtype);
+        let plain = Plain::random(&[1, 1], &[1, 3, 1], false, 5).train(&c, dtype);
+        let wrong = bare(&[1, 1, 1], vec![vec![0.0], vec![f64::NAN]]).train(&c, dtype);
+        let list = [&hiding, &graded, &plain, &wrong];
+        for scaling in [Scaling::Auto, Scaling::Always, Scaling::Never] {
+            let mut session = Contraction::new(&c, Options { scaling, ..Options::default() }).unwrap();
+            let mut single = Vec::new();
+            for (i, x) in list.iter().enumerate() {
+                for y in list {
+                    single.push((session.inner_scaled(None, x, y, None).unwrap().0, i));
+                }
+            }
+            let (x, y): (Vec<_>, Vec<_>) = list.iter().flat_map(|x| list.map(|y| (*x, y))).unzip();
+            for some in [0..16, 0..2, 3..8, 10..11, 5..11] {
+                let mut sums = vec![Scaled::ONE; some.len()];
+                let (x, y) = (&x[some.clone()], &y[some.clone()]);
+                let info = session.inner_batch(None, x, y, &mut sums, None).unwrap();
+                for (sum, (alone, i)) in sums.iter().zip(&single[some.clone()]) {
+                    let is_same = sum == alone || !sum.is_finite() && !alone.is_finite();
+                    assert!(is_same, "{dtype:?} {scaling:?} {some:?}, train {i}: {sum:?}, alone {alone:?}");
+                }
+                let worst = sums.iter().map(|sum| sum.outcome()).max();
+                assert_eq!(Some(info.outcome), worst, "{dtype:?} {scaling:?} {some:?}");
+            }
+            let mut gram = vec![Scaled::ONE; 16];
+            session.gram(None, &list, &list, &mut gram, None).unwrap();
+            for (sum, (alone, i)) in gram.iter().step_by(5).zip(single.iter().step_by(5)) {
+                assert!(sum == alone || !sum.is_finite() && !alone.is_finite(), "gram, train {i}: {sum:?}, {alone:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn powers_in_a_batch_have_the_bits_of_single_calls() {
+    let c = cpu(2);
+    let mut core: Vec<f64> = Plain::random(&[3], &[4, 4], false, 6).cores[0].iter().map(|v| v.re).collect();
+    core[0] = 1e-300;
+    let ring = uniform(&c, &mut core, 12, 4, 3);
+    let mut session = Contraction::new(&c, Options { algorithm: Algorithm::Power, ..Options::default() }).unwrap();
+    let (alone, info) = session.inner_scaled(None, &ring, &ring, None).unwrap();
+    assert_eq!(info.algorithm, Algorithm::Power);
+    let mut sums = [Scaled::ONE; 3];
+    session.inner_batch(None, &[&ring; 3], &[&ring; 3], &mut sums, None).unwrap();
+    assert_eq!(sums, [alone; 3]);
 }
 
 #[test]
