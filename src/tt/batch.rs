@@ -184,7 +184,8 @@ impl Contraction {
                 (y_copies, takes_single) = (found.0, takes_single || found.1);
             }
             // Copies of one train in both lists are two trains, which have other bits.
-            takes_single |= !same && !self.computes_on_device() && !(x_copies.is_empty() && y_copies.is_empty());
+            let is_any_copied = !x_copies.is_empty() || !y_copies.is_empty();
+            takes_single |= is_any_copied && !same && !self.computes_on_device();
         }
         let (x_list, y_list);
         let (mut x, mut y) = (x, y);

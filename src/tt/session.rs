@@ -195,7 +195,8 @@ impl Contraction {
         let context = Arc::clone(&self.contexts[0]);
         let matters = peaks::matter(&plan);
         let turns = rings::turns(&self.options);
-        let mut balanced = Balanced::new(&context, stream, x, y, matters, turns)?;
+        let (balanced, cut) = flags::watch(|| Balanced::new(&context, stream, x, y, matters, turns));
+        let mut balanced = balanced?;
         let shapes = [x.shape(), y.shape()];
         let sizes_of = |balanced: &Balanced| -> Result<Sizes> {
             let [a, b] = balanced.peaks(&context, stream, x, y)?;
@@ -223,7 +224,7 @@ impl Contraction {
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
             let sum = sum?;
             let is_host = wider::applies(&self.options, self.computes_on_device());
-            let is_lost = lost && sum.is_finite() && plan.algorithm != Algorithm::Power && is_host;
+            let is_lost = (cut || lost && sum.is_finite()) && plan.algorithm != Algorithm::Power && is_host;
             if is_lost && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
                 return Ok(found);
             }

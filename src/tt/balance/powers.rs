@@ -38,8 +38,9 @@ pub(super) struct Examined {
     pub is_wide: bool,
 }
 
-/// Balances the bonds of a train on the host, and finds whether products of the balanced train would lose numbers. `turns` says how often products go through
-/// the cores; `None` for trains that are not examined for what they hide.
+/// Balances the bonds of a train on the host, and finds whether products of the balanced train would lose numbers. `turns`
+/// says how often products go through the cores; `None` for trains that are not examined for what they hide. Sets the
+/// calling thread's flag ([`flags`]) if, and only if, the copy has lost digits of numbers that count.
 ///
 /// # Errors
 /// Out of memory.
@@ -52,7 +53,7 @@ pub(super) fn examined(context: &Arc<Context>, train: &TensorTrain, turns: Optio
     let bounds = Bounds { limit, drop: true };
     let copy =
         if near { None } else { with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))? };
-    let copy = copy.map(|Copied { train, .. }| train);
+    let copy = handed_on(copy);
     let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), near, copy.is_some(), turns)?;
     Ok(Examined { copy, is_hiding, is_wide: false })
 }
@@ -69,7 +70,7 @@ fn is_hiding_beside(
     if turns == 1 && (near || !train.shape().is_cyclic() || is_copy && is_near(context, train, limit(train.dtype()))?) {
         return Ok(false);
     }
-    is_hiding(context, train, turns)
+    flags::watch(|| is_hiding(context, train, turns)).0
 }
 
 /// How far bonds are balanced.
@@ -108,7 +109,13 @@ struct Copied {
     is_lossy: bool,
 }
 
-/// [`examined`] for the train of an operator, with other bounds.
+/// The copy. Sets the calling thread's flag if it has lost digits.
+fn handed_on(copy: Option<Copied>) -> Option<TensorTrain> {
+    flags::hand_on(copy.as_ref().is_some_and(|copy| copy.is_lossy));
+    copy.map(|copy| copy.train)
+}
+
+/// [`examined`] for the train of an operator, with other bounds. It sets the flag likewise.
 ///
 /// # Errors
 /// Out of memory.
@@ -123,7 +130,7 @@ pub(super) fn examined_operator(
         return Ok(Examined::default());
     }
     let copy = with_scalar!(train.dtype(), "h", T => copy_of::<T>(context, train, Some((h.rows(), h.cols())), bounds))?;
-    let copy = copy.map(|Copied { train, .. }| train);
+    let copy = handed_on(copy);
     // The bounds may be closer than those of a search.
     let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), false, true, turns)?;
     Ok(Examined { copy, is_hiding, is_wide: false })
@@ -300,13 +307,16 @@ fn copy_of<T: Scalar>(
 ) -> Result<Option<Copied>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
+    // Norms may underflow where no number does.
+    let powers_of =
+        |cores: &Cores<'_, T>, shape: &Shape| flags::watch(|| powers_of(context, cores, shape, matrix, bounds)).0;
     let (powers, live) = if train.is_uniform() {
         // One core: treat it as a ring of one core; the powers are the same at every bond.
         let [r, n, _] = shape.core(0);
         let one = Shape::new("x", &[n], &[r, r])?;
         let mut list = alloc::with_capacity(WHAT, 1)?;
         list.push(cores.core(0));
-        let Some((powers, live)) = powers_of(context, &Cores::new(&one, list), &one, matrix, bounds)? else {
+        let Some((powers, live)) = powers_of(&Cores::new(&one, list), &one)? else {
             return Ok(None);
         };
         let mut of = alloc::with_capacity(WHAT, shape.len() + 1)?;
@@ -315,7 +325,7 @@ fn copy_of<T: Scalar>(
         }
         (Powers { of, ..powers }, live)
     } else {
-        let Some(found) = powers_of(context, &cores, shape, matrix, bounds)? else { return Ok(None) };
+        let Some(found) = powers_of(&cores, shape)? else { return Ok(None) };
         found
     };
     scaled_copy::<T>(context, train, &powers, bounds.drop.then_some(&live)).map(Some)

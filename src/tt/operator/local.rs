@@ -193,7 +193,7 @@ fn run<S: Sums>(
     Trains::new(x, None, x).check(context)?;
     let mut lost = false;
     let mut is_wide = false;
-    let found = with_balanced(context, stream, (x, x), rings::turns(options), |x, _, risk| {
+    let mut by_balanced = |x: &TensorTrain, _: &TensorTrain, risk: Risk| {
         lost = risk == Risk::Hidden;
         is_wide = risk == Risk::Range && options.scaling != Scaling::Never;
         if lost || is_wide {
@@ -203,7 +203,10 @@ fn run<S: Sums>(
         let found = flags::watch(|| run_as_given(context, stream, options, x, real, sums, watch));
         lost = found.1 && wider::applies(options, x.is_device());
         found.0
-    });
+    };
+    let turns = rings::turns(options);
+    let (found, cut) = flags::watch(|| with_balanced(context, stream, (x, x), turns, &mut by_balanced));
+    lost |= cut && wider::applies(options, x.is_device());
     if is_wide && found.is_ok() {
         // The processor reports what it loses, a device does not.
         let copies = balance::copies_here(context, stream, x, x)?;

@@ -161,8 +161,9 @@ pub(super) fn contract(
     watch: &Watch,
 ) -> Result<([Scaled; 2], Info)> {
     let turns = rings::turns(options);
-    let examined = trains.operator.map(|h| balance::of_operator(context, h, turns.is_some())).transpose()?;
-    let (matrix, hides) = examined.unwrap_or((None, false));
+    let examine = || trains.operator.map(|h| balance::of_operator(context, h, turns.is_some())).transpose();
+    let (examined, operator_cut) = flags::watch(examine);
+    let (matrix, hides) = examined?.unwrap_or((None, false));
     let operator = matrix.as_ref().or(trains.operator);
     let by_exponents = || -> Result<[Scaled; 2]> {
         let cancel = || watch.cancel.clone();
@@ -172,7 +173,9 @@ pub(super) fn contract(
     };
     let is_checked = on_device(trains) && options.scaling != Scaling::Never;
     let is_wide = is_checked && trains.operator.map_or(Ok(false), |h| balance::is_wide(context, h.train()))?;
-    balance::with_balanced(context, stream, (trains.bra, trains.ket), turns, |bra, ket, risk| {
+    let (mut is_final, mut lost) = (true, false);
+    let mut by_balanced = |bra: &TensorTrain, ket: &TensorTrain, risk: Risk| {
+        is_final = true;
         if risk == Risk::Hidden || hides {
             return Ok((by_exponents()?, foresee(context, options, trains, dtype, identity)?));
         }
@@ -185,28 +188,33 @@ pub(super) fn contract(
             return Ok((sums, info));
         }
         let balanced = Trains { bra, operator, ket };
-        let (found, lost) =
-            flags::watch(|| contract_as_given(context, stream, options, &balanced, dtype, identity, watch));
+        let found;
+        (found, lost) = flags::watch(|| contract_as_given(context, stream, options, &balanced, dtype, identity, watch));
         let (sums, info) = found?;
         if sums.iter().any(|sum| !sum.is_finite()) {
             // Finite numbers whose products left the range on the way.
             let is_lost = options.scaling != Scaling::Never && are_finite(trains)?;
             return if is_lost { by_exponents().map(|sums| (sums, info)) } else { Ok((sums, info)) };
         }
-        if !lost || !wider::applies(options, on_device(trains)) {
-            return Ok((sums, info));
+        is_final = !wider::applies(options, on_device(trains));
+        Ok((sums, info))
+    };
+    let pair = (trains.bra, trains.ket);
+    let (found, cut) = flags::watch(|| balance::with_balanced(context, stream, pair, turns, &mut by_balanced));
+    let (sums, info) = found?;
+    if is_final || !(lost || cut || operator_cut) {
+        return Ok((sums, info));
+    }
+    if let Some(doubles) = Doubles::of(context, trains)? {
+        let (trains, dtype) = (doubles.trains(), doubles.trains().check(context)?);
+        // A workspace limit that is enough for single precision is no error.
+        match contract(context, stream, options, &trains, dtype, identity, watch) {
+            Ok((sums, _)) => return Ok((sums, info)),
+            Err(Error::InvalidArgument { .. }) => {}
+            Err(problem) => return Err(problem),
         }
-        if let Some(doubles) = Doubles::of(context, trains)? {
-            let (trains, dtype) = (doubles.trains(), doubles.trains().check(context)?);
-            // A workspace limit that is enough for single precision is no error.
-            match contract(context, stream, options, &trains, dtype, identity, watch) {
-                Ok((sums, _)) => return Ok((sums, info)),
-                Err(Error::InvalidArgument { .. }) => {}
-                Err(problem) => return Err(problem),
-            }
-        }
-        by_exponents().map(|sums| (sums, info))
-    })
+    }
+    by_exponents().map(|sums| (sums, info))
 }
 
 /// [`contract`] of trains whose bonds are balanced.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::nonfinite::placed;
 use super::support::{C, KERNELS, Plain, cpu};
+use crate::backend::cpu::flags;
 use crate::context::Context;
 use crate::scalar::{DType, Scalar as _};
 use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::tt::balance::{Balanced, of_operator};
 use crate::tt::operator::{Environments, Side, Trains};
 use crate::tt::options::{Algorithm, NormWay};
 use crate::tt::{Contraction, Options, Scaled};
@@ -175,7 +177,7 @@ fn ordinary_trains_are_contracted_once() {
         let (x, y) = (Plain::random(&[2; 4], &ranks, false, 3), Plain::random(&[2; 4], &ranks, false, 4));
         let (x, y) = (x.train(&c, dtype), y.train(&c, dtype));
         let mut s = Contraction::new(&c, Options::default()).unwrap();
-        let (_, lost) = crate::backend::cpu::flags::watch(|| s.inner_scaled(None, &x, &y, None).unwrap());
+        let (_, lost) = flags::watch(|| s.inner_scaled(None, &x, &y, None).unwrap());
         assert!(!lost, "{dtype:?} {ranks:?}");
     }
 }
@@ -235,4 +237,61 @@ pub fn finite_rings(c: &At) {
         assert_power("sandwich", s.sandwich(None, &Trains::new(&x, Some(&h), &x), None).unwrap().0, 0);
         assert_power("rayleigh", s.rayleigh(None, &x, &h, None).unwrap().quotient, 0);
     }
+}
+
+#[test]
+fn copies_with_balanced_bonds_lose_nothing() {
+    let at = (cpu(2), Location::Host);
+    let cases = [
+        (DType::F64, -616, 389, -352, 324, -1018),
+        (DType::F64, -905, 91, -721, 295, -987),
+        (DType::F64, -530, 233, -829, 410, -997),
+        (DType::F32, -98, -9, -108, 48, -116),
+    ];
+    for (dtype, a, b, below, e, f) in cases {
+        let x = [([1, 1, 1], vec![1.0]), ([1, 2, 1], vec![0.0, p(e)]), ([1, 2, 1], vec![0.0, 1.0])];
+        let second = ([2, 2, 1], vec![0.0, p(below), p(b), 0.0]);
+        let y = [([1, 1, 2], vec![p(a); 2]), second, ([1, 2, 1], vec![1.0, p(f)])];
+        let (x, y) = (train(&at, dtype, &x), train(&at, dtype, &y));
+        // One term.
+        let wanted = i64::from(a + b + e + f);
+        let mut s = Contraction::new(&at.0, Options::default()).unwrap();
+        let h = crate::tt::operator::identity(&at.0, dtype, &[1, 2, 2]).unwrap();
+        let what = format!("{dtype:?} {a} {b} {below} {e} {f}");
+        for (first, second) in [(&x, &y), (&y, &x)] {
+            assert_power(&what, s.inner_scaled(None, first, second, None).unwrap().0, wanted);
+            for h in [None, Some(&h)] {
+                assert_power(&what, s.sandwich(None, &Trains::new(first, h, second), None).unwrap().0, wanted);
+            }
+        }
+        let mut sums = [Scaled::ZERO; 4];
+        s.gram(None, &[&x, &y], &[&x, &y], &mut sums, None).unwrap();
+        assert_power(&what, sums[1], wanted);
+    }
+}
+
+#[test]
+fn balancing_reports_the_digits_that_it_loses() {
+    let c = cpu(1);
+    let is_cut = |x: &TensorTrain| {
+        let (balanced, cut) = flags::watch(|| Balanced::new(&c, None, x, x, false, Some(1)).unwrap());
+        assert!(!std::ptr::eq(balanced.of(x, x).0, x), "no copy");
+        cut
+    };
+    for (dtype, e, q) in [(DType::F32, 100, 60), (DType::CF32, 100, 60), (DType::F64, 800, 400)] {
+        for (small, expected) in [(2.0f64.powi(-q), true), (1.0, false), (0.0, false)] {
+            let first = ([1, 2, 2], vec![p(e), small, 1.0, 0.0]);
+            let x = train(&(Arc::clone(&c), Location::Host), dtype, &[first, ([2, 1, 1], vec![p(-e), 1.0])]);
+            assert_eq!(is_cut(&x), expected, "{dtype:?} {small}");
+        }
+    }
+    // The last value of the bond leads to nothing.
+    let number = |re: f64, im: f64| C::new(re, im);
+    let zero = number(0.0, 0.0);
+    let first = vec![number(p(60), 0.0), number(1.0, 0.0), number(p(120), p(-100))];
+    let last = vec![number(p(-60), 0.0), number(1.0, 0.0), zero];
+    let h = Plain { modes: vec![1, 1], ranks: vec![1, 3, 1], cores: vec![first, last] }.train(&c, DType::CF32);
+    let h = TrainMatrix::new("h", h, &[1, 1], &[1, 1]).unwrap();
+    let (found, cut) = flags::watch(|| of_operator(&c, &h, true).unwrap());
+    assert!(found.0.is_some() && !cut);
 }
