@@ -122,7 +122,8 @@ impl Plan {
     /// As [`Plan::new`]; [`Error::NotSupported`] for `repeat`.
     pub fn by_qr(request: Request<'_>, difference: bool) -> Result<Self> {
         if request.options.repeat > 1 {
-            return Err(Error::NotSupported("norm_way: QR with repeat".into()));
+            let (name, repeat) = (if difference { "repeat" } else { "norm_way" }, request.options.repeat);
+            return Err(Error::NotSupported(format!("{name}: QR factors with repeat = {repeat}, they take 1")));
         }
         Planner::new(request)?.by_qr(difference)
     }

@@ -33,11 +33,16 @@ numbered!(Spread, Auto, First, Even);
 
 /// Returns an error for a factor that is not finite, and for one with an imaginary part and a real type.
 pub(super) fn check_factor(argument: &str, factor: Complex<f64>, dtype: DType) -> Result<()> {
+    check_scaled(argument, Scaled { mantissa: factor, exponent: 0 }, dtype)
+}
+
+fn check_scaled(argument: &str, Scaled { mantissa: factor, exponent }: Scaled, dtype: DType) -> Result<()> {
     if !factor.re.is_finite() || !factor.im.is_finite() {
         return Err(Error::invalid(argument, format!("is {} + {} i, not finite", factor.re, factor.im)));
     }
     if factor.im != 0.0 && !is_complex(dtype) {
-        return Err(Error::invalid(argument, format!("has the imaginary part {} for {}", factor.im, dtype.name())));
+        let part = times_power(factor.im, exponent);
+        return Err(Error::invalid(argument, format!("has the imaginary part {part} for {}", dtype.name())));
     }
     Ok(())
 }
@@ -151,7 +156,7 @@ fn safe_exponents(dtype: DType) -> std::ops::RangeInclusive<i64> {
 /// cores leave the range of the type, or would lose numbers that count; as [`super::copy`].
 pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) -> Result<TensorTrain> {
     at.check()?;
-    check_factor("factor", factor.mantissa, x.dtype())?;
+    check_scaled("factor", factor, x.dtype())?;
     let mut result = host_copy(at, x)?;
     let d = x.shape().len();
     let (mut mantissa, mut exponent) = (factor.mantissa, factor.exponent);

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::info::Outcome;
+use crate::tt::info::{Info, Outcome};
 use crate::tt::options::{Algorithm, Math, NormWay};
 use crate::tt::{Contraction, Options};
 use std::cell::Cell;
@@ -80,7 +80,13 @@ fn options_that_do_not_fit_are_refused_by_name() {
     let none = Options { repeat: 0, ..Options::default() };
     assert_eq!(Contraction::new(&c, none).err().unwrap().to_string(), "repeat: is 0, at least 1 is needed");
     let qr = Options { repeat: 2, norm_way: NormWay::Qr, ..Options::default() };
-    assert!(matches!(session(&c, qr).norm(None, &ring, None), Err(Error::NotSupported(_))));
+    let refused = |found: Result<(f64, Info), Error>, name: &str| match found.unwrap_err() {
+        Error::NotSupported(problem) => assert_eq!(problem, format!("{name}: QR factors with repeat = 2, they take 1")),
+        other => panic!("{other}"),
+    };
+    refused(session(&c, qr).norm(None, &ring, None), "norm_way");
+    let repeated = Options { repeat: 2, ..Options::default() };
+    refused(session(&c, repeated).distance(None, &ring, &ring, None), "repeat");
 }
 
 #[test]

@@ -28,6 +28,8 @@ fn arguments_are_named_with_what_was_found() {
     assert_eq!(text(hadamard(&at, &x, &long)), "y: has 3 cores, x has 2");
     assert_eq!(text(hadamard(&at, &x, &single)), "y: is F32, the other operand is F64");
     assert_eq!(text(add(&at, C::new(1.0, 2.0), &x, ONE, &x)), "alpha: has the imaginary part 2 for F64");
+    let factor = Scaled::new(C::new(0.5, 3.0), 0);
+    assert_eq!(text(scale(&at, factor, &x, Spread::Auto)), "factor: has the imaginary part 3 for F64");
     assert_eq!(text(add(&at, ONE, &x, C::new(f64::NAN, 0.0), &x)), "beta: is NaN + 0 i, not finite");
     assert_eq!(text(scale(&at, Scaled::real(f64::INFINITY), &x, Spread::Auto)), "factor: is inf + 0 i, not finite");
     assert_eq!(text(rotate(&at, &x, 2)), "first: is 2, the train has 2 cores");
