@@ -9,6 +9,8 @@
 //! The precision suffices: double-precision X^H X leaves an error of u s_1^2 / s in a value s, and the method only needs
 //! values s > 1 / mu.
 
+mod rehearsal;
+
 use std::time::Instant;
 
 use super::ops::{LowRank, Product, RpcaOps, SmallMatrix, Start, Step, Sums};
@@ -20,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::rng::stream;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
+pub(super) use rehearsal::rehearse;
 
 /// Predicted number of singular values before the first decomposition.
 pub(super) const FIRST_RANK: usize = 10;
@@ -41,6 +44,9 @@ const CLOSE: f64 = 0.01;
 /// Fraction of the tolerance that the bound of the next residual must fall below. The rest is a margin for rounding and for
 /// inexact decompositions.
 const CLOSED: f64 = 0.9;
+/// Iterations in a row below [`CLOSED`] tolerances after which only the residual counts, if the bound of the rank cuts off
+/// values. S may then creep for thousands of iterations.
+const STEADY: usize = 10;
 /// Largest part of a value over 1 / mu that a partial decomposition may miss, in units of 1 / mu.
 const MISSED: f64 = 0.1;
 /// Relative amount by which an objective may exceed that of a trivial split.
@@ -58,6 +64,8 @@ struct Check {
     starts_anew: bool,
     /// Whether the check was passed, and only the residual still has to fall.
     is_closing: bool,
+    /// How many iterations in a row had a residual of less than [`CLOSED`] tolerances.
+    steady: usize,
     growth: f64,
     first_mu: f64,
     /// Upper bound of mu ||S - S'||_F / ||Y||_F.
@@ -80,6 +88,7 @@ impl Check {
             is_due: true,
             starts_anew: false,
             is_closing: false,
+            steady: 0,
             growth: options.rho,
             first_mu: mu,
             dual: if m.saturating_mul(n) <= FEW { CLOSE } else { f64::INFINITY },
@@ -104,7 +113,7 @@ impl Check {
     }
 
     fn begin_anew(&mut self) {
-        (self.starts_anew, self.is_closing) = (true, false);
+        (self.starts_anew, self.is_closing, self.steady) = (true, false, 0);
     }
 
     fn fail(&mut self) {
@@ -171,11 +180,7 @@ struct Solver<'a, T: Scalar, O: RpcaOps<T>> {
 pub fn solve<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Result<Solution> {
     let began = Instant::now();
     let (m, n) = ops.size();
-    let predicted = if options.fixed_rank > 0 { options.fixed_rank } else { FIRST_RANK }.min(n);
-    let marker = std::marker::PhantomData;
-    let (power, is_warm, seconds_svd, seconds_update) = (options.power_iterations, options.warm_start, 0.0, 0.0);
-    let mut solver =
-        Solver { ops, options, drawn: 0, predicted, power, is_warm, passes: 0, seconds_svd, seconds_update, marker };
+    let mut solver = Solver::new(ops, options);
     let mut info = Info::new(T::DTYPE);
     info.lambda = if options.lambda > 0.0 { options.lambda } else { 1.0 / (m.max(1) as f64).sqrt() };
     let mut unit = 1.0;
@@ -195,7 +200,23 @@ pub fn solve<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Result
     Ok(Solution { info, unit })
 }
 
-impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
+impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
+    fn new(ops: &'a mut O, options: &'a Options) -> Self {
+        let n = ops.size().1;
+        Self {
+            ops,
+            options,
+            drawn: 0,
+            predicted: if options.fixed_rank > 0 { options.fixed_rank } else { FIRST_RANK }.min(n),
+            power: options.power_iterations,
+            is_warm: options.warm_start,
+            passes: 0,
+            seconds_svd: 0.0,
+            seconds_update: 0.0,
+            marker: std::marker::PhantomData,
+        }
+    }
+
     /// The first pass, and the unit that entries are divided by so that their squares neither overflow nor vanish.
     fn start(&mut self) -> Result<(Start, f64)> {
         self.ops.set_scale(self.options.scale);
@@ -242,18 +263,20 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
                 return Err(Error::Numerical(format!("the residual of iteration {iteration} is {residual}")));
             }
             let rounding = frobenius * roundoff;
-            if residual < tolerance && measured {
+            check.steady = if residual < CLOSED * tolerance { check.steady + 1 } else { 0 };
+            // Without power iterations the subspace is the last vectors and random ones. The parts add up all the same, but
+            // away from the optimum, and S does not come to rest. Or they do not add up even at the largest penalty.
+            let is_rough = self.power == 0 && !spectrum.whole;
+            if is_rough && ((residual < tolerance && measured) || mu >= most) {
+                check.begin_anew();
+                self.improve();
+            } else if residual < tolerance && measured {
                 let nuclear_norm = spectrum.values[..rank].iter().map(|s| s - 1.0 / mu).sum::<f64>();
                 // If the bound of the rank cuts off values, the iterate solves another problem, and the check does not apply.
                 check.is_closing |= self.is_bounded(rank) || check.is_passed(&sums, nuclear_norm, rounding);
-                // Without power iterations the subspace is the last vectors and random ones. The parts add up all the same, but
-                // away from the optimum, and S does not come to rest.
-                let is_rough = self.power == 0 && !spectrum.whole;
-                if is_rough {
-                    check.begin_anew();
-                    self.improve();
-                } else if check.is_closing {
-                    info.converged = Check::is_closed(&sums, mu_next / mu, tolerance * frobenius, rounding);
+                if check.is_closing {
+                    info.converged = Check::is_closed(&sums, mu_next / mu, tolerance * frobenius, rounding)
+                        || (self.is_bounded(rank) && check.steady >= STEADY);
                 } else {
                     check.fail();
                     self.improve();
@@ -315,13 +338,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         let over = |s: f64| (s - least).max(0.0);
         let before: Vec<f64> = alloc::copied("singular values", &spectrum.values)?;
         let kept = spectrum.values.iter().take_while(|s| **s > least).count();
-        let way = self.prepare(spectrum, kept)?;
-        let began = Instant::now();
-        let mut product = self.room(&way)?;
-        self.passes += 1;
-        self.ops.product(&way.product(), &mut product)?;
-        self.seconds_svd += began.elapsed().as_secs_f64();
-        *spectrum = self.spectrum(way, product)?;
+        *spectrum = self.decompose(spectrum, kept)?;
         let before = before.into_iter().chain(std::iter::repeat(0.0));
         let is_confirmed = spectrum.values.iter().zip(before).all(|(s, b)| over(*s) - over(b) <= MISSED * least);
         if is_confirmed {
@@ -349,13 +366,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
                 return Ok(rank);
             }
             self.predicted = (over + leap(n)).min(bound);
-            let way = self.prepare(spectrum, over)?;
-            let began = Instant::now();
-            let mut product = self.room(&way)?;
-            self.passes += 1;
-            self.ops.product(&way.product(), &mut product)?;
-            self.seconds_svd += began.elapsed().as_secs_f64();
-            *spectrum = self.spectrum(way, product)?;
+            *spectrum = self.decompose(spectrum, over)?;
             spectrum.values.iter_mut().for_each(|s| *s *= factor);
         }
     }
@@ -367,13 +378,7 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         for _ in 0..NORM_ROUNDS {
             let before = spectrum.values.first().copied();
             let kept = spectrum.values.len().min(self.predicted);
-            let way = self.prepare(&spectrum, kept)?;
-            let began = Instant::now();
-            let mut product = self.room(&way)?;
-            self.passes += 1;
-            self.ops.product(&way.product(), &mut product)?;
-            self.seconds_svd += began.elapsed().as_secs_f64();
-            spectrum = self.spectrum(way, product)?;
+            spectrum = self.decompose(&spectrum, kept)?;
             let now = spectrum.values.first().copied().unwrap_or(0.0);
             if spectrum.whole || before.is_some_and(|b| (now - b).abs() <= NORM_CHANGE * now) {
                 break;
@@ -382,15 +387,36 @@ impl<T: Scalar, O: RpcaOps<T>> Solver<'_, T, O> {
         Ok(spectrum)
     }
 
-    /// Chooses how the next values are computed, by the number of operations. The first `kept` of the last vectors are reused.
-    fn prepare(&mut self, spectrum: &Spectrum<SmallMatrix<T, O>>, kept: usize) -> Result<Way<SmallMatrix<T, O>>> {
+    /// A decomposition in passes of its own. The first `kept` of the last vectors are reused.
+    fn decompose(
+        &mut self,
+        spectrum: &Spectrum<SmallMatrix<T, O>>,
+        kept: usize,
+    ) -> Result<Spectrum<SmallMatrix<T, O>>> {
+        let way = self.prepare(spectrum, kept)?;
+        let began = Instant::now();
+        let mut product = self.room(&way)?;
+        self.passes += 1;
+        self.ops.product(&way.product(), &mut product)?;
+        self.seconds_svd += began.elapsed().as_secs_f64();
+        self.spectrum(way, product)
+    }
+
+    /// Whether X^H X takes fewer operations than a subspace of `width` columns.
+    fn is_whole(&self, width: usize) -> bool {
         let (m, n) = self.ops.size();
-        let width = (self.predicted + self.options.oversampling).clamp(1, n);
         let weights = self.ops.weights();
         let (rows, all, l, q) = (m as f64, n as f64, width as f64, self.power as f64);
         let gram = weights.gram * rows * all * all + weights.eigen * 12.0 * all.powi(3);
         let subspace = rows * all * l * (4.0 * q + 2.0) + weights.eigen * (4.0 * all * l * l + 12.0 * l.powi(3));
-        if n <= MOST_GRAM && (gram <= subspace || width == n) {
+        n <= MOST_GRAM && (gram <= subspace || width == n)
+    }
+
+    /// Chooses how the next values are computed, by the number of operations. The first `kept` of the last vectors are reused.
+    fn prepare(&mut self, spectrum: &Spectrum<SmallMatrix<T, O>>, kept: usize) -> Result<Way<SmallMatrix<T, O>>> {
+        let n = self.ops.size().1;
+        let width = (self.predicted + self.options.oversampling).clamp(1, n);
+        if self.is_whole(width) {
             return Ok(Way::Gram);
         }
         let kept = if self.is_warm { kept.min(width) } else { 0 };

@@ -225,3 +225,35 @@ def test_what_a_plan_accepts_runs_whatever_ranks_come(cpu: purlin.Context) -> No
             accepted += 1
             rpca.run(m, context=context)
     assert accepted > 0
+
+
+def test_ranks_that_need_wider_spaces_run_inside_the_limit(cpu: purlin.Context) -> None:
+    # All values that were computed are large, so that the next space has several columns more, in each group of blocks.
+    for seed in (2, 6, 7):
+        m = np.asfortranarray(np.random.default_rng(seed).standard_normal((32, 46)))
+        with purlin.Context("cpu", threads=2, host_memory_limit=799_744) as context:
+            rpca.plan(m, context=context)
+            try:
+                rpca.run(m, max_iterations=30, context=context)
+            except rpca.Unfinished as error:
+                assert error.info.host_bytes_used <= 799_744
+
+
+def test_only_the_residual_counts_where_a_bound_cuts_off_values(cpu: purlin.Context) -> None:
+    # S creeps for thousands of iterations.
+    for seed in (2, 8, 10, 11):
+        rng = np.random.default_rng(seed)
+        m = rng.standard_normal((31, 2)) @ rng.standard_normal((2, 20))
+        (low, sparse), info = rpca.run(m, seed=seed, lambda_=1.0, max_rank=1, context=cpu)
+        assert info.converged and info.iterations < 100 and info.rank == 1
+        assert np.linalg.norm(m - low - sparse) <= 1e-7 * np.linalg.norm(m)
+
+
+def test_a_huge_entry_does_not_keep_a_run_without_power_iterations_from_its_end(cpu: purlin.Context) -> None:
+    rng = np.random.default_rng(0)
+    m = rng.standard_normal((50, 6)) @ rng.standard_normal((6, 50))
+    m[0, 0] = 1e6
+    _, right = rpca.run(m, lambda_=1.0, context=cpu)
+    for warm_start in (True, False):
+        _, info = rpca.run(m, lambda_=1.0, power_iterations=0, warm_start=warm_start, context=cpu)
+        assert info.converged and info.objective == pytest.approx(right.objective, rel=1e-6)

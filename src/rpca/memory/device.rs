@@ -3,7 +3,7 @@
 use crate::backend::memory::Charge;
 use crate::dense::sizes::{Answers, Blank, Sizes};
 use crate::error::{Error, Result};
-use crate::rpca::algorithm::{FIRST_RANK, solve};
+use crate::rpca::algorithm::{FIRST_RANK, rehearse, solve};
 use crate::rpca::ops::{LowRank, Product, RpcaOps, Start, Step, Sums, Weights};
 use crate::rpca::options::Options;
 use crate::scalar::{Element, Scalar};
@@ -38,7 +38,7 @@ pub struct DeviceFit {
     pub expected: u64,
 }
 
-/// The largest panels that fit into `available` bytes. With a `limit`, memory must suffice for the largest rank that the
+/// The largest panels that fit into `available` bytes. With a `limit`, memory must suffice for all ranks that the
 /// options allow; without one, for a small rank.
 ///
 /// # Errors
@@ -49,20 +49,18 @@ pub fn fit_device<T: Scalar>(
     available: u64,
     limit: Option<u64>,
 ) -> Result<DeviceFit> {
-    let options = super::rehearsed(options);
-    let n = shape.size.1;
-    let few = FIRST_RANK / 2;
-    let peak = |fit: DeviceFit, rank| -> Result<u64> {
-        let mut ledger = DeviceLedger::<T>::new(shape, fit, rank)?;
-        solve(&mut ledger, &options)?;
+    let expected = |fit: DeviceFit| -> Result<u64> {
+        let mut ledger = DeviceLedger::<T>::new(shape, fit, FIRST_RANK / 2)?;
+        solve(&mut ledger, &super::rehearsed(options))?;
         Ok(ledger.sizes.peak())
     };
     let most_of = |fit: DeviceFit| -> Result<u64> {
         if limit.is_none() {
-            return peak(fit, few);
+            return expected(fit);
         }
-        let most = super::ranks(n).try_fold(0, |most: u64, rank| Ok(most.max(peak(fit, rank)?)))?;
-        Ok(most.saturating_add(super::between(n, size_of::<T::Wide>())))
+        let mut ledger = DeviceLedger::<T>::new(shape, fit, usize::MAX)?;
+        rehearse(&mut ledger, options)?;
+        Ok(ledger.sizes.peak())
     };
     let mut least = u64::MAX;
     for is_resident in [true, false] {
@@ -71,7 +69,7 @@ pub fn fit_device<T: Scalar>(
             let fit = DeviceFit { rows, is_resident, expected: 0 };
             let most = most_of(fit)?;
             if most <= available {
-                return Ok(DeviceFit { expected: peak(fit, few)?, ..fit });
+                return Ok(DeviceFit { expected: expected(fit)?, ..fit });
             }
             least = least.min(most);
             if rows == 1 || shape.is_chosen {

@@ -19,18 +19,16 @@ pub(super) struct Ledger<'a, T: Elementwise> {
     sizes: Sizes<T::Wide>,
     /// Whether X and Y were written by an iteration.
     has_begun: bool,
-    /// Whether each iteration is counted with the decomposition that needs most memory, as ranks may change.
-    is_bound: bool,
     _arrays: Charge,
 }
 
 impl<'a, T: Elementwise> Ledger<'a, T> {
     /// A run in which `rank` singular values are large and `threads` threads work.
-    pub(super) fn new(shape: &'a Shape, cut: Cut, rank: usize, threads: usize, is_bound: bool) -> Result<Self> {
+    pub(super) fn new(shape: &'a Shape, cut: Cut, rank: usize, threads: usize) -> Result<Self> {
         let answers = Answers { large: rank, value: super::LARGE, failures: 0, vanishes: false };
         let sizes = Sizes::new(size_of::<T::Wide>(), answers);
         let arrays = sizes.hold("X and Y", if cut.in_memory { shape.sheet.arrays() } else { 0 })?;
-        Ok(Self { shape, cut, threads, sizes, has_begun: false, is_bound, _arrays: arrays })
+        Ok(Self { shape, cut, threads, sizes, has_begun: false, _arrays: arrays })
     }
 
     /// Peak of the counted bytes.
@@ -146,13 +144,8 @@ impl<T: Elementwise> RpcaOps<T> for Ledger<'_, T> {
             ops::LowRank::Whole(_) => Parts::Whole,
             ops::LowRank::Factors(..) => Parts::Factors,
         };
-        let low_rank = || LowRank { parts, left: width_of(a), right: width_of(b) };
-        self.sweep(&self.job(Task::Update(*step), low_rank(), product), true)?;
-        if self.is_bound && !matches!(product, ops::Product::Gram) {
-            let n = self.shape.sheet.size.1;
-            let _gram = self.hold("X^H X", n.saturating_mul(n), size_of::<T::Wide>())?;
-            self.sweep(&self.job(Task::Update(*step), low_rank(), &ops::Product::Gram), true)?;
-        }
+        let low_rank = LowRank { parts, left: width_of(a), right: width_of(b) };
+        self.sweep(&self.job(Task::Update(*step), low_rank, product), true)?;
         self.has_begun = true;
         Ok(Sums::default())
     }

@@ -1,7 +1,7 @@
 //! Memory of a run, computed before it starts.
 //!
 //! A backend that counts bytes runs the method with sizes instead of matrices. The rank is not known before the run. Memory
-//! must suffice for the largest rank that the options allow; the cut is made smaller until it does.
+//! must suffice for all ranks that the options allow; the cut is made smaller until it does.
 //!
 //! | file | subject |
 //! |---|---|
@@ -11,7 +11,7 @@
 mod device;
 mod ledger;
 
-use super::algorithm::{FIRST_RANK, solve};
+use super::algorithm::{FIRST_RANK, rehearse, solve};
 use super::cpu::cut::{Cut, Sheet};
 use super::cpu::elementwise::Elementwise;
 use super::options::Options;
@@ -22,18 +22,7 @@ pub use device::{DeviceFit, DeviceShape, fit_device, host_bytes};
 use ledger::Ledger;
 
 /// An eigenvalue of X^H X that no threshold cuts off.
-const LARGE: f64 = 1e200;
-
-/// Sample of ranks that differ in the memory that is in use at one time.
-fn ranks(n: usize) -> impl Iterator<Item = usize> {
-    const PARTS: usize = 16;
-    (0..=PARTS).map(move |k| n / PARTS * k + n % PARTS * k / PARTS).chain([n / 2 + 1])
-}
-
-/// Upper bound of the additional bytes for ranks between those of [`ranks`], and for ranks that change between iterations.
-fn between(n: usize, element: usize) -> u64 {
-    to_u64(n.saturating_mul(n).saturating_mul(element)) / 2
-}
+pub(super) const LARGE: f64 = 1e200;
 
 /// Options of a counting run of at most two iterations: the first converges, the second writes the parts. It has at least one
 /// power iteration, because each run may use one to confirm its values.
@@ -68,7 +57,7 @@ pub struct Fit {
 struct Planned<'a> {
     context: &'a Context,
     shape: &'a Shape,
-    options: Options,
+    options: &'a Options,
 }
 
 /// The largest cut that fits into the available host memory of `context`.
@@ -76,7 +65,6 @@ struct Planned<'a> {
 /// # Errors
 /// [`Error::OutOfMemory`] with the bytes that the smallest cut needs.
 pub fn fit<T: Elementwise>(context: &Context, shape: &Shape, options: &Options) -> Result<Fit> {
-    let options = rehearsed(options);
     let planned = Planned { context, shape, options };
     let budget = context.host_budget();
     let available = budget.available();
@@ -104,26 +92,20 @@ pub fn fit<T: Elementwise>(context: &Context, shape: &Shape, options: &Options) 
 }
 
 impl Planned<'_> {
-    /// Peak in bytes of a run with `rank` large singular values, whose groups are processed by `threads` threads; an upper
-    /// bound if ranks may change (`is_bound`).
-    fn peak<T: Elementwise>(&self, cut: Cut, rank: usize, threads: usize, is_bound: bool) -> Result<u64> {
-        let mut ledger = Ledger::<T>::new(self.shape, cut, rank, threads, is_bound)?;
-        solve(&mut ledger, &self.options)?;
+    /// Peak in bytes of a run whose low-rank part has few columns.
+    fn expected<T: Elementwise>(&self, cut: Cut) -> Result<u64> {
+        let mut ledger = Ledger::<T>::new(self.shape, cut, FIRST_RANK / 2, self.context.pool().threads())?;
+        solve(&mut ledger, &rehearsed(self.options))?;
         ledger.deliver()?;
         Ok(ledger.peak())
     }
 
-    fn expected<T: Elementwise>(&self, cut: Cut) -> Result<u64> {
-        let threads = self.context.pool().threads();
-        self.peak::<T>(cut, FIRST_RANK / 2, threads, false)
-    }
-
-    /// Upper bound of the bytes for any rank. It assumes a thread for every group, because the cut must not depend on the
+    /// Upper bound of the bytes for any ranks. It assumes a thread for every group, because the cut must not depend on the
     /// number of threads.
     fn most<T: Elementwise>(&self, cut: Cut) -> Result<u64> {
-        let n = self.shape.sheet.size.1;
-        let most =
-            ranks(n).try_fold(0, |most: u64, rank| Ok(most.max(self.peak::<T>(cut, rank, cut.groups, true)?)))?;
-        Ok(most.saturating_add(between(n, size_of::<T::Wide>())))
+        let mut ledger = Ledger::<T>::new(self.shape, cut, usize::MAX, cut.groups)?;
+        rehearse(&mut ledger, self.options)?;
+        ledger.deliver()?;
+        Ok(ledger.peak())
     }
 }
