@@ -225,6 +225,9 @@ pub struct Geometry {
     pub views: Vec<View>,
 }
 
+/// Largest modulus of an angle, rad. Numbers of double precision are 1e-7 apart there, and multiples of 2 pi are as wrong.
+const MOST_ANGLE: f64 = 1e9;
+
 impl Geometry {
     /// A circular orbit with the given angles, rad, in any order.
     ///
@@ -245,6 +248,11 @@ impl Geometry {
         for (n, &angle) in angles.iter().enumerate() {
             if !angle.is_finite() {
                 return Err(Error::invalid("angles", format!("element {n} is {angle}, not finite")));
+            }
+            if angle.abs() > MOST_ANGLE {
+                let problem =
+                    format!("element {n} is {angle:e}, beyond {MOST_ANGLE:e} rad: numbers are too far apart there");
+                return Err(Error::invalid("angles", problem));
             }
             let (sin, cos) = angle.sin_cos();
             let depth = [-cos, -sin, 0.0, sid];

@@ -303,6 +303,13 @@ fn bad_input_is_refused_with_its_name_and_value() {
     refused(orbit(Orbit { column_offset: f64::NAN, ..ORBIT }), "column_offset: is NaN, not finite");
     refused(orbit(Orbit { source_to_detector: 399.0, ..ORBIT }), "less than source_to_axis = 400");
     assert!(orbit(Orbit { source_to_detector: 399.0, allow_inside_panel: true, ..ORBIT }).is_ok());
+    let far = |angle: f64| {
+        let angles: Vec<f64> = circle(8).iter().map(|a| a + angle).collect();
+        Geometry::circular(PANEL, &ORBIT, &angles).map(|_| String::new()).map_err(|e| e.to_string())
+    };
+    assert!(far(9.9e8).is_ok() && far(-9.9e8).is_ok());
+    refused(far(2e15), "angles: element 0 is 2e15, beyond 1e9 rad");
+    refused(far(-1.1e9), "angles: element 0 is -1.1e9, beyond 1e9 rad");
     let mut matrices = vec![[0.0; 12]; 5];
     for (n, m) in matrices.iter_mut().enumerate() {
         *m = std::array::from_fn(|k| geometry.views[n].matrix[k / 4][k % 4]);
