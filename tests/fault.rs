@@ -246,7 +246,7 @@ fn every_thread_start_fails_once() {
             assert!(starts >= *least, "{}: only {starts} threads", case.name);
         }
     }
-    assert!(found >= least.len(), "{found} of the calls that start threads");
+    assert!(found >= least.len() || !cases::are_complete(), "{found} of the calls that start threads");
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
 
