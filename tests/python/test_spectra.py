@@ -310,6 +310,28 @@ def test_what_is_nearest_by_a_filter_and_by_a_solve(cpu: purlin.Context) -> None
         lanczos.run(a, 3, "nearest", sigma=sigma, solve=wrong)
 
 
+@pytest.mark.parametrize("gap", [1e-6, 1e-10, 1e-12, None])
+def test_a_solve_next_to_an_eigenvalue_and_of_a_graded_matrix(cpu: purlin.Context, gap: float | None) -> None:
+    n = 40
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+        d = 10.0 ** np.linspace(-10, 0, n) if gap is None else np.sort(rng.standard_normal(n))
+        a = (q * d) @ q.T
+        a = (a + a.T) / 2
+        sigma = 0.0 if gap is None else float(d[20] + gap)
+        solve = lambda x, shifted=a - sigma * np.eye(n): np.linalg.solve(shifted, x)  # noqa: E731
+        inverse = purlin.Matrix.from_operator(solve, solve, (n, n), context=cpu)
+        found = lanczos.run(a, 4, "nearest", sigma=sigma, solve=inverse, context=cpu)
+        exact = np.linalg.eigvalsh(a)
+        exact = exact[np.argsort(abs(exact - sigma), kind="stable")[:4]]
+        np.testing.assert_allclose(np.sort(found.pairs.values), np.sort(exact), atol=1e-10)
+        assert found.info.converged == 4 and found.residuals.max() < 2e-10
+        x = found.pairs.vectors
+        assert x is not None
+        np.testing.assert_allclose(x.T @ x, np.eye(4), atol=1e-8)
+
+
 @pytest.mark.parametrize("name", ["as-caida20071105", "ca-AstroPh-cc", "email-Enron"])
 def test_graphs_have_the_recorded_eigenvalues(cpu: purlin.Context, name: str) -> None:
     a = sparse.read_market(GOLDEN / f"{name}.mtx.gz", np.float64, context=cpu)

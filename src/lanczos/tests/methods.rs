@@ -226,6 +226,42 @@ pub(super) fn a_solve_of_the_callers_finds_what_is_nearest(c: &Arc<Context>) {
     assert_eq!(e, "solve: is of order 5, 4000 is needed");
 }
 
+/// Divides by the eigenvalues of a diagonal matrix minus sigma.
+struct Divide(Vec<f64>);
+
+impl Operator<f64> for Divide {
+    fn shape(&self) -> (usize, usize) {
+        (self.0.len(), self.0.len())
+    }
+
+    fn apply(&mut self, _: crate::dense::Op, x: &[f64], _: usize, y: &mut [f64]) -> crate::error::Result<()> {
+        for (x, y) in x.chunks_exact(self.0.len()).zip(y.chunks_exact_mut(self.0.len())) {
+            y.iter_mut().zip(x.iter().zip(&self.0)).for_each(|(y, (x, d))| *y = x / d);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn a_sigma_next_to_an_eigenvalue_leaves_digits_of_the_others(c: &Arc<Context>) {
+    let n = 200;
+    let links: Vec<_> = (0..n).map(|i| (i, i, i as f64)).collect();
+    let a = symmetric(c, n, &links);
+    for gap in [1e-7, 1e-9, 1e-11] {
+        let sigma = 30.0 + gap;
+        let with = Matrix::from_operator(c, Box::new(Divide((0..n).map(|i| i as f64 - sigma).collect())));
+        let given = Given::<f64> { solve: Some(&with), ..Given::default() };
+        let base = Options { count: 5, which: Which::Nearest, sigma, ..Options::default() };
+        for options in [base, Options { block: 2, ..base }, Options { basis: 20, ..base }] {
+            let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
+            assert_eq!(found.info.converged, 5, "{gap} {options:?}: {:?} {:?}", found.info, found.residuals);
+            assert!(found.info.verified && found.info.residual < 1e-7, "{gap} {options:?}: {:?}", found.info);
+            let mut values = found.values.clone();
+            values.sort_by(f64::total_cmp);
+            near(&values, &[28.0, 29.0, 30.0, 31.0, 32.0], 1e-8, "nearest");
+        }
+    }
+}
+
 pub(super) fn an_image_is_solved_from_its_pixels(c: &Arc<Context>) {
     let (height, width) = (60, 80);
     let pixels: Vec<f64> =

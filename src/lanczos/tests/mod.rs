@@ -99,6 +99,7 @@ on_both_backends! {
         filters_find_the_crowded_end
         filters_find_what_lies_within
         a_solve_of_the_callers_finds_what_is_nearest
+        a_sigma_next_to_an_eigenvalue_leaves_digits_of_the_others
         an_image_is_solved_from_its_pixels
         options_that_exclude_each_other_are_refused
         the_plain_recurrence_accepts_nothing_that_is_no_eigenvalue
