@@ -35,6 +35,9 @@ const NORM_CHANGE: f64 = 2e-3;
 /// Largest number of rounds of the subspace iteration for ||M||_2.
 const NORM_ROUNDS: usize = 12;
 
+/// Exponent of the largest power of two in double precision.
+const MOST_EXPONENT: f64 = 1023.0;
+
 /// The optimality check begins when the residual is below this many tolerances.
 const NEAR: f64 = 30.0;
 /// Largest number of entries of a matrix whose dual residual must fall to [`CLOSE`]. For larger matrices the additional
@@ -226,8 +229,9 @@ impl<'a, T: Scalar, O: RpcaOps<T>> Solver<'a, T, O> {
         if start.max_abs == 0.0 || (1.0 / safe..=safe).contains(&start.max_abs) {
             return Ok((start, 1.0));
         }
-        // A power of two, so that nothing is rounded.
-        let unit = start.max_abs.log2().floor().exp2();
+        // A power of two, so that nothing is rounded. Of subnormal numbers it is so large that its inverse is finite.
+        let least = self.options.scale.abs().log2().ceil() - MOST_EXPONENT;
+        let unit = start.max_abs.log2().floor().max(least).exp2();
         self.ops.set_scale(self.options.scale / unit);
         self.passes += 1;
         Ok((self.ops.begin()?, unit))

@@ -210,6 +210,16 @@ fn the_scale_of_the_numbers_does_not_matter() {
         assert!(info.rank == 8 && difference(&l, &truth) < 1e-6, "{factor}: {info:?}");
         assert!((info.objective / factor - 3_657.428_358_5).abs() < 1e-4, "{}", info.objective / factor);
     }
+    // Subnormal numbers have few digits, and inverses beyond the range.
+    for (factor, scale) in [(1e-310, 1.0), (3e-322, 1.0), (1e-315, -1e20)] {
+        let options = Options { scale, ..Options::default() };
+        let scaled = matrix(&context, Order::RowMajor, (30, 20), |i, j| ((i % 3 + j % 2 + 1) as f64) * factor);
+        let (l, s, info) = split::<f64>(&context, &scaled, None, &options).unwrap();
+        assert!(info.converged, "{factor}: {info:?}");
+        let error = (0..600).map(|k| (l[k] + s[k] - ((k / 20 % 3 + k % 20 % 2 + 1) as f64) * factor * scale).abs());
+        let largest = error.fold(0.0, f64::max);
+        assert!(largest <= 1e-5 * factor * scale.abs() + 1e-323, "{factor}: {largest:e}");
+    }
 }
 
 #[test]
