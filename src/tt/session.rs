@@ -17,7 +17,7 @@ use super::plan::{Plan, Request};
 use super::rings;
 use super::scaled::Scaled;
 use super::watch::{Watch, watched};
-use super::wider::{self, Doubles};
+use super::wider::{self, Doubles, Repeated};
 use crate::backend::Backend;
 use crate::backend::cpu::flags;
 use crate::backend::gpu::{Blas, DeviceMemory};
@@ -216,15 +216,18 @@ impl Contraction {
                 Risk::Range | Risk::Nothing => {}
             }
             let is_wide = balanced.risk() == Risk::Range || self.are_wide_there(&[a, b])?;
-            // Squaring scales every core.
-            let may_lose = is_wide && plan.algorithm != Algorithm::Power && self.options.scaling != Scaling::Never;
+            let mut may_lose = is_wide && self.options.scaling != Scaling::Never;
+            if may_lose && plan.algorithm == Algorithm::Power {
+                // It scales every core.
+                may_lose = balance::are_far_apart(&context, stream, [a, b])?;
+            }
             if may_lose && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
                 return Ok(found);
             }
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
             let sum = sum?;
             let is_host = wider::applies(&self.options, self.computes_on_device());
-            let is_lost = (cut || lost && sum.is_finite()) && plan.algorithm != Algorithm::Power && is_host;
+            let is_lost = (cut || lost && sum.is_finite()) && is_host;
             if is_lost && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
                 return Ok(found);
             }
@@ -295,10 +298,14 @@ impl Contraction {
             info.seconds = start.elapsed().as_secs_f64();
             return Ok(Some((sum, info)));
         }
-        if self.options.repeat != 1 {
+        if self.options.repeat == 1 {
+            return self.by_exponents(stream, trains, goal, info, start).map(Some);
+        }
+        if plan.algorithm != Algorithm::Power {
             return Ok(None);
         }
-        self.by_exponents(stream, trains, goal, info, start).map(Some)
+        let repeated = Repeated::of(&self.contexts[0], trains, self.options.repeat)?;
+        self.by_exponents(stream, &repeated.trains(), goal, info, start).map(Some)
     }
 
     /// [`Contraction::contract`] by the processor, which reports what it loses.

@@ -10,10 +10,15 @@ use std::sync::Arc;
 use super::algebra::{Place, cast, matrix};
 use super::operator::Trains;
 use super::options::{Options, Scaling};
+use crate::alloc;
 use crate::context::Context;
-use crate::error::Result;
-use crate::scalar::DType;
-use crate::tensor::train::{TensorTrain, TrainMatrix};
+use crate::error::{Error, Result};
+use crate::scalar::{DType, Scalar, with_scalar};
+use crate::shape::to_u64;
+use crate::tensor::Location;
+use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
+
+const WHAT: &str = "repeated cores";
 
 /// Whether a contraction is repeated if it lost digits. The processor's flag does not cover devices, and with scaling off the
 /// caller is responsible for the range.
@@ -50,6 +55,57 @@ impl Doubles {
     pub(super) fn trains(&self) -> Trains<'_> {
         Trains { bra: &self.bra, operator: self.operator.as_ref(), ket: self.ket.as_ref().unwrap_or(&self.bra) }
     }
+}
+
+/// Most cores of a train whose repetitions are written out.
+const LONG: u64 = 4096;
+
+/// Copies of two trains on the host with all repetitions of their cores.
+pub(super) struct Repeated {
+    bra: TensorTrain,
+    /// `None` if it is the same train.
+    ket: Option<TensorTrain>,
+}
+
+impl Repeated {
+    /// # Errors
+    /// [`Error::Numerical`] for more than 4096 cores; out of memory.
+    pub(super) fn of(context: &Arc<Context>, trains: &Trains<'_>, repeat: u64) -> Result<Self> {
+        let Trains { bra, ket, .. } = *trains;
+        if repeat.saturating_mul(to_u64(ket.shape().len())) > LONG {
+            let problem = format!(
+                "x: products of a core's numbers are below the range of double precision; `repeat` {repeat} makes more than \
+                 {LONG} cores, which such numbers may not have"
+            );
+            return Err(Error::Numerical(problem));
+        }
+        let times = usize::try_from(repeat).unwrap_or(usize::MAX);
+        let copy = |train: &TensorTrain| with_scalar!(train.dtype(), "x", T => repeated::<T>(context, train, times));
+        Ok(Self { bra: copy(bra)?, ket: if bra.is_same(ket) { None } else { Some(copy(ket)?) } })
+    }
+
+    /// The copies.
+    pub(super) fn trains(&self) -> Trains<'_> {
+        Trains::new(&self.bra, None, self.ket.as_ref().unwrap_or(&self.bra))
+    }
+}
+
+fn repeated<T: Scalar>(context: &Arc<Context>, train: &TensorTrain, times: usize) -> Result<TensorTrain> {
+    let (shape, from) = (train.shape(), train.cores::<T>("x")?);
+    let d = shape.len();
+    let mut modes = alloc::with_capacity(WHAT, d * times)?;
+    let mut ranks = alloc::with_capacity(WHAT, d * times + 1)?;
+    for k in 0..d * times {
+        modes.push(shape.modes()[k % d]);
+        ranks.push(shape.ranks()[k % d]);
+    }
+    ranks.push(shape.ranks()[d]);
+    let mut copy = TensorTrain::create(context, T::DTYPE, Location::Host, Shape::new("x", &modes, &ranks)?)?;
+    let mut to = copy.cores_mut::<T>("x")?;
+    (0..d * times).for_each(|k| to.core(k).copy_from_slice(from.core(k % d)));
+    drop(to);
+    (0..d * times).for_each(|k| copy.mark_set(k));
+    Ok(copy)
 }
 
 fn double(dtype: DType) -> Option<DType> {

@@ -223,6 +223,21 @@ pub(super) fn copies_here(
     Ok([copy(x)?, if x.is_same(y) { None } else { copy(y)? }])
 }
 
+/// Whether the numbers of a core of one of these trains are so far apart that a device may lose products of them, however large
+/// or small the core is. Waits for trains on a device.
+///
+/// # Errors
+/// Out of memory.
+pub(super) fn are_far_apart(
+    context: &Arc<Context>,
+    stream: Option<&Stream>,
+    [x, y]: [&TensorTrain; 2],
+) -> Result<bool> {
+    let [a, b] = copies_here(context, stream, x, y)?;
+    let first = range::is_far_apart(context, a.as_ref().unwrap_or(x))?;
+    Ok(first || !x.is_same(y) && range::is_far_apart(context, b.as_ref().unwrap_or(y))?)
+}
+
 /// A balanced copy of a train on the host, an operand of products; `None` if its bonds are balanced. If `keeps_all`, also if
 /// the copy would lose digits of numbers that count.
 ///

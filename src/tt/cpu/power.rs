@@ -2,8 +2,9 @@
 
 use faer::Conj;
 
-use super::products::{Block, Threads, largest, multiply};
+use super::products::{Block, Buffer, Threads, largest, multiply};
 use super::sweep::{Care, Pair, Room, Sweep, shrink};
+use crate::backend::cpu::flags;
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar};
 use crate::shape::to_u64;
@@ -44,7 +45,20 @@ pub fn power<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room) -> Result<Scaled> {
         }
     }
     t.get_mut::<T>()?[..size].copy_from_slice(&g.get::<T>()?[..size]);
-    let (mut result, mut spare) = (t, f);
+    // Small numbers of powers vanish beside large ones without harm.
+    flags::watch(|| by_squaring::<T>(pair, (t, f), g, base)).0
+}
+
+/// trace(M^repeat) for M 2^base in `result` and in `cell`.
+fn by_squaring<T: Scalar>(
+    pair: &Pair<'_, T>,
+    (mut result, mut spare): (&mut Buffer, &mut Buffer),
+    cell: &Buffer,
+    base: i64,
+) -> Result<Scaled> {
+    let plan = pair.work.plan;
+    let order = plan.pairs.len();
+    let size = order * order;
     let mut exponent = base;
     let all = Block::packed(order, order);
     let bits = plan.repeat.ilog2();
@@ -58,7 +72,7 @@ pub fn power<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room) -> Result<Scaled> {
         exponent = exponent.saturating_mul(2).saturating_add(squared);
         std::mem::swap(&mut result, &mut spare);
         if plan.repeat >> bit & 1 == 1 {
-            let (a, b) = (all.view::<T>(result.get::<T>()?), all.view::<T>(g.get::<T>()?));
+            let (a, b) = (all.view::<T>(result.get::<T>()?), all.view::<T>(cell.get::<T>()?));
             multiply(Threads::All, 1.0, (a, Conj::No), (b, Conj::No), false, all.view_mut(spare.get_mut::<T>()?));
             let to = &mut spare.get_mut::<T>()?[..size];
             let q = shrink(to, scaled::exponent_of(largest(to)));

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::environments::{Environments, is_real};
+use super::layers::{Layer, layers_of};
 use super::trains::{Trains, complex_of};
-use crate::backend::cpu::flags;
+use crate::alloc;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
@@ -65,37 +66,43 @@ pub(super) fn correlation(
     let x = far.fitting(x, is_real(a) && is_real(b))?;
     let d = x.shape().len();
     for l in 0..d {
-        let ket = with_scalar!(x.dtype(), "x", T => applied::<T>(far, &x, l, b))?;
-        let trains = Trains::new(&x, None, &ket);
-        let mut kept = far.environments(&trains)?;
-        for k in 0..d {
-            values[k + d * l] = kept.local(far.stream, &trains, k, a)?;
+        values[d * l..d * (l + 1)].fill(Scaled::ZERO);
+        for (ket, exponent) in with_scalar!(x.dtype(), "x", T => applied::<T>(far, &x, l, b))? {
+            let trains = Trains::new(&x, None, &ket);
+            let mut kept = far.environments(&trains)?;
+            for k in 0..d {
+                let part = kept.local(far.stream, &trains, k, a)?.shifted(exponent);
+                values[k + d * l] = values[k + d * l].plus(part);
+            }
         }
     }
     let trains = Trains::new(&x, None, &x);
     far.environments(&trains)?.value(far.stream, &trains, d / 2)
 }
 
-/// `x` with `op` at site `at`.
-fn applied<T: Scalar>(far: &Far<'_>, x: &TensorTrain, at: usize, op: &[Complex<f64>]) -> Result<TensorTrain> {
-    let mut ket = cast(&Place::host(far.context), x, x.dtype())?;
-    let (cores, shape) = (x.cores::<T>("x")?, x.shape());
-    let [r, n, _] = shape.core(at);
-    let (done, lost) = flags::watch(|| -> Result<()> {
-        let mut to = ket.cores_mut::<T>("x")?;
-        let to = to.core(at);
-        for (column, from) in cores.core(at).chunks_exact(r * n).enumerate() {
-            for (i, a) in (0..n).flat_map(|i| (0..r).map(move |a| (i, a))) {
-                let terms = (0..n).map(|j| T::from_parts(op[i + n * j].re, op[i + n * j].im) * from[a + r * j]);
-                to[a + r * (i + n * column)] = terms.fold(T::default(), |sum, term| sum + term);
-            }
-        }
-        Ok(())
-    });
-    done?;
-    if lost {
-        let problem = format!("x: the product of `b` and core {at} has numbers below the range of {}", T::DTYPE.name());
-        return Err(Error::Numerical(problem));
+/// `x` with `op` at site `at`, as a sum of trains that are to be multiplied by powers of two. There are several only where the
+/// products of the operator and the core are further apart than the range of the type.
+fn applied<T: Scalar>(
+    far: &Far<'_>,
+    x: &TensorTrain,
+    at: usize,
+    op: &[Complex<f64>],
+) -> Result<Vec<(TensorTrain, i64)>> {
+    let (cores, [r, n, s]) = (x.cores::<T>("x")?, x.shape().core(at));
+    let from = cores.core(at);
+    let mut products = alloc::with_capacity("products of an operator and a core", from.len())?;
+    for (i, a, b) in (0..s).flat_map(|b| (0..n).flat_map(move |i| (0..r).map(move |a| (i, a, b)))) {
+        let number = |x: T| Scaled::new(Complex::new(x.re(), x.im()), 0);
+        let terms = (0..n).map(|j| Scaled::new(op[i + n * j], 0).times(number(from[a + r * (j + n * b)])));
+        products.push(terms.fold(Scaled::ZERO, Scaled::plus));
     }
-    Ok(ket)
+    let mut kets = Vec::new();
+    for Layer { numbers, exponent } in layers_of(products, x.dtype())? {
+        let mut ket = cast(&Place::host(far.context), x, x.dtype())?;
+        let mut to = ket.cores_mut::<T>("x")?;
+        to.core(at).iter_mut().zip(numbers).for_each(|(to, x)| *to = T::from_parts(x.re, x.im));
+        drop(to);
+        alloc::push("products of an operator and a core", &mut kets, (ket, exponent))?;
+    }
+    Ok(kets)
 }

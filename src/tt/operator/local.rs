@@ -7,6 +7,7 @@ use super::device::Ops;
 use super::environments::{expect_operator, is_real};
 use super::far::{self, Far};
 use super::gather::Gather;
+use super::layers::{Layer, layers, layers_of_product};
 use super::ops::OperatorOps;
 use super::plan::cut_of;
 use super::share::{Kind, Share};
@@ -25,7 +26,7 @@ use crate::tt::finite;
 use crate::tt::info::Outcome;
 use crate::tt::options::{Conjugate, Options, Scaling};
 use crate::tt::rings;
-use crate::tt::scaled::{Scaled, scale};
+use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
 use crate::tt::wider::{self, Doubles};
 
@@ -70,12 +71,16 @@ pub(super) fn expect_local_watched(
     let mut wanted = alloc::filled(WHAT, d, false)?;
     sites.iter().for_each(|&k| wanted[k] = true);
     let mut values = alloc::filled(WHAT, d, Scaled::ZERO)?;
-    let (near, exponent) = near_one(op, x.dtype())?;
-    let sums = &mut Local { op: &near, wanted: &wanted, values: &mut values };
-    let norm = run(context, stream, options, x, is_real(op), sums, watch)?;
+    let mut parts = alloc::filled(WHAT, d, Scaled::ZERO)?;
+    let mut norm = Scaled::ONE;
+    for Layer { numbers, exponent } in layers(op, x.dtype())? {
+        let sums = &mut Local { op: &numbers, wanted: &wanted, values: &mut parts };
+        norm = run(context, stream, options, x, is_real(op), sums, watch)?;
+        values.iter_mut().zip(&parts).for_each(|(value, part)| *value = value.plus(part.shifted(exponent)));
+    }
     let mut out = Locals { values: alloc::with_capacity(WHAT, sites.len())?, outcome: Outcome::Ok };
     for &k in sites {
-        out.push(values[k].shifted(exponent), norm)?;
+        out.push(values[k], norm)?;
     }
     Ok(out)
 }
@@ -116,16 +121,28 @@ pub(super) fn correlation_watched(
     let count = crate::shape::product("x", d, d)?;
     let mut values = alloc::filled(WHAT, count, Scaled::ZERO)?;
     let real = is_real(a) && is_real(b);
-    let (both, exponent) = product_near_one(modes[0], a, b, x.dtype())?;
-    let ((a, a_exponent), (b, b_exponent)) = (near_one(a, x.dtype())?, near_one(b, x.dtype())?);
-    // Of all values, also of those of the product.
-    let all = a_exponent + b_exponent;
-    let exponent = exponent - all;
-    let sums = &mut Correlation { a: &a, b: &b, both: &both, exponent, values: &mut values };
-    let norm = run(context, stream, options, x, real, sums, watch)?;
+    let mut parts = alloc::filled(WHAT, count, Scaled::ZERO)?;
+    let mut norm = Scaled::ONE;
+    let (all_a, all_b) = (layers(a, x.dtype())?, layers(b, x.dtype())?);
+    for (a, b) in all_a.iter().flat_map(|a| all_b.iter().map(move |b| (a, b))) {
+        let (exponent, a, b) = (a.exponent + b.exponent, &a.numbers[..], &b.numbers[..]);
+        let mut both = layers_of_product(modes[0], a, b, x.dtype())?.into_iter();
+        let Some(first) = both.next() else { continue };
+        let sums = &mut Correlation { a, b, both: &first.numbers, exponent: first.exponent, values: &mut parts };
+        norm = run(context, stream, options, x, real, sums, watch)?;
+        for layer in both {
+            let (mut diagonal, wanted) = (alloc::filled(WHAT, d, Scaled::ZERO)?, alloc::filled(WHAT, d, true)?);
+            let sums = &mut Local { op: &layer.numbers, wanted: &wanted, values: &mut diagonal };
+            run(context, stream, options, x, real, sums, watch)?;
+            for (k, value) in diagonal.into_iter().enumerate() {
+                parts[k * (d + 1)] = parts[k * (d + 1)].plus(value.shifted(layer.exponent));
+            }
+        }
+        values.iter_mut().zip(&parts).for_each(|(value, part)| *value = value.plus(part.shifted(exponent)));
+    }
     let mut out = Locals { values: alloc::with_capacity(WHAT, count)?, outcome: Outcome::Ok };
     for value in values {
-        out.push(value.shifted(all), norm)?;
+        out.push(value, norm)?;
     }
     Ok(out)
 }
@@ -480,43 +497,4 @@ pub(super) fn times(n: usize, a: &[Complex<f64>], b: &[Complex<f64>]) -> Vec<Com
     let entry =
         |i: usize, j: usize| (0..n).map(|k| a[i + n * k] * b[k + n * j]).fold(Complex::new(0.0, 0.0), |s, x| s + x);
     (0..n * n).map(|at| entry(at % n, at / n)).collect()
-}
-
-/// An operator divided by a power of two, and the exponent of that power: arithmetic of type `dtype` may neither hold the
-/// operator nor its products with cores.
-pub(super) fn near_one(op: &[Complex<f64>], dtype: DType) -> Result<(Vec<Complex<f64>>, i64)> {
-    let mut numbers = alloc::with_capacity(WHAT, op.len())?;
-    numbers.extend(op.iter().map(|x| Scaled::new(*x, 0)));
-    with_one_exponent(&numbers, dtype)
-}
-
-/// The same for the product of two n-by-n matrices, whose numbers may be beyond double precision.
-fn product_near_one(
-    n: usize,
-    a: &[Complex<f64>],
-    b: &[Complex<f64>],
-    dtype: DType,
-) -> Result<(Vec<Complex<f64>>, i64)> {
-    let mut numbers = alloc::with_capacity(WHAT, a.len())?;
-    numbers.extend((0..a.len()).map(|at| {
-        let (i, j) = (at % n, at / n);
-        let products = (0..n).map(|k| Scaled::new(a[i + n * k], 0).times(Scaled::new(b[k + n * j], 0)));
-        products.fold(Scaled::ZERO, Scaled::plus)
-    }));
-    with_one_exponent(&numbers, dtype)
-}
-
-/// The numbers divided by a power of two, and its exponent. The largest is below 1, or within the limit of
-/// [`Chain::limit`] where small numbers would be lost.
-fn with_one_exponent(numbers: &[Scaled], dtype: DType) -> Result<(Vec<Complex<f64>>, i64)> {
-    let (limit, least) = if matches!(dtype, DType::F32 | DType::CF32) { (24, -125) } else { (200, -1021) };
-    let exponents = || numbers.iter().filter(|x| x.is_finite() && !x.is_zero()).map(|x| x.exponent);
-    let (low, high) = (exponents().min().unwrap_or(0), exponents().max().unwrap_or(0));
-    let exponent = (low - least).clamp(high - limit, high);
-    let mut out = alloc::with_capacity(WHAT, numbers.len())?;
-    out.extend(numbers.iter().map(|x| {
-        let x = x.shifted(-exponent);
-        Complex::new(scale(x.mantissa.re, x.exponent), scale(x.mantissa.im, x.exponent))
-    }));
-    Ok((out, exponent))
 }

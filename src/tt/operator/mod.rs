@@ -33,6 +33,7 @@ mod gauge;
 pub mod gpu;
 mod kept;
 mod kernels;
+mod layers;
 pub mod local;
 pub mod models;
 pub mod ops;

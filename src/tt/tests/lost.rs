@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use super::closed_forms::uniform;
 use super::nonfinite::placed;
 use super::support::{C, KERNELS, Plain, cpu};
 use crate::backend::cpu::flags;
 use crate::context::Context;
+use crate::error::Error;
 use crate::scalar::{DType, Scalar as _};
 use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
@@ -294,4 +296,85 @@ fn balancing_reports_the_digits_that_it_loses() {
     let h = TrainMatrix::new("h", h, &[1, 1], &[1, 1]).unwrap();
     let (found, cut) = flags::watch(|| of_operator(&c, &h, true).unwrap());
     assert!(found.0.is_some() && !cut);
+}
+
+#[test]
+fn operators_at_sites_may_have_numbers_that_are_far_apart() {
+    let at = (cpu(2), Location::Host);
+    for (dtype, large, small) in [(DType::F64, 867, -434), (DType::F64, 1000, -1000), (DType::F32, 120, -140)] {
+        let x = train(&at, dtype, &[([1, 2, 1], vec![0.0, 1.0]), ([1, 2, 1], vec![1.0, 0.0])]);
+        let real = |a: f64, b: f64| [C::new(a, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(b, 0.0)];
+        let (op, one) = (real(p(large), p(small)), real(1.0, 1.0));
+        let mut s = Contraction::new(&at.0, Options::default()).unwrap();
+        let found = s.expect_local(None, &x, &op, &[0, 1], None).unwrap().values;
+        assert_eq!(found, [C::new(p(small), 0.0), C::new(p(large), 0.0)], "{dtype:?}");
+        // c[k, l] at k + 2 l: on the diagonal and beside it.
+        let found = s.correlation(None, &x, &op, &one, None).unwrap().values;
+        let (a, b) = (C::new(p(small), 0.0), C::new(p(large), 0.0));
+        assert_eq!(found, [a, b, a, b], "{dtype:?}");
+        let trains = Trains::new(&x, None, &x);
+        let mut kept = Environments::new(&at.0, &Options::default(), &trains).unwrap();
+        assert_power("local", kept.local(None, &trains, 0, &op).unwrap(), i64::from(small));
+        assert_power("local", kept.local(None, &trains, 1, &op).unwrap(), i64::from(large));
+    }
+}
+
+#[test]
+fn small_products_of_an_operator_and_a_core_refuse_no_correlation() {
+    let at = (cpu(1), Location::Host);
+    let core = || ([1, 2, 1], vec![1.0, p(-1000)]);
+    let x = train(&at, DType::F64, &[core(), core()]);
+    let real = |a: f64, b: f64| [C::new(a, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(b, 0.0)];
+    let mut s = Contraction::new(&at.0, Options::default()).unwrap();
+    for value in s.correlation(None, &x, &real(1.0, 1.0), &real(1.0, p(-100)), None).unwrap().values {
+        assert!((value.re - 1.0).abs() < 1e-12, "{value}");
+    }
+}
+
+/// Trains that are contracted by squaring.
+pub fn squared(c: &At) {
+    for (dtype, large, small) in [(DType::F64, 449, -700), (DType::F32, 60, -90), (DType::CF64, 500, -900)] {
+        let x = train(c, dtype, &vec![([1, 2, 1], vec![p(large), p(small)]); 3]);
+        let y = train(c, dtype, &vec![([1, 2, 1], vec![0.0, 1.0]); 3]);
+        let options = Options { algorithm: Algorithm::Power, repeat: 2, ..Options::default() };
+        let mut s = Contraction::new(&c.0, options).unwrap();
+        assert_power("squared", s.inner_scaled(None, &y, &x, None).unwrap().0, 6 * i64::from(small));
+        let options = Options { algorithm: Algorithm::Power, repeat: 1 << 40, ..Options::default() };
+        let found = Contraction::new(&c.0, options).unwrap().inner_scaled(None, &y, &x, None);
+        assert!(dtype == DType::F32 || matches!(found, Err(Error::Numerical(_))), "{found:?}");
+    }
+}
+
+#[test]
+fn squared_trains_may_have_numbers_that_are_far_apart() {
+    let c = cpu(2);
+    squared(&(Arc::clone(&c), Location::Host));
+    // Uniform trains are squared unless they are told not to be.
+    let (mut x, mut y) = ([p(449), p(-700)], [0.0, 1.0]);
+    let (x, y) = (uniform(&c, &mut x, 2, 1, 2), uniform(&c, &mut y, 2, 1, 2));
+    let mut s = Contraction::new(&c, Options::default()).unwrap();
+    assert_power("uniform", s.inner_scaled(None, &y, &x, None).unwrap().0, -1400);
+    let mut sums = [Scaled::ZERO; 2];
+    s.inner_batch(None, &[&x, &y], &[&y, &x], &mut sums, None).unwrap();
+    sums.into_iter().for_each(|sum| assert_power("batch", sum, -1400));
+    let mut s = Contraction::new(&c, Options { repeat: 5, ..Options::default() }).unwrap();
+    assert_power("repeat", s.inner_scaled(None, &y, &x, None).unwrap().0, -7000);
+}
+
+#[test]
+fn values_at_every_bond_see_what_is_not_finite() {
+    let at = (cpu(1), Location::Host);
+    let o = || ([1, 1, 1], vec![1.0]);
+    for bad in [f64::NAN, f64::INFINITY] {
+        let x = train(&at, DType::F64, &[o(), ([1, 2, 1], vec![bad, 1.0]), o()]);
+        let y = train(&at, DType::F64, &[o(), o(), o()]);
+        // The second value of the first bond leads to the second entry of x alone; nothing reaches the first value.
+        let cores = [([1, 1, 2], vec![0.0, 1.0]), ([2, 2, 1], vec![1.0, 0.0, 0.0, 1.0]), o()];
+        let h = TrainMatrix::new("h", train(&at, DType::F64, &cores), &[1; 3], &[1, 2, 1]).unwrap();
+        let trains = Trains::new(&y, Some(&h), &x);
+        for bond in 0..4 {
+            let mut kept = Environments::new(&at.0, &Options::default(), &trains).unwrap();
+            assert!(!kept.value(None, &trains, bond).unwrap().is_finite(), "{bad} {bond}");
+        }
+    }
 }

@@ -61,3 +61,9 @@ fn ordinary_trains_are_not_taken_for_wide_ones() {
         assert!(!crate::tt::balance::is_wide_there(&context, &x).unwrap(), "{dtype:?}");
     }
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn squared_trains_may_have_numbers_that_are_far_apart() {
+    everywhere(lost::squared);
+}

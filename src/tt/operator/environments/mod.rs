@@ -12,7 +12,7 @@ use super::device::{Ops, Work, on_device};
 use super::exact::{Exact, Sites};
 use super::gather::Gather;
 use super::kept::{self, Kept, Step};
-use super::local;
+use super::layers::{Layer, layers};
 use super::ops::{Extent, OperatorOps};
 use super::slots::Slots;
 use super::trains::{Trains, complex_of};
@@ -354,7 +354,11 @@ impl Environments {
                     None => self.value_exact::<T>(&ops, &chain, k)?,
                 };
                 let leaves_out = match (trains.operator, &chain.blocks) {
-                    (Some(h), Some(blocks)) => unread::leaves_out(h, blocks, 0, std::slice::from_ref(&self.slots))?,
+                    // Stored environments have slots that no path reaches, which their product does not read.
+                    (Some(h), Some(blocks)) => {
+                        let ends = trains.operator_rank(0);
+                        unread::leaves_out(h, blocks, 0, &[Slots::live(blocks, trains.len(), 0, 0, ends, false)?])?
+                    }
                     _ => false,
                 };
                 self.checked(value, trains, leaves_out)
@@ -396,35 +400,41 @@ impl Environments {
         if !is_real(op) && complex_of(self.dtype) != self.dtype {
             return Err(Error::invalid("op", format!("is complex, the trains are {}", self.dtype.name())));
         }
-        let (near, exponent) = local::near_one(op, self.dtype)?;
-        let gather = Gather::local(trains.ket.shape().modes()[k], &near)?;
         let leaves_out = unread::has_empty_column(op, trains.ket.shape().modes()[k]);
-        let is_far = self.is_far(stream, &chain)?;
-        if is_far && !are_finite(trains)? {
+        if self.is_far(stream, &chain)? && !are_finite(trains)? {
             return Ok(Scaled::nan(self.dtype));
         }
-        let value = with_scalar!(self.dtype, "x", T => {
-            let mut met = None;
-            if !is_far {
-                self.extend::<T>(ops, &chain, Side::Left, k)?;
-                self.extend::<T>(ops, &chain, Side::Right, k + 1)?;
-                let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + 1)?);
-                let with = (&chain, self.context.host_budget());
-                met = self.context.pool().run(|| {
-                    let mut work = OperatorOps::<T>::work(ops, 1, false);
-                    let to = OperatorOps::<T>::environment(ops, right.extent().elements()?)?;
-                    let step = Step { chain: &chain, ops, t: k, gather: &gather, mirrored: false, split: 0 };
-                    let next = step.run(&mut work, left, to)?;
-                    kept::meet::<T>(ops, with, &next, right, 0)
-                })?;
-            }
-            match met {
-                Some(sums) => Ok(sums[1]),
-                None if !are_finite(trains)? => Ok(Scaled::nan(self.dtype)),
-                None => self.local_exact::<T>(ops, &chain, k, &gather),
-            }
-        })?;
-        self.checked(value.shifted(exponent), trains, leaves_out)
+        let mut value = Scaled::ZERO;
+        for Layer { numbers, exponent } in layers(op, self.dtype)? {
+            let gather = Gather::local(trains.ket.shape().modes()[k], &numbers)?;
+            let part = with_scalar!(self.dtype, "x", T => self.local_by::<T>(ops, &chain, k, &gather))?;
+            value = value.plus(part.shifted(exponent));
+        }
+        self.checked(value, trains, leaves_out)
+    }
+
+    /// [`Environments::local`] of an operator whose numbers the type can hold, without a look at what is not finite in the
+    /// result.
+    fn local_by<T: Scalar>(&mut self, ops: &Ops, chain: &Chain<'_>, k: usize, gather: &Gather) -> Result<Scaled> {
+        let mut met = None;
+        if self.is_far != Some(true) {
+            self.extend::<T>(ops, chain, Side::Left, k)?;
+            self.extend::<T>(ops, chain, Side::Right, k + 1)?;
+            let (left, right) = (find::<T>(&*self.store, Side::Left, k)?, find::<T>(&*self.store, Side::Right, k + 1)?);
+            let with = (chain, self.context.host_budget());
+            met = self.context.pool().run(|| {
+                let mut work = OperatorOps::<T>::work(ops, 1, false);
+                let to = OperatorOps::<T>::environment(ops, right.extent().elements()?)?;
+                let step = Step { chain, ops, t: k, gather, mirrored: false, split: 0 };
+                let next = step.run(&mut work, left, to)?;
+                kept::meet::<T>(ops, with, &next, right, 0)
+            })?;
+        }
+        match met {
+            Some(sums) => Ok(sums[1]),
+            None if !are_finite(&chain.trains)? => Ok(Scaled::nan(self.dtype)),
+            None => self.local_exact::<T>(ops, chain, k, gather),
+        }
     }
 
     /// The value at a bond, from environments that lose nothing.
