@@ -178,10 +178,14 @@ impl Contraction {
         let (mut x_copies, mut y_copies, mut takes_single) = (Vec::new(), Vec::new(), false);
         if !is_watched {
             let turns = rings::turns(self.options());
-            (x_copies, takes_single) = balanced_all(&self.contexts[0], stream, x, turns)?;
+            let balance = |trains| flags::watch(|| balanced_all(&self.contexts[0], stream, trains, turns));
+            let (found, x_cut) = balance(x);
+            (x_copies, takes_single) = found?;
+            takes_single |= x_cut;
             if !same {
-                let found = balanced_all(&self.contexts[0], stream, y, turns)?;
-                (y_copies, takes_single) = (found.0, takes_single || found.1);
+                let (found, y_cut) = balance(y);
+                let (copies, is_at_risk) = found?;
+                (y_copies, takes_single) = (copies, takes_single || is_at_risk || y_cut);
             }
             // Copies of one train in both lists are two trains, which have other bits.
             let is_any_copied = !x_copies.is_empty() || !y_copies.is_empty();

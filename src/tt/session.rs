@@ -215,9 +215,10 @@ impl Contraction {
                 Risk::Hidden => return self.by_exponents(stream, &given, goal, plan.info(self.contexts.len()), start),
                 Risk::Range | Risk::Nothing => {}
             }
-            let is_wide = balanced.risk() == Risk::Range || self.are_wide_there(&[a, b])?;
+            let is_cut = cut && self.computes_on_device();
+            let is_wide = is_cut || balanced.risk() == Risk::Range || self.are_wide_there(&[a, b])?;
             let mut may_lose = is_wide && self.options.scaling != Scaling::Never;
-            if may_lose && plan.algorithm == Algorithm::Power {
+            if may_lose && !is_cut && plan.algorithm == Algorithm::Power {
                 // It scales every core.
                 may_lose = balance::are_far_apart(&context, stream, [a, b])?;
             }

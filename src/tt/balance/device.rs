@@ -7,6 +7,7 @@ use super::hidden;
 use super::powers::{self, Examined, WHAT, limit};
 use super::range;
 use crate::alloc;
+use crate::backend::cpu::flags;
 use crate::backend::gpu::kernels::tt::bonds::{Bonds, Cores};
 use crate::backend::gpu::kernels::tt::result;
 use crate::backend::gpu::kernels::tt::rings::Ring;
@@ -421,8 +422,10 @@ pub(super) fn examined(
         return Ok(Examined { is_wide, ..Examined::default() });
     }
     let given = fetched(context, stream, train)?;
-    let Examined { copy, is_hiding, .. } = powers::examined(context, &given, turns)?;
-    let is_wide = range::is_wide(context, copy.as_ref().unwrap_or(&given))?;
+    // The copy may lose digits itself.
+    let (found, is_cut) = flags::watch(|| powers::examined(context, &given, turns));
+    let Examined { copy, is_hiding, .. } = found?;
+    let is_wide = is_cut || range::is_wide(context, copy.as_ref().unwrap_or(&given))?;
     let Some(here) = copy else { return Ok(Examined { copy: None, is_hiding, is_wide }) };
     let mut there = TensorTrain::create(context, train.dtype(), Location::Device, train.shape().clone())?;
     copy_train(context, stream, &here, &mut there)?;

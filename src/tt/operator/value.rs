@@ -172,14 +172,14 @@ pub(super) fn contract(
         Ok([value(trains)?, without])
     };
     let is_checked = on_device(trains) && options.scaling != Scaling::Never;
-    let is_wide = is_checked && trains.operator.map_or(Ok(false), |h| balance::is_wide(context, h.train()))?;
+    let is_wide = operator_cut || trains.operator.map_or(Ok(false), |h| balance::is_wide(context, h.train()))?;
     let (mut is_final, mut lost) = (true, false);
     let mut by_balanced = |bra: &TensorTrain, ket: &TensorTrain, risk: Risk| {
         is_final = true;
         if risk == Risk::Hidden || hides {
             return Ok((by_exponents()?, foresee(context, options, trains, dtype, identity)?));
         }
-        if is_wide || is_checked && risk == Risk::Range {
+        if is_checked && (is_wide || risk == Risk::Range) {
             // The processor reports what it loses, a device does not.
             let info = foresee(context, options, trains, dtype, identity)?;
             let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;
