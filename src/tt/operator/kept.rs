@@ -199,11 +199,12 @@ impl Step<'_, '_> {
                 Ok((self.ops.bring::<S>(&values)?, far))
             })
         };
-        let (x, ket) = core(&site.ket, KET)?;
-        let (y, bra) = core(&site.bra, BRA)?;
-        let (taken, cut) =
-            flags::watch(|| gauge::operator(self.gather, near.layer(SLOT), |at: usize| sizes.is_used(SLOT, at)));
-        let (gather, slots) = taken?;
+        // The scaled copies may lose digits themselves.
+        let (taken, cut) = flags::watch(|| -> Result<_> {
+            let operator = gauge::operator(self.gather, near.layer(SLOT), |at: usize| sizes.is_used(SLOT, at))?;
+            Ok((core(&site.ket, KET)?, core(&site.bra, BRA)?, operator))
+        });
+        let ((x, ket), (y, bra), (gather, slots)) = taken?;
         let balanced = Site {
             bra: CoreView { memory: &y, offset: 0, ..site.bra },
             ket: CoreView { memory: &x, offset: 0, ..site.ket },
@@ -249,11 +250,14 @@ impl Step<'_, '_> {
             Some(gauge) => gauge,
             None => Gauge::zeros(extent)?,
         };
-        let sizes = gauge.balance(extent, &mut values)?;
+        let (sizes, cut) = flags::watch(|| gauge.balance(extent, &mut values));
+        let (sizes, mut lost) = (sizes?, lost || cut);
         let group = usize::from(self.split == 0);
         held.exponent[group] += gauge.take_largest();
         if gauge.apart(&sizes) + sizes.apart() <= budget(self.chain.dtype) / 4 {
-            held.exponent[group] += gauge.unfold(extent, &mut values);
+            let (exponent, cut) = flags::watch(|| gauge.unfold(extent, &mut values));
+            held.exponent[group] += exponent;
+            lost |= cut;
             self.ops.write(&mut held.data, &values)?;
             let [rows, columns] =
                 gauge::rows_and_columns(&values, extent.bra * extent.slots * extent.pairs, extent.ket)?;

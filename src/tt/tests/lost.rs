@@ -378,3 +378,32 @@ fn values_at_every_bond_see_what_is_not_finite() {
         }
     }
 }
+
+#[test]
+fn scaled_cores_of_environments_lose_nothing_that_counts() {
+    let at = (cpu(2), Location::Host);
+    for (dtype, large, small) in [(DType::F64, 902, -173), (DType::F64, 1000, -80), (DType::F32, 120, -30)] {
+        let x = [([1, 1, 2], vec![0.0, 1.0]), ([2, 2, 1], vec![0.0, p(large), 1.0, p(small)])];
+        let y = [([1, 1, 1], vec![1.0]), ([1, 2, 1], vec![0.0, 1.0])];
+        let (x, y) = (train(&at, dtype, &x), train(&at, dtype, &y));
+        let trains = Trains::new(&y, None, &x);
+        for bond in 0..3 {
+            let mut kept = Environments::new(&at.0, &Options::default(), &trains).unwrap();
+            assert_power("a mode", kept.value(None, &trains, bond).unwrap(), i64::from(small));
+        }
+        let mut kept = Environments::new(&at.0, &Options::default(), &trains).unwrap();
+        for bond in [2, 1, 0, 1, 2] {
+            assert_power("in turn", kept.value(None, &trains, bond).unwrap(), i64::from(small));
+        }
+    }
+    for (dtype, small, large) in [(DType::F64, -600, 600), (DType::F64, -1000, 1000), (DType::F32, -70, 80)] {
+        let x = [([1, 2, 2], vec![1.0, 0.0, 0.0, 1.0]), ([2, 1, 1], vec![p(small), p(large)])];
+        let y = [([1, 2, 1], vec![1.0, 0.0]), ([1, 1, 1], vec![1.0])];
+        let (x, y) = (train(&at, dtype, &x), train(&at, dtype, &y));
+        let trains = Trains::new(&y, None, &x);
+        for bond in 0..3 {
+            let mut kept = Environments::new(&at.0, &Options::default(), &trains).unwrap();
+            assert_power("an end", kept.value(None, &trains, bond).unwrap(), i64::from(small));
+        }
+    }
+}
