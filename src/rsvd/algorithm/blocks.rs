@@ -1,11 +1,23 @@
 //! Methods that iterate within each block while it is in memory: the published sum of block ranges, and the merge of the
 //! blocks' own decompositions (Iwen and Ong, SIMAX 37, 2016), which is more accurate for the same number of passes.
 
+use super::run::SIGN_ROWS;
 use super::{Factors, FactorsOf, Phase, Run, finish, power};
+use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Op, Svd};
 use crate::error::Result;
 use crate::rsvd::ops::{Local, RsvdOps};
 use crate::scalar::Scalar;
+
+/// Numbers of the sketches of blocks, which are as long as a block's rows: continuous where these are few, as signs may
+/// depend on each other.
+fn numbers<T: Scalar, O: RsvdOps<T>>(run: &Run<'_, T, O>) -> Sketch {
+    let sketch = run.task.sketch;
+    if run.ops.rows() <= SIGN_ROWS && sketch.may_be_singular() {
+        return Sketch { distribution: Distribution::Gaussian, ..sketch };
+    }
+    sketch
+}
 
 /// Published block method: W = orth of the sum of A_J^H (A_J A_J^H)^q Omega_J; two passes. A block of larger norm
 /// dominates the sum, so more iterations can make the result worse.
@@ -15,7 +27,7 @@ pub fn block_sum<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
         None => {
             let (width, iterations) = (run.task.columns, run.task.iterations);
             let mut w = run.ops.zeros("sum of block ranges", run.ops.columns(), width)?;
-            run.ops.pass_block_sum(&Local { width, iterations, sketch: run.task.sketch }, &mut w)?;
+            run.ops.pass_block_sum(&Local { width, iterations, sketch: numbers(run) }, &mut w)?;
             run.check_range()?;
             run.orthonormalize(&mut w)?;
             run.pass_done(Some((1, &w)))?;
@@ -30,7 +42,7 @@ pub fn merge<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     let w = match run.resume()? {
         Some((_, w)) => w,
         None => {
-            let local = Local { width: run.task.merge_width, iterations: run.task.iterations, sketch: run.task.sketch };
+            let local = Local { width: run.task.merge_width, iterations: run.task.iterations, sketch: numbers(run) };
             let mut merged = run.ops.zeros("merged blocks", run.ops.columns(), local.width)?;
             run.ops.pass_merge(&local, &mut merged)?;
             run.check_range()?;

@@ -1,5 +1,6 @@
 //! Orthonormal bases of a range, with the coordinates of the matrix in them.
 
+use super::run::SIGN_ROWS;
 use super::{Run, power};
 use crate::dense::orthonormal::Need;
 use crate::error::Result;
@@ -36,7 +37,7 @@ pub fn rows<T: Scalar, O: RsvdOps<T>>(
         None => {
             let mut psi = run.ops.tall("sketch", width)?;
             run.ops.tall_fill(&mut psi, &run.task.sketch, 0)?;
-            if width == run.ops.rows() && run.task.sketch.may_be_singular() {
+            if run.ops.rows() <= SIGN_ROWS && run.task.sketch.may_be_singular() {
                 run.orthonormalize_tall(&mut psi)?;
             }
             let mut w = run.ops.zeros("A^H Psi", n, width)?;

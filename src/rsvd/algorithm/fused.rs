@@ -20,7 +20,6 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     run.ops.pass_fused(&w, Some(&mut p), &mut t)?;
     run.pass_done(None)?;
     drop(w);
-    let replaced = run.ladder.replaced;
     let r = run.orthonormalize_tall(&mut p)?;
     if let Some(inverse) = harmless_inverse(run, &r)? {
         let mut b = run.product(&t, Op::Plain, &inverse, Op::Plain)?;
@@ -38,7 +37,8 @@ pub fn fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
         run.expect(1);
         run.ops.pass_adjoint(&p, &mut t)?;
         run.pass_done(None)?;
-        return range::project(run, p, t, replaced);
+        let depends = run.task.iterations == 0 && run.may_have_missed(&s);
+        return range::project(run, p, t, depends);
     }
     let mut z = run.head(&z, usable)?;
     let inverse = crate::alloc::collected("inverse values", s[..usable].iter().map(|x| 1.0 / x))?;

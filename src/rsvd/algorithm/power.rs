@@ -31,7 +31,7 @@ pub fn row_fused<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Fa
 }
 
 /// The basis after the task's fused passes. Only the last iterate has to be orthonormal, and only for [`Need::Basis`]. The
-/// sketch is not made orthonormal before the first pass.
+/// sketch is not made orthonormal before the first pass, unless its columns may depend on each other.
 #[inline(never)]
 pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, need: Need) -> Result<O::Matrix> {
     let iterations = run.task.iterations;
@@ -41,6 +41,8 @@ pub fn iterate<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>, need: Need) ->
             let mut w = run.omega(run.task.columns, 0)?;
             if iterations == 0 && need == Need::Basis {
                 run.orthonormalize(&mut w)?;
+            } else {
+                run.complete_sketch(&mut w)?;
             }
             (0, w)
         }

@@ -11,7 +11,11 @@ pub fn range<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
     let width = run.task.columns;
     let (first, mut w) = match run.resume()? {
         Some(resumed) => resumed,
-        None => (0, run.omega(width, 0)?),
+        None => {
+            let mut omega = run.omega(width, 0)?;
+            run.complete_sketch(&mut omega)?;
+            (0, omega)
+        }
     };
     let mut p = run.ops.tall("A W", width)?;
     product(run, first, &w, &mut p)?;
@@ -22,25 +26,30 @@ pub fn range<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<Factor
         run.pass_done(Some((i + 1, &w)))?;
         product(run, i + 1, &w, &mut p)?;
     }
-    let replaced = run.ladder.replaced;
-    run.orthonormalize_tall(&mut p)?;
+    let r = run.orthonormalize_tall(&mut p)?;
+    let depends = run.task.iterations == 0 && run.may_miss() && {
+        let s = run.ops.svd(&r)?.s;
+        run.may_have_missed(&s)
+    };
+    drop(r);
     run.ops.pass_adjoint(&p, &mut w)?;
     run.pass_done(None)?;
-    project(run, p, w, replaced)
+    project(run, p, w, depends)
 }
 
-/// Factors of Q Q^H A from an orthonormal Q and T = A^H Q, where `replaced` is the number of columns that were replaced by
-/// random ones before Q was made.
+/// Factors of Q Q^H A from an orthonormal Q and T = A^H Q. `depends` says that columns of A Omega depended on each other, up
+/// to rounding, before Q was made.
 ///
-/// Without a power iteration, columns of A Omega that depend on each other may be due to a sketch of signs instead of to A.
-/// The columns that replaced them have seen all of A in T, whose span is then used: one more pass.
+/// Without a power iteration that may be due to a sketch of signs instead of to A. The columns of Q in their place are
+/// random numbers, or rounding errors made orthonormal. In T they have seen all of A, so the span of T is used: one more
+/// pass.
 pub(super) fn project<T: Scalar, O: RsvdOps<T>>(
     run: &mut Run<'_, T, O>,
     q: O::Tall,
     mut t: O::Matrix,
-    replaced: u64,
+    depends: bool,
 ) -> Result<FactorsOf<T, O>> {
-    if run.task.iterations > 0 || run.ladder.replaced == replaced || !run.may_miss() {
+    if !depends {
         return finish::range(run, q, &mut t);
     }
     drop(q);

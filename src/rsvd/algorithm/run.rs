@@ -19,6 +19,10 @@ use crate::rsvd::statistics::Statistics;
 use crate::scalar::Scalar;
 use crate::shape::to_i64;
 
+/// Rows up to which a sketch of signs is made orthonormal. With more, two columns of signs are equal with a probability
+/// below 1e-25 a pair, and a column of sparse signs is zero with one below 2e-6.
+pub const SIGN_ROWS: usize = 100;
+
 /// A run of a method on a backend.
 pub struct Run<'a, T: Scalar, O: RsvdOps<T>> {
     /// The backend.
@@ -134,13 +138,22 @@ impl<'a, T: Scalar, O: RsvdOps<T>> Run<'a, T, O> {
         self.given.is_none() && self.task.sketch.may_be_singular()
     }
 
-    /// Makes a sketch as wide as its space a basis of all of it: columns that depend on each other are replaced.
+    /// Makes a sketch of few rows orthonormal: columns that depend on each other are replaced.
+    ///
+    /// They are found here, where the numbers are small integers. Rounding hides their dependence in A Omega.
     pub fn complete_sketch(&mut self, omega: &mut O::Matrix) -> Result<()> {
-        let (n, width) = self.ops.shape(omega);
-        if width == n && self.may_miss() {
+        if self.ops.shape(omega).0 <= SIGN_ROWS && self.may_miss() {
             self.orthonormalize(omega)?;
         }
         Ok(())
+    }
+
+    /// Whether columns of A Omega with these singular values (not increasing) depend on each other up to rounding, and may
+    /// do so because of the sketch. The limit is a generous bound of the errors of the sums of A Omega.
+    pub fn may_have_missed(&self, s: &[f64]) -> bool {
+        let limit = 100.0 * self.roundoff() * (self.ops.columns() as f64).sqrt();
+        let (first, last) = (s.first().copied().unwrap_or(0.0), s.last().copied().unwrap_or(0.0));
+        self.may_miss() && last <= limit * first
     }
 
     /// The number of finished iterations and W: from an interrupted run, or 0 and an orthonormal basis of the sketch.

@@ -47,6 +47,7 @@ fn basis<T: Scalar, O: RsvdOps<T>>(run: &mut Run<'_, T, O>) -> Result<O::Matrix>
         return Ok(w);
     }
     let mut w = run.omega(run.task.columns, 0)?;
+    run.complete_sketch(&mut w)?;
     let tall = run.tall_of(&w)?;
     // A^H Omega, which is A Omega for a Hermitian A.
     run.ops.pass_adjoint(&tall, &mut w)?;

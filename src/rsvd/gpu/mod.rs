@@ -233,6 +233,8 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let Matrix::Dense(input) = &self.matrix else { return Ok(()) };
         let copies = match &input.place {
             Place::Device(..) => 0,
+            // Copies from page-locked memory need no pieces.
+            Place::Host(source, _) if site.gpu.is_pinned(source)? => 0,
             Place::Host(..) => feed::PIECE_BYTES * feed::PIECES,
             Place::Source(_) => {
                 feed::READ_BUFFERS.saturating_mul(input.bytes(cut.block.max(cut.resident_block).min(share.rows)))

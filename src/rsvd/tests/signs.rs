@@ -96,6 +96,89 @@ fn sketches_as_wide_as_the_matrix_miss_nothing_on_a_gpu() {
     whole_spaces(&gpu(), 3);
 }
 
+/// The first values of matrices whose rank is that of the run, with a sketch of no more columns.
+fn full_ranks<T: Scalar>(context: &Arc<Context>, seeds: u64) {
+    let methods = [
+        (Method::Range, 0),
+        (Method::Fused, 0),
+        (Method::OnePass, 0),
+        (Method::Merge, 0),
+        (Method::Brsvd, 0),
+        (Method::Basic, 1),
+        (Method::RowFused, 1),
+        (Method::Brsvd, 1),
+    ];
+    for (m, n, rank) in [(35, 4, 4), (4, 35, 4), (30, 2, 2), (40, 9, 9), (40, 5, 4), (6, 5, 4), (5, 6, 4)] {
+        let values: Vec<f64> = (0..rank).map(|j| (7 + rank - j) as f64).collect();
+        for ((method, q), (sketch, seed)) in
+            methods.iter().flat_map(|m| ALL.iter().flat_map(move |d| (0..seeds).map(move |seed| (*m, (*d, seed)))))
+        {
+            let a = with_spectrum::<T>(&cpu(), m, n, &values, seed);
+            let power_iterations = (method != Method::OnePass).then_some(q);
+            let oversampling = Some(0);
+            let options = Options { rank, method, sketch, seed, power_iterations, oversampling, ..Options::default() };
+            let f = factor::<T>(context, &matrix(context, &a, PACKED), options).unwrap();
+            let limit = if size_of::<T::Part>() == 4 { 1e-2 } else { 1e-8 };
+            for (x, y) in f.s.iter().zip(&values) {
+                let what = format!("{method:?} {q} {sketch:?} {seed} {m} x {n}");
+                assert!((x - y).abs() < limit, "{what}: {:?} {} passes", f.s, f.info.passes);
+            }
+        }
+    }
+}
+
+#[test]
+fn sketches_as_wide_as_the_rank_miss_nothing() {
+    full_ranks::<f64>(&cpu(), 6);
+    full_ranks::<f32>(&cpu(), 3);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn sketches_as_wide_as_the_rank_miss_nothing_on_a_gpu() {
+    full_ranks::<f64>(&gpu(), 3);
+    full_ranks::<f32>(&gpu(), 2);
+}
+
+/// More columns than a sketch of signs is made orthonormal for, all but four of them 0: what they multiply is singular.
+fn hidden(context: &Arc<Context>, seeds: u64) {
+    let values = [5.0, 4.0, 3.0, 2.0];
+    let few = with_spectrum::<f64>(&cpu(), 700, 4, &values, 1);
+    let mut a = Dense { rows: 700, columns: 600, data: few.data.clone() };
+    a.data.resize(700 * 600, 0.0);
+    let mut more = 0;
+    for method in [Method::Range, Method::Fused] {
+        for seed in 0..seeds {
+            let options = Options {
+                rank: 4,
+                oversampling: Some(0),
+                method,
+                sketch: Distribution::Rademacher,
+                seed,
+                power_iterations: Some(0),
+                ..Options::default()
+            };
+            let f = factor::<f64>(context, &matrix(context, &a, PACKED), options).unwrap();
+            for (x, y) in f.s.iter().zip(&values) {
+                assert!((x - y).abs() < 1e-9, "{method:?} {seed}: {:?} {} passes", f.s, f.info.passes);
+            }
+            more += u64::from(f.info.reason.contains("depend on each other"));
+        }
+    }
+    assert!(more > 0 && more < 2 * seeds, "{more}");
+}
+
+#[test]
+fn a_dependence_that_rounding_hides_takes_one_more_pass() {
+    hidden(&cpu(), 8);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_dependence_that_rounding_hides_takes_one_more_pass_on_a_gpu() {
+    hidden(&gpu(), 8);
+}
+
 /// Runs that did not meet a tolerance, of `seeds`.
 fn short<T: Scalar>(context: &Arc<Context>, (m, n): (usize, usize), s: &[f64], options: &Options, seeds: u64) -> u64 {
     let fails = |seed: &u64| {
