@@ -406,7 +406,7 @@
 #define PURLIN_DWI_CLAMP 0
 
 /**
- * A signal that is not positive is left out of its voxel's fit.
+ * A signal that is not above `clamp` times S0 is left out of its voxel's fit.
  */
 #define PURLIN_DWI_SKIP 1
 
@@ -2054,7 +2054,8 @@ typedef struct purlin_dwi_fit_options {
    */
   double b0_threshold;
   /**
-   * Smallest signal as part of S0; 0, the default, is 1e-6.
+   * Smallest signal as part of S0, for both choices of `nonpositive`: PURLIN_DWI_SKIP leaves out signals up to it,
+   * PURLIN_DWI_CLAMP raises them to it. 0, the default, is 1e-6.
    */
   double clamp;
   /**
@@ -5713,7 +5714,8 @@ purlin_status purlin_fdk_add_context(struct purlin_fdk *fdk,
 purlin_status purlin_fdk_destroy(struct purlin_fdk *fdk);
 
 /**
- * What was chosen, what is planned, and counts and times of the last run. May be called from any thread while another
+ * What was chosen, what is planned, and counts and times of the last run. Before the first run the plan is that of a run
+ * from a source to a sink: with arrays a run takes less memory, and may fit where this plan has no slabs. May be called from any thread while another
  * call runs: it waits for nothing and gives what stood before that call. `views_pushed` moves on with every push.
  *
  * @param      fdk   the reconstruction.
@@ -8875,7 +8877,8 @@ purlin_status purlin_matrix_write_market(const struct purlin_matrix *a,
  * @param[in]  path        the file.
  * @param      dtype       PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
  * @param      weighted    1: the third number of a line is its value; 0: the matrix is a pattern.
- * @param      duplicates  PURLIN_DUPLICATES_*, for an edge that comes several times.
+ * @param      duplicates  PURLIN_DUPLICATES_*, for an edge that comes several times. A pattern has one entry for it,
+ *                         whichever of SUM, FIRST, LAST and MAX is given.
  * @param[out] matrix      the matrix; destroy it with purlin_matrix_destroy.
  * @param[out] vertices    NULL: a vertex's number, not negative, is its row, and the largest says how many there are.
  *                         Else vertices are numbered in the order in which they first come, and this is a tensor of

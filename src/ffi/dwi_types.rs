@@ -27,7 +27,7 @@ pub const PURLIN_DWI_WLS: i32 = 1;
 
 /// A signal that is not positive is raised to a small part of S0.
 pub const PURLIN_DWI_CLAMP: i32 = 0;
-/// A signal that is not positive is left out of its voxel's fit.
+/// A signal that is not above `clamp` times S0 is left out of its voxel's fit.
 pub const PURLIN_DWI_SKIP: i32 = 1;
 
 /// A peak is x, y, z (a unit vector) and its value.
@@ -52,7 +52,8 @@ pub struct purlin_dwi_fit_options {
     pub nonpositive: i32,
     /// Largest b-value of an unweighted volume, s/mm^2; default 50.
     pub b0_threshold: f64,
-    /// Smallest signal as part of S0; 0, the default, is 1e-6.
+    /// Smallest signal as part of S0, for both choices of `nonpositive`: PURLIN_DWI_SKIP leaves out signals up to it,
+    /// PURLIN_DWI_CLAMP raises them to it. 0, the default, is 1e-6.
     pub clamp: f64,
     /// Called with the voxels done, all voxels, 0; default NULL.
     pub progress: purlin_progress_fn,

@@ -157,7 +157,8 @@ pub extern "C" fn purlin_fdk_destroy(fdk: *mut purlin_fdk) -> purlin_status {
     guard::run(|| handle::remove::<FdkObject, _>("fdk", fdk))
 }
 
-/// What was chosen, what is planned, and counts and times of the last run. May be called from any thread while another
+/// What was chosen, what is planned, and counts and times of the last run. Before the first run the plan is that of a run
+/// from a source to a sink: with arrays a run takes less memory, and may fit where this plan has no slabs. May be called from any thread while another
 /// call runs: it waits for nothing and gives what stood before that call. `views_pushed` moves on with every push.
 ///
 /// @param      fdk   the reconstruction.

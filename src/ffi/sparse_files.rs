@@ -87,7 +87,8 @@ pub unsafe extern "C" fn purlin_matrix_write_market(
 /// @param[in]  path        the file.
 /// @param      dtype       PURLIN_F32, PURLIN_F64, PURLIN_CF32 or PURLIN_CF64.
 /// @param      weighted    1: the third number of a line is its value; 0: the matrix is a pattern.
-/// @param      duplicates  PURLIN_DUPLICATES_*, for an edge that comes several times.
+/// @param      duplicates  PURLIN_DUPLICATES_*, for an edge that comes several times. A pattern has one entry for it,
+///                         whichever of SUM, FIRST, LAST and MAX is given.
 /// @param[out] matrix      the matrix; destroy it with purlin_matrix_destroy.
 /// @param[out] vertices    NULL: a vertex's number, not negative, is its row, and the largest says how many there are.
 ///                         Else vertices are numbered in the order in which they first come, and this is a tensor of

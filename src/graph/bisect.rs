@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::lanczos::operator::Kind;
 use crate::lanczos::solve::{Given, Vectors};
 use crate::lanczos::{Info, Options, Which, eigenpairs_over};
-use crate::matrix::sparse::{Rows, is_symmetric};
+use crate::matrix::sparse::{Rows, has_symmetric_values};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::{DType, Element, Scalar, with_real};
@@ -167,7 +167,7 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
         }
     }
     // A cut of a directed graph would depend on whether its rows or its columns are stored.
-    if !is_symmetric(graph, 1e-5)? {
+    if !has_symmetric_values(graph, 1e-5)? {
         return Err(Error::invalid("graph", "is not symmetric"));
     }
     let below = match how {

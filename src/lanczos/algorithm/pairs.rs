@@ -179,9 +179,10 @@ impl<'a, T: Scalar> Job<'a, T> {
                 found
             }
         };
+        let claimed = solved.converged;
         let (mut residuals, mut norm, mut orthogonality) = self.examine(krylov, &mut solved)?;
         let is_partial = self.settings.orthogonality == Orthogonality::Partial;
-        if solved.reason == Reason::Contradicted && is_partial && !self.inverse {
+        if solved.converged < claimed && is_partial && !self.inverse {
             let settings = Settings { orthogonality: Orthogonality::Full, drawn: solved.counts.drawn, ..self.settings };
             let before = solved.counts;
             solved = solve(krylov, &settings, known, false, small, report)?;
@@ -422,7 +423,12 @@ impl<'a, T: Scalar> Job<'a, T> {
         let orthogonality = largest.fold(0.0f64, |most, (i, j)| most.max(deviation(i, j)));
         if converged < solved.converged {
             explain(krylov, self.known() + count)?;
-            (solved.converged, solved.verified, solved.reason) = (converged, false, Reason::Contradicted);
+            (solved.converged, solved.verified) = (converged, false);
+            // An iteration that ran out of restarts has not said that it converged, so nothing contradicts it. Pairs of the
+            // caller's solve may still show that it is not the inverse.
+            if self.inverse || solved.reason != Reason::Restarts {
+                solved.reason = Reason::Contradicted;
+            }
         }
         finite(orthogonality, "an inner product of eigenvectors")
     }

@@ -23,7 +23,7 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
-use crate::matrix::sparse::{Ordering, first_not_finite, is_symmetric};
+use crate::matrix::sparse::{Ordering, first_not_finite, has_symmetric_values};
 use crate::matrix::{Matrix, OnDevice, Storage};
 use crate::scalar::{DType, Real, Scalar};
 use crate::shape::product;
@@ -433,13 +433,13 @@ struct Symmetry(bool);
 
 /// Whether a matrix on the host is symmetric. The matrix keeps the answer if its values are known not to change.
 pub(super) fn symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
-    let Storage::Csr(csr) = a.storage() else { return is_symmetric(a, tolerance) };
+    let Storage::Csr(csr) = a.storage() else { return has_symmetric_values(a, tolerance) };
     let any = |_: &Symmetry| true;
     match csr.kept().find(any) {
         Some((version, found)) if version == csr.version() && a.is_settled() => return Ok(found.0),
         _ => {}
     }
-    let found = is_symmetric(a, tolerance)?;
+    let found = has_symmetric_values(a, tolerance)?;
     if a.is_settled() {
         csr.kept().put(csr.version(), &Arc::new(Symmetry(found)), any)?;
     }

@@ -226,6 +226,21 @@ pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
     }
 }
 
+/// A binary tree has values of many copies, and blocks of five are slow to find the last of them.
+pub(super) fn restarts_that_run_out_contradict_nothing(c: &Arc<Context>) {
+    let tree = symmetric(c, 255, &edges((1..255).map(|i| ((i - 1) / 2, i))));
+    let base = Options { count: 11, which: Which::BothEnds, block: 5, ..Options::default() };
+    let mut short = 0;
+    for restarts in [200, 300, 400] {
+        let found = solve_with::<f64>(c, &tree, Kind::Laplacian, &Options { restarts, ..base }, &Given::default());
+        let info = found.unwrap().info;
+        let is_done = info.converged == 11;
+        assert_eq!(info.reason, if is_done { Reason::Converged } else { Reason::Restarts }, "{restarts}: {info:?}");
+        short += usize::from(!is_done);
+    }
+    assert!(short > 0);
+}
+
 pub(super) fn zero_eigenvalues_converge_to_roundings_of_the_norm(c: &Arc<Context>) {
     let base = Options { which: Which::Smallest, count: 5, basis: 60, ..Options::default() };
     let mesh = grid(c, 18, 18, false);

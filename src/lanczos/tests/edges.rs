@@ -4,9 +4,34 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::backend::memory::Memory;
-use crate::matrix::sparse::is_symmetric;
+use crate::graph::bisect::{Cut, bisect};
+use crate::matrix::sparse::{has_symmetric_values, is_symmetric};
 use crate::matrix::{Csr, CsrParts, IndexType};
 use crate::scalar::DType;
+
+/// A path whose matrix has further entries on one side of the diagonal alone.
+pub(super) fn absent_entries_are_zeros(c: &Arc<Context>) {
+    let n = 90;
+    let path: Vec<_> = (1..n).flat_map(|i| [(i - 1, i, 1.0), (i, i - 1, 1.0)]).collect();
+    let want = solve(c, &from_entries(c, (n, n), &path), Kind::Matrix, &Options { count: 2, ..Options::default() });
+    for (value, is_mirrored) in [(0.0, true), (1e-300, true), (1e-20, true), (-1e-16, true), (1e-9, false)] {
+        // Before and after all entries of a row, between them, and in a corner.
+        for one in [vec![(0, 50)], vec![(50, 0)], vec![(7, 3), (3, 60), (60, 70)], vec![(n - 1, 0)], vec![(0, n - 1)]] {
+            let more = one.iter().map(|&(i, j)| (i, j, value));
+            let a = from_entries(c, (n, n), &path.iter().copied().chain(more).collect::<Vec<_>>());
+            assert!(!is_symmetric(&a, 1e-3).unwrap(), "{value} {one:?}");
+            assert_eq!(has_symmetric_values(&a, 1e-14).unwrap(), is_mirrored, "{value} {one:?}");
+            if is_mirrored {
+                let found = solve(c, &a, Kind::Matrix, &Options { count: 2, ..Options::default() });
+                near(&found.values, &want.values, 1e-12, &format!("{value} {one:?}"));
+            }
+            let sides = bisect(&a, &vec![1.0; n], Cut::Median);
+            assert!(sides.is_ok(), "{value} {one:?}: {:?}", sides.err());
+        }
+    }
+    let a = from_entries(c, (n, n), &path.iter().copied().chain([(9, 4, f64::NAN)]).collect::<Vec<_>>());
+    assert!(!has_symmetric_values(&a, 1e-3).unwrap());
+}
 
 fn ring(c: &Arc<Context>, n: usize) -> Matrix {
     symmetric(c, n, &edges((0..n).map(|i| (i, (i + 1) % n)).filter(|(i, j)| i != j)))

@@ -63,6 +63,7 @@ on_both_backends! {
         loose_tolerances_hide_no_copies
         no_copy_is_missing_whatever_the_method
         a_residual_that_contradicts_is_no_success
+        restarts_that_run_out_contradict_nothing
         zero_eigenvalues_converge_to_roundings_of_the_norm
         options_without_effect_are_refused
         copies_of_zero_are_as_accurate_as_the_pairs_before_them
@@ -71,6 +72,7 @@ on_both_backends! {
         places_within_copies_and_grades_are_searched_in_bounds
     ;
     edges:
+        absent_entries_are_zeros
         an_order_of_one_or_two_is_solved_by_every_method
         components_and_empty_rows_do_not_hide_values
         one_row_that_holds_everything_is_a_star

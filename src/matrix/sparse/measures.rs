@@ -165,6 +165,28 @@ fn folded(
 /// # Errors
 /// [`Error::InvalidArgument`] for a tolerance below 0; else as [`norm`].
 pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
+    symmetry(a, tolerance, Absent::Differs)
+}
+
+/// [`is_symmetric`] of the values alone, which is what products and eigenvalues see: an entry that is absent is 0, and may
+/// therefore face a stored one within the tolerance.
+///
+/// # Errors
+/// As [`is_symmetric`].
+pub fn has_symmetric_values(a: &Matrix, tolerance: f64) -> Result<bool> {
+    symmetry(a, tolerance, Absent::IsZero)
+}
+
+/// What an entry without a mirrored one means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    /// That the matrix is not symmetric.
+    Differs,
+    /// That the mirrored one is 0.
+    IsZero,
+}
+
+fn symmetry(a: &Matrix, tolerance: f64, absent: Absent) -> Result<bool> {
     if tolerance.is_nan() || tolerance < 0.0 {
         return Err(Error::invalid("tolerance", format!("is {tolerance}, less than 0")));
     }
@@ -177,7 +199,7 @@ pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
     let held = values("a", from)?;
     if rows.are_ascending() {
         let places = Places { rows: rows.len(), row: |i| rows.row(i), col: |k| rows.col(k), source: |k| k };
-        return places.mirrored(a.context(), a.dtype(), held, limit);
+        return places.mirrored(a.context(), a.dtype(), held, (limit, absent));
     }
     // The transpose has ascending columns, whatever the order of the matrix's own.
     let mirror = transposed(&rows, a.cols(), from.nnz())?;
@@ -187,7 +209,7 @@ pub fn is_symmetric(a: &Matrix, tolerance: f64) -> Result<bool> {
         col: |k| mirror.col_idx[k],
         source: |k| mirror.source[k],
     };
-    places.mirrored(a.context(), a.dtype(), held, limit)
+    places.mirrored(a.context(), a.dtype(), held, (limit, absent))
 }
 
 /// Access to the entries of a matrix whose rows have ascending columns, and to the indices of their values.
@@ -205,7 +227,13 @@ where
     S: Fn(usize) -> usize + Sync,
 {
     /// Whether every entry has its conjugate across the diagonal, to within `limit`. Threads share the rows.
-    fn mirrored(&self, context: &Context, dtype: DType, held: Option<&HostMemory>, limit: f64) -> Result<bool> {
+    fn mirrored(
+        &self,
+        context: &Context,
+        dtype: DType,
+        held: Option<&HostMemory>,
+        within: (f64, Absent),
+    ) -> Result<bool> {
         let (rows, pool) = (self.rows, context.pool());
         let entries = if rows == 0 { 0 } else { (self.row)(rows - 1).end };
         let count = pool.threads().min(entries / LEAST + 1);
@@ -219,7 +247,7 @@ where
             let held = held.map(|h| h.as_slice::<T>()).transpose()?;
             let parts: Vec<Result<bool>> = pool.run_here(|| {
                 let work = |part: usize| {
-                    self.mirrored_from(cut(part)..cut(part + 1), held, limit)
+                    self.mirrored_from(cut(part)..cut(part + 1), held, within)
                 };
                 (0..count).into_par_iter().map(work).collect()
             });
@@ -228,8 +256,13 @@ where
     }
 
     /// Whether the entries above the diagonal in the rows `own` have their conjugates below it, and the columns of
-    /// these numbers have no other entries below it.
-    fn mirrored_from<T: Scalar>(&self, own: Range<usize>, held: Option<&[T]>, limit: f64) -> Result<bool> {
+    /// these numbers have no other entries below it, or none above the limit where absent entries are 0.
+    fn mirrored_from<T: Scalar>(
+        &self,
+        own: Range<usize>,
+        held: Option<&[T]>,
+        (limit, absent): (f64, Absent),
+    ) -> Result<bool> {
         let from = |i: usize, j: usize| partition((self.row)(i), |at| (self.col)(at) < j);
         let mut next = alloc::with_capacity(WHAT, self.rows - own.start)?;
         next.extend((own.start..self.rows).map(|i| from(i, own.start)));
@@ -244,6 +277,23 @@ where
             }
             (re, im, next)
         };
+        // A NaN is not symmetric to any number.
+        let is_far = |re: f64, im: f64| {
+            let far = re.hypot(im);
+            far.is_nan() || far > limit
+        };
+        // The index of the first entry of row i, from `k` on, in column `end` or later; `None` if an entry before it may
+        // not be alone.
+        let passed = |i: usize, mut k: usize, end: usize| {
+            while k < (self.row)(i).end && (self.col)(k) < end {
+                let (re, im, next) = sum(i, k);
+                if absent == Absent::Differs || is_far(re, im) {
+                    return None;
+                }
+                k = next;
+            }
+            Some(k)
+        };
         for j in own.clone() {
             // Rows are visited in order, so the partner of an entry in column i is the next entry of row i.
             let (mut at, end) = (from(j, j), (self.row)(j).end);
@@ -252,20 +302,21 @@ where
                     prefetch(&next, (self.col)(at + AHEAD) - own.start);
                 }
                 let i = (self.col)(at);
-                let place = next[i - own.start];
-                if place >= (self.row)(i).end || (self.col)(place) != j {
+                // Entries of row i in columns before j have none across the diagonal.
+                let Some(place) = passed(i, next[i - own.start], j) else { return Ok(false) };
+                let (re, im, after) = sum(j, at);
+                let has_other = place < (self.row)(i).end && (self.col)(place) == j;
+                if !has_other && absent == Absent::Differs {
                     return Ok(false);
                 }
-                let ((re, im, after), (other_re, other_im, behind)) = (sum(j, at), sum(i, place));
+                let (other_re, other_im, behind) = if has_other { sum(i, place) } else { (0.0, 0.0, place) };
                 (at, next[i - own.start]) = (after, behind);
-                let far = (re - other_re).hypot(im + other_im);
-                // A NaN is not symmetric to any number.
-                if far.is_nan() || far > limit {
+                if is_far(re - other_re, im + other_im) {
                     return Ok(false);
                 }
             }
         }
-        Ok((own.start..).zip(&next).all(|(i, &place)| place == from(i, own.end.min(i + 1))))
+        Ok((own.start..).zip(&next).all(|(i, &place)| passed(i, place, own.end.min(i + 1)).is_some()))
     }
 }
 

@@ -55,7 +55,7 @@ pub use edges::{EdgeList, read_edges, write_edges};
 pub use index::{Index, Indices, Rows};
 pub use list::List;
 pub use market::{read_market, write_market};
-pub use measures::{Norm, diagonal, first_not_finite, is_symmetric, norm, row_sums};
+pub use measures::{Norm, diagonal, first_not_finite, has_symmetric_values, is_symmetric, norm, row_sums};
 pub use order::{Ordering, order};
 pub use scale::scale;
 pub use symmetrise::{Symmetrise, symmetrise};
