@@ -8329,6 +8329,7 @@ purlin_status purlin_tt_round(const struct purlin_context *context,
 
 /**
  * The product entry by entry, truncated without its cores together in memory.
+ * Where its numbers are so far apart that its bonds must be balanced, its cores are in memory together.
  *
  * @param      context  the context of both.
  * @param      stream   NULL for the context's own.
@@ -8352,6 +8353,7 @@ purlin_status purlin_tt_hadamard_round(const struct purlin_context *context,
 
 /**
  * H x, truncated without its cores together in memory.
+ * Where its numbers are so far apart that its bonds must be balanced, its cores are in memory together.
  *
  * @param      context  the context of both.
  * @param      stream   NULL for the context's own.

@@ -177,6 +177,7 @@ pub unsafe extern "C" fn purlin_tt_round(
 }
 
 /// The product entry by entry, truncated without its cores together in memory.
+/// Where its numbers are so far apart that its bonds must be balanced, its cores are in memory together.
 ///
 /// @param      context  the context of both.
 /// @param      stream   NULL for the context's own.
@@ -218,6 +219,7 @@ pub unsafe extern "C" fn purlin_tt_hadamard_round(
 }
 
 /// H x, truncated without its cores together in memory.
+/// Where its numbers are so far apart that its bonds must be balanced, its cores are in memory together.
 ///
 /// @param      context  the context of both.
 /// @param      stream   NULL for the context's own.

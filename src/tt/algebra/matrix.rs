@@ -1,7 +1,7 @@
 //! The algebra of TT-matrices: that of their trains, and functions that distinguish rows from columns.
 
 use super::place::{Place, begin, bytes, bytes_mut, finish, read};
-use super::product::{Aim, Product};
+use super::product::Product;
 use super::svd::tt_svd;
 use super::truncate::{Truncated, Truncation};
 use super::{Spread, full};
@@ -115,11 +115,11 @@ pub fn adjoint(at: &Place<'_>, h: &TrainMatrix) -> Result<TrainMatrix> {
 /// As [`super::apply`].
 pub fn multiply(at: &Place<'_>, g: &TrainMatrix, h: &TrainMatrix) -> Result<TrainMatrix> {
     at.check()?;
-    let product = Product::matrix(at, g, ("h", h.train()), (h.rows(), Some(h.cols())), Aim::Train)?;
+    let product = Product::matrix(at, g, ("h", h.train()), (h.rows(), Some(h.cols())))?;
     TrainMatrix::new("h", product.form(at)?, g.rows(), h.cols())
 }
 
-/// [`multiply`] and then [`round`], without the cores of the product together in memory.
+/// [`multiply`] and then [`round`], without the cores of the product together in memory, except as [`super::hadamard_round`].
 ///
 /// # Errors
 /// As both.
@@ -130,7 +130,7 @@ pub fn multiply_round(
     truncation: &Truncation<'_>,
 ) -> Result<(TrainMatrix, Truncated)> {
     at.check()?;
-    let product = Product::matrix(at, g, ("h", h.train()), (h.rows(), Some(h.cols())), Aim::Rounded)?;
+    let product = Product::matrix(at, g, ("h", h.train()), (h.rows(), Some(h.cols())))?;
     let (train, truncated) = product.round(at, ["g", "h"], truncation)?;
     Ok((TrainMatrix::new("h", train, g.rows(), h.cols())?, truncated))
 }

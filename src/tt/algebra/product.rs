@@ -3,16 +3,20 @@
 //!
 //! A pair of bonds is one bond of the result. The bond of x, or of the right matrix, is fastest.
 
+use std::cell::Cell;
+
+use super::levels::least_exponent;
 use super::place::{HostTrain, Place, begin, common_type, expect_finite, finish, is_single, read_as};
-use super::round::{self, Source};
+use super::round::{self, FormedCore, Source};
 use super::structure::sizes;
 use super::sum::spread;
 use super::truncate::{Truncated, Truncation};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::product;
+use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 use crate::tt::balance;
 use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
@@ -28,20 +32,12 @@ pub(super) enum Pair<'a> {
 
 /// An operand on the host with elements of `dtype`. If the numbers at its bonds differ much, they are balanced by
 /// powers of two: exponents in the product of two such trains differ twice as much, and small numbers would become 0. Where
-/// balancing itself would lose digits and an `Aim::Train` needs them, the train is taken as it is.
-fn operand<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType, aim: Aim) -> Result<HostTrain<'a>> {
+/// balancing itself would lose digits, the train is taken as it is, and the flag is set. The digits count even in a rounded
+/// product: its norm may be far below those of the operands.
+fn operand<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType) -> Result<(HostTrain<'a>, bool)> {
     let here = read_as(at, argument, x, dtype)?;
-    let copy = balance::for_product(at.context, argument, &here, aim == Aim::Train)?;
-    Ok(copy.map_or(here, HostTrain::Copied))
-}
-
-/// What a product is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aim {
-    /// A train with all entries.
-    Train,
-    /// A rounded train, whose error is relative to the norm.
-    Rounded,
+    let (copy, is_far) = balance::for_product(at.context, argument, &here)?;
+    Ok((copy.map_or(here, HostTrain::Copied), is_far))
 }
 
 /// A product that has not been formed.
@@ -49,16 +45,18 @@ pub(super) struct Product<'a> {
     pair: Pair<'a>,
     shape: Shape,
     dtype: DType,
+    /// Whether an operand could not be balanced without loss.
+    is_far: bool,
 }
 
 impl<'a> Product<'a> {
     /// x y, entry by entry.
-    fn entries(at: &Place<'_>, x: &'a TensorTrain, y: &'a TensorTrain, aim: Aim) -> Result<Self> {
+    fn entries(at: &Place<'_>, x: &'a TensorTrain, y: &'a TensorTrain) -> Result<Self> {
         let dtype = common_type("y", x.dtype(), y.dtype())?;
         y.shape().expect_modes("y", x.shape().modes(), "x")?;
         let shape = Shape::new("y", x.shape().modes(), &pairs_of_ranks("y", x.shape(), y.shape())?)?;
-        let pair = Pair::Entries(operand(at, "x", x, dtype, aim)?, operand(at, "y", y, dtype, aim)?);
-        Ok(Self { pair, shape, dtype })
+        let ((x, is_far), (y, is_too)) = (operand(at, "x", x, dtype)?, operand(at, "y", y, dtype)?);
+        Ok(Self { pair: Pair::Entries(x, y), shape, dtype, is_far: is_far || is_too })
     }
 
     /// H x for a train, or for a TT-matrix with `columns`.
@@ -67,7 +65,6 @@ impl<'a> Product<'a> {
         h: &'a TrainMatrix,
         (argument, x): (&str, &'a TensorTrain),
         (modes, columns): (&[usize], Option<&[usize]>),
-        aim: Aim,
     ) -> Result<Self> {
         let dtype = common_type(argument, h.train().dtype(), x.dtype())?;
         let what = "shape of a TT-matrix";
@@ -84,17 +81,24 @@ impl<'a> Product<'a> {
             out.push(product(argument, m, c)?);
         }
         let shape = Shape::new(argument, &out, &pairs_of_ranks(argument, x.shape(), h.train().shape())?)?;
-        let pair = Pair::Matrix {
-            h: operand(at, "h", h.train(), dtype, aim)?,
-            x: operand(at, argument, x, dtype, aim)?,
-            rows: alloc::copied(what, h.rows())?,
-            columns,
-        };
-        Ok(Self { pair, shape, dtype })
+        let rows = alloc::copied(what, h.rows())?;
+        let ((h, is_far), (x, is_too)) = (operand(at, "h", h.train(), dtype)?, operand(at, argument, x, dtype)?);
+        Ok(Self { pair: Pair::Matrix { h, x, rows, columns }, shape, dtype, is_far: is_far || is_too })
     }
 
     /// The product as a train.
     pub(super) fn form(&self, at: &Place<'_>) -> Result<TensorTrain> {
+        let (mut result, exponents, lost) = self.form_apart(at)?;
+        let all = exponents.iter().fold(0i64, |sum, e| sum.saturating_add(*e));
+        if exponents.iter().any(|e| *e != 0) || lost.contains(&true) {
+            spread(at, &mut result, all, &lost)?;
+        }
+        finish(at, result)
+    }
+
+    /// The product as a train on the host, the exponents of the powers of two that its cores must be multiplied by, and
+    /// whether numbers of the cores are below the range of the type even so.
+    fn form_apart(&self, at: &Place<'_>) -> Result<(TensorTrain, Vec<i64>, Vec<bool>)> {
         let mut result = begin(at, self.dtype, self.shape.clone())?;
         let mut exponents = alloc::filled("exponents of cores", self.shape.len(), 0i64)?;
         let mut lost = alloc::filled("exponents of cores", self.shape.len(), false)?;
@@ -105,14 +109,11 @@ impl<'a> Product<'a> {
                 Ok(())
             })
         })?;
-        let all = exponents.iter().fold(0i64, |sum, e| sum.saturating_add(*e));
-        if exponents.iter().any(|e| *e != 0) || lost.contains(&true) {
-            spread(at, &mut result, all, &lost)?;
-        }
-        finish(at, result)
+        Ok((result, exponents, lost))
     }
 
-    /// The product, rounded. Its cores are computed one at a time. `names` are those of the operands.
+    /// The product, rounded. Its cores are computed one at a time, unless numbers far apart need the bonds of the product
+    /// itself to be balanced. `names` are those of the operands.
     pub(super) fn round(
         &self,
         at: &Place<'_>,
@@ -125,14 +126,71 @@ impl<'a> Product<'a> {
         expect_finite(at, names[0], first, true)?;
         expect_finite(at, names[1], second, true)?;
         with_scalar!(self.dtype, "x", T => {
+            let may_lose = Cell::new(false);
             let form = |k: usize| {
-                let mut core = alloc::filled("core of a product", self.shape.core_len(k), T::default())?;
-                // Numbers that are lost are far below roundoff of the norm.
-                let (exponent, _) = self.core::<T>(at, k, &mut core)?;
-                Ok((core, exponent))
+                let mut values = alloc::filled("core of a product", self.shape.core_len(k), T::default())?;
+                let (exponent, lost) = self.core::<T>(at, k, &mut values)?;
+                may_lose.set(may_lose.get() || lost);
+                let low = self.low(at, k)?.saturating_sub(exponent);
+                Ok(FormedCore { values, exponent, low })
             };
-            round::round_source::<T>(at, "product", &Source::Formed { shape: &self.shape, core: &form }, truncation)
+            if !self.is_far {
+                let source = Source::Formed { shape: &self.shape, core: &form, may_lose: &may_lose };
+                let rounded = round::round_source::<T>(at, "product", &source, truncation);
+                // An error other than of the numbers stays what it is.
+                if !may_lose.get() || !matches!(rounded, Ok(_) | Err(Error::Numerical(_))) {
+                    return rounded;
+                }
+            }
+            self.round_formed::<T>(at, truncation)
         })
+    }
+
+    /// [`Product::round`] of all cores of the product together, with balanced bonds.
+    fn round_formed<T: Scalar>(&self, at: &Place<'_>, truncation: &Truncation<'_>) -> Result<(TensorTrain, Truncated)> {
+        let (product, exponents, lost) = self.form_apart(&Place { location: Location::Host, ..*at })?;
+        // Binary logarithms of bounds of the norms of the cores.
+        let mut norms = alloc::with_capacity("norms of cores", self.shape.len())?;
+        for (k, exponent) in exponents.iter().enumerate() {
+            let (_, high) = balance::ends(&product, k, at.context.isa())?;
+            // The ends are exact within a factor of 2, and of parts of numbers.
+            norms.push(high.log2() + 2.0 + 0.5 * (self.shape.core_len(k) as f64).log2() + *exponent as f64);
+        }
+        let all = norms.iter().sum::<f64>();
+        let mut off = f64::NEG_INFINITY;
+        for k in (0..self.shape.len()).filter(|k| lost[*k]) {
+            let each = (least_exponent(self.dtype) - 1).saturating_add(exponents[k]) as f64;
+            off = off.max(each + 0.5 * (self.shape.core_len(k) as f64).log2() + all - norms[k]);
+        }
+        let copy = balance::for_factors(at.context, at.stream, &product)?;
+        let product = copy.unwrap_or(product);
+        let core = |k: usize| {
+            let mut values = alloc::with_capacity("core of a product", self.shape.core_len(k))?;
+            values.extend_from_slice(product.cores::<T>("product")?.core(k));
+            Ok(FormedCore { values, exponent: exponents[k], low: 0 })
+        };
+        let source = Source::Formed { shape: &self.shape, core: &core, may_lose: &Cell::new(false) };
+        let (rounded, truncated) = round::round_source::<T>(at, "product", &source, truncation)?;
+        let norm = match truncated.norm {
+            norm if norm.is_zero() => f64::NEG_INFINITY,
+            norm => norm.mantissa.re.log2() + norm.exponent as f64,
+        };
+        let digits = if is_single(self.dtype) { 24.0 } else { 53.0 };
+        if off > f64::NEG_INFINITY && off + (self.shape.len() as f64).log2() > norm - digits {
+            let k = lost.iter().position(|lost| *lost).unwrap_or(0);
+            return Err(Error::Numerical(format!(
+                "result: core {k} would have numbers that count below the range of {}",
+                self.dtype.name()
+            )));
+        }
+        Ok((rounded, truncated))
+    }
+
+    /// A bound of the exponents of the numbers of core k that are not 0, from below.
+    fn low(&self, at: &Place<'_>, k: usize) -> Result<i64> {
+        let (Pair::Entries(x, y) | Pair::Matrix { h: x, x: y, .. }) = &self.pair;
+        let low = |x: &TensorTrain| Ok(exponent_of(balance::ends(x, k, at.context.isa())?.0));
+        Ok(low(x)?.saturating_add(low(y)?) - 1)
     }
 
     /// Writes core k to `out`, which is zero. Returns the exponent of the power of two that the core must be multiplied
@@ -330,10 +388,11 @@ fn matrix_core<T: Scalar>(sizes: Sizes, h: &[T], x: &[T], out: &mut [T]) {
 /// [`super::copy`].
 pub fn hadamard(at: &Place<'_>, x: &TensorTrain, y: &TensorTrain) -> Result<TensorTrain> {
     at.check()?;
-    Product::entries(at, x, y, Aim::Train)?.form(at)
+    Product::entries(at, x, y)?.form(at)
 }
 
-/// [`hadamard`] and then [`super::round()`], without holding all cores of the product in memory.
+/// [`hadamard`] and then [`super::round()`], without holding all cores of the product in memory unless its numbers are so far
+/// apart that its bonds must be balanced.
 ///
 /// # Errors
 /// As both.
@@ -344,7 +403,7 @@ pub fn hadamard_round(
     truncation: &Truncation<'_>,
 ) -> Result<(TensorTrain, Truncated)> {
     at.check()?;
-    Product::entries(at, x, y, Aim::Rounded)?.round(at, ["x", "y"], truncation)
+    Product::entries(at, x, y)?.round(at, ["x", "y"], truncation)
 }
 
 /// H x: ranks multiply. An open train and a cyclic matrix, or the other way round, give a cyclic train.
@@ -353,10 +412,10 @@ pub fn hadamard_round(
 /// As [`hadamard`].
 pub fn apply(at: &Place<'_>, h: &TrainMatrix, x: &TensorTrain) -> Result<TensorTrain> {
     at.check()?;
-    Product::matrix(at, h, ("x", x), (x.shape().modes(), None), Aim::Train)?.form(at)
+    Product::matrix(at, h, ("x", x), (x.shape().modes(), None))?.form(at)
 }
 
-/// [`apply`] and then [`super::round()`], without holding all cores of the product in memory.
+/// [`apply`] and then [`super::round()`], without holding all cores of the product in memory, except as [`hadamard_round`].
 ///
 /// # Errors
 /// As both.
@@ -367,5 +426,5 @@ pub fn apply_round(
     truncation: &Truncation<'_>,
 ) -> Result<(TensorTrain, Truncated)> {
     at.check()?;
-    Product::matrix(at, h, ("x", x), (x.shape().modes(), None), Aim::Rounded)?.round(at, ["h", "x"], truncation)
+    Product::matrix(at, h, ("x", x), (x.shape().modes(), None))?.round(at, ["h", "x"], truncation)
 }

@@ -4,6 +4,8 @@
 //! truncated. TT-Toolbox and ttpy use the same order, so the ranks agree. The factor that is carried from core to core
 //! is scaled exactly by powers of two, so the norm may be far beyond the range of the type.
 
+use std::cell::Cell;
+
 use super::ops::{TrainOps, with_algebra};
 use super::orthogonal::{MatrixOf, Pieces, assemble, factors, frobenius, normalise, split, tame, times_power};
 use super::place::{Place, check, expect_finite, is_single};
@@ -30,8 +32,20 @@ pub(super) enum Source<'a, T> {
         /// Mode sizes and ranks.
         shape: &'a Shape,
         /// Core k, and the exponent of the power of two that it must be multiplied by.
-        core: &'a dyn Fn(usize) -> Result<(Vec<T>, i64)>,
+        core: &'a dyn Fn(usize) -> Result<FormedCore<T>>,
+        /// Set if the sweep may lose numbers that count: products of the numbers of cores come near the least number of
+        /// the type. A later core may multiply the larger ones beside them by zeros.
+        may_lose: &'a Cell<bool>,
     },
+}
+
+/// A core that has been computed.
+pub(super) struct FormedCore<T> {
+    pub values: Vec<T>,
+    /// The exponent of the power of two that the core must be multiplied by.
+    pub exponent: i64,
+    /// The exponent of the least number that is not 0, or a lower one.
+    pub low: i64,
 }
 
 impl<T: Scalar> Source<'_, T> {
@@ -43,23 +57,55 @@ impl<T: Scalar> Source<'_, T> {
     }
 
     /// Core k as the matrix (r_k n_k) x r_{k+1}, and the exponent of the power of two that it must be multiplied by.
-    fn load<A: TrainOps<T>>(&self, algebra: &mut A, argument: &str, k: usize) -> Result<(A::Matrix, i64)> {
+    /// `carried` is the exponent of the least column that the core will be multiplied by.
+    fn load<A: TrainOps<T>>(
+        &self,
+        algebra: &mut A,
+        argument: &str,
+        k: usize,
+        carried: i64,
+    ) -> Result<(A::Matrix, i64)> {
         let [r, n, s] = self.shape().core(k);
-        let (mut core, exponent) = match self {
-            Self::Train(x) => (algebra.load(x, k, r * n, s)?, 0),
+        let (mut core, exponent, low) = match self {
+            Self::Train(x) => (algebra.load(x, k, r * n, s)?, 0, None),
             Self::Formed { core, .. } => {
-                let (core, exponent) = core(k)?;
-                (algebra.upload("core of a product", r * n, s, &core, r * n)?, exponent)
+                let FormedCore { values, exponent, low } = core(k)?;
+                (algebra.upload("core of a product", r * n, s, &values, r * n)?, exponent, Some(low))
             }
         };
         let moved = check_finite(algebra, argument, k, &mut core)?;
+        if let Some(low) = low {
+            self.watch(low.saturating_sub(moved).saturating_add(carried));
+        }
         Ok((core, exponent + moved))
+    }
+
+    /// Records that numbers of this exponent count.
+    fn watch(&self, exponent: i64) {
+        // Far enough from the least number of the type for the digits beside it.
+        let least = if is_single(T::DTYPE) { -90 } else { -450 };
+        if let Self::Formed { may_lose, .. } = self
+            && exponent < least
+        {
+            may_lose.set(true);
+        }
+    }
+
+    /// The exponent of the least column that is not 0, the value of a bond; 0 where it is not watched.
+    fn least_column<A: TrainOps<T>>(&self, algebra: &mut A, m: &A::Matrix) -> Result<i64> {
+        if matches!(self, Self::Train(_)) {
+            return Ok(0);
+        }
+        let least = algebra.column_norms(m)?.into_iter().filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
+        let exponent = exponent_of(least);
+        self.watch(exponent);
+        Ok(exponent)
     }
 
     /// Returns an error for numbers that are not finite in any core. A sweep that finds zeros has not read the other
     /// cores.
     fn expect_finite<A: TrainOps<T>>(&self, algebra: &mut A, argument: &str) -> Result<()> {
-        (0..self.shape().len()).try_for_each(|k| self.load(algebra, argument, k).map(|_| ()))
+        (0..self.shape().len()).try_for_each(|k| self.load(algebra, argument, k, 0).map(|_| ()))
     }
 }
 
@@ -175,23 +221,24 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     let shape = source.shape();
     let d = shape.len();
     let mut right = alloc::with_capacity("orthonormal cores", d)?;
-    let (mut m, mut exponent) = source.load(algebra, argument, d - 1)?;
+    let (mut m, mut exponent) = source.load(algebra, argument, d - 1, 0)?;
     for k in (1..d).rev() {
         let r = shape.ranks()[k];
         let elements = product_of(algebra.shape(&m));
         let wide = algebra.reshape(m, r, elements / r)?;
         let tall = algebra.adjoint("unfolding of a core", &wide)?;
         drop(wide);
+        let least = source.least_column(algebra, &tall)?;
         let (q, mut low) = factors(algebra, tall)?;
-        match tame(algebra, &mut low)? {
-            Some(e) => exponent += e,
+        let taken = match tame(algebra, &mut low)? {
+            Some(e) => e,
             None => {
                 source.expect_finite(algebra, argument)?;
                 return Ok((None, Truncated::zero(d)?));
             }
-        }
-        let (core, e) = source.load(algebra, argument, k - 1)?;
-        exponent += e;
+        };
+        let (core, e) = source.load(algebra, argument, k - 1, least - taken)?;
+        exponent += taken + e;
         m = algebra.zeros("core with what is carried", algebra.shape(&core).0, algebra.shape(&low).0)?;
         algebra.multiply(1.0, &core, Op::Plain, &low, Op::Adjoint, 0.0, &mut m)?;
         right.push(q);

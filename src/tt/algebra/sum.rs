@@ -183,7 +183,7 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
         };
         if let Some(found) = held(&result)? {
             shifts = found;
-        } else if let Some(copy) = balance::for_product(at.context, "x", &result, true)? {
+        } else if let Some(copy) = balance::for_product(at.context, "x", &result)?.0 {
             for k in 0..d {
                 bytes_mut(&mut result, k)?.copy_from_slice(bytes(&copy, k)?);
             }

@@ -238,8 +238,8 @@ pub(super) fn are_far_apart(
     Ok(first || !x.is_same(y) && range::is_far_apart(context, b.as_ref().unwrap_or(y))?)
 }
 
-/// A balanced copy of a train on the host, an operand of products; `None` if its bonds are balanced. If `keeps_all`, also if
-/// the copy would lose digits of numbers that count.
+/// A balanced copy of a train on the host, an operand of products; `None` if its bonds are balanced, or if the copy would
+/// lose digits of numbers that count. The flag tells these apart: it is set for a copy that would lose digits.
 ///
 /// # Errors
 /// [`crate::error::Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
@@ -247,9 +247,8 @@ pub(super) fn for_product(
     context: &Arc<Context>,
     name: &str,
     train: &TensorTrain,
-    keeps_all: bool,
-) -> Result<Option<TensorTrain>> {
-    powers::for_product(context, name, train, keeps_all)
+) -> Result<(Option<TensorTrain>, bool)> {
+    powers::for_product(context, name, train)
 }
 
 /// A balanced copy of a train on the host in double precision that single precision shall hold; `None` if its bonds are

@@ -405,8 +405,8 @@ fn scaled_copy<T: Scalar>(
     Ok(Copied { train: copy, is_lossy: lost.is_any() || is_beyond })
 }
 
-/// A balanced copy of a train, an operand of products; `None` if its bonds are balanced. If `keeps_all`, also if the copy
-/// would lose digits of numbers that count; otherwise these are far below roundoff of the norm.
+/// A balanced copy of a train, an operand of products; `None` if its bonds are balanced, or if the copy would lose digits of
+/// numbers that count. The flag tells these apart: it is set for a copy that would lose digits.
 ///
 /// # Errors
 /// [`Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
@@ -414,12 +414,12 @@ pub(super) fn for_product(
     context: &Arc<Context>,
     name: &str,
     train: &TensorTrain,
-    keeps_all: bool,
-) -> Result<Option<TensorTrain>> {
+) -> Result<(Option<TensorTrain>, bool)> {
     // A number of the product is scaled by both operands' powers at both of its bonds.
     let limit = if matches!(train.dtype(), DType::F32 | DType::CF32) { SINGLE } else { 120 };
     let copy = within_range(context, name, train, limit)?;
-    Ok(copy.filter(|copy| !(keeps_all && copy.is_lossy)).map(|copy| copy.train))
+    let is_lossy = copy.as_ref().is_some_and(|copy| copy.is_lossy);
+    Ok((copy.filter(|copy| !copy.is_lossy).map(|copy| copy.train), is_lossy))
 }
 
 /// A balanced copy of a train in double precision that single precision shall hold; `None` if its bonds are balanced.

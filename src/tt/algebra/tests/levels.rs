@@ -6,8 +6,8 @@ use crate::scalar::{DType, Scalar};
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 use crate::tensor::{Location, Tensor};
 use crate::tt::algebra::{
-    Place, Spread, Truncation, add, apply, apply_round, cast, elements, full, hadamard, hadamard_round, round, scale,
-    tt_svd,
+    Place, Spread, Truncation, add, apply, apply_round, cast, elements, full, hadamard, hadamard_round, matrix, round,
+    scale, tt_svd,
 };
 use crate::tt::scaled::Scaled;
 
@@ -113,6 +113,86 @@ fn balanced_operands_lose_nothing_that_counts() {
     balancing_loses_nothing::<crate::scalar::Complex<f32>>([100, 60, 120]);
     balancing_loses_nothing::<f64>([800, 400, 1000]);
     balancing_loses_nothing::<C>([800, 400, 1000]);
+}
+
+/// A factor of zeros meets the large numbers of an operand, so that the product's norm is far below the operand's.
+fn rounding_keeps_what_is_small_beside_the_operands<T: Scalar>([first, p, q]: [i64; 3]) {
+    let c = context(2);
+    let at = Place::host(&c);
+    let of = |modes: &[usize], inner: usize, values: [&[f64]; 2]| {
+        let shape = Shape::new("x", modes, &[1, inner, 1]).unwrap();
+        let mut x = TensorTrain::zeros(&c, T::DTYPE, Location::Host, shape).unwrap();
+        let mut to = x.cores_mut::<T>("x").unwrap();
+        for (k, values) in values.iter().enumerate() {
+            to.core(k).iter_mut().zip(*values).for_each(|(to, v)| *to = T::from_parts(*v, 0.0));
+        }
+        drop(to);
+        x
+    };
+    let (small, large) = (two(first), two(-first));
+    let ends: &[f64] = &[two(p), two(q)];
+    let x = of(&[2, 1], 2, [&[small, 0.0, 0.0, large], ends]);
+    let y = of(&[2, 1], 1, [&[1.0, 0.0], &[1.0]]);
+    let matrix = |x| TrainMatrix::new("h", x, &[2, 1], &[2, 1]).unwrap();
+    let wide = matrix(of(&[4, 1], 2, [&[small, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, large], ends]));
+    let select = matrix(of(&[4, 1], 1, [&[1.0, 0.0, 0.0, 0.0], &[1.0]]));
+    let all = Truncation::default();
+    let matrices = |g, h| {
+        let (product, info) = matrix::multiply_round(&at, g, h, &all).unwrap();
+        (crate::tt::algebra::copy(&at, product.train()).unwrap(), info)
+    };
+    let made = [
+        hadamard_round(&at, &x, &y, &all).unwrap(),
+        hadamard_round(&at, &y, &x, &all).unwrap(),
+        apply_round(&at, &select, &x, &all).unwrap(),
+        apply_round(&at, &wide, &y, &all).unwrap(),
+        matrices(&select, &wide),
+        matrices(&wide, &select),
+    ];
+    for (i, (train, info)) in made.iter().enumerate() {
+        let what = format!("{:?} 2^{first} 2^{p} 2^{q}, product {i}: {info:?}", T::DTYPE);
+        let last = train.shape().modes()[0] - 1;
+        let found = entries(train, &[&[0, 0], &[last, 0]]);
+        for size in [found[0], info.norm] {
+            let size = size.shifted(-first - p).plain(DType::F64).0.re;
+            assert!((size.abs() - 1.0).abs() < 1e-6, "{what}: {size}");
+        }
+        assert!(found[1].is_zero() && info.error == 0.0, "{what}: {found:?}");
+    }
+}
+
+#[test]
+fn rounded_products_keep_numbers_far_below_the_operands() {
+    for powers in [[0, -60, 60], [0, -120, 120], [-40, -100, 100], [-20, -30, 30]] {
+        rounding_keeps_what_is_small_beside_the_operands::<f32>(powers);
+        rounding_keeps_what_is_small_beside_the_operands::<crate::scalar::Complex<f32>>(powers);
+    }
+    for powers in [[0, -600, 600], [0, -1000, 1000], [-40, -900, 900], [-500, -500, 1000]] {
+        rounding_keeps_what_is_small_beside_the_operands::<f64>(powers);
+        rounding_keeps_what_is_small_beside_the_operands::<C>(powers);
+    }
+}
+
+#[test]
+fn rounded_products_refuse_numbers_that_no_core_holds() {
+    let c = context(1);
+    let at = Place::host(&c);
+    // One entry of the product, 2^-2000, which stands beside 1 in the first core.
+    let mut x = train::<f64>(&c, &[2, 2], &[1, 2, 1], 1);
+    let mut cores = x.cores_mut::<f64>("x").unwrap();
+    cores.core(0).copy_from_slice(&[1.0, 0.0, 0.0, two(-1000)]);
+    cores.core(1).copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    drop(cores);
+    let y = self::cores::<f64>(&c, &[2, 2], &[&[1.0, two(-1000)], &[0.0, 1.0]]);
+    match hadamard_round(&at, &x, &y, &Truncation::default()) {
+        Ok((_, info)) => assert_eq!(info.norm, power(-2000)),
+        Err(problem) => assert!(problem.to_string().contains("numbers that count below"), "{problem}"),
+    }
+    // What is lost is far below the norm.
+    let far: &[f64] = &[1.0, two(-1000)];
+    let x = self::cores::<f64>(&c, &[2, 2], &[far, far]);
+    let (_, info) = hadamard_round(&at, &x, &x, &Truncation::default()).unwrap();
+    assert_eq!(info.norm, power(0));
 }
 
 #[test]
