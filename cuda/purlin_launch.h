@@ -75,7 +75,7 @@
 #define PURLIN_LAUNCH_MISSING_ZERO 16      /* absent peaks and values are 0, else NaN */
 #define PURLIN_LAUNCH_PEAKS_SCALED 32      /* peaks rows are 3 numbers, direction * value, else 4: x y z value */
 #define PURLIN_LAUNCH_NO_SPECIAL_PAIR 128  /* A = 0 and A = c E give no pair, else one degenerate pair if that class is kept */
-#define PURLIN_LAUNCH_FIRST_OF_TWO 256     /* another launch appends: `found` takes PURLIN_LAUNCH_MISSED, nothing is counted */
+#define PURLIN_LAUNCH_FIRST_OF_TWO 256     /* another launch appends: `found` takes MISSED and the status; nothing is counted */
 #define PURLIN_LAUNCH_KEEP_STATUS 64       /* do not write `status` for a tensor that ended OK (a fit's CLAMPED stays) */
 
 /* launch geometry and limits */

@@ -129,11 +129,15 @@ __device__ __forceinline__ void write_pair(const purlin_sshopm_params &p, int64_
   }
 }
 
-// The status of a row after this launch; with APPEND that of both passes. DEGENERATE of either pass has precedence, then
+// Place of the first pass's status in `found`, between its pairs and MISSED. The status array does not keep it: kernels that
+// iterate without selecting write to that array before each pass.
+constexpr int FIRST_STATUS = 24;
+
+// The status of a row after this launch, before note_found(); with APPEND that of both passes. DEGENERATE of either pass has precedence, then
 // PARTIAL. If only one pass has NO_PAIR, none of its starts converged, so the result is PARTIAL.
 __device__ __forceinline__ int row_status(const purlin_sshopm_params &p, int64_t row, int status) {
   if (!(p.flags & PURLIN_LAUNCH_APPEND) || !p.status) return status;
-  const int first = address<int>(p.status)[row];
+  const int first = p.found ? (address<int>(p.found)[row] >> FIRST_STATUS) & 15 : address<int>(p.status)[row];
   const auto any = [&](int which) { return first == which || status == which; };
   if (any(PURLIN_LAUNCH_TENSOR_DEGENERATE)) return PURLIN_LAUNCH_TENSOR_DEGENERATE;
   if (first == status) return status;
@@ -141,16 +145,17 @@ __device__ __forceinline__ int row_status(const purlin_sshopm_params &p, int64_t
 }
 
 // Writes the number of pairs of a row. Counts rows that list fewer, and rows with starts that did not converge. One thread.
-// `count` pairs are listed; this launch found `found`.
-__device__ __forceinline__ void note_found(const purlin_sshopm_params &p, int64_t row, int count, int found, bool missed) {
+// `count` pairs are listed; this launch found `found` and ended with `status`.
+__device__ __forceinline__ void note_found(const purlin_sshopm_params &p, int64_t row, int count, int found, bool missed,
+                                           int status) {
   int *total = address<int>(p.found);
   if (total && (p.flags & PURLIN_LAUNCH_APPEND)) {
     const int first = total[row];
     missed = missed || (first & PURLIN_LAUNCH_MISSED);
-    found += first & ~PURLIN_LAUNCH_MISSED;
+    found += first & ((1 << FIRST_STATUS) - 1);
   }
   const bool more = (p.flags & PURLIN_LAUNCH_FIRST_OF_TWO) != 0;
-  if (total) total[row] = found | (more && missed ? PURLIN_LAUNCH_MISSED : 0);
+  if (total) total[row] = more ? found | status << FIRST_STATUS | (missed ? PURLIN_LAUNCH_MISSED : 0) : found;
   if (more || !p.counters) return;
   auto *counters = address<unsigned long long>(p.counters);
   if (found > count) atomicAdd(counters + PURLIN_LAUNCH_COUNTER_TRUNCATED, 1ull);
@@ -170,10 +175,11 @@ __device__ void finish_row(const purlin_sshopm_params &p, int64_t row, int count
   }
   if (lane_id() != 0) return;
   if (p.pair_count) address<int>(p.pair_count)[row] = count;
-  note_found(p, row, count, found, missed);
+  const int of_both = row_status(p, row, status);
+  note_found(p, row, count, found, missed, status);
   if (p.status) {
     const bool keep = (p.flags & PURLIN_LAUNCH_KEEP_STATUS) && status == PURLIN_LAUNCH_TENSOR_OK;
-    if (!keep) address<int>(p.status)[row] = row_status(p, row, status);
+    if (!keep) address<int>(p.status)[row] = of_both;
   }
 }
 

@@ -452,8 +452,9 @@ __device__ void select_general(const purlin_select_params &q) {
     write_absent_n<T>(p, row, count);
     if (threadIdx.x == 0) {
       if (p.pair_count) address<int>(p.pair_count)[row] = count;
-      note_found(p, row, count, selected - before, missed);
-      if (p.status) address<int>(p.status)[row] = row_status(p, row, status);
+      const int of_both = row_status(p, row, status);
+      note_found(p, row, count, selected - before, missed, status);
+      if (p.status) address<int>(p.status)[row] = of_both;
     }
     __syncthreads();
   }
