@@ -183,13 +183,19 @@ struct Difference {
     basin: i32,
     /// Iterations that ended in different pairs.
     ends: i32,
+    /// Tensors of which one side has a start that did not converge.
+    partial: usize,
 }
 
 fn difference(n: usize, room: usize, cpu: &Found, gpu: &Found) -> Difference {
     let merge2 = (2.0 * (0.5f64.to_radians()).sin()).powi(2);
     let mut d = Difference::default();
     for t in 0..cpu.count.len() {
-        assert_eq!(cpu.status[t], gpu.status[t], "tensor {t}");
+        if cpu.status[t] != gpu.status[t] {
+            let either = [TensorStatus::Ok as i32, TensorStatus::Partial as i32];
+            assert!(either.contains(&cpu.status[t]) && either.contains(&gpu.status[t]), "tensor {t}");
+            d.partial += 1;
+        }
         let (here, mut there) = (cpu.pairs(n, room, t), gpu.pairs(n, room, t));
         let mut alone = Vec::new();
         for p in here {
@@ -237,6 +243,10 @@ fn compare<T: Real>(shape: Symmetric, items: usize, variants: &[(Goal, Method, S
         let all = b.starts * b.tensors * passes;
         println!("{what}: {d:?} of {all} in {} and {} steps", a.iterations, b.iterations);
         assert!(i64::from(d.ends) <= all / 100 + 3, "{what}: {d:?} of {all}");
+        // With the guaranteed shift of order 6, one in twenty starts moves by less than rounding errors before it meets the
+        // tolerance. Whether it ever does so is chance.
+        let most = if shift_kind == Shift::Guaranteed { items / 10 } else { 0 };
+        assert!(d.partial <= most, "{what}: {d:?} of {items} tensors");
         assert!(i64::from(d.basin) <= (b.starts / 10).max(1), "{what}: {d:?}, {} starts a tensor", b.starts);
     }
 }
