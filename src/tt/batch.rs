@@ -198,7 +198,7 @@ impl Contraction {
             y_list = if same { Vec::new() } else { listed(y, &y_copies)? };
             (x, y) = (&x_list, if same { &x_list } else { &y_list });
         }
-        if takes_single || self.are_wide_there(x)? || !same && self.are_wide_there(y)? {
+        if takes_single {
             return self.one_by_one(stream, given, count, place, put);
         }
         let mut lists = Lists::new(x, y)?;

@@ -216,7 +216,8 @@ impl Contraction {
                 Risk::Range | Risk::Nothing => {}
             }
             let is_cut = cut && self.computes_on_device();
-            let is_wide = is_cut || balanced.risk() == Risk::Range || self.are_wide_there(&[a, b])?;
+            let is_wide_here = balanced.is_wide_here() && self.computes_on_device();
+            let is_wide = is_cut || is_wide_here || balanced.risk() == Risk::Range;
             let mut may_lose = is_wide && self.options.scaling != Scaling::Never;
             if may_lose && !is_cut && plan.algorithm == Algorithm::Power {
                 // It scales every core.
@@ -257,15 +258,6 @@ impl Contraction {
     /// Whether products of trains are computed on a device, wherever the trains are.
     pub(super) fn computes_on_device(&self) -> bool {
         self.machines[0].machine().vectors.is_none()
-    }
-
-    /// Whether a device may lose numbers that count of those of these trains that are on the host.
-    pub(super) fn are_wide_there(&self, trains: &[&TensorTrain]) -> Result<bool> {
-        if !self.computes_on_device() || self.options.scaling == Scaling::Never {
-            return Ok(false);
-        }
-        let mut here = trains.iter().filter(|train| !train.is_device());
-        here.try_fold(false, |is_wide, train| Ok(is_wide || balance::is_wide(&self.contexts[0], train)?))
     }
 
     /// [`Contraction::contract`] of trains whose contraction lost digits below the range of the type, or may lose them on a

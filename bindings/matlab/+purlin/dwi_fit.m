@@ -13,7 +13,7 @@ function result = dwi_fit(signals, bvals, bvecs, order, varargin)
 %     'weights'       shaped like signals
 %     'weighting'     'ols' (default) or 'wls' (S^2)
 %     'nonpositive'   'clamp' (default) raises signals below 'clamp', 'skip' leaves them out
-%     'clamp'         the smallest signal, relative to S0; default 1e-6
+%     'clamp'         the smallest signal, relative to S0; 1e-6 if it is not given
 %     'b0_threshold'  b-values up to this are b0, default 50
 %     'layout'        'first' (default), or 'last' where the N signals run along the last extent, as in the array
 %                     of a NIfTI file

@@ -20,6 +20,7 @@ mod range;
 use std::sync::Arc;
 
 use crate::alloc;
+use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
@@ -54,6 +55,7 @@ pub(super) struct Balanced {
     turns: Option<usize>,
     is_hiding: bool,
     is_wide: bool,
+    is_wide_here: bool,
     /// Exponents of the largest numbers of the cores on the device, one train after another.
     peaks: Option<Vec<i64>>,
 }
@@ -80,7 +82,8 @@ impl Balanced {
         let y = if same { Examined::default() } else { examined(context, y, turns)? };
         let x = examined(context, x, turns)?;
         let is_hiding = x.is_hiding || y.is_hiding;
-        Ok(Self { x: x.copy, y: y.copy, same, look, turns, is_hiding, is_wide: false, peaks: None })
+        let is_wide_here = x.is_wide || y.is_wide;
+        Ok(Self { x: x.copy, y: y.copy, same, look, turns, is_hiding, is_wide: false, is_wide_here, peaks: None })
     }
 
     /// What a contraction of the trains would lose. For trains on a device it is known after [`Balanced::again`].
@@ -90,6 +93,11 @@ impl Balanced {
             (false, true) => Risk::Range,
             (false, false) => Risk::Nothing,
         }
+    }
+
+    /// Whether a device would lose numbers that count of those of the trains that are on the host.
+    pub(super) fn is_wide_here(&self) -> bool {
+        self.is_wide_here
     }
 
     /// The trains to contract in place of `x` and `y`.
@@ -356,6 +364,7 @@ pub(super) fn balanced_all(
 ) -> Result<(Vec<Option<TensorTrain>>, bool)> {
     let mut copies = Vec::new();
     let mut is_any_at_risk = false;
+    let has_device = !matches!(context.backend(), Backend::Cpu);
     let doubts = device::doubts(context, stream, trains, turns)?;
     for (i, train) in trains.iter().enumerate() {
         let found = if !train.is_device() {
@@ -365,7 +374,7 @@ pub(super) fn balanced_all(
         } else {
             continue;
         };
-        is_any_at_risk |= found.is_hiding || found.is_wide;
+        is_any_at_risk |= found.is_hiding || found.is_wide && has_device;
         let Some(copy) = found.copy else { continue };
         if copies.is_empty() {
             copies = alloc::with_capacity(WHAT, trains.len())?;

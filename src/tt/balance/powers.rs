@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::hidden::is_hiding;
 use super::norms::{NONE, Parts};
 use super::paths::{IDLE, Paths, Powers};
+use super::range;
 use crate::alloc;
 use crate::backend::cpu::parallel::Items as _;
 use crate::backend::cpu::parallel::Pieces as _;
@@ -34,7 +35,7 @@ pub(super) struct Examined {
     pub copy: Option<TensorTrain>,
     /// Whether the train, or the copy, is a ring whose numbers hide others that count.
     pub is_hiding: bool,
-    /// Whether a train on a device, or its copy, has numbers of which a device may lose some that count.
+    /// Whether the train, or the copy, has numbers of which a device may lose some that count.
     pub is_wide: bool,
 }
 
@@ -49,13 +50,16 @@ pub(super) fn examined(context: &Arc<Context>, train: &TensorTrain, turns: Optio
     if train.is_device() {
         return Ok(Examined::default());
     }
-    let near = is_near(context, train, limit)?;
+    let Measured { is_near: near, mut is_wide } = measured(context, train, limit)?;
     let bounds = Bounds { limit, drop: true };
     let copy =
         if near { None } else { with_scalar!(train.dtype(), "x", T => copy_of::<T>(context, train, None, bounds))? };
     let copy = handed_on(copy);
+    if let Some(copy) = &copy {
+        is_wide = range::is_wide(context, copy)?;
+    }
     let is_hiding = is_hiding_beside(context, copy.as_ref().unwrap_or(train), near, copy.is_some(), turns)?;
-    Ok(Examined { copy, is_hiding, is_wide: false })
+    Ok(Examined { copy, is_hiding, is_wide })
 }
 
 /// Whether a train, or a copy of it, hides numbers. `near` says that the train's numbers are near each other.
@@ -144,28 +148,45 @@ const MANY: usize = 1 << 18;
 /// next. Products up to the next bond then differ by no more than the core's numbers. A core with zeros may pass on the
 /// whole difference that came to it.
 pub(super) fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<bool> {
-    let (shape, isa) = (train.shape(), context.isa());
+    Ok(measured(context, train, limit)?.is_near)
+}
+
+/// What one pass over the numbers of a train tells.
+struct Measured {
+    /// [`is_near`].
+    is_near: bool,
+    /// [`range::is_wide`].
+    is_wide: bool,
+}
+
+/// [`is_near`] and [`range::is_wide`] in one pass.
+fn measured(context: &Arc<Context>, train: &TensorTrain, limit: i64) -> Result<Measured> {
+    let (shape, isa, dtype) = (train.shape(), context.isa(), train.dtype());
     // Both ends of the range of p are rounded.
     let most = 2 * limit - 2;
     if train.is_uniform() {
         // With zeros, the powers of several numbers may add up before later ones compensate them.
-        let (rank, (range, has_zeros)) = (shape.ranks()[0], range_of(train, 0, isa)?);
-        let times = if has_zeros { to_i64(rank) } else { 2 };
-        return Ok(rank == 1 || range.saturating_mul(times) <= most);
+        let (rank, ends) = (shape.ranks()[0], ends_of(train, 0, isa)?);
+        let times = if ends.has_zeros { to_i64(rank) } else { 2 };
+        let is_near = rank == 1 || ends.range().saturating_mul(times) <= most;
+        return Ok(Measured { is_near, is_wide: range::is_beyond(ends.low, ends.high, range::most(dtype)) });
     }
-    let mut ranges = alloc::filled(WHAT, shape.len(), (0i64, false))?;
+    let mut ends = alloc::filled(WHAT, shape.len(), Ends::default())?;
     if shape.elements() >= MANY {
         context.pool().run(|| {
-            ranges.par_iter_mut().enumerate().try_for_each(|(k, range)| {
-                *range = range_of(train, k, isa)?;
+            ends.par_iter_mut().enumerate().try_for_each(|(k, ends)| {
+                *ends = ends_of(train, k, isa)?;
                 Ok::<(), Error>(())
             })
         })?;
     } else {
-        for (k, range) in ranges.iter_mut().enumerate() {
-            *range = range_of(train, k, isa)?;
+        for (k, ends) in ends.iter_mut().enumerate() {
+            *ends = ends_of(train, k, isa)?;
         }
     }
+    let is_wide = ends.iter().any(|ends| range::is_beyond(ends.low, ends.high, range::most(dtype)));
+    let mut ranges = alloc::with_capacity(WHAT, ends.len())?;
+    ranges.extend(ends.iter().map(|ends| (ends.range(), ends.has_zeros)));
     let added = |sum: i64, (range, has_zeros): (i64, bool)| if has_zeros { sum.saturating_add(range) } else { range };
     // If all cores of a ring have zeros, the differences of all of them may add up. Otherwise the second round gives a
     // smaller bound.
@@ -187,15 +208,7 @@ pub(super) fn is_near(context: &Arc<Context>, train: &TensorTrain, limit: i64) -
             before = if ranks[k + 1] == 1 { 0 } else { added(before, *range) };
         }
     }
-    Ok(is_near)
-}
-
-/// The exponent difference between the largest and the smallest nonzero number of a core, and whether the core has
-/// zeros. The difference is 0 for a core of zeros, and if a number is not finite: its train has no tensor.
-fn range_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<(i64, bool)> {
-    let Ends { low, high, has_zeros } = ends_of(train, k, isa)?;
-    let is_none = high.to_bits() == 0 || !high.is_finite();
-    Ok((if is_none { 0 } else { exponent_of(high) - exponent_of(low) }, has_zeros))
+    Ok(Measured { is_near, is_wide })
 }
 
 /// A number with the exponent of the core's largest number; not finite if a number is not.
@@ -211,11 +224,21 @@ pub(in crate::tt) fn ends(train: &TensorTrain, k: usize, isa: Isa) -> Result<(f6
 }
 
 /// Extreme magnitudes of a core. Only their exponents are exact.
+#[derive(Clone, Copy, Default)]
 struct Ends {
     /// The smallest that is not 0.
     low: f64,
     high: f64,
     has_zeros: bool,
+}
+
+impl Ends {
+    /// The exponent difference between the largest and the smallest nonzero number of a core. It is 0 for a core of zeros, and
+    /// if a number is not finite: its train has no tensor.
+    fn range(self) -> i64 {
+        let is_none = self.high.to_bits() == 0 || !self.high.is_finite();
+        if is_none { 0 } else { exponent_of(self.high) - exponent_of(self.low) }
+    }
 }
 
 fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<Ends> {

@@ -25,24 +25,30 @@ pub(super) fn most(dtype: DType) -> (i64, i64) {
 /// # Errors
 /// For a train that is not on the host.
 pub(in crate::tt) fn is_wide(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
-    is_beyond(context, train, most(train.dtype()))
+    is_any_beyond(context, train, most(train.dtype()))
 }
 
 /// Whether the numbers of a core of a train on the host are further apart than [`most`], however large they are.
 pub(super) fn is_far_apart(context: &Arc<Context>, train: &TensorTrain) -> Result<bool> {
-    is_beyond(context, train, (most(train.dtype()).0, i64::MAX))
+    is_any_beyond(context, train, (most(train.dtype()).0, i64::MAX))
 }
 
-fn is_beyond(context: &Arc<Context>, train: &TensorTrain, (apart, away): (i64, i64)) -> Result<bool> {
+fn is_any_beyond(context: &Arc<Context>, train: &TensorTrain, (apart, away): (i64, i64)) -> Result<bool> {
     let cores = if train.is_uniform() { 1 } else { train.shape().len() };
     for k in 0..cores {
         let (low, high) = ends(train, k, context.isa())?;
-        if low > 0.0 && high.is_finite() {
-            let (low, high) = (exponent_of(low), exponent_of(high));
-            if high - low > apart || high - low + high.abs() > away {
-                return Ok(true);
-            }
+        if is_beyond(low, high, (apart, away)) {
+            return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether a core with this least and this largest number is beyond these limits.
+pub(super) fn is_beyond(low: f64, high: f64, (apart, away): (i64, i64)) -> bool {
+    if low == 0.0 || !high.is_finite() {
+        return false;
+    }
+    let (low, high) = (exponent_of(low), exponent_of(high));
+    high - low > apart || high - low + high.abs() > away
 }
