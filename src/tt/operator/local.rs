@@ -130,7 +130,12 @@ pub(super) fn correlation_watched(
         let Some(first) = both.next() else { continue };
         let sums = &mut Correlation { a, b, both: &first.numbers, exponent: first.exponent, values: &mut parts };
         norm = run(context, stream, options, x, real, sums, watch)?;
-        for layer in both {
+        if both.len() > 0 {
+            // Exact environments, which the call above may have taken, put all layers on the diagonal.
+            parts.iter_mut().step_by(d + 1).for_each(|value| *value = Scaled::ZERO);
+        }
+        let is_one = both.len() == 0;
+        for layer in (!is_one).then_some(first).into_iter().chain(both) {
             let (mut diagonal, wanted) = (alloc::filled(WHAT, d, Scaled::ZERO)?, alloc::filled(WHAT, d, true)?);
             let sums = &mut Local { op: &layer.numbers, wanted: &wanted, values: &mut diagonal };
             run(context, stream, options, x, real, sums, watch)?;
@@ -168,7 +173,11 @@ impl Locals {
     fn push(&mut self, value: Scaled, norm: Scaled) -> Result<()> {
         let (value, outcome) = value::quotient(value, norm)?.plain(DType::CF64);
         self.values.push(value);
-        self.outcome = self.outcome.max(outcome);
+        // A value that is too small is no failure, and hides none.
+        if outcome != Outcome::Underflow || self.outcome == Outcome::Ok {
+            let is_small = self.outcome == Outcome::Underflow && outcome != Outcome::Ok;
+            self.outcome = if is_small { outcome } else { self.outcome.max(outcome) };
+        }
         Ok(())
     }
 }

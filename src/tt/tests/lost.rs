@@ -407,3 +407,49 @@ fn scaled_cores_of_environments_lose_nothing_that_counts() {
         }
     }
 }
+
+#[test]
+fn powers_of_rings_whose_large_numbers_lie_on_no_closed_way_are_right() {
+    let c = cpu(2);
+    // The transfer matrix is [[1, 2^e], [0, 0]], whose powers are itself.
+    let of = |core: &[f64], r: usize| {
+        let mut core = core.to_vec();
+        let cell = uniform(&c, &mut core, 2, r, 2);
+        (core, cell)
+    };
+    for e in [20, 593, 1000] {
+        let (_x, x) = of(&[1.0, p(e)], 1);
+        let (_u, u) = of(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0], 2);
+        let mut s = Contraction::new(&c, Options::default()).unwrap();
+        assert_power(&format!("{e}"), s.inner_scaled(None, &u, &x, None).unwrap().0, 0);
+        for repeat in [3, 1000] {
+            let mut s = Contraction::new(&c, Options { repeat, ..Options::default() }).unwrap();
+            assert_power(&format!("{e}, {repeat}"), s.inner_scaled(None, &u, &x, None).unwrap().0, 0);
+        }
+    }
+}
+
+#[test]
+fn layers_of_products_are_counted_once() {
+    let at = (cpu(1), Location::Host);
+    let a = [1.0, p(1000), 1.0, 1.0].map(|x| C::new(x, 0.0));
+    let b = [1.0, 1.0, p(500), p(500)].map(|x| C::new(x, 0.0));
+    let mut s = Contraction::new(&at.0, Options::default()).unwrap();
+    for (first, second, wanted) in [(p(700), p(-600), 2.0), (1.0, p(-1000), 3.0)] {
+        let x = train(&at, DType::F64, &[([1, 2, 1], vec![first, second])]);
+        let found = s.correlation(None, &x, &a, &b, None).unwrap().values[0];
+        assert!((found.re - wanted).abs() < 1e-12, "{found} for {wanted}");
+    }
+}
+
+#[test]
+fn values_that_are_too_small_hide_none_that_are_too_large() {
+    let at = (cpu(1), Location::Host);
+    let core = |a: f64, b: f64| ([1, 2, 1], vec![a, b]);
+    let ends = [core(1.0, 1.0), core(1.0, 1.0), core(p(500), p(-1000)), core(p(500), p(-1000))];
+    let x = train(&at, DType::F64, &ends);
+    let raise = [0.0, 0.0, p(600), 0.0].map(|x| C::new(x, 0.0));
+    let mut s = Contraction::new(&at.0, Options::default()).unwrap();
+    let found = s.correlation(None, &x, &raise, &raise, None).unwrap();
+    assert_eq!(found.outcome, crate::tt::info::Outcome::Overflow);
+}
