@@ -133,8 +133,9 @@ __device__ __forceinline__ void write_pair(const purlin_sshopm_params &p, int64_
 // iterate without selecting write to that array before each pass.
 constexpr int FIRST_STATUS = 24;
 
-// The status of a row after this launch, before note_found(); with APPEND that of both passes. DEGENERATE of either pass has precedence, then
-// PARTIAL. If only one pass has NO_PAIR, none of its starts converged, so the result is PARTIAL.
+// The status of a row after this launch; with APPEND that of both passes. It is to be called before note_found(). DEGENERATE
+// of either pass has precedence, then PARTIAL. If only one pass has NO_PAIR, none of its starts converged, so the result is
+// PARTIAL.
 __device__ __forceinline__ int row_status(const purlin_sshopm_params &p, int64_t row, int status) {
   if (!(p.flags & PURLIN_LAUNCH_APPEND) || !p.status) return status;
   const int first = p.found ? (address<int>(p.found)[row] >> FIRST_STATUS) & 15 : address<int>(p.status)[row];

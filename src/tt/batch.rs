@@ -179,13 +179,13 @@ impl Contraction {
         if !is_watched {
             let turns = rings::turns(self.options());
             let balance = |trains| flags::watch(|| balanced_all(&self.contexts[0], stream, trains, turns));
-            let (found, x_cut) = balance(x);
+            let (found, x_lost) = balance(x);
             (x_copies, takes_single) = found?;
-            takes_single |= x_cut;
+            takes_single |= x_lost;
             if !same {
-                let (found, y_cut) = balance(y);
+                let (found, y_lost) = balance(y);
                 let (copies, is_at_risk) = found?;
-                (y_copies, takes_single) = (copies, takes_single || is_at_risk || y_cut);
+                (y_copies, takes_single) = (copies, takes_single || is_at_risk || y_lost);
             }
             // Copies of one train in both lists are two trains, which have other bits.
             let is_any_copied = !x_copies.is_empty() || !y_copies.is_empty();

@@ -195,7 +195,8 @@ impl Contraction {
         let context = Arc::clone(&self.contexts[0]);
         let matters = peaks::matter(&plan);
         let turns = rings::turns(&self.options);
-        let (balanced, cut) = flags::watch(|| Balanced::new(&context, stream, x, y, matters, turns));
+        let on_device = self.computes_on_device();
+        let (balanced, copies_lost) = flags::watch(|| Balanced::new(&context, stream, x, y, matters, turns));
         let mut balanced = balanced?;
         let shapes = [x.shape(), y.shape()];
         let sizes_of = |balanced: &Balanced| -> Result<Sizes> {
@@ -215,21 +216,17 @@ impl Contraction {
                 Risk::Hidden => return self.by_exponents(stream, &given, goal, plan.info(self.contexts.len()), start),
                 Risk::Range | Risk::Nothing => {}
             }
-            let is_cut = cut && self.computes_on_device();
-            let is_wide_here = balanced.is_wide_here() && self.computes_on_device();
-            let is_wide = is_cut || is_wide_here || balanced.risk() == Risk::Range;
-            let mut may_lose = is_wide && self.options.scaling != Scaling::Never;
-            if may_lose && !is_cut && plan.algorithm == Algorithm::Power {
-                // It scales every core.
-                may_lose = balance::are_far_apart(&context, stream, [a, b])?;
-            }
+            let is_wide = on_device && balanced.is_wide_here() || balanced.risk() == Risk::Range;
+            // Squaring scales every core.
+            let is_scaled = plan.algorithm == Algorithm::Power;
+            let may_vanish = is_wide && (!is_scaled || balance::are_far_apart(&context, stream, [a, b])?);
+            let may_lose = (may_vanish || on_device && copies_lost) && self.options.scaling != Scaling::Never;
             if may_lose && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
                 return Ok(found);
             }
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
             let sum = sum?;
-            let is_host = wider::applies(&self.options, self.computes_on_device());
-            let is_lost = (cut || lost && sum.is_finite()) && is_host;
+            let is_lost = (copies_lost || lost && sum.is_finite()) && wider::applies(&self.options, on_device);
             if is_lost && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
                 return Ok(found);
             }
@@ -291,14 +288,14 @@ impl Contraction {
             info.seconds = start.elapsed().as_secs_f64();
             return Ok(Some((sum, info)));
         }
-        if self.options.repeat == 1 {
-            return self.by_exponents(stream, trains, goal, info, start).map(Some);
+        if plan.algorithm == Algorithm::Power {
+            let repeated = Repeated::of(&self.contexts[0], trains, self.options.repeat)?;
+            return self.by_exponents(stream, &repeated.trains(), goal, info, start).map(Some);
         }
-        if plan.algorithm != Algorithm::Power {
+        if self.options.repeat != 1 {
             return Ok(None);
         }
-        let repeated = Repeated::of(&self.contexts[0], trains, self.options.repeat)?;
-        self.by_exponents(stream, &repeated.trains(), goal, info, start).map(Some)
+        self.by_exponents(stream, trains, goal, info, start).map(Some)
     }
 
     /// [`Contraction::contract`] by the processor, which reports what it loses.

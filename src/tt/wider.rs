@@ -74,8 +74,8 @@ impl Repeated {
         let Trains { bra, ket, .. } = *trains;
         if repeat.saturating_mul(to_u64(ket.shape().len())) > LONG {
             let problem = format!(
-                "x: products of a core's numbers are below the range of double precision; `repeat` {repeat} makes more than \
-                 {LONG} cores, which such numbers may not have"
+                "x: products of a core's numbers are below the range of double precision; trains of such numbers have at most \
+                 {LONG} cores, with `repeat` {repeat} these have more"
             );
             return Err(Error::Numerical(problem));
         }

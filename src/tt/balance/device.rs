@@ -423,9 +423,9 @@ pub(super) fn examined(
     }
     let given = fetched(context, stream, train)?;
     // The copy may lose digits itself.
-    let (found, is_cut) = flags::watch(|| powers::examined(context, &given, turns));
+    let (found, copy_lost) = flags::watch(|| powers::examined(context, &given, turns));
     let Examined { copy, is_hiding, .. } = found?;
-    let is_wide = is_cut || range::is_wide(context, copy.as_ref().unwrap_or(&given))?;
+    let is_wide = copy_lost || range::is_wide(context, copy.as_ref().unwrap_or(&given))?;
     let Some(here) = copy else { return Ok(Examined { copy: None, is_hiding, is_wide }) };
     let mut there = TensorTrain::create(context, train.dtype(), Location::Device, train.shape().clone())?;
     copy_train(context, stream, &here, &mut there)?;

@@ -82,11 +82,11 @@ impl Step<'_, '_> {
         if !may_be_plain {
             return self.balanced(work, from, &site, to);
         }
-        let (limited, cut) = flags::watch(|| self.gather.limited(site.limit));
+        let (limited, copy_lost) = flags::watch(|| self.gather.limited(site.limit));
         let limited = limited?;
         let site = Site { gather: limited.as_ref().unwrap_or(self.gather), ..site };
         let (stepped, lost) = flags::watch(|| self.chain.step_over(self.ops, work, &from.held, &site, self.split, to));
-        let ((held, peaks), lost) = (stepped?, lost || cut || from.lost);
+        let ((held, peaks), lost) = (stepped?, lost || copy_lost || from.lost);
         if !self.chain.scaled {
             return Ok(Kept::plain(held));
         }
@@ -200,7 +200,7 @@ impl Step<'_, '_> {
             })
         };
         // The scaled copies may lose digits themselves.
-        let (taken, cut) = flags::watch(|| -> Result<_> {
+        let (taken, copy_lost) = flags::watch(|| -> Result<_> {
             let operator = gauge::operator(self.gather, near.layer(SLOT), |at: usize| sizes.is_used(SLOT, at))?;
             Ok((core(&site.ket, KET)?, core(&site.bra, BRA)?, operator))
         });
@@ -213,7 +213,7 @@ impl Step<'_, '_> {
         };
         let (stepped, lost) =
             flags::watch(|| self.chain.step_over(self.ops, work, &from.held, &balanced, self.split, to));
-        let ((held, _), lost) = (stepped?, lost || cut || from.lost);
+        let ((held, _), lost) = (stepped?, lost || copy_lost || from.lost);
         let mut gauge = Gauge::zeros(held.extent)?;
         *gauge.layer_mut(KET) = ket;
         *gauge.layer_mut(BRA) = bra;
@@ -250,14 +250,14 @@ impl Step<'_, '_> {
             Some(gauge) => gauge,
             None => Gauge::zeros(extent)?,
         };
-        let (sizes, cut) = flags::watch(|| gauge.balance(extent, &mut values));
-        let (sizes, mut lost) = (sizes?, lost || cut);
+        let (sizes, copy_lost) = flags::watch(|| gauge.balance(extent, &mut values));
+        let (sizes, mut lost) = (sizes?, lost || copy_lost);
         let group = usize::from(self.split == 0);
         held.exponent[group] += gauge.take_largest();
         if gauge.apart(&sizes) + sizes.apart() <= budget(self.chain.dtype) / 4 {
-            let (exponent, cut) = flags::watch(|| gauge.unfold(extent, &mut values));
+            let (exponent, copy_lost) = flags::watch(|| gauge.unfold(extent, &mut values));
             held.exponent[group] += exponent;
-            lost |= cut;
+            lost |= copy_lost;
             self.ops.write(&mut held.data, &values)?;
             let [rows, columns] =
                 gauge::rows_and_columns(&values, extent.bra * extent.slots * extent.pairs, extent.ket)?;
@@ -358,7 +358,7 @@ pub(super) fn apply<T: Scalar>(
             apart += spread(&gather.sizes()?);
         }
         if limit.is_none() || !size.is_finite() || apart <= budget(chain.dtype) {
-            let (scaled, cut) = flags::watch(|| limited(gathers, limit));
+            let (scaled, copy_lost) = flags::watch(|| limited(gathers, limit));
             let (list, mut exponent) = scaled?;
             let by = exponent_of(size);
             let scaled = if limit.is_some_and(|limit| by.abs() > limit) {
@@ -377,7 +377,7 @@ pub(super) fn apply<T: Scalar>(
             let most = largest(out);
             // What became 0 on the way is nothing beside a result near 1.
             let is_right =
-                !lost && !cut && most.is_finite() && most > 0.0 && is_near(exponent_of(most), chain, left, right);
+                !lost && !copy_lost && most.is_finite() && most > 0.0 && is_near(exponent_of(most), chain, left, right);
             if limit.is_none() || !size.is_finite() || size == 0.0 || is_right || gathers.iter().any(Gather::is_empty) {
                 return Ok(Some(exponent));
             }

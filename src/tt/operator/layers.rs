@@ -20,7 +20,8 @@ pub(super) struct Layer {
 /// Out of memory.
 pub(super) fn layers(op: &[Complex<f64>], dtype: DType) -> Result<Vec<Layer>> {
     let mut numbers = alloc::with_capacity(WHAT, op.len())?;
-    numbers.extend(op.iter().map(|x| Scaled::new(*x, 0)));
+    // Not in the normal form, in which one part of a number may lose the other.
+    numbers.extend(op.iter().map(|x| Scaled { mantissa: *x, exponent: 0 }));
     layers_of(numbers, dtype)
 }
 

@@ -126,21 +126,20 @@ pub(super) fn correlation_watched(
     let (all_a, all_b) = (layers(a, x.dtype())?, layers(b, x.dtype())?);
     for (a, b) in all_a.iter().flat_map(|a| all_b.iter().map(move |b| (a, b))) {
         let (exponent, a, b) = (a.exponent + b.exponent, &a.numbers[..], &b.numbers[..]);
-        let mut both = layers_of_product(modes[0], a, b, x.dtype())?.into_iter();
-        let Some(first) = both.next() else { continue };
+        let both = layers_of_product(modes[0], a, b, x.dtype())?;
+        let Some(first) = both.first() else { continue };
         let sums = &mut Correlation { a, b, both: &first.numbers, exponent: first.exponent, values: &mut parts };
         norm = run(context, stream, options, x, real, sums, watch)?;
-        if both.len() > 0 {
-            // Exact environments, which the call above may have taken, put all layers on the diagonal.
+        if both.len() > 1 {
+            // That call puts the first layer on the diagonal, or with exponents all of them.
             parts.iter_mut().step_by(d + 1).for_each(|value| *value = Scaled::ZERO);
-        }
-        let is_one = both.len() == 0;
-        for layer in (!is_one).then_some(first).into_iter().chain(both) {
             let (mut diagonal, wanted) = (alloc::filled(WHAT, d, Scaled::ZERO)?, alloc::filled(WHAT, d, true)?);
-            let sums = &mut Local { op: &layer.numbers, wanted: &wanted, values: &mut diagonal };
-            run(context, stream, options, x, real, sums, watch)?;
-            for (k, value) in diagonal.into_iter().enumerate() {
-                parts[k * (d + 1)] = parts[k * (d + 1)].plus(value.shifted(layer.exponent));
+            for Layer { numbers, exponent } in &both {
+                let sums = &mut Local { op: numbers, wanted: &wanted, values: &mut diagonal };
+                run(context, stream, options, x, real, sums, watch)?;
+                for (value, part) in parts.iter_mut().step_by(d + 1).zip(&diagonal) {
+                    *value = value.plus(part.shifted(*exponent));
+                }
             }
         }
         values.iter_mut().zip(&parts).for_each(|(value, part)| *value = value.plus(part.shifted(exponent)));
@@ -174,9 +173,9 @@ impl Locals {
         let (value, outcome) = value::quotient(value, norm)?.plain(DType::CF64);
         self.values.push(value);
         // A value that is too small is no failure, and hides none.
-        if outcome != Outcome::Underflow || self.outcome == Outcome::Ok {
-            let is_small = self.outcome == Outcome::Underflow && outcome != Outcome::Ok;
-            self.outcome = if is_small { outcome } else { self.outcome.max(outcome) };
+        let severity = |outcome: Outcome| (!matches!(outcome, Outcome::Ok | Outcome::Underflow), outcome);
+        if severity(outcome) > severity(self.outcome) {
+            self.outcome = outcome;
         }
         Ok(())
     }

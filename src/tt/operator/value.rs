@@ -162,7 +162,7 @@ pub(super) fn contract(
 ) -> Result<([Scaled; 2], Info)> {
     let turns = rings::turns(options);
     let examine = || trains.operator.map(|h| balance::of_operator(context, h, turns.is_some())).transpose();
-    let (examined, operator_cut) = flags::watch(examine);
+    let (examined, operator_lost) = flags::watch(examine);
     let (matrix, hides) = examined?.unwrap_or((None, false));
     let operator = matrix.as_ref().or(trains.operator);
     let by_exponents = || -> Result<[Scaled; 2]> {
@@ -172,7 +172,7 @@ pub(super) fn contract(
         Ok([value(trains)?, without])
     };
     let is_checked = on_device(trains) && options.scaling != Scaling::Never;
-    let is_wide = operator_cut || trains.operator.map_or(Ok(false), |h| balance::is_wide(context, h.train()))?;
+    let is_wide = operator_lost || trains.operator.map_or(Ok(false), |h| balance::is_wide(context, h.train()))?;
     let (mut is_final, mut lost) = (true, false);
     let mut by_balanced = |bra: &TensorTrain, ket: &TensorTrain, risk: Risk| {
         is_final = true;
@@ -200,9 +200,9 @@ pub(super) fn contract(
         Ok((sums, info))
     };
     let pair = (trains.bra, trains.ket);
-    let (found, cut) = flags::watch(|| balance::with_balanced(context, stream, pair, turns, &mut by_balanced));
+    let (found, copies_lost) = flags::watch(|| balance::with_balanced(context, stream, pair, turns, &mut by_balanced));
     let (sums, info) = found?;
-    if is_final || !(lost || cut || operator_cut) {
+    if is_final || !(lost || copies_lost || operator_lost) {
         return Ok((sums, info));
     }
     if let Some(doubles) = Doubles::of(context, trains)? {

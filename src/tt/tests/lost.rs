@@ -320,6 +320,18 @@ fn operators_at_sites_may_have_numbers_that_are_far_apart() {
 }
 
 #[test]
+fn parts_of_one_number_may_be_far_apart() {
+    let at = (cpu(1), Location::Host);
+    let x = train(&at, DType::CF64, &[([1, 2, 1], vec![1.0, 1.0])]);
+    let (zero, large, small) = (C::new(0.0, 0.0), p(900), p(-400));
+    // The real parts cancel.
+    let op = [zero, C::new(large, small), C::new(-large, small), zero];
+    let mut s = Contraction::new(&at.0, Options::default()).unwrap();
+    let found = s.expect_local(None, &x, &op, &[0], None).unwrap().values[0];
+    assert_eq!(found, C::new(0.0, small));
+}
+
+#[test]
 fn small_products_of_an_operator_and_a_core_refuse_no_correlation() {
     let at = (cpu(1), Location::Host);
     let core = || ([1, 2, 1], vec![1.0, p(-1000)]);
@@ -359,6 +371,10 @@ fn squared_trains_may_have_numbers_that_are_far_apart() {
     sums.into_iter().for_each(|sum| assert_power("batch", sum, -1400));
     let mut s = Contraction::new(&c, Options { repeat: 5, ..Options::default() }).unwrap();
     assert_power("repeat", s.inner_scaled(None, &y, &x, None).unwrap().0, -7000);
+    let (mut x, mut y) = ([p(449), p(-700)], [0.0, 1.0]);
+    let (x, y) = (uniform(&c, &mut x, 4097, 1, 2), uniform(&c, &mut y, 4097, 1, 2));
+    let found = Contraction::new(&c, Options::default()).unwrap().inner_scaled(None, &y, &x, None);
+    assert!(matches!(found, Err(Error::Numerical(_))), "{found:?}");
 }
 
 #[test]
