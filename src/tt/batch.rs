@@ -264,7 +264,6 @@ impl Contraction {
         let (mut small, mut small_places) =
             (alloc::with_capacity(what, places.len())?, alloc::with_capacity(what, places.len())?);
         let (mut large, mut single) = (Vec::new(), Vec::new());
-        let is_watched = self.is_watched();
         for &place in places {
             let Call { plan, swapped } = lists.plan(self, place)?;
             let (x, y) = (lists.x[place.0], lists.y[place.1]);
@@ -275,7 +274,7 @@ impl Contraction {
                 *info = Info { flops: 0.0, bytes: 0.0, workspace_bytes, ..plan.info(self.contexts.len()) };
             }
             (info.flops, info.bytes) = (info.flops + plan.flops, info.bytes + plan.bytes);
-            if is_watched && !self.tells_losses(&plan) {
+            if self.bounds_losses(&plan) {
                 info.workspace_bytes = info.workspace_bytes.max(in_bytes(plan.workspace));
                 alloc::push(what, &mut single, place)?;
             } else if self.machines[0].takes(&plan) {

@@ -226,7 +226,8 @@ impl Contraction {
             }
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
             let sum = sum?;
-            let is_lost = (copies_lost || lost && sum.is_finite()) && wider::applies(&self.options, on_device);
+            let tells = wider::applies(&self.options, on_device);
+            let is_lost = copies_lost && tells || lost && sum.is_finite() && (tells || self.bounds_losses(&plan));
             if is_lost && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
                 return Ok(found);
             }
@@ -250,6 +251,11 @@ impl Contraction {
     /// The same for a contraction by this plan.
     pub(super) fn tells_losses(&self, plan: &Plan) -> bool {
         self.is_watched() && plan.algorithm != Algorithm::Power
+    }
+
+    /// Whether a contraction by this plan bounds what it lost, on any backend, and is repeated if that counts.
+    pub(super) fn bounds_losses(&self, plan: &Plan) -> bool {
+        plan.algorithm == Algorithm::Power && self.options.scaling != Scaling::Never
     }
 
     /// Whether products of trains are computed on a device, wherever the trains are.

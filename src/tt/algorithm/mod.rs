@@ -2,3 +2,4 @@
 
 pub(super) mod inner;
 pub(super) mod norm;
+pub(super) mod power;

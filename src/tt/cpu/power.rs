@@ -8,8 +8,8 @@ use crate::backend::cpu::flags;
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar};
 use crate::shape::to_u64;
+use crate::tt::algorithm::power::Vanished;
 use crate::tt::scaled::{self, Scaled};
-use crate::tt::session::is_single;
 
 /// trace(M^repeat) for the transfer matrix M of all cores.
 pub fn power<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room) -> Result<Scaled> {
@@ -48,27 +48,22 @@ pub fn power<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room) -> Result<Scaled> {
     t.get_mut::<T>()?[..size].copy_from_slice(&g.get::<T>()?[..size]);
     // Small numbers of powers vanish beside large ones, mostly without harm.
     let (found, lost) = flags::watch(|| by_squaring::<T>(pair, (t, f), g, base));
-    let (trace, error) = found?;
-    flags::hand_on(lost && error > if is_single(T::DTYPE) { -30 } else { -60 });
-    Ok(trace)
+    let (trace, exponent, vanished) = found?;
+    flags::hand_on(lost && vanished.counts(trace));
+    Ok(Scaled::new(trace, exponent))
 }
 
-/// trace(M^repeat) for M 2^base in `result` and in `cell`. Also a bound of its relative error from numbers that became 0, as
-/// the exponent of a power of two. A power, whose largest number is about 1, has lost numbers below the least of the type and
-/// what its factors had lost. The square of a matrix may be much smaller than that of its largest number, and the trace
-/// much smaller than that.
+/// trace(M^repeat) for M 2^base in `result` and in `cell`, its exponent, and the error from numbers that became 0.
 fn by_squaring<T: Scalar>(
     pair: &Pair<'_, T>,
     (mut result, mut spare): (&mut Buffer, &mut Buffer),
     cell: &Buffer,
     base: i64,
-) -> Result<(Scaled, i64)> {
+) -> Result<(Complex<f64>, i64, Vanished)> {
     let plan = pair.work.plan;
     let order = plan.pairs.len();
     let size = order * order;
-    let terms = 1 + i64::from(order.next_power_of_two().ilog2());
-    let least = if is_single(T::DTYPE) { -126 } else { -1022 };
-    let mut error = least;
+    let mut vanished = Vanished::new(T::DTYPE, order);
     let mut exponent = base;
     let all = Block::packed(order, order);
     let bits = plan.repeat.ilog2();
@@ -80,7 +75,7 @@ fn by_squaring<T: Scalar>(
             shrink(to, scaled::exponent_of(largest(to)))
         };
         exponent = exponent.saturating_mul(2).saturating_add(squared);
-        error = error.max(least) + terms - squared;
+        vanished.multiply(squared);
         std::mem::swap(&mut result, &mut spare);
         if plan.repeat >> bit & 1 == 1 {
             let (a, b) = (all.view::<T>(result.get::<T>()?), all.view::<T>(cell.get::<T>()?));
@@ -88,15 +83,12 @@ fn by_squaring<T: Scalar>(
             let to = &mut spare.get_mut::<T>()?[..size];
             let q = shrink(to, scaled::exponent_of(largest(to)));
             exponent = exponent.saturating_add(base).saturating_add(q);
-            error = error.max(least) + terms - q;
+            vanished.multiply(q);
             std::mem::swap(&mut result, &mut spare);
         }
         pair.work.cancel.check()?;
     }
     let diagonal = result.get::<T>()?[..size].iter().step_by(order + 1);
     let trace = diagonal.fold(Complex::new(0.0, 0.0), |sum, v| sum + Complex::new(v.re(), v.im()));
-    let size = scaled::exponent_of(trace.re.abs().max(trace.im.abs()));
-    // A trace of 0 may be all that was lost.
-    let error = if trace == Complex::new(0.0, 0.0) { 0 } else { error + terms - size };
-    Ok((Scaled::new(trace, exponent), error))
+    Ok((trace, exponent, vanished))
 }

@@ -9,12 +9,14 @@ use super::products::{Products, adjoint};
 use super::scale::Exponents;
 use super::{Call, pieces};
 use crate::alloc;
+use crate::backend::cpu::flags;
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::kernels::tt::{self, Edge, Site, result};
 use crate::backend::gpu::{Blas, Region, Series, Transpose, View};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::{product, to_u64};
+use crate::tt::algorithm::power::Vanished;
 use crate::tt::cost::First;
 use crate::tt::options::Math;
 use crate::tt::scaled::Scaled;
@@ -73,6 +75,10 @@ pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> R
     let value = trace::<T>(call, result)?;
     let counted = exponents.read()?;
     call.work.step()?;
+    // A device does not report that it lost digits.
+    let mut vanished = Vanished::new(T::DTYPE, order);
+    counted[1..].iter().take(products_of(plan.repeat)).for_each(|&q| vanished.multiply(q));
+    flags::hand_on(vanished.counts(value));
     Ok(Scaled::new(value, in_all(&counted, plan.repeat)))
 }
 
@@ -129,6 +135,11 @@ fn powered<'a, T: Scalar>(
         }
     }
     Ok((result, [f, t][made % 2]))
+}
+
+/// Number of products that make M^repeat.
+fn products_of(repeat: u64) -> usize {
+    (repeat.ilog2() + repeat.count_ones() - 1) as usize
 }
 
 /// Weight of each exponent in that of M^repeat: the exponent of a product is doubled for every later bit.
@@ -263,7 +274,7 @@ fn trace<T: Scalar>(call: &Call<'_>, matrix: Region<'_>) -> Result<Complex<f64>>
 
 #[cfg(test)]
 mod tests {
-    use super::{in_all, weights};
+    use super::{in_all, products_of, weights};
 
     #[test]
     fn exponents_of_powers_are_those_of_their_products() {
@@ -283,6 +294,7 @@ mod tests {
         let counted: Vec<i64> = (0..127).map(|j| 7 * j - 300).collect();
         for repeat in (2..300).chain([u64::from(u32::MAX), (1 << 40) + 12345]) {
             let weights = weights(repeat).unwrap();
+            assert_eq!(weights.len(), 1 + products_of(repeat));
             assert!(weights.len() <= 1 + 2 * repeat.ilog2() as usize);
             let sum: i64 = weights.iter().zip(&counted).map(|(&w, e)| i64::try_from(w).unwrap() * e).sum();
             assert_eq!(sum, in_all(&counted, repeat), "{repeat}");

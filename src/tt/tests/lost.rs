@@ -424,10 +424,35 @@ fn scaled_cores_of_environments_lose_nothing_that_counts() {
     }
 }
 
+/// Powers of the transfer matrix [[1, 2^e], [0, 0]], which are the matrix itself.
+pub fn apart_from_closed_ways(c: &At) {
+    let large = |e: i32| vec![([1, 2, 1], vec![1.0, p(e)]); 2];
+    let matrices = vec![([2, 2, 2], vec![1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]); 2];
+    for (dtype, e) in [
+        (DType::F64, 20),
+        (DType::F64, 250),
+        (DType::F64, 593),
+        (DType::CF64, 1000),
+        (DType::F32, 40),
+        (DType::F32, 80),
+    ] {
+        let (x, u) = (train(c, dtype, &large(e)), train(c, dtype, &matrices));
+        for repeat in [2, 3, 1000] {
+            let options = Options { algorithm: Algorithm::Power, repeat, ..Options::default() };
+            let mut s = Contraction::new(&c.0, options).unwrap();
+            let case = format!("{dtype:?} 2^{e}, {repeat}");
+            assert_power(&case, s.inner_scaled(None, &u, &x, None).unwrap().0, 0);
+            let mut sums = [Scaled::ZERO; 2];
+            s.inner_batch(None, &[&u, &u], &[&x, &x], &mut sums, None).unwrap();
+            sums.into_iter().for_each(|sum| assert_power(&case, sum, 0));
+        }
+    }
+}
+
 #[test]
 fn powers_of_rings_whose_large_numbers_lie_on_no_closed_way_are_right() {
     let c = cpu(2);
-    // The transfer matrix is [[1, 2^e], [0, 0]], whose powers are itself.
+    apart_from_closed_ways(&(Arc::clone(&c), Location::Host));
     let of = |core: &[f64], r: usize| {
         let mut core = core.to_vec();
         let cell = uniform(&c, &mut core, 2, r, 2);

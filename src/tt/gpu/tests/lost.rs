@@ -67,3 +67,9 @@ fn ordinary_trains_are_not_taken_for_wide_ones() {
 fn squared_trains_may_have_numbers_that_are_far_apart() {
     everywhere(lost::squared);
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn powers_of_rings_whose_large_numbers_lie_on_no_closed_way_are_right() {
+    everywhere(lost::apart_from_closed_ways);
+}

@@ -1,0 +1,69 @@
+//! The error of powers of a transfer matrix whose small numbers became 0.
+
+use crate::scalar::Complex;
+use crate::scalar::DType;
+use crate::tt::scaled::exponent_of;
+use crate::tt::session::is_single;
+
+/// A bound of the relative error of a power M^n from numbers below the range of the type, as the exponent of a power of two.
+/// The matrices are scaled: their largest number is about 1. A product has lost numbers below the least of the type and what
+/// its factors had lost. It may be much smaller than the product of the largest numbers of its factors, and the trace much
+/// smaller than that.
+pub struct Vanished {
+    dtype: DType,
+    /// Exponent of the number of terms of an entry of a product.
+    terms: i64,
+    error: i64,
+}
+
+impl Vanished {
+    /// Of the matrix itself, with `order` rows.
+    pub fn new(dtype: DType, order: usize) -> Self {
+        Self { dtype, terms: 1 + i64::from(order.next_power_of_two().ilog2()), error: least(dtype) }
+    }
+
+    /// After a product that was divided by 2^exponent.
+    pub fn multiply(&mut self, exponent: i64) {
+        self.error = self.error.max(least(self.dtype)).saturating_add(self.terms - exponent);
+    }
+
+    /// Whether digits of this trace of the last product may have been lost.
+    pub fn counts(&self, trace: Complex<f64>) -> bool {
+        if trace == Complex::new(0.0, 0.0) {
+            // It may be all that was lost.
+            return true;
+        }
+        let size = exponent_of(trace.re.abs().max(trace.im.abs()));
+        self.error.saturating_add(self.terms - size) > if is_single(self.dtype) { -30 } else { -60 }
+    }
+}
+
+/// Exponent of the least normal number.
+fn least(dtype: DType) -> i64 {
+    if is_single(dtype) { -126 } else { -1022 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Vanished;
+    use crate::scalar::{Complex, DType};
+
+    #[test]
+    fn errors_grow_where_products_are_smaller_than_their_factors() {
+        let one = Complex::new(1.0, 0.0);
+        let mut vanished = Vanished::new(DType::F32, 2);
+        assert!(!vanished.counts(one));
+        // Squares of the identity.
+        (0..3).for_each(|_| vanished.multiply(1));
+        assert!(!vanished.counts(one));
+        vanished.multiply(-80);
+        assert!(!vanished.counts(one));
+        vanished.multiply(-80);
+        assert!(vanished.counts(one));
+        let mut vanished = Vanished::new(DType::F64, 2);
+        vanished.multiply(-160);
+        assert!(!vanished.counts(one));
+        assert!(vanished.counts(Complex::new(1e-300, 0.0)));
+        assert!(vanished.counts(Complex::new(0.0, 0.0)));
+    }
+}
