@@ -73,6 +73,7 @@ fn cuda() -> Outcome<()> {
             return write_if_changed(&out.join("fatbins.rs"), &embedding(&[]));
         }
     };
+    println!("cargo:rerun-if-changed={}", nvcc.display());
     let archs = architectures(&env::var("PURLIN_CUDA_ARCHS").unwrap_or_default())?;
     let version = nvcc_version(&nvcc)?;
     let families = compile_all(&nvcc, &version, &archs, &sources, &out)?;
@@ -93,23 +94,17 @@ fn find_nvcc(root: &Path) -> Outcome<PathBuf> {
         let nvcc = Path::new(&home).join("bin/nvcc");
         return if nvcc.is_file() { Ok(nvcc) } else { Err(format!("{} is no file (CUDA_HOME)", nvcc.display())) };
     }
-    // From here on the answer depends on PATH.
-    println!("cargo:rerun-if-env-changed=PATH");
+    // PATH itself is not watched: environments differ in it, and each difference would compile the whole crate again.
     let path = env::var_os("PATH").unwrap_or_default();
     let toolchain = root.join("target/toolchain");
     let found = env::split_paths(&path)
         .map(|d| d.join("nvcc"))
         .chain(["nvidia/cu13/bin/nvcc", "bin/nvcc"].map(|p| toolchain.join(p)))
         .find(|p| p.is_file());
-    // A path that does not exist would make cargo run this every time. So the folder that nvcc may come to is watched,
-    // made if need be, while it is not there, and nvcc itself from then on. A tree that cannot be written to has no
-    // `make deps` either.
-    match &found {
-        Some(nvcc) => println!("cargo:rerun-if-changed={}", nvcc.display()),
-        None if fs::create_dir_all(&toolchain).is_ok() => {
-            println!("cargo:rerun-if-changed={}", toolchain.display());
-        }
-        None => {}
+    // Cargo runs a script again every time if it watches a path that does not exist. So without nvcc the folder is watched
+    // into which `make deps` installs it, and is created first. A tree that is read-only has no `make deps` either.
+    if found.is_none() && fs::create_dir_all(&toolchain).is_ok() {
+        println!("cargo:rerun-if-changed={}", toolchain.display());
     }
     found.ok_or_else(|| "nvcc was not found by NVCC, CUDA_HOME, PATH or in target/toolchain".to_owned())
 }

@@ -46,8 +46,7 @@ have_cmake() {
     [ "${1:-0}" -gt 3 ] || { [ "${1:-0}" -eq 3 ] && [ "${2:-0}" -ge 21 ]; }
 }
 
-# PATH is left as the user has it where that will do: build.rs looks for nvcc in it, so that a changed PATH costs a
-# compilation. Tools that pip brought (cmake, ninja) serve where the system has none.
+# Tools that pip brought (cmake, ninja) serve where the system has none.
 have cargo || PATH=$PATH:$HOME/.cargo/bin
 if [[ :$PATH: != *":$VENV/bin:"* ]] && ! { have_cmake && have ninja; }; then PATH=$PATH:$VENV/bin; fi
 export PATH
