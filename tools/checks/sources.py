@@ -1,0 +1,180 @@
+"""Source rules that no compiler checks: file length, unfinished work, blanks, shell and Python syntax, executable scripts,
+mirrored structs, and that unsafe code and threads stay where they belong.
+
+    python3 tools/checks/sources.py     checks the tree, and first itself: a planted fault of each rule must be found
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = "tools/checks/sources.py"
+MOST_LINES = 600
+
+# Generated files are as long as they are.
+GENERATED = re.compile(r"Cargo.lock|include/purlin.h|tests/abi/.*|bindings/.*constants.*|benches/results/.*")
+TEXT = re.compile(r".*\.(rs|cu|cuh|h|hpp|c|cpp|f90|inc|m|py|sh|cmake)|.*CMakeLists\.txt|Makefile")
+SHELL = re.compile(r".*\.sh|\.ci/run")
+EXECUTABLE = re.compile(r"tools/[^/]*\.sh|tools/checks/[^/]*\.sh|\.ci/run")
+
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|todo!\(|unimplemented!\(|dbg!\(")
+TRAILING = re.compile(r"[ \t]$", re.MULTILINE)
+RETURN = re.compile("\r")
+COMMENT = re.compile(r"\s*//")
+
+# Tests, in modules at a file's end or in files of their own, may start threads and use unsafe code as they like.
+TESTS = re.compile(r".*/tests(/[a-z_]+)?\.rs|.*_tests\.rs")
+UNSAFE = re.compile(r"\bunsafe\s*(\{|fn\b|impl\b|extern\b)")
+# src/thread.rs starts every thread, and says so where the system refuses one.
+STARTS = re.compile(
+    r"(std::thread|[^:]\bthread)::Builder|std::thread::spawn|\b(s|scope)\.spawn|\bpthread_create\b"
+    r"|use std::thread(;|::\{|::spawn|::Builder)"
+)
+TEST_MODULE = re.compile(r"#\[cfg\((test|all\(test)")
+
+
+def matches(pattern: re.Pattern[str], text: str) -> list[str]:
+    """The lines that hold the pattern, with their numbers."""
+    if not pattern.search(text):
+        return []
+    return [f"{n}:{line}" for n, line in enumerate(text.split("\n"), 1) if pattern.search(line)]
+
+
+def outside_tests(lines: list[str]) -> list[tuple[int, str]]:
+    """Lines of Rust before a test module at the file's end, without comments."""
+    found, after = [], False
+    for n, line in enumerate(lines, 1):
+        if after and line.startswith("mod ") and "{" in line:
+            break
+        after = bool(TEST_MODULE.match(line)) or (after and line.startswith("#["))
+        if not COMMENT.match(line):
+            found.append((n, line))
+    return found
+
+
+def check_text(file: str, text: str) -> list[str]:
+    wrong = []
+    count = text.count("\n")
+    if count > MOST_LINES:
+        wrong.append(f"{file}: {count} lines, more than {MOST_LINES}")
+    if file != OWN and (found := matches(UNFINISHED, text)):
+        wrong += [*found, f"{file}: unfinished work, above"]
+    if found := matches(RETURN, text):
+        wrong += [found[0].rstrip("\r"), f"{file}: carriage returns"]
+    if found := matches(TRAILING, text):
+        wrong += [*found[:3], f"{file}: blanks at a line's end, above"]
+    return wrong
+
+
+def check_syntax(root: Path, file: str, text: str) -> list[str]:
+    if SHELL.fullmatch(file):
+        result = subprocess.run(["bash", "-n", file], cwd=root, capture_output=True, text=True, errors="replace")
+        if result.returncode != 0:
+            return [result.stderr.rstrip(), f"{file}: syntax"]
+    elif file.endswith(".py"):
+        try:
+            ast.parse(text, file)
+        except (SyntaxError, ValueError) as problem:
+            return [str(problem), f"{file}: syntax"]
+    return []
+
+
+def check_tree(root: Path, files: list[str]) -> list[str]:
+    wrong, unsafe, started = [], [], []
+    for file in files:
+        path = root / file
+        if not path.is_file():
+            continue
+        if EXECUTABLE.fullmatch(file) and file != "tools/environment.sh" and not path.stat().st_mode & 0o100:
+            wrong.append(f"{file}: is not executable")
+        if GENERATED.fullmatch(file) or not (TEXT.fullmatch(file) or SHELL.fullmatch(file)):
+            continue
+        text = path.read_bytes().decode(errors="replace")
+        if TEXT.fullmatch(file):
+            wrong += check_text(file, text)
+        wrong += check_syntax(root, file, text)
+        if not (file.startswith("src/") and file.endswith(".rs")) or TESTS.fullmatch(file):
+            continue
+        lines = text.split("\n")
+        if "unsafe" in text and not file.startswith(("src/ffi/", "src/backend/")):
+            unsafe += [
+                f"{file}:{n}:{line}" for n, line in enumerate(lines, 1) if UNSAFE.search(line) and not COMMENT.match(line)
+            ]
+        if STARTS.search(text) and file != "src/thread.rs":
+            started += [f"{file}:{n}: {line}" for n, line in outside_tests(lines) if STARTS.search(line)]
+    if started:
+        wrong += [*started, "threads started outside src/thread.rs, above"]
+    if unsafe:
+        wrong += [*unsafe, "unsafe outside src/ffi and src/backend, above"]
+    return wrong
+
+
+def check_mirrors() -> list[str]:
+    """The header and Fortran, CUDA and Rust, by name and order."""
+    result = subprocess.run([sys.executable, "tools/checks/mirrors.py", "--self-test"], cwd=ROOT)
+    return [] if result.returncode == 0 else ["mirrors differ, above"]
+
+
+# A file with a fault, and the end of the message that it must give; None: no message.
+PLANTED = [
+    ("src/long.rs", "//\n" * 601, "src/long.rs: 601 lines, more than 600"),
+    ("src/full.rs", "//\n" * 600, None),
+    ("include/purlin.h", "//\n" * 601, None),
+    ("tests/c/a.c", "int a; /* TODO */\n", "tests/c/a.c: unfinished work, above"),
+    ("src/b.rs", "fn b() { unimplemented!() }\n", "src/b.rs: unfinished work, above"),
+    ("src/c.rs", "fn c() { dbg!(1); }\n", "src/c.rs: unfinished work, above"),
+    ("cuda/d.cu", "int d;\r\n", "cuda/d.cu: carriage returns"),
+    ("bindings/e.f90", "end \n" * 5, "bindings/e.f90: blanks at a line's end, above"),
+    ("tests/f/CMakeLists.txt", "project(F)\t\n", "tests/f/CMakeLists.txt: blanks at a line's end, above"),
+    ("tools/g.sh", "if true\n", "tools/g.sh: syntax"),
+    (".ci/run", "echo 'open\n", ".ci/run: syntax"),
+    ("tests/h.py", "def h(:\n    pass\n", "tests/h.py: syntax"),
+    ("tools/checks/i.sh", "true\n", "tools/checks/i.sh: is not executable"),
+    ("tools/environment.sh", "true\n", None),
+    ("src/tt/j.rs", "pub fn j() { std::thread::spawn(|| ()); }\n", "threads started outside src/thread.rs, above"),
+    ("src/tt/k.rs", "#[cfg(test)]\n#[allow(a)]\nmod tests {\n    use std::thread;\n}\n", None),
+    ("src/tt/l.rs", "#[cfg(test)]\nmod tests;\nuse std::thread;\n", "threads started outside src/thread.rs, above"),
+    ("src/thread.rs", "fn m() { std::thread::spawn(|| ()); }\n", None),
+    ("src/tt/n.rs", "fn n() { unsafe { f() } }\n", "unsafe outside src/ffi and src/backend, above"),
+    ("src/tt/o.rs", "unsafe impl Send for O {}\n", "unsafe outside src/ffi and src/backend, above"),
+    ("src/tt/p.rs", "// unsafe { f() }\n", None),
+    ("src/ffi/q.rs", "fn q() { unsafe { f() } }\n", None),
+    ("src/tt/tests/r.rs", "fn r() { unsafe { f() } }\nuse std::thread;\n", None),
+]
+
+
+def self_test() -> list[str]:
+    """Checks trees that hold one file each. Scripts are executable but in the case that is about it."""
+    missed = []
+    for file, text, expected in PLANTED:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode())
+            path.chmod(0o644 if expected is None or "executable" in expected else 0o755)
+            found = check_tree(Path(folder), [file])
+        if found[-1:] != ([] if expected is None else [expected]):
+            missed.append(f"self-test: {file} gives {found}, not {expected!r}")
+    return missed
+
+
+def main() -> int:
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    files = sorted(set(listing.stdout.split("\0")) - {""})
+    if listing.returncode != 0 or not files:
+        print("error: git lists no files here", file=sys.stderr)
+        return 1
+    wrong = self_test() + check_tree(ROOT, files) + check_mirrors()
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
