@@ -22,7 +22,8 @@ skipped=0
 # longest: `rust` and `fuzz` share one build, in which operations can be made to fail, and all from `install` on another.
 STEPS='
 sources     | tools/checks/sources.sh
-format      | cargo fmt --check
+format      | cargo fmt --all --check
+header      | cargo test --locked -p purlin-header
 clippy      | tools/checks/clippy.sh
 rust        | cargo test --locked --no-fail-fast --features fault-injection
 fuzz        | tools/checks/fuzz.sh

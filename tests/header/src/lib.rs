@@ -1,0 +1,45 @@
+//! Files that repeat what the C header says, made from it.
+//!
+//! [`header::text`] makes the header from `src/ffi`; [`Interface`] is its contents as data. Each other module makes the files
+//! of one language. All are checked in. `tests/current.rs` compares them, and with `PURLIN_BLESS=1` writes them.
+
+pub mod fortran_constants;
+pub mod header;
+pub mod integers;
+pub mod interface;
+pub mod python;
+
+use std::path::{Path, PathBuf};
+
+pub use interface::Interface;
+
+/// A file that is generated, and the text that it has to have.
+pub struct Generated {
+    /// From the root of the repository.
+    pub path: String,
+    /// All of it.
+    pub text: String,
+}
+
+impl Generated {
+    /// A file of `path`.
+    pub fn new(path: impl Into<String>, text: String) -> Self {
+        Self { path: path.into(), text }
+    }
+}
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// All generated files.
+pub fn generated() -> Vec<Generated> {
+    let text = header::text(&root());
+    let interface = Interface::parse(&text);
+    let mut files = vec![Generated::new("include/purlin.h", text)];
+    files.extend(fortran_constants::files(&interface));
+    files.extend(integers::files(&root()));
+    files.extend(python::files(&interface));
+    files
+}
