@@ -306,7 +306,8 @@ def main():
     text = re.sub(r"^\s*#.*(?:\\\n.*)*", "", text, flags=re.M).replace("PURLIN_MUST_USE", "").replace("PURLIN_API", "")
     aliases = header_aliases(text)
     structs, functions = header_structs(text, aliases), header_functions(text, aliases)
-    fortran = "\n".join(p.read_text() for p in sorted((ROOT / "bindings/fortran").glob("*.f90")))
+    folder = ROOT / "bindings/fortran"
+    fortran = "\n".join(p.read_text() for p in [*sorted(folder.glob("*.f90")), *sorted(folder.glob("generated/*.inc"))])
     f_structs, f_functions = fortran_structs(fortran), fortran_functions(fortran)
     launch = {}
     for path in sorted((ROOT / "cuda").glob("*_launch.h")):

@@ -16,7 +16,7 @@ OWN = "tools/checks/sources.py"
 MOST_LINES = 600
 
 # Generated files are as long as they are.
-GENERATED = re.compile(r"Cargo.lock|include/purlin.h|tests/abi/.*|bindings/.*constants.*|benches/results/.*")
+GENERATED = re.compile(r"Cargo.lock|include/purlin.h|tests/abi/.*|bindings/.*constants.*|bindings/.*/generated/.*|benches/results/.*")
 TEXT = re.compile(r".*\.(rs|cu|cuh|h|hpp|c|cpp|f90|inc|m|py|sh|cmake)|.*CMakeLists\.txt|Makefile")
 SHELL = re.compile(r".*\.sh|\.ci/run")
 EXECUTABLE = re.compile(r"tools/[^/]*\.sh|tools/checks/[^/]*\.sh|\.ci/run")

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::Generated;
+use crate::fortran::statement;
 
 /// Sources, and the names of their generated files. Each source includes the files of its name.
 const UNITS: &[(&[&str], &str)] = &[
@@ -377,21 +378,6 @@ impl Procedure {
         statement(&mut out, 2, &format!("end {word}"));
         out
     }
-}
-
-/// Writes a statement, in lines of at most 120 characters.
-fn statement(out: &mut String, indent: usize, text: &str) {
-    let mut line = " ".repeat(indent);
-    let mut is_first = true;
-    for word in text.split_inclusive(", ") {
-        if !is_first && line.len() + word.trim_end().len() > 118 {
-            let _ = writeln!(out, "{} &", line.trim_end());
-            line = " ".repeat(indent + 2);
-        }
-        line.push_str(word);
-        is_first = false;
-    }
-    let _ = writeln!(out, "{}", line.trim_end());
 }
 
 /// The files in `bindings/fortran/integers`.

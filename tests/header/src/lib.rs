@@ -3,7 +3,9 @@
 //! [`header::text`] makes the header from `src/ffi`; [`Interface`] is its contents as data. Each other module makes the files
 //! of one language. All are checked in. `tests/current.rs` compares them, and with `PURLIN_BLESS=1` writes them.
 
-pub mod fortran_constants;
+pub mod fortran;
+pub mod fortran_interfaces;
+pub mod fortran_types;
 pub mod header;
 pub mod integers;
 pub mod interface;
@@ -38,7 +40,8 @@ pub fn generated() -> Vec<Generated> {
     let text = header::text(&root());
     let interface = Interface::parse(&text);
     let mut files = vec![Generated::new("include/purlin.h", text)];
-    files.extend(fortran_constants::files(&interface));
+    files.extend(fortran_types::files(&interface));
+    files.extend(fortran_interfaces::files(&interface));
     files.extend(integers::files(&root()));
     files.extend(python::files(&interface));
     files
