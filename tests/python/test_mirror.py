@@ -1,4 +1,4 @@
-"""`_lib.py` says what the header says: struct fields, argument types, constants."""
+"""The generated modules say what the header says, read here by other means: fields, argument types, constants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from purlin import _constants, _lib, _structs
+from purlin import _constants, _lib, _prototypes, _structs
 
 _INTEGERS = {
     "int32_t": ctypes.c_int32,
@@ -54,9 +54,9 @@ def ctype(declaration: str) -> tuple[str, Any]:
 
 def test_structs(header: str) -> None:
     mirrored = {
-        "".join(word.capitalize() for word in name.removesuffix("_init").split("_")): name for name in _lib._INITS
+        "".join(word.capitalize() for word in name.removesuffix("_init").split("_")): name for name in _prototypes.INITS
     }
-    assert len(mirrored) == len(_lib._INITS) >= 11
+    assert len(mirrored) == len(_prototypes.INITS) >= 11
     for struct, name in mirrored.items():
         match = re.search(r"struct purlin_" + name + r" \{(.*?)\}", header, re.S)
         assert match, name
@@ -66,8 +66,8 @@ def test_structs(header: str) -> None:
 
 def test_prototypes(header: str) -> None:
     declared = dict(re.findall(r"purlin_status (purlin_\w+)\(([^)]*)\);", header))
-    inits = {f"purlin_{name}_init" for name in _lib._INITS}
-    assert set(declared) == inits | {"purlin_" + name for name in _lib._PROTOTYPES}
+    inits = {f"purlin_{name}_init" for name in _prototypes.INITS}
+    assert set(declared) == inits | {"purlin_" + name for name in _prototypes.PROTOTYPES}
     for name, arguments in declared.items():
         expected = [ctype(argument)[1] for argument in re.sub(r"\s+", " ", arguments).split(",")]
         function = getattr(_lib.lib, name)

@@ -14,11 +14,12 @@ import numpy.typing as npt
 from . import _capsule
 from . import _constants as c
 from . import _memory as memory
+from ._checked import whole
 from ._context import Context, Handle, Stream, choice, default_context, initialised
 from ._error import check
 from ._lib import lib
 from ._memory import Array, Memory
-from ._structs import TensorInfo, whole
+from ._structs import TensorInfo
 
 Location = Literal["host", "device"]
 LOCATIONS = {"host": c.HOST, "device": c.DEVICE}

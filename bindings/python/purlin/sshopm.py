@@ -16,6 +16,7 @@ import numpy as np
 from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._callback import Progress, ProgressRelay
+from ._checked import whole
 from ._context import Context, Stream, choice, default_context, initialised
 from ._lib import lib
 from ._memory import Array
@@ -35,7 +36,7 @@ from ._sshopm_types import (
     apply,
     read_info,
 )
-from ._structs import SshopmAllOptions, SshopmInfo, SshopmOptions, whole
+from ._structs import SshopmAllOptions, SshopmInfo, SshopmOptions
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
