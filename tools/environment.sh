@@ -30,6 +30,39 @@ skip() {
     exit 77
 }
 
+# together FUNCTION...: runs the functions at the same time, each in a shell of its own. When all have ended it prints what
+# they wrote, those that failed last, since the end of a log is what a reader is shown. Gives the status of the last that
+# failed. A step that takes too long is ended by a signal, and the output so far is printed then.
+together() {
+    local folder name code status=0 failed=()
+    local -A process=()
+    folder=$(mktemp -d)
+    trap 'cat "$folder"/*; rm -rf "$folder"; exit 143' TERM INT
+    for name in "$@"; do
+        (
+            trap - TERM INT
+            set -e
+            "$name"
+        ) >"$folder/$name" 2>&1 &
+        process[$name]=$!
+    done
+    for name in "$@"; do
+        code=0
+        wait "${process[$name]}" || code=$?
+        if [ "$code" -eq 0 ]; then
+            cat "$folder/$name"
+            rm "$folder/$name"
+        else
+            status=$code
+            failed+=("$name")
+        fi
+    done
+    trap - TERM INT
+    for name in ${failed[@]+"${failed[@]}"}; do cat "$folder/$name"; done
+    rm -rf "$folder"
+    return "$status"
+}
+
 # Where one compiler, one Python is wanted and the user named it, theirs is taken.
 PYTHON=${PYTHON:-python3}
 CC=${CC:-cc}

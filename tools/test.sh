@@ -25,7 +25,7 @@ sources     | tools/checks/sources.sh
 format      | cargo fmt --all --check
 header      | cargo test --locked -p purlin-header
 clippy      | tools/checks/clippy.sh
-rust        | cargo test --locked --no-fail-fast --features fault-injection
+rust        | tools/checks/rust.sh
 fuzz        | tools/checks/fuzz.sh
 rustdoc     | tools/checks/rustdoc.sh
 install     | tools/checks/install.sh

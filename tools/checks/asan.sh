@@ -24,7 +24,7 @@ consumers() {
 }
 
 # What valgrind leaves out (a forked child, a measurement of time) has no meaning here either.
-run() { ctest --test-dir "$work/$1" --output-on-failure --no-tests=error -LE no-valgrind; }
+run() { ctest --test-dir "$work/$1" -j "$(nproc)" --output-on-failure --no-tests=error -LE no-valgrind; }
 
 starts gcc -fsanitize=address,undefined || skip "gcc's programs with -fsanitize=address do not start here"
 consumers gcc "-fsanitize=address,undefined -fno-sanitize-recover=undefined"

@@ -14,6 +14,6 @@ build=$TARGET/consumers/$language
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
 cmake -S "$ROOT/tests" -B "$build" -DPURLIN_TEST_LANGUAGES="$language" -DCMAKE_PREFIX_PATH="$PREFIX"
 cmake --build "$build" -j "$(nproc)"
-ctest --test-dir "$build" --output-on-failure --no-tests=error | tee "$build/output"
+ctest --test-dir "$build" -j "$(nproc)" --output-on-failure --no-tests=error | tee "$build/output"
 # ctest counts a test that leaves with 77 as passed.
 ! grep -q '\*\*\*Skipped' "$build/output" || skip "a test of $language lacks a tool it needs"

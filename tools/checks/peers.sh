@@ -8,4 +8,6 @@ python=$VENV/bin/python
 export PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python
 unset LD_LIBRARY_PATH
 cd "$TARGET"
-exec "$ROOT/tests/peers/run.sh" "$python"
+first_half() { HALF=first "$ROOT/tests/peers/run.sh" "$python"; }
+second_half() { HALF=second "$ROOT/tests/peers/run.sh" "$python"; }
+together first_half second_half

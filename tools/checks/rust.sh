@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Unit tests beside the tests under tests/: the fault loop is one thread for most of its time, and so are the longest unit
+# tests. Each is a process of its own, so a fault that is injected into one is not seen by the other.
+set -euo pipefail
+source "$(dirname "$0")/../environment.sh"
+cd "$ROOT"
+tests=(cargo test --locked --no-fail-fast --features fault-injection)
+"${tests[@]}" --no-run
+unit_tests() {
+    local status=0
+    "${tests[@]}" --lib || status=$?
+    "${tests[@]}" --doc || status=$?
+    return "$status"
+}
+other_tests() { "${tests[@]}" --test '*'; }
+together unit_tests other_tests
