@@ -1,5 +1,6 @@
 /* Library, devices, contexts, streams, option and info structs. */
 #include "check.h"
+#include "generated/layout.h"
 
 static void library(void) {
   int32_t code;

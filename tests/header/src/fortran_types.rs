@@ -102,6 +102,7 @@ fn write_type(out: &mut String, of: &Struct) {
         let length = field.of.length.map_or(String::new(), |n| format!("({n})"));
         if field.name == "struct_size" {
             // The library refuses a struct of size 0, which nobody has initialised.
+            declarations.write(out, 4);
             let _ = writeln!(out, "    integer(c_size_t) :: struct_size = 0");
         } else {
             declarations.append(interoperable(&field.of).0, format!("{}{length}", field.name));

@@ -3,12 +3,15 @@
 //! [`header::text`] makes the header from `src/ffi`; [`Interface`] is its contents as data. Each other module makes the files
 //! of one language. All are checked in. `tests/current.rs` compares them, and with `PURLIN_BLESS=1` writes them.
 
+pub mod cuda;
 pub mod fortran;
 pub mod fortran_interfaces;
 pub mod fortran_types;
 pub mod header;
 pub mod integers;
 pub mod interface;
+pub mod layout;
+mod parser;
 pub mod python;
 
 use std::path::{Path, PathBuf};
@@ -44,5 +47,7 @@ pub fn generated() -> Vec<Generated> {
     files.extend(fortran_interfaces::files(&interface));
     files.extend(integers::files(&root()));
     files.extend(python::files(&interface));
+    files.extend(layout::files(&interface));
+    files.extend(cuda::files(&cuda::headers(&root())));
     files
 }

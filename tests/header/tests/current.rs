@@ -8,7 +8,8 @@ use std::fs;
 use purlin_header::{Interface, generated, header, root};
 
 /// Folders whose files are all generated.
-const FOLDERS: &[&str] = &["bindings/fortran/generated", "bindings/fortran/integers"];
+const FOLDERS: &[&str] =
+    &["bindings/fortran/generated", "bindings/fortran/integers", "tests/c/generated", "tests/fortran/generated"];
 
 #[test]
 fn the_generated_files_are_current() {

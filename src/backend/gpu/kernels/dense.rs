@@ -1,149 +1,15 @@
 //! The kernels of `cuda/dense.cu`. Unless one says otherwise, matrices may overlap only where they are the same.
 
+use super::mirrors::{
+    DenseColumnsParams, DenseConditionParams, DenseFillParams, DensePlaceParams, DensePolynomialParams,
+    DenseScaleParams, DenseShiftParams, DenseStartParams, DenseUpperParams,
+};
 use super::{constants as c, size};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element, Scalar};
 use crate::shape::{to_i64, to_u64};
-
-/// `purlin_dense_place_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct PlaceParams {
-    input: u64,
-    output: u64,
-    rows: i64,
-    cols: i64,
-    input_ld: i64,
-    output_ld: i64,
-    flags: i64,
-}
-
-/// `purlin_dense_scale_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ScaleParams {
-    matrix: u64,
-    factors: u64,
-    rows: i64,
-    cols: i64,
-    ld: i64,
-}
-
-/// `purlin_dense_columns_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ColumnsParams {
-    matrix: u64,
-    output: u64,
-    rows: i64,
-    cols: i64,
-    ld: i64,
-    factor: f64,
-}
-
-/// `purlin_dense_fill_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct FillParams {
-    matrix: u64,
-    rows: i64,
-    cols: i64,
-    ld: i64,
-    seed: u64,
-    first_row: u64,
-    first_column: u32,
-    stream: u32,
-    distribution: i32,
-    padding: i32,
-}
-
-/// `purlin_dense_shift_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ShiftParams {
-    matrix: u64,
-    order: i64,
-    ld: i64,
-    shift: f64,
-}
-
-/// `purlin_dense_upper_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct UpperParams {
-    input: u64,
-    output: u64,
-    identity: u64,
-    diagonal: u64,
-    info: u64,
-    order: i64,
-    input_ld: i64,
-    output_ld: i64,
-}
-
-/// `purlin_dense_condition_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ConditionParams {
-    triangle: u64,
-    inverse: u64,
-    output: u64,
-    order: i64,
-}
-
-/// `purlin_dense_polynomial_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct PolynomialParams {
-    first: u64,
-    square: u64,
-    order: i64,
-    a: f64,
-    b: f64,
-    c: f64,
-}
-
-/// `purlin_dense_start_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct StartParams {
-    input: u64,
-    output: u64,
-    sums: u64,
-    order: i64,
-    noise: f64,
-}
-
-const _: () = assert!(size_of::<PlaceParams>() == size(c::DENSE_PLACE_PARAMS_BYTES));
-const _: () = assert!(size_of::<ScaleParams>() == size(c::DENSE_SCALE_PARAMS_BYTES));
-const _: () = assert!(size_of::<ColumnsParams>() == size(c::DENSE_COLUMNS_PARAMS_BYTES));
-const _: () = assert!(size_of::<FillParams>() == size(c::DENSE_FILL_PARAMS_BYTES));
-const _: () = assert!(size_of::<ShiftParams>() == size(c::DENSE_SHIFT_PARAMS_BYTES));
-const _: () = assert!(size_of::<UpperParams>() == size(c::DENSE_UPPER_PARAMS_BYTES));
-const _: () = assert!(size_of::<ConditionParams>() == size(c::DENSE_CONDITION_PARAMS_BYTES));
-const _: () = assert!(size_of::<PolynomialParams>() == size(c::DENSE_POLYNOMIAL_PARAMS_BYTES));
-const _: () = assert!(size_of::<StartParams>() == size(c::DENSE_START_PARAMS_BYTES));
-
-// SAFETY: each has the same members in the same order as in cuda/dense_launch.h, where the sizes are asserted too.
-unsafe impl Parameters for PlaceParams {}
-// SAFETY: as above.
-unsafe impl Parameters for ScaleParams {}
-// SAFETY: as above.
-unsafe impl Parameters for ColumnsParams {}
-// SAFETY: as above.
-unsafe impl Parameters for FillParams {}
-// SAFETY: as above.
-unsafe impl Parameters for ShiftParams {}
-// SAFETY: as above.
-unsafe impl Parameters for UpperParams {}
-// SAFETY: as above.
-unsafe impl Parameters for ConditionParams {}
-// SAFETY: as above.
-unsafe impl Parameters for PolynomialParams {}
-// SAFETY: as above.
-unsafe impl Parameters for StartParams {}
 
 fn suffix(dtype: DType) -> Result<&'static str> {
     Ok(match dtype {
@@ -186,7 +52,7 @@ pub fn place<T: Scalar>(
     }
     let conjugate = conjugate && T::IS_COMPLEX;
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
-    let parameters = PlaceParams {
+    let parameters = DensePlaceParams {
         input: input.address::<T>("input")?,
         output: output.address::<T>("output")?,
         rows: to_i64(output.rows),
@@ -224,7 +90,7 @@ pub fn convert<S: Scalar, T: Scalar>(
     };
     // The parts of a complex matrix are a real one with twice the rows.
     let parts = if T::IS_COMPLEX { 2 } else { 1 };
-    let parameters = PlaceParams {
+    let parameters = DensePlaceParams {
         input: input.address::<S>("input")?,
         output: output.address::<T>("output")?,
         rows: to_i64(output.rows * parts),
@@ -240,7 +106,7 @@ pub fn convert<S: Scalar, T: Scalar>(
 
 /// Multiplies column j by `factors[j]`, f64.
 pub fn scale<T: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, factors: Region<'_>) -> Result<()> {
-    let parameters = ScaleParams {
+    let parameters = DenseScaleParams {
         matrix: matrix.address::<T>("matrix")?,
         factors: factors.array("factors", matrix.cols, 8)?,
         rows: to_i64(matrix.rows),
@@ -276,7 +142,7 @@ pub fn columns<T: Scalar>(
         Reduction::Sums { factor } => ("sums", 1, factor),
         Reduction::Peaks => ("peaks", 2, 1.0),
     };
-    let parameters = ColumnsParams {
+    let parameters = DenseColumnsParams {
         matrix: matrix.address::<T>("matrix")?,
         output: output.array("output", matrix.cols * numbers, 8)?,
         rows: to_i64(matrix.rows),
@@ -314,7 +180,7 @@ pub fn fill<T: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw: Dr
     if last.is_none_or(|l| l > u64::from(u32::MAX)) {
         return Err(Error::NotSupported(format!("a random matrix with {} columns", matrix.cols)));
     }
-    let parameters = FillParams {
+    let parameters = DenseFillParams {
         matrix: matrix.address::<T>("matrix")?,
         rows: to_i64(matrix.rows),
         cols: to_i64(matrix.cols),
@@ -336,7 +202,7 @@ pub fn fill<T: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw: Dr
 /// Adds `shift` times the trace to the diagonal of a square matrix in f64.
 pub fn shift<W: Scalar>(gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, shift: f64) -> Result<()> {
     let parameters =
-        ShiftParams { matrix: square::<W>(&matrix)?, order: to_i64(matrix.rows), ld: to_i64(matrix.ld), shift };
+        DenseShiftParams { matrix: square::<W>(&matrix)?, order: to_i64(matrix.rows), ld: to_i64(matrix.ld), shift };
     let kernel = gpu.kernel("dense", &format!("purlin_dense_shift_{}", suffix(W::DTYPE)?))?;
     // SAFETY: the matrix was checked; the kernel is made for one block.
     unsafe { launch(&kernel, stream, Grid::row(1, c::DENSE_THREADS.unsigned_abs(), 0), &parameters) }
@@ -363,7 +229,7 @@ pub fn upper<S: Scalar, T: Scalar>(
 ) -> Result<()> {
     same("upper", &input, &output)?;
     let n = input.rows;
-    let parameters = UpperParams {
+    let parameters = DenseUpperParams {
         input: square::<S>(&input)?,
         output: square::<T>(&output)?,
         identity: super::optional::<S>("identity", beside.identity, n * n)?,
@@ -389,7 +255,7 @@ pub fn condition<W: Scalar>(
     output: Region<'_>,
 ) -> Result<()> {
     let elements = super::product("order", &[order, order])?;
-    let parameters = ConditionParams {
+    let parameters = DenseConditionParams {
         triangle: triangle.array("triangle", elements, size_of::<W>())?,
         inverse: inverse.array("inverse", elements, size_of::<W>())?,
         output: output.array("output", order, 8)?,
@@ -411,7 +277,7 @@ pub fn polynomial<W: Scalar>(
     square: Region<'_>,
 ) -> Result<()> {
     let elements = super::product("order", &[order, order])?;
-    let parameters = PolynomialParams {
+    let parameters = DensePolynomialParams {
         first: first.array("first", elements, size_of::<W>())?,
         square: square.array("square", elements, size_of::<W>())?,
         order: to_i64(order),
@@ -435,7 +301,7 @@ pub fn start<W: Scalar>(
     output: Region<'_>,
 ) -> Result<()> {
     let elements = super::product("order", &[order, order])?;
-    let parameters = StartParams {
+    let parameters = DenseStartParams {
         input: input.array("input", elements, size_of::<W>())?,
         output: output.array("output", elements, size_of::<W>())?,
         sums: sums.array("sums", order, 8)?,

@@ -1,45 +1,12 @@
 //! The kernels of `cuda/dwi.cu`.
 
+use super::mirrors::FitParams;
 use super::{constants as c, optional, product, size, small, span, suffix};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Real};
 use crate::shape::to_i64;
-
-/// `purlin_fit_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct FitParams {
-    signals: u64,
-    measurement_stride: i64,
-    voxel_stride: i64,
-    mask: u64,
-    baseline: u64,
-    weighted: u64,
-    solution: u64,
-    design: u64,
-    weights: u64,
-    weight_measurement_stride: i64,
-    weight_voxel_stride: i64,
-    tensors: u64,
-    entry_stride: i64,
-    tensor_stride: i64,
-    s0: u64,
-    status: u64,
-    clamp: f64,
-    count: i64,
-    baseline_count: i32,
-    weighted_count: i32,
-    entries: i32,
-    signal_type: i32,
-    skip: i32,
-    reserved: i32,
-}
-
-const _: () = assert!(size_of::<FitParams>() == size(c::FIT_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/purlin_launch.h, where the size is asserted too.
-unsafe impl Parameters for FitParams {}
 
 /// Most packed entries that the fit kernels take.
 pub const MAX_ENTRIES: usize = size(c::FIT_MAX_ENTRIES);

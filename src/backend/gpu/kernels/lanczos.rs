@@ -1,5 +1,9 @@
 //! The kernels of `cuda/lanczos.cu`.
 
+use super::mirrors::{
+    LanczosOrientParams, LanczosPassParams, LanczosScaleParams, LanczosStepParams, LanczosTotalParams,
+    LanczosTurnParams,
+};
 use super::{constants as c, filling, optional, product, size};
 use crate::backend::gpu::launch::{Grid, launch, launch_together};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
@@ -9,79 +13,6 @@ use crate::shape::{to_i64, to_u64};
 
 /// Rows whose sums are one piece.
 const PIECE: usize = size(c::LANCZOS_PIECE);
-
-parameters! {
-    /// `purlin_lanczos_pass_params`.
-    PassParams LANCZOS_PASS_PARAMS_BYTES {
-        space: u64,
-        vector: u64,
-        weights: u64,
-        partials: u64,
-        squares: u64,
-        rows: i64,
-        count: i64,
-        keep: i64,
-    }
-    /// `purlin_lanczos_total_params`.
-    TotalParams LANCZOS_TOTAL_PARAMS_BYTES {
-        partials: u64,
-        output: u64,
-        pieces: i64,
-        numbers: i64,
-        factor: f64,
-    }
-    /// `purlin_lanczos_step_params`.
-    StepParams LANCZOS_STEP_PARAMS_BYTES {
-        space: u64,
-        before: u64,
-        last: u64,
-        vector: u64,
-        partials: u64,
-        arrivals: u64,
-        record: u64,
-        previous: u64,
-        projected: u64,
-        estimates: u64,
-        estimates_after: u64,
-        rows: i64,
-        column: i64,
-        step: i64,
-        basis: i64,
-        most: i64,
-        held: i64,
-        three: i64,
-        epsilon: f64,
-        limit: f64,
-    }
-    /// `purlin_lanczos_turn_params`.
-    TurnParams LANCZOS_TURN_PARAMS_BYTES {
-        space: u64,
-        weights: u64,
-        rows: i64,
-        from: i64,
-        to: i64,
-    }
-    /// `purlin_lanczos_orient_params`.
-    OrientParams LANCZOS_ORIENT_PARAMS_BYTES {
-        space: u64,
-        peaks: u64,
-        firsts: u64,
-        output: u64,
-        rows: i64,
-        stride: i64,
-        near: f64,
-    }
-    /// `purlin_lanczos_scale_params`.
-    ScaleParams LANCZOS_SCALE_PARAMS_BYTES {
-        from: u64,
-        to: u64,
-        square: u64,
-        parts: u64,
-        rows: i64,
-        factor: f64,
-        keep: f64,
-    }
-}
 
 /// Real numbers of one of `T`.
 pub const fn parts<T: Scalar>() -> usize {
@@ -122,7 +53,7 @@ pub struct Pass<'a> {
 pub fn pass<T: Scalar>(gpu: &Gpu, stream: &GpuStream, pass: Pass<'_>) -> Result<()> {
     let pieces = pieces(pass.rows);
     let numbers = product("sums", &[parts::<T>(), pass.count])?;
-    let parameters = PassParams {
+    let parameters = LanczosPassParams {
         space: pass.space.array("space", product("space", &[pass.rows, pass.count])?, size_of::<T>())?,
         vector: pass.vector.array("vector", pass.rows, size_of::<T>())?,
         weights: optional::<f64>("weights", pass.weights, numbers)?,
@@ -150,7 +81,7 @@ pub fn total(
     factor: f64,
     output: Region<'_>,
 ) -> Result<()> {
-    let parameters = TotalParams {
+    let parameters = LanczosTotalParams {
         partials: partials.array("partials", product("partials", &[numbers, pieces])?, 8)?,
         output: output.array("output", numbers, 8)?,
         pieces: to_i64(pieces),
@@ -184,7 +115,7 @@ pub struct Scale<'a> {
 
 /// As [`Scale`] says.
 pub fn scale<T: Scalar>(gpu: &Gpu, stream: &GpuStream, scale: Scale<'_>) -> Result<()> {
-    let parameters = ScaleParams {
+    let parameters = LanczosScaleParams {
         from: scale.from.array("from", scale.rows, size_of::<T>())?,
         to: scale.to.array("to", scale.rows, size_of::<T>())?,
         square: optional::<f64>("square", scale.square, 1)?,
@@ -316,7 +247,7 @@ pub fn step<T: Scalar>(gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<
     };
     let columns = column + 1;
     let numbers = step_numbers::<T>(columns);
-    let mut parameters = StepParams {
+    let mut parameters = LanczosStepParams {
         space,
         before,
         last,
@@ -386,7 +317,7 @@ pub fn turn<T: Scalar>(
     if to > from {
         return Err(Error::Internal(format!("{to} columns of {from}")));
     }
-    let parameters = TurnParams {
+    let parameters = LanczosTurnParams {
         space: space.array("space", product("space", &[rows, from])?, size_of::<T>())?,
         weights: weights.array("weights", product("weights", &[parts::<T>(), from, to])?, 8)?,
         rows: to_i64(rows),
@@ -421,7 +352,7 @@ pub fn orient<T: Scalar>(
     let peaks = size(c::LANCZOS_PEAKS);
     let reach = product("vectors", &[count - 1, stride])?.saturating_add(rows);
     let numbers = product("peaks", &[count, peaks])?;
-    let parameters = OrientParams {
+    let parameters = LanczosOrientParams {
         space: space.array("space", product("space", &[rows, count])?, size_of::<T>())?,
         peaks: room.array("peaks", numbers, 8)?,
         firsts: room.part(8 * numbers, 24 * numbers)?.array("peaks", 3 * numbers, 8)?,

@@ -1,31 +1,12 @@
 //! The kernel of `cuda/linear.cu`.
 
+use super::mirrors::LinearParams;
 use super::{constants as c, filling, product, size, small, span, suffix};
-use crate::backend::gpu::launch::{Parameters, launch};
+use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
 use crate::scalar::Real;
 use crate::shape::to_i64;
-
-/// `purlin_linear_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct LinearParams {
-    matrix: u64,
-    input: u64,
-    input_stride: i64,
-    input_item_stride: i64,
-    output: u64,
-    output_stride: i64,
-    output_item_stride: i64,
-    count: i64,
-    rows: i32,
-    columns: i32,
-}
-
-const _: () = assert!(size_of::<LinearParams>() == size(c::LINEAR_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/purlin_launch.h, where the size is asserted too.
-unsafe impl Parameters for LinearParams {}
 
 /// Elements of the items of a batch.
 #[derive(Clone, Copy)]

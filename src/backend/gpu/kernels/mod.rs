@@ -1,25 +1,12 @@
 //! A safe function for each kernel of `cuda/`: it checks the lengths of what it is given, fills the parameter struct
 //! and launches.
 
-/// Structs of parameters, each with the constant that says how many bytes its twin in `cuda/` has.
-macro_rules! parameters {
-    ($($(#[$m:meta])* $name:ident $bytes:ident { $($field:ident: $t:ty,)* })*) => {$(
-        $(#[$m])*
-        #[derive(Clone, Copy, Default)]
-        #[repr(C)]
-        struct $name { $($field: $t,)* }
-
-        const _: () = assert!(size_of::<$name>() == super::size(super::constants::$bytes));
-        // SAFETY: the same members in the same order as in the family's header in cuda/, where the size is asserted too.
-        unsafe impl crate::backend::gpu::launch::Parameters for $name {}
-    )*};
-}
-
 pub mod dense;
 pub mod dwi;
 pub mod fdk;
 pub mod lanczos;
 pub mod linear;
+mod mirrors;
 pub mod rpca;
 pub mod rsvd;
 pub mod selftest;

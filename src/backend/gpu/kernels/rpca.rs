@@ -1,56 +1,12 @@
 //! The kernels of `cuda/rpca.cu`.
 
+use super::mirrors::{RpcaPassParams, RpcaSumParams};
 use super::{constants as c, optional, product, size, small, span};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
 use crate::shape::to_i64;
-
-/// `purlin_rpca_pass_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct PassParams {
-    m: u64,
-    mask: u64,
-    low_rank: u64,
-    x: u64,
-    y: u64,
-    sums: u64,
-    m_slow: i64,
-    mask_fast: i64,
-    mask_slow: i64,
-    scale: f64,
-    x_scale: f64,
-    y_scale: f64,
-    inverse: f64,
-    mu: f64,
-    shrink: f64,
-    keep: f64,
-    threshold: f64,
-    fast: i32,
-    elements: i32,
-    number: i32,
-    flags: i32,
-}
-
-const _: () = assert!(size_of::<PassParams>() == size(c::RPCA_PASS_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/rpca_launch.h, where the size is asserted too.
-unsafe impl Parameters for PassParams {}
-
-/// `purlin_rpca_sum_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct SumParams {
-    sums: u64,
-    totals: u64,
-    blocks: i64,
-    flags: i64,
-}
-
-const _: () = assert!(size_of::<SumParams>() == size(c::RPCA_SUM_PARAMS_BYTES));
-// SAFETY: as above.
-unsafe impl Parameters for SumParams {}
 
 /// Most elements of a panel.
 pub const MOST_ELEMENTS: usize = 1 << 30;
@@ -149,7 +105,7 @@ fn suffix(dtype: DType) -> Result<&'static str> {
 }
 
 impl Panel<'_> {
-    fn parameters<T: Scalar>(&self) -> Result<PassParams> {
+    fn parameters<T: Scalar>(&self) -> Result<RpcaPassParams> {
         let elements = product("panel", &[self.fast, self.slow])?;
         if elements > MOST_ELEMENTS {
             return Err(Error::Internal(format!("a panel of {elements} elements")));
@@ -162,7 +118,7 @@ impl Panel<'_> {
                 (m.memory.array("mask", reach, 1)?, to_i64(m.fast), to_i64(m.slow))
             }
         };
-        Ok(PassParams {
+        Ok(RpcaPassParams {
             // Complex numbers are read part by part.
             m: memory.array(
                 "m",
@@ -192,7 +148,7 @@ impl Panel<'_> {
         })
     }
 
-    fn launch(&self, gpu: &Gpu, stream: &GpuStream, name: &str, p: &PassParams, flags: i32) -> Result<()> {
+    fn launch(&self, gpu: &Gpu, stream: &GpuStream, name: &str, p: &RpcaPassParams, flags: i32) -> Result<()> {
         let elements = self.fast * self.slow;
         let blocks = elements.div_ceil(size(c::RPCA_CHUNK));
         let threads = c::RPCA_THREADS.unsigned_abs();
@@ -201,7 +157,7 @@ impl Panel<'_> {
         // SAFETY: every array was checked against the panel's extents.
         unsafe { launch(&kernel, stream, grid, p) }?;
         let Some(totals) = self.totals else { return Ok(()) };
-        let sum = SumParams {
+        let sum = RpcaSumParams {
             sums: p.sums,
             totals: totals.array("totals", SUMS, 8)?,
             blocks: to_i64(blocks),
@@ -214,7 +170,7 @@ impl Panel<'_> {
 
     /// X and Y from the matrix.
     pub fn load<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream, load: Load) -> Result<()> {
-        let parameters = PassParams { x_scale: load.x_scale, y_scale: load.y_scale, ..self.parameters::<T>()? };
+        let parameters = RpcaPassParams { x_scale: load.x_scale, y_scale: load.y_scale, ..self.parameters::<T>()? };
         let name = format!("purlin_rpca_load_{}", suffix(T::DTYPE)?);
         self.launch(gpu, stream, &name, &parameters, c::RPCA_MAXIMUM)
     }
@@ -225,7 +181,7 @@ impl Panel<'_> {
         if self.y.is_none() {
             return Err(Error::Internal("an iteration without Y".into()));
         }
-        let parameters = PassParams {
+        let parameters = RpcaPassParams {
             low_rank: update.low_rank.array("low_rank", elements, size_of::<T>())?,
             inverse: 1.0 / update.mu,
             mu: update.mu,

@@ -1,5 +1,9 @@
 //! The kernels of `cuda/rsvd.cu`.
 
+use super::mirrors::{
+    RsvdConvertParams, RsvdCopyParams, RsvdMergeParams, RsvdMirrorParams, RsvdMomentsParams, RsvdSparseParams,
+    RsvdTallyParams,
+};
 use super::{constants as c, filling, optional, product, size, small, span};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -12,71 +16,6 @@ pub const RECORD: usize = size(c::RSVD_RECORD);
 
 /// Bytes of the tallies that a conversion needs beside its result.
 pub const TALLIES_BYTES: usize = size(c::RSVD_MOST_BLOCKS) * RECORD * 8;
-
-parameters! {
-    /// `purlin_rsvd_convert_params`.
-    ConvertParams RSVD_CONVERT_PARAMS_BYTES {
-        source: u64,
-        output: u64,
-        center: u64,
-        tallies: u64,
-        source_stride: i64,
-        output_stride: i64,
-        inner: i64,
-        outer: i64,
-        factor: f64,
-        number: i32,
-        center_axis: i32,
-        flags: i32,
-        reserved: i32,
-    }
-    /// `purlin_rsvd_tally_params`.
-    TallyParams RSVD_TALLY_PARAMS_BYTES { tallies: u64, output: u64, count: i64, }
-    /// `purlin_rsvd_moments_params`.
-    MomentsParams RSVD_MOMENTS_PARAMS_BYTES { source: u64, partials: u64, stride: i64, inner: i64, outer: i64, }
-    /// `purlin_rsvd_merge_params`.
-    MergeParams RSVD_MERGE_PARAMS_BYTES {
-        partials: u64,
-        records: u64,
-        length: i64,
-        elements: i64,
-        chunk: i64,
-        before: i64,
-    }
-    /// `purlin_rsvd_copy_params`.
-    CopyParams RSVD_COPY_PARAMS_BYTES {
-        source: u64,
-        output: u64,
-        source_row: i64,
-        source_column: i64,
-        output_row: i64,
-        output_column: i64,
-        rows: i64,
-        columns: i64,
-        flags: i64,
-    }
-    /// `purlin_rsvd_mirror_params`.
-    MirrorParams RSVD_MIRROR_PARAMS_BYTES {
-        source: u64,
-        output: u64,
-        source_stride: i64,
-        output_stride: i64,
-        order: i64,
-        flags: i64,
-    }
-    /// `purlin_rsvd_sparse_params`.
-    SparseParams RSVD_SPARSE_PARAMS_BYTES {
-        row_ptr: u64,
-        columns: u64,
-        values: u64,
-        x: u64,
-        y: u64,
-        x_stride: i64,
-        y_stride: i64,
-        rows: i64,
-        width: i64,
-    }
-}
 
 /// Name of the kernel `what` for a type.
 fn name<T: Scalar>(what: &str) -> String {
@@ -186,7 +125,7 @@ impl Convert<'_> {
                 (centre.records.array("means", product("means", &[RECORD, length])?, 8)?, axis, flags)
             }
         };
-        let parameters = ConvertParams {
+        let parameters = RsvdConvertParams {
             source: self.source.array("a", self.dtype.size())?,
             output: self.output.map_or(Ok(0), |o| o.array("block of the data", size_of::<T>()))?,
             center,
@@ -212,7 +151,7 @@ impl Convert<'_> {
         // record of each of the most blocks.
         unsafe { launch(&kernel, stream, grid, &parameters) }?;
         let Some((_, record)) = self.tally else { return Ok(()) };
-        let parameters = TallyParams {
+        let parameters = RsvdTallyParams {
             tallies: parameters.tallies,
             output: record.array("tally", RECORD, 8)?,
             count: to_i64(blocks),
@@ -254,7 +193,7 @@ pub fn moments<T: Scalar>(
     let chunks = elements.div_ceil(chunk(over));
     let threads = c::RSVD_THREADS.unsigned_abs();
     let partials = scratch.array("moments", moments_bytes(over, inner, outer)? / 8, 8)?;
-    let parameters = MomentsParams {
+    let parameters = RsvdMomentsParams {
         source: source.array("block of the data", size_of::<T>())?,
         partials,
         stride: to_i64(source.stride),
@@ -277,7 +216,7 @@ pub fn moments<T: Scalar>(
     };
     // SAFETY: the source was checked against its extents, the scratch has a record for each chunk of each place.
     unsafe { launch(&kernel, stream, grid, &parameters) }?;
-    let parameters = MergeParams {
+    let parameters = RsvdMergeParams {
         partials,
         records: records.array("means", product("means", &[RECORD, length])?, 8)?,
         length: to_i64(length),
@@ -325,7 +264,7 @@ pub fn copy<T: Scalar>(
     let address =
         |what, m: &Strided<'_>| m.memory.array(what, span(what, rows, m.row, columns, m.column)?, size_of::<T>());
     let flag = |set: bool, flag: i32| if set { i64::from(flag) } else { 0 };
-    let parameters = CopyParams {
+    let parameters = RsvdCopyParams {
         source: address("source", &from)?,
         output: address("target", &to)?,
         source_row: to_i64(from.row),
@@ -354,7 +293,7 @@ pub fn mirror<T: Scalar>(
     conjugate: bool,
 ) -> Result<()> {
     let wide = if T::IS_COMPLEX { 16 } else { 8 };
-    let parameters = MirrorParams {
+    let parameters = RsvdMirrorParams {
         source: source.array("triangle", span("triangle", order, 1, order, source_stride)?, wide)?,
         output: output.array("matrix", span("matrix", order, 1, order, output_stride)?, size_of::<T>())?,
         source_stride: to_i64(source_stride),
@@ -400,7 +339,7 @@ pub fn sparse<T: Scalar>(
     width: usize,
 ) -> Result<()> {
     let real = size_of::<T>();
-    let parameters = SparseParams {
+    let parameters = RsvdSparseParams {
         row_ptr: a.row_ptr.array("row_ptr", a.rows + 1, 8)?,
         columns: a.columns.array("col_idx", a.entries, 4)?,
         values: optional::<T>("values", a.values, a.entries)?,

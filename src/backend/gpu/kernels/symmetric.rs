@@ -1,79 +1,13 @@
 //! The kernels of `cuda/symmetric.cu`.
 
 use super::linear::Items;
+use super::mirrors::{SymmetricConvertParams, SymmetricFullParams, SymmetricNormParams};
 use super::{constants as c, filling, optional, product, size, small, span, suffix};
-use crate::backend::gpu::launch::{Parameters, launch};
+use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::Real;
 use crate::shape::to_i64;
-
-/// `purlin_symmetric_convert_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ConvertParams {
-    source: u64,
-    source_entry_stride: i64,
-    source_tensor_stride: i64,
-    destination: u64,
-    destination_entry_stride: i64,
-    destination_tensor_stride: i64,
-    factors: u64,
-    entries: i64,
-    count: i64,
-    scale: i32,
-    reserved: i32,
-}
-
-const _: () = assert!(size_of::<ConvertParams>() == size(c::SYMMETRIC_CONVERT_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/purlin_launch.h, where the size is asserted too.
-unsafe impl Parameters for ConvertParams {}
-
-/// `purlin_symmetric_norm_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct NormParams {
-    packed: u64,
-    entry_stride: i64,
-    tensor_stride: i64,
-    multinomials: u64,
-    norms: u64,
-    norm_stride: i64,
-    entries: i64,
-    count: i64,
-    kind: i32,
-    reserved: i32,
-}
-
-const _: () = assert!(size_of::<NormParams>() == size(c::SYMMETRIC_NORM_PARAMS_BYTES));
-// SAFETY: as above.
-unsafe impl Parameters for NormParams {}
-
-/// `purlin_symmetric_full_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct FullParams {
-    full: u64,
-    full_tensor_stride: i64,
-    step: i64,
-    strides: [i64; MAX_ORDER],
-    packed: u64,
-    entry_stride: i64,
-    tensor_stride: i64,
-    table: u64,
-    starts: u64,
-    asymmetry: u64,
-    tolerance: f64,
-    places: i64,
-    entries: i64,
-    count: i64,
-    order: i32,
-    dimension: i32,
-}
-
-const _: () = assert!(size_of::<FullParams>() == size(c::SYMMETRIC_FULL_PARAMS_BYTES));
-// SAFETY: as above.
-unsafe impl Parameters for FullParams {}
 
 /// Most axes of a dense tensor.
 pub const MAX_ORDER: usize = size(c::SYMMETRIC_MAX_ORDER);
@@ -112,7 +46,7 @@ pub fn convert<S: Real, D: Real>(
         Scale::Times(factors) => (c::SCALE_TIMES, Some(factors)),
         Scale::Over(factors) => (c::SCALE_OVER, Some(factors)),
     };
-    let parameters = ConvertParams {
+    let parameters = SymmetricConvertParams {
         source: address::<S>("source", &source, entries, count)?,
         source_entry_stride: to_i64(source.stride),
         source_tensor_stride: to_i64(source.item_stride),
@@ -142,7 +76,7 @@ pub fn norm<T: Real>(
     kind: i32,
     (norms, norm_stride): (Region<'_>, usize),
 ) -> Result<()> {
-    let parameters = NormParams {
+    let parameters = SymmetricNormParams {
         packed: address::<T>("packed", &packed, entries, count)?,
         entry_stride: to_i64(packed.stride),
         tensor_stride: to_i64(packed.item_stride),
@@ -205,7 +139,12 @@ impl Cubes<'_> {
     }
 
     /// The parameters that both directions share.
-    fn parameters<T: Real>(&self, packed: Option<&Items<'_>>, entries: usize, table: Region<'_>) -> Result<FullParams> {
+    fn parameters<T: Real>(
+        &self,
+        packed: Option<&Items<'_>>,
+        entries: usize,
+        table: Region<'_>,
+    ) -> Result<SymmetricFullParams> {
         let order = self.strides.len();
         let mut strides = [0; MAX_ORDER];
         if order == 0 || order > MAX_ORDER {
@@ -213,7 +152,7 @@ impl Cubes<'_> {
         }
         strides.iter_mut().zip(self.strides).for_each(|(to, from)| *to = to_i64(*from));
         small("full", self.places)?;
-        Ok(FullParams {
+        Ok(SymmetricFullParams {
             full: self.memory.array("full", self.extent()?, size_of::<T>())?,
             full_tensor_stride: to_i64(self.tensor_stride),
             step: to_i64(self.step()),
@@ -287,7 +226,7 @@ pub fn from_full<T: Real>(
         Packing::First(packed) => (Some(packed), -1.0, None),
         Packing::Check(tolerance, record) => (None, tolerance, Some(record)),
     };
-    let parameters = FullParams {
+    let parameters = SymmetricFullParams {
         starts: tables.starts.array("index map", entries + 1, 4)?,
         asymmetry: optional::<u64>("asymmetry", record, 1)?,
         tolerance,

@@ -1,45 +1,12 @@
 //! Back-projection.
 
+use super::super::mirrors::FdkBackprojectParams;
 use super::super::{constants as c, product, size, small};
 use super::{Kind, Layout, Shape};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::shape::to_i64;
-
-/// `purlin_fdk_backproject_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct BackprojectParams {
-    images: u64,
-    index: u64,
-    views: u64,
-    volume: u64,
-    volume_mirror: u64,
-    nx: i64,
-    ny: i64,
-    start: i64,
-    first: i64,
-    slices: i64,
-    first_mirror: i64,
-    slices_mirror: i64,
-    mirror: i64,
-    mirror_row: i64,
-    batch: i32,
-    columns: i32,
-    panel_rows: i32,
-    first_row: i32,
-    rows: i32,
-    left: i32,
-    top: i32,
-    pitch: i32,
-    height: i32,
-    window_rows: i32,
-}
-
-const _: () = assert!(size_of::<BackprojectParams>() == size(c::FDK_BACKPROJECT_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/fdk_launch.h, where the size is asserted too.
-unsafe impl Parameters for BackprojectParams {}
 
 /// F64 numbers of a view in the back-projection's table.
 pub const VIEW_NUMBERS: usize = size(c::FDK_VIEW);
@@ -139,7 +106,7 @@ impl Backprojection<'_> {
             return Err(Error::Internal(format!("images at {images:#x}, which is not aligned to 16 bytes")));
         }
         let mirror = self.shape.mirror;
-        let parameters = BackprojectParams {
+        let parameters = FdkBackprojectParams {
             images,
             index: self.index.array("index", self.batch, 4)?,
             views: self.views.array("views", product("views", &[VIEW_NUMBERS, self.scan])?, 8)?,

@@ -1,39 +1,12 @@
 //! Numbers as they come to line integrals.
 
+use super::super::mirrors::FdkConvertParams;
 use super::super::{constants as c, optional, product, size};
 use super::{COUNTERS, Raw};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::shape::to_i64;
-
-/// `purlin_fdk_convert_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ConvertParams {
-    source: u64,
-    output: u64,
-    open_image: u64,
-    dark_image: u64,
-    counters: u64,
-    rays: u64,
-    index: u64,
-    columns: i64,
-    rows: i64,
-    views: i64,
-    first_row: i64,
-    panel_rows: i64,
-    open: f64,
-    least: f64,
-    ramp: f64,
-    long_side: f64,
-    number: i32,
-    flags: i32,
-}
-
-const _: () = assert!(size_of::<ConvertParams>() == size(c::FDK_CONVERT_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/fdk_launch.h, where the size is asserted too.
-unsafe impl Parameters for ConvertParams {}
 
 /// How counts become line integrals: `p = -ln(max(I - dark, least) / max(open - dark, least))`.
 #[derive(Debug, Clone, Copy)]
@@ -123,7 +96,7 @@ impl Convert<'_> {
         }
         let output = self.output.map_or(Ok(0), |o| o.array("line integrals", elements, 4))?;
         let flag = |on, bit| if on { bit } else { 0 };
-        let parameters = ConvertParams {
+        let parameters = FdkConvertParams {
             source: self.source.array("projections", elements, self.number.bytes())?,
             output,
             open_image,

@@ -1,28 +1,12 @@
 //! Exact projections of ellipsoids.
 
+use super::super::mirrors::FdkEllipsoidsParams;
 use super::super::{constants as c, product, size};
 use super::backproject::VIEW_NUMBERS;
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
 use crate::shape::to_i64;
-
-/// `purlin_fdk_ellipsoids_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct EllipsoidsParams {
-    output: u64,
-    views: u64,
-    ellipsoids: u64,
-    columns: i64,
-    rows: i64,
-    batch: i64,
-    count: i64,
-}
-
-const _: () = assert!(size_of::<EllipsoidsParams>() == size(c::FDK_ELLIPSOIDS_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/fdk_launch.h, where the size is asserted too.
-unsafe impl Parameters for EllipsoidsParams {}
 
 /// F64 numbers of an ellipsoid: density, semi-axes, centre, rotation about z.
 pub const ELLIPSOID_NUMBERS: usize = size(c::FDK_ELLIPSOID);
@@ -60,7 +44,7 @@ impl Ellipsoids<'_> {
     /// Projects.
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let pixels = product("projections", &[self.columns, self.rows, self.batch])?;
-        let parameters = EllipsoidsParams {
+        let parameters = FdkEllipsoidsParams {
             output: self.output.array("projections", pixels, 4)?,
             views: self.views.array("views", product("views", &[VIEW_NUMBERS, self.batch])?, 8)?,
             ellipsoids: self.ellipsoids.array(

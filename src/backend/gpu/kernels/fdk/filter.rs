@@ -1,42 +1,11 @@
 //! Weights and ramp.
 
+use super::super::mirrors::FdkFilterParams;
 use super::super::{constants as c, product, size, small};
 use super::Layout;
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-
-/// `purlin_fdk_filter_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct FilterParams {
-    input: u64,
-    output: u64,
-    index: u64,
-    views: u64,
-    ray_weights: u64,
-    response: u64,
-    roots: u64,
-    fall: u64,
-    columns: i32,
-    panel_rows: i32,
-    first_row: i32,
-    rows: i32,
-    output_columns: i32,
-    added_left: i32,
-    extrapolated: i32,
-    length: i32,
-    left: i32,
-    top: i32,
-    pitch: i32,
-    height: i32,
-    batch: i32,
-    flags: i32,
-}
-
-const _: () = assert!(size_of::<FilterParams>() == size(c::FDK_FILTER_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/fdk_launch.h, where the size is asserted too.
-unsafe impl Parameters for FilterParams {}
 
 /// Longest transform. The length is a power of two.
 pub const MAX_LENGTH: usize = size(c::FDK_MAX_LENGTH);
@@ -189,7 +158,7 @@ impl Filter<'_> {
             (on_the_right, c::FDK_CONTINUE_RIGHT),
         ];
         let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum();
-        let parameters = FilterParams {
+        let parameters = FdkFilterParams {
             input: self.input.array("projections", product("projections", &[self.columns, l.rows, self.batch])?, 4)?,
             output: self.output.array("filtered", product("filtered", &[l.samples(), self.batch])?, 4)?,
             index: self.index.array("index", self.batch, 4)?,

@@ -1,34 +1,12 @@
 //! Finished slices to what is stored.
 
-use super::super::{constants as c, product, size};
+use super::super::mirrors::FdkStoreParams;
+use super::super::{constants as c, product};
 use super::Raw;
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
 use crate::shape::to_i64;
-
-/// `purlin_fdk_store_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct StoreParams {
-    source: u64,
-    output: u64,
-    nx: i64,
-    ny: i64,
-    slices: i64,
-    scale: f64,
-    offset: f64,
-    fov_x: f64,
-    fov_y: f64,
-    fov_radius: f64,
-    ratio: f64,
-    number: i32,
-    flags: i32,
-}
-
-const _: () = assert!(size_of::<StoreParams>() == size(c::FDK_STORE_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/fdk_launch.h, where the size is asserted too.
-unsafe impl Parameters for StoreParams {}
 
 /// The cylinder about the z axis that every view sees.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,7 +46,7 @@ impl Store<'_> {
         let voxels = product("volume", &self.size)?;
         let [nx, ny, slices] = self.size.map(to_i64);
         let fov = self.fov.unwrap_or(Fov { centre: [0.0; 2], radius: -1.0, ratio: 1.0 });
-        let parameters = StoreParams {
+        let parameters = FdkStoreParams {
             source: self.source.array("volume", voxels, 4)?,
             output: self.output.array("output", voxels, self.number.bytes())?,
             nx,

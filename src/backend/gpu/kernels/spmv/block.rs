@@ -1,6 +1,7 @@
 //! Products with several vectors, whose numbers lie side by side.
 
-use super::{BlockParams, Finish, Rows, Shares, TILE_WORDS, kernel};
+use super::super::mirrors::SpmvBlockParams;
+use super::{Finish, Rows, Shares, TILE_WORDS, kernel};
 use crate::backend::gpu::kernels::{constants as c, optional, product, small, span};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -36,7 +37,7 @@ pub fn block<T: Scalar>(
     strides: (usize, usize),
 ) -> Result<()> {
     let (real, pieces) = (size_of::<T>(), &shares.pieces);
-    let mut p = BlockParams {
+    let mut p = SpmvBlockParams {
         row_ptr: a.row_ptr()?,
         columns: a.columns.array("col_idx", a.entries, 4)?,
         values: optional::<T>("values", a.values, a.entries)?,
@@ -69,14 +70,14 @@ fn finished<T: Scalar>(
     width: usize,
     finish: &Finish<'_>,
     (own_stride, y_stride): (usize, usize),
-) -> Result<BlockParams> {
+) -> Result<SpmvBlockParams> {
     if finish.alpha_factor.is_some() || finish.gamma_factor.is_some() || finish.more.is_some() {
         return Err(Error::Internal("a block of vectors with factors on the device".into()));
     }
     let numbers = |what: &str, stride: usize| span(what, width, 1, rows, stride);
     let own = finish.own()?;
     let own = own.map(|x| x.array("x", numbers("x", own_stride)?, size_of::<T>())).transpose()?;
-    Ok(BlockParams {
+    Ok(SpmvBlockParams {
         y: finish.y.array("y", numbers("y", y_stride)?, size_of::<T>())?,
         y_stride: to_i64(y_stride),
         own: own.unwrap_or(0),
@@ -88,7 +89,7 @@ fn finished<T: Scalar>(
         beta: [finish.beta.re, finish.beta.im],
         shift: [finish.shift.re, finish.shift.im],
         weight: [finish.weight.re, finish.weight.im],
-        ..BlockParams::default()
+        ..SpmvBlockParams::default()
     })
 }
 
@@ -100,7 +101,7 @@ pub fn rest_block<T: Scalar>(
     finish: &Finish<'_>,
     strides: (usize, usize),
 ) -> Result<()> {
-    let p = BlockParams { count: small("rows", rows)?, ..finished::<T>(rows, width, finish, strides)? };
+    let p = SpmvBlockParams { count: small("rows", rows)?, ..finished::<T>(rows, width, finish, strides)? };
     let grid = Grid::covering(product("rows", &[rows, width])?, c::SPMV_THREADS.unsigned_abs())?;
     // SAFETY: the vectors were checked against the number of rows; without a list the kernel reads nothing else.
     unsafe { launch(&kernel::<T>(gpu, "block_join", None, false)?, stream, grid, &p) }

@@ -18,6 +18,7 @@ pub use pixels::{Pixels, pixels};
 pub use renumber::{Strided, pick, renumber};
 pub use sweeps::{Swept, collect_shared, count, permute, place, sweep};
 
+use super::mirrors::{SpmvFinish, SpmvParams, SpmvPieces};
 use super::{constants as c, optional, product, size, small};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Kernel, Region};
@@ -45,126 +46,6 @@ pub const TILE_WORDS: usize = size(c::SPMV_TILE_BYTES) / 8;
 pub const BIN_WORDS: usize = size(c::SPMV_BIN_BYTES) / 8;
 /// As above.
 pub const UNIT_WORDS: usize = size(c::SPMV_UNIT_BYTES) / 8;
-
-parameters! {
-    /// `purlin_spmv_finish`.
-    FinishParams SPMV_FINISH_BYTES {
-        y: u64,
-        x: u64,
-        z: u64,
-        scale: u64,
-        diagonal: u64,
-        alpha_factor: u64,
-        gamma_factor: u64,
-        alpha: [f64; 2],
-        beta: [f64; 2],
-        gamma: f64,
-        shift: [f64; 2],
-        weight: [f64; 2],
-    }
-    /// `purlin_spmv_pieces`.
-    PiecesParams SPMV_PIECES_BYTES { partials: u64, longs: u64, owners: u64, arrivals: u64, }
-    /// `purlin_spmv_params`.
-    ProductParams SPMV_PARAMS_BYTES {
-        row_ptr: u64,
-        columns: u64,
-        values: u64,
-        gathered: u64,
-        tiles: u64,
-        order: u64,
-        rows: i64,
-        count: i32,
-        lanes: i32,
-        pieces: PiecesParams,
-        finish: FinishParams,
-    }
-    /// `purlin_spmv_spread_params`.
-    SpreadParams SPMV_SPREAD_PARAMS_BYTES {
-        units: u64,
-        columns: u64,
-        values: u64,
-        gathered: u64,
-        products: u64,
-        length: i64,
-        first: i64,
-        width: i64,
-    }
-    /// `purlin_spmv_collect_params`.
-    CollectParams SPMV_COLLECT_PARAMS_BYTES {
-        row_ptr: u64,
-        tiles: u64,
-        runs: u64,
-        offsets: u64,
-        places: u64,
-        products: u64,
-        blocks: i64,
-        capacity: i64,
-        lanes: i64,
-        pieces: PiecesParams,
-        finish: FinishParams,
-    }
-    /// `purlin_spmv_prepare_params`.
-    PrepareParams SPMV_PREPARE_PARAMS_BYTES {
-        columns: u64,
-        tiles: u64,
-        runs: u64,
-        offsets: u64,
-        places: u64,
-        totals: u64,
-        short_columns: u64,
-        sources: u64,
-        blocks: i64,
-        width: i64,
-        capacity: i64,
-        count: i64,
-    }
-    /// `purlin_spmv_permute_params`.
-    PermuteParams SPMV_PERMUTE_PARAMS_BYTES { sources: u64, values: u64, output: u64, count: i64, }
-    /// `purlin_spmv_pixels_params`.
-    PixelsParams SPMV_PIXELS_PARAMS_BYTES {
-        weights: u64,
-        offsets: u64,
-        gathered: u64,
-        height: i64,
-        width: i64,
-        pairs: i64,
-        finish: FinishParams,
-    }
-    /// `purlin_spmv_renumber_params`.
-    RenumberParams SPMV_RENUMBER_PARAMS_BYTES {
-        list: u64,
-        from: u64,
-        to: u64,
-        rows: i64,
-        width: i64,
-        from_row: i64,
-        from_column: i64,
-        to_row: i64,
-        to_column: i64,
-    }
-    /// `purlin_spmv_block_params`.
-    BlockParams SPMV_BLOCK_PARAMS_BYTES {
-        row_ptr: u64,
-        columns: u64,
-        values: u64,
-        x: u64,
-        y: u64,
-        tiles: u64,
-        partials: u64,
-        x_stride: i64,
-        y_stride: i64,
-        own: u64,
-        scale: u64,
-        diagonal: u64,
-        own_stride: i64,
-        count: i32,
-        width: i32,
-        alpha: [f64; 2],
-        beta: [f64; 2],
-        shift: [f64; 2],
-        weight: [f64; 2],
-    }
-}
 
 /// A matrix in compressed rows on the device, its indices from 0: offsets ascend from 0 to `entries`, columns are below
 /// `cols`.
@@ -247,8 +128,8 @@ impl<'a> Finish<'a> {
         Ok(self.x.filter(|_| is_diagonal))
     }
 
-    fn params<T: Scalar>(&self, rows: usize) -> Result<FinishParams> {
-        Ok(FinishParams {
+    fn params<T: Scalar>(&self, rows: usize) -> Result<SpmvFinish> {
+        Ok(SpmvFinish {
             y: self.y.array("y", rows, size_of::<T>())?,
             x: optional::<T>("x", self.own()?, rows)?,
             z: optional::<T>("z", self.more.map(|m| m.1), rows)?,
@@ -283,10 +164,10 @@ pub struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    fn params<T: Scalar>(&self) -> Result<PiecesParams> {
+    fn params<T: Scalar>(&self) -> Result<SpmvPieces> {
         // A plan without rows in pieces need have no list of them.
         let words = if self.rows > 0 { self.rows + 1 } else { 0 };
-        Ok(PiecesParams {
+        Ok(SpmvPieces {
             partials: self.partials.array("partials", self.count, size_of::<T>())?,
             longs: self.longs.array("long rows", words, 8)?,
             owners: self.owners.array("owners", self.count, 4)?,
@@ -330,15 +211,15 @@ fn kernel<T: Scalar>(gpu: &Gpu, what: &str, narrow: Option<bool>, pattern: bool)
     gpu.kernel("spmv", &format!("purlin_spmv_{what}_{narrow}{}{ending}", T::DTYPE.name().to_lowercase()))
 }
 
-fn params<T: Scalar>(a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>) -> Result<ProductParams> {
-    Ok(ProductParams {
+fn params<T: Scalar>(a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>) -> Result<SpmvParams> {
+    Ok(SpmvParams {
         row_ptr: a.row_ptr()?,
         columns: a.columns.array("col_idx", a.entries, 4)?,
         values: optional::<T>("values", a.values, a.entries)?,
         gathered: gathered.array("x", a.cols, size_of::<T>())?,
         rows: to_i64(a.rows),
         finish: finish.params::<T>(a.rows)?,
-        ..ProductParams::default()
+        ..SpmvParams::default()
     })
 }
 
@@ -378,7 +259,7 @@ pub fn multiply<T: Scalar>(
     p.tiles = shares.list.array("tiles", words, 8)?;
     p.pieces = if form == Form::Merge {
         let partials = shares.pieces.partials.array("partials", shares.count, size_of::<T>())?;
-        PiecesParams { partials, ..PiecesParams::default() }
+        SpmvPieces { partials, ..SpmvPieces::default() }
     } else {
         shares.pieces.params::<T>()?
     };
@@ -398,7 +279,7 @@ pub fn multiply<T: Scalar>(
 /// What `finish` makes of sums that are 0: nothing of a matrix is read.
 pub fn rest<T: Scalar>(gpu: &Gpu, stream: &GpuStream, rows: usize, finish: &Finish<'_>) -> Result<()> {
     let finish = finish.params::<T>(rows)?;
-    let p = ProductParams { rows: to_i64(rows), lanes: 1, finish, ..ProductParams::default() };
+    let p = SpmvParams { rows: to_i64(rows), lanes: 1, finish, ..SpmvParams::default() };
     let function = kernel::<T>(gpu, "rows", Some(true), true)?;
     // SAFETY: vectors were checked against the number of rows; without offsets the kernel reads nothing else.
     unsafe { launch(&function, stream, Grid::covering(rows, c::SPMV_THREADS.unsigned_abs())?, &p) }

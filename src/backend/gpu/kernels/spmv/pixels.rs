@@ -1,6 +1,7 @@
 //! Products with the graph of neighbouring pixels.
 
-use super::{Finish, PixelsParams, c, kernel};
+use super::super::mirrors::SpmvPixelsParams;
+use super::{Finish, c, kernel};
 use crate::backend::gpu::kernels::product;
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -33,7 +34,7 @@ pub fn pixels<T: Scalar>(
     let (height, width) = image.size;
     let count = product("pixels", &[height, width])?;
     let weights = product("weights", &[image.pairs, count])?;
-    let p = PixelsParams {
+    let p = SpmvPixelsParams {
         weights: image.weights.array("weights", weights, size_of::<T::Part>())?,
         offsets: image.offsets.array("offsets", product("offsets", &[2, image.pairs])?, 4)?,
         gathered: gathered.array("x", count, size_of::<T>())?,

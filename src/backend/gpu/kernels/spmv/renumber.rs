@@ -1,6 +1,7 @@
 //! Vectors with their numbers in another order.
 
-use super::{RenumberParams, kernel};
+use super::super::mirrors::SpmvRenumberParams;
+use super::kernel;
 use crate::backend::gpu::kernels::{constants as c, product, span};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -39,7 +40,7 @@ pub fn renumber<T: Scalar>(
 ) -> Result<()> {
     let array =
         |what: &str, v: &Strided<'_>| v.memory.array(what, span(what, rows, v.row, width, v.column)?, size_of::<T>());
-    let p = RenumberParams {
+    let p = SpmvRenumberParams {
         list: list.array("list", rows, 4)?,
         from: array("from", &from)?,
         to: array("to", &to)?,
@@ -69,7 +70,7 @@ pub fn pick<T: Scalar>(
     if count == 0 {
         return Ok(());
     }
-    let p = RenumberParams {
+    let p = SpmvRenumberParams {
         list: list.array("list", count, 4)?,
         from: from.array("from", size, size_of::<T>())?,
         to: to.array("to", count, size_of::<T>())?,

@@ -1,8 +1,7 @@
 //! Products by columns, whose results are then summed by rows.
 
-use super::{
-    CollectParams, Finish, PermuteParams, Pieces, PrepareParams, Rows, SpreadParams, TILE_WORDS, UNIT_WORDS, kernel,
-};
+use super::super::mirrors::{SpmvCollectParams, SpmvPermuteParams, SpmvPrepareParams, SpmvSpreadParams};
+use super::{Finish, Pieces, Rows, TILE_WORDS, UNIT_WORDS, kernel};
 use crate::backend::gpu::kernels::{constants as c, optional, product, small};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -58,8 +57,8 @@ impl Swept<'_> {
         self.tiles.array("tiles", (self.count + 1) * TILE_WORDS, 8)
     }
 
-    fn prepare(&self, a: &Rows<'_>, totals: Region<'_>) -> Result<PrepareParams> {
-        Ok(PrepareParams {
+    fn prepare(&self, a: &Rows<'_>, totals: Region<'_>) -> Result<SpmvPrepareParams> {
+        Ok(SpmvPrepareParams {
             columns: a.columns.array("col_idx", a.entries, 4)?,
             tiles: self.tiles()?,
             runs: self.runs()?,
@@ -104,7 +103,7 @@ pub fn permute<T: Scalar>(
     (values, entries): (Region<'_>, usize),
     output: Region<'_>,
 ) -> Result<()> {
-    let p = PermuteParams {
+    let p = SpmvPermuteParams {
         sources: swept.sources.array("sources", swept.entries, 4)?,
         values: values.array("values", entries, size_of::<T>())?,
         output: output.array("values", swept.entries, size_of::<T>())?,
@@ -136,7 +135,7 @@ pub fn sweep<T: Scalar>(
     finish: &Finish<'_>,
 ) -> Result<()> {
     let products = products.array("products", swept.entries, size_of::<T>())?;
-    let p = SpreadParams {
+    let p = SpmvSpreadParams {
         units: units.array("units", count * UNIT_WORDS, 8)?,
         columns: swept.columns.array("short columns", swept.entries, 2)?,
         values: optional::<T>("values", values, swept.entries)?,
@@ -150,7 +149,7 @@ pub fn sweep<T: Scalar>(
     let grid = Grid::row(small("units", count)?.unsigned_abs(), threads, swept.width * size_of::<T>());
     // SAFETY: units are of the entries that there are, and columns within blocks of `width`.
     unsafe { launch(&kernel::<T>(gpu, "spread", None, values.is_none())?, stream, grid, &p) }?;
-    let p = CollectParams {
+    let p = SpmvCollectParams {
         row_ptr: a.row_ptr()?,
         tiles: swept.tiles()?,
         runs: swept.runs()?,

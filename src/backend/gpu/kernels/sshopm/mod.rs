@@ -2,7 +2,6 @@
 
 #[cfg(test)]
 mod device_tests;
-mod parameters;
 mod product;
 mod solve;
 

@@ -1,6 +1,6 @@
 //! Launches of the products, the classification and the drawing of starts.
 
-use super::parameters::{ProductParams, StartsParams};
+use super::super::mirrors::{ProductParams, StartsParams};
 use super::{Batch, MAX_DIMENSION, MAX_ORDER, Tables, has_fused};
 use crate::backend::gpu::kernels::{constants as c, filling, optional, product, size, small, span, suffix};
 use crate::backend::gpu::launch::launch;

@@ -1,6 +1,6 @@
 //! Launches of the solvers and of the selection of pairs.
 
-use super::parameters::{SelectParams, SolveParams};
+use super::super::mirrors::{SelectParams, SshopmParams};
 use super::*;
 use crate::backend::gpu::kernels::{filling, optional, product, small, suffix};
 use crate::backend::gpu::launch::launch;
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::shape::to_i64;
 
 impl Solve<'_> {
-    fn parameters<T: Real>(&self) -> Result<SolveParams> {
+    fn parameters<T: Real>(&self) -> Result<SshopmParams> {
         let (b, s, o, q) = (&self.batch, &self.settings, &self.pairs, &self.start_results);
         let (n, t, v, k) = (b.dimension, b.count, self.starts.count, o.limit);
         let sets = if self.starts.per_tensor { t } else { 1 };
@@ -20,7 +20,7 @@ impl Solve<'_> {
         let real = size_of::<T>();
         let tables = self.tables.as_ref();
         let (absolute_threshold, relative_threshold) = s.thresholds.unwrap_or_default();
-        Ok(SolveParams {
+        Ok(SshopmParams {
             tensors: b.address::<T>()?,
             entry_stride: to_i64(b.entry_stride),
             tensor_stride: to_i64(b.tensor_stride),
@@ -115,7 +115,7 @@ impl Solve<'_> {
         while window > 1 && shared(window) > kernel.most_shared() {
             window -= 1;
         }
-        let parameters = SolveParams { window: small("window", window)?, ..self.parameters::<T>()? };
+        let parameters = SshopmParams { window: small("window", window)?, ..self.parameters::<T>()? };
         let grid = filling(&kernel, b.count.div_ceil(4), c::SOLVE_THREADS, shared(window))?;
         // SAFETY: `parameters` has checked every array against the kernel's extents.
         unsafe { launch(&kernel, stream, grid, &parameters) }

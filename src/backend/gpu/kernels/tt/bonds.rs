@@ -1,100 +1,16 @@
 //! The kernels of `cuda/tt_bonds.cu`: how far the values of a bond lie apart in size.
 
+use super::super::mirrors::{
+    TtBondsParams, TtCarriedParams, TtGradedParams, TtLargestParams, TtNearParams, TtSpreadParams,
+};
 use super::super::{constants as c, size};
 use super::sandwich::CoreKeys;
 use crate::alloc;
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
 use crate::shape::{to_i64, to_u64};
-
-/// `purlin_tt_bonds_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct BondsParams {
-    cores: u64,
-    bases: u64,
-    keys: u64,
-    count: i64,
-    trains: i64,
-    stride: i64,
-    parts: i64,
-}
-
-/// `purlin_tt_spread_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct SpreadParams {
-    keys: u64,
-    bonds: u64,
-    to: u64,
-    count: i64,
-    trains: i64,
-    stride: i64,
-    to_stride: i64,
-    limit: i64,
-}
-
-/// `purlin_tt_carried_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct CarriedParams {
-    keys: u64,
-    cores: u64,
-    chains: u64,
-    to: u64,
-    wide: u64,
-    count: i64,
-    trains: i64,
-    stride: i64,
-    to_stride: i64,
-    limit: i64,
-    apart: i64,
-    away: i64,
-}
-
-/// `purlin_tt_near_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct NearParams {
-    keys: u64,
-    cores: u64,
-    chains: u64,
-    to: u64,
-    count: i64,
-    trains: i64,
-    stride: i64,
-    to_stride: i64,
-    half: f64,
-}
-
-/// `purlin_tt_largest_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct LargestParams {
-    keys: u64,
-    cores: u64,
-    to: u64,
-    count: i64,
-}
-
-const _: () = assert!(size_of::<LargestParams>() == size(c::TT_LARGEST_PARAMS_BYTES));
-const _: () = assert!(size_of::<NearParams>() == size(c::TT_NEAR_PARAMS_BYTES));
-const _: () = assert!(size_of::<CarriedParams>() == size(c::TT_CARRIED_PARAMS_BYTES));
-const _: () = assert!(size_of::<BondsParams>() == size(c::TT_BONDS_PARAMS_BYTES));
-const _: () = assert!(size_of::<SpreadParams>() == size(c::TT_SPREAD_PARAMS_BYTES));
-
-// SAFETY: each has the same members in the same order as in cuda/tt_bonds_launch.h, where the sizes are asserted too.
-unsafe impl Parameters for BondsParams {}
-// SAFETY: as above.
-unsafe impl Parameters for SpreadParams {}
-// SAFETY: as above.
-unsafe impl Parameters for CarriedParams {}
-// SAFETY: as above.
-unsafe impl Parameters for LargestParams {}
-// SAFETY: as above.
-unsafe impl Parameters for NearParams {}
 
 const WHAT: &str = "bonds of tensor trains";
 /// Words of `purlin_tt_bond_core`, `purlin_tt_bond` and `purlin_tt_chain`.
@@ -229,7 +145,7 @@ impl Bonds {
         let cores = self.cores.len() / CORE;
         let all = super::super::product("keys", &[trains, self.keys])?;
         let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
-        let parameters = BondsParams {
+        let parameters = TtBondsParams {
             cores: table.array("table", self.words(), 8)?,
             bases: bases.map(|bases| bases.array("bases", trains, 8)).transpose()?.unwrap_or(0),
             keys: keys.array("keys", all, 8)?,
@@ -270,7 +186,7 @@ impl Bonds {
         let keys = keys.array("keys", super::super::product("keys", &[trains, self.keys])?, 8)?;
         let threads = c::TT_BONDS_THREADS.unsigned_abs();
         let numbers = super::super::product("results", &[trains.saturating_sub(1), to_stride])?.saturating_add(1);
-        let parameters = SpreadParams {
+        let parameters = TtSpreadParams {
             keys,
             bonds: table + to_u64(self.cores.len() * 8),
             to: to.array("results", numbers, 8)?,
@@ -314,7 +230,7 @@ impl Bonds {
         let count = self.chains.len() / CHAIN;
         let cores = table.array("table", self.words(), 8)?;
         let numbers = super::super::product("results", &[trains.saturating_sub(1), to_stride])?.saturating_add(1);
-        let parameters = CarriedParams {
+        let parameters = TtCarriedParams {
             keys: keys.array("keys", super::super::product("keys", &[trains, self.keys])?, 8)?,
             cores,
             chains: cores + to_u64((self.cores.len() + self.bonds.len()) * 8),
@@ -356,7 +272,7 @@ impl Bonds {
         let count = self.chains.len() / CHAIN;
         let cores = table.array("table", self.words(), 8)?;
         let numbers = super::super::product("results", &[trains.saturating_sub(1), to_stride])?.saturating_add(1);
-        let parameters = NearParams {
+        let parameters = TtNearParams {
             keys: keys.array("keys", super::super::product("keys", &[trains, self.keys])?, 8)?,
             cores,
             chains: cores + to_u64((self.cores.len() + self.bonds.len()) * 8),
@@ -385,7 +301,7 @@ impl Bonds {
         (table, keys): (Region<'_>, Region<'_>),
         to: Region<'_>,
     ) -> Result<()> {
-        let parameters = LargestParams {
+        let parameters = TtLargestParams {
             keys: keys.array("keys", self.keys, 8)?,
             cores: table.array("table", self.cores.len(), 8)?,
             to: to.array("largest numbers", self.cores(), 8)?,
@@ -402,23 +318,6 @@ impl Bonds {
 fn parts<T: Scalar>() -> usize {
     if T::IS_COMPLEX { 2 } else { 1 }
 }
-
-/// `purlin_tt_graded_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct GradedParams {
-    keys: u64,
-    to: u64,
-    count: i64,
-    trains: i64,
-    one: i64,
-    apart: i64,
-}
-
-const _: () = assert!(size_of::<GradedParams>() == size(c::TT_GRADED_PARAMS_BYTES));
-
-// SAFETY: the same members in the same order as in cuda/tt_bonds_launch.h, where the size is asserted too.
-unsafe impl Parameters for GradedParams {}
 
 /// Makes the first number of `to` NaN where a core of a train has an exponent beyond `one`, or the sums of two trains' exponents
 /// up to some core are more than `apart` apart. The keys are those of `count` cores of each train in the order of a sweep.
@@ -438,7 +337,7 @@ pub fn mark_graded(
         return Err(Error::Internal(format!("{} keys of trains of {count} cores", keys.cores())));
     }
     let (to, count, trains) = (to.array("results", 1, 8)?, to_i64(count), to_i64(trains));
-    let parameters = GradedParams { keys: keys.address(), to, count, trains, one, apart };
+    let parameters = TtGradedParams { keys: keys.address(), to, count, trains, one, apart };
     let kernel = gpu.kernel("tt_bonds", "purlin_tt_graded")?;
     // SAFETY: the keys are those of a search, as many as were counted; `to` was checked.
     unsafe { launch(&kernel, stream, Grid::row(1, 32, 0), &parameters) }

@@ -1,7 +1,8 @@
 //! The kernels of `cuda/tt_digits.cu`: products of f32 matrices by tensor cores for 8-bit integers.
 
+use super::super::mirrors::{TtDigitsFactor, TtDigitsProductParams, TtDigitsSplitParams};
 use super::super::{constants as c, product, size};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Kernel, Region, Transpose, View};
 use crate::error::{Error, Result};
 use crate::shape::{to_i64, to_u64};
@@ -13,55 +14,6 @@ const LINES: usize = size(c::TT_DIGITS_LINES);
 const INNER: usize = size(c::TT_DIGITS_INNER);
 /// Bytes of a block.
 const BLOCK: usize = size(c::TT_DIGITS) * LINES * INNER;
-
-/// `purlin_tt_digits_factor`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct FactorParams {
-    input: u64,
-    digits: u64,
-    units: u64,
-    line_stride: i64,
-    inner_stride: i64,
-    lines: i64,
-    inner: i64,
-}
-
-/// `purlin_tt_digits_split_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct SplitParams {
-    a: FactorParams,
-    b: FactorParams,
-    a_blocks: i64,
-}
-
-/// `purlin_tt_digits_product_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ProductParams {
-    a_digits: u64,
-    a_units: u64,
-    b_digits: u64,
-    b_units: u64,
-    alpha: u64,
-    c: u64,
-    c_stride: i64,
-    rows: i64,
-    columns: i64,
-    inner: i64,
-    add: i32,
-    stages: i32,
-}
-
-const _: () = assert!(size_of::<FactorParams>() == size(c::TT_DIGITS_FACTOR_BYTES));
-const _: () = assert!(size_of::<SplitParams>() == size(c::TT_DIGITS_SPLIT_PARAMS_BYTES));
-const _: () = assert!(size_of::<ProductParams>() == size(c::TT_DIGITS_PRODUCT_PARAMS_BYTES));
-
-// SAFETY: each has the same members in the same order as in cuda/tt_digits_launch.h, where the sizes are asserted too.
-unsafe impl Parameters for SplitParams {}
-// SAFETY: as above.
-unsafe impl Parameters for ProductParams {}
 
 /// The lines of a factor that inner products run over: rows of op(A), columns of op(B).
 #[derive(Clone, Copy)]
@@ -103,9 +55,9 @@ impl<'a> Lines<'a> {
         self.count().div_ceil(size(if along { c::TT_DIGITS_ALONG } else { c::TT_DIGITS_ACROSS }))
     }
 
-    fn params(&self, what: &str, digits: u64, units: u64) -> Result<FactorParams> {
+    fn params(&self, what: &str, digits: u64, units: u64) -> Result<TtDigitsFactor> {
         let ld = to_i64(self.view.ld);
-        Ok(FactorParams {
+        Ok(TtDigitsFactor {
             input: self.view.address::<f32>(what)?,
             digits,
             units,
@@ -181,7 +133,7 @@ fn panel(
     let b_digits = a_digits + to_u64(a_bytes);
     let a_units = a_digits + to_u64(digits);
     let b_units = a_units + to_u64(4 * m);
-    let parameters = SplitParams {
+    let parameters = TtDigitsSplitParams {
         a: a.params("a", a_digits, a_units)?,
         b: b.params("b", b_digits, b_units)?,
         a_blocks: to_i64(a.blocks()),
@@ -190,7 +142,7 @@ fn panel(
     let grid = Grid::row(blocks(a.blocks() + b.blocks())?, c::TT_DIGITS_SPLIT_THREADS.unsigned_abs(), 0);
     // SAFETY: both factors were checked, and there is room for the digits and units of all their lines.
     unsafe { launch(&split, stream, grid, &parameters)? };
-    let parameters = ProductParams {
+    let parameters = TtDigitsProductParams {
         a_digits,
         a_units,
         b_digits,

@@ -1,7 +1,7 @@
 //! What stands between a library's products: the first and the last core, and what keeps environments within range.
 
+use super::super::mirrors::{TtEdgeParams, TtFactorsParams, TtMeasureParams};
 use super::super::{constants as c, product, small};
-use super::params::{EdgeParams, FactorsParams, MeasureParams};
 use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, Site, Tables, launch_plain, over, suffix};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -18,7 +18,7 @@ pub fn measure<T: Scalar>(
     state: Region<'_>,
     unscaled: bool,
 ) -> Result<()> {
-    let parameters = MeasureParams {
+    let parameters = TtMeasureParams {
         environment: environment.array("environment", count, size_of::<T>())?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
         count: to_i64(count),
@@ -71,7 +71,7 @@ pub fn factors<T: Scalar>(
     state: Region<'_>,
     second: Region<'_>,
 ) -> Result<()> {
-    let parameters = FactorsParams {
+    let parameters = TtFactorsParams {
         environment: environment.array("environment", count, size_of::<T>())?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
         second: second.array("factor", 1, 16)?,
@@ -107,7 +107,7 @@ pub struct Edge<'a> {
 }
 
 impl Edge<'_> {
-    fn params<T: Scalar>(&self, is_last: bool) -> Result<EdgeParams> {
+    fn params<T: Scalar>(&self, is_last: bool) -> Result<TtEdgeParams> {
         let Site { r, s, n } = self.site;
         let (outer, inner) = if is_last { (1, 0) } else { (0, 1) };
         let all = if self.halved { r[outer] * (r[outer] + 1) / 2 } else { r[outer].saturating_mul(s[outer]) };
@@ -118,7 +118,7 @@ impl Edge<'_> {
         let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
         let (careful, k, next) = self.careful.map_or((None, 0, None), |(c, k, next)| (Some(c), k, next));
         let key = |core: Option<Core>| careful.map_or(Ok(0), |c| c.key(core));
-        Ok(EdgeParams {
+        Ok(TtEdgeParams {
             x: self.x.array("x", product("core", &[r[0], n, r[1]])?, size_of::<T>())?,
             y: self.y.array("y", product("core", &[s[0], n, s[1]])?, size_of::<T>())?,
             environment: 0,
@@ -155,7 +155,7 @@ pub fn begin<T: Scalar>(
     environment: Region<'_>,
     state: Region<'_>,
 ) -> Result<()> {
-    let parameters = EdgeParams {
+    let parameters = TtEdgeParams {
         environment: edge.environment::<T>(1, environment)?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
         ..edge.params::<T>(false)?
@@ -175,7 +175,7 @@ pub fn end<T: Scalar>(
     results: Region<'_>,
 ) -> Result<()> {
     let pairs = edge.pairs.1;
-    let parameters = EdgeParams {
+    let parameters = TtEdgeParams {
         environment: edge.environment::<T>(0, environment)?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
         results: results.array("results", product("results", &[pairs, RESULT_WORDS])?, 8)?,

@@ -4,7 +4,6 @@ pub mod bonds;
 pub mod digits;
 mod library;
 pub mod operator;
-mod params;
 pub mod result;
 pub mod rings;
 pub mod sandwich;
@@ -12,6 +11,7 @@ mod state;
 mod tables;
 pub mod tf32;
 
+use super::mirrors::{TtChainParams, TtGridParams, TtJoinParams, TtPromoteParams};
 use super::{constants as c, product, size, small};
 use crate::backend::gpu::launch::{Grid, Parameters, launch, launch_together};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
@@ -20,7 +20,6 @@ use crate::scalar::{DType, Real, Scalar};
 use crate::shape::to_i64;
 
 pub use library::{Careful, Core, Edge, Factors, begin, end, factors, measure};
-use params::{ChainParams, GridParams, JoinParams, KeysParams, PromoteParams};
 pub use state::{exponents, scale};
 pub use tables::{Places, Site, Tables};
 
@@ -124,7 +123,7 @@ pub fn chain_fits<T: Scalar>(gpu: &Gpu, form: Form, rank: usize) -> Result<bool>
     Ok(chain_shared::<T>(form, rank.next_multiple_of(8)) <= kernel.most_shared())
 }
 
-fn chain_params(tables: &Tables<'_>, sweep: &Sweep, careful: bool) -> Result<ChainParams> {
+fn chain_params(tables: &Tables<'_>, sweep: &Sweep, careful: bool) -> Result<TtChainParams> {
     let d = tables.cores();
     if sweep.length == 0 || !sweep.length.is_multiple_of(d) || sweep.middle.is_some_and(|m| m == 0 || m >= sweep.length)
     {
@@ -134,7 +133,7 @@ fn chain_params(tables: &Tables<'_>, sweep: &Sweep, careful: bool) -> Result<Cha
     if careful && keys(0) == 0 {
         return Err(Error::Internal("a careful sweep without keys".into()));
     }
-    Ok(ChainParams {
+    Ok(TtChainParams {
         sites: tables.shapes(),
         x_bases: tables.base(0),
         y_bases: tables.base(1),
@@ -162,7 +161,13 @@ fn chain_params(tables: &Tables<'_>, sweep: &Sweep, careful: bool) -> Result<Cha
     })
 }
 
-fn chain<T: Scalar>(gpu: &Gpu, stream: &GpuStream, form: Form, blocks: usize, parameters: &ChainParams) -> Result<()> {
+fn chain<T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    form: Form,
+    blocks: usize,
+    parameters: &TtChainParams,
+) -> Result<()> {
     let (letter, threads, _, _) = form.figures();
     let edge = usize::try_from(parameters.edge).unwrap_or(usize::MAX);
     if !chain_fits::<T>(gpu, form, edge)? {
@@ -193,7 +198,7 @@ pub fn chain_pairs<T: Scalar>(
     if sweep.pairs_x != site.r[0] || first.checked_add(pairs).is_none_or(|end| end > all) || sweep.middle.is_some() {
         return Err(Error::Internal(format!("pairs from {first} on, {pairs} of {all}: {sweep:?}")));
     }
-    let parameters = ChainParams {
+    let parameters = TtChainParams {
         results: results.array("results", blocks * RESULT_WORDS, 8)?,
         first_pair: to_i64(first),
         pairs: to_i64(pairs),
@@ -219,7 +224,7 @@ pub fn chain_ends<T: Scalar>(
     if site.is_none_or(|s| s.r[0].saturating_mul(s.s[0]) > stride) {
         return Err(Error::Internal(format!("environments of {site:?} in {stride} elements")));
     }
-    let parameters = ChainParams {
+    let parameters = TtChainParams {
         environments: environments.array("environments", product("environments", &[2, stride])?, size_of::<T>())?,
         states: states.array("states", 2 * STATE_BYTES / 8, 8)?,
         environment_stride: to_i64(stride),
@@ -278,7 +283,7 @@ pub fn grid<T: Scalar>(
     if (chain.x_core_stride, chain.y_core_stride) != (1, 1) {
         return Err(Error::Internal("one product of cores without addresses of their own".into()));
     }
-    let parameters = GridParams {
+    let parameters = TtGridParams {
         sites: chain.sites,
         x_bases: chain.x_bases,
         y_bases: chain.y_bases,
@@ -350,7 +355,7 @@ pub fn join<T: Scalar>(
     let blocks = sum_blocks(count);
     let reach = if places.is_some() { stride.saturating_add(count) } else { count };
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
-    let parameters = JoinParams {
+    let parameters = TtJoinParams {
         left: left.array("left", reach, size_of::<T>())?,
         right: right.map_or(Ok(0), |r| r.array("right", reach, size_of::<T>()))?,
         states: states.array("states", 2 * STATE_BYTES / 8, 8)?,
@@ -396,7 +401,7 @@ pub fn promote<R: Real>(
     input: Region<'_>,
     output: Region<'_>,
 ) -> Result<()> {
-    let parameters = PromoteParams {
+    let parameters = TtPromoteParams {
         input: input.array("input", count, size_of::<R>())?,
         output: output.array("output", count, 2 * size_of::<R>())?,
         count: to_i64(count),

@@ -2,6 +2,7 @@
 //!
 //! An environment L[a, q, p, b] holds bra bond a (fastest), operator slot q, boundary pair p and ket bond b.
 
+use super::super::mirrors::{TtGatherParams, TtMeetParams, TtPeaksParams, TtShiftParams, TtTurnParams};
 use super::super::{constants as c, product, size, small};
 use super::{SUM_SHARED, over, result, suffix};
 use crate::alloc;
@@ -11,91 +12,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::{to_i64, to_u64};
 
-/// `purlin_tt_turn_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct TurnParams {
-    input: u64,
-    output: u64,
-    left: i64,
-    n: i64,
-    right: i64,
-    exponent: i64,
-    flags: i64,
-}
-
-/// `purlin_tt_gather_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct GatherParams {
-    input: u64,
-    output: u64,
-    starts: u64,
-    terms: u64,
-    column: i64,
-    inputs: i64,
-    count: i64,
-    pairs: i64,
-    cols: i64,
-    follow: i64,
-    alpha: u64,
-}
-
-/// `purlin_tt_peaks_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct PeaksParams {
-    environment: u64,
-    keys: u64,
-    bra: i64,
-    slots: i64,
-    split: i64,
-    count: i64,
-}
-
-/// `purlin_tt_shift_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ShiftParams {
-    environment: u64,
-    bra: i64,
-    slots: i64,
-    split: i64,
-    count: i64,
-    first: i32,
-    second: i32,
-}
-
-/// `purlin_tt_meet_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct MeetParams {
-    left: u64,
-    right: u64,
-    sums: u64,
-    bra: i64,
-    left_slots: i64,
-    right_slots: i64,
-    columns: i64,
-}
-
-const _: () = assert!(size_of::<TurnParams>() == size(c::TT_TURN_PARAMS_BYTES));
-const _: () = assert!(size_of::<GatherParams>() == size(c::TT_GATHER_PARAMS_BYTES));
-const _: () = assert!(size_of::<PeaksParams>() == size(c::TT_PEAKS_PARAMS_BYTES));
-const _: () = assert!(size_of::<ShiftParams>() == size(c::TT_SHIFT_PARAMS_BYTES));
-const _: () = assert!(size_of::<MeetParams>() == size(c::TT_MEET_PARAMS_BYTES));
 const _: () = assert!(size(c::TT_TERM_BYTES) == 3 * 8);
-
-// SAFETY: each has the same members in the same order as in cuda/tt_operator_launch.h, where the sizes are asserted too.
-unsafe impl Parameters for TurnParams {}
-// SAFETY: as above.
-unsafe impl Parameters for GatherParams {}
-// SAFETY: as above.
-unsafe impl Parameters for PeaksParams {}
-// SAFETY: as above.
-unsafe impl Parameters for ShiftParams {}
-// SAFETY: as above.
-unsafe impl Parameters for MeetParams {}
 
 /// # Safety
 /// As for [`launch`].
@@ -126,7 +43,7 @@ pub fn turn<T: Scalar>(
     let count = product("core", &[left, n, right])?;
     let parts = if widen { count } else { product("core", &[count, size_of::<T>() / size_of::<T::Part>()])? };
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
-    let parameters = TurnParams {
+    let parameters = TtTurnParams {
         input: input.array("core", parts, size_of::<T::Part>())?,
         output: output.array("copy of a core", count, size_of::<T>())?,
         left: to_i64(left),
@@ -232,7 +149,7 @@ pub fn gather<T: Scalar>(
     }
     let total = product("environment", &[column, terms.count, pairs, follow])?;
     let starts = terms.address;
-    let parameters = GatherParams {
+    let parameters = TtGatherParams {
         input: input.array("input", product("environment", &[column, inputs, pairs, cols, follow])?, size_of::<T>())?,
         output: output.array("output", total, size_of::<T>())?,
         starts,
@@ -285,7 +202,7 @@ pub fn find_peaks<T: Scalar>(
     count: usize,
     keys: Region<'_>,
 ) -> Result<()> {
-    let parameters = PeaksParams {
+    let parameters = TtPeaksParams {
         environment: environment.array("environment", count, size_of::<T>())?,
         keys: keys.array("keys", 2, 8)?,
         bra: to_i64(bra),
@@ -311,7 +228,7 @@ pub fn shift<T: Scalar>(
     }
     // Beyond these everything is 0 or infinite.
     let exponent = |e: i64| i32::try_from(e.clamp(-5000, 5000)).unwrap_or(0);
-    let parameters = ShiftParams {
+    let parameters = TtShiftParams {
         environment: environment.array("environment", count, size_of::<T>())?,
         bra: to_i64(bra),
         slots: to_i64(slots),
@@ -369,7 +286,7 @@ pub fn find_sums<T: Scalar>(
     }
     let each = product("environment", &[bra, columns])?;
     let blocks = meet_blocks(bra, columns)?;
-    let parameters = MeetParams {
+    let parameters = TtMeetParams {
         left: left.array("left", product("environment", &[each, left_slots])?, size_of::<T>())?,
         right: right.array("right", product("environment", &[each, right_slots])?, size_of::<T>())?,
         sums: sums.array("sums", product("environment", &[left_slots, blocks, 2])?, 8)?,

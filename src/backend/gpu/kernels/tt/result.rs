@@ -1,9 +1,10 @@
 //! The kernels of `cuda/tt_result.cu`: what it takes to enqueue an inner product and leave its result on the device.
 
+use super::super::mirrors::{TtSettleParams, TtStoreParams, TtWeighParams};
 use super::super::{constants as c, size};
 use super::sandwich::CoreKeys;
 use super::{RESULT_WORDS, STATE_BYTES, SUM_SHARED, SUM_THREADS};
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
@@ -13,48 +14,6 @@ use crate::shape::{to_i64, to_u64};
 const WORDS: usize = size(c::TT_STORE_WORDS);
 /// Most weights of [`weigh`].
 pub const WEIGHTS: usize = size(c::TT_WEIGHTS);
-
-/// `purlin_tt_store_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct StoreParams {
-    to: u64,
-    count: i64,
-    words: [i64; WORDS],
-}
-
-/// `purlin_tt_settle_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct SettleParams {
-    terms: u64,
-    result: u64,
-    keys: u64,
-    count: i64,
-    key_count: i64,
-    flags: i64,
-}
-
-/// `purlin_tt_weigh_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct WeighParams {
-    states: u64,
-    to: u64,
-    count: i64,
-    weights: [u64; WEIGHTS],
-}
-
-const _: () = assert!(size_of::<WeighParams>() == size(c::TT_WEIGH_PARAMS_BYTES));
-const _: () = assert!(size_of::<StoreParams>() == size(c::TT_STORE_PARAMS_BYTES));
-const _: () = assert!(size_of::<SettleParams>() == size(c::TT_SETTLE_PARAMS_BYTES));
-
-// SAFETY: each has the same members in the same order as in cuda/tt_result_launch.h, where the sizes are asserted too.
-unsafe impl Parameters for StoreParams {}
-// SAFETY: as above.
-unsafe impl Parameters for SettleParams {}
-// SAFETY: as above.
-unsafe impl Parameters for WeighParams {}
 
 /// Elements of the result of [`settle`].
 pub const SETTLED: usize = 4;
@@ -72,10 +31,8 @@ pub fn store(gpu: &Gpu, stream: &GpuStream, words: &[i64], to: Region<'_>) -> Re
     let first = to.array("words", words.len(), 8)?;
     for (k, part) in words.chunks(WORDS).enumerate() {
         let mut held = [0; WORDS];
-        held.get_mut(..part.len())
-            .ok_or_else(|| Error::Internal("more words than a launch takes".into()))?
-            .copy_from_slice(part);
-        let parameters = StoreParams { to: first + to_u64(k * WORDS * 8), count: to_i64(part.len()), words: held };
+        held.iter_mut().zip(part).for_each(|(to, word)| *to = word.cast_unsigned());
+        let parameters = TtStoreParams { to: first + to_u64(k * WORDS * 8), count: to_i64(part.len()), words: held };
         // SAFETY: `to` has room for all words.
         unsafe { launch(&kernel, stream, Grid::row(1, c::TT_STORE_WORDS.unsigned_abs(), 0), &parameters)? };
     }
@@ -117,7 +74,7 @@ pub fn settle(
 ) -> Result<()> {
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
     let words = count.checked_mul(RESULT_WORDS).ok_or_else(|| Error::Internal(format!("{count} terms")))?;
-    let parameters = SettleParams {
+    let parameters = TtSettleParams {
         terms: terms.array("terms", words, 8)?,
         result: result.array("result", SETTLED, 8)?,
         keys: spoilt.keys.map_or(0, |keys| keys.address()),
@@ -142,7 +99,7 @@ pub fn weigh(gpu: &Gpu, stream: &GpuStream, states: Region<'_>, weights: &[u64],
     held.get_mut(..weights.len())
         .ok_or_else(|| Error::Internal(format!("{} exponents with weights", weights.len())))?
         .copy_from_slice(weights);
-    let parameters = WeighParams {
+    let parameters = TtWeighParams {
         states: states.array("states", weights.len() * STATE_BYTES / 8, 8)?,
         to: to.array("state", STATE_BYTES / 8, 8)?,
         count: to_i64(weights.len()),

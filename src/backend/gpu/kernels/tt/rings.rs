@@ -1,38 +1,13 @@
 //! The kernels of `cuda/tt_rings.cu`: whether numbers of a ring hide others that count.
 
+use super::super::mirrors::TtRingParams;
 use super::super::{constants as c, size};
 use crate::alloc;
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar};
 use crate::shape::to_i64;
-
-/// `purlin_tt_ring_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct RingParams {
-    cores: u64,
-    sizes: u64,
-    tops: u64,
-    space: u64,
-    doubt: u64,
-    to: u64,
-    count: i64,
-    turns: i64,
-    values: i64,
-    width: i64,
-    widest: i64,
-    stride: i64,
-    parts: i64,
-    half: f64,
-    digits: f64,
-}
-
-const _: () = assert!(size_of::<RingParams>() == size(c::TT_RING_PARAMS_BYTES));
-
-// SAFETY: the same members in the same order as in cuda/tt_rings_launch.h, where the size is asserted too.
-unsafe impl Parameters for RingParams {}
 
 const WHAT: &str = "search of a ring";
 /// Words of `purlin_tt_ring_core`.
@@ -135,7 +110,7 @@ impl Ring {
         let [table, sizes, tops, values] = self.pieces();
         let keys = space.part(table + sizes, tops)?;
         let is_complex = matches!(self.dtype, DType::CF32 | DType::CF64);
-        let parameters = RingParams {
+        let parameters = TtRingParams {
             cores: space.part(0, table)?.array("cores", self.cores.len(), 8)?,
             sizes: space.part(table, sizes)?.array("sizes", self.sizes, 4)?,
             tops: keys.array("tops", 2 * self.bonds() + 1, 8)?,

@@ -1,80 +1,15 @@
 //! What it takes to enqueue an operator between trains without the host: exponents that stay on the device.
 
-use super::super::{constants as c, product, size};
+use super::super::mirrors::{TtBoundaryParams, TtCollectParams, TtKeysParams, TtQuotientParams, TtReadyParams};
+use super::super::product;
 use super::operator::{KEYS, start};
-use super::{KeysParams, RESULT_WORDS, SUM_SHARED, SUM_THREADS, launch_plain, over, result};
+use super::{RESULT_WORDS, SUM_SHARED, SUM_THREADS, launch_plain, over, result};
 use crate::alloc;
-use crate::backend::gpu::launch::{Grid, Parameters, launch};
+use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::{to_i64, to_u64};
-
-/// `purlin_tt_boundary_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct BoundaryParams {
-    environment: u64,
-    bra: i64,
-    slots: i64,
-    pairs: i64,
-    first: i64,
-}
-
-/// `purlin_tt_ready_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct ReadyParams {
-    environment: u64,
-    keys: u64,
-    from: u64,
-    to: u64,
-    alpha: u64,
-    ket_key: u64,
-    bra_key: u64,
-    bra: i64,
-    slots: i64,
-    split: i64,
-    count: i64,
-}
-
-/// `purlin_tt_collect_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct CollectParams {
-    sums: u64,
-    left: u64,
-    right: u64,
-    first: u64,
-    second: u64,
-    split: i64,
-    count: i64,
-    exponents: [i64; 2],
-}
-
-/// `purlin_tt_quotient_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct QuotientParams {
-    numerator: u64,
-    denominator: u64,
-    result: u64,
-}
-
-const _: () = assert!(size_of::<BoundaryParams>() == size(c::TT_BOUNDARY_PARAMS_BYTES));
-const _: () = assert!(size_of::<ReadyParams>() == size(c::TT_READY_PARAMS_BYTES));
-const _: () = assert!(size_of::<CollectParams>() == size(c::TT_COLLECT_PARAMS_BYTES));
-const _: () = assert!(size_of::<QuotientParams>() == size(c::TT_QUOTIENT_PARAMS_BYTES));
-
-// SAFETY: each has the same members in the same order as in cuda/tt_operator_launch.h or cuda/tt_result_launch.h, where the
-// sizes are asserted too.
-unsafe impl Parameters for BoundaryParams {}
-// SAFETY: as above.
-unsafe impl Parameters for ReadyParams {}
-// SAFETY: as above.
-unsafe impl Parameters for CollectParams {}
-// SAFETY: as above.
-unsafe impl Parameters for QuotientParams {}
 
 /// The largest numbers of cores, as keys.
 #[derive(Clone, Copy)]
@@ -106,7 +41,7 @@ impl CoreKeys {
         result::store(gpu, stream, &words, space)?;
         let part = |j: usize| space.part(j * count * 8, count * 8);
         let keys = part(2)?.array("keys", count, 8)?;
-        let parameters = KeysParams {
+        let parameters = TtKeysParams {
             bases: part(0)?.array("bases", count, 8)?,
             sizes: part(1)?.array("sizes", count, 8)?,
             keys,
@@ -153,7 +88,7 @@ pub fn boundary<T: Scalar>(
     if first.checked_add(pairs).is_none_or(|end| end > bra.saturating_mul(ket)) {
         return Err(Error::Internal(format!("pairs from {first} on, {pairs} of {bra} x {ket}")));
     }
-    let parameters = BoundaryParams {
+    let parameters = TtBoundaryParams {
         environment: environment.array("environment", count, size_of::<T>())?,
         bra: to_i64(bra),
         slots: to_i64(slots),
@@ -190,7 +125,7 @@ pub fn ready<T: Scalar>(
     count: usize,
     how: Ready<'_>,
 ) -> Result<()> {
-    let parameters = ReadyParams {
+    let parameters = TtReadyParams {
         environment: environment.array("environment", count, size_of::<T>())?,
         keys: how.keys.array("keys", KEYS / 8, 8)?,
         from: how.from.array("exponents", 2, 8)?,
@@ -221,7 +156,7 @@ pub fn collect(
     if split > count {
         return Err(Error::Internal(format!("{split} of {count} sums")));
     }
-    let parameters = CollectParams {
+    let parameters = TtCollectParams {
         sums: sums.array("sums", product("sums", &[count, 2])?, 8)?,
         left: exponents[0].array("exponents", 2, 8)?,
         right: exponents[1].array("exponents", 2, 8)?,
@@ -247,7 +182,7 @@ pub fn quotient(
 ) -> Result<()> {
     let number = |region: Region<'_>| region.array("number", result::SETTLED, 8);
     let parameters =
-        QuotientParams { numerator: number(numerator)?, denominator: number(denominator)?, result: number(to)? };
+        TtQuotientParams { numerator: number(numerator)?, denominator: number(denominator)?, result: number(to)? };
     let kernel = gpu.kernel("tt_result", "purlin_tt_quotient")?;
     // SAFETY: the three arrays were checked.
     unsafe { launch(&kernel, stream, Grid::row(1, 32, 0), &parameters) }

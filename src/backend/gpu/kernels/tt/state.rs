@@ -1,6 +1,6 @@
 //! Powers of two by which environments are scaled, counted on the device.
 
-use super::params::MeasureParams;
+use super::super::mirrors::TtMeasureParams;
 use super::{STATE_BYTES, launch_plain, over};
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
@@ -20,7 +20,7 @@ pub fn scale<T: Scalar>(
     count: usize,
     state: Region<'_>,
 ) -> Result<()> {
-    let parameters = MeasureParams {
+    let parameters = TtMeasureParams {
         environment: environment.array("environment", count, size_of::<T>())?,
         state: state.array("state", STATE_BYTES / 16, 16)?,
         count: to_i64(count),

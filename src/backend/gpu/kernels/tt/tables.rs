@@ -1,9 +1,10 @@
 //! What the kernels know of trains: their shapes and where their cores are.
 
+use super::super::mirrors::TtKeysParams;
 use std::marker::PhantomData;
 
 use super::sandwich::CoreKeys;
-use super::{KeysParams, launch_plain, result};
+use super::{launch_plain, result};
 use crate::alloc;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
@@ -225,7 +226,7 @@ impl<'a> Tables<'a> {
     /// Enqueues the search for the largest numbers of all cores, whose `sizes` are given, to `keys`, which are 0.
     fn find<T: Scalar>(&self, gpu: &Gpu, stream: &GpuStream, sizes: Region<'_>, keys: Region<'_>) -> Result<()> {
         let all = (self.counts[0] + self.counts[1]) * self.sites.len();
-        let parameters = KeysParams {
+        let parameters = TtKeysParams {
             bases: self.base(0),
             sizes: sizes.array("sizes", all, 8)?,
             keys: keys.array("keys", all, 8)?,

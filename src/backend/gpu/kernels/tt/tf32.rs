@@ -1,26 +1,11 @@
 //! The kernel of `cuda/tt_tf32.cu`: f32 matrices as sums of two that TF32 has.
 
+use super::super::mirrors::TtTf32SplitParams;
 use super::super::{constants as c, filling, product, size};
-use crate::backend::gpu::launch::{Parameters, launch};
+use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream, View};
 use crate::error::{Error, Result};
 use crate::shape::to_i64;
-
-/// `purlin_tt_tf32_split_params`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct SplitParams {
-    input: u64,
-    high: u64,
-    low: u64,
-    ld: i64,
-    rows: i64,
-    cols: i64,
-}
-
-const _: () = assert!(size_of::<SplitParams>() == size(c::TT_TF32_SPLIT_PARAMS_BYTES));
-// SAFETY: the same members in the same order as in cuda/tt_tf32_launch.h, where the size is asserted too.
-unsafe impl Parameters for SplitParams {}
 
 /// Writes f32 numbers as `high` + `low`, packed matrices of the same shape.
 pub fn split(gpu: &Gpu, stream: &GpuStream, numbers: View<'_>, [high, low]: [View<'_>; 2]) -> Result<()> {
@@ -35,7 +20,7 @@ pub fn split(gpu: &Gpu, stream: &GpuStream, numbers: View<'_>, [high, low]: [Vie
     if count == 0 {
         return Ok(());
     }
-    let parameters = SplitParams {
+    let parameters = TtTf32SplitParams {
         input: numbers.address::<f32>("numbers")?,
         high: high.address::<f32>("high")?,
         low: low.address::<f32>("low")?,
