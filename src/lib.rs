@@ -21,7 +21,10 @@
 //! | [`graph`] | embeddings, clusters and bisections of graphs; the graph of an image |
 //! | [`tt`] | tensor trains: inner products open and cyclic, norms, expectation values, algebra |
 
+#![deny(unsafe_code)]
+
 pub mod alloc;
+#[allow(unsafe_code, reason = "kernels, the CUDA driver, memory, and the functions of the C library")]
 pub mod backend;
 pub mod blocks;
 mod choice;
@@ -32,6 +35,7 @@ pub mod error;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
 pub mod fdk;
+#[allow(unsafe_code, reason = "the C boundary: pointers of the caller, exported names")]
 pub mod ffi;
 pub mod graph;
 pub mod lanczos;

@@ -9,6 +9,7 @@ use super::regular::open_input;
 
 /// The test runs again as a process of its own, which may close its streams.
 #[test]
+#[allow(unsafe_code, reason = "closes the standard streams, for which std has no function")]
 fn files_are_not_taken_for_closed_standard_streams() {
     const CHILD: &str = "PURLIN_TEST_CLOSED_STREAMS";
     let Some(path) = std::env::var_os(CHILD).map(PathBuf::from) else {

@@ -50,6 +50,7 @@ fn the_leading_dimension_is_checked_against_its_own_direction() {
 }
 
 #[test]
+#[allow(unsafe_code, reason = "borrows memory as the C boundary does")]
 fn row_major_and_strided_column_major_copy_into_each_other() {
     let c = context();
     let mut data: Vec<f64> = (0..20).map(f64::from).collect();

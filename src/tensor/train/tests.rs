@@ -47,6 +47,7 @@ fn own_cores_have_to_be_set_and_lie_one_after_another() {
 }
 
 #[test]
+#[allow(unsafe_code, reason = "borrows memory as the C boundary does")]
 fn borrowed_cores_may_be_shared_for_reading_alone() {
     let c = context();
     let mut data = [1.0f64, 2.0, 3.0, 4.0];

@@ -140,6 +140,7 @@ fn sums_and_sines_have_their_norms() {
 }
 
 /// A train of one piece of memory for all its cores.
+#[allow(unsafe_code, reason = "borrows memory as the C boundary does")]
 pub fn uniform(c: &Arc<Context>, core: &mut [f64], d: usize, r: usize, n: usize) -> TensorTrain {
     let start = NonNull::new(core.as_mut_ptr().cast::<u8>()).unwrap();
     let bytes = size_of_val(core);

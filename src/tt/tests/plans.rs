@@ -164,6 +164,7 @@ fn the_last_calls_workspace_alone_is_kept() {
 }
 
 #[test]
+#[allow(unsafe_code, reason = "borrows memory as the C boundary does")]
 fn a_plan_fits_the_memory_that_the_context_allows() {
     let (modes, ranks) = ([3; 6], [24; 7]);
     let (x, y) = (Plain::random(&modes, &ranks, false, 1), Plain::random(&modes, &ranks, false, 2));
