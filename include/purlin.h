@@ -803,7 +803,7 @@
 #define PURLIN_TT_SCALING_ALWAYS 1
 
 /**
- * They are not: what overflows becomes infinite.
+ * They are not: a result beyond the range is infinite or NaN.
  */
 #define PURLIN_TT_SCALING_NEVER 2
 

@@ -49,9 +49,10 @@ pub(super) unsafe fn hand_over(
 pub(super) fn judge(outcome: Outcome, scaled: &str) -> Result<()> {
     match outcome {
         Outcome::Ok => Ok(()),
-        Outcome::NonFinite => {
-            Err(Error::Numerical("the result is NaN, for a core or an operator is not finite".into()))
-        }
+        Outcome::NonFinite => Err(Error::Numerical(
+            "the result is NaN: a core or an operator is not finite, or with scaling NEVER a number left its range"
+                .into(),
+        )),
         Outcome::Overflow => Err(beyond("is beyond the range of its type", scaled)),
         Outcome::Underflow => Err(beyond("is not 0, but too small for its type", scaled)),
     }

@@ -25,7 +25,7 @@ pub const PURLIN_TT_ALGORITHM_POWER: i32 = 6;
 pub const PURLIN_TT_SCALING_AUTO: i32 = 0;
 /// They are scaled at every site.
 pub const PURLIN_TT_SCALING_ALWAYS: i32 = 1;
-/// They are not: what overflows becomes infinite.
+/// They are not: a result beyond the range is infinite or NaN.
 pub const PURLIN_TT_SCALING_NEVER: i32 = 2;
 
 /// The first train, the bra, is conjugated: an inner product.

@@ -93,8 +93,8 @@ impl Known {
 
 /// Refuses an exponent near the limits of 64 bits, where it has been clamped.
 fn expect_exponent(value: Scaled) -> Result<()> {
-    const MOST: i64 = 1 << 61;
-    if value.exponent.abs() <= MOST {
+    const MOST: u64 = 1 << 61;
+    if value.exponent.unsigned_abs() <= MOST {
         return Ok(());
     }
     Err(Error::Numerical(format!("repeat: the exponent of the result is beyond 2^61 ({} was reached)", value.exponent)))

@@ -29,6 +29,9 @@ use crate::session::{CancelHandle, expect_another_gpu};
 use crate::stream::{self, Stream};
 use crate::tensor::train::{Shape, TensorTrain};
 
+/// Largest order of a transfer matrix that is squared where it has too many factors to give each number an exponent.
+const MOST_SQUARED: usize = 2048;
+
 /// Contractions with given options. Keeps the plan and the workspace of the last call, so that a call with the same
 /// shapes neither plans nor allocates.
 pub struct Contraction {
@@ -205,14 +208,15 @@ impl Contraction {
         };
         // Trains on a device are examined while they are contracted.
         let mut known = !matters || !(x.is_device() || y.is_device());
+        if self.is_imprecise(&plan)
+            && let Some(found) = self.in_double(stream, &given, goal, report, &plan, start)?
+        {
+            return Ok(found);
+        }
         let mut sizes = if matters && known { sizes_of(&balanced)? } else { Sizes::default() };
         let sum = loop {
             let (a, b) = balanced.of(x, y);
             match balanced.risk() {
-                Risk::Hidden if self.options.repeat != 1 => {
-                    let problem = "x: numbers of this ring hide others that count; `repeat` takes none such";
-                    return Err(Error::Numerical(problem.into()));
-                }
                 Risk::Hidden => return self.by_exponents(stream, &given, goal, plan.info(self.contexts.len()), start),
                 Risk::Range | Risk::Nothing => {}
             }
@@ -221,15 +225,15 @@ impl Contraction {
             let is_scaled = plan.algorithm == Algorithm::Power;
             let may_vanish = is_wide && (!is_scaled || balance::are_far_apart(&context, stream, [a, b])?);
             let may_lose = (may_vanish || on_device && copies_lost) && self.options.scaling != Scaling::Never;
-            if may_lose && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
-                return Ok(found);
+            if may_lose {
+                return self.in_wider_range(stream, &given, goal, report, &plan, start);
             }
             let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
             let sum = sum?;
             let tells = wider::applies(&self.options, on_device);
             let is_lost = copies_lost && tells || lost && sum.is_finite() && (tells || self.bounds_losses(&plan));
-            if is_lost && let Some(found) = self.in_wider_range(stream, &given, goal, report, &plan, start)? {
-                return Ok(found);
+            if is_lost {
+                return self.in_wider_range(stream, &given, goal, report, &plan, start);
             }
             let sum = finite::checked_inner(sum, &plan, &[a, b])?;
             let (again, far) = (balanced.again(&context, stream, x, y)?, sizes.far);
@@ -263,9 +267,14 @@ impl Contraction {
         self.machines[0].machine().vectors.is_none()
     }
 
-    /// [`Contraction::contract`] of trains whose contraction lost digits below the range of the type, or may lose them on a
-    /// device; `None` if there is no other way.
-    fn in_wider_range(
+    /// Whether the rounding errors of a contraction by this plan, which squaring doubles, are large in single precision.
+    fn is_imprecise(&self, plan: &Plan) -> bool {
+        const MOST: u64 = 256;
+        is_single(plan.dtype) && plan.repeat > MOST && self.bounds_losses(plan)
+    }
+
+    /// [`Contraction::contract`] in double precision; `None` if the trains are so already, or if a limit leaves no memory for it.
+    fn in_double(
         &mut self,
         stream: Option<&Stream>,
         trains: &Trains<'_>,
@@ -274,47 +283,52 @@ impl Contraction {
         plan: &Plan,
         start: Instant,
     ) -> Result<Option<(Scaled, Info)>> {
-        let mut info = plan.info(self.contexts.len());
-        if let Some(doubles) = Doubles::of(&self.contexts[0], trains)? {
-            let Trains { bra, ket, .. } = doubles.trains();
-            match self.contract(stream, bra, ket, goal, report) {
-                Ok((sum, _)) => {
-                    info.outcome = sum.outcome();
-                    info.seconds = start.elapsed().as_secs_f64();
-                    return Ok(Some((sum, info)));
-                }
-                // A workspace limit that is enough for single precision.
-                Err(Error::InvalidArgument { .. }) => {}
-                Err(problem) => return Err(problem),
-            }
+        let Some(doubles) = Doubles::of(&self.contexts[0], trains)? else { return Ok(None) };
+        let Trains { bra, ket, .. } = doubles.trains();
+        match self.contract(stream, bra, ket, goal, report) {
+            Ok((sum, _)) => Ok(Some((sum, after(plan.info(self.contexts.len()), sum, start)))),
+            // A workspace limit that is enough for single precision.
+            Err(Error::InvalidArgument { .. }) => Ok(None),
+            Err(problem) => Err(problem),
         }
-        if self.computes_on_device() {
-            let (sum, _) = self.on_host(stream, trains, goal, report)?;
-            info.outcome = sum.outcome();
-            info.seconds = start.elapsed().as_secs_f64();
-            return Ok(Some((sum, info)));
-        }
-        if plan.algorithm == Algorithm::Power {
-            let repeated = Repeated::of(&self.contexts[0], trains, self.options.repeat)?;
-            return self.by_exponents(stream, &repeated.trains(), goal, info, start).map(Some);
-        }
-        if self.options.repeat != 1 {
-            return Ok(None);
-        }
-        self.by_exponents(stream, trains, goal, info, start).map(Some)
     }
 
-    /// [`Contraction::contract`] by the processor, which reports what it loses.
+    /// [`Contraction::contract`] of trains whose contraction lost digits below the range of the type, or may lose them on a
+    /// device.
+    fn in_wider_range(
+        &mut self,
+        stream: Option<&Stream>,
+        trains: &Trains<'_>,
+        goal: Goal,
+        report: Option<&ProgressFn<'_>>,
+        plan: &Plan,
+        start: Instant,
+    ) -> Result<(Scaled, Info)> {
+        if let Some(found) = self.in_double(stream, trains, goal, report, plan, start)? {
+            return Ok(found);
+        }
+        let info = plan.info(self.contexts.len());
+        if self.computes_on_device() {
+            let (sum, _) = self.on_host(stream, trains, goal, report, self.options.algorithm)?;
+            return Ok((sum, after(info, sum, start)));
+        }
+        self.by_exponents(stream, trains, goal, info, start)
+    }
+
+    /// [`Contraction::contract`] by the processor and this algorithm. The processor reports what it loses.
     fn on_host(
         &self,
         stream: Option<&Stream>,
         trains: &Trains<'_>,
         goal: Goal,
         report: Option<&ProgressFn<'_>>,
+        algorithm: Algorithm,
     ) -> Result<(Scaled, Info)> {
         let context = &self.contexts[0];
         let machine: Box<dyn ContractOps> = Box::new(CpuContraction::new(context));
-        let options = Options { math: Math::Default, kernel: None, workspace_limit: 0, ..self.options.clone() };
+        let block = if algorithm == self.options.algorithm { self.options.block } else { 0 };
+        let math = Math::Default;
+        let options = Options { algorithm, block, math, kernel: None, workspace_limit: 0, ..self.options.clone() };
         let mut host = Self {
             contexts: vec![Arc::clone(context)],
             options,
@@ -335,15 +349,27 @@ impl Contraction {
         stream: Option<&Stream>,
         trains: &Trains<'_>,
         goal: Goal,
-        mut info: Info,
+        info: Info,
         start: Instant,
     ) -> Result<(Scaled, Info)> {
         let conjugate = if goal == Goal::Inner { self.options.conjugate } else { Conjugate::Bra };
         let cancel = self.cancel.progress(&self.contexts, None, self.cancel.epoch()).flag();
-        let sum = rings::value(&self.contexts[0], stream, conjugate, cancel, trains)?;
-        info.outcome = sum.outcome();
-        info.seconds = start.elapsed().as_secs_f64();
-        Ok((sum, info))
+        let (context, repeat) = (&self.contexts[0], self.options.repeat);
+        let sum = if repeat == 1 {
+            rings::value(context, stream, conjugate, cancel, trains)?
+        } else {
+            let order = trains.bra.shape().ranks()[0] * trains.ket.shape().ranks()[0];
+            if Repeated::is_long(trains, repeat) && self.options.algorithm != Algorithm::Power && order <= MOST_SQUARED
+            {
+                // Squaring bounds what it loses.
+                let (sum, _) = self.on_host(stream, trains, goal, None, Algorithm::Power)?;
+                return Ok((sum, after(info, sum, start)));
+            }
+            let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;
+            let repeated = Repeated::of(context, &trains.replaced(&copies), repeat)?;
+            rings::value(context, stream, conjugate, cancel, &repeated.trains())?
+        };
+        Ok((sum, after(info, sum, start)))
     }
 
     /// Runs `run` with the machines and reports its progress from this thread.
@@ -441,11 +467,16 @@ impl Contraction {
     }
 }
 
-/// The result of a contraction by a plan, with its report.
-fn reported(sum: Scaled, plan: &Plan, contexts: usize, start: Instant) -> (Scaled, Info) {
-    let mut info = plan.info(contexts);
+/// The report after a contraction gave `sum`.
+fn after(mut info: Info, sum: Scaled, start: Instant) -> Info {
     info.outcome = sum.outcome();
     info.seconds = start.elapsed().as_secs_f64();
+    info
+}
+
+/// The result of a contraction by a plan, with its report.
+fn reported(sum: Scaled, plan: &Plan, contexts: usize, start: Instant) -> (Scaled, Info) {
+    let info = after(plan.info(contexts), sum, start);
     (if plan.conjugate_result { sum.conj() } else { sum }, info)
 }
 

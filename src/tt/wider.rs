@@ -72,16 +72,21 @@ impl Repeated {
     /// [`Error::Numerical`] for more than 4096 cores; out of memory.
     pub(super) fn of(context: &Arc<Context>, trains: &Trains<'_>, repeat: u64) -> Result<Self> {
         let Trains { bra, ket, .. } = *trains;
-        if repeat.saturating_mul(to_u64(ket.shape().len())) > LONG {
+        if Self::is_long(trains, repeat) {
             let problem = format!(
-                "x: products of a core's numbers are below the range of double precision; trains of such numbers have at most \
-                 {LONG} cores, with `repeat` {repeat} these have more"
+                "x: numbers that may count are below the range of double precision beside others of their core; trains of such \
+                 numbers have at most {LONG} cores, with `repeat` {repeat} these have more"
             );
             return Err(Error::Numerical(problem));
         }
         let times = usize::try_from(repeat).unwrap_or(usize::MAX);
         let copy = |train: &TensorTrain| with_scalar!(train.dtype(), "x", T => repeated::<T>(context, train, times));
         Ok(Self { bra: copy(bra)?, ket: if bra.is_same(ket) { None } else { Some(copy(ket)?) } })
+    }
+
+    /// Whether these are too many cores.
+    pub(super) fn is_long(trains: &Trains<'_>, repeat: u64) -> bool {
+        repeat.saturating_mul(to_u64(trains.len())) > LONG
     }
 
     /// The copies.

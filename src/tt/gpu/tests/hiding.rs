@@ -17,7 +17,7 @@ fn numbers_of_rings_hide_none_that_count() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn powers_of_rings_that_lose_numbers_are_refused() {
+fn powers_of_rings_keep_numbers_that_others_hide() {
     for location in [Location::Device, Location::Host] {
         check_repeated(&gpu(0), location);
     }

@@ -73,3 +73,15 @@ fn squared_trains_may_have_numbers_that_are_far_apart() {
 fn powers_of_rings_whose_large_numbers_lie_on_no_closed_way_are_right() {
     everywhere(lost::apart_from_closed_ways);
 }
+
+#[test]
+#[ignore = "needs a GPU"]
+fn repeated_cores_lose_nothing_that_counts() {
+    everywhere(lost::repeated);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn large_powers_keep_their_digits() {
+    everywhere(lost::large_powers);
+}
