@@ -213,6 +213,11 @@ purlin_tensor *add_output(mxArray *target, const char *field, const batch *b, in
   return tensor;
 }
 
+void add_text(mxArray *target, const char *field, const char *text) {
+  (void)mxAddField(target, field);
+  mxSetField(target, 0, field, mxCreateString(text));
+}
+
 void add_number(mxArray *target, const char *field, double value) {
   (void)mxAddField(target, field);
   mxSetField(target, 0, field, mxCreateDoubleScalar(value));

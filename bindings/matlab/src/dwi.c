@@ -36,10 +36,7 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   watch w;
   batch s = lend_rows("signals", prhs[0], n, last, 1), b = s;
   check(purlin_dwi_fit_options_init(&o, sizeof o));
-  read_choice(options, "weighting", weightings, &o.weighting);
-  read_choice(options, "nonpositive", nonpositives, &o.nonpositive);
-  read_double(options, "b0_threshold", &o.b0_threshold);
-  read_double(options, "clamp", &o.clamp);
+  READ_DWI_FIT_OPTIONS(options, &o);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
   /* Results are of the class of the signals; integer ones leave the choice to the b-values. */
@@ -76,10 +73,7 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   watch w;
   batch s = lend_rows("signals", prhs[0], n, last_layout(options), 1), b = s;
   check(purlin_dwi_csa_options_init(&o, sizeof o));
-  read_double(options, "b0_threshold", &o.b0_threshold);
-  read_double(options, "smoothing", &o.smoothing);
-  read_double(options, "minimum_signal", &o.minimum_signal);
-  read_double(options, "maximum_signal", &o.maximum_signal);
+  READ_DWI_CSA_OPTIONS(options, &o);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
   dtype = b.dtype = result_dtype(&s, prhs[1]);
@@ -113,19 +107,7 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   batch b;
   check(purlin_dwi_peaks_options_init(&o, sizeof o));
   check(purlin_sshopm_info_init(&info, sizeof info));
-  read_choice(options, "basis", peaks_bases, &o.basis);
-  read_choice(options, "format", formats, &o.format);
-  read_choice(options, "missing", missings, &o.missing);
-  read_choice(options, "start_kind", start_kinds, &o.start_kind);
-  read_choice(options, "method", methods, &o.method);
-  read_int32(options, "max_iterations", &o.max_iterations);
-  read_int64(options, "starts", &o.starts);
-  read_seed(options, "seed", &o.seed);
-  read_double(options, "absolute_threshold", &o.absolute_threshold);
-  read_double(options, "relative_threshold", &o.relative_threshold);
-  read_double(options, "min_separation", &o.min_separation);
-  read_double(options, "tolerance", &o.tolerance);
-  read_double(options, "merge_angle", &o.merge_angle);
+  READ_DWI_PEAKS_OPTIONS(options, &o);
   read_int64(options, "peaks", &count);
   if (count < 0) fail("invalidArgument", "peaks: is negative");
   watch_from(options, &w, &o.progress, &o.progress_user);

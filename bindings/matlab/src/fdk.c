@@ -26,15 +26,7 @@ static purlin_fdk_geometry geometry_of(const mxArray *given) {
   purlin_fdk_geometry g;
   const mxArray *angles = option(given, "angles"), *matrices = option(given, "matrices");
   check(purlin_fdk_geometry_init(&g, sizeof g));
-  read_double(given, "source_to_axis", &g.source_to_axis);
-  read_double(given, "source_to_detector", &g.source_to_detector);
-  read_double(given, "column_pitch", &g.column_pitch);
-  read_double(given, "row_pitch", &g.row_pitch);
-  read_double(given, "column_offset", &g.column_offset);
-  read_double(given, "row_offset", &g.row_offset);
-  read_int64(given, "columns", &g.detector_columns);
-  read_int64(given, "rows", &g.detector_rows);
-  read_flag(given, "allow_inside_panel", &g.allow_inside_panel);
+  READ_FDK_GEOMETRY(given, &g);
   if (angles) {
     g.angles = doubles("angles", angles);
     g.views = (int64_t)mxGetNumberOfElements(angles);
@@ -81,23 +73,7 @@ static void create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_fdk_options o;
   purlin_fdk *made = NULL;
   check(purlin_fdk_options_init(&o, sizeof o));
-  read_choice(prhs[2], "window", fdk_windows, &o.window);
-  read_choice(prhs[2], "redundancy", fdk_redundancies, &o.redundancy);
-  read_choice(prhs[2], "edge", fdk_edges, &o.edge);
-  read_choice(prhs[2], "interpolation", fdk_interpolations, &o.interpolation);
-  read_choice(prhs[2], "precision", fdk_precisions, &o.precision);
-  read_choice(prhs[2], "mode", fdk_modes, &o.mode);
-  read_flag(prhs[2], "fov_mask", &o.fov_mask);
-  read_flag(prhs[2], "allow_missing", &o.allow_missing);
-  read_flag(prhs[2], "allow_short_arc", &o.allow_short_arc);
-  read_flag(prhs[2], "sanitize", &o.sanitize);
-  read_double(prhs[2], "cutoff", &o.cutoff);
-  read_double(prhs[2], "truncation", &o.truncation);
-  read_double(prhs[2], "output_scale", &o.output_scale);
-  read_double(prhs[2], "output_offset", &o.output_offset);
-  read_int64(prhs[2], "slab", &o.slab);
-  read_int64(prhs[2], "view_batch", &o.view_batch);
-  read_int64(prhs[2], "fft_length", &o.fft_length);
+  READ_FDK_OPTIONS(prhs[2], &o);
   o.progress = report_to_running;
   check(purlin_fdk_create(gateway_context(), &g, &grid, &o, &made));
   plhs[0] = key_of(made);
@@ -145,23 +121,11 @@ static void query(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   for (const choice *c = fdk_redundancies; c->word; c++)
     if (c->value == i.redundancy) word = c->word;
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
-  (void)mxAddField(plhs[0], "redundancy");
-  mxSetField(plhs[0], 0, "redundancy", mxCreateString(word));
-  (void)mxAddField(plhs[0], "reason");
-  mxSetField(plhs[0], 0, "reason", mxCreateString(i.reason));
+  add_text(plhs[0], "redundancy", word);
   add_triple(plhs[0], "size", (double)i.nx, (double)i.ny, (double)i.nz);
   add_triple(plhs[0], "spacing", i.dx, i.dy, i.dz);
   add_triple(plhs[0], "origin", i.x0, i.y0, i.z0);
-#define NUMBER(name) add_number(plhs[0], #name, (double)i.name)
-  NUMBER(kernel); NUMBER(arc); NUMBER(fan_half_angle); NUMBER(largest_gap); NUMBER(fov_radius);
-  NUMBER(slab); NUMBER(slabs); NUMBER(view_batch); NUMBER(fft_length); NUMBER(filtered_columns);
-  NUMBER(filtered_left); NUMBER(contexts); NUMBER(device_bytes); NUMBER(host_bytes); NUMBER(device_bytes_used);
-  NUMBER(host_bytes_used); NUMBER(views_pushed); NUMBER(pixels_sanitized); NUMBER(pixels_clamped);
-  NUMBER(pixels_negative); NUMBER(pixels_not_finite);
-  NUMBER(bytes_uploaded); NUMBER(bytes_downloaded); NUMBER(seconds_read); NUMBER(seconds_upload);
-  NUMBER(seconds_filter); NUMBER(seconds_backproject); NUMBER(seconds_download); NUMBER(seconds_write);
-  NUMBER(seconds_total); NUMBER(gups);
-#undef NUMBER
+  REPORT_FDK_INFO(plhs[0], &i);
   (void)nlhs;
   (void)nrhs;
 }

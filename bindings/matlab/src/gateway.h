@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "generated/options.h"
+#include "generated/reports.h"
 #include "mex.h"
 #include "purlin.h"
 
@@ -138,6 +140,7 @@ batch plain_batch(int32_t dtype, int64_t count);
 purlin_tensor *add_output(mxArray *target, const char *field, const batch *b, int32_t dtype, int lead,
                           const int64_t *dims);
 void add_number(mxArray *target, const char *field, double value);
+void add_text(mxArray *target, const char *field, const char *text);
 uint64_t key_argument(const char *name, const mxArray *value);
 
 /* ---- progress.c ---- */

@@ -36,10 +36,7 @@ static void pca_fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_rsvd *rsvd;
   check(purlin_rsvd_info_init(&info, sizeof info));
   check(purlin_pca_options_init(&o, sizeof o));
-  read_choice(prhs[2], "samples", pca_samples, &o.samples);
-  read_flag(prhs[2], "centered", &o.center);
-  read_flag(prhs[2], "scaled", &o.scale);
-  read_flag(prhs[2], "whiten", &o.whiten);
+  READ_PCA_OPTIONS(prhs[2], &o);
   by_columns = o.samples == PURLIN_PCA_SAMPLES_COLUMNS;
   rsvd = session_of(prhs[2], rank, dtype, &w);
   if (wanted) scores = by_columns ? new_matrix(dtype, rank, shape.cols) : new_matrix(dtype, shape.rows, rank);
@@ -58,11 +55,7 @@ static void pca_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   purlin_tensor *means = NULL;
   mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
   plhs[0] = s;
-  add_word(s, "samples", pca_samples, i.samples);
-#define NUMBER(name) add_number(s, #name, (double)i.name)
-  NUMBER(count); NUMBER(features); NUMBER(rank); NUMBER(centered); NUMBER(scaled); NUMBER(whitened);
-  NUMBER(total_variance); NUMBER(noise_variance);
-#undef NUMBER
+  REPORT_PCA_INFO(s, &i);
   add_column(s, "scale", pca, i.features, purlin_pca_scale);
   add_column(s, "singular_values", pca, i.rank, purlin_pca_singular_values);
   add_column(s, "explained_variance", pca, i.rank, purlin_pca_explained_variance);

@@ -48,11 +48,6 @@ static const char *word_of(const choice *list, int32_t value) {
   return "unknown";
 }
 
-static void add_text(mxArray *target, const char *field, const char *text) {
-  (void)mxAddField(target, field);
-  mxSetField(target, 0, field, mxCreateString(text));
-}
-
 /* [number, text] = version() */
 static void version(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   plhs[0] = mxCreateDoubleScalar(purlin_version());
@@ -97,12 +92,7 @@ static void configure(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   purlin_context *made = NULL;
   default_options();
   o = wanted;
-  read_choice(prhs[0], "backend", backends, &o.backend);
-  read_choice(prhs[0], "cpu_isa", instruction_sets, &o.cpu_isa);
-  read_int32(prhs[0], "device", &o.device);
-  read_int32(prhs[0], "threads", &o.threads);
-  read_int64(prhs[0], "host_memory_limit", &o.host_memory_limit);
-  read_int64(prhs[0], "device_memory_limit", &o.device_memory_limit);
+  READ_CONTEXT_OPTIONS(prhs[0], &o);
   /* The new context first: when the settings are refused, the old one stays in use. */
   check(purlin_context_create(&o, &made));
   (void)!purlin_context_destroy(context);

@@ -5,21 +5,7 @@ static purlin_rpca_options options_of(const mxArray *options, int32_t dtype, wat
   purlin_rpca_options o;
   check(purlin_rpca_options_init(&o, sizeof o));
   o.dtype = dtype;
-  read_double(options, "lambda", &o.lambda);
-  read_double(options, "tolerance", &o.tolerance);
-  read_double(options, "mu", &o.mu);
-  read_double(options, "rho", &o.rho);
-  read_double(options, "threshold", &o.threshold);
-  read_double(options, "scale", &o.scale);
-  read_int64(options, "max_iterations", &o.max_iterations);
-  read_int64(options, "max_rank", &o.max_rank);
-  read_int64(options, "fixed_rank", &o.fixed_rank);
-  read_int64(options, "power_iterations", &o.power_iterations);
-  read_int64(options, "oversampling", &o.oversampling);
-  read_int64(options, "block_rows", &o.block_rows);
-  read_seed(options, "seed", &o.seed);
-  read_flag(options, "warm_start", &o.warm_start);
-  read_choice(options, "frames", rpca_frames, &o.frames);
+  READ_RPCA_OPTIONS(options, &o);
   read_devices(options, &o.contexts, &o.contexts_count);
   watch_from(options, w, &o.progress, &o.progress_user);
   return o;
@@ -33,14 +19,7 @@ static purlin_rpca_info fresh_info(void) {
 
 static mxArray *report_of(const purlin_rpca_info *i) {
   mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
-#define NUMBER(name) add_number(s, #name, (double)i->name)
-  NUMBER(converged); NUMBER(iterations); NUMBER(rank); NUMBER(nonzeros); NUMBER(passes); NUMBER(blocks);
-  NUMBER(block_rows); NUMBER(bytes_to_device); NUMBER(bytes_read); NUMBER(device_bytes_used);
-  NUMBER(host_bytes_used); NUMBER(lambda); NUMBER(mu); NUMBER(norm2); NUMBER(frobenius); NUMBER(residual);
-  NUMBER(objective); NUMBER(nuclear_norm); NUMBER(one_norm); NUMBER(seconds_svd); NUMBER(seconds_elementwise);
-  NUMBER(seconds_read); NUMBER(seconds_total); NUMBER(contexts);
-  NUMBER(host_bytes); NUMBER(device_bytes);
-#undef NUMBER
+  REPORT_RPCA_INFO(s, i);
   return s;
 }
 

@@ -34,27 +34,7 @@ purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, wat
   check(purlin_rsvd_options_init(&o, sizeof o));
   o.rank = rank;
   o.dtype = dtype;
-  read_int64(options, "oversampling", &o.oversampling);
-  read_int64(options, "power_iterations", &o.power_iterations);
-  read_int64(options, "max_rank", &o.max_rank);
-  read_int64(options, "block_columns", &o.block_columns);
-  read_int64(options, "block_rows", &o.block_rows);
-  read_int64(options, "resident_rows", &o.resident_rows);
-  read_int64(options, "merge_width", &o.merge_width);
-  read_int64(options, "probes", &o.probes);
-  read_seed(options, "seed", &o.seed);
-  read_double(options, "tolerance", &o.tolerance);
-  read_double(options, "smallest_ratio", &o.smallest_ratio);
-  read_double(options, "read_rate", &o.read_rate);
-  read_choice(options, "method", rsvd_methods, &o.method);
-  read_choice(options, "orthonormalization", rsvd_orthonormalizations, &o.orthonormalization);
-  read_choice(options, "sketch", rsvd_sketches, &o.sketch);
-  read_choice(options, "center", rsvd_centers, &o.center);
-  read_flag(options, "scale", &o.scale);
-  read_choice(options, "sign", rsvd_signs, &o.sign);
-  read_choice(options, "error", rsvd_errors, &o.error);
-  read_flag(options, "one_pass", &o.one_pass);
-  read_choice(options, "iteration_precision", rsvd_precisions, &o.iteration_precision);
+  READ_RSVD_OPTIONS(options, &o);
   if (path) {
     o.restart_path = text_of("restart", path);
   }
@@ -74,23 +54,8 @@ static purlin_rsvd_info fresh_info(void) {
 
 mxArray *rsvd_report(const purlin_rsvd_info *i) {
   mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
-  add_word(s, "method", rsvd_methods, i->method);
-  (void)mxAddField(s, "reason");
-  mxSetField(s, 0, "reason", mxCreateString(i->reason));
-  add_word(s, "orthonormalization", rsvd_orthonormalizations, i->orthonormalization);
-  add_word(s, "sketch", rsvd_sketches, i->sketch);
-  add_word(s, "error_kind", rsvd_errors, i->error_kind);
+  REPORT_RSVD_INFO(s, i);
   add_word(s, "class", precisions, real_of(i->dtype));
-#define NUMBER(name) add_number(s, #name, (double)i->name)
-  NUMBER(transposed); NUMBER(converged); NUMBER(restarted); NUMBER(rank); NUMBER(columns);
-  NUMBER(power_iterations); NUMBER(passes); NUMBER(passes_restarted); NUMBER(contexts); NUMBER(blocks);
-  NUMBER(block_rows); NUMBER(resident_rows); NUMBER(orthonormalization_fallbacks); NUMBER(bytes_to_device);
-  NUMBER(bytes_tall); NUMBER(bytes_read); NUMBER(bytes_predicted); NUMBER(device_bytes); NUMBER(host_bytes);
-  NUMBER(device_bytes_used); NUMBER(host_bytes_used); NUMBER(frobenius); NUMBER(max_abs);
-  NUMBER(error_frobenius); NUMBER(error_relative); NUMBER(error_spectral); NUMBER(seconds_read);
-  NUMBER(seconds_link); NUMBER(seconds_multiply); NUMBER(seconds_orthonormalize); NUMBER(seconds_small);
-  NUMBER(seconds_total); NUMBER(seconds_predicted);
-#undef NUMBER
   return s;
 }
 

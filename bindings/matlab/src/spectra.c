@@ -27,22 +27,7 @@ purlin_lanczos_options lanczos_options_of(const mxArray *options, int64_t count,
   purlin_lanczos_options o;
   check(purlin_lanczos_options_init(&o, sizeof o));
   o.count = count;
-  read_choice(options, "which", whiches, &o.which);
-  read_choice(options, "kind", kinds, &o.kind);
-  read_double(options, "shift", &o.shift);
-  read_double(options, "sigma", &o.sigma);
-  read_double(options, "tolerance", &o.tolerance);
-  read_int64(options, "basis", &o.basis);
-  read_int64(options, "restarts", &o.restarts);
-  read_seed(options, "seed", &o.seed);
-  read_choice(options, "verify", verifications, &o.verify);
-  read_choice(options, "method", ways, &o.method);
-  read_int64(options, "block", &o.block);
-  read_choice(options, "orthogonality", orthogonalities, &o.orthogonality);
-  read_choice(options, "filter", filters, &o.filter);
-  read_int64(options, "degree", &o.degree);
-  read_choice(options, "order", reorderings, &o.order);
-  read_flag(options, "check_symmetry", &o.check_symmetry);
+  READ_LANCZOS_OPTIONS(options, &o);
   read_devices(options, &o.contexts, &o.contexts_count);
   watch_from(options, w, &o.progress, &o.progress_user);
   return o;
@@ -56,12 +41,7 @@ purlin_lanczos_info fresh_lanczos_info(void) {
 
 mxArray *lanczos_report(const purlin_lanczos_info *i) {
   mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
-#define NUMBER(name) add_number(s, #name, (double)i->name)
-  NUMBER(count); NUMBER(converged); NUMBER(products); NUMBER(restarts); NUMBER(breakdowns); NUMBER(recovered);
-  NUMBER(basis); NUMBER(degree); NUMBER(norm); NUMBER(seconds); NUMBER(verified); NUMBER(residual); NUMBER(orthogonality);
-  NUMBER(contexts); NUMBER(part_rows); NUMBER(part_entries); NUMBER(halo); NUMBER(halo_bytes); NUMBER(product_bytes);
-#undef NUMBER
-  add_word(s, "reason", reasons, i->reason);
+  REPORT_LANCZOS_INFO(s, i);
   return s;
 }
 

@@ -41,15 +41,7 @@ static void plan_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   purlin_spmv_options o;
   purlin_spmv *plan = NULL;
   check(purlin_spmv_options_init(&o, sizeof o));
-  read_choice(prhs[1], "algorithm", algorithms, &o.algorithm);
-  read_choice(prhs[1], "order", reorderings, &o.order);
-  read_choice(prhs[1], "op", operations, &o.op);
-  read_flag(prhs[1], "symmetric", &o.symmetric);
-  read_choice(prhs[1], "kind", kinds, &o.kind);
-  read_double(prhs[1], "shift", &o.shift);
-  read_int64(prhs[1], "degree", &o.degree);
-  read_double(prhs[1], "lower", &o.lower);
-  read_double(prhs[1], "upper", &o.upper);
+  READ_SPMV_OPTIONS(prhs[1], &o);
   check(purlin_spmv_create(matrix_of("A", prhs[0]), &o, &plan));
   plhs[0] = key_of(plan);
   (void)nlhs;
@@ -106,16 +98,7 @@ static void plan_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *
   check(purlin_spmv_info_init(&info, sizeof info));
   check(purlin_spmv_properties(plan_argument(prhs[0]), &info));
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
-  add_word(plhs[0], "algorithm", algorithms, info.algorithm);
-  add_word(plhs[0], "order", reorderings, info.order);
-  add_word(plhs[0], "kind", kinds, info.kind);
-#define NUMBER(name) add_number(plhs[0], #name, (double)info.name)
-  NUMBER(group); NUMBER(rows); NUMBER(nnz); NUMBER(longest); NUMBER(empty); NUMBER(mean); NUMBER(deviation);
-  NUMBER(short_rows); NUMBER(beyond_32); NUMBER(beyond_1024); NUMBER(tiles); NUMBER(bytes); NUMBER(seconds);
-  NUMBER(degree);
-#undef NUMBER
-  (void)mxAddField(plhs[0], "reason");
-  mxSetField(plhs[0], 0, "reason", mxCreateString(info.reason));
+  REPORT_SPMV_INFO(plhs[0], &info);
   (void)nlhs;
   (void)nrhs;
 }

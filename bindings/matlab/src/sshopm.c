@@ -11,17 +11,7 @@ static int64_t dimension_argument(const mxArray *value) {
 
 void info_struct(const purlin_sshopm_info *info, mxArray *target) {
   mxArray *fields = mxCreateStructMatrix(1, 1, 0, NULL);
-  add_number(fields, "tensors", (double)info->tensors);
-  add_number(fields, "starts", (double)info->starts);
-  add_number(fields, "converged_starts", (double)info->converged_starts);
-  add_number(fields, "iterations", (double)info->iterations);
-  add_number(fields, "skipped_tensors", (double)info->skipped_tensors);
-  add_number(fields, "chunks", (double)info->chunks);
-  add_number(fields, "tolerance", info->tolerance);
-  add_number(fields, "tolerance_raised", info->tolerance_raised);
-  add_number(fields, "truncated_tensors", (double)info->truncated_tensors);
-  add_number(fields, "unconverged_tensors", (double)info->unconverged_tensors);
-  add_number(fields, "seconds", info->seconds);
+  REPORT_SSHOPM_INFO(fields, info);
   (void)mxAddField(target, "info");
   mxSetField(target, 0, "info", fields);
 }
@@ -67,24 +57,7 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   check(purlin_sshopm_options_init(&o, sizeof o));
   check(purlin_sshopm_results_init(&r, sizeof r));
   check(purlin_sshopm_info_init(&info, sizeof info));
-  read_choice(options, "goal", goals, &o.goal);
-  read_choice(options, "method", methods, &o.method);
-  read_choice(options, "shift_kind", shift_kinds, &o.shift_kind);
-  read_choice(options, "test", stopping_tests, &o.test);
-  read_choice(options, "start_kind", start_kinds, &o.start_kind);
-  read_choice(options, "sign", signs, &o.sign);
-  read_choice(options, "compatibility", compatibilities, &o.compatibility);
-  read_flag(options, "remove_isotropic", &o.remove_isotropic);
-  read_int32(options, "max_iterations", &o.max_iterations);
-  read_int32(options, "warmup", &o.warmup);
-  read_int64(options, "starts", &o.starts);
-  read_seed(options, "seed", &o.seed);
-  read_double(options, "shift", &o.shift);
-  read_double(options, "tolerance", &o.tolerance);
-  read_double(options, "tau", &o.tau);
-  read_double(options, "merge_angle", &o.merge_angle);
-  read_double(options, "merge_value", &o.merge_value);
-  read_double(options, "degeneracy_tolerance", &o.degeneracy_tolerance);
+  READ_SSHOPM_OPTIONS(options, &o);
   read_int64(options, "pairs", &pairs);
   read_int64(options, "trace", &trace);
   read_flag(options, "full", &full);
@@ -131,15 +104,7 @@ static void all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   check(purlin_sshopm_all_options_init(&o, sizeof o));
   check(purlin_sshopm_results_init(&r, sizeof r));
   check(purlin_sshopm_info_init(&info, sizeof info));
-  read_choice(options, "sign", signs, &o.sign);
-  read_int32(options, "max_iterations", &o.max_iterations);
-  read_int64(options, "starts", &o.starts);
-  read_int64(options, "max_starts", &o.max_starts);
-  read_seed(options, "seed", &o.seed);
-  read_double(options, "tolerance", &o.tolerance);
-  read_double(options, "merge_angle", &o.merge_angle);
-  read_double(options, "merge_value", &o.merge_value);
-  read_double(options, "degeneracy_tolerance", &o.degeneracy_tolerance);
+  READ_SSHOPM_ALL_OPTIONS(options, &o);
   read_int64(options, "pairs", &pairs);
   if (pairs < 1) fail("invalidArgument", "pairs: is %lld, at least 1 is needed", (long long)pairs);
   watch_from(options, &w, &o.progress, &o.progress_user);

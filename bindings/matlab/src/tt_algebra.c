@@ -107,17 +107,13 @@ static void tt_canonicalise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *
 static purlin_tt_round_options truncation(const mxArray *options) {
   purlin_tt_round_options o;
   check(purlin_tt_round_options_init(&o, sizeof o));
-  read_double(options, "epsilon", &o.epsilon);
-  read_int64(options, "max_rank", &o.max_rank);
-  read_flag(options, "absolute", &o.absolute);
+  READ_TT_ROUND_OPTIONS(options, &o);
   return o;
 }
 
 static mxArray *report(const purlin_tt_round_info *info) {
   mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
-  add_number(s, "error", info->error);
-  add_number(s, "log_norm", info->log_norm);
-  add_number(s, "max_rank", (double)info->max_rank);
+  REPORT_TT_ROUND_INFO(s, info);
   return s;
 }
 

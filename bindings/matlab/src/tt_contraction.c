@@ -30,18 +30,9 @@ static purlin_tt_contraction *new_contraction(const mxArray *options, watch *w) 
   const purlin_context *const *contexts = NULL;
   int64_t count = 0, k;
   check(purlin_tt_contraction_options_init(&o, sizeof o));
-  read_choice(options, "algorithm", algorithms, &o.algorithm);
-  read_choice(options, "scaling", scalings, &o.scaling);
-  read_choice(options, "conjugate", conjugates, &o.conjugate);
-  read_choice(options, "math", maths, &o.math);
-  read_choice(options, "norm_way", norm_ways, &o.norm_way);
-  read_choice(options, "kernel", kernels, &o.kernel);
-  read_flag(options, "assume_hermitian", &o.assume_hermitian);
+  READ_TT_CONTRACTION_OPTIONS(options, &o);
   /* Bonds count from 1 here; what is not given stays "the cheapest". */
   if (option(options, "cut")) o.cut = integer_argument("cut", option(options, "cut"), 1, INT64_MAX) - 1;
-  read_int64(options, "block", &o.block);
-  read_int64(options, "repeat", &o.repeat);
-  read_int64(options, "workspace_limit", &o.workspace_limit);
   watch_from(options, w, &o.progress, &o.progress_user);
   read_devices(options, &contexts, &count);
   check(purlin_tt_contraction_create(gateway_context(), &o, &made));
@@ -66,15 +57,7 @@ purlin_tt_contraction_info fresh_contraction_info(void) {
 
 mxArray *contraction_report(const purlin_tt_contraction_info *i) {
   mxArray *s = mxCreateStructMatrix(1, 1, 0, NULL);
-  add_word(s, "algorithm", algorithms, i->algorithm);
-  (void)mxAddField(s, "reason");
-  mxSetField(s, 0, "reason", mxCreateString(i->reason));
-  add_word(s, "kernel", kernels, i->kernel);
-  add_word(s, "outcome", outcomes, i->outcome);
-#define NUMBER(name) add_number(s, #name, (double)i->name)
-  NUMBER(halved); NUMBER(two_ended); NUMBER(scaled); NUMBER(pairs); NUMBER(block); NUMBER(contexts);
-  NUMBER(workspace_bytes); NUMBER(flops); NUMBER(bytes); NUMBER(seconds);
-#undef NUMBER
+  REPORT_TT_CONTRACTION_INFO(s, i);
   add_number(s, "cut", (double)i->cut + 1);
   return s;
 }

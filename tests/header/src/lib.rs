@@ -11,6 +11,7 @@ pub mod header;
 pub mod integers;
 pub mod interface;
 pub mod layout;
+pub mod matlab;
 mod parser;
 pub mod python;
 
@@ -47,6 +48,7 @@ pub fn generated() -> Vec<Generated> {
     files.extend(fortran_interfaces::files(&interface));
     files.extend(integers::files(&root()));
     files.extend(python::files(&interface));
+    files.extend(matlab::files(&interface));
     files.extend(layout::files(&interface));
     files.extend(cuda::files(&cuda::headers(&root())));
     files

@@ -8,8 +8,13 @@ use std::fs;
 use purlin_header::{Interface, generated, header, root};
 
 /// Folders whose files are all generated.
-const FOLDERS: &[&str] =
-    &["bindings/fortran/generated", "bindings/fortran/integers", "tests/c/generated", "tests/fortran/generated"];
+const FOLDERS: &[&str] = &[
+    "bindings/fortran/generated",
+    "bindings/fortran/integers",
+    "bindings/matlab/src/generated",
+    "tests/c/generated",
+    "tests/fortran/generated",
+];
 
 #[test]
 fn the_generated_files_are_current() {
