@@ -1,4 +1,4 @@
-"""Runs each ctest test of the given build folders under the command in $VALGRIND.
+"""Runs each ctest test of the given build folders under the command in $VALGRIND, the longest first.
 
 ctest's own memcheck reports errors without failing, so the tests are listed by ctest and run here.
 """
@@ -8,7 +8,9 @@ import os
 import shlex
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
 
 
 def tests_of(build: str) -> list[dict]:
@@ -18,6 +20,13 @@ def tests_of(build: str) -> list[dict]:
     return json.loads(listing.stdout)["tests"]
 
 
+def seconds_of(build: str) -> dict[str, float]:
+    """How long ctest's own runs of the tests took; empty where it has run none."""
+    record = Path(build, "Testing", "Temporary", "CTestCostData.txt")
+    lines = [line.split() for line in record.read_text().splitlines()] if record.is_file() else []
+    return {words[0]: float(words[2]) for words in lines if len(words) == 3}
+
+
 def run(valgrind: list[str], build: str, test: dict) -> tuple[bool, str]:
     """Whether a test went well, and what it has printed."""
     properties = {p["name"]: p["value"] for p in test.get("properties", [])}
@@ -25,6 +34,7 @@ def run(valgrind: list[str], build: str, test: dict) -> tuple[bool, str]:
     for pair in properties.get("ENVIRONMENT", []):
         name, _, value = pair.partition("=")
         environment[name] = value
+    began = time.monotonic()
     result = subprocess.run(
         valgrind + test["command"],
         cwd=properties.get("WORKING_DIRECTORY", build),
@@ -37,7 +47,7 @@ def run(valgrind: list[str], build: str, test: dict) -> tuple[bool, str]:
     )
     good = (result.returncode != 0) if properties.get("WILL_FAIL") else (result.returncode == 0)
     good = good and result.returncode != 9
-    return good, f"{result.stdout}{'ok' if good else 'FAILED'}: {os.path.basename(build)}/{test['name']}"
+    return good, f"{result.stdout}{'ok' if good else 'FAILED'}: {os.path.basename(build)}/{test['name']} {time.monotonic() - began:.0f} s"
 
 
 def wanted(test: dict) -> bool:
@@ -53,17 +63,27 @@ def main() -> int:
         if not os.path.isdir(build):
             print(f"{build}: not built, so not run")
             continue
-        tests += [(build, test) for test in tests_of(build) if wanted(test)]
+        seconds = seconds_of(build)
+        tests += [(seconds.get(test["name"], 0.0), build, test) for test in tests_of(build) if wanted(test)]
+    # Else the longest may start last, and run alone.
+    tests.sort(key=lambda item: -item[0])
     # Valgrind runs the threads of a program one at a time: there is a core for each program.
-    passed = failed = 0
+    passed = 0
+    failures: list[str] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for good, text in pool.map(lambda item: run(valgrind, *item), tests):
+        for done in as_completed([pool.submit(run, valgrind, build, test) for _, build, test in tests]):
+            good, text = done.result()
             print(text, flush=True)
-            passed, failed = passed + good, failed + (not good)
+            passed += good
+            if not good:
+                failures.append(text)
+    failed = len(failures)
     total = passed + failed
     if total == 0:
         print("no test was found")
         return 1
+    # Once more at the end, which is what a reader of a failed step is shown.
+    print(*failures[-5:], sep="\n", end="\n" if failures else "")
     print(f"{100 * passed // total}% tests passed, {failed} tests failed out of {total}")
     return 1 if failed else 0
 
