@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::interface::{Kind, Struct};
+use crate::interface::{Kind, Struct, type_name};
 use crate::{Generated, Interface};
 
 /// Structs that stay on the device, or that the host packs word by word.
@@ -51,12 +51,6 @@ pub fn files(headers: &[(String, Interface)]) -> Vec<Generated> {
     vec![Generated::new("src/backend/gpu/kernels/mirrors.rs", text)]
 }
 
-/// `purlin_tt_chain_params` is `TtChainParams`.
-fn rust_name(name: &str) -> String {
-    let words = name.trim_start_matches("purlin_").split('_');
-    words.map(|w| w[..1].to_uppercase() + &w[1..]).collect()
-}
-
 /// `purlin_tt_chain_params` has `PURLIN_TT_CHAIN_PARAMS_BYTES` bytes.
 fn bytes_constant(name: &str) -> String {
     format!("{}_BYTES", name.to_uppercase())
@@ -71,14 +65,14 @@ fn rust_type(kind: &Kind) -> String {
         Kind::U64 => "u64",
         Kind::F32 => "f32",
         Kind::F64 => "f64",
-        Kind::Struct(name) => return rust_name(name),
+        Kind::Struct(name) => return type_name(name),
         other => panic!("{other:?}: is no type of a kernel's parameter"),
     };
     scalar.to_owned()
 }
 
 fn write_struct(out: &mut String, of: &Struct, file: &str, header: &Interface) {
-    let (name, bytes) = (rust_name(&of.name), bytes_constant(&of.name));
+    let (name, bytes) = (type_name(&of.name), bytes_constant(&of.name));
     let stated = header.constants.iter().find(|c| c.name == bytes).map(|c| c.value);
     let found = header.layout(of).bytes;
     assert_eq!(stated, i64::try_from(found).ok(), "{bytes}: {} has {found}", of.name);

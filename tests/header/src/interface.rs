@@ -81,6 +81,12 @@ impl Variable {
     }
 }
 
+/// The name of a struct in languages that write `TtRoundInfo` for `purlin_tt_round_info`.
+pub fn type_name(name: &str) -> String {
+    let words = name.trim_start_matches("purlin_").split('_');
+    words.map(|w| w[..1].to_uppercase() + &w[1..]).collect()
+}
+
 /// A struct with its fields.
 #[derive(Clone, Debug)]
 pub struct Struct {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::interface::{Function, Kind, Struct, Type};
+use crate::interface::{Function, Kind, Struct, Type, type_name};
 use crate::{Generated, Interface};
 
 /// Types of callbacks, and the letters by which prototypes call them. Reading and writing have the same shape.
@@ -117,14 +117,8 @@ fn structs(interface: &Interface) -> String {
     text + &body
 }
 
-/// `purlin_rsvd_options` is `RsvdOptions`.
-fn class(name: &str) -> String {
-    let words = name.trim_start_matches("purlin_").split('_');
-    words.map(|w| w[..1].to_uppercase() + &w[1..]).collect()
-}
-
 fn write_class(out: &mut String, of: &Struct) {
-    let _ = write!(out, "\n\nclass {}(Struct):\n    _fields_ = [\n", class(&of.name));
+    let _ = write!(out, "\n\nclass {}(Struct):\n    _fields_ = [\n", type_name(&of.name));
     // Fields of one type are listed together.
     let mut fields = of.fields.iter().peekable();
     while let Some(first) = fields.next() {
