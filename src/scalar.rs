@@ -1,6 +1,6 @@
 //! Element types: the run-time tag [`DType`] and the compile-time traits [`Element`], [`Real`] and [`Scalar`].
 
-use std::ops::{Add, AddAssign, Mul, Sub};
+use std::ops::{Add, AddAssign, Mul, RangeInclusive, Sub};
 
 use faer::traits::{ComplexField, RealField};
 pub use num_complex::Complex;
@@ -72,6 +72,31 @@ impl DType {
             Self::F64 | Self::I64 | Self::CF32 => 8,
             Self::CF64 => 16,
         }
+    }
+
+    /// Whether its numbers have imaginary parts.
+    pub const fn is_complex(self) -> bool {
+        matches!(self, Self::CF32 | Self::CF64)
+    }
+
+    /// Whether its numbers are f32, or have parts of that type.
+    pub const fn is_single(self) -> bool {
+        matches!(self, Self::F32 | Self::CF32)
+    }
+
+    /// The least e of a normal number m 2^e with m in [0.5, 1), of f32 for single precision and of f64 for other types.
+    pub const fn least_exponent(self) -> i64 {
+        (if self.is_single() { f32::MIN_EXP } else { f64::MIN_EXP }) as i64
+    }
+
+    /// The largest such e.
+    pub const fn largest_exponent(self) -> i64 {
+        (if self.is_single() { f32::MAX_EXP } else { f64::MAX_EXP }) as i64
+    }
+
+    /// The exponents e of all normal numbers m 2^e with m in [0.5, 1).
+    pub const fn exponent_range(self) -> RangeInclusive<i64> {
+        self.least_exponent()..=self.largest_exponent()
     }
 
     /// Alignment of one element: that of one component.
@@ -283,6 +308,12 @@ macro_rules! scalar {
 }
 scalar!(f32, f64);
 
+/// A power of two near a positive number, to scale matrices for dense solvers to size 1. Returns 1 for a size that is 0
+/// or not finite.
+pub fn power_of_two(size: f64) -> f64 {
+    if size.is_finite() && size > 0.0 { size.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
+}
+
 /// Evaluates `$body`, in which `$t` is the type of linear algebra with the run-time tag `$dtype`. Any other tag is an error
 /// that names the argument.
 macro_rules! with_scalar {
@@ -333,3 +364,30 @@ macro_rules! with_real {
     };
 }
 pub(crate) use with_real;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_and_precisions_are_those_of_the_parts() {
+        for dtype in [DType::F32, DType::F64, DType::CF32, DType::CF64] {
+            with_scalar!(dtype, "dtype", T => {
+                assert_eq!(dtype.is_complex(), T::IS_COMPLEX);
+                assert_eq!(dtype.is_single(), size_of::<<T as Scalar>::Part>() == 4);
+                Ok(())
+            })
+            .unwrap();
+        }
+        assert_eq!(DType::CF32.exponent_range(), -125..=128);
+        assert_eq!(DType::F64.exponent_range(), -1021..=1024);
+    }
+
+    #[test]
+    fn powers_of_two_are_near_and_finite() {
+        for (size, power) in [(1.0, 1.0), (1.5, 1.0), (0.3, 0.25), (1e300, 2f64.powi(996)), (0.0, 1.0)] {
+            assert_eq!(power_of_two(size), power, "{size}");
+        }
+        assert_eq!((power_of_two(f64::NAN), power_of_two(f64::INFINITY)), (1.0, 1.0));
+    }
+}

@@ -5,9 +5,9 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Charge;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::lanczos::algorithm::restart::power_of_two;
 use crate::progress::Progress;
 use crate::rng;
+use crate::scalar::power_of_two;
 use crate::shape::to_u64;
 
 const WHAT: &str = "clusters";

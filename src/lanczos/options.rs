@@ -325,7 +325,7 @@ impl Options {
     }
 
     fn settled(&self, basis: usize, block: usize, n: usize, dtype: DType) -> Settings {
-        let single = matches!(dtype, DType::F32 | DType::CF32);
+        let single = dtype.is_single();
         let default = if single { 1e-5 } else { 1e-10 };
         Settings {
             count: self.count,

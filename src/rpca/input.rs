@@ -202,7 +202,7 @@ impl Strided<'_> {
         if rows == 0 {
             return Ok(());
         }
-        let parts = if matches!(self.dtype, DType::CF32 | DType::CF64) { 2 } else { 1 };
+        let parts = if self.dtype.is_complex() { 2 } else { 1 };
         let number = match self.dtype {
             DType::CF32 => Number::F32,
             DType::CF64 => Number::F64,

@@ -122,12 +122,11 @@ impl Options {
 
     /// The type of the arithmetic for a matrix of type `own`.
     pub fn dtype_of(&self, own: DType) -> Result<DType> {
-        let is_complex = |d: DType| matches!(d, DType::CF32 | DType::CF64);
         let dtype = self.dtype.unwrap_or(match own {
             DType::F32 | DType::F64 | DType::CF32 | DType::CF64 => own,
             _ => DType::F32,
         });
-        if is_complex(own) && !is_complex(dtype) {
+        if own.is_complex() && !dtype.is_complex() {
             return Err(Error::invalid("dtype", format!("is {}, the matrix is {}", dtype.name(), own.name())));
         }
         Ok(dtype)

@@ -31,9 +31,9 @@ pub struct Machine {
 impl Machine {
     /// Rates of `contexts` contexts like `context`. `outside` means that the data come from a source.
     pub fn of(context: &Context, contexts: usize, dtype: DType, outside: bool) -> Self {
-        let single = matches!(dtype, DType::F32 | DType::CF32);
+        let single = dtype.is_single();
         // A complex multiplication and addition counts as four real ones.
-        let complexity = if matches!(dtype, DType::CF32 | DType::CF64) { 4.0 } else { 1.0 };
+        let complexity = if dtype.is_complex() { 4.0 } else { 1.0 };
         let count = contexts.max(1) as f64;
         match context.backend() {
             Backend::Gpu(gpu) => {

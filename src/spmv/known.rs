@@ -44,7 +44,7 @@ impl Options {
         if self.order.is_some() {
             return Err(Error::NotSupported("order: of an operator, which has no rows to put in order".into()));
         }
-        if self.op == Op::Transpose && !self.symmetric && matches!(dtype, DType::CF32 | DType::CF64) {
+        if self.op == Op::Transpose && !self.symmetric && dtype.is_complex() {
             return Err(Error::NotSupported(
                 "op: is Transpose, an operator of complex numbers has its adjoint alone".into(),
             ));

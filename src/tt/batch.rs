@@ -17,7 +17,7 @@ use super::options::{Algorithm, Conjugate};
 use super::peaks::{self, Sizes};
 use super::rings;
 use super::scaled::Scaled;
-use super::session::{Call, Contraction, Goal, is_single};
+use super::session::{Call, Contraction, Goal};
 use super::wider;
 use crate::alloc;
 use crate::backend::cpu::flags;
@@ -396,7 +396,7 @@ impl<'a> Lists<'a> {
             return Ok(call.clone());
         }
         y.shape().expect_modes(&format!("y[{j}]"), x.shape().modes(), &format!("x[{i}]"))?;
-        if is_single(x.dtype()) != is_single(y.dtype()) {
+        if x.dtype().is_single() != y.dtype().is_single() {
             let problem = format!("is {}, x[{i}] is {}: precisions differ", y.dtype().name(), x.dtype().name());
             return Err(Error::invalid(format!("y[{j}]"), problem));
         }

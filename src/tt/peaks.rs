@@ -11,7 +11,6 @@ use super::info::Kernel;
 use super::options::Algorithm;
 use super::plan::Plan;
 use super::scaled::exponent_of;
-use super::session::is_single;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::kernels::tt::sandwich::CoreKeys;
@@ -105,7 +104,7 @@ fn most(single: bool) -> (usize, i64, i64) {
 /// The [`Sizes`] of a contraction by `plan`, from the exponents of the cores of x and y.
 pub(super) fn sizes(plan: &Plan, shapes: [&Shape; 2], peaks: [&[i64]; 2]) -> Result<Sizes> {
     let at = |t: usize, k: usize| peaks[t].get(k).or(peaks[t].first()).copied().unwrap_or(0);
-    let (window, most, most_dense) = most(is_single(plan.dtype));
+    let (window, most, most_dense) = most(plan.dtype.is_single());
     let mut away = alloc::with_capacity(WHAT, plan.cores)?;
     let mut growth = 0i64;
     for i in 0..plan.cores {

@@ -199,10 +199,6 @@ struct Planner<'a> {
     strict: bool,
 }
 
-fn is_complex(dtype: DType) -> bool {
-    matches!(dtype, DType::CF32 | DType::CF64)
-}
-
 impl<'a> Planner<'a> {
     fn new(mut request: Request<'a>) -> Result<Self> {
         match request.options.kernel {
@@ -214,8 +210,8 @@ impl<'a> Planner<'a> {
             _ => {}
         }
         let Request { options, machine, x, y, .. } = request;
-        let dtype = if is_complex(x.1) { x.1 } else { y.1 };
-        let (x_operations, y_operations) = match (is_complex(x.1), is_complex(y.1)) {
+        let dtype = if x.1.is_complex() { x.1 } else { y.1 };
+        let (x_operations, y_operations) = match (x.1.is_complex(), y.1.is_complex()) {
             (false, false) => (2.0, 2.0),
             (false, true) => (4.0, 8.0),
             _ => (8.0, 8.0),
@@ -225,7 +221,7 @@ impl<'a> Planner<'a> {
         if options.repeat == 0 {
             return Err(Error::invalid("repeat", "is 0, at least 1 is needed"));
         }
-        let conjugated = options.conjugate == Conjugate::Bra || !is_complex(dtype);
+        let conjugated = options.conjugate == Conjugate::Bra || !dtype.is_complex();
         let pairs_at =
             |c: usize| Pairs { r: sizes.r[c], s: sizes.s[c], halved: request.same && conjugated && sizes.r[c] > 1 };
         let middle = sizes.middle();
@@ -321,7 +317,7 @@ impl<'a> Planner<'a> {
         let Request { options, x, y, same, .. } = self.request;
         let mut order = alloc::with_capacity("plan of a contraction", self.sizes.len())?;
         order.extend((0..self.sizes.len()).map(|k| self.sizes.site(k).1));
-        let conjugate = options.conjugate == Conjugate::Bra && is_complex(self.dtype);
+        let conjugate = options.conjugate == Conjugate::Bra && self.dtype.is_complex();
         let read = |(shape, dtype): (&Shape, DType)| shape.elements() as f64 * dtype.size() as f64;
         let (environment, product) = self.sizes.largest(self.cut, self.repeat());
         let cores = self.sizes.len();
@@ -454,7 +450,7 @@ impl<'a> Planner<'a> {
             // result's rounding depends on it.
             _ => all.div_ceil(64).min(TOGETHER),
         };
-        let part = if matches!(self.dtype, DType::F32 | DType::CF32) { 4 } else { 8 };
+        let part = if self.dtype.is_single() { 4 } else { 8 };
         let block = chain.workspace(plan.block).saturating_mul(part);
         // Short rows are padded to a vector, and cores at the cut are gathered. If that takes much memory, the chain
         // does not pay.

@@ -67,7 +67,7 @@ impl Scaled {
 
     /// NaN in the real part, and for a complex type also in the imaginary part.
     pub fn nan(dtype: DType) -> Self {
-        Self { mantissa: Complex::new(f64::NAN, if is_complex(dtype) { f64::NAN } else { 0.0 }), exponent: 0 }
+        Self { mantissa: Complex::new(f64::NAN, if dtype.is_complex() { f64::NAN } else { 0.0 }), exponent: 0 }
     }
 
     /// Outcome of the scaled form: [`Outcome::Ok`] or [`Outcome::NonFinite`].
@@ -185,9 +185,9 @@ impl Scaled {
         }
         let part = |x: f64| {
             let wide = scale(x, self.exponent);
-            if matches!(dtype, DType::F32 | DType::CF32) { f64::from(wide as f32) } else { wide }
+            if dtype.is_single() { f64::from(wide as f32) } else { wide }
         };
-        let value = Complex::new(part(self.mantissa.re), if is_complex(dtype) { part(self.mantissa.im) } else { 0.0 });
+        let value = Complex::new(part(self.mantissa.re), if dtype.is_complex() { part(self.mantissa.im) } else { 0.0 });
         let outcome = if value.re.is_infinite() || value.im.is_infinite() {
             Outcome::Overflow
         } else if value == Complex::new(0.0, 0.0) && !self.is_zero() {
@@ -197,10 +197,6 @@ impl Scaled {
         };
         (value, outcome)
     }
-}
-
-fn is_complex(dtype: DType) -> bool {
-    matches!(dtype, DType::CF32 | DType::CF64)
 }
 
 #[cfg(test)]

@@ -416,11 +416,11 @@ impl Contraction {
             train.expect_set(name)?;
         }
         y.shape().expect_modes("y", x.shape().modes(), "x")?;
-        if is_single(x.dtype()) != is_single(y.dtype()) {
+        if x.dtype().is_single() != y.dtype().is_single() {
             let problem = format!("is {}, x is {}: precisions differ", y.dtype().name(), x.dtype().name());
             return Err(Error::invalid("y", problem));
         }
-        let swapped = is_complex(x.dtype()) && !is_complex(y.dtype());
+        let swapped = x.dtype().is_complex() && !y.dtype().is_complex();
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let same = x.is_same(y);
         let uniform = x.is_uniform() && y.is_uniform();
@@ -533,15 +533,7 @@ fn machine(context: &Arc<Context>, options: &Options) -> Result<Box<dyn Contract
     }
 }
 
-pub(super) fn is_single(dtype: DType) -> bool {
-    matches!(dtype, DType::F32 | DType::CF32)
-}
-
-fn is_complex(dtype: DType) -> bool {
-    matches!(dtype, DType::CF32 | DType::CF64)
-}
-
 /// The type of a result: complex if either train is.
 pub(super) fn common(x: DType, y: DType) -> DType {
-    if is_complex(x) { x } else { y }
+    if x.is_complex() { x } else { y }
 }

@@ -6,12 +6,12 @@ use std::ops::Range;
 use super::super::info::Reason;
 use super::super::options::{Settings, Verify, Which};
 use super::super::sides::{Side, Sides, Swapped};
-use super::restart::{Counts, Found, Report, Search, beats, fresh, pick, power_of_two};
+use super::restart::{Counts, Found, Report, Search, beats, fresh, pick};
 use super::triplets::{allowed, unit};
 use super::verify::{CHECK, Solved};
 use crate::alloc;
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, power_of_two};
 
 const WHAT: &str = "bidiagonalisation";
 

@@ -7,7 +7,7 @@ use super::partial::{Loss, straighten};
 use super::{Small, finite};
 use crate::alloc;
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, power_of_two};
 
 const WHAT: &str = "Lanczos iteration";
 
@@ -233,12 +233,6 @@ pub(super) fn projected<K: Krylov + ?Sized>(
     let (mut values, vectors) = small(size, &leading)?;
     values.iter_mut().for_each(|v| *v *= scale);
     Ok((values, vectors))
-}
-
-/// A power of two near a positive number, to scale matrices for dense solvers to size 1. Returns 1 for a size that is 0
-/// or not finite.
-pub(crate) fn power_of_two(size: f64) -> f64 {
-    if size.is_finite() && size > 0.0 { size.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
 }
 
 /// A random unit vector in column `column`, orthogonal to all before it; false if there is none.

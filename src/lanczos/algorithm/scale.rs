@@ -4,10 +4,9 @@
 use super::super::krylov::Krylov;
 use super::super::sides::{Side, Sides};
 use super::PROBES;
-use super::restart::power_of_two;
 use crate::alloc;
 use crate::error::{Error, Result};
-use crate::scalar::{Real, Scalar};
+use crate::scalar::{Real, Scalar, power_of_two};
 
 const WHAT: &str = "product with a random vector";
 

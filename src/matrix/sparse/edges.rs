@@ -137,7 +137,7 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
 /// [`Error::InvalidArgument`] for a complex matrix, and with `symmetric` for a matrix that is not symmetric;
 /// [`Error::NotSupported`] for another storage or a device; [`Error::Io`].
 pub fn write_edges(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
-    if matches!(a.dtype(), DType::CF32 | DType::CF64) {
+    if a.dtype().is_complex() {
         return Err(Error::invalid("a", format!("is {}, F32 or F64 is needed", a.dtype().name())));
     }
     if symmetric && !is_symmetric(a, 0.0)? {

@@ -118,7 +118,7 @@ impl Entries {
             return self.into_matrix(context, dtype, true, |_, _| Ok(()));
         };
         self.into_matrix(context, dtype, false, |entries, out| {
-            if conjugate && matches!(dtype, DType::CF32 | DType::CF64) {
+            if conjugate && dtype.is_complex() {
                 return with_scalar!(dtype, "values", T => {
                     let from = values.as_slice::<T>()?;
                     gather(entries, out.as_mut_slice::<T>()?, |k| from[k].conjugate());

@@ -49,7 +49,7 @@ pub fn read_market(context: &Arc<Context>, path: &Path, dtype: Option<DType>) ->
     let mut lines = Lines::open(path)?;
     let (field, kind) = header(&mut lines)?;
     let dtype = dtype.unwrap_or(if field == Field::Complex { DType::CF64 } else { DType::F64 });
-    if field == Field::Complex && !matches!(dtype, DType::CF32 | DType::CF64) {
+    if field == Field::Complex && !dtype.is_complex() {
         return Err(Error::invalid("dtype", format!("is {}, the file's values are complex", dtype.name())));
     }
     let [rows, cols, stored] = sizes(&mut lines)?;
@@ -115,7 +115,7 @@ fn entries(
                 return Err(lines.wrong(format!("{part:e} is beyond the range of {}", dtype.name())));
             }
         }
-        let is_single = matches!(dtype, DType::F32 | DType::CF32);
+        let is_single = dtype.is_single();
         if field == Field::Integer && is_single && f64::from(value.re as f32) != value.re {
             return Err(lines.wrong(format!("{} is between two numbers of {}", value.re, dtype.name())));
         }
@@ -138,7 +138,7 @@ fn entries(
 
 /// Whether a finite number becomes infinite in a type.
 pub(super) fn is_beyond(value: f64, dtype: DType) -> bool {
-    let single = matches!(dtype, DType::F32 | DType::CF32);
+    let single = dtype.is_single();
     single && value.is_finite() && (value as f32).is_infinite()
 }
 
@@ -275,7 +275,7 @@ pub fn write_market(a: &Matrix, path: &Path, symmetric: bool) -> Result<()> {
     let rows = Rows::new(from)?;
     let written = |i: usize, k: usize| !symmetric || rows.col(k) <= i;
     let stored: usize = (0..a.rows()).map(|i| rows.row(i).filter(|&k| written(i, k)).count()).sum();
-    let complex = matches!(a.dtype(), DType::CF32 | DType::CF64);
+    let complex = a.dtype().is_complex();
     let field = if held.is_none() { "pattern" } else { if complex { "complex" } else { "real" } };
     let kind = if !symmetric { "general" } else { if complex { "hermitian" } else { "symmetric" } };
     let head = format!("%%MatrixMarket matrix coordinate {field} {kind}\n{} {} {stored}\n", a.rows(), a.cols());

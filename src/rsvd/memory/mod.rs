@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
 use crate::rsvd::cpu;
-use crate::scalar::{Complex, DType};
+use crate::scalar::Complex;
 use crate::shape::to_u64;
 
 /// Outcomes of the decisions that depend on the data.
@@ -140,7 +140,7 @@ impl<'a> Planned<'a> {
     }
 
     fn count(&self, shape: Shape, course: Course, wanted: Wanted) -> Result<u64> {
-        let is_complex = matches!(self.plan.dtype, DType::CF32 | DType::CF64);
+        let is_complex = self.plan.dtype.is_complex();
         let own = if is_complex {
             rehearse::peak::<Complex<f64>>(self, wanted, shape, course)
         } else {

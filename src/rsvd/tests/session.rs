@@ -7,7 +7,7 @@ use crate::backend::BackendChoice;
 use crate::context::{Context, Options as ContextOptions};
 use crate::rsvd::options::{Centering, ErrorKind, Method, Right, Sign};
 use crate::rsvd::{Options, Rsvd};
-use crate::scalar::{Complex, DType, Scalar};
+use crate::scalar::{Complex, Scalar};
 use crate::shape::Order;
 
 fn lies() -> [Lie; 3] {
@@ -19,7 +19,7 @@ fn layouts<T: Scalar>(name: &str, k: usize) {
     let context = cpu();
     let a = read_npy::<T>(&format!("{name}.npy"));
     let golden = golden_numbers(name, "singular_values");
-    let single = matches!(T::DTYPE, DType::F32 | DType::CF32);
+    let single = T::DTYPE.is_single();
     let tolerance = if single { 5e-6 } else { 1e-12 };
     for lie in lies() {
         let m = matrix(&context, &a, lie);

@@ -1,9 +1,8 @@
 //! The dense tensor of a train.
 
-use super::levels::largest_exponent;
 use super::ops::{TrainOps, with_algebra};
 use super::orthogonal::{frobenius, normalise, tame, times_power};
-use super::place::{Place, check, is_single};
+use super::place::{Place, check};
 use super::structure::to_open;
 use super::svd::expect_elements;
 use crate::alloc;
@@ -88,7 +87,7 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
         times_power(algebra, &mut right, above - above / 2)?;
         algebra.product_to(alpha, &left, &right, memory)?;
         // The power is a bound: the entries may be smaller, or beyond the range.
-        let is_beyond = e.zip(f).is_some_and(|(e, f)| e + f >= largest_exponent(x.dtype()))
+        let is_beyond = e.zip(f).is_some_and(|(e, f)| e + f >= x.dtype().largest_exponent())
             && !is_finite::<T>(at, memory, elements)?
             && frobenius(algebra, &left)?.is_finite()
             && frobenius(algebra, &right)?.is_finite();
@@ -121,7 +120,7 @@ fn is_finite<T: Scalar>(at: &Place<'_>, memory: &Memory, elements: usize) -> Res
 /// together. If one half is zero the product is 0, or NaN if the other is not finite.
 fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<(f64, i64)> {
     let (Some(e), Some(f)) = (e, f) else { return Ok((1.0, 0)) };
-    let most = largest_exponent(T::DTYPE);
+    let most = T::DTYPE.largest_exponent();
     // A tensor with entries within the range whose norm is beyond this does not fit into memory.
     if e + f > most + 60 {
         return Err(beyond::<T>(e + f));
@@ -150,7 +149,7 @@ type Half<M> = (M, Option<i64>);
 /// Divides a matrix by a power of two so that its product with a core is in the range of the type, and returns the exponent of
 /// that power. The core keeps its numbers as they are, which may be far apart.
 fn prepare<T: Scalar, A: TrainOps<T>>(algebra: &mut A, m: &mut A::Matrix, core: &A::Matrix) -> Result<i64> {
-    let (low, high) = if is_single(T::DTYPE) { (-40, 100) } else { (-500, 900) };
+    let (low, high) = if T::DTYPE.is_single() { (-40, 100) } else { (-500, 900) };
     // A norm that overflows is less than this for all matrices that fit into memory.
     let exponent = |norm: f64| if norm.is_infinite() { 1050 } else { exponent_of(norm) };
     let size = exponent(frobenius(algebra, core)?);

@@ -4,7 +4,7 @@
 //! with numbers near the largest takes none up. Within these bounds, the largest numbers of the cores are made as equal as
 //! they can be.
 
-use super::place::{Place, is_single};
+use super::place::Place;
 use super::structure::parts_mut;
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -14,16 +14,6 @@ use crate::tt::balance;
 use crate::tt::scaled::exponent_of;
 
 const WHAT: &str = "exponents of cores";
-
-/// The exponent of the least normal number.
-pub(super) fn least_exponent(dtype: DType) -> i64 {
-    if is_single(dtype) { -125 } else { -1021 }
-}
-
-/// The exponent of the largest numbers of a type.
-pub(super) fn largest_exponent(dtype: DType) -> i64 {
-    if is_single(dtype) { 128 } else { 1024 }
-}
 
 /// Magnitudes of a core.
 struct Span {
@@ -57,10 +47,10 @@ impl Levels {
                 false => Span { low: 0, high: 0, size: 0.0 },
             });
         }
-        let same = is_single(dtype) == is_single(x.dtype());
+        let same = dtype.is_single() == x.dtype().is_single();
         // Rounding to another type may raise the largest number to the next power.
-        let most = largest_exponent(dtype) - i64::from(!same);
-        Ok(Some(Self { spans, least: least_exponent(dtype), most, same }))
+        let most = dtype.largest_exponent() - i64::from(!same);
+        Ok(Some(Self { spans, least: dtype.least_exponent(), most, same }))
     }
 
     /// Exponents that a core may be multiplied by.
@@ -121,7 +111,7 @@ impl Levels {
             let mut most = lost.get(k).filter(|lost| **lost).map(|_| self.least - 1);
             if self.is_lossy(k, shift) {
                 let below = self.least - shift;
-                let found = if is_single(x.dtype()) {
+                let found = if x.dtype().is_single() {
                     largest_below::<f32>(at, x, k, below)?
                 } else {
                     largest_below::<f64>(at, x, k, below)?

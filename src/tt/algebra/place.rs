@@ -149,16 +149,6 @@ pub(super) fn common_type(argument: &str, x: DType, y: DType) -> Result<DType> {
     }
 }
 
-/// Whether the type has an imaginary part.
-pub(super) fn is_complex(dtype: DType) -> bool {
-    matches!(dtype, DType::CF32 | DType::CF64)
-}
-
-/// Whether the parts of a number are in single precision.
-pub(super) fn is_single(dtype: DType) -> bool {
-    matches!(dtype, DType::F32 | DType::CF32)
-}
-
 /// A train of zeros that the host can write. [`finish`] copies it to its destination.
 pub(super) fn begin(at: &Place<'_>, dtype: DType, shape: Shape) -> Result<TensorTrain> {
     let location = if at.location == Location::Device { Location::Host } else { at.location };

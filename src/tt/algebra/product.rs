@@ -5,8 +5,7 @@
 
 use std::cell::Cell;
 
-use super::levels::least_exponent;
-use super::place::{HostTrain, Place, begin, common_type, expect_finite, finish, is_single, read_as};
+use super::place::{HostTrain, Place, begin, common_type, expect_finite, finish, read_as};
 use super::round::{self, FormedCore, Source};
 use super::structure::sizes;
 use super::sum::spread;
@@ -159,7 +158,7 @@ impl<'a> Product<'a> {
         let all = norms.iter().sum::<f64>();
         let mut off = f64::NEG_INFINITY;
         for k in (0..self.shape.len()).filter(|k| lost[*k]) {
-            let each = (least_exponent(self.dtype) - 1).saturating_add(exponents[k]) as f64;
+            let each = (self.dtype.least_exponent() - 1).saturating_add(exponents[k]) as f64;
             off = off.max(each + 0.5 * (self.shape.core_len(k) as f64).log2() + all - norms[k]);
         }
         let copy = balance::for_factors(at.context, at.stream, &product)?;
@@ -175,7 +174,7 @@ impl<'a> Product<'a> {
             norm if norm.is_zero() => f64::NEG_INFINITY,
             norm => norm.mantissa.re.log2() + norm.exponent as f64,
         };
-        let digits = if is_single(self.dtype) { 24.0 } else { 53.0 };
+        let digits = if self.dtype.is_single() { 24.0 } else { 53.0 };
         if off > f64::NEG_INFINITY && off + (self.shape.len() as f64).log2() > norm - digits {
             let k = lost.iter().position(|lost| *lost).unwrap_or(0);
             return Err(Error::Numerical(format!(
@@ -235,7 +234,7 @@ impl<T: Scalar> Tamed<T> {
     /// `None` if the numbers of a core are so far apart that such products would be 0.
     fn new(x: &[T], y: &[T]) -> Result<Option<Self>> {
         // Products of cores within these exponents stay in the range of the type.
-        let (range, least) = if is_single(T::DTYPE) { (-40..=100, -125) } else { (-480..=900, -1021) };
+        let (range, least) = if T::DTYPE.is_single() { (-40..=100, -125) } else { (-480..=900, -1021) };
         let of = |core: &[T]| {
             let sizes = core.iter().map(|x| x.re().abs().max(x.im().abs())).filter(|x| *x > 0.0 && x.is_finite());
             let (low, high) = sizes.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
@@ -268,7 +267,7 @@ const CHUNK: usize = 1 << 10;
 /// A core of numbers with exponents of their own, which are written to `out`, divided by a power of two. Returns its exponent,
 /// and whether numbers are below the range of the type: then the largest one is near the other end of it.
 fn apart<T: Scalar>(at: &Place<'_>, value: &(dyn Fn(usize) -> Scaled + Sync), out: &mut [T]) -> Result<(i64, bool)> {
-    let (least, most) = if is_single(T::DTYPE) { (-125, 100) } else { (-1021, 900) };
+    let (least, most) = if T::DTYPE.is_single() { (-125, 100) } else { (-1021, 900) };
     let mut exponents = alloc::filled("core of a product", out.len(), None)?;
     at.context.pool().run(|| {
         exponents.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, part)| {

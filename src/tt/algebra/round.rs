@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use super::ops::{TrainOps, with_algebra};
 use super::orthogonal::{MatrixOf, Pieces, assemble, factors, frobenius, normalise, split, tame, times_power};
-use super::place::{Place, check, expect_finite, is_single};
+use super::place::{Place, check, expect_finite};
 use super::truncate::{Truncated, Truncation};
 use crate::alloc;
 use crate::dense::Delta;
@@ -83,7 +83,7 @@ impl<T: Scalar> Source<'_, T> {
     /// Records that numbers of this exponent count.
     fn watch(&self, exponent: i64) {
         // Far enough from the least number of the type for the digits beside it.
-        let least = if is_single(T::DTYPE) { -90 } else { -450 };
+        let least = if T::DTYPE.is_single() { -90 } else { -450 };
         if let Self::Formed { may_lose, .. } = self
             && exponent < least
         {
@@ -124,7 +124,7 @@ pub(super) fn check_finite<T: Scalar, A: Algebra<T>>(
     if norm.is_finite() {
         return bring_near(algebra, core, norm);
     }
-    if norm.is_infinite() && !is_single(T::DTYPE) {
+    if norm.is_infinite() && !T::DTYPE.is_single() {
         times_power(algebra, core, -BY)?;
         let norm = frobenius(algebra, core)?;
         if norm.is_finite() {
@@ -138,13 +138,13 @@ pub(super) fn check_finite<T: Scalar, A: Algebra<T>>(
 /// exponent of the power of two that they must then be multiplied by. Large numbers are divided by no more than
 /// necessary, so that small ones beside them keep their digits.
 fn bring_near<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm: f64) -> Result<i64> {
-    let (low, high) = if is_single(T::DTYPE) { (-40, 40) } else { (-900, 400) };
+    let (low, high) = if T::DTYPE.is_single() { (-40, 40) } else { (-900, 400) };
     let e = exponent_of(norm);
     if e > high {
         times_power(algebra, m, high - e)?;
         return Ok(e - high);
     }
-    if is_single(T::DTYPE) && norm > 0.0 && e < low {
+    if T::DTYPE.is_single() && norm > 0.0 && e < low {
         times_power(algebra, m, -e)?;
         return Ok(e);
     }
@@ -155,7 +155,7 @@ fn bring_near<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm
 /// exponent of the power of two that they must then be multiplied by.
 pub(super) fn raise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix, norm: f64) -> Result<i64> {
     const BY: i64 = 1000;
-    if is_single(T::DTYPE) || norm >= scale(1.0, -900) {
+    if T::DTYPE.is_single() || norm >= scale(1.0, -900) {
         return Ok(0);
     }
     times_power(algebra, m, BY)?;
@@ -280,12 +280,12 @@ fn product_of((rows, cols): (usize, usize)) -> usize {
 
 /// Whether one core may hold the norm: it is within the type's range, and small parts of it keep all their digits.
 pub(super) fn in_one_core<T: Scalar>(exponent: i64) -> bool {
-    (if is_single(T::DTYPE) { -90..=126 } else { -900..=1022 }).contains(&exponent)
+    (if T::DTYPE.is_single() { -90..=126 } else { -900..=1022 }).contains(&exponent)
 }
 
 /// Whether every core may have such a power of two: small numbers then lose less than the rounding error of the norm.
 fn in_every_core<T: Scalar>(exponent: i64) -> bool {
-    (if is_single(T::DTYPE) { -120..=126 } else { -1015..=1022 }).contains(&exponent)
+    (if T::DTYPE.is_single() { -120..=126 } else { -1015..=1022 }).contains(&exponent)
 }
 
 /// Multiplies the train by 2^exponent: the last core, or all cores equally if the last one would leave the range of the
@@ -296,7 +296,7 @@ pub(super) fn give_back<T: Scalar, A: Algebra<T>>(
     exponent: i64,
 ) -> Result<()> {
     let d = to_i64(pieces.cores.len());
-    let most = if is_single(T::DTYPE) { 128 } else { 1024 };
+    let most = T::DTYPE.largest_exponent();
     let beyond = || {
         let problem = format!("x: a norm of 2^{exponent} is beyond the range of {d} cores of {}", T::DTYPE.name());
         Err(Error::Numerical(problem))

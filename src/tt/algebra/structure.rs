@@ -1,8 +1,6 @@
 //! Functions that only move numbers: copies, other types, conjugates, other orders of the cores, opened rings.
 
-use super::place::{
-    Place, begin, bytes, bytes_mut, check, convert, copy_on_device, finish, is_complex, is_single, read,
-};
+use super::place::{Place, begin, bytes, bytes_mut, check, convert, copy_on_device, finish, read};
 use super::sum::level_for_single;
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -46,7 +44,7 @@ pub(super) fn host_copy(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> 
 /// beyond the range of the new type.
 pub fn cast(at: &Place<'_>, x: &TensorTrain, dtype: DType) -> Result<TensorTrain> {
     at.check()?;
-    if is_complex(x.dtype()) && !is_complex(dtype) {
+    if x.dtype().is_complex() && !dtype.is_complex() {
         return Err(Error::invalid("dtype", format!("is {} for a train of {}", dtype.name(), x.dtype().name())));
     }
     if dtype == x.dtype() {
@@ -54,7 +52,7 @@ pub fn cast(at: &Place<'_>, x: &TensorTrain, dtype: DType) -> Result<TensorTrain
     }
     let x = read(at, "x", x)?;
     let mut result = begin(at, dtype, x.shape().clone())?;
-    let level = if is_single(dtype) && !is_single(x.dtype()) { level_for_single(at, &x)? } else { None };
+    let level = if dtype.is_single() && !x.dtype().is_single() { level_for_single(at, &x)? } else { None };
     convert(at, level.as_ref().unwrap_or(&x), &mut result)?;
     finish(at, result)
 }
@@ -65,12 +63,12 @@ pub fn cast(at: &Place<'_>, x: &TensorTrain, dtype: DType) -> Result<TensorTrain
 /// As [`copy`].
 pub fn conj(at: &Place<'_>, x: &TensorTrain) -> Result<TensorTrain> {
     at.check()?;
-    if !is_complex(x.dtype()) {
+    if !x.dtype().is_complex() {
         return copy(at, x);
     }
     let mut result = host_copy(at, x)?;
     for k in 0..x.shape().len() {
-        if is_single(x.dtype()) {
+        if x.dtype().is_single() {
             negate_imaginary::<f32>(&mut result, k)?;
         } else {
             negate_imaginary::<f64>(&mut result, k)?;
@@ -86,7 +84,7 @@ fn negate_imaginary<P: Real>(train: &mut TensorTrain, k: usize) -> Result<()> {
 
 /// The real and imaginary parts of core k of a host train, one after the other.
 pub(super) fn parts_mut<P: Real>(train: &mut TensorTrain, k: usize) -> Result<&mut [P]> {
-    let count = if is_complex(train.dtype()) { 2 } else { 1 };
+    let count = if train.dtype().is_complex() { 2 } else { 1 };
     let len = train.shape().core_len(k) * count;
     let (memory, offset) = train.memory_mut("result", k)?;
     Ok(&mut memory.host_mut("result")?.as_mut_slice::<P>()?[offset * count..offset * count + len])

@@ -1,7 +1,7 @@
 //! Linear combinations, and multiplication by factors that may be beyond the range of the type.
 
-use super::levels::{Levels, least_exponent};
-use super::place::{Place, begin, bytes, bytes_mut, common_type, finish, is_complex, is_single, read_as};
+use super::levels::Levels;
+use super::place::{Place, begin, bytes, bytes_mut, common_type, finish, read_as};
 use super::structure::{host_copy, parts_mut, sizes};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
@@ -40,7 +40,7 @@ fn check_scaled(argument: &str, Scaled { mantissa: factor, exponent }: Scaled, d
     if !factor.re.is_finite() || !factor.im.is_finite() {
         return Err(Error::invalid(argument, format!("is {} + {} i, not finite", factor.re, factor.im)));
     }
-    if factor.im != 0.0 && !is_complex(dtype) {
+    if factor.im != 0.0 && !dtype.is_complex() {
         let part = times_power(factor.im, exponent);
         return Err(Error::invalid(argument, format!("has the imaginary part {part} for {}", dtype.name())));
     }
@@ -94,7 +94,7 @@ fn scaled_apart(at: &Place<'_>, factor: Complex<f64>, x: &TensorTrain) -> Result
     let (low, first) = balance::ends(x, 0, at.context.isa())?;
     let is_safe = safe_exponents(x.dtype()).contains(&(exponent_of(first) + factor.exponent));
     // The factor's mantissa changes an exponent by at most 1.
-    if first == 0.0 || is_safe && exponent_of(low) + factor.exponent > least_exponent(x.dtype()) {
+    if first == 0.0 || is_safe && exponent_of(low) + factor.exponent > x.dtype().least_exponent() {
         return Ok(None);
     }
     scale(&there, factor, x, Spread::Auto).map(Some)
@@ -146,7 +146,7 @@ fn place_core<T: Scalar>(
 
 /// Exponents of a core's largest number for which no digits are lost: they leave range for sums above and digits below.
 fn safe_exponents(dtype: DType) -> std::ops::RangeInclusive<i64> {
-    if is_single(dtype) { -90..=120 } else { -900..=1000 }
+    if dtype.is_single() { -90..=120 } else { -900..=1000 }
 }
 
 /// factor x. `spread` chooses the cores that are multiplied.
@@ -172,7 +172,7 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     }
     let Some(mut peaks) = peaks(at, &mut result)? else { return finish(at, result) };
     let mut shifts = shifts_of(spread, exponent, &peaks, x.dtype())?;
-    let wide = if is_single(x.dtype()) { -125..=128 } else { -1021..=1024 };
+    let wide = x.dtype().exponent_range();
     let is_beyond =
         |peaks: &[i64], shifts: &[i64]| (0..d).find(|&k| !wide.contains(&peaks[k].saturating_add(shifts[k])));
     // Small numbers of one core may become large in the next.
@@ -230,7 +230,7 @@ fn shifts_of(spread: Spread, exponent: i64, peaks: &[i64], dtype: DType) -> Resu
 fn is_lossy(at: &Place<'_>, x: &TensorTrain, shifts: &[i64]) -> Result<bool> {
     for (k, &shift) in shifts.iter().enumerate().filter(|(_, shift)| **shift < 0) {
         let (low, high) = balance::ends(x, k, at.context.isa())?;
-        if high != 0.0 && exponent_of(low).saturating_add(shift) < least_exponent(x.dtype()) {
+        if high != 0.0 && exponent_of(low).saturating_add(shift) < x.dtype().least_exponent() {
             return Ok(true);
         }
     }
@@ -247,7 +247,7 @@ pub(super) fn spread(at: &Place<'_>, train: &mut TensorTrain, exponent: i64, los
     let mut shifts = alloc::filled("exponents of cores", train.shape().len(), 0i64)?;
     share(&mut shifts, peaks.iter().fold(exponent, |sum, p| sum.saturating_add(*p)));
     shifts.iter_mut().zip(&peaks).for_each(|(s, p)| *s -= p);
-    let wide = if is_single(train.dtype()) { -125..=128 } else { -1021..=1024 };
+    let wide = train.dtype().exponent_range();
     if let Some((s, p)) = shifts.iter().zip(&peaks).find(|(s, p)| !wide.contains(&p.saturating_add(**s))) {
         return Err(Error::Numerical(format!(
             "result: its cores would be of magnitude 2^{}, beyond the range of {}",
@@ -341,7 +341,8 @@ fn peaks(at: &Place<'_>, train: &mut TensorTrain) -> Result<Option<Vec<i64>>> {
     let d = train.shape().len();
     let mut peaks = alloc::with_capacity("exponents of cores", d)?;
     for k in 0..d {
-        let peak = if is_single(train.dtype()) { largest::<f32>(at, train, k)? } else { largest::<f64>(at, train, k)? };
+        let peak =
+            if train.dtype().is_single() { largest::<f32>(at, train, k)? } else { largest::<f64>(at, train, k)? };
         if peak == 0.0 {
             return Ok(None);
         }
@@ -358,7 +359,7 @@ fn largest<P: Real>(at: &Place<'_>, train: &mut TensorTrain, k: usize) -> Result
 /// Multiplies each core by a power of two.
 fn shift(at: &Place<'_>, train: &mut TensorTrain, shifts: &[i64]) -> Result<()> {
     for (k, &e) in shifts.iter().enumerate().filter(|(_, e)| **e != 0) {
-        if is_single(train.dtype()) {
+        if train.dtype().is_single() {
             shift_core::<f32>(at, train, k, e)?;
         } else {
             shift_core::<f64>(at, train, k, e)?;

@@ -6,7 +6,7 @@
 
 use super::ops::{Held, TrainOps, with_algebra};
 use super::orthogonal::{MatrixOf, Pieces, assemble, frobenius, normalise, split, tame, times_power};
-use super::place::{Place, is_single};
+use super::place::Place;
 use super::round::{NOISE, give_back, in_one_core};
 use super::truncate::{self, Truncated, Truncation};
 use crate::alloc;
@@ -79,7 +79,7 @@ fn decompose(
         let swept = match sweep::<T, _>(algebra, held, modes, elements, truncation, 0)? {
             Some(swept) => swept,
             None => {
-                let by = if is_single(tensor.dtype()) { 40 } else { 200 };
+                let by = if tensor.dtype().is_single() { 40 } else { 200 };
                 let held = TrainOps::<T>::hold(algebra, tensor.memory(), elements)?;
                 let mut m = matrix(algebra, held, elements, 1)?;
                 times_power(algebra, &mut m, -by)?;
@@ -100,7 +100,7 @@ fn single_core<T: Scalar, A: TrainOps<T>>(
     let m = matrix(algebra, tensor, elements, 1)?;
     let (mut norm, mut exponent) = (frobenius(algebra, &m)?, 0);
     let is_far = norm < scale(1.0, -900) || !norm.is_finite();
-    if is_far && !is_single(T::DTYPE) {
+    if is_far && !T::DTYPE.is_single() {
         exponent = if norm.is_finite() { -1000 } else { 200 };
         let mut copy = algebra.zeros("norm of a tensor", elements, 1)?;
         algebra.copy_columns(&m, 0, 1, &mut copy, 0)?;
@@ -129,7 +129,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
 ) -> Result<Option<Swept<T, A>>> {
     let d = modes.len();
     // Rounding error of sums along the unfoldings, which are in double precision for single.
-    let units = if is_single(T::DTYPE) { NOISE } else { NOISE.max((elements as f64).sqrt()) };
+    let units = if T::DTYPE.is_single() { NOISE } else { NOISE.max((elements as f64).sqrt()) };
     let delta = truncation.delta(d, units * <T::Part as Real>::EPSILON.to_f64(), 0);
     let mut truncated = Truncated::new(d)?;
     let mut pieces = Pieces::new(d)?;
@@ -196,13 +196,13 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
 
 /// Whether sums of products with unit vectors are within the range of the type for a matrix of this norm.
 fn is_near<T: Scalar>(norm: f64) -> bool {
-    norm < scale(1.0, if is_single(T::DTYPE) { 126 } else { 1020 })
+    norm < scale(1.0, if T::DTYPE.is_single() { 126 } else { 1020 })
 }
 
 /// The exponent below which factorisations take numbers for 0, or below which they lose digits, and an exponent that raises
 /// the least of the type above it.
 fn small<T: Scalar>() -> (i64, i64) {
-    if is_single(T::DTYPE) { (-86, 60) } else { (-900, 1000) }
+    if T::DTYPE.is_single() { (-86, 60) } else { (-900, 1000) }
 }
 
 /// If all numbers of a tensor are so small that factorisations take them for 0 or lose digits: the tensor times a power of two, as one column, and the exponent of the power of two that it must be multiplied by. Otherwise `None`.

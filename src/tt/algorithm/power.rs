@@ -3,7 +3,6 @@
 use crate::scalar::Complex;
 use crate::scalar::DType;
 use crate::tt::scaled::exponent_of;
-use crate::tt::session::is_single;
 
 /// A bound of the relative error of a power M^n from numbers below the range of the type, as the exponent of a power of two.
 /// The matrices are scaled: their largest number is about 1. A product has lost numbers below the least of the type and what
@@ -34,13 +33,13 @@ impl Vanished {
             return true;
         }
         let size = exponent_of(trace.re.abs().max(trace.im.abs()));
-        self.error.saturating_add(self.terms - size) > if is_single(self.dtype) { -30 } else { -60 }
+        self.error.saturating_add(self.terms - size) > if self.dtype.is_single() { -30 } else { -60 }
     }
 }
 
 /// Exponent of the least normal number.
 fn least(dtype: DType) -> i64 {
-    if is_single(dtype) { -126 } else { -1022 }
+    if dtype.is_single() { -126 } else { -1022 }
 }
 
 #[cfg(test)]

@@ -15,12 +15,12 @@ use crate::tensor::train::{Cores, Shape, TensorTrain};
 
 /// How far below the largest number of a bond another may lie, as a power of two: an environment of two trains squares it.
 pub(super) fn half_range(dtype: DType) -> f64 {
-    if matches!(dtype, DType::F32 | DType::CF32) { 32.0 } else { 400.0 }
+    if dtype.is_single() { 32.0 } else { 400.0 }
 }
 
 /// How far below the sum a part of it may lie without counting.
 pub(super) fn digits(dtype: DType) -> f64 {
-    if matches!(dtype, DType::F32 | DType::CF32) { 26.0 } else { 56.0 }
+    if dtype.is_single() { 26.0 } else { 56.0 }
 }
 
 /// Whether a ring on the host, whose cores are gone through `repeat` times, has numbers that count and are far below others

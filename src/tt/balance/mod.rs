@@ -23,7 +23,6 @@ use crate::alloc;
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::DType;
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::peaks;
@@ -184,7 +183,7 @@ pub(super) fn for_dense(
     train: &TensorTrain,
 ) -> Result<Option<TensorTrain>> {
     // Each half of the train has one exponent. A half may be larger than the tensor by this limit.
-    let single = matches!(train.dtype(), DType::F32 | DType::CF32);
+    let single = train.dtype().is_single();
     here_within(context, stream, train, Bounds { limit: if single { 8 } else { 40 }, drop: true })
 }
 
@@ -321,8 +320,7 @@ pub(super) fn of_operator(
 ) -> Result<(Option<TrainMatrix>, bool)> {
     // Entries of an environment of three trains differ by the values of six bonds, which leaves less of single
     // precision's range than two trains do.
-    let limit =
-        if matches!(h.train().dtype(), DType::F32 | DType::CF32) { 8 } else { powers::limit(h.train().dtype()) };
+    let limit = if h.train().dtype().is_single() { 8 } else { powers::limit(h.train().dtype()) };
     // Blocks that are never read are left unchanged: a plan counts only the others.
     let Examined { copy, is_hiding, .. } =
         examined_operator(context, h, Bounds { limit, drop: false }, examines.then_some(1))?;

@@ -25,7 +25,7 @@ pub(super) const WHAT: &str = "copy of a tensor train with balanced bonds";
 /// much, also between the two products with cores whose other bond has values as far apart. This is within the range of
 /// the type.
 pub(in crate::tt) fn limit(dtype: DType) -> i64 {
-    if matches!(dtype, DType::F32 | DType::CF32) { 24 } else { 120 }
+    if dtype.is_single() { 24 } else { 120 }
 }
 
 /// What [`examined`] finds.
@@ -244,10 +244,10 @@ impl Ends {
 fn ends_of(train: &TensorTrain, k: usize, isa: Isa) -> Result<Ends> {
     let (memory, offset) = train.memory(k);
     let (memory, dtype) = (memory.host("x")?, train.dtype());
-    let parts = if matches!(dtype, DType::CF32 | DType::CF64) { 2 } else { 1 };
+    let parts = if dtype.is_complex() { 2 } else { 1 };
     let numbers = offset * parts..(offset + train.shape().core_len(k)) * parts;
     // Bit patterns: the caller's thread may take subnormal numbers for 0.
-    Ok(if matches!(dtype, DType::F32 | DType::CF32) {
+    Ok(if dtype.is_single() {
         let (low, high, least) = dispatch::<f32, _>(isa, Single(&memory.as_slice::<u32>()?[numbers]));
         Ends { low: f64::from(f32::from_bits(low)), high: f64::from(f32::from_bits(high)), has_zeros: least == 0 }
     } else {
@@ -439,7 +439,7 @@ pub(super) fn for_product(
     train: &TensorTrain,
 ) -> Result<(Option<TensorTrain>, bool)> {
     // A number of the product is scaled by both operands' powers at both of its bonds.
-    let limit = if matches!(train.dtype(), DType::F32 | DType::CF32) { SINGLE } else { 120 };
+    let limit = if train.dtype().is_single() { SINGLE } else { 120 };
     let copy = within_range(context, name, train, limit)?;
     let is_lossy = copy.as_ref().is_some_and(|copy| copy.is_lossy);
     Ok((copy.filter(|copy| !copy.is_lossy).map(|copy| copy.train), is_lossy))

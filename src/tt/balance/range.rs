@@ -17,7 +17,7 @@ use crate::tt::scaled::exponent_of;
 /// Environments are kept within 2^60 (single precision) or 2^500 of 1, the least numbers are 2^-149 and 2^-1074. Where all
 /// numbers of a core are large or small, products are scaled.
 pub(super) fn most(dtype: DType) -> (i64, i64) {
-    if matches!(dtype, DType::F32 | DType::CF32) { (44, 100) } else { (280, 700) }
+    if dtype.is_single() { (44, 100) } else { (280, 700) }
 }
 
 /// Whether a core of a train on the host is beyond [`most`].

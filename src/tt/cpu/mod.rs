@@ -27,7 +27,6 @@ use super::ops::{ContractOps, Enqueued, Item, Machine, Wanted, Work};
 use super::options::Algorithm;
 use super::peaks::Sizes;
 use super::scaled::Scaled;
-use super::session::is_single;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::cpu::{Isa, flags};
@@ -122,7 +121,7 @@ fn trusted(
 ) -> Result<Scaled> {
     // An intermediate overflow leaves an infinite sum. Underflow of an environment leaves no such trace, so a bound is
     // used: no environment was smaller than the sum divided by the growth of the cores behind it.
-    let (bound, least) = if is_single(plan.dtype) { (96, -100) } else { (768, -900) };
+    let (bound, least) = if plan.dtype.is_single() { (96, -100) } else { (768, -900) };
     let is_safe = |sum: Scaled| {
         let inside = sum.is_finite() && !sum.is_zero() && sum.exponent.abs() < bound;
         inside && sum.exponent.saturating_sub(sizes.growth) > least

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::careful::Scaling;
 use super::products::{Products, adjoint};
-use super::{Call, Sums, is_single};
+use super::{Call, Sums};
 use crate::backend::gpu::kernels::tt::{self, Edge, RESULT_WORDS, STATE_BYTES, Site};
 use crate::backend::gpu::{Blas, DeviceMemory, Region, Series, Transpose, View};
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ pub(super) fn slice<T>(core: Region<'_>, [left, right]: [usize; 2], n: usize, i:
 
 /// Distance in sites between measured environments.
 pub(super) fn interval(call: &Call<'_>) -> usize {
-    if is_single(call.plan().dtype) { 1 } else { INTERVAL }
+    if call.plan().dtype.is_single() { 1 } else { INTERVAL }
 }
 
 /// Elements of the largest environment and the largest product of a site, for one pair.

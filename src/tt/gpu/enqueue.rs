@@ -8,7 +8,7 @@ use super::careful::{Careful, SECOND, Scaling};
 use super::ends::End;
 use super::products::Products;
 use super::scale::Exponents;
-use super::{Call, GpuContraction, blocks, chain, ends, halves, is_single, pieces, power, qr};
+use super::{Call, GpuContraction, blocks, chain, ends, halves, pieces, power, qr};
 use crate::backend::gpu::kernels::tt::sandwich::CoreKeys;
 use crate::backend::gpu::kernels::tt::{
     self, Form, GridSpace, RESULT_WORDS, STATE_BYTES, Site, Sweep, Tables, bonds, result, result::Spoilt, result::Terms,
@@ -433,7 +433,7 @@ impl GpuContraction {
             cores.extend_from_slice(&call.x);
             cores.extend_from_slice(&call.y);
             let keys = CoreKeys::find::<T::Part>(&gpu, &stream, &cores, keys)?;
-            let most = if is_single(T::DTYPE) { 60 } else { 600 };
+            let most = if T::DTYPE.is_single() { 60 } else { 600 };
             bonds::mark_graded(&gpu, &stream, keys, call.sites.len(), (most, i64::MAX), pieces.results)?;
         }
         let (real, conjugate) = (work.plan.pairs.halved, work.plan.conjugate_result);

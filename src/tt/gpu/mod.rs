@@ -453,7 +453,7 @@ impl Term {
     /// The sum of partial sums. Unmeasured under- or overflow shows in it: the sum is 0, or a number far from 1.
     fn of_parts(parts: &[Self], dtype: DType) -> Self {
         let value = parts.iter().fold(Scaled::ZERO, |sum, p| sum.plus(p.value));
-        let far = if is_single(dtype) { 60 } else { 400 };
+        let far = if dtype.is_single() { 60 } else { 400 };
         let own = parts.iter().map(|p| p.own.abs()).max().unwrap_or(0);
         Self { value, own, doubt: value.is_zero() || own > far || parts.iter().any(|p| p.doubt) }
     }
@@ -588,9 +588,4 @@ impl ContractOps for GpuContraction {
     fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
         with_scalar!(work.plan.dtype, "x", T => self.factored::<T>(work, trains))
     }
-}
-
-/// Whether numbers of this type are single.
-fn is_single(dtype: DType) -> bool {
-    matches!(dtype, DType::F32 | DType::CF32)
 }

@@ -98,7 +98,7 @@ impl<'a> Chain<'a> {
     /// Exponent beyond which a core is scaled before it is used. A step of two cores and an operator within this limit
     /// cannot overflow.
     pub fn limit(&self) -> Option<i64> {
-        let limit = if matches!(self.dtype, DType::F32 | DType::CF32) { 24 } else { 200 };
+        let limit = if self.dtype.is_single() { 24 } else { 200 };
         self.scaled.then_some(limit)
     }
 

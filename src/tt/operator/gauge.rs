@@ -39,7 +39,7 @@ pub(super) fn size<T: Scalar>(x: T) -> f64 {
 /// Exponent difference to the largest number up to which a contraction in this type keeps all digits of smaller
 /// numbers.
 pub(super) fn budget(dtype: DType) -> i64 {
-    if matches!(dtype, DType::F32 | DType::CF32) { 100 } else { 900 }
+    if dtype.is_single() { 100 } else { 900 }
 }
 
 /// Exponent difference between the largest and the smallest nonzero of these numbers.

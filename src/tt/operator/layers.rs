@@ -39,7 +39,7 @@ pub(super) fn layers_of_product(n: usize, a: &[Complex<f64>], b: &[Complex<f64>]
 /// The same for any numbers. The largest of a layer is below 1, or within the limit of
 /// [`Chain::limit`](super::chain::Chain::limit) where small numbers would otherwise need another layer.
 pub(super) fn layers_of(mut numbers: Vec<Scaled>, dtype: DType) -> Result<Vec<Layer>> {
-    let (limit, least) = if matches!(dtype, DType::F32 | DType::CF32) { (24, -125) } else { (200, -1021) };
+    let (limit, least) = if dtype.is_single() { (24, -125) } else { (200, -1021) };
     let mut layers = Vec::new();
     loop {
         let (mut low, mut high) = (i64::MAX, i64::MIN);

@@ -158,7 +158,7 @@ impl Terms {
     /// [`Error::InvalidArgument`] for terms that are complex in a real type; [`Error::Numerical`] for a term that is beyond the
     /// range of the type; out of memory.
     pub fn build(&self, context: &Arc<Context>, dtype: DType, ring: bool) -> Result<TrainMatrix> {
-        if !is_complex(dtype) && self.has_imaginary() {
+        if !dtype.is_complex() && self.has_imaginary() {
             return self.with_real_factors(dtype)?.build(context, dtype, ring);
         }
         let automaton = Automaton::new(self, ring)?;
@@ -219,8 +219,7 @@ impl Terms {
         let count = if entry.operator == IDENTITY { n } else { n * n };
         let matrix = &self.operators[entry.operator];
         let size = peak(&[entry.coefficient]) * if matrix.is_empty() { 1.0 } else { peak(matrix) };
-        let least =
-            if matches!(T::DTYPE, DType::F32 | DType::CF32) { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+        let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
         let beyond = |size: f64| {
             Err(Error::Numerical(format!("a term of the size {size:.3e} is beyond the range of {}", T::DTYPE.name())))
         };
@@ -265,10 +264,6 @@ fn take_power(matrix: &mut [Complex<f64>]) -> i64 {
     let power = exponent_of(most);
     matrix.iter_mut().for_each(|x| *x = Complex::new(scale(x.re, -power), scale(x.im, -power)));
     power
-}
-
-fn is_complex(dtype: DType) -> bool {
-    matches!(dtype, DType::CF32 | DType::CF64)
 }
 
 /// Whether a matrix is i times a real one that is not 0.

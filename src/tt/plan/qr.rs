@@ -3,7 +3,7 @@
 use super::super::cost::Sizes;
 use super::super::options::Algorithm;
 use super::super::pairs::Pairs;
-use super::{Plan, Planner, is_complex, whole};
+use super::{Plan, Planner, whole};
 use crate::dense::cpu::reflections;
 use crate::error::Result;
 use crate::scalar::{Complex, DType};
@@ -22,7 +22,7 @@ impl Planner<'_> {
         }
         let mut plan = self.start(Algorithm::Full, "QR factors, nothing is squared".into())?;
         plan.pairs = Pairs { r: r[self.cut], s: if difference { s[self.cut] } else { r[self.cut] }, halved: false };
-        let operations = if is_complex(self.dtype) { 8.0 } else { 2.0 };
+        let operations = if self.dtype.is_complex() { 8.0 } else { 2.0 };
         let (mut rows, mut room) = (1.0, 0.0f64);
         plan.flops = 0.0;
         for i in 0..d {
@@ -61,7 +61,7 @@ impl Planner<'_> {
     /// Bytes in which a GPU computes R of a matrix: a matrix in double precision (the matrix itself or a copy of it)
     /// and one coefficient a column. cuSOLVER's own workspace is not included.
     fn triangle(&self, rows: f64, columns: f64) -> f64 {
-        let (own, wide) = (self.dtype.size() as f64, if is_complex(self.dtype) { 16.0 } else { 8.0 });
+        let (own, wide) = (self.dtype.size() as f64, if self.dtype.is_complex() { 16.0 } else { 8.0 });
         let copy = if own < wide { own * rows * columns } else { 0.0 };
         wide * rows * columns + copy.max(wide * columns + own * columns * columns)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::closed_forms::uniform;
 use super::nonfinite::placed;
-use super::support::{C, Plain, TYPES, cpu, is_complex, session};
+use super::support::{C, Plain, TYPES, cpu, session};
 use crate::context::Context;
 use crate::error::Error;
 use crate::scalar::{DType, Scalar, with_scalar};
@@ -103,7 +103,7 @@ pub fn check(c: &Arc<Context>, location: Location, norms: &[NormWay]) {
         let ranges = if tolerance > 1e-10 { [20, 30] } else { [165, 330] };
         for range in ranges {
             for cyclic in [false, true] {
-                let complex = is_complex(dtype);
+                let complex = dtype.is_complex();
                 let x = Plain::uniform_ranks(5, 2, 3, cyclic, complex, 301);
                 let y = Plain::uniform_ranks(5, 2, 2, cyclic, complex, 302);
                 let there = |plain: &Plain| placed(c, plain.train(c, dtype), location);

@@ -1,6 +1,6 @@
 //! Degenerate shapes and bad input.
 
-use super::support::{C, Plain, TYPES, cpu, inner, is_complex, session};
+use super::support::{C, Plain, TYPES, cpu, inner, session};
 use crate::error::Error;
 use crate::scalar::DType;
 use crate::tensor::Location;
@@ -31,8 +31,8 @@ fn degenerate_shapes_have_right_results() {
     ];
     for (dtype, tolerance) in TYPES {
         for (modes, r, s) in shapes {
-            let x = Plain::random(modes, r, is_complex(dtype), 91);
-            let y = Plain::random(modes, s, is_complex(dtype), 92);
+            let x = Plain::random(modes, r, dtype.is_complex(), 91);
+            let y = Plain::random(modes, s, dtype.is_complex(), 92);
             let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
             for algorithm in PAIRS {
                 let (value, info) =
@@ -116,8 +116,8 @@ fn workspace_is_never_above_what_the_plan_says() {
     let c = cpu(2);
     for (dtype, _) in TYPES {
         for cyclic in [false, true] {
-            let x = Plain::uniform_ranks(7, 3, 6, cyclic, is_complex(dtype), 3);
-            let y = Plain::uniform_ranks(7, 3, 5, cyclic, is_complex(dtype), 4);
+            let x = Plain::uniform_ranks(7, 3, 6, cyclic, dtype.is_complex(), 3);
+            let y = Plain::uniform_ranks(7, 3, 5, cyclic, dtype.is_complex(), 4);
             let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
             for algorithm in PAIRS {
                 let held = c.host_budget().used();
@@ -152,7 +152,7 @@ fn open_trains_take_a_room_for_each_end() {
         // Ends of all lengths; rank 1 in the middle; ends that grow densely.
         for ranks in [[1, 6, 6, 6, 6, 6, 6, 1], [1, 3, 9, 1, 9, 9, 3, 1], [1, 2, 4, 30, 30, 4, 2, 1]] {
             let (x, y) =
-                (Plain::random(&[3; 7], &ranks, is_complex(dtype), 3), Plain::random(&[3; 7], &ranks, false, 4));
+                (Plain::random(&[3; 7], &ranks, dtype.is_complex(), 3), Plain::random(&[3; 7], &ranks, false, 4));
             let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
             let run = |workspace_limit: u64| {
                 let held = c.host_budget().used();
@@ -188,10 +188,10 @@ fn numbers_that_are_not_finite_give_nan_and_say_so() {
     let c = cpu(2);
     for bad in [f64::NAN, f64::INFINITY] {
         for (cyclic, dtype) in [(false, DType::F64), (true, DType::CF64), (false, DType::CF32), (true, DType::F32)] {
-            let mut x = Plain::uniform_ranks(5, 2, 3, cyclic, is_complex(dtype), 5);
+            let mut x = Plain::uniform_ranks(5, 2, 3, cyclic, dtype.is_complex(), 5);
             x.cores[2][4] = C::new(bad, 0.0);
             let t = x.train(&c, dtype);
-            let y = Plain::uniform_ranks(5, 2, 3, cyclic, is_complex(dtype), 6).train(&c, dtype);
+            let y = Plain::uniform_ranks(5, 2, 3, cyclic, dtype.is_complex(), 6).train(&c, dtype);
             for algorithm in PAIRS {
                 let (value, info) =
                     session(&c, Options { algorithm, ..Options::default() }).inner(None, &t, &y, None).unwrap();

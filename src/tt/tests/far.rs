@@ -1,6 +1,6 @@
 //! Cores of very different sizes, which the next ones take back: environments stay in the range, products on the way do not.
 
-use super::support::{C, Disorder, KERNELS, Plain, TYPES, cpu, is_complex, session_by};
+use super::support::{C, Disorder, KERNELS, Plain, TYPES, cpu, session_by};
 use crate::scalar::DType;
 use crate::tt::info::Kernel;
 use crate::tt::options::{Algorithm, NormWay, Scaling};
@@ -34,9 +34,9 @@ pub(in crate::tt) const LOST: [(bool, [&[i64]; 2]); 6] = [
 fn products_on_the_way_lose_no_digits() {
     let c = cpu(2);
     for (single, [ex, ey]) in LOST {
-        for (dtype, bound) in TYPES.into_iter().filter(|(t, _)| matches!(t, DType::F32 | DType::CF32) == single) {
+        for (dtype, bound) in TYPES.into_iter().filter(|(t, _)| t.is_single() == single) {
             for (cyclic, rank) in [(false, 4), (true, 3), (false, 34)] {
-                let of = |r, seed| Plain::uniform_ranks(ex.len(), 2, r, cyclic, is_complex(dtype), seed);
+                let of = |r, seed| Plain::uniform_ranks(ex.len(), 2, r, cyclic, dtype.is_complex(), seed);
                 check(&c, (dtype, bound), [&of(rank, 81), &of(rank + 1, 82)], [ex, ey]);
             }
         }
@@ -47,13 +47,13 @@ fn products_on_the_way_lose_no_digits() {
 fn cores_of_any_sizes_are_contracted_to_all_digits() {
     let c = cpu(2);
     for (dtype, bound) in TYPES {
-        let far = if matches!(dtype, DType::F32 | DType::CF32) { 110 } else { 1000 };
+        let far = if dtype.is_single() { 110 } else { 1000 };
         for seed in 0..12 {
             let mut d = Disorder::new(seed);
             let sites = d.pick(2, 6);
             let powers = |d: &mut Disorder| (0..sites).map(|_| (d.next() * f64::from(far)) as i64).collect::<Vec<_>>();
             let (ex, ey) = (powers(&mut d), powers(&mut d));
-            let of = |r, seed| Plain::uniform_ranks(sites, 2, r, seed % 2 == 0, is_complex(dtype), seed);
+            let of = |r, seed| Plain::uniform_ranks(sites, 2, r, seed % 2 == 0, dtype.is_complex(), seed);
             check(&c, (dtype, bound), [&of(3, 2 * seed + 100), &of(4, 2 * seed + 102)], [&ex, &ey]);
         }
     }

@@ -1,6 +1,6 @@
 //! Random shapes against the dense tensors.
 
-use super::support::{Disorder, KERNELS, Plain, TYPES, cpu, inner, is_complex, session, session_by};
+use super::support::{Disorder, KERNELS, Plain, TYPES, cpu, inner, session, session_by};
 use crate::tt::Options;
 use crate::tt::options::{Algorithm, Conjugate, NormWay, Scaling};
 
@@ -22,8 +22,8 @@ fn random_shapes_have_the_products_of_their_dense_tensors() {
             r
         };
         let (r, s) = (ranks(5), ranks(6));
-        let x = Plain::random(&modes, &r, is_complex(dtype), round as u64);
-        let y = Plain::random(&modes, &s, is_complex(dtype), round as u64 + 1000);
+        let x = Plain::random(&modes, &r, dtype.is_complex(), round as u64);
+        let y = Plain::random(&modes, &s, dtype.is_complex(), round as u64 + 1000);
         let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
         let size = x.norm() * y.norm();
         let algorithms = [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::balance::bare;
-use super::support::{C, Plain, TYPES, cpu, inner, is_complex, session};
+use super::support::{C, Plain, TYPES, cpu, inner, session};
 use crate::context::Context;
 use crate::scalar::DType;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
@@ -142,12 +142,12 @@ fn random_gauges_change_nothing() {
         let range = if tolerance > 1e-10 { 60 } else { 200 };
         for (seed, cyclic) in (0..8).flat_map(|seed| [(seed, false), (seed, true)]) {
             let d = 1 + seed as usize % 5;
-            let x = Plain::uniform_ranks(d, 2, 3, cyclic, is_complex(dtype), 700 + seed);
-            let y = Plain::uniform_ranks(d, 2, 2, cyclic, is_complex(dtype), 800 + seed);
+            let x = Plain::uniform_ranks(d, 2, 3, cyclic, dtype.is_complex(), 700 + seed);
+            let y = Plain::uniform_ranks(d, 2, 2, cyclic, dtype.is_complex(), 800 + seed);
             let (gx, gy) = (shifted(&x, range, seed).train(&c, dtype), shifted(&y, range, seed + 1).train(&c, dtype));
             let size = 100.0 * tolerance * x.norm() * y.norm();
             let mut s = session(&c, Options::default());
-            let wide = if is_complex(dtype) { DType::CF64 } else { DType::F64 };
+            let wide = if dtype.is_complex() { DType::CF64 } else { DType::F64 };
             let found = s.inner_scaled(None, &gx, &gy, None).unwrap().0.plain(wide).0;
             let wanted = inner(&x, &y, true);
             assert!((found - wanted).norm() <= size, "{dtype:?}, seed {seed}, ring {cyclic}: {found}, not {wanted}");

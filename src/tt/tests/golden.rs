@@ -1,6 +1,6 @@
 //! Exact integer results of exact integer cores.
 
-use super::support::{C, Json, KERNELS, Plain, TYPES, cpu, is_complex, session, session_by};
+use super::support::{C, Json, KERNELS, Plain, TYPES, cpu, session, session_by};
 use crate::scalar::{Complex, DType};
 use crate::tt::options::{Algorithm, Conjugate, NormWay};
 use crate::tt::scaled::Scaled;
@@ -28,7 +28,7 @@ fn small_integer_trains_have_their_exact_products() {
         let complex = case.at("complex").bool();
         let name = case.at("name").text();
         let size = (case.at("norm2_u").complex().re * case.at("norm2_v").complex().re).sqrt();
-        for (dtype, tolerance) in TYPES.into_iter().filter(|t| is_complex(t.0) == complex) {
+        for (dtype, tolerance) in TYPES.into_iter().filter(|t| t.0.is_complex() == complex) {
             let (x, y) = (u.train(&c, dtype), v.train(&c, dtype));
             for algorithm in algorithms(&u, &v) {
                 for (conjugate, key) in [(Conjugate::Bra, "inner_conj"), (Conjugate::None, "inner_noconj")] {
@@ -92,7 +92,7 @@ fn huge_integer_trains_keep_their_exponents() {
     for case in Json::read("exact_huge.json").list() {
         let (u, v) = (tiled(case, "base_u"), tiled(case, "base_v"));
         let complex = case.at("complex").bool();
-        for (dtype, tolerance) in TYPES.into_iter().filter(|t| is_complex(t.0) == complex) {
+        for (dtype, tolerance) in TYPES.into_iter().filter(|t| t.0.is_complex() == complex) {
             let (x, y) = (u.train(&c, dtype), v.train(&c, dtype));
             let wanted = exact(case.at("inner_conj"));
             let squares = [exact(case.at("norm2_u"))];

@@ -72,7 +72,7 @@ pub fn cases() -> Vec<Case> {
 pub fn check(c: &Arc<Context>, location: Location) {
     for case in cases() {
         let (x, one, entry) = (case.train(c, location), case.one(c, location), case.entry);
-        let real = if matches!(case.dtype, DType::F32 | DType::CF32) { DType::F32 } else { DType::F64 };
+        let real = if case.dtype.is_single() { DType::F32 } else { DType::F64 };
         let unit = identity(c, real, &vec![1; case.sites]).unwrap();
         let square = entry.times(entry);
         let name = |what: &str| format!("{what}, {:?}, {:?}, {} sites", case.dtype, case.core, case.sites);
@@ -144,7 +144,7 @@ pub fn check_repeated(c: &Arc<Context>, location: Location) {
 
 /// A ring with numbers far below others, none of which counts.
 pub fn harmless(c: &Arc<Context>, dtype: DType, location: Location) -> TensorTrain {
-    let e = if matches!(dtype, DType::F32 | DType::CF32) { -80 } else { -700 };
+    let e = if dtype.is_single() { -80 } else { -700 };
     placed(c, bare(&[2; 4], vec![vec![1.0, two(e), two(e), 1.0]; 3]).train(c, dtype), location)
 }
 

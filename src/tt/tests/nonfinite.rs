@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::support::{C, KERNELS, Plain, cpu, is_complex};
+use super::support::{C, KERNELS, Plain, cpu};
 use crate::context::Context;
 use crate::scalar::DType;
 use crate::tensor::Location;
@@ -47,12 +47,12 @@ pub fn cases(context: &Arc<Context>, dtype: DType, location: Location, cyclic: b
     let mut all = Vec::new();
     for at in [0, 2, SITES - 1] {
         for (bad, zero) in [(f64::NAN, None), (f64::INFINITY, None), (f64::NAN, Some(1)), (f64::NAN, Some(3))] {
-            let mut x = Plain::uniform_ranks(SITES, 2, rank, cyclic, is_complex(dtype), 5);
+            let mut x = Plain::uniform_ranks(SITES, 2, rank, cyclic, dtype.is_complex(), 5);
             x.cores[at][rank - 1] = C::new(bad, 0.0);
             if let Some(zero) = zero {
                 x.cores[zero].fill(C::new(0.0, 0.0));
             }
-            let y = Plain::uniform_ranks(SITES, 2, rank, cyclic, is_complex(dtype), 6);
+            let y = Plain::uniform_ranks(SITES, 2, rank, cyclic, dtype.is_complex(), 6);
             let what = format!("{dtype:?}, {bad} at core {at}, zero {zero:?}, cyclic {cyclic}, rank {rank}");
             let [x, y] = [x, y].map(|t| placed(context, t.train(context, dtype), location));
             all.push(Case { x, y, what });

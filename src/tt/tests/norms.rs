@@ -1,6 +1,6 @@
 //! Norms and distances.
 
-use super::support::{Plain, TYPES, cpu, is_complex, session};
+use super::support::{Plain, TYPES, cpu, session};
 use crate::scalar::DType;
 use crate::tt::Options;
 use crate::tt::options::{Conjugate, NormWay};
@@ -13,7 +13,7 @@ fn norms_are_those_of_the_dense_tensor() {
     for (dtype, tolerance) in TYPES {
         for cyclic in [false, true] {
             for (d, rank) in [(1, 3), (2, 3), (5, 7), (8, 4)] {
-                let x = Plain::uniform_ranks(d, 3, rank, cyclic, is_complex(dtype), 81);
+                let x = Plain::uniform_ranks(d, 3, rank, cyclic, dtype.is_complex(), 81);
                 let t = x.train(&c, dtype);
                 for norm_way in WAYS {
                     for conjugate in [Conjugate::Bra, Conjugate::None] {
@@ -33,7 +33,7 @@ fn large_ranks_take_one_triangle() {
     let c = cpu(2);
     for (dtype, tolerance) in TYPES {
         let ranks = [1, 6, 36, 200, 200, 200, 200, 200, 36, 6, 1];
-        let x = Plain::random(&[6; 10], &ranks, is_complex(dtype), 82);
+        let x = Plain::random(&[6; 10], &ranks, dtype.is_complex(), 82);
         let t = x.train(&c, dtype);
         let by = |norm_way| session(&c, Options { norm_way, ..Options::default() }).norm(None, &t, None).unwrap();
         let (inner, whole) = by(NormWay::Inner);
@@ -49,7 +49,7 @@ fn large_ranks_take_one_triangle() {
 fn norms_are_real_and_never_negative() {
     let c = cpu(1);
     for dtype in [DType::F64, DType::CF64] {
-        let mut x = Plain::uniform_ranks(4, 2, 3, false, is_complex(dtype), 83);
+        let mut x = Plain::uniform_ranks(4, 2, 3, false, dtype.is_complex(), 83);
         // The last two slices cancel: the tensor is 0, its cores are not.
         x.cores[3] = x.cores[3].iter().map(|_| crate::scalar::Complex::new(0.0, 0.0)).collect();
         let t = x.train(&c, dtype);
@@ -99,7 +99,7 @@ fn distances_are_those_of_the_dense_tensors() {
     let c = cpu(2);
     for (dtype, tolerance) in TYPES {
         for (rx, ry) in [(1, 1), (1, 3), (2, 3)] {
-            let complex = is_complex(dtype);
+            let complex = dtype.is_complex();
             let x = Plain::random(&[3, 2, 4, 2], &[rx, 3, 4, 2, rx], complex, 85);
             let y = Plain::random(&[3, 2, 4, 2], &[ry, 2, 5, 3, ry], complex, 86);
             let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
@@ -135,8 +135,8 @@ fn factors_may_stand_in_any_core() {
             [0, 0, top, top],
         ];
         for cyclic in [false, true] {
-            let x = Plain::uniform_ranks(4, 2, 3, cyclic, is_complex(dtype), 87);
-            let other = || Plain::uniform_ranks(4, 2, 2, true, is_complex(dtype), 88);
+            let x = Plain::uniform_ranks(4, 2, 3, cyclic, dtype.is_complex(), 87);
+            let other = || Plain::uniform_ranks(4, 2, 2, true, dtype.is_complex(), 88);
             let y = if cyclic { other() } else { nudged(&x, 0.25) };
             let near = |found: crate::tt::Scaled, wanted: crate::tt::Scaled, shift: i64, what: &str| {
                 let back = crate::tt::Scaled { exponent: found.exponent - shift, ..found };

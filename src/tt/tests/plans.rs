@@ -1,6 +1,6 @@
 //! What calls would do, against what they do.
 
-use super::support::{Plain, TYPES, cpu, is_complex};
+use super::support::{Plain, TYPES, cpu};
 use crate::backend::BackendChoice;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::{Context, Options as ContextOptions};
@@ -56,7 +56,8 @@ fn products_norms_and_distances_take_what_their_plans_say() {
     let c = cpu(2);
     for (dtype, _) in TYPES {
         for (modes, ranks) in shapes() {
-            let (x, y) = (Plain::random(&modes, &ranks, is_complex(dtype), 1), Plain::random(&modes, &ranks, false, 2));
+            let (x, y) =
+                (Plain::random(&modes, &ranks, dtype.is_complex(), 1), Plain::random(&modes, &ranks, false, 2));
             let (x, y) = (x.train(&c, dtype), y.train(&c, dtype));
             let what = |name: &str| format!("{name} of {dtype:?} {modes:?} {ranks:?}");
             for kernel in [None, Some(Kernel::Products)] {

@@ -1,6 +1,6 @@
 //! Rings: every cut, every block, every algorithm, halves of Hermitian sums, mixed boundaries and types.
 
-use super::support::{Plain, TYPES, cpu, inner, is_complex, session};
+use super::support::{Plain, TYPES, cpu, inner, session};
 use crate::scalar::DType;
 use crate::tt::Options;
 use crate::tt::options::{Algorithm, Conjugate, NormWay};
@@ -16,7 +16,7 @@ fn ring(complex: bool, seed: u64) -> (Plain, Plain) {
 fn every_cut_of_every_algorithm_gives_the_same_number() {
     let c = cpu(2);
     for (dtype, tolerance) in TYPES {
-        let (x, y) = ring(is_complex(dtype), 5);
+        let (x, y) = ring(dtype.is_complex(), 5);
         let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
         let size = x.norm() * y.norm();
         for conjugate in [Conjugate::Bra, Conjugate::None] {
@@ -39,7 +39,7 @@ fn every_cut_of_every_algorithm_gives_the_same_number() {
 fn every_block_gives_the_same_number() {
     let c = cpu(2);
     for (dtype, tolerance) in TYPES {
-        let (x, y) = ring(is_complex(dtype), 9);
+        let (x, y) = ring(dtype.is_complex(), 9);
         let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
         let (wanted, size) = (inner(&x, &y, true), x.norm() * y.norm());
         for block in 1..=12 {
@@ -62,7 +62,7 @@ fn every_block_gives_the_same_number() {
 fn half_of_a_hermitian_sum_is_enough() {
     let c = cpu(2);
     for (dtype, tolerance) in TYPES {
-        let (x, _) = ring(is_complex(dtype), 11);
+        let (x, _) = ring(dtype.is_complex(), 11);
         let (tx, copy) = (x.train(&c, dtype), x.train(&c, dtype));
         let options = Options { cut: Some(3), algorithm: Algorithm::Blocked, ..Options::default() };
         let mut s = session(&c, options);
@@ -74,7 +74,7 @@ fn half_of_a_hermitian_sum_is_enough() {
         // Without conjugation the terms of (p, q) and (q, p) of a complex train are no conjugates.
         let options = Options { conjugate: Conjugate::None, ..s.options().clone() };
         let (value, info) = session(&c, options).inner(None, &tx, &tx, None).unwrap();
-        assert_eq!(info.halved, !is_complex(dtype));
+        assert_eq!(info.halved, !dtype.is_complex());
         assert!((value - inner(&x, &x, false)).norm() <= tolerance * whole.norm());
     }
 }
@@ -106,7 +106,7 @@ fn the_cheapest_cut_is_found() {
 fn open_trains_meet_rings() {
     let c = cpu(2);
     for (dtype, tolerance) in TYPES {
-        let complex = is_complex(dtype);
+        let complex = dtype.is_complex();
         let x = Plain::random(&[2, 3, 2, 3], &[1, 3, 3, 2, 1], complex, 21);
         let y = Plain::random(&[2, 3, 2, 3], &[3, 2, 4, 2, 3], complex, 22);
         let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));

@@ -1,6 +1,6 @@
 //! Exponents, and what does not change a bit.
 
-use super::support::{C, Plain, TYPES, cpu, is_complex, session};
+use super::support::{C, Plain, TYPES, cpu, session};
 use crate::scalar::DType;
 use crate::tt::Options;
 use crate::tt::info::Outcome;
@@ -18,8 +18,8 @@ fn scaling_changes_no_bit() {
             (false, &[Algorithm::Open, Algorithm::Reduced][..]),
             (true, &[Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked]),
         ] {
-            let x = Plain::uniform_ranks(8, 2, 5, cyclic, is_complex(dtype), 41);
-            let y = Plain::uniform_ranks(8, 2, 4, cyclic, is_complex(dtype), 42);
+            let x = Plain::uniform_ranks(8, 2, 5, cyclic, dtype.is_complex(), 41);
+            let y = Plain::uniform_ranks(8, 2, 4, cyclic, dtype.is_complex(), 42);
             let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
             for &algorithm in algorithms {
                 let with = |scaling| {
@@ -41,8 +41,8 @@ fn the_number_of_threads_changes_no_bit() {
     let (one, three) = (cpu(1), cpu(3));
     for (dtype, _) in TYPES {
         for (cyclic, rank) in [(false, 48), (true, 9)] {
-            let x = Plain::uniform_ranks(6, 2, rank, cyclic, is_complex(dtype), 51);
-            let y = Plain::uniform_ranks(6, 2, rank, cyclic, is_complex(dtype), 52);
+            let x = Plain::uniform_ranks(6, 2, rank, cyclic, dtype.is_complex(), 51);
+            let y = Plain::uniform_ranks(6, 2, rank, cyclic, dtype.is_complex(), 52);
             let mut results = Vec::new();
             for c in [&one, &three] {
                 let (tx, ty) = (x.train(c, dtype), y.train(c, dtype));
@@ -109,8 +109,8 @@ fn cores_near_the_ends_of_the_range_are_contracted_with_care() {
     let c = cpu(2);
     for (dtype, far) in [(DType::F64, 900), (DType::CF64, 900), (DType::F32, 110), (DType::CF32, 110)] {
         for cyclic in [false, true] {
-            let x = Plain::uniform_ranks(5, 2, 3, cyclic, is_complex(dtype), 61);
-            let y = Plain::uniform_ranks(5, 2, 4, cyclic, is_complex(dtype), 62);
+            let x = Plain::uniform_ranks(5, 2, 3, cyclic, dtype.is_complex(), 61);
+            let y = Plain::uniform_ranks(5, 2, 4, cyclic, dtype.is_complex(), 62);
             let plain = [x.train(&c, dtype), y.train(&c, dtype)];
             for exponent in [far, -far] {
                 let [tx, ty] = [&x, &y].map(|p| p.clone().scaled(2f64.powi(exponent)).train(&c, dtype));

@@ -139,10 +139,6 @@ pub fn session_by(context: &Arc<Context>, kernel: Option<Kernel>, options: Optio
 pub const TYPES: [(DType, f64); 4] =
     [(DType::F64, 1e-13), (DType::CF64, 1e-13), (DType::F32, 2e-6), (DType::CF32, 2e-6)];
 
-pub fn is_complex(dtype: DType) -> bool {
-    matches!(dtype, DType::CF64 | DType::CF32)
-}
-
 /// A file of golden data: in the tree that the run names, which on another machine than the compiler's is another one.
 pub fn golden(name: &str) -> PathBuf {
     let tree = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);

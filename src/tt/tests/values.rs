@@ -9,7 +9,7 @@ use crate::tt::{Contraction, Options};
 fn open_products_are_those_of_the_dense_tensors() {
     let c = cpu(2);
     for (dtype, tolerance) in [(DType::F64, 1e-13), (DType::CF64, 1e-13), (DType::F32, 2e-6), (DType::CF32, 2e-6)] {
-        let complex = matches!(dtype, DType::CF64 | DType::CF32);
+        let complex = dtype.is_complex();
         for (d, rank) in [(2, 3), (3, 5), (6, 4), (9, 6)] {
             let x = Plain::uniform_ranks(d, 2, rank, false, complex, 1);
             let y = Plain::uniform_ranks(d, 2, rank + 2, false, complex, 2);

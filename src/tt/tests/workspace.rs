@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::nonfinite::placed;
-use super::support::{Disorder, KERNELS, Plain, cpu, is_complex};
+use super::support::{Disorder, KERNELS, Plain, cpu};
 use crate::context::Context;
 use crate::scalar::DType;
 use crate::tensor::Location;
@@ -49,7 +49,7 @@ pub fn check(context: &Arc<Context>, location: Location) {
         let (r, s) = (ranks(&mut draw), ranks(&mut draw));
         for dtype in [DType::F64, DType::CF32] {
             let [x, y] = [(&r, 1), (&s, 2)].map(|(ranks, seed)| {
-                let plain = Plain::random(&modes, ranks, is_complex(dtype), seed);
+                let plain = Plain::random(&modes, ranks, dtype.is_complex(), seed);
                 placed(context, plain.train(context, dtype), location)
             });
             for kernel in KERNELS {

@@ -61,7 +61,7 @@ impl Case {
             DType::F16 => (x * 1024.0).round() / 256.0,
             _ => f64::from((x + self.offset) as f32),
         };
-        let is_complex = matches!(self.dtype, DType::CF32 | DType::CF64);
+        let is_complex = self.dtype.is_complex();
         C64::new(value, if is_complex { f64::from(y as f32) } else { 0.0 })
     }
 

@@ -5,7 +5,6 @@ use crate::alloc;
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar};
 use crate::tensor::train::Cores;
-use crate::tt::algebra::place::is_single;
 use crate::tt::scaled::{Scaled, exponent_of, scale};
 
 /// Exponents, as by [`exponent_of`], of the smallest nonzero number and of the largest.
@@ -137,22 +136,17 @@ impl<'a, T: Scalar> Chain<'a, T> {
         let by = rescale(out, found);
         self.exponents[k] = carried + by;
         self.ends[k] = found.map(|e| Ends { low: e.low - by, high: e.high - by });
-        self.is_whole[k] = is_whole && self.ends[k].is_none_or(|e| e.low > least::<T>());
+        self.is_whole[k] = is_whole && self.ends[k].is_none_or(|e| e.low > T::DTYPE.least_exponent());
     }
-}
-
-/// The exponent of the least normal number of the type.
-fn least<T: Scalar>() -> i64 {
-    if is_single(T::DTYPE) { -125 } else { -1021 }
 }
 
 /// Whether all products of numbers of a row and of a slice, and sums of `count` of them, are in the range of the type.
 fn holds<T: Scalar>(row: Option<Ends>, slice: Option<Ends>, count: usize) -> bool {
     let (Some(row), Some(slice)) = (row, slice) else { return true };
-    let most = if is_single(T::DTYPE) { 128 } else { 1024 };
+    let most = T::DTYPE.largest_exponent();
     // A part of a complex product is the sum of two products.
     let sums = i64::from(usize::BITS - count.leading_zeros()) + 1;
-    row.low + slice.low > least::<T>() && row.high + slice.high + sums <= most
+    row.low + slice.low > T::DTYPE.least_exponent() && row.high + slice.high + sums <= most
 }
 
 /// Number of leading indices in which two tuples agree.

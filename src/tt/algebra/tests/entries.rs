@@ -107,7 +107,7 @@ fn large_tensors_take_force_and_other_sizes_are_refused() {
 /// Trains of 1 x 1 entries whose bonds carry numbers far apart, with the entry: an open one of two paths, 2^p 2^-p + 2^-p 2^p, through
 /// cores of the identity, and a ring of three cores of ones, whose bonds are multiplied and divided by powers of two.
 pub(in crate::tt) fn graded(dtype: DType, d: usize) -> [(Plain, f64); 2] {
-    let is_single = matches!(dtype, DType::F32 | DType::CF32);
+    let is_single = dtype.is_single();
     let power = |e: i32| C::new(2f64.powi(e), 0.0);
     let p = if is_single { 83 } else { 664 };
     let mut cores = vec![vec![power(p), power(-p)]];

@@ -55,8 +55,8 @@ impl Chain {
         conjugate: bool,
     ) -> Self {
         let isa = isa.min(Isa::detect());
-        let parts = |dtype: DType| if matches!(dtype, DType::CF32 | DType::CF64) { 2 } else { 1 };
-        let single = matches!(x.1, DType::F32 | DType::CF32);
+        let parts = |dtype: DType| if dtype.is_complex() { 2 } else { 1 };
+        let single = x.1.is_single();
         let count = x.0.len().saturating_mul(repeat.max(1));
         let sites = |shape| Sites { shape, cut, count };
         let form = |isa: Isa, swapped: bool| {

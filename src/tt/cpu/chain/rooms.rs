@@ -12,7 +12,7 @@ use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
-use crate::scalar::{DType, Scalar, with_scalar};
+use crate::scalar::{Scalar, with_scalar};
 use crate::shape::to_u64;
 use crate::tt::ops::{Item, Work};
 use crate::tt::plan::Plan;
@@ -152,7 +152,7 @@ impl Rooms {
 pub fn share(context: &Context, items: &[Item<'_>]) -> (usize, usize) {
     let (mut bytes, mut limit) = (0, u64::MAX);
     for plan in items.iter().map(|item| &item.plan) {
-        let part = if matches!(plan.dtype, DType::F32 | DType::CF32) { 4 } else { 8 };
+        let part = if plan.dtype.is_single() { 4 } else { 8 };
         bytes = bytes.max(plan.chain.map_or(0, |c| c.workspace(plan.block)) * part);
         limit = limit.min(plan.limit);
     }

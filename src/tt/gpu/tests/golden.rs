@@ -10,7 +10,7 @@ use crate::tt::operator::tests::{exact as chain, support as operators};
 use crate::tt::operator::{Trains, ising, rayleigh, sandwich};
 use crate::tt::options::NormWay;
 use crate::tt::tests::golden::{algorithms, exact, relative, tiled, trains};
-use crate::tt::tests::support::{Json, KERNELS, TYPES as TOLERANCES, is_complex, session_by};
+use crate::tt::tests::support::{Json, KERNELS, TYPES as TOLERANCES, session_by};
 
 /// The train in the device's memory.
 fn there(context: &Arc<Context>, train: &TensorTrain) -> TensorTrain {
@@ -30,7 +30,7 @@ fn small_integer_trains_have_their_exact_products() {
         let (u, v) = trains(case);
         let (name, complex) = (case.at("name").text(), case.at("complex").bool());
         let size = (case.at("norm2_u").complex().re * case.at("norm2_v").complex().re).sqrt();
-        for (dtype, tolerance) in TOLERANCES.into_iter().filter(|t| is_complex(t.0) == complex) {
+        for (dtype, tolerance) in TOLERANCES.into_iter().filter(|t| t.0.is_complex() == complex) {
             let (x, y) = (u.train(&context, dtype), v.train(&context, dtype));
             let (on_x, on_y) = (there(&context, &x), there(&context, &y));
             for algorithm in algorithms(&u, &v) {
@@ -66,7 +66,7 @@ fn huge_integer_trains_keep_their_exponents() {
     for case in Json::read("exact_huge.json").list() {
         let (u, v) = (tiled(case, "base_u"), tiled(case, "base_v"));
         let (name, complex) = (case.at("name").text(), case.at("complex").bool());
-        for (dtype, tolerance) in TOLERANCES.into_iter().filter(|t| is_complex(t.0) == complex) {
+        for (dtype, tolerance) in TOLERANCES.into_iter().filter(|t| t.0.is_complex() == complex) {
             let (x, y) = (there(&context, &u.train(&context, dtype)), there(&context, &v.train(&context, dtype)));
             // Rounding adds up from site to site.
             let bound = tolerance * case.at("d").number().sqrt();
@@ -102,7 +102,7 @@ fn exact_integers_come_out_between_operators() {
         let n = case.get("n").unwrap().sizes();
         let h = operators::PlainMatrix { rows: n.clone(), cols: n, train: h };
         let complex = matches!(case.get("complex"), Some(operators::Json::Bool(true)));
-        for (dtype, tolerance) in TOLERANCES.into_iter().filter(|t| is_complex(t.0) == complex) {
+        for (dtype, tolerance) in TOLERANCES.into_iter().filter(|t| t.0.is_complex() == complex) {
             let th = h.matrix(&context, dtype);
             let (tu, tv) = (there(&context, &u.train(&context, dtype)), there(&context, &v.train(&context, dtype)));
             for (ket, plain, key) in [(&tv, &v, "u_h_v"), (&tu, &u, "u_h_u")] {

@@ -31,7 +31,7 @@ fn the_search_on_a_device_finds_as_much_as_that_on_the_host() {
 
 /// Calls `each` with every enqueued call of x with `one`, with and without a workspace of the size that it names.
 fn enqueued(context: &Arc<Context>, x: &TensorTrain, one: &TensorTrain, mut each: impl FnMut(&str, Scaled, f64)) {
-    let real = if matches!(x.dtype(), DType::F32 | DType::CF32) { DType::F32 } else { DType::F64 };
+    let real = if x.dtype().is_single() { DType::F32 } else { DType::F64 };
     let unit = identity(context, real, &vec![1; x.shape().len()]).unwrap();
     let mut result = place(context);
     for norm_way in [NormWay::Inner, NormWay::Qr] {

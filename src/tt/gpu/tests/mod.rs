@@ -120,7 +120,7 @@ fn put<T: Element>(context: &Arc<Context>, memory: &mut Memory, offset: usize, n
 }
 
 fn epsilon(dtype: DType) -> f64 {
-    if matches!(dtype, DType::F32 | DType::CF32) { f64::from(f32::EPSILON) } else { f64::EPSILON }
+    if dtype.is_single() { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }
 
 /// The same numbers as a train of this type has them, to be held in [`wide`].
@@ -193,7 +193,7 @@ fn mixed() -> Vec<(DType, DType)> {
 
 /// The type of a result.
 fn common(types: (DType, DType)) -> DType {
-    if matches!(types.0, DType::CF32 | DType::CF64) { types.0 } else { types.1 }
+    if types.0.is_complex() { types.0 } else { types.1 }
 }
 
 /// The bytes that a call with a `workspace_limit` of 1 says it needs.

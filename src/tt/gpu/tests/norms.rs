@@ -3,7 +3,7 @@
 use super::*;
 use crate::tt::info::Kernel;
 use crate::tt::options::NormWay;
-use crate::tt::tests::support::{Plain as Exact, TYPES as TOLERANCES, inner, is_complex};
+use crate::tt::tests::support::{Plain as Exact, TYPES as TOLERANCES, inner};
 
 const WAYS: [NormWay; 4] = [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr];
 
@@ -19,7 +19,7 @@ fn norms_are_those_of_the_dense_tensor() {
     for (dtype, tolerance) in TOLERANCES {
         for cyclic in [false, true] {
             for (d, rank) in [(1, 3), (2, 3), (5, 7), (8, 4)] {
-                let x = Exact::uniform_ranks(d, 3, rank, cyclic, is_complex(dtype), 81);
+                let x = Exact::uniform_ranks(d, 3, rank, cyclic, dtype.is_complex(), 81);
                 let t = on_device(&context, &x, dtype);
                 for norm_way in WAYS {
                     for kernel in [None, Some(Kernel::Products)] {
@@ -82,7 +82,7 @@ fn dense_halves_are_the_products_of_the_dense_tensors() {
     let context = gpu(0);
     for (dtype, tolerance) in TOLERANCES {
         for cyclic in [false, true] {
-            let complex = is_complex(dtype);
+            let complex = dtype.is_complex();
             let (x, y) =
                 (Exact::uniform_ranks(6, 3, 9, cyclic, complex, 5), Exact::uniform_ranks(6, 3, 7, cyclic, complex, 6));
             let (a, b) = (on_device(&context, &x, dtype), on_device(&context, &y, dtype));

@@ -117,10 +117,10 @@ fn sandwiches_and_quotients_take_what_their_plans_say() {
     ] {
         let mut ranks = vec![rank; d + 1];
         (ranks[0], ranks[d]) = (ends, ends);
-        let complex = matches!(dtype, DType::CF32 | DType::CF64);
+        let complex = dtype.is_complex();
         let x = Plain::random(&mut draw, &vec![2; d], &ranks, complex).train(&context, dtype);
         let y = Plain::random(&mut draw, &vec![2; d], &ranks, complex).train(&context, dtype);
-        let real = if matches!(dtype, DType::F32 | DType::CF32) { DType::F32 } else { DType::F64 };
+        let real = if dtype.is_single() { DType::F32 } else { DType::F64 };
         for ring in [false, d > 2] {
             let h = ising(&context, real, d, 1.0, 0.5, ring).unwrap();
             for workspace_limit in [0, 1 << 21] {

@@ -72,7 +72,7 @@ fn local_expectations_agree_with_full_tensors() {
         let ends = 1 + seed as usize / 6 % 3;
         let ranks = draw.ranks(d, 4, ends);
         let dtype = [DType::F64, DType::CF64, DType::F32, DType::CF32][seed as usize % 4];
-        let x = Plain::random(&mut draw, &modes, &ranks, matches!(dtype, DType::CF64 | DType::CF32));
+        let x = Plain::random(&mut draw, &modes, &ranks, dtype.is_complex());
         let op = draw.numbers(n * n, seed % 3 == 0);
         let full = x.full();
         let nn = dot(&full, &full).re;

@@ -39,7 +39,7 @@ fn case(seed: usize) -> Case {
         draw.ranks(d, if bit == 2 { 3 } else { 4 }, ends)
     });
     let types = TYPES[seed % TYPES.len()];
-    let complex = types.map(|t| matches!(t, DType::CF32 | DType::CF64));
+    let complex = types.map(|t| t.is_complex());
     Case {
         y: Plain::random(&mut draw, &rows, &ry, complex[0]),
         h: PlainMatrix::random(&mut draw, &rows, &cols, &rh, complex[1]),

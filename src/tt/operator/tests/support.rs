@@ -28,7 +28,7 @@ pub fn number(value: Scaled) -> C {
 
 /// Unit roundoff of a type, times a few.
 pub fn tolerance(dtype: DType) -> f64 {
-    if matches!(dtype, DType::F32 | DType::CF32) { 2e-6 } else { 1e-13 }
+    if dtype.is_single() { 2e-6 } else { 1e-13 }
 }
 
 /// Numbers that a test draws: multiples of 1/8, exact in every type.
