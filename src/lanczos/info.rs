@@ -1,7 +1,5 @@
 //! The result of a solve: eigenpairs, the reason why it ended, and its figures.
 
-use super::shared::Shares;
-
 /// Why a solve ended. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(i32)]
@@ -55,6 +53,25 @@ pub struct Info {
     pub seconds: f64,
     /// Figures of the partition over several contexts; zeros for a single context.
     pub shares: Shares,
+}
+
+/// Sizes of the parts, and the traffic of a product. The fields are those of the C interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shares {
+    /// Contexts that have rows.
+    pub contexts: usize,
+    /// Largest number of rows of one context.
+    pub rows: usize,
+    /// Largest number of entries of one context.
+    pub entries: usize,
+    /// Numbers that a product copies between contexts, in total.
+    pub halo: usize,
+    /// Bytes of these numbers.
+    pub halo_bytes: usize,
+    /// Largest number of bytes that one context reads and writes in a product, if each gathered number is read once:
+    /// indices and values of its entries, offsets and results of its rows, the vector, and the halo, which is packed,
+    /// copied and read.
+    pub product_bytes: usize,
 }
 
 /// Eigenpairs, as [`super::Which`] orders them.

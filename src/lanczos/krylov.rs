@@ -5,6 +5,12 @@ use crate::error::{Error, Result};
 use crate::matrix::DenseMut;
 use crate::scalar::{Real, Scalar};
 
+/// Rows of a piece of a vector on threads. A piece of a few dozen columns stays in a core's cache from one product to the next.
+pub(super) const PIECE: usize = 2048;
+
+/// Fewest pieces of a vector for a thread, in loops with an operation or two for each element.
+pub(super) const LIGHT: usize = 8;
+
 /// The norms of a vector before and after its orthogonalisation, and one coefficient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Projection {

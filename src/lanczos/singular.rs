@@ -13,10 +13,9 @@ use super::algorithm::triplets::{allowed, complete, deviations, orthonormalise, 
 use super::algorithm::verify::Solved;
 use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
-use super::info::{Info, Pairs, Reason};
+use super::info::{Info, Pairs, Reason, Shares};
 use super::operator::{Kind, Symmetric};
 use super::options::{Filter, Method, Options, Orthogonality, Settings, Which};
-use super::shared::Shares;
 use super::sides::{Pair, Side, Sides};
 use super::solve::{Given, eigenpairs};
 use crate::alloc;

@@ -2,10 +2,9 @@
 
 use std::time::Instant;
 
-use super::super::info::{Info, Pairs, Reason};
+use super::super::info::{Info, Pairs, Reason, Shares};
 use super::super::krylov::Columns;
 use super::super::options::{Filter, Method, Options, Orthogonality, Settings, Which};
-use super::super::shared::Shares;
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
 use super::filter::{self, Task};

@@ -13,7 +13,7 @@ use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::krylov::{Affine, Krylov, Projection, product_less};
+use super::krylov::{Affine, Krylov, LIGHT, PIECE, Projection, product_less};
 use super::operator::Symmetric;
 use crate::alloc;
 use crate::backend::memory::{Charge, HostMemory};
@@ -31,12 +31,6 @@ use panel::Panel;
 pub(super) use part::CpuPart;
 
 const WHAT: &str = "Krylov space";
-
-/// Rows of a piece. A piece of a few dozen columns stays in a core's cache from one product to the next.
-pub(super) const PIECE: usize = 2048;
-
-/// Fewest pieces of a vector for a thread, in loops with an operation or two for each element.
-pub(super) const LIGHT: usize = 8;
 
 /// If the component along the space after one pass is at most this, in units of the roundoff, there is no second pass.
 const SPARED: f64 = 32.0;

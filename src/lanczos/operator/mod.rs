@@ -15,8 +15,8 @@ mod rows;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cpu::PIECE;
 use super::krylov::Affine;
+use super::krylov::PIECE;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Memory;
@@ -25,7 +25,7 @@ use crate::dense::Op as Adjoint;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::{Ordering, first_not_finite, has_symmetric_values};
 use crate::matrix::{Matrix, OnDevice, Storage};
-use crate::scalar::{DType, Real, Scalar};
+use crate::scalar::{Real, Scalar};
 use crate::shape::product;
 use crate::spmv::cpu::Finish;
 use crate::spmv::renumber::Way;
@@ -128,7 +128,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         if !own && !elsewhere && kind.is_of_square() && !symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
             return Err(unsymmetric(a));
         }
-        if kind.is_of_graph() && matches!(T::DTYPE, DType::CF32 | DType::CF64) {
+        if kind.is_of_graph() && T::DTYPE.is_complex() {
             return Err(Error::invalid("a", format!("is {:?}, {kind:?} is of a graph with real weights", T::DTYPE)));
         }
         if kind.is_of_graph() {
@@ -256,7 +256,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     }
 
     /// Whether products need vectors in host memory, whatever the context's backend.
-    pub(super) fn is_on_host(&self) -> Result<bool> {
+    pub fn is_on_host(&self) -> Result<bool> {
         Ok(!matches!(self.products, Products::Sparse { .. }) && self.products.on_device()?.is_none())
     }
 

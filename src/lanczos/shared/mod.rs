@@ -23,7 +23,7 @@ use super::algorithm::pairs::{Job, Vectors};
 use super::algorithm::symmetry::sample;
 use super::cpu::CpuPart;
 use super::gpu::GpuPart;
-use super::info::Pairs;
+use super::info::{Pairs, Shares};
 use super::krylov::Columns;
 use super::operator::{Kind, Symmetric, symmetric, unsymmetric};
 use super::options::Options;
@@ -41,7 +41,7 @@ use crate::session::expect_alike;
 use krylov::{RankOne, SharedKrylov};
 
 pub(super) use part::{Part, Reading, Sums};
-pub use partition::{Block, Partition, Shares, Transfer};
+pub use partition::{Block, Partition, Transfer};
 
 const WHAT: &str = "rows of several contexts";
 

@@ -9,6 +9,7 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::lanczos::info::Shares;
 use crate::matrix::sparse::{Index, Rows};
 use crate::matrix::{Csr, CsrParts, IndexType, Matrix, Storage};
 use crate::scalar::DType;
@@ -108,25 +109,6 @@ pub struct Partition {
     transfers: Vec<Transfer>,
     order: usize,
     has_values: bool,
-}
-
-/// Sizes of the parts, and the traffic of a product. The fields are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Shares {
-    /// Contexts that have rows.
-    pub contexts: usize,
-    /// Largest number of rows of one context.
-    pub rows: usize,
-    /// Largest number of entries of one context.
-    pub entries: usize,
-    /// Numbers that a product copies between contexts, in total.
-    pub halo: usize,
-    /// Bytes of these numbers.
-    pub halo_bytes: usize,
-    /// Largest number of bytes that one context reads and writes in a product, if each gathered number is read once:
-    /// indices and values of its entries, offsets and results of its rows, the vector, and the halo, which is packed,
-    /// copied and read.
-    pub product_bytes: usize,
 }
 
 /// The ranges of rows of each part. There are as many parts as contexts, at most as many as rows; none is empty. Parts
