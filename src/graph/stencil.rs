@@ -8,6 +8,7 @@ use super::image::{Weights, offsets};
 use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
+use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::kernels::spmv::{Pixels, pixels};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::context::Context;
@@ -18,7 +19,6 @@ use crate::matrix::{Matrix, OnDevice, Operator};
 use crate::scalar::{Complex, Real, Scalar};
 use crate::shape::product;
 use crate::spmv::cpu::Finish;
-use crate::spmv::gpu::DeviceFinish;
 
 const WHAT: &str = "weights of an image";
 

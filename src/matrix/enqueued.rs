@@ -3,13 +3,12 @@
 use std::marker::PhantomData;
 
 use super::operator::{OnDevice, Operator};
-use crate::backend::gpu::kernels::spmv::rest;
+use crate::backend::gpu::kernels::spmv::{Finish as DeviceFinish, rest};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::product;
-use crate::spmv::gpu::DeviceFinish;
 
 const WHAT: &str = "vectors of an operator";
 

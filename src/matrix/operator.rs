@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard};
 
 use super::streamed::lock;
+use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::{GpuStream, Region};
 use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
-use crate::spmv::gpu::DeviceFinish;
 
 /// A matrix that is known only by its products.
 pub trait Operator<T: Scalar>: Send {

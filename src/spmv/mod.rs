@@ -29,7 +29,7 @@ pub mod terms;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use gpu::{DeviceFinish, Space};
+pub use gpu::Space;
 pub use info::Info;
 pub use kind::Kind;
 pub use options::{Algorithm, Op, Options};

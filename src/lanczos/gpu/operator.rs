@@ -8,13 +8,14 @@ use super::super::operator::{Kind, Parts, Symmetric, There};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::lanczos::{Pass, Scale, parts, pass, pieces, scale, total};
+use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
 use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, OnDevice};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::product;
-use crate::spmv::gpu::{DeviceFinish, Space};
+use crate::spmv::gpu::Space;
 use crate::spmv::{Plan, Renumbering};
 
 const WHAT: &str = "operator";

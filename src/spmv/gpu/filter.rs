@@ -1,8 +1,8 @@
 //! Chebyshev filters of vectors in device memory.
 
-use super::DeviceFinish;
 use super::operator::{Block, packed};
 use crate::backend::gpu::kernels::spmv as kernels;
+use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::{Gpu, GpuStream};
 use crate::error::Result;
 use crate::matrix::Matrix;

@@ -1,8 +1,8 @@
 //! Calls in a context on a GPU, with vectors in host memory, or in tensors in any memory.
 
-use super::DeviceFinish;
 use super::operator::packed;
 use crate::alloc;
+use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::kernels::spmv::{Strided, Vectors};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::backend::memory::Memory;

@@ -23,7 +23,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::info::Statistics;
 use super::options::Algorithm;
 use super::plan::{Plan, csr};
-use crate::backend::gpu::kernels::spmv::{self as kernels, Form, Pieces, SHORT_TILE, Shares, TILE, TILE_ROWS, Vectors};
+use crate::backend::gpu::kernels::spmv::{
+    self as kernels, Finish as DeviceFinish, Form, Pieces, SHORT_TILE, Shares, TILE, TILE_ROWS, Vectors,
+};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Rows;
@@ -34,8 +36,6 @@ use cut::Cut;
 use matrix::{Structure, Values};
 pub(super) use operator::DeviceTerms;
 use sweeps::Sweeps;
-
-pub use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 
 const WHAT: &str = "plan of a sparse product";
 

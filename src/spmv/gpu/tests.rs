@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{DeviceFinish, Plan};
+use super::Plan;
 use crate::backend::BackendChoice;
+use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::{Context, Options as ContextOptions};
