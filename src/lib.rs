@@ -53,6 +53,8 @@ pub mod spmv;
 pub mod sshopm;
 pub mod stream;
 pub mod tensor;
+#[cfg(test)]
+mod testing;
 pub mod thread;
 pub mod tt;
 

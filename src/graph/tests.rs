@@ -1,5 +1,10 @@
+mod lanczos;
+mod products;
+
 use std::slice::from_ref;
 use std::sync::Arc;
+
+use lanczos::{an_image_is_solved_from_its_pixels, the_photograph_has_the_recorded_eigenvalues};
 
 use super::bisect::{Cut, bisect, fiedler};
 use super::cluster::{k_means, pivoted_qr};
@@ -14,7 +19,10 @@ use crate::lanczos::{Options, Verify};
 use crate::matrix::sparse::{Norm, Symmetrise, components, is_symmetric, norm, row_sums, symmetrise};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
-use crate::spmv::tests::{PHOTOGRAPH, cpu, from_entries, golden, photograph, recorded};
+use crate::testing::sparse::{cpu, from_entries, golden, photograph, recorded};
+
+/// The weights of the graph whose eigenvalues are recorded for the photograph.
+const PHOTOGRAPH: Weights = Weights { radius: 1.0, intensity: 0.1, distance: f64::INFINITY, floor: 1e-6 };
 
 /// A test of every check on the CPU, and one on a GPU.
 macro_rules! on_both_backends {
@@ -22,7 +30,7 @@ macro_rules! on_both_backends {
         mod on_a_cpu {$(
             #[test]
             fn $check() {
-                super::$check(&crate::spmv::tests::cpu(2));
+                super::$check(&crate::testing::sparse::cpu(2));
             }
         )+}
 
@@ -30,7 +38,7 @@ macro_rules! on_both_backends {
             #[test]
             #[ignore = "needs a GPU"]
             fn $check() {
-                super::$check(&crate::spmv::gpu::tests::gpu());
+                super::$check(&crate::testing::sparse::gpu());
             }
         )+}
     };
@@ -49,6 +57,8 @@ on_both_backends! {
     a_sweep_finds_the_weak_edge
     a_graph_of_pixels_need_not_be_formed
     densities_give_traces_and_shares
+    an_image_is_solved_from_its_pixels
+    the_photograph_has_the_recorded_eigenvalues
 }
 
 fn graph(c: &Arc<Context>, n: usize, edges: &[(usize, usize, f64)]) -> Matrix {

@@ -1,5 +1,5 @@
+mod checksums;
 pub(crate) mod filters;
-mod given;
 pub(super) mod kinds;
 pub(super) mod orders;
 
@@ -15,8 +15,7 @@ use crate::matrix::{Csr, CsrParts, IndexType, Matrix};
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
-
-pub(crate) use given::{GRAPHS, PHOTOGRAPH, cpu, from_entries, golden, photograph, recorded, stored};
+use crate::testing::sparse::{GRAPHS, cpu, from_entries, golden, recorded, stored, vector};
 
 pub(super) const ALL: [Algorithm; 7] = [
     Algorithm::Auto,
@@ -99,12 +98,6 @@ pub(super) fn matrix<T: Scalar, I: Index>(
     };
     let csr = Csr::new(parts, lists.rows.len(), lists.cols, cols.len(), base).unwrap();
     (Matrix::from_csr(c, T::DTYPE, csr, true), values)
-}
-
-pub(crate) fn vector<T: Scalar>(c: &Arc<Context>, values: &[T]) -> Tensor {
-    let mut t = Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, &[values.len()]).unwrap();
-    t.view_mut::<T>("t").unwrap().data().copy_from_slice(values);
-    t
 }
 
 pub(super) fn entries<T: Scalar>(t: &Tensor) -> Vec<T> {

@@ -9,11 +9,9 @@ use crate::backend::BackendChoice;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::context::{self, Context};
-use crate::graph::image::Weights;
-use crate::graph::stencil::image_adjacency;
 use crate::lanczos::algorithm::cullum::recurrence;
 use crate::lanczos::cpu::CpuKrylov;
-use crate::lanczos::krylov::{Affine, Columns, Krylov, Space};
+use crate::lanczos::krylov::{Affine, Krylov, Space};
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::shared::tests as shared;
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
@@ -24,10 +22,9 @@ use crate::matrix::{Enqueue, Enqueued, Matrix};
 use crate::progress::Progress;
 use crate::scalar::{Complex, DType, Real, Scalar};
 use crate::shape::Order;
-use crate::spmv::gpu::tests::all_on_device;
-use crate::spmv::tests::{cpu, from_entries, golden, recorded};
 use crate::spmv::{self, Plan};
 use crate::tensor::Location;
+use crate::testing::sparse::{all_on_device, cpu, from_entries, golden, recorded};
 
 fn gpu() -> Arc<Context> {
     Context::new(context::Options { backend: BackendChoice::Cuda, ..context::Options::default() }).unwrap()
@@ -138,35 +135,6 @@ fn operations<T: Scalar>(n: usize) {
     near(&d.alpha, &h.alpha, 1e4 * eps * norm, "alpha");
     near(&d.beta, &h.beta, 1e4 * eps * norm, "beta");
     (0..2).for_each(|j| check(&mut device, &mut host, j, "combined"));
-}
-
-/// Products with the graph of an image run where the vectors are.
-#[test]
-#[ignore = "needs a GPU"]
-fn images_are_those_of_the_host() {
-    let (on_gpu, on_cpu) = (gpu(), cpu(2));
-    for ((height, width), radius) in [((1, 9), 2.0), ((9, 1), 2.0), ((7, 5), 1.5), ((33, 70), 3.0), ((107, 160), 5.0)] {
-        let n = height * width;
-        let pixels: Vec<f64> = (0..n).map(|i| ((i * 37 + i * i) % 101) as f64 / 101.0).collect();
-        let weights = Weights { radius, intensity: 0.4, distance: 2.0, floor: 0.0 };
-        let a = image_adjacency(&on_gpu, &pixels, (height, width), weights).unwrap();
-        let b = image_adjacency(&on_cpu, &pixels, (height, width), weights).unwrap();
-        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalisedLaplacian, Kind::Modularity] {
-            let mut op_a = Symmetric::<f64>::new(&on_gpu, &a, kind, 0.25).unwrap();
-            let mut op_b = Symmetric::<f64>::new(&on_cpu, &b, kind, 0.25).unwrap();
-            assert!(!op_a.is_on_host().unwrap() && op_b.is_on_host().unwrap());
-            let mut device = GpuKrylov::new(&on_gpu, &mut op_a, None, 3).unwrap();
-            let mut host = CpuKrylov::new(&on_cpu, &mut op_b, None, 3).unwrap();
-            let (mut got, mut want) = (vec![f64::NAN; n], vec![0.0; n]);
-            let backends: [(&mut Columns<'_, f64>, &mut [f64]); 2] = [(&mut device, &mut got), (&mut host, &mut want)];
-            for (krylov, out) in backends {
-                (0..2).for_each(|j| krylov.random(3, j, j as usize).unwrap());
-                krylov.affine(Affine { scale: -0.5, center: 1.5, keep: 2.0 }, 0, 1).unwrap();
-                krylov.read(1, out).unwrap();
-            }
-            near(&got, &want, 1e-12, &format!("{height} x {width}, {kind:?}"));
-        }
-    }
 }
 
 #[test]

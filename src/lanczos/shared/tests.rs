@@ -7,7 +7,7 @@ use crate::lanczos::{Filter, Method, Orthogonality, Verify, Which};
 use crate::matrix::Operator;
 use crate::matrix::sparse::{Rows, pattern};
 use crate::scalar::{Complex, DType};
-use crate::spmv::tests::{cpu, from_entries, golden};
+use crate::testing::sparse::{cpu, from_entries, golden};
 
 /// Order of the matrix of [`web`].
 const N: usize = 3001;

@@ -1,8 +1,6 @@
 //! Every method finds the same pairs.
 
 use super::*;
-use crate::graph::image::Weights;
-use crate::graph::stencil::image_operator;
 use crate::lanczos::options::MOST_BLOCK;
 
 /// The k nearest to `sigma` of the eigenvalues of the path of n vertices, 2 cos(pi j / (n + 1)).
@@ -260,22 +258,6 @@ pub(super) fn a_sigma_next_to_an_eigenvalue_leaves_digits_of_the_others(c: &Arc<
             near(&values, &[28.0, 29.0, 30.0, 31.0, 32.0], 1e-8, "nearest");
         }
     }
-}
-
-pub(super) fn an_image_is_solved_from_its_pixels(c: &Arc<Context>) {
-    let (height, width) = (60, 80);
-    let pixels: Vec<f64> =
-        (0..height * width).map(|k| f64::from(u8::from((k % width) > 40)) + 0.02 * ((k * 7919 % 13) as f64)).collect();
-    let weights = Weights { radius: 1.0, intensity: 0.1, distance: f64::INFINITY, floor: 1e-6 };
-    let mut operator =
-        image_operator::<f64>(c, &pixels, (height, width), weights, Kind::NormalisedAdjacency, 0.0).unwrap();
-    let options = Options { count: 2, filter: Filter::Chebyshev, tolerance: 1e-8, ..Options::default() };
-    let pairs = eigenpairs(c, &mut operator, &options, &Given::default(), &Progress::none()).unwrap();
-    assert_eq!(pairs.info.converged, 2, "{:?}", pairs.info);
-    // The second vector separates the two halves.
-    let second = &pairs.vectors[height * width..];
-    let side = |k: usize| second[k] > 0.0;
-    assert!((0..height * width).all(|k| side(k) == (side(0) == ((k % width) <= 40))));
 }
 
 pub(super) fn options_that_exclude_each_other_are_refused(c: &Arc<Context>) {

@@ -1,8 +1,6 @@
 //! Operators against their definitions, and against each other.
 
 use super::*;
-use crate::graph::image::{Weights, image_graph};
-use crate::graph::stencil::{image_adjacency, image_operator};
 use crate::lanczos::krylov::Affine;
 use crate::matrix::sparse::to_dense;
 
@@ -144,41 +142,6 @@ fn products_of_a_matrix_with_its_adjoint_are_never_formed_but_right() {
     products_of::<Complex<f64>>(23, 24);
     products_of::<Complex<f32>>(1, 7);
     products_of::<f64>(7, 1);
-}
-
-#[test]
-fn images_have_the_operators_of_their_graphs() {
-    let c = cpu(3);
-    let usual = [(1, 1, 1.0), (1, 9, 1.0), (9, 1, 1.5), (13, 7, 1.0), (11, 17, 1.5), (8, 6, 3.2)];
-    // Neighbours at distances larger than the width of the image.
-    let narrow = [(9, 1, 2.0), (1, 4, 6.5), (5, 2, 4.0)];
-    for (height, width, radius) in usual.into_iter().chain(narrow) {
-        let pixels: Vec<f64> = (0..height * width).map(|k| noise(3 * k)).collect();
-        let weights = Weights { radius, intensity: 0.4, distance: 2.0, floor: 1e-3 };
-        let graph = image_graph(&c, &pixels, height, width, weights).unwrap();
-        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalisedAdjacency, Kind::NormalisedLaplacian] {
-            let mut by_matrix = Symmetric::<f64>::new(&c, &graph, kind, 0.0).unwrap();
-            let n = height * width;
-            let mut dense = vec![Complex::new(0.0, 0.0); n * n];
-            for (j, column) in dense.chunks_exact_mut(n).enumerate() {
-                let mut unit = vec![0.0; n];
-                unit[j] = 1.0;
-                let mut image = vec![0.0; n];
-                by_matrix.apply(&unit, &mut image).unwrap();
-                column.iter_mut().zip(image).for_each(|(to, from)| *to = Complex::new(from, 0.0));
-            }
-            let mut by_pixels = image_operator::<f64>(&c, &pixels, (height, width), weights, kind, 0.0).unwrap();
-            check(&mut by_pixels, &dense, &format!("{height} x {width}, radius {radius}, {kind:?}"));
-            // Also as a matrix that is known only by its products.
-            let unformed = image_adjacency(&c, &pixels, (height, width), weights).unwrap();
-            let mut by_products = Symmetric::<f64>::new(&c, &unformed, kind, 0.0).unwrap();
-            check(&mut by_products, &dense, &format!("{height} x {width}, radius {radius}, {kind:?}, a matrix"));
-        }
-    }
-    let weights = Weights { radius: 1.0, intensity: 0.4, distance: 2.0, floor: 0.0 };
-    let refused = image_operator::<f64>(&c, &[0.0; 5], (2, 3), weights, Kind::Matrix, 0.0).map(|_| ()).unwrap_err();
-    assert_eq!(refused.to_string(), "pixels: has 5 elements for an image of 2 x 3");
-    assert!(image_operator::<f64>(&c, &[0.0; 6], (2, 3), weights, Kind::Gram, 0.0).is_err());
 }
 
 #[test]

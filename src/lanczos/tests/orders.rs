@@ -3,7 +3,7 @@
 use super::*;
 use crate::matrix::Storage;
 use crate::matrix::sparse::Ordering;
-use crate::spmv::tests::vector;
+use crate::testing::sparse::vector;
 
 /// ||A x - lambda x|| of the pairs found, computed with the matrix in its own order.
 fn residuals<T: Scalar>(c: &Arc<Context>, a: &Matrix, kind: Kind, pairs: &Pairs<T>) -> Vec<f64> {

@@ -1,8 +1,6 @@
 //! Values that other programs computed and recorded, and known clusters of values.
 
 use super::*;
-use crate::graph::image::image_graph;
-use crate::graph::stencil::image_adjacency;
 use crate::matrix::sparse::component;
 use crate::matrix::{Csr, CsrParts, IndexType};
 use crate::scalar::DType;
@@ -118,31 +116,6 @@ pub(super) fn the_karate_club_has_its_three_spectra(c: &Arc<Context>) {
     let sides = |flip: bool| (0..34).filter(|i| (fiedler[*i] > 0.0) == (officer.contains(i) != flip)).count();
     let agreement = recorded("karate_unweighted", "fiedler_sign_agreement_with_split")[0];
     assert_eq!(sides(false).max(sides(true)) as f64, agreement);
-}
-
-pub(super) fn the_photograph_has_the_recorded_eigenvalues(c: &Arc<Context>) {
-    let (pixels, height, width) = photograph();
-    let formed = image_graph(c, &pixels, height, width, PHOTOGRAPH).unwrap();
-    let Storage::Csr(csr) = formed.storage() else { panic!("not sparse") };
-    assert_eq!(csr.nnz() as f64, recorded("image_china.jpg", "nnz")[0]);
-    let sum: f64 = crate::matrix::sparse::row_sums(&formed).unwrap().iter().map(|d| d.re).sum();
-    let total = recorded("image_china.jpg", "sum_weights")[0];
-    assert!((sum - total).abs() < 1e-12 * total, "{sum}, not {total}");
-    let want = recorded("image_china.jpg", "Nlap_smallest8");
-    let options =
-        Options { count: 8, which: Which::Smallest, filter: Filter::Chebyshev, tolerance: 1e-9, ..Options::default() };
-    let unformed = image_adjacency(c, &pixels, (height, width), PHOTOGRAPH).unwrap();
-    for a in [&formed, &unformed] {
-        let found = solve(c, a, Kind::NormalisedLaplacian, &options);
-        assert_eq!(found.info.converged, 8, "{:?}", found.info);
-        // The error of a value is the square of its residual over the distance to the next one, plus rounding errors.
-        near(&found.values, &want, 1e-11, "photograph");
-        // The sign of the second vector is arbitrary: compare the smaller side.
-        let second = &found.vectors[height * width..2 * height * width];
-        let positive = second.iter().filter(|v| **v > 0.0).count();
-        let few = recorded("image_china.jpg", "ncut_vec2_positive_pixels")[0];
-        assert_eq!(positive.min(height * width - positive) as f64, few);
-    }
 }
 
 /// Solves with A = L L^T by columns of L.

@@ -5,7 +5,7 @@ use crate::backend::BackendChoice;
 use crate::context;
 use crate::matrix::{Csr, CsrParts, IndexType};
 use crate::scalar::DType;
-use crate::spmv::gpu::tests::gpu;
+use crate::testing::sparse::gpu;
 
 /// A basis of more than 2^31 numbers: 50 million rows, 45 vectors.
 fn check_basis_beyond_32_bits(c: &Arc<Context>) {

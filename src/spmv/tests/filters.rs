@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use super::kinds::{Case, Formed, Number, formed, lists, magnitudes, operator, product, wide};
-use super::{Lists, cpu, entries, matrix, noise, value, vector};
+use super::{Lists, cpu, matrix, noise, value, vector};
 use crate::context::Context;
 use crate::dense::Op as Asked;
 use crate::error::Result;
-use crate::graph::image::{Weights, image_graph};
-use crate::graph::stencil::image_adjacency;
 use crate::matrix::{Matrix, Operator};
 use crate::scalar::{Complex, Scalar};
-use crate::shape::Order;
 use crate::spmv::{Algorithm, Kind, Op, Options, Plan};
-use crate::tensor::{self, Location};
+use crate::tensor::Location;
 
 /// T_d((2 A - (lower + upper) I) / (upper - lower)), and the sum of the moduli of its terms.
 fn polynomial(a: &Formed, sizes: &Formed, (degree, lower, upper): (usize, f64, f64)) -> (Formed, Formed) {
@@ -121,46 +118,6 @@ pub(crate) fn check_operators<T: Scalar>(c: &Arc<Context>, location: Location) {
     }
 }
 
-/// Plans of an image's graph that is not formed against those of its matrix.
-pub(crate) fn check_images(c: &Arc<Context>, location: Location) {
-    let (height, width) = (9, 14);
-    let n = height * width;
-    let pixels: Vec<f64> = (0..n).map(|k| value(k + 5)).collect();
-    let weights = Weights { radius: 2.3, intensity: 0.4, distance: 3.0, floor: 1e-3 };
-    let formed = image_graph(c, &pixels, height, width, weights).unwrap();
-    let unformed = image_adjacency(c, &pixels, (height, width), weights).unwrap();
-    for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalisedLaplacian, Kind::RandomWalkLaplacian, Kind::Modularity]
-    {
-        for (op, degree) in [(Op::Plain, 0), (Op::Transpose, 0), (Op::Plain, 4)] {
-            let (lower, upper) = if degree > 0 { (-1.0, 4.0) } else { (0.0, 0.0) };
-            let options = Options { op, kind, shift: 0.5, degree, lower, upper, ..Options::default() };
-            let case = Case { c, location, options };
-            let plans = [&formed, &unformed].map(|a| (a, Plan::new(c, a, options).unwrap()));
-            let x: Vec<f64> = (0..3 * n).map(|k| value(k + 40)).collect();
-            let (alpha, beta) = (Complex::new(-1.5, 0.0), Complex::new(0.5, 0.0));
-            let products = plans.each_ref().map(|(a, plan)| {
-                let mut y = case.vector(&x[n..2 * n]);
-                plan.apply(alpha, a, &case.vector(&x[..n]), beta, &mut y).unwrap();
-                let mut host = vector(c, &x[..n]);
-                tensor::copy(c, None, &y, &mut host).unwrap();
-                let mut all = entries::<f64>(&host);
-                for order in [Order::RowMajor, Order::ColumnMajor] {
-                    let mut y = case.dense(order, n, &x);
-                    plan.apply_block(alpha, a, &case.dense(order, n, &x), beta, &mut y).unwrap();
-                    let mut host = Matrix::create(c, crate::scalar::DType::F64, Location::Host, order, n, 3).unwrap();
-                    crate::matrix::copy(c, None, &y, &mut host).unwrap();
-                    all.extend(host.dense("m").unwrap().memory.host("m").unwrap().as_slice::<f64>().unwrap());
-                }
-                all
-            });
-            let largest = products[0].iter().fold(1.0f64, |m, v| m.max(v.abs()));
-            for (k, (a, b)) in products[0].iter().zip(&products[1]).enumerate() {
-                assert!((a - b).abs() <= 1e-13 * largest, "{options:?} number {k}: {b}, not {a}");
-            }
-        }
-    }
-}
-
 #[test]
 fn filters_are_polynomials_of_operators() {
     let c = cpu(2);
@@ -177,7 +134,6 @@ fn plans_take_operators() {
     check_operators::<f32>(&c, Location::Host);
     check_operators::<Complex<f64>>(&c, Location::Host);
     check_operators::<Complex<f32>>(&c, Location::Host);
-    check_images(&c, Location::Host);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Fixtures of the tests: contexts, matrices of entries, and the golden data.
+//! Contexts, sparse matrices of entries and on a device, and the golden data of spectra.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -7,10 +7,11 @@ use std::sync::Arc;
 use crate::backend::BackendChoice;
 use crate::backend::memory::HostMemory;
 use crate::context::{self, Context};
-use crate::graph::image::Weights;
-use crate::matrix::Matrix;
 use crate::matrix::sparse::{Coordinates, Duplicates, Indices, Symmetrise, from_coordinates, read_market, symmetrise};
+use crate::matrix::{Csr, DeviceArrays, Matrix, Storage};
 use crate::scalar::{DType, Element, Scalar};
+use crate::shape::Order;
+use crate::tensor::{Location, Tensor};
 
 pub(crate) fn cpu(threads: usize) -> Arc<Context> {
     Context::new(context::Options { backend: BackendChoice::Cpu, threads, ..context::Options::default() }).unwrap()
@@ -38,7 +39,7 @@ pub(crate) fn from_entries<T: Scalar>(
 }
 
 fn path(file: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/spectral").join(file)
+    super::source("tests/golden/spectral").join(file)
 }
 
 /// The graphs that have entries of their own in `reference.json`.
@@ -125,5 +126,37 @@ pub(crate) fn photograph() -> (Vec<f64>, usize, usize) {
     (sums.map(|b| f64::from(u16::from_le_bytes([b[0], b[1]])) / 3.0 / 255.0).collect(), rows, cols)
 }
 
-/// The weights of the graph whose eigenvalues are recorded for the photograph.
-pub(crate) const PHOTOGRAPH: Weights = Weights { radius: 1.0, intensity: 0.1, distance: f64::INFINITY, floor: 1e-6 };
+pub(crate) fn vector<T: Scalar>(c: &Arc<Context>, values: &[T]) -> Tensor {
+    let mut t = Tensor::create(c, T::DTYPE, Location::Host, Order::ColumnMajor, &[values.len()]).unwrap();
+    t.view_mut::<T>("t").unwrap().data().copy_from_slice(values);
+    t
+}
+
+/// A context on a GPU whose free memory holds NaN, so that reads of uninitialised memory are seen.
+pub(crate) fn gpu() -> Arc<Context> {
+    let backend = BackendChoice::Cuda;
+    let context = Context::new(context::Options { backend, threads: 2, ..context::Options::default() }).unwrap();
+    let gpu = context.gpu("test").unwrap();
+    let stream = gpu.default_stream();
+    let mut memory = gpu.allocate_on(stream, "poison", 256 << 20).unwrap();
+    gpu.fill(stream, &mut memory, 0, 256 << 20, 0xff).unwrap();
+    context
+}
+
+/// The arrays of a matrix in device memory, the indices in the form that they have on the host.
+pub(crate) fn all_on_device<T: Scalar>(c: &Arc<Context>, a: &Matrix) -> Matrix {
+    let Storage::Csr(csr) = a.storage() else { unreachable!("a sparse matrix") };
+    let (gpu, parts) = (c.gpu("test").unwrap(), csr.parts());
+    let stream = gpu.default_stream();
+    let bytes = |m: &HostMemory| gpu.upload_numbers(stream, "test", m.as_slice::<u8>().unwrap()).unwrap();
+    let numbers = |m: &HostMemory| gpu.upload_numbers(stream, "test", m.as_slice::<T>().unwrap()).unwrap();
+    let arrays = DeviceArrays {
+        row_ptr: bytes(&parts.row_ptr),
+        row_ptr_type: parts.row_ptr_type,
+        col_idx: bytes(&parts.col_idx),
+        col_idx_type: parts.col_idx_type,
+        values: parts.values.as_ref().map(|v| numbers(v.host("a").unwrap())),
+    };
+    let made = Csr::on_device(c, arrays, (csr.rows(), csr.cols(), csr.nnz()), csr.index_base()).unwrap();
+    Matrix::from_csr(c, T::DTYPE, made, true)
+}
