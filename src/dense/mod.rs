@@ -9,6 +9,8 @@
 //! | `cpu`, `gpu` | [`Algebra`] on a backend |
 //! | `sizes` | [`Algebra`] on sizes instead of matrices, which counts the bytes that the CPU needs |
 
+#[cfg(test)]
+mod checksums;
 pub mod cpu;
 pub mod gpu;
 pub mod orthonormal;

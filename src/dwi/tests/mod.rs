@@ -1,5 +1,6 @@
 //! Tests against golden values of dipy, MRtrix3 and NumPy, and against the definitions.
 
+mod checksums;
 mod conversion;
 mod device;
 mod fitting;

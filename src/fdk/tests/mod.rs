@@ -1,5 +1,6 @@
 mod accuracy;
 mod arcs;
+mod checksums;
 mod choices;
 mod device;
 mod frame;

@@ -1,3 +1,4 @@
+mod checksums;
 mod device;
 mod edges;
 mod golden;

@@ -1,6 +1,7 @@
 //! The methods on their own and through the session.
 
 mod accuracy;
+mod checksums;
 mod choice;
 mod components;
 mod edges;

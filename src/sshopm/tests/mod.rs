@@ -1,4 +1,5 @@
 mod all;
+mod checksums;
 mod continua;
 mod degenerate;
 mod edges;

@@ -1,3 +1,4 @@
+mod checksums;
 mod creation;
 pub(in crate::tt) mod entries;
 mod levels;

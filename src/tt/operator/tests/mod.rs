@@ -1,5 +1,6 @@
 mod calls;
 mod chains;
+mod checksums;
 mod edges;
 pub(in crate::tt) mod exact;
 mod local;
