@@ -270,7 +270,7 @@ impl Contraction {
     /// Whether the rounding errors of a contraction by this plan, which squaring doubles, are large in single precision.
     fn is_imprecise(&self, plan: &Plan) -> bool {
         const MOST: u64 = 256;
-        is_single(plan.dtype) && plan.repeat > MOST && self.bounds_losses(plan)
+        plan.dtype.is_single() && plan.repeat > MOST && self.bounds_losses(plan)
     }
 
     /// [`Contraction::contract`] in double precision; `None` if the trains are so already, or if a limit leaves no memory for it.
