@@ -4,6 +4,7 @@
 //! | file | subject |
 //! |---|---|
 //! | [`session`], [`calls`], [`sketch`], [`outputs`] | a configured decomposition, its calls, its sketch, its outputs |
+//! | `omega` | the random matrix that is drawn as a sketch |
 //! | [`options`], [`info`] | options of a run; its report |
 //! | [`plan`], [`choose`] | type, orientation and sizes of a problem; the cost model |
 //! | [`algorithm`] | the methods, for every backend |
@@ -24,6 +25,7 @@ pub mod data;
 pub mod gpu;
 pub mod info;
 pub mod memory;
+mod omega;
 pub mod open;
 pub mod ops;
 pub mod options;

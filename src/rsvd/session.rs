@@ -7,10 +7,9 @@ use super::calls::{self, Decompose, Errors, FindRange, Residuals, Symmetric, Wor
 use super::data::Resident;
 use super::gpu;
 use super::info::Info;
-use super::memory::Wanted;
 use super::options::{Centering, Method, Options, Right};
 use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
-use super::plan::{Goal, Plan, Request, Results};
+use super::plan::{Goal, Plan, Request, Results, Wanted};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};

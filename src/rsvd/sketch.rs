@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use super::omega::sketch_of;
 use super::options::Options;
 use super::session::Rsvd;
 use crate::backend::Backend;
 use crate::context::Context;
-use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
 use crate::matrix::{self, Matrix, Storage};
-use crate::rng;
 use crate::scalar::with_scalar;
 use crate::shape::{Order, to_u64};
 use crate::stream::{self, Stream};
@@ -69,9 +68,4 @@ pub fn sketch(context: &Arc<Context>, stream: Option<&Stream>, options: &Options
         }
     }
     Ok(())
-}
-
-/// The sketch of a run.
-pub(super) fn sketch_of(options: &Options) -> Sketch {
-    Sketch { distribution: options.sketch, seed: options.seed, stream: rng::stream::SKETCH }
 }

@@ -8,13 +8,13 @@ use crate::dense::Op;
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::rsvd::algorithm::{self, Factors, FactorsOf, Outcome, Phase, Run, Task, passes};
+use crate::rsvd::omega::sketch_of;
 use crate::rsvd::open::Opened;
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::{ErrorKind, Options, Right, Sign};
 use crate::rsvd::outputs::{Outputs, write_vector};
 use crate::rsvd::plan::Plan;
 use crate::rsvd::restart::{CHECKSUM_START, Identity, Restart, checksum};
-use crate::rsvd::sketch::sketch_of;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
 

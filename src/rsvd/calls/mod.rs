@@ -11,11 +11,11 @@ use super::algorithm::{ErrorFigures, Factors, FactorsOf, Outcome, Phase, Run, Ta
 use super::cpu::CpuOps;
 use super::gpu::{self, GpuOps};
 use super::info::{Info, number};
+use super::omega::sketch_of;
 use super::open::Opened;
 use super::ops::RsvdOps;
 use super::options::{ErrorKind, Method, Options};
 use super::plan::Plan;
-use super::sketch::sketch_of;
 use crate::backend::Backend;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;

@@ -6,9 +6,11 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `fit` | plans whose blocks fit into the available memory |
 //! | `ledger` | the backend that counts |
 //! | `rehearse` | the calls, run on this backend |
 
+mod fit;
 mod ledger;
 mod rehearse;
 
@@ -16,7 +18,7 @@ use std::sync::Arc;
 
 use super::data::{Center, Setting};
 use super::options::{Method, Options};
-use super::plan::{Goal, Plan, Request};
+use super::plan::{Goal, Plan, Request, Wanted};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
@@ -65,20 +67,6 @@ struct Shape {
     moments: usize,
     block_rows: usize,
     panel_rows: usize,
-}
-
-/// The factors that the caller asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
-    /// U.
-    pub u: bool,
-    /// V.
-    pub v: bool,
-}
-
-impl Wanted {
-    /// Both.
-    pub const ALL: Self = Self { u: true, v: true };
 }
 
 /// The blocks of a plan and their memory.

@@ -1,14 +1,14 @@
 //! The calls of a session, run with sizes instead of matrices.
 
 use super::ledger::Ledger;
-use super::{Course, Planned, Shape, Wanted};
+use super::{Course, Planned, Shape};
 use crate::dense::Algebra;
 use crate::error::Result;
 use crate::rsvd::algorithm::{self, Factors, FactorsOf, Phase, Run, estimate, find, rehearse_adaptive};
 use crate::rsvd::calls::{decompose_task, error_of, symmetric_task, task_of};
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::pca::map_means_bytes;
-use crate::rsvd::plan::Goal;
+use crate::rsvd::plan::{Goal, Wanted};
 use crate::scalar::Scalar;
 
 type Counted<T> = FactorsOf<T, Ledger<T>>;

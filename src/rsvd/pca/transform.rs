@@ -10,10 +10,9 @@ use crate::progress::ProgressFn;
 use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task};
 use crate::rsvd::calls::{Call, task_of};
 use crate::rsvd::info::Info;
-use crate::rsvd::memory::Wanted;
 use crate::rsvd::ops::RsvdOps;
 use crate::rsvd::options::Centering;
-use crate::rsvd::plan::{Goal, Plan, Request, Results};
+use crate::rsvd::plan::{Goal, Plan, Request, Results, Wanted};
 use crate::scalar::{Complex, Element, Scalar, with_scalar};
 use crate::stream::Stream;
 

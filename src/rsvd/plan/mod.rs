@@ -1,38 +1,22 @@
-//! The plan of a run: type, orientation and sizes of a problem, and the method.
+//! The plan of a run: type, orientation and sizes of a problem, and the method. `memory/fit.rs` makes it fit into the
+//! available memory.
+
+mod request;
 
 use std::sync::Arc;
 
 use super::algorithm::passes;
 use super::choose::{Case, Machine};
 use super::data::{Center, Resident, Setting};
-use super::memory::{Planned, Wanted};
 use super::options::{Centering, ErrorKind, IterationPrecision, Method, Options};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
 use crate::scalar::DType;
-use crate::shape::{Order, to_u64};
+use crate::shape::Order;
 
-/// What a call computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
-    /// Singular values and vectors.
-    Decompose,
-    /// A basis with this number of columns.
-    Basis(usize),
-    /// Eigenpairs.
-    Symmetric,
-    /// Products with given matrices of this number of columns, and their errors.
-    Products(usize),
-    /// One product of the rows with a matrix.
-    Map {
-        /// Columns of the matrix.
-        width: usize,
-        /// Whether known means are subtracted from the rows before the product; else one row is added to all results.
-        is_centred: bool,
-    },
-}
+pub use request::{Goal, Request, Results, Wanted};
 
 /// A planned run.
 #[derive(Debug, Clone)]
@@ -98,91 +82,9 @@ fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> R
     }
 }
 
-/// Host memory of results that the library owns.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Results {
-    /// Number of elements of the type of computation.
-    pub elements: usize,
-    /// Number of values in double precision.
-    pub numbers: usize,
-}
-
-/// The inputs of a plan.
-#[derive(Clone, Copy)]
-pub struct Request<'a> {
-    /// The options.
-    pub options: &'a Options,
-    /// The contexts.
-    pub contexts: &'a [Arc<Context>],
-    /// The matrix.
-    pub matrix: &'a Matrix,
-    /// The result that the call computes.
-    pub goal: Goal,
-    /// The caller's sketch.
-    pub given: Option<&'a Matrix>,
-    /// Whether to cut along the columns; `None` to choose.
-    pub transposed: Option<bool>,
-    /// The factors that the caller asked for.
-    pub wanted: Wanted,
-    /// Memory that the call allocates for its results in addition to the run's.
-    pub results: Results,
-    /// Methods that `AUTO` does not choose, because they do not fit into memory.
-    pub excluded: &'a [Method],
-}
-
 impl Plan {
-    /// The plan for a matrix. `AUTO` skips methods that do not fit into the available host memory.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] naming the argument that does not fit the matrix; [`Error::OutOfMemory`] with the bytes
-    /// that the run needs on the CPU, where the context's limit leaves fewer.
-    pub fn new(request: Request<'_>) -> Result<Self> {
-        let mut excluded = crate::alloc::copied("methods", request.excluded)?;
-        let mut refusal: Option<Error> = None;
-        loop {
-            let found = Self::with(&Request { excluded: &excluded, ..request });
-            let mut plan = match found {
-                Ok(plan) => plan,
-                // No method fits: report the smallest number of bytes that any of them needs.
-                Err(e) => return Err(refusal.unwrap_or(e)),
-            };
-            match plan.fit(&request) {
-                Ok(()) => return Ok(plan),
-                // An error without a limit comes from an allocation of the plan itself.
-                Err(e @ Error::OutOfMemory { limit: Some(_), .. }) if plan.is_chosen(&request) => {
-                    refusal = Some(refusal.filter(|before| bytes_of(before) <= bytes_of(&e)).unwrap_or(e));
-                    crate::alloc::push("methods", &mut excluded, plan.method)?;
-                }
-                Err(e) => return Err(e),
-            }
-        }
-    }
-
-    /// Whether the cost model chose the method.
-    pub fn is_chosen(&self, request: &Request<'_>) -> bool {
-        let Request { options, goal, .. } = request;
-        *goal == Goal::Decompose && options.method == Method::Auto && options.tolerance == 0.0
-    }
-
-    /// Sets blocks and panels that fit into the available host memory. Does nothing on a GPU.
-    fn fit(&mut self, request: &Request<'_>) -> Result<()> {
-        let context = &request.contexts[0];
-        if self.rows == 0 || self.columns == 0 || !matches!(context.backend(), Backend::Cpu) {
-            return Ok(());
-        }
-        let own = self.clone();
-        let planned = Planned::new(context, &own, request);
-        let Results { elements, numbers } = request.results;
-        let results =
-            elements.saturating_mul(self.dtype.size()).saturating_add(numbers.saturating_mul(size_of::<f64>()));
-        let results = to_u64(results);
-        let fit = planned.fit(context.host_budget().available().saturating_sub(results))?;
-        self.host_bytes = planned.expected(&fit, request.wanted)?.saturating_add(results);
-        fit.apply(&mut self.setting);
-        Ok(())
-    }
-
-    fn with(request: &Request<'_>) -> Result<Self> {
+    /// The plan without the sizes that depend on the available memory.
+    pub(super) fn with(request: &Request<'_>) -> Result<Self> {
         let Request { options, matrix, goal, given, transposed, .. } = *request;
         let (m, n) = (matrix.rows(), matrix.cols());
         let least = m.min(n);
@@ -455,10 +357,6 @@ impl Plan {
         self.setting.small_elements = (small + n * times(2, probes)).0;
         self.setting.alternate = self.method == Method::Fifo;
     }
-}
-
-fn bytes_of(error: &Error) -> u64 {
-    if let Error::OutOfMemory { bytes, .. } = error { *bytes } else { u64::MAX }
 }
 
 /// A number of elements with saturating arithmetic.

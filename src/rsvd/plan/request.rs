@@ -1,0 +1,73 @@
+//! The request that a plan is made for.
+
+use std::sync::Arc;
+
+use crate::context::Context;
+use crate::matrix::Matrix;
+use crate::rsvd::options::{Method, Options};
+
+/// What a call computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// Singular values and vectors.
+    Decompose,
+    /// A basis with this number of columns.
+    Basis(usize),
+    /// Eigenpairs.
+    Symmetric,
+    /// Products with given matrices of this number of columns, and their errors.
+    Products(usize),
+    /// One product of the rows with a matrix.
+    Map {
+        /// Columns of the matrix.
+        width: usize,
+        /// Whether known means are subtracted from the rows before the product; else one row is added to all results.
+        is_centred: bool,
+    },
+}
+
+/// The factors that the caller asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// U.
+    pub u: bool,
+    /// V.
+    pub v: bool,
+}
+
+impl Wanted {
+    /// Both.
+    pub const ALL: Self = Self { u: true, v: true };
+}
+
+/// Host memory of results that the library owns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Results {
+    /// Number of elements of the type of computation.
+    pub elements: usize,
+    /// Number of values in double precision.
+    pub numbers: usize,
+}
+
+/// The inputs of a plan.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The options.
+    pub options: &'a Options,
+    /// The contexts.
+    pub contexts: &'a [Arc<Context>],
+    /// The matrix.
+    pub matrix: &'a Matrix,
+    /// The result that the call computes.
+    pub goal: Goal,
+    /// The caller's sketch.
+    pub given: Option<&'a Matrix>,
+    /// Whether to cut along the columns; `None` to choose.
+    pub transposed: Option<bool>,
+    /// The factors that the caller asked for.
+    pub wanted: Wanted,
+    /// Memory that the call allocates for its results in addition to the run's.
+    pub results: Results,
+    /// Methods that `AUTO` does not choose, because they do not fit into memory.
+    pub excluded: &'a [Method],
+}
