@@ -3,7 +3,8 @@
 //! | file | subject |
 //! |---|---|
 //! | [`session`], [`pushed`], [`run`] | a configured reconstruction; a scan pushed view by view; a run over a whole scan |
-//! | `open` | access to a run's arrays |
+//! | [`inputs`], `open` | a run's projections, volume and backend; access to its arrays |
+//! | `part` | the part of a run that one device computes |
 //! | `lane` | a slab that accumulates pushed views |
 //! | `slot` | the place of a pushed scan between the calls, from which a cancellation drops it |
 //! | [`fov`], [`frame`] | the disc that every view sees; a box of a volume that reaches a source |
@@ -29,10 +30,12 @@ pub mod frame;
 pub mod geometry;
 pub mod gpu;
 pub mod info;
+pub mod inputs;
 mod lane;
 mod open;
 pub mod ops;
 pub mod options;
+mod part;
 pub mod phantom;
 pub mod pieces;
 pub mod plan;
@@ -45,7 +48,8 @@ mod slot;
 pub mod weights;
 
 pub use info::{Info, KernelKind, SharedInfo};
-pub use session::{Fdk, Projections, Volume};
+pub use inputs::{Projections, Volume};
+pub use session::Fdk;
 pub use slot::Cancellation;
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use super::arrays::{SharedSink, SharedSource};
 use super::cut::{Flow, Way};
 use super::frame::FramedSink;
+use super::inputs::{Device, Projections, Volume};
 use super::plan::Plan;
-use super::run::Device;
-use super::session::{Projections, Volume};
 use crate::backend::gpu::DeviceMemory;
 use crate::blocks::number::Number;
 use crate::blocks::sink::Sink;

@@ -5,26 +5,26 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use super::algorithm::{Share, Times, reconstruct, steps};
-use super::arrays::{Input, Output, SharedSink};
+use super::algorithm::{Share, Times, steps};
 use super::counts::Counts;
 use super::cpu::CpuOps;
 use super::cut::{Cut, Flow, Needs, Room, Task, Way, is_too_little};
 use super::double::DoubleOps;
 use super::gpu::{GpuOps, run_lent};
 use super::info::{Info, number};
+use super::inputs::{Device, Projections, Volume};
 use super::open::{In, Out, open_input, open_output};
-use super::ops::{FdkOps, Job, Lent, Slices, Tally};
+use super::ops::{FdkOps, Job, Slices, Tally};
 use super::options::Precision;
+use super::part::{Part, PartOut};
 use super::plan::Plan;
-use super::session::{Projections, Volume};
 use crate::backend::Backend;
-use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Lender};
+use crate::backend::gpu::GpuStream;
 use crate::blocks::number::Number;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::log::Level;
-use crate::progress::{CancelFlag, Progress};
+use crate::progress::Progress;
 use crate::shape::to_i64;
 use crate::thread;
 
@@ -36,16 +36,6 @@ pub struct Setting {
     pub plan: Arc<Plan>,
     /// Parameters of the conversion from counts; `None` if the input is line integrals.
     pub counts: Option<Arc<Counts>>,
-}
-
-/// Backend of the computation.
-pub enum Device<'a> {
-    /// The threads of a context, in f32.
-    Cpu,
-    /// The threads of a context, in f64.
-    Double,
-    /// A GPU.
-    Gpu(&'a Gpu),
 }
 
 impl Setting {
@@ -199,50 +189,6 @@ struct Whole<'a, 's> {
     input: &'a In<'s>,
     queue: Option<&'a GpuStream>,
     progress: &'a Progress<'a>,
-}
-
-/// The work of one device.
-pub(super) struct Part<'a, 's> {
-    job: Job<'a>,
-    cut: &'a Cut,
-    share: Share,
-    input: &'a In<'s>,
-    output: PartOut<'a, 's>,
-    flag: &'a CancelFlag,
-}
-
-pub(super) enum PartOut<'a, 's> {
-    Write(&'a SharedSink<'s>),
-    Lent(Vec<(usize, &'s mut [u8])>),
-    Device(&'a DeviceMemory),
-}
-
-impl<'s> Part<'_, 's> {
-    /// Runs the part on `ops`; `lender` copies between the arrays and the device.
-    pub(super) fn run<'x, O: FdkOps>(
-        self,
-        ops: &mut O,
-        lender: Option<&'x dyn Lender<'x>>,
-        step: &mut dyn FnMut(usize) -> Result<()>,
-    ) -> Result<(Times, Tally)>
-    where
-        's: 'x,
-    {
-        let input = match self.input {
-            In::Read(source) => Input::Read(source),
-            In::Lent(scan) => Input::Lent(Lent { scan, lender }),
-            In::Device(scan) => Input::Device(scan),
-        };
-        let output = match self.output {
-            PartOut::Write(sink) => Output::Write(sink),
-            PartOut::Lent(pieces) => Output::Lent(
-                pieces.into_iter().map(|(first, p)| -> (usize, &'x mut [u8]) { (first, p) }).collect(),
-                lender,
-            ),
-            PartOut::Device(volume) => Output::Device(volume),
-        };
-        reconstruct(ops, self.job, self.cut, self.share, input, output, self.flag, step)
-    }
 }
 
 /// Pieces of a volume in host memory, each with its first slice.

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use super::counts::Counts;
 use super::geometry::{Geometry, Grid};
 use super::info::{Info, SharedInfo};
+use super::inputs::{Projections, Volume};
 use super::options::{Options, Precision};
 use super::plan::Plan;
 use super::run::{self, Setting};
 use super::slot::{Cancellation, Slot};
 use crate::backend::Backend;
-use crate::blocks::sink::Sink;
-use crate::blocks::source::Source;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::log::Level;
@@ -21,22 +20,6 @@ use crate::session::{CancelHandle, differing, expect_new};
 use crate::shape::to_i64;
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
-
-/// A scan's projections, [columns, rows, views].
-pub enum Projections<'a> {
-    /// A tensor of the first context.
-    Tensor(&'a Tensor),
-    /// Any source of blocks.
-    Source(&'a mut (dyn Source + 'a)),
-}
-
-/// Destination of a volume, [nx, ny, nz].
-pub enum Volume<'a> {
-    /// A tensor of the first context.
-    Tensor(&'a mut Tensor),
-    /// Any sink of blocks. Its `finish` is called after all slices are written.
-    Sink(&'a mut (dyn Sink + 'a)),
-}
 
 /// A configured reconstruction.
 pub struct Fdk {

@@ -1,0 +1,32 @@
+//! Where projections come from, where a volume goes, and the backend between them.
+
+use crate::backend::gpu::Gpu;
+use crate::blocks::sink::Sink;
+use crate::blocks::source::Source;
+use crate::tensor::Tensor;
+
+/// A scan's projections, [columns, rows, views].
+pub enum Projections<'a> {
+    /// A tensor of the first context.
+    Tensor(&'a Tensor),
+    /// Any source of blocks.
+    Source(&'a mut (dyn Source + 'a)),
+}
+
+/// Destination of a volume, [nx, ny, nz].
+pub enum Volume<'a> {
+    /// A tensor of the first context.
+    Tensor(&'a mut Tensor),
+    /// Any sink of blocks. Its `finish` is called after all slices are written.
+    Sink(&'a mut (dyn Sink + 'a)),
+}
+
+/// Backend of the computation.
+pub enum Device<'a> {
+    /// The threads of a context, in f32.
+    Cpu,
+    /// The threads of a context, in f64.
+    Double,
+    /// A GPU.
+    Gpu(&'a Gpu),
+}

@@ -1,0 +1,54 @@
+//! The part of a run that one device computes.
+
+use super::algorithm::{Share, Times, reconstruct};
+use super::arrays::{Input, Output, SharedSink};
+use super::cut::Cut;
+use super::open::In;
+use super::ops::{FdkOps, Job, Lent, Tally};
+use crate::backend::gpu::{DeviceMemory, Lender};
+use crate::error::Result;
+use crate::progress::CancelFlag;
+
+/// The work of one device.
+pub(super) struct Part<'a, 's> {
+    pub(super) job: Job<'a>,
+    pub(super) cut: &'a Cut,
+    pub(super) share: Share,
+    pub(super) input: &'a In<'s>,
+    pub(super) output: PartOut<'a, 's>,
+    pub(super) flag: &'a CancelFlag,
+}
+
+pub(super) enum PartOut<'a, 's> {
+    Write(&'a SharedSink<'s>),
+    Lent(Vec<(usize, &'s mut [u8])>),
+    Device(&'a DeviceMemory),
+}
+
+impl<'s> Part<'_, 's> {
+    /// Runs the part on `ops`; `lender` copies between the arrays and the device.
+    pub(super) fn run<'x, O: FdkOps>(
+        self,
+        ops: &mut O,
+        lender: Option<&'x dyn Lender<'x>>,
+        step: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<(Times, Tally)>
+    where
+        's: 'x,
+    {
+        let input = match self.input {
+            In::Read(source) => Input::Read(source),
+            In::Lent(scan) => Input::Lent(Lent { scan, lender }),
+            In::Device(scan) => Input::Device(scan),
+        };
+        let output = match self.output {
+            PartOut::Write(sink) => Output::Write(sink),
+            PartOut::Lent(pieces) => Output::Lent(
+                pieces.into_iter().map(|(first, p)| -> (usize, &'x mut [u8]) { (first, p) }).collect(),
+                lender,
+            ),
+            PartOut::Device(volume) => Output::Device(volume),
+        };
+        reconstruct(ops, self.job, self.cut, self.share, input, output, self.flag, step)
+    }
+}
