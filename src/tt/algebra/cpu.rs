@@ -36,6 +36,12 @@ impl<T: Scalar> TrainOps<T> for CpuAlgebra {
         Ok(())
     }
 
+    fn put(&mut self, m: &CpuMatrix<T>, out: &mut Memory) -> Result<()> {
+        let from = m.slice()?;
+        out.host_mut("tensor")?.as_mut_slice::<T>()?[..from.len()].copy_from_slice(from);
+        Ok(())
+    }
+
     fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a, T, CpuMatrix<T>>> {
         Ok(Held::Borrowed(&memory.host("tensor")?.as_slice::<T>()?[..elements]))
     }

@@ -8,7 +8,7 @@ use super::svd::expect_elements;
 use crate::alloc;
 use crate::backend::gpu::kernels::tt::operator::{KEYS, find_peaks};
 use crate::backend::memory::Memory;
-use crate::dense::Op;
+use crate::dense::{Algebra as _, Op};
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, with_scalar};
 use crate::shape::Order;
@@ -86,12 +86,27 @@ pub(super) fn expand(at: &Place<'_>, x: &TensorTrain, tensor: &mut Tensor, eleme
         times_power(algebra, &mut left, above / 2)?;
         times_power(algebra, &mut right, above - above / 2)?;
         algebra.product_to(alpha, &left, &right, memory)?;
+        let size = e.zip(f).map_or(0, |(e, f)| e + f);
+        let most = x.dtype().largest_exponent();
+        // The left half of a ring has the norm of as many matrices as the bond that closes it has values.
+        let bits = exponent_of(x.shape().ranks()[0] as f64);
         // The power is a bound: the entries may be smaller, or beyond the range.
-        let is_beyond = e.zip(f).is_some_and(|(e, f)| e + f >= x.dtype().largest_exponent())
+        let is_beyond = size + bits >= most
             && !is_finite::<T>(at, memory, elements)?
             && frobenius(algebra, &left)?.is_finite()
             && frobenius(algebra, &right)?.is_finite();
-        if is_beyond { Err(beyond::<T>(e.unwrap_or(0) + f.unwrap_or(0))) } else { Ok(()) }
+        if !is_beyond {
+            return Ok(());
+        }
+        // Sums may have left the range on the way to entries within it.
+        let down = size + bits + 1 - most;
+        times_power(algebra, &mut left, -down)?;
+        let (rows, cols) = (algebra.shape(&left).0, algebra.shape(&right).0);
+        let mut product = algebra.zeros("dense tensor of a train", rows, cols)?;
+        algebra.multiply(1.0, &left, Op::Plain, &right, Op::Adjoint, 0.0, &mut product)?;
+        times_power(algebra, &mut product, down)?;
+        algebra.put(&product, memory)?;
+        if is_finite::<T>(at, memory, elements)? { Ok(()) } else { Err(beyond::<T>(size)) }
     }))
 }
 
@@ -125,8 +140,10 @@ fn alpha<T: Scalar>(e: Option<i64>, f: Option<i64>) -> Result<(f64, i64)> {
     if e + f > most + 60 {
         return Err(beyond::<T>(e + f));
     }
-    // Near the end of the range, a factor beside one half may overflow where both halves together do not.
-    Ok(if e + f > most - 2 { (1.0, e + f) } else { (scale(1.0, (e + f).max(-1100)), 0) })
+    // Near the ends of the range, a factor beside one half may overflow or lose digits where both halves together do not.
+    let least = if T::DTYPE.is_single() { -90 } else { -900 };
+    let is_near = e + f > most - 2 || e + f < least;
+    Ok(if is_near { (1.0, (e + f).max(-1500)) } else { (scale(1.0, e + f), 0) })
 }
 
 /// Number of cores in the left half for which both halves together are smallest.

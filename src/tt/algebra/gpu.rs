@@ -31,6 +31,26 @@ fn copied<T: Scalar>(
     }
 }
 
+/// Writes the numbers of a matrix to host or device memory.
+fn written<T: Scalar>(
+    algebra: &mut GpuAlgebra,
+    m: &GpuMatrix<T>,
+    (memory, offset): (&mut Memory, usize),
+    len: usize,
+) -> Result<()> {
+    let size = size_of::<T>();
+    match memory {
+        Memory::Host(out) => {
+            let out = &mut out.as_mut_slice::<T>()?[offset..offset + len];
+            algebra.gpu().load_numbers(algebra.stream(), m.memory(), 0, out)
+        }
+        Memory::Device(out) => {
+            let rows = Rows { offset: 0, pitch: len * size, width: len * size, count: 1 };
+            algebra.gpu().copy_rows(algebra.stream(), m.memory(), rows, out, offset * size)
+        }
+    }
+}
+
 fn matrix<'a, T: Scalar>(a: &'a Held<'_, T, GpuMatrix<T>>, (rows, cols): (usize, usize)) -> Result<View<'a>> {
     match a {
         Held::Owned(m) => Ok(View::packed(m.memory().region(0, rows * cols * size_of::<T>())?, rows, cols)),
@@ -48,18 +68,13 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
     }
 
     fn store(&mut self, m: &GpuMatrix<T>, train: &mut TensorTrain, k: usize) -> Result<()> {
-        let (size, len) = (size_of::<T>(), train.shape().core_len(k));
+        let len = train.shape().core_len(k);
         let (memory, offset) = train.memory_mut("result", k)?;
-        match memory {
-            Memory::Host(out) => {
-                let out = &mut out.as_mut_slice::<T>()?[offset..offset + len];
-                self.gpu().load_numbers(self.stream(), m.memory(), 0, out)
-            }
-            Memory::Device(out) => {
-                let rows = Rows { offset: 0, pitch: len * size, width: len * size, count: 1 };
-                self.gpu().copy_rows(self.stream(), m.memory(), rows, out, offset * size)
-            }
-        }
+        written(self, m, (memory, offset), len)
+    }
+
+    fn put(&mut self, m: &GpuMatrix<T>, out: &mut Memory) -> Result<()> {
+        written(self, m, (out, 0), m.rows() * m.cols())
     }
 
     fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a, T, GpuMatrix<T>>> {

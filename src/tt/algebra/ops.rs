@@ -26,6 +26,9 @@ pub trait TrainOps<T: Scalar>: Algebra<T> {
     /// Writes core k.
     fn store(&mut self, m: &Self::Matrix, train: &mut TensorTrain, k: usize) -> Result<()>;
 
+    /// Writes a matrix as the packed elements of a tensor.
+    fn put(&mut self, m: &Self::Matrix, out: &mut Memory) -> Result<()>;
+
     /// The numbers of a packed tensor, in memory that this backend can read.
     fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a, T, Self::Matrix>>;
 

@@ -104,9 +104,14 @@ pub fn normalise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -
         times_power(algebra, m, -BY)?;
         (norm, taken) = (frobenius(algebra, m)?, BY);
     }
-    // Beyond this the power itself is not a normal number. A norm outside [0.5, 1) does no harm.
-    let e = exponent_of(norm).clamp(-1000, 1000);
-    times_power(algebra, m, -e)?;
+    let e = exponent_of(norm);
+    // Near the ends of the range the power itself is not a normal number.
+    if e.abs() > 1000 {
+        times_power(algebra, m, -(e / 2))?;
+        times_power(algebra, m, e / 2 - e)?;
+    } else {
+        times_power(algebra, m, -e)?;
+    }
     Ok(Some(e + taken))
 }
 

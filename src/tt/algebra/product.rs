@@ -35,7 +35,7 @@ pub(super) enum Pair<'a> {
 /// product: its norm may be far below those of the operands.
 fn operand<'a>(at: &Place<'_>, argument: &str, x: &'a TensorTrain, dtype: DType) -> Result<(HostTrain<'a>, bool)> {
     let here = read_as(at, argument, x, dtype)?;
-    let (copy, is_far) = balance::for_product(at.context, argument, &here)?;
+    let (copy, is_far) = balance::for_product(at.context, &here)?;
     Ok((copy.map_or(here, HostTrain::Copied), is_far))
 }
 

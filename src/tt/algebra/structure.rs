@@ -7,6 +7,8 @@ use crate::error::{Error, Result};
 use crate::scalar::{DType, Real, Scalar, with_scalar};
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{Location, copy_strided};
+use crate::tt::balance;
+use crate::tt::scaled::{exponent_of, scale};
 
 /// A copy, in other memory if asked for. Copies on a device do not pass through the host.
 ///
@@ -190,12 +192,23 @@ fn trace_core<T: Scalar>(at: &Place<'_>, x: &TensorTrain, result: &mut TensorTra
     let [r, n, _] = x.shape().core(0);
     let (source, mut target) = (x.cores::<T>("x")?, result.cores_mut::<T>("result")?);
     let (core, out) = (source.core(0), target.core(0));
-    at.context.pool().run(|| {
-        for p in 0..r {
-            for (i, y) in out.iter_mut().enumerate() {
-                *y += core[p + r * (i + n * p)];
+    // Multiplied by 2^e, and then divided by it.
+    let mut trace = |e: i64| {
+        let times = |x: T, e: i64| if e == 0 { x } else { T::from_parts(scale(x.re(), e), scale(x.im(), e)) };
+        out.fill(T::default());
+        at.context.pool().run(|| {
+            for p in 0..r {
+                for (i, y) in out.iter_mut().enumerate() {
+                    *y += times(core[p + r * (i + n * p)], e);
+                }
             }
-        }
-    });
-    Ok(())
+        });
+        out.iter_mut().for_each(|y| *y = times(*y, -e));
+        out.iter().all(|y| y.re().is_finite() && y.im().is_finite())
+    };
+    // Sums may leave the range on the way to one within it.
+    if trace(0) || !balance::peak(x, 0, at.context.isa())?.is_finite() || trace(-exponent_of(r as f64)) {
+        return Ok(());
+    }
+    Err(Error::Numerical(format!("x: its trace is beyond the range of {}", T::DTYPE.name())))
 }

@@ -74,30 +74,105 @@ pub fn add(
     }
     let shape = Shape::new("y", a.modes(), &ranks)?;
     let (x, y) = (read_as(at, "x", x, dtype)?, read_as(at, "y", y, dtype)?);
-    let (x_scaled, y_scaled) = (scaled_apart(at, alpha, &x)?, scaled_apart(at, beta, &y)?);
-    let one = Complex::new(1.0, 0.0);
-    let x = x_scaled.as_ref().map_or((alpha, &*x), |x| (one, x));
-    let y = y_scaled.as_ref().map_or((beta, &*y), |y| (one, y));
     let mut result = begin(at, dtype, shape)?;
+    if open && d == 1 && !(is_summed_safely(at, alpha, &x)? && is_summed_safely(at, beta, &y)?) {
+        with_scalar!(dtype, "x", T => add_apart::<T>((alpha, &x), (beta, &y), &mut result))?;
+        return finish(at, result);
+    }
+    let (alpha, x_scaled) = scaled_apart(at, "alpha", alpha, &x)?;
+    let (beta, y_scaled) = scaled_apart(at, "beta", beta, &y)?;
+    let (x, y) = ((alpha, x_scaled.as_ref().unwrap_or(&x)), (beta, y_scaled.as_ref().unwrap_or(&y)));
     with_scalar!(dtype, "x", T => add_cores::<T>(at, x, y, open, &mut result))?;
     finish(at, result)
 }
 
-/// factor x on the host, with the factor's power of two distributed over all cores if the first core would leave the
-/// range of the type; otherwise `None`.
-fn scaled_apart(at: &Place<'_>, factor: Complex<f64>, x: &TensorTrain) -> Result<Option<TensorTrain>> {
-    let factor = Scaled::new(factor, 0);
+/// The factor that the first core of x takes in a sum, and factor x on the host, with the factor's power of two distributed
+/// over all cores, if the first core would leave the range of the type or cannot take the factor.
+fn scaled_apart(
+    at: &Place<'_>,
+    argument: &str,
+    plain: Complex<f64>,
+    x: &TensorTrain,
+) -> Result<(Complex<f64>, Option<TensorTrain>)> {
+    let (one, factor) = (Complex::new(1.0, 0.0), Scaled::new(plain, 0));
     if factor.is_zero() || factor == Scaled::ONE {
-        return Ok(None);
+        return Ok((plain, None));
     }
     let there = Place { location: Location::Host, ..*at };
     let (low, first) = balance::ends(x, 0, at.context.isa())?;
+    if first == 0.0 {
+        // Zeros take any factor, also one that is beyond the range of the type.
+        return Ok((one, None));
+    }
     let is_safe = safe_exponents(x.dtype()).contains(&(exponent_of(first) + factor.exponent));
     // The factor's mantissa changes an exponent by at most 1.
-    if first == 0.0 || is_safe && exponent_of(low) + factor.exponent > x.dtype().least_exponent() {
-        return Ok(None);
+    if is_safe && is_held(factor, x.dtype()) && exponent_of(low) + factor.exponent > x.dtype().least_exponent() {
+        return Ok((plain, None));
     }
-    scale(&there, factor, x, Spread::Auto).map(Some)
+    Ok((one, Some(scaled(&there, argument, factor, x, Spread::Auto)?)))
+}
+
+/// Whether a number of the type has all digits of the factor: factors are in double precision.
+fn is_held(factor: Scaled, dtype: DType) -> bool {
+    !dtype.is_single() || (dtype.least_exponent()..dtype.largest_exponent()).contains(&factor.exponent)
+}
+
+/// Whether the sum of two trains of one core may be added up in numbers of the type: factor x has all its digits and is less
+/// than a quarter of the largest number.
+fn is_summed_safely(at: &Place<'_>, factor: Complex<f64>, x: &TensorTrain) -> Result<bool> {
+    let (low, high) = balance::ends(x, 0, at.context.isa())?;
+    let (factor, dtype) = (Scaled::new(factor, 0), x.dtype());
+    if factor.is_zero() || high == 0.0 && is_held(factor, dtype) {
+        return Ok(true);
+    }
+    let (least, most) = (dtype.least_exponent(), dtype.largest_exponent() - 2);
+    let is_exact = factor == Scaled::ONE || is_held(factor, dtype) && exponent_of(low) + factor.exponent > least;
+    // A product of complex numbers may be twice as large as that of their largest parts.
+    Ok(is_exact && exponent_of(high) + factor.exponent < most)
+}
+
+/// The sum of two trains of one core, in numbers with exponents of their own.
+fn add_apart<T: Scalar>(
+    (alpha, x): (Complex<f64>, &TensorTrain),
+    (beta, y): (Complex<f64>, &TensorTrain),
+    result: &mut TensorTrain,
+) -> Result<()> {
+    let (x, y) = (x.cores::<T>("x")?, y.cores::<T>("y")?);
+    let are_real = alpha.im == 0.0 && beta.im == 0.0;
+    let sum = |x: Complex<f64>, y: Complex<f64>| {
+        let times = |factor: Complex<f64>, x| Scaled::new(factor, 0).times(Scaled::new(x, 0));
+        times(alpha, x).plus(times(beta, y))
+    };
+    let mut beyond = None;
+    let mut cores = result.cores_mut::<T>("result")?;
+    for (z, (x, y)) in cores.core(0).iter_mut().zip(x.core(0).iter().zip(y.core(0))) {
+        let (x, y) = (Complex::new(x.re(), x.im()), Complex::new(y.re(), y.im()));
+        let wide = |s: Scaled| (times_power(s.mantissa.re, s.exponent), times_power(s.mantissa.im, s.exponent));
+        let size = if are_real {
+            // Parts may be far apart.
+            let [re, im] = [(x.re, y.re), (x.im, y.im)].map(|(x, y)| sum(x.into(), y.into()));
+            *z = T::from_parts(wide(re).0, wide(im).0);
+            re.exponent.max(im.exponent)
+        } else {
+            let both = sum(x, y);
+            let (re, im) = wide(both);
+            *z = T::from_parts(re, im);
+            both.exponent
+        };
+        let is_finite = |re: f64, im: f64| re.is_finite() && im.is_finite();
+        if !is_finite(z.re(), z.im()) && is_finite(x.re, x.im) && is_finite(y.re, y.im) {
+            beyond = beyond.max(Some(size));
+        }
+    }
+    match beyond {
+        None => Ok(()),
+        Some(size) => {
+            let dtype = T::DTYPE.name();
+            Err(Error::Numerical(format!(
+                "result: its core would be of magnitude 2^{size}, beyond the range of {dtype}"
+            )))
+        }
+    }
 }
 
 fn add_cores<T: Scalar>(
@@ -156,39 +231,45 @@ fn safe_exponents(dtype: DType) -> std::ops::RangeInclusive<i64> {
 /// cores leave the range of the type, or would lose numbers that count; as [`super::copy`].
 pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) -> Result<TensorTrain> {
     at.check()?;
-    check_scaled("factor", factor, x.dtype())?;
+    scaled(at, "factor", factor, x, spread)
+}
+
+/// [`scale`] for a factor of another name.
+fn scaled(at: &Place<'_>, argument: &str, factor: Scaled, x: &TensorTrain, spread: Spread) -> Result<TensorTrain> {
+    check_scaled(argument, factor, x.dtype())?;
     let mut result = host_copy(at, x)?;
-    let d = x.shape().len();
     let (mut mantissa, mut exponent) = (factor.mantissa, factor.exponent);
-    if mantissa.im == 0.0 && mantissa.re.abs() == 0.5 {
+    if is_sign(mantissa * 2.0) {
         // A power of two is exact in any core.
         (mantissa, exponent) = (mantissa * 2.0, exponent - 1);
     }
-    if mantissa != Complex::new(1.0, 0.0) {
-        with_scalar!(x.dtype(), "x", T => multiply_first::<T>(at, mantissa, &mut result))?;
-    }
-    if factor.is_zero() || exponent == 0 {
+    let taken = take_mantissa(at, mantissa, spread, &mut result)?;
+    if factor.is_zero() || exponent == 0 && taken.moved == 0 && !taken.has_lost {
         return finish(at, result);
     }
     let Some(mut peaks) = peaks(at, &mut result)? else { return finish(at, result) };
-    let mut shifts = shifts_of(spread, exponent, &peaks, x.dtype())?;
-    let wide = x.dtype().exponent_range();
-    let is_beyond =
-        |peaks: &[i64], shifts: &[i64]| (0..d).find(|&k| !wide.contains(&peaks[k].saturating_add(shifts[k])));
+    let mut shifts = shifts_of(spread, exponent, &peaks, taken, x.dtype())?;
+    let (least, most) = (x.dtype().least_exponent(), x.dtype().largest_exponent());
+    let is_beyond = |peaks: &[i64], shifts: &[i64]| {
+        let of = |k: usize| peaks[k].saturating_add(shifts[k]);
+        // A core that was below the range may stay there.
+        let below = |k: usize| if k == taken.core { least.min(peaks[k] - taken.moved) } else { least };
+        (0..peaks.len()).find(|&k| !(below(k)..=most).contains(&of(k)))
+    };
     // Small numbers of one core may become large in the next.
-    if is_beyond(&peaks, &shifts).is_some() || is_lossy(at, &result, &shifts)? {
+    if taken.has_lost || is_beyond(&peaks, &shifts).is_some() || is_lossy(at, &result, &shifts)? {
         let held = |x: &TensorTrain| match Levels::new(at, x, x.dtype())? {
-            Some(levels) if spread != Spread::First => levels.shifts(exponent),
+            Some(levels) if spread != Spread::First => levels.shifts(exponent.saturating_sub(taken.moved)),
             _ => Ok(None),
         };
         if let Some(found) = held(&result)? {
             shifts = found;
-        } else if let Some(copy) = balance::for_product(at.context, "x", &result)?.0 {
-            for k in 0..d {
+        } else if let Some(copy) = balance::for_product(at.context, &result)?.0 {
+            for k in 0..peaks.len() {
                 bytes_mut(&mut result, k)?.copy_from_slice(bytes(&copy, k)?);
             }
             let Some(found) = self::peaks(at, &mut result)? else { return finish(at, result) };
-            shifts = shifts_of(spread, exponent, &found, x.dtype())?;
+            shifts = shifts_of(spread, exponent, &found, taken, x.dtype())?;
             peaks = found;
             if (is_beyond(&peaks, &shifts).is_some() || is_lossy(at, &result, &shifts)?)
                 && let Some(found) = held(&result)?
@@ -200,29 +281,91 @@ pub fn scale(at: &Place<'_>, factor: Scaled, x: &TensorTrain, spread: Spread) ->
     if let Some(k) = is_beyond(&peaks, &shifts) {
         let (peak, shift) = (peaks[k], shifts[k]);
         return Err(Error::Numerical(format!(
-            "factor: core {k} of magnitude 2^{peak} times 2^{shift} is beyond the range of {}",
+            "{argument}: core {k} of magnitude 2^{peak} times 2^{shift} is beyond the range of {}",
             x.dtype().name()
         )));
     }
     if let Some(levels) = Levels::new(at, &result, x.dtype())? {
-        levels.expect_held(at, "factor", &mut result, &shifts, &[])?;
+        let mut lost = alloc::filled("exponents of cores", peaks.len(), false)?;
+        lost[taken.core] = taken.has_lost;
+        levels.expect_held(at, argument, &mut result, &shifts, &lost)?;
     }
     shift(at, &mut result, &shifts)?;
     finish(at, result)
 }
 
-/// Exponents of the powers of two for the cores, whose largest numbers have the exponents `peaks`.
-fn shifts_of(spread: Spread, exponent: i64, peaks: &[i64], dtype: DType) -> Result<Vec<i64>> {
-    let mut shifts = alloc::filled("exponents of cores", peaks.len(), 0i64)?;
-    match spread {
-        Spread::First => shifts[0] = exponent,
-        Spread::Even => share(&mut shifts, exponent),
-        Spread::Auto if safe_exponents(dtype).contains(&peaks[0].saturating_add(exponent)) => shifts[0] = exponent,
-        Spread::Auto => {
-            share(&mut shifts, peaks.iter().fold(exponent, |sum, p| sum.saturating_add(*p)));
-            shifts.iter_mut().zip(peaks).for_each(|(s, p)| *s -= p);
+/// Whether a number is 1, -1, i or -i: a product with it is exact.
+fn is_sign(x: Complex<f64>) -> bool {
+    (x.re.abs(), x.im.abs()) == (1.0, 0.0) || (x.re.abs(), x.im.abs()) == (0.0, 1.0)
+}
+
+/// The core that has been multiplied by the mantissa of a factor.
+#[derive(Clone, Copy)]
+struct Taken {
+    core: usize,
+    /// Exponent of the power of two that it has been multiplied by too, so that products stay in the range of the type.
+    moved: i64,
+    /// Whether even so small numbers lost digits.
+    has_lost: bool,
+}
+
+/// Multiplies one core by a mantissa: the first one, or where that would lose digits and all cores may be changed, the next
+/// one that loses none.
+fn take_mantissa(at: &Place<'_>, mantissa: Complex<f64>, spread: Spread, x: &mut TensorTrain) -> Result<Taken> {
+    let mut best = Taken { core: 0, moved: 0, has_lost: false };
+    if mantissa == Complex::new(1.0, 0.0) {
+        return Ok(best);
+    }
+    if mantissa != Complex::new(0.0, 0.0) && !is_sign(mantissa) {
+        let count = if spread == Spread::Auto { x.shape().len() } else { 1 };
+        for core in 0..count {
+            let (low, high) = balance::ends(x, core, at.context.isa())?;
+            let found = Taken { core, ..room_of(x.dtype(), mantissa, low, high) };
+            if core == 0 || !found.has_lost {
+                best = found;
+            }
+            if !best.has_lost {
+                break;
+            }
         }
     }
+    with_scalar!(x.dtype(), "x", T => multiply_core::<T>(at, mantissa, best, x))?;
+    Ok(best)
+}
+
+/// The power of two with which a core whose numbers lie between `low` and `high` takes a mantissa.
+fn room_of(dtype: DType, mantissa: Complex<f64>, low: f64, high: f64) -> Taken {
+    let none = Taken { core: 0, moved: 0, has_lost: false };
+    if high == 0.0 || !high.is_finite() {
+        return none;
+    }
+    // The mantissa lowers an exponent by at most 1. Sums of two products may be twice as large.
+    let up = dtype.least_exponent() + 1 - exponent_of(low);
+    let down = dtype.largest_exponent() - exponent_of(high) - i64::from(mantissa.im != 0.0);
+    if up <= 0 && down >= 0 {
+        return none;
+    }
+    Taken { moved: if up > 0 { up.min(down) } else { down }, has_lost: up > down, ..none }
+}
+
+/// Exponents of the powers of two for the cores, whose largest numbers have the exponents `peaks`.
+fn shifts_of(spread: Spread, exponent: i64, peaks: &[i64], taken: Taken, dtype: DType) -> Result<Vec<i64>> {
+    let mut shifts = alloc::filled("exponents of cores", peaks.len(), 0i64)?;
+    // The core that took the mantissa gives the power back that it has been multiplied by.
+    let back = |k: usize| if k == taken.core { taken.moved } else { 0 };
+    match spread {
+        Spread::Auto if !safe_exponents(dtype).contains(&(peaks[0] - back(0)).saturating_add(exponent)) => {
+            share(
+                &mut shifts,
+                peaks.iter().fold(exponent.saturating_sub(taken.moved), |sum, p| sum.saturating_add(*p)),
+            );
+            shifts.iter_mut().zip(peaks).for_each(|(s, p)| *s -= p);
+            return Ok(shifts);
+        }
+        Spread::Auto | Spread::First => shifts[0] = exponent,
+        Spread::Even => share(&mut shifts, exponent),
+    }
+    shifts[taken.core] = shifts[taken.core].saturating_sub(taken.moved);
     Ok(shifts)
 }
 
@@ -283,7 +426,7 @@ pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option
     if is_held {
         return Ok(None);
     }
-    let balanced = balance::for_single(at.context, "x", x)?;
+    let balanced = balance::for_single(at.context, x)?;
     let mut copy = match balanced {
         Some(copy) => copy,
         None => host_copy(at, x)?,
@@ -319,11 +462,16 @@ pub(super) fn level_for_single(at: &Place<'_>, x: &TensorTrain) -> Result<Option
     }
 }
 
-fn multiply_first<T: Scalar>(at: &Place<'_>, factor: Complex<f64>, train: &mut TensorTrain) -> Result<()> {
-    let factor = T::from_parts(factor.re, factor.im);
+/// Multiplies a core by a power of two, and then by a mantissa.
+fn multiply_core<T: Scalar>(at: &Place<'_>, mantissa: Complex<f64>, to: Taken, train: &mut TensorTrain) -> Result<()> {
+    let factor = T::from_parts(mantissa.re, mantissa.im);
+    let moved = |x: T| match to.moved {
+        0 => x,
+        e => T::from_parts(times_power(x.re(), e), times_power(x.im(), e)),
+    };
     let mut cores = train.cores_mut::<T>("result")?;
-    let core = cores.core(0);
-    at.context.pool().run(|| core.iter_mut().for_each(|x| *x = factor * *x));
+    let core = cores.core(to.core);
+    at.context.pool().run(|| core.iter_mut().for_each(|x| *x = factor * moved(*x)));
     Ok(())
 }
 

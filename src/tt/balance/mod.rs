@@ -249,22 +249,18 @@ pub(super) fn are_far_apart(
 /// lose digits of numbers that count. The flag tells these apart: it is set for a copy that would lose digits.
 ///
 /// # Errors
-/// [`crate::error::Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
-pub(super) fn for_product(
-    context: &Arc<Context>,
-    name: &str,
-    train: &TensorTrain,
-) -> Result<(Option<TensorTrain>, bool)> {
-    powers::for_product(context, name, train)
+/// Out of memory.
+pub(super) fn for_product(context: &Arc<Context>, train: &TensorTrain) -> Result<(Option<TensorTrain>, bool)> {
+    powers::for_product(context, train)
 }
 
 /// A balanced copy of a train on the host in double precision that single precision shall hold; `None` if its bonds are
 /// balanced.
 ///
 /// # Errors
-/// As [`for_product`].
-pub(super) fn for_single(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
-    powers::for_single(context, name, train)
+/// Out of memory.
+pub(super) fn for_single(context: &Arc<Context>, train: &TensorTrain) -> Result<Option<TensorTrain>> {
+    powers::for_single(context, train)
 }
 
 /// Whether numbers of a ring hide others that count, by the search on the host or on the device.

@@ -33,6 +33,58 @@ impl Powers {
         }
         Ok(Self { of, share: 0 })
     }
+
+    /// Changes the powers where a number would become larger than 2^`most`, as little as that needs. Numbers of a core may
+    /// be far larger than the norms of the parts they belong to, where these cancel in the next. Powers of 0 meet the
+    /// bounds, as the numbers are within the range, so there always are some that do. `sizes` are the exponents of the
+    /// largest numbers of each core for each pair of values of its bonds, [`IDLE`] for those that do not count.
+    pub(super) fn fit(&mut self, shape: &Shape, sizes: &[Vec<i64>], most: i64) {
+        let d = shape.len();
+        let each = |k: usize| {
+            let r = shape.ranks()[k];
+            sizes[k].iter().enumerate().filter(|(_, e)| **e != IDLE).map(move |(at, e)| (at % r, at / r, most - e))
+        };
+        let is_used = |a: i64, b: i64| a != IDLE && b != IDLE;
+        // A core's numbers are multiplied by 2^(a - b) with powers of the bonds before and behind it.
+        let lower = |of: &mut [Vec<i64>], k: usize| {
+            let mut is_same = true;
+            for (a, b, room) in each(k) {
+                let behind = of[k + 1][b];
+                let before = &mut of[k][a];
+                if is_used(*before, behind) && *before > behind + room {
+                    *before = behind + room;
+                    is_same = false;
+                }
+            }
+            is_same
+        };
+        if shape.is_cyclic() {
+            for _ in 0..ROUNDS {
+                let changes = (0..d).rev().filter(|&k| !lower(&mut self.of, k)).count();
+                let first = std::mem::take(&mut self.of[0]);
+                self.of[d].copy_from_slice(&first);
+                self.of[0] = first;
+                if changes == 0 {
+                    return;
+                }
+            }
+            self.of.iter_mut().flatten().filter(|power| **power != IDLE).for_each(|power| *power = 0);
+            return;
+        }
+        // From the left, powers grow until all cores but the last fit; from the right, they shrink until the others do.
+        for k in 0..d - 1 {
+            for (a, b, room) in each(k) {
+                let before = self.of[k][a];
+                let behind = &mut self.of[k + 1][b];
+                if is_used(before, *behind) {
+                    *behind = (before - room).max(*behind);
+                }
+            }
+        }
+        (1..d).rev().for_each(|k| {
+            lower(&mut self.of, k);
+        });
+    }
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -156,5 +208,51 @@ impl Paths {
             of.push(powers);
         }
         Ok(Some(Powers { of, share: share.floor() as i64 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_fit_into_the_range_of_the_type() {
+        let mut seed = 1u64;
+        let mut draw = |count: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            i64::try_from((seed >> 33) % count).unwrap()
+        };
+        let mut changed = 0;
+        for ranks in [[2, 3, 2, 2], [1, 3, 2, 1], [4, 4, 4, 4]] {
+            let shape = Shape::new("x", &[1; 3], &ranks).unwrap();
+            for _ in 0..200 {
+                let mut of: Vec<Vec<i64>> = ranks.iter().map(|r| (0..*r).map(|_| draw(90) - 45).collect()).collect();
+                of[3] = if ranks[0] == 1 { vec![0] } else { of[0].clone() };
+                of[0] = of[3].clone();
+                of[1][0] = IDLE;
+                let size = |e: i64| if e < 0 { IDLE } else { 1024 - e };
+                let sizes: Vec<Vec<i64>> =
+                    (0..3).map(|k| (0..ranks[k] * ranks[k + 1]).map(|_| size(draw(40) - 4)).collect()).collect();
+                let fits = |of: &[Vec<i64>]| {
+                    (0..3).all(|k| {
+                        sizes[k].iter().enumerate().all(|(at, size)| {
+                            let (a, b) = (of[k][at % ranks[k]], of[k + 1][at / ranks[k]]);
+                            a == IDLE || b == IDLE || *size == IDLE || size + a - b <= 1024
+                        })
+                    })
+                };
+                let before = of.clone();
+                let did = fits(&before);
+                let mut powers = Powers { of, share: 0 };
+                powers.fit(&shape, &sizes, 1024);
+                assert!(fits(&powers.of) && powers.of[0] == powers.of[3], "{sizes:?} {before:?} {:?}", powers.of);
+                assert_eq!(powers.of[1][0], IDLE);
+                assert!(ranks[0] > 1 || powers.of[0] == [0]);
+                assert!(!did || powers.of == before);
+                // A ring keeps powers other than 0, whose differences the range allows.
+                changed += usize::from(!did && powers.of[2].iter().any(|power| *power != 0));
+            }
+        }
+        assert!(changed > 400, "{changed}");
     }
 }

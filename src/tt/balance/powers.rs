@@ -333,7 +333,7 @@ fn copy_of<T: Scalar>(
     // Norms may underflow where no number does.
     let powers_of =
         |cores: &Cores<'_, T>, shape: &Shape| flags::watch(|| powers_of(context, cores, shape, matrix, bounds)).0;
-    let (powers, live) = if train.is_uniform() {
+    let (mut powers, live) = if train.is_uniform() {
         // One core: treat it as a ring of one core; the powers are the same at every bond.
         let [r, n, _] = shape.core(0);
         let one = Shape::new("x", &[n], &[r, r])?;
@@ -351,7 +351,33 @@ fn copy_of<T: Scalar>(
         let Some(found) = powers_of(&cores, shape)? else { return Ok(None) };
         found
     };
-    scaled_copy::<T>(context, train, &powers, bounds.drop.then_some(&live)).map(Some)
+    let live = bounds.drop.then_some(&live);
+    let Some(copy) = scaled_copy::<T>(context, train, &powers, live)? else {
+        let most = train.dtype().largest_exponent();
+        powers.fit(shape, &sizes_of(&cores, live)?, most);
+        return scaled_copy::<T>(context, train, &powers, live);
+    };
+    Ok(Some(copy))
+}
+
+/// The exponents of the largest numbers of each core for each pair of values of its bonds, first bond fastest; [`IDLE`] for
+/// zeros, and for numbers that do not count.
+fn sizes_of<T: Scalar>(cores: &Cores<'_, T>, live: Option<&Vec<Vec<f64>>>) -> Result<Vec<Vec<i64>>> {
+    let shape = cores.shape();
+    let mut all = alloc::with_capacity(WHAT, shape.len())?;
+    for k in 0..shape.len() {
+        let [r, n, s] = shape.core(k);
+        let mut sizes = alloc::filled(WHAT, r * s, IDLE)?;
+        for (at, x) in cores.core(k).iter().enumerate() {
+            let place = at % r + r * (at / (r * n));
+            let size = x.re().abs().max(x.im().abs());
+            if size > 0.0 && live.is_none_or(|live| live[if live.len() == 1 { 0 } else { k }][place] != NONE) {
+                sizes[place] = exponent_of(size).max(sizes[place]);
+            }
+        }
+        all.push(sizes);
+    }
+    Ok(all)
 }
 
 /// Powers that balance these cores, and the sizes of the numbers that count; `None` if the cores are balanced or a
@@ -378,13 +404,14 @@ fn powers_of<T: Scalar>(
 }
 
 /// The train with rows multiplied and columns divided by the powers of their bonds. With `live`, numbers that are only
-/// multiplied by zeros become 0. Without it, they are scaled down to the magnitude of the others.
+/// multiplied by zeros become 0. Without it, they are scaled down to the magnitude of the others. `None` if a number would
+/// leave the range of the type.
 fn scaled_copy<T: Scalar>(
     context: &Arc<Context>,
     train: &TensorTrain,
     powers: &Powers,
     live: Option<&Vec<Vec<f64>>>,
-) -> Result<Copied> {
+) -> Result<Option<Copied>> {
     let shape = train.shape();
     let cores = train.cores::<T>("x")?;
     let mut copy = TensorTrain::create(context, T::DTYPE, Location::Host, shape.clone())?;
@@ -425,22 +452,18 @@ fn scaled_copy<T: Scalar>(
         }
     }
     (0..shape.len()).for_each(|k| copy.mark_set(k));
-    Ok(Copied { train: copy, is_lossy: lost.is_any() || is_beyond })
+    Ok((!is_beyond).then(|| Copied { train: copy, is_lossy: lost.is_any() }))
 }
 
 /// A balanced copy of a train, an operand of products; `None` if its bonds are balanced, or if the copy would lose digits of
 /// numbers that count. The flag tells these apart: it is set for a copy that would lose digits.
 ///
 /// # Errors
-/// [`Error::Numerical`] with the bond or the core that no powers of two bring into the range; out of memory.
-pub(super) fn for_product(
-    context: &Arc<Context>,
-    name: &str,
-    train: &TensorTrain,
-) -> Result<(Option<TensorTrain>, bool)> {
+/// Out of memory.
+pub(super) fn for_product(context: &Arc<Context>, train: &TensorTrain) -> Result<(Option<TensorTrain>, bool)> {
     // A number of the product is scaled by both operands' powers at both of its bonds.
     let limit = if train.dtype().is_single() { SINGLE } else { 120 };
-    let copy = within_range(context, name, train, limit)?;
+    let copy = watched_within(context, train, Bounds { limit, drop: true })?;
     let is_lossy = copy.as_ref().is_some_and(|copy| copy.is_lossy);
     Ok((copy.filter(|copy| !copy.is_lossy).map(|copy| copy.train), is_lossy))
 }
@@ -448,24 +471,10 @@ pub(super) fn for_product(
 /// A balanced copy of a train in double precision that single precision shall hold; `None` if its bonds are balanced.
 ///
 /// # Errors
-/// As [`for_product`].
-pub(super) fn for_single(context: &Arc<Context>, name: &str, train: &TensorTrain) -> Result<Option<TensorTrain>> {
-    Ok(within_range(context, name, train, SINGLE)?.map(|copy| copy.train))
+/// Out of memory.
+pub(super) fn for_single(context: &Arc<Context>, train: &TensorTrain) -> Result<Option<TensorTrain>> {
+    Ok(watched_within(context, train, Bounds { limit: SINGLE, drop: true })?.map(|copy| copy.train))
 }
 
 /// Limit for the bonds of trains in single precision whose numbers are rounded or multiplied one by one.
 const SINGLE: i64 = 12;
-
-fn within_range(context: &Arc<Context>, name: &str, train: &TensorTrain, limit: i64) -> Result<Option<Copied>> {
-    let Some(copy) = watched_within(context, train, Bounds { limit, drop: true })? else { return Ok(None) };
-    let isa = context.isa();
-    for k in 0..copy.train.shape().len() {
-        if peak(&copy.train, k, isa)?.is_infinite() && peak(train, k, isa)?.is_finite() {
-            return Err(Error::Numerical(format!(
-                "{name}: core {k} leaves the range of {} where the bonds beside it are balanced: canonicalise it first",
-                train.dtype().name()
-            )));
-        }
-    }
-    Ok(Some(copy))
-}

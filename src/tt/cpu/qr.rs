@@ -138,7 +138,12 @@ fn last<T: Scalar>(
         let [r, _, p] = train.shape().core(k);
         let to = Block { start: t * rows * n, ..Block::packed(rows, n) };
         // Half of the core's exponent: neither factor nor product leaves the range.
-        let half = if factor.is_some() { half_of(bra.largest(k)) } else { 0 };
+        let half = match &factor {
+            Some(_) => half_of(bra.largest(k)),
+            None if p == 1 => 0,
+            // The trace of a ring of one core may be larger than its numbers.
+            None => scaled::exponent_of(p as f64).min(scaled::exponent_of(bra.largest(k)).max(0)),
+        };
         if let Some(held) = &mut factor {
             shrink(&mut held.get_mut::<T>()?[start..start + rows * r * p], half);
         }
@@ -152,7 +157,12 @@ fn last<T: Scalar>(
                 }
                 None => {
                     let values = columns.get_mut::<T>()?[to.start..][..rows * n].iter_mut().enumerate();
-                    values.for_each(|(i, v)| *v += bra.at(k, j + r * (i + n * j)));
+                    let value = |i: usize| {
+                        let x = bra.at(k, j + r * (i + n * j));
+                        let part = |x: f64| scaled::scale(x, -half);
+                        if p == 1 { x } else { T::from_parts(part(x.re()), part(x.im())) }
+                    };
+                    values.for_each(|(i, v)| *v += value(i));
                 }
             }
         }

@@ -1,5 +1,6 @@
 mod checksums;
 mod creation;
+mod ends;
 pub(in crate::tt) mod entries;
 mod levels;
 mod linear;
