@@ -5,7 +5,8 @@
 //! | [`options`], [`info`] | options of a plan, and its report |
 //! | [`kind`] | the operators of a matrix |
 //! | [`terms`] | the terms of an operator beside its matrix |
-//! | [`plan`] | statistics of the rows, the choice of an algorithm, shares of the work |
+//! | [`plan`] | statistics of the rows, the choice of an algorithm |
+//! | `tiles` | shares of the work |
 //! | [`renumber`] | products in another order of rows and columns |
 //! | [`product`] | entry points |
 //! | [`operator`] | products with operators that are never formed |
@@ -13,6 +14,9 @@
 //! | `known` | matrices that are known only by their products |
 //! | [`cpu`] | the algorithms on threads |
 //! | [`gpu`] | the algorithms on a GPU |
+//!
+//! Circle: a plan holds the terms of its operator, which for some kinds hold a plan of products with the adjoint; and
+//! `known`, `operator`, `renumber` and `gpu` extend the plan by the products that they compute.
 
 pub mod cpu;
 pub mod filter;
@@ -28,6 +32,7 @@ pub mod renumber;
 pub mod terms;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod tiles;
 
 pub use gpu::Space;
 pub use info::Info;

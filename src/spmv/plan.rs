@@ -1,4 +1,4 @@
-//! Statistics of the rows, the choice of an algorithm, and the division of the work into shares.
+//! Statistics of the rows and the choice of an algorithm.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,28 +9,13 @@ use super::known;
 use super::operator::Operator;
 use super::options::{Algorithm, Op, Options};
 use super::renumber::Renumbering;
-use crate::alloc;
+use super::tiles::{Shares, TILE, Tile, binned, csr, row_of, search, tiles, whole_rows};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::matrix::Matrix;
 use crate::matrix::sparse::{Rows, reordered, transpose};
-use crate::matrix::{Csr, Matrix, Storage};
 use crate::scalar::with_scalar;
-
-const WHAT: &str = "plan of a sparse product";
-
-/// Rows plus entries of a share: enough to hide the overhead of a share, and few enough for every thread to have
-/// several.
-const TILE: usize = 1 << 14;
-
-/// The start of a share: entry `entry` in row `row`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tile {
-    /// The first row that ends in the share or after it.
-    pub row: usize,
-    /// The first entry.
-    pub entry: usize,
-}
 
 /// The plan of a product, for every matrix of one structure, whatever its values.
 ///
@@ -53,13 +38,6 @@ pub struct Plan {
     operator: Option<Operator>,
     /// Whether the matrix is known only by its products.
     is_of_operator: bool,
-}
-
-pub(crate) fn csr(matrix: &Matrix) -> Result<&Csr> {
-    match matrix.storage() {
-        Storage::Csr(csr) => Ok(csr),
-        other => Err(Error::NotSupported(format!("a: is {}, a sparse matrix is needed", other.name()))),
-    }
 }
 
 impl Plan {
@@ -294,15 +272,9 @@ impl Plan {
         if self.options.op == Op::Plain { (rows, cols) } else { (cols, rows) }
     }
 
-    /// The starts of the shares, and the end of the last one.
-    pub(super) fn tiles(&self) -> &[Tile] {
-        &self.tiles
-    }
-
-    /// For [`Algorithm::RowBin`]: rows in the order in which the shares process them, counted from the share's first
-    /// row.
-    pub(super) fn order(&self) -> &[u32] {
-        &self.order
+    /// The shares of a product on threads.
+    pub(super) fn shares(&self) -> Shares<'_> {
+        Shares { info: &self.info, tiles: &self.tiles, order: &self.order }
     }
 
     /// Refuses a matrix whose storage, size or number of entries differs from the plan's.
@@ -387,70 +359,4 @@ fn choose(s: &Statistics) -> (Algorithm, &'static str) {
     } else {
         (Algorithm::RowGroup, "no row is too long for a share")
     }
-}
-
-/// Shares of [`TILE`] steps each out of `steps`; `at` maps a step to its row and entry.
-fn tiles(rows: &Rows<'_>, at: impl Fn(usize) -> Tile, steps: usize) -> Result<Vec<Tile>> {
-    let count = steps.div_ceil(TILE).max(1);
-    let mut tiles = alloc::with_capacity(WHAT, count + 1)?;
-    tiles.extend((0..count).map(|t| at(t * TILE)));
-    tiles.push(end(rows));
-    Ok(tiles)
-}
-
-fn end(rows: &Rows<'_>) -> Tile {
-    let row = rows.len();
-    Tile { row, entry: rows.entry(row) }
-}
-
-/// The point where diagonal `diagonal` crosses the merge path of row ends and entries.
-fn search(rows: &Rows<'_>, diagonal: usize) -> Tile {
-    let end = end(rows);
-    let (mut low, mut high) = (diagonal.saturating_sub(end.entry), diagonal.min(end.row));
-    while low < high {
-        let middle = low + (high - low) / 2;
-        // diagonal > middle here, since high is at most diagonal.
-        if rows.entry(middle + 1) < diagonal - middle { low = middle + 1 } else { high = middle }
-    }
-    Tile { row: low, entry: diagonal - low }
-}
-
-/// The share that begins at entry `entry`. A row that ends just before it is completed in this share, with nothing to
-/// add.
-fn row_of(rows: &Rows<'_>, entry: usize) -> Tile {
-    let (mut low, mut high) = (0, rows.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if rows.entry(middle + 1) < entry { low = middle + 1 } else { high = middle }
-    }
-    Tile { row: low, entry }
-}
-
-/// Shares of whole rows.
-fn whole_rows(rows: &Rows<'_>) -> Result<Vec<Tile>> {
-    let mut tiles = Vec::new();
-    alloc::push(WHAT, &mut tiles, Tile { row: 0, entry: 0 })?;
-    let mut steps = 0;
-    for i in 0..rows.len() {
-        let length = rows.row(i).len() + 1;
-        if steps > 0 && steps + length > TILE {
-            alloc::push(WHAT, &mut tiles, Tile { row: i, entry: rows.entry(i) })?;
-            steps = 0;
-        }
-        steps += length;
-    }
-    alloc::push(WHAT, &mut tiles, end(rows))?;
-    Ok(tiles)
-}
-
-/// The rows of each share, by length; rows of equal length in their order.
-fn binned(rows: &Rows<'_>, tiles: &[Tile]) -> Result<Vec<u32>> {
-    let mut order = alloc::with_capacity(WHAT, rows.len())?;
-    for pair in tiles.windows(2) {
-        let begin = order.len();
-        // No share has more than TILE rows.
-        order.extend((0..pair[1].row - pair[0].row).map(|i| i as u32));
-        order[begin..].sort_by_key(|&i| rows.row(pair[0].row + i as usize).len());
-    }
-    Ok(order)
 }

@@ -2,7 +2,8 @@
 
 use super::cpu::{self, Finish, Job};
 use super::known;
-use super::plan::{Plan, csr};
+use super::plan::Plan;
+use super::tiles::csr;
 use crate::backend::Backend;
 use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
@@ -248,7 +249,7 @@ impl Plan {
         let from = csr(self.matrix(a))?;
         let values = from.parts().values.as_ref().map(|v| v.host("a")?.as_slice::<T>()).transpose()?;
         let job = cpu::block::BlockJob { rows: Rows::new(from)?, values, finish, gathered, x, width };
-        cpu::block::product(self.context(), self, &job, y)
+        cpu::block::product(self.context(), self.shares(), &job, y)
     }
 
     /// y = `finish` applied to the sums op(A) `gathered`, whatever the plan's kind. Slices have the matrix's type and
@@ -286,7 +287,7 @@ impl Plan {
         let from = csr(self.matrix(a))?;
         let values = from.parts().values.as_ref().map(|v| v.host("a")?.as_slice::<T>()).transpose()?;
         let job = Job { rows: Rows::new(from)?, values, finish, gathered, x };
-        cpu::product(self.context(), self, &job, y)
+        cpu::product(self.context(), self.shares(), &job, y)
     }
 }
 

@@ -343,7 +343,7 @@ fn graphs_have_the_recorded_structure() {
     let c = cpu(2);
     for name in GRAPHS.into_iter().chain(["bcsstk13", "cit-HepPh-directed_raw"]) {
         let a = golden(&c, name);
-        let rows = Rows::new(plan::csr(&a).unwrap()).unwrap();
+        let rows = Rows::new(tiles::csr(&a).unwrap()).unwrap();
         let lengths: Vec<usize> = (0..a.rows()).map(|i| rows.row(i).len()).collect();
         let same = |key: &str, found: usize| assert_eq!(found as f64, recorded(name, key)[0], "{name} {key}");
         same("n", a.rows());
@@ -370,7 +370,7 @@ fn graphs_have_the_recorded_structure() {
     }
     // The columns of a matrix are the rows of its transpose.
     let a = golden(&c, "cit-HepPh-directed_raw");
-    let rows = Rows::new(plan::csr(&a).unwrap()).unwrap();
+    let rows = Rows::new(tiles::csr(&a).unwrap()).unwrap();
     let mut columns = vec![0usize; a.cols()];
     (0..a.rows()).flat_map(|i| rows.row(i)).for_each(|k| columns[rows.col(k)] += 1);
     let of = |key: &str| recorded("cit-HepPh-directed_raw", &format!("spmv_transpose.{key}"))[0] as usize;

@@ -137,7 +137,7 @@ pub fn shares(contexts: &[Arc<Context>], a: &Matrix) -> Result<Shares> {
     if contexts.len() > 1 {
         return Ok(Partition::kept(contexts, a)?.shares(a.dtype()));
     }
-    let csr = crate::spmv::plan::csr(a)?;
+    let csr = crate::spmv::tiles::csr(a)?;
     let (rows, entries, number) = (a.rows(), csr.nnz(), a.dtype().size());
     let value = if csr.parts().values.is_some() { number } else { 0 };
     let product_bytes = entries * (4 + value) + rows * (8 + 2 * number);

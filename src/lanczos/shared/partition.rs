@@ -345,7 +345,7 @@ impl Partition {
     /// # Errors
     /// [`Error::NotSupported`] for another storage and 2^32 rows and more; [`Error::OutOfMemory`].
     pub fn new(contexts: &[Arc<Context>], a: &Matrix) -> Result<Self> {
-        let csr = crate::spmv::plan::csr(a)?;
+        let csr = crate::spmv::tiles::csr(a)?;
         let rows = Rows::new(csr)?;
         let n = a.rows();
         if u32::try_from(n).is_err() {
@@ -382,7 +382,7 @@ impl Partition {
     /// # Errors
     /// As [`Partition::new`].
     pub fn kept(contexts: &[Arc<Context>], a: &Matrix) -> Result<Arc<Self>> {
-        let csr = crate::spmv::plan::csr(a)?;
+        let csr = crate::spmv::tiles::csr(a)?;
         let fits = |kept: &Self| {
             kept.contexts.len() == contexts.len() && kept.contexts.iter().zip(contexts).all(|(k, c)| Arc::ptr_eq(k, c))
         };

@@ -27,7 +27,7 @@ pub(crate) fn web<T: Scalar>(c: &Arc<Context>) -> Matrix {
 fn parts_have_every_row_once_and_gather_what_they_need() {
     let c = cpu(1);
     let a = web::<f64>(&c);
-    let rows = Rows::new(crate::spmv::plan::csr(&a).unwrap()).unwrap();
+    let rows = Rows::new(crate::spmv::tiles::csr(&a).unwrap()).unwrap();
     for count in [2usize, 3, 7] {
         let contexts: Vec<_> = std::iter::once(Arc::clone(&c)).chain((1..count).map(|_| cpu(1))).collect();
         let partition = Partition::new(&contexts, &a).unwrap();
@@ -47,7 +47,7 @@ fn parts_have_every_row_once_and_gather_what_they_need() {
             let mut found: Vec<usize> = block.halo.iter().map(|h| *h as usize).collect();
             found.sort_unstable();
             assert_eq!(found, wanted);
-            let of_rows = Rows::new(crate::spmv::plan::csr(&block.matrix).unwrap()).unwrap();
+            let of_rows = Rows::new(crate::spmv::tiles::csr(&block.matrix).unwrap()).unwrap();
             for (k, &i) in own.iter().enumerate() {
                 let cols: Vec<usize> = rows.row(i).map(|k| rows.col(k)).collect();
                 let global = |k: usize| match of_rows.col(k) {
@@ -96,7 +96,7 @@ fn rows_are_dealt_out_where_the_front_has_the_entries() {
     let contexts = [cpu(1), cpu(2), cpu(1)];
     let (c, n) = (&contexts[0], 8000);
     let a = front::<f64>(c, n);
-    let nnz = crate::spmv::plan::csr(&a).unwrap().nnz();
+    let nnz = crate::spmv::tiles::csr(&a).unwrap().nnz();
     for count in [2, 3] {
         let partition = Partition::new(&contexts[..count], &a).unwrap();
         let shares = partition.shares(DType::F64);

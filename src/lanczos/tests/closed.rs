@@ -99,7 +99,7 @@ pub(super) fn three_copies_of_a_graph_have_its_values_three_times(c: &Arc<Contex
     let name = "as-caida20071105";
     let a = golden(c, name);
     let n = a.rows();
-    let rows = crate::matrix::sparse::Rows::new(crate::spmv::plan::csr(&a).unwrap()).unwrap();
+    let rows = crate::matrix::sparse::Rows::new(crate::spmv::tiles::csr(&a).unwrap()).unwrap();
     let each = |g: usize| {
         (0..n)
             .flat_map(|i| rows.row(i).map(|k| (i, rows.col(k))).collect::<Vec<_>>())

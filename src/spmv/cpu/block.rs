@@ -1,7 +1,7 @@
 //! Products with blocks of a few vectors, stored row by row: each entry of the matrix is read once, and gathers
 //! consecutive numbers.
 
-use super::super::plan::{Plan, Tile};
+use super::super::tiles::{Shares, Tile};
 use super::Finish;
 use super::rows::{Ones, Values};
 use crate::alloc;
@@ -31,24 +31,24 @@ pub struct BlockJob<'a, T: Scalar> {
 }
 
 /// Computes Y, row by row. Shares are those of products with single vectors; each sum is added in order.
-pub fn product<T: Scalar>(context: &Context, plan: &Plan, job: &BlockJob<'_, T>, y: &mut [T]) -> Result<()> {
+pub fn product<T: Scalar>(context: &Context, cut: Shares<'_>, job: &BlockJob<'_, T>, y: &mut [T]) -> Result<()> {
     match (job.rows.columns().0, job.values) {
-        (Indices::I32(cols), Some(values)) => shares(context, plan, job, cols, values, y),
-        (Indices::I64(cols), Some(values)) => shares(context, plan, job, cols, values, y),
-        (Indices::I32(cols), None) => shares(context, plan, job, cols, Ones, y),
-        (Indices::I64(cols), None) => shares(context, plan, job, cols, Ones, y),
+        (Indices::I32(cols), Some(values)) => shares(context, cut, job, cols, values, y),
+        (Indices::I64(cols), Some(values)) => shares(context, cut, job, cols, values, y),
+        (Indices::I32(cols), None) => shares(context, cut, job, cols, Ones, y),
+        (Indices::I64(cols), None) => shares(context, cut, job, cols, Ones, y),
     }
 }
 
 fn shares<T: Scalar, I: Index, V: Values<T>>(
     context: &Context,
-    plan: &Plan,
+    cut: Shares<'_>,
     job: &BlockJob<'_, T>,
     cols: &[I],
     values: V,
     y: &mut [T],
 ) -> Result<()> {
-    let tiles = plan.tiles();
+    let tiles = cut.tiles;
     let (count, width, finish) = (tiles.len() - 1, job.width, &job.finish);
     let mut parts = alloc::with_capacity("shares of a sparse product", count)?;
     let mut carries = alloc::filled("carries of a sparse product", count * width, T::default())?;

@@ -8,7 +8,7 @@ mod gather;
 mod rows;
 
 use super::options::Algorithm;
-use super::plan::{Plan, Tile};
+use super::tiles::{Shares, Tile};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::backend::cpu::simd::dispatch;
@@ -104,36 +104,42 @@ pub struct Job<'a, T: Scalar> {
     pub x: &'a [T],
 }
 
-/// Computes y as `job` describes, in the shares of `plan`. O(rows + entries).
-pub fn product<T: Scalar>(context: &Context, plan: &Plan, job: &Job<'_, T>, y: &mut [T]) -> Result<()> {
+/// Computes y as `job` describes, in the given shares. O(rows + entries).
+pub fn product<T: Scalar>(context: &Context, cut: Shares<'_>, job: &Job<'_, T>, y: &mut [T]) -> Result<()> {
     match job.rows.columns().0 {
-        Indices::I32(cols) => typed(context, plan, job, cols, y),
-        Indices::I64(cols) => typed(context, plan, job, cols, y),
+        Indices::I32(cols) => typed(context, cut, job, cols, y),
+        Indices::I64(cols) => typed(context, cut, job, cols, y),
     }
 }
 
-fn typed<T: Scalar, I: Index>(context: &Context, plan: &Plan, job: &Job<'_, T>, cols: &[I], y: &mut [T]) -> Result<()> {
+fn typed<T: Scalar, I: Index>(
+    context: &Context,
+    cut: Shares<'_>,
+    job: &Job<'_, T>,
+    cols: &[I],
+    y: &mut [T],
+) -> Result<()> {
     let (base, gathered) = (job.rows.columns().1, job.gathered);
-    let grouped = match plan.info().algorithm {
+    let grouped = match cut.info.algorithm {
         Algorithm::Scalar => false,
-        Algorithm::RowGroup | Algorithm::RowBin => plan.info().group >= 4,
+        Algorithm::RowGroup | Algorithm::RowBin => cut.info.group >= 4,
         _ => true,
     };
     match job.values {
-        Some(values) => shares(context, plan, job, Row { cols, base, values, gathered, grouped }, y),
-        None => shares(context, plan, job, Row { cols, base, values: Ones, gathered, grouped }, y),
+        Some(values) => shares(context, cut, job, Row { cols, base, values, gathered, grouped }, y),
+        None => shares(context, cut, job, Row { cols, base, values: Ones, gathered, grouped }, y),
     }
 }
 
 fn shares<T: Scalar, I: Index, V: Values<T>>(
     context: &Context,
-    plan: &Plan,
+    cut: Shares<'_>,
     job: &Job<'_, T>,
     row: Row<'_, T, I, V>,
     y: &mut [T],
 ) -> Result<()> {
-    let tiles = plan.tiles();
-    let order = (plan.info().algorithm == Algorithm::RowBin).then(|| plan.order());
+    let tiles = cut.tiles;
+    let order = (cut.info.algorithm == Algorithm::RowBin).then(|| cut.order);
     let count = tiles.len() - 1;
     let mut parts = alloc::with_capacity("shares of a sparse product", count)?;
     let mut carries = alloc::filled("carries of a sparse product", count, T::default())?;
@@ -144,9 +150,9 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
         rest = tail;
     }
     let isa = context.isa();
-    let on_vectors = !T::IS_COMPLEX && isa != Isa::Portable && plan.info().algorithm != Algorithm::Scalar;
+    let on_vectors = !T::IS_COMPLEX && isa != Isa::Portable && cut.info.algorithm != Algorithm::Scalar;
     let gathered_by = match job.rows.columns().0 {
-        Indices::I32(cols) if gather::suits(&plan.info().statistics) => Some(cols),
+        Indices::I32(cols) if gather::suits(&cut.info.statistics) => Some(cols),
         _ => None,
     };
     let loads = isa == Isa::Avx512 && prefers_loads();

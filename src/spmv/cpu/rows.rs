@@ -3,7 +3,7 @@
 use super::Job;
 use crate::matrix::sparse::Index;
 use crate::scalar::Scalar;
-use crate::spmv::plan::Tile;
+use crate::spmv::tiles::Tile;
 
 /// Rows whose offsets are read at a time.
 const ROWS: usize = 256;

@@ -22,7 +22,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::info::Statistics;
 use super::options::Algorithm;
-use super::plan::{Plan, csr};
+use super::plan::Plan;
+use super::tiles::csr;
 use crate::backend::gpu::kernels::spmv::{
     self as kernels, Finish as DeviceFinish, Form, Pieces, SHORT_TILE, Shares, TILE, TILE_ROWS, Vectors,
 };
