@@ -1,8 +1,7 @@
 //! Element types: the run-time tag [`DType`] and the compile-time traits [`Element`], [`Real`] and [`Scalar`].
 
-use std::ops::{Add, AddAssign, Mul, RangeInclusive, Sub};
+use std::ops::{Add, AddAssign, Mul, Neg, RangeInclusive, Sub, SubAssign};
 
-use faer::traits::{ComplexField, RealField};
 pub use num_complex::Complex;
 
 use crate::backend::cpu::simd::Vectorised;
@@ -158,9 +157,9 @@ pub trait Real:
     + Sub<Output = Self>
     + Mul<Output = Self>
     + std::ops::Div<Output = Self>
-    + std::ops::Neg<Output = Self>
+    + Neg<Output = Self>
     + AddAssign
-    + std::ops::SubAssign
+    + SubAssign
     + std::ops::MulAssign
     + std::iter::Sum
 {
@@ -221,10 +220,10 @@ real!(f32, f64);
 
 /// A number type of dense and sparse linear algebra: `f32`, `f64` and their complex types.
 pub trait Scalar:
-    Element + ComplexField<Real = Self::Part> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + AddAssign
+    Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> + AddAssign + SubAssign
 {
     /// The real type of its parts.
-    type Part: Vectorised + Scalar<Part = Self::Part> + RealField;
+    type Part: Vectorised + Scalar<Part = Self::Part>;
     /// The same in double precision.
     type Wide: Scalar<Part = f64, Wide = Self::Wide>;
     /// Whether it has an imaginary part.
@@ -237,14 +236,36 @@ pub trait Scalar:
     fn im(self) -> f64;
     /// Complex conjugate.
     fn conjugate(self) -> Self;
+    /// Each part times `factor`.
+    fn scaled(self, factor: Self::Part) -> Self;
     /// In double precision, exact.
     fn widen(self) -> Self::Wide;
     /// Rounded from double precision.
     fn narrow(wide: Self::Wide) -> Self;
+    /// The value under the name of this type, for code that differs from type to type.
+    fn known<G: Generic>(value: G::Of<Self>) -> Known<G>;
+}
+
+/// Types with one variant for each type of linear algebra, as arguments of [`Scalar::known`].
+pub trait Generic {
+    /// The variant for `T`.
+    type Of<T: Scalar>;
+}
+
+/// A value of the variant for one of the four types.
+pub enum Known<G: Generic> {
+    /// For `f32`.
+    F32(G::Of<f32>),
+    /// For `f64`.
+    F64(G::Of<f64>),
+    /// For `Complex<f32>`.
+    CF32(G::Of<Complex<f32>>),
+    /// For `Complex<f64>`.
+    CF64(G::Of<Complex<f64>>),
 }
 
 macro_rules! scalar {
-    ($($t:ident),*) => {$(
+    ($($t:ident => $real:ident, $complex:ident);*) => {$(
         impl Scalar for $t {
             type Part = $t;
             type Wide = f64;
@@ -266,12 +287,20 @@ macro_rules! scalar {
                 self
             }
             #[inline(always)]
+            fn scaled(self, factor: $t) -> Self {
+                self * factor
+            }
+            #[inline(always)]
             fn widen(self) -> f64 {
                 f64::from(self)
             }
             #[inline(always)]
             fn narrow(wide: f64) -> Self {
                 wide as $t
+            }
+            #[inline(always)]
+            fn known<G: Generic>(value: G::Of<Self>) -> Known<G> {
+                Known::$real(value)
             }
         }
 
@@ -296,6 +325,10 @@ macro_rules! scalar {
                 self.conj()
             }
             #[inline(always)]
+            fn scaled(self, factor: $t) -> Self {
+                Self::new(self.re * factor, self.im * factor)
+            }
+            #[inline(always)]
             fn widen(self) -> Complex<f64> {
                 Complex::new(f64::from(self.re), f64::from(self.im))
             }
@@ -303,10 +336,14 @@ macro_rules! scalar {
             fn narrow(wide: Complex<f64>) -> Self {
                 Self::new(wide.re as $t, wide.im as $t)
             }
+            #[inline(always)]
+            fn known<G: Generic>(value: G::Of<Self>) -> Known<G> {
+                Known::$complex(value)
+            }
         }
     )*};
 }
-scalar!(f32, f64);
+scalar!(f32 => F32, CF32; f64 => F64, CF64);
 
 /// A power of two near a positive number, to scale matrices for dense solvers to size 1. Returns 1 for a size that is 0
 /// or not finite.

@@ -8,18 +8,26 @@
 //! | `sketch` | random matrices: distribution, seed and stream |
 //! | `cpu`, `gpu` | [`Algebra`] on a backend |
 //! | `sizes` | [`Algebra`] on sizes instead of matrices, which counts the bytes that the CPU needs |
+//! | `view` | views of matrices in host memory |
+//! | `serial` | products and factorisations by the calling thread; the only user of faer |
+//! | `small` | decompositions of small matrices of `f64` that are made once a call |
 
 #[cfg(test)]
 mod checksums;
 pub mod cpu;
 pub mod gpu;
 pub mod orthonormal;
+pub mod serial;
 pub mod sizes;
 pub mod sketch;
+pub mod small;
+pub mod view;
 
 use crate::error::Result;
 use crate::scalar::Scalar;
 use sketch::Sketch;
+
+pub use view::{Accum, Mat, MatMut};
 
 /// The operation on a factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +36,16 @@ pub enum Op {
     Plain,
     /// Its conjugate transpose.
     Adjoint,
+}
+
+impl Op {
+    /// The operation applied to a view.
+    pub fn of<T>(self, m: Mat<'_, T>) -> Mat<'_, T> {
+        match self {
+            Self::Plain => m,
+            Self::Adjoint => m.adjoint(),
+        }
+    }
 }
 
 /// Singular value decomposition A = U diag(s) V^H of a p-by-q matrix, r = min(p, q).

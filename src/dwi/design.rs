@@ -3,11 +3,10 @@
 
 use std::f64::consts::PI;
 
-use faer::MatRef;
-
 use super::scheme::Scheme;
 use super::sh::{Basis, canonical_of, canonical_row, check_order, coefficients, monomial_row};
 use crate::alloc;
+use crate::dense::{Mat, Svd, small};
 use crate::error::{Error, Result};
 
 /// Singular values below this fraction of the largest count as zero. Gradient tables have about six digits, so a direction
@@ -31,13 +30,10 @@ impl Factors {
     /// [`Error::InvalidArgument`] naming `bvecs`, with the rank found and the rank needed.
     fn new(matrix: &[f64], columns: usize, directions: usize, need: &str) -> Result<Self> {
         let rows = matrix.len() / columns;
-        let a = MatRef::from_row_major_slice(matrix, rows, columns);
-        let svd = a
-            .thin_svd()
-            .map_err(|_| Error::Numerical("the singular values of the gradient scheme did not converge".into()))?;
-        let s = svd.S().column_vector();
-        let largest = if s.nrows() == 0 { 0.0 } else { s[0] };
-        let rank = (0..s.nrows()).filter(|k| s[*k] > RANK_TOLERANCE * largest).count();
+        let Svd { u, s, v } = small::thin_svd(Mat::from_rows(matrix, rows, columns))
+            .ok_or_else(|| Error::Numerical("the singular values of the gradient scheme did not converge".into()))?;
+        let largest = s.first().copied().unwrap_or(0.0);
+        let rank = s.iter().filter(|value| **value > RANK_TOLERANCE * largest).count();
         if rank < columns {
             return Err(Error::invalid(
                 "bvecs",
@@ -46,11 +42,11 @@ impl Factors {
         }
         let mut left = alloc::with_capacity("factors of the design matrix", rows * columns)?;
         for i in 0..rows {
-            left.extend((0..columns).map(|j| svd.U()[(i, j)]));
+            left.extend((0..columns).map(|j| u[(i, j)]));
         }
         let mut back = alloc::with_capacity("factors of the design matrix", columns * columns)?;
         for i in 0..columns {
-            back.extend((0..columns).map(|j| svd.V()[(i, j)] / s[j]));
+            back.extend((0..columns).map(|j| v[(i, j)] / s[j]));
         }
         Ok(Self { rows, columns, left, back })
     }

@@ -6,10 +6,8 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
-use faer::MatRef;
-use faer::linalg::solvers::{PartialPivLu, Solve};
-
 use crate::alloc;
+use crate::dense::{Mat, small};
 use crate::error::{Error, Result};
 
 /// Largest supported harmonic degree; 153 coefficients.
@@ -245,8 +243,7 @@ pub fn tensor_to_sh_matrix(lmax: usize, basis: Basis) -> Result<Vec<f64>> {
 pub fn sh_to_tensor_matrix(lmax: usize, basis: Basis) -> Result<Vec<f64>> {
     let forward = tensor_to_sh_matrix(lmax, basis)?;
     let u = coefficients(lmax);
-    let lu = PartialPivLu::new(MatRef::from_row_major_slice(&forward, u, u));
-    let inverse = lu.solve(faer::Mat::<f64>::identity(u, u));
+    let inverse = small::inverse(Mat::from_rows(&forward, u, u));
     let mut matrix = alloc::with_capacity("tensor of harmonics", u * u)?;
     for i in 0..u {
         matrix.extend((0..u).map(|j| inverse[(i, j)]));

@@ -5,14 +5,13 @@
 //! on the number of threads.
 
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 
 use super::logarithm::Logarithm;
 use crate::alloc;
 use crate::backend::gpu::GpuStream;
 use crate::backend::memory::Charge;
 use crate::context::Context;
+use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::{DType, Element};
@@ -38,13 +37,12 @@ macro_rules! number {
             fn product(matrix: &[Self], input: &[Self], out: &mut [Self]) {
                 let (n, u) = (input.len() / LANES, out.len() / LANES);
                 // A row-major matrix is the column-major transpose: out^T = input^T matrix^T.
-                matmul(
-                    MatMut::from_column_major_slice_mut(out, LANES, u),
+                serial::multiply(
+                    MatMut::from_columns(out, LANES, u),
                     Accum::Replace,
-                    MatRef::from_column_major_slice(input, LANES, n),
-                    MatRef::from_column_major_slice(matrix, n, u),
+                    Mat::from_columns(input, LANES, n),
+                    Mat::from_columns(matrix, n, u),
                     1.0,
-                    Par::Seq,
                 );
             }
         }

@@ -4,6 +4,7 @@ use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::memory::Charge;
 use crate::context::Context;
+use crate::dense::small::{self, Matrix};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::rng;
@@ -261,9 +262,9 @@ pub fn pivoted_qr(context: &Context, points: &[f64], n: usize) -> Result<Labels>
 /// The orthogonal factor of the polar decomposition of the chosen rows, transposed: row-major, k-by-k.
 fn polar(chosen: &[usize], rows: &[f64], k: usize) -> Result<Vec<f64>> {
     // Column c of C is row chosen[c]. With C = U S V^T, the rotation of the rows is U V^T.
-    let c = faer::Mat::from_fn(k, k, |j, c| rows[chosen[c] * k + j]);
-    let svd = c.svd().map_err(|_| Error::Numerical("the polar factor of clusters does not converge".into()))?;
-    let turned = svd.U() * svd.V().transpose();
+    let c = Matrix::from_fn(k, k, |j, c| rows[chosen[c] * k + j]);
+    let turned = small::orthogonal_factor(&c)
+        .ok_or_else(|| Error::Numerical("the polar factor of clusters does not converge".into()))?;
     let mut out = alloc::with_capacity(WHAT, k * k)?;
     for j in 0..k {
         out.extend((0..k).map(|c| turned[(j, c)]));

@@ -1,39 +1,47 @@
 //! Factorisations: a CholeskyQR step, Householder QR, singular values, eigenvalues.
 
-use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
-use faer::diag::DiagMut;
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::linalg::matmul::triangular::{BlockStructure, matmul_with_conj};
-use faer::linalg::svd::{ComputeSvdVectors, svd as faer_svd, svd_scratch};
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place_with_conj;
-use faer::{Accum, Conj, MatMut, MatRef, Par};
-
-use super::super::{Step, Svd};
 use super::matrix::{CpuMatrix, pieces, split_rows};
-use super::{mismatch, reflections};
+use super::mismatch;
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;
+use crate::dense::serial::{self, MemBuffer, MemStack, StackReq};
+use crate::dense::{Mat, MatMut, Step, Svd};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
 /// Rows that are converted to double precision at a time: with 128 columns they stay in a second-level cache.
 const PANEL: usize = 256;
 
+const STACK: &str = "working memory of a factorisation";
+
 /// Calls `work` with the working memory of a factorisation, which is charged to the context meanwhile.
-pub fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
-    let what = "working memory of a factorisation";
-    let bytes = need.unaligned_bytes_required();
-    let _charge = context.host_budget().charge_host(what, bytes)?;
+fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
+    let _charge = context.host_budget().charge_host(STACK, need.unaligned_bytes_required())?;
+    with_uncharged_stack(need, work)
+}
+
+fn with_uncharged_stack<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R> {
+    let (what, bytes) = (STACK, need.unaligned_bytes_required());
     alloc::fault_point(what, bytes)?;
     let mut memory = alloc::refusable(|| MemBuffer::try_new(need)).map_err(|_| alloc::out_of_memory(what, bytes))?;
     Ok(work(MemStack::new(&mut memory)))
 }
 
+/// [`serial::cholesky`] with its working memory, which is charged to nobody.
+pub fn cholesky<T: Scalar>(a: MatMut<'_, T>) -> Result<bool> {
+    with_uncharged_stack(serial::cholesky_scratch::<T>(a.rows()), |stack| serial::cholesky(a, stack))
+}
+
+/// [`serial::reflect`] with its working memory.
+pub fn reflect<T: Scalar>(context: &Context, a: MatMut<'_, T>, coefficients: MatMut<'_, T>) -> Result<()> {
+    let (rows, cols) = a.shape();
+    with_stack(context, serial::reflections_scratch::<T>(rows, cols), |stack| serial::reflect(a, coefficients, stack))
+}
+
 /// All of `x` in double precision, column-major.
-fn widen<T: Scalar>(x: MatRef<'_, T>, out: &mut [T::Wide]) {
-    for (j, column) in out.chunks_exact_mut(x.nrows()).enumerate() {
+fn widen<T: Scalar>(x: Mat<'_, T>, out: &mut [T::Wide]) {
+    for (j, column) in out.chunks_exact_mut(x.rows()).enumerate() {
         for (i, value) in column.iter_mut().enumerate() {
             *value = x[(i, j)].widen();
         }
@@ -46,7 +54,7 @@ fn rows_of_a_sum(rows: usize, cols: usize) -> usize {
 }
 
 /// X^H X in double precision, lower triangle, column-major.
-fn gram<T: Scalar>(context: &Context, x: MatRef<'_, T>) -> Result<Vec<T::Wide>> {
+fn gram<T: Scalar>(context: &Context, x: Mat<'_, T>) -> Result<Vec<T::Wide>> {
     let what = "Gram matrix of a CholeskyQR step";
     let (rows, cols) = x.shape();
     let size = cols * cols;
@@ -58,25 +66,13 @@ fn gram<T: Scalar>(context: &Context, x: MatRef<'_, T>) -> Result<Vec<T::Wide>> 
         partial.par_chunks_exact_mut(size).enumerate().try_for_each(|(i, part)| -> Result<()> {
             let length = chunk.min(rows - i * chunk);
             let mut panel = alloc::filled(what, PANEL.min(length) * cols, T::Wide::default())?;
-            let mut sum = MatMut::from_column_major_slice_mut(part, cols, cols);
+            let mut sum = MatMut::from_columns(part, cols, cols);
             for first in (0..length).step_by(PANEL) {
                 let height = PANEL.min(length - first);
                 let panel = &mut panel[..height * cols];
                 widen(x.subrows(i * chunk + first, height), panel);
-                let p = MatRef::from_column_major_slice(panel, height, cols);
-                matmul_with_conj(
-                    sum.as_mut(),
-                    BlockStructure::TriangularLower,
-                    Accum::Add,
-                    p.transpose(),
-                    BlockStructure::Rectangular,
-                    Conj::Yes,
-                    p,
-                    BlockStructure::Rectangular,
-                    Conj::No,
-                    T::Wide::from_parts(1.0, 0.0),
-                    Par::Seq,
-                );
+                let p = Mat::from_columns(panel, height, cols);
+                serial::add_lower::<T>(sum.as_mut(), p.adjoint(), p);
             }
             Ok(())
         })?;
@@ -91,22 +87,22 @@ fn gram<T: Scalar>(context: &Context, x: MatRef<'_, T>) -> Result<Vec<T::Wide>> 
 }
 
 /// X := X R^-1 for R = L^H, by substitution in double precision, which is stable for each row and any R.
-fn divide<T: Scalar>(context: &Context, x: MatMut<'_, T>, l: MatRef<'_, T::Wide>) -> Result<()> {
-    let cols = x.ncols();
-    let chunk = pieces(x.nrows(), PANEL);
+fn divide<T: Scalar>(context: &Context, x: MatMut<'_, T>, l: Mat<'_, T::Wide>) -> Result<()> {
+    let cols = x.cols();
+    let chunk = pieces(x.rows(), PANEL);
     let parts = split_rows(x, chunk);
     context.pool().run(|| {
         parts.into_par_iter().try_for_each(|mut part| {
-            let rows = part.nrows();
+            let rows = part.rows();
             let mut panel = alloc::filled("panel of a CholeskyQR step", PANEL.min(rows) * cols, T::Wide::default())?;
             for first in (0..rows).step_by(PANEL) {
                 let height = PANEL.min(rows - first);
                 let panel = &mut panel[..height * cols];
-                let mut target = part.as_mut().subrows_mut(first, height);
+                let mut target = part.as_mut().subrows(first, height);
                 widen(target.as_ref(), panel);
                 // X R = P means R^T X^T = P^T, and R^T is the conjugate of L.
-                let p = MatMut::from_column_major_slice_mut(panel, height, cols);
-                solve_lower_triangular_in_place_with_conj(l, Conj::Yes, p.transpose_mut(), Par::Seq);
+                let p = MatMut::from_columns(panel, height, cols);
+                serial::solve_lower::<T>(l.conjugate_if(true), p.transpose());
                 for (j, column) in panel.chunks_exact(height).enumerate() {
                     for (i, &value) in column.iter().enumerate() {
                         target[(i, j)] = T::narrow(value);
@@ -143,10 +139,9 @@ pub fn cholesky_step<T: Scalar>(
     for d in g.iter_mut().step_by(cols + 1) {
         *d += T::Wide::from_parts(shift * trace, 0.0);
     }
-    let need = cholesky_in_place_scratch::<T::Wide>(cols, Par::Seq, Default::default());
-    let factored = with_stack(context, need, |stack| {
-        let g = MatMut::from_column_major_slice_mut(&mut g, cols, cols);
-        context.pool().run(|| cholesky_in_place(g, Default::default(), Par::Seq, stack, Default::default()).is_ok())
+    let factored = with_stack(context, serial::cholesky_scratch::<T::Wide>(cols), |stack| {
+        let g = MatMut::from_columns(&mut g, cols, cols);
+        context.pool().run(|| serial::cholesky(g, stack))
     })?;
     let diagonal = || g.iter().step_by(cols + 1).map(|d| d.re());
     let (least, most) = diagonal().fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(d), b.max(d)));
@@ -154,7 +149,7 @@ pub fn cholesky_step<T: Scalar>(
     if !factored || !diagonal().all(f64::is_finite) || least < 1e-150 {
         return Ok(Step::Failed);
     }
-    divide(context, x.view_mut()?, MatRef::from_column_major_slice(&g, cols, cols))?;
+    divide(context, x.view_mut()?, Mat::from_columns(&g, cols, cols))?;
     let upper = r.slice_mut()?;
     for j in 0..cols {
         for i in 0..cols {
@@ -175,14 +170,14 @@ pub fn householder<T: Scalar>(context: &Context, x: &mut CpuMatrix<T>, r: &mut C
     }
     x.check_finite(context, "a Householder factorisation")?;
     let budget = context.host_budget();
-    let block = reflections::coefficient_rows(cols);
+    let block = serial::coefficient_rows(cols);
     let mut coefficients = CpuMatrix::zeros("Householder coefficients", block, cols, budget)?;
     let mut q = CpuMatrix::<T::Wide>::zeros("Householder basis", rows, cols, budget)?;
     let mut a = CpuMatrix::<T::Wide>::zeros("Householder vectors", rows, cols, budget)?;
-    with_stack(context, reflections::scratch::<T::Wide>(rows, cols), |stack| {
+    with_stack(context, serial::reflections_scratch::<T::Wide>(rows, cols), |stack| {
         context.pool().run(|| -> Result<()> {
             widen(x.view()?, a.slice_mut()?);
-            reflections::factor(a.view_mut()?, coefficients.view_mut()?, stack);
+            serial::reflect(a.view_mut()?, coefficients.view_mut()?, stack);
             let (factored, mut basis, mut upper) = (a.view()?, q.view_mut()?, r.view_mut()?);
             for j in 0..cols {
                 basis[(j, j)] = T::Wide::from_parts(1.0, 0.0);
@@ -190,7 +185,7 @@ pub fn householder<T: Scalar>(context: &Context, x: &mut CpuMatrix<T>, r: &mut C
                     upper[(i, j)] = if i <= j { T::narrow(factored[(i, j)]) } else { T::default() };
                 }
             }
-            reflections::apply(factored, coefficients.view()?, basis, stack);
+            serial::apply_reflections::<T>(factored, coefficients.view()?, basis, stack);
             narrow(&q, x)
         })
     })?
@@ -203,9 +198,9 @@ fn narrow<T: Scalar>(from: &CpuMatrix<T::Wide>, to: &mut CpuMatrix<T>) -> Result
 }
 
 /// The upper triangle of the first rows of `from`, and zeros below it.
-fn upper<T: Scalar>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
-    for j in 0..to.ncols() {
-        for i in 0..to.nrows() {
+fn upper<T: Scalar>(from: Mat<'_, T>, mut to: MatMut<'_, T>) {
+    for j in 0..to.cols() {
+        for i in 0..to.rows() {
             to[(i, j)] = if i <= j { from[(i, j)] } else { T::default() };
         }
     }
@@ -242,7 +237,10 @@ pub fn svd<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<Svd<CpuMatr
 }
 
 /// Singular vectors and values of a matrix with at least as many rows as columns.
-fn tall_svd<T: Scalar>(context: &Context, mut a: CpuMatrix<T>) -> Result<(CpuMatrix<T>, Vec<f64>, CpuMatrix<T>)> {
+fn tall_svd<T: Scalar<Wide = T>>(
+    context: &Context,
+    mut a: CpuMatrix<T>,
+) -> Result<(CpuMatrix<T>, Vec<f64>, CpuMatrix<T>)> {
     let (rows, cols) = a.shape();
     let budget = context.host_budget();
     let mut u = CpuMatrix::<T>::zeros("left singular vectors", rows, cols, budget)?;
@@ -251,22 +249,22 @@ fn tall_svd<T: Scalar>(context: &Context, mut a: CpuMatrix<T>) -> Result<(CpuMat
         let s = square_svd(context, &mut a, u.view_mut()?, v.view_mut()?)?;
         return Ok((u, s, v));
     }
-    let block = reflections::coefficient_rows(cols);
+    let block = serial::coefficient_rows(cols);
     let mut coefficients = CpuMatrix::<T>::zeros("Householder coefficients", block, cols, budget)?;
     let mut r = CpuMatrix::<T>::zeros("triangular factor", cols, cols, budget)?;
-    let need = reflections::scratch::<T>(rows, cols);
+    let need = serial::reflections_scratch::<T>(rows, cols);
     with_stack(context, need, |stack| {
         context.pool().run(|| -> Result<()> {
-            reflections::factor(a.view_mut()?, coefficients.view_mut()?, stack);
+            serial::reflect(a.view_mut()?, coefficients.view_mut()?, stack);
             upper(a.view()?, r.view_mut()?);
             Ok(())
         })
     })??;
     let mut v = CpuMatrix::<T>::zeros("right singular vectors", cols, cols, budget)?;
-    let s = square_svd(context, &mut r, u.view_mut()?.subrows_mut(0, cols), v.view_mut()?)?;
+    let s = square_svd(context, &mut r, u.view_mut()?.subrows(0, cols), v.view_mut()?)?;
     with_stack(context, need, |stack| {
         context.pool().run(|| -> Result<()> {
-            reflections::apply(a.view()?, coefficients.view()?, u.view_mut()?, stack);
+            serial::apply_reflections::<T>(a.view()?, coefficients.view()?, u.view_mut()?, stack);
             Ok(())
         })
     })??;
@@ -289,7 +287,7 @@ fn multiply_all<W: Scalar>(values: &mut [W], factor: f64) {
 }
 
 /// Singular vectors and values of a square matrix, which is scaled to the range that the solver needs.
-fn square_svd<T: Scalar>(
+fn square_svd<T: Scalar<Wide = T>>(
     context: &Context,
     a: &mut CpuMatrix<T>,
     u: MatMut<'_, T>,
@@ -300,11 +298,8 @@ fn square_svd<T: Scalar>(
     multiply_all(a.slice_mut()?, factor);
     let a = a.view()?;
     let mut values = alloc::filled("singular values", order, T::default())?;
-    let thin = ComputeSvdVectors::Thin;
-    let need = svd_scratch::<T>(order, order, thin, thin, Par::Seq, Default::default());
-    let converged = with_stack(context, need, |stack| {
-        let diagonal = DiagMut::from_slice_mut(&mut values);
-        context.pool().run(|| faer_svd(a, diagonal, Some(u), Some(v), Par::Seq, stack, Default::default()).is_ok())
+    let converged = with_stack(context, serial::svd_scratch::<T>(order), |stack| {
+        context.pool().run(|| serial::svd::<T>(a, &mut values, u, v, stack))
     })?;
     let mut s = alloc::with_capacity("singular values", order)?;
     s.extend(values.iter().map(|value| value.re() / factor));
@@ -329,7 +324,6 @@ pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>
     lower_is_finite(a)?;
     let mut whole = CpuMatrix::<T::Wide>::zeros("matrix of eigenvalues", order, order, budget)?;
     let mut ascending = CpuMatrix::<T::Wide>::zeros("eigenvectors", order, order, budget)?;
-    let need = self_adjoint_evd_scratch::<T::Wide>(order, ComputeEigenvectors::Yes, Par::Seq, Default::default());
     widen(a.view()?, whole.slice_mut()?);
     // The upper triangle is undefined.
     for (j, column) in whole.slice_mut()?.chunks_exact_mut(order).enumerate() {
@@ -337,11 +331,9 @@ pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>
     }
     let factor = unit_factor(whole.slice()?);
     multiply_all(whole.slice_mut()?, factor);
-    let converged = with_stack(context, need, |stack| {
+    let converged = with_stack(context, serial::eigen_scratch::<T>(order), |stack| {
         context.pool().run(|| -> Result<bool> {
-            let diagonal = DiagMut::from_slice_mut(&mut values);
-            let u = Some(ascending.view_mut()?);
-            Ok(self_adjoint_evd(whole.view()?, diagonal, u, Par::Seq, stack, Default::default()).is_ok())
+            Ok(serial::eigen::<T>(whole.view()?, &mut values, ascending.view_mut()?, stack))
         })
     })??;
     let mut descending = alloc::with_capacity("eigenvalues", order)?;
@@ -373,10 +365,7 @@ fn lower_is_finite<T: Scalar>(a: &CpuMatrix<T>) -> Result<()> {
 /// Bytes that the functions of this module allocate and charge in addition to their arguments and results. `W` is the
 /// double-precision type of the elements.
 pub mod working_bytes {
-    use super::{
-        ComputeEigenvectors, ComputeSvdVectors, Par, Scalar, StackReq, cholesky_in_place_scratch, reflections,
-        rows_of_a_sum, self_adjoint_evd_scratch, svd_scratch,
-    };
+    use super::{Scalar, StackReq, rows_of_a_sum, serial};
 
     fn stack(need: StackReq) -> usize {
         need.unaligned_bytes_required()
@@ -386,13 +375,18 @@ pub mod working_bytes {
         elements.iter().fold(1, |product: usize, n| product.saturating_mul(*n)).saturating_mul(size_of::<W>())
     }
 
+    /// Of [`reflect`](super::reflect).
+    pub fn reflect<T: Scalar>(rows: usize, cols: usize) -> usize {
+        stack(serial::reflections_scratch::<T>(rows, cols))
+    }
+
     /// Of [`cholesky_step`](super::cholesky_step).
     pub fn cholesky_step<W: Scalar>(rows: usize, cols: usize) -> usize {
         if rows == 0 || cols == 0 {
             return 0;
         }
         let sums = rows.div_ceil(rows_of_a_sum(rows, cols)).max(1);
-        bytes::<W>(&[cols, cols, sums]).max(stack(cholesky_in_place_scratch::<W>(cols, Par::Seq, Default::default())))
+        bytes::<W>(&[cols, cols, sums]).max(stack(serial::cholesky_scratch::<W>(cols)))
     }
 
     /// Of [`householder`](super::householder).
@@ -400,8 +394,8 @@ pub mod working_bytes {
         if cols == 0 {
             return 0;
         }
-        let coefficients = bytes::<W>(&[reflections::coefficient_rows(cols), cols]);
-        [coefficients, bytes::<W>(&[2, rows, cols]), stack(reflections::scratch::<W>(rows, cols))]
+        let coefficients = bytes::<W>(&[serial::coefficient_rows(cols), cols]);
+        [coefficients, bytes::<W>(&[2, rows, cols]), stack(serial::reflections_scratch::<W>(rows, cols))]
             .into_iter()
             .fold(0, usize::saturating_add)
     }
@@ -412,14 +406,13 @@ pub mod working_bytes {
         if rank == 0 {
             return 0;
         }
-        let thin = ComputeSvdVectors::Thin;
-        let square = stack(svd_scratch::<W>(rank, rank, thin, thin, Par::Seq, Default::default()));
+        let square = stack(serial::svd_scratch::<W>(rank));
         let (both, small) = (bytes::<W>(&[2, long, rank]), bytes::<W>(&[rank, rank]));
         if long == rank {
             return both.saturating_add(small).saturating_add(square);
         }
-        let coefficients = bytes::<W>(&[reflections::coefficient_rows(rank), rank]);
-        let reflections = stack(reflections::scratch::<W>(long, rank));
+        let coefficients = bytes::<W>(&[serial::coefficient_rows(rank), rank]);
+        let reflections = stack(serial::reflections_scratch::<W>(long, rank));
         [both, coefficients, small, small, square.max(reflections)].into_iter().fold(0, usize::saturating_add)
     }
 
@@ -428,7 +421,6 @@ pub mod working_bytes {
         if order == 0 {
             return 0;
         }
-        let need = self_adjoint_evd_scratch::<W>(order, ComputeEigenvectors::Yes, Par::Seq, Default::default());
-        bytes::<W>(&[2, order, order]).saturating_add(stack(need))
+        bytes::<W>(&[2, order, order]).saturating_add(stack(serial::eigen_scratch::<W>(order)))
     }
 }

@@ -4,10 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use faer::{MatMut, MatRef};
-
 use crate::backend::memory::{Budget, HostMemory};
 use crate::context::Context;
+use crate::dense::{Mat, MatMut};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::shape::product;
@@ -61,15 +60,15 @@ impl<T: Scalar> CpuMatrix<T> {
         self.memory.as_mut_slice()
     }
 
-    /// faer's view of the matrix.
-    pub fn view(&self) -> Result<MatRef<'_, T>> {
-        Ok(MatRef::from_column_major_slice(self.memory.as_slice()?, self.rows, self.cols))
+    /// A view of the matrix.
+    pub fn view(&self) -> Result<Mat<'_, T>> {
+        Ok(Mat::from_columns(self.memory.as_slice()?, self.rows, self.cols))
     }
 
-    /// faer's mutable view of the matrix.
+    /// A view of the matrix to write.
     pub fn view_mut(&mut self) -> Result<MatMut<'_, T>> {
         let (rows, cols) = (self.rows, self.cols);
-        Ok(MatMut::from_column_major_slice_mut(self.memory.as_mut_slice()?, rows, cols))
+        Ok(MatMut::from_columns(self.memory.as_mut_slice()?, rows, cols))
     }
 
     /// Refuses a matrix that holds numbers that are not finite.
@@ -96,9 +95,9 @@ pub fn pieces(length: usize, least: usize) -> usize {
 
 /// The matrix as pieces of `chunk` rows, the last of which may be shorter.
 pub fn split_rows<T>(mut m: MatMut<'_, T>, chunk: usize) -> Vec<MatMut<'_, T>> {
-    let mut parts = Vec::with_capacity(m.nrows().div_ceil(chunk));
-    while m.nrows() > chunk {
-        let (head, tail) = m.split_at_row_mut(chunk);
+    let mut parts = Vec::with_capacity(m.rows().div_ceil(chunk));
+    while m.rows() > chunk {
+        let (head, tail) = m.split_at_row(chunk);
         parts.push(head);
         m = tail;
     }
@@ -108,9 +107,9 @@ pub fn split_rows<T>(mut m: MatMut<'_, T>, chunk: usize) -> Vec<MatMut<'_, T>> {
 
 /// The matrix as pieces of `chunk` columns, the last of which may be narrower.
 pub fn split_columns<T>(mut m: MatMut<'_, T>, chunk: usize) -> Vec<MatMut<'_, T>> {
-    let mut parts = Vec::with_capacity(m.ncols().div_ceil(chunk));
-    while m.ncols() > chunk {
-        let (head, tail) = m.split_at_col_mut(chunk);
+    let mut parts = Vec::with_capacity(m.cols().div_ceil(chunk));
+    while m.cols() > chunk {
+        let (head, tail) = m.split_at_col(chunk);
         parts.push(head);
         m = tail;
     }

@@ -1,12 +1,11 @@
 //! [`super::Algebra`] on the CPU.
 //!
-//! faer does the arithmetic of one task. The partition into tasks depends on the shape of the problem alone, and the tasks'
+//! [`super::serial`] does the arithmetic of one task. The partition into tasks depends on the shape of the problem alone, and the tasks'
 //! sums are added in order. A result is therefore the same bit for bit with any number of threads.
 
 pub(crate) mod factor;
 pub mod matrix;
 pub mod product;
-pub(crate) mod reflections;
 pub(crate) mod sums;
 #[cfg(test)]
 mod tests;
@@ -14,11 +13,9 @@ pub mod wide;
 
 use std::sync::Arc;
 
-use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
-use faer::Accum;
-
 use super::sketch::Sketch;
-use super::{Algebra, Op, Step, Svd};
+use super::{Accum, Algebra, Op, Step, Svd};
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
@@ -145,7 +142,7 @@ impl<T: Scalar> Algebra<T> for CpuAlgebra {
         c: &mut CpuMatrix<T>,
     ) -> Result<()> {
         let accumulate = self.prepare(beta, c)?;
-        let (a, b) = (product::Factor::new(a.view()?, op_a), product::Factor::new(b.view()?, op_b));
+        let (a, b) = (op_a.of(a.view()?), op_b.of(b.view()?));
         product::multiply(&self.context, alpha, a, b, accumulate, c.view_mut()?)
     }
 
@@ -178,15 +175,12 @@ impl<T: Scalar> Algebra<T> for CpuAlgebra {
         self.context.pool().run(|| {
             parts.into_par_iter().enumerate().for_each(|(i, mut part)| {
                 let first = first_row + crate::shape::to_u64(i * chunk);
-                let (cols, mut j) = (part.ncols(), 0);
+                let (cols, mut j) = (part.cols(), 0);
                 let mut column = first_column;
                 while j < cols {
                     let pair = j + 1 < cols && column.is_multiple_of(2);
-                    let (left, right) = part.as_mut().subcols_mut(j, if pair { 2 } else { 1 }).split_at_col_mut(1);
-                    let left = left.col_mut(0).try_as_col_major_mut().map(faer::ColMut::as_slice_mut);
-                    let right = (pair).then(|| right.col_mut(0));
-                    let right = right.and_then(|r| r.try_as_col_major_mut()).map(faer::ColMut::as_slice_mut);
-                    match (left, right) {
+                    let (left, right) = part.as_mut().subcols(j, if pair { 2 } else { 1 }).split_at_col(1);
+                    match (left.into_column(0), pair.then_some(right).and_then(|right| right.into_column(0))) {
                         (Some(left), Some(right)) => sketch.fill_pair(first, column, left, right),
                         (Some(left), None) => sketch.fill_column(first, column, left),
                         (None, _) => {}

@@ -1,50 +1,13 @@
 //! Products of matrices, cut into tasks.
 
-use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
-use faer::linalg::matmul::matmul_with_conj;
-use faer::{Accum, Conj, MatMut, MatRef, Par};
-
-use super::super::Op;
 use super::matrix::{pieces, split_columns, split_rows};
 use super::mismatch;
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::context::Context;
+use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::Result;
 use crate::scalar::Scalar;
-
-/// A factor of a product.
-#[derive(Clone, Copy)]
-pub struct Factor<'a, T> {
-    view: MatRef<'a, T>,
-    conj: Conj,
-}
-
-impl<'a, T: Scalar> Factor<'a, T> {
-    /// op(view).
-    pub fn new(view: MatRef<'a, T>, op: Op) -> Self {
-        match op {
-            Op::Plain => Self { view, conj: Conj::No },
-            Op::Adjoint => Self { view: view.transpose(), conj: Conj::Yes },
-        }
-    }
-
-    fn rows(self, first: usize, count: usize) -> Self {
-        Self { view: self.view.subrows(first, count), ..self }
-    }
-
-    fn columns(self, first: usize, count: usize) -> Self {
-        Self { view: self.view.subcols(first, count), ..self }
-    }
-
-    fn shape(self) -> (usize, usize) {
-        self.view.shape()
-    }
-}
-
-/// C = alpha A B, or with [`Accum::Add`] C += alpha A B, by the calling thread alone.
-pub fn one_task<T: Scalar>(alpha: f64, a: Factor<'_, T>, b: Factor<'_, T>, accumulate: Accum, c: MatMut<'_, T>) {
-    matmul_with_conj(c, accumulate, a.view, a.conj, b.view, b.conj, T::from_parts(alpha, 0.0), Par::Seq);
-}
 
 /// Number of multiplications below which a second thread costs more time than it saves.
 const SMALL: usize = 1 << 18;
@@ -75,8 +38,8 @@ pub fn working_elements(rows: usize, cols: usize, depth: usize) -> usize {
 pub fn multiply<T: Scalar>(
     context: &Context,
     alpha: f64,
-    a: Factor<'_, T>,
-    b: Factor<'_, T>,
+    a: Mat<'_, T>,
+    b: Mat<'_, T>,
     accumulate: Accum,
     mut c: MatMut<'_, T>,
 ) -> Result<()> {
@@ -84,20 +47,21 @@ pub fn multiply<T: Scalar>(
     if depth != other || c.shape() != (rows, cols) {
         return Err(mismatch("a product", &[a.shape(), b.shape(), c.shape()]));
     }
+    let scale = T::from_parts(alpha, 0.0);
     if rows.saturating_mul(cols).saturating_mul(depth) <= SMALL {
-        context.pool().run(|| one_task(alpha, a, b, accumulate, c));
+        context.pool().run(|| serial::multiply(c, accumulate, a, b, scale));
         return Ok(());
     }
     if is_summed_over_depth(rows, cols, depth) {
-        return sum_over_depth(context, alpha, a, b, accumulate, c);
+        return sum_over_depth(context, scale, a, b, accumulate, c);
     }
     if rows >= cols {
         let chunk = pieces(rows, BAND);
         let parts = split_rows(c.as_mut(), chunk);
         context.pool().run(|| {
             parts.into_par_iter().enumerate().for_each(|(i, c)| {
-                let a = a.rows(i * chunk, c.nrows());
-                one_task(alpha, a, b, accumulate, c);
+                let a = a.subrows(i * chunk, c.rows());
+                serial::multiply(c, accumulate, a, b, scale);
             });
         });
     } else {
@@ -105,8 +69,8 @@ pub fn multiply<T: Scalar>(
         let parts = split_columns(c.as_mut(), chunk);
         context.pool().run(|| {
             parts.into_par_iter().enumerate().for_each(|(i, c)| {
-                let b = b.columns(i * chunk, c.ncols());
-                one_task(alpha, a, b, accumulate, c);
+                let b = b.subcols(i * chunk, c.cols());
+                serial::multiply(c, accumulate, a, b, scale);
             });
         });
     }
@@ -117,9 +81,9 @@ pub fn multiply<T: Scalar>(
 /// order.
 fn sum_over_depth<T: Scalar>(
     context: &Context,
-    alpha: f64,
-    a: Factor<'_, T>,
-    b: Factor<'_, T>,
+    alpha: T,
+    a: Mat<'_, T>,
+    b: Mat<'_, T>,
     accumulate: Accum,
     mut c: MatMut<'_, T>,
 ) -> Result<()> {
@@ -133,8 +97,8 @@ fn sum_over_depth<T: Scalar>(
     context.pool().run(|| {
         partial.par_chunks_exact_mut(size).enumerate().for_each(|(i, part)| {
             let (first, length) = (i * chunk, chunk.min(depth - i * chunk));
-            let part = MatMut::from_column_major_slice_mut(part, rows, cols);
-            one_task(alpha, a.columns(first, length), b.rows(first, length), Accum::Replace, part);
+            let part = MatMut::from_columns(part, rows, cols);
+            serial::multiply(part, Accum::Replace, a.subcols(first, length), b.subrows(first, length), alpha);
         });
         let (sum, rest) = partial.split_at_mut(size);
         for part in rest.chunks_exact(size) {

@@ -4,17 +4,13 @@
 //! root of roundoff. They only matter for data in double precision. Then A^H = Q R is factorised without Q: each task adds
 //! blocks of columns to its own R by reflections, and the R of the tasks are combined in order.
 
-use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use faer::linalg::matmul::matmul_with_conj as product;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul_with_conj};
-use faer::{Accum, Conj, MatMut, MatRef, Par};
-
-use super::super::{Delta, Op};
 use super::matrix::{CpuMatrix, pieces};
-use super::product::{Factor, multiply};
-use super::{factor, mismatch, reflections};
+use super::product::multiply;
+use super::{factor, mismatch};
 use crate::alloc;
+use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::context::Context;
+use crate::dense::{Accum, Delta, Mat, MatMut, serial};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
@@ -47,7 +43,7 @@ pub fn left_vectors<T: Scalar>(
     Ok((u, s))
 }
 
-fn vectors<W: Scalar>(
+fn vectors<W: Scalar<Wide = W>>(
     context: &Context,
     shape: (usize, usize),
     load: Load<'_, W>,
@@ -100,7 +96,11 @@ fn panel_width(rows: usize) -> usize {
 }
 
 /// The lower triangle of A A^H.
-fn gram<W: Scalar>(context: &Context, (rows, cols): (usize, usize), load: Load<'_, W>) -> Result<CpuMatrix<W>> {
+fn gram<W: Scalar<Wide = W>>(
+    context: &Context,
+    (rows, cols): (usize, usize),
+    load: Load<'_, W>,
+) -> Result<CpuMatrix<W>> {
     let what = "Gram matrix of an unfolding";
     let size = rows * rows;
     let width = panel_width(rows);
@@ -114,20 +114,17 @@ fn gram<W: Scalar>(context: &Context, (rows, cols): (usize, usize), load: Load<'
         partial.par_chunks_exact_mut(size).enumerate().try_for_each(|(i, part)| -> Result<()> {
             let (begin, end) = (i * chunk, cols.min((i + 1) * chunk));
             let mut panel = alloc::filled(what, rows * width.min(end - begin), W::default())?;
-            let mut sum = MatMut::from_column_major_slice_mut(part, rows, rows);
+            let mut sum = MatMut::from_columns(part, rows, rows);
             for first in (begin..end).step_by(width) {
                 let count = width.min(end - first);
                 let panel = &mut panel[..rows * count];
                 load(first, panel);
-                let p = MatRef::from_column_major_slice(panel, rows, count);
+                let p = Mat::from_columns(panel, rows, count);
                 if rows <= 32 {
-                    let (sum, t) = (sum.as_mut(), p.transpose());
-                    product(sum, Accum::Add, p, Conj::No, t, Conj::Yes, one, Par::Seq);
-                    continue;
+                    serial::multiply(sum.as_mut(), Accum::Add, p, p.adjoint(), one);
+                } else {
+                    serial::add_lower::<W>(sum.as_mut(), p, p.adjoint());
                 }
-                let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-                let (sum, t) = (sum.as_mut(), p.transpose());
-                matmul_with_conj(sum, lower, Accum::Add, p, whole, Conj::No, t, whole, Conj::Yes, one, Par::Seq);
             }
             Ok(())
         })
@@ -189,7 +186,7 @@ impl<W: Scalar> Stack<W> {
         let height = order + block;
         Ok(Self {
             values: alloc::filled(what, height * order, W::default())?,
-            coefficients: alloc::filled(what, reflections::coefficient_rows(order) * order, W::default())?,
+            coefficients: alloc::filled(what, serial::coefficient_rows(order) * order, W::default())?,
             order,
             height,
         })
@@ -205,13 +202,10 @@ impl<W: Scalar> Stack<W> {
                 *x = entry(j, i);
             }
         }
-        let need = reflections::scratch::<W>(order + count, order);
-        let whole = MatMut::from_column_major_slice_mut(&mut self.values, self.height, order);
-        let rows = reflections::coefficient_rows(order);
-        let coefficients = MatMut::from_column_major_slice_mut(&mut self.coefficients, rows, order);
-        factor::with_stack(context, need, |stack| {
-            reflections::factor(whole.subrows_mut(0, order + count), coefficients, stack);
-        })
+        let whole = MatMut::from_columns(&mut self.values, self.height, order);
+        let rows = serial::coefficient_rows(order);
+        let coefficients = MatMut::from_columns(&mut self.coefficients, rows, order);
+        factor::reflect(context, whole.subrows(0, order + count), coefficients)
     }
 
     /// The triangle, with zeros below it.
@@ -235,8 +229,8 @@ pub fn project<T: Scalar>(
         return Err(mismatch("a projection", &[u.shape(), (rows, cols), (1, a.len())]));
     }
     let mut out = CpuMatrix::zeros("projection", u.cols(), cols, context.host_budget())?;
-    let a = Factor::new(MatRef::from_column_major_slice(a, rows, cols), Op::Plain);
-    multiply(context, 1.0, Factor::new(u.view()?, Op::Adjoint), a, Accum::Replace, out.view_mut()?)?;
+    let a = Mat::from_columns(a, rows, cols);
+    multiply(context, 1.0, u.view()?.adjoint(), a, Accum::Replace, out.view_mut()?)?;
     Ok(out)
 }
 
@@ -253,6 +247,5 @@ pub fn product_to<T: Scalar>(
     let Some(c) = c.get_mut(..rows * cols) else {
         return Err(mismatch("a product", &[a.shape(), b.shape(), shape]));
     };
-    let (a, b) = (Factor::new(a.view()?, Op::Plain), Factor::new(b.view()?, Op::Adjoint));
-    multiply(context, alpha, a, b, Accum::Replace, MatMut::from_column_major_slice_mut(c, rows, cols))
+    multiply(context, alpha, a.view()?, b.view()?.adjoint(), Accum::Replace, MatMut::from_columns(c, rows, cols))
 }

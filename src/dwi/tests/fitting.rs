@@ -1,6 +1,7 @@
 //! Fits of diffusion tensors.
 
 use super::*;
+use crate::dense::{Mat, small};
 use crate::dwi::sh::{monomial_row, monomials};
 use crate::dwi::{FitOptions, Nonpositive, Weighting, fit};
 use crate::error::{Error, Result};
@@ -105,13 +106,12 @@ fn known_tensors_of_every_order_are_recovered_by_every_weighting() {
 
 /// Minimises `sum w (y - row x)^2` by its normal equations, written from the definition.
 fn reference(rows: &[Vec<f64>], y: &[f64], w: &[f64]) -> Vec<f64> {
-    use faer::linalg::solvers::Solve;
     let u = rows[0].len();
     let sum = |f: &dyn Fn(usize) -> f64| (0..rows.len()).map(f).sum::<f64>();
-    let gram = faer::Mat::from_fn(u, u, |i, j| sum(&|k| w[k] * rows[k][i] * rows[k][j]));
-    let side = faer::Mat::from_fn(u, 1, |i, _| sum(&|k| w[k] * rows[k][i] * y[k]));
-    let x = gram.partial_piv_lu().solve(side);
-    (0..u).map(|i| x[(i, 0)]).collect()
+    let gram: Vec<f64> = (0..u * u).map(|at| sum(&|k| w[k] * rows[k][at / u] * rows[k][at % u])).collect();
+    let side: Vec<f64> = (0..u).map(|i| sum(&|k| w[k] * rows[k][i] * y[k])).collect();
+    let inverse = small::inverse(Mat::from_rows(&gram, u, u));
+    (0..u).map(|i| (0..u).map(|j| inverse[(i, j)] * side[j]).sum()).collect()
 }
 
 #[test]

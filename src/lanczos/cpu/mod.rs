@@ -9,18 +9,17 @@ mod sides;
 
 use std::sync::Arc;
 
-use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-
 use super::krylov::{Affine, Krylov, LIGHT, PIECE, Projection, product_less};
 use super::operator::Symmetric;
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::backend::memory::{Charge, HostMemory};
 use crate::context::Context;
 use crate::dense::cpu::matrix::split_rows;
 use crate::dense::cpu::sums::{dot, squares};
+use crate::dense::serial::multiply;
 use crate::dense::sketch::{Distribution, Sketch};
+use crate::dense::{Accum, Mat, MatMut};
 use crate::error::{Error, Result};
 use crate::rng;
 use crate::scalar::{Real, Scalar};
@@ -291,34 +290,33 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let n = self.n;
         let context = Arc::clone(&self.context);
         let (low, high) = self.memory.as_mut_slice::<T>()?.split_at_mut(column * n);
-        let v = MatRef::from_column_major_slice(&low[first * n..(first + count) * n], n, count);
+        let v = Mat::from_columns(&low[first * n..(first + count) * n], n, count);
         let w = &mut high[..width * n];
         let one = T::from_parts(1.0, 0.0);
         let mut coefficients = Coefficients::new(n, count * width)?;
         if count > 0 {
-            let w = MatRef::from_column_major_slice(&*w, n, width);
+            let w = Mat::from_columns(&*w, n, width);
             context.pool().run_here(|| {
                 coefficients.partial.par_chunks_mut(count * width).enumerate().for_each(|(i, out)| {
                     let rows = PIECE.min(n - i * PIECE);
                     let (v, w) = (v.subrows(i * PIECE, rows), w.subrows(i * PIECE, rows));
-                    let out = MatMut::from_column_major_slice_mut(out, count, width);
-                    matmul(out, Accum::Replace, v.adjoint(), w, one, Par::Seq);
+                    let out = MatMut::from_columns(out, count, width);
+                    multiply(out, Accum::Replace, v.adjoint(), w, one);
                 });
             });
         }
         let total = coefficients.total()?;
         h.iter_mut().zip(&total).for_each(|(h, t)| *h = t.widen());
-        let total = MatRef::from_column_major_slice(&total, count, width);
-        let parts = split_rows(MatMut::from_column_major_slice_mut(w, n, width), PIECE);
+        let total = Mat::from_columns(&total, count, width);
+        let parts = split_rows(MatMut::from_columns(w, n, width), PIECE);
         let pieces: Vec<Vec<f64>> = context.pool().run_here(|| {
             let work = |(i, mut w): (usize, MatMut<'_, T>)| {
-                let v = v.subrows(i * PIECE, w.nrows());
+                let v = v.subrows(i * PIECE, w.rows());
                 if count > 0 {
-                    matmul(w.as_mut(), Accum::Add, v, total, T::from_parts(-1.0, 0.0), Par::Seq);
+                    multiply(w.as_mut(), Accum::Add, v, total, T::from_parts(-1.0, 0.0));
                 }
-                let columns =
-                    w.as_ref().col_iter().map(|c| c.try_as_col_major().map_or(&[][..], faer::ColRef::as_slice));
-                columns.map(squares).collect()
+                let w = w.as_ref();
+                (0..w.cols()).map(|j| squares(w.column(j).unwrap_or_default())).collect()
             };
             parts.into_par_iter().enumerate().map(work).collect()
         });
@@ -386,16 +384,16 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let context = Arc::clone(&self.context);
         let mut turn = alloc::with_capacity(WHAT, y.len())?;
         turn.extend(y.iter().map(|v| T::narrow(*v)));
-        let turn = MatRef::from_column_major_slice(&turn[..m * l], m, l);
+        let turn = Mat::from_columns(&turn[..m * l], m, l);
         let columns = &mut self.memory.as_mut_slice::<T>()?[first * n..(first + m) * n];
-        let parts = split_rows(MatMut::from_column_major_slice_mut(columns, n, m), PIECE);
+        let parts = split_rows(MatMut::from_columns(columns, n, m), PIECE);
         context.pool().run_here(|| {
             parts.into_par_iter().try_for_each(|mut part| -> Result<()> {
-                let rows = part.nrows();
+                let rows = part.rows();
                 let mut room = alloc::filled(WHAT, rows * l, T::default())?;
-                let mut turned = MatMut::from_column_major_slice_mut(&mut room, rows, l);
-                matmul(turned.as_mut(), Accum::Replace, part.as_ref(), turn, T::from_parts(1.0, 0.0), Par::Seq);
-                part.as_mut().subcols_mut(0, l).copy_from(turned);
+                let mut turned = MatMut::from_columns(&mut room, rows, l);
+                multiply(turned.as_mut(), Accum::Replace, part.as_ref(), turn, T::from_parts(1.0, 0.0));
+                part.as_mut().subcols(0, l).copy_from(turned.as_ref());
                 Ok(())
             })
         })
@@ -422,13 +420,13 @@ impl<T: Scalar> Krylov for CpuKrylov<'_, '_, '_, T> {
         let n = self.n;
         let context = Arc::clone(&self.context);
         let columns = &self.memory.as_slice::<T>()?[first * n..(first + count) * n];
-        let v = MatRef::from_column_major_slice(columns, n, count);
+        let v = Mat::from_columns(columns, n, count);
         let mut coefficients = Coefficients::new(n, count * count)?;
         context.pool().run_here(|| {
             coefficients.partial.par_chunks_mut((count * count).max(1)).enumerate().for_each(|(i, out)| {
                 let v = v.subrows(i * PIECE, PIECE.min(n - i * PIECE));
-                let out = MatMut::from_column_major_slice_mut(out, count, count);
-                matmul(out, Accum::Replace, v.adjoint(), v, T::from_parts(1.0, 0.0), Par::Seq);
+                let out = MatMut::from_columns(out, count, count);
+                multiply(out, Accum::Replace, v.adjoint(), v, T::from_parts(1.0, 0.0));
             });
         });
         let total = coefficients.total()?;

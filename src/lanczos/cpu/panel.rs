@@ -1,12 +1,11 @@
 //! Products of a piece of a Krylov space with a vector, and the subtraction of such a product from a vector. Every
 //! number of the space is read once. Several columns are read at a time, so that the vector is read less often.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, dispatch};
 use crate::backend::memory::{parts, parts_mut};
+use crate::dense::serial::multiply;
+use crate::dense::{Accum, Mat, MatMut};
 use crate::scalar::{Real, Scalar};
 
 /// Columns that are read at a time.
@@ -31,17 +30,16 @@ impl<'a, T: Scalar> Panel<'a, T> {
         &self.data[j * self.stride..][..rows]
     }
 
-    fn view(&self, rows: usize) -> MatRef<'a, T> {
-        MatRef::from_column_major_slice_with_stride(self.data, rows, self.count, self.stride)
+    fn view(&self, rows: usize) -> Mat<'a, T> {
+        Mat::from_columns_with_stride(self.data, rows, self.count, self.stride)
     }
 
     /// h = V^H w.
     pub fn coefficients(&self, isa: Isa, w: &[T], h: &mut [T]) {
         if T::IS_COMPLEX {
             let one = T::from_parts(1.0, 0.0);
-            let (w, h) =
-                (MatRef::from_column_major_slice(w, w.len(), 1), MatMut::from_column_major_slice_mut(h, self.count, 1));
-            return matmul(h, Accum::Replace, self.view(w.nrows()).adjoint(), w, one, Par::Seq);
+            let (w, h) = (Mat::from_columns(w, w.len(), 1), MatMut::from_columns(h, self.count, 1));
+            return multiply(h, Accum::Replace, self.view(w.rows()).adjoint(), w, one);
         }
         let panel = Panel { data: parts(self.data), stride: self.stride, count: self.count };
         dispatch(isa, Coefficients { panel, w: parts(w), h: parts_mut(h) });
@@ -51,9 +49,8 @@ impl<'a, T: Scalar> Panel<'a, T> {
     pub fn subtract(&self, isa: Isa, h: &[T], w: &mut [T]) {
         if T::IS_COMPLEX {
             let rows = w.len();
-            let (h, w) =
-                (MatRef::from_column_major_slice(h, self.count, 1), MatMut::from_column_major_slice_mut(w, rows, 1));
-            return matmul(w, Accum::Add, self.view(rows), h, T::from_parts(-1.0, 0.0), Par::Seq);
+            let (h, w) = (Mat::from_columns(h, self.count, 1), MatMut::from_columns(w, rows, 1));
+            return multiply(w, Accum::Add, self.view(rows), h, T::from_parts(-1.0, 0.0));
         }
         let panel = Panel { data: parts(self.data), stride: self.stride, count: self.count };
         dispatch(isa, Subtract { panel, h: parts(h), w: parts_mut(w) });

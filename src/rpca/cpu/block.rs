@@ -1,12 +1,10 @@
 //! The work of a pass on the blocks of a group, one after the other on one thread.
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular};
-use faer::{Accum, MatMut, MatRef, Par};
-
 use super::elementwise::{Elementwise, Pass};
 use crate::alloc;
 use crate::backend::cpu::Isa;
+use crate::dense::serial::{self, multiply};
+use crate::dense::{Accum, Mat, MatMut};
 use crate::error::{Error, Result};
 use crate::rpca::input::Strided;
 use crate::rpca::ops::{Start, Step, Sums};
@@ -302,30 +300,23 @@ impl<T: Elementwise> Block<'_, T> {
         }
         let product = &mut product[..length];
         let one = T::from_parts(1.0, 0.0);
-        let block = MatRef::from_column_major_slice(&*x, rows, columns);
+        let block = Mat::from_columns(&*x, rows, columns);
         match parts {
             Parts::Zero => product.fill(T::from_parts(0.0, 0.0)),
             Parts::Whole => {
-                let k = MatRef::from_column_major_slice(&left.values, columns, columns);
-                let out = MatMut::from_column_major_slice_mut(product, rows, columns);
-                matmul(out, Accum::Replace, block, k, one, Par::Seq);
+                let k = Mat::from_columns(&left.values, columns, columns);
+                let out = MatMut::from_columns(product, rows, columns);
+                multiply(out, Accum::Replace, block, k, one);
             }
             Parts::Factors => {
                 let rank = left.cols;
                 let narrow = &mut narrow[..rows * rank];
-                let a = MatRef::from_column_major_slice(&left.values, columns, rank);
-                let b = MatRef::from_column_major_slice(&right.values, rank, columns);
-                matmul(
-                    MatMut::from_column_major_slice_mut(narrow, rows, rank),
-                    Accum::Replace,
-                    block,
-                    a,
-                    one,
-                    Par::Seq,
-                );
-                let p = MatRef::from_column_major_slice(&*narrow, rows, rank);
-                let out = MatMut::from_column_major_slice_mut(product, rows, columns);
-                matmul(out, Accum::Replace, p, b, one, Par::Seq);
+                let a = Mat::from_columns(&left.values, columns, rank);
+                let b = Mat::from_columns(&right.values, rank, columns);
+                multiply(MatMut::from_columns(narrow, rows, rank), Accum::Replace, block, a, one);
+                let p = Mat::from_columns(&*narrow, rows, rank);
+                let out = MatMut::from_columns(product, rows, columns);
+                multiply(out, Accum::Replace, p, b, one);
             }
         }
         let pass = Pass {
@@ -351,7 +342,7 @@ impl<T: Elementwise> Block<'_, T> {
         let (rows, columns) = (self.rows, self.job.columns);
         let Buffers { narrow, wide, sum, .. } = &mut *self.buffers;
         let total = &mut self.partial.product;
-        let block = MatRef::from_column_major_slice(x, rows, columns);
+        let block = Mat::from_columns(x, rows, columns);
         let one = T::from_parts(1.0, 0.0);
         let Product { form, factor: w } = &self.job.product;
         match form {
@@ -359,16 +350,16 @@ impl<T: Elementwise> Block<'_, T> {
             Form::Gram => gram::<T>(x, rows, columns, wide, total),
             Form::Normal | Form::Projected => {
                 let narrow = &mut narrow[..rows * w.cols];
-                let w_view = MatRef::from_column_major_slice(&w.values, columns, w.cols);
-                let out = MatMut::from_column_major_slice_mut(narrow, rows, w.cols);
-                matmul(out, Accum::Replace, block, w_view, one, Par::Seq);
+                let w_view = Mat::from_columns(&w.values, columns, w.cols);
+                let out = MatMut::from_columns(narrow, rows, w.cols);
+                multiply(out, Accum::Replace, block, w_view, one);
                 if *form == Form::Projected {
                     gram::<T>(narrow, rows, w.cols, wide, total);
                     return;
                 }
-                let p = MatRef::from_column_major_slice(&*narrow, rows, w.cols);
-                let out = MatMut::from_column_major_slice_mut(sum, columns, w.cols);
-                matmul(out, Accum::Add, block.adjoint(), p, one, Par::Seq);
+                let p = Mat::from_columns(&*narrow, rows, w.cols);
+                let out = MatMut::from_columns(sum, columns, w.cols);
+                multiply(out, Accum::Add, block.adjoint(), p, one);
             }
         }
     }
@@ -376,25 +367,14 @@ impl<T: Elementwise> Block<'_, T> {
 
 /// Adds the lower triangle of A^H A, in double precision.
 fn gram<T: Elementwise>(a: &[T], rows: usize, cols: usize, wide: &mut [T::Wide], total: &mut [T::Wide]) {
-    let one = T::Wide::from_parts(1.0, 0.0);
-    let mut add = |a: MatRef<'_, T::Wide>| {
-        triangular(
-            MatMut::from_column_major_slice_mut(&mut *total, cols, cols),
-            BlockStructure::TriangularLower,
-            Accum::Add,
-            a.adjoint(),
-            BlockStructure::Rectangular,
-            a,
-            BlockStructure::Rectangular,
-            one,
-            Par::Seq,
-        );
+    let mut add = |a: Mat<'_, T::Wide>| {
+        serial::add_lower::<T>(MatMut::from_columns(&mut *total, cols, cols), a.adjoint(), a);
     };
     if let Some(a) = T::as_wide(a) {
-        add(MatRef::from_column_major_slice(a, rows, cols));
+        add(Mat::from_columns(a, rows, cols));
         return;
     }
     let wide = &mut wide[..a.len()];
     wide.iter_mut().zip(a).for_each(|(w, v)| *w = v.widen());
-    add(MatRef::from_column_major_slice(wide, rows, cols));
+    add(Mat::from_columns(wide, rows, cols));
 }

@@ -1,16 +1,14 @@
 //! Passes of the block methods, which iterate within each block of rows while it is in memory.
 
-use faer::{Accum, MatRef};
-
 use super::panel::Part;
 use super::survey::Survey;
 use super::{CpuOps, mismatch};
 use crate::context::Context;
 use crate::dense::cpu::CpuAlgebra;
 use crate::dense::cpu::matrix::CpuMatrix;
-use crate::dense::cpu::product::{Factor, multiply};
+use crate::dense::cpu::product::multiply;
 use crate::dense::orthonormal::{Counts, How, Kind, Need, Own, orthonormalize};
-use crate::dense::{Algebra, Op, Svd};
+use crate::dense::{Accum, Algebra, Mat, Op, Svd};
 use crate::error::{Error, Result};
 use crate::rsvd::data::Data;
 use crate::rsvd::ops::{Local, exponent_of, power};
@@ -20,12 +18,12 @@ use crate::shape::to_u64;
 /// The work on a block.
 trait Block<T: Scalar> {
     /// The block `x`, whose rows are the data's from `place` on, and the sum of the squares of its entries where known.
-    fn take(&mut self, algebra: &mut CpuAlgebra, x: MatRef<'_, T>, place: usize) -> Result<()>;
+    fn take(&mut self, algebra: &mut CpuAlgebra, x: Mat<'_, T>, place: usize) -> Result<()>;
 }
 
 /// C = op(X) B.
-fn apply<T: Scalar>(context: &Context, x: MatRef<'_, T>, op: Op, b: &CpuMatrix<T>, c: &mut CpuMatrix<T>) -> Result<()> {
-    multiply(context, 1.0, Factor::new(x, op), Factor::new(b.view()?, Op::Plain), Accum::Replace, c.view_mut()?)
+fn apply<T: Scalar>(context: &Context, x: Mat<'_, T>, op: Op, b: &CpuMatrix<T>, c: &mut CpuMatrix<T>) -> Result<()> {
+    multiply(context, 1.0, op.of(x), b.view()?, Accum::Replace, c.view_mut()?)
 }
 
 /// The published sum of block ranges.
@@ -55,7 +53,7 @@ fn shift<T: Scalar>(algebra: &mut CpuAlgebra, m: &mut CpuMatrix<T>, e: i64) -> R
 }
 
 impl<T: Scalar> Block<T> for Sum<'_, T> {
-    fn take(&mut self, algebra: &mut CpuAlgebra, x: MatRef<'_, T>, place: usize) -> Result<()> {
+    fn take(&mut self, algebra: &mut CpuAlgebra, x: Mat<'_, T>, place: usize) -> Result<()> {
         let context = std::sync::Arc::clone(algebra.context());
         let (rows, columns) = x.shape();
         let width = self.y.cols();
@@ -79,8 +77,7 @@ impl<T: Scalar> Block<T> for Sum<'_, T> {
         } else {
             shift(algebra, &mut omega, exponent - before)?;
         }
-        let (a, b) = (Factor::new(x, Op::Adjoint), Factor::new(omega.view()?, Op::Plain));
-        multiply(&context, 1.0, a, b, Accum::Add, self.y.view_mut()?)
+        multiply(&context, 1.0, x.adjoint(), omega.view()?, Accum::Add, self.y.view_mut()?)
     }
 }
 
@@ -99,7 +96,7 @@ impl<T: Scalar> Merge<'_, T> {
 }
 
 impl<T: Scalar> Block<T> for Merge<'_, T> {
-    fn take(&mut self, algebra: &mut CpuAlgebra, x: MatRef<'_, T>, place: usize) -> Result<()> {
+    fn take(&mut self, algebra: &mut CpuAlgebra, x: Mat<'_, T>, place: usize) -> Result<()> {
         let context = std::sync::Arc::clone(algebra.context());
         let (rows, columns) = x.shape();
         let width = self.local.width.min(rows).min(columns);

@@ -1,12 +1,11 @@
 //! Rows of the data in the form that products use.
 
-use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
-use faer::MatRef;
-
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::backend::memory::HostMemory;
 use crate::blocks::number::{Number, decode};
 use crate::context::Context;
+use crate::dense::Mat;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 
@@ -144,26 +143,16 @@ impl<'b> Part<'b> {
     }
 
     /// Rows that products can use in place.
-    pub fn direct<T: Scalar>(&self, first: usize, count: usize) -> Result<MatRef<'b, T>> {
+    pub fn direct<T: Scalar>(&self, first: usize, count: usize) -> Result<Mat<'b, T>> {
         let all = self.memory.as_slice::<T>()?;
         if count == 0 || self.columns == 0 {
-            return Ok(MatRef::from_column_major_slice(&[], count, self.columns));
+            return Ok(Mat::from_columns(&[], count, self.columns));
         }
         Ok(if self.is_row_major() {
             let stride = self.row_stride.max(self.columns);
-            MatRef::from_row_major_slice_with_stride(
-                &all[self.skip + first * self.row_stride..],
-                count,
-                self.columns,
-                stride,
-            )
+            Mat::from_rows_with_stride(&all[self.skip + first * self.row_stride..], count, self.columns, stride)
         } else {
-            MatRef::from_column_major_slice_with_stride(
-                &all[self.skip + first..],
-                count,
-                self.columns,
-                self.column_stride.max(count),
-            )
+            Mat::from_columns_with_stride(&all[self.skip + first..], count, self.columns, self.column_stride.max(count))
         })
     }
 
@@ -193,7 +182,7 @@ impl<'b> Part<'b> {
         count: usize,
         transform: &Transform,
         scratch: &'s mut [T],
-    ) -> Result<(MatRef<'s, T>, Findings)> {
+    ) -> Result<(Mat<'s, T>, Findings)> {
         let bytes = self.memory.as_slice::<u8>()?;
         if self.number.is_complex() && self.number.dtype() != T::DTYPE {
             let (from, to) = (self.number.dtype().name(), T::DTYPE.name());
@@ -202,7 +191,7 @@ impl<'b> Part<'b> {
         let length = if self.is_row_major() { self.columns } else { count };
         let scratch = &mut scratch[..count * self.columns];
         if length == 0 || scratch.is_empty() {
-            return Ok((MatRef::from_column_major_slice(scratch, count, self.columns), Findings::default()));
+            return Ok((Mat::from_columns(scratch, count, self.columns), Findings::default()));
         }
         let size = self.number.size();
         let found = context.pool().run(|| -> Result<Vec<Findings>> {
@@ -233,9 +222,9 @@ impl<'b> Part<'b> {
                 .collect()
         })?;
         let matrix = if self.is_row_major() {
-            MatRef::from_row_major_slice(scratch, count, self.columns)
+            Mat::from_rows(scratch, count, self.columns)
         } else {
-            MatRef::from_column_major_slice(scratch, count, self.columns)
+            Mat::from_columns(scratch, count, self.columns)
         };
         Ok((matrix, merge(&found)))
     }

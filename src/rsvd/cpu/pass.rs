@@ -2,22 +2,19 @@
 
 use std::time::Instant;
 
-use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
-use faer::linalg::matmul::matmul_with_conj;
-use faer::{Accum, Conj, MatRef, Par};
-
 use super::panel::{Part, Transform};
 use super::survey::{Moments, Survey};
 use super::{CpuOps, mismatch};
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _, Pieces as _};
 use crate::backend::memory::HostMemory;
 use crate::blocks::array::Block;
 use crate::blocks::number::Number;
 use crate::blocks::pipeline::read_ahead;
 use crate::context::Context;
-use crate::dense::Op;
 use crate::dense::cpu::matrix::{CpuMatrix, split_columns};
-use crate::dense::cpu::product::{Factor, multiply};
+use crate::dense::cpu::product::multiply;
 use crate::dense::sketch::Sketch;
+use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::rsvd::data::{Center, Data};
@@ -134,9 +131,7 @@ impl<T: Scalar> Panels<'_, T> {
         if let Some(w) = self.work.w {
             let width = w.cols();
             let y = &mut self.product.slice_mut()?[..count * width];
-            let view = faer::MatMut::from_column_major_slice_mut(y, count, width);
-            let (a, b) = (Factor::new(x, Op::Plain), Factor::new(w.view()?, Op::Plain));
-            multiply(context, 1.0, a, b, Accum::Replace, view)?;
+            multiply(context, 1.0, x, w.view()?, Accum::Replace, MatMut::from_columns(y, count, width))?;
             if let Some(p) = &mut self.work.p
                 && count > 0
             {
@@ -151,9 +146,7 @@ impl<T: Scalar> Panels<'_, T> {
             let left = match &self.work.left {
                 Left::None => None,
                 Left::Given(p) => Some(p.view()?.subrows(place, count)),
-                Left::Product => {
-                    Some(MatRef::from_column_major_slice(&self.product.slice()?[..count * width], count, width))
-                }
+                Left::Product => Some(Mat::from_columns(&self.product.slice()?[..count * width], count, width)),
                 Left::Drawn(sketch) => {
                     let rows = &mut self.drawn.slice_mut()?[..count * width];
                     context.pool().run(|| {
@@ -163,12 +156,11 @@ impl<T: Scalar> Panels<'_, T> {
                             sketch.fill_pair(to_u64(place), column, even, odd);
                         });
                     });
-                    Some(MatRef::from_column_major_slice(rows, count, width))
+                    Some(Mat::from_columns(rows, count, width))
                 }
             };
             if let Some(left) = left {
-                let (a, b) = (Factor::new(x, Op::Adjoint), Factor::new(left, Op::Plain));
-                multiply(context, 1.0, a, b, accumulate, t.view_mut()?)?;
+                multiply(context, 1.0, x.adjoint(), left, accumulate, t.view_mut()?)?;
             }
         }
         if self.work.gram.is_some() {
@@ -203,7 +195,7 @@ const GRAM_BAND: usize = 128;
 /// G += X^H X in double precision, at least on and below the diagonal. `wide` has at least as many elements as X.
 fn add_gram<T: Scalar>(
     context: &Context,
-    x: MatRef<'_, T>,
+    x: Mat<'_, T>,
     wide: &mut [T::Wide],
     g: &mut CpuMatrix<T::Wide>,
 ) -> Result<()> {
@@ -217,13 +209,12 @@ fn add_gram<T: Scalar>(
         wide.par_chunks_exact_mut(count).enumerate().for_each(|(j, column)| {
             column.iter_mut().enumerate().for_each(|(i, to)| *to = x[(i, j)].widen());
         });
-        let x = MatRef::from_column_major_slice(wide, count, order);
+        let x = Mat::from_columns(wide, count, order);
         bands.into_par_iter().enumerate().for_each(|(b, band)| {
-            let (first, width) = (b * GRAM_BAND, band.ncols());
-            let below = x.subcols(first, order - first).transpose();
-            let band = band.subrows_mut(first, order - first);
-            let one = T::Wide::from_parts(1.0, 0.0);
-            matmul_with_conj(band, Accum::Add, below, Conj::Yes, x.subcols(first, width), Conj::No, one, Par::Seq);
+            let (first, width) = (b * GRAM_BAND, band.cols());
+            let below = x.subcols(first, order - first).adjoint();
+            let band = band.subrows(first, order - first);
+            serial::multiply(band, Accum::Add, below, x.subcols(first, width), T::Wide::from_parts(1.0, 0.0));
         });
     });
     Ok(())

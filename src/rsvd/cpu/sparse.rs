@@ -1,7 +1,5 @@
 //! Passes over sparse matrices.
 
-use faer::MatMut;
-
 use super::implicit::Correction;
 use super::panel::{Findings, Transform, modulus};
 use super::pass::Work;
@@ -11,6 +9,7 @@ use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::backend::memory::Charge;
 use crate::context::Context;
+use crate::dense::MatMut;
 use crate::dense::cpu::matrix::{CpuMatrix, pieces, split_rows, transpose};
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, IndexType};
@@ -154,7 +153,7 @@ fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
     let form = |(piece, mut part): (usize, MatMut<'_, T>)| -> Result<()> {
         if let Some(correction) = correction {
             let mut sum = alloc::filled("row of a product", width, T::Wide::default())?;
-            for i in 0..part.nrows() {
+            for i in 0..part.rows() {
                 let at = |j| correction.at(piece * chunk + i, j);
                 sum.iter_mut().enumerate().for_each(|(j, s)| *s = T::Wide::from_parts(-at(j).re, -at(j).im));
                 for (k, value) in row(piece * chunk + i) {
@@ -168,7 +167,7 @@ fn product<T: Scalar, I: Iterator<Item = (usize, T)>>(
             return Ok(());
         }
         let mut sum = alloc::filled("row of a product", width, T::default())?;
-        for i in 0..part.nrows() {
+        for i in 0..part.rows() {
             sum.fill(T::default());
             for (k, value) in row(piece * chunk + i) {
                 for (s, x) in sum.iter_mut().zip(&rows[k * width..(k + 1) * width]) {

@@ -1,13 +1,14 @@
-//! Order 2: the eigenpairs of a symmetric matrix, by faer.
+//! Order 2: the eigenpairs of a symmetric matrix.
 
 use super::set::PairSet;
+use crate::dense::small::{self, Matrix};
 use crate::error::{Error, Result};
 use crate::scalar::Real;
 use crate::sshopm::options::PairClass;
 
 /// All n pairs of the matrix with packed entries `a`. Eigenvalues of the projected Hessian below `flat` count as 0.
 pub fn pairs<T: Real>(n: usize, a: &[T], flat: f64, set: &mut PairSet<T>) -> Result<()> {
-    let mut matrix = faer::Mat::<f64>::zeros(n, n);
+    let mut matrix = Matrix::zeros(n, n);
     let mut entries = a.iter();
     for i in 0..n {
         for (j, x) in (i..n).zip(&mut entries) {
@@ -15,10 +16,8 @@ pub fn pairs<T: Real>(n: usize, a: &[T], flat: f64, set: &mut PairSet<T>) -> Res
             matrix[(j, i)] = x.to_f64();
         }
     }
-    let decomposition = matrix
-        .self_adjoint_eigen(faer::Side::Lower)
-        .map_err(|_| Error::Numerical("the symmetric eigensolver did not converge".into()))?;
-    let (values, vectors) = (decomposition.S().column_vector(), decomposition.U());
+    let (values, vectors) =
+        small::eigen(&matrix).ok_or_else(|| Error::Numerical("the symmetric eigensolver did not converge".into()))?;
     for k in (0..n).rev() {
         let lambda = values[k];
         // The projected Hessian is diagonal in the other eigenvectors with mu - lambda, ascending like the values.

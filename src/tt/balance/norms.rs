@@ -13,12 +13,11 @@ use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::context::Context;
 use crate::dense::cpu::matrix::{pieces, split_columns};
+use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::tensor::train::{Cores, Shape};
 use crate::tt::scaled::scale;
-use faer::linalg::matmul::matmul_with_conj;
-use faer::{Accum, Conj, MatMut, MatRef, Par};
 
 /// The logarithm of nothing.
 pub(super) const NONE: f64 = f64::NEG_INFINITY;
@@ -248,21 +247,21 @@ impl<W: Scalar> Grams<W> {
             };
         }
         let (made, products) = (&mut self.made[..r * n * s], &mut self.products);
-        let (wide, tall) = (MatRef::from_column_major_slice(x, r, n * s), MatRef::from_column_major_slice(x, r * n, s));
+        let (wide, tall) = (Mat::from_columns(x, r, n * s), Mat::from_columns(x, r * n, s));
         let count = sizes.len();
         context.pool().run(|| {
             if mirrored {
-                let e = MatRef::from_column_major_slice(&products[..s * s], s, s);
-                multiply(tall, Conj::No, e, Conj::No, MatMut::from_column_major_slice_mut(made, r * n, s));
-                let v = MatRef::from_column_major_slice(made, r, n * s);
-                let to = MatMut::from_column_major_slice_mut(&mut products[..r * r], r, r);
-                multiply(v, Conj::No, wide.transpose(), Conj::Yes, to);
+                let e = Mat::from_columns(&products[..s * s], s, s);
+                multiply(tall, e, MatMut::from_columns(made, r * n, s));
+                let v = Mat::from_columns(made, r, n * s);
+                let to = MatMut::from_columns(&mut products[..r * r], r, r);
+                multiply(v, wide.adjoint(), to);
             } else {
-                let e = MatRef::from_column_major_slice(&products[..r * r], r, r);
-                multiply(e, Conj::No, wide, Conj::No, MatMut::from_column_major_slice_mut(made, r, n * s));
-                let v = MatRef::from_column_major_slice(made, r * n, s);
-                let to = MatMut::from_column_major_slice_mut(&mut products[..s * s], s, s);
-                multiply(tall.transpose(), Conj::Yes, v, Conj::No, to);
+                let e = Mat::from_columns(&products[..r * r], r, r);
+                multiply(e, wide, MatMut::from_columns(made, r, n * s));
+                let v = Mat::from_columns(made, r * n, s);
+                let to = MatMut::from_columns(&mut products[..s * s], s, s);
+                multiply(tall.adjoint(), v, to);
             }
         });
         let products = &mut products[..count * count];
@@ -284,10 +283,10 @@ impl<W: Scalar> Grams<W> {
 }
 
 /// C = A B by all threads, in blocks of columns.
-fn multiply<W: Scalar>(a: MatRef<'_, W>, ca: Conj, b: MatRef<'_, W>, cb: Conj, c: MatMut<'_, W>) {
-    let band = pieces(c.ncols(), COLUMNS);
+fn multiply<W: Scalar>(a: Mat<'_, W>, b: Mat<'_, W>, c: MatMut<'_, W>) {
+    let band = pieces(c.cols(), COLUMNS);
     split_columns(c, band).into_par_iter().enumerate().for_each(|(at, c)| {
-        let b = b.subcols(at * band, c.ncols());
-        matmul_with_conj(c, Accum::Replace, a, ca, b, cb, W::from_parts(1.0, 0.0), Par::Seq);
+        let b = b.subcols(at * band, c.cols());
+        serial::multiply(c, Accum::Replace, a, b, W::from_parts(1.0, 0.0));
     });
 }

@@ -1,10 +1,9 @@
 //! Open trains, from both ends.
 
-use faer::{Conj, MatRef};
-
 use super::products::{Block, Bra, Buffer, multiply};
 use super::sweep::{Care, Pair, Room, Suspicious, Sweep};
 use crate::backend::cpu::parallel;
+use crate::dense::Mat;
 use crate::error::Result;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
@@ -95,17 +94,17 @@ fn grow<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, sites: usize, leftwards:
     let middle = room.t.bytes() / size_of::<T>() / 2;
     let (rows, r) = dense(pair, x, room, 0, sites, leftwards)?;
     let (_, s) = dense(pair, pair.y, room, middle, sites, leftwards)?;
-    let conj = if pair.work.plan.conjugate { Conj::Yes } else { Conj::No };
     let Room { f, t, .. } = room;
     let t = t.get::<T>()?;
     // From the left the dense tensors have the bond last, from the right first.
     let view = |start: usize, bond: usize| {
         let (rows, cols) = if leftwards { (bond, rows) } else { (rows, bond) };
-        MatRef::from_column_major_slice(&t[start..start + rows * cols], rows, cols)
+        Mat::from_columns(&t[start..start + rows * cols], rows, cols)
     };
     let (x, y) = (view(0, r), view(middle, s));
     let (x, y) = if leftwards { (x.transpose(), y) } else { (x, y.transpose()) };
-    multiply(pair.threads, 1.0, (y, conj), (x, Conj::No), false, Block::packed(s, r).view_mut(f.get_mut::<T>()?));
+    let y = y.conjugate_if(pair.work.plan.conjugate);
+    multiply(pair.threads, 1.0, y, x, false, Block::packed(s, r).view_mut(f.get_mut::<T>()?));
     Ok(())
 }
 
@@ -139,19 +138,19 @@ fn dense<T: Scalar>(
             let (a, b, c) = if leftwards {
                 // R'[(a i), M] = X[(a i), a'] R[a', M].
                 (
-                    MatRef::from_column_major_slice(train.core(k), left * n, right),
-                    MatRef::from_column_major_slice(&from[..bond * rows], bond, rows),
+                    Mat::from_columns(train.core(k), left * n, right),
+                    Mat::from_columns(&from[..bond * rows], bond, rows),
                     Block::packed(left * n, rows),
                 )
             } else {
                 // L'[N, (i a')] = L[N, a] X[a, (i a')].
                 (
-                    MatRef::from_column_major_slice(&from[..rows * bond], rows, bond),
-                    MatRef::from_column_major_slice(train.core(k), left, n * right),
+                    Mat::from_columns(&from[..rows * bond], rows, bond),
+                    Mat::from_columns(train.core(k), left, n * right),
                     Block::packed(rows, n * right),
                 )
             };
-            multiply(pair.threads, 1.0, (a, Conj::No), (b, Conj::No), false, c.view_mut(to));
+            multiply(pair.threads, 1.0, a, b, false, c.view_mut(to));
         }
         (rows, bond) = (rows * n, far);
     }

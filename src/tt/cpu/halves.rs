@@ -3,14 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
-use faer::{Conj, MatRef};
-
 use super::products::{Bra, Buffer, Threads, largest, multiply};
 use super::sweep::{dot, shrink};
 use crate::alloc;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::backend::memory::Budget;
 use crate::context::Context;
+use crate::dense::{Mat, MatMut};
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar};
 use crate::shape::{product, to_u64};
@@ -77,11 +76,10 @@ impl<S: Scalar> Halves<S> {
         let (left, right) = (self.left.get::<S>()?, self.right.get::<S>()?);
         let count = out.len() / rows;
         for q in 0..p {
-            let l = MatRef::from_column_major_slice(&left[q * rows * bond..][..rows * bond], rows, bond);
-            let r =
-                MatRef::from_column_major_slice(&right[(q * columns + first) * bond..][..bond * count], bond, count);
-            let c = faer::MatMut::from_column_major_slice_mut(&mut *out, rows, count);
-            multiply(Threads::One, 1.0, (l, Conj::No), (r, Conj::No), q > 0, c);
+            let l = Mat::from_columns(&left[q * rows * bond..][..rows * bond], rows, bond);
+            let r = Mat::from_columns(&right[(q * columns + first) * bond..][..bond * count], bond, count);
+            let c = MatMut::from_columns(&mut *out, rows, count);
+            multiply(Threads::One, 1.0, l, r, q > 0, c);
         }
         Ok(())
     }
@@ -110,14 +108,14 @@ fn grown<S: Scalar>(
             Some(held) => {
                 let from = &held.get::<S>()?[..rows * near];
                 let (a, b, shape) = if leftwards {
-                    let core = MatRef::from_column_major_slice(train.core(k), far * n, near);
-                    (core, MatRef::from_column_major_slice(from, near, rows), (far * n, rows))
+                    let core = Mat::from_columns(train.core(k), far * n, near);
+                    (core, Mat::from_columns(from, near, rows), (far * n, rows))
                 } else {
-                    let core = MatRef::from_column_major_slice(train.core(k), near, n * far);
-                    (MatRef::from_column_major_slice(from, rows, near), core, (rows, n * far))
+                    let core = Mat::from_columns(train.core(k), near, n * far);
+                    (Mat::from_columns(from, rows, near), core, (rows, n * far))
                 };
-                let c = faer::MatMut::from_column_major_slice_mut(&mut *to, shape.0, shape.1);
-                multiply(Threads::All, 1.0, (a, Conj::No), (b, Conj::No), false, c);
+                let c = MatMut::from_columns(&mut *to, shape.0, shape.1);
+                multiply(Threads::All, 1.0, a, b, false, c);
             }
         }
         exponent = exponent.saturating_add(shrink(to, scaled::exponent_of(largest(to))));

@@ -1,7 +1,5 @@
 //! Uniform trains by squaring the transfer matrix of a cell.
 
-use faer::Conj;
-
 use super::products::{Block, Buffer, Threads, largest, multiply};
 use super::sweep::{Care, Pair, Room, Sweep, shrink};
 use crate::backend::cpu::flags;
@@ -70,7 +68,7 @@ fn by_squaring<T: Scalar>(
     for bit in (0..bits).rev() {
         let squared = {
             let from = all.view::<T>(result.get::<T>()?);
-            multiply(Threads::All, 1.0, (from, Conj::No), (from, Conj::No), false, all.view_mut(spare.get_mut::<T>()?));
+            multiply(Threads::All, 1.0, from, from, false, all.view_mut(spare.get_mut::<T>()?));
             let to = &mut spare.get_mut::<T>()?[..size];
             shrink(to, scaled::exponent_of(largest(to)))
         };
@@ -79,7 +77,7 @@ fn by_squaring<T: Scalar>(
         std::mem::swap(&mut result, &mut spare);
         if plan.repeat >> bit & 1 == 1 {
             let (a, b) = (all.view::<T>(result.get::<T>()?), all.view::<T>(cell.get::<T>()?));
-            multiply(Threads::All, 1.0, (a, Conj::No), (b, Conj::No), false, all.view_mut(spare.get_mut::<T>()?));
+            multiply(Threads::All, 1.0, a, b, false, all.view_mut(spare.get_mut::<T>()?));
             let to = &mut spare.get_mut::<T>()?[..size];
             let q = shrink(to, scaled::exponent_of(largest(to)));
             exponent = exponent.saturating_add(base).saturating_add(q);

@@ -5,11 +5,9 @@
 //! operations.
 
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
-use faer::linalg::matmul::matmul_with_conj;
-use faer::{Accum, Conj, MatMut, MatRef, Par};
-
 use crate::backend::memory::{Budget, HostMemory};
 use crate::dense::cpu::matrix::{pieces, split_columns, split_rows};
+use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::Result;
 use crate::scalar::{Element, Scalar};
 use crate::tensor::train::{Cores, TensorTrain};
@@ -66,14 +64,14 @@ impl Block {
         Self { start: 2 * self.start, rows: 2 * self.rows, cols: self.cols, step: 2 * self.step }
     }
 
-    /// The matrix as a view of faer.
-    pub(super) fn view<T: Scalar>(self, data: &[T]) -> MatRef<'_, T> {
-        MatRef::from_column_major_slice_with_stride(&data[self.start..], self.rows, self.cols, self.step)
+    /// A view of the matrix.
+    pub(super) fn view<T: Scalar>(self, data: &[T]) -> Mat<'_, T> {
+        Mat::from_columns_with_stride(&data[self.start..], self.rows, self.cols, self.step)
     }
 
-    /// The matrix as a mutable view of faer.
+    /// A view of the matrix to write.
     pub(super) fn view_mut<T: Scalar>(self, data: &mut [T]) -> MatMut<'_, T> {
-        MatMut::from_column_major_slice_with_stride_mut(&mut data[self.start..], self.rows, self.cols, self.step)
+        MatMut::from_columns_with_stride(&mut data[self.start..], self.rows, self.cols, self.step)
     }
 }
 
@@ -104,11 +102,11 @@ impl Taken {
         Self { conjugated, ..self }
     }
 
-    /// The part as a view of faer, and its conjugation.
-    pub(super) fn view<T: Scalar>(self, data: &[T]) -> (MatRef<'_, T>, Conj) {
+    /// A view of the part.
+    pub(super) fn view<T: Scalar>(self, data: &[T]) -> Mat<'_, T> {
         let view = self.block.view(data);
         let view = if self.transposed { view.transpose() } else { view };
-        (view, if self.conjugated { Conj::Yes } else { Conj::No })
+        view.conjugate_if(self.conjugated)
     }
 }
 
@@ -166,21 +164,14 @@ pub fn by_x<T: Scalar>(
 ) -> Result<()> {
     match x {
         Bra::Same(cores) => {
-            let (x, _) = taken.view(cores.core(k));
-            multiply(
-                threads,
-                alpha,
-                (at.view(a.get::<T>()?), Conj::No),
-                (x, Conj::No),
-                add,
-                to.view_mut(c.get_mut::<T>()?),
-            );
+            let x = Taken { conjugated: false, ..taken }.view(cores.core(k));
+            multiply(threads, alpha, at.view(a.get::<T>()?), x, add, to.view_mut(c.get_mut::<T>()?));
         }
         Bra::Real(cores) => {
-            let (x, _) = taken.view(cores.core(k));
+            let x = Taken { conjugated: false, ..taken }.view(cores.core(k));
             let (at, to) = (at.doubled(), to.doubled());
             let (a, c) = (at.view(a.get::<T::Part>()?), to.view_mut(c.get_mut::<T::Part>()?));
-            multiply(threads, alpha, (a, Conj::No), (x, Conj::No), add, c);
+            multiply(threads, alpha, a, x, add, c);
         }
     }
     Ok(())
@@ -197,7 +188,7 @@ pub fn by_y<T: Scalar>(
     add: bool,
     (c, to): (&mut Buffer, Block),
 ) -> Result<()> {
-    multiply(threads, alpha, taken.view(y), (at.view(b.get::<T>()?), Conj::No), add, to.view_mut(c.get_mut::<T>()?));
+    multiply(threads, alpha, taken.view(y), at.view(b.get::<T>()?), add, to.view_mut(c.get_mut::<T>()?));
     Ok(())
 }
 
@@ -208,35 +199,24 @@ const LARGE: usize = 1 << 24;
 const BAND: usize = 128;
 
 /// C = alpha A B, or C += alpha A B with `add`.
-pub fn multiply<T: Scalar>(
-    threads: Threads,
-    alpha: f64,
-    a: (MatRef<'_, T>, Conj),
-    b: (MatRef<'_, T>, Conj),
-    add: bool,
-    c: MatMut<'_, T>,
-) {
+pub fn multiply<T: Scalar>(threads: Threads, alpha: f64, a: Mat<'_, T>, b: Mat<'_, T>, add: bool, c: MatMut<'_, T>) {
     let accumulate = if add { Accum::Add } else { Accum::Replace };
     let alpha = T::from_parts(alpha, 0.0);
-    let one = |a: MatRef<'_, T>, b: MatRef<'_, T>, c: MatMut<'_, T>, (ca, cb): (Conj, Conj)| {
-        matmul_with_conj(c, accumulate, a, ca, b, cb, alpha, Par::Seq);
-    };
-    let conj = (a.1, b.1);
     let (rows, cols) = c.shape();
-    if threads == Threads::One || rows.saturating_mul(cols).saturating_mul(a.0.ncols()) < LARGE {
-        one(a.0, b.0, c, conj);
+    if threads == Threads::One || rows.saturating_mul(cols).saturating_mul(a.cols()) < LARGE {
+        serial::multiply(c, accumulate, a, b, alpha);
     } else if rows >= cols {
         let chunk = pieces(rows, BAND);
-        split_rows(c, chunk)
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(i, c)| one(a.0.subrows(i * chunk, c.nrows()), b.0, c, conj));
+        split_rows(c, chunk).into_par_iter().enumerate().for_each(|(i, c)| {
+            let a = a.subrows(i * chunk, c.rows());
+            serial::multiply(c, accumulate, a, b, alpha);
+        });
     } else {
         let chunk = pieces(cols, BAND);
-        split_columns(c, chunk)
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(i, c)| one(a.0, b.0.subcols(i * chunk, c.ncols()), c, conj));
+        split_columns(c, chunk).into_par_iter().enumerate().for_each(|(i, c)| {
+            let b = b.subcols(i * chunk, c.cols());
+            serial::multiply(c, accumulate, a, b, alpha);
+        });
     }
 }
 

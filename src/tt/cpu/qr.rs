@@ -3,13 +3,11 @@
 
 use std::sync::Arc;
 
-use faer::MatMut;
-
 use super::products::{Block, Bra, Buffer, Taken, Threads, by_x, largest};
 use super::sweep::{careful_dot, shrink};
 use crate::context::Context;
-use crate::dense::cpu::factor::with_stack;
-use crate::dense::cpu::reflections;
+use crate::dense::cpu::factor::reflect;
+use crate::dense::{MatMut, serial};
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar};
 use crate::shape::{product, to_u64};
@@ -98,19 +96,16 @@ fn offset(wide: &impl Fn(usize, usize) -> usize, t: usize, i: usize) -> usize {
 /// R of a matrix with more rows than columns.
 fn triangle<T: Scalar>(context: &Arc<Context>, mut a: Buffer, rows: usize, columns: usize) -> Result<Buffer> {
     let budget = context.host_budget();
-    let mut coefficients = Buffer::new::<T>(reflections::coefficient_rows(columns) * columns, budget)?;
+    let height = serial::coefficient_rows(columns);
+    let mut coefficients = Buffer::new::<T>(height * columns, budget)?;
     let mut r = Buffer::new::<T>(columns * columns, budget)?;
-    with_stack(context, reflections::scratch::<T>(rows, columns), |stack| -> Result<()> {
-        let height = reflections::coefficient_rows(columns);
-        let a = &mut a.get_mut::<T>()?[..rows * columns];
-        let coefficients = &mut coefficients.get_mut::<T>()?[..height * columns];
-        let coefficients = MatMut::from_column_major_slice_mut(coefficients, height, columns);
-        reflections::factor(MatMut::from_column_major_slice_mut(&mut *a, rows, columns), coefficients, stack);
-        for (j, (to, from)) in r.get_mut::<T>()?.chunks_exact_mut(columns).zip(a.chunks_exact(rows)).enumerate() {
-            to[..=j].copy_from_slice(&from[..=j]);
-        }
-        Ok(())
-    })??;
+    let a = &mut a.get_mut::<T>()?[..rows * columns];
+    let coefficients = &mut coefficients.get_mut::<T>()?[..height * columns];
+    let coefficients = MatMut::from_columns(coefficients, height, columns);
+    reflect(context, MatMut::from_columns(&mut *a, rows, columns), coefficients)?;
+    for (j, (to, from)) in r.get_mut::<T>()?.chunks_exact_mut(columns).zip(a.chunks_exact(rows)).enumerate() {
+        to[..=j].copy_from_slice(&from[..=j]);
+    }
     Ok(r)
 }
 

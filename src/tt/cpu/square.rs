@@ -1,13 +1,10 @@
 //! Environments of a norm. They are F = L L^H, so one triangle of each product of a site suffices. F' = B^H B for B =
 //! L^H X has negative eigenvalues only by rounding.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
-use faer::{Conj, MatMut, MatRef, Par};
-
 use super::products::{Block, Bra, Threads, multiply};
 use super::sweep::{Pair, Room};
-use crate::alloc;
+use crate::dense::cpu::factor::cholesky;
+use crate::dense::{Mat, MatMut};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
@@ -33,23 +30,24 @@ pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64
     let Room { f, t, .. } = room;
     let core = x.core(k);
     {
-        let l = MatRef::from_column_major_slice(&f.get::<T>()?[..near * near], near, near);
+        let l = Mat::from_columns(&f.get::<T>()?[..near * near], near, near);
         let t = &mut t.get_mut::<T>()?[..n * r * r2];
-        let conj = if pair.work.plan.conjugate { Conj::Yes } else { Conj::No };
         let width = panel(near);
         for first in (0..near).step_by(width) {
             let (width, rest) = (width.min(near - first), near - first);
             let l = l.submatrix(first, first, rest, width);
             if leftwards {
                 // B[(b i), q] = cj(X)[(b i), b'] L[b', q].
-                let x = MatRef::from_column_major_slice(core, r * n, near).subcols(first, rest);
-                let b = MatMut::from_column_major_slice_mut(&mut *t, r * n, near).subcols_mut(first, width);
-                multiply(pair.threads, 1.0, (x, conj), (l, Conj::No), false, b);
+                let x =
+                    Mat::from_columns(core, r * n, near).subcols(first, rest).conjugate_if(pair.work.plan.conjugate);
+                let b = MatMut::from_columns(&mut *t, r * n, near).subcols(first, width);
+                multiply(pair.threads, 1.0, x, l, false, b);
             } else {
                 // B[q, (i a')] = L^H[q, a] X[a, (i a')].
-                let x = MatRef::from_column_major_slice(core, near, n * far).subrows(first, rest);
-                let b = MatMut::from_column_major_slice_mut(&mut *t, near, n * far).subrows_mut(first, width);
-                multiply(pair.threads, 1.0, (l.transpose(), conj), (x, Conj::No), false, b);
+                let x = Mat::from_columns(core, near, n * far).subrows(first, rest);
+                let l = l.transpose().conjugate_if(pair.work.plan.conjugate);
+                let b = MatMut::from_columns(&mut *t, near, n * far).subrows(first, width);
+                multiply(pair.threads, 1.0, l, x, false, b);
             }
         }
     }
@@ -58,13 +56,13 @@ pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64
     // The buffer may hold anything: clear the part above the triangle, which `triangle` writes only in the squares on
     // the diagonal.
     f.fill(T::default());
-    let c = MatMut::from_column_major_slice_mut(f, far, far);
+    let c = MatMut::from_columns(f, far, far);
     if leftwards {
-        let b = MatRef::from_column_major_slice(t, far, n * near);
-        triangle(pair.threads, alpha, (b, Conj::No), (b.transpose(), Conj::Yes), c);
+        let b = Mat::from_columns(t, far, n * near);
+        triangle(pair.threads, alpha, b, b.adjoint(), c);
     } else {
-        let b = MatRef::from_column_major_slice(t, near * n, far);
-        triangle(pair.threads, alpha, (b.transpose(), Conj::Yes), (b, Conj::No), c);
+        let b = Mat::from_columns(t, near * n, far);
+        triangle(pair.threads, alpha, b.adjoint(), b, c);
     }
     Ok(true)
 }
@@ -73,13 +71,13 @@ pub fn step<T: Scalar>(pair: &Pair<'_, T>, room: &mut Room, k: usize, alpha: f64
 pub fn second<T: Scalar>(
     threads: Threads,
     room: &mut Room,
-    core: (MatRef<'_, T>, Conj),
+    core: Mat<'_, T>,
     t: Block,
     to: Block,
     last: bool,
 ) -> Result<()> {
     let Room { f, t: product, .. } = room;
-    let t = (t.view(product.get::<T>()?), Conj::No);
+    let t = t.view(product.get::<T>()?);
     let f = f.get_mut::<T>()?;
     f[..to.rows * to.cols].fill(T::default());
     let (a, b) = if last { (t, core) } else { (core, t) };
@@ -88,19 +86,13 @@ pub fn second<T: Scalar>(
 }
 
 /// The lower triangle of C = alpha A B, and the part above it within the squares on the diagonal.
-fn triangle<T: Scalar>(
-    threads: Threads,
-    alpha: f64,
-    (a, ca): (MatRef<'_, T>, Conj),
-    (b, cb): (MatRef<'_, T>, Conj),
-    mut c: MatMut<'_, T>,
-) {
-    let order = c.nrows();
+fn triangle<T: Scalar>(threads: Threads, alpha: f64, a: Mat<'_, T>, b: Mat<'_, T>, mut c: MatMut<'_, T>) {
+    let order = c.rows();
     let width = panel(order);
     for first in (0..order).step_by(width) {
         let (width, rest) = (width.min(order - first), order - first);
-        let c = c.as_mut().submatrix_mut(first, first, rest, width);
-        multiply(threads, alpha, (a.subrows(first, rest), ca), (b.subcols(first, width), cb), false, c);
+        let c = c.as_mut().submatrix(first, first, rest, width);
+        multiply(threads, alpha, a.subrows(first, rest), b.subcols(first, width), false, c);
     }
 }
 
@@ -109,18 +101,12 @@ fn factored<T: Scalar>(room: &mut Room, order: usize) -> Result<bool> {
     let Room { f, t, .. } = room;
     let (f, kept) = (&mut f.get_mut::<T>()?[..order * order], &mut t.get_mut::<T>()?[..order * order]);
     kept.copy_from_slice(f);
-    let what = "working memory of a factorisation";
-    let need = cholesky_in_place_scratch::<T>(order, Par::Seq, Default::default());
-    alloc::fault_point(what, need.unaligned_bytes_required())?;
-    let mut memory = alloc::refusable(|| MemBuffer::try_new(need))
-        .map_err(|_| alloc::out_of_memory(what, need.unaligned_bytes_required()))?;
-    let matrix = MatMut::from_column_major_slice_mut(&mut *f, order, order);
-    let done = cholesky_in_place(matrix, Default::default(), Par::Seq, MemStack::new(&mut memory), Default::default());
+    let is_definite = cholesky(MatMut::from_columns(&mut *f, order, order))?;
     let pivots = f.iter().step_by(order + 1).map(|d| d.re());
     let (least, most) = pivots.fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(d), b.max(d)));
     // Pivots as small as their rounding error give columns of noise.
     let noise = if size_of::<T::Part>() == 4 { 1e-3 } else { 1e-7 };
-    if done.is_err() || !least.is_finite() || least.is_nan() || least <= noise * most {
+    if !is_definite || !least.is_finite() || least.is_nan() || least <= noise * most {
         f.copy_from_slice(kept);
         return Ok(false);
     }

@@ -6,18 +6,17 @@
 
 use std::sync::Arc;
 
-use crate::backend::cpu::parallel::{self, Items as _, Pieces as _};
-use faer::{Conj, MatMut, MatRef};
-
 use super::gather::Gather;
 use super::kernels::{
     COLUMNS, copy_core, exponent_beyond, peak, product, product_in_bands, shift_all, shifted, sum_block,
 };
 use super::ops::{CoreView, Extent, OperatorOps, Room, Site};
 use crate::alloc;
+use crate::backend::cpu::parallel::{self, Items as _, Pieces as _};
 use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::dense::cpu::matrix::CpuMatrix;
+use crate::dense::{Mat, MatMut};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Real, Scalar};
 
@@ -166,7 +165,7 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         let after = site.after(extent)?;
         let gather = site.gather;
         let (rows, width) = (extent.bra * extent.slots * extent.pairs, after.slots * extent.pairs);
-        let from = MatRef::from_column_major_slice(&from.slice()?[..extent.elements()?], rows, extent.ket);
+        let from = Mat::from_columns(&from.slice()?[..extent.elements()?], rows, extent.ket);
         let to = &mut to.slice_mut()?[..after.elements()?];
         let (m, n) = (gather.rows, gather.cols);
         if to.is_empty() || rows == 0 {
@@ -177,9 +176,8 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
         let (x, x_exponent) = self.core::<T>(&site.ket, site, ket)?;
         let (y, y_exponent) =
             if site.bra.is_same(&site.ket) { (x, x_exponent) } else { self.core::<T>(&site.bra, site, bra)? };
-        let x = MatRef::from_column_major_slice(x, extent.ket, n * after.ket);
-        let y = MatRef::from_column_major_slice(y, extent.bra * m, after.bra).transpose();
-        let conj = if site.conjugate { Conj::Yes } else { Conj::No };
+        let x = Mat::from_columns(x, extent.ket, n * after.ket);
+        let y = Mat::from_columns(y, extent.bra * m, after.bra).transpose().conjugate_if(site.conjugate);
 
         let length = stretch(extent, after, [m, n], size_of::<T>(), *narrow);
         let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
@@ -198,13 +196,13 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
                 let now = columns.len() / (after.bra * width);
                 let (t, u) = room.split_at_mut(t_size * length);
                 let (t, u) = (&mut t[..t_size * now], &mut u[..u_size * now]);
-                let into = MatMut::from_column_major_slice_mut(t, rows, n * now);
-                product(from, Conj::No, x.subcols(n * first, n * now), into);
+                let into = MatMut::from_columns(t, rows, n * now);
+                product(from, x.subcols(n * first, n * now), into);
                 for (t, u) in t.chunks_exact(t_size).zip(u.chunks_exact_mut(u_size)) {
                     sum_block(gather, extent.bra, extent.pairs, t, u);
                 }
-                let u = MatRef::from_column_major_slice(u, extent.bra * m, width * now);
-                product(y, conj, u, MatMut::from_column_major_slice_mut(columns, after.bra, width * now));
+                let u = Mat::from_columns(u, extent.bra * m, width * now);
+                product(y, u, MatMut::from_columns(columns, after.bra, width * now));
             }
             Ok::<(), Error>(())
         })?;
@@ -273,13 +271,13 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
     ) -> Result<()> {
         let (l, r) = (left.1, right.1);
         let rows = l.bra * l.slots * l.pairs;
-        let from = MatRef::from_column_major_slice(&left.0.slice()?[..l.elements()?], rows, l.ket);
-        let vector = MatRef::from_column_major_slice(v, l.ket, v.len() / l.ket);
+        let from = Mat::from_columns(&left.0.slice()?[..l.elements()?], rows, l.ket);
+        let vector = Mat::from_columns(v, l.ket, v.len() / l.ket);
         let Work { bra: next, ket: now, .. } = work;
-        let into = self.room(now, rows * vector.ncols())?;
-        product_in_bands(from, vector, MatMut::from_column_major_slice_mut(into, rows, vector.ncols()));
+        let into = self.room(now, rows * vector.cols())?;
+        product_in_bands(from, vector, MatMut::from_columns(into, rows, vector.cols()));
         // T[(a i..), q, p, (j.. b')], site by site.
-        let (mut column, mut follow) = (l.bra, vector.ncols());
+        let (mut column, mut follow) = (l.bra, vector.cols());
         for gather in gathers {
             follow /= gather.cols;
             let inputs = column * gather.inputs * l.pairs * gather.cols;
@@ -292,9 +290,9 @@ impl<T: Scalar> OperatorOps<T> for CpuOps {
             std::mem::swap(now, next);
         }
         let width = r.slots * r.pairs * r.ket;
-        let now = MatRef::from_column_major_slice(self.room(now, column * width)?, column, width);
-        let right = MatRef::from_column_major_slice(&right.0.slice()?[..r.elements()?], r.bra, width);
-        product_in_bands(now, right.transpose(), MatMut::from_column_major_slice_mut(out, column, r.bra));
+        let now = Mat::from_columns(self.room(now, column * width)?, column, width);
+        let right = Mat::from_columns(&right.0.slice()?[..r.elements()?], r.bra, width);
+        product_in_bands(now, right.transpose(), MatMut::from_columns(out, column, r.bra));
         Ok(())
     }
 

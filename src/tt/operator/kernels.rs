@@ -1,12 +1,10 @@
 //! Kernels of a step on the CPU: copies of cores, products, sums of columns, powers of two.
 
-use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
-use faer::linalg::matmul::matmul_with_conj;
-use faer::{Accum, Conj, MatMut, MatRef, Par};
-
 use super::gather::{Gather, Term};
 use super::ops::CoreView;
+use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::dense::cpu::matrix::{pieces, split_columns};
+use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::scalar::{Element, Real, Scalar};
 use crate::tt::scaled::{exponent_of, scale};
 
@@ -62,16 +60,16 @@ pub(super) fn copy_core<S: Element, T>(
     }
 }
 
-/// C = op(A) B or C = A B^T, by the calling thread.
-pub(super) fn product<T: Scalar>(a: MatRef<'_, T>, conj: Conj, b: MatRef<'_, T>, c: MatMut<'_, T>) {
-    matmul_with_conj(c, Accum::Replace, a, conj, b, Conj::No, T::from_parts(1.0, 0.0), Par::Seq);
+/// C = A B, by the calling thread.
+pub(super) fn product<T: Scalar>(a: Mat<'_, T>, b: Mat<'_, T>, c: MatMut<'_, T>) {
+    serial::multiply(c, Accum::Replace, a, b, T::from_parts(1.0, 0.0));
 }
 
 /// C = A B by all threads, in bands of columns.
-pub(super) fn product_in_bands<T: Scalar>(a: MatRef<'_, T>, b: MatRef<'_, T>, c: MatMut<'_, T>) {
-    let band = pieces(c.ncols(), COLUMNS);
+pub(super) fn product_in_bands<T: Scalar>(a: Mat<'_, T>, b: Mat<'_, T>, c: MatMut<'_, T>) {
+    let band = pieces(c.cols(), COLUMNS);
     split_columns(c, band).into_par_iter().enumerate().for_each(|(at, c)| {
-        product(a, Conj::No, b.subcols(at * band, c.ncols()), c);
+        product(a, b.subcols(at * band, c.cols()), c);
     });
 }
 
@@ -93,19 +91,17 @@ fn sum_columns<T: Scalar>(terms: &[Term], from: &[T], stride: usize, out: &mut [
         if first.value.re == 1.0 {
             out.copy_from_slice(input(first));
         } else {
-            out.iter_mut().zip(input(first)).for_each(|(o, x)| *o = T::mul_real_impl(x, &h));
+            out.iter_mut().zip(input(first)).for_each(|(o, x)| *o = x.scaled(h));
         }
         let mut pairs = rest.chunks_exact(2);
         for pair in &mut pairs {
             let (g, h) = (real(&pair[0]), real(&pair[1]));
             let columns = input(&pair[0]).iter().zip(input(&pair[1]));
-            out.iter_mut()
-                .zip(columns)
-                .for_each(|(o, (x, y))| *o = *o + T::mul_real_impl(x, &g) + T::mul_real_impl(y, &h));
+            out.iter_mut().zip(columns).for_each(|(o, (x, y))| *o = *o + x.scaled(g) + y.scaled(h));
         }
         for t in pairs.remainder() {
             let h = real(t);
-            out.iter_mut().zip(input(t)).for_each(|(o, x)| *o += T::mul_real_impl(x, &h));
+            out.iter_mut().zip(input(t)).for_each(|(o, x)| *o += x.scaled(h));
         }
         return;
     }

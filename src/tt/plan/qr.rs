@@ -4,7 +4,8 @@ use super::super::cost::Sizes;
 use super::super::options::Algorithm;
 use super::super::pairs::Pairs;
 use super::{Plan, Planner, whole};
-use crate::dense::cpu::reflections;
+use crate::dense::cpu::factor::working_bytes;
+use crate::dense::serial;
 use crate::error::Result;
 use crate::scalar::{Complex, DType};
 
@@ -69,12 +70,12 @@ impl Planner<'_> {
     /// Bytes for R of a matrix with more rows than columns, without the matrix: R, coefficients and working memory.
     fn factorisation(&self, rows: usize, columns: usize) -> f64 {
         let scratch = match self.dtype {
-            DType::F32 => reflections::scratch::<f32>(rows, columns),
-            DType::CF32 => reflections::scratch::<Complex<f32>>(rows, columns),
-            DType::CF64 => reflections::scratch::<Complex<f64>>(rows, columns),
-            _ => reflections::scratch::<f64>(rows, columns),
+            DType::F32 => working_bytes::reflect::<f32>(rows, columns),
+            DType::CF32 => working_bytes::reflect::<Complex<f32>>(rows, columns),
+            DType::CF64 => working_bytes::reflect::<Complex<f64>>(rows, columns),
+            _ => working_bytes::reflect::<f64>(rows, columns),
         };
-        let kept = (columns as f64 + reflections::coefficient_rows(columns) as f64) * columns as f64;
-        self.bytes(kept) + scratch.unaligned_bytes_required() as f64
+        let kept = (columns as f64 + serial::coefficient_rows(columns) as f64) * columns as f64;
+        self.bytes(kept) + scratch as f64
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::backend::gpu::kernels::sshopm::has_fused;
+use crate::dense::small::{self, Matrix};
 use crate::tensor::symmetric::{Monomials, multinomial};
 
 /// A tensor in f64, for products from the definition: exponents and entries times multinomial coefficients.
@@ -58,11 +59,11 @@ impl Polynomial {
         let project = |i: usize, j: usize| f64::from(u8::from(i == j)) - x[i] * x[j];
         // P H P, and along x something larger than all of it, to be left out.
         let largest = 4.0 * (m as f64) * self.norm + 1.0;
-        let full = faer::Mat::<f64>::from_fn(n, n, |i, j| {
+        let full = Matrix::from_fn(n, n, |i, j| {
             let sum: f64 = (0..n).map(|k| (0..n).map(|l| project(i, k) * h(k, l) * project(l, j)).sum::<f64>()).sum();
             sum + largest * x[i] * x[j]
         });
-        let mut values = full.self_adjoint_eigenvalues(faer::Side::Lower).unwrap();
+        let (mut values, _) = small::eigen(&full).unwrap();
         values.truncate(n - 1);
         values
     }

@@ -11,9 +11,15 @@ use faer::linalg::householder::{
     apply_block_householder_transpose_on_the_left_in_place_with_conj, make_householder_in_place,
     upgrade_householder_factor,
 };
+use faer::traits::ComplexField;
 use faer::{Conj, MatMut, MatRef, Par};
 
 use crate::scalar::{Real, Scalar};
+
+/// A type of linear algebra of both crates.
+pub(super) trait Number: Scalar + ComplexField<Real = <Self as Scalar>::Part> {}
+
+impl<T: Scalar + ComplexField<Real = <T as Scalar>::Part>> Number for T {}
 
 /// Columns of a panel, which are reflected one by one before the rest of the matrix is updated.
 const PANEL: usize = 16;
@@ -24,7 +30,7 @@ pub fn coefficient_rows(cols: usize) -> usize {
 }
 
 /// Working memory of [`factor`] and [`apply`] for a matrix with `rows` rows and `cols` columns.
-pub fn scratch<T: Scalar>(rows: usize, cols: usize) -> StackReq {
+pub(super) fn scratch<T: Number>(rows: usize, cols: usize) -> StackReq {
     StackReq::any_of(&[
         apply_block_householder_transpose_on_the_left_in_place_scratch::<T>(rows, PANEL, cols),
         apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(rows, PANEL, cols),
@@ -33,7 +39,7 @@ pub fn scratch<T: Scalar>(rows: usize, cols: usize) -> StackReq {
 
 /// Factorises `a`, which has at least as many rows as columns. Its upper triangle becomes R. Below the diagonal are the
 /// reflections' vectors, whose first entry is 1. `coefficients` becomes their block coefficients.
-pub fn factor<T: Scalar>(mut a: MatMut<'_, T>, mut coefficients: MatMut<'_, T>, stack: &mut MemStack) {
+pub(super) fn factor<T: Number>(mut a: MatMut<'_, T>, mut coefficients: MatMut<'_, T>, stack: &mut MemStack) {
     let (rows, cols) = a.shape();
     for first in (0..cols).step_by(PANEL) {
         let count = PANEL.min(cols - first);
@@ -59,7 +65,7 @@ pub fn factor<T: Scalar>(mut a: MatMut<'_, T>, mut coefficients: MatMut<'_, T>, 
 }
 
 /// Reflects column j of a panel onto its diagonal, and the panel's columns after it. Returns tau of I - v v^H / tau.
-fn reflect<T: Scalar>(panel: MatMut<'_, T>, j: usize) -> f64 {
+fn reflect<T: Number>(panel: MatMut<'_, T>, j: usize) -> f64 {
     let (top, mut below) = panel.split_at_row_mut(j + 1);
     let mut top = top.subrows_mut(j, 1);
     let (head, row) = top.as_mut().split_at_col_mut(j + 1);
@@ -89,7 +95,7 @@ fn reflect<T: Scalar>(panel: MatMut<'_, T>, j: usize) -> f64 {
 }
 
 /// `matrix` := Q `matrix` for the square orthogonal matrix Q of the reflections from [`factor`].
-pub fn apply<T: Scalar>(
+pub(super) fn apply<T: Number>(
     factored: MatRef<'_, T>,
     coefficients: MatRef<'_, T>,
     matrix: MatMut<'_, T>,
