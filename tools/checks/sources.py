@@ -1,5 +1,5 @@
 """Source rules that no compiler checks: file length, unfinished work, blanks, shell and Python syntax, executable scripts,
-and that one file starts all threads.
+that one file starts all threads, and that one folder calls faer.
 
     python3 tools/checks/sources.py     checks the tree, and first itself: a planted fault of each rule must be found
 """
@@ -33,6 +33,9 @@ STARTS = re.compile(
     r"(std::thread|[^:]\bthread)::Builder|std::thread::spawn|\b(s|scope)\.spawn|\bpthread_create\b"
     r"|use std::thread(;|::\{|::spawn|::Builder)"
 )
+# One door: dense, and the workspace of products, which is below it.
+FAER = re.compile(r"\bfaer\b")
+FAER_FILES = ("src/dense/", "src/backend/cpu/workspace.rs")
 TEST_MODULE = re.compile(r"#\[cfg\((test|all\(test)")
 
 
@@ -83,7 +86,7 @@ def check_syntax(root: Path, file: str, text: str) -> list[str]:
 
 
 def check_tree(root: Path, files: list[str]) -> list[str]:
-    wrong, started = [], []
+    wrong, started, faer = [], [], []
     for file in files:
         path = root / file
         if not path.is_file():
@@ -96,10 +99,14 @@ def check_tree(root: Path, files: list[str]) -> list[str]:
         if TEXT.fullmatch(file):
             wrong += check_text(file, text)
         wrong += check_syntax(root, file, text)
+        if file.startswith("src/") and not file.startswith(FAER_FILES):
+            faer += [f"{file}:{line}" for line in matches(FAER, text)]
         if not (file.startswith("src/") and file.endswith(".rs")) or TESTS.fullmatch(file) or file == "src/thread.rs":
             continue
         if STARTS.search(text):
             started += [f"{file}:{n}: {line}" for n, line in outside_tests(text.split("\n")) if STARTS.search(line)]
+    if faer:
+        wrong += [*faer, "faer named outside src/dense, above"]
     if started:
         wrong += [*started, "threads started outside src/thread.rs, above"]
     return wrong
@@ -124,6 +131,9 @@ PLANTED = [
     ("src/tt/j.rs", "pub fn j() { std::thread::spawn(|| ()); }\n", "threads started outside src/thread.rs, above"),
     ("src/tt/k.rs", "#[cfg(test)]\n#[allow(a)]\nmod tests {\n    use std::thread;\n}\n", None),
     ("src/tt/l.rs", "#[cfg(test)]\nmod tests;\nuse std::thread;\n", "threads started outside src/thread.rs, above"),
+    ("src/tt/s.rs", "use faer::Mat;\n", "faer named outside src/dense, above"),
+    ("src/tt/tests/t.rs", "    let m = faer::Mat::<f64>::zeros(1, 1);\n", "faer named outside src/dense, above"),
+    ("src/dense/serial/u.rs", "use faer::Mat;\n", None),
     ("src/thread.rs", "fn m() { std::thread::spawn(|| ()); }\n", None),
     ("src/tt/tests/n.rs", "use std::thread;\n", None),
 ]
