@@ -45,13 +45,11 @@ fn scans() -> Vec<(&'static str, Geometry)> {
         .iter()
         .enumerate()
         .map(|(n, view)| {
-            let mut m = view.matrix;
+            let [columns, mut rows, depth] = view.matrix;
             // The rows of pixels rise along the columns.
             let tilt = 0.03 + 0.001 * n as f64;
-            for k in 0..4 {
-                m[1][k] += tilt * m[0][k];
-            }
-            m.concat().try_into().unwrap()
+            rows.iter_mut().zip(&columns).for_each(|(row, column)| *row += tilt * column);
+            [columns, rows, depth].concat().try_into().unwrap()
         })
         .collect();
     vec![

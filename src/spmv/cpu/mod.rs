@@ -139,7 +139,7 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
     y: &mut [T],
 ) -> Result<()> {
     let tiles = cut.tiles;
-    let order = (cut.info.algorithm == Algorithm::RowBin).then(|| cut.order);
+    let order = (cut.info.algorithm == Algorithm::RowBin).then_some(cut.order);
     let count = tiles.len() - 1;
     let mut parts = alloc::with_capacity("shares of a sparse product", count)?;
     let mut carries = alloc::filled("carries of a sparse product", count, T::default())?;

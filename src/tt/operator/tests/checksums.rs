@@ -43,7 +43,7 @@ fn of<T: Scalar>(context: &Arc<Context>, out: &mut Cases) {
         let h = PlainMatrix::random(&mut draw, &rows, &cols, &rh, complex).matrix(context, T::DTYPE);
         let x = Plain::random(&mut draw, &cols, &rx, complex).train(context, T::DTYPE);
         let square = PlainMatrix::random(&mut draw, &cols, &cols, &rh, complex).matrix(context, T::DTYPE);
-        values::<T>(context, out, &format!("{name} {shape}"), [&y, &x], &h, &square);
+        values(context, out, &format!("{name} {shape}"), [&y, &x], &h, &square);
         environments::<T>(context, out, &format!("{name} {shape}"), &Trains::new(&y, Some(&h), &x));
     }
     let mut draw = Draw::new(9);
@@ -63,7 +63,7 @@ fn quotient(context: &Arc<Context>, x: &TensorTrain, h: &TrainMatrix, options: &
     Ok(add_scaled(Checksum::new(), &[found.numerator, found.denominator, found.quotient]))
 }
 
-fn values<T: Scalar>(
+fn values(
     context: &Arc<Context>,
     out: &mut Cases,
     name: &str,
