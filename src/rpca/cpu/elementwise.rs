@@ -211,14 +211,33 @@ fn update<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::P
 fn update_measured<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>) -> Sums {
     let (mut squares, mut moduli) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
     let (mut changes, mut multipliers) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
-    for at in 0..x.len() {
-        let (t, c, z) = parts(l[at], m[at], y[at], n);
-        squares[at % LANES] += z.square();
-        changes[at % LANES] += (x[at] - l[at] - c).square();
-        multipliers[at % LANES] += c.square();
-        moduli[at % LANES] += (t - c).modulus();
-        y[at] = c.times(n.mu);
-        x[at] = m[at] - t + c.times(n.keep);
+    let mut entry = |lane: usize, l: T, m: T, x: &mut T, y: &mut T| {
+        let (t, c, z) = parts(l, m, *y, n);
+        squares[lane] += z.square();
+        changes[lane] += (*x - l - c).square();
+        multipliers[lane] += c.square();
+        moduli[lane] += (t - c).modulus();
+        *y = c.times(n.mu);
+        *x = m - t + c.times(n.keep);
+    };
+    let whole = x.len() / LANES * LANES;
+    let (l, m, x, y) = (&l[..x.len()], &m[..x.len()], x, y);
+    let y = &mut y[..x.len()];
+    let mut at = 0;
+    // Whole groups of lanes become vectors, an index modulo their number does not.
+    while at < whole {
+        let (l, m) = (&l[at..at + LANES], &m[at..at + LANES]);
+        let (x, y) = (&mut x[at..at + LANES], &mut y[at..at + LANES]);
+        let mut i = 0;
+        while i < LANES {
+            entry(i, l[i], m[i], &mut x[i], &mut y[i]);
+            i += 1;
+        }
+        at += LANES;
+    }
+    while at < x.len() {
+        entry(at % LANES, l[at], m[at], &mut x[at], &mut y[at]);
+        at += 1;
     }
     Sums {
         residual2: total(&squares),
