@@ -1,7 +1,7 @@
 /* Launch constants and parameter structs shared by the CUDA kernels and the Rust host code.
  *
- * build.rs reads the `#define NAME <integer>` lines and writes the same constants for Rust; the structs are mirrored by hand
- * and both sides check their sizes against the *_BYTES constants. Rules: only fixed-width members, pointers are
+ * build.rs reads the `#define NAME <integer>` lines and writes the same constants for Rust; tests/header writes the structs
+ * for Rust, and both sides check their sizes against the *_BYTES constants. Rules: only fixed-width members, pointers are
  * 64-bit device addresses (0 = absent), reals are double, members ordered by falling alignment so that no padding exists.
  *
  * Conventions of all kernels
