@@ -175,56 +175,13 @@ fn parts<T: Entry>(l: T, m: T, y: T, n: &Numbers<T::Part>) -> (T, T, T) {
     (t, c, c - y.times(n.inverse))
 }
 
-/// Y := mu c, X := M - S + Y / mu_next = M - T + (1 + mu / mu_next) c.
+/// Calls `entry` for each place with its lane, L, M, X and Y. Whole groups of lanes become vectors; with an index modulo the
+/// number of lanes they do not.
 #[inline(always)]
-fn update<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>) -> Sums {
-    let mut squares = [T::Part::ZERO; LANES];
+fn in_lanes<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], mut entry: impl FnMut(usize, T, T, &mut T, &mut T)) {
     let whole = x.len() / LANES * LANES;
-    let (l, m, x, y) = (&l[..x.len()], &m[..x.len()], x, y);
-    let y = &mut y[..x.len()];
+    let (l, m, y) = (&l[..x.len()], &m[..x.len()], &mut y[..x.len()]);
     let mut at = 0;
-    while at < whole {
-        let (l, m) = (&l[at..at + LANES], &m[at..at + LANES]);
-        let (x, y) = (&mut x[at..at + LANES], &mut y[at..at + LANES]);
-        let mut i = 0;
-        while i < LANES {
-            let (t, c, z) = parts(l[i], m[i], y[i], n);
-            squares[i] += z.square();
-            y[i] = c.times(n.mu);
-            x[i] = m[i] - t + c.times(n.keep);
-            i += 1;
-        }
-        at += LANES;
-    }
-    while at < x.len() {
-        let (t, c, z) = parts(l[at], m[at], y[at], n);
-        squares[at % LANES] += z.square();
-        y[at] = c.times(n.mu);
-        x[at] = m[at] - t + c.times(n.keep);
-        at += 1;
-    }
-    Sums { residual2: total(&squares), ..Sums::default() }
-}
-
-/// [`update`] with the change of S: S' = M + Y / mu - X, so that S - S' = X - L - c.
-#[inline(always)]
-fn update_measured<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>) -> Sums {
-    let (mut squares, mut moduli) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
-    let (mut changes, mut multipliers) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
-    let mut entry = |lane: usize, l: T, m: T, x: &mut T, y: &mut T| {
-        let (t, c, z) = parts(l, m, *y, n);
-        squares[lane] += z.square();
-        changes[lane] += (*x - l - c).square();
-        multipliers[lane] += c.square();
-        moduli[lane] += (t - c).modulus();
-        *y = c.times(n.mu);
-        *x = m - t + c.times(n.keep);
-    };
-    let whole = x.len() / LANES * LANES;
-    let (l, m, x, y) = (&l[..x.len()], &m[..x.len()], x, y);
-    let y = &mut y[..x.len()];
-    let mut at = 0;
-    // Whole groups of lanes become vectors, an index modulo their number does not.
     while at < whole {
         let (l, m) = (&l[at..at + LANES], &m[at..at + LANES]);
         let (x, y) = (&mut x[at..at + LANES], &mut y[at..at + LANES]);
@@ -239,6 +196,35 @@ fn update_measured<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Num
         entry(at % LANES, l[at], m[at], &mut x[at], &mut y[at]);
         at += 1;
     }
+}
+
+/// Y := mu c, X := M - S + Y / mu_next = M - T + (1 + mu / mu_next) c.
+#[inline(always)]
+fn update<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>) -> Sums {
+    let mut squares = [T::Part::ZERO; LANES];
+    in_lanes(l, m, x, y, |lane, l, m, x, y| {
+        let (t, c, z) = parts(l, m, *y, n);
+        squares[lane] += z.square();
+        *y = c.times(n.mu);
+        *x = m - t + c.times(n.keep);
+    });
+    Sums { residual2: total(&squares), ..Sums::default() }
+}
+
+/// [`update`] with the change of S: S' = M + Y / mu - X, so that S - S' = X - L - c.
+#[inline(always)]
+fn update_measured<T: Entry>(l: &[T], m: &[T], x: &mut [T], y: &mut [T], n: &Numbers<T::Part>) -> Sums {
+    let (mut squares, mut moduli) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
+    let (mut changes, mut multipliers) = ([T::Part::ZERO; LANES], [T::Part::ZERO; LANES]);
+    in_lanes(l, m, x, y, |lane, l, m, x, y| {
+        let (t, c, z) = parts(l, m, *y, n);
+        squares[lane] += z.square();
+        changes[lane] += (*x - l - c).square();
+        multipliers[lane] += c.square();
+        moduli[lane] += (t - c).modulus();
+        *y = c.times(n.mu);
+        *x = m - t + c.times(n.keep);
+    });
     Sums {
         residual2: total(&squares),
         one_norm: total(&moduli),
