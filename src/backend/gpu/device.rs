@@ -148,6 +148,7 @@ impl Device {
         let handle = find(api, ordinal)?;
         let info = describe(api, ordinal, handle)?;
         let mut context = std::ptr::null_mut();
+        driver::expect_memory()?;
         // SAFETY: writes one handle; `Drop` gives the reference back.
         api.check("cuDevicePrimaryCtxRetain", unsafe { (api.cuDevicePrimaryCtxRetain)(&mut context, handle) })?;
         let mut device = Self {

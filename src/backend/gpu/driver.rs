@@ -9,6 +9,7 @@ use cudarc::driver::sys::{
 };
 
 use super::library::Loaded;
+use crate::alloc;
 use crate::backend::fork;
 use crate::error::{Error, Result};
 
@@ -132,6 +133,16 @@ pub(super) fn symbol<F: Copy>(name: &str) -> Result<F> {
     Ok(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
 }
 
+/// Refuses a call of the driver where there is no host memory for what it allocates itself. NVIDIA's driver writes to memory
+/// that it was refused, which ends the process; a request that is refused here instead is an error.
+pub(super) fn expect_memory() -> Result<()> {
+    const PROBE: usize = 8 << 20;
+    let probe = alloc::with_capacity::<u8>("memory of the CUDA driver", PROBE)?;
+    // A request whose memory is not used may be left out.
+    std::hint::black_box(probe.as_ptr());
+    Ok(())
+}
+
 impl Api {
     /// The driver, initialised.
     ///
@@ -144,6 +155,7 @@ impl Api {
             Some(api) => api,
             None => {
                 let api = Self::load()?;
+                expect_memory()?;
                 // SAFETY: may be called any number of times, from any thread.
                 let code = unsafe { (api.cuInit)(0) };
                 if code != SUCCESS {

@@ -13,7 +13,7 @@ use cudarc::driver::sys::CUfunction_attribute::{
 use sys::{CUfunction, CUmodule};
 
 use super::device::{Device, Entered};
-use super::driver::{Api, NO_BINARY_FOR_GPU, NOT_FOUND};
+use super::driver::{Api, NO_BINARY_FOR_GPU, NOT_FOUND, expect_memory};
 use crate::error::{Error, Result};
 
 mod embedded {
@@ -98,6 +98,7 @@ fn load(entered: &Entered<'_>, device: &Device, family: &'static str) -> Result<
     let image = embedded::find(family)
         .ok_or_else(|| Error::NotSupported(format!("{family}: this build of purlin has no GPU kernels for it")))?;
     let mut module = std::ptr::null_mut();
+    expect_memory()?;
     // SAFETY: a whole fat binary, as nvcc wrote it; writes one handle.
     let code = unsafe { (entered.api().cuModuleLoadData)(&mut module, image.as_ptr().cast()) };
     if code == NO_BINARY_FOR_GPU {
