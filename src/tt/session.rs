@@ -195,6 +195,11 @@ impl Contraction {
                 return Ok(reported(finite::checked_inner(sum, &plan, &[x, y])?, &plan, self.contexts.len(), start));
             }
         }
+        if self.is_imprecise(&plan)
+            && let Some(found) = self.in_double(stream, &given, goal, report, &plan, start)?
+        {
+            return Ok(found);
+        }
         let context = Arc::clone(&self.contexts[0]);
         let matters = peaks::matter(&plan);
         let turns = rings::turns(&self.options);
@@ -208,11 +213,6 @@ impl Contraction {
         };
         // Trains on a device are examined while they are contracted.
         let mut known = !matters || !(x.is_device() || y.is_device());
-        if self.is_imprecise(&plan)
-            && let Some(found) = self.in_double(stream, &given, goal, report, &plan, start)?
-        {
-            return Ok(found);
-        }
         let mut sizes = if matters && known { sizes_of(&balanced)? } else { Sizes::default() };
         let sum = loop {
             let (a, b) = balanced.of(x, y);
