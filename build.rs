@@ -1,4 +1,4 @@
-//! Names the shared library and compiles the CUDA kernels: every `cuda/*.cu` becomes one compressed fat binary that
+//! Names the shared library, compiles its one C file and the CUDA kernels: every `cuda/*.cu` becomes one compressed fat binary that
 //! the library embeds. The launch constants of `cuda/*_launch.h` become Rust constants.
 //!
 //! | variable | meaning |
@@ -25,6 +25,9 @@ const FEATURED: &[&str] = &["tt_digits"];
 /// nvcc takes 1 GB and a minute for the larger families; more at once would swamp a small machine.
 const PARALLEL: usize = 2;
 
+/// Calls that may throw, which Rust code cannot catch.
+const FOREIGN: &str = "src/backend/foreign.c";
+
 fn main() {
     let major = env::var("CARGO_PKG_VERSION_MAJOR").unwrap_or_default();
     // rustc writes no SONAME, and linkers would then record the path of the build.
@@ -34,6 +37,9 @@ fn main() {
     println!("cargo:rustc-check-cfg=cfg(purlin_cuda)");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=cuda");
+    println!("cargo:rerun-if-changed={FOREIGN}");
+    // A frame that an exception may unwind.
+    cc::Build::new().file(FOREIGN).flag("-fexceptions").warnings(true).compile("purlin_foreign");
     for name in ["PURLIN_CUDA", "PURLIN_CUDA_ARCHS", "NVCC", "CUDA_HOME"] {
         println!("cargo:rerun-if-env-changed={name}");
     }

@@ -142,7 +142,7 @@ fi
 # Calls whose large requests of host memory are refused, those of the driver among them, from C.
 memory() {
     gcc -std=c99 -I"$here/include" tests/c/memory_refused.c -DPURLIN_GOLDEN='"tests/golden"' \
-        -DPURLIN_DATA='"examples-c/data"' -L"$here/lib" -lpurlin -lpthread -lm -o "$work/memory_refused" &&
+        -DPURLIN_DATA='"examples-c/data"' -L"$here/lib" -lpurlin -lpthread -ldl -lm -o "$work/memory_refused" &&
         PURLIN_TEST_BACKEND=cuda "$work/memory_refused" 4 large
 }
 if has memory; then

@@ -5,6 +5,7 @@
 
 pub mod cancellation;
 pub mod cpu;
+pub(crate) mod foreign;
 pub mod fork;
 pub mod free;
 pub mod gpu;

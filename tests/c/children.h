@@ -18,6 +18,8 @@ struct ends {
 
 /* The exit status of a child whose driver was lost. */
 enum { LOST = 6 };
+/* The exit status by which the C library's loader ends a process that has no memory for thread-local objects of a library. */
+enum { LOADER = 127 };
 
 /* Memory that a child shares with its parent. */
 static inline void *shared_memory(size_t bytes) {
@@ -59,6 +61,8 @@ static inline void in_child(struct ends *ends, int (*work)(const struct family *
     ends->refused++;
   } else if (WEXITSTATUS(status) == LOST) {
     ends->lost++;
+  } else if (WEXITSTATUS(status) == LOADER && family_backend() == PURLIN_BACKEND_CUDA) {
+    ends->killed++;
   } else {
     ends->wrong++;
     printf("  %s %lld: exit status %d\n", family ? family->name : "", (long long)argument, WEXITSTATUS(status));

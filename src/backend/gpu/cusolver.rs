@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::CUstream;
@@ -14,14 +13,15 @@ use super::memory::{DeviceMemory, Region};
 use super::stream::GpuStream;
 use super::view::View;
 use super::{Gpu, library_fault};
+use crate::backend::foreign;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element, Scalar};
 
 type Handle = *mut c_void;
 /// handle, m, n, A, lda, length
-type QrSize = unsafe extern "C" fn(Handle, c_int, c_int, u64, c_int, *mut c_int) -> i32;
+type QrSize = unsafe extern "C-unwind" fn(Handle, c_int, c_int, u64, c_int, *mut c_int) -> i32;
 /// handle, m, n, A, lda, tau, workspace, length, info
-type Qr = unsafe extern "C" fn(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64) -> i32;
+type Qr = unsafe extern "C-unwind" fn(Handle, c_int, c_int, u64, c_int, u64, u64, c_int, u64) -> i32;
 
 functions! {
     Functions of Library::Cusolver;
@@ -91,7 +91,7 @@ impl Handles {
         while let Some(handle) = self.take() {
             if let Ok(functions) = Functions::get() {
                 // SAFETY: made in `Solver::new` and used by nobody.
-                let _ = unsafe { (functions.cusolverDnDestroy)(handle) };
+                let _ = foreign::call(|| unsafe { (functions.cusolverDnDestroy)(handle) });
             }
         }
     }
@@ -120,8 +120,8 @@ pub struct Solver {
     device: Arc<Device>,
     handle: Handle,
     stream: GpuStream,
-    // A handle serves one thread at a time.
-    _single: PhantomData<Cell<()>>,
+    // Whether a call threw, which leaves the handle in an unknown state. A handle serves one thread at a time.
+    is_broken: Cell<bool>,
 }
 
 // SAFETY: a handle may go from thread to thread; `Solver` is not Sync.
@@ -142,16 +142,19 @@ impl Solver {
             None => {
                 let mut handle = std::ptr::null_mut();
                 // SAFETY: writes one handle; the device's context is current.
-                check("cusolverDnCreate", unsafe { (functions.cusolverDnCreate)(&mut handle) })?;
+                let code = foreign::call(|| unsafe { (functions.cusolverDnCreate)(&mut handle) });
+                check("cusolverDnCreate", code.ok_or_else(|| foreign::thrown("cusolverDnCreate"))?)?;
                 handle
             }
         };
         drop(entered);
-        let solver = Self { functions, gpu: gpu.clone(), device, handle, stream: stream.clone(), _single: PhantomData };
+        let solver =
+            Self { functions, gpu: gpu.clone(), device, handle, stream: stream.clone(), is_broken: Cell::new(false) };
         let entered = solver.device.enter()?;
         // SAFETY: handles of this device.
-        let code = unsafe { (functions.cusolverDnSetStream)(solver.handle, stream.queue().raw()) };
-        check("cusolverDnSetStream", code)?;
+        solver.run("cusolverDnSetStream", || unsafe {
+            (functions.cusolverDnSetStream)(solver.handle, stream.queue().raw())
+        })?;
         drop(entered);
         Ok(solver)
     }
@@ -170,11 +173,11 @@ impl Solver {
         let _entered = self.device.enter()?;
         let mut length = 0;
         // SAFETY: writes one integer.
-        check("cusolverDnXpotrf_bufferSize", unsafe { sizes(self.handle, UPPER, n, at, ld, &mut length) })?;
+        self.run("cusolverDnXpotrf_bufferSize", || unsafe { sizes(self.handle, UPPER, n, at, ld, &mut length) })?;
         let room = self.room::<W>(work, length)?;
         // SAFETY: the matrix lies inside its memory, the workspace has the length that was asked for.
-        let code = unsafe { run(self.handle, UPPER, n, at, ld, room, length, info.array("info", 1, 4)?) };
-        check("cusolverDnXpotrf", code)
+        let info = info.array("info", 1, 4)?;
+        self.run("cusolverDnXpotrf", || unsafe { run(self.handle, UPPER, n, at, ld, room, length, info) })
     }
 
     /// Makes later calls use `stream`, which must have waited for the stream before.
@@ -184,8 +187,9 @@ impl Solver {
         }
         let entered = self.device.enter()?;
         // SAFETY: handles of this device.
-        let code = unsafe { (self.functions.cusolverDnSetStream)(self.handle, stream.queue().raw()) };
-        check("cusolverDnSetStream", code)?;
+        self.run("cusolverDnSetStream", || unsafe {
+            (self.functions.cusolverDnSetStream)(self.handle, stream.queue().raw())
+        })?;
         drop(entered);
         self.stream = stream.clone();
         Ok(())
@@ -204,7 +208,7 @@ impl Solver {
         let _entered = self.device.enter()?;
         let mut length = 0;
         // SAFETY: writes one integer; of the matrix its shape alone counts.
-        check("cusolverDnXgeqrf_bufferSize", unsafe { sizes(self.handle, m, n, 0, ld, &mut length) })?;
+        self.run("cusolverDnXgeqrf_bufferSize", || unsafe { sizes(self.handle, m, n, 0, ld, &mut length) })?;
         Ok(usize::try_from(length).unwrap_or(0).max(1).saturating_mul(size_of::<W>()))
     }
 
@@ -218,8 +222,8 @@ impl Solver {
         library_fault("cusolverDnXgeqrf")?;
         let _entered = self.device.enter()?;
         // SAFETY: as in `cholesky`.
-        let code = unsafe { run(self.handle, m, n, at, ld, tau, room, length, info.array("info", 1, 4)?) };
-        check("cusolverDnXgeqrf", code)
+        let info = info.array("info", 1, 4)?;
+        self.run("cusolverDnXgeqrf", || unsafe { run(self.handle, m, n, at, ld, tau, room, length, info) })
     }
 
     fn qr_functions(&self, dtype: DType) -> Result<(QrSize, Qr)> {
@@ -245,11 +249,11 @@ impl Solver {
         let _entered = self.device.enter()?;
         let mut length = 0;
         // SAFETY: writes one integer.
-        check("cusolverDnXorgqr_bufferSize", unsafe { sizes(self.handle, m, n, n, at, ld, tau, &mut length) })?;
+        self.run("cusolverDnXorgqr_bufferSize", || unsafe { sizes(self.handle, m, n, n, at, ld, tau, &mut length) })?;
         let room = self.room::<W>(work, length)?;
         // SAFETY: as in `cholesky`.
-        let code = unsafe { run(self.handle, m, n, n, at, ld, tau, room, length, info.array("info", 1, 4)?) };
-        check("cusolverDnXorgqr", code)
+        let info = info.array("info", 1, 4)?;
+        self.run("cusolverDnXorgqr", || unsafe { run(self.handle, m, n, n, at, ld, tau, room, length, info) })
     }
 
     /// Eigenvalues, not decreasing, of a Hermitian matrix in f64 of which the lower triangle is read, and eigenvectors
@@ -267,13 +271,24 @@ impl Solver {
         let _entered = self.device.enter()?;
         let mut length = 0;
         // SAFETY: writes one integer.
-        let code = unsafe { sizes(self.handle, VECTORS, LOWER, n, at, ld, values, &mut length) };
-        check("cusolverDnXsyevd_bufferSize", code)?;
+        self.run("cusolverDnXsyevd_bufferSize", || unsafe {
+            sizes(self.handle, VECTORS, LOWER, n, at, ld, values, &mut length)
+        })?;
         let room = self.room::<W>(work, length)?;
         // SAFETY: as in `cholesky`.
-        let code =
-            unsafe { run(self.handle, VECTORS, LOWER, n, at, ld, values, room, length, info.array("info", 1, 4)?) };
-        check("cusolverDnXsyevd", code)
+        let info = info.array("info", 1, 4)?;
+        self.run("cusolverDnXsyevd", || unsafe {
+            run(self.handle, VECTORS, LOWER, n, at, ld, values, room, length, info)
+        })
+    }
+
+    /// Runs a call of the library. The device's context is current.
+    fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
+        let code = foreign::call(body).ok_or_else(|| {
+            self.is_broken.set(true);
+            foreign::thrown(call)
+        })?;
+        check(call, code)
     }
 
     /// Address of a workspace of `length` elements.
@@ -286,12 +301,18 @@ impl Solver {
 
 impl Drop for Solver {
     fn drop(&mut self) {
-        if let Ok(_entered) = self.device.enter() {
+        if let Ok(_entered) = self.device.enter()
+            && !self.is_broken.get()
+        {
             // An idle handle must not refer to the stream, which may be destroyed.
             // SAFETY: a handle of this device.
-            let _ = unsafe { (self.functions.cusolverDnSetStream)(self.handle, std::ptr::null_mut()) };
+            let set = || unsafe { (self.functions.cusolverDnSetStream)(self.handle, std::ptr::null_mut()) };
+            let _ = self.run("cusolverDnSetStream", set);
         }
-        self.device.solvers.put(self.handle);
+        // A handle in an unknown state is never used again, not even to be destroyed.
+        if !self.is_broken.get() {
+            self.device.solvers.put(self.handle);
+        }
     }
 }
 

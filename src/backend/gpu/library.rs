@@ -96,7 +96,7 @@ macro_rules! functions {
     ($table:ident of $library:expr; $($name:ident($($argument:ty),* $(,)?);)*) => {
         #[allow(non_snake_case, reason = "the library's own names")]
         struct $table {
-            $($name: unsafe extern "C" fn($($argument),*) -> i32,)*
+            $($name: unsafe extern "C-unwind" fn($($argument),*) -> i32,)*
         }
 
         impl $table {
@@ -112,7 +112,7 @@ macro_rules! functions {
                         let found = library.symbol(stringify!($name))?;
                         // SAFETY: not null, and the type is that of the library's header for this name.
                         unsafe {
-                            std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($argument),*) -> i32>(
+                            std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C-unwind" fn($($argument),*) -> i32>(
                                 found,
                             )
                         }

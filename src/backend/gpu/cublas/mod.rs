@@ -5,11 +5,11 @@ mod workspace;
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::CUstream;
 
+use crate::backend::foreign;
 use crate::backend::gpu::device::Device;
 use crate::backend::gpu::library::{Library, functions};
 use crate::backend::gpu::memory::{DeviceMemory, Region};
@@ -22,7 +22,7 @@ use crate::shape::to_i64;
 
 type Handle = *mut c_void;
 /// handle, operations, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc
-type Gemm = unsafe extern "C" fn(
+type Gemm = unsafe extern "C-unwind" fn(
     Handle,
     c_int,
     c_int,
@@ -39,7 +39,7 @@ type Gemm = unsafe extern "C" fn(
     c_int,
 ) -> i32;
 /// As [`Gemm`], with elements from matrix to matrix after each leading dimension, and their number.
-type BatchedGemm = unsafe extern "C" fn(
+type BatchedGemm = unsafe extern "C-unwind" fn(
     Handle,
     c_int,
     c_int,
@@ -60,7 +60,7 @@ type BatchedGemm = unsafe extern "C" fn(
     c_int,
 ) -> i32;
 /// handle, triangle, operation, n, k, alpha, A, lda, beta, C, ldc
-type Syrk = unsafe extern "C" fn(
+type Syrk = unsafe extern "C-unwind" fn(
     Handle,
     c_int,
     c_int,
@@ -74,7 +74,7 @@ type Syrk = unsafe extern "C" fn(
     c_int,
 ) -> i32;
 /// handle, side, triangle, operation, diagonal, m, n, alpha, A, lda, B, ldb
-type Trsm = unsafe extern "C" fn(
+type Trsm = unsafe extern "C-unwind" fn(
     Handle,
     c_int,
     c_int,
@@ -237,7 +237,7 @@ impl Handles {
         while let Some(handle) = self.take() {
             if let Ok(functions) = Functions::get() {
                 // SAFETY: made in `Blas::new` and used by nobody.
-                let _ = unsafe { (functions.cublasDestroy_v2)(handle) };
+                let _ = foreign::call(|| unsafe { (functions.cublasDestroy_v2)(handle) });
             }
         }
     }
@@ -280,8 +280,8 @@ pub struct Blas {
     // Allocated in the order of the stream, like the calls that use it; `None` if callers provide the workspace.
     workspace: Option<DeviceMemory>,
     stream: GpuStream,
-    // A handle serves one thread at a time.
-    _single: PhantomData<Cell<()>>,
+    // Whether a call threw, which leaves the handle in an unknown state. A handle serves one thread at a time.
+    is_broken: Cell<bool>,
 }
 
 // SAFETY: a handle may go from thread to thread; `Blas` is not Sync.
@@ -312,12 +312,14 @@ impl Blas {
             None => {
                 let mut handle = std::ptr::null_mut();
                 // SAFETY: writes one handle; the device's context is current.
-                check("cublasCreate", unsafe { (functions.cublasCreate_v2)(&mut handle) })?;
+                let code = foreign::call(|| unsafe { (functions.cublasCreate_v2)(&mut handle) });
+                check("cublasCreate", code.ok_or_else(|| foreign::thrown("cublasCreate"))?)?;
                 handle
             }
         };
         drop(entered);
-        let blas = Self { functions, device, handle, workspace: None, stream: stream.clone(), _single: PhantomData };
+        let blas =
+            Self { functions, device, handle, workspace: None, stream: stream.clone(), is_broken: Cell::new(false) };
         blas.set_precision(Precision::Full)?;
         Ok(blas)
     }
@@ -342,11 +344,13 @@ impl Blas {
         let entered = self.device.enter()?;
         // Setting the stream resets the workspace, so it comes first.
         // SAFETY: handles of this device.
-        unsafe {
-            check("cublasSetStream", (self.functions.cublasSetStream_v2)(self.handle, stream.queue().raw()))?;
-            let code = (self.functions.cublasSetWorkspace_v2)(self.handle, address, bytes);
-            check("cublasSetWorkspace", code)?;
-        }
+        self.run("cublasSetStream", || unsafe {
+            (self.functions.cublasSetStream_v2)(self.handle, stream.queue().raw())
+        })?;
+        // SAFETY: a handle of this device; the caller keeps the memory.
+        self.run("cublasSetWorkspace", || unsafe {
+            (self.functions.cublasSetWorkspace_v2)(self.handle, address, bytes)
+        })?;
         drop(entered);
         self.stream = stream.clone();
         Ok(())
@@ -360,7 +364,28 @@ impl Blas {
         };
         let _entered = self.device.enter()?;
         // SAFETY: a handle of this device.
-        check("cublasSetMathMode", unsafe { (self.functions.cublasSetMathMode)(self.handle, mode) })
+        self.run("cublasSetMathMode", || unsafe { (self.functions.cublasSetMathMode)(self.handle, mode) })
+    }
+
+    /// Runs a call of the library. The device's context is current.
+    fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
+        let code = foreign::call(body).ok_or_else(|| {
+            self.is_broken.set(true);
+            foreign::thrown(call)
+        })?;
+        check(call, code)
+    }
+
+    /// [`Blas::run`] of a product whose scalars are in device memory. The mode is set back whatever becomes of the product.
+    fn with_device_scalars(&self, call: &'static str, product: impl FnOnce() -> i32) -> Result<()> {
+        // SAFETY: a handle of this device.
+        let set = |mode| {
+            self.run("cublasSetPointerMode", || unsafe { (self.functions.cublasSetPointerMode_v2)(self.handle, mode) })
+        };
+        set(DEVICE_SCALARS)?;
+        let outcome = self.run(call, product);
+        let after = set(HOST_SCALARS);
+        outcome.and(after)
     }
 
     /// The stream.
@@ -390,29 +415,30 @@ impl Blas {
             return Ok(());
         }
         let (alpha, beta) = (Aligned(T::from_parts(alpha, 0.0)), Aligned(T::from_parts(beta, 0.0)));
+        let sizes = [int("rows", m)?, int("columns", n)?, int("inner", k)?];
+        let steps = [int("ld", a.ld.max(1))?, int("ld", b.ld.max(1))?, int("ld", c.ld.max(1))?];
         let gemm = self.functions.gemm(T::DTYPE)?;
         library_fault("cublasXgemm")?;
         let _entered = self.device.enter()?;
         // SAFETY: the three matrices lie inside their memories, as `address` checked; the scalars are read at once.
-        let code = unsafe {
+        self.run("cublasXgemm", || unsafe {
             gemm(
                 self.handle,
                 operation(op_a),
                 operation(op_b),
-                int("rows", m)?,
-                int("columns", n)?,
-                int("inner", k)?,
+                sizes[0],
+                sizes[1],
+                sizes[2],
                 (&raw const alpha.0).cast(),
                 from,
-                int("ld", a.ld.max(1))?,
+                steps[0],
                 with,
-                int("ld", b.ld.max(1))?,
+                steps[1],
                 (&raw const beta.0).cast(),
                 to,
-                int("ld", c.ld.max(1))?,
+                steps[2],
             )
-        };
-        check("cublasXgemm", code)
+        })
     }
 
     /// [`Blas::multiply`] with scalars in device memory, in stream order like the matrices. Each is aligned to 16 bytes.
@@ -440,32 +466,25 @@ impl Blas {
         library_fault("cublasXgemm")?;
         let _entered = self.device.enter()?;
         // SAFETY: a handle of this device; the three matrices and both scalars lie inside their memories, as was checked.
-        // The mode is set back whatever becomes of the product.
-        let (before, code, after) = unsafe {
-            (
-                (self.functions.cublasSetPointerMode_v2)(self.handle, DEVICE_SCALARS),
-                gemm(
-                    self.handle,
-                    operation(op_a),
-                    operation(op_b),
-                    sizes[0],
-                    sizes[1],
-                    sizes[2],
-                    alpha as *const c_void,
-                    from,
-                    steps[0],
-                    with,
-                    steps[1],
-                    beta as *const c_void,
-                    to,
-                    steps[2],
-                ),
-                (self.functions.cublasSetPointerMode_v2)(self.handle, HOST_SCALARS),
+        let product = || unsafe {
+            gemm(
+                self.handle,
+                operation(op_a),
+                operation(op_b),
+                sizes[0],
+                sizes[1],
+                sizes[2],
+                alpha as *const c_void,
+                from,
+                steps[0],
+                with,
+                steps[1],
+                beta as *const c_void,
+                to,
+                steps[2],
             )
         };
-        check("cublasSetPointerMode", before)?;
-        check("cublasXgemm", code)?;
-        check("cublasSetPointerMode", after)
+        self.with_device_scalars("cublasXgemm", product)
     }
 
     /// [`Blas::multiply_by`] for each of `count` matrices.
@@ -496,48 +515,47 @@ impl Blas {
         let gemm = self.functions.batched_gemm(T::DTYPE)?;
         library_fault("cublasXgemmStridedBatched")?;
         let _entered = self.device.enter()?;
-        // SAFETY: a handle of this device; all matrices and both scalars lie inside their memories, as was checked. The
-        // mode is set back whatever becomes of the product.
-        let (before, code, after) = unsafe {
-            (
-                (self.functions.cublasSetPointerMode_v2)(self.handle, DEVICE_SCALARS),
-                gemm(
-                    self.handle,
-                    operation(op_a),
-                    operation(op_b),
-                    sizes[0],
-                    sizes[1],
-                    sizes[2],
-                    alpha as *const c_void,
-                    from,
-                    steps[0],
-                    next_a,
-                    with,
-                    steps[1],
-                    next_b,
-                    beta as *const c_void,
-                    to,
-                    steps[2],
-                    next_c,
-                    sizes[3],
-                ),
-                (self.functions.cublasSetPointerMode_v2)(self.handle, HOST_SCALARS),
+        // SAFETY: a handle of this device; all matrices and both scalars lie inside their memories, as was checked.
+        let product = || unsafe {
+            gemm(
+                self.handle,
+                operation(op_a),
+                operation(op_b),
+                sizes[0],
+                sizes[1],
+                sizes[2],
+                alpha as *const c_void,
+                from,
+                steps[0],
+                next_a,
+                with,
+                steps[1],
+                next_b,
+                beta as *const c_void,
+                to,
+                steps[2],
+                next_c,
+                sizes[3],
             )
         };
-        check("cublasSetPointerMode", before)?;
-        check("cublasXgemmStridedBatched", code)?;
-        check("cublasSetPointerMode", after)
+        self.with_device_scalars("cublasXgemmStridedBatched", product)
     }
 }
 
 impl Drop for Blas {
     fn drop(&mut self) {
-        if let Ok(_entered) = self.device.enter() {
+        if let Ok(_entered) = self.device.enter()
+            && !self.is_broken.get()
+        {
             // An idle handle must not refer to the workspace, which is freed, nor to the stream, which may be.
             // SAFETY: a handle of this device.
-            let _ = unsafe { (self.functions.cublasSetStream_v2)(self.handle, std::ptr::null_mut()) };
+            let set = || unsafe { (self.functions.cublasSetStream_v2)(self.handle, std::ptr::null_mut()) };
+            let _ = self.run("cublasSetStream", set);
         }
-        self.device.blas.put(self.handle);
+        // A handle in an unknown state is never used again, not even to be destroyed.
+        if !self.is_broken.get() {
+            self.device.blas.put(self.handle);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::{Aligned, Blas, check, int, operation};
+use super::{Aligned, Blas, int, operation};
 use crate::backend::gpu::library_fault;
 use crate::backend::gpu::view::{Transpose, View};
 use crate::error::{Error, Result};
@@ -37,26 +37,27 @@ impl Blas {
             (false, true) => Transpose::Adjoint,
             (false, false) => Transpose::Transpose,
         });
+        let (order, inner) = (int("order", n)?, int("inner", k)?);
+        let steps = [int("ld", a.ld.max(1))?, int("ld", c.ld.max(1))?];
         let syrk = self.functions.syrk(T::DTYPE)?;
         library_fault("cublasXherk")?;
         let _entered = self.device.enter()?;
         // SAFETY: as in `multiply`.
-        let code = unsafe {
+        self.run("cublasXherk", || unsafe {
             syrk(
                 self.handle,
                 LOWER,
                 op,
-                int("order", n)?,
-                int("inner", k)?,
+                order,
+                inner,
                 (&raw const alpha.0).cast(),
                 from,
-                int("ld", a.ld.max(1))?,
+                steps[0],
                 (&raw const beta.0).cast(),
                 to,
-                int("ld", c.ld.max(1))?,
+                steps[1],
             )
-        };
-        check("cublasXherk", code)
+        })
     }
 
     /// B := R^-1 B for the upper triangle R of `r`, or with `right` B := B R^-1. The lower triangle is not read.
@@ -70,26 +71,27 @@ impl Blas {
             return Ok(());
         }
         let alpha = Aligned(T::from_parts(1.0, 0.0));
+        let (rows, columns) = (int("rows", b.rows)?, int("columns", b.cols)?);
+        let steps = [int("ld", r.ld.max(1))?, int("ld", b.ld.max(1))?];
         let trsm = self.functions.trsm(T::DTYPE)?;
         library_fault("cublasXtrsm")?;
         let _entered = self.device.enter()?;
         // SAFETY: as in `multiply`.
-        let code = unsafe {
+        self.run("cublasXtrsm", || unsafe {
             trsm(
                 self.handle,
                 if right { RIGHT } else { LEFT },
                 UPPER,
                 operation(Transpose::Plain),
                 NON_UNIT,
-                int("rows", b.rows)?,
-                int("columns", b.cols)?,
+                rows,
+                columns,
                 (&raw const alpha.0).cast(),
                 with,
-                int("ld", r.ld.max(1))?,
+                steps[0],
                 to,
-                int("ld", b.ld.max(1))?,
+                steps[1],
             )
-        };
-        check("cublasXtrsm", code)
+        })
     }
 }
