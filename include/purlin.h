@@ -1351,6 +1351,12 @@ typedef struct purlin_context purlin_context;
 typedef struct purlin_fdk purlin_fdk;
 
 /**
+ * Contexts that share the work of a call: an option `group` of the families that distribute work over several devices. The
+ * first member is the context of the call's matrices, tensors and streams. Thread-safe, and never changed.
+ */
+typedef struct purlin_group purlin_group;
+
+/**
  * A matrix: dense with a leading dimension, on the host or on the context's GPU; compressed sparse rows; read in
  * blocks from a source; or known by its products alone. A function that needs the entries in memory refuses the last
  * two.
@@ -1594,6 +1600,20 @@ typedef struct purlin_context_info {
    */
   char device_name[128];
 } purlin_context_info;
+
+/**
+ * What a group consists of.
+ */
+typedef struct purlin_group_info {
+  /**
+   * Size of the caller's struct; set by purlin_group_info_init.
+   */
+  size_t struct_size;
+  /**
+   * Number of contexts, at least 1.
+   */
+  int64_t members;
+} purlin_group_info;
 
 /**
  * Element type: one of PURLIN_F32 to PURLIN_U32. I8, I16, U32 and F16 are stored, copied and exchanged, and read and
@@ -4224,6 +4244,61 @@ purlin_status purlin_stream_synchronize(const struct purlin_stream *stream);
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
  */
 purlin_status purlin_stream_destroy(struct purlin_stream *stream);
+
+/**
+ * Makes a group of contexts on devices of one kind: GPUs of the same model, or the CPU with the same vector instructions.
+ * Two contexts may be on the same device. The group keeps its members: they may be destroyed before it, and it before the
+ * objects that use it.
+ *
+ * Results depend on the number of members only where the family's chapter says so.
+ *
+ * @param      count     number of contexts, 1 to 1024.
+ * @param      contexts  the members, in the order in which they share work.
+ * @param[out] group     the group; destroy it with purlin_group_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `count`, a context
+ * given twice, another kind of device than the first's), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `contexts` is NULL or valid for `count` handles; `group` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_group_create(int64_t count,
+                                  const struct purlin_context *const *contexts,
+                                  struct purlin_group **group);
+
+/**
+ * Sets `struct_size` and zeroes the rest.
+ *
+ * @param[out] info  the struct.
+ * @param      size  `sizeof *info`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `info` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_group_info_init(struct purlin_group_info *info,
+                                     size_t size);
+
+/**
+ * The number of contexts of a group.
+ *
+ * @param      group  the group.
+ * @param[out] info   filled in; initialise it with purlin_group_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size),
+ * `PURLIN_ERROR_FORKED`.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_group_properties(const struct purlin_group *group,
+                                      struct purlin_group_info *info);
+
+/**
+ * Destroys a group. Objects and calls that use it go on.
+ *
+ * @param group  the group; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_group_destroy(struct purlin_group *group);
 
 /**
  * Makes a dense tensor of purlin's own memory, zeroed.

@@ -7,6 +7,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
+//! | [`group`] | contexts on devices of one kind that share the work of a call |
 //! | [`session`] | shared parts of objects that are created once and used for many calls |
 //! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed; matrices read in blocks or known by products |
 //! | [`blocks`] | arrays larger than memory: sources, sinks, and the pipeline between them |
@@ -38,6 +39,7 @@ pub mod fdk;
 #[allow(unsafe_code, reason = "the C boundary: pointers of the caller, exported names")]
 pub mod ffi;
 pub mod graph;
+pub mod group;
 pub mod lanczos;
 pub mod log;
 pub mod matrix;

@@ -19,7 +19,7 @@ module purlin
   use purlin_types
   use purlin_library, only: purlin_version, purlin_build_info, purlin_status_string, purlin_last_error_message, &
     purlin_live_handles, purlin_string, purlin_device_count, purlin_device_properties, purlin_init
-  use purlin_execution, only: purlin_context, purlin_stream
+  use purlin_execution, only: purlin_context, purlin_group, purlin_stream
   use purlin_tensors, only: purlin_tensor
   use purlin_matrices, only: purlin_matrix
   use purlin_symmetric

@@ -1,4 +1,4 @@
-!> Contexts and streams: where calls run and in which order.
+!> Contexts, groups of contexts, and streams: where calls run and in which order.
 !>
 !> An object owns its handle: it is destroyed by `destroy`, or when a local variable of the type goes out of scope.
 !> Variables of a main program live until it ends, which is after Fortran finalises; call `destroy` for those.
@@ -10,7 +10,7 @@ module purlin_execution
   use purlin_library
   implicit none
   private
-  public :: purlin_context, purlin_stream, stream_key
+  public :: purlin_context, purlin_group, purlin_stream, stream_key
 
   type :: purlin_context
     private
@@ -25,6 +25,22 @@ module purlin_execution
     procedure, private :: context_refuse_copy
     generic :: assignment(=) => context_refuse_copy
     final :: context_finalise
+  end type
+
+  !> Contexts that share the work of a call, on devices of one kind: `options%group = group%handle()`. Matrices, tensors and
+  !> streams belong to the first. The library keeps the members.
+  type :: purlin_group
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure, private :: group_create, group_create_from_handles
+    generic :: create => group_create, group_create_from_handles
+    procedure :: destroy => group_destroy
+    procedure :: properties => group_properties
+    procedure :: handle => group_handle
+    procedure, private :: group_refuse_copy
+    generic :: assignment(=) => group_refuse_copy
+    final :: group_finalise
   end type
 
   type :: purlin_stream
@@ -141,6 +157,76 @@ contains
     integer(c_int32_t) :: ignored
     if (.not. c_associated(self%key)) return
     ignored = c_context_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  !> A group of `contexts`, in the order in which they share work.
+  subroutine group_create(self, contexts, stat, errmsg)
+    class(purlin_group), intent(inout) :: self
+    type(purlin_context), intent(in) :: contexts(:)
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: keys(size(contexts))
+    integer :: k
+    do k = 1, size(contexts)
+      keys(k) = contexts(k)%key
+    end do
+    call self%group_create_from_handles(keys, stat, errmsg)
+  end subroutine
+
+  !> A group of the contexts of `handles`, as in `call group%create([first%handle(), second%handle()])`.
+  subroutine group_create_from_handles(self, handles, stat, errmsg)
+    class(purlin_group), intent(inout) :: self
+    type(c_ptr), intent(in) :: handles(:)
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_group_destroy(self%key))
+    self%key = c_null_ptr
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_group_create(size(handles, kind=c_int64_t), handles, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine group_destroy(self, stat, errmsg)
+    class(purlin_group), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_group_destroy(self%key))
+    self%key = c_null_ptr
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The number of members.
+  subroutine group_properties(self, info, stat, errmsg)
+    class(purlin_group), intent(in) :: self
+    type(purlin_group_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_group_properties(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  pure function group_handle(self) result(key)
+    class(purlin_group), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine group_refuse_copy(left, right)
+    class(purlin_group), intent(inout) :: left
+    class(purlin_group), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_group: assigned to itself'
+    error stop 'purlin_group: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine group_finalise(self)
+    type(purlin_group), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_group_destroy(self%key)
     self%key = c_null_ptr
   end subroutine
 

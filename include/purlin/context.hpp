@@ -1,9 +1,11 @@
 /// @file context.hpp
-/// Devices, contexts and streams.
+/// Devices, contexts, groups of contexts and streams.
 #ifndef PURLIN_CONTEXT_HPP
 #define PURLIN_CONTEXT_HPP
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -129,6 +131,44 @@ Owner adopt(const context& on, purlin_status status, Handle* made) {
 }
 
 }  // namespace detail
+
+/// Contexts that share the work of a call, for the option `group` of the families that distribute work over devices. The
+/// library keeps the members: they may be destroyed before the group.
+class group {
+ public:
+  group() noexcept = default;
+
+  /// The members in the order in which they share work; matrices, tensors and streams belong to the first.
+  static group create(std::initializer_list<std::reference_wrapper<const context>> contexts) {
+    return group::create(std::vector<std::reference_wrapper<const context>>(contexts));
+  }
+
+  static group create(const std::vector<std::reference_wrapper<const context>>& contexts) {
+    std::vector<const purlin_context*> handles;
+    handles.reserve(contexts.size());
+    for (const context& one : contexts) handles.push_back(one.get());
+    purlin_group* made = nullptr;
+    check(purlin_group_create(static_cast<std::int64_t>(handles.size()), handles.data(), &made));
+    return group(made);
+  }
+
+  /// Takes over a handle made by the C interface.
+  explicit group(purlin_group* adopted) noexcept : handle_(adopted) {}
+
+  purlin_group* get() const noexcept { return handle_.get(); }
+  purlin_group* release() noexcept { return handle_.release(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  purlin_group_info properties() const {
+    purlin_group_info info{};
+    check(purlin_group_info_init(&info, sizeof info));
+    check(purlin_group_properties(get(), &info));
+    return info;
+  }
+
+ private:
+  std::unique_ptr<purlin_group, detail::destroy<purlin_group, purlin_group_destroy>> handle_;
+};
 
 /// An ordered queue of a context. A default-constructed stream stands for the context's own.
 class stream {

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use super::context::ContextObject;
 use super::fdk::FdkObject;
+use super::group::GroupObject;
 use super::handle::{AnyTable, Object};
 use super::rsvd::RsvdObject;
 use super::sink::SinkObject;
@@ -71,7 +72,7 @@ pub extern "C" fn purlin_live_handles() -> i64 {
 }
 
 /// The tables of all objects.
-pub(super) fn tables() -> [&'static dyn AnyTable; 14] {
+pub(super) fn tables() -> [&'static dyn AnyTable; 15] {
     [
         ContextObject::table(),
         Stream::table(),
@@ -87,6 +88,7 @@ pub(super) fn tables() -> [&'static dyn AnyTable; 14] {
         TrainMatrix::table(),
         ContractionObject::table(),
         EnvironmentsObject::table(),
+        GroupObject::table(),
     ]
 }
 

@@ -1,4 +1,4 @@
-// Version, devices, errors, contexts and streams.
+// Version, devices, errors, contexts, groups and streams.
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -7,6 +7,7 @@
 #include "expect.hpp"
 
 using purlin::context;
+using purlin::group;
 using purlin::stream;
 
 static_assert(sizeof(context) == sizeof(void*));
@@ -85,6 +86,26 @@ void streams() {
   EXPECT_ERROR(own.synchronize(), PURLIN_ERROR_INVALID_HANDLE);
 }
 
+void groups() {
+  const context first = context::on(PURLIN_BACKEND_CPU);
+  group both;
+  EXPECT(!both);
+  {
+    const context second = context::on(PURLIN_BACKEND_CPU);
+    both = group::create({first, second});
+    EXPECT_ERROR(group::create({first, second, second}), PURLIN_ERROR_INVALID_ARGUMENT);
+  }
+  EXPECT(both && both.properties().members == 2);
+  const std::vector<std::reference_wrapper<const context>> list{first};
+  EXPECT(group::create(list).properties().members == 1);
+  group adopted(both.release());
+  EXPECT(!both && adopted && adopted.properties().members == 2);
+  EXPECT_ERROR(both.properties(), PURLIN_ERROR_INVALID_HANDLE);
+  context gone = context::on(PURLIN_BACKEND_CPU);
+  const context kept = std::move(gone);
+  EXPECT_ERROR(group::create({first, gone}), PURLIN_ERROR_INVALID_HANDLE);
+}
+
 void any_order_of_destruction() {
   stream outlives;
   {
@@ -99,6 +120,7 @@ void tests() {
   errors();
   contexts();
   streams();
+  groups();
   any_order_of_destruction();
 }
 

@@ -40,6 +40,7 @@ void tests() {
   moves(purlin::rsvd::session(on, purlin::rsvd::options(2)));
   moves(purlin::context::on(PURLIN_BACKEND_CPU));
   moves(purlin::stream::create(on));
+  moves(purlin::group::create({on}));
   moves(purlin::source::from_function(on, PURLIN_F64, {2, 3}, [](auto, auto, void*) {}));
 
   // An object that was moved from is refused as a closed one is.

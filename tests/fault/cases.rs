@@ -126,6 +126,7 @@ fn copy_case() -> Case {
 fn base() -> Vec<Case> {
     vec![
         Case { name: "purlin_context_create", allocations: 1, prepare: context_create },
+        Case { name: "purlin_group_create", allocations: 1, prepare: group_create },
         Case { name: "purlin_tensor_create", allocations: 1, prepare: tensor_create },
         Case { name: "purlin_tensor_create_symmetric", allocations: 1, prepare: tensor_create_symmetric },
         Case { name: "purlin_matrix_create", allocations: 1, prepare: matrix_create },
@@ -146,6 +147,15 @@ fn context_create(_: &Fixture) -> Call {
         let mut context = null_mut();
         let status = c!(purlin_context_create(&raw const options, &raw mut context));
         finish(status, || purlin_context_destroy(context))
+    })
+}
+
+fn group_create(f: &Fixture) -> Call {
+    let members = [f.context.cast_const()];
+    Box::new(move || {
+        let mut group = null_mut();
+        let status = c!(purlin_group_create(1, members.as_ptr(), &raw mut group));
+        finish(status, || purlin_group_destroy(group))
     })
 }
 

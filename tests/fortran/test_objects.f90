@@ -1,4 +1,4 @@
-! Library, devices, contexts and streams: what they say, how they fail, and that they go when they should.
+! Library, devices, contexts, groups and streams: what they say, how they fail, and that they go when they should.
 module log_counter
   use, intrinsic :: iso_c_binding, only: c_ptr, c_int32_t, c_associated
   use purlin
@@ -29,6 +29,7 @@ program test_objects
   call contexts()
   call failures()
   call streams()
+  call groups()
   call lifetimes()
   call check_none_live()
 
@@ -128,6 +129,30 @@ contains
     call context%destroy()
     call stream%synchronize()
     call stream%destroy()
+  end subroutine
+
+  subroutine groups()
+    type(purlin_context) :: contexts(2)
+    type(purlin_group) :: group
+    type(purlin_group_info) :: info
+    integer(int32) :: stat
+    character(200) :: message
+    call group%create(contexts, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_HANDLE, 'a group needs contexts')
+    call contexts(1)%create(backend=PURLIN_BACKEND_CPU, threads=1)
+    call contexts(2)%create(backend=PURLIN_BACKEND_CPU, threads=1)
+    call group%create(contexts)
+    call group%properties(info)
+    call check(info%members == 2_int64, 'a group of two')
+    call group%create([contexts(2)%handle()])
+    call contexts(2)%destroy()
+    call group%properties(info)
+    call check(info%members == 1_int64, 'a group keeps its members')
+    call group%create([contexts(1)%handle(), contexts(1)%handle()], stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a context is given once')
+    call check(index(message, 'contexts[1]: is given twice') == 1, 'the message names the second')
+    call check(.not. c_associated(group%handle()), 'nothing is left of it')
+    call group%destroy()
   end subroutine
 
   subroutine lifetimes()

@@ -1,4 +1,4 @@
-//! Library, contexts, streams, tensors, DLPack and matrices.
+//! Library, contexts, groups, streams, tensors, DLPack and matrices.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -15,7 +15,8 @@ pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     match s.below(32) {
         0 => whole_library(s),
         1 | 2 => context(s, w),
-        3 | 4 => stream(s, w),
+        3 => stream(s, w),
+        4 => group(s, w),
         5..=8 => tensor_create(s, w),
         9..=12 => tensor_borrow(s, w),
         13..=15 => symmetric(s, w),
@@ -101,6 +102,34 @@ fn stream(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let stream = w.streams.pick(s);
             let status = c!(purlin_stream_destroy(stream));
             w.streams.destroyed(status, stream);
+            status
+        }
+    }
+}
+
+fn group(s: &mut Source<'_>, w: &mut World) -> purlin_status {
+    match s.below(4) {
+        0 | 1 => {
+            let members: Vec<_> = (0..s.below(4)).map(|_| w.contexts.pick(s).cast_const()).collect();
+            let count = match s.below(12) {
+                0 => s.one_of(&[-1, 1025, i64::MIN, i64::MAX]),
+                _ => members.len() as i64,
+            };
+            let mut group = null_mut();
+            let list = if members.is_empty() || s.once_in(20) { null() } else { members.as_ptr() };
+            let status = c!(purlin_group_create(count, list, &raw mut group));
+            w.groups.made(status, group);
+            status
+        }
+        2 => {
+            let info = options::initialised!(purlin_group_info, purlin_group_info_init);
+            let mut room = Room::of(s, &info);
+            c!(purlin_group_properties(w.groups.pick(s), room.get_mut()))
+        }
+        _ => {
+            let group = w.groups.pick(s);
+            let status = c!(purlin_group_destroy(group));
+            w.groups.destroyed(status, group);
             status
         }
     }

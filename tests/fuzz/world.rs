@@ -66,6 +66,7 @@ impl<T> Kind<T> {
 pub struct World {
     pub contexts: Kind<purlin_context>,
     pub streams: Kind<purlin_stream>,
+    pub groups: Kind<purlin_group>,
     pub tensors: Kind<purlin_tensor>,
     pub matrices: Kind<purlin_matrix>,
     pub sources: Kind<purlin_source>,
@@ -96,6 +97,7 @@ impl World {
         let mut world = Self {
             contexts: Kind::new(),
             streams: Kind::new(),
+            groups: Kind::new(),
             tensors: Kind::new(),
             matrices: Kind::new(),
             sources: Kind::new(),
@@ -128,7 +130,7 @@ impl World {
         let components = self.rsvds.live.len() + self.pcas.live.len() + self.plans.live.len();
         let trains = self.trains.live.len() + self.train_matrices.live.len();
         let contractions = self.contractions.live.len() + self.environments.live.len();
-        (count + self.matrices.live.len() + blocks + components + trains + contractions) as i64
+        (count + self.groups.live.len() + self.matrices.live.len() + blocks + components + trains + contractions) as i64
     }
 
     /// The context of the program's beginning, as long as it lives.
@@ -186,6 +188,9 @@ impl World {
         }
         for stream in std::mem::take(&mut self.streams.live) {
             assert_eq!(c!(purlin_stream_destroy(stream)), purlin_status::PURLIN_SUCCESS);
+        }
+        for group in std::mem::take(&mut self.groups.live) {
+            assert_eq!(c!(purlin_group_destroy(group)), purlin_status::PURLIN_SUCCESS);
         }
         for tensor in std::mem::take(&mut self.tensors.live) {
             assert_eq!(c!(purlin_tensor_destroy(tensor)), purlin_status::PURLIN_SUCCESS);

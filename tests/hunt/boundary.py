@@ -25,8 +25,8 @@ from attack import Bench, Finding, Skipped, pick, require
 
 HEADER = Path(__file__).resolve().parents[2] / "include" / "purlin.h"
 OBJECTS = (
-    "context", "stream", "tensor", "matrix", "source", "sink", "fdk", "rsvd", "pca", "tt", "tt_matrix", "tt_contraction",
-    "tt_environments", "spmv",
+    "context", "stream", "group", "tensor", "matrix", "source", "sink", "fdk", "rsvd", "pca", "tt", "tt_matrix",
+    "tt_contraction", "tt_environments", "spmv",
 )
 # The status of a bug in purlin.
 INTERNAL = -14
@@ -348,6 +348,7 @@ def base_objects(world: World) -> None:
             ctypes.c_int64.from_address(ctypes.addressof(space) + at).value = 64 << 20
     context = make(world, "context", "purlin_context_create", space)
     here = ctypes.c_void_p(context)
+    make(world, "group", "purlin_group_create", ctypes.c_int64(1), (ctypes.c_size_t * 1)(context))
     source, target = world.memory.source, world.memory.target
 
     def dims(*sizes: int) -> Any:

@@ -1,4 +1,4 @@
-"""Version, devices, errors, contexts and streams."""
+"""Version, devices, errors, contexts, groups and streams."""
 
 from __future__ import annotations
 
@@ -60,6 +60,24 @@ def test_closed_objects_are_refused(cpu: purlin.Context) -> None:
     assert stream.closed
     with pytest.raises(purlin.InvalidHandle, match="stream: is closed"):
         stream.synchronize()
+
+
+def test_groups_of_contexts(cpu: purlin.Context) -> None:
+    before = purlin.live_handles()
+    with purlin.Context("cpu", threads=1) as other:
+        group = purlin.Group([cpu, other])
+        assert len(group) == 2 and group.contexts == (cpu, other)
+        with pytest.raises(purlin.InvalidArgument, match=r"contexts\[2\]: is given twice"):
+            purlin.Group([cpu, other, other])
+    assert len(group) == 2, "the group keeps its members"
+    with pytest.raises(purlin.InvalidHandle, match="context: is closed"):
+        purlin.Group([cpu, other])
+    with pytest.raises(purlin.InvalidArgument, match="count: is 0"):
+        purlin.Group([])
+    group.close()
+    with pytest.raises(purlin.InvalidHandle, match="group: is closed"):
+        len(group)
+    assert purlin.live_handles() == before
 
 
 def test_handles_are_told_apart_by_kind(cpu: purlin.Context) -> None:

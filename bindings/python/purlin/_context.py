@@ -1,4 +1,4 @@
-"""Devices, contexts and streams."""
+"""Devices, contexts, groups of contexts and streams."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 import os
 import threading
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from ._structs import LOG
 from ._structs import ContextInfo as _CContextInfo
 from ._structs import ContextOptions as _CContextOptions
 from ._structs import DeviceInfo as _CDeviceInfo
+from ._structs import GroupInfo as _CGroupInfo
 
 Backend = Literal["auto", "cpu", "cuda"]
 Isa = Literal["auto", "portable", "avx2", "avx512"]
@@ -233,6 +235,32 @@ class Context(Handle):
     def cancel(self) -> None:
         """Makes the running call of this context raise `Cancelled`. May be called from any thread."""
         check(lib.purlin_context_cancel(self.handle))
+
+
+class Group(Handle):
+    """Contexts that share the work of a call, on devices of one kind: the argument `group` of the families that distribute
+    work over devices. Matrices, tensors and streams belong to the first."""
+
+    def __init__(self, contexts: Sequence[Context]) -> None:
+        self.contexts = tuple(contexts)
+        handles = (ctypes.c_void_p * len(self.contexts))(*[one.handle for one in self.contexts])
+        made = ctypes.c_void_p()
+        status = lib.purlin_group_create(len(self.contexts), handles, ctypes.byref(made))
+        super().__init__(made.value, lib.purlin_group_destroy, *[one._sinks for one in self.contexts])
+        check(status)
+
+    def __enter__(self) -> Group:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        info = initialised(_CGroupInfo, "group_info")
+        check(lib.purlin_group_properties(self.handle, ctypes.byref(info)))
+        return int(info.members)
 
 
 class Stream(Handle):

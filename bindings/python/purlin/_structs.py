@@ -57,6 +57,13 @@ class ContextInfo(Struct):
     ]
 
 
+class GroupInfo(Struct):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("members", c_int64),
+    ]
+
+
 class TensorInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),

@@ -46,6 +46,10 @@ PLACE(purlin_context_info, host_memory_used, 40);
 PLACE(purlin_context_info, device_memory_used, 48);
 PLACE(purlin_context_info, device_name, 56);
 
+SIZE(purlin_group_info, 16);
+PLACE(purlin_group_info, struct_size, 0);
+PLACE(purlin_group_info, members, 8);
+
 SIZE(purlin_tensor_info, 64);
 PLACE(purlin_tensor_info, struct_size, 0);
 PLACE(purlin_tensor_info, dtype, 8);

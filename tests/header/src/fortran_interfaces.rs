@@ -21,6 +21,7 @@ const MODULES: &[(&str, &str)] = &[
     ("device_", "purlin_c"),
     ("context_", "purlin_c"),
     ("stream_", "purlin_c"),
+    ("group_", "purlin_c"),
     ("tensor_", "purlin_c"),
     ("matrix_create", "purlin_c"),
     ("matrix_borrow", "purlin_c"),

@@ -10,6 +10,7 @@ const ORDER: &[&str] = &[
     "device.rs",
     "context.rs",
     "stream.rs",
+    "group.rs",
     "tensor.rs",
     "tensor_symmetric.rs",
     "dlpack.rs",

@@ -1,0 +1,128 @@
+//! Groups of contexts.
+
+use std::sync::Arc;
+
+use super::context::ContextObject;
+use super::handle::{self, Object, Table};
+use super::options::{self, versioned};
+use super::{guard, purlin_context, purlin_status};
+use crate::error::Error;
+use crate::group::{Group, check_count};
+use crate::shape;
+
+/// Contexts that share the work of a call: an option `group` of the families that distribute work over several devices. The
+/// first member is the context of the call's matrices, tensors and streams. Thread-safe, and never changed.
+pub struct purlin_group {
+    _private: [u8; 0],
+}
+
+/// What a handle of a group stands for.
+pub(super) type GroupObject = Arc<Group>;
+
+impl Object for GroupObject {
+    const KIND: u8 = 15;
+    fn table() -> &'static Table<Self> {
+        static TABLE: Table<GroupObject> = Table::new();
+        &TABLE
+    }
+}
+
+/// What a group consists of.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_group_info {
+    /// Size of the caller's struct; set by purlin_group_info_init.
+    pub struct_size: usize,
+    /// Number of contexts, at least 1.
+    pub members: i64,
+}
+
+versioned!(purlin_group_info, first = size_of::<Self>(), Self { struct_size: size_of::<Self>(), members: 0 });
+
+/// Makes a group of contexts on devices of one kind: GPUs of the same model, or the CPU with the same vector instructions.
+/// Two contexts may be on the same device. The group keeps its members: they may be destroyed before it, and it before the
+/// objects that use it.
+///
+/// Results depend on the number of members only where the family's chapter says so.
+///
+/// @param      count     number of contexts, 1 to 1024.
+/// @param      contexts  the members, in the order in which they share work.
+/// @param[out] group     the group; destroy it with purlin_group_destroy.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `count`, a context
+/// given twice, another kind of device than the first's), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+///
+/// # Safety
+/// `contexts` is NULL or valid for `count` handles; `group` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_group_create(
+    count: i64,
+    contexts: *const *const purlin_context,
+    group: *mut *mut purlin_group,
+) -> purlin_status {
+    guard::run(|| {
+        // SAFETY: the caller promises NULL or a place for the handle.
+        let target = unsafe { super::pointer::output("group", group) }?;
+        let count = shape::size("count", count, 0)?;
+        check_count(count)?;
+        // SAFETY: the caller promises NULL or as many handles.
+        let handles = unsafe { super::pointer::list("contexts", count, contexts) }?;
+        let mut members = crate::alloc::with_capacity("group", count)?;
+        for (k, handle) in handles.iter().enumerate() {
+            members.push(Arc::clone(&*handle::shared::<ContextObject, _>(&format!("contexts[{k}]"), *handle)?));
+        }
+        *target = handle::insert::<GroupObject, _>(Arc::new(Group::new(members)?))?;
+        Ok(())
+    })
+}
+
+/// Sets `struct_size` and zeroes the rest.
+///
+/// @param[out] info  the struct.
+/// @param      size  `sizeof *info`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `info` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_group_info_init(info: *mut purlin_group_info, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("info", info, size) })
+}
+
+/// The number of contexts of a group.
+///
+/// @param      group  the group.
+/// @param[out] info   filled in; initialise it with purlin_group_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size),
+/// `PURLIN_ERROR_FORKED`.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_group_properties(
+    group: *const purlin_group,
+    info: *mut purlin_group_info,
+) -> purlin_status {
+    guard::run(|| {
+        let group = handle::shared::<GroupObject, _>("group", group)?;
+        group.check_alive()?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        let value = purlin_group_info { struct_size: 0, members: shape::to_i64(group.members().len()) };
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::write("info", info, value) }
+    })
+}
+
+/// Destroys a group. Objects and calls that use it go on.
+///
+/// @param group  the group; NULL does nothing.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_group_destroy(group: *mut purlin_group) -> purlin_status {
+    guard::run(|| handle::remove::<GroupObject, _>("group", group))
+}
