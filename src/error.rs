@@ -110,6 +110,18 @@ impl Error {
     pub fn invalid(argument: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::InvalidArgument { argument: argument.into(), problem: problem.into() }
     }
+
+    /// The error with argument `to` in place of `from`, for a caller whose argument has another name.
+    pub(crate) fn renamed(self, from: &str, to: &str) -> Self {
+        match self {
+            Self::InvalidArgument { argument, problem } if argument == from => Self::invalid(to, problem),
+            Self::NotSupported(text) => match text.strip_prefix(from).and_then(|rest| rest.strip_prefix(": ")) {
+                Some(rest) => Self::NotSupported(format!("{to}: {rest}")),
+                None => Self::NotSupported(text),
+            },
+            other => other,
+        }
+    }
 }
 
 #[cfg(test)]

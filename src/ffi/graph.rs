@@ -1,32 +1,22 @@
 //! What eigenvectors say about a graph: embeddings, clusters, the Fiedler vector, cuts; densities; graphs of images.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use super::handle;
-use super::lanczos::{Request, hand_over, read_options};
+use super::lanczos::{expect_no_start, session_of, write_and_check};
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
 use super::matrix::{self, purlin_matrix};
 use super::options::{self, flag};
-use super::sparse::{alive, renamed};
+use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{callback, context, guard, purlin_context, purlin_status, purlin_stream, stream};
-use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::graph::bisect::{self, Cut};
-use crate::graph::cluster;
-use crate::graph::density::density;
-use crate::graph::embed::{self, Assignment, Scaling};
-use crate::graph::image::{Weights, image_graph_of};
-use crate::graph::stencil::image_adjacency_of;
-use crate::lanczos::Which;
-use crate::lanczos::operator::{Kind, Symmetric};
+use crate::graph::bisect::Cut;
+use crate::graph::embed::{Assignment, Scaling};
+use crate::graph::image::Weights;
+use crate::graph::session::{self, Labelling};
+use crate::lanczos::session::Lanczos;
 use crate::matrix::Matrix;
-use crate::progress::{Progress, ProgressFn};
-use crate::scalar::{DType, Real, with_real, with_scalar};
-use crate::session;
-use crate::shape::{self, Order};
-use crate::tensor::Tensor;
+use crate::progress::ProgressFn;
+use crate::shape;
 
 /// Coordinates are the eigenvectors: orthonormal columns.
 pub const PURLIN_GRAPH_SCALING_NONE: i32 = 0;
@@ -47,7 +37,7 @@ pub const PURLIN_GRAPH_CUT_MEDIAN: i32 = 1;
 /// Where cut/vol(S) + cut/vol(rest) is least (Shi and Malik, IEEE PAMI 22, 2000).
 pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 
-/// Options of a caller's struct, the graph's context and the further ones, and its progress function, for `body`.
+/// A session of a caller's options on the graph's context and the further ones, and its progress function, for `body`.
 ///
 /// # Safety
 /// `source` is NULL or an initialised struct with as many contexts as it says, whose progress function may be called with its
@@ -55,39 +45,15 @@ pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 unsafe fn with_options<R>(
     graph: &Matrix,
     source: *const purlin_lanczos_options,
-    body: impl FnOnce(&Request, &[Arc<Context>], &Progress<'_>) -> Result<R>,
+    body: impl FnOnce(&Lanczos, Option<&ProgressFn<'_>>) -> Result<R>,
 ) -> Result<R> {
     // SAFETY: as promised by the caller.
     let o = unsafe { options::read("options", source) }?;
-    let request = read_options(&o)?;
-    request.expect_no_start()?;
-    request.expect_no_order()?;
+    expect_no_start(&o)?;
+    // SAFETY: the caller promises as many contexts as it says.
+    let lanczos = unsafe { session_of(graph.context(), &o) }?;
     let report = callback::progress(o.progress, o.progress_user);
-    let mut contexts = vec![Arc::clone(graph.context())];
-    // SAFETY: the caller promises as many as it says.
-    contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
-    let progress = session::progress(&contexts, report.as_ref().map(|f| f as &ProgressFn<'_>));
-    body(&request, &contexts, &progress).map_err(|e| renamed(e, "a", "graph"))
-}
-
-/// The options of a normalised operator of a graph: `kind` and `shift` have one value.
-fn as_given(request: &Request) -> Result<&crate::lanczos::Options> {
-    if request.kind != Kind::Matrix {
-        return Err(Error::invalid("kind", "is set: this function says what the operator is"));
-    }
-    if request.shift != 0.0 {
-        return Err(Error::invalid("shift", "is set: this function says what the operator is"));
-    }
-    if !matches!(request.options.which, Which::Largest | Which::Smallest) {
-        return Err(Error::invalid("which", "is set: this function takes the smallest of its operator"));
-    }
-    Ok(&request.options)
-}
-
-fn check_vector(name: &str, vector: &Tensor, of: &Matrix, length: usize) -> Result<()> {
-    vector.expect_context(name, of.context())?;
-    vector.expect_dtype(name, DType::F64)?;
-    vector.expect_dims(name, &[length])
+    body(&lanczos, report.as_ref().map(|f| f as &ProgressFn<'_>))
 }
 
 /// Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
@@ -126,19 +92,10 @@ pub unsafe extern "C" fn purlin_graph_embed(
         let mut values = tensor::output_or_null("values", values)?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let run = |request: &Request, contexts: &[Arc<Context>], progress: &Progress<'_>| {
-            let options = as_given(request)?;
-            let k = options.count;
-            coordinates.expect_context("coordinates", graph.context())?;
-            coordinates.expect_dtype("coordinates", DType::F64)?;
-            coordinates.expect_size("coordinates", graph.rows(), k)?;
-            coordinates.dense_mut("coordinates")?.memory.host("coordinates")?;
-            values.as_ref().map_or(Ok(()), |v| check_vector("values", v, &graph, k))?;
-            let found = embed::embed(contexts, &graph, options, scaling, progress)?;
-            coordinates.dense_mut("coordinates")?.set_columns("coordinates", &found.coordinates)?;
-            values.as_mut().map_or(Ok(()), |v| v.set_first("values", &found.values))?;
+        let run = |lanczos: &Lanczos, report: Option<&ProgressFn<'_>>| {
+            let found = session::embed(lanczos, &graph, scaling, &mut coordinates, values.as_deref_mut(), report)?;
             // SAFETY: the caller promises NULL or an initialised struct.
-            unsafe { hand_over(info, &found.info, found.values.len(), k) }
+            unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
         };
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { with_options(&graph, options, run) }
@@ -185,16 +142,11 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let run = |request: &Request, contexts: &[Arc<Context>], progress: &Progress<'_>| {
-            let options = as_given(request)?;
-            labels.expect_context("labels", graph.context())?;
-            labels.expect_dtype("labels", DType::I64)?;
-            labels.expect_dims("labels", &[graph.rows()])?;
-            let (found, from) = embed::clusters(contexts, &graph, options, how, starts, progress)?;
-            labels.set_indices("labels", &found.labels)?;
-            put_number(inertia, found.inertia);
+        let run = |lanczos: &Lanczos, report: Option<&ProgressFn<'_>>| {
+            let (found, from) = session::clusters(lanczos, &graph, how, starts, &mut labels, report)?;
+            put_number(inertia, found);
             // SAFETY: the caller promises NULL or an initialised struct.
-            unsafe { hand_over(info, &from.info, from.values.len(), options.count) }
+            unsafe { write_and_check(info, &from, lanczos.problem().options.count) }
         };
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { with_options(&graph, options, run) }
@@ -212,31 +164,6 @@ fn put_number(place: Option<&mut f64>, value: f64) {
     if let Some(place) = place {
         *place = value;
     }
-}
-
-/// Numbers of a real type in double precision.
-fn widened<T: Real>(numbers: Cow<'_, [T]>) -> Result<Vec<f64>> {
-    let mut wide = crate::alloc::with_capacity("numbers", numbers.len())?;
-    wide.extend(numbers.iter().map(|v| v.to_f64()));
-    Ok(wide)
-}
-
-/// Labels of points.
-fn labelled(
-    points: *const purlin_matrix,
-    labels: *mut purlin_tensor,
-    of: impl FnOnce(&Matrix, &[f64]) -> Result<cluster::Labels>,
-) -> Result<f64> {
-    let points = alive("points", points)?;
-    let mut labels = tensor::output("labels", labels)?;
-    labels.expect_context("labels", points.context())?;
-    labels.expect_dtype("labels", DType::I64)?;
-    labels.expect_dims("labels", &[points.rows()])?;
-    let dense = points.dense("points")?;
-    let numbers = with_real!(points.dtype(), "points", T => widened(dense.columns::<T>("points")?))?;
-    let found = of(&points, &numbers)?;
-    labels.set_indices("labels", &found.labels)?;
-    Ok(found.inertia)
 }
 
 /// k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
@@ -268,8 +195,9 @@ pub unsafe extern "C" fn purlin_graph_k_means(
         let (clusters, starts) = (shape::size("clusters", clusters, 1)?, at_least_one("starts", starts)?);
         // SAFETY: the caller promises NULL or a place for the number.
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
-        let of = |m: &Matrix, points: &[f64]| cluster::k_means(m.context(), points, m.rows(), clusters, starts, seed);
-        let found = labelled(points, labels, of)?;
+        let points = alive("points", points)?;
+        let mut labels = tensor::output("labels", labels)?;
+        let found = session::label(&points, Labelling::KMeans { clusters, starts, seed }, &mut labels)?;
         put_number(inertia, found);
         Ok(())
     })
@@ -295,7 +223,9 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the number.
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
-        let found = labelled(points, labels, |m, points| cluster::pivoted_qr(m.context(), points, m.rows()))?;
+        let points = alive("points", points)?;
+        let mut labels = tensor::output("labels", labels)?;
+        let found = session::label(&points, Labelling::PivotedQr, &mut labels)?;
         put_number(inertia, found);
         Ok(())
     })
@@ -334,22 +264,15 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
         let _stream = stream::before(graph.context(), stream)?;
         let normalised = flag("normalised", normalised)?;
         let mut vector = tensor::output("vector", vector)?;
-        check_vector("vector", &vector, &graph, graph.rows())?;
         // SAFETY: the caller promises NULL or a place for the number.
         let value = unsafe { super::pointer::output_or_null("value", value) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let run = |request: &Request, contexts: &[Arc<Context>], progress: &Progress<'_>| {
-            let options = as_given(request)?;
-            if !matches!(options.count, 1 | 6) {
-                let problem = format!("is {}, this function finds one vector: 1, or the default", options.count);
-                return Err(Error::invalid("count", problem));
-            }
-            let found = bisect::fiedler(contexts, &graph, normalised, options, progress)?;
-            vector.set_first("vector", &found.vector)?;
-            put_number(value, found.value);
+        let run = |lanczos: &Lanczos, report: Option<&ProgressFn<'_>>| {
+            let (found, from) = session::fiedler(lanczos, &graph, normalised, &mut vector, report)?;
+            put_number(value, found);
             // SAFETY: the caller promises NULL or an initialised struct.
-            unsafe { hand_over(info, &found.info, 1, 1) }
+            unsafe { write_and_check(info, &from, 1) }
         };
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { with_options(&graph, options, run) }
@@ -393,14 +316,9 @@ pub unsafe extern "C" fn purlin_graph_bisect(
             let cut = super::pointer::output_or_null("cut", cut)?;
             (cut, super::pointer::output_or_null("normalised_cut", normalised_cut)?)
         };
-        check_vector("vector", &vector, &graph, graph.rows())?;
-        sides.expect_context("sides", graph.context())?;
-        let mut packed = crate::alloc::filled("vector", graph.rows(), 0.0)?;
-        vector.view::<f64>("vector")?.read_column(&[], &mut packed);
-        let found = bisect::bisect(&graph, &packed, how)?;
-        sides.set_indices("sides", &found.labels()?)?;
-        put_number(cut, found.cut);
-        put_number(normalised_cut, found.normalised_cut);
+        let (between, normalised) = session::bisect(&graph, &vector, how, &mut sides)?;
+        put_number(cut, between);
+        put_number(normalised_cut, normalised);
         Ok(())
     })
 }
@@ -443,27 +361,15 @@ pub unsafe extern "C" fn purlin_graph_density(
         let target = unsafe { super::pointer::output("count", count) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
-        let request = read_options(&o)?;
-        request.expect_alone()?;
-        request.expect_no_start()?;
-        request.expect_recurrence()?;
+        expect_no_start(&o)?;
+        // SAFETY: the caller promises as many contexts as it says.
+        let lanczos = unsafe { session_of(a.context(), &o) }?;
         let steps = shape::size("steps", steps, 1)?;
         let vectors = at_least_one("vectors", vectors)?;
-        let room = shape::product("vectors", steps, vectors as usize)?;
-        check_vector("points", &points, &a, room)?;
-        check_vector("weights", &weights, &a, room)?;
         let report = callback::progress(o.progress, o.progress_user);
-        let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
-        let found = with_scalar!(a.dtype(), "a", T => {
-            let mut operator = Symmetric::<T>::in_order(a.context(), &a, request.kind, request.shift, request.order)?;
-            if request.options.check_symmetry {
-                operator.sample_symmetry();
-            }
-            density(a.context(), &mut operator, steps, vectors, request.options.seed, &progress)
-        })?;
-        points.set_first("points", &found.points)?;
-        weights.set_first("weights", &found.weights)?;
-        *target = shape::to_i64(found.points.len());
+        let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
+        let found = session::density(&lanczos, &a, (steps, vectors), &mut points, &mut weights, report)?;
+        *target = shape::to_i64(found);
         Ok(())
     })
 }
@@ -499,41 +405,26 @@ pub unsafe extern "C" fn purlin_graph_of_image(
 ) -> purlin_status {
     let weights = Weights { radius, intensity, distance, floor };
     // SAFETY: the caller promises NULL or a place for the handle.
-    unsafe {
-        of_pixels(
-            context,
-            image,
-            graph,
-            |c, (pixels, dtype), (height, width)| with_real!(dtype, "image", T => image_graph_of::<T>(c, pixels, height, width, weights)),
-        )
-    }
+    unsafe { of_pixels(context, image, weights, true, graph) }
 }
 
-/// Makes a graph of the lines of an image, of as many and as long as the two numbers say.
+/// Makes the graph of an image, as a sparse matrix or as an operator.
 ///
 /// # Safety
 /// `graph` is NULL or valid for writing.
 unsafe fn of_pixels(
     context: *const purlin_context,
     image: *const purlin_matrix,
+    weights: Weights,
+    is_formed: bool,
     graph: *mut *mut purlin_matrix,
-    make: impl FnOnce(&Arc<Context>, (&[f64], DType), (usize, usize)) -> Result<Matrix>,
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
         let image = alive("image", image)?;
-        image.expect_context("image", &context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("graph", graph) }?;
-        let dense = image.dense("image")?;
-        // Distances are the same in both directions: columns of a column-major image are rows of one on its side.
-        let size = match dense.order {
-            Order::RowMajor => (image.rows(), image.cols()),
-            Order::ColumnMajor => (image.cols(), image.rows()),
-        };
-        let pixels = with_real!(image.dtype(), "image", T => widened(dense.lines::<T>("image")?))?;
-        let made = make(&context, (&pixels, image.dtype()), size).map_err(|e| renamed(e, "pixels", "image"))?;
-        *target = handle::insert(made)?;
+        *target = handle::insert(session::image(&context, &image, weights, is_formed)?)?;
         Ok(())
     })
 }
@@ -568,12 +459,5 @@ pub unsafe extern "C" fn purlin_graph_operator_of_image(
 ) -> purlin_status {
     let weights = Weights { radius, intensity, distance, floor };
     // SAFETY: the caller promises NULL or a place for the handle.
-    unsafe {
-        of_pixels(
-            context,
-            image,
-            graph,
-            |c, (pixels, dtype), size| with_real!(dtype, "image", T => image_adjacency_of::<T>(c, pixels, size, weights)),
-        )
-    }
+    unsafe { of_pixels(context, image, weights, false, graph) }
 }

@@ -10,20 +10,14 @@ use super::sparse::alive;
 use super::sparse_measures::optional_order;
 use super::tensor::{self, purlin_tensor};
 use super::{callback, context, guard, purlin_status, purlin_stream, stream};
-use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::lanczos::operator::{Kind, Symmetric};
-use crate::lanczos::shared::expect_kind;
-use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
-use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Reason, Verify, Which, eigenpairs_over};
-use crate::matrix::Matrix;
-use crate::matrix::sparse::Ordering;
+use crate::lanczos::operator::Kind;
+use crate::lanczos::outputs::Outputs;
+use crate::lanczos::session::{Inputs, Lanczos, Problem};
+use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Verify, Which};
 use crate::progress::ProgressFn;
-use crate::scalar::{DType, Scalar, with_scalar};
-use crate::session;
-use crate::shape::{self, Order, to_i64};
-use crate::tensor::Tensor;
+use crate::shape::{self, to_i64};
 
 /// Writes the defaults.
 ///
@@ -58,69 +52,8 @@ pub unsafe extern "C" fn purlin_lanczos_info_init(info: *mut purlin_lanczos_info
     guard::run(|| unsafe { options::init("info", info, size) })
 }
 
-/// What a caller's struct asks for.
-pub(super) struct Request {
-    pub(super) options: Options,
-    pub(super) kind: Kind,
-    pub(super) shift: f64,
-    pub(super) order: Option<Ordering>,
-    /// Number of further contexts, as the caller gives it.
-    further: i64,
-    /// Whether there is a start vector of singular triplets.
-    has_start: bool,
-}
-
-impl Request {
-    /// Refuses the start vector of singular triplets.
-    pub(super) fn expect_no_start(&self) -> Result<()> {
-        if !self.has_start {
-            return Ok(());
-        }
-        Err(Error::invalid("options->start", "is set, it is of purlin_lanczos_singular alone"))
-    }
-
-    /// Refuses further contexts.
-    pub(super) fn expect_alone(&self) -> Result<()> {
-        if self.further == 0 {
-            return Ok(());
-        }
-        let problem = format!("is {}, this function works on the matrix's context alone: 0 is needed", self.further);
-        Err(Error::invalid("contexts_count", problem))
-    }
-
-    /// Refuses every option that a recurrence without restarts and convergence does not use.
-    pub(super) fn expect_recurrence(&self) -> Result<()> {
-        let (o, d) = (&self.options, Options::default());
-        let set = [
-            ("which", o.which != d.which),
-            ("sigma", o.sigma != d.sigma),
-            ("tolerance", o.tolerance != d.tolerance),
-            ("basis", o.basis != d.basis),
-            ("restarts", o.restarts != d.restarts),
-            ("verify", o.verify != d.verify),
-            ("method", o.method != d.method),
-            ("block", o.block != d.block),
-            ("orthogonality", o.orthogonality != d.orthogonality),
-            ("filter", o.filter != d.filter),
-            ("degree", o.degree != d.degree),
-        ];
-        match set.iter().find(|(_, is_set)| *is_set) {
-            Some((name, _)) => Err(Error::invalid(*name, "is set, this function does not use it")),
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses an order where there is no matrix to put in order.
-    pub(super) fn expect_no_order(&self) -> Result<()> {
-        if self.order.is_none() {
-            return Ok(());
-        }
-        Err(Error::invalid("order", "is set, this function takes matrices as they are"))
-    }
-}
-
-/// Options of a caller's struct.
-pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
+/// The operator and the options of a caller's struct.
+fn read_problem(o: &purlin_lanczos_options) -> Result<Problem> {
     let options = Options {
         count: shape::size("count", o.count, 1)?,
         which: Which::from_code("which", o.which)?,
@@ -138,17 +71,37 @@ pub(super) fn read_options(o: &purlin_lanczos_options) -> Result<Request> {
         check_symmetry: options::flag("check_symmetry", o.check_symmetry)?,
     };
     let (kind, order) = (Kind::from_code("kind", o.kind)?, optional_order(o.order)?);
-    Ok(Request { options, kind, shift: o.shift, order, further: o.contexts_count, has_start: !o.start.is_null() })
+    Ok(Problem { options, kind, shift: o.shift, order })
+}
+
+/// A session of a caller's struct, on `context` and the further ones of the struct.
+///
+/// # Safety
+/// The contexts of `o` are as many as it says.
+pub(super) unsafe fn session_of(context: &Arc<Context>, o: &purlin_lanczos_options) -> Result<Lanczos> {
+    let problem = read_problem(o)?;
+    let mut contexts = vec![Arc::clone(context)];
+    // SAFETY: the caller promises as many as it says.
+    contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
+    Ok(Lanczos::new(contexts, problem))
+}
+
+/// Refuses the start vector of singular triplets, for other functions.
+pub(super) fn expect_no_start(o: &purlin_lanczos_options) -> Result<()> {
+    if o.start.is_null() {
+        return Ok(());
+    }
+    Err(Error::invalid("options->start", "is set, it is of purlin_lanczos_singular alone"))
 }
 
 impl purlin_lanczos_info {
     /// A report in the terms of C.
-    pub(super) fn of(i: &Info, count: usize) -> Self {
+    pub(super) fn of(i: &Info) -> Self {
         Self {
             struct_size: 0,
             reason: i.reason as i32,
             breakdowns: i32::try_from(i.breakdowns).unwrap_or(i32::MAX),
-            count: to_i64(count),
+            count: to_i64(i.count),
             converged: to_i64(i.converged),
             products: to_i64(i.products),
             restarts: to_i64(i.restarts),
@@ -171,140 +124,14 @@ impl purlin_lanczos_info {
     }
 }
 
-/// Hands over what a solve reports, and says if not all that was asked for has converged.
+/// Writes the report of a solve; an error if fewer than `wanted` pairs have converged.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
-pub(super) unsafe fn hand_over(
-    info: *mut purlin_lanczos_info,
-    found: &Info,
-    count: usize,
-    wanted: usize,
-) -> Result<()> {
+pub(super) unsafe fn write_and_check(info: *mut purlin_lanczos_info, found: &Info, wanted: usize) -> Result<()> {
     // SAFETY: as promised above.
-    unsafe { options::write("info", info, purlin_lanczos_info::of(found, count)) }?;
-    if found.converged >= wanted {
-        return Ok(());
-    }
-    let Info { converged, restarts, products, .. } = found;
-    let mut problem = format!("{converged} of {wanted} eigenpairs after {restarts} restarts and {products} products");
-    if found.reason == Reason::Contradicted {
-        problem +=
-            &format!(": the residual of pair {converged} (from 0), or its inner products, contradict the iteration");
-    }
-    if found.asymmetry > 0.0 {
-        problem += &format!(
-            ": the operator is not symmetric (Hermitian if complex): |u.(A v) - v.(A u)| is {:.1e} of |u| |A v| + |v| |A u| for \
-             random u and v",
-            found.asymmetry
-        );
-    } else if found.degree > 0 && *converged == 0 && found.reason == Reason::Restarts {
-        problem += &format!(
-            ": the filter, last of degree {}, has not told them from the rest; for the nearest to sigma, `solve` with a \
-             factorization of A - sigma I (shift-invert) does",
-            found.degree
-        );
-    }
-    Err(Error::NoConvergence(problem))
-}
-
-/// The arguments of a solve beside the matrix.
-struct Call<'a> {
-    request: Request,
-    /// The matrix's, and the further ones.
-    contexts: Vec<Arc<Context>>,
-    start: Option<&'a Tensor>,
-    known: Option<&'a Matrix>,
-    solve: Option<&'a Matrix>,
-    values: &'a mut Tensor,
-    vectors: Option<&'a mut Matrix>,
-    residuals: Option<&'a mut Tensor>,
-}
-
-impl Call<'_> {
-    fn run<T: Scalar>(mut self, a: &Matrix, report: Option<&ProgressFn<'_>>) -> Result<(Info, usize)> {
-        let context = a.context();
-        let Request { kind, shift, order, .. } = self.request;
-        let mut operator = match self.request.further {
-            0 => Some(Symmetric::<T>::in_order(context, a, kind, shift, order)?),
-            _ if order.is_some() => {
-                return Err(Error::invalid("order", "is set, several contexts have rows in the matrix's order"));
-            }
-            _ => {
-                // Before the sizes of outputs, which depend on the kind.
-                expect_kind(kind)?;
-                None
-            }
-        };
-        let (n, k) = (operator.as_ref().map_or(a.rows(), Symmetric::order), self.request.options.count);
-        check_lists(context, k, &[("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())])?;
-        if let Some(vectors) = &mut self.vectors {
-            vectors.expect_context("vectors", context)?;
-            vectors.expect_dtype("vectors", T::DTYPE)?;
-            vectors.expect_size("vectors", n, k)?;
-            let target = vectors.dense_mut("vectors")?;
-            if matches!(target.memory, Memory::Device(_)) && target.order != Order::ColumnMajor {
-                return Err(Error::NotSupported("vectors: are row-major on the device, column-major is needed".into()));
-            }
-        }
-        let start = match self.start {
-            None => None,
-            Some(start) => {
-                start.expect_context("start", context)?;
-                start.expect_dims("start", &[n])?;
-                let mut packed = crate::alloc::filled("start vector", n, T::default())?;
-                start.view::<T>("start")?.read_column(&[], &mut packed);
-                Some(packed)
-            }
-        };
-        let known = match self.known {
-            None => std::borrow::Cow::Borrowed(&[][..]),
-            Some(known) => {
-                known.expect_context("known", context)?;
-                known.expect_dtype("known", T::DTYPE)?;
-                known.expect_size("known", n, known.cols())?;
-                known.dense("known")?.columns::<T>("known")?
-            }
-        };
-        if let Some(solve) = self.solve {
-            solve.expect_context("solve", context)?;
-            solve.expect_dtype("solve", T::DTYPE)?;
-            solve.expect_size("solve", n, n)?;
-        }
-        let given = Given { start: start.as_deref(), deflate: &known, solve: self.solve };
-        let progress = session::progress(&self.contexts, report);
-        let mut target = self.vectors.as_mut().map(|v| v.dense_mut("vectors")).transpose()?;
-        let place = match target.take_if(|t| matches!(t.memory, Memory::Device(_))) {
-            Some(there) => Vectors::Device(there),
-            None if target.is_some() => Vectors::Returned,
-            None => Vectors::Left,
-        };
-        let options = &self.request.options;
-        let pairs = match &mut operator {
-            Some(operator) => eigenpairs_to(context, operator, options, &given, &progress, place),
-            None => eigenpairs_over(&self.contexts, a, (kind, shift), options, &given, &progress, place),
-        };
-        let pairs = pairs.map_err(|e| super::sparse::renamed(e, "deflate", "known"))?;
-        self.values.set_first("values", &pairs.values)?;
-        if let Some(target) = &mut target {
-            target.set_columns("vectors", &pairs.vectors)?;
-        }
-        if let Some(residuals) = &mut self.residuals {
-            residuals.set_first("residuals", &pairs.residuals)?;
-        }
-        Ok((pairs.info, pairs.values.len()))
-    }
-}
-
-/// Outputs of k numbers of double precision each.
-pub(super) fn check_lists(context: &Context, k: usize, lists: &[(&str, Option<&Tensor>)]) -> Result<()> {
-    for (name, list) in lists.iter().filter_map(|(name, list)| Some((*name, (*list)?))) {
-        list.expect_context(name, context)?;
-        list.expect_dims(name, &[k])?;
-        list.expect_dtype(name, DType::F64)?;
-        list.check_writable(name)?;
-    }
-    Ok(())
+    unsafe { options::write("info", info, purlin_lanczos_info::of(found)) }?;
+    found.check_converged(wanted)
 }
 
 /// Computes k eigenpairs of a symmetric or Hermitian matrix, of a Laplacian of a graph, or of another operator that is
@@ -385,9 +212,9 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
         let o = unsafe { options::read("options", options) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let request = read_options(&o)?;
-        request.expect_no_start()?;
-        let wanted = request.options.count;
+        expect_no_start(&o)?;
+        // SAFETY: the caller promises as many contexts as it says.
+        let lanczos = unsafe { session_of(a.context(), &o) }?;
         let outputs = ranges(
             &[("vectors", vectors.as_deref())],
             &[("values", Some(&values)), ("residuals", residuals.as_deref())],
@@ -396,21 +223,11 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
         overlap::check(&[stored("a", &a), given].concat(), &outputs)?;
         let report = callback::progress(o.progress, o.progress_user);
         let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
-        let mut contexts = vec![Arc::clone(a.context())];
-        // SAFETY: the caller promises as many as it says.
-        contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
-        let call = Call {
-            request,
-            contexts,
-            start: start.as_deref(),
-            known: known.as_deref(),
-            solve: solve.as_deref(),
-            values: &mut values,
-            vectors: vectors.as_deref_mut(),
-            residuals: residuals.as_deref_mut(),
-        };
-        let (found, count) = with_scalar!(a.dtype(), "a", T => call.run::<T>(&a, report))?;
+        let inputs = Inputs { start: start.as_deref(), known: known.as_deref(), solve: solve.as_deref() };
+        let outputs =
+            Outputs { values: &mut values, vectors: vectors.as_deref_mut(), residuals: residuals.as_deref_mut() };
+        let found = lanczos.solve(&a, inputs, outputs, report)?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { hand_over(info, &found, count, wanted) }
+        unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })
 }

@@ -1,14 +1,11 @@
 //! What several contexts would have of a matrix.
 
-use std::sync::Arc;
-
-use super::lanczos::read_options;
+use super::lanczos::{expect_no_start, session_of};
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
 use super::matrix::purlin_matrix;
 use super::sparse::alive;
-use super::{context, guard, options, purlin_status};
+use super::{guard, options, purlin_status};
 use crate::error::Error;
-use crate::lanczos::{Info, shared};
 
 /// How the rows of a sparse matrix would be shared out by purlin_lanczos_solve over its context and the further ones of
 /// `options`, and what a product would move: the cost of a solve before it. With settled values (purlin_matrix_copy_csr,
@@ -40,13 +37,10 @@ pub unsafe extern "C" fn purlin_lanczos_partition(
         let o = unsafe { options::read("options", options) }?;
         // SAFETY: not null; the caller promises an initialised struct.
         unsafe { options::check("info", info) }?;
-        read_options(&o)?.expect_no_start()?;
-        let mut contexts = vec![Arc::clone(a.context())];
-        // SAFETY: the caller promises as many as it says.
-        contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
-        let shares = shared::shares(&contexts, &a)?;
-        let found = Info { shares, ..Info::default() };
+        expect_no_start(&o)?;
+        // SAFETY: the caller promises as many contexts as it says.
+        let found = unsafe { session_of(a.context(), &o) }?.plan(&a)?;
         // SAFETY: as above.
-        unsafe { options::write("info", info, purlin_lanczos_info::of(&found, 0)) }
+        unsafe { options::write("info", info, purlin_lanczos_info::of(&found)) }
     })
 }

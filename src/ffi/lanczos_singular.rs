@@ -1,69 +1,14 @@
 //! Singular triplets by Lanczos' method.
 
-use super::lanczos::{check_lists, hand_over, read_options};
+use super::lanczos::{session_of, write_and_check};
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
 use super::matrix::{self, purlin_matrix};
 use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{callback, guard, options, purlin_status, purlin_stream, stream};
-use crate::error::{Error, Result};
-use crate::lanczos::operator::Kind;
-use crate::lanczos::singular::{Request, Through, singular_triplets};
-use crate::lanczos::{Info, Options};
-use crate::matrix::Matrix;
+use crate::lanczos::outputs::TripletOutputs;
 use crate::progress::ProgressFn;
-use crate::scalar::{Scalar, with_scalar};
-use crate::tensor::Tensor;
-
-/// The arguments beside the matrix.
-struct Call<'a> {
-    through: Through,
-    options: &'a Options,
-    start: Option<&'a Tensor>,
-    u: Option<&'a mut Matrix>,
-    values: &'a mut Tensor,
-    v: Option<&'a mut Matrix>,
-    residuals: Option<&'a mut Tensor>,
-}
-
-impl Call<'_> {
-    fn run<T: Scalar>(mut self, a: &Matrix, report: Option<&ProgressFn<'_>>) -> Result<(Info, usize)> {
-        let (context, k) = (a.context(), self.options.count);
-        check_lists(context, k, &[("values", Some(&*self.values)), ("residuals", self.residuals.as_deref())])?;
-        for (name, vectors, n) in [("u", &mut self.u, a.rows()), ("v", &mut self.v, a.cols())] {
-            let Some(vectors) = vectors else { continue };
-            vectors.expect_context(name, context)?;
-            vectors.expect_dtype(name, T::DTYPE)?;
-            vectors.expect_size(name, n, k)?;
-            vectors.dense_mut(name)?.memory.host(name)?;
-        }
-        let start = match self.start {
-            None => None,
-            Some(start) => {
-                let n = a.rows().min(a.cols());
-                start.expect_context("start", context)?;
-                start.expect_dims("start", &[n])?;
-                let mut packed = crate::alloc::filled("start vector", n, T::default())?;
-                start.view::<T>("start")?.read_column(&[], &mut packed);
-                Some(packed)
-            }
-        };
-        let vectors = [self.u.is_some(), self.v.is_some()];
-        let request = Request { through: self.through, start: start.as_deref(), vectors };
-        let found = singular_triplets::<T>(context, a, request, self.options, &context.progress(report))?;
-        self.values.set_first("values", &found.values)?;
-        for (name, vectors, columns) in [("u", &mut self.u, &found.left), ("v", &mut self.v, &found.right)] {
-            if let Some(vectors) = vectors {
-                vectors.dense_mut(name)?.set_columns(name, columns)?;
-            }
-        }
-        if let Some(residuals) = &mut self.residuals {
-            residuals.set_first("residuals", &found.residuals)?;
-        }
-        Ok((found.info, found.values.len()))
-    }
-}
 
 /// Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
 ///
@@ -98,7 +43,7 @@ impl Call<'_> {
 /// caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
+/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may be called with its user pointer during
 /// the call.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -124,22 +69,8 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
         let start = tensor::input_or_null("options->start", o.start)?;
-        let request = read_options(&o)?;
-        request.expect_alone()?;
-        request.expect_no_order()?;
-        let through = match request.kind {
-            Kind::Matrix => Through::Auto,
-            Kind::Gram => Through::Gram,
-            Kind::Augmented => Through::Augmented,
-            other => {
-                let problem = format!("is {} ({other:?}), Matrix, Gram or Augmented is needed", o.kind);
-                return Err(Error::invalid("kind", problem));
-            }
-        };
-        if request.shift != 0.0 {
-            return Err(Error::invalid("shift", format!("is {}, singular values have none", request.shift)));
-        }
-        let wanted = request.options.count;
+        // SAFETY: the caller promises as many contexts as it says.
+        let lanczos = unsafe { session_of(a.context(), &o) }?;
         let outputs = ranges(
             &[("u", u.as_deref()), ("v", v.as_deref())],
             &[("values", Some(&values)), ("residuals", residuals.as_deref())],
@@ -148,17 +79,14 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
         overlap::check(&[stored("a", &a), given].concat(), &outputs)?;
         let report = callback::progress(o.progress, o.progress_user);
         let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
-        let call = Call {
-            through,
-            options: &request.options,
-            start: start.as_deref(),
+        let outputs = TripletOutputs {
             u: u.as_deref_mut(),
             values: &mut values,
             v: v.as_deref_mut(),
             residuals: residuals.as_deref_mut(),
         };
-        let (found, count) = with_scalar!(a.dtype(), "a", T => call.run::<T>(&a, report))?;
+        let found = lanczos.singular(&a, start.as_deref(), outputs, report)?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { hand_over(info, &found, count, wanted) }
+        unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })
 }

@@ -1,6 +1,6 @@
 //! The three-term recurrence by itself, and tridiagonal matrices.
 
-use super::lanczos::read_options;
+use super::lanczos::{expect_no_start, session_of};
 use super::lanczos_types::{purlin_lanczos_accepted, purlin_lanczos_options};
 use super::matrix::purlin_matrix;
 use super::options;
@@ -10,11 +10,8 @@ use super::tensor::{self, purlin_tensor};
 use super::{callback, guard, purlin_status, purlin_stream, stream};
 use crate::error::Result;
 use crate::lanczos::algorithm::cullum::{Recurrence, filter};
-use crate::lanczos::operator::Symmetric;
-use crate::lanczos::solve::tridiagonalise;
 use crate::lanczos::tridiagonal::ends;
 use crate::progress::ProgressFn;
-use crate::scalar::with_scalar;
 use crate::shape::{self, to_i64};
 
 /// Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
@@ -33,7 +30,7 @@ use crate::shape::{self, to_i64};
 /// @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
 ///
 /// # Safety
-/// `options` is NULL or initialised, its `progress` may be called with its user pointer during the call; `alpha` and
+/// `options` is NULL or initialised, its contexts as many as it says; its `progress` may be called with its user pointer during the call; `alpha` and
 /// `beta` are NULL or valid for `steps` numbers; `count` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -58,29 +55,13 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
         let target = unsafe { pointer::output("count", count) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
-        let request = read_options(&o)?;
-        request.expect_alone()?;
-        request.expect_no_start()?;
-        request.expect_recurrence()?;
+        expect_no_start(&o)?;
+        // SAFETY: the caller promises as many contexts as it says.
+        let lanczos = unsafe { session_of(a.context(), &o) }?;
         let steps = shape::size("steps", steps, 1)?;
         let report = callback::progress(o.progress, o.progress_user);
-        let progress = a.context().progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
-        let found = with_scalar!(a.dtype(), "a", T => {
-            let mut operator = Symmetric::<T>::in_order(a.context(), &a, request.kind, request.shift, request.order)?;
-            if request.options.check_symmetry {
-                operator.sample_symmetry();
-            }
-            let start = match &start {
-                None => None,
-                Some(start) => {
-                    start.expect_dims("start", &[operator.order()])?;
-                    let mut packed = crate::alloc::filled("start vector", operator.order(), T::default())?;
-                    start.view::<T>("start")?.read_column(&[], &mut packed);
-                    Some(packed)
-                }
-            };
-            tridiagonalise(a.context(), &mut operator, steps, request.options.seed, start.as_deref(), &progress)
-        })?;
+        let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
+        let found = lanczos.tridiagonalise(&a, steps, start.as_deref(), report)?;
         // SAFETY: the recurrence makes `steps` steps at most, for which the caller promises room.
         unsafe {
             alpha.copy_from_nonoverlapping(found.alpha.as_ptr(), found.alpha.len());

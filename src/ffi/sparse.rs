@@ -223,19 +223,7 @@ pub unsafe extern "C" fn purlin_matrix_from_columns(
 
 /// The error of a matrix's rows as one of the columns that they are.
 fn turned(error: Error) -> Error {
-    renamed(renamed(error, "row_ptr", "col_ptr"), "col_idx", "row_idx")
-}
-
-/// An error whose argument has another name here than in the core.
-pub(super) fn renamed(error: Error, from: &str, to: &str) -> Error {
-    match error {
-        Error::InvalidArgument { argument, problem } if argument == from => Error::invalid(to, problem),
-        Error::NotSupported(text) => match text.strip_prefix(from).and_then(|rest| rest.strip_prefix(": ")) {
-            Some(rest) => Error::NotSupported(format!("{to}: {rest}")),
-            None => Error::NotSupported(text),
-        },
-        other => other,
-    }
+    error.renamed("row_ptr", "col_ptr").renamed("col_idx", "row_idx")
 }
 
 /// The entries of a dense matrix whose modulus is larger than `threshold`, as a sparse one; with 0 all that are not 0.

@@ -2,7 +2,7 @@
 
 use super::handle;
 use super::matrix::purlin_matrix;
-use super::sparse::{alive, renamed};
+use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status};
 use crate::error::{Error, Result};
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn purlin_graph_components(
             labels.expect_context("labels", graph.context())?;
             labels.expect_dims("labels", &[graph.rows()])?;
         }
-        let found = sparse::components(&graph).map_err(|e| renamed(e, "a", "graph"))?;
+        let found = sparse::components(&graph).map_err(|e| e.renamed("a", "graph"))?;
         if let Some(labels) = &mut labels {
             labels.set_indices("labels", &found.labels)?;
         }
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn purlin_graph_component(
         // SAFETY: likewise.
         let place = unsafe { super::pointer::output_or_null("vertices", vertices) }?;
         let which = if which == -1 { None } else { Some(shape::size("which", which, 0)?) };
-        let (part, names) = sparse::component(graph.context(), &graph, which).map_err(|e| renamed(e, "a", "graph"))?;
+        let (part, names) = sparse::component(graph.context(), &graph, which).map_err(|e| e.renamed("a", "graph"))?;
         let names = Tensor::from_list(graph.context(), &names)?;
         put_with_list(target, part, place, Some(names))
     })

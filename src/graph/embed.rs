@@ -106,6 +106,13 @@ pub(super) fn in_double<T: Scalar>(numbers: Vec<T>) -> Result<Vec<f64>> {
     Ok(wide)
 }
 
+/// As [`in_double`], for numbers that are only read.
+pub(super) fn widened<T: Scalar>(numbers: &[T]) -> Result<Vec<f64>> {
+    let mut wide = alloc::with_capacity("numbers", numbers.len())?;
+    wide.extend(numbers.iter().map(|v| v.re()));
+    Ok(wide)
+}
+
 /// Clusters of a graph from an embedding; their number is `options.count`. `starts` is an argument of [`k_means`],
 /// whose seed is that of `options`.
 ///

@@ -8,6 +8,7 @@
 //! | [`image`], [`stencil`] | the graph of neighbouring pixels, as a matrix and without one |
 //! | `degrees` | row sums of graphs, with or without a stored matrix |
 //! | [`density`] | the density of a spectrum |
+//! | [`session`] | the calls on matrices and tensors of any type |
 
 pub mod bisect;
 pub mod cluster;
@@ -15,6 +16,7 @@ mod degrees;
 pub mod density;
 pub mod embed;
 pub mod image;
+pub mod session;
 pub mod stencil;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! The result of a solve: eigenpairs, the reason why it ended, and its figures.
 
+use crate::error::{Error, Result};
+
 /// Why a solve ended. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(i32)]
@@ -22,6 +24,8 @@ pub enum Reason {
 pub struct Info {
     /// Why it ended.
     pub reason: Reason,
+    /// Pairs returned.
+    pub count: usize,
     /// Pairs that have converged, the first of those returned.
     pub converged: usize,
     /// Products with the matrix, without those that compute the residuals.
@@ -72,6 +76,40 @@ pub struct Shares {
     /// indices and values of its entries, offsets and results of its rows, the vector, and the halo, which is packed,
     /// copied and read.
     pub product_bytes: usize,
+}
+
+impl Info {
+    /// Refuses a result of which fewer than `wanted` pairs have converged.
+    ///
+    /// # Errors
+    /// [`Error::NoConvergence`], with the reason.
+    pub fn check_converged(&self, wanted: usize) -> Result<()> {
+        if self.converged >= wanted {
+            return Ok(());
+        }
+        let Info { converged, restarts, products, .. } = self;
+        let mut problem =
+            format!("{converged} of {wanted} eigenpairs after {restarts} restarts and {products} products");
+        if self.reason == Reason::Contradicted {
+            problem += &format!(
+                ": the residual of pair {converged} (from 0), or its inner products, contradict the iteration"
+            );
+        }
+        if self.asymmetry > 0.0 {
+            problem += &format!(
+                ": the operator is not symmetric (Hermitian if complex): |u.(A v) - v.(A u)| is {:.1e} of |u| |A v| + |v| |A u| \
+                 for random u and v",
+                self.asymmetry
+            );
+        } else if self.degree > 0 && *converged == 0 && self.reason == Reason::Restarts {
+            problem += &format!(
+                ": the filter, last of degree {}, has not told them from the rest; for the nearest to sigma, `solve` with a \
+                 factorization of A - sigma I (shift-invert) does",
+                self.degree
+            );
+        }
+        Err(Error::NoConvergence(problem))
+    }
 }
 
 /// Eigenpairs, as [`super::Which`] orders them.

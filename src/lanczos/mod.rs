@@ -12,7 +12,8 @@
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`operator`] | matrices, and operators that are never formed |
 //! | [`tridiagonal`] | eigenvalues of tridiagonal matrices |
-//! | [`solve`], [`singular`] | the calls |
+//! | [`solve`], [`singular`] | the calls, by number type |
+//! | [`session`], [`outputs`] | the calls on matrices and tensors of any type, with the checks of their sizes |
 //! | [`shared`] | a matrix whose rows are partitioned over several contexts |
 //! | [`cpu`], [`gpu`] | [`krylov::Krylov`] on the threads of a context, and on its GPU |
 
@@ -23,6 +24,8 @@ pub mod info;
 pub mod krylov;
 pub mod operator;
 pub mod options;
+pub mod outputs;
+pub mod session;
 pub mod shared;
 pub mod sides;
 pub mod singular;

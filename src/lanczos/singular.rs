@@ -270,6 +270,7 @@ impl<T: Scalar> Call<'_, T> {
                     bidiagonal::solve(sides, &within, started, svd, &mut report)?;
                 let info = Info {
                     reason,
+                    count: values.len(),
                     converged,
                     products: before.products + counts.products,
                     restarts: before.restarts + counts.restarts,
@@ -358,7 +359,7 @@ impl<T: Scalar> Call<'_, T> {
         let [left, right] = self.read(sides, count)?;
         let verified = info.verified && converged == settings.count;
         let residual = residuals.iter().take(converged).fold(0.0f64, |most, r| most.max(*r));
-        let info = Info { converged, reason, norm, verified, residual, orthogonality, ..info };
+        let info = Info { count: values.len(), converged, reason, norm, verified, residual, orthogonality, ..info };
         Ok(Triplets { values, left, right, residuals, info })
     }
 

@@ -224,6 +224,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         }
         let info = Info {
             reason: solved.reason,
+            count,
             converged: solved.converged,
             products: solved.counts.products,
             restarts: solved.counts.restarts,

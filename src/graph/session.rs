@@ -1,0 +1,212 @@
+//! The functions of graphs that solve eigenproblems, on matrices and tensors of any type, with the options and contexts of
+//! a session of the eigensolver.
+
+use std::sync::Arc;
+
+use super::bisect::{self, Cut};
+use super::cluster;
+use super::density;
+use super::embed::{self, Assignment, Scaling};
+use super::image::{Weights, image_graph_of};
+use super::stencil::image_adjacency_of;
+use crate::alloc;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::lanczos::session::Lanczos;
+use crate::lanczos::{Info, Options};
+use crate::matrix::Matrix;
+use crate::progress::{Progress, ProgressFn};
+use crate::scalar::{DType, with_real, with_scalar};
+use crate::session;
+use crate::shape::{Order, product};
+use crate::tensor::Tensor;
+
+/// Refuses a tensor that is not `length` numbers in F64 of the context of `of`.
+fn expect_vector(name: &str, vector: &Tensor, of: &Matrix, length: usize) -> Result<()> {
+    vector.expect_context(name, of.context())?;
+    vector.expect_dtype(name, DType::F64)?;
+    vector.expect_dims(name, &[length])
+}
+
+/// Refuses labels that are not one index for each of `rows` rows.
+fn expect_labels(labels: &Tensor, of: &Matrix) -> Result<()> {
+    labels.expect_context("labels", of.context())?;
+    labels.expect_dtype("labels", DType::I64)?;
+    labels.expect_dims("labels", &[of.rows()])
+}
+
+fn progress<'p>(lanczos: &Lanczos, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
+    session::progress(lanczos.contexts(), report)
+}
+
+/// [`embed::embed`] into `coordinates`, n-by-k in F64 on the host, and `values`. [`Info::check_converged`] says whether all
+/// pairs have converged.
+///
+/// # Errors
+/// As [`embed::embed`]; [`Error::InvalidArgument`] for options that the function does not use, and outputs that do not fit.
+pub fn embed(
+    lanczos: &Lanczos,
+    graph: &Matrix,
+    scaling: Scaling,
+    coordinates: &mut Matrix,
+    values: Option<&mut Tensor>,
+    report: Option<&ProgressFn<'_>>,
+) -> Result<Info> {
+    let options = lanczos.problem().expect_of_graph()?;
+    let k = options.count;
+    coordinates.expect_context("coordinates", graph.context())?;
+    coordinates.expect_dtype("coordinates", DType::F64)?;
+    coordinates.expect_size("coordinates", graph.rows(), k)?;
+    coordinates.dense_mut("coordinates")?.memory.host("coordinates")?;
+    values.as_ref().map_or(Ok(()), |v| expect_vector("values", v, graph, k))?;
+    let found = embed::embed(lanczos.contexts(), graph, options, scaling, &progress(lanczos, report))
+        .map_err(|e| e.renamed("a", "graph"))?;
+    coordinates.dense_mut("coordinates")?.set_columns("coordinates", &found.coordinates)?;
+    values.map_or(Ok(()), |v| v.set_first("values", &found.values))?;
+    Ok(found.info)
+}
+
+/// [`embed::clusters`] into `labels`, n indices on the host. Returns the inertia also.
+///
+/// # Errors
+/// As [`embed::clusters`] and [`embed`].
+pub fn clusters(
+    lanczos: &Lanczos,
+    graph: &Matrix,
+    how: Assignment,
+    starts: u32,
+    labels: &mut Tensor,
+    report: Option<&ProgressFn<'_>>,
+) -> Result<(f64, Info)> {
+    let options = lanczos.problem().expect_of_graph()?;
+    expect_labels(labels, graph)?;
+    let (found, from) = embed::clusters(lanczos.contexts(), graph, options, how, starts, &progress(lanczos, report))
+        .map_err(|e| e.renamed("a", "graph"))?;
+    labels.set_indices("labels", &found.labels)?;
+    Ok((found.inertia, from.info))
+}
+
+/// [`bisect::fiedler`] into `vector`, n numbers in F64 on the host. Returns the eigenvalue also.
+///
+/// # Errors
+/// As [`bisect::fiedler`] and [`embed`]; [`Error::InvalidArgument`] for a `count` other than 1 and the default.
+pub fn fiedler(
+    lanczos: &Lanczos,
+    graph: &Matrix,
+    normalised: bool,
+    vector: &mut Tensor,
+    report: Option<&ProgressFn<'_>>,
+) -> Result<(f64, Info)> {
+    expect_vector("vector", vector, graph, graph.rows())?;
+    let options = lanczos.problem().expect_of_graph()?;
+    if ![1, Options::default().count].contains(&options.count) {
+        let problem = format!("is {}, this function finds one vector: 1, or the default", options.count);
+        return Err(Error::invalid("count", problem));
+    }
+    let found = bisect::fiedler(lanczos.contexts(), graph, normalised, options, &progress(lanczos, report))
+        .map_err(|e| e.renamed("a", "graph"))?;
+    vector.set_first("vector", &found.vector)?;
+    Ok((found.value, found.info))
+}
+
+/// [`density::density`] of the operator of `a` into `points` and `weights`, vectors * steps numbers in F64 on the host.
+/// Returns the number of points.
+///
+/// # Errors
+/// As [`density::density`]; [`Error::InvalidArgument`] for further contexts, for options that the recurrence does not use,
+/// and for outputs that do not fit.
+pub fn density(
+    lanczos: &Lanczos,
+    a: &Matrix,
+    (steps, vectors): (usize, u32),
+    points: &mut Tensor,
+    weights: &mut Tensor,
+    report: Option<&ProgressFn<'_>>,
+) -> Result<usize> {
+    lanczos.expect_alone()?;
+    let problem = lanczos.problem();
+    problem.expect_recurrence()?;
+    let length = product("vectors", steps, vectors as usize)?;
+    expect_vector("points", points, a, length)?;
+    expect_vector("weights", weights, a, length)?;
+    let (context, seed, progress) = (lanczos.context(), problem.options.seed, progress(lanczos, report));
+    let found = with_scalar!(a.dtype(), "a", T => {
+        density::density(context, &mut problem.operator::<T>(context, a)?, steps, vectors, seed, &progress)
+    })?;
+    points.set_first("points", &found.points)?;
+    weights.set_first("weights", &found.weights)?;
+    Ok(found.points.len())
+}
+
+/// How points become labels without an eigenproblem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Labelling {
+    /// [`cluster::k_means`].
+    KMeans {
+        /// Number of clusters.
+        clusters: usize,
+        /// Starts, of which the best is taken.
+        starts: u32,
+        /// Seed of the starts.
+        seed: u64,
+    },
+    /// [`cluster::pivoted_qr`].
+    PivotedQr,
+}
+
+/// Labels of `points`, a dense matrix on the host with a row for each point, into `labels`. Returns the inertia.
+///
+/// # Errors
+/// As [`cluster::k_means`] and [`cluster::pivoted_qr`]; [`Error::InvalidArgument`] and [`Error::NotSupported`] for points of
+/// another type or storage, and for labels that do not fit.
+pub fn label(points: &Matrix, how: Labelling, labels: &mut Tensor) -> Result<f64> {
+    expect_labels(labels, points)?;
+    let dense = points.dense("points")?;
+    let numbers = with_real!(points.dtype(), "points", T => embed::widened(&dense.columns::<T>("points")?))?;
+    let (context, n) = (points.context(), points.rows());
+    let found = match how {
+        Labelling::KMeans { clusters, starts, seed } => cluster::k_means(context, &numbers, n, clusters, starts, seed)?,
+        Labelling::PivotedQr => cluster::pivoted_qr(context, &numbers, n)?,
+    };
+    labels.set_indices("labels", &found.labels)?;
+    Ok(found.inertia)
+}
+
+/// The two sides of a cut of a graph by `vector`, n numbers in F64 on the host, into `sides` as labels 0 and 1. Returns the
+/// cut and the normalised cut.
+///
+/// # Errors
+/// As [`bisect::bisect`]; [`Error::InvalidArgument`] for tensors that do not fit.
+pub fn bisect(graph: &Matrix, vector: &Tensor, how: Cut, sides: &mut Tensor) -> Result<(f64, f64)> {
+    expect_vector("vector", vector, graph, graph.rows())?;
+    sides.expect_context("sides", graph.context())?;
+    let mut packed = alloc::filled("vector", graph.rows(), 0.0)?;
+    vector.view::<f64>("vector")?.read_column(&[], &mut packed);
+    let found = bisect::bisect(graph, &packed, how)?;
+    sides.set_indices("sides", &found.labels()?)?;
+    Ok((found.cut, found.normalised_cut))
+}
+
+/// The graph of the pixels of `image`, a dense matrix on the host: a row-major image by rows, a column-major one by
+/// columns. Sparse if `is_formed`, else an operator.
+///
+/// # Errors
+/// As [`image_graph_of`] and [`image_adjacency_of`]; [`Error::InvalidArgument`] and [`Error::NotSupported`] for an image of
+/// another type, storage or context.
+pub fn image(context: &Arc<Context>, image: &Matrix, weights: Weights, is_formed: bool) -> Result<Matrix> {
+    image.expect_context("image", context)?;
+    let dense = image.dense("image")?;
+    // Distances are the same in both directions: columns of a column-major image are rows of its transpose.
+    let (height, width) = match dense.order {
+        Order::RowMajor => (image.rows(), image.cols()),
+        Order::ColumnMajor => (image.cols(), image.rows()),
+    };
+    let made = with_real!(image.dtype(), "image", T => {
+        let pixels = embed::widened(&dense.lines::<T>("image")?)?;
+        match is_formed {
+            true => image_graph_of::<T>(context, &pixels, height, width, weights),
+            false => image_adjacency_of::<T>(context, &pixels, (height, width), weights),
+        }
+    });
+    made.map_err(|e| e.renamed("pixels", "image"))
+}
