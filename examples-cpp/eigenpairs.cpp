@@ -12,7 +12,7 @@ int main() {
   try {
     const purlin::context context;
     const purlin::symmetric_view<double> tensor{entries.data(), 4, 3};
-    const auto found = purlin::sshopm::all(context, tensor, 16);
+    const auto found = purlin::sshopm::solve_all(context, tensor, 16);
     std::printf("    lambda             x             residual\n");
     for (std::int64_t k = 0; k < found.count[0]; ++k) {
       const double* x = found.vector(k);

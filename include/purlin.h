@@ -228,7 +228,7 @@
 
 /**
  * One representative of (lambda, x) and its mirror image. Even order: the component of largest magnitude is positive. Odd
- * order: lambda >= 0 for PURLIN_SSHOPM_BOTH and purlin_sshopm_all; MAXIMA and MINIMA determine it by themselves.
+ * order: lambda >= 0 for PURLIN_SSHOPM_BOTH and purlin_sshopm_solve_all; MAXIMA and MINIMA determine it by themselves.
  */
 #define PURLIN_SSHOPM_SIGN_CANONICAL 0
 
@@ -268,7 +268,7 @@
 #define PURLIN_START_NONFINITE 3
 
 /**
- * A start met a singular system (purlin_sshopm_all).
+ * A start met a singular system (purlin_sshopm_solve_all).
  */
 #define PURLIN_START_SINGULAR 4
 
@@ -314,7 +314,7 @@
 #define PURLIN_TENSOR_CLAMPED 7
 
 /**
- * Pairs are missing or may be (purlin_sshopm_all): the Morse sum is wrong, starts ended at singular points, or the starts
+ * Pairs are missing or may be (purlin_sshopm_solve_all): the Morse sum is wrong, starts ended at singular points, or the starts
  * were used up before a round that found nothing new.
  */
 #define PURLIN_TENSOR_INCOMPLETE 8
@@ -1409,6 +1409,12 @@ typedef struct purlin_source purlin_source;
 typedef struct purlin_spmv purlin_spmv;
 
 /**
+ * A solver of eigenpairs of symmetric tensors: options on a context, for batches of any shape. Several threads may use it
+ * at a time.
+ */
+typedef struct purlin_sshopm purlin_sshopm;
+
+/**
  * An ordered queue of work of a context. On a GPU it is a CUDA stream; on the CPU calls are complete on return.
  */
 typedef struct purlin_stream purlin_stream;
@@ -1766,7 +1772,9 @@ typedef int32_t (*purlin_progress_fn)(int64_t step,
                                       void *user);
 
 /**
- * How eigenpairs are sought.
+ * How eigenpairs are sought: local maxima and minima (purlin_sshopm_solve), or all pairs (purlin_sshopm_solve_all). Either
+ * call refuses, by name, what only the other uses: `max_starts`, and `goal`, `method`, `shift_kind`, `shift`, `test`, `warmup`,
+ * `tau`, `start_kind`, `compatibility` and `remove_isotropic`.
  */
 typedef struct purlin_sshopm_options {
   /**
@@ -1794,7 +1802,8 @@ typedef struct purlin_sshopm_options {
    */
   int32_t start_kind;
   /**
-   * Most iterations of a start, at least 1; default 500.
+   * Most iterations of a start; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX), or 200 Newton steps
+   * for all pairs.
    */
   int32_t max_iterations;
   /**
@@ -1816,12 +1825,17 @@ typedef struct purlin_sshopm_options {
   int32_t remove_isotropic;
   /**
    * Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
-   * orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up.
+   * orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up. All pairs: starts of
+   * the first round; 0 chooses (2000 for n = 3).
    */
   int64_t starts;
   /**
+   * All pairs: most starts of a tensor over all rounds; 0, the default, is 32 times `starts`.
+   */
+  int64_t max_starts;
+  /**
    * Seed of random starts, which each tensor has of its own, by its number in the batch; default 0. Refused with other
-   * starts.
+   * starts. All pairs: of the starts, which are the same for every tensor.
    */
   uint64_t seed;
   /**
@@ -1829,7 +1843,8 @@ typedef struct purlin_sshopm_options {
    */
   double shift;
   /**
-   * Tolerance of the test; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
+   * Tolerance of the test; 0, the default, is 1e-10 for F64 and 1e-5 for F32. All pairs: largest residual relative to the
+   * Frobenius norm; 0 is 1e-11 for F64 and 1e-5 for F32.
    */
   double tolerance;
   /**
@@ -1837,12 +1852,13 @@ typedef struct purlin_sshopm_options {
    */
   double tau;
   /**
-   * Pairs nearer than this angle are one, radians; 0, the default, is 1 degree.
+   * Pairs nearer than this angle are one, radians; 0, the default, is 1 degree. All pairs: 0 is 1e-5 for F64 and 1e-3 for
+   * F32; less than 8 eps of the type counts as that.
    */
   double merge_angle;
   /**
    * Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused. Less
-   * than 256 eps of the type counts as that.
+   * than 256 eps of the type counts as that. All pairs: relative to the Frobenius norm; 0 is 1e-6 for F64 and 1e-3 for F32.
    */
   double merge_value;
   /**
@@ -1940,7 +1956,7 @@ typedef struct purlin_sshopm_results {
 } purlin_sshopm_results;
 
 /**
- * What a solve did.
+ * What a solve did, or would do.
  */
 typedef struct purlin_sshopm_info {
   /**
@@ -1968,7 +1984,7 @@ typedef struct purlin_sshopm_info {
    */
   int64_t skipped_tensors;
   /**
-   * Chunks that the batch was cut into.
+   * Chunks that the batch was cut into; 0 in a plan for a GPU, where they follow from the memory that is free.
    */
   int64_t chunks;
   /**
@@ -1995,63 +2011,16 @@ typedef struct purlin_sshopm_info {
    * Tensors with a start that did not converge.
    */
   int64_t unconverged_tensors;
+  /**
+   * Bytes of host memory for the work of a solve or of peaks: work space of the threads, start vectors, one chunk of
+   * results. A plan has those of a solve for `count` and `status` alone. 0 after purlin_sshopm_solve_all.
+   */
+  int64_t host_bytes;
+  /**
+   * Where the starts run, and why; "" after purlin_sshopm_solve_all.
+   */
+  char reason[128];
 } purlin_sshopm_info;
-
-/**
- * How all real eigenpairs are sought.
- */
-typedef struct purlin_sshopm_all_options {
-  /**
-   * Size of the caller's struct; set by purlin_sshopm_all_options_init.
-   */
-  size_t struct_size;
-  /**
-   * Starts of the first round; 0, the default, chooses (2000 for n = 3).
-   */
-  int64_t starts;
-  /**
-   * Most starts of a tensor over all rounds; 0, the default, chooses.
-   */
-  int64_t max_starts;
-  /**
-   * Seed of the starts, which are the same for every tensor of a batch; default 0.
-   */
-  uint64_t seed;
-  /**
-   * Most Newton steps of a start; default 200.
-   */
-  int32_t max_iterations;
-  /**
-   * PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
-   */
-  int32_t sign;
-  /**
-   * Largest residual of a pair relative to the Frobenius norm; 0, the default, is 1e-11 for F64 and 1e-5 for F32.
-   */
-  double tolerance;
-  /**
-   * Pairs nearer than this angle are one, radians; 0, the default, is 1e-5 for F64 and 1e-3 for F32. Less than 8
-   * eps of the type counts as that.
-   */
-  double merge_angle;
-  /**
-   * Pairs whose eigenvalues differ by more than this, relative to the Frobenius norm, are two; 0, the default, is
-   * 1e-6 for F64 and 1e-3 for F32. Less than 256 eps of the type counts as that.
-   */
-  double merge_value;
-  /**
-   * As in purlin_sshopm_options.
-   */
-  double degeneracy_tolerance;
-  /**
-   * Called with the tensors done, all tensors, 0; default NULL.
-   */
-  purlin_progress_fn progress;
-  /**
-   * Handed to `progress`.
-   */
-  void *progress_user;
-} purlin_sshopm_all_options;
 
 /**
  * How diffusion tensors are fitted.
@@ -5002,42 +4971,6 @@ purlin_status purlin_sshopm_info_init(struct purlin_sshopm_info *info,
                                       size_t size);
 
 /**
- * Eigenpairs (lambda, x) of symmetric tensors, A x^(m-1) = lambda x and |x| = 1, that are local maxima or minima of
- * A x^m on the unit sphere, from many starts.
- *
- * The shifted symmetric higher-order power method of Kolda and Mayo (SIAM J. Matrix Anal. Appl. 32, 2011; adaptive
- * shift: 35, 2014), by default with safeguarded Newton steps; then the results of a tensor's starts are classified by
- * the projected Hessian, made unique and sorted. A step costs O(U) for general shapes; n = 3 with m = 3, 4, 6 and 8
- * has kernels of its own. Each tensor is scaled by a power of two, so that any magnitude works; a tensor with bad
- * values gets a status and harms no other. Results are bitwise the same for any number of threads.
- *
- * Host tensors in a context on a GPU are streamed through it in chunks, copies overlapping the work.
- *
- * @param      context  the context of all tensors.
- * @param      stream   NULL for the context's own.
- * @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
- * @param      starts   n x V start vectors, of the type of `tensors`, on the host or the device, normalised on entry;
- *                      NULL for those of the options.
- * @param      options  NULL for the defaults.
- * @param      results  where results go, each on the host or on the device.
- * @param[out] info     may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
- * that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
- * the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. Starts that
- * do not converge are not an error of the call: see `status` and `start_status`.
- *
- * @pre `options`, `results` and `info` are NULL or initialised structs.
- */
-PURLIN_MUST_USE
-purlin_status purlin_sshopm_solve(const struct purlin_context *context,
-                                  const struct purlin_stream *stream,
-                                  const struct purlin_tensor *tensors,
-                                  const struct purlin_tensor *starts,
-                                  const struct purlin_sshopm_options *options,
-                                  const struct purlin_sshopm_results *results,
-                                  struct purlin_sshopm_info *info);
-
-/**
  * Products A x^m, A x^(m-1) or A x^(m-2) of symmetric tensors with vectors. O(U) a product.
  *
  * @param      context   the context of all tensors.
@@ -5105,17 +5038,131 @@ purlin_status purlin_sshopm_classify(const struct purlin_context *context,
                                      struct purlin_tensor *classes);
 
 /**
- * Writes the defaults.
+ * Makes a solver of eigenpairs (lambda, x) of symmetric tensors, A x^(m-1) = lambda x and |x| = 1: of the local maxima and
+ * minima of A x^m on the unit sphere (purlin_sshopm_solve), or of all real pairs (purlin_sshopm_solve_all).
  *
- * @param[out] options  the struct.
- * @param      size     `sizeof *options`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ * @param      context  the context of all tensors.
+ * @param      options  NULL for the defaults.
+ * @param[out] sshopm   the solver; destroy it with purlin_sshopm_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * unknown constant, a number outside its domain, an option without effect), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this
+ * library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or valid for `size` writable bytes.
+ * @pre `options` is NULL or an initialised struct; `sshopm` is NULL or valid for writing; `options->progress` may be called with
+ * its user pointer while the object lives.
  */
 PURLIN_MUST_USE
-purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *options,
-                                             size_t size);
+purlin_status purlin_sshopm_create(const struct purlin_context *context,
+                                   const struct purlin_sshopm_options *options,
+                                   struct purlin_sshopm **sshopm);
+
+/**
+ * Destroys a solver. A call that runs goes on to its end.
+ *
+ * @param sshopm  the solver; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_sshopm_destroy(struct purlin_sshopm *sshopm);
+
+/**
+ * Cancels the calls that run on a solver, which then return `PURLIN_ERROR_CANCELLED` within the time of one tensor, on a GPU
+ * of one chunk. Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
+ *
+ * @param sshopm  the solver.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_cancel(const struct purlin_sshopm *sshopm);
+
+/**
+ * What purlin_sshopm_solve would do for a batch with the starts of the options: starts, chunks, tolerance, host memory, and
+ * where it would run. The chunks and the memory are those for the results `count` and `status`; arrays of pairs and starts
+ * come on top. Nothing is solved.
+ *
+ * @param      sshopm   the solver.
+ * @param      tensors  the batch.
+ * @param[out] info     filled in; initialise it with purlin_sshopm_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * another context, options that purlin_sshopm_solve refuses), `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of the GPU
+ * kernels), `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_plan(const struct purlin_sshopm *sshopm,
+                                 const struct purlin_tensor *tensors,
+                                 struct purlin_sshopm_info *info);
+
+/**
+ * The report of the last call of purlin_sshopm_solve or purlin_sshopm_solve_all that succeeded on a solver.
+ *
+ * @param      sshopm  the solver.
+ * @param[out] info    filled in; initialise it with purlin_sshopm_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no
+ * call has succeeded yet).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_last_info(const struct purlin_sshopm *sshopm,
+                                      struct purlin_sshopm_info *info);
+
+/**
+ * Eigenpairs (lambda, x) of symmetric tensors, A x^(m-1) = lambda x and |x| = 1, that are local maxima or minima of
+ * A x^m on the unit sphere, from many starts.
+ *
+ * The shifted symmetric higher-order power method of Kolda and Mayo (SIAM J. Matrix Anal. Appl. 32, 2011; adaptive
+ * shift: 35, 2014), by default with safeguarded Newton steps; then the results of a tensor's starts are classified by
+ * the projected Hessian, made unique and sorted. A step costs O(U) for general shapes; n = 3 with m = 3, 4, 6 and 8
+ * has kernels of its own. Each tensor is scaled by a power of two, so that any magnitude works; a tensor with bad
+ * values gets a status and harms no other. Results are bitwise the same for any number of threads.
+ *
+ * Host tensors in a context on a GPU are streamed through it in chunks, copies overlapping the work.
+ *
+ * @param      sshopm   the solver; its options are those of a solve.
+ * @param      stream   NULL for the context's own.
+ * @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
+ * @param      starts   n x V start vectors, of the type of `tensors`, on the host or the device, normalised on entry;
+ *                      NULL for those of the options.
+ * @param      results  where results go, each on the host or on the device.
+ * @param[out] info     may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
+ * that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
+ * the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. Starts that
+ * do not converge are not an error of the call: see `status` and `start_status`.
+ *
+ * @pre `results` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_solve(const struct purlin_sshopm *sshopm,
+                                  const struct purlin_stream *stream,
+                                  const struct purlin_tensor *tensors,
+                                  const struct purlin_tensor *starts,
+                                  const struct purlin_sshopm_results *results,
+                                  struct purlin_sshopm_info *info);
+
+/**
+ * purlin_sshopm_solve without an object: makes a solver, solves, and destroys it.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      tensors  as purlin_sshopm_solve.
+ * @param      starts   as purlin_sshopm_solve.
+ * @param      options  NULL for the defaults.
+ * @param      results  as purlin_sshopm_solve.
+ * @param[out] info     may be NULL.
+ * @return as purlin_sshopm_create and purlin_sshopm_solve.
+ *
+ * @pre `options`, `results` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_solve_once(const struct purlin_context *context,
+                                       const struct purlin_stream *stream,
+                                       const struct purlin_tensor *tensors,
+                                       const struct purlin_tensor *starts,
+                                       const struct purlin_sshopm_options *options,
+                                       const struct purlin_sshopm_results *results,
+                                       struct purlin_sshopm_info *info);
 
 /**
  * All real eigenpairs of symmetric tensors, saddles included, by Newton's method on the sphere from many random starts
@@ -5135,10 +5182,9 @@ purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *o
  * Arrays may lie on the host or on the device, each where it likes; the search takes one tensor at a time, and those
  * on the device are copied from and to it.
  *
- * @param      context         the context of all tensors.
+ * @param      sshopm          the solver; its options are those of a search for all pairs.
  * @param      stream          NULL for the context's own.
  * @param      tensors         symmetric batch of T tensors, order m, dimension n; F32 or F64.
- * @param      options         NULL for the defaults.
  * @param      results         as purlin_sshopm_solve, values descending; the start_* members and `trace` are NULL.
  * @param      morse_sum       I32, T: the sum found; may be NULL.
  * @param      morse_expected  I32, T: what it has to be, -2147483648 where nothing is known, as with a degenerate pair;
@@ -5146,17 +5192,41 @@ purlin_status purlin_sshopm_all_options_init(struct purlin_sshopm_all_options *o
  * @param[out] info            may be NULL.
  * @return as purlin_sshopm_solve.
  *
+ * @pre `results` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_sshopm_solve_all(const struct purlin_sshopm *sshopm,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_tensor *tensors,
+                                      const struct purlin_sshopm_results *results,
+                                      struct purlin_tensor *morse_sum,
+                                      struct purlin_tensor *morse_expected,
+                                      struct purlin_sshopm_info *info);
+
+/**
+ * purlin_sshopm_solve_all without an object: makes a solver, solves, and destroys it.
+ *
+ * @param      context         the context of all tensors.
+ * @param      stream          NULL for the context's own.
+ * @param      tensors         as purlin_sshopm_solve_all.
+ * @param      options         NULL for the defaults.
+ * @param      results         as purlin_sshopm_solve_all.
+ * @param      morse_sum       as purlin_sshopm_solve_all; may be NULL.
+ * @param      morse_expected  as purlin_sshopm_solve_all; may be NULL.
+ * @param[out] info            may be NULL.
+ * @return as purlin_sshopm_create and purlin_sshopm_solve_all.
+ *
  * @pre `options`, `results` and `info` are NULL or initialised structs.
  */
 PURLIN_MUST_USE
-purlin_status purlin_sshopm_all(const struct purlin_context *context,
-                                const struct purlin_stream *stream,
-                                const struct purlin_tensor *tensors,
-                                const struct purlin_sshopm_all_options *options,
-                                const struct purlin_sshopm_results *results,
-                                struct purlin_tensor *morse_sum,
-                                struct purlin_tensor *morse_expected,
-                                struct purlin_sshopm_info *info);
+purlin_status purlin_sshopm_solve_all_once(const struct purlin_context *context,
+                                           const struct purlin_stream *stream,
+                                           const struct purlin_tensor *tensors,
+                                           const struct purlin_sshopm_options *options,
+                                           const struct purlin_sshopm_results *results,
+                                           struct purlin_tensor *morse_sum,
+                                           struct purlin_tensor *morse_expected,
+                                           struct purlin_sshopm_info *info);
 
 /**
  * Writes the defaults.

@@ -7,7 +7,7 @@
 /// initialised, with a `std::function` for progress where the C struct has a callback; what a callback throws cancels
 /// the call and is thrown again when the call has returned.
 ///
-/// The calls follow the C names: `purlin_sshopm_solve` is `purlin::sshopm::solve`. Where C takes a stream, C++ takes
+/// The calls follow the C names: `purlin_sshopm_solve_once` is `purlin::sshopm::solve`. Where C takes a stream, C++ takes
 /// it last, and a default-constructed one means the context's own.
 #ifndef PURLIN_HPP
 #define PURLIN_HPP

@@ -1,7 +1,7 @@
 //! Shared parts of the families' sessions: objects that are created once on one or several contexts and used for many calls.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::Backend;
 use crate::context::Context;
@@ -32,6 +32,29 @@ impl CancelHandle {
         start: u64,
     ) -> Progress<'p> {
         progress(contexts, report).and(&self.0, start)
+    }
+}
+
+/// The report of an object's last run that succeeded.
+#[derive(Debug)]
+pub(crate) struct LastInfo<I>(Mutex<Option<I>>);
+
+impl<I> Default for LastInfo<I> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<I: Clone> LastInfo<I> {
+    /// Keeps the report of a run.
+    pub(crate) fn set(&self, info: I) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(info);
+    }
+
+    /// The report; an error names the `object` that has not run.
+    pub(crate) fn get(&self, object: &str) -> Result<I> {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        last.ok_or_else(|| Error::invalid(object, "has no report yet: none of its run calls has succeeded"))
     }
 }
 

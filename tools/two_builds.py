@@ -138,7 +138,10 @@ class Rows:
 
     def row_eigenpairs_all(self) -> Work:
         packed = self.rng.standard_normal((2_000 if self.gpu else 200, 15))
-        return lambda: self.purlin.sshopm.all(packed, order=4, dimension=3, pairs=16, context=self.context)
+        sshopm = self.purlin.sshopm
+        # Earlier builds call it `all`.
+        solve_all = sshopm.solve_all if hasattr(sshopm, "solve_all") else sshopm.all
+        return lambda: solve_all(packed, order=4, dimension=3, pairs=16, context=self.context)
 
     def train(self, rank: int) -> Any:
         sites = 50

@@ -4,7 +4,7 @@
 !>     type(purlin_context) :: context
 !>     real(real64) :: tensors(15, 1), values(3, 1), vectors(3, 3, 1)
 !>     call context%create()
-!>     call purlin_sshopm_solve(context, 4, 3, tensors, values, vectors)
+!>     call purlin_sshopm_solve_once(context, 4, 3, tensors, values, vectors)
 !>
 !> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix, purlin_source, purlin_sink, purlin_fdk,
 !> purlin_rsvd, purlin_pca, purlin_spmv, purlin_tt, purlin_tt_matrix, purlin_tt_contraction, purlin_tt_environments) own a
@@ -23,7 +23,7 @@ module purlin
   use purlin_tensors, only: purlin_tensor
   use purlin_matrices, only: purlin_matrix
   use purlin_symmetric
-  use purlin_sshopm
+  use purlin_sshopm_module
   use purlin_dwi
   use purlin_blocks, only: purlin_source, purlin_sink
   use purlin_fdk_module

@@ -11,7 +11,8 @@ module purlin_arrays_f32
   use purlin_symmetric, only: purlin_symmetric_count, convert_objects => purlin_symmetric_convert, &
     pack_objects => purlin_symmetric_from_full, unpack_objects => purlin_symmetric_to_full, &
     norm_objects => purlin_symmetric_norm, identity_objects => purlin_symmetric_identity
-  use purlin_sshopm, only: solve_objects => purlin_sshopm_solve, all_objects => purlin_sshopm_all, &
+  use purlin_sshopm_module, only: solve_objects => purlin_sshopm_solve_once, &
+    all_objects => purlin_sshopm_solve_all_once, &
     product_objects => purlin_sshopm_product, starts_objects => purlin_sshopm_starts, &
     classify_objects => purlin_sshopm_classify
   use purlin_dwi, only: fit_objects => purlin_dwi_fit, csa_objects => purlin_dwi_csa, &
@@ -35,7 +36,8 @@ module purlin_arrays_f64
   use purlin_symmetric, only: purlin_symmetric_count, convert_objects => purlin_symmetric_convert, &
     pack_objects => purlin_symmetric_from_full, unpack_objects => purlin_symmetric_to_full, &
     norm_objects => purlin_symmetric_norm, identity_objects => purlin_symmetric_identity
-  use purlin_sshopm, only: solve_objects => purlin_sshopm_solve, all_objects => purlin_sshopm_all, &
+  use purlin_sshopm_module, only: solve_objects => purlin_sshopm_solve_once, &
+    all_objects => purlin_sshopm_solve_all_once, &
     product_objects => purlin_sshopm_product, starts_objects => purlin_sshopm_starts, &
     classify_objects => purlin_sshopm_classify
   use purlin_dwi, only: fit_objects => purlin_dwi_fit, csa_objects => purlin_dwi_csa, &

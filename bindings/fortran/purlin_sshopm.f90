@@ -1,6 +1,6 @@
 !> Eigenpairs of symmetric tensors on tensor objects; purlin_arrays.inc has the same calls on arrays.
-module purlin_sshopm
-  use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_int64_t
+module purlin_sshopm_module
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_associated, c_double, c_int32_t, c_int64_t
   use purlin_types
   use purlin_c
   use purlin_library
@@ -9,12 +9,32 @@ module purlin_sshopm
   use purlin_tensors
   implicit none
   private
-  public :: purlin_sshopm_solve, purlin_sshopm_all, purlin_sshopm_product, purlin_sshopm_starts, purlin_sshopm_classify
+  public :: purlin_sshopm, purlin_sshopm_solve_once, purlin_sshopm_solve_all_once, purlin_sshopm_product
+  public :: purlin_sshopm_starts, purlin_sshopm_classify
 
-  interface purlin_sshopm_solve
+  !> Options on a context, for batches of any shape. purlin_sshopm_solve_once and purlin_sshopm_solve_all_once make one for one
+  !> call.
+  type :: purlin_sshopm
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure :: create => sshopm_create
+    procedure :: plan => sshopm_plan
+    procedure :: solve => sshopm_solve
+    procedure :: solve_all => sshopm_solve_all
+    procedure :: cancel => sshopm_cancel
+    procedure :: last_info => sshopm_last_info
+    procedure :: destroy => sshopm_destroy
+    procedure :: handle => sshopm_handle
+    procedure, private :: sshopm_refuse_copy
+    generic :: assignment(=) => sshopm_refuse_copy
+    final :: sshopm_finalise
+  end type
+
+  interface purlin_sshopm_solve_once
     module procedure solve
   end interface
-  interface purlin_sshopm_all
+  interface purlin_sshopm_solve_all_once
     module procedure all_pairs
   end interface
   interface purlin_sshopm_product
@@ -31,6 +51,124 @@ module purlin_sshopm
 
 contains
 
+  subroutine sshopm_create(self, context, options, stat, errmsg)
+    class(purlin_sshopm), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    type(purlin_sshopm_options), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_sshopm(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_sshopm_create(context%handle(), options, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> What solve would do: starts, chunks, tolerance, host memory beside the results, and where it runs.
+  subroutine sshopm_plan(self, tensors, info, stat, errmsg)
+    class(purlin_sshopm), intent(in) :: self
+    type(purlin_tensor), intent(in) :: tensors
+    type(purlin_sshopm_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_sshopm_plan(self%key, tensors%handle(), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> As purlin_sshopm_solve_once.
+  subroutine sshopm_solve(self, tensors, results, starts, info, stream, stat, errmsg)
+    class(purlin_sshopm), intent(in) :: self
+    type(purlin_tensor), intent(in) :: tensors
+    type(purlin_sshopm_results), intent(in) :: results
+    type(purlin_tensor), intent(in), optional :: starts
+    type(purlin_sshopm_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_sshopm_solve(self%key, stream_key(stream), tensors%handle(), tensor_key(starts), results, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> As purlin_sshopm_solve_all_once.
+  subroutine sshopm_solve_all(self, tensors, results, morse_sum, morse_expected, info, stream, stat, errmsg)
+    class(purlin_sshopm), intent(in) :: self
+    type(purlin_tensor), intent(in) :: tensors
+    type(purlin_sshopm_results), intent(in) :: results
+    type(purlin_tensor), intent(inout), optional :: morse_sum, morse_expected
+    type(purlin_sshopm_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_sshopm_solve_all(self%key, stream_key(stream), tensors%handle(), results, tensor_key(morse_sum), &
+      tensor_key(morse_expected), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Makes the running call end with PURLIN_ERROR_CANCELLED, from any thread.
+  subroutine sshopm_cancel(self, stat, errmsg)
+    class(purlin_sshopm), intent(in) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_sshopm_cancel(self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The report of the last call that succeeded.
+  subroutine sshopm_last_info(self, info, stat, errmsg)
+    class(purlin_sshopm), intent(in) :: self
+    type(purlin_sshopm_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_sshopm_last_info(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine sshopm_destroy(self, stat, errmsg)
+    class(purlin_sshopm), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_sshopm(self, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, which stays the property of the object.
+  pure function sshopm_handle(self) result(key)
+    class(purlin_sshopm), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine sshopm_refuse_copy(left, right)
+    class(purlin_sshopm), intent(inout) :: left
+    class(purlin_sshopm), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_sshopm: assigned to itself'
+    error stop 'purlin_sshopm: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine sshopm_finalise(self)
+    type(purlin_sshopm), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_sshopm_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine drop_sshopm(self, o)
+    class(purlin_sshopm), intent(inout) :: self
+    type(outcome), intent(inout) :: o
+    call absorb(o, c_sshopm_destroy(self%key))
+    self%key = c_null_ptr
+  end subroutine
+
   !> Local maxima or minima of A x^m on the unit sphere, and their values, for every tensor of a batch. `results`
   !> holds the handles of the tensors to fill; `starts` is real [n,V].
   subroutine solve(context, tensors, results, starts, options, info, stream, stat, errmsg)
@@ -45,8 +183,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call absorb(o, c_sshopm_solve(context%handle(), stream_key(stream), tensors%handle(), tensor_key(starts), options, &
-      results, info))
+    call absorb(o, c_sshopm_solve_once(context%handle(), stream_key(stream), tensors%handle(), tensor_key(starts), &
+      options, results, info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -55,7 +193,7 @@ contains
     type(purlin_context), intent(in) :: context
     type(purlin_tensor), intent(in) :: tensors
     type(purlin_sshopm_results), intent(in) :: results
-    type(purlin_sshopm_all_options), intent(in), optional :: options
+    type(purlin_sshopm_options), intent(in), optional :: options
     type(purlin_tensor), intent(inout), optional :: morse_sum, morse_expected
     type(purlin_sshopm_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
@@ -63,8 +201,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call absorb(o, c_sshopm_all(context%handle(), stream_key(stream), tensors%handle(), options, results, &
-      tensor_key(morse_sum), tensor_key(morse_expected), info))
+    call absorb(o, c_sshopm_solve_all_once(context%handle(), stream_key(stream), tensors%handle(), options, &
+      results, tensor_key(morse_sum), tensor_key(morse_expected), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -120,4 +258,4 @@ contains
   end subroutine
 
   include 'integers/sshopm.inc'
-end module purlin_sshopm
+end module purlin_sshopm_module

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "symmetric.hpp"
@@ -20,15 +21,6 @@ struct options : purlin_sshopm_options {
   purlin::progress on_progress;
 
   options() : purlin_sshopm_options{} { check(purlin_sshopm_options_init(this, sizeof(purlin_sshopm_options))); }
-};
-
-/// Options of `all`, likewise.
-struct all_options : purlin_sshopm_all_options {
-  purlin::progress on_progress;
-
-  all_options() : purlin_sshopm_all_options{} {
-    check(purlin_sshopm_all_options_init(this, sizeof(purlin_sshopm_all_options)));
-  }
 };
 
 /// The C results with every member NULL: set those that are wanted to `tensor::get()`.
@@ -46,6 +38,72 @@ inline purlin_sshopm_info fresh_info() {
 
 }  // namespace detail
 
+/// Options on a context, for batches of any shape; `solve` and `solve_all` without a session make one for one call. Several
+/// threads may use one without a progress function at a time.
+class session {
+ public:
+  session() noexcept = default;
+
+  session(const context& on, const options& settings) {
+    purlin_sshopm_options raw = settings;
+    if (settings.on_progress) {
+      progress_ = std::make_unique<purlin::detail::progress_keeper>(settings.on_progress);
+      raw.progress = &purlin::detail::progress_keeper::call;
+      raw.progress_user = progress_.get();
+    }
+    purlin_sshopm* made = nullptr;
+    const purlin_status status = purlin_sshopm_create(on.get(), &raw, &made);
+    handle_.reset(made);
+    on.finish(status);
+  }
+
+  purlin_sshopm* get() const noexcept { return handle_.get(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// What `solve` would do: starts, chunks, tolerance, host memory beside the results, and where it runs.
+  purlin_sshopm_info plan(const tensor& tensors) const {
+    purlin_sshopm_info info = detail::fresh_info();
+    check(purlin_sshopm_plan(get(), tensors.get(), &info));
+    return info;
+  }
+
+  /// Local maxima and minima. `starts` is [n, V], or empty for those of the options.
+  purlin_sshopm_info solve(const tensor& tensors, const tensor& starts, const results& results,
+                           const stream& queue = {}) {
+    purlin_sshopm_info info = detail::fresh_info();
+    return finished(purlin_sshopm_solve(get(), queue.get(), tensors.get(), starts.get(), &results, &info), info);
+  }
+
+  /// All real eigenpairs. The Morse sums are I32 [T] or empty.
+  purlin_sshopm_info solve_all(const tensor& tensors, const results& results, const tensor& morse_sum = {},
+                               const tensor& morse_expected = {}, const stream& queue = {}) {
+    purlin_sshopm_info info = detail::fresh_info();
+    return finished(purlin_sshopm_solve_all(get(), queue.get(), tensors.get(), &results, morse_sum.get(),
+                                            morse_expected.get(), &info),
+                    info);
+  }
+
+  /// The report of the last call that succeeded.
+  purlin_sshopm_info last_info() const {
+    purlin_sshopm_info info = detail::fresh_info();
+    check(purlin_sshopm_last_info(get(), &info));
+    return info;
+  }
+
+  /// Makes the running call throw `PURLIN_ERROR_CANCELLED`. May be called from any thread.
+  void cancel() const { check(purlin_sshopm_cancel(get())); }
+
+ private:
+  purlin_sshopm_info finished(purlin_status status, const purlin_sshopm_info& info) {
+    if (progress_) progress_->rethrow();
+    check(status);
+    return info;
+  }
+
+  std::unique_ptr<purlin::detail::progress_keeper> progress_;
+  std::unique_ptr<purlin_sshopm, purlin::detail::destroy<purlin_sshopm, purlin_sshopm_destroy>> handle_;
+};
+
 /// Eigenpairs by SS-HOPM from many starts. `starts` is [n, V], or empty for the starts that the options name.
 inline purlin_sshopm_info solve(const context& on, const tensor& tensors, const tensor& starts,
                                 const options& options, const results& results, const stream& queue = {}) {
@@ -53,21 +111,21 @@ inline purlin_sshopm_info solve(const context& on, const tensor& tensors, const 
   purlin::detail::progress_relay relay(options.on_progress);
   const purlin_sshopm_options raw = relay.attach<purlin_sshopm_options>(options);
   const purlin_status status =
-      purlin_sshopm_solve(on.get(), queue.get(), tensors.get(), starts.get(), &raw, &results, &info);
+      purlin_sshopm_solve_once(on.get(), queue.get(), tensors.get(), starts.get(), &raw, &results, &info);
   relay.rethrow();
   on.finish(status);
   return info;
 }
 
 /// All real eigenpairs. The Morse sums are I32 [T] or empty.
-inline purlin_sshopm_info all(const context& on, const tensor& tensors, const all_options& options,
-                              const results& results, const tensor& morse_sum = {}, const tensor& morse_expected = {},
-                              const stream& queue = {}) {
+inline purlin_sshopm_info solve_all(const context& on, const tensor& tensors, const options& options,
+                                    const results& results, const tensor& morse_sum = {},
+                                    const tensor& morse_expected = {}, const stream& queue = {}) {
   purlin_sshopm_info info = detail::fresh_info();
   purlin::detail::progress_relay relay(options.on_progress);
-  const purlin_sshopm_all_options raw = relay.attach<purlin_sshopm_all_options>(options);
-  const purlin_status status = purlin_sshopm_all(on.get(), queue.get(), tensors.get(), &raw, &results,
-                                                 morse_sum.get(), morse_expected.get(), &info);
+  const purlin_sshopm_options raw = relay.attach<purlin_sshopm_options>(options);
+  const purlin_status status = purlin_sshopm_solve_all_once(on.get(), queue.get(), tensors.get(), &raw, &results,
+                                                            morse_sum.get(), morse_expected.get(), &info);
   relay.rethrow();
   on.finish(status);
   return info;
@@ -133,7 +191,7 @@ struct pairs {
   }
 };
 
-/// `pairs` of `all`, with the sum of (-1)^k over them and the sum that a complete set has (INT32_MIN = no
+/// `pairs` of `solve_all`, with the sum of (-1)^k over them and the sum that a complete set has (INT32_MIN = no
 /// information, as with a degenerate pair).
 template <class T>
 struct all_pairs : pairs<T> {
@@ -239,21 +297,22 @@ inline std::int64_t generic_pairs(std::int64_t order, std::int64_t dimension) {
 /// All real pairs, at most `kept` of every tensor. By default all are listed: room for the pairs of a generic tensor, at
 /// most 512, and a second search where that was too little.
 template <class T>
-all_pairs<T> all(const context& on, const symmetric_view<T>& tensors, std::int64_t kept = 0,
-                 const all_options& options = {}, const stream& queue = {}) {
+all_pairs<T> solve_all(const context& on, const symmetric_view<T>& tensors, std::int64_t kept = 0,
+                       const options& options = {}, const stream& queue = {}) {
   if (kept == 0) {
-    all_pairs<T> every = all(on, tensors, detail::generic_pairs(tensors.order, tensors.dimension), options, queue);
+    all_pairs<T> every =
+        solve_all(on, tensors, detail::generic_pairs(tensors.order, tensors.dimension), options, queue);
     if (every.info.truncated_tensors == 0) return every;
-    return all(on, tensors, static_cast<std::int64_t>(*std::max_element(every.found.begin(), every.found.end())), options,
-               queue);
+    const std::int32_t most = *std::max_element(every.found.begin(), every.found.end());
+    return solve_all(on, tensors, static_cast<std::int64_t>(most), options, queue);
   }
   all_pairs<T> found;
   purlin::detail::outputs out(on);
   const results r = detail::attach(out, static_cast<pairs<T>&>(found), tensors, kept);
   found.morse_sum.assign(purlin::detail::size(tensors.count), 0);
   found.morse_expected.assign(purlin::detail::size(tensors.count), 0);
-  found.info = all(on, tensor::borrow(on, tensors), options, r, tensor::borrow(on, found.morse_sum),
-                   tensor::borrow(on, found.morse_expected), queue);
+  found.info = solve_all(on, tensor::borrow(on, tensors), options, r, tensor::borrow(on, found.morse_sum),
+                         tensor::borrow(on, found.morse_expected), queue);
   return found;
 }
 

@@ -98,6 +98,11 @@ impl Charge {
         Self::nothing(&self.budget)
     }
 
+    /// The bytes that are charged.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Charges `bytes` more of host memory; an error names `what` if the limit forbids it.
     pub fn add_host(&mut self, what: &'static str, bytes: usize) -> Result<()> {
         let more = to_u64(bytes);

@@ -156,7 +156,7 @@ pub fn peaks(
         }
     };
     with_real!(input.dtype(), "input", T => {
-        let ((plan, raised), _charge) =
+        let ((plan, raised), charge) =
             context.pool().run(|| alloc::limited(context.host_budget(), || plan::<T>(order, options, most)))?;
         let form = match options.format {
             PeaksFormat::UnitValue => PeakForm::UnitValue,
@@ -167,7 +167,8 @@ pub fn peaks(
         let mut outputs = Outputs { results: &mut results, peaks: Some((peaks, form)) };
         algorithm::check_outputs(context, &plan, voxels, &outputs)?;
         let info = sshopm::run(context, queue, &plan, input, mask, &mut outputs, progress)?;
-        Ok(Info { tolerance_raised: raised, ..info })
+        let host_bytes = info.host_bytes + sshopm::bytes(charge.bytes());
+        Ok(Info { tolerance_raised: raised, host_bytes, ..info })
     })
 }
 

@@ -112,7 +112,7 @@ fn peaks_options(o: &purlin_dwi_peaks_options) -> Result<PeaksOptions> {
             other => return Err(Error::invalid("missing", format!("is {other}, outside 0 to 1"))),
         },
         start_kind: sshopm::start_kind("start_kind", o.start_kind)?,
-        max_iterations: sshopm::iterations(o.max_iterations)?,
+        max_iterations: iterations(o.max_iterations)?,
         method: sshopm::method(o.method)?,
         starts: o.starts,
         seed: o.seed,
@@ -122,4 +122,11 @@ fn peaks_options(o: &purlin_dwi_peaks_options) -> Result<PeaksOptions> {
         tolerance: o.tolerance,
         merge_angle: o.merge_angle,
     })
+}
+
+fn iterations(count: i32) -> Result<i32> {
+    if count < 1 {
+        return Err(Error::invalid("max_iterations", format!("is {count}, less than 1")));
+    }
+    Ok(count)
 }

@@ -10,6 +10,7 @@ use super::handle::{AnyTable, Object};
 use super::rsvd::RsvdObject;
 use super::sink::SinkObject;
 use super::source::SourceObject;
+use super::sshopm_solver::SshopmObject;
 use super::tt_contraction::ContractionObject;
 use super::tt_environments::EnvironmentsObject;
 use super::{guard, status};
@@ -72,7 +73,7 @@ pub extern "C" fn purlin_live_handles() -> i64 {
 }
 
 /// The tables of all objects.
-pub(super) fn tables() -> [&'static dyn AnyTable; 15] {
+pub(super) fn tables() -> [&'static dyn AnyTable; 16] {
     [
         ContextObject::table(),
         Stream::table(),
@@ -89,6 +90,7 @@ pub(super) fn tables() -> [&'static dyn AnyTable; 15] {
         ContractionObject::table(),
         EnvironmentsObject::table(),
         GroupObject::table(),
+        SshopmObject::table(),
     ]
 }
 

@@ -1,13 +1,12 @@
-//! Eigenpairs of symmetric tensors.
+//! Eigenpairs of symmetric tensors: options, results, and the calls besides the solver.
 
 use super::handle::Exclusive;
 use super::options;
 use super::overlap::{self, Range};
 use super::sshopm_types::*;
 use super::tensor::{self, purlin_tensor};
-use super::{callback, context, guard, purlin_context, purlin_status, purlin_stream, stream};
+use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
-use crate::progress::ProgressFn;
 use crate::sshopm::{self, Compatibility, Goal, Info, Method, Options, Results, Shift, Sign, StartKind, Test};
 use crate::tensor::Tensor;
 
@@ -133,77 +132,11 @@ impl LockedResults {
     }
 }
 
-/// Eigenpairs (lambda, x) of symmetric tensors, A x^(m-1) = lambda x and |x| = 1, that are local maxima or minima of
-/// A x^m on the unit sphere, from many starts.
-///
-/// The shifted symmetric higher-order power method of Kolda and Mayo (SIAM J. Matrix Anal. Appl. 32, 2011; adaptive
-/// shift: 35, 2014), by default with safeguarded Newton steps; then the results of a tensor's starts are classified by
-/// the projected Hessian, made unique and sorted. A step costs O(U) for general shapes; n = 3 with m = 3, 4, 6 and 8
-/// has kernels of its own. Each tensor is scaled by a power of two, so that any magnitude works; a tensor with bad
-/// values gets a status and harms no other. Results are bitwise the same for any number of threads.
-///
-/// Host tensors in a context on a GPU are streamed through it in chunks, copies overlapping the work.
-///
-/// @param      context  the context of all tensors.
-/// @param      stream   NULL for the context's own.
-/// @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
-/// @param      starts   n x V start vectors, of the type of `tensors`, on the host or the device, normalised on entry;
-///                      NULL for those of the options.
-/// @param      options  NULL for the defaults.
-/// @param      results  where results go, each on the host or on the device.
-/// @param[out] info     may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
-/// that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
-/// the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. Starts that
-/// do not converge are not an error of the call: see `status` and `start_status`.
-///
-/// # Safety
-/// `options`, `results` and `info` are NULL or initialised structs.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_sshopm_solve(
-    context: *const purlin_context,
-    stream: *const purlin_stream,
-    tensors: *const purlin_tensor,
-    starts: *const purlin_tensor,
-    options: *const purlin_sshopm_options,
-    results: *const purlin_sshopm_results,
-    info: *mut purlin_sshopm_info,
-) -> purlin_status {
-    guard::run(|| {
-        let context = context::get(context)?;
-        let stream = stream::get(stream)?;
-        let tensors = tensor::input("tensors", tensors)?;
-        let starts = tensor::input_or_null("starts", starts)?;
-        // SAFETY: the caller promises NULL or initialised structs.
-        let o = unsafe { options::read("options", options) }?;
-        // SAFETY: as above.
-        let results = unsafe { options::read("results", results) }?;
-        // SAFETY: as above.
-        unsafe { options::check("info", info) }?;
-        let mut results = LockedResults::new(&results)?;
-        overlap::check(&inputs(&tensors, starts.as_deref()), &results.ranges())?;
-        let report = callback::progress(o.progress, o.progress_user);
-        let progress = context.progress(report.as_ref().map(|f| f as &ProgressFn<'_>));
-        let done = sshopm::solve(
-            &context,
-            stream.as_deref(),
-            &tensors,
-            starts.as_deref(),
-            &solve_options(&o)?,
-            &mut results.as_results(),
-            &progress,
-        )?;
-        // SAFETY: as above.
-        unsafe { options::write("info", info, info_of(&done)) }
-    })
-}
-
 pub(super) fn inputs(tensors: &Tensor, starts: Option<&Tensor>) -> Vec<Range<'static>> {
     std::iter::once(Range::of("tensors", tensors)).chain(starts.map(|s| Range::of("starts", s))).collect()
 }
 
-fn solve_options(o: &purlin_sshopm_options) -> Result<Options> {
+pub(super) fn read_options(o: &purlin_sshopm_options) -> Result<Options> {
     Ok(Options {
         goal: Goal::from_code("goal", o.goal)?,
         method: method(o.method)?,
@@ -211,19 +144,16 @@ fn solve_options(o: &purlin_sshopm_options) -> Result<Options> {
         shift: o.shift,
         test: Test::from_code("test", o.test)?,
         tolerance: o.tolerance,
-        max_iterations: iterations(o.max_iterations)?,
+        max_iterations: o.max_iterations,
         warmup: o.warmup,
         tau: o.tau,
         start_kind: start_kind("start_kind", o.start_kind)?,
         starts: o.starts,
+        max_starts: o.max_starts,
         seed: o.seed,
         sign: Sign::from_code("sign", o.sign)?,
         compatibility: Compatibility::from_code("compatibility", o.compatibility)?,
-        remove_isotropic: match o.remove_isotropic {
-            0 => false,
-            1 => true,
-            other => return Err(Error::invalid("remove_isotropic", format!("is {other}, outside 0 to 1"))),
-        },
+        remove_isotropic: options::flag("remove_isotropic", o.remove_isotropic)?,
         merge_angle: o.merge_angle,
         merge_value: o.merge_value,
         degeneracy_tolerance: o.degeneracy_tolerance,
@@ -236,13 +166,6 @@ pub(super) fn method(code: i32) -> Result<Method> {
 
 pub(super) fn start_kind(argument: &str, code: i32) -> Result<StartKind> {
     StartKind::from_code(argument, code)
-}
-
-pub(super) fn iterations(count: i32) -> Result<i32> {
-    if count < 1 {
-        return Err(Error::invalid("max_iterations", format!("is {count}, less than 1")));
-    }
-    Ok(count)
 }
 
 pub(super) fn info_of(info: &Info) -> purlin_sshopm_info {
@@ -260,6 +183,8 @@ pub(super) fn info_of(info: &Info) -> purlin_sshopm_info {
         reserved: 0,
         truncated_tensors: info.truncated_tensors,
         unconverged_tensors: info.unconverged_tensors,
+        host_bytes: info.host_bytes,
+        reason: options::fill_text(info.reason),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Constants and structs of the eigenpair solver.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 
 use super::callback::purlin_progress_fn;
 use super::options::versioned;
@@ -49,7 +49,7 @@ pub const PURLIN_STARTS_RANDOM: i32 = 4;
 pub const PURLIN_STARTS_RANDOM_CUBE: i32 = 5;
 
 /// One representative of (lambda, x) and its mirror image. Even order: the component of largest magnitude is positive. Odd
-/// order: lambda >= 0 for PURLIN_SSHOPM_BOTH and purlin_sshopm_all; MAXIMA and MINIMA determine it by themselves.
+/// order: lambda >= 0 for PURLIN_SSHOPM_BOTH and purlin_sshopm_solve_all; MAXIMA and MINIMA determine it by themselves.
 pub const PURLIN_SSHOPM_SIGN_CANONICAL: i32 = 0;
 /// The iterate as it stands.
 pub const PURLIN_SSHOPM_SIGN_RAW: i32 = 1;
@@ -67,7 +67,7 @@ pub const PURLIN_START_MAX_ITERATIONS: i32 = 1;
 pub const PURLIN_START_ZERO_VECTOR: i32 = 2;
 /// A start met a number that is not finite.
 pub const PURLIN_START_NONFINITE: i32 = 3;
-/// A start met a singular system (purlin_sshopm_all).
+/// A start met a singular system (purlin_sshopm_solve_all).
 pub const PURLIN_START_SINGULAR: i32 = 4;
 
 /// Nothing to say.
@@ -87,7 +87,7 @@ pub const PURLIN_TENSOR_NO_PAIR: i32 = 5;
 pub const PURLIN_TENSOR_SIGNAL: i32 = 6;
 /// A signal was not positive; it was clamped or left out, and the result stands.
 pub const PURLIN_TENSOR_CLAMPED: i32 = 7;
-/// Pairs are missing or may be (purlin_sshopm_all): the Morse sum is wrong, starts ended at singular points, or the starts
+/// Pairs are missing or may be (purlin_sshopm_solve_all): the Morse sum is wrong, starts ended at singular points, or the starts
 /// were used up before a round that found nothing new.
 pub const PURLIN_TENSOR_INCOMPLETE: i32 = 8;
 /// There are degenerate pairs, so that nothing vouches for completeness. One pair stands for a continuum of eigenvectors.
@@ -109,7 +109,9 @@ pub const PURLIN_PAIR_UNCLASSIFIED: i32 = 4;
 /// There is no pair: a place beyond the tensor's count.
 pub const PURLIN_PAIR_NONE: i32 = -1;
 
-/// How eigenpairs are sought.
+/// How eigenpairs are sought: local maxima and minima (purlin_sshopm_solve), or all pairs (purlin_sshopm_solve_all). Either
+/// call refuses, by name, what only the other uses: `max_starts`, and `goal`, `method`, `shift_kind`, `shift`, `test`, `warmup`,
+/// `tau`, `start_kind`, `compatibility` and `remove_isotropic`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_sshopm_options {
@@ -125,7 +127,8 @@ pub struct purlin_sshopm_options {
     pub test: i32,
     /// One of PURLIN_STARTS_*; default AUTO.
     pub start_kind: i32,
-    /// Most iterations of a start, at least 1; default 500.
+    /// Most iterations of a start; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX), or 200 Newton steps
+    /// for all pairs.
     pub max_iterations: i32,
     /// Power steps before the first Newton step; -1, the default, is 0.
     pub warmup: i32,
@@ -137,21 +140,26 @@ pub struct purlin_sshopm_options {
     /// even order only. 0: on A itself. HYBRID for n = 3 does without: its steps are the same on both.
     pub remove_isotropic: i32,
     /// Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
-    /// orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up.
+    /// orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up. All pairs: starts of
+    /// the first round; 0 chooses (2000 for n = 3).
     pub starts: i64,
+    /// All pairs: most starts of a tensor over all rounds; 0, the default, is 32 times `starts`.
+    pub max_starts: i64,
     /// Seed of random starts, which each tensor has of its own, by its number in the batch; default 0. Refused with other
-    /// starts.
+    /// starts. All pairs: of the starts, which are the same for every tensor.
     pub seed: u64,
     /// Fixed shift: at least 0 for maxima, at most 0 for minima; default 0.
     pub shift: f64,
-    /// Tolerance of the test; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
+    /// Tolerance of the test; 0, the default, is 1e-10 for F64 and 1e-5 for F32. All pairs: largest residual relative to the
+    /// Frobenius norm; 0 is 1e-11 for F64 and 1e-5 for F32.
     pub tolerance: f64,
     /// Margin of the adaptive shift; 0, the default, is 1e-6 times the Frobenius norm.
     pub tau: f64,
-    /// Pairs nearer than this angle are one, radians; 0, the default, is 1 degree.
+    /// Pairs nearer than this angle are one, radians; 0, the default, is 1 degree. All pairs: 0 is 1e-5 for F64 and 1e-3 for
+    /// F32; less than 8 eps of the type counts as that.
     pub merge_angle: f64,
     /// Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused. Less
-    /// than 256 eps of the type counts as that.
+    /// than 256 eps of the type counts as that. All pairs: relative to the Frobenius norm; 0 is 1e-6 for F64 and 1e-3 for F32.
     pub merge_value: f64,
     /// A Hessian eigenvalue of at most this times the Frobenius norm counts as 0; 0, the default, is 1e-7 for F64 and 1e-3
     /// for F32.
@@ -172,12 +180,13 @@ versioned!(
         shift_kind: PURLIN_SSHOPM_SHIFT_ADAPTIVE,
         test: PURLIN_SSHOPM_TEST_RESIDUAL,
         start_kind: PURLIN_STARTS_AUTO,
-        max_iterations: 500,
+        max_iterations: 0,
         warmup: -1,
         sign: PURLIN_SSHOPM_SIGN_CANONICAL,
         compatibility: PURLIN_SSHOPM_COMPAT_NONE,
         remove_isotropic: 1,
         starts: 0,
+        max_starts: 0,
         seed: 0,
         shift: 0.0,
         tolerance: 0.0,
@@ -258,7 +267,7 @@ versioned!(
     }
 );
 
-/// What a solve did.
+/// What a solve did, or would do.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct purlin_sshopm_info {
@@ -274,7 +283,7 @@ pub struct purlin_sshopm_info {
     pub iterations: i64,
     /// Tensors without a result: masked, zero, isotropic, not finite.
     pub skipped_tensors: i64,
-    /// Chunks that the batch was cut into.
+    /// Chunks that the batch was cut into; 0 in a plan for a GPU, where they follow from the memory that is free.
     pub chunks: i64,
     /// Tolerance that was used.
     pub tolerance: f64,
@@ -288,6 +297,11 @@ pub struct purlin_sshopm_info {
     pub truncated_tensors: i64,
     /// Tensors with a start that did not converge.
     pub unconverged_tensors: i64,
+    /// Bytes of host memory for the work of a solve or of peaks: work space of the threads, start vectors, one chunk of
+    /// results. A plan has those of a solve for `count` and `status` alone. 0 after purlin_sshopm_solve_all.
+    pub host_bytes: i64,
+    /// Where the starts run, and why; "" after purlin_sshopm_solve_all.
+    pub reason: [c_char; 128],
 }
 
 versioned!(
@@ -307,56 +321,7 @@ versioned!(
         reserved: 0,
         truncated_tensors: 0,
         unconverged_tensors: 0,
-    }
-);
-
-/// How all real eigenpairs are sought.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct purlin_sshopm_all_options {
-    /// Size of the caller's struct; set by purlin_sshopm_all_options_init.
-    pub struct_size: usize,
-    /// Starts of the first round; 0, the default, chooses (2000 for n = 3).
-    pub starts: i64,
-    /// Most starts of a tensor over all rounds; 0, the default, chooses.
-    pub max_starts: i64,
-    /// Seed of the starts, which are the same for every tensor of a batch; default 0.
-    pub seed: u64,
-    /// Most Newton steps of a start; default 200.
-    pub max_iterations: i32,
-    /// PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
-    pub sign: i32,
-    /// Largest residual of a pair relative to the Frobenius norm; 0, the default, is 1e-11 for F64 and 1e-5 for F32.
-    pub tolerance: f64,
-    /// Pairs nearer than this angle are one, radians; 0, the default, is 1e-5 for F64 and 1e-3 for F32. Less than 8
-    /// eps of the type counts as that.
-    pub merge_angle: f64,
-    /// Pairs whose eigenvalues differ by more than this, relative to the Frobenius norm, are two; 0, the default, is
-    /// 1e-6 for F64 and 1e-3 for F32. Less than 256 eps of the type counts as that.
-    pub merge_value: f64,
-    /// As in purlin_sshopm_options.
-    pub degeneracy_tolerance: f64,
-    /// Called with the tensors done, all tensors, 0; default NULL.
-    pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
-    pub progress_user: *mut c_void,
-}
-
-versioned!(
-    purlin_sshopm_all_options,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        starts: 0,
-        max_starts: 0,
-        seed: 0,
-        max_iterations: 200,
-        sign: PURLIN_SSHOPM_SIGN_CANONICAL,
-        tolerance: 0.0,
-        merge_angle: 0.0,
-        merge_value: 0.0,
-        degeneracy_tolerance: 0.0,
-        progress: None,
-        progress_user: std::ptr::null_mut(),
+        host_bytes: 0,
+        reason: [0; 128],
     }
 );

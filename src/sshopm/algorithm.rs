@@ -1,9 +1,11 @@
 //! The common part of all multi-start calls on both backends. It checks the outputs, cuts the batch into tiles that fit the
 //! memory limit, gathers strided inputs, scatters to strided outputs, reports progress and adds counts.
 
+use super::cpu::CpuOps;
 use super::options::{Info, Results};
 use super::plan::{Counts, PeakForm, Plan, RowBuffers, RowSizes, Rows, Tile};
 use crate::alloc;
+use crate::backend::cpu::simd::Vectorised;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::{CancelFlag, Progress};
@@ -172,6 +174,32 @@ pub fn check_outputs<T: Real>(
     Ok(())
 }
 
+/// Tensors in a tile whose rows take `row_bytes` each.
+fn tile_of<T: Real>(context: &Context, plan: &Plan<T>, count: usize, row_bytes: usize) -> usize {
+    let room = usize::try_from(context.host_budget().available() / 2).unwrap_or(usize::MAX).min(TILE_BYTES);
+    let threads = context.pool().threads();
+    let work = TILE_WORK.saturating_mul(threads) / plan.shape.count().saturating_mul(plan.start_count).max(1);
+    (room / row_bytes.max(1)).min(work.max(threads)).clamp(1, count.max(1))
+}
+
+/// What is known before a run over `count` tensors.
+pub fn known<T>(plan: &Plan<T>, count: usize) -> Info {
+    Info { tensors: to_i64(count), starts: to_i64(plan.start_count), ..Info::default() }
+}
+
+/// The chunks and the bytes of [`run`] on the CPU, whose memory is `ops`, with the results `count` and `status`.
+pub fn plan<T: Vectorised>(context: &Context, ops: &CpuOps<'_, T>, plan: &Plan<T>, input: &Tensor) -> Result<Info> {
+    let count = input.dims()[1];
+    let contiguous = input.layout().is_packed(Order::ColumnMajor);
+    let gathered = if contiguous { 0 } else { plan.shape.count() * size_of::<T>() };
+    let row_bytes = gathered + 2 * size_of::<i32>();
+    let tile = tile_of(context, plan, count, row_bytes);
+    let mut info = known(plan, count);
+    info.chunks = to_i64(count.div_ceil(tile));
+    info.host_bytes = super::bytes(ops.bytes()) + to_i64(row_bytes.saturating_mul(tile));
+    Ok(info)
+}
+
 /// Runs a checked plan over all tensors of `input`, whose dimensions are [U, T]; `mask` is U8 `[T]`.
 ///
 /// # Errors
@@ -205,10 +233,8 @@ pub fn run<T: Real>(
     }
     each_output!(results, count_bytes);
     row_bytes += sizes.peaks * size_of::<T>();
-    let room = usize::try_from(context.host_budget().available() / 2).unwrap_or(usize::MAX).min(TILE_BYTES);
-    let work = TILE_WORK.saturating_mul(context.pool().threads()) / packed.saturating_mul(plan.start_count).max(1);
-    let tile = (room / row_bytes.max(1)).min(work.max(context.pool().threads())).clamp(1, count.max(1));
-    let _charge = context.host_budget().charge_host("tile", row_bytes.saturating_mul(tile))?;
+    let tile = tile_of(context, plan, count, row_bytes);
+    let charge = context.host_budget().charge_host("tile", row_bytes.saturating_mul(tile))?;
 
     let mut gathered = alloc::filled("tile", if contiguous { 0 } else { packed * tile }, T::ZERO)?;
     let mut mask_row = alloc::filled("tile", if mask.is_some() { tile } else { 0 }, 1u8)?;
@@ -228,7 +254,7 @@ pub fn run<T: Real>(
     };
 
     let flag = progress.flag();
-    let mut info = Info { tensors: to_i64(count), starts: to_i64(plan.start_count), ..Info::default() };
+    let mut info = Info { host_bytes: super::bytes(charge.bytes()), ..known(plan, count) };
     let mut done = Counts::default();
     for first in (0..count).step_by(tile) {
         progress.report(to_i64(first), to_i64(count), share(&done, first, plan))?;

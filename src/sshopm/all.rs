@@ -20,9 +20,9 @@ mod set;
 use self::set::PairSet;
 use super::algorithm::{Outputs, check_outputs, pairs_of};
 use super::cpu::load::{exponent_of, power_of_two_times};
-use super::options::{AllOptions, Goal, Info, Results, Sign, StartKind, TensorStatus, Test};
+use super::options::{Goal, Info, Options, Results, Sign, StartKind, TensorStatus, Test};
 use super::plan::{Counts, Iteration, Plan, Reduction, SignRule, Starts};
-use super::resolve::{chord2, degeneracy, isotropy, level, merge_value, or_default, raised, refuse_idle_seed};
+use super::resolve::{check, chord2, degeneracy, isotropy, level, merge_value, or_default, raised, refuse_idle_seed};
 use crate::alloc;
 use crate::backend::cpu::simd::Vectorised;
 use crate::backend::gpu::GpuStream;
@@ -63,7 +63,7 @@ pub fn all(
     context: &Context,
     queue: Option<&Stream>,
     tensors: &Tensor,
-    options: &AllOptions,
+    options: &Options,
     results: &mut Results<'_>,
     morse_sum: Option<&mut Tensor>,
     morse_expected: Option<&mut Tensor>,
@@ -113,16 +113,42 @@ fn expected_morse(shape: Symmetric) -> i32 {
     }
 }
 
+/// Refuses options of [`super::solve`] that the search does not have.
+fn refuse_options_of_solve(options: &Options) -> Result<()> {
+    let default = Options::default();
+    let each = |o: &Options| {
+        [
+            ("goal", f64::from(o.goal as i32)),
+            ("method", f64::from(o.method as i32)),
+            ("shift_kind", f64::from(o.shift_kind as i32)),
+            ("shift", o.shift),
+            ("test", f64::from(o.test as i32)),
+            ("warmup", f64::from(o.warmup)),
+            ("tau", o.tau),
+            ("start_kind", f64::from(o.start_kind as i32)),
+            ("compatibility", f64::from(o.compatibility as i32)),
+            ("remove_isotropic", f64::from(u8::from(o.remove_isotropic))),
+        ]
+    };
+    match each(options).into_iter().zip(each(&default)).find(|((_, value), (_, default))| value != default) {
+        Some(((name, value), _)) => {
+            let problem =
+                format!("is {value}, but the search for all pairs, which has its own iteration, does not use it");
+            Err(Error::invalid(name, problem))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses options of the search for order 2, which needs no search.
-fn refuse_idle_options(shape: Symmetric, options: &AllOptions) -> Result<()> {
+fn refuse_idle_options(shape: Symmetric, options: &Options) -> Result<()> {
     if shape.order != 2 {
         return Ok(());
     }
     let counts = [
         ("starts", options.starts as f64),
         ("max_starts", options.max_starts as f64),
-        // The C interface writes its default explicitly, so accept it.
-        ("max_iterations", f64::from(if options.max_iterations == STEPS { 0 } else { options.max_iterations })),
+        ("max_iterations", f64::from(options.max_iterations)),
         ("tolerance", options.tolerance),
         ("merge_angle", options.merge_angle),
         ("merge_value", options.merge_value),
@@ -168,8 +194,10 @@ struct Search<T> {
 }
 
 impl<T: Vectorised> Search<T> {
-    fn new(shape: Symmetric, count: usize, options: &AllOptions, pairs: usize) -> Result<Self> {
+    fn new(shape: Symmetric, count: usize, options: &Options, pairs: usize) -> Result<Self> {
         let single = T::DTYPE == DType::F32;
+        refuse_options_of_solve(options)?;
+        check(options)?;
         refuse_idle_options(shape, options)?;
         let starts = match crate::shape::size("starts", options.starts, 0)? {
             0 if shape.dimension == 1 => 1,
@@ -186,7 +214,6 @@ impl<T: Vectorised> Search<T> {
         };
         let max_iterations = match options.max_iterations {
             0 => STEPS.unsigned_abs(),
-            n if n < 0 => return Err(Error::invalid("max_iterations", format!("is {n}, less than 0"))),
             n => n.unsigned_abs(),
         };
         let wanted = or_default("tolerance", options.tolerance, default_tolerance::<T>())?;

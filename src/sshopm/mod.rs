@@ -15,20 +15,22 @@ pub mod options;
 pub mod plan;
 mod product;
 pub mod resolve;
+pub mod session;
 mod starts;
 
 pub use all::{NO_MORSE_INFORMATION, all};
 pub use options::{
-    AllOptions, Compatibility, Goal, Info, Method, NO_PAIR, Options, PairClass, Results, Shift, Sign, StartKind,
-    StartStatus, TensorStatus, Test,
+    Compatibility, Goal, Info, Method, NO_PAIR, Options, PairClass, Results, Shift, Sign, StartKind, StartStatus,
+    TensorStatus, Test,
 };
 pub use product::{classify, product};
+pub use session::Sshopm;
 pub use starts::starts;
 
 use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::cpu::simd::Vectorised;
-use crate::backend::gpu::GpuStream;
+use crate::backend::gpu::{Gpu, GpuStream};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::log::Level;
@@ -101,13 +103,78 @@ fn solve_typed<T: Vectorised>(
 ) -> Result<Info> {
     // The starts are a small array, which is checked and normalised on the host.
     let starts = HostInput::optional(queue, "starts", starts)?;
-    let ((plan, raised), _charge) =
+    let ((plan, raised), charge) =
         alloc::limited(context.host_budget(), || resolve::resolve::<T>(shape, options, starts.as_deref(), pairs))?;
     let count = tensors.dims()[1];
     let mut outputs = Outputs { results, peaks: None };
     algorithm::check_outputs(context, &plan, count, &outputs)?;
     let info = run(context, queue, &plan, tensors, None, &mut outputs, progress)?;
-    Ok(Info { tolerance_raised: raised, ..info })
+    Ok(Info { tolerance_raised: raised, host_bytes: info.host_bytes + bytes(charge.bytes()), ..info })
+}
+
+/// Bytes as they are reported.
+pub(crate) fn bytes(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// The plan of [`solve`] with the starts of the options, for results that hold no pairs: what is known before it runs.
+///
+/// # Errors
+/// As for [`solve`].
+pub fn plan(context: &Context, tensors: &Tensor, options: &Options) -> Result<Info> {
+    context.check_alive()?;
+    tensors.expect_context("tensors", context)?;
+    let shape = tensors.expect_symmetric("tensors")?;
+    with_real!(tensors.dtype(), "tensors", T => {
+        let ((plan, raised), charge) =
+            alloc::limited(context.host_budget(), || resolve::resolve::<T>(shape, options, None, DEFAULT_PAIRS))?;
+        let place = place(context, &plan, tensors)?;
+        let mut info = match place {
+            Place::Gpu(_) => algorithm::known(&plan, tensors.dims()[1]),
+            Place::Cpu(_) => {
+                let ops = cpu::CpuOps::new(context, &plan)?;
+                algorithm::plan(context, &ops, &plan, tensors)?
+            }
+        };
+        info.tolerance = plan.tolerance;
+        info.tolerance_raised = raised;
+        info.host_bytes += bytes(charge.bytes());
+        info.reason = place.reason();
+        Ok(info)
+    })
+}
+
+/// Where the starts of a solve run.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Cpu(&'static str),
+    Gpu(&'a Gpu),
+}
+
+impl Place<'_> {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Cpu(reason) => reason,
+            Self::Gpu(_) => "on the GPU of the context; chunks follow from the memory that is free",
+        }
+    }
+}
+
+/// Decides where a plan runs: host tensors of a shape without GPU kernels go to the CPU.
+fn place<'a, T: Vectorised>(context: &'a Context, plan: &plan::Plan<T>, input: &Tensor) -> Result<Place<'a>> {
+    match context.backend() {
+        Backend::Gpu(gpu) => match gpu::obstacle(plan) {
+            None => Ok(Place::Gpu(gpu)),
+            Some(what) if input.is_device() => Err(Error::NotSupported(format!("tensors: {what} on the GPU"))),
+            Some(what) => {
+                context.log().log(Level::Info, || format!("{what} cannot be had on the GPU, going on with the CPU"));
+                Ok(Place::Cpu(
+                    "on the CPU: the GPU has no kernels for this order, dimension, or number of starts or pairs",
+                ))
+            }
+        },
+        Backend::Cpu => Ok(Place::Cpu("on the CPU of the context")),
+    }
 }
 
 /// The backend for tiles of at most `count` tensors of a plan: the GPU, or the CPU for shapes without GPU kernels.
@@ -133,16 +200,18 @@ pub(crate) fn run<T: Vectorised>(
     outputs: &mut Outputs<'_, '_>,
     progress: &Progress<'_>,
 ) -> Result<Info> {
-    if let (Backend::Gpu(gpu), Some(queue)) = (context.backend(), queue) {
-        match gpu::obstacle(plan) {
-            Some(what) if !input.is_device() => {
-                context.log().log(Level::Info, || format!("{what} cannot be had on the GPU, going on with the CPU"));
-            }
-            _ => return gpu::run(context, gpu, queue, plan, input, mask, outputs, progress),
+    let place = place(context, plan, input)?;
+    let info = match (place, queue) {
+        (Place::Gpu(gpu), Some(queue)) => gpu::run(context, gpu, queue, plan, input, mask, outputs, progress)?,
+        (Place::Gpu(_), None) => return Err(Error::Internal("a solve on a GPU without a queue".into())),
+        (Place::Cpu(_), _) => {
+            let mut ops = cpu::CpuOps::new(context, plan)?;
+            let space = bytes(ops.bytes());
+            let info = algorithm::run(context, &mut ops, plan, input, mask, outputs, progress)?;
+            Info { host_bytes: info.host_bytes + space, ..info }
         }
-    }
-    let mut ops = cpu::CpuOps::new(context, plan)?;
-    algorithm::run(context, &mut ops, plan, input, mask, outputs, progress)
+    };
+    Ok(Info { reason: place.reason(), ..info })
 }
 
 #[cfg(test)]

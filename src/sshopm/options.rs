@@ -166,7 +166,8 @@ choice! {
 /// Value of `classes` in the rows beyond the count.
 pub const NO_PAIR: i32 = -1;
 
-/// Options of [`super::solve`]. Members that say so replace 0 by a default.
+/// Options of [`super::solve`] and of [`super::all`], each of which refuses what only the other uses. Members that say so
+/// replace 0 by a default.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Maxima, minima or both.
@@ -179,9 +180,10 @@ pub struct Options {
     pub shift: f64,
     /// Stopping test.
     pub test: Test,
-    /// Its tolerance; 0 for 1e-10 (F64) or 1e-5 (F32).
+    /// Its tolerance; 0 for 1e-10 (F64) or 1e-5 (F32). All pairs: the residual at which a pair is accepted, relative to the
+    /// Frobenius norm; 0 for 1e-11 (F64) or 1e-5 (F32).
     pub tolerance: f64,
-    /// Most iterations of a start.
+    /// Most iterations of a start; 0 for 500 (1000 with the Tensor Toolbox's conventions), or 200 Newton steps for all pairs.
     pub max_iterations: i32,
     /// Power steps before the first Newton step; -1 for the default, none.
     pub warmup: i32,
@@ -189,8 +191,12 @@ pub struct Options {
     pub tau: f64,
     /// Kind of start vectors, if the caller gives none.
     pub start_kind: StartKind,
-    /// Number of starts; 0 for 32 (order up to 4) or 64 in dimension 3, twice that for odd orders, else 20 n.
+    /// Number of starts; 0 for 32 (order up to 4) or 64 in dimension 3, twice that for odd orders, else 20 n. All pairs: those
+    /// of the first round; 0 for 2000 in dimension 3 and below, else 50 times the generic number of pairs, at least 2000 and
+    /// at most 100 000.
     pub starts: i64,
+    /// All pairs: most starts in all; 0 for 32 times `starts`.
+    pub max_starts: i64,
     /// Seed of random starts; refused with other starts unless it is 0.
     pub seed: u64,
     /// Sign rule. For odd order (lambda, x) and (-lambda, -x) are one pair. If the goal is one kind, the kind determines the
@@ -201,9 +207,10 @@ pub struct Options {
     /// For even order, subtracts a multiple of the identity: 0.9 of the smallest value over the starts. It is added to lambda
     /// afterwards. The pairs stay the same and fewer steps are needed. The hybrid in dimension 3 does not need it.
     pub remove_isotropic: bool,
-    /// Pairs closer than this angle (rad) are merged; 0 for one degree.
+    /// Pairs closer than this angle (rad) are merged; 0 for one degree. All pairs: 0 for 1e-5 (F64) or 1e-3 (F32).
     pub merge_angle: f64,
-    /// If above 0, pairs are merged only if their lambdas also differ by no more than this, relative to the larger.
+    /// If above 0, pairs are merged only if their lambdas also differ by no more than this, relative to the larger. All pairs:
+    /// relative to the norm; 0 for 1e-6 (F64) or 1e-3 (F32).
     pub merge_value: f64,
     /// An eigenvalue of the projected Hessian counts as 0 if its magnitude is at most this times the Frobenius norm; 0 for 1e-7
     /// (F64) or 1e-3 (F32).
@@ -219,56 +226,16 @@ impl Default for Options {
             shift: 0.0,
             test: Test::Residual,
             tolerance: 0.0,
-            max_iterations: 500,
+            max_iterations: 0,
             warmup: -1,
             tau: 0.0,
             start_kind: StartKind::Auto,
             starts: 0,
+            max_starts: 0,
             seed: 0,
             sign: Sign::Canonical,
             compatibility: Compatibility::None,
             remove_isotropic: true,
-            merge_angle: 0.0,
-            merge_value: 0.0,
-            degeneracy_tolerance: 0.0,
-        }
-    }
-}
-
-/// Options of [`super::all`]. 0 means a default.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AllOptions {
-    /// Starts of the first round; 0 for 2000 in dimension 3 and below, else 50 times the generic number of pairs, at
-    /// least 2000 and at most 100 000.
-    pub starts: i64,
-    /// Most starts in all; 0 for 32 times `starts`.
-    pub max_starts: i64,
-    /// Seed of the starts; 0 for order 2, which has none.
-    pub seed: u64,
-    /// Most Newton steps of a start; 0 for 200.
-    pub max_iterations: i32,
-    /// Sign rule.
-    pub sign: Sign,
-    /// Residual at which a pair is accepted, relative to the Frobenius norm; 0 for 1e-11 (F64) or 1e-5 (F32).
-    pub tolerance: f64,
-    /// Pairs closer than this angle (rad) are merged; 0 for 1e-5 (F64) or 1e-3 (F32).
-    pub merge_angle: f64,
-    /// Pairs are merged only if their lambdas differ by no more than this, relative to the norm; 0 for 1e-6 (F64) or 1e-3
-    /// (F32).
-    pub merge_value: f64,
-    /// As [`Options::degeneracy_tolerance`].
-    pub degeneracy_tolerance: f64,
-}
-
-impl Default for AllOptions {
-    fn default() -> Self {
-        Self {
-            starts: 0,
-            max_starts: 0,
-            seed: 0,
-            max_iterations: 0,
-            sign: Sign::Canonical,
-            tolerance: 0.0,
             merge_angle: 0.0,
             merge_value: 0.0,
             degeneracy_tolerance: 0.0,
@@ -342,4 +309,8 @@ pub struct Info {
     pub truncated_tensors: i64,
     /// Tensors with a start that did not converge.
     pub unconverged_tensors: i64,
+    /// Host memory of the threads' work space, the start vectors and one chunk of results, of [`super::solve`] and of peaks.
+    pub host_bytes: i64,
+    /// Where the starts run, and why.
+    pub reason: &'static str,
 }

@@ -64,6 +64,31 @@ pub fn isotropy<T: Real>() -> f64 {
     64.0 * T::EPSILON.to_f64()
 }
 
+/// Refuses values of options that are outside their domain whatever the tensors are, and combinations without effect.
+pub fn check(options: &Options) -> Result<Iteration> {
+    let compatible = options.compatibility == Compatibility::TensorToolbox;
+    let iteration = iteration_of(options, compatible)?;
+    refuse_idle_options(options, iteration, compatible)?;
+    for (name, value) in [
+        ("tolerance", options.tolerance),
+        ("merge_angle", options.merge_angle),
+        ("merge_value", options.merge_value),
+        ("degeneracy_tolerance", options.degeneracy_tolerance),
+    ] {
+        not_negative(name, value)?;
+    }
+    let counts = [
+        ("max_iterations", i64::from(options.max_iterations), 0),
+        ("warmup", i64::from(options.warmup), -1),
+        ("starts", options.starts, 0),
+        ("max_starts", options.max_starts, 0),
+    ];
+    match counts.into_iter().find(|(_, value, least)| value < least) {
+        Some((name, value, least)) => Err(Error::invalid(name, format!("is {value}, less than {least}"))),
+        None => Ok(iteration),
+    }
+}
+
 /// Resolves the options of a solve. `pairs` is K. Returns the plan and whether the tolerance was raised.
 pub fn resolve<T: Real>(
     shape: Symmetric,
@@ -73,8 +98,11 @@ pub fn resolve<T: Real>(
 ) -> Result<(Plan<T>, bool)> {
     let compatible = options.compatibility == Compatibility::TensorToolbox;
     let test = if compatible { Test::Lambda } else { options.test };
-    let iteration = iteration_of(options, compatible)?;
-    refuse_idle_options(options, iteration, compatible)?;
+    let iteration = check(options)?;
+    if options.max_starts != 0 {
+        let problem = format!("is {}, but only the search for all pairs has rounds of starts", options.max_starts);
+        return Err(Error::invalid("max_starts", problem));
+    }
     let default = match (compatible, is_f32::<T>()) {
         (true, _) => 1e-15,
         (false, true) => 1e-5,
@@ -90,14 +118,12 @@ pub fn resolve<T: Real>(
     };
     let (tolerance, was_raised) = raised(wanted, floor);
     let max_iterations = match options.max_iterations {
-        n if n < 0 => return Err(Error::invalid("max_iterations", format!("is {n}, less than 0"))),
-        // 500 is purlin's default, so use the Tensor Toolbox's default instead. Another number is the caller's own.
-        500 if compatible => 1000,
+        0 if compatible => 1000,
+        0 => 500,
         n => n.unsigned_abs(),
     };
     let warmup = match options.warmup {
         -1 => 0,
-        n if n < 0 => return Err(Error::invalid("warmup", format!("is {n}, less than -1"))),
         n => n.unsigned_abs(),
     };
     // The hybrid in dimension 3 takes the same steps with and without a multiple of the identity.
@@ -242,9 +268,6 @@ fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor
     };
     if !matches!(kind, StartKind::Random | StartKind::RandomCube) {
         refuse_idle_seed(options.seed, IDLE_SEED)?;
-    }
-    if options.starts < 0 {
-        return Err(Error::invalid("starts", format!("is {}, less than 0", options.starts)));
     }
     let wanted = crate::shape::size("starts", options.starts, 0)?;
     let count = match wanted {

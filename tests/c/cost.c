@@ -30,8 +30,8 @@ static FILE *json;
 static purlin_status shape_call(void) { return purlin_tensor_shape(tensor, 1, NULL, NULL); }
 static purlin_status cancel_call(void) { return purlin_context_cancel(context); }
 static purlin_status copy_call(void) { return purlin_tensor_copy(context, NULL, from, to); }
-static purlin_status solve_call(void) { return purlin_sshopm_solve(context, NULL, one, NULL, NULL, &results, NULL); }
-static purlin_status empty_call(void) { return purlin_sshopm_solve(context, NULL, none, NULL, NULL, NULL, NULL); }
+static purlin_status solve_call(void) { return purlin_sshopm_solve_once(context, NULL, one, NULL, NULL, &results, NULL); }
+static purlin_status empty_call(void) { return purlin_sshopm_solve_once(context, NULL, none, NULL, NULL, NULL, NULL); }
 static purlin_status refused_call(void) { return purlin_tensor_shape(tensor, 0, NULL, NULL); }
 
 /* Median over batches of the time of one call, in microseconds. */
@@ -77,8 +77,8 @@ int main(void) {
   none = symmetric(context, PURLIN_F64, 2, 1, 0, x);
   OK(purlin_sshopm_results_init(&results, sizeof results));
   results.values = dense(context, PURLIN_F64, 2, dims, value);
-  measure("purlin_sshopm_solve of no tensor", empty_call, PURLIN_SUCCESS, 20.0);
-  measure("purlin_sshopm_solve of one number", solve_call, PURLIN_SUCCESS, 200.0);
+  measure("purlin_sshopm_solve_once of no tensor", empty_call, PURLIN_SUCCESS, 20.0);
+  measure("purlin_sshopm_solve_once of one number", solve_call, PURLIN_SUCCESS, 200.0);
   if (rounds(1, 0)) CHECK(value[0] == 1);
   if (json) {
     fprintf(json, "\n ]\n}\n");

@@ -151,7 +151,7 @@ static void peaks(int from_tensors) {
       const float *x = found[v][k], *y = peaks_golden[v][k];
       double amplitude = sqrt((double)y[0] * y[0] + (double)y[1] * y[1] + (double)y[2] * y[2]), cosine;
       if (isnan(y[0])) continue;
-      /* Here sh2peaks has stopped at saddles: purlin_sshopm_all finds them with an indefinite Hessian. */
+      /* Here sh2peaks has stopped at saddles: purlin_sshopm_solve_all finds them with an indefinite Hessian. */
       if (k == 2 && (v == 107 || v == 771)) {
         CHECK(count[v] == 2);
         continue;

@@ -74,7 +74,7 @@ static inline purlin_status family_sshopm(void) {
   THEN(purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, 40, 0, 0, family_input, &a));
   THEN(purlin_tensor_borrow(context, PURLIN_F64, 0, 2, dims, NULL, family_output[0], &values));
   r.values = values;
-  THEN(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  THEN(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
   GONE(purlin_tensor_destroy(values));
   GONE(purlin_tensor_destroy(a));
   GONE(purlin_context_destroy(context));
@@ -96,7 +96,7 @@ static inline purlin_status family_sshopm_all(void) {
   THEN(purlin_tensor_borrow(context, PURLIN_I32, 0, 1, &two, NULL, sums, &morse));
   r.values = values;
   r.count = count;
-  THEN(purlin_sshopm_all(context, NULL, a, NULL, &r, morse, NULL, NULL));
+  THEN(purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, morse, NULL, NULL));
   GONE(purlin_tensor_destroy(morse));
   GONE(purlin_tensor_destroy(count));
   GONE(purlin_tensor_destroy(values));

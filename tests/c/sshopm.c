@@ -27,7 +27,7 @@ static void stable_pairs(int32_t goal, int32_t method, int32_t shift_kind, doubl
   o.shift = shift;
   o.max_iterations = 5000;
   o.tolerance = 1e-13;
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
   for (k = 0; k < p.pairs; k++)
     if (p.negative[k] == (goal == PURLIN_SSHOPM_MAXIMA ? 2 : 0) && found < 3) wanted[found++] = k;
   CHECK(found == 3 && room.count[0] == 3 && room.status[0] == PURLIN_TENSOR_OK);
@@ -50,7 +50,7 @@ static void both_goals(void) {
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
   purlin_sshopm_options o = defaults();
   o.goal = PURLIN_SSHOPM_BOTH;
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
   CHECK(room.count[0] == 6);
   CHECK(fabs(room.values[0][0] - p.value[0]) < 1e-9 && fabs(room.values[0][2] - p.value[3]) < 1e-9);
   CHECK(fabs(room.values[0][3] - p.value[10]) < 1e-9 && fabs(room.values[0][5] - p.value[8]) < 1e-9);
@@ -74,7 +74,7 @@ static void odd_order(void) {
     o.max_iterations = 5000;
     for (o.goal = PURLIN_SSHOPM_MAXIMA; o.goal <= PURLIN_SSHOPM_BOTH; o.goal++) {
       const double sign = o.goal == PURLIN_SSHOPM_MINIMA ? -1 : 1;
-      OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+      OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
       CHECK(room.count[0] == 4 && room.found[0] == 4 && room.status[0] == PURLIN_TENSOR_OK);
       for (k = 0; k < 4; k++) {
         /* BOTH lists a pair once: the last one as the minimum. */
@@ -110,7 +110,7 @@ static void nearly_isotropic(void) {
     for (k = 0; k < 15; k++) packed[k] = part[way] * p.tensor[k];
     packed[0] += 1, packed[10] += 1, packed[14] += 1;
     packed[3] += 1.0 / 3, packed[5] += 1.0 / 3, packed[12] += 1.0 / 3;
-    OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+    OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
     CHECK(room.count[0] == 3 && room.status[0] == PURLIN_TENSOR_OK && info.unconverged_tensors == 0);
     for (k = 0; k < 3; k++) {
       CHECK(fabs((room.values[0][k] - 1) / part[way] - p.value[wanted[k]]) < 1e-8);
@@ -156,7 +156,7 @@ static void nearly_isotropic_elsewhere(void) {
       o.starts = 100;
       o.tolerance = 1e-12;
       o.degeneracy_tolerance = 1e-12;
-      OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+      OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
       CHECK(info.converged_starts == 100 && status == PURLIN_TENSOR_OK && count[way] == count[0] && count[0] > 0);
       for (k = 0; k < count[0] && way > 0; k++) CHECK(fabs((values[way][k] - 1) / part[way] - values[0][k]) < close[way]);
       release(&r);
@@ -179,7 +179,7 @@ static void partial(void) {
   for (k = 0; k < 15; k++) batch[0][k] = batch[1][k] = p.tensor[k];
   o.starts = STARTS;
   o.max_iterations = 4;
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
   CHECK(info.unconverged_tensors == 2);
   for (t = 0; t < 2; t++) {
     for (k = stuck = 0; k < STARTS; k++) stuck += room.start_status[t][k] != PURLIN_START_CONVERGED;
@@ -194,7 +194,7 @@ static void partial(void) {
   }
   CHECK(info.converged_starts == 2 * STARTS - total);
   o.max_iterations = 500;
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
   CHECK(info.unconverged_tensors == 0 && room.status[0] == PURLIN_TENSOR_OK && room.status[1] == PURLIN_TENSOR_OK);
   OK(purlin_tensor_destroy(a));
   release(&r);
@@ -214,7 +214,7 @@ static void tensor_toolbox(int32_t shift_kind, double shift, int iterations) {
   o.shift_kind = shift_kind;
   o.shift = shift;
   r.trace = vector_of(context, PURLIN_F64, 100, lambda);
-  OK(purlin_sshopm_solve(context, NULL, a, start, &o, &r, NULL));
+  OK(purlin_sshopm_solve_once(context, NULL, a, start, &o, &r, NULL));
   CHECK(room.start_iterations[0][0] == iterations);
   CHECK(room.start_status[0][0] == PURLIN_START_CONVERGED && room.start_violations[0][0] == 0);
   CHECK(fabs(room.start_values[0][0] - p.value[0]) < 1e-13);
@@ -241,7 +241,7 @@ static void unshifted(void) {
   o.method = PURLIN_SSHOPM_POWER;
   o.shift_kind = PURLIN_SSHOPM_SHIFT_FIXED;
   o.remove_isotropic = 0;
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
   for (k = 0; k < 32; k++) stuck += room.start_status[0][k] == PURLIN_START_MAX_ITERATIONS;
   CHECK(stuck > 0 && info.starts == 32 && info.converged_starts == 32 - stuck);
   if (stuck == 32) CHECK(room.count[0] == 0 && room.status[0] == PURLIN_TENSOR_NO_PAIR);
@@ -272,8 +272,8 @@ static void bad_tensors(void) {
   for (k = 0; k < 15; k++) batch[5][k] = 1e-200 * p.tensor[k], batch[6][k] = 1e200 * p.tensor[k];
   o.starts = STARTS;
   OK(purlin_sshopm_info_init(&info, sizeof info));
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, &info));
-  OK(purlin_sshopm_solve(context, NULL, one, NULL, &o, &s, NULL));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, &info));
+  OK(purlin_sshopm_solve_once(context, NULL, one, NULL, &o, &s, NULL));
   CHECK(info.tensors == TENSORS && info.skipped_tensors == 4 && info.starts == STARTS);
   CHECK(room.status[1] == PURLIN_TENSOR_NONFINITE && room.status[2] == PURLIN_TENSOR_NONFINITE);
   CHECK(room.status[3] == PURLIN_TENSOR_ZERO && room.status[4] == PURLIN_TENSOR_ISOTROPIC);
@@ -312,7 +312,7 @@ static void empty_batch(void) {
   purlin_sshopm_info info;
   before = room;
   OK(purlin_sshopm_info_init(&info, sizeof info));
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, &info));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, &info));
   CHECK(info.tensors == 0 && info.converged_starts == 0);
   CHECK(memcmp(&room, &before, sizeof room) == 0);
   OK(purlin_tensor_destroy(a));
@@ -344,7 +344,7 @@ static void strides_and_threads(void) {
       OK(purlin_tensor_borrow_symmetric(c, PURLIN_F64, PURLIN_READ_ONLY, 4, 3, T, 2, 15 * 2 + GAP, spread, &a));
     else
       a = symmetric(c, PURLIN_F64, 4, 3, T, packed);
-    OK(purlin_sshopm_solve(c, NULL, a, NULL, &o, &r, NULL));
+    OK(purlin_sshopm_solve_once(c, NULL, a, NULL, &o, &r, NULL));
     for (t = 0; t < T && way == 0; t++) CHECK(first.count[t] >= 1 && first.status[t] == PURLIN_TENSOR_OK);
     if (way > 0) CHECK(memcmp(&first, &other, sizeof first) == 0);
     OK(purlin_tensor_destroy(a));

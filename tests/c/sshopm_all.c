@@ -20,7 +20,7 @@ static void all_pairs(int order) {
   purlin_sshopm_info info;
   int k;
   OK(purlin_sshopm_info_init(&info, sizeof info));
-  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, morse, due, &info));
+  OK(purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, morse, due, &info));
   CHECK(info.tensors == 1 && info.starts > 0 && info.seconds >= 0 && info.converged_starts > 0);
   CHECK(room.count[0] == p.pairs && room.found[0] == p.pairs && info.truncated_tensors == 0);
   CHECK(room.status[0] == PURLIN_TENSOR_OK);
@@ -52,7 +52,7 @@ static void circle(void) {
   int32_t sum = 77, expected = 77;
   purlin_tensor *morse = vector_of(context, PURLIN_I32, 1, &sum);
   purlin_tensor *due = vector_of(context, PURLIN_I32, 1, &expected);
-  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, morse, due, NULL));
+  OK(purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, morse, due, NULL));
   CHECK(room.count[0] == 2 && room.found[0] == 2 && room.status[0] == PURLIN_TENSOR_DEGENERATE);
   CHECK(fabs(room.values[0][0] - 1) < 1e-10 && fabs(room.values[0][1]) < 1e-10);
   CHECK(room.classes[0][0] == PURLIN_PAIR_DEGENERATE && room.classes[0][1] == PURLIN_PAIR_POSITIVE_STABLE);
@@ -92,15 +92,15 @@ static void check_axisymmetric(const double w[3], const double d[3], int is_fibr
     const double close = (single ? 2e-3 : 1e-9) * size;
     int32_t found = 0, status = -1;
     purlin_tensor *a = symmetric(context, type, 4, 3, 1, single ? (void *)rounded : (void *)form);
-    purlin_sshopm_all_options o;
+    purlin_sshopm_options o;
     purlin_sshopm_results r;
-    OK(purlin_sshopm_all_options_init(&o, sizeof o));
+    OK(purlin_sshopm_options_init(&o, sizeof o));
     OK(purlin_sshopm_results_init(&r, sizeof r));
     o.starts = 200;
     r.values = array2(context, type, PAIRS, 1, single ? (void *)singles : (void *)values);
     r.found = vector_of(context, PURLIN_I32, 1, &found);
     r.status = vector_of(context, PURLIN_I32, 1, &status);
-    OK(purlin_sshopm_all(context, NULL, a, &o, &r, NULL, NULL, NULL));
+    OK(purlin_sshopm_solve_all_once(context, NULL, a, &o, &r, NULL, NULL, NULL));
     CHECK(status == PURLIN_TENSOR_DEGENERATE && found >= 2 && found <= count);
     if (is_fibre || !single) CHECK(found == (is_fibre ? 2 : count));
     if (single)
@@ -139,11 +139,11 @@ static void incomplete(void) {
   struct published p = published(4);
   purlin_sshopm_results r = over(context, &room, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor);
-  purlin_sshopm_all_options o;
+  purlin_sshopm_options o;
   int j, k;
-  OK(purlin_sshopm_all_options_init(&o, sizeof o));
+  OK(purlin_sshopm_options_init(&o, sizeof o));
   o.starts = o.max_starts = 40;
-  OK(purlin_sshopm_all(context, NULL, a, &o, &r, NULL, NULL, NULL));
+  OK(purlin_sshopm_solve_all_once(context, NULL, a, &o, &r, NULL, NULL, NULL));
   CHECK(room.status[0] == PURLIN_TENSOR_INCOMPLETE && room.found[0] > 0);
   for (k = 0; k < room.count[0]; k++) {
     double nearest = 1;
@@ -169,16 +169,16 @@ static void lost_starts(void) {
     int32_t found = 0, status = -1, sum = 77, expected = 77;
     purlin_tensor *of = symmetric(context, PURLIN_F64, 4, 2, 1, form);
     purlin_tensor *morse = vector_of(context, PURLIN_I32, 1, &sum), *due = vector_of(context, PURLIN_I32, 1, &expected);
-    purlin_sshopm_all_options o;
+    purlin_sshopm_options o;
     purlin_sshopm_results r;
     form[0] = 1 + a, form[1] = form[3] = b / 2, form[2] = -1, form[4] = 1 - a;
-    OK(purlin_sshopm_all_options_init(&o, sizeof o));
+    OK(purlin_sshopm_options_init(&o, sizeof o));
     OK(purlin_sshopm_results_init(&r, sizeof r));
     o.tolerance = tolerance[k];
     r.values = array2(context, PURLIN_F64, 4, 1, values);
     r.found = vector_of(context, PURLIN_I32, 1, &found);
     r.status = vector_of(context, PURLIN_I32, 1, &status);
-    OK(purlin_sshopm_all(context, NULL, of, &o, &r, morse, due, NULL));
+    OK(purlin_sshopm_solve_all_once(context, NULL, of, &o, &r, morse, due, NULL));
     CHECK(found == 2 && sum == 0 && expected == 0);
     CHECK(status == (k == 0 ? PURLIN_TENSOR_OK : PURLIN_TENSOR_INCOMPLETE));
     release(&r);
@@ -201,15 +201,15 @@ static void truncated(void) {
   r.values = array2(context, PURLIN_F64, 4, 1, values);
   r.count = vector_of(context, PURLIN_I32, 1, &count);
   r.found = vector_of(context, PURLIN_I32, 1, &found);
-  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, NULL, NULL, &info));
+  OK(purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, NULL, NULL, &info));
   CHECK(count == 4 && found == p.pairs && info.truncated_tensors == 1);
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, &info));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, &info));
   CHECK(count == 3 && found == 3 && info.truncated_tensors == 0 && info.unconverged_tensors == 0);
   r.struct_size = offsetof(purlin_sshopm_results, found);
   info.struct_size = offsetof(purlin_sshopm_info, truncated_tensors);
   found = -5;
   info.truncated_tensors = -5;
-  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, NULL, NULL, &info));
+  OK(purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, NULL, NULL, &info));
   CHECK(count == 4 && found == -5 && info.truncated_tensors == -5);
   OK(purlin_tensor_destroy(r.values));
   OK(purlin_tensor_destroy(r.count));
@@ -221,22 +221,33 @@ static void arguments(void) {
   struct published p = published(4);
   double d[64], flat[15] = {0};
   int32_t n[8];
-  purlin_sshopm_all_options all;
+  purlin_sshopm_options all;
   purlin_sshopm_results r = over(context, &room, 1, 0);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor), *bad;
   static struct room before;
   before = room;
-  BAD_ARGUMENT("options: is NULL", purlin_sshopm_all_options_init(NULL, sizeof all));
-  BAD_ARGUMENT("options: struct_size", purlin_sshopm_all_options_init(&all, 8));
+  BAD_ARGUMENT("options: is NULL", purlin_sshopm_options_init(NULL, sizeof all));
+  BAD_ARGUMENT("options: struct_size", purlin_sshopm_options_init(&all, 8));
 #define REFUSED(text, field, bad)                                                            \
   do {                                                                                       \
-    OK(purlin_sshopm_all_options_init(&all, sizeof all));                                    \
+    OK(purlin_sshopm_options_init(&all, sizeof all));                                    \
     all.field = (bad);                                                                       \
-    BAD_ARGUMENT(text, purlin_sshopm_all(context, NULL, a, &all, &r, NULL, NULL, NULL));     \
+    BAD_ARGUMENT(text, purlin_sshopm_solve_all_once(context, NULL, a, &all, &r, NULL, NULL, NULL));     \
   } while (0)
   REFUSED("starts: is -1", starts, -1);
   REFUSED("max_starts: is -1", max_starts, -1);
-  REFUSED("max_iterations: is 0", max_iterations, 0);
+  REFUSED("max_iterations: is -1", max_iterations, -1);
+  /* Options of a solve, which has another iteration. */
+  REFUSED("goal: is 1", goal, PURLIN_SSHOPM_MINIMA);
+  REFUSED("method: is 1", method, PURLIN_SSHOPM_POWER);
+  REFUSED("shift_kind: is 2", shift_kind, PURLIN_SSHOPM_SHIFT_GUARANTEED);
+  REFUSED("shift: is 2", shift, 2);
+  REFUSED("test: is 1", test, PURLIN_SSHOPM_TEST_LAMBDA);
+  REFUSED("warmup: is 3", warmup, 3);
+  REFUSED("tau: is 0.5", tau, 0.5);
+  REFUSED("start_kind: is 4", start_kind, PURLIN_STARTS_RANDOM);
+  REFUSED("compatibility: is 1", compatibility, PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX);
+  REFUSED("remove_isotropic: is 0", remove_isotropic, 0);
   REFUSED("sign: is 7", sign, 7);
   REFUSED("tolerance", tolerance, -1.0);
   REFUSED("merge_angle", merge_angle, NAN);
@@ -244,25 +255,25 @@ static void arguments(void) {
   REFUSED("degeneracy_tolerance", degeneracy_tolerance, -1.0);
   REFUSED("options: struct_size", struct_size, 16);
 #undef REFUSED
-  BAD_HANDLE("context: is NULL", purlin_sshopm_all(NULL, NULL, a, NULL, &r, NULL, NULL, NULL));
-  BAD_HANDLE("tensors: is NULL", purlin_sshopm_all(context, NULL, NULL, NULL, &r, NULL, NULL, NULL));
+  BAD_HANDLE("context: is NULL", purlin_sshopm_solve_all_once(NULL, NULL, a, NULL, &r, NULL, NULL, NULL));
+  BAD_HANDLE("tensors: is NULL", purlin_sshopm_solve_all_once(context, NULL, NULL, NULL, &r, NULL, NULL, NULL));
   bad = array2(context, PURLIN_F64, 15, 1, flat);
-  BAD_ARGUMENT("tensors: is a dense tensor", purlin_sshopm_all(context, NULL, bad, NULL, &r, NULL, NULL, NULL));
+  BAD_ARGUMENT("tensors: is a dense tensor", purlin_sshopm_solve_all_once(context, NULL, bad, NULL, &r, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(bad));
   CHECK(memcmp(&room, &before, sizeof room) == 0);
   release(&r);
   /* Nothing of single starts; sums of the right type and length. */
   OK(purlin_sshopm_results_init(&r, sizeof r));
   r.start_values = array2(context, PURLIN_F64, 32, 1, d);
-  BAD_ARGUMENT("start_values", purlin_sshopm_all(context, NULL, a, NULL, &r, NULL, NULL, NULL));
+  BAD_ARGUMENT("start_values", purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(r.start_values));
   r.start_values = NULL;
   bad = vector_of(context, PURLIN_I32, 3, n);
-  BAD_ARGUMENT("morse_sum", purlin_sshopm_all(context, NULL, a, NULL, &r, bad, NULL, NULL));
-  BAD_ARGUMENT("morse_expected", purlin_sshopm_all(context, NULL, a, NULL, &r, NULL, bad, NULL));
+  BAD_ARGUMENT("morse_sum", purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, bad, NULL, NULL));
+  BAD_ARGUMENT("morse_expected", purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, NULL, bad, NULL));
   OK(purlin_tensor_destroy(bad));
   bad = vector_of(context, PURLIN_F64, 1, d);
-  BAD_ARGUMENT("morse_sum", purlin_sshopm_all(context, NULL, a, NULL, &r, bad, NULL, NULL));
+  BAD_ARGUMENT("morse_sum", purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, bad, NULL, NULL));
   OK(purlin_tensor_destroy(bad));
   OK(purlin_tensor_destroy(a));
 }
@@ -277,14 +288,14 @@ static void bad_and_empty(void) {
   purlin_tensor *a = symmetric(context, PURLIN_F64, 3, 3, 3, batch), *none = symmetric(context, PURLIN_F64, 3, 3, 0, NULL);
   purlin_tensor *s = vector_of(context, PURLIN_I32, 3, sum), *e = vector_of(context, PURLIN_I32, 3, expected), *plane;
   for (k = 0; k < 10; k++) batch[0][k] = batch[2][k] = p.tensor[k], batch[1][k] = k == 4 ? NAN : 1;
-  OK(purlin_sshopm_all(context, NULL, a, NULL, &r, s, e, NULL));
+  OK(purlin_sshopm_solve_all_once(context, NULL, a, NULL, &r, s, e, NULL));
   CHECK(room.count[0] == 7 && room.count[1] == 0 && room.count[2] == 7);
   CHECK(room.status[1] == PURLIN_TENSOR_NONFINITE && isnan(room.values[1][0]));
   CHECK(sum[0] == 1 && expected[0] == 1 && sum[2] == 1);
   CHECK(fabs(room.values[2][6] - p.value[6]) < 1e-12);
   release(&r);
   OK(purlin_sshopm_results_init(&r, sizeof r));
-  OK(purlin_sshopm_all(context, NULL, none, NULL, &r, NULL, NULL, NULL));
+  OK(purlin_sshopm_solve_all_once(context, NULL, none, NULL, &r, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(a));
   OK(purlin_tensor_destroy(none));
   OK(purlin_tensor_destroy(s));
@@ -292,7 +303,7 @@ static void bad_and_empty(void) {
   /* Odd order and even dimension: no information. */
   plane = symmetric(context, PURLIN_F64, 3, 2, 1, p.tensor);
   e = vector_of(context, PURLIN_I32, 1, expected);
-  OK(purlin_sshopm_all(context, NULL, plane, NULL, &r, NULL, e, NULL));
+  OK(purlin_sshopm_solve_all_once(context, NULL, plane, NULL, &r, NULL, e, NULL));
   CHECK(expected[0] == INT32_MIN);
   OK(purlin_tensor_destroy(plane));
   OK(purlin_tensor_destroy(e));

@@ -22,7 +22,7 @@ static void options(void) {
   do {                                                                                 \
     OK(purlin_sshopm_options_init(&o, sizeof o));                                      \
     o.field = (bad);                                                                   \
-    BAD_ARGUMENT(text, purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));     \
+    BAD_ARGUMENT(text, purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));     \
   } while (0)
   REFUSED("goal: is 3", goal, 3);
   REFUSED("goal: is -1", goal, -1);
@@ -30,8 +30,8 @@ static void options(void) {
   REFUSED("shift_kind: is 3", shift_kind, 3);
   REFUSED("test: is 3", test, 3);
   REFUSED("start_kind: is 6", start_kind, 6);
-  REFUSED("max_iterations: is 0", max_iterations, 0);
   REFUSED("max_iterations: is -5", max_iterations, -5);
+  REFUSED("max_starts: is 64", max_starts, 64);
   REFUSED("warmup: is -2", warmup, -2);
   REFUSED("sign: is 2", sign, 2);
   REFUSED("compatibility: is 2", compatibility, 2);
@@ -50,12 +50,12 @@ static void options(void) {
   OK(purlin_sshopm_options_init(&o, sizeof o));
   o.shift_kind = PURLIN_SSHOPM_SHIFT_FIXED;
   o.shift = -1;
-  BAD_ARGUMENT("shift: is -1", purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  BAD_ARGUMENT("shift: is -1", purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
   o.goal = PURLIN_SSHOPM_MINIMA;
   o.shift = 1;
-  BAD_ARGUMENT("shift: is 1", purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  BAD_ARGUMENT("shift: is 1", purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
   o.shift = NAN;
-  BAD_ARGUMENT("shift", purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  BAD_ARGUMENT("shift", purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
   CHECK(memcmp(&room, &before, sizeof room) == 0);
   OK(purlin_tensor_destroy(a));
   release(&r);
@@ -74,7 +74,7 @@ static void idle_options(void) {
   do {                                                                                 \
     OK(purlin_sshopm_options_init(&o, sizeof o));                                      \
     change;                                                                            \
-    BAD_ARGUMENT(text, purlin_sshopm_solve(context, NULL, a, starts, &o, &r, NULL));   \
+    BAD_ARGUMENT(text, purlin_sshopm_solve_once(context, NULL, a, starts, &o, &r, NULL));   \
   } while (0)
   REFUSED("shift: is 2", NULL, o.shift = 2);
   REFUSED("shift: is 2", NULL, (o.shift = 2, o.shift_kind = PURLIN_SSHOPM_SHIFT_GUARANTEED));
@@ -90,9 +90,9 @@ static void idle_options(void) {
 #undef REFUSED
   CHECK(memcmp(&room, &before, sizeof room) == 0);
   OK(purlin_sshopm_options_init(&o, sizeof o));
-  OK(purlin_sshopm_solve(context, NULL, a, starts, &o, &r, NULL));
+  OK(purlin_sshopm_solve_once(context, NULL, a, starts, &o, &r, NULL));
   o.seed = 3, o.start_kind = PURLIN_STARTS_RANDOM;
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, &r, NULL));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, &r, NULL));
   OK(purlin_tensor_destroy(starts));
   OK(purlin_tensor_destroy(a));
   release(&r);
@@ -112,7 +112,7 @@ static void outputs(void) {
   do {                                                                                     \
     OK(purlin_sshopm_results_init(&r, sizeof r));                                          \
     r.member = bad = (make);                                                               \
-    BAD_ARGUMENT(text, purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, NULL));       \
+    BAD_ARGUMENT(text, purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, NULL));       \
     OK(purlin_tensor_destroy(bad));                                                        \
   } while (0)
   BAD_ARGUMENT("results: is NULL", purlin_sshopm_results_init(NULL, sizeof r));
@@ -135,19 +135,19 @@ static void outputs(void) {
   /* As many pairs are kept everywhere. */
   r.values = array2(context, PURLIN_F64, 5, 2, d);
   r.basins = array2(context, PURLIN_I32, 4, 2, n);
-  BAD_ARGUMENT("pairs", purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, NULL));
+  BAD_ARGUMENT("pairs", purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, NULL));
   OK(purlin_tensor_destroy(r.basins));
   r.basins = NULL;
   /* Twice the same output; an output over the input; one that is only read. */
   r.residuals = r.values;
-  BAD_ARGUMENT("residuals: is given twice", purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, NULL));
+  BAD_ARGUMENT("residuals: is given twice", purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, NULL));
   r.residuals = array2(context, PURLIN_F64, 5, 2, d + 3);
-  BAD_ARGUMENT("overlaps", purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, NULL));
+  BAD_ARGUMENT("overlaps", purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, NULL));
   OK(purlin_tensor_destroy(r.residuals));
   OK(purlin_tensor_info_init(&shape, sizeof shape));
   OK(purlin_tensor_properties(a, &shape));
   r.residuals = array2(context, PURLIN_F64, 5, 2, (void *)(uintptr_t)shape.data);
-  BAD_ARGUMENT("residuals: overlaps tensors", purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, NULL));
+  BAD_ARGUMENT("residuals: overlaps tensors", purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, NULL));
   OK(purlin_tensor_destroy(r.residuals));
   r.residuals = NULL;
   OK(purlin_tensor_destroy(r.values));
@@ -155,15 +155,15 @@ static void outputs(void) {
     int64_t dims[2] = {5, 2};
     OK(purlin_tensor_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, 2, dims, NULL, d, &r.values));
   }
-  BAD_ARGUMENT("values: was borrowed read-only", purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, NULL));
+  BAD_ARGUMENT("values: was borrowed read-only", purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, NULL));
   OK(purlin_tensor_destroy(r.values));
   r.values = NULL;
   OK(purlin_sshopm_info_init(&info, sizeof info));
   info.struct_size = 4;
-  BAD_ARGUMENT("info: struct_size is 4", purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, &info));
+  BAD_ARGUMENT("info: struct_size is 4", purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, &info));
   BAD_ARGUMENT("info: is NULL", purlin_sshopm_info_init(NULL, sizeof info));
   r.struct_size = 1;
-  BAD_ARGUMENT("results: struct_size is 1", purlin_sshopm_solve(context, NULL, a, NULL, NULL, &r, NULL));
+  BAD_ARGUMENT("results: struct_size is 1", purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, &r, NULL));
   free((void *)(uintptr_t)shape.data);
   OK(purlin_tensor_destroy(a));
   OK(purlin_context_destroy(foreign));
@@ -177,8 +177,8 @@ static void inputs(void) {
   purlin_sshopm_results r = over(context, &room, 1, 0);
   purlin_sshopm_options o;
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, 1, p.tensor), *bad;
-#define SOLVE(tensors, starts) purlin_sshopm_solve(context, NULL, tensors, starts, NULL, &r, NULL)
-  BAD_HANDLE("context: is NULL", purlin_sshopm_solve(NULL, NULL, a, NULL, NULL, &r, NULL));
+#define SOLVE(tensors, starts) purlin_sshopm_solve_once(context, NULL, tensors, starts, NULL, &r, NULL)
+  BAD_HANDLE("context: is NULL", purlin_sshopm_solve_once(NULL, NULL, a, NULL, NULL, &r, NULL));
   BAD_HANDLE("tensors: is NULL", SOLVE(NULL, NULL));
   BAD_HANDLE("starts", SOLVE(a, (const purlin_tensor *)(const void *)context));
   bad = array2(context, PURLIN_F64, 15, 1, d);
@@ -188,7 +188,7 @@ static void inputs(void) {
   BAD_ARGUMENT("tensors: belongs to another context", SOLVE(bad, NULL));
   OK(purlin_tensor_destroy(bad));
   OK(purlin_stream_create(foreign, &stream));
-  BAD_ARGUMENT("stream: belongs to another", purlin_sshopm_solve(context, stream, a, NULL, NULL, &r, NULL));
+  BAD_ARGUMENT("stream: belongs to another", purlin_sshopm_solve_once(context, stream, a, NULL, NULL, &r, NULL));
   OK(purlin_stream_destroy(stream));
 #define BAD_STARTS(text, make)              \
   do {                                      \
@@ -212,7 +212,7 @@ static void inputs(void) {
   OK(purlin_sshopm_results_init(&r, sizeof r));
   bad = symmetric(context, PURLIN_F64, 3, 4, 1, d);
   o.start_kind = PURLIN_STARTS_FIBONACCI_SPHERE;
-  BAD_ARGUMENT("start_kind", purlin_sshopm_solve(context, NULL, bad, NULL, &o, &r, NULL));
+  BAD_ARGUMENT("start_kind", purlin_sshopm_solve_once(context, NULL, bad, NULL, &o, &r, NULL));
   OK(purlin_tensor_destroy(bad));
   OK(purlin_tensor_destroy(a));
   OK(purlin_context_destroy(foreign));

@@ -53,7 +53,7 @@ static void progress(purlin_tensor *a, purlin_sshopm_results *r) {
   struct watch w = watched();
   purlin_sshopm_options o = options(&w);
   w.output = r->values;
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, r, NULL));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, r, NULL));
   CHECK(w.calls >= 1 && w.last == T && w.steps == T && w.wrong == 0);
   CHECK(w.seen == PURLIN_ERROR_BUSY);
   CHECK(!isnan(values[T - 1][0]));
@@ -65,13 +65,13 @@ static void cancelled_by_callback(purlin_tensor *a, purlin_sshopm_results *r) {
   purlin_sshopm_options o = options(&w);
   purlin_context_info used;
   w.until = 0;
-  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_sshopm_solve(context, NULL, a, NULL, &o, r, NULL));
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_sshopm_solve_once(context, NULL, a, NULL, &o, r, NULL));
   CHECK(w.calls == 1 && w.wrong == 0);
   OK(purlin_context_info_init(&used, sizeof used));
   OK(purlin_context_properties(context, &used));
   CHECK(used.host_memory_used == 0);
   w = watched();
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, &o, r, NULL));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, &o, r, NULL));
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -107,13 +107,13 @@ static void cancelled_by_thread(purlin_tensor *a, purlin_sshopm_results *r) {
   o.max_iterations = 100000;
   running = 1;
   CHECK(pthread_create(&thread, NULL, cancel_until_done, NULL) == 0);
-  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_sshopm_solve(context, NULL, a, NULL, &o, r, NULL));
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_sshopm_solve_once(context, NULL, a, NULL, &o, r, NULL));
   pthread_mutex_lock(&lock);
   running = 0;
   pthread_mutex_unlock(&lock);
   CHECK(pthread_join(thread, &wrong) == 0);
   CHECK(wrong == NULL);
-  OK(purlin_sshopm_solve(context, NULL, a, NULL, NULL, r, NULL));
+  OK(purlin_sshopm_solve_once(context, NULL, a, NULL, NULL, r, NULL));
 }
 
 /* The caller's function destroys the very objects of the call, which ends well. */
@@ -151,7 +151,7 @@ static void destroyed_during_the_call(void) {
   r.values = d.output;
   o.progress = demolish;
   o.progress_user = &d;
-  OK(purlin_sshopm_solve(c, NULL, d.input, NULL, &o, &r, NULL));
+  OK(purlin_sshopm_solve_once(c, NULL, d.input, NULL, &o, &r, NULL));
   CHECK(d.wrong == 0 && d.context == NULL);
 }
 

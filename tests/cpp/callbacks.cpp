@@ -67,11 +67,11 @@ void progress(const context& on) {
   }
   EXPECT(caught);
 
-  sshopm::all_options all;
+  sshopm::options all;
   all.on_progress = options.on_progress;
   caught = false;
   try {
-    static_cast<void>(sshopm::all(on, symmetric_view<double>{entries.data(), 4, 3, 4}, 13, all));
+    static_cast<void>(sshopm::solve_all(on, symmetric_view<double>{entries.data(), 4, 3, 4}, 13, all));
   } catch (const stop&) {
     caught = true;
   }

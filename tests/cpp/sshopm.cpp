@@ -63,7 +63,7 @@ void maxima_and_minima(const context& on) {
 }
 
 void every_pair(const context& on) {
-  const sshopm::all_pairs<double> found = sshopm::all(on, kofidis, 13);
+  const sshopm::all_pairs<double> found = sshopm::solve_all(on, kofidis, 13);
   EXPECT(found.count.at(0) == 11);
   EXPECT(found.morse_sum.at(0) == 1 && found.morse_expected.at(0) == 1);
   std::vector<std::pair<double, std::int32_t>> sorted;
@@ -160,7 +160,7 @@ void through_tensors(const context& on) {
 
   sshopm::results all_results;
   all_results.values = values.get();
-  sshopm::all(on, input, {}, all_results);
+  sshopm::solve_all(on, input, {}, all_results);
   tensor products = tensor::create<double>(on, {16, 1});
   sshopm::product(on, input, tensor::borrow(on, starts, {3, 16}), 4, products);
   double at_start = 0.0;  // A x^4 from the table of entries
@@ -271,11 +271,51 @@ void nearly_isotropic_in_four_dimensions(const context& on) {
 /// (x^2 + y^2)^2 + (x^2 + y^2) z^2 / 2: the maxima are a circle, which is one entry, and nothing says that the set is complete.
 void circle_of_maxima(const context& on) {
   const std::array<double, 15> form{1, 0, 0, 1.0 / 3, 0, 1.0 / 12, 0, 0, 0, 0, 1, 0, 1.0 / 12, 0, 0};
-  const auto found = sshopm::all(on, symmetric_view<double>{form.data(), 4, 3}, 8);
+  const auto found = sshopm::solve_all(on, symmetric_view<double>{form.data(), 4, 3}, 8);
   EXPECT(found.count.at(0) == 2 && found.found.at(0) == 2 && found.status.at(0) == PURLIN_TENSOR_DEGENERATE);
   EXPECT(near(found.value(0), 1.0, 1e-10) && near(found.value(1), 0.0, 1e-10));
   EXPECT(found.pair_class(0) == PURLIN_PAIR_DEGENERATE && found.pair_class(1) == PURLIN_PAIR_POSITIVE_STABLE);
   EXPECT(found.morse_expected.at(0) == INT32_MIN && found.pair_class(2) == PURLIN_PAIR_NONE);
+}
+
+/// One object for several batches: what the calls without one give, a plan, a report, and a cancellation that is over.
+void by_object(const context& on) {
+  sshopm::options options;
+  options.goal = PURLIN_SSHOPM_BOTH;
+  int calls = 0;
+  options.on_progress = [&](std::int64_t, std::int64_t, double) {
+    ++calls;
+    return false;
+  };
+  sshopm::session solver(on, options);
+  const sshopm::pairs<double> alone = sshopm::solve(on, kofidis, 6, options);
+  calls = 0;
+  const tensor input = tensor::borrow(on, kofidis);
+  const purlin_sshopm_info plan = solver.plan(input);
+  EXPECT(plan.tensors == 1 && plan.starts == 32 && plan.host_bytes > 0 && plan.reason[0] != 0);
+  bool thrown = false;
+  try {
+    static_cast<void>(solver.last_info());
+  } catch (const purlin::error& e) {
+    thrown = e.status() == PURLIN_ERROR_INVALID_ARGUMENT;
+  }
+  EXPECT(thrown);
+  for (int round = 0; round < 2; ++round) {
+    tensor values = tensor::create<double>(on, {6, 1});
+    sshopm::results results;
+    results.values = values.get();
+    solver.cancel();
+    const purlin_sshopm_info info = solver.solve(input, {}, results);
+    EXPECT(info.iterations == alone.info.iterations && solver.last_info().iterations == info.iterations);
+    for (std::size_t k = 0; k < 6; ++k) EXPECT(values.data<double>()[k] == alone.values[k]);
+  }
+  EXPECT(calls > 0);
+  sshopm::session searching(on, sshopm::options{});
+  tensor values = tensor::create<double>(on, {16, 1});
+  sshopm::results results;
+  results.values = values.get();
+  static_cast<void>(searching.solve_all(input, results));
+  EXPECT(near(values.data<double>()[10], fourth_values[10], 1e-9));
 }
 
 void tests() {
@@ -285,6 +325,7 @@ void tests() {
   compatible_iterations(on);
   batch_in_either_layout(on);
   through_tensors(on);
+  by_object(on);
   odd_order_and_nearly_isotropic(on);
   nearly_isotropic_in_four_dimensions(on);
   circle_of_maxima(on);

@@ -28,15 +28,18 @@ pub fn packed() -> Vec<Case> {
 /// Calls that run on either backend.
 pub fn on_any_backend() -> Vec<Case> {
     vec![
-        Case { name: "purlin_sshopm_solve, n = 3", allocations: 3, prepare: |f| solve(f, 4, 3, PURLIN_F64, 0) },
+        Case { name: "purlin_sshopm_solve_once, n = 3", allocations: 3, prepare: |f| solve(f, 4, 3, PURLIN_F64, 0) },
         Case {
-            name: "purlin_sshopm_solve, n = 3, F32, power",
+            name: "purlin_sshopm_solve_once, n = 3, F32, power",
             allocations: 3,
             prepare: |f| solve(f, 6, 3, PURLIN_F32, 1),
         },
-        Case { name: "purlin_sshopm_solve, n = 5", allocations: 3, prepare: |f| solve(f, 3, 5, PURLIN_F64, 0) },
-        Case { name: "purlin_sshopm_solve, m = 2", allocations: 3, prepare: |f| solve(f, 2, 4, PURLIN_F64, 0) },
-        Case { name: "purlin_sshopm_solve, given starts", allocations: 3, prepare: solve_from },
+        Case { name: "purlin_sshopm_solve_once, n = 5", allocations: 3, prepare: |f| solve(f, 3, 5, PURLIN_F64, 0) },
+        Case { name: "purlin_sshopm_solve_once, m = 2", allocations: 3, prepare: |f| solve(f, 2, 4, PURLIN_F64, 0) },
+        Case { name: "purlin_sshopm_solve_once, given starts", allocations: 3, prepare: solve_from },
+        Case { name: "purlin_sshopm_create", allocations: 1, prepare: create },
+        Case { name: "purlin_sshopm_plan", allocations: 1, prepare: plan },
+        Case { name: "purlin_sshopm_solve", allocations: 3, prepare: solve_by_object },
         Case { name: "purlin_sshopm_product", allocations: 1, prepare: product },
         Case { name: "purlin_sshopm_classify", allocations: 1, prepare: classify },
         Case { name: "purlin_dwi_fit", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_OLS, PURLIN_DWI_CLAMP) },
@@ -55,8 +58,9 @@ pub fn on_any_backend() -> Vec<Case> {
 /// Calls that take one tensor after the other.
 pub fn searches() -> Vec<Case> {
     vec![
-        Case { name: "purlin_sshopm_all", allocations: 3, prepare: |f| all(f, 4) },
-        Case { name: "purlin_sshopm_all, m = 2", allocations: 3, prepare: |f| all(f, 2) },
+        Case { name: "purlin_sshopm_solve_all_once", allocations: 3, prepare: |f| all(f, 4) },
+        Case { name: "purlin_sshopm_solve_all", allocations: 3, prepare: all_by_object },
+        Case { name: "purlin_sshopm_solve_all_once, m = 2", allocations: 3, prepare: |f| all(f, 2) },
     ]
 }
 
@@ -81,7 +85,7 @@ pub fn on_the_host() -> Vec<Case> {
 /// Calls for batches that are cut into chunks.
 pub fn in_chunks() -> Vec<Case> {
     vec![
-        Case { name: "purlin_sshopm_solve, chunks", allocations: 3, prepare: |f| solve(f, 4, 3, PURLIN_F32, 0) },
+        Case { name: "purlin_sshopm_solve_once, chunks", allocations: 3, prepare: |f| solve(f, 4, 3, PURLIN_F32, 0) },
         Case { name: "purlin_dwi_fit, chunks", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_WLS, PURLIN_DWI_CLAMP) },
     ]
 }
@@ -148,14 +152,72 @@ fn solve(f: &Fixture, order: i32, n: i64, dtype: i32, method: i32) -> Call {
     o.max_iterations = 30;
     Box::new(move || {
         let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
-        c!(purlin_sshopm_solve(context, null(), tensors, null(), &raw const o, &raw const r, &raw mut info))
+        c!(purlin_sshopm_solve_once(context, null(), tensors, null(), &raw const o, &raw const r, &raw mut info))
     })
 }
 
 fn solve_from(f: &Fixture) -> Call {
     let (context, tensors, r) = (f.context, f.symmetric(PURLIN_F64, 4, 3), results(f, 3, PURLIN_F64, STARTS));
     let starts = f.dense(PURLIN_F64, &[3, STARTS], noise);
-    Box::new(move || c!(purlin_sshopm_solve(context, null(), tensors, starts, null(), &raw const r, null_mut())))
+    Box::new(move || c!(purlin_sshopm_solve_once(context, null(), tensors, starts, null(), &raw const r, null_mut())))
+}
+
+/// Makes a solver, a call on it, and destroys it.
+fn with_solver(
+    context: *const purlin_context,
+    options: *const purlin_sshopm_options,
+    call: impl FnOnce(*mut purlin_sshopm) -> purlin_status,
+) -> purlin_status {
+    let mut solver = null_mut();
+    let status = c!(purlin_sshopm_create(context, options, &raw mut solver));
+    if status != purlin_status::PURLIN_SUCCESS {
+        return status;
+    }
+    let status = call(solver);
+    assert_eq!(purlin_sshopm_destroy(solver), purlin_status::PURLIN_SUCCESS);
+    status
+}
+
+fn create(f: &Fixture) -> Call {
+    let context = f.context;
+    Box::new(move || with_solver(context, null(), |_| purlin_status::PURLIN_SUCCESS))
+}
+
+fn plan(f: &Fixture) -> Call {
+    let (context, tensors) = (f.context, f.symmetric(PURLIN_F64, 4, 3));
+    Box::new(move || {
+        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        with_solver(context, null(), |solver| c!(purlin_sshopm_plan(solver, tensors, &raw mut info)))
+    })
+}
+
+fn solve_by_object(f: &Fixture) -> Call {
+    let (context, tensors, r) = (f.context, f.symmetric(PURLIN_F64, 4, 3), results(f, 3, PURLIN_F64, STARTS));
+    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    o.starts = STARTS;
+    Box::new(move || {
+        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        with_solver(context, &raw const o, |solver| {
+            let status = c!(purlin_sshopm_solve(solver, null(), tensors, null(), &raw const r, null_mut()));
+            let told = c!(purlin_sshopm_last_info(solver, &raw mut info));
+            assert_eq!(told == purlin_status::PURLIN_SUCCESS, status == purlin_status::PURLIN_SUCCESS);
+            status
+        })
+    })
+}
+
+fn all_by_object(f: &Fixture) -> Call {
+    let (context, tensors) = (f.context, f.symmetric(PURLIN_F64, 4, 3));
+    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    r.count = f.dense(PURLIN_I32, &[f.count], noise);
+    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    (o.starts, o.max_starts) = (20, 20);
+    Box::new(move || {
+        with_solver(context, &raw const o, |solver| {
+            let none = null_mut();
+            c!(purlin_sshopm_solve_all(solver, null(), tensors, &raw const r, none, none, null_mut()))
+        })
+    })
 }
 
 fn all(f: &Fixture, order: i32) -> Call {
@@ -165,13 +227,22 @@ fn all(f: &Fixture, order: i32) -> Call {
     (r.count, r.status, r.values, r.vectors) = (all.count, all.status, all.values, all.vectors);
     (r.residuals, r.classes, r.hessian, r.basins) = (all.residuals, all.classes, all.hessian, all.basins);
     let (sum, expected) = (f.dense(PURLIN_I32, &[f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
-    let mut o = initialised!(purlin_sshopm_all_options, purlin_sshopm_all_options_init);
+    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
     // Matrices have no search that starts could be given to.
     if order > 2 {
         (o.starts, o.max_starts) = (20, 20);
     }
     Box::new(move || {
-        c!(purlin_sshopm_all(context, null(), tensors, &raw const o, &raw const r, sum, expected, null_mut()))
+        c!(purlin_sshopm_solve_all_once(
+            context,
+            null(),
+            tensors,
+            &raw const o,
+            &raw const r,
+            sum,
+            expected,
+            null_mut()
+        ))
     })
 }
 

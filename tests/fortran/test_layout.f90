@@ -20,7 +20,7 @@ program test_layout
   call purlin_init(sshopm_options)
   call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialised struct knows its size')
   call check(sshopm_options%goal == PURLIN_SSHOPM_MAXIMA .and. sshopm_options%method == PURLIN_SSHOPM_HYBRID, 'goal')
-  call check(sshopm_options%max_iterations == 500, 'max_iterations is 500')
+  call check(sshopm_options%max_iterations == 0, 'max_iterations is the default of each call')
   call check(sshopm_options%seed == 0 .and. .not. c_associated(sshopm_options%progress), 'seed and progress are 0')
   call purlin_init(fit_options)
   call check(abs(fit_options%b0_threshold - 50) <= 0, 'b0_threshold is 50')

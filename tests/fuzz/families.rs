@@ -106,8 +106,7 @@ pub fn progress(s: &mut Source<'_>) -> purlin_progress_fn {
 }
 
 fn inits(s: &mut Source<'_>) -> purlin_status {
-    match s.below(7) {
-        6 => any_init!(s, purlin_sshopm_all_options, purlin_sshopm_all_options_init),
+    match s.below(6) {
         0 => any_init!(s, purlin_sshopm_options, purlin_sshopm_options_init),
         1 => any_init!(s, purlin_sshopm_results, purlin_sshopm_results_init),
         2 => any_init!(s, purlin_sshopm_info, purlin_sshopm_info_init),
@@ -165,6 +164,32 @@ fn packed(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
 }
 
+/// A solver, mostly a new one with the given options; now and then one is cancelled or goes.
+fn solver(
+    s: &mut Source<'_>,
+    w: &mut World,
+    context: *const purlin_context,
+    options: *const purlin_sshopm_options,
+) -> *mut purlin_sshopm {
+    let mut made = null_mut();
+    let status = c!(purlin_sshopm_create(context, options, &raw mut made));
+    w.solvers.made(status, made);
+    let solver = if s.once_in(4) || made.is_null() { w.solvers.pick(s) } else { made };
+    match s.below(8) {
+        0 => {
+            let status = c!(purlin_sshopm_cancel(solver));
+            assert_eq!(status == purlin_status::PURLIN_SUCCESS, w.solvers.live.contains(&solver));
+        }
+        1 => {
+            let gone = w.solvers.pick(s);
+            let status = c!(purlin_sshopm_destroy(gone));
+            w.solvers.destroyed(status, gone);
+        }
+        _ => {}
+    }
+    solver
+}
+
 fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let h = shape(s);
     let (k, v) = (1 + s.below(5) as i64, 1 + s.below(20) as i64);
@@ -220,14 +245,22 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let starts = if s.once_in(4) { shaped(s, w, real, &[n, v]) } else { null_mut() };
     let info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
     let (options, results, mut info) = (Room::of(s, &o), Room::of(s, &r), Room::of(s, &info));
-    c!(purlin_sshopm_solve(context, stream, tensors, starts, options.get(), results.get(), info.get_mut()))
+    if s.once_in(3) {
+        let solver = solver(s, w, context, options.get());
+        return match s.below(4) {
+            0 => c!(purlin_sshopm_plan(solver, tensors, info.get_mut())),
+            1 => c!(purlin_sshopm_last_info(solver, info.get_mut())),
+            _ => c!(purlin_sshopm_solve(solver, stream, tensors, starts, results.get(), info.get_mut())),
+        };
+    }
+    c!(purlin_sshopm_solve_once(context, stream, tensors, starts, options.get(), results.get(), info.get_mut()))
 }
 
 fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut h = shape(s);
     h.order = s.one_of(&[4, 3, 2, 5]);
     let k = 1 + s.below(8) as i64;
-    let mut o = initialised!(purlin_sshopm_all_options, purlin_sshopm_all_options_init);
+    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
     (o.starts, o.max_starts) = (1 + s.below(20) as i64, 40);
     match s.below(12) {
         0 => o.starts = s.one_of(&[-1, i64::MIN]),
@@ -253,7 +286,11 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (sum, expected) = (wanted(s, w, int, &[t]), wanted(s, w, int, &[t]));
     let info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
     let (o, r, mut info) = (Room::of(s, &o), Room::of(s, &r), Room::of(s, &info));
-    c!(purlin_sshopm_all(context, stream, tensors, o.get(), r.get(), sum, expected, info.get_mut()))
+    if s.once_in(3) {
+        let solver = solver(s, w, context, o.get());
+        return c!(purlin_sshopm_solve_all(solver, stream, tensors, r.get(), sum, expected, info.get_mut()));
+    }
+    c!(purlin_sshopm_solve_all_once(context, stream, tensors, o.get(), r.get(), sum, expected, info.get_mut()))
 }
 
 fn product(s: &mut Source<'_>, w: &mut World) -> purlin_status {

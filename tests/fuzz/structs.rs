@@ -175,16 +175,17 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (vectors, x) = result(w, &[n, KEPT, COUNT]);
     let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
     (r.count, r.values, r.vectors) = (count, values, vectors);
-    let status = c!(purlin_sshopm_solve(w.home(), null(), tensors, null(), &raw const o, &raw const r, null_mut()));
+    let status =
+        c!(purlin_sshopm_solve_once(w.home(), null(), tensors, null(), &raw const o, &raw const r, null_mut()));
     expect_pairs(status, found, 1, lambda, KEPT);
     expect_pairs(status, found, n, x, KEPT);
     status
 }
 
 fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_sshopm_all_options, purlin_sshopm_all_options_init);
+    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
     (o.starts, o.max_starts, o.max_iterations) = (8, 40, 40);
-    disturb(s, &mut o, offset_of!(purlin_sshopm_all_options, progress));
+    disturb(s, &mut o, offset_of!(purlin_sshopm_options, progress));
     affordable_iterations(&mut o.max_iterations);
     affordable_starts(&mut o.starts, i64::MAX);
     affordable_starts(&mut o.max_starts, i64::MAX);
@@ -198,7 +199,7 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
     (r.count, r.values) = (count, values);
     let (o, r) = (&raw const o, &raw const r);
-    let status = c!(purlin_sshopm_all(w.home(), null(), tensors, o, r, null_mut(), null_mut(), null_mut()));
+    let status = c!(purlin_sshopm_solve_all_once(w.home(), null(), tensors, o, r, null_mut(), null_mut(), null_mut()));
     expect_pairs(status, found, 1, lambda, KEPT);
     status
 }

@@ -34,7 +34,7 @@ impl<T> Kind<T> {
             1 if !self.dead.is_empty() => self.dead[source.below(self.dead.len())],
             2 => {
                 // Looks like a handle of some type. Should it be a live one of this type, that is as good.
-                let kind = source.below(16) << 56;
+                let kind = source.below(20) << 56;
                 std::ptr::without_provenance_mut(kind | source.below(3) << 24 | source.below(20))
             }
             _ if self.live.is_empty() => std::ptr::null_mut(),
@@ -79,6 +79,7 @@ pub struct World {
     pub train_matrices: Kind<purlin_tt_matrix>,
     pub contractions: Kind<purlin_tt_contraction>,
     pub environments: Kind<purlin_tt_environments>,
+    pub solvers: Kind<purlin_sshopm>,
     /// Ranks that the decompositions were made with.
     pub ranks: Vec<(*mut purlin_rsvd, i64)>,
     /// Sizes of the reconstructions that were made.
@@ -110,6 +111,7 @@ impl World {
             train_matrices: Kind::new(),
             contractions: Kind::new(),
             environments: Kind::new(),
+            solvers: Kind::new(),
             ranks: Vec::new(),
             shapes: Vec::new(),
             buffers: Vec::new(),
@@ -129,7 +131,7 @@ impl World {
         let blocks = self.sources.live.len() + self.sinks.live.len() + self.fdks.live.len();
         let components = self.rsvds.live.len() + self.pcas.live.len() + self.plans.live.len();
         let trains = self.trains.live.len() + self.train_matrices.live.len();
-        let contractions = self.contractions.live.len() + self.environments.live.len();
+        let contractions = self.contractions.live.len() + self.environments.live.len() + self.solvers.live.len();
         (count + self.groups.live.len() + self.matrices.live.len() + blocks + components + trains + contractions) as i64
     }
 
@@ -215,6 +217,9 @@ impl World {
         }
         for plan in std::mem::take(&mut self.plans.live) {
             assert_eq!(c!(purlin_spmv_destroy(plan)), purlin_status::PURLIN_SUCCESS);
+        }
+        for solver in std::mem::take(&mut self.solvers.live) {
+            assert_eq!(c!(purlin_sshopm_destroy(solver)), purlin_status::PURLIN_SUCCESS);
         }
         for environments in std::mem::take(&mut self.environments.live) {
             assert_eq!(c!(purlin_tt_environments_destroy(environments)), purlin_status::PURLIN_SUCCESS);

@@ -156,7 +156,7 @@ def axisymmetric(rng: np.random.Generator, bench: Bench) -> None:
     dtype = pick(rng, *REAL)
     label = f"axisymmetric order={order} n={n} {np.dtype(dtype).name} {np.round(coefficients, 3)}"
     found = bench.call(
-        purlin.sshopm.all, entries[None].astype(dtype), 64, order=order, dimension=n, context=bench.context,
+        purlin.sshopm.solve_all, entries[None].astype(dtype), 64, order=order, dimension=n, context=bench.context,
         seed=int(rng.integers(1 << 30)) if order > 2 else 0, allowed=(purlin.NoConvergence, purlin.NotSupported),
     )
     check_listed(entries.astype(dtype).astype(float), order, n, found, 0, dtype, label)
@@ -183,7 +183,7 @@ def plane(rng: np.random.Generator, bench: Bench) -> None:
     dtype = np.float64
     label = f"plane order={order}"
     found = bench.call(
-        purlin.sshopm.all, entries[None].astype(dtype), 64, order=order, dimension=2, context=bench.context,
+        purlin.sshopm.solve_all, entries[None].astype(dtype), 64, order=order, dimension=2, context=bench.context,
         seed=int(rng.integers(1 << 30)) if order > 2 else 0, allowed=(purlin.NoConvergence, purlin.NotSupported),
     )
     check_listed(entries, order, 2, found, 0, dtype, label)
@@ -298,7 +298,7 @@ def circles(rng: np.random.Generator, bench: Bench) -> None:
     scale = float(pick(rng, 1, 1, 1e-300, 1e300))
     dtype = pick(rng, *REAL) if scale == 1 else np.float64
     found = bench.call(
-        purlin.sshopm.all, (scale * entries)[None].astype(dtype), order=order, context=bench.context, seed=int(rng.integers(1 << 30)),
+        purlin.sshopm.solve_all, (scale * entries)[None].astype(dtype), order=order, context=bench.context, seed=int(rng.integers(1 << 30)),
         allowed=(purlin.NoConvergence,),
     )
     listed = found.values[0, : int(found.count[0])].astype(float) / scale
@@ -317,7 +317,7 @@ def whole(rng: np.random.Generator, bench: Bench) -> None:
     """By default all pairs of random tensors are listed: as many as a plain search in NumPy finds, and more where it misses some."""
     order = int(pick(rng, 3, 4, 5, 6, 8))
     entries = rng.standard_normal((2, len(monomials(order, 3))))
-    found = bench.call(purlin.sshopm.all, entries, order=order, context=bench.context)
+    found = bench.call(purlin.sshopm.solve_all, entries, order=order, context=bench.context)
     require(np.array_equal(found.count, found.found), f"whole order={order}: {found.count} of {found.found} pairs are listed")
     for t in range(len(entries)):
         if complete(found, t):
@@ -388,7 +388,7 @@ def higher(rng: np.random.Generator, bench: Bench) -> None:
         pairs = newton_ends(entries, order, n, rng, 150)
     label = f"higher {kind} order={order} n={n}"
     found = bench.call(
-        purlin.sshopm.all, entries[None], order=order, dimension=n, seed=int(rng.integers(1 << 30)), context=bench.context, allowed=(purlin.NoConvergence,)
+        purlin.sshopm.solve_all, entries[None], order=order, dimension=n, seed=int(rng.integers(1 << 30)), context=bench.context, allowed=(purlin.NoConvergence,)
     )
     check_listed(entries, order, n, found, 0, np.float64, label)
     listed = [(float(found.values[0, i]), found.vectors[0, i]) for i in range(int(found.count[0]))]
@@ -412,11 +412,11 @@ def special(rng: np.random.Generator, bench: Bench) -> None:
     n, order = int(rng.integers(2, 7)), int(pick(rng, 2, 4))
     dtype = pick(rng, *REAL)
     size = len(monomials(order, n))
-    zero = bench.call(purlin.sshopm.all, np.zeros((1, size), dtype), order=order, dimension=n, context=bench.context)
+    zero = bench.call(purlin.sshopm.solve_all, np.zeros((1, size), dtype), order=order, dimension=n, context=bench.context)
     require(int(zero.status[0]) == purlin.TENSOR_ZERO and int(zero.count[0]) == 1, f"zero tensor: status {zero.status}, {zero.count} pairs")
     scale = float(pick(rng, 1, 1e-30, 1e30) if dtype == np.float32 else pick(rng, 1, 1e-300, 1e300))
     isotropic = identity(order, n) * scale
-    same = bench.call(purlin.sshopm.all, isotropic[None].astype(dtype), order=order, dimension=n, context=bench.context)
+    same = bench.call(purlin.sshopm.solve_all, isotropic[None].astype(dtype), order=order, dimension=n, context=bench.context)
     require(int(same.status[0]) in (purlin.TENSOR_ISOTROPIC, purlin.TENSOR_DEGENERATE), f"identity: status {same.status}")
     require(abs(float(same.values[0, 0]) / scale - 1) < 1e-5, f"identity: {same.values}")
     axis = directions(n, rng, 1)[0]
@@ -424,7 +424,7 @@ def special(rng: np.random.Generator, bench: Bench) -> None:
     require(abs(float(one.values[0, 0]) / scale - 1) < 1e-4, f"rank one {scale:g}: {one.values}")
     if order == 2:
         try:
-            purlin.sshopm.all(isotropic[None], order=2, dimension=n, starts=10, context=bench.context)
+            purlin.sshopm.solve_all(isotropic[None], order=2, dimension=n, starts=10, context=bench.context)
             require(False, "starts of a matrix are taken")
         except purlin.InvalidArgument:
             pass

@@ -139,7 +139,7 @@ def tensors(rng: np.random.Generator, bench: Bench) -> None:
     label = f"empty batch {lead} order {order}"
     found = bench.call(purlin.sshopm.solve, entries, 2, **options)
     require((found.values.shape, found.vectors.shape, found.count.shape) == ((*lead, 2), (*lead, 2, 3), lead), f"{label}: solve")
-    found = bench.call(purlin.sshopm.all, entries, 4, **options)
+    found = bench.call(purlin.sshopm.solve_all, entries, 4, **options)
     require((found.values.shape, found.vectors.shape, found.morse_sum.shape) == ((*lead, 4), (*lead, 4, 3), lead), f"{label}: all")
     if order > 2:
         found = bench.call(purlin.sshopm.runs, entries, np.eye(3)[:2], **options)

@@ -114,7 +114,7 @@ function long_integers()
   check_error('purlin:invalidArgument', 'seed: is 7, but', @() purlin.sshopm_solve(A, 4, 3, 'seed', 7));
   check_error('purlin:invalidArgument', 'seed: is 7, but', @() purlin.sshopm_starts('hemisphere', 3, 4, 7));
   check_error('purlin:invalidArgument', 'pairs: is 0, at least 1', @() purlin.sshopm_solve(A, 4, 3, 'pairs', 0));
-  check_error('purlin:invalidArgument', 'pairs: is 0, at least 1', @() purlin.sshopm_all(A, 4, 3, 'pairs', 0));
+  check_error('purlin:invalidArgument', 'pairs: is 0, at least 1', @() purlin.sshopm_solve_all(A, 4, 3, 'pairs', 0));
 end
 
 function check_error_of_package(action, what)

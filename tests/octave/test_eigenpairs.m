@@ -8,7 +8,7 @@ function test_eigenpairs(golden)
     pairs = load([stem, '_pairs.txt'], '-ascii');
     n = size(pairs, 1);
     before = A;
-    r = purlin.sshopm_all(A, m, 3, 'pairs', n + 5);
+    r = purlin.sshopm_solve_all(A, m, 3, 'pairs', n + 5);
     check(isequal(A, before), 'the input is not written');
     check(r.count == n && r.status == c.TENSOR_OK, 'as many pairs as published');
     check(r.morse_sum == 1 && r.morse_expected == 1, 'a complete set');
@@ -47,7 +47,7 @@ function test_eigenpairs(golden)
     r = purlin.sshopm_solve(A, 4, 3, 'method', method{1}, 'goal', 'both');
     check(r.count == 6 && all(abs(r.values(1:6) - pairs([1 2 4 11 10 9], 1)) < 1e-9), 'both');
   end
-  r = purlin.sshopm_all(A, 4, 3, 'pairs', 4);
+  r = purlin.sshopm_solve_all(A, 4, 3, 'pairs', 4);
   check(r.count == 4 && r.found == 11 && r.info.truncated_tensors == 1, 'pairs without a place are counted');
   r = purlin.sshopm_solve(A, 4, 3, 'method', 'power');
   check(r.info.unconverged_tensors == 0 && r.info.truncated_tensors == 0, 'all starts have converged');
@@ -55,11 +55,15 @@ function test_eigenpairs(golden)
   r = purlin.sshopm_solve(A, 4, 3, 'method', 'power', 'max_iterations', 1);
   warning(state);
   check(r.info.unconverged_tensors == 1, 'starts that did not converge are counted');
-  check_error('purlin:invalidArgument', 'sshopm_all: has 2', @() purlin.sshopm_all(A, 4));
+  check_error('purlin:invalidArgument', 'sshopm_solve_all: has 2', @() purlin.sshopm_solve_all(A, 4));
   % The names of the Python package.
   r = purlin.sshopm_solve(A, 4, 3, 'shift_kind', 'fixed', 'shift', 2, 'method', 'power', 'start_kind', ...
                           'fibonacci_hemisphere', 'starts', 40, 'full', true);
   check(size(r.start_values, 1) == 40 && all(abs(r.start_shifts - 2) < 1e-12), 'a fixed shift from forty starts');
+  info = purlin.sshopm_plan(repmat(A(:), 1, 4), 4, 3, 'starts', 40);
+  check(info.tensors == 4 && info.starts == 40 && info.host_bytes > 0 && ~isempty(info.reason), 'a plan');
+  check(info.iterations == 0 && info.converged_starts == 0, 'nothing is solved');
+  check_error('purlin:invalidArgument', 'goal', @() purlin.sshopm_plan(A, 4, 3, 'goal', 'largest'));
   % Odd order: maxima are maxima, minima minima, and both lists each pair once.
   B = load(fullfile(golden, 'sshopm', 'published_3_3_tensor.txt'), '-ascii')';
   up = purlin.sshopm_solve(B, 3, 3);
@@ -73,7 +77,7 @@ function test_eigenpairs(golden)
   F = zeros(15, 1);
   F([1 4 11]) = [1, 1 / 3, 1];
   F([6 13]) = 1 / 12;
-  r = purlin.sshopm_all(F, 4, 3);
+  r = purlin.sshopm_solve_all(F, 4, 3);
   check(r.count == 2 && r.status == c.TENSOR_DEGENERATE && abs(r.values(1) - 1) < 1e-9, 'one entry for the circle');
   r = purlin.sshopm_solve(single(A), 4, 3, 'pairs', 3);
   check(isa(r.values, 'single') && all(abs(r.values - single(pairs([1 2 4], 1))) < 1e-5), 'single precision');

@@ -46,7 +46,7 @@ def calls_with_progress(cpu: purlin.Context) -> list[Any]:
     return [
         lambda progress: sshopm.solve(TENSORS, progress=progress, context=cpu),
         lambda progress: sshopm.runs(TENSORS, scheme, progress=progress, context=cpu),
-        lambda progress: sshopm.all(TENSORS[:4], progress=progress, context=cpu),
+        lambda progress: sshopm.solve_all(TENSORS[:4], progress=progress, context=cpu),
         lambda progress: dwi.peaks(TENSORS, basis="tensor", progress=progress, context=cpu),
         lambda progress: dwi.fit(signals, bvals, bvecs, 4, progress=progress, context=cpu),
     ]

@@ -18,7 +18,7 @@ MATLAB = ROOT / "bindings" / "matlab" / "+purlin"
 # Python's options, the MATLAB file, and what only MATLAB takes by name: arguments of the Python function, or output on request.
 CASES = [
     (_sshopm_types.Options, "sshopm_solve.m", {"pairs", "starts", "start_count", "full", "trace", "progress"}),
-    (_sshopm_types.AllOptions, "sshopm_all.m", {"pairs", "progress"}),
+    (_sshopm_types.AllOptions, "sshopm_solve_all.m", {"pairs", "progress"}),
     (dwi.FitOptions, "dwi_fit.m", {"mask", "weights", "layout", "progress"}),
     (dwi.CsaOptions, "dwi_csa.m", {"mask", "layout", "progress"}),
     (dwi.PeaksOptions, "dwi_peaks.m", {"basis", "peaks", "mask", "layout", "progress"}),
@@ -68,10 +68,10 @@ DEFAULTS: list[tuple[str, type, type, str, Any, Any, str]] = [
         "pairs",
     ),
     (
-        "sshopm_all.m",
+        "sshopm_solve_all.m",
         _sshopm_types.AllOptions,
-        _structs.SshopmAllOptions,
-        "sshopm_all_options",
+        _structs.SshopmOptions,
+        "sshopm_options",
         _sshopm_types.WORDS,
         None,
         "",
@@ -100,8 +100,25 @@ DEFAULTS: list[tuple[str, type, type, str, Any, Any, str]] = [
 
 # Options whose default, 0 or -1, leaves the choice to the library. The help states the default of every other one.
 CHOSEN = {
-    "sshopm_solve.m": {"shift", "tolerance", "tau", "warmup", "merge_angle", "merge_value", "degeneracy_tolerance"},
-    "sshopm_all.m": {"starts", "max_starts", "tolerance", "merge_angle", "merge_value", "degeneracy_tolerance"},
+    "sshopm_solve.m": {
+        "max_iterations",
+        "shift",
+        "tolerance",
+        "tau",
+        "warmup",
+        "merge_angle",
+        "merge_value",
+        "degeneracy_tolerance",
+    },
+    "sshopm_solve_all.m": {
+        "starts",
+        "max_starts",
+        "max_iterations",
+        "tolerance",
+        "merge_angle",
+        "merge_value",
+        "degeneracy_tolerance",
+    },
     "dwi_fit.m": {"clamp"},
     "dwi_csa.m": set(),
     "dwi_peaks.m": {"starts", "tolerance", "merge_angle"},

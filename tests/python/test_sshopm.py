@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def canonical(case: Any) -> list[tuple[float, Any, int, Any]]:
 def test_published_tables_are_reproduced_whole(cpu: purlin.Context, name: str) -> None:
     case = PUBLISHED[name]
     table = canonical(case)
-    found = sshopm.all(np.array(case["packed_lex"]), 16, order=case["m"], context=cpu)
+    found = sshopm.solve_all(np.array(case["packed_lex"]), 16, order=case["m"], context=cpu)
     count = int(found.count)
     assert count == len(table)
     assert found.status == purlin.TENSOR_OK
@@ -99,7 +100,7 @@ def test_complete_sets_of_random_tensors(cpu: purlin.Context, order: int) -> Non
         tensors, counts = golden[f"m{order}_tensors"], golden[f"m{order}_count"]
         values, index = golden[f"m{order}_lambda"], golden[f"m{order}_morse_index"]
     tensors, counts = tensors[:10], counts[:10]
-    found = sshopm.all(tensors, 60, order=order, context=cpu)
+    found = sshopm.solve_all(tensors, 60, order=order, context=cpu)
     np.testing.assert_array_equal(found.count, counts)
     np.testing.assert_array_equal(found.morse_sum, found.morse_expected)
     start = 0
@@ -128,7 +129,7 @@ def test_orthogonally_decomposable_tensors(cpu: purlin.Context) -> None:
         for chosen in itertools.combinations(range(3), size)
         for _ in range(2 ** (size - 1))
     )
-    every = sshopm.all(packed, 16, context=cpu)
+    every = sshopm.solve_all(packed, 16, context=cpu)
     assert every.count == len(expected) == 13
     np.testing.assert_allclose(np.sort(every.values[:13]), expected, rtol=1e-10)
 
@@ -162,7 +163,7 @@ def test_a_matrix_is_a_tensor_of_order_two(cpu: purlin.Context) -> None:
     top = sshopm.solve(packed, 2, order=2, dimension=4, context=cpu)
     assert top.count == 1
     assert top.values[0] == pytest.approx(values[-1], abs=1e-9)
-    every = sshopm.all(packed, 6, order=2, dimension=4, context=cpu)
+    every = sshopm.solve_all(packed, 6, order=2, dimension=4, context=cpu)
     assert every.count == 4
     np.testing.assert_allclose(np.sort(every.values[:4]), values, atol=1e-12)
     assert abs(top.vectors[0] @ vectors[:, -1]) == pytest.approx(1, abs=1e-9)
@@ -216,7 +217,7 @@ def test_starts(cpu: purlin.Context) -> None:
     with pytest.raises(purlin.InvalidArgument, match="seed: is 3"):
         sshopm.starts(16, seed=3, context=cpu)
     with pytest.raises(purlin.InvalidArgument, match="seed: is 3"):
-        sshopm.all(np.eye(3)[np.triu_indices(3)], order=2, seed=3, context=cpu)
+        sshopm.solve_all(np.eye(3)[np.triu_indices(3)], order=2, seed=3, context=cpu)
 
 
 def test_results_into_tensors_of_the_caller(cpu: purlin.Context) -> None:
@@ -296,11 +297,11 @@ def test_refused_names(cpu: purlin.Context) -> None:
 def test_all_pairs_are_listed_by_default(cpu: purlin.Context) -> None:
     rng = np.random.default_rng(5)
     tensors = rng.standard_normal((3, 45))
-    whole = sshopm.all(tensors, context=cpu)
+    whole = sshopm.solve_all(tensors, context=cpu)
     assert not whole.truncated.any() and (whole.found == whole.count).all()
     assert (whole.morse_sum == whole.morse_expected).all() and (whole.status == purlin.TENSOR_OK).all()
     assert whole.count.max() > 16
-    some = sshopm.all(tensors, 5, context=cpu)
+    some = sshopm.solve_all(tensors, 5, context=cpu)
     assert some.truncated.all() and (some.count == 5).all() and (some.found == whole.found).all()
     assert some.info.truncated_tensors == 3
     few = sshopm.solve(tensors, 1, context=cpu)
@@ -313,7 +314,7 @@ def test_a_circle_of_maxima_is_one_degenerate_entry(cpu: purlin.Context) -> None
     form[[0, 3, 10]] = 1.0, 1.0 / 3.0, 1.0
     form[[5, 12]] = 1.0 / 12.0
     for dtype in (np.float64, np.float32):
-        found = sshopm.all(form.astype(dtype), context=cpu)
+        found = sshopm.solve_all(form.astype(dtype), context=cpu)
         assert found.count == 2 and found.status == purlin.TENSOR_DEGENERATE
         assert found.morse_expected == sshopm.NO_INFORMATION
         np.testing.assert_allclose(found.values[:2], [1.0, 0.0], atol=1e-6)
@@ -337,7 +338,68 @@ def test_odd_orders_list_what_the_goal_says(cpu: purlin.Context) -> None:
 
 
 @pytest.mark.parametrize("pairs", [0, -1])
-@pytest.mark.parametrize("function", [sshopm.solve, sshopm.all])
+@pytest.mark.parametrize("function", [sshopm.solve, sshopm.solve_all])
 def test_no_pairs_are_refused_by_name(cpu: purlin.Context, function: Any, pairs: int) -> None:
     with pytest.raises(ValueError, match=f"^pairs: is {pairs}, at least 1 is needed"):
         function(np.ones((2, 15)), pairs=pairs, context=cpu)
+
+
+def test_one_object_for_many_batches(cpu: purlin.Context) -> None:
+    batches = [(rng.standard_normal((6, 15)), 4), (rng.standard_normal((2, 3, 10)), 3), (rng.standard_normal(28), 6)]
+    with sshopm.Sshopm(goal="both", starts=50, context=cpu) as solver:
+        with pytest.raises(purlin.InvalidArgument, match="sshopm: has no report yet"):
+            solver.last_info()
+        for tensors, order in batches:
+            plan = solver.plan(tensors, order=order)
+            found = solver.solve(tensors, 6, order=order)
+            alone = sshopm.solve(tensors, 6, order=order, goal="both", starts=50, context=cpu)
+            for name in ("count", "values", "vectors", "classes", "status"):
+                assert np.array_equal(getattr(found, name), getattr(alone, name), equal_nan=name in ("values", "vectors"))
+            assert solver.last_info() == found.info
+            assert (plan.starts, plan.tolerance, plan.tensors) == (50, found.info.tolerance, found.info.tensors)
+            assert plan.reason == "on the CPU of the context" and 0 < plan.host_bytes < found.info.host_bytes
+        with pytest.raises(purlin.InvalidArgument, match="goal: is 2, but the search for all pairs"):
+            solver.solve_all(batches[0][0])
+        with pytest.raises(purlin.InvalidArgument, match="starts: column 0 is zero"):
+            solver.solve(batches[0][0], starts=np.zeros((2, 3)))
+        assert solver.last_info() == found.info
+
+
+def test_all_pairs_by_an_object(cpu: purlin.Context) -> None:
+    with sshopm.Sshopm(starts=300, max_starts=3000, seed=5, context=cpu) as solver:
+        found = solver.solve_all(KOFIDIS)
+        assert found.count == 11 and found.morse_sum == 1
+        assert solver.last_info() == found.info
+        with pytest.raises(purlin.InvalidArgument, match="max_starts: is 3000"):
+            solver.solve(KOFIDIS)
+
+
+def test_an_object_is_cancelled_from_another_thread_and_solves_again(cpu: purlin.Context) -> None:
+    tensors = rng.standard_normal((20_000, 15))
+    options: Any = {"method": "power", "shift": 1e6, "tolerance": 1e-15, "starts": 500, "max_iterations": 20_000}
+    with sshopm.Sshopm(context=cpu, **options) as solver:
+        timer = threading.Timer(0.2, solver.cancel)
+        timer.start()
+        with pytest.raises(purlin.Cancelled):
+            solver.solve(tensors)
+        timer.join()
+        solver.cancel()
+        with sshopm.Sshopm(context=cpu) as other:
+            other.solve(tensors[:3])
+    with pytest.raises(purlin.InvalidHandle):
+        solver.last_info()
+
+
+def test_what_an_objects_progress_raises_comes_through(cpu: purlin.Context) -> None:
+    calls = []
+
+    def progress(step: int, steps: int, measure: float) -> None:
+        calls.append(step)
+        if len(calls) == 1:
+            raise LookupError("enough")
+
+    with sshopm.Sshopm(progress=progress, context=cpu) as solver:
+        with pytest.raises(LookupError, match="enough"):
+            solver.solve(KOFIDIS)
+        assert solver.solve(KOFIDIS, 3).count == 3
+    assert len(calls) > 1

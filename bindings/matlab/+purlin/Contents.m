@@ -24,7 +24,8 @@
 %
 % Eigenpairs
 %   sshopm_solve           - Local maxima and minima of A x^m on the unit sphere.
-%   sshopm_all             - All real Z-eigenpairs of symmetric tensors, saddles too.
+%   sshopm_solve_all       - All real Z-eigenpairs of symmetric tensors, saddles too.
+%   sshopm_plan            - What sshopm_solve would do.
 %   sshopm_product         - Products of symmetric tensors with vectors.
 %   sshopm_classify        - Residual, curvature and class of given eigenpairs.
 %   sshopm_starts          - Unit start vectors.

@@ -9,7 +9,7 @@ function result = sshopm_classify(A, order, dimension, values, vectors, varargin
 %
 %   Errors: purlin:invalidArgument.
 %
-%   See also purlin.sshopm_all.
+%   See also purlin.sshopm_solve_all.
 %
 %   Example
 %     r = purlin.sshopm_classify([2; 0; 3], 2, 2, 3, [0; 1]);

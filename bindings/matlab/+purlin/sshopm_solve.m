@@ -18,7 +18,7 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %     status     1-by-T       int32, see purlin.codes
 %     info       totals: iterations, converged_starts, truncated_tensors (with more pairs than were listed),
 %                unconverged_tensors (with a start that did not converge), seconds, ..
-%   Saddles are never found by it: see purlin.sshopm_all.
+%   Saddles are never found by it: see purlin.sshopm_solve_all.
 %
 %   purlin.sshopm_solve(..., name, value, ...) or (..., struct):
 %     'goal'             'maxima' (default), 'minima' or 'both' (maxima, then minima)
@@ -32,7 +32,7 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %     'seed'             of random starts, default 0; refused with others
 %     'tolerance'        when to stop; 0 for that of the class
 %     'test'             what 'tolerance' bounds: 'residual' (default), 'lambda' or 'step'
-%     'max_iterations'   of a start, default 500
+%     'max_iterations'   of a start; 0, the default, is 500
 %     'tau', 'warmup'    of the iteration
 %     'remove_isotropic' true (default): iterate without the isotropic part of A
 %     'merge_angle', 'merge_value'            pairs closer than these (rad, relative) are one
@@ -50,7 +50,7 @@ function result = sshopm_solve(A, order, dimension, varargin)
 %   package. Older forms remain: 'shift' with the name of a kind, 'starts' with the name of a start kind (also
 %   'hemisphere', 'sphere'), 'start_count'.
 %
-%   See also purlin.sshopm_all, purlin.dwi_peaks.
+%   See also purlin.sshopm_solve_all, purlin.dwi_peaks.
 %
 %   Example
 %     A = [.2883 -.0031 .1973 -.2485 -.2939 .3847 .2972 .1862 .0919 -.3619 .1241 -.3420 .2127 .2727 -.3054]';

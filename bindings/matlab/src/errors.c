@@ -20,6 +20,7 @@ static purlin_source *source;
 static purlin_sink *sinks[2];
 static int sink_count;
 static purlin_rsvd *rsvd;
+static purlin_sshopm *sshopm;
 static purlin_spmv *plan;
 static purlin_tt_contraction *contraction;
 /* Of devices that are added to a call, or to an object, which keeps them. */
@@ -34,6 +35,8 @@ void release_temporaries(void) {
   while (sink_count > 0) (void)!purlin_sink_destroy(sinks[--sink_count]);
   (void)!purlin_rsvd_destroy(rsvd);
   rsvd = NULL;
+  (void)!purlin_sshopm_destroy(sshopm);
+  sshopm = NULL;
   (void)!purlin_spmv_destroy(plan);
   plan = NULL;
   (void)!purlin_tt_contraction_destroy(contraction);
@@ -188,6 +191,8 @@ purlin_sink *temporary_sink(purlin_sink *made) {
 }
 
 purlin_rsvd *temporary_rsvd(purlin_rsvd *made) { return rsvd = made; }
+
+purlin_sshopm *temporary_sshopm(purlin_sshopm *made) { return sshopm = made; }
 
 purlin_spmv *temporary_plan(purlin_spmv *made) { return plan = made; }
 

@@ -16,7 +16,7 @@ void info_struct(const purlin_sshopm_info *info, mxArray *target) {
   mxSetField(target, 0, "info", fields);
 }
 
-/* The arrays of pairs that solve and all have in common, K a tensor. */
+/* The arrays of pairs that solve and solve_all have in common, K a tensor. */
 static void pair_outputs(mxArray *target, const batch *b, int64_t n, int64_t k, purlin_sshopm_results *r) {
   int64_t vector_dims[2] = {n, k}, hessian_dims[2] = {n - 1, k};
   r->count = add_output(target, "count", b, PURLIN_I32, 0, NULL);
@@ -82,29 +82,46 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
     batch line = plain_batch(b.dtype, trace);
     r.trace = add_output(plhs[0], "trace", &line, b.dtype, 0, NULL);
   }
-  status = purlin_sshopm_solve(gateway_context(), NULL, b.tensor, starts, &o, &r, &info);
+  status = purlin_sshopm_solve_once(gateway_context(), NULL, b.tensor, starts, &o, &r, &info);
   check_watched(&w, status);
   info_struct(&info, plhs[0]);
   (void)nlhs;
   (void)nrhs;
 }
 
-/* sshopm_all(A, order, dimension, options) */
-static void all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+/* info = sshopm_plan(A, order, dimension, options) */
+static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_sshopm *made = NULL;
+  purlin_sshopm_options o;
+  purlin_sshopm_info info;
+  batch b = lend_symmetric("tensors", prhs[0], order_argument(prhs[1]), dimension_argument(prhs[2]), 0);
+  check(purlin_sshopm_options_init(&o, sizeof o));
+  check(purlin_sshopm_info_init(&info, sizeof info));
+  READ_SSHOPM_OPTIONS(prhs[3], &o);
+  check(purlin_sshopm_create(gateway_context(), &o, &made));
+  check(purlin_sshopm_plan(temporary_sshopm(made), b.tensor, &info));
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  REPORT_SSHOPM_INFO(plhs[0], &info);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* sshopm_solve_all(A, order, dimension, options) */
+static void solve_all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int32_t order = order_argument(prhs[1]);
   int64_t n = dimension_argument(prhs[2]), pairs = 0;
   const mxArray *options = prhs[3];
   purlin_tensor *sum, *expected;
-  purlin_sshopm_all_options o;
+  purlin_sshopm_options o;
   purlin_sshopm_results r;
   purlin_sshopm_info info;
   watch w;
   purlin_status status;
   batch b = lend_symmetric("tensors", prhs[0], order, n, 0);
-  check(purlin_sshopm_all_options_init(&o, sizeof o));
+  check(purlin_sshopm_options_init(&o, sizeof o));
   check(purlin_sshopm_results_init(&r, sizeof r));
   check(purlin_sshopm_info_init(&info, sizeof info));
-  READ_SSHOPM_ALL_OPTIONS(options, &o);
+  READ_SSHOPM_OPTIONS(options, &o);
   read_int64(options, "pairs", &pairs);
   if (pairs < 1) fail("invalidArgument", "pairs: is %lld, at least 1 is needed", (long long)pairs);
   watch_from(options, &w, &o.progress, &o.progress_user);
@@ -113,7 +130,7 @@ static void all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   pair_outputs(plhs[0], &b, n, pairs, &r);
   sum = add_output(plhs[0], "morse_sum", &b, PURLIN_I32, 0, NULL);
   expected = add_output(plhs[0], "morse_expected", &b, PURLIN_I32, 0, NULL);
-  status = purlin_sshopm_all(gateway_context(), NULL, b.tensor, &o, &r, sum, expected, &info);
+  status = purlin_sshopm_solve_all_once(gateway_context(), NULL, b.tensor, &o, &r, sum, expected, &info);
   check_watched(&w, status);
   info_struct(&info, plhs[0]);
   (void)nlhs;
@@ -184,6 +201,7 @@ static void starts(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 }
 
 const command sshopm_commands[] = {
-  {"sshopm_solve", 5, 5, solve},       {"sshopm_all", 4, 4, all},       {"sshopm_product", 5, 5, product},
-  {"sshopm_classify", 6, 6, classify}, {"sshopm_starts", 5, 5, starts}, {NULL, 0, 0, NULL},
+  {"sshopm_solve", 5, 5, solve},     {"sshopm_solve_all", 4, 4, solve_all}, {"sshopm_plan", 4, 4, plan},
+  {"sshopm_product", 5, 5, product}, {"sshopm_classify", 6, 6, classify},   {"sshopm_starts", 5, 5, starts},
+  {NULL, 0, 0, NULL},
 };

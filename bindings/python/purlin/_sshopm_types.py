@@ -69,8 +69,15 @@ class Options(TypedDict, total=False):
     degeneracy_tolerance: float
 
 
+class SolverOptions(Options, total=False):
+    """Options of `Sshopm`, each call of which refuses what only the other uses; `max_starts` belongs to `solve_all`."""
+
+    starts: int
+    max_starts: int
+
+
 class AllOptions(TypedDict, total=False):
-    """Options of `all`; what is left out keeps the library's default."""
+    """Options of `solve_all`; what is left out keeps the library's default."""
 
     starts: int
     max_starts: int
@@ -83,11 +90,17 @@ class AllOptions(TypedDict, total=False):
     degeneracy_tolerance: float
 
 
-def apply(options: Any, known: frozenset[str], given: Any, words: dict[str, dict[str, int]]) -> None:
-    """Writes keyword options into a C struct."""
-    for name, value in given.items():
+def refuse_unknown(known: frozenset[str], given: Any) -> None:
+    """Refuses keyword options that a call does not have."""
+    for name in given:
         if name not in known:
             raise TypeError(f"{name!r} is not an option; there are {', '.join(sorted(known))}")
+
+
+def apply(options: Any, known: frozenset[str], given: Any, words: dict[str, dict[str, int]]) -> None:
+    """Writes keyword options into a C struct."""
+    refuse_unknown(known, given)
+    for name, value in given.items():
         setattr(options, name, choice(name, value, words[name]) if name in words else value)
 
 
@@ -108,6 +121,10 @@ class Info:
     """Tensors with more pairs than were listed."""
     unconverged_tensors: int
     """Tensors with a start that did not converge."""
+    host_bytes: int
+    """Host memory for the work of a solve: threads, start vectors, a chunk of results."""
+    reason: str
+    """Where the starts of a solve run, and why."""
 
 
 def read_info(info: Any) -> Info:
@@ -124,6 +141,8 @@ def read_info(info: Any) -> Info:
         seconds=info.seconds,
         truncated_tensors=info.truncated_tensors,
         unconverged_tensors=info.unconverged_tensors,
+        host_bytes=info.host_bytes,
+        reason=info.reason.decode(),
     )
 
 
@@ -161,7 +180,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class AllPairs(Pairs):
-    """`Pairs` of `all`, with the sum of (-1)^k over them (k = negative Hessian eigenvalues) and the sum of a complete
+    """`Pairs` of `solve_all`, with the sum of (-1)^k over them (k = negative Hessian eigenvalues) and the sum of a complete
     set; `NO_INFORMATION` where the theory gives none, as with a degenerate pair."""
 
     morse_sum: Array
@@ -197,7 +216,7 @@ class Runs:
 
 @dataclass
 class Results:
-    """Tensors for `solve_into` and `all_into`, in the C layout: values [K, T], vectors [n, K, T] and so on."""
+    """Tensors for `solve_into` and `solve_all_into`, in the C layout: values [K, T], vectors [n, K, T] and so on."""
 
     count: Tensor | None = None
     values: Tensor | None = None

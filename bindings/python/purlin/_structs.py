@@ -88,7 +88,7 @@ class SshopmOptions(Struct):
         ("struct_size", c_size_t),
         *fields(c_int32, "goal method shift_kind test start_kind max_iterations warmup sign compatibility"),
         ("remove_isotropic", c_int32),
-        ("starts", c_int64),
+        *fields(c_int64, "starts max_starts"),
         ("seed", c_uint64),
         *fields(c_double, "shift tolerance tau merge_angle merge_value degeneracy_tolerance"),
         ("progress", PROGRESS),
@@ -110,19 +110,8 @@ class SshopmInfo(Struct):
         *fields(c_int64, "tensors starts converged_starts iterations skipped_tensors chunks"),
         *fields(c_double, "tolerance seconds"),
         *fields(c_int32, "tolerance_raised reserved"),
-        *fields(c_int64, "truncated_tensors unconverged_tensors"),
-    ]
-
-
-class SshopmAllOptions(Struct):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        *fields(c_int64, "starts max_starts"),
-        ("seed", c_uint64),
-        *fields(c_int32, "max_iterations sign"),
-        *fields(c_double, "tolerance merge_angle merge_value degeneracy_tolerance"),
-        ("progress", PROGRESS),
-        ("progress_user", c_void_p),
+        *fields(c_int64, "truncated_tensors unconverged_tensors host_bytes"),
+        ("reason", c_char * 128),
     ]
 
 

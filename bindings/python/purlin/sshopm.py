@@ -8,7 +8,8 @@ DLPack (host or CUDA), or `purlin.Tensor`. Results are NumPy arrays with the bat
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_int64
+import threading
+from ctypes import c_int64, c_void_p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._callback import Progress, ProgressRelay
 from ._checked import whole
-from ._context import Context, Stream, choice, default_context, initialised
+from ._context import Context, Handle, Stream, choice, default_context, initialised
+from ._error import check
 from ._lib import lib
 from ._memory import Array
 from ._sshopm_types import (
@@ -32,18 +34,163 @@ from ._sshopm_types import (
     Pairs,
     Results,
     Runs,
+    SolverOptions,
     StartKind,
     apply,
     read_info,
+    refuse_unknown,
 )
-from ._structs import SshopmAllOptions, SshopmInfo, SshopmOptions
+from ._structs import SshopmInfo, SshopmOptions
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from typing_extensions import Unpack
 
 _SOLVE_OPTIONS = frozenset(Options.__annotations__)
 _ALL_OPTIONS = frozenset(AllOptions.__annotations__)
+_OPTIONS = frozenset(SolverOptions.__annotations__)
+
+
+class Sshopm(Handle):
+    """Options on a context, for batches of any shape: `solve`, `runs` and `solve_all` of this module without an object make one
+    for one call. Calls of several threads wait for each other."""
+
+    def __init__(
+        self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[SolverOptions]
+    ) -> None:
+        """A shift makes `shift_kind` "fixed". Options that a call does not use are refused by that call."""
+        self.context = context or default_context()
+        raw = initialised(SshopmOptions, "sshopm_options")
+        if "shift" in options:
+            options.setdefault("shift_kind", "fixed")
+        apply(raw, _OPTIONS, options, WORDS)
+        self._relay = ProgressRelay(progress, raw)
+        self._lock = threading.RLock()
+        made = c_void_p()
+        status = lib.purlin_sshopm_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
+        super().__init__(made.value, lib.purlin_sshopm_destroy, self.context._sinks, self._relay)
+        self.context.finish(status)
+
+    def __enter__(self) -> Sshopm:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def cancel(self) -> None:
+        """Makes the running call raise `Cancelled`. May be called from any thread."""
+        check(lib.purlin_sshopm_cancel(self.handle))
+
+    def plan(self, tensors: object, *, order: int | None = None, dimension: int = 3) -> Info:
+        """What `solve` would do: starts, chunks, tolerance, host memory beside the results, and where it runs."""
+        batch = Batch(tensors, order, dimension, self.context, None)
+        info = initialised(SshopmInfo, "sshopm_info")
+        self.context.finish(lib.purlin_sshopm_plan(self.handle, batch.tensor.handle, ctypes.byref(info)))
+        return read_info(info)
+
+    def last_info(self) -> Info:
+        """The report of the last call that succeeded."""
+        info = initialised(SshopmInfo, "sshopm_info")
+        check(lib.purlin_sshopm_last_info(self.handle, ctypes.byref(info)))
+        return read_info(info)
+
+    def solve_into(
+        self, tensors: Tensor, results: Results, *, starts: Tensor | None = None, stream: Stream | None = None
+    ) -> Info:
+        """`solve` on tensors of the library, host or device, as in C."""
+        given = starts.handle if starts else None
+        return self._run(lib.purlin_sshopm_solve, stream, results, (tensors.handle, given), ())
+
+    def solve_all_into(
+        self,
+        tensors: Tensor,
+        results: Results,
+        *,
+        morse_sum: Tensor | None = None,
+        morse_expected: Tensor | None = None,
+        stream: Stream | None = None,
+    ) -> Info:
+        """`solve_all` on tensors of the library, as in C."""
+        morse = (morse_sum.handle if morse_sum else None, morse_expected.handle if morse_expected else None)
+        return self._run(lib.purlin_sshopm_solve_all, stream, results, (tensors.handle,), morse)
+
+    def _run(
+        self, call: Any, stream: Stream | None, results: Results, before: tuple[Any, ...], after: tuple[Any, ...]
+    ) -> Info:
+        info = initialised(SshopmInfo, "sshopm_info")
+        raw = ctypes.byref(results.raw())
+        queue = stream.handle if stream else None
+        with self._lock:
+            with self._relay:
+                status = call(self.handle, queue, *before, raw, *after, ctypes.byref(info))
+            self.context.finish(status, self._relay)
+        return read_info(info)
+
+    def solve(
+        self,
+        tensors: object,
+        pairs: int = 8,
+        *,
+        order: int | None = None,
+        dimension: int = 3,
+        starts: object | None = None,
+        stream: Stream | None = None,
+    ) -> Pairs:
+        """The best `pairs` eigenpairs of each tensor; `starts` are an array (V, n) in place of those of the options."""
+        batch = Batch(tensors, order, dimension, self.context, stream)
+        return self._solve(batch, _some(pairs), starts)
+
+    def _solve(self, batch: Batch, pairs: int, starts: object | None) -> Pairs:
+        out = Outputs(batch)
+        results, arrays = _pair_results(batch, out, pairs)
+        given = None if starts is None else _starts(batch, starts)
+        info = self.solve_into(batch.tensor, results, starts=given, stream=batch.stream)
+        out.collect()
+        return Pairs(**{name: batch.shaped(array) for name, array in arrays.items()}, info=info)
+
+    def solve_all(
+        self,
+        tensors: object,
+        pairs: int | None = None,
+        *,
+        order: int | None = None,
+        dimension: int = 3,
+        stream: Stream | None = None,
+    ) -> AllPairs:
+        """All real eigenpairs of each tensor, as the function `solve_all`."""
+        return self._solve_all(Batch(tensors, order, dimension, self.context, stream), pairs)
+
+    def _solve_all(self, batch: Batch, pairs: int | None) -> AllPairs:
+        if pairs is not None:
+            return self._listed(batch, _some(pairs))
+        found = self._listed(batch, _generic_pairs(batch))
+        return self._listed(batch, int(found.found.max())) if found.info.truncated_tensors else found
+
+    def _listed(self, batch: Batch, pairs: int) -> AllPairs:
+        out = Outputs(batch)
+        results, arrays = _pair_results(batch, out, pairs)
+        morse_sum, found = out.add((batch.count,), np.int32)
+        morse_expected, expected = out.add((batch.count,), np.int32)
+        info = self.solve_all_into(
+            batch.tensor, results, morse_sum=morse_sum, morse_expected=morse_expected, stream=batch.stream
+        )
+        out.collect()
+        shaped = {name: batch.shaped(array) for name, array in arrays.items()}
+        return AllPairs(**shaped, info=info, morse_sum=batch.shaped(found), morse_expected=batch.shaped(expected))
+
+
+def _solver(
+    context: Context, progress: Progress | None, options: Any, known: frozenset[str], starts: int | None = None
+) -> Sshopm:
+    """A solver for one call, which knows the options of that call."""
+    refuse_unknown(known, options)
+    if starts is not None:
+        options["starts"] = int(starts)
+    return Sshopm(progress=progress, context=context, **options)
 
 
 def solve_into(
@@ -57,33 +204,13 @@ def solve_into(
     **options: Unpack[Options],
 ) -> Info:
     """`solve` on tensors of the library, host or device, as in C."""
-    context = context or tensors.context
-    raw = initialised(SshopmOptions, "sshopm_options")
-    if "shift" in options:
-        options.setdefault("shift_kind", "fixed")
-    apply(raw, _SOLVE_OPTIONS, options, WORDS)
-    given = None
-    if isinstance(starts, Tensor):
-        given = starts.handle
-    elif starts is not None:
-        raw.starts = starts
-    info = initialised(SshopmInfo, "sshopm_info")
-    results_struct = results.raw()
-    with ProgressRelay(progress, raw) as relay:
-        status = lib.purlin_sshopm_solve(
-            context.handle,
-            stream.handle if stream else None,
-            tensors.handle,
-            given,
-            ctypes.byref(raw),
-            ctypes.byref(results_struct),
-            ctypes.byref(info),
-        )
-    context.finish(status, relay)
-    return read_info(info)
+    given = starts if isinstance(starts, Tensor) else None
+    count = None if isinstance(starts, Tensor) else starts
+    with _solver(context or tensors.context, progress, options, _SOLVE_OPTIONS, count) as solver:
+        return solver.solve_into(tensors, results, starts=given, stream=stream)
 
 
-def all_into(
+def solve_all_into(
     tensors: Tensor,
     results: Results,
     *,
@@ -94,25 +221,11 @@ def all_into(
     stream: Stream | None = None,
     **options: Unpack[AllOptions],
 ) -> Info:
-    """`all` on tensors of the library, as in C."""
-    context = context or tensors.context
-    raw = initialised(SshopmAllOptions, "sshopm_all_options")
-    apply(raw, _ALL_OPTIONS, options, WORDS)
-    info = initialised(SshopmInfo, "sshopm_info")
-    results_struct = results.raw()
-    with ProgressRelay(progress, raw) as relay:
-        status = lib.purlin_sshopm_all(
-            context.handle,
-            stream.handle if stream else None,
-            tensors.handle,
-            ctypes.byref(raw),
-            ctypes.byref(results_struct),
-            morse_sum.handle if morse_sum else None,
-            morse_expected.handle if morse_expected else None,
-            ctypes.byref(info),
+    """`solve_all` on tensors of the library, as in C."""
+    with _solver(context or tensors.context, progress, options, _ALL_OPTIONS) as solver:
+        return solver.solve_all_into(
+            tensors, results, morse_sum=morse_sum, morse_expected=morse_expected, stream=stream
         )
-    context.finish(status, relay)
-    return read_info(info)
 
 
 def _starts(batch: Batch, starts: object) -> Tensor:
@@ -175,20 +288,10 @@ def solve(
     `starts` is a number, or an array (V, n) of the caller's own. The order follows from the number of entries.
     """
     batch = Batch(tensors, order, dimension, context, stream)
-    out = Outputs(batch)
-    results, arrays = _pair_results(batch, out, _some(pairs))
-    given = starts if starts is None or isinstance(starts, (int, np.integer)) else _starts(batch, starts)
-    info = solve_into(
-        batch.tensor,
-        results,
-        starts=given if given is None or isinstance(given, Tensor) else int(given),
-        progress=progress,
-        context=batch.context,
-        stream=batch.stream,
-        **options,
-    )
-    out.collect()
-    return Pairs(**{name: batch.shaped(array) for name, array in arrays.items()}, info=info)
+    is_count = starts is not None and isinstance(starts, (int, np.integer))
+    count: Any = starts if is_count else None
+    with _solver(batch.context, progress, options, _SOLVE_OPTIONS, count) as solver:
+        return solver._solve(batch, _some(pairs), None if is_count else starts)
 
 
 def runs(
@@ -243,7 +346,7 @@ def runs(
     return Runs(**shaped, trace=recorded, info=info)
 
 
-def all(  # the name of the C call
+def solve_all(
     tensors: object,
     pairs: int | None = None,
     *,
@@ -261,12 +364,8 @@ def all(  # the name of the C call
     little.
     """
     batch = Batch(tensors, order, dimension, context, stream)
-    if pairs is None:
-        found = _all(batch, _generic_pairs(batch), progress, options)
-        if not found.info.truncated_tensors:
-            return found
-        pairs = int(found.found.max())
-    return _all(batch, _some(pairs), progress, options)
+    with _solver(batch.context, progress, options, _ALL_OPTIONS) as solver:
+        return solver._solve_all(batch, pairs)
 
 
 def _generic_pairs(batch: Batch) -> int:
@@ -274,26 +373,6 @@ def _generic_pairs(batch: Batch) -> int:
     m, n = batch.order, batch.dimension
     generic: int = n if m == 2 else ((m - 1) ** n - 1) // (m - 2)
     return min(512, generic)
-
-
-def _all(batch: Batch, pairs: int, progress: Progress | None, options: AllOptions) -> AllPairs:
-    out = Outputs(batch)
-    results, arrays = _pair_results(batch, out, pairs)
-    morse_sum, found = out.add((batch.count,), np.int32)
-    morse_expected, expected = out.add((batch.count,), np.int32)
-    info = all_into(
-        batch.tensor,
-        results,
-        morse_sum=morse_sum,
-        morse_expected=morse_expected,
-        progress=progress,
-        context=batch.context,
-        stream=batch.stream,
-        **options,
-    )
-    out.collect()
-    shaped = {name: batch.shaped(array) for name, array in arrays.items()}
-    return AllPairs(**shaped, info=info, morse_sum=batch.shaped(found), morse_expected=batch.shaped(expected))
 
 
 def product(
@@ -416,13 +495,15 @@ __all__ = [
     "Pairs",
     "Results",
     "Runs",
+    "SolverOptions",
+    "Sshopm",
     "StartKind",
-    "all",
-    "all_into",
     "classify",
     "product",
     "runs",
     "solve",
+    "solve_all",
+    "solve_all_into",
     "solve_into",
     "starts",
 ]

@@ -58,7 +58,7 @@ pub struct CpuOps<'a, T> {
     memory: Mutex<Vec<Memory<T>>>,
     /// Tensors that are solved at the same time, one for each [`Memory`].
     threads: usize,
-    _charges: Vec<Charge>,
+    charges: Vec<Charge>,
 }
 
 /// Memory of a thread.
@@ -112,7 +112,12 @@ impl<'a, T: Vectorised> CpuOps<'a, T> {
             }
         }
         let threads = memory.len();
-        Ok(Self { context, chain, memory: Mutex::new(memory), threads, _charges: charges })
+        Ok(Self { context, chain, memory: Mutex::new(memory), threads, charges })
+    }
+
+    /// Bytes of the threads' memory.
+    pub fn bytes(&self) -> u64 {
+        self.charges.iter().map(Charge::bytes).sum()
     }
 }
 

@@ -80,7 +80,7 @@ const COUNTER_BYTES: usize = kernels::COUNTERS * size_of::<u64>();
 /// host or on the device.
 ///
 /// # Errors
-/// [`Error::NotSupported`] for plans with an [`obstacle`] and for device outputs that are not packed;
+/// [`Error::NotSupported`] for device outputs that are not packed;
 /// [`Error::OutOfDeviceMemory`]; [`Error::Cancelled`] after the current chunk.
 #[expect(clippy::too_many_arguments, reason = "those of the CPU's entry, and the device")]
 pub fn run<T: Real>(
@@ -94,9 +94,6 @@ pub fn run<T: Real>(
     progress: &Progress<'_>,
 ) -> Result<Info> {
     let started = std::time::Instant::now();
-    if let Some(what) = obstacle(plan) {
-        return Err(Error::NotSupported(format!("tensors: {what} on the GPU")));
-    }
     let items = input.dims()[1];
     let mut trace = outputs.results.trace.take();
     let trace_length = trace.as_deref().map(|t| t.dims()[0]);
@@ -126,6 +123,7 @@ pub fn run<T: Real>(
         tolerance_raised: false,
         truncated_tensors: number(counts.truncated),
         unconverged_tensors: number(counts.unconverged),
+        ..Info::default()
     })
 }
 

@@ -4,7 +4,7 @@ use super::support::*;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::scalar::Real;
-use crate::sshopm::{AllOptions, NO_MORSE_INFORMATION, PairClass, Results, TensorStatus, all};
+use crate::sshopm::{NO_MORSE_INFORMATION, Options, PairClass, Results, TensorStatus, all};
 use crate::tensor::Tensor;
 
 pub struct All {
@@ -21,12 +21,12 @@ pub struct All {
     pub expected: i32,
 }
 
-fn find(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &AllOptions, k: usize) -> All {
+fn find(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &Options, k: usize) -> All {
     find_as::<f64>(c, a, o, k)
 }
 
 /// All pairs of one tensor of type T, as f64, at most `k`.
-pub fn find_as<T: Real>(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &AllOptions, k: usize) -> All {
+pub fn find_as<T: Real>(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &Options, k: usize) -> All {
     let n = a.symmetric().unwrap().dimension;
     let (mut count, mut status) = (dense::<i32>(c, &[1]), dense::<i32>(c, &[1]));
     let mut found = dense::<i32>(c, &[1]);
@@ -105,7 +105,7 @@ fn the_published_tables_are_complete() {
             ][..],
         ),
     ] {
-        let r = find(&c, &symmetric::<f64>(&c, m, 3, a), &AllOptions::default(), 16);
+        let r = find(&c, &symmetric::<f64>(&c, m, 3, a), &Options::default(), 16);
         assert_eq!((r.count, r.status, r.morse, r.expected), (table.len(), 0, 1, 1), "{:?}", r.values);
         for (k, (lambda, class, hessian)) in table.iter().enumerate() {
             // The tables have ten decimals, the Hessians three.
@@ -154,7 +154,7 @@ fn orthogonally_decomposable_tensors_have_their_exact_pairs() {
     for (m, n) in [(3, 3), (3, 5), (4, 3), (4, 4), (5, 4)] {
         let w: Vec<f64> = (0..n).map(|i| 1.0 + 0.37 * i as f64).collect();
         let a = odeco(m, &w, &basis(n, m as u64));
-        let r = find(&c, &symmetric::<f64>(&c, m, n, &a), &AllOptions::default(), 128);
+        let r = find(&c, &symmetric::<f64>(&c, m, n, &a), &Options::default(), 128);
         // A pair for each non-empty subset and, for even order, each choice of signs up to a common one.
         let p = (m - 2) as f64;
         let mut expected = Vec::new();
@@ -215,7 +215,7 @@ fn the_motzkin_and_choi_lam_forms() {
     let motzkin = form(6, &[([4, 2, 0], 1.0), ([2, 4, 0], 1.0), ([0, 0, 6], 1.0), ([2, 2, 2], -3.0)]);
     // At the degenerate minima the gradient grows as the fifth power of the distance: a residual of 1e-11 leaves 6e-3 on
     // either side, which the merge angle must take together.
-    let o = AllOptions { merge_angle: 2e-2, degeneracy_tolerance: 1e-4, ..AllOptions::default() };
+    let o = Options { merge_angle: 2e-2, degeneracy_tolerance: 1e-4, ..Options::default() };
     let r = find(&c, &symmetric::<f64>(&c, 6, 3, &motzkin), &o, 64);
     assert_eq!(classes_at(&r, 1.0, 1e-10), [NS]);
     assert_eq!(classes_at(&r, 0.25, 1e-10), [NS, NS]);
@@ -241,7 +241,7 @@ fn a_tensor_of_low_rank_has_its_pairs_and_a_continuum() {
     while let Some((_, t)) = walk.next_tuple() {
         a.push(t.iter().map(|i| g(*i)).sum::<f64>());
     }
-    let r = find(&c, &symmetric::<f64>(&c, 3, 5, &a), &AllOptions { starts: 2000, ..AllOptions::default() }, 8);
+    let r = find(&c, &symmetric::<f64>(&c, 3, 5, &a), &Options { starts: 2000, ..Options::default() }, 8);
     assert!((r.values[0] - 9.977_893).abs() < 1e-6 && (r.values[1] - 4.287_620).abs() < 1e-6, "{:?}", r.values);
     let x = [0.7313, 0.1375, 0.4674, 0.2365, 0.4146];
     for (i, x) in x.iter().enumerate() {
@@ -257,7 +257,7 @@ fn order_two_is_the_symmetric_eigenproblem() {
     // Eigenvalues 1, 2 and 4 of a rotated diagonal matrix.
     let q = basis(3, 5);
     let a = odeco(2, &[1.0, 2.0, 4.0], &q);
-    let r = find(&c, &symmetric::<f64>(&c, 2, 3, &a), &AllOptions::default(), 3);
+    let r = find(&c, &symmetric::<f64>(&c, 2, 3, &a), &Options::default(), 3);
     assert_eq!((r.count, r.morse, r.expected), (3, 1, 1));
     for (v, e) in r.values.iter().zip([4.0, 2.0, 1.0]) {
         assert!((v - e).abs() < 1e-14);
@@ -281,7 +281,7 @@ fn complete_reference_sets_are_found_with_no_extra_pair() {
         for (t, count) in counts.iter().enumerate() {
             let count = *count as usize;
             let a = symmetric::<f64>(&c, m, 3, &entries[t * packed..(t + 1) * packed]);
-            let r = find(&c, &a, &AllOptions { starts: 1000, ..AllOptions::default() }, 64);
+            let r = find(&c, &a, &Options { starts: 1000, ..Options::default() }, 64);
             assert_eq!((r.count, r.morse), (count, 1), "m = {m}, tensor {t}");
             for k in first..first + count {
                 let expected = &x[3 * k..3 * k + 3];
@@ -313,7 +313,7 @@ fn the_caller_can_end_the_search_of_one_tensor() {
         calls.borrow_mut().push((step, steps));
         calls.borrow().len() < 2
     };
-    let o = AllOptions { starts: 10_000_000, ..AllOptions::default() };
+    let o = Options { starts: 10_000_000, ..Options::default() };
     let mut count = dense::<i32>(&c, &[1]);
     let mut r = Results { count: Some(&mut count), ..Results::default() };
     let outcome = all(&c, None, &a, &o, &mut r, None, None, &c.progress(Some(&report)));
@@ -322,7 +322,7 @@ fn the_caller_can_end_the_search_of_one_tensor() {
 }
 
 /// Count, distinct pairs found and values of every tensor of a batch, with room for `k` pairs each.
-fn lists(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &AllOptions, k: usize) -> Lists {
+fn lists(c: &std::sync::Arc<crate::context::Context>, a: &Tensor, o: &Options, k: usize) -> Lists {
     let t = a.dims()[1];
     let (mut count, mut found, mut status) = (dense::<i32>(c, &[t]), dense::<i32>(c, &[t]), dense::<i32>(c, &[t]));
     let (mut morse, mut values) = (dense::<i32>(c, &[t]), dense::<f64>(c, &[k, t]));
@@ -361,7 +361,7 @@ fn random_tensors_of_order_eight_are_listed_whole_or_said_to_be_cut() {
     let entries: Vec<f64> =
         (0..TENSORS * size).map(|i| crate::rng::normal(2020, 78, 0, u32::try_from(i).unwrap())).collect();
     let a = symmetric::<f64>(&c, 8, 3, &entries);
-    let o = AllOptions { starts: 400, ..AllOptions::default() };
+    let o = Options { starts: 400, ..Options::default() };
     let whole = lists(&c, &a, &o, MOST);
     assert_eq!(whole.info.truncated_tensors, 0);
     for t in 0..TENSORS {
@@ -387,7 +387,7 @@ fn random_tensors_of_order_eight_are_listed_whole_or_said_to_be_cut() {
     }
     // Ten times as many starts, and others, find no more.
     let some = symmetric::<f64>(&c, 8, 3, &entries[..20 * size]);
-    let more = lists(&c, &some, &AllOptions { starts: 4000, seed: 9, ..AllOptions::default() }, MOST);
+    let more = lists(&c, &some, &Options { starts: 4000, seed: 9, ..Options::default() }, MOST);
     assert_eq!(more.found, whole.found[..20]);
 }
 
@@ -405,7 +405,7 @@ fn a_tensor_has_the_same_bits_at_any_place_of_a_batch() {
             basins: Some(&mut basins),
             ..Results::default()
         };
-        let o = AllOptions { starts: 700, ..AllOptions::default() };
+        let o = Options { starts: 700, ..Options::default() };
         all(&c, None, &a, &o, &mut r, None, None, &Progress::none()).unwrap();
         let (values, vectors) = (data::<f64>(&values), data::<f64>(&vectors));
         let basins = data::<i32>(&basins);

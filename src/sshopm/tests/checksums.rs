@@ -7,9 +7,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::scalar::{Real, Scalar};
-use crate::sshopm::{
-    AllOptions, Goal, Method, Options, Results, Shift, Sign, StartKind, all, classify, product, solve, starts,
-};
+use crate::sshopm::{Goal, Method, Options, Results, Shift, Sign, StartKind, all, classify, product, solve, starts};
 use crate::tensor::{Symmetric, Tensor};
 use crate::testing::checksums::{Cases, Checksum, checksum_tests, value};
 
@@ -153,7 +151,7 @@ fn every_pair<T: Real + Scalar>(c: &Arc<Context>, order: usize, n: usize) -> Res
         status: Some(status),
         ..Results::default()
     };
-    let o = AllOptions { starts: 30, max_starts: 60, seed: 3, ..AllOptions::default() };
+    let o = Options { starts: 30, max_starts: 60, seed: 3, ..Options::default() };
     all(c, None, &a, &o, &mut results, Some(morse), Some(expected), &Progress::none())?;
     words.iter().try_fold(reals.iter().try_fold(Checksum::new(), add::<T>)?, add_words)
 }

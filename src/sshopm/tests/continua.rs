@@ -8,7 +8,7 @@ use super::support::*;
 use crate::context::Context;
 use crate::rng;
 use crate::scalar::Real;
-use crate::sshopm::{AllOptions, NO_MORSE_INFORMATION, PairClass, TensorStatus};
+use crate::sshopm::{NO_MORSE_INFORMATION, Options, PairClass, TensorStatus};
 use crate::tensor::Symmetric;
 use crate::tensor::symmetric::{Monomials, multinomial};
 
@@ -133,7 +133,7 @@ fn check(r: &All, (low, high): (f64, f64), tolerance: f64, what: &str) {
 fn search<T: Real>(c: &Arc<Context>, m: usize, n: usize, form: &Polynomial) -> All {
     let a = symmetric::<T>(c, m, n, &packed(m, n, form));
     // Few starts: these forms have few pairs.
-    find_as::<T>(c, &a, &AllOptions { starts: 200, ..AllOptions::default() }, 64)
+    find_as::<T>(c, &a, &Options { starts: 200, ..Options::default() }, 64)
 }
 
 /// Of a form in (axis . x)^2 and the rest of |x|^2, with weights w.
@@ -254,7 +254,7 @@ fn equal_eigenvalues_of_a_matrix_are_one_entry() {
     let q = frame(3, 9);
     let form = sum([square_of(&q[0]), square_of(&q[1]), scaled(&square_of(&q[2]), 3.0)]);
     let a = symmetric::<f64>(&c, 2, 3, &packed(2, 3, &form));
-    let r = find_as::<f64>(&c, &a, &AllOptions::default(), 64);
+    let r = find_as::<f64>(&c, &a, &Options::default(), 64);
     assert_eq!((r.count, r.status), (2, TensorStatus::Degenerate as i32), "{:?}", r.values);
     assert!((r.values[0] - 3.0).abs() < 1e-12 && (r.values[1] - 1.0).abs() < 1e-12);
 }
@@ -263,7 +263,7 @@ fn equal_eigenvalues_of_a_matrix_are_one_entry() {
 fn a_search_that_ends_before_a_round_found_nothing_new_is_not_complete() {
     let c = context(1);
     let a = symmetric::<f64>(&c, 4, 3, &KOFIDIS_REGALIA);
-    let o = AllOptions { starts: 40, max_starts: 40, ..AllOptions::default() };
+    let o = Options { starts: 40, max_starts: 40, ..Options::default() };
     assert_eq!(find_as::<f64>(&c, &a, &o, 16).status, TensorStatus::Incomplete as i32);
 }
 
@@ -296,10 +296,10 @@ fn starts_that_run_out_of_steps_go_on() {
     for (m, n) in [(4, 3), (3, 3), (4, 4)] {
         let packed = normals(31 + m as u64, 5, Symmetric { order: m, dimension: n }.count());
         let a = symmetric::<f64>(&c, m, n, &packed);
-        let whole = find_as::<f64>(&c, &a, &AllOptions { starts: 300, ..AllOptions::default() }, 200);
+        let whole = find_as::<f64>(&c, &a, &Options { starts: 300, ..Options::default() }, 200);
         assert_eq!(whole.status, TensorStatus::Ok as i32);
         for max_iterations in [1, 4] {
-            let o = AllOptions { starts: 300, max_iterations, ..AllOptions::default() };
+            let o = Options { starts: 300, max_iterations, ..Options::default() };
             let r = find_as::<f64>(&c, &a, &o, 200);
             // A start that ends without a pair makes the set incomplete, whatever its sum says.
             let says_so = r.status == TensorStatus::Incomplete as i32;
@@ -317,7 +317,7 @@ fn the_size_of_a_tensor_changes_no_pair() {
     let form = axisymmetric(&normals(3, 100, 3), 3, 3);
     let entries = packed(4, 3, &form);
     let of = |e: i32| entries.iter().map(|x| x * 2.0f64.powi(e)).collect::<Vec<f64>>();
-    let o = AllOptions { starts: 200, ..AllOptions::default() };
+    let o = Options { starts: 200, ..Options::default() };
     let one = find_as::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries), &o, 16);
     let single = find_as::<f32>(&c, &symmetric::<f32>(&c, 4, 3, &entries), &o, 16);
     for e in [-1010, -500, 500, 1010] {
@@ -337,15 +337,15 @@ fn the_size_of_a_tensor_changes_no_pair() {
 fn options_of_the_search_are_refused_for_matrices() {
     let c = context(1);
     let a = symmetric::<f64>(&c, 2, 3, &[1.0, 0.0, 0.0, 2.0, 0.0, 3.0]);
-    let none = AllOptions::default();
+    let none = Options::default();
     for (name, o) in [
-        ("starts", AllOptions { starts: 100, ..none }),
-        ("max_starts", AllOptions { max_starts: 100, ..none }),
-        ("max_iterations", AllOptions { max_iterations: 100, ..none }),
-        ("tolerance", AllOptions { tolerance: 1e-8, ..none }),
-        ("merge_angle", AllOptions { merge_angle: 1e-3, ..none }),
-        ("merge_value", AllOptions { merge_value: 1e-3, ..none }),
-        ("seed", AllOptions { seed: 3, ..none }),
+        ("starts", Options { starts: 100, ..none }),
+        ("max_starts", Options { max_starts: 100, ..none }),
+        ("max_iterations", Options { max_iterations: 100, ..none }),
+        ("tolerance", Options { tolerance: 1e-8, ..none }),
+        ("merge_angle", Options { merge_angle: 1e-3, ..none }),
+        ("merge_value", Options { merge_value: 1e-3, ..none }),
+        ("seed", Options { seed: 3, ..none }),
     ] {
         let mut results = crate::sshopm::Results::default();
         let run = crate::sshopm::all(&c, None, &a, &o, &mut results, None, None, &crate::progress::Progress::none());
@@ -363,7 +363,7 @@ fn two_cubes<T: Real>(u: [f64; 3], w: [f64; 3], degrees: f64) {
     let entries =
         form.map(|k: [usize; 3]| [u, w].iter().map(|v| k.iter().map(|i| v[*i]).product::<f64>()).sum::<f64>());
     let a = symmetric::<T>(&c, 3, 3, &entries);
-    let r = find_as::<T>(&c, &a, &AllOptions::default(), 16);
+    let r = find_as::<T>(&c, &a, &Options::default(), 16);
     let x = [u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]];
     let length = x.iter().map(|c| c * c).sum::<f64>().sqrt();
     let near = |k: &usize| {

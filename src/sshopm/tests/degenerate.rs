@@ -4,7 +4,7 @@ use super::all::{All, find_as};
 use super::support::*;
 use crate::rng;
 use crate::scalar::Real;
-use crate::sshopm::{AllOptions, Options, PairClass, TensorStatus};
+use crate::sshopm::{Options, PairClass, TensorStatus};
 use crate::tensor::Symmetric;
 use crate::tensor::symmetric::{Monomials, multinomial};
 
@@ -38,7 +38,7 @@ fn along(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().abs()
 }
 
-fn search<T: Real>(m: usize, n: usize, entries: &[f64], o: &AllOptions) -> All {
+fn search<T: Real>(m: usize, n: usize, entries: &[f64], o: &Options) -> All {
     let c = context(2);
     find_as::<T>(&c, &symmetric::<T>(&c, m, n, entries), o, 64)
 }
@@ -49,7 +49,7 @@ fn two_fibres<T: Real>() {
         let q = frame(3, seed);
         for (m, truth) in [(4, 5), (5, 4), (6, 5), (7, 4), (8, 5)] {
             let a = powers(m, 3, &[(1.0, q[0].clone()), (0.5, q[1].clone())]);
-            let r = search::<T>(m, 3, &a, &AllOptions { starts: 100, ..AllOptions::default() });
+            let r = search::<T>(m, 3, &a, &Options { starts: 100, ..Options::default() });
             let what = format!("seed {seed}, order {m}: {:?} {:?}", &r.values[..r.count], &r.classes[..r.count]);
             assert_eq!((r.count, r.found, r.status), (truth, truth, TensorStatus::Degenerate as i32), "{what}");
             let flat: Vec<usize> = (0..truth).filter(|k| r.classes[*k] == PairClass::Degenerate as i32).collect();
@@ -75,8 +75,8 @@ fn two_fibres_in_four_dimensions_leave_one_circle() {
         let q = frame(4, seed);
         let a = powers(4, 4, &[(1.0, q[0].clone()), (0.5, q[1].clone())]);
         for r in [
-            search::<f64>(4, 4, &a, &AllOptions { starts: 150, ..AllOptions::default() }),
-            search::<f32>(4, 4, &a, &AllOptions { starts: 150, ..AllOptions::default() }),
+            search::<f64>(4, 4, &a, &Options { starts: 150, ..Options::default() }),
+            search::<f32>(4, 4, &a, &Options { starts: 150, ..Options::default() }),
         ] {
             assert_eq!((r.count, r.status), (5, TensorStatus::Degenerate as i32), "{seed}: {:?}", &r.values[..r.count]);
         }
@@ -89,7 +89,7 @@ fn a_loose_tolerance_lists_each_pair_once() {
         let q = frame(3, seed);
         let a = powers(4, 3, &q.iter().map(|u| (1.0, u.clone())).collect::<Vec<_>>());
         for tolerance in [3e-5, 1e-4, 1e-3, 1e-2] {
-            let o = AllOptions { starts: 500, tolerance, ..AllOptions::default() };
+            let o = Options { starts: 500, tolerance, ..Options::default() };
             for r in [search::<f64>(4, 3, &a, &o), search::<f32>(4, 3, &a, &o)] {
                 let what = format!("seed {seed}, {tolerance}: {:?}", &r.values[..r.count]);
                 assert_eq!((r.found, r.count), (13, 13), "{what}");
@@ -125,7 +125,7 @@ fn nearly_isotropic_forms_have_all_their_pairs_once() {
         }
         for e in [0.1, 0.02, 0.01, 0.005, 0.003] {
             let a = nearly_isotropic(e, &q);
-            let o = AllOptions { starts: 1000, ..AllOptions::default() };
+            let o = Options { starts: 1000, ..Options::default() };
             for (r, close) in [(search::<f64>(4, 3, &a, &o), 1e-10), (search::<f32>(4, 3, &a, &o), 2e-6)] {
                 let what = format!("seed {seed}, {e}: {:?} {:?}", &r.values[..r.count], &r.classes[..r.count]);
                 assert_eq!((r.count, r.found), (13, 13), "{what}");
@@ -156,7 +156,7 @@ fn beside_a_fold<T: Real>(beyond: &[f64]) {
     let (p, q) = (2.0 * (2.0 * z).sin(), 4.0 * (2.0 * z).cos());
     let (a, b) = (-p * z.sin() - q * z.cos(), p * z.cos() - q * z.sin());
     for e in beyond {
-        let r = search::<T>(4, 2, &on_the_circle(a, b * (1.0 + e)), &AllOptions::default());
+        let r = search::<T>(4, 2, &on_the_circle(a, b * (1.0 + e)), &Options::default());
         let what = format!("{e:e}: {:?} {:?}", &r.values[..r.count], &r.residuals[..r.count]);
         assert_eq!(r.found, 2, "{what}");
         // Starts may end there, and so without a pair.
@@ -172,7 +172,7 @@ fn pairs_that_have_met_and_are_gone_are_not_listed() {
 
 /// Starts that end beyond a fold have no pair. They are not dropped in silence, though both pairs are found, the Morse sum is the
 /// expected one and the last round found nothing new.
-fn lost_beyond_a_fold<T: Real>(at: f64, options: &AllOptions, is_lost: bool) {
+fn lost_beyond_a_fold<T: Real>(at: f64, options: &Options, is_lost: bool) {
     let z = 0.7f64;
     let (p, q) = (2.0 * (2.0 * z).sin(), 4.0 * (2.0 * z).cos());
     let (a, b) = (-p * z.sin() - q * z.cos(), p * z.cos() - q * z.sin());
@@ -185,7 +185,7 @@ fn lost_beyond_a_fold<T: Real>(at: f64, options: &AllOptions, is_lost: bool) {
 
 #[test]
 fn starts_that_end_without_a_pair_make_the_set_incomplete() {
-    let o = AllOptions { starts: 50, ..AllOptions::default() };
+    let o = Options { starts: 50, ..Options::default() };
     lost_beyond_a_fold::<f64>(0.1, &o, false);
     lost_beyond_a_fold::<f32>(0.1, &o, false);
     for at in [1e-4, 1e-6, 1e-8] {
@@ -193,7 +193,7 @@ fn starts_that_end_without_a_pair_make_the_set_incomplete() {
     }
     lost_beyond_a_fold::<f32>(1e-4, &o, true);
     // With a loose tolerance, starts end also where the gradient is larger.
-    let loose = AllOptions { tolerance: 1e-2, ..o };
+    let loose = Options { tolerance: 1e-2, ..o };
     lost_beyond_a_fold::<f64>(1e-2, &loose, true);
     lost_beyond_a_fold::<f32>(1e-2, &loose, true);
 }
@@ -225,7 +225,7 @@ fn a_small_gradient_without_a_pair_is_not_listed_in_f32() {
         -0.026128381490707397,
     ];
     for seed in [0, 1, 4] {
-        let r = search::<f32>(5, 3, &entries, &AllOptions { seed, ..AllOptions::default() });
+        let r = search::<f32>(5, 3, &entries, &Options { seed, ..Options::default() });
         assert_eq!(r.found, 11, "seed {seed}: {:?} {:?}", &r.values[..r.count], &r.residuals[..r.count]);
     }
 }
@@ -233,7 +233,7 @@ fn a_small_gradient_without_a_pair_is_not_listed_in_f32() {
 #[test]
 fn a_merge_angle_below_rounding_lists_each_pair_once() {
     // y, and y turned by 0.6 degrees to either side.
-    let options = AllOptions { merge_angle: 1e-9, degeneracy_tolerance: 1e-13, ..AllOptions::default() };
+    let options = Options { merge_angle: 1e-9, degeneracy_tolerance: 1e-13, ..Options::default() };
     let r = search::<f32>(4, 2, &on_the_circle(4.0 - 1.0 / 1024.0, 0.0), &options);
     assert_eq!((r.found, r.status), (4, TensorStatus::Ok as i32), "{:?}", &r.values[..r.count.min(8)]);
 }
@@ -242,7 +242,7 @@ fn a_merge_angle_below_rounding_lists_each_pair_once() {
 fn a_merge_value_below_rounding_lists_each_pair_once() {
     // At most 3 pairs exist for order 3 in the plane.
     let entries = [1.0, 0.2, -0.5, 0.7];
-    let of = |merge_value: f64| AllOptions { merge_value, ..AllOptions::default() };
+    let of = |merge_value: f64| Options { merge_value, ..Options::default() };
     for value in [1e-14, 1e-15, 1e-16, 1e-300] {
         let r = search::<f64>(3, 2, &entries, &of(value));
         assert_eq!((r.found, r.status), (3, TensorStatus::Ok as i32), "{value:e}: {:?}", &r.values[..r.count.min(8)]);

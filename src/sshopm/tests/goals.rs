@@ -3,9 +3,7 @@
 use super::all::find_as;
 use super::support::*;
 use crate::rng;
-use crate::sshopm::{
-    AllOptions, Goal, Method, NO_PAIR, Options, PairClass, Shift, Sign, StartKind, TensorStatus, Test,
-};
+use crate::sshopm::{Goal, Method, NO_PAIR, Options, PairClass, Shift, Sign, StartKind, TensorStatus, Test};
 
 const NS: i32 = PairClass::NegativeStable as i32;
 const PS: i32 = PairClass::PositiveStable as i32;
@@ -52,9 +50,9 @@ fn pairs_without_a_place_are_counted() {
         }
     }
     let a = symmetric::<f64>(&c, 4, 3, &KOFIDIS_REGALIA);
-    let r = find_as::<f64>(&c, &a, &AllOptions { starts: 500, ..AllOptions::default() }, 4);
+    let r = find_as::<f64>(&c, &a, &Options { starts: 500, ..Options::default() }, 4);
     assert_eq!((r.count, r.found, r.info.truncated_tensors), (4, 11, 1));
-    let r = find_as::<f64>(&c, &a, &AllOptions { starts: 500, ..AllOptions::default() }, 12);
+    let r = find_as::<f64>(&c, &a, &Options { starts: 500, ..Options::default() }, 12);
     assert_eq!((r.count, r.found, r.info.truncated_tensors, r.classes[11]), (11, 11, 0, NO_PAIR));
 }
 

@@ -9,7 +9,7 @@ use crate::context::{Context, Options as ContextOptions};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::rng;
-use crate::sshopm::{AllOptions, Info, Options, Results, StartKind, all, classify, product, solve};
+use crate::sshopm::{Info, Options, Results, StartKind, all, classify, product, solve};
 use crate::tensor::Tensor;
 
 fn limited(threads: usize, host_memory_limit: u64) -> Arc<Context> {
@@ -76,7 +76,7 @@ fn fewer_threads_work_where_the_limit_is_too_small_for_all() {
 #[test]
 fn the_search_for_all_pairs_and_products_stay_below_the_limit() {
     let free = limited(2, 0);
-    let o = AllOptions { starts: 1000, max_starts: 2000, ..AllOptions::default() };
+    let o = Options { starts: 1000, max_starts: 2000, ..Options::default() };
     let whole = find_as::<f64>(&free, &symmetric::<f64>(&free, 4, 3, &entries(1)), &o, 20);
     let c = limited(2, 1 << 20);
     let s = find_as::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries(1)), &o, 20);
@@ -86,9 +86,9 @@ fn the_search_for_all_pairs_and_products_stay_below_the_limit() {
     // Starts that end without a pair are listed, too: here all do.
     let limit = 400 << 10;
     let c = limited(1, limit);
-    let o = AllOptions { starts: 12_000, max_starts: 12_000, ..AllOptions::default() };
+    let o = Options { starts: 12_000, max_starts: 12_000, ..Options::default() };
     assert!(find_as::<f64>(&c, &symmetric::<f64>(&c, 4, 3, &entries(1)), &o, 20).count > 0);
-    let o = AllOptions { max_iterations: 1, ..o };
+    let o = Options { max_iterations: 1, ..o };
     let a = symmetric::<f64>(&c, 4, 3, &entries(1));
     let mut count = dense::<i32>(&c, &[1]);
     let mut results = Results { count: Some(&mut count), ..Results::default() };

@@ -7,5 +7,6 @@ mod goals;
 mod invariance;
 mod limits;
 mod products;
+mod session;
 mod solve;
 mod support;

@@ -103,7 +103,7 @@ const EXCEPTIONS: &[(&str, &str, Passing)] = &[
     ("purlin_lanczos_tridiagonalise", "count", Passing::OptionalInOut),
     ("purlin_lanczos_filter", "count", Passing::OptionalInOut),
     ("purlin_graph_density", "count", Passing::OptionalInOut),
-    ("purlin_sshopm_all", "results", Passing::In),
+    ("purlin_sshopm_solve_all", "results", Passing::In),
     ("purlin_tt_sandwich_enqueue", "info", Passing::InOut),
     ("purlin_tt_svd", "modes", Passing::ListIn),
     ("purlin_tt_matrix_heisenberg", "couplings", Passing::ListIn),

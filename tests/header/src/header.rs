@@ -19,7 +19,7 @@ const ORDER: &[&str] = &[
     "symmetric.rs",
     "sshopm_types.rs",
     "sshopm.rs",
-    "sshopm_all.rs",
+    "sshopm_solver.rs",
     "dwi_types.rs",
     "dwi.rs",
     "dwi_peaks.rs",

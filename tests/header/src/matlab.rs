@@ -27,7 +27,6 @@ use Meaning::{ByHand, Flag, Number, Word};
 const OPTIONS: &[&str] = &[
     "context_options",
     "sshopm_options",
-    "sshopm_all_options",
     "dwi_fit_options",
     "dwi_csa_options",
     "dwi_peaks_options",
@@ -72,8 +71,6 @@ const FIELDS: &[(&str, &str, Meaning)] = &[
     ("sshopm_options", "sign", Word("signs")),
     ("sshopm_options", "compatibility", Word("compatibilities")),
     ("sshopm_options", "remove_isotropic", Flag),
-    ("sshopm_all_options", "max_iterations", Number),
-    ("sshopm_all_options", "sign", Word("signs")),
     ("dwi_fit_options", "weighting", Word("weightings")),
     ("dwi_fit_options", "nonpositive", Word("nonpositives")),
     ("dwi_peaks_options", "basis", Word("peaks_bases")),

@@ -25,23 +25,11 @@
     read_choice(given, "compatibility", compatibilities, &(o)->compatibility); \
     read_flag(given, "remove_isotropic", &(o)->remove_isotropic); \
     read_int64(given, "starts", &(o)->starts); \
+    read_int64(given, "max_starts", &(o)->max_starts); \
     read_seed(given, "seed", &(o)->seed); \
     read_double(given, "shift", &(o)->shift); \
     read_double(given, "tolerance", &(o)->tolerance); \
     read_double(given, "tau", &(o)->tau); \
-    read_double(given, "merge_angle", &(o)->merge_angle); \
-    read_double(given, "merge_value", &(o)->merge_value); \
-    read_double(given, "degeneracy_tolerance", &(o)->degeneracy_tolerance); \
-  } while (0)
-
-#define READ_SSHOPM_ALL_OPTIONS(given, o) \
-  do { \
-    read_int64(given, "starts", &(o)->starts); \
-    read_int64(given, "max_starts", &(o)->max_starts); \
-    read_seed(given, "seed", &(o)->seed); \
-    read_int32(given, "max_iterations", &(o)->max_iterations); \
-    read_choice(given, "sign", signs, &(o)->sign); \
-    read_double(given, "tolerance", &(o)->tolerance); \
     read_double(given, "merge_angle", &(o)->merge_angle); \
     read_double(given, "merge_value", &(o)->merge_value); \
     read_double(given, "degeneracy_tolerance", &(o)->degeneracy_tolerance); \

@@ -4,6 +4,7 @@
 
 #define REPORT_SSHOPM_INFO(to, i) \
   do { \
+    add_text(to, "reason", (i)->reason); \
     add_number(to, "tensors", (double)(i)->tensors); \
     add_number(to, "starts", (double)(i)->starts); \
     add_number(to, "converged_starts", (double)(i)->converged_starts); \
@@ -15,6 +16,7 @@
     add_number(to, "tolerance_raised", (double)(i)->tolerance_raised); \
     add_number(to, "truncated_tensors", (double)(i)->truncated_tensors); \
     add_number(to, "unconverged_tensors", (double)(i)->unconverged_tensors); \
+    add_number(to, "host_bytes", (double)(i)->host_bytes); \
   } while (0)
 
 #define REPORT_FDK_INFO(to, i) \

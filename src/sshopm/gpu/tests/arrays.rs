@@ -123,7 +123,7 @@ fn calls_of_the_host_take_arrays_on_the_device() {
             let mut results = Results { count: Some(&mut count), vectors: Some(&mut vectors), ..Results::default() };
             // Pairs of matrices are not searched for.
             let (starts, max_starts) = if order == 2 { (0, 0) } else { (200, 400) };
-            let options = AllOptions { starts, max_starts, ..AllOptions::default() };
+            let options = Options { starts, max_starts, ..Options::default() };
             let (progress, morse) = (gpu.progress(None), (Some(&mut sum), Some(&mut expected)));
             all(&gpu, None, &case.tensors, &options, &mut results, morse.0, morse.1, &progress).unwrap();
             let bits: Vec<u64> = numbers::<f64>(&vectors).iter().map(|x| x.to_bits()).collect();

@@ -301,7 +301,7 @@ fn large_sets_of_all_pairs_agree_with_the_cpu() {
                 classes: Some(&mut classes),
                 ..Results::default()
             };
-            let options = AllOptions::default();
+            let options = Options::default();
             let progress = context.progress(None);
             all(context, None, &case.tensors, &options, &mut results, Some(&mut morse), None, &progress).unwrap();
             (integers(&count), integers(&status), numbers::<f64>(&values), integers(&classes), integers(&morse))

@@ -53,7 +53,7 @@ fn all_of<T: Real>(context: &Arc<Context>, shape: Symmetric, scale: f64) -> List
         hessian: Some(&mut hessian),
         ..Results::default()
     };
-    let options = AllOptions { starts: 100, max_starts: 200, ..AllOptions::default() };
+    let options = Options { starts: 100, max_starts: 200, ..Options::default() };
     let progress = context.progress(None);
     all(context, None, &case.tensors, &options, &mut results, None, None, &progress).unwrap();
     (

@@ -1,6 +1,6 @@
-function result = sshopm_all(A, order, dimension, varargin)
-%SSHOPM_ALL  All real Z-eigenpairs of symmetric tensors, saddles too.
-%   result = purlin.sshopm_all(A, order, dimension) for every tensor of A: U-by-T packed lexicographic entries,
+function result = sshopm_solve_all(A, order, dimension, varargin)
+%SSHOPM_SOLVE_ALL  All real Z-eigenpairs of symmetric tensors, saddles too.
+%   result = purlin.sshopm_solve_all(A, order, dimension) for every tensor of A: U-by-T packed lexicographic entries,
 %   double or single, or a symmetric purlin.Tensor.
 %
 %   RESULT is a struct; K is the option 'pairs' and T the number of tensors:
@@ -18,12 +18,12 @@ function result = sshopm_all(A, order, dimension, varargin)
 %                degenerate pair). A set that differs is incomplete.
 %     info       totals: starts, iterations, truncated_tensors, seconds, ..
 %
-%   purlin.sshopm_all(..., name, value, ...) or (..., struct):
+%   purlin.sshopm_solve_all(..., name, value, ...) or (..., struct):
 %     'pairs'           K. By default all are listed: room for the pairs of a generic tensor, ((m-1)^n - 1)/(m-2), at
 %                       most 512, and a second search where that was too little
 %     'starts', 'max_starts', 'tolerance'   of the search
 %     'seed'            of its random starts, default 0
-%     'max_iterations'  of a start, default 200
+%     'max_iterations'  of a start; 0, the default, is 200
 %     'sign'            'canonical' (default) or 'raw'
 %     'merge_angle', 'merge_value', 'degeneracy_tolerance'   as in purlin.sshopm_solve
 %     'progress'        @(step, steps, measure) that returns true to cancel
@@ -34,9 +34,9 @@ function result = sshopm_all(A, order, dimension, varargin)
 %
 %   Example
 %     A = [-.1281 .0516 -.0954 -.1958 -.1790 -.2676 .3251 .2513 .1773 .0338]';
-%     r = purlin.sshopm_all(A, 3, 3);
+%     r = purlin.sshopm_solve_all(A, 3, 3);
 %     r.count   % 7
-  purlin.internal.at_least(nargin, 3, 'sshopm_all');
+  purlin.internal.at_least(nargin, 3, 'sshopm_solve_all');
   names = {'pairs', 'starts', 'max_starts', 'seed', 'max_iterations', 'tolerance', 'merge_angle', 'merge_value', ...
            'degeneracy_tolerance', 'sign', 'progress'};
   opts = purlin.internal.options(names, varargin);
@@ -51,9 +51,9 @@ function result = sshopm_all(A, order, dimension, varargin)
     end
   end
   data = purlin.internal.data(A, 'A');
-  result = purlin_mex('sshopm_all', data, order, dimension, opts);
+  result = purlin_mex('sshopm_solve_all', data, order, dimension, opts);
   if whole && result.info.truncated_tensors > 0
     opts.pairs = double(max(result.found(:)));
-    result = purlin_mex('sshopm_all', data, order, dimension, opts);
+    result = purlin_mex('sshopm_solve_all', data, order, dimension, opts);
   end
 end
