@@ -1369,6 +1369,11 @@ typedef struct purlin_matrix purlin_matrix;
 typedef struct purlin_pca purlin_pca;
 
 /**
+ * A robust PCA: options on a context, for matrices of any shape. One run at a time.
+ */
+typedef struct purlin_rpca purlin_rpca;
+
+/**
  * A randomized singular value decomposition: options on a context, for matrices of any shape. It keeps its workspaces:
  * a second call of the same shape allocates little.
  */
@@ -3128,9 +3133,9 @@ typedef struct purlin_rpca_options {
    */
   void *progress_user;
   /**
-   * Further contexts, each on another GPU of the kind of the call's own: the longer axis of M is shared out over all of
-   * them. They are used by this call alone, and not kept. An M or a mask in device memory is worked on where it lies;
-   * of a source, rows are read from several threads, one at a time. Default NULL.
+   * Further contexts, each on another GPU of the kind of the first: the longer axis of M is shared out over all of them. The
+   * list is read once; the object keeps the contexts, not the list. An M or a mask in device memory is worked on where it
+   * lies; of a source, rows are read from several threads, one at a time. Default NULL.
    */
   const struct purlin_context *const *contexts;
   /**
@@ -6757,27 +6762,76 @@ purlin_status purlin_rpca_info_init(struct purlin_rpca_info *info,
                                     size_t size);
 
 /**
- * What is known of purlin_rpca_compute before it runs: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`.
- * Nothing is read. What it accepts runs inside the limits of the contexts, whatever rank is found up to `max_rank`; the
- * sparse part of purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_stream hands to its sinks come
- * on top.
+ * Makes a robust PCA, which splits matrices into a low-rank and a sparse part: purlin_rpca_compute says how.
  *
- * @param      context  the context of the matrices.
- * @param      m        as for purlin_rpca_compute.
- * @param      mask     likewise; NULL: all entries are observed.
+ * @param      context  the context to run on; the option `contexts` takes more.
  * @param      options  NULL for the defaults.
- * @param[out] info     what is known; the rest is 0. May be NULL.
+ * @param[out] rpca     the robust PCA; destroy it with purlin_rpca_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, an
+ * option outside its domain, a further context that is there already or no GPU of the kind of `context`),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `options` is NULL or initialised, its contexts as many as it says; `rpca` is NULL or valid for writing;
+ * `options->progress` may be called with its user pointer while the object lives.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_create(const struct purlin_context *context,
+                                 const struct purlin_rpca_options *options,
+                                 struct purlin_rpca **rpca);
+
+/**
+ * Destroys a robust PCA. A call that runs goes on to its end.
+ *
+ * @param rpca  the robust PCA; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_rpca_destroy(struct purlin_rpca *rpca);
+
+/**
+ * Cancels the run of a robust PCA, which then returns `PURLIN_ERROR_CANCELLED` within one block of its work. Later runs are
+ * not touched. May be called from any thread and from a progress function; it waits for nothing.
+ *
+ * @param rpca  the robust PCA.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_cancel(const struct purlin_rpca *rpca);
+
+/**
+ * What is known of a run before it starts: `host_bytes`, `device_bytes`, `blocks`, `block_rows`, `contexts`. Nothing is
+ * read. What it accepts runs inside the limits of the contexts, whatever rank is found up to `max_rank`; the sparse part of
+ * purlin_rpca_compute_csr and the pieces of at most 8 MiB that purlin_rpca_compute_to_sinks hands to its sinks come on top.
+ *
+ * @param      rpca  the robust PCA.
+ * @param      m     as for purlin_rpca_compute.
+ * @param      mask  likewise; NULL: all entries are observed.
+ * @param[out] info  what is known; the rest is 0. May be NULL.
  * @return as purlin_rpca_compute, for what does not fit: `PURLIN_ERROR_OUT_OF_MEMORY` and
  * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` with the bytes that are needed.
  *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_rpca_plan(const struct purlin_context *context,
+purlin_status purlin_rpca_plan(const struct purlin_rpca *rpca,
                                const struct purlin_matrix *m,
                                const struct purlin_matrix *mask,
-                               const struct purlin_rpca_options *options,
                                struct purlin_rpca_info *info);
+
+/**
+ * What the last run of a robust PCA did that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the `info` of
+ * that call. A run that is under way, or that ended in another way, changes nothing. May be called from any thread; it waits
+ * for nothing.
+ *
+ * @param      rpca  the robust PCA.
+ * @param[out] info  filled in; initialise it with purlin_rpca_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
+ * that ended so).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_last_info(const struct purlin_rpca *rpca,
+                                    struct purlin_rpca_info *info);
 
 /**
  * Splits a matrix into a low-rank and a sparse part, M = L + S: the minimum of ||L||_* + lambda ||S||_1 (Candes, Li,
@@ -6788,38 +6842,35 @@ purlin_status purlin_rpca_plan(const struct purlin_context *context,
  * passes over arrays of the size of M: about 6 m n (r + oversampling) operations for rank r, and two such arrays
  * beside M.
  *
- * @param      context   the context of the matrices.
+ * @param      rpca      the robust PCA; its first context is that of the matrices.
  * @param      stream    NULL for the context's own.
  * @param      m         rows x cols, dense on the host or the device or streamed, of any element type that a source
  *                       may have; finite where it is observed.
  * @param      mask      U8, of M's size, dense or streamed: 0 where an entry is not observed. There M may be anything,
  *                       S is 0 and L what the other entries tell. NULL: all are observed.
- * @param      options   NULL for the defaults.
  * @param      low_rank  L, dense, rows x cols, of the computing type, any order; NULL if not wanted.
  * @param      sparse    S, likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (an option outside its
- * domain, struct_size, sizes, types, read-only outputs, overlap, another context, a further context that is there
- * already or no GPU of the kind of `context`, an entry that is NaN or infinite),
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size,
+ * sizes, types, read-only outputs, overlap, another context, an entry that is NaN or infinite),
  * `PURLIN_ERROR_BUSY` (an object or the matrix's source is in use), `PURLIN_ERROR_NO_CONVERGENCE` (after
  * `max_iterations`; the outputs hold the last iterate), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or what a
  * function returned), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_NUMERICAL`, `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure the object is ready for another call.
  *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_rpca_compute(const struct purlin_context *context,
+purlin_status purlin_rpca_compute(struct purlin_rpca *rpca,
                                   const struct purlin_stream *stream,
                                   const struct purlin_matrix *m,
                                   const struct purlin_matrix *mask,
-                                  const struct purlin_rpca_options *options,
                                   struct purlin_matrix *low_rank,
                                   struct purlin_matrix *sparse,
                                   struct purlin_rpca_info *info);
 
 /**
- * purlin_rpca_compute with the sparse part in compressed rows: the entries of modulus over `threshold`.
+ * purlin_rpca_compute by an object for this run alone: purlin_rpca_create, purlin_rpca_compute, purlin_rpca_destroy.
  *
  * @param      context   the context of the matrices.
  * @param      stream    NULL for the context's own.
@@ -6827,20 +6878,42 @@ purlin_status purlin_rpca_compute(const struct purlin_context *context,
  * @param      mask      likewise; NULL: all entries are observed.
  * @param      options   NULL for the defaults.
  * @param      low_rank  as for purlin_rpca_compute; NULL if not wanted.
+ * @param      sparse    likewise; NULL if not wanted.
+ * @param[out] info      what was done; may be NULL.
+ * @return as purlin_rpca_create and purlin_rpca_compute.
+ *
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rpca_compute_once(const struct purlin_context *context,
+                                       const struct purlin_stream *stream,
+                                       const struct purlin_matrix *m,
+                                       const struct purlin_matrix *mask,
+                                       const struct purlin_rpca_options *options,
+                                       struct purlin_matrix *low_rank,
+                                       struct purlin_matrix *sparse,
+                                       struct purlin_rpca_info *info);
+
+/**
+ * purlin_rpca_compute with the sparse part in compressed rows: the entries of modulus over `threshold`.
+ *
+ * @param      rpca      the robust PCA.
+ * @param      stream    NULL for the context's own.
+ * @param      m         as for purlin_rpca_compute.
+ * @param      mask      likewise; NULL: all entries are observed.
+ * @param      low_rank  as for purlin_rpca_compute; NULL if not wanted.
  * @param[out] sparse    a new sparse matrix on the host, from 0, its columns in order; destroy it with
  *                       purlin_matrix_destroy. It is made on `PURLIN_ERROR_NO_CONVERGENCE` too.
  * @param[out] info      what was done; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a NULL `sparse`.
  *
- * @pre `sparse` is NULL or valid for writing, `options` and `info` are NULL or initialised structs, the contexts of
- * `options` as many as it says.
+ * @pre `sparse` is NULL or valid for writing, `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_rpca_compute_csr(const struct purlin_context *context,
+purlin_status purlin_rpca_compute_csr(struct purlin_rpca *rpca,
                                       const struct purlin_stream *stream,
                                       const struct purlin_matrix *m,
                                       const struct purlin_matrix *mask,
-                                      const struct purlin_rpca_options *options,
                                       struct purlin_matrix *low_rank,
                                       struct purlin_matrix **sparse,
                                       struct purlin_rpca_info *info);
@@ -6849,28 +6922,26 @@ purlin_status purlin_rpca_compute_csr(const struct purlin_context *context,
  * purlin_rpca_compute with parts that sinks take, which need not fit in memory. The working arrays, two of the size of
  * M in the computing type, are in the host's memory.
  *
- * @param      context   the context of matrices and sinks.
+ * @param      rpca      the robust PCA; its first context is that of matrices and sinks.
  * @param      stream    NULL for the context's own.
  * @param      m         as for purlin_rpca_compute.
  * @param      mask      likewise; NULL: all entries are observed.
- * @param      options   NULL for the defaults.
  * @param      low_rank  sink of [rows, cols], or [cols, rows] of a row-major M; real elements of any type for a real
  *                       M, integers are rounded and held to their range. NULL if not wanted.
  * @param      sparse    likewise; NULL if not wanted.
  * @param[out] info      what was done; may be NULL.
  * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
  *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_rpca_stream(const struct purlin_context *context,
-                                 const struct purlin_stream *stream,
-                                 const struct purlin_matrix *m,
-                                 const struct purlin_matrix *mask,
-                                 const struct purlin_rpca_options *options,
-                                 struct purlin_sink *low_rank,
-                                 struct purlin_sink *sparse,
-                                 struct purlin_rpca_info *info);
+purlin_status purlin_rpca_compute_to_sinks(struct purlin_rpca *rpca,
+                                           const struct purlin_stream *stream,
+                                           const struct purlin_matrix *m,
+                                           const struct purlin_matrix *mask,
+                                           struct purlin_sink *low_rank,
+                                           struct purlin_sink *sparse,
+                                           struct purlin_rpca_info *info);
 
 /**
  * Makes a tensor train in purlin's own memory. Each core has to be set before the train is used.
@@ -9459,7 +9530,7 @@ purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
  * the smallest with PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the
  * caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may be called with its user pointer during
  * the call.
  */
 PURLIN_MUST_USE
@@ -9508,7 +9579,7 @@ purlin_status purlin_lanczos_partition(const struct purlin_matrix *a,
  * @param[out] count    steps made: fewer than m where the space is invariant; the rest of `alpha` and `beta` is as it was.
  * @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
  *
- * @pre `options` is NULL or initialised, its `progress` may be called with its user pointer during the call; `alpha` and
+ * @pre `options` is NULL or initialised, its contexts as many as it says; its `progress` may be called with its user pointer during the call; `alpha` and
  * `beta` are NULL or valid for `steps` numbers; `count` is NULL or valid for writing.
  */
 PURLIN_MUST_USE

@@ -35,24 +35,34 @@ impl CancelHandle {
     }
 }
 
-/// The report of an object's last run that succeeded.
+/// The report of an object's last run that ended with one. It has a lock of its own, so that it can be read while a run has the
+/// object for itself.
 #[derive(Debug)]
-pub(crate) struct LastInfo<I>(Mutex<Option<I>>);
+pub struct LastInfo<I>(Arc<Mutex<Option<I>>>);
+
+impl<I> Clone for LastInfo<I> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
 
 impl<I> Default for LastInfo<I> {
     fn default() -> Self {
-        Self(Mutex::new(None))
+        Self(Arc::default())
     }
 }
 
 impl<I: Clone> LastInfo<I> {
-    /// Keeps the report of a run.
+    /// Keeps the report of a run. A run that fails has none, and leaves that of the run before.
     pub(crate) fn set(&self, info: I) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(info);
     }
 
-    /// The report; an error names the `object` that has not run.
-    pub(crate) fn get(&self, object: &str) -> Result<I> {
+    /// The report. `object` is the argument of the C interface.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if no run of the object has ended with a report.
+    pub fn get(&self, object: &str) -> Result<I> {
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         last.ok_or_else(|| Error::invalid(object, "has no report yet: none of its run calls has succeeded"))
     }

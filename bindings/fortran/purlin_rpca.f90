@@ -1,8 +1,8 @@
 !> Robust PCA: a matrix as the sum of one of low rank and a sparse one, by the inexact augmented Lagrangian method. After
-!> PURLIN_ERROR_NO_CONVERGENCE the outputs hold the last iterate.
+!> PURLIN_ERROR_NO_CONVERGENCE the outputs hold the last iterate. Ownership and copies: as for purlin_context.
 module purlin_rpca_module
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_float_complex, &
-    c_double_complex, c_int8_t, c_int32_t, c_int64_t
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, &
+    c_float_complex, c_double_complex, c_int8_t, c_int32_t, c_int64_t
   use purlin_types
   use purlin_c_rsvd
   use purlin_library
@@ -11,29 +11,176 @@ module purlin_rpca_module
   use purlin_blocks
   implicit none
   private
-  public :: purlin_rpca_compute, purlin_rpca_compute_csr, purlin_rpca_stream, purlin_rpca_plan
+  public :: purlin_rpca, purlin_rpca_compute_once
 
-  !> M ~ L + S of matrix objects or of arrays, whose sections are taken in place where their columns are contiguous. `mask`,
-  !> bytes and like `m`, is 0 where an entry was not observed.
-  interface purlin_rpca_compute
+  !> Options and contexts, for matrices of any shape; one run at a time. `mask`, bytes and like `m`, is 0 where an entry was not
+  !> observed.
+  type :: purlin_rpca
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure :: create => rpca_create
+    procedure :: plan => rpca_plan
+    procedure :: compute => rpca_compute
+    procedure :: compute_csr => rpca_compute_csr
+    procedure :: compute_to_sinks => rpca_compute_to_sinks
+    procedure :: last_info => rpca_last_info
+    procedure :: cancel => rpca_cancel
+    procedure :: destroy => rpca_destroy
+    procedure :: handle => rpca_handle
+    procedure, private :: rpca_refuse_copy
+    generic :: assignment(=) => rpca_refuse_copy
+    final :: rpca_finalise
+  end type
+
+  !> M ~ L + S of matrix objects or of arrays, whose sections are taken in place where their columns are contiguous, by an
+  !> object for this run alone.
+  interface purlin_rpca_compute_once
     module procedure compute_objects, separate_r32, separate_r64, separate_c32, separate_c64
   end interface
 
 contains
 
-  !> What is known of a run before it starts; nothing is read.
-  subroutine purlin_rpca_plan(context, m, info, mask, options, stat, errmsg)
+  !> Without `options` the defaults are taken.
+  subroutine rpca_create(self, context, options, stat, errmsg)
+    class(purlin_rpca), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    type(purlin_matrix), intent(in) :: m
-    type(purlin_rpca_info), intent(inout) :: info
-    type(purlin_matrix), intent(in), optional :: mask
     type(purlin_rpca_options), intent(in), optional :: options
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call purlin_init(info)
-    call absorb(o, c_rpca_plan(context%handle(), m%handle(), matrix_key(mask), options, info))
+    call drop_rpca(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_rpca_create(context%handle(), options, self%key))
     call finish(o, stat, errmsg)
+  end subroutine
+
+  !> What is known of a run before it starts; nothing is read.
+  subroutine rpca_plan(self, m, info, mask, stat, errmsg)
+    class(purlin_rpca), intent(in) :: self
+    type(purlin_matrix), intent(in) :: m
+    type(purlin_rpca_info), intent(inout) :: info
+    type(purlin_matrix), intent(in), optional :: mask
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_rpca_plan(self%key, m%handle(), matrix_key(mask), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> M ~ L + S, both dense and like `m`.
+  subroutine rpca_compute(self, m, low_rank, sparse, mask, info, stream, stat, errmsg)
+    class(purlin_rpca), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: m
+    type(purlin_matrix), intent(inout), optional :: low_rank, sparse
+    type(purlin_matrix), intent(in), optional :: mask
+    type(purlin_rpca_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_rpca_compute(self%key, stream_key(stream), m%handle(), matrix_key(mask), matrix_key(low_rank), &
+      matrix_key(sparse), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The same with S in compressed sparse rows: entries of modulus over options%threshold.
+  subroutine rpca_compute_csr(self, m, sparse, low_rank, mask, info, stream, stat, errmsg)
+    class(purlin_rpca), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: m
+    type(purlin_matrix), intent(inout) :: sparse
+    type(purlin_matrix), intent(inout), optional :: low_rank
+    type(purlin_matrix), intent(in), optional :: mask
+    type(purlin_rpca_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    type(c_ptr) :: made
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    made = c_null_ptr
+    call absorb(o, c_rpca_compute_csr(self%key, stream_key(stream), m%handle(), matrix_key(mask), matrix_key(low_rank), &
+      made, info))
+    call sparse%adopt(made)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The same into sinks of [rows, cols], or [cols, rows] of a row-major `m`. Nothing need fit in memory.
+  subroutine rpca_compute_to_sinks(self, m, low_rank, sparse, mask, info, stream, stat, errmsg)
+    class(purlin_rpca), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: m
+    type(purlin_sink), intent(inout), optional :: low_rank, sparse
+    type(purlin_matrix), intent(in), optional :: mask
+    type(purlin_rpca_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_rpca_compute_to_sinks(self%key, stream_key(stream), m%handle(), matrix_key(mask), &
+      sink_key(low_rank), sink_key(sparse), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The report of the last run that met its tolerance or ran out of iterations.
+  subroutine rpca_last_info(self, info, stat, errmsg)
+    class(purlin_rpca), intent(in) :: self
+    type(purlin_rpca_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_rpca_last_info(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Makes the running call end with PURLIN_ERROR_CANCELLED, from any thread.
+  subroutine rpca_cancel(self, stat, errmsg)
+    class(purlin_rpca), intent(in) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_rpca_cancel(self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine rpca_destroy(self, stat, errmsg)
+    class(purlin_rpca), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_rpca(self, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, which stays the property of the object.
+  pure function rpca_handle(self) result(key)
+    class(purlin_rpca), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine rpca_refuse_copy(left, right)
+    class(purlin_rpca), intent(inout) :: left
+    class(purlin_rpca), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_rpca: assigned to itself'
+    error stop 'purlin_rpca: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine rpca_finalise(self)
+    type(purlin_rpca), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_rpca_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine drop_rpca(self, o)
+    class(purlin_rpca), intent(inout) :: self
+    type(outcome), intent(inout) :: o
+    call absorb(o, c_rpca_destroy(self%key))
+    self%key = c_null_ptr
   end subroutine
 
   subroutine compute_objects(context, m, low_rank, sparse, mask, options, info, stream, stat, errmsg)
@@ -48,7 +195,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call absorb(o, c_rpca_compute(context%handle(), stream_key(stream), m%handle(), matrix_key(mask), options, &
+    call absorb(o, c_rpca_compute_once(context%handle(), stream_key(stream), m%handle(), matrix_key(mask), options, &
       matrix_key(low_rank), matrix_key(sparse), info))
     call finish(o, stat, errmsg)
   end subroutine
@@ -146,46 +293,6 @@ contains
       PURLIN_READ_ONLY, o%status, o%message)
     if (o%status == PURLIN_SUCCESS) call compute_objects(context, given, low, rest, seen, options, info, stat=o%status, &
       errmsg=o%message)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The same with S in compressed sparse rows: entries of modulus over options%threshold.
-  subroutine purlin_rpca_compute_csr(context, m, sparse, low_rank, mask, options, info, stream, stat, errmsg)
-    type(purlin_context), intent(in) :: context
-    type(purlin_matrix), intent(in) :: m
-    type(purlin_matrix), intent(inout) :: sparse
-    type(purlin_matrix), intent(inout), optional :: low_rank
-    type(purlin_matrix), intent(in), optional :: mask
-    type(purlin_rpca_options), intent(in), optional :: options
-    type(purlin_rpca_info), intent(inout), optional :: info
-    type(purlin_stream), intent(in), optional :: stream
-    type(c_ptr) :: made
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    if (present(info)) call purlin_init(info)
-    made = c_null_ptr
-    call absorb(o, c_rpca_compute_csr(context%handle(), stream_key(stream), m%handle(), matrix_key(mask), options, &
-      matrix_key(low_rank), made, info))
-    call sparse%adopt(made)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> The same into sinks of [rows, cols], or [cols, rows] of a row-major `m`. Nothing need fit in memory.
-  subroutine purlin_rpca_stream(context, m, low_rank, sparse, mask, options, info, stream, stat, errmsg)
-    type(purlin_context), intent(in) :: context
-    type(purlin_matrix), intent(in) :: m
-    type(purlin_sink), intent(inout), optional :: low_rank, sparse
-    type(purlin_matrix), intent(in), optional :: mask
-    type(purlin_rpca_options), intent(in), optional :: options
-    type(purlin_rpca_info), intent(inout), optional :: info
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    if (present(info)) call purlin_init(info)
-    call absorb(o, c_rpca_stream(context%handle(), stream_key(stream), m%handle(), matrix_key(mask), options, &
-      sink_key(low_rank), sink_key(sparse), info))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -4,6 +4,7 @@
 #define PURLIN_RPCA_HPP
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "blocks.hpp"
@@ -18,26 +19,22 @@ struct options : purlin_rpca_options {
 
   options() : purlin_rpca_options{} { check(purlin_rpca_options_init(this, sizeof(purlin_rpca_options))); }
 
-  /// One more GPU of the kind of the call's context: the longer axis of the matrix is shared out over all. It has to live
-  /// until the call is over.
+  /// One more GPU of the kind of the session's context: the longer axis of the matrix is shared out over all. It has to live
+  /// until the session is made.
   void add_context(const context& another) { further.push_back(another.get()); }
+
+  /// The C struct, which points into this object.
+  purlin_rpca_options raw() const {
+    purlin_rpca_options result = *this;
+    if (!further.empty()) {
+      result.contexts = further.data();
+      result.contexts_count = static_cast<std::int64_t>(further.size());
+    }
+    return result;
+  }
 
   std::vector<const purlin_context*> further;
 };
-
-namespace detail {
-
-/// The C options of a call.
-inline purlin_rpca_options raw(const options& settings, purlin::detail::progress_relay& relay) {
-  purlin_rpca_options all = relay.attach<purlin_rpca_options>(settings);
-  if (!settings.further.empty()) {
-    all.contexts = settings.further.data();
-    all.contexts_count = static_cast<std::int64_t>(settings.further.size());
-  }
-  return all;
-}
-
-}  // namespace detail
 
 /// A run's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then
 /// hold the last iterate.
@@ -45,59 +42,105 @@ struct info : purlin_rpca_info {
   info() : purlin_rpca_info{} { check(purlin_rpca_info_init(this, sizeof(purlin_rpca_info))); }
 };
 
-/// What is known of `compute` before it runs: bytes and blocks. Nothing is read, and what is accepted runs inside the limits
-/// of the contexts.
-inline info plan(const context& on, const matrix& m, const options& settings = {}, const matrix& mask = {}) {
-  purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_rpca_options raw = detail::raw(settings, relay);
-  info known;
-  on.finish(purlin_rpca_plan(on.get(), m.get(), mask.get(), &raw, &known));
-  return known;
-}
+/// Options and contexts, for matrices of any shape; one run at a time. An output that is not wanted is an empty object.
+/// `mask`, U8 and like M, is 0 where an entry was not observed. What a function behind a matrix or a sink throws is thrown by
+/// the call that used it. A run that did not meet its tolerance throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold
+/// the last iterate, and `last_info` tells of it.
+class session {
+ public:
+  session() noexcept = default;
 
-/// M ~ L + S into `low_rank` and `sparse`, both dense and like M; an empty one is not wanted. `mask`, U8 and like M, is 0
-/// where an entry was not observed.
-inline void compute(const context& on, const matrix& m, const matrix& low_rank, const matrix& sparse, info& report,
-                    const options& settings = {}, const matrix& mask = {}, const stream& queue = {}) {
+  explicit session(const context& on, const options& settings = {}) {
+    purlin_rpca_options raw = settings.raw();
+    if (settings.on_progress) {
+      progress_ = std::make_unique<purlin::detail::progress_keeper>(settings.on_progress);
+      raw.progress = &purlin::detail::progress_keeper::call;
+      raw.progress_user = progress_.get();
+    }
+    purlin_rpca* made = nullptr;
+    const purlin_status status = purlin_rpca_create(on.get(), &raw, &made);
+    handle_.reset(made);
+    on.finish(status);
+  }
+
+  purlin_rpca* get() const noexcept { return handle_.get(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// What is known of a run on `m` before it starts: bytes and blocks. Nothing is read, and what is accepted runs inside the
+  /// limits of the contexts.
+  info plan(const matrix& m, const matrix& mask = {}) const {
+    info known;
+    check(purlin_rpca_plan(get(), m.get(), mask.get(), &known));
+    return known;
+  }
+
+  /// M ~ L + S into `low_rank` and `sparse`, both dense and like M.
+  info compute(const matrix& m, const matrix& low_rank, const matrix& sparse, const matrix& mask = {},
+               const stream& queue = {}) {
+    info report;
+    finish(m, mask,
+           purlin_rpca_compute(get(), queue.get(), m.get(), mask.get(), low_rank.get(), sparse.get(), &report));
+    return report;
+  }
+
+  /// The same with S in compressed sparse rows: entries of modulus over the option `threshold`.
+  matrix compute_csr(const matrix& m, const matrix& low_rank, const matrix& mask = {}, const stream& queue = {}) {
+    purlin_matrix* made = nullptr;
+    const purlin_status status =
+        purlin_rpca_compute_csr(get(), queue.get(), m.get(), mask.get(), low_rank.get(), &made, nullptr);
+    matrix sparse(made);
+    finish(m, mask, status);
+    return sparse;
+  }
+
+  /// The same into sinks of [rows, columns], or [columns, rows] of a row-major `m`. Nothing need fit in memory.
+  info compute_to_sinks(const matrix& m, const sink& low_rank, const sink& sparse, const matrix& mask = {},
+                        const stream& queue = {}) {
+    info report;
+    const purlin_status status = purlin_rpca_compute_to_sinks(get(), queue.get(), m.get(), mask.get(), low_rank.get(),
+                                                              sparse.get(), &report);
+    if (progress_) progress_->rethrow();
+    m.rethrow();
+    mask.rethrow();
+    low_rank.rethrow();
+    sparse.rethrow();
+    check(status);
+    return report;
+  }
+
+  /// The report of the last run that met its tolerance or ran out of iterations. May be called from any thread.
+  info last_info() const {
+    info report;
+    check(purlin_rpca_last_info(get(), &report));
+    return report;
+  }
+
+  /// Makes the running call fail with `PURLIN_ERROR_CANCELLED`. May be called from any thread.
+  void cancel() const { check(purlin_rpca_cancel(get())); }
+
+ private:
+  /// Throws what a function behind the call threw, else the error of `status`.
+  void finish(const matrix& m, const matrix& mask, purlin_status status) const {
+    if (progress_) progress_->rethrow();
+    m.rethrow();
+    mask.rethrow();
+    check(status);
+  }
+
+  std::unique_ptr<purlin::detail::progress_keeper> progress_;
+  std::unique_ptr<purlin_rpca, purlin::detail::destroy<purlin_rpca, purlin_rpca_destroy>> handle_;
+};
+
+/// `session::compute` by a session for this run alone.
+inline void compute_once(const context& on, const matrix& m, const matrix& low_rank, const matrix& sparse, info& report,
+                         const options& settings = {}, const matrix& mask = {}, const stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_rpca_options raw = detail::raw(settings, relay);
-  const purlin_status status = purlin_rpca_compute(on.get(), queue.get(), m.get(), mask.get(), &raw, low_rank.get(),
-                                                   sparse.get(), &report);
+  const purlin_rpca_options raw = relay.attach<purlin_rpca_options>(settings.raw());
+  const purlin_status status = purlin_rpca_compute_once(on.get(), queue.get(), m.get(), mask.get(), &raw,
+                                                        low_rank.get(), sparse.get(), &report);
   relay.rethrow();
   m.rethrow();
   mask.rethrow();
-  on.finish(status);
-}
-
-/// The same with S in compressed sparse rows: entries of modulus over `settings.threshold`.
-inline matrix compute_csr(const context& on, const matrix& m, const matrix& low_rank, info& report,
-                          const options& settings = {}, const matrix& mask = {}, const stream& queue = {}) {
-  purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_rpca_options raw = detail::raw(settings, relay);
-  purlin_matrix* made = nullptr;
-  const purlin_status status = purlin_rpca_compute_csr(on.get(), queue.get(), m.get(), mask.get(), &raw,
-                                                       low_rank.get(), &made, &report);
-  matrix sparse(made);
-  relay.rethrow();
-  m.rethrow();
-  mask.rethrow();
-  on.finish(status);
-  return sparse;
-}
-
-/// The same into sinks of [rows, columns], or [columns, rows] of a row-major `m`; an empty one is not wanted. Nothing need
-/// fit in memory.
-inline void stream(const context& on, const matrix& m, const sink& low_rank, const sink& sparse, info& report,
-                   const options& settings = {}, const matrix& mask = {}, const purlin::stream& queue = {}) {
-  purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_rpca_options raw = detail::raw(settings, relay);
-  const purlin_status status = purlin_rpca_stream(on.get(), queue.get(), m.get(), mask.get(), &raw, low_rank.get(),
-                                                  sparse.get(), &report);
-  relay.rethrow();
-  m.rethrow();
-  mask.rethrow();
-  low_rank.rethrow();
-  sparse.rethrow();
   on.finish(status);
 }
 

@@ -7,6 +7,7 @@ use super::context::ContextObject;
 use super::fdk::FdkObject;
 use super::group::GroupObject;
 use super::handle::{AnyTable, Object};
+use super::rpca::RpcaObject;
 use super::rsvd::RsvdObject;
 use super::sink::SinkObject;
 use super::source::SourceObject;
@@ -73,7 +74,7 @@ pub extern "C" fn purlin_live_handles() -> i64 {
 }
 
 /// The tables of all objects.
-pub(super) fn tables() -> [&'static dyn AnyTable; 16] {
+pub(super) fn tables() -> [&'static dyn AnyTable; 17] {
     [
         ContextObject::table(),
         Stream::table(),
@@ -91,6 +92,7 @@ pub(super) fn tables() -> [&'static dyn AnyTable; 16] {
         EnvironmentsObject::table(),
         GroupObject::table(),
         SshopmObject::table(),
+        RpcaObject::table(),
     ]
 }
 

@@ -59,9 +59,9 @@ pub struct purlin_rpca_options {
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
-    /// Further contexts, each on another GPU of the kind of the call's own: the longer axis of M is shared out over all of
-    /// them. They are used by this call alone, and not kept. An M or a mask in device memory is worked on where it lies;
-    /// of a source, rows are read from several threads, one at a time. Default NULL.
+    /// Further contexts, each on another GPU of the kind of the first: the longer axis of M is shared out over all of them. The
+    /// list is read once; the object keeps the contexts, not the list. An M or a mask in device memory is worked on where it
+    /// lies; of a source, rows are read from several threads, one at a time. Default NULL.
     pub contexts: *const *const purlin_context,
     /// Number of `contexts`; default 0.
     pub contexts_count: i64,

@@ -13,8 +13,9 @@ mod rehearsal;
 
 use std::time::Instant;
 
+use super::info::Info;
 use super::ops::{LowRank, Product, RpcaOps, SmallMatrix, Start, Step, Sums};
-use super::options::{Info, Options};
+use super::options::Options;
 use crate::alloc;
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::dense::{Algebra, Op};

@@ -6,7 +6,9 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `options` | options and figures of a run |
+//! | `options`, `info` | options; what a run reports |
+//! | `session` | options on contexts, for many matrices: plan, runs, cancellation |
+//! | `run` | one run: its checks, its backend, the parts that are wanted |
 //! | `algorithm` | the method, for every backend |
 //! | `ops` | the interface of a backend: the passes |
 //! | `input`, `output` | reads the matrix in blocks of rows; writes the parts |
@@ -16,14 +18,17 @@
 mod algorithm;
 pub mod cpu;
 pub mod gpu;
+pub mod info;
 pub mod input;
 pub mod memory;
 pub mod ops;
 pub mod options;
 mod output;
 mod run;
+pub mod session;
 #[cfg(test)]
 mod tests;
 
-pub use options::{Frames, Info, Options};
-pub use run::{compute, compute_csr, plan, stream};
+pub use info::Info;
+pub use options::{Frames, Options};
+pub use session::Rpca;

@@ -1,4 +1,4 @@
-//! Runs robust PCA: passes the caller's matrices to a backend, and its results back.
+//! One run of robust PCA: passes the caller's matrices to a backend, and its results back.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -7,10 +7,11 @@ use super::cpu::CpuOps;
 use super::cpu::cut::Sheet;
 use super::cpu::elementwise::Elementwise;
 use super::gpu::{self, GpuOps};
+use super::info::Info;
 use super::input::Entries;
 use super::memory::{self, Shape};
 use super::ops::Take;
-use super::options::{Info, Options};
+use super::options::Options;
 use super::output::{CsrBuilder, Panel};
 use crate::backend::Backend;
 use crate::backend::gpu::{DeviceMemory, GpuStream};
@@ -22,12 +23,12 @@ use crate::error::{Error, Result};
 use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{DType, with_scalar};
-use crate::session::{self, expect_another_gpu};
+use crate::session::CancelHandle;
 use crate::shape::{Order, to_u64};
 use crate::stream::{self as streams, Stream};
 
 /// The destination of a part.
-enum Target<'a> {
+pub(super) enum Target<'a> {
     Nowhere,
     Matrix(&'a mut Matrix),
     Sink(&'a mut (dyn Sink + 'a)),
@@ -35,101 +36,23 @@ enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn matrix(matrix: Option<&'a mut Matrix>) -> Self {
+    pub(super) fn matrix(matrix: Option<&'a mut Matrix>) -> Self {
         matrix.map_or(Self::Nowhere, Self::Matrix)
     }
 
-    fn sink(sink: Option<&'a mut (dyn Sink + 'a)>) -> Self {
+    pub(super) fn sink(sink: Option<&'a mut (dyn Sink + 'a)>) -> Self {
         sink.map_or(Self::Nowhere, Self::Sink)
     }
 }
 
 /// A run's matrix, mask and parts.
-struct Call<'a> {
-    contexts: &'a [Arc<Context>],
-    m: &'a Matrix,
-    mask: Option<&'a Matrix>,
-    options: &'a Options,
-    low_rank: Target<'a>,
-    sparse: Target<'a>,
-}
-
-/// Splits `m` into a low-rank and a sparse matrix of its size, either of which may be left out. `mask`, of bytes, is 0
-/// where an entry of `m` is not observed. Such an entry may have any value; there S is 0, and L follows from the observed
-/// entries.
-///
-/// The parts have the type of the arithmetic. If the tolerance is not met within the allowed iterations, they hold the last
-/// iterate and [`Info::converged`] is false.
-///
-/// Matrices and streams belong to the first of the `contexts`. The others are further GPUs of the same kind. The rows, or
-/// the columns where there are more of them, are divided among all. A matrix in device memory uses the first GPU alone.
-///
-/// # Errors
-/// [`Error::InvalidArgument`] naming an argument that does not fit, a context that cannot share the rows, or the place where
-/// `m` is not finite; [`Error::NotSupported`] for storage that cannot be used here; [`Error::Cancelled`]; errors of sources.
-#[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
-pub fn compute(
-    contexts: &[Arc<Context>],
-    stream: Option<&Stream>,
-    m: &Matrix,
-    mask: Option<&Matrix>,
-    options: &Options,
-    low_rank: Option<&mut Matrix>,
-    sparse: Option<&mut Matrix>,
-    report: Option<&ProgressFn<'_>>,
-) -> Result<Info> {
-    let (low_rank, sparse) = (Target::matrix(low_rank), Target::matrix(sparse));
-    Call { contexts, m, mask, options, low_rank, sparse }.run(stream, report)
-}
-
-/// [`compute`] with the sparse part in compressed rows, without what is no larger than the options' threshold.
-///
-/// # Errors
-/// As [`compute`].
-#[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
-pub fn compute_csr(
-    contexts: &[Arc<Context>],
-    stream: Option<&Stream>,
-    m: &Matrix,
-    mask: Option<&Matrix>,
-    options: &Options,
-    low_rank: Option<&mut Matrix>,
-    report: Option<&ProgressFn<'_>>,
-) -> Result<(Matrix, Info)> {
-    let mut csr = None;
-    let (low_rank, sparse) = (Target::matrix(low_rank), Target::Csr(&mut csr));
-    let info = Call { contexts, m, mask, options, low_rank, sparse }.run(stream, report)?;
-    let csr = csr.ok_or_else(|| Error::Internal("a sparse part that was not made".into()))?;
-    Ok((Matrix::from_csr(&contexts[0], info.dtype, csr, false), info))
-}
-
-/// [`compute`] with parts that are written in blocks. Their axes are those of the matrix's source, or [rows, columns] of
-/// a dense matrix in column-major order and [columns, rows] of one in row-major order. Sinks are finished.
-///
-/// # Errors
-/// As [`compute`], and what sinks report.
-#[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
-pub fn stream<'a>(
-    contexts: &'a [Arc<Context>],
-    stream: Option<&Stream>,
-    m: &'a Matrix,
-    mask: Option<&'a Matrix>,
-    options: &'a Options,
-    low_rank: Option<&'a mut (dyn Sink + 'a)>,
-    sparse: Option<&'a mut (dyn Sink + 'a)>,
-    report: Option<&ProgressFn<'_>>,
-) -> Result<Info> {
-    let (low_rank, sparse) = (Target::sink(low_rank), Target::sink(sparse));
-    Call { contexts, m, mask, options, low_rank, sparse }.run(stream, report)
-}
-
-/// The plan of [`compute`]: how the matrix is cut, and the memory that is needed. Entries are not read.
-///
-/// # Errors
-/// As [`compute`] for arguments that do not fit the matrix; errors if the available memory does not suffice.
-pub fn plan(contexts: &[Arc<Context>], m: &Matrix, mask: Option<&Matrix>, options: &Options) -> Result<Info> {
-    let (low_rank, sparse) = (Target::Nowhere, Target::Nowhere);
-    Call { contexts, m, mask, options, low_rank, sparse }.plan()
+pub(super) struct Call<'a> {
+    pub contexts: &'a [Arc<Context>],
+    pub m: &'a Matrix,
+    pub mask: Option<&'a Matrix>,
+    pub options: &'a Options,
+    pub low_rank: Target<'a>,
+    pub sparse: Target<'a>,
 }
 
 /// Whether a matrix's columns or its rows are contiguous.
@@ -144,32 +67,24 @@ fn order_of(argument: &str, matrix: &Matrix) -> Result<Order> {
     }
 }
 
-/// Refuses contexts that cannot share the rows. All but the first are the caller's argument `contexts`.
-fn check_contexts(contexts: &[Arc<Context>]) -> Result<()> {
-    let Some(first) = contexts.first() else { return Err(Error::invalid("context", "is missing")) };
-    first.check_alive()?;
-    for (k, context) in contexts.iter().enumerate().skip(1) {
-        expect_another_gpu(&contexts[..k], "run", "rows", context).map_err(|error| match error {
-            Error::InvalidArgument { problem, .. } => Error::invalid(format!("contexts[{}]", k - 1), problem),
-            other => other,
-        })?;
-    }
-    Ok(())
-}
-
 impl<'c> Call<'c> {
     /// The context of the matrices.
     fn context(&self) -> &'c Arc<Context> {
         &self.contexts[0]
     }
 
-    fn run(mut self, stream: Option<&Stream>, report: Option<&ProgressFn<'_>>) -> Result<Info> {
-        check_contexts(self.contexts)?;
+    /// Runs it. `cancel` cancels it, as do the contexts.
+    pub(super) fn run(
+        mut self,
+        stream: Option<&Stream>,
+        cancel: &CancelHandle,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        self.check_alive()?;
         let queue = streams::select(self.context(), stream)?;
-        self.options.check()?;
         let dtype = self.options.dtype_of(self.m.dtype())?;
         self.check(dtype)?;
-        let progress = session::progress(self.contexts, report);
+        let progress = cancel.progress(self.contexts, report, cancel.epoch());
         let budgets = self.contexts.iter().map(|c| (c.host_budget(), c.device_budget()));
         let before: Vec<_> = budgets.map(|(h, d)| (h, h.restart_peak(), d, d.restart_peak())).collect();
         let mut info = with_scalar!(dtype, "dtype", T => self.compute::<T>(queue, &progress))?;
@@ -183,6 +98,10 @@ impl<'c> Call<'c> {
             }
         }
         Ok(info)
+    }
+
+    fn check_alive(&self) -> Result<()> {
+        self.contexts.iter().try_for_each(|context| context.check_alive())
     }
 
     fn check(&self, dtype: DType) -> Result<()> {
@@ -228,9 +147,9 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
-    fn plan(self) -> Result<Info> {
-        check_contexts(self.contexts)?;
-        self.options.check()?;
+    /// Plans it: how the matrix is cut, and the memory that is needed. Entries are not read.
+    pub(super) fn plan(self) -> Result<Info> {
+        self.check_alive()?;
         let dtype = self.options.dtype_of(self.m.dtype())?;
         self.check(dtype)?;
         with_scalar!(dtype, "dtype", T => self.planned::<T>())

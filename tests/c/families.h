@@ -246,7 +246,7 @@ static inline purlin_status family_rpca(void) {
   THEN(family_matrix(context, 60, 40, family_input, &m));
   THEN(family_matrix(context, 60, 40, family_output[0], &low));
   THEN(family_matrix(context, 60, 40, family_output[1], &sparse));
-  THEN(purlin_rpca_compute(context, NULL, m, NULL, &o, low, sparse, NULL));
+  THEN(purlin_rpca_compute_once(context, NULL, m, NULL, &o, low, sparse, NULL));
   GONE(purlin_matrix_destroy(sparse));
   GONE(purlin_matrix_destroy(low));
   GONE(purlin_matrix_destroy(m));

@@ -53,6 +53,12 @@ static purlin_rpca_options rpca_options(void) {
   return o;
 }
 
+static purlin_rpca *rpca_of(purlin_context *on, const purlin_rpca_options *o) {
+  purlin_rpca *rpca = NULL;
+  OK(purlin_rpca_create(on, o, &rpca));
+  return rpca;
+}
+
 static purlin_rpca_info rpca_info(void) {
   purlin_rpca_info info;
   OK(purlin_rpca_info_init(&info, sizeof info));
@@ -68,35 +74,36 @@ static void dense_parts(void) {
   static float single_low[ENTRIES];
   purlin_matrix *fl = lend(PURLIN_F32, 0, single_low);
   int i, j, right = 1, hidden = 1;
-  OK(purlin_rpca_compute(context, NULL, m, NULL, NULL, l, s, &info));
+  OK(purlin_rpca_compute_once(context, NULL, m, NULL, NULL, l, s, &info));
   CHECK(info.converged == 1 && info.rank == RANK && info.dtype == PURLIN_F64 && info.residual < 1e-7);
   CHECK(info.iterations > 5 && info.iterations < 100 && info.nonzeros > 0 && info.passes > info.iterations);
   CHECK(fabs(info.lambda - 1 / sqrt((double)M)) < 1e-15);
   CHECK(fabs(info.objective - (info.nuclear_norm + info.lambda * info.one_norm)) < 1e-9 * info.objective);
   CHECK(difference(got_low, low) < 1e-6 && difference(got_rare, rare) < 1e-6);
   /* One part alone, in the other order. */
-  OK(purlin_rpca_compute(context, NULL, m, NULL, &o, NULL, across, NULL));
+  OK(purlin_rpca_compute_once(context, NULL, m, NULL, &o, NULL, across, NULL));
   for (j = 0; j < N; j++)
     for (i = 0; i < M; i++) right &= fabs(got_rare[j + N * i] - rare[i + M * j]) < 1e-4;
   CHECK(right);
-  OK(purlin_rpca_compute(context, NULL, f, NULL, &o, fl, NULL, &info));
+  OK(purlin_rpca_compute_once(context, NULL, f, NULL, &o, fl, NULL, &info));
   CHECK(info.dtype == PURLIN_F32 && info.rank == RANK);
   for (i = 0; i < ENTRIES; i++) got_low[i] = single_low[i];
   CHECK(difference(got_low, low) < 1e-4);
   /* The type of computing may be another than the matrix's. */
   o.dtype = PURLIN_F64;
-  OK(purlin_rpca_compute(context, NULL, f, NULL, &o, l, NULL, &info));
+  OK(purlin_rpca_compute_once(context, NULL, f, NULL, &o, l, NULL, &info));
   CHECK(info.dtype == PURLIN_F64 && difference(got_low, low) < 1e-5);
   /* What is not observed does not count, and is found all the same. */
   for (i = 0; i < ENTRIES; i++)
     if (!observed[i]) matrix[i] = 1e3;
-  OK(purlin_rpca_compute(context, NULL, m, mask, &o, l, s, &info));
+  OK(purlin_rpca_compute_once(context, NULL, m, mask, &o, l, s, &info));
   CHECK(difference(got_low, low) < 1e-4);
   for (i = 0; i < ENTRIES; i++) hidden &= observed[i] || got_rare[i] == 0;
   CHECK(hidden);
   for (i = 0; i < ENTRIES; i++) matrix[i] = low[i] + rare[i];
   o.max_iterations = 3;
-  FAILS(PURLIN_ERROR_NO_CONVERGENCE, "after 3 iterations", purlin_rpca_compute(context, NULL, m, NULL, &o, l, s, &info));
+  FAILS(PURLIN_ERROR_NO_CONVERGENCE, "after 3 iterations",
+        purlin_rpca_compute_once(context, NULL, m, NULL, &o, l, s, &info));
   CHECK(info.converged == 0 && info.iterations == 3 && info.residual > 1e-7);
   OK(purlin_matrix_destroy(fl));
   OK(purlin_matrix_destroy(mask));
@@ -112,9 +119,11 @@ static void sparse_rows(void) {
   purlin_matrix_info what;
   purlin_rpca_options o = rpca_options();
   purlin_rpca_info info = rpca_info();
+  purlin_rpca *rpca;
   int64_t row, k, wanted = 0, right = 1;
   o.threshold = 1e-3;
-  OK(purlin_rpca_compute_csr(context, NULL, m, NULL, &o, NULL, &s, &info));
+  rpca = rpca_of(context, &o);
+  OK(purlin_rpca_compute_csr(rpca, NULL, m, NULL, NULL, &s, &info));
   OK(purlin_matrix_info_init(&what, sizeof what));
   OK(purlin_matrix_properties(s, &what));
   CHECK(what.storage == PURLIN_CSR && what.rows == M && what.cols == N && what.dtype == PURLIN_F64 && what.owned == 1);
@@ -133,9 +142,12 @@ static void sparse_rows(void) {
   CHECK(right);
   OK(purlin_matrix_destroy(s));
   s = NULL;
-  BAD_ARGUMENT("sparse: is NULL", purlin_rpca_compute_csr(context, NULL, m, NULL, &o, NULL, NULL, NULL));
+  BAD_ARGUMENT("sparse: is NULL", purlin_rpca_compute_csr(rpca, NULL, m, NULL, NULL, NULL, NULL));
+  OK(purlin_rpca_destroy(rpca));
   o.max_iterations = 2;
-  FAILS(PURLIN_ERROR_NO_CONVERGENCE, "after 2", purlin_rpca_compute_csr(context, NULL, m, NULL, &o, NULL, &s, NULL));
+  rpca = rpca_of(context, &o);
+  FAILS(PURLIN_ERROR_NO_CONVERGENCE, "after 2", purlin_rpca_compute_csr(rpca, NULL, m, NULL, NULL, &s, NULL));
+  OK(purlin_rpca_destroy(rpca));
   OK(purlin_matrix_destroy(s));
   OK(purlin_matrix_destroy(m));
 }
@@ -162,6 +174,7 @@ static void streamed(void) {
   purlin_source *source = NULL;
   purlin_matrix *m = NULL;
   purlin_sink *l = NULL, *s = NULL;
+  purlin_rpca *rpca = rpca_of(context, NULL);
   purlin_tensor *t = array2(context, PURLIN_F64, M, N, got_rare), *same = array2(context, PURLIN_F64, M, N, matrix);
   purlin_rpca_info info = rpca_info();
   OK(purlin_source_from_callback(context, PURLIN_F64, 2, dims, read_block, NULL, &source));
@@ -170,29 +183,31 @@ static void streamed(void) {
   OK(purlin_sink_to_callback(context, PURLIN_F64, 2, dims, write_block, got_low, &l));
   OK(purlin_sink_to_tensor(context, t, &s));
   memset(got_low, 0, sizeof got_low);
-  OK(purlin_rpca_stream(context, NULL, m, NULL, NULL, l, s, &info));
+  OK(purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, s, &info));
   CHECK(info.rank == RANK && info.bytes_read > 0 && info.bytes_read % (int64_t)sizeof matrix == 0);
   CHECK(difference(got_low, low) < 1e-6 && difference(got_rare, rare) < 1e-6);
-  BAD_ARGUMENT("low_rank: was used by an earlier run", purlin_rpca_stream(context, NULL, m, NULL, NULL, l, NULL, NULL));
+  BAD_ARGUMENT("low_rank: was used by an earlier run",
+               purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, NULL, NULL));
   OK(purlin_sink_destroy(s));
   OK(purlin_sink_destroy(l));
   OK(purlin_sink_to_callback(context, PURLIN_F64, 2, wrong, write_block, got_low, &l));
-  BAD_ARGUMENT("low_rank: has dimensions", purlin_rpca_stream(context, NULL, m, NULL, NULL, l, NULL, NULL));
-  BAD_ARGUMENT("sparse: has dimensions", purlin_rpca_stream(context, NULL, m, NULL, NULL, NULL, l, NULL));
-  BAD_ARGUMENT("sparse: is given twice", purlin_rpca_stream(context, NULL, m, NULL, NULL, l, l, NULL));
+  BAD_ARGUMENT("low_rank: has dimensions", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, NULL, NULL));
+  BAD_ARGUMENT("sparse: has dimensions", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, NULL, l, NULL));
+  BAD_ARGUMENT("sparse: is given twice", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, l, NULL));
   OK(purlin_sink_destroy(l));
   OK(purlin_matrix_destroy(m));
   m = lend(PURLIN_F64, 0, matrix);
   OK(purlin_sink_to_tensor(context, same, &l));
-  BAD_ARGUMENT("low_rank: overlaps m", purlin_rpca_stream(context, NULL, m, NULL, NULL, l, NULL, NULL));
+  BAD_ARGUMENT("low_rank: overlaps m", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, NULL, NULL));
   OK(purlin_sink_destroy(l));
   OK(purlin_matrix_destroy(m));
   /* A reader that fails ends the run with its number. */
   OK(purlin_source_from_callback(context, PURLIN_F64, 2, dims, read_block, (void *)(intptr_t)42, &source));
   OK(purlin_matrix_from_source(context, source, 0, &m));
-  FAILS(PURLIN_ERROR_IO, "returned 42", purlin_rpca_stream(context, NULL, m, NULL, NULL, NULL, NULL, NULL));
+  FAILS(PURLIN_ERROR_IO, "returned 42", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, NULL, NULL, NULL));
   OK(purlin_matrix_destroy(m));
   OK(purlin_source_destroy(source));
+  OK(purlin_rpca_destroy(rpca));
   OK(purlin_tensor_destroy(same));
   OK(purlin_tensor_destroy(t));
 }
@@ -203,19 +218,23 @@ static void plans(void) {
   purlin_matrix *m = lend(PURLIN_F64, 0, matrix), *there = NULL;
   purlin_context_options o;
   purlin_context *little = NULL;
-  OK(purlin_rpca_plan(context, m, NULL, NULL, &planned));
+  purlin_rpca *rpca = rpca_of(context, NULL);
+  OK(purlin_rpca_plan(rpca, m, NULL, &planned));
   CHECK(planned.host_bytes > 2 * M * N * 8 && planned.iterations == 0 && planned.converged == 0);
-  OK(purlin_rpca_compute(context, NULL, m, NULL, NULL, NULL, NULL, &info));
+  OK(purlin_rpca_compute_once(context, NULL, m, NULL, NULL, NULL, NULL, &info));
   CHECK(info.host_bytes == planned.host_bytes && info.host_bytes_used > 0);
-  OK(purlin_rpca_plan(context, m, NULL, NULL, NULL));
-  BAD_HANDLE("m: is NULL", purlin_rpca_plan(context, NULL, NULL, NULL, &planned));
+  OK(purlin_rpca_plan(rpca, m, NULL, NULL));
+  BAD_HANDLE("m: is NULL", purlin_rpca_plan(rpca, NULL, NULL, &planned));
+  OK(purlin_rpca_destroy(rpca));
   OK(purlin_context_options_init(&o, sizeof o));
   o.backend = PURLIN_BACKEND_CPU;
   o.host_memory_limit = 20000;
   OK(purlin_context_create(&o, &little));
   OK(purlin_matrix_borrow(little, PURLIN_F64, 0, M, N, M, matrix, &there));
-  FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "max_rank", purlin_rpca_plan(little, there, NULL, NULL, &planned));
-  FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "max_rank", purlin_rpca_compute(little, NULL, there, NULL, NULL, NULL, NULL, NULL));
+  rpca = rpca_of(little, NULL);
+  FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "max_rank", purlin_rpca_plan(rpca, there, NULL, &planned));
+  FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "max_rank", purlin_rpca_compute(rpca, NULL, there, NULL, NULL, NULL, NULL));
+  OK(purlin_rpca_destroy(rpca));
   OK(purlin_matrix_destroy(there));
   OK(purlin_context_destroy(little));
   OK(purlin_matrix_destroy(m));
@@ -229,13 +248,14 @@ static int32_t stop_at(int64_t step, int64_t steps, double measure, void *user) 
 static void refusals(void) {
   purlin_matrix *m = lend(PURLIN_F64, 0, matrix), *l = lend(PURLIN_F64, 0, got_low), *s = lend(PURLIN_F64, 0, got_rare);
   purlin_matrix *f = lend(PURLIN_F32, 0, single), *fixed = lend(PURLIN_F64, PURLIN_READ_ONLY, got_low);
-  purlin_matrix *bytes = lend(PURLIN_U8, 0, observed), *small = NULL, *row = NULL, *rows = NULL;
+  purlin_matrix *bytes = lend(PURLIN_U8, 0, observed), *small = NULL, *row = NULL;
+  purlin_rpca *rpca = NULL;
   const purlin_context *further[2];
   purlin_rpca_options o = rpca_options();
   purlin_rpca_info info = rpca_info();
   int64_t last = 0;
   double twelve[12];
-#define SPLIT(m, mask, l, s) purlin_rpca_compute(context, NULL, m, mask, &o, l, s, &info)
+#define SPLIT(m, mask, l, s) purlin_rpca_compute_once(context, NULL, m, mask, &o, l, s, &info)
 #define BAD(text, change)                            \
   do {                                               \
     change;                                          \
@@ -269,10 +289,10 @@ static void refusals(void) {
   info.struct_size = 2;
   BAD_ARGUMENT("info: struct_size is 2", SPLIT(m, NULL, l, s));
   info = rpca_info();
-  BAD_HANDLE("context: is NULL", purlin_rpca_compute(NULL, NULL, m, NULL, NULL, l, s, NULL));
+  BAD_HANDLE("context: is NULL", purlin_rpca_compute_once(NULL, NULL, m, NULL, NULL, l, s, NULL));
   BAD_HANDLE("m: is NULL", SPLIT(NULL, NULL, l, s));
   BAD_HANDLE("m: is a handle of another type", SPLIT((purlin_matrix *)context, NULL, l, s));
-  BAD_ARGUMENT("m: belongs to another", purlin_rpca_compute(foreign, NULL, m, NULL, NULL, NULL, NULL, NULL));
+  BAD_ARGUMENT("m: belongs to another", purlin_rpca_compute_once(foreign, NULL, m, NULL, NULL, NULL, NULL, NULL));
   BAD_ARGUMENT("low_rank: is F32, F64 is needed", SPLIT(m, NULL, f, s));
   BAD_ARGUMENT("low_rank: was borrowed read-only", SPLIT(m, NULL, fixed, s));
   BAD_ARGUMENT("low_rank: overlaps m", SPLIT(l, NULL, fixed, s));
@@ -287,8 +307,7 @@ static void refusals(void) {
   BAD("contexts[0]: is one of the run's already", (o.contexts = further, o.contexts_count = 1));
   o.contexts = further, o.contexts_count = 2;
   BAD_HANDLE("contexts[1]: is NULL", SPLIT(m, NULL, l, s));
-  BAD_HANDLE("contexts[1]: is NULL", purlin_rpca_compute_csr(context, NULL, m, NULL, &o, l, &rows, NULL));
-  BAD_HANDLE("contexts[1]: is NULL", purlin_rpca_stream(context, NULL, m, NULL, &o, NULL, NULL, NULL));
+  BAD_HANDLE("contexts[1]: is NULL", purlin_rpca_create(context, &o, &rpca));
   o = rpca_options();
   BAD_ARGUMENT("sparse: is given twice", SPLIT(m, NULL, l, l));
   BAD_ARGUMENT("low_rank: is given twice", SPLIT(m, NULL, m, s));

@@ -142,7 +142,7 @@ static void without_others(const struct objects *o, double numbers[6]) {
   CHECK(status == PURLIN_SUCCESS || status == PURLIN_ERROR_NO_CONVERGENCE);
   numbers[4] = family_output[3][0];
   OK(purlin_rpca_options_init(&p, sizeof p));
-  status = purlin_rpca_compute(o->context, NULL, o->dense, NULL, &p, o->low, o->sparse, NULL);
+  status = purlin_rpca_compute_once(o->context, NULL, o->dense, NULL, &p, o->low, o->sparse, NULL);
   CHECK(status == PURLIN_SUCCESS || status == PURLIN_ERROR_NO_CONVERGENCE);
   numbers[5] = family_output[1][0];
 }
@@ -169,9 +169,9 @@ static void with_others(const struct objects *o, int refused) {
   OK(purlin_rpca_options_init(&p, sizeof p));
   if (refused)
     FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "could not be started: ",
-          purlin_rpca_compute(o->context, NULL, o->streamed, NULL, &p, o->low, o->sparse, NULL));
+          purlin_rpca_compute_once(o->context, NULL, o->streamed, NULL, &p, o->low, o->sparse, NULL));
   else {
-    status = purlin_rpca_compute(o->context, NULL, o->streamed, NULL, &p, o->low, o->sparse, NULL);
+    status = purlin_rpca_compute_once(o->context, NULL, o->streamed, NULL, &p, o->low, o->sparse, NULL);
     CHECK(status == PURLIN_SUCCESS || status == PURLIN_ERROR_NO_CONVERGENCE);
   }
 }

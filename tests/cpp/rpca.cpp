@@ -44,8 +44,11 @@ void tests() {
     steps = step;
     return false;
   };
-  purlin::rpca::compute(on, given, low_rank, matrix::borrow(on, s, m, n), report, settings);
-  EXPECT(purlin::rpca::plan(on, given, settings).host_bytes == report.host_bytes && report.host_bytes > 0);
+  purlin::rpca::session split(on, settings);
+  EXPECT_ERROR(split.last_info(), PURLIN_ERROR_INVALID_ARGUMENT);
+  report = split.compute(given, low_rank, matrix::borrow(on, s, m, n));
+  EXPECT(split.plan(given).host_bytes == report.host_bytes && report.host_bytes > 0);
+  EXPECT(split.last_info().iterations == report.iterations);
   EXPECT(report.converged == 1 && report.rank == 2 && report.iterations > 0 && steps > 0);
   double most = 0.0;
   for (std::size_t k = 0; k < low.size(); ++k)
@@ -54,8 +57,9 @@ void tests() {
 
   settings = {};
   settings.threshold = 1e-3;
-  purlin::rpca::info again;
-  const matrix sparse = purlin::rpca::compute_csr(on, given, low_rank, again, settings);
+  purlin::rpca::session rows(on, settings);
+  const matrix sparse = rows.compute_csr(given, low_rank);
+  const purlin::rpca::info again = rows.last_info();
   const purlin_matrix_info stored = sparse.properties();
   EXPECT(stored.storage == PURLIN_CSR && stored.nnz == again.nonzeros);
   EXPECT(stored.nnz == std::count_if(spikes.begin(), spikes.end(), [](double x) { return x != 0.0; }));
@@ -64,30 +68,52 @@ void tests() {
   {
     tensor taken = tensor::borrow(on, streamed, {m, n});
     const source in = source::from(on, tensor::borrow(on, sum, {m, n}));
-    purlin::rpca::info third;
-    purlin::rpca::stream(on, matrix::from_source(on, in), purlin::sink::to(on, taken), {}, third);
-    EXPECT(third.converged == 1);
+    // The object of the first run takes another matrix, and sinks.
+    EXPECT(split.compute_to_sinks(matrix::from_source(on, in), purlin::sink::to(on, taken), {}).converged == 1);
   }
   for (std::size_t k = 0; k < low.size(); ++k) EXPECT(near(streamed[k], low[k], 1e-4));
 
   settings = {};
   settings.max_iterations = 2;
   purlin::rpca::info short_of;
-  EXPECT_ERROR(purlin::rpca::compute(on, given, low_rank, {}, short_of, settings), PURLIN_ERROR_NO_CONVERGENCE);
+  EXPECT_ERROR(purlin::rpca::compute_once(on, given, low_rank, {}, short_of, settings), PURLIN_ERROR_NO_CONVERGENCE);
   EXPECT(short_of.converged == 0 && short_of.iterations == 2);
+  purlin::rpca::session brief(on, settings);
+  EXPECT_ERROR(brief.compute(given, low_rank, {}), PURLIN_ERROR_NO_CONVERGENCE);
+  EXPECT(brief.last_info().converged == 0 && brief.last_info().iterations == 2);
   settings = {};
   const context another = context::on(PURLIN_BACKEND_CPU);
   settings.add_context(another);
-  EXPECT_ERROR(purlin::rpca::compute(on, given, low_rank, {}, short_of, settings), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(purlin::rpca::session(on, settings), PURLIN_ERROR_INVALID_ARGUMENT);
   settings = {};
   settings.on_progress = [](std::int64_t, std::int64_t, double) -> bool { throw stop("enough"); };
   bool thrown = false;
   try {
-    purlin::rpca::compute(on, given, low_rank, {}, short_of, settings);
+    purlin::rpca::compute_once(on, given, low_rank, {}, short_of, settings);
   } catch (const stop&) {
     thrown = true;
   }
   EXPECT(thrown);
+  purlin::rpca::session throwing(on, settings);
+  thrown = false;
+  try {
+    throwing.compute(given, low_rank, {});
+  } catch (const stop&) {
+    thrown = true;
+  }
+  EXPECT(thrown);
+  // An object that is cancelled from a progress function computes again.
+  purlin::rpca::session* running = nullptr;
+  bool cancels = true;
+  settings.on_progress = [&](std::int64_t, std::int64_t, double) {
+    if (cancels) running->cancel();
+    return false;
+  };
+  purlin::rpca::session restarted(on, settings);
+  running = &restarted;
+  EXPECT_ERROR(restarted.compute(given, low_rank, {}), PURLIN_ERROR_CANCELLED);
+  cancels = false;
+  EXPECT(restarted.compute(given, low_rank, {}).converged == 1);
 }
 
 }  // namespace

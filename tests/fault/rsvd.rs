@@ -25,7 +25,7 @@ pub fn on_any_backend() -> Vec<Case> {
 
 /// What takes several GPUs, or one several times.
 pub fn on_gpus() -> Vec<Case> {
-    vec![Case { name: "purlin_rpca_compute, two contexts", allocations: 4, prepare: split_over_two }]
+    vec![Case { name: "purlin_rpca_compute_once, two contexts", allocations: 4, prepare: split_over_two }]
 }
 
 /// What is tried on the host alone.
@@ -37,7 +37,7 @@ pub fn on_host() -> Vec<Case> {
         Case { name: "purlin_rsvd_compute, going on", allocations: 4, prepare: going_on },
         Case { name: "purlin_rsvd_range, symmetric, error", allocations: 4, prepare: others },
         Case { name: "purlin_pca_fit, transform", allocations: 4, prepare: components },
-        Case { name: "purlin_rpca_compute", allocations: 4, prepare: split },
+        Case { name: "purlin_rpca_compute_once", allocations: 4, prepare: split },
         Case { name: "purlin_rpca_compute_csr", allocations: 4, prepare: split_sparsely },
     ]
 }
@@ -395,7 +395,7 @@ fn split(f: &Fixture) -> Call {
             matrix(context, Form::Dense, &data, &none, &raw mut m),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, ROWS, COLS, &raw mut low_rank),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, PURLIN_ROW_MAJOR, ROWS, COLS, &raw mut sparse),
-            purlin_rpca_compute(context, null(), m, null(), &raw const o, low_rank, sparse, null_mut()),
+            purlin_rpca_compute_once(context, null(), m, null(), &raw const o, low_rank, sparse, null_mut()),
         );
         end_matrices(&[sparse, low_rank, m]);
         status
@@ -429,7 +429,7 @@ fn split_over_two(f: &Fixture) -> Call {
             matrix(context, Form::Dense, &data, &none, &raw mut m),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, ROWS, COLS, &raw mut low_rank),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, PURLIN_ROW_MAJOR, ROWS, COLS, &raw mut sparse),
-            purlin_rpca_compute(context, null(), m, null(), &raw const o, low_rank, sparse, null_mut()),
+            purlin_rpca_compute_once(context, null(), m, null(), &raw const o, low_rank, sparse, null_mut()),
         );
         end_matrices(&[sparse, low_rank, m]);
         status
@@ -440,13 +440,16 @@ fn split_sparsely(f: &Fixture) -> Call {
     let (context, data) = (f.context, entries());
     Box::new(move || {
         let [mut m, mut sparse] = [null_mut(); 2];
-        let o = loose();
+        let (mut rpca, o) = (null_mut(), loose());
         let none = (Vec::new(), Vec::new());
         let place = &raw mut sparse;
         let status = in_turn!(
             matrix(context, Form::Dense, &data, &none, &raw mut m),
-            purlin_rpca_compute_csr(context, null(), m, null(), &raw const o, null_mut(), place, null_mut()),
+            purlin_rpca_create(context, &raw const o, &raw mut rpca),
+            purlin_rpca_plan(rpca, m, null(), null_mut()),
+            purlin_rpca_compute_csr(rpca, null(), m, null(), null_mut(), place, null_mut()),
         );
+        assert_eq!(purlin_rpca_destroy(rpca), purlin_status::PURLIN_SUCCESS, "{}", message());
         end_matrices(&[sparse, m]);
         status
     })
@@ -490,7 +493,7 @@ fn files(f: &Fixture, kind: &'static str) -> Call {
     bytes.extend(entries().iter().flat_map(|v| v.to_le_bytes()));
     std::fs::write(folder.0.join("m"), bytes).expect("the file can be written");
     Box::new(move || {
-        let (mut source, mut m) = (null_mut(), null_mut());
+        let (mut source, mut m, mut rpca) = (null_mut(), null_mut(), null_mut());
         let [mut low_rank, mut sparse] = [null_mut(); 2];
         let o = loose();
         let [input, first, second] = ["m", "low", "sparse"].map(|name| folder.path(name));
@@ -507,8 +510,10 @@ fn files(f: &Fixture, kind: &'static str) -> Call {
             purlin_matrix_from_source(context, source, 0, &raw mut m),
             purlin_sink_to_file(context, first.as_ptr(), 0, PURLIN_F32, order, 2, d, &raw mut low_rank),
             purlin_sink_to_file(context, second.as_ptr(), 0, PURLIN_F64, order, 2, d, &raw mut sparse),
-            purlin_rpca_stream(context, null(), m, null(), &raw const o, low_rank, sparse, null_mut()),
+            purlin_rpca_create(context, &raw const o, &raw mut rpca),
+            purlin_rpca_compute_to_sinks(rpca, null(), m, null(), low_rank, sparse, null_mut()),
         );
+        assert_eq!(purlin_rpca_destroy(rpca), purlin_status::PURLIN_SUCCESS, "{}", message());
         for sink in [low_rank, sparse] {
             assert_eq!(purlin_sink_destroy(sink), purlin_status::PURLIN_SUCCESS, "{}", message());
         }

@@ -12,10 +12,11 @@ contains
 
   subroutine separation()
     type(purlin_context) :: context
-    type(purlin_matrix) :: given, sparse
+    type(purlin_matrix) :: given, sparse, part
     type(purlin_matrix_info) :: stored
     type(purlin_rpca_info) :: info
     type(purlin_rpca_options) :: options
+    type(purlin_rpca) :: rpca, other
     type(purlin_tensor) :: taken
     type(purlin_source) :: source
     type(purlin_sink) :: sink
@@ -35,19 +36,23 @@ contains
     end do
     both = low + spikes
     call context%create(backend=PURLIN_BACKEND_CPU)
-    call purlin_rpca_compute(context, both, l, s, info=info)
+    call purlin_rpca_compute_once(context, both, l, s, info=info)
     call check(info%converged == 1 .and. info%rank == 2, 'the rank comes back')
     call check(maxval(abs(l - low)) < 1e-4 .and. maxval(abs(s - spikes)) < 1e-4, 'both parts come back')
     seen = 1
     seen(::7, ::5) = 0
     both(::7, ::5) = 1000
-    call purlin_rpca_compute(context, both, l, mask=seen, info=info)
+    call purlin_rpca_compute_once(context, both, l, mask=seen, info=info)
     call check(maxval(abs(l - low)) < 1e-3, 'entries that were not seen')
     both = low + spikes
     call given%borrow(context, both)
     call purlin_init(options)
     options%threshold = 1e-3_c_double
-    call purlin_rpca_compute_csr(context, given, sparse, options=options, info=info)
+    call rpca%create(context, options)
+    call rpca%last_info(info, stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'no report before a run')
+    call rpca%compute_csr(given, sparse)
+    call rpca%last_info(info)
     call sparse%properties(stored)
     call check(stored%storage == PURLIN_CSR .and. stored%nnz == count(abs(spikes) > 1) .and. &
       stored%nnz == info%nonzeros, 'sparse rows')
@@ -57,16 +62,26 @@ contains
     call taken%borrow(context, s)
     call sink%to_tensor(context, taken)
     l = both
-    call purlin_rpca_stream(context, given, low_rank=sink, info=info)
+    call rpca%plan(given, info)
+    call check(info%host_bytes > 0 .and. info%iterations == 0, 'a plan')
+    call rpca%compute_to_sinks(given, low_rank=sink, info=info)
     call check(maxval(abs(s - low)) < 1e-4, 'from a source into a sink')
+    s = 0
+    call part%borrow(context, s)
+    call rpca%compute(given, low_rank=part)
+    call check(maxval(abs(s - low)) < 1e-4, 'from a source into an array')
+    call rpca%cancel()
+    call rpca%destroy()
+    call rpca%cancel(stat)
+    call check(stat == PURLIN_ERROR_INVALID_HANDLE, 'a destroyed object')
     options%max_iterations = 2
-    call purlin_rpca_compute(context, both, l, options=options, info=info, stat=stat)
+    call purlin_rpca_compute_once(context, both, l, options=options, info=info, stat=stat)
     call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. info%iterations == 2 .and. info%converged == 0, 'too few')
     call another%create(backend=PURLIN_BACKEND_CPU)
     further = another%handle()
     options%contexts = c_loc(further)
     options%contexts_count = 1
-    call purlin_rpca_compute(context, both, l, options=options, stat=stat, errmsg=problem)
+    call other%create(context, options, stat, problem)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(problem, 'contexts[0]: is not a second GPU') == 1, &
       'rows are shared by GPUs alone')
   end subroutine

@@ -403,12 +403,21 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (room, mut info) = (Room::of(s, &o), Room::of(s, &info));
     let options = if s.once_in(8) { null() } else { room.get() };
     let (context, stream) = (context(s, w), any_stream(s, w));
-    match s.below(4) {
+    if s.once_in(4) {
+        let sparse = dense_or_none(s, w, dtype, rows, cols);
+        return c!(purlin_rpca_compute_once(context, stream, m, mask, options, low_rank, sparse, info.get_mut()));
+    }
+    let mut made = null_mut();
+    let place = if s.once_in(30) { null_mut() } else { &raw mut made };
+    let status = c!(purlin_rpca_create(context, options, place));
+    w.rpcas.made(status, made);
+    // The new object, or any other.
+    let rpca = if s.once_in(4) || made.is_null() { w.rpcas.pick(s) } else { made };
+    let status = match s.below(6) {
         0 => {
             let mut made = null_mut();
             let place = if s.once_in(30) { null_mut() } else { &raw mut made };
-            let status =
-                c!(purlin_rpca_compute_csr(context, stream, m, mask, options, low_rank, place, info.get_mut()));
+            let status = c!(purlin_rpca_compute_csr(rpca, stream, m, mask, low_rank, place, info.get_mut()));
             if status == purlin_status::PURLIN_ERROR_NO_CONVERGENCE {
                 // It is made all the same.
                 w.matrices.live.push(made);
@@ -419,13 +428,25 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         }
         1 => {
             let (low_rank, sparse) = (w.sinks.pick(s), if s.once_in(2) { null_mut() } else { w.sinks.pick(s) });
-            c!(purlin_rpca_stream(context, stream, m, mask, options, low_rank, sparse, info.get_mut()))
+            c!(purlin_rpca_compute_to_sinks(rpca, stream, m, mask, low_rank, sparse, info.get_mut()))
         }
+        2 => c!(purlin_rpca_plan(rpca, m, mask, info.get_mut())),
         _ => {
             let sparse = dense_or_none(s, w, dtype, rows, cols);
-            c!(purlin_rpca_compute(context, stream, m, mask, options, low_rank, sparse, info.get_mut()))
+            c!(purlin_rpca_compute(rpca, stream, m, mask, low_rank, sparse, info.get_mut()))
         }
+    };
+    if s.once_in(4) {
+        return c!(purlin_rpca_last_info(rpca, if s.once_in(20) { null_mut() } else { info.get_mut() }));
     }
+    if s.once_in(8) {
+        return c!(purlin_rpca_cancel(rpca));
+    }
+    if s.once_in(2) {
+        let ended = c!(purlin_rpca_destroy(rpca));
+        w.rpcas.destroyed(ended, rpca);
+    }
+    status
 }
 
 fn destroy(s: &mut Source<'_>, w: &mut World) -> purlin_status {

@@ -325,7 +325,7 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
     let (m, _) = matrix(w, ROWS, COLS, |k| if k as i64 % 11 == 0 { 5.0 } else { (0.3 * k).sin() });
     let ((low, at_low), (rare, at_rare)) = (matrix(w, ROWS, COLS, |_| 7.0), matrix(w, ROWS, COLS, |_| 7.0));
-    let status = c!(purlin_rpca_compute(w.home(), null(), m, null(), &raw const o, low, rare, null_mut()));
+    let status = c!(purlin_rpca_compute_once(w.home(), null(), m, null(), &raw const o, low, rare, null_mut()));
     if both {
         // SAFETY: never NULL, valid until the next call.
         let message = unsafe { CStr::from_ptr(purlin_last_error_message()) }.to_string_lossy();

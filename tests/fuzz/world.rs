@@ -73,6 +73,7 @@ pub struct World {
     pub sinks: Kind<purlin_sink>,
     pub fdks: Kind<purlin_fdk>,
     pub rsvds: Kind<purlin_rsvd>,
+    pub rpcas: Kind<purlin_rpca>,
     pub pcas: Kind<purlin_pca>,
     pub plans: Kind<purlin_spmv>,
     pub trains: Kind<purlin_tt>,
@@ -105,6 +106,7 @@ impl World {
             sinks: Kind::new(),
             fdks: Kind::new(),
             rsvds: Kind::new(),
+            rpcas: Kind::new(),
             pcas: Kind::new(),
             plans: Kind::new(),
             trains: Kind::new(),
@@ -129,7 +131,7 @@ impl World {
     pub fn live(&self) -> i64 {
         let count = self.contexts.live.len() + self.streams.live.len() + self.tensors.live.len();
         let blocks = self.sources.live.len() + self.sinks.live.len() + self.fdks.live.len();
-        let components = self.rsvds.live.len() + self.pcas.live.len() + self.plans.live.len();
+        let components = self.rsvds.live.len() + self.rpcas.live.len() + self.pcas.live.len() + self.plans.live.len();
         let trains = self.trains.live.len() + self.train_matrices.live.len();
         let contractions = self.contractions.live.len() + self.environments.live.len() + self.solvers.live.len();
         (count + self.groups.live.len() + self.matrices.live.len() + blocks + components + trains + contractions) as i64
@@ -214,6 +216,9 @@ impl World {
         }
         for rsvd in std::mem::take(&mut self.rsvds.live) {
             assert_eq!(c!(purlin_rsvd_destroy(rsvd)), purlin_status::PURLIN_SUCCESS);
+        }
+        for rpca in std::mem::take(&mut self.rpcas.live) {
+            assert_eq!(c!(purlin_rpca_destroy(rpca)), purlin_status::PURLIN_SUCCESS);
         }
         for plan in std::mem::take(&mut self.plans.live) {
             assert_eq!(c!(purlin_spmv_destroy(plan)), purlin_status::PURLIN_SUCCESS);

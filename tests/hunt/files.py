@@ -83,7 +83,7 @@ def write(target: Path, data: np.ndarray, bench: Bench, fail: bool, raised: list
 
     source = purlin.blocks.Source.from_function(read, data.shape, data.dtype, context=bench.context)
     with source, purlin.blocks.Sink.to_file(target, data.shape, data.dtype, context=bench.context) as sink:
-        purlin.rpca.stream(source, sink, None, context=bench.context, tolerance=1e-3)
+        purlin.rpca.compute_to_sinks(source, sink, None, context=bench.context, tolerance=1e-3)
 
 
 def full_disk(rng: np.random.Generator, bench: Bench) -> None:
@@ -124,7 +124,7 @@ class MetaImage(Writer):
     def write(self) -> None:
         sink = purlin.blocks.Sink.to_metaimage(self.folder / self.path, self.data.shape, context=self.bench.context)
         with purlin.blocks.Source.from_array(self.data, context=self.bench.context) as source, sink:
-            purlin.rpca.stream(source, sink, None, context=self.bench.context, tolerance=1e-3)
+            purlin.rpca.compute_to_sinks(source, sink, None, context=self.bench.context, tolerance=1e-3)
 
 
 class Market(Writer):

@@ -76,11 +76,13 @@ def separation(rng: np.random.Generator, bench: Bench) -> Case:
             # A sink lies in memory as the source does.
             sink = purlin.blocks.Sink.to_array(low, context=bench.context)
             with purlin.blocks.Source.from_array(a, context=bench.context) as source, sink:
-                rpca.stream(source, sink, None, context=bench.context, **options)
+                rpca.compute_to_sinks(source, sink, None, context=bench.context, **options)
             return
-        task = rpca._Run(a, None, None, bench.context, (), options)
         parts = [purlin.Matrix.dense(part, context=bench.context) for part in (low, np.zeros(low.shape, order="F"))]
-        task.context.finish(task.call(lib.purlin_rpca_compute, None, *(part.handle for part in parts)))
+        given = purlin.Matrix.of(a, context=bench.context)
+        with rpca.Rpca(context=bench.context, **options) as session:
+            done = session._call(lib.purlin_rpca_compute, None, given, None, *(part.handle for part in parts))
+            session._finish(*done, rpca.Parts(low, None))
 
     return (m, n), "C" if streamed else order, (m, n), "C" if streamed else order, np.float64, call
 

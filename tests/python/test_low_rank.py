@@ -399,7 +399,7 @@ def test_plans_of_robust_pca_hold_under_limits() -> None:
                 assert f"limit of {limit} bytes" in str(error) and "max_rank" in str(error)
                 continue
             with purlin.blocks.Source.from_function(lambda where: x[where], x.shape, x.dtype, context=small) as source:
-                info = rpca.stream(source, None, None, context=small, max_iterations=500)
+                info = rpca.compute_to_sinks(source, None, None, context=small, max_iterations=500)
             assert info.host_bytes_used <= limit and plan.host_bytes <= limit
             accepted += 1
     assert accepted > 1 and refused > 1

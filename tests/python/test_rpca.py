@@ -99,7 +99,7 @@ def test_from_a_file_into_files(cpu: purlin.Context, tmp_path: Path) -> None:
     whole = rpca.compute(m, context=cpu)
     outputs = [tmp_path / "low.raw", tmp_path / "sparse.raw"]
     sinks = [Sink.to_file(output, m.shape, np.float64, context=cpu) for output in outputs]
-    info = rpca.stream(Source.from_npy(path, context=cpu), *sinks, block_rows=64, context=cpu)
+    info = rpca.compute_to_sinks(Source.from_npy(path, context=cpu), *sinks, block_rows=64, context=cpu)
     assert info.converged and info.bytes_read >= m.nbytes
     low, sparse = (np.fromfile(output).reshape(m.shape) for output in outputs)
     assert relative(low, whole.low_rank) < 1e-6 and relative(sparse, whole.sparse) < 1e-6
@@ -110,9 +110,9 @@ def test_sinks_that_do_not_fit_are_refused(cpu: purlin.Context, tmp_path: Path) 
     upright = Sink.to_file(tmp_path / "upright", (8, 5), np.float64, context=cpu)
     needed = r"low_rank: has dimensions \[5, 8\], \[8, 5\] are needed, first axis fastest: m is stored by columns"
     with pytest.raises(purlin.InvalidArgument, match=needed):
-        rpca.stream(m, upright, None, context=cpu)
+        rpca.compute_to_sinks(m, upright, None, context=cpu)
     turned = Sink.to_file(tmp_path / "turned", (5, 8), np.float64, context=cpu)
-    assert rpca.stream(m, turned, None, context=cpu).converged
+    assert rpca.compute_to_sinks(m, turned, None, context=cpu).converged
     assert np.fromfile(tmp_path / "turned").size == 40
     # One file for both parts would hold the second alone.
     (tmp_path / "link").symlink_to(tmp_path / "turned")
@@ -120,7 +120,7 @@ def test_sinks_that_do_not_fit_are_refused(cpu: purlin.Context, tmp_path: Path) 
     for second in ("turned", "link"):
         sinks = [Sink.to_file(tmp_path / name, (5, 8), np.float64, context=cpu) for name in ("turned", second)]
         with pytest.raises(purlin.InvalidArgument, match="sparse: goes to the file of low_rank"):
-            rpca.stream(m, *sinks, context=cpu)
+            rpca.compute_to_sinks(m, *sinks, context=cpu)
         for sink in sinks:
             sink.close()
     assert (tmp_path / "turned").read_bytes() == kept
@@ -131,7 +131,7 @@ def test_sinks_that_do_not_fit_are_refused(cpu: purlin.Context, tmp_path: Path) 
             Sink.to_metaimage(tmp_path / "x.mhd", (5, 8), np.float64, context=cpu),
         ]
         with pytest.raises(purlin.InvalidArgument, match=r"sparse: goes to the file of low_rank, .*x\.mhd"):
-            rpca.stream(m, *(sinks[::-1] if swapped else sinks), context=cpu)
+            rpca.compute_to_sinks(m, *(sinks[::-1] if swapped else sinks), context=cpu)
         for sink in sinks:
             sink.close()
     assert not (tmp_path / "x.mhd").exists() and not (tmp_path / "x.raw").exists()
@@ -257,3 +257,52 @@ def test_a_huge_entry_does_not_keep_a_run_without_power_iterations_from_its_end(
     for warm_start in (True, False):
         _, info = rpca.run(m, lambda_=1.0, power_iterations=0, warm_start=warm_start, context=cpu)
         assert info.converged and info.objective == pytest.approx(right.objective, rel=1e-6)
+
+
+def test_one_object_for_several_matrices(cpu: purlin.Context) -> None:
+    m, truth = synthetic()
+    with rpca.Rpca(context=cpu, threshold=1e-4) as session:
+        with pytest.raises(purlin.InvalidArgument, match="rpca: has no report"):
+            session.last_info()
+        planned = session.plan(m)
+        with pytest.raises(purlin.InvalidArgument, match="rpca: has no report"):
+            session.last_info()
+        parts, info = session.run(m)
+        assert relative(parts.low_rank, truth) < 1e-6 and planned.host_bytes == info.host_bytes
+        assert session.last_info() == info
+        # Another shape, then an error, which leaves the report, then the first again.
+        assert session.compute(m[:60, :40]).low_rank.shape == (60, 40)
+        other = session.last_info()
+        assert other != info
+        with pytest.raises(purlin.InvalidArgument, match="m: "):
+            session.compute(np.full((5, 4), np.nan))
+        assert session.last_info() == other
+        again = session.compute(m)
+        np.testing.assert_array_equal(again.low_rank, parts.low_rank)
+        np.testing.assert_array_equal(again.low_rank, rpca.compute(m, threshold=1e-4, context=cpu).low_rank)
+    with pytest.raises(purlin.InvalidHandle, match="rpca: is closed"):
+        session.last_info()
+
+
+def test_an_object_is_cancelled_and_goes_on(cpu: purlin.Context) -> None:
+    m, _ = synthetic()
+    cancels: list[rpca.Rpca] = []
+
+    def progress(step: int, steps: int, residual: float) -> bool:
+        for running in cancels:
+            running.cancel()
+        return False
+
+    with rpca.Rpca(context=cpu, progress=progress) as session:
+        session.cancel()
+        before = session.run(m)[1]
+        cancels.append(session)
+        with pytest.raises(purlin.Cancelled):
+            session.compute(m)
+        cancels.clear()
+        assert session.last_info() == before
+        assert session.run(m)[1].iterations == before.iterations
+    with rpca.Rpca(context=cpu, max_iterations=3) as session:
+        with pytest.raises(rpca.Unfinished) as caught:
+            session.compute(m)
+        assert caught.value.info == session.last_info() and not caught.value.info.converged

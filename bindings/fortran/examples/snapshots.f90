@@ -39,7 +39,7 @@ program snapshots
   print '(a, f8.3)', '  kept of the true modes with outliers, of 6  ', overlap(modes)
   call purlin_init(options)
   options%tolerance = 1e-6_real64
-  call purlin_rpca_compute(context, spoilt, low_rank, outliers, options=options)
+  call purlin_rpca_compute_once(context, spoilt, low_rank, outliers, options=options)
   call purlin_rsvd_compute(context, low_rank, s, modes)
   print '(a, f8.3)', '  the same after robust PCA                   ', overlap(modes)
   print '(a, f8.3, a)', '  outliers found                              ', &

@@ -47,7 +47,7 @@ function [L, S, info] = rpca(M, varargin)
     end
   end
   if ~isempty(files{1}) || ~isempty(files{2})
-    info = purlin_mex('rpca_stream', given, mask, opts, files{:});
+    info = purlin_mex('rpca_compute_to_sinks', given, mask, opts, files{:});
     L = [];
     S = [];
   elseif isfield(opts, 'sparse') && opts.sparse

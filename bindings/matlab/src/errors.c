@@ -21,6 +21,7 @@ static purlin_sink *sinks[2];
 static int sink_count;
 static purlin_rsvd *rsvd;
 static purlin_sshopm *sshopm;
+static purlin_rpca *rpca;
 static purlin_spmv *plan;
 static purlin_tt_contraction *contraction;
 /* Of devices that are added to a call, or to an object, which keeps them. */
@@ -37,6 +38,8 @@ void release_temporaries(void) {
   rsvd = NULL;
   (void)!purlin_sshopm_destroy(sshopm);
   sshopm = NULL;
+  (void)!purlin_rpca_destroy(rpca);
+  rpca = NULL;
   (void)!purlin_spmv_destroy(plan);
   plan = NULL;
   (void)!purlin_tt_contraction_destroy(contraction);
@@ -193,6 +196,8 @@ purlin_sink *temporary_sink(purlin_sink *made) {
 purlin_rsvd *temporary_rsvd(purlin_rsvd *made) { return rsvd = made; }
 
 purlin_sshopm *temporary_sshopm(purlin_sshopm *made) { return sshopm = made; }
+
+purlin_rpca *temporary_rpca(purlin_rpca *made) { return rpca = made; }
 
 purlin_spmv *temporary_plan(purlin_spmv *made) { return plan = made; }
 

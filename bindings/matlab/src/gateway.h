@@ -39,6 +39,7 @@ purlin_source *temporary_source(purlin_source *source);
 purlin_sink *temporary_sink(purlin_sink *sink);
 purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
 purlin_sshopm *temporary_sshopm(purlin_sshopm *sshopm);
+purlin_rpca *temporary_rpca(purlin_rpca *rpca);
 purlin_spmv *temporary_plan(purlin_spmv *plan);
 /* The source alone: a matrix made of it keeps what it needs. */
 void release_source(void);

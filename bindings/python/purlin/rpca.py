@@ -13,6 +13,7 @@ import dataclasses
 from collections.abc import Sequence
 from ctypes import c_void_p
 from dataclasses import dataclass
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
@@ -21,8 +22,8 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Stream, default_context, initialised
-from ._error import NoConvergence
+from ._context import Context, Handle, Stream, default_context, initialised
+from ._error import NoConvergence, check
 from ._lib import lib
 from ._matrix import Matrix
 from ._results import computing_type, output, queue_for
@@ -115,69 +116,155 @@ def _read_info(raw: Any) -> Info:
     return Info(**made)
 
 
-class _Run:
-    """What the three calls share: options, progress, report."""
+class Rpca(Handle):
+    """Options and contexts, for matrices of any shape; one run at a time."""
 
     def __init__(
         self,
-        m: object,
-        mask: object | None,
-        progress: Progress | None,
-        context: Context | None,
-        contexts: Sequence[Context],
-        options: Options,
+        *,
+        progress: Progress | None = None,
+        context: Context | None = None,
+        contexts: Sequence[Context] = (),
+        **options: Unpack[Options],
     ) -> None:
+        """`progress` is called with the iteration, the most there may be, and the residual. `contexts` are further GPUs of the
+        kind of `context`: all share the longer axis of a matrix in host memory or of a source."""
         self.context = context or default_context()
+        raw = initialised(RpcaOptions, "rpca_options")
         given = dict(options)
         dtype: Any = given.pop("dtype", None)
         if "lambda_" in given:
             given["lambda"] = given.pop("lambda_")
-        self.options = initialised(RpcaOptions, "rpca_options")
-        apply(self.options, _OPTIONS, given, {"frames": FRAMES})
+        apply(raw, _OPTIONS, given, {"frames": FRAMES})
         if dtype is not None:
-            self.options.dtype = memory.dtype_number(dtype)
-        # The contexts live until the call is over.
-        self.contexts = list(contexts)
-        if self.contexts:
-            self._handles = (c_void_p * len(self.contexts))(*[each.handle for each in self.contexts])
-            self.options.contexts = ctypes.cast(self._handles, c_void_p)
-            self.options.contexts_count = len(self.contexts)
-        self.relay = ProgressRelay(progress, self.options)
-        self.report = initialised(RpcaInfo, "rpca_info")
+            raw.dtype = memory.dtype_number(dtype)
+        self._dtype = dtype
+        handles = (c_void_p * len(contexts))(*[each.handle for each in contexts])
+        if contexts:
+            raw.contexts = ctypes.cast(handles, c_void_p)
+            raw.contexts_count = len(contexts)
+        self._relay = ProgressRelay(progress, raw)
+        made = c_void_p()
+        status = lib.purlin_rpca_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
+        super().__init__(made.value, lib.purlin_rpca_destroy, self.context._sinks, self._relay)
+        self.context.finish(status)
+
+    def __enter__(self) -> Rpca:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def cancel(self) -> None:
+        """Makes the running call raise `Cancelled`. May be called from any thread."""
+        check(lib.purlin_rpca_cancel(self.handle))
+
+    def last_info(self) -> Info:
+        """The report of the last run that met its tolerance or ran out of iterations."""
+        raw = initialised(RpcaInfo, "rpca_info")
+        check(lib.purlin_rpca_last_info(self.handle, ctypes.byref(raw)))
+        return _read_info(raw)
+
+    def plan(self, m: object, *, mask: object | None = None) -> Info:
+        """What is known of a run on `m` before it starts: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. Nothing is
+        read, and what is accepted runs inside the limits of the contexts."""
+        matrix, seen = self._observed(m, mask)
+        raw = initialised(RpcaInfo, "rpca_info")
+        status = lib.purlin_rpca_plan(self.handle, matrix.handle, seen.handle if seen else None, ctypes.byref(raw))
+        self.context.finish(status)
+        return _read_info(raw)
+
+    def run(
+        self,
+        m: object,
+        *,
+        mask: object | None = None,
+        sparse: Literal["dense", "csr"] = "dense",
+        stream: Stream | None = None,
+    ) -> tuple[Parts, Info]:
+        """As `compute`, with the report of the run."""
+        if sparse not in ("dense", "csr"):
+            raise ValueError(f"sparse: is {sparse!r}, expected 'dense' or 'csr'")
+        matrix, seen = self._observed(m, mask)
+        stream = queue_for(m, stream, self.context)
+        dtype = computing_type(matrix, self._dtype)
+        low = output(matrix.shape, dtype, matrix, self.context)
+        if sparse == "dense":
+            rest = output(matrix.shape, dtype, matrix, self.context)
+            done = self._call(lib.purlin_rpca_compute, stream, matrix, seen, low[1].handle, rest[1].handle)
+            parts = Parts(low[0], rest[0])
+        else:
+            made = c_void_p()
+            done = self._call(lib.purlin_rpca_compute_csr, stream, matrix, seen, low[1].handle, ctypes.byref(made))
+            parts = Parts(low[0], Matrix(made.value, self.context))
+        return parts, self._finish(*done, parts)
+
+    def compute(
+        self,
+        m: object,
+        *,
+        mask: object | None = None,
+        sparse: Literal["dense", "csr"] = "dense",
+        stream: Stream | None = None,
+    ) -> Parts:
+        """L and S with M ~ L + S, as the function `compute` has them; `last_info` tells of the run."""
+        return self.run(m, mask=mask, sparse=sparse, stream=stream)[0]
+
+    def compute_to_sinks(
+        self, m: object, low_rank: Sink | None, sparse: Sink | None, *, mask: object | None = None
+    ) -> Info:
+        """The same into sinks: neither M nor the parts need fit in memory.
+
+        Sinks lie in memory as `m` does: they have its shape, or for an array in Fortran order that of `m.T`.
+        """
+        matrix, seen = self._observed(m, mask)
+        handles = [None if sink is None else sink.handle for sink in (low_rank, sparse)]
+        done = self._call(lib.purlin_rpca_compute_to_sinks, None, matrix, seen, *handles)
+        for sink in (low_rank, sparse):
+            if sink is not None:
+                sink.raise_caught()
+        return self._finish(*done, Parts(low_rank, sparse))
+
+    def _observed(self, m: object, mask: object | None) -> tuple[Matrix, Matrix | None]:
+        """The matrix, and which of its entries were observed: None for all."""
         if isinstance(m, np.ma.MaskedArray):
             # Masked entries are those that were not observed.
             if mask is not None:
                 raise ValueError("mask: is given beside a masked array")
             mask = ~np.ma.getmaskarray(m)
             m = m.filled(0)
-        self.matrix = Matrix.of(m, context=self.context)
-        self.mask = None if mask is None else Matrix.of(mask, context=self.context)
-        self.dtype = computing_type(self.matrix, dtype)
+        matrix = Matrix.of(m, context=self.context)
+        return matrix, None if mask is None else Matrix.of(mask, context=self.context)
 
-    def call(self, function: Any, stream: Stream | None, *outputs: Any) -> int:
-        with self.relay:
+    def _call(
+        self, function: Any, stream: Stream | None, matrix: Matrix, seen: Matrix | None, *outputs: Any
+    ) -> tuple[int, Any]:
+        """The status and the report of a run."""
+        raw = initialised(RpcaInfo, "rpca_info")
+        with self._relay:
             status: int = function(
-                self.context.handle,
+                self.handle,
                 stream.handle if stream else None,
-                self.matrix.handle,
-                self.mask.handle if self.mask else None,
-                ctypes.byref(self.options),
+                matrix.handle,
+                seen.handle if seen else None,
                 *outputs,
-                ctypes.byref(self.report),
+                ctypes.byref(raw),
             )
-        self.matrix.raise_caught()
-        if self.mask:
-            self.mask.raise_caught()
-        return status
+        matrix.raise_caught()
+        if seen:
+            seen.raise_caught()
+        return status, raw
 
-    def finish(self, status: int, parts: Parts) -> Info:
+    def _finish(self, status: int, raw: Any, parts: Parts) -> Info:
         try:
-            self.context.finish(status, self.relay)
+            self.context.finish(status, self._relay)
         except NoConvergence as error:
             told = Unfinished(status, str(error))
-            told.parts, told.info = parts, _read_info(self.report)
+            told.parts, told.info = parts, _read_info(raw)
             raise told from None
-        return _read_info(self.report)
+        return _read_info(raw)
 
 
 def plan(
@@ -190,16 +277,8 @@ def plan(
 ) -> Info:
     """What is known of `compute` before it runs: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. Nothing is read, and
     what is accepted runs inside the limits of the contexts."""
-    task = _Run(m, mask, None, context, contexts, options)
-    status = lib.purlin_rpca_plan(
-        task.context.handle,
-        task.matrix.handle,
-        task.mask.handle if task.mask else None,
-        ctypes.byref(task.options),
-        ctypes.byref(task.report),
-    )
-    task.context.finish(status)
-    return _read_info(task.report)
+    with Rpca(context=context, contexts=contexts, **options) as rpca:
+        return rpca.plan(m, mask=mask)
 
 
 def run(
@@ -214,20 +293,8 @@ def run(
     **options: Unpack[Options],
 ) -> tuple[Parts, Info]:
     """As `compute`, with the report of the run."""
-    if sparse not in ("dense", "csr"):
-        raise ValueError(f"sparse: is {sparse!r}, expected 'dense' or 'csr'")
-    task = _Run(m, mask, progress, context, contexts, options)
-    stream = queue_for(m, stream, task.context)
-    low = output(task.matrix.shape, task.dtype, task.matrix, task.context)
-    if sparse == "dense":
-        rest = output(task.matrix.shape, task.dtype, task.matrix, task.context)
-        status = task.call(lib.purlin_rpca_compute, stream, low[1].handle, rest[1].handle)
-        parts = Parts(low[0], rest[0])
-    else:
-        made = c_void_p()
-        status = task.call(lib.purlin_rpca_compute_csr, stream, low[1].handle, ctypes.byref(made))
-        parts = Parts(low[0], Matrix(made.value, task.context))
-    return parts, task.finish(status, parts)
+    with Rpca(progress=progress, context=context, contexts=contexts, **options) as rpca:
+        return rpca.run(m, mask=mask, sparse=sparse, stream=stream)
 
 
 def compute(
@@ -253,7 +320,7 @@ def compute(
     )[0]
 
 
-def stream(
+def compute_to_sinks(
     m: object,
     low_rank: Sink | None,
     sparse: Sink | None,
@@ -268,13 +335,8 @@ def stream(
 
     Sinks lie in memory as `m` does: they have its shape, or for an array in Fortran order that of `m.T`.
     """
-    task = _Run(m, mask, progress, context, contexts, options)
-    handles = [None if sink is None else sink.handle for sink in (low_rank, sparse)]
-    status = task.call(lib.purlin_rpca_stream, None, *handles)
-    for sink in (low_rank, sparse):
-        if sink is not None:
-            sink.raise_caught()
-    return task.finish(status, Parts(low_rank, sparse))
+    with Rpca(progress=progress, context=context, contexts=contexts, **options) as rpca:
+        return rpca.compute_to_sinks(m, low_rank, sparse, mask=mask)
 
 
-__all__ = ["Info", "Options", "Parts", "Unfinished", "compute", "plan", "run", "stream"]
+__all__ = ["Info", "Options", "Parts", "Rpca", "Unfinished", "compute", "compute_to_sinks", "plan", "run"]

@@ -56,8 +56,9 @@ fn little_memory_and_streams_give_what_much_memory_gives() {
         let mut sinks =
             (HostSink::new(info.clone(), &mut low_rank).unwrap(), HostSink::new(info, &mut sparse).unwrap());
         let options = Options { block_rows: 70, ..Options::default() };
-        let run =
-            stream(from_ref(&little), None, &m, None, &options, Some(&mut sinks.0), Some(&mut sinks.1), None).unwrap();
+        let mut session = Rpca::new(vec![Arc::clone(&little)], options).unwrap();
+        let given = Observed { m: &m, mask: None };
+        let run = session.compute_to_sinks(None, given, Some(&mut sinks.0), Some(&mut sinks.1), None).unwrap();
         assert!(run.converged && run.blocks > 3, "{run:?}");
         assert!(run.host_bytes_used <= 3_050_000, "{run:?}");
         assert_eq!(run.bytes_read % 480_000, 0);

@@ -4,19 +4,23 @@ mod edges;
 mod golden;
 mod memory;
 mod plans;
+mod session;
 mod team;
 
 use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
 
+use super::session::Observed;
 use super::*;
 use crate::backend::BackendChoice;
 use crate::context::{Context, Options as ContextOptions};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::progress::ProgressFn;
 use crate::scalar::{Element, Scalar};
 use crate::shape::Order;
+use crate::stream::Stream;
 use crate::tensor::Location;
 
 pub(super) fn context_with(threads: usize, host_memory_limit: u64) -> Arc<Context> {
@@ -54,6 +58,44 @@ pub(super) fn entries<T: Element>(m: &Matrix) -> Vec<T> {
     let strides = dense.layout.strides();
     let values = dense.memory.host("m").unwrap().as_slice::<T>().unwrap();
     (0..m.rows()).flat_map(|i| (0..m.cols()).map(move |j| values[i * strides[0] + j * strides[1]])).collect()
+}
+
+/// A session for one run.
+fn session(contexts: &[Arc<Context>], options: &Options) -> Result<Rpca> {
+    Rpca::new(contexts.to_vec(), options.clone())
+}
+
+/// [`Rpca::plan`] of a session for it alone.
+pub(super) fn plan(contexts: &[Arc<Context>], m: &Matrix, mask: Option<&Matrix>, options: &Options) -> Result<Info> {
+    session(contexts, options)?.plan(Observed { m, mask })
+}
+
+/// [`Rpca::compute`] of a session for it alone.
+#[allow(clippy::too_many_arguments, reason = "the arguments of the C interface")]
+pub(super) fn compute(
+    contexts: &[Arc<Context>],
+    stream: Option<&Stream>,
+    m: &Matrix,
+    mask: Option<&Matrix>,
+    options: &Options,
+    low_rank: Option<&mut Matrix>,
+    sparse: Option<&mut Matrix>,
+    report: Option<&ProgressFn<'_>>,
+) -> Result<Info> {
+    session(contexts, options)?.compute(stream, Observed { m, mask }, low_rank, sparse, report)
+}
+
+/// [`Rpca::compute_csr`] of a session for it alone.
+pub(super) fn compute_csr(
+    contexts: &[Arc<Context>],
+    stream: Option<&Stream>,
+    m: &Matrix,
+    mask: Option<&Matrix>,
+    options: &Options,
+    low_rank: Option<&mut Matrix>,
+    report: Option<&ProgressFn<'_>>,
+) -> Result<(Matrix, Info)> {
+    session(contexts, options)?.compute_csr(stream, Observed { m, mask }, low_rank, report)
 }
 
 /// The parts, row by row, and the figures.

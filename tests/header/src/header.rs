@@ -40,6 +40,7 @@ const ORDER: &[&str] = &[
     "pca.rs",
     "rpca_types.rs",
     "rpca.rs",
+    "rpca_run.rs",
     "tt_types.rs",
     "tt.rs",
     "tt_matrix.rs",

@@ -1,0 +1,153 @@
+//! A session: options on one or several contexts, created once and used for many matrices.
+
+use std::sync::Arc;
+
+use super::info::Info;
+use super::options::Options;
+use super::run::{Call, Target};
+use crate::blocks::sink::Sink;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::progress::ProgressFn;
+use crate::session::{CancelHandle, LastInfo, expect_another_gpu};
+use crate::stream::Stream;
+
+/// Separations with given options.
+pub struct Rpca {
+    contexts: Vec<Arc<Context>>,
+    options: Options,
+    cancel: CancelHandle,
+    last: LastInfo<Info>,
+}
+
+/// The two arguments of every call: the matrix, and which of its entries were observed.
+#[derive(Clone, Copy)]
+pub struct Observed<'a> {
+    /// The matrix.
+    pub m: &'a Matrix,
+    /// A matrix of bytes of its size, 0 where an entry was not observed; `None` if all were.
+    pub mask: Option<&'a Matrix>,
+}
+
+impl Rpca {
+    /// Checks contexts and options. Matrices and streams of later calls belong to the first of the `contexts`. The others are
+    /// further GPUs of the same kind. The rows, or the columns where there are more of them, are divided among all. A matrix in
+    /// device memory uses the first GPU alone.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming a context that cannot share the rows, or the option that is out of range.
+    pub fn new(contexts: Vec<Arc<Context>>, options: Options) -> Result<Self> {
+        check_contexts(&contexts)?;
+        options.check()?;
+        Ok(Self { contexts, options, cancel: CancelHandle::default(), last: LastInfo::default() })
+    }
+
+    /// The first context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.contexts[0]
+    }
+
+    /// A handle that cancels this object's runs. Any thread may use it while a run is under way.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// The report of the last run that met its tolerance or reached the last iteration.
+    pub fn last_info(&self) -> LastInfo<Info> {
+        self.last.clone()
+    }
+
+    /// The plan of a run: how the matrix is cut, and the memory that is needed. Entries are not read.
+    ///
+    /// # Errors
+    /// As [`Rpca::compute`] for arguments that do not fit the matrix; errors if the available memory does not suffice.
+    pub fn plan(&self, given: Observed<'_>) -> Result<Info> {
+        self.call(given, Target::Nowhere, Target::Nowhere).plan()
+    }
+
+    /// Splits `m` into a low-rank and a sparse matrix of its size, either of which may be left out. An entry that was not
+    /// observed may have any value; there S is 0, and L follows from the observed entries.
+    ///
+    /// The parts have the type of the arithmetic. If the tolerance is not met within the allowed iterations, they hold the last
+    /// iterate and [`Info::converged`] is false.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming an argument that does not fit, or the place where `m` is not finite;
+    /// [`Error::NotSupported`] for storage that cannot be used here; [`Error::Cancelled`]; errors of sources. The object can be
+    /// used again after any of them.
+    pub fn compute(
+        &mut self,
+        stream: Option<&Stream>,
+        given: Observed<'_>,
+        low_rank: Option<&mut Matrix>,
+        sparse: Option<&mut Matrix>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        self.run(stream, given, Target::matrix(low_rank), Target::matrix(sparse), report)
+    }
+
+    /// [`Rpca::compute`] with the sparse part in compressed rows, without what is no larger than the options' threshold.
+    ///
+    /// # Errors
+    /// As [`Rpca::compute`].
+    pub fn compute_csr(
+        &mut self,
+        stream: Option<&Stream>,
+        given: Observed<'_>,
+        low_rank: Option<&mut Matrix>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<(Matrix, Info)> {
+        let mut csr = None;
+        let info = self.run(stream, given, Target::matrix(low_rank), Target::Csr(&mut csr), report)?;
+        let csr = csr.ok_or_else(|| Error::Internal("a sparse part that was not made".into()))?;
+        Ok((Matrix::from_csr(self.context(), info.dtype, csr, false), info))
+    }
+
+    /// [`Rpca::compute`] with parts that are written in blocks. Their axes are those of the matrix's source, or [rows, columns]
+    /// of a dense matrix in column-major order and [columns, rows] of one in row-major order. Sinks are finished.
+    ///
+    /// # Errors
+    /// As [`Rpca::compute`], and what sinks report.
+    pub fn compute_to_sinks<'a>(
+        &'a mut self,
+        stream: Option<&Stream>,
+        given: Observed<'a>,
+        low_rank: Option<&'a mut (dyn Sink + 'a)>,
+        sparse: Option<&'a mut (dyn Sink + 'a)>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        self.run(stream, given, Target::sink(low_rank), Target::sink(sparse), report)
+    }
+
+    fn run<'a>(
+        &'a self,
+        stream: Option<&Stream>,
+        given: Observed<'a>,
+        low_rank: Target<'a>,
+        sparse: Target<'a>,
+        report: Option<&ProgressFn<'_>>,
+    ) -> Result<Info> {
+        let info = self.call(given, low_rank, sparse).run(stream, &self.cancel, report)?;
+        self.last.set(info);
+        Ok(info)
+    }
+
+    fn call<'a>(&'a self, given: Observed<'a>, low_rank: Target<'a>, sparse: Target<'a>) -> Call<'a> {
+        let Observed { m, mask } = given;
+        Call { contexts: &self.contexts, m, mask, options: &self.options, low_rank, sparse }
+    }
+}
+
+/// Refuses contexts that cannot share the rows. All but the first are the caller's argument `contexts`.
+fn check_contexts(contexts: &[Arc<Context>]) -> Result<()> {
+    let Some(first) = contexts.first() else { return Err(Error::invalid("context", "is missing")) };
+    first.check_alive()?;
+    for (k, context) in contexts.iter().enumerate().skip(1) {
+        expect_another_gpu(&contexts[..k], "run", "rows", context).map_err(|error| match error {
+            Error::InvalidArgument { problem, .. } => Error::invalid(format!("contexts[{}]", k - 1), problem),
+            other => other,
+        })?;
+    }
+    Ok(())
+}
