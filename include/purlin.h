@@ -2449,6 +2449,11 @@ typedef struct purlin_fdk_options {
    * Handed to `progress`.
    */
   void *progress_user;
+  /**
+   * Contexts that slabs of the volume are distributed over, with the same bits as on one; begins with the context of
+   * purlin_fdk_create. Default NULL: that context alone.
+   */
+  const struct purlin_group *group;
 } purlin_fdk_options;
 
 /**
@@ -2787,6 +2792,11 @@ typedef struct purlin_rsvd_options {
    * is read in fewer passes. Default 0: 2e9. Refused for a matrix that is in memory and with a tolerance.
    */
   double read_rate;
+  /**
+   * GPUs that blocks of rows are distributed over, with one reduction a pass; begins with the context of
+   * purlin_rsvd_create. Default NULL: that context alone.
+   */
+  const struct purlin_group *group;
 } purlin_rsvd_options;
 
 /**
@@ -3380,6 +3390,11 @@ typedef struct purlin_tt_contraction_options {
    * Handed to `progress`.
    */
   void *progress_user;
+  /**
+   * GPUs that boundary pairs of rings and the items of batches are distributed over; begins with the context of
+   * purlin_tt_contraction_create. Default NULL: that context alone.
+   */
+  const struct purlin_group *group;
 } purlin_tt_contraction_options;
 
 /**
@@ -5814,7 +5829,7 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * volumes are [nx, ny, nz], x fastest, in 1/mm. The same build, device model, input and options give the same bits,
  * for any number of threads and devices and any memory limit.
  *
- * @param      context   the context to run on; purlin_fdk_add_context takes more.
+ * @param      context   the context to run on; `options->group` has more.
  * @param      geometry  panel and views; its arrays are read here and not kept.
  * @param      grid      the voxels; NULL for the standard grid.
  * @param      options   NULL for the defaults.
@@ -5827,7 +5842,7 @@ purlin_status purlin_fdk_info_init(struct purlin_fdk_info *info,
  * plane across z, since rows are filtered; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no
  * effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
  * NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
- * `allow_short_arc` in RabbitCT mode), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+ * `allow_short_arc` in RabbitCT mode; a group that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says; `fdk` is NULL or valid
@@ -5839,21 +5854,6 @@ purlin_status purlin_fdk_create(const struct purlin_context *context,
                                 const struct purlin_fdk_grid *grid,
                                 const struct purlin_fdk_options *options,
                                 struct purlin_fdk **fdk);
-
-/**
- * Adds a context on another GPU: slabs of the volume go over all of them, with the same bits as on one.
- *
- * Tensors and streams of later calls belong to the first context.
- *
- * @param fdk      the reconstruction; no scan is being pushed.
- * @param context  a context on the same model of device as the first.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
- * before, or on another model, or while a scan is being pushed), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
- */
-PURLIN_MUST_USE
-purlin_status purlin_fdk_add_context(struct purlin_fdk *fdk,
-                                     const struct purlin_context *context);
 
 /**
  * Destroys a reconstruction. A call that runs goes on to its end.
@@ -6299,13 +6299,13 @@ purlin_status purlin_rsvd_info_init(struct purlin_rsvd_info *info,
  * The same build, device model, input and options give the same bits. Random numbers follow from the seed and their
  * place alone (Philox 4x32-10): blocks, threads and devices see the same sketch.
  *
- * @param      context  the context to run on; purlin_rsvd_add_context takes more.
+ * @param      context  the context to run on; `options->group` has more.
  * @param      options  NULL for the defaults, which have no rank and no tolerance: only good for purlin_rsvd_range and
  *                      purlin_rsvd_error.
  * @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * unknown constant, a negative size, a tolerance or ratio outside 0 to 1, `scale` without CENTER_COLUMNS, `one_pass`
- * without MERGE), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
+ * without MERGE, a group on the CPU or that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
  * tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or initialised, its `restart_path` NULL or a terminated string; `rsvd` is NULL or valid for
@@ -6315,20 +6315,6 @@ PURLIN_MUST_USE
 purlin_status purlin_rsvd_create(const struct purlin_context *context,
                                  const struct purlin_rsvd_options *options,
                                  struct purlin_rsvd **rsvd);
-
-/**
- * Adds a context on another GPU: blocks of rows go over all of them, with one reduction a pass.
- *
- * Matrices, tensors and streams of later calls belong to the first context.
- *
- * @param rsvd     the decomposition.
- * @param context  a context on the same model of device as the first.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
- * before, or on another model), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_BUSY`.
- */
-PURLIN_MUST_USE
-purlin_status purlin_rsvd_add_context(struct purlin_rsvd *rsvd,
-                                      const struct purlin_context *context);
 
 /**
  * Destroys a decomposition. A call that runs goes on to its end.
@@ -7334,11 +7320,12 @@ purlin_status purlin_tt_contraction_info_init(struct purlin_tt_contraction_info 
  * The same build, device model, input and options give the same bits, whatever the number of threads. Intermediate
  * results are scaled by powers of two, so that no length overflows; where nothing would, the bits do not depend on it.
  *
- * @param      context      the context to run on; purlin_tt_contraction_add_context takes more.
+ * @param      context      the context to run on; `options->group` has more.
  * @param      options      NULL for the defaults.
  * @param[out] contraction  the contraction; destroy it with purlin_tt_contraction_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, a negative size), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a device
+ * unknown constant, a negative size, a group on the CPU or that begins with another context),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a device
  * that it has no contractions for), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or initialised; `contraction` is NULL or valid for writing; `options->progress` may be called with
@@ -7348,20 +7335,6 @@ PURLIN_MUST_USE
 purlin_status purlin_tt_contraction_create(const struct purlin_context *context,
                                            const struct purlin_tt_contraction_options *options,
                                            struct purlin_tt_contraction **contraction);
-
-/**
- * Adds a context on another GPU: boundary pairs of rings and the items of batches are dealt out over all of them.
- *
- * Trains, tensors and streams of later calls belong to the first context.
- *
- * @param contraction  the contraction.
- * @param context      a context on the same model of device as the first.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
- * before, on another model, or on the CPU), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_BUSY`.
- */
-PURLIN_MUST_USE
-purlin_status purlin_tt_contraction_add_context(struct purlin_tt_contraction *contraction,
-                                                const struct purlin_context *context);
 
 /**
  * Destroys a contraction. A call that runs goes on to its end.

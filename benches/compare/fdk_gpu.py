@@ -175,9 +175,7 @@ def several_gpus(table: Table, contexts: list[purlin.Context]) -> None:
     for count in range(1, len(contexts) + 1):
         if count == 3:
             continue
-        with Reconstruction(geometry, grid, context=contexts[0]) as plan:
-            for another in contexts[1:count]:
-                plan.add_context(another)
+        with purlin.Group(contexts[:count]) as group, Reconstruction(geometry, grid, group=group) as plan:
             seconds = median_seconds(lambda: plan.reconstruct(lines, volume), repeats=5)
             if first is None:
                 first, one = voxels.copy(), seconds

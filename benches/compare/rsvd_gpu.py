@@ -254,9 +254,8 @@ def several(table: Table, contexts: list[purlin.Context]) -> None:
     for count in (1, 2, 4, 8):
         if count > len(contexts):
             break
-        with Rsvd(64, oversampling=64, method="fused", error="none", context=contexts[0]) as session:
-            for context in contexts[1:count]:
-                session.add_context(context)
+        group = purlin.Group(contexts[:count])
+        with group, Rsvd(64, oversampling=64, method="fused", error="none", group=group) as session:
             took = median_seconds(lambda: session.compute(array), 3)
             info = session.info
         one = one or took

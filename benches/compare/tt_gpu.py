@@ -283,9 +283,7 @@ def several(table: Table, torch: Any, contexts: list[purlin.Context]) -> None:
     for count in (1, 2, 4, 8):
         if count > len(contexts):
             break
-        with Contraction(context=contexts[0], algorithm="blocked") as session:
-            for context in contexts[1:count]:
-                session.add_context(context)
+        with purlin.Group(contexts[:count]) as group, Contraction(group=group, algorithm="blocked") as session:
             with Train(x, context=contexts[0]) as a, Train(y, context=contexts[0]) as b:
                 took = median_seconds(lambda session=session, a=a, b=b: session.inner(a, b), 3)
         one = one or took

@@ -19,7 +19,6 @@ module purlin_fdk_module
     type(c_ptr) :: key = c_null_ptr
   contains
     procedure :: create => fdk_create
-    procedure :: add_context => fdk_add_context
     procedure :: query => fdk_query
     procedure :: weights => fdk_weights
     procedure :: set_counts => fdk_set_counts
@@ -76,17 +75,6 @@ contains
       whole%views = size(matrices, 3, kind=c_int64_t)
     end if
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_create(context%handle(), whole, grid, options, self%key))
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> One more GPU: slabs of the volume are dealt out over all contexts. The result has the same bits.
-  subroutine fdk_add_context(self, context, stat, errmsg)
-    class(purlin_fdk), intent(inout) :: self
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call absorb(o, c_fdk_add_context(self%key, context%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -19,7 +19,6 @@ module purlin_rsvd_module
     type(c_ptr) :: key = c_null_ptr
   contains
     procedure :: create => rsvd_create
-    procedure :: add_context => rsvd_add_context
     procedure :: set_sketch => rsvd_set_sketch
     procedure :: plan => rsvd_plan
     procedure :: compute => rsvd_compute
@@ -58,17 +57,6 @@ contains
       whole%restart_path = c_loc(name)
     end if
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_rsvd_create(context%handle(), whole, self%key))
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> One more GPU: row blocks are dealt out over all contexts.
-  subroutine rsvd_add_context(self, context, stat, errmsg)
-    class(purlin_rsvd), intent(inout) :: self
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call absorb(o, c_rsvd_add_context(self%key, context%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 

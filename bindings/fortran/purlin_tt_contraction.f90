@@ -24,7 +24,6 @@ module purlin_tt_contraction_module
     type(c_ptr) :: context = c_null_ptr
   contains
     procedure :: create => contraction_create
-    procedure :: add_context => contraction_add_context
     procedure :: plan => contraction_plan
     procedure, private :: inner_real, inner_complex, inner_scaled
     !> <x|y>, x conjugated: a real(real64), a complex(real64) or a purlin_tt_scaled.
@@ -82,17 +81,6 @@ contains
     if (given%cut > 0) given%cut = given%cut - 1
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_contraction_create(context%handle(), given, self%key))
     self%context = context%handle()
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> One more GPU: boundary pairs and items of batches are dealt out over all contexts.
-  subroutine contraction_add_context(self, context, stat, errmsg)
-    class(purlin_tt_contraction), intent(inout) :: self
-    type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call absorb(o, c_tt_contraction_add_context(self%key, context%handle()))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -38,7 +38,7 @@ struct grid : purlin_fdk_grid {
   grid() : purlin_fdk_grid{} { check(purlin_fdk_grid_init(this, sizeof(purlin_fdk_grid))); }
 };
 
-/// The C options with their defaults, and progress as a `std::function`.
+/// The C options with their defaults, and progress as a `std::function`. `group` is a `group::get()`.
 struct options : purlin_fdk_options {
   purlin::progress on_progress;
 
@@ -78,9 +78,6 @@ class reconstruction {
 
   purlin_fdk* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
-
-  /// One more GPU: slabs of the volume are dealt out over all contexts. The result has the same bits.
-  void add_context(const context& another) { check(purlin_fdk_add_context(get(), another.get())); }
 
   /// The plan, and what the last run did.
   purlin_fdk_info query() const {

@@ -90,9 +90,6 @@ class session {
   purlin_rsvd* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// One more GPU: row blocks are dealt out over all contexts.
-  void add_context(const context& another) { check(purlin_rsvd_add_context(get(), another.get())); }
-
   /// The sketch to use in place of random numbers, as many rows as A has columns; it is copied. Without one they are drawn
   /// again.
   void set_sketch(const matrix& omega = {}) { check(purlin_rsvd_set_sketch(get(), omega.get())); }

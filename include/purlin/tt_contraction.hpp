@@ -64,9 +64,6 @@ class contraction {
   purlin_tt_contraction* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// One more GPU: boundary pairs and items of batches are dealt out over all contexts.
-  void add_context(const context& another) { check(purlin_tt_contraction_add_context(get(), another.get())); }
-
   /// What `inner` would do: algorithm, kernel, operations, bytes, workspace.
   purlin_tt_contraction_info plan(const train& x, const train& y) {
     return foresee(purlin_tt_plan, x.get(), y.get());

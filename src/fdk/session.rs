@@ -13,11 +13,11 @@ use super::slot::{Cancellation, Slot};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::log::Level;
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::DType;
-use crate::session::{CancelHandle, differing, expect_new};
-use crate::shape::to_i64;
+use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
@@ -36,7 +36,16 @@ impl Fdk {
     /// # Errors
     /// [`Error::InvalidArgument`] naming the argument that is out of range, as for [`Plan::new`].
     pub fn new(context: &Arc<Context>, geometry: Geometry, grid: Option<Grid>, options: Options) -> Result<Self> {
-        context.check_alive()?;
+        Self::over(&Group::of(context), geometry, grid, options)
+    }
+
+    /// The same on several contexts, which share the slabs. The number of contexts does not change the volume's bits.
+    ///
+    /// # Errors
+    /// As [`Fdk::new`].
+    pub fn over(group: &Group, geometry: Geometry, grid: Option<Grid>, options: Options) -> Result<Self> {
+        group.check_alive()?;
+        let context = group.first();
         let grid = grid.unwrap_or_else(|| Grid::standard(&geometry));
         let mut plan = Plan::new(geometry, grid, options)?;
         let on_gpu = matches!(context.backend(), Backend::Gpu(_)) && options.precision == Precision::F32;
@@ -48,46 +57,12 @@ impl Fdk {
             context.log().log(Level::Warn, || warning.clone());
         }
         let plan = Arc::new(plan);
-        let mut info = Info::of(&plan, 1);
-        let setting = Setting { contexts: vec![Arc::clone(context)], plan, counts: None };
+        let mut info = Info::of(&plan, group.members().len());
+        let setting = Setting { contexts: group.members().to_vec(), plan, counts: None };
         if let Some(cut) = setting.usual_cut()? {
             info.set_cut(&cut);
         }
         Ok(Self { slot: Slot::default(), setting, cancel: CancelHandle::default(), info: SharedInfo::new(info) })
-    }
-
-    /// Adds a context that shares the slabs of later runs. The number of contexts does not change the volume's bits.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] while a scan is being pushed, for a context that was added before, and for one on
-    /// another kind of device.
-    pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
-        context.check_alive()?;
-        if self.is_taking_scan() {
-            return Err(Error::invalid("context", "cannot be added while a scan is being pushed"));
-        }
-        let contexts = &mut self.setting.contexts;
-        expect_new(contexts, "reconstruction", &context)?;
-        let kind = |c: &Context| match c.backend() {
-            Backend::Cpu => format!("the CPU with {:?}", c.isa()),
-            Backend::Gpu(gpu) => gpu.name().to_owned(),
-        };
-        let (first, other) = (kind(&contexts[0]), kind(&context));
-        if first != other {
-            return Err(differing(&first, &other));
-        }
-        contexts.push(context);
-        let cut = self.setting.usual_cut().inspect_err(|_| {
-            self.setting.contexts.pop();
-        })?;
-        let count = to_i64(self.setting.contexts.len());
-        self.info.change(|info| {
-            info.contexts = count;
-            if let Some(cut) = cut {
-                info.set_cut(&cut);
-            }
-        });
-        Ok(())
     }
 
     /// The first context.

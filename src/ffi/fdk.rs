@@ -7,7 +7,7 @@ use super::fdk_convert::{read_geometry, read_grid, read_options};
 use super::fdk_types::*;
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::tensor::{self, purlin_tensor};
-use super::{context, guard, options, overlap, purlin_context, purlin_status};
+use super::{context, group, guard, options, overlap, purlin_context, purlin_status};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::fdk::counts::Counts;
@@ -72,7 +72,7 @@ impl FdkObject {
 /// volumes are [nx, ny, nz], x fastest, in 1/mm. The same build, device model, input and options give the same bits,
 /// for any number of threads and devices and any memory limit.
 ///
-/// @param      context   the context to run on; purlin_fdk_add_context takes more.
+/// @param      context   the context to run on; `options->group` has more.
 /// @param      geometry  panel and views; its arrays are read here and not kept.
 /// @param      grid      the voxels; NULL for the standard grid.
 /// @param      options   NULL for the defaults.
@@ -85,7 +85,7 @@ impl FdkObject {
 /// plane across z, since rows are filtered; cut-off outside (0, 1]; truncation outside 0 to 1; an option that can have no
 /// effect: distances beside matrices, spacing or origin without sizes of the grid, `allow_short_arc` with HALF_FAN or
 /// NONE, a truncation of less than half a column, and window, cut-off, truncation, redundancy, transform length or
-/// `allow_short_arc` in RabbitCT mode), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+/// `allow_short_arc` in RabbitCT mode; a group that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
@@ -116,7 +116,8 @@ pub unsafe extern "C" fn purlin_fdk_create(
         let settings = read_options(&o)?;
         // SAFETY: the caller promises arrays of the sizes in the struct.
         let geometry = unsafe { read_geometry(&g) }?;
-        let core = Fdk::new(&context, geometry, grid, settings)?;
+        let group = group::of(o.group, &context)?;
+        let core = Fdk::over(&group, geometry, grid, settings)?;
         let object = FdkObject {
             context: Arc::clone(core.context()),
             cancel: core.cancel_handle(),
@@ -126,25 +127,6 @@ pub unsafe extern "C" fn purlin_fdk_create(
         };
         *target = handle::insert(object)?;
         Ok(())
-    })
-}
-
-/// Adds a context on another GPU: slabs of the volume go over all of them, with the same bits as on one.
-///
-/// Tensors and streams of later calls belong to the first context.
-///
-/// @param fdk      the reconstruction; no scan is being pushed.
-/// @param context  a context on the same model of device as the first.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
-/// before, or on another model, or while a scan is being pushed), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub extern "C" fn purlin_fdk_add_context(fdk: *mut purlin_fdk, context: *const purlin_context) -> purlin_status {
-    guard::run(|| {
-        let (_, mut fdk) = FdkObject::exclusive(fdk)?;
-        let context = context::get(context)?;
-        fdk.add_context(context)
     })
 }
 

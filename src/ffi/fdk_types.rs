@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::callback::purlin_progress_fn;
+use super::group::purlin_group;
 use super::options::versioned;
 
 /// The ramp alone.
@@ -207,6 +208,9 @@ pub struct purlin_fdk_options {
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
+    /// Contexts that slabs of the volume are distributed over, with the same bits as on one; begins with the context of
+    /// purlin_fdk_create. Default NULL: that context alone.
+    pub group: *const purlin_group,
 }
 
 versioned!(
@@ -233,6 +237,7 @@ versioned!(
         fft_length: 0,
         progress: None,
         progress_user: std::ptr::null_mut(),
+        group: std::ptr::null(),
     }
 );
 

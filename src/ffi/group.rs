@@ -6,7 +6,8 @@ use super::context::ContextObject;
 use super::handle::{self, Object, Table};
 use super::options::{self, versioned};
 use super::{guard, purlin_context, purlin_status};
-use crate::error::Error;
+use crate::context::Context;
+use crate::error::{Error, Result};
 use crate::group::{Group, check_count};
 use crate::shape;
 
@@ -25,6 +26,16 @@ impl Object for GroupObject {
         static TABLE: Table<GroupObject> = Table::new();
         &TABLE
     }
+}
+
+/// The group of the option `group`: `context` alone for NULL.
+pub(super) fn of(group: *const purlin_group, context: &Arc<Context>) -> Result<GroupObject> {
+    let Some(group) = handle::shared_or_null::<GroupObject, _>("group", group)? else {
+        return Ok(Arc::new(Group::of(context)));
+    };
+    group.check_alive()?;
+    group.expect_first(context)?;
+    Ok(Arc::clone(&group))
 }
 
 /// What a group consists of.

@@ -7,7 +7,7 @@ use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::matrix::{self, purlin_matrix};
 use super::rsvd_convert::read_options;
 use super::rsvd_types::*;
-use super::{context, guard, options, purlin_context, purlin_status, purlin_stream, stream};
+use super::{context, group, guard, options, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
@@ -67,13 +67,13 @@ impl RsvdObject {
 /// The same build, device model, input and options give the same bits. Random numbers follow from the seed and their
 /// place alone (Philox 4x32-10): blocks, threads and devices see the same sketch.
 ///
-/// @param      context  the context to run on; purlin_rsvd_add_context takes more.
+/// @param      context  the context to run on; `options->group` has more.
 /// @param      options  NULL for the defaults, which have no rank and no tolerance: only good for purlin_rsvd_range and
 ///                      purlin_rsvd_error.
 /// @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// unknown constant, a negative size, a tolerance or ratio outside 0 to 1, `scale` without CENTER_COLUMNS, `one_pass`
-/// without MERGE), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
+/// without MERGE, a group on the CPU or that begins with another context), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a restart file with a
 /// tolerance), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
@@ -92,8 +92,9 @@ pub unsafe extern "C" fn purlin_rsvd_create(
         let target = unsafe { super::pointer::output("rsvd", rsvd) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
+        let group = group::of(o.group, &context)?;
         // SAFETY: the caller promises NULL or a terminated string in it.
-        let core = Rsvd::new(&context, unsafe { read_options(&o) }?)?;
+        let core = Rsvd::over(&group, unsafe { read_options(&o) }?)?;
         let object = RsvdObject {
             cancel: core.cancel_handle(),
             report: Report::new(o.progress, o.progress_user),
@@ -101,24 +102,6 @@ pub unsafe extern "C" fn purlin_rsvd_create(
         };
         *target = handle::insert(object)?;
         Ok(())
-    })
-}
-
-/// Adds a context on another GPU: blocks of rows go over all of them, with one reduction a pass.
-///
-/// Matrices, tensors and streams of later calls belong to the first context.
-///
-/// @param rsvd     the decomposition.
-/// @param context  a context on the same model of device as the first.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
-/// before, or on another model), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_BUSY`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub extern "C" fn purlin_rsvd_add_context(rsvd: *mut purlin_rsvd, context: *const purlin_context) -> purlin_status {
-    guard::run(|| {
-        let (_, mut rsvd) = RsvdObject::exclusive(rsvd)?;
-        let context = context::get(context)?;
-        rsvd.add_context(context)
     })
 }
 

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::callback::purlin_progress_fn;
+use super::group::purlin_group;
 use super::options::versioned;
 use super::tensor::PURLIN_DTYPE_AUTO;
 
@@ -170,6 +171,9 @@ pub struct purlin_rsvd_options {
     /// Bytes a second that a matrix that is read in blocks is delivered at, for AUTO and `seconds_predicted`: a slow reader
     /// is read in fewer passes. Default 0: 2e9. Refused for a matrix that is in memory and with a tolerance.
     pub read_rate: f64,
+    /// GPUs that blocks of rows are distributed over, with one reduction a pass; begins with the context of
+    /// purlin_rsvd_create. Default NULL: that context alone.
+    pub group: *const purlin_group,
 }
 
 versioned!(
@@ -205,6 +209,7 @@ versioned!(
         iteration_precision: PURLIN_RSVD_PRECISION_FULL,
         reserved: 0,
         read_rate: 0.0,
+        group: std::ptr::null(),
     }
 );
 

@@ -6,7 +6,7 @@ use super::callback::Report;
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::tt_options::read_options;
 use super::tt_types::purlin_tt_contraction_options;
-use super::{context, guard, options, purlin_context, purlin_status};
+use super::{context, group, guard, options, purlin_context, purlin_status};
 use crate::error::Result;
 use crate::progress::ProgressFn;
 use crate::session::CancelHandle;
@@ -68,11 +68,12 @@ impl ContractionObject {
 /// The same build, device model, input and options give the same bits, whatever the number of threads. Intermediate
 /// results are scaled by powers of two, so that no length overflows; where nothing would, the bits do not depend on it.
 ///
-/// @param      context      the context to run on; purlin_tt_contraction_add_context takes more.
+/// @param      context      the context to run on; `options->group` has more.
 /// @param      options      NULL for the defaults.
 /// @param[out] contraction  the contraction; destroy it with purlin_tt_contraction_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, a negative size), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a device
+/// unknown constant, a negative size, a group on the CPU or that begins with another context),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know, a device
 /// that it has no contractions for), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
@@ -91,7 +92,8 @@ pub unsafe extern "C" fn purlin_tt_contraction_create(
         let target = unsafe { super::pointer::output("contraction", contraction) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
-        let core = Contraction::new(&context, read_options(&o)?)?;
+        let group = group::of(o.group, &context)?;
+        let core = Contraction::over(&group, read_options(&o)?)?;
         let object = ContractionObject {
             cancel: core.cancel_handle(),
             report: Report::new(o.progress, o.progress_user),
@@ -99,28 +101,6 @@ pub unsafe extern "C" fn purlin_tt_contraction_create(
         };
         *target = handle::insert(object)?;
         Ok(())
-    })
-}
-
-/// Adds a context on another GPU: boundary pairs of rings and the items of batches are dealt out over all of them.
-///
-/// Trains, tensors and streams of later calls belong to the first context.
-///
-/// @param contraction  the contraction.
-/// @param context      a context on the same model of device as the first.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a context that was added
-/// before, on another model, or on the CPU), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_BUSY`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub extern "C" fn purlin_tt_contraction_add_context(
-    contraction: *mut purlin_tt_contraction,
-    context: *const purlin_context,
-) -> purlin_status {
-    guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
-        let contraction = held.get();
-        let context = context::get(context)?;
-        contraction.add_context(context)
     })
 }
 

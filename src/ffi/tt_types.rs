@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::callback::purlin_progress_fn;
+use super::group::purlin_group;
 use super::options::versioned;
 
 /// The cost model chooses.
@@ -185,6 +186,9 @@ pub struct purlin_tt_contraction_options {
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
+    /// GPUs that boundary pairs of rings and the items of batches are distributed over; begins with the context of
+    /// purlin_tt_contraction_create. Default NULL: that context alone.
+    pub group: *const purlin_group,
 }
 
 versioned!(
@@ -206,6 +210,7 @@ versioned!(
         workspace_limit: 0,
         progress: None,
         progress_user: std::ptr::null_mut(),
+        group: std::ptr::null(),
     }
 );
 

@@ -13,16 +13,17 @@ use super::plan::{Goal, Plan, Request, Results, Wanted};
 use crate::backend::Backend;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::matrix::{Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{DType, Scalar, with_scalar};
-use crate::session::{CancelHandle, expect_another_gpu};
+use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
 /// Decompositions with given options.
 pub struct Rsvd {
-    contexts: Vec<Arc<Context>>,
+    group: Group,
     options: Options,
     pub(super) given: Option<Matrix>,
     cancel: CancelHandle,
@@ -34,29 +35,27 @@ impl Rsvd {
     /// # Errors
     /// [`Error::InvalidArgument`] naming the option that is out of range, as for [`Options::check`].
     pub fn new(context: &Arc<Context>, options: Options) -> Result<Self> {
-        context.check_alive()?;
+        Self::over(&Group::of(context), options)
+    }
+
+    /// The same on several GPUs, over which rows are distributed.
+    ///
+    /// # Errors
+    /// As [`Rsvd::new`]; [`Error::InvalidArgument`] for several contexts on the CPU.
+    pub fn over(group: &Group, options: Options) -> Result<Self> {
+        group.check_alive()?;
         options.check()?;
-        if let (Resident::AtMost(rows), Backend::Cpu) = (options.resident_rows, context.backend()) {
+        group.expect_gpus("rows")?;
+        if let (Resident::AtMost(rows), Backend::Cpu) = (options.resident_rows, group.first().backend()) {
             let problem = format!("is {rows} on a CPU, which keeps none: it concerns GPUs");
             return Err(Error::invalid("resident_rows", problem));
         }
-        Ok(Self { contexts: vec![Arc::clone(context)], options, given: None, cancel: CancelHandle::default() })
-    }
-
-    /// Distributes the rows of later runs over one more context.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for a context that was added already or is on another kind of device, and for a second
-    /// one on the CPU.
-    pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
-        expect_another_gpu(&self.contexts, "decomposition", "rows", &context)?;
-        self.contexts.push(context);
-        Ok(())
+        Ok(Self { group: group.clone(), options, given: None, cancel: CancelHandle::default() })
     }
 
     /// The first context.
     pub fn context(&self) -> &Arc<Context> {
-        &self.contexts[0]
+        self.group.first()
     }
 
     /// The options.
@@ -77,7 +76,7 @@ impl Rsvd {
         self.choosing(a, Wanted::ALL, |plan| {
             let mut info = self.planned_info(plan);
             if plan.rows > 0 && plan.columns > 0 {
-                with_scalar!(plan.dtype, "dtype", T => calls::foretell::<T>(&self.contexts, a, plan, &mut info))?;
+                with_scalar!(plan.dtype, "dtype", T => calls::foretell::<T>(self.contexts(), a, plan, &mut info))?;
             }
             Ok(info)
         })
@@ -114,7 +113,7 @@ impl Rsvd {
     fn planned_without(&self, a: &Matrix, goal: Goal, wanted: Wanted, excluded: &[Method]) -> Result<Plan> {
         self.check_matrix("a", a)?;
         let given = self.given.as_ref();
-        let (options, contexts) = (&self.options, &self.contexts[..]);
+        let (options, contexts) = (&self.options, self.contexts());
         let request = Request {
             options,
             contexts,
@@ -134,7 +133,7 @@ impl Rsvd {
     }
 
     pub(super) fn planned_info(&self, plan: &Plan) -> Info {
-        let mut info = Info::planned(&self.options, plan.dtype, plan.transposed, self.contexts.len());
+        let mut info = Info::planned(&self.options, plan.dtype, plan.transposed, self.contexts().len());
         info.set_plan(plan);
         info.sketch_given = self.given.is_some();
         info
@@ -336,20 +335,24 @@ impl Rsvd {
         let queue = stream::select(self.context(), stream)?;
         let progress = self.progress(report);
         progress.check()?;
-        calls::run(&self.contexts, queue, a, plan, &progress, work, info)
+        calls::run(self.contexts(), queue, a, plan, &progress, work, info)
     }
 
     fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
-        self.cancel.progress(&self.contexts, report, self.cancel.epoch())
+        self.cancel.progress(self.contexts(), report, self.cancel.epoch())
+    }
+
+    pub(super) fn group(&self) -> &Group {
+        &self.group
     }
 
     pub(super) fn contexts(&self) -> &[Arc<Context>] {
-        &self.contexts
+        self.group.members()
     }
 
     /// Refuses a matrix of another context.
     pub(super) fn check_matrix(&self, argument: &str, m: &Matrix) -> Result<()> {
-        self.contexts.iter().try_for_each(|c| c.check_alive())?;
+        self.group.check_alive()?;
         if Arc::ptr_eq(m.context(), self.context()) {
             return Ok(());
         }

@@ -23,9 +23,10 @@ use crate::backend::cpu::flags;
 use crate::backend::gpu::{Blas, DeviceMemory};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::progress::ProgressFn;
 use crate::scalar::{Complex, DType};
-use crate::session::{CancelHandle, expect_another_gpu};
+use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
 use crate::tensor::train::{Shape, TensorTrain};
 
@@ -79,15 +80,24 @@ impl Contraction {
     /// [`Error::InvalidArgument`] naming an option out of range; [`Error::NotSupported`] for a context on a kind of
     /// device that has none.
     pub fn new(context: &Arc<Context>, options: Options) -> Result<Self> {
-        context.check_alive()?;
+        Self::over(&Group::of(context), options)
+    }
+
+    /// The same on several GPUs, over which boundary pairs are distributed.
+    ///
+    /// # Errors
+    /// As [`Contraction::new`]; [`Error::InvalidArgument`] for several contexts on the CPU.
+    pub fn over(group: &Group, options: Options) -> Result<Self> {
+        group.check_alive()?;
+        group.expect_gpus("pairs")?;
         if options.repeat == 0 {
             return Err(Error::invalid("repeat", "is 0, at least 1 is needed"));
         }
-        refuse_idle_options(context, &options)?;
-        let machines = vec![machine(context, &options)?];
+        refuse_idle_options(group.first(), &options)?;
+        let machines = group.members().iter().map(|c| machine(c, &options)).collect::<Result<_>>()?;
         let cancel = CancelHandle::default();
         Ok(Self {
-            contexts: vec![Arc::clone(context)],
+            contexts: group.members().to_vec(),
             options,
             cancel,
             machines,
@@ -95,19 +105,6 @@ impl Contraction {
             workspace: None,
             library: None,
         })
-    }
-
-    /// Spreads the boundary pairs of later calls over one more context.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for a context that is there already or is on another kind of device, and for a second
-    /// one on the CPU.
-    pub fn add_context(&mut self, context: Arc<Context>) -> Result<()> {
-        expect_another_gpu(&self.contexts, "contraction", "pairs", &context)?;
-        self.machines.push(machine(&context, &self.options)?);
-        self.contexts.push(context);
-        self.last = None;
-        Ok(())
     }
 
     /// The first context.

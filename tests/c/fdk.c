@@ -347,6 +347,8 @@ static void options(const struct scan *s) {
   purlin_fdk_options o = fdk_options();
   purlin_fdk_info info = fdk_info();
   purlin_context *second = cpu_context(1);
+  const purlin_context *members[2];
+  purlin_group *group = NULL;
   purlin_fdk *fdk = NULL;
   float keep = s->projections[1234];
   int64_t view = 3;
@@ -360,8 +362,14 @@ static void options(const struct scan *s) {
   o.slab = 10;
   fdk = make_fdk(context, s, &o);
   OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
-  CHECK(info.slabs > 1);
-  OK(purlin_fdk_add_context(fdk, second));
+  CHECK(info.slabs > 1 && info.contexts == 1);
+  OK(purlin_fdk_destroy(fdk));
+  members[0] = context, members[1] = second;
+  OK(purlin_group_create(2, members, &group));
+  o.group = group;
+  fdk = make_fdk(context, s, &o);
+  /* The object keeps the members. */
+  OK(purlin_group_destroy(group));
   OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, w, &info));
   CHECK(info.contexts == 2 && memcmp(volume, other, sizeof volume) == 0);
   OK(purlin_fdk_destroy(fdk));

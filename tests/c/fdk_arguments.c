@@ -32,6 +32,21 @@ static void creation(void) {
   BAD_HANDLE("context: is NULL", purlin_fdk_create(NULL, &g, &grid, &o, &made));
   BAD_ARGUMENT("geometry: is NULL", purlin_fdk_create(context, NULL, &grid, &o, &made));
   BAD_ARGUMENT("fdk: is NULL", purlin_fdk_create(context, &g, &grid, &o, NULL));
+  /* Groups. */
+  {
+    purlin_context *second = cpu_context(1);
+    const purlin_context *members[2];
+    purlin_group *group = NULL;
+    members[0] = second, members[1] = context;
+    OK(purlin_group_create(2, members, &group));
+    BAD("group: begins with another context", o.group = group);
+    BAD_HANDLE("group: is a handle of another type", (o.group = (const purlin_group *)(const void *)context, CREATE()));
+    o = fdk_options();
+    OK(purlin_group_destroy(group));
+    BAD_HANDLE("group: was destroyed", (o.group = group, CREATE()));
+    o = fdk_options();
+    OK(purlin_context_destroy(second));
+  }
   BAD("geometry: struct_size is 0", g.struct_size = 0);
   BAD("grid: struct_size is 8", grid.struct_size = 8);
   BAD("options: struct_size is 4000", o.struct_size = 4000);
@@ -247,9 +262,6 @@ static void arguments(void) {
   BAD_ARGUMENT("projections: has dim", purlin_fdk_ellipsoids(fdk, NULL, e, v));
   BAD_ARGUMENT("volume: has dim", purlin_fdk_ellipsoid_volume(fdk, e, w));
   WITH(array2(context, PURLIN_F64, 7, 10, rows), BAD_ARGUMENT("ellipsoids: has dim", purlin_fdk_ellipsoid_volume(fdk, bad, v)));
-  /* Contexts. */
-  BAD_ARGUMENT("context: is one of", purlin_fdk_add_context(fdk, context));
-  BAD_HANDLE("context: is NULL", purlin_fdk_add_context(fdk, NULL));
   OK(purlin_stream_destroy(stream));
   OK(purlin_tensor_destroy(p));
   OK(purlin_tensor_destroy(v));
@@ -284,7 +296,6 @@ static void pushing(void) {
   OK(purlin_fdk_push(fdk, 1, views, one));
   BAD_ARGUMENT("is 4, which was pushed before", purlin_fdk_push(fdk, 1, views, one));
   WITH(array2(context, PURLIN_U16, nu, nv, scan->projections), BAD_ARGUMENT("projections: is U16", purlin_fdk_push(fdk, 1, views + 1, bad)));
-  BAD_ARGUMENT("context: cannot be added", purlin_fdk_add_context(fdk, foreign));
   BAD_ARGUMENT("fdk", purlin_fdk_set_counts(fdk, 1000, NULL, NULL, 0));
   BAD_ARGUMENT("89 of 90 are missing, the first is view 0", purlin_fdk_finish_tensor(fdk, v, NULL));
   WITH(array3(context, PURLIN_F32, NX, NY, 5, other), BAD_ARGUMENT("volume: has dim", purlin_fdk_finish_tensor(fdk, bad, NULL)));

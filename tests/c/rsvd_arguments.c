@@ -27,6 +27,32 @@ static void creation(void) {
   BAD_ARGUMENT("info: struct_size is 7", purlin_rsvd_info_init(&info, 7));
   BAD_HANDLE("context: is NULL", purlin_rsvd_create(NULL, &o, &made));
   BAD_ARGUMENT("rsvd: is NULL", purlin_rsvd_create(context, &o, NULL));
+  /* Groups. */
+  {
+    purlin_context *second = cpu_context(1);
+    const purlin_context *members[2];
+    purlin_group *group = NULL;
+    members[0] = second, members[1] = context;
+    OK(purlin_group_create(2, members, &group));
+    BAD("group: begins with another context", o.group = group);
+    BAD_HANDLE("group: is a handle of another type", (o.group = (const purlin_group *)(const void *)context, CREATE()));
+    o = rsvd_options();
+    OK(purlin_group_destroy(group));
+    BAD_HANDLE("group: was destroyed", (o.group = group, CREATE()));
+    o = rsvd_options();
+    members[0] = context, members[1] = second;
+    OK(purlin_group_create(2, members, &group));
+    BAD("group: has 2 contexts on the CPU: rows are distributed over GPUs alone", o.group = group);
+    OK(purlin_group_destroy(group));
+    OK(purlin_group_create(1, members, &group));
+    o.group = group;
+    OK(CREATE());
+    OK(purlin_group_destroy(group));
+    OK(purlin_rsvd_destroy(made));
+    made = NULL;
+    o = rsvd_options();
+    OK(purlin_context_destroy(second));
+  }
   BAD("options: struct_size is 0", o.struct_size = 0);
   BAD("rank: is -1", o.rank = -1);
   BAD("oversampling: is -2", o.oversampling = -2);
@@ -143,9 +169,6 @@ static void decompositions(void) {
   BAD_ARGUMENT("info: is NULL", purlin_rsvd_plan(rsvd, a, NULL));
   BAD_ARGUMENT("info: struct_size is 5", purlin_rsvd_plan(rsvd, a, &bad));
   BAD_ARGUMENT("rank: is 0", purlin_rsvd_plan(none, a, &info));
-  BAD_HANDLE("context: is NULL", purlin_rsvd_add_context(rsvd, NULL));
-  BAD_ARGUMENT("context: is one of", purlin_rsvd_add_context(rsvd, context));
-  BAD_ARGUMENT("context: is not a second GPU", purlin_rsvd_add_context(rsvd, foreign));
   BAD_HANDLE("rsvd: is NULL", purlin_rsvd_cancel(NULL));
   OK(purlin_rsvd_cancel(rsvd));
 #undef COMPUTE

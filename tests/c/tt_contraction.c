@@ -495,17 +495,26 @@ static void refusals(void) {
   purlin_tt_scaled s;
   double result[2];
   int asked = 0;
+  const purlin_context *members[2];
+  purlin_group *group = NULL;
 #define BAD(text, change)                                               \
   do {                                                                  \
     change;                                                             \
     BAD_ARGUMENT(text, purlin_tt_contraction_create(context, &o, &made)); \
     o = fresh_options();                                                \
   } while (0)
+  members[0] = context, members[1] = foreign;
   BAD_ARGUMENT("options: is NULL", purlin_tt_contraction_options_init(NULL, sizeof o));
   BAD_ARGUMENT("info: struct_size is 7", purlin_tt_contraction_info_init(&info, 7));
   BAD_HANDLE("context: is NULL", purlin_tt_contraction_create(NULL, &o, &made));
   BAD_ARGUMENT("contraction: is NULL", purlin_tt_contraction_create(context, &o, NULL));
   BAD("options: struct_size is 0", o.struct_size = 0);
+  OK(purlin_group_create(2, members, &group));
+  BAD("group: has 2 contexts on the CPU: pairs are distributed over GPUs alone", o.group = group);
+  OK(purlin_group_destroy(group));
+  OK(purlin_group_create(1, members + 1, &group));
+  BAD("group: begins with another context", o.group = group);
+  OK(purlin_group_destroy(group));
   BAD("algorithm: is 7", o.algorithm = 7);
   BAD("scaling: is 3", o.scaling = 3);
   BAD("conjugate: is 2", o.conjugate = 2);
@@ -534,8 +543,6 @@ static void refusals(void) {
   BAD_HANDLE("contraction: is NULL", purlin_tt_inner(NULL, NULL, x.tt, x.tt, result, NULL));
   info.struct_size = 9;
   BAD_ARGUMENT("info: struct_size is 9", purlin_tt_inner(c, NULL, x.tt, x.tt, result, &info));
-  BAD_ARGUMENT("context: is one of", purlin_tt_contraction_add_context(c, context));
-  BAD_ARGUMENT("context: is not a second GPU", purlin_tt_contraction_add_context(c, foreign));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_inner_enqueue(c, NULL, x.tt, x.tt, NULL, NULL));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_norm_enqueue(c, NULL, x.tt, NULL, NULL));
   UNSUPPORTED("result: needs a context on a GPU", purlin_tt_distance_enqueue(c, NULL, x.tt, x.tt, NULL, NULL));

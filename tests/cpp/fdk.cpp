@@ -105,6 +105,24 @@ void pieces_make_the_whole(const context& on, const scan& s) {
   EXPECT(lines[0] == 0.0F && near(lines[1], 1.0, 1e-3));
 }
 
+void shares(const context& on, const scan& s) {
+  std::vector<float> volume(s.volume.size());
+  std::vector<float> lines = s.lines;
+  const context second = context::on(on.properties().backend);
+  fdk::reconstruction plan;
+  {
+    const purlin::group both = purlin::group::create({on, second});
+    fdk::options settings;
+    settings.group = both.get();
+    plan = fdk::reconstruction(on, scanner(), voxels(), settings);
+    EXPECT_ERROR(fdk::reconstruction(second, scanner(), voxels(), settings), PURLIN_ERROR_INVALID_ARGUMENT);
+  }
+  EXPECT(plan.query().contexts == 2);
+  tensor whole = tensor::borrow(on, volume, {size, size, size});
+  plan.reconstruct(tensor::borrow(on, lines, {columns, rows, views}), whole);
+  EXPECT(volume == s.volume);
+}
+
 void streams(const context& on, const scan& s) {
   fdk::reconstruction plan(on, scanner(), voxels());
   const auto frame = [&](std::int64_t view) {
@@ -256,6 +274,7 @@ void tests() {
   reconstructs(on, s);
   pieces_make_the_whole(on, s);
   streams(on, s);
+  shares(on, s);
   goes_through_files_and_functions(on, s);
   stops_when_asked(on, s);
   counts_what_is_not_finite(on, s);

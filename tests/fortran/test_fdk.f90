@@ -90,8 +90,10 @@ contains
   end subroutine
 
   subroutine at_once()
-    type(purlin_context) :: context
-    type(purlin_fdk) :: plan
+    type(purlin_context) :: context, second
+    type(purlin_group) :: group
+    type(purlin_fdk) :: plan, shared
+    type(purlin_fdk_options) :: options
     type(purlin_fdk_info) :: info
     type(purlin_tensor) :: angular
     real(c_double), target :: gaps(views)
@@ -114,6 +116,17 @@ contains
     call angular%borrow(context, gaps)
     call plan%weights(angular=angular)
     call check(abs(sum(gaps) - 2 * acos(-1.0_c_double)) < 1e-12_c_double, 'the angular weights add up to the circle')
+    call second%create(backend=PURLIN_BACKEND_CPU)
+    call group%create([context%handle(), second%handle()])
+    call purlin_init(options)
+    options%edge = PURLIN_FDK_EDGE_SKIP
+    options%group = group%handle()
+    call plan_for(context, shared, options)
+    call group%destroy()
+    volume = -1
+    call shared%reconstruct(context, lines, volume, info)
+    call check(info%contexts == 2_c_int64_t, 'a group of two contexts')
+    call check(all(abs(volume - whole) <= 0), 'a group gives the same bits')
   end subroutine
 
   subroutine view_by_view()

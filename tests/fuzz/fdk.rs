@@ -248,7 +248,7 @@ fn sink(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     status
 }
 
-fn options(s: &mut Source<'_>) -> purlin_fdk_options {
+fn options(s: &mut Source<'_>, w: &World) -> purlin_fdk_options {
     let mut o = initialised!(purlin_fdk_options, purlin_fdk_options_init);
     o.allow_short_arc = 1;
     (o.window, o.edge, o.fov_mask) = (s.code(5), s.code(2), s.code(2));
@@ -267,6 +267,7 @@ fn options(s: &mut Source<'_>) -> purlin_fdk_options {
             10 => o.output_offset = s.float(),
             11 => o.slab = s.size(),
             12 => o.view_batch = s.size(),
+            14 => o.group = w.groups.pick(s),
             13 => o.fft_length = s.one_of(&[64, 128, 32, 37, 0, -2, 1 << 62, i64::MAX]),
             _ => o.sanitize = 1,
         }
@@ -337,7 +338,7 @@ fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             _ => {}
         }
     }
-    let o = options(s);
+    let o = options(s, w);
     let context = context(s, w);
     let (rg, rn, ro) = (Room::of(s, &g), Room::of(s, &grid), Room::of(s, &o));
     let (mut fdk, given) = (null_mut(), s.below(30));
@@ -457,7 +458,6 @@ fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let (image, dark) = (wanted(s, w, PURLIN_F32, &panel), wanted(s, w, PURLIN_F32, &panel));
             c!(purlin_fdk_set_counts(fdk, s.float() * 100.0, image, dark, s.float()))
         }
-        3 => c!(purlin_fdk_add_context(fdk, w.contexts.pick(s))),
         _ => {
             let (counts, projections) =
                 (shaped(s, w, PURLIN_U16, &shape.panels), shaped(s, w, PURLIN_F32, &shape.panels));

@@ -181,14 +181,14 @@ fn source(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 /// Options of a session of the given rank: mostly usable, none that take long.
-fn rsvd_options(s: &mut Source<'_>, rank: i64) -> purlin_rsvd_options {
+fn rsvd_options(s: &mut Source<'_>, w: &World, rank: i64) -> purlin_rsvd_options {
     let mut o = initialised!(purlin_rsvd_options, purlin_rsvd_options_init);
     o.rank = rank;
     o.oversampling = s.below(6) as i64 - 1;
     o.power_iterations = s.below(4) as i64 - 1;
     (o.method, o.orthonormalization, o.sketch) = (s.code(14), s.code(4), s.code(4));
     for _ in 0..s.below(4) {
-        match s.below(18) {
+        match s.below(19) {
             0 => o.rank = s.strange(),
             1 => o.oversampling = s.strange(),
             2 => o.power_iterations = s.strange().min(3),
@@ -206,6 +206,7 @@ fn rsvd_options(s: &mut Source<'_>, rank: i64) -> purlin_rsvd_options {
             14 => o.sign = s.code(3),
             15 => o.right = s.code(2),
             16 => o.error = s.code(3),
+            17 => o.group = w.groups.pick(s),
             _ => o.one_pass = s.code(2),
         }
     }
@@ -215,7 +216,7 @@ fn rsvd_options(s: &mut Source<'_>, rank: i64) -> purlin_rsvd_options {
 
 fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let rank = 1 + s.below(4) as i64;
-    let o = rsvd_options(s, rank);
+    let o = rsvd_options(s, w, rank);
     let room = Room::of(s, &o);
     let options = if s.once_in(30) { null() } else { room.get() };
     let mut made = null_mut();
@@ -293,8 +294,7 @@ fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (rsvd, sizes) = session(s, w);
     match s.below(5) {
         0 => c!(purlin_rsvd_cancel(rsvd)),
-        1 => c!(purlin_rsvd_add_context(rsvd, w.contexts.pick(s))),
-        2 => {
+        1 | 2 => {
             let omega = dense_or_none(s, w, sizes.dtype, sizes.cols, 16);
             c!(purlin_rsvd_set_sketch(rsvd, omega))
         }
@@ -303,7 +303,7 @@ fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             c!(purlin_rsvd_plan(rsvd, a, if s.once_in(20) { null_mut() } else { room.get_mut() }))
         }
         _ => {
-            let o = rsvd_options(s, 1);
+            let o = rsvd_options(s, w, 1);
             let (room, stream) = (Room::of(s, &o), any_stream(s, w));
             let omega = dense(s, w, sizes.dtype, sizes.rows, sizes.cols);
             c!(purlin_rsvd_sketch(context(s, w), stream, if s.once_in(4) { null() } else { room.get() }, omega))

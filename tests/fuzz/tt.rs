@@ -274,7 +274,8 @@ fn any_matrix(s: &mut Source<'_>, w: &mut World) -> *mut purlin_tt_matrix {
 fn contraction(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
     for _ in 0..s.below(4) {
-        match s.below(10) {
+        match s.below(11) {
+            9 => o.group = w.groups.pick(s),
             0 => o.algorithm = s.code(7),
             1 => o.scaling = s.code(3),
             2 => o.conjugate = s.code(2),
@@ -332,8 +333,7 @@ fn contract(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         5 => c!(purlin_tt_norm_scaled(with, stream, x, &raw mut scaled, info)),
         6 => c!(purlin_tt_distance(with, stream, x, y, result, info)),
         7 => c!(purlin_tt_distance_scaled(with, stream, x, y, &raw mut scaled, info)),
-        _ if s.below(2) == 0 => c!(purlin_tt_contraction_cancel(with)),
-        _ => c!(purlin_tt_contraction_add_context(with, context(s, w))),
+        _ => c!(purlin_tt_contraction_cancel(with)),
     }
 }
 

@@ -226,7 +226,10 @@ class World:
                 elif kind.endswith("*const*"):
                     ctypes.c_size_t.from_address(place).value = self.handles(kind)
                 elif kind.rstrip("*").split()[-1].removeprefix("purlin_") in OBJECTS:
-                    ctypes.c_size_t.from_address(place).value = self.handle(kind.rstrip("*").split()[-1].removeprefix("purlin_"))
+                    object_ = kind.rstrip("*").split()[-1].removeprefix("purlin_")
+                    # Few groups begin with the context of the call.
+                    is_none = object_ == "group" and self.rng.random() < 0.8
+                    ctypes.c_size_t.from_address(place).value = 0 if is_none else self.handle(object_)
                 else:
                     raise Finding(f"{name}.{field} has type {kind}, which this attack does not know")
 

@@ -54,11 +54,10 @@ function test_fdk(golden)
   delete(f);
 
   % On a CPU every device is the same one.
-  shared = purlin.Fdk(geometry, 'grid', grid, 'edge', 'skip', 'slab', 16);
-  add_device(shared, 0);
+  shared = purlin.Fdk(geometry, 'grid', grid, 'edge', 'skip', 'slab', 16, 'devices', 0);
   check(query(shared).contexts == 2, 'a device more');
   check(isequal(reconstruct(shared, lines), whole), 'several devices give the same bits');
-  check_error('purlin:invalidArgument', 'device', @() add_device(shared, -1));
+  check_error('purlin:invalidArgument', 'device', @() purlin.Fdk(geometry, 'devices', -1));
   delete(shared);
 
   folder = tempname();

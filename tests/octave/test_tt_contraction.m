@@ -35,7 +35,7 @@ function test_tt_contraction()
               @() purlin.tt_expect_local(bad, eye(n(1)), 1)}
     check_error('purlin:numerical', 'not finite', call{1});
   end
-  check_error('purlin:invalidArgument', 'second GPU', @() purlin.tt_inner({1}, {1}, 'devices', 0));
+  check_error('purlin:invalidArgument', 'devices: has 2 contexts on the CPU: pairs', @() purlin.tt_inner({1}, {1}, 'devices', 0));
   check_error('purlin:invalidArgument', 'devices: has -1', @() purlin.TTContraction('devices', -1));
   check_error('purlin:cancelled', '', @() purlin.tt_inner(x, x, 'progress', @(step, steps, measure) true));
   check_error('purlin:invalidArgument', 'algorithm', @() purlin.tt_inner(x, x, 'algorithm', 'fast'));

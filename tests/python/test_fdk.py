@@ -51,6 +51,19 @@ def test_published_volumes(cpu: purlin.Context, name: str) -> None:
     assert np.abs(found - expected).max() < 2e-5
 
 
+def test_a_group_gives_the_same_bits(cpu: purlin.Context) -> None:
+    geometry, grid, projections, _ = published("full")
+    with purlin.Context("cpu", threads=1) as other, purlin.Group([cpu, other]) as group:
+        with Reconstruction(geometry, grid, slab=8, context=cpu) as alone:
+            expected = alone.reconstruct(projections)
+        shared = Reconstruction(geometry, grid, slab=8, group=group)
+        assert shared.context is cpu and shared.info.contexts == 2
+        with pytest.raises(purlin.InvalidArgument, match="group: begins with another context"):
+            Reconstruction(geometry, grid, context=other, group=group)
+    with shared:
+        assert np.array_equal(shared.reconstruct(projections), expected), "the object keeps the members"
+
+
 def test_pushed_views_make_the_same_volume(cpu: purlin.Context) -> None:
     geometry, grid, projections, _ = published("full")
     with Reconstruction(geometry, grid, context=cpu) as plan:

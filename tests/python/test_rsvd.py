@@ -66,6 +66,19 @@ def test_single_precision(cpu: purlin.Context, dtype: Any) -> None:
     assert max(orthonormal(u), orthonormal(vt.conj().T)) < 5e-6
 
 
+def test_groups_are_of_gpus(cpu: purlin.Context) -> None:
+    a = np.eye(6)
+    with purlin.Context("cpu", threads=1) as other, purlin.Group([other, cpu]) as group:
+        with pytest.raises(purlin.InvalidArgument, match="group: has 2 contexts on the CPU: rows are distributed"):
+            rsvd.compute(a, 2, group=group)
+        with pytest.raises(purlin.InvalidArgument, match="group: begins with another context"):
+            rsvd.compute(a, 2, context=cpu, group=group)
+    with purlin.Group([cpu]) as alone, rsvd.Rsvd(2, group=alone) as session:
+        assert session.context is cpu and session.plan(a).contexts == 1
+    with pytest.raises(purlin.InvalidHandle, match="group: is closed"):
+        rsvd.compute(a, 2, group=group)
+
+
 def test_fast_iterations_change_nothing_on_a_cpu(cpu: purlin.Context) -> None:
     a = matrix("poly_150x150")
     want = rsvd.compute(a, 6, method="fused", context=cpu)

@@ -23,6 +23,7 @@ classdef Fdk < handle
 %                     counted in query(f).pixels_not_finite; with 'sanitize' they count as 0, else voxels become NaN
 %     'output_scale', 'output_offset'   default 1 and 0
 %     'slab', 'view_batch', 'fft_length'   default 0, which chooses
+%     'devices'       further GPUs, by number, that slabs of the volume are distributed over, with the same bits
 %     'progress'      @(step, steps, measure) that returns true to cancel
 %
 %   reconstruct(f, projections)          columns-by-rows-by-views, single, double or integers, to a single volume
@@ -30,7 +31,6 @@ classdef Fdk < handle
 %   begin(f), push(f, views, projections), finish(f)   a scan that arrives in pieces; views are numbered from 1
 %   query(f)                             the plan, and what the last run did
 %   [redundancy, angular] = weights(f)
-%   add_device(f, device)                slabs of the volume go over that GPU as well, with the same bits
 %   set_counts(f, i0, dark)              the input is raw counts; i0 is a number or an image, [] ends it
 %   weight, filter, backproject          the steps on their own
 %   ellipsoids(f, e), ellipsoid_volume(f, e)   exact projections of ellipsoids, and the truth
@@ -69,7 +69,7 @@ classdef Fdk < handle
       geometry = purlin.internal.options(known, {geometry});
       names = {'grid', 'window', 'cutoff', 'redundancy', 'edge', 'truncation', 'precision', 'mode', ...
                'interpolation', 'fov_mask', 'allow_missing', 'allow_short_arc', 'sanitize', 'output_scale', ...
-               'output_offset', 'slab', 'view_batch', 'fft_length', 'progress'};
+               'output_offset', 'slab', 'view_batch', 'fft_length', 'devices', 'progress'};
       opts = purlin.internal.options(names, varargin);
       grid = struct();
       if isfield(opts, 'grid') && ~isempty(opts.grid)
@@ -80,11 +80,6 @@ classdef Fdk < handle
       if isfield(opts, 'progress')
         obj.watched.progress = opts.progress;
       end
-    end
-
-    function add_device(obj, device)
-      purlin.internal.at_least(nargin - 1, 1, 'Fdk.add_device');
-      purlin_mex('fdk_add_device', obj.key, device);
     end
 
     function volume = reconstruct(obj, projections, output)

@@ -1,5 +1,6 @@
 /* Numbers, words and option structs from MATLAB. The values of the words come from purlin.h alone. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "gateway.h"
@@ -202,4 +203,29 @@ void read_devices(const mxArray *options, const purlin_context *const **contexts
   }
   *contexts = further;
   *contexts_count = (int64_t)count;
+}
+
+const purlin_group *read_group(const mxArray *options) {
+  const purlin_context *const *further = NULL;
+  const purlin_context *members[MAX_DEVICES + 1];
+  purlin_group *group = NULL;
+  purlin_status status;
+  char text[1024];
+  int place = 0, length = 0;
+  int64_t count = 0, k;
+  read_devices(options, &further, &count);
+  if (count == 0) return NULL;
+  members[0] = gateway_context();
+  for (k = 0; k < count; k++) members[k + 1] = further[k];
+  status = purlin_group_create(count + 1, members, &group);
+  if (status != PURLIN_SUCCESS) {
+    /* The first member is the context in use, which is none of the devices. */
+    const char *message = purlin_last_error_message();
+    if (sscanf(message, "contexts[%d]%n", &place, &length) == 1 && length > 0) {
+      (void)snprintf(text, sizeof text, "devices[%d]%s", place - 1, message + length);
+      message = text;
+    }
+    fail_with(status, message);
+  }
+  return temporary_group(group);
 }

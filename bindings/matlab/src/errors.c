@@ -24,6 +24,7 @@ static purlin_sshopm *sshopm;
 static purlin_rpca *rpca;
 static purlin_spmv *plan;
 static purlin_tt_contraction *contraction;
+static purlin_group *group;
 /* Of devices that are added to a call, or to an object, which keeps them. */
 static purlin_context *added[MAX_DEVICES];
 static int added_count;
@@ -44,6 +45,8 @@ void release_temporaries(void) {
   plan = NULL;
   (void)!purlin_tt_contraction_destroy(contraction);
   contraction = NULL;
+  (void)!purlin_group_destroy(group);
+  group = NULL;
   release_source();
   while (added_count > 0) (void)!purlin_context_destroy(added[--added_count]);
   forget_functions();
@@ -105,7 +108,8 @@ static const char *word_of_index(const char *message) {
 /* The library's names of arguments that are called otherwise in MATLAB. */
 static const char *renamed(const char *message) {
   static const struct { const char *from, *to; } names[] = {
-    {"options->start:", "start:"}, {"contexts_count:", "devices:"}, {"contexts:", "devices:"}, {"contexts[", "devices["}};
+    {"options->start:", "start:"}, {"contexts_count:", "devices:"}, {"contexts:", "devices:"}, {"contexts[", "devices["},
+    {"group:", "devices:"}};
   static char text[1024];
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strncmp(message, names[i].from, strlen(names[i].from)) == 0) {
@@ -202,6 +206,8 @@ purlin_rpca *temporary_rpca(purlin_rpca *made) { return rpca = made; }
 purlin_spmv *temporary_plan(purlin_spmv *made) { return plan = made; }
 
 purlin_tt_contraction *temporary_contraction(purlin_tt_contraction *made) { return contraction = made; }
+
+purlin_group *temporary_group(purlin_group *made) { return group = made; }
 
 purlin_context *temporary_context(purlin_context *made) {
   if (added_count == MAX_DEVICES) {

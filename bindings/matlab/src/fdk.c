@@ -74,20 +74,11 @@ static void create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_fdk *made = NULL;
   check(purlin_fdk_options_init(&o, sizeof o));
   READ_FDK_OPTIONS(prhs[2], &o);
+  o.group = read_group(prhs[2]);
   o.progress = report_to_running;
   check(purlin_fdk_create(gateway_context(), &g, &grid, &o, &made));
   plhs[0] = key_of(made);
   (void)nlhs;
-  (void)nrhs;
-}
-
-/* fdk_add_device(key, device): the reconstruction keeps the context on that device. */
-static void add_device(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  purlin_fdk *fdk = fdk_argument(prhs[0]);
-  int32_t device = (int32_t)integer_argument("device", prhs[1], 0, INT32_MAX);
-  check(purlin_fdk_add_context(fdk, temporary_context(another_context(device))));
-  (void)nlhs;
-  (void)plhs;
   (void)nrhs;
 }
 
@@ -347,7 +338,6 @@ static void log_transform(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
 
 const command fdk_commands[] = {
   {"fdk_create", 3, 3, create},
-  {"fdk_add_device", 2, 2, add_device},
   {"fdk_destroy", 1, 1, destroy},
   {"fdk_query", 1, 1, query},
   {"fdk_weights", 3, 3, weights},

@@ -46,6 +46,7 @@ void release_source(void);
 /* Most further devices of one command. */
 enum { MAX_DEVICES = 64 };
 purlin_context *temporary_context(purlin_context *context);
+purlin_group *temporary_group(purlin_group *group);
 purlin_tt *temporary_train(purlin_tt *tt);
 purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);
 purlin_tt_contraction *temporary_contraction(purlin_tt_contraction *contraction);
@@ -83,6 +84,8 @@ void read_seed(const mxArray *options, const char *name, uint64_t *value);
 void read_choice(const mxArray *options, const char *name, const choice *list, int32_t *value);
 void read_flag(const mxArray *options, const char *name, int32_t *value);
 
+/* The context in use and those on the devices whose ordinals the option `devices` has, until the command ends; NULL without. */
+const purlin_group *read_group(const mxArray *options);
 /* Contexts on the further devices whose ordinals the option `devices` has, until the command ends. */
 void read_devices(const mxArray *options, const purlin_context *const **contexts, int64_t *contexts_count);
 

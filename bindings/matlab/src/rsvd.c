@@ -16,17 +16,6 @@ static purlin_tensor *lend_column(const char *name, const mxArray *array) {
   return lend(name, array, real_dtype(name, array), 1, &count);
 }
 
-static void add_devices(purlin_rsvd *rsvd, const mxArray *devices) {
-  if (!devices) return;
-  if (!mxIsDouble(devices) || mxIsSparse(devices)) fail("invalidArgument", "devices: are not numbers of class double");
-  for (size_t k = 0; k < mxGetNumberOfElements(devices); k++) {
-    double device = ((const double *)mxGetData(devices))[k];
-    if (!(device >= 0 && device <= INT32_MAX) || device != (double)(int32_t)device)
-      fail("invalidArgument", "devices: has %g, numbers of devices are needed", device);
-    check(purlin_rsvd_add_context(rsvd, temporary_context(another_context((int32_t)device))));
-  }
-}
-
 purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, watch *w) {
   purlin_rsvd_options o;
   purlin_rsvd *made = NULL;
@@ -35,6 +24,7 @@ purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, wat
   o.rank = rank;
   o.dtype = dtype;
   READ_RSVD_OPTIONS(options, &o);
+  o.group = read_group(options);
   if (path) {
     o.restart_path = text_of("restart", path);
   }
@@ -42,7 +32,6 @@ purlin_rsvd *session_of(const mxArray *options, int64_t rank, int32_t dtype, wat
   check(purlin_rsvd_create(gateway_context(), &o, &made));
   (void)temporary_rsvd(made);
   if (omega) check(purlin_rsvd_set_sketch(made, matrix_of("omega", omega)));
-  add_devices(made, option(options, "devices"));
   return made;
 }
 

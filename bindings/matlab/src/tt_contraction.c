@@ -27,17 +27,14 @@ static const choice sides[] = {{"left", PURLIN_TT_LEFT}, {"right", PURLIN_TT_RIG
 static purlin_tt_contraction *new_contraction(const mxArray *options, watch *w) {
   purlin_tt_contraction_options o;
   purlin_tt_contraction *made = NULL;
-  const purlin_context *const *contexts = NULL;
-  int64_t count = 0, k;
   check(purlin_tt_contraction_options_init(&o, sizeof o));
   READ_TT_CONTRACTION_OPTIONS(options, &o);
   /* Bonds count from 1 here; what is not given stays "the cheapest". */
   if (option(options, "cut")) o.cut = integer_argument("cut", option(options, "cut"), 1, INT64_MAX) - 1;
   watch_from(options, w, &o.progress, &o.progress_user);
-  read_devices(options, &contexts, &count);
+  o.group = read_group(options);
   check(purlin_tt_contraction_create(gateway_context(), &o, &made));
   (void)temporary_contraction(made);
-  for (k = 0; k < count; k++) check(purlin_tt_contraction_add_context(made, contexts[k]));
   return made;
 }
 

@@ -291,6 +291,13 @@ class Stream(Handle):
         self.context.finish(lib.purlin_stream_synchronize(self.handle))
 
 
+def home(context: Context | None, group: Group | None) -> Context:
+    """The context of a call's data: the one given, the first of a group, or the default one."""
+    if context is not None:
+        return context
+    return group.contexts[0] if group is not None else default_context()
+
+
 _default: Context | None = None
 _default_lock = threading.Lock()
 

@@ -184,7 +184,7 @@ class FdkOptions(Struct):
         *fields(c_double, "cutoff truncation output_scale output_offset"),
         *fields(c_int64, "slab view_batch fft_length"),
         ("progress", PROGRESS),
-        ("progress_user", c_void_p),
+        *fields(c_void_p, "progress_user group"),
     ]
 
 
@@ -218,6 +218,7 @@ class RsvdOptions(Struct):
         ("progress_user", c_void_p),
         *fields(c_int32, "iteration_precision reserved"),
         ("read_rate", c_double),
+        ("group", c_void_p),
     ]
 
 
@@ -289,7 +290,7 @@ class TtContractionOptions(Struct):
         *fields(c_int32, "algorithm scaling conjugate math norm_way assume_hermitian kernel reserved"),
         *fields(c_int64, "cut block repeat workspace_limit"),
         ("progress", PROGRESS),
-        ("progress_user", c_void_p),
+        *fields(c_void_p, "progress_user group"),
     ]
 
 

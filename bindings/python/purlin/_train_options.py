@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from . import _constants as c
+from ._context import Group
 from ._memory import Array
 
 ALGORITHMS = {
@@ -65,6 +66,8 @@ class Options(TypedDict, total=False):
     block: int
     repeat: int
     workspace_limit: int
+    group: Group
+    """GPUs that boundary pairs and items of batches are distributed over; begins with `context`."""
 
 
 WORDS = {

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Handle, Stream, default_context, initialised
+from ._context import Context, Group, Handle, Stream, default_context, home, initialised
 from ._error import InvalidArgument, check
 from ._lib import lib
 from ._memory import Array
@@ -75,9 +75,11 @@ class Options(TypedDict, total=False):
     slab: int
     view_batch: int
     fft_length: int
+    group: Group
+    """Contexts that slabs of the volume are distributed over, with the same bits; begins with `context`."""
 
 
-_OPTIONS = frozenset(Options.__annotations__)
+_OPTIONS = frozenset(Options.__annotations__) - {"group"}
 _WORDS = {
     "window": WINDOWS,
     "redundancy": REDUNDANCIES,
@@ -208,7 +210,9 @@ class Reconstruction(Handle):
         context: Context | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self.context = context or default_context()
+        given: dict[str, Any] = dict(options)
+        group: Group | None = given.pop("group", None)
+        self.context = home(context, group)
         self.geometry = geometry
         raw_geometry, keep = geometry._raw()
         raw_grid = initialised(FdkGrid, "fdk_grid")
@@ -217,7 +221,9 @@ class Reconstruction(Handle):
             raw_grid.dx, raw_grid.dy, raw_grid.dz = grid.spacing
             raw_grid.x0, raw_grid.y0, raw_grid.z0 = grid.origin
         raw_options = initialised(FdkOptions, "fdk_options")
-        apply(raw_options, _OPTIONS, options, _WORDS)
+        apply(raw_options, _OPTIONS, given, _WORDS)
+        if group is not None:
+            raw_options.group = group.handle
         self._relay = ProgressRelay(progress, raw_options)
         made = c_void_p()
         status = lib.purlin_fdk_create(
@@ -251,10 +257,6 @@ class Reconstruction(Handle):
         """Shape of the volume, (z, y, x)."""
         nx, ny, nz = self.info.grid.size
         return nz, ny, nx
-
-    def add_context(self, context: Context) -> None:
-        """One more GPU: slabs of the volume are dealt out over all contexts. The result has the same bits."""
-        self.context.finish(lib.purlin_fdk_add_context(self.handle, context.handle))
 
     def set_counts(
         self, i0: float | npt.ArrayLike | None, dark: npt.ArrayLike | None = None, epsilon: float = 0.0

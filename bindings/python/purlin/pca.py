@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _constants as c
 from ._callback import Progress
-from ._context import Context, Handle, Stream, default_context, initialised
+from ._context import Context, Handle, Stream, default_context, home, initialised
 from ._error import InvalidArgument, check
 from ._lib import lib
 from ._matrix import Matrix
@@ -73,7 +73,7 @@ class PCA:
         if samples not in ("rows", "columns"):
             raise ValueError(f"samples: is {samples!r}, expected 'rows' or 'columns'")
         self.n_components = n_components
-        self.context = context or default_context()
+        self.context = home(context, options.get("group"))
         self._flags = (center, scale, whiten)
         self._by_rows = samples == "rows"
         self._progress = progress

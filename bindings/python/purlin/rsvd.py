@@ -23,7 +23,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Handle, Stream, default_context, initialised
+from ._context import Context, Group, Handle, Stream, default_context, home, initialised
 from ._error import NoConvergence, check
 from ._lib import lib
 from ._matrix import Matrix
@@ -115,6 +115,8 @@ class CommonOptions(TypedDict, total=False):
     iteration_precision: Literal["full", "fast"]
     restart_path: str | os.PathLike[str]
     read_rate: float
+    group: Group
+    """GPUs that blocks of rows are distributed over; begins with `context`."""
 
 
 class Options(CommonOptions, total=False):
@@ -124,7 +126,7 @@ class Options(CommonOptions, total=False):
     scale: bool
 
 
-_OPTIONS = (frozenset(CommonOptions.__annotations__) | frozenset(Options.__annotations__)) - {"dtype", "restart_path"}
+_OPTIONS = (frozenset(CommonOptions.__annotations__) | frozenset(Options.__annotations__)) - {"dtype", "restart_path", "group"}
 _WORDS = {
     "method": METHODS,
     "orthonormalization": ORTHONORMALIZATIONS,
@@ -230,6 +232,9 @@ def raw_options(rank: int, options: Options) -> tuple[Any, object]:
     dtype = given.pop("dtype", None)
     if dtype is not None:
         raw.dtype = memory.dtype_number(dtype)  # type: ignore[arg-type]
+    group = given.pop("group", None)
+    if group is not None:
+        raw.group = group.handle  # type: ignore[attr-defined]
     path = given.pop("restart_path", None)
     text = ctypes.create_string_buffer(memory.path_bytes(path)) if path is not None else None
     if text is not None:
@@ -252,7 +257,7 @@ class Rsvd(Handle):
         **options: Unpack[Options],
     ) -> None:
         """For `rank` triplets, or with a `tolerance` for as many as it takes, up to `max_rank`."""
-        self.context = context or default_context()
+        self.context = home(context, options.get("group"))
         raw, keep = raw_options(rank, options)
         self._relay = ProgressRelay(progress, raw)
         self._rank = rank
@@ -270,10 +275,6 @@ class Rsvd(Handle):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def add_context(self, context: Context) -> None:
-        """One more GPU: row blocks are dealt out over all contexts."""
-        self.context.finish(lib.purlin_rsvd_add_context(self.handle, context.handle))
 
     def set_sketch(self, omega: object | None) -> None:
         """The sketch to use, as many rows as A has columns; it is copied. None: random numbers again."""

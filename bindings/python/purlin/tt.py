@@ -22,7 +22,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Handle, Stream, default_context, initialised
+from ._context import Context, Group, Handle, Stream, home, initialised
 from ._error import check
 from ._lib import lib
 from ._memory import Array
@@ -77,9 +77,13 @@ class Contraction(Handle):
     def __init__(
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
     ) -> None:
-        self.context = context or default_context()
+        given: dict[str, Any] = dict(options)
+        group: Group | None = given.pop("group", None)
+        self.context = home(context, group)
         raw = initialised(TtContractionOptions, "tt_contraction_options")
-        set_options(raw, frozenset(Options.__annotations__), dict(options), WORDS)
+        set_options(raw, frozenset(Options.__annotations__) - {"group"}, given, WORDS)
+        if group is not None:
+            raw.group = group.handle
         # Without a function the C side is told of none: asking one costs more than a small contraction.
         self._relay = ProgressRelay(progress, raw) if progress is not None else None
         made = c_void_p()
@@ -105,10 +109,6 @@ class Contraction(Handle):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def add_context(self, context: Context) -> None:
-        """One more GPU: boundary pairs and items of batches are dealt out over all contexts."""
-        self.context.finish(lib.purlin_tt_contraction_add_context(self.handle, context.handle))
 
     def cancel(self) -> None:
         """Makes the running call raise `Cancelled`. May be called from any thread."""
@@ -398,7 +398,7 @@ class Environments(Handle):
         context: Context | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self.context = context or default_context()
+        self.context = home(context, options.get("group"))
         self.bra = Train.of(y, self.context)
         self.ket = self.bra if x is y else Train.of(x, self.context)
         self.operator = None if h is None else TrainMatrix.of(h, self.context)

@@ -324,16 +324,14 @@ fn several_contexts_and_devices_give_the_same_bits() {
         let (want, _) = volume(&mut scan.fdk(&context, Options::default()), &scan);
         let devices = Gpu::device_count().unwrap();
         for count in [2, 3] {
-            let mut fdk = scan.fdk(&context, Options { slab: 4, ..Options::default() });
-            for k in 1..count {
-                fdk.add_context(gpu(k % devices, 0)).unwrap();
-            }
+            let others = (1..count).map(|k| gpu(k % devices, 0));
+            let contexts: Vec<_> = std::iter::once(Arc::clone(&context)).chain(others).collect();
+            let mut fdk = scan.fdk_over(&contexts, Options { slab: 4, ..Options::default() });
             let pinned = moved(&scan.tensor(&context), Location::PinnedHost);
             for to in PLACES {
                 assert!(values(&run(&mut fdk, &pinned, to, DType::F32).0) == want, "{name} on {count} to {to:?}");
             }
-            let mut fdk = scan.fdk(&context, Options::default());
-            fdk.add_context(gpu(1 % devices, 0)).unwrap();
+            let mut fdk = scan.fdk_over(&contexts[..2], Options::default());
             let in_order: Vec<i64> = (0..scan.dims[2] as i64).collect();
             assert!(pushed(&mut fdk, &scan, &in_order) == want);
         }

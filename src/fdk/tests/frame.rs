@@ -17,6 +17,7 @@ use crate::blocks::tensor::TensorSource;
 use crate::context::Context;
 use crate::error::Error;
 use crate::fdk::{Fdk, Projections, Volume};
+use crate::group::Group;
 use crate::scalar::DType;
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
@@ -97,8 +98,10 @@ fn it_is_the_same_pushed_kept_strided_and_on_several_contexts() {
     let views: Vec<i64> = (0..90).collect();
     for slab in [0, 16] {
         for contexts in [1, 3] {
-            let mut fdk = masked_fdk(&scan, &context, WIDE, masked(Precision::F32, slab));
-            (1..contexts).for_each(|_| fdk.add_context(cpu(0)).unwrap());
+            let members = std::iter::once(Arc::clone(&context)).chain((1..contexts).map(|_| cpu(0))).collect();
+            let group = Group::new(members).unwrap();
+            let options = masked(Precision::F32, slab);
+            let mut fdk = Fdk::over(&group, scan.geometry.clone(), Some(WIDE), options).unwrap();
             assert!(whole(&mut fdk, &scan) == want, "{contexts} contexts");
             fdk.begin(None).unwrap();
             fdk.push(&views, &scan.tensor(&context)).unwrap();

@@ -130,9 +130,7 @@ impl Rsvd {
             resident_rows: own.resident_rows,
             ..Options::default()
         };
-        let mut session = Self::new(self.context(), options)?;
-        self.contexts()[1..].iter().try_for_each(|c| session.add_context(Arc::clone(c)))?;
-        Ok(session)
+        Self::over(self.group(), options)
     }
 }
 

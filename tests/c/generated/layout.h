@@ -218,7 +218,7 @@ PLACE(purlin_fdk_grid, x0, 56);
 PLACE(purlin_fdk_grid, y0, 64);
 PLACE(purlin_fdk_grid, z0, 72);
 
-SIZE(purlin_fdk_options, 120);
+SIZE(purlin_fdk_options, 128);
 PLACE(purlin_fdk_options, struct_size, 0);
 PLACE(purlin_fdk_options, window, 8);
 PLACE(purlin_fdk_options, redundancy, 12);
@@ -239,6 +239,7 @@ PLACE(purlin_fdk_options, view_batch, 88);
 PLACE(purlin_fdk_options, fft_length, 96);
 PLACE(purlin_fdk_options, progress, 104);
 PLACE(purlin_fdk_options, progress_user, 112);
+PLACE(purlin_fdk_options, group, 120);
 
 SIZE(purlin_fdk_info, 456);
 PLACE(purlin_fdk_info, struct_size, 0);
@@ -285,7 +286,7 @@ PLACE(purlin_fdk_info, reason, 312);
 PLACE(purlin_fdk_info, pixels_negative, 440);
 PLACE(purlin_fdk_info, pixels_not_finite, 448);
 
-SIZE(purlin_rsvd_options, 184);
+SIZE(purlin_rsvd_options, 192);
 PLACE(purlin_rsvd_options, struct_size, 0);
 PLACE(purlin_rsvd_options, rank, 8);
 PLACE(purlin_rsvd_options, oversampling, 16);
@@ -315,6 +316,7 @@ PLACE(purlin_rsvd_options, progress_user, 160);
 PLACE(purlin_rsvd_options, iteration_precision, 168);
 PLACE(purlin_rsvd_options, reserved, 172);
 PLACE(purlin_rsvd_options, read_rate, 176);
+PLACE(purlin_rsvd_options, group, 184);
 
 SIZE(purlin_rsvd_info, 408);
 PLACE(purlin_rsvd_info, struct_size, 0);
@@ -446,7 +448,7 @@ PLACE(purlin_tt_info, max_rank, 40);
 PLACE(purlin_tt_info, elements, 48);
 PLACE(purlin_tt_info, bytes, 56);
 
-SIZE(purlin_tt_contraction_options, 88);
+SIZE(purlin_tt_contraction_options, 96);
 PLACE(purlin_tt_contraction_options, struct_size, 0);
 PLACE(purlin_tt_contraction_options, algorithm, 8);
 PLACE(purlin_tt_contraction_options, scaling, 12);
@@ -462,6 +464,7 @@ PLACE(purlin_tt_contraction_options, repeat, 56);
 PLACE(purlin_tt_contraction_options, workspace_limit, 64);
 PLACE(purlin_tt_contraction_options, progress, 72);
 PLACE(purlin_tt_contraction_options, progress_user, 80);
+PLACE(purlin_tt_contraction_options, group, 88);
 
 SIZE(purlin_tt_contraction_info, 224);
 PLACE(purlin_tt_contraction_info, struct_size, 0);

@@ -132,7 +132,8 @@ fn batches_on_the_host_are_dealt_out_over_two_devices() {
     let mut session = Contraction::new(&first, Options::default()).unwrap();
     let (mut one, mut both) = (vec![Scaled::ONE; 19], vec![Scaled::ONE; 19]);
     session.inner_batch(None, &rx, &ry, &mut one, None).unwrap();
-    session.add_context(Arc::clone(&second)).unwrap();
+    let group = Group::new(vec![Arc::clone(&first), Arc::clone(&second)]).unwrap();
+    let mut session = Contraction::over(&group, Options::default()).unwrap();
     session.inner_batch(None, &rx, &ry, &mut both, None).unwrap();
     // Rings are cut into blocks for as many devices as there are: other roundings.
     for (a, b) in one.iter().zip(&both) {

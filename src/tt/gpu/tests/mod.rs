@@ -24,6 +24,7 @@ use crate::backend::BackendChoice;
 use crate::backend::gpu::Gpu;
 use crate::backend::memory::Memory;
 use crate::context::{Context, Options as ContextOptions};
+use crate::group::Group;
 use crate::scalar::{DType, Element, Scalar, with_scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};

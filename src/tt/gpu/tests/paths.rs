@@ -275,7 +275,8 @@ fn two_devices_give_the_sum_of_one() {
             let (a, b) = (x.train(&first, DType::CF64, location), y.train(&first, DType::CF64, location));
             let mut session = Contraction::new(&first, given.clone()).unwrap();
             let one = session.inner_scaled(None, &a, &b, None).unwrap().0;
-            session.add_context(Arc::clone(&second)).unwrap();
+            let group = Group::new(vec![Arc::clone(&first), Arc::clone(&second)]).unwrap();
+            let mut session = Contraction::over(&group, given.clone()).unwrap();
             let both = session.inner_scaled(None, &a, &b, None).unwrap().0;
             // A library may choose its kernels by the alignment of cores that were not copied.
             let same = location == Location::Host || ranks[1] <= 64;
