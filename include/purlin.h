@@ -1357,6 +1357,12 @@ typedef struct purlin_fdk purlin_fdk;
 typedef struct purlin_group purlin_group;
 
 /**
+ * An eigensolver: options on a context, for matrices of any size. Matrices keep the plans of their products, so that an
+ * object holds no work space between calls.
+ */
+typedef struct purlin_lanczos purlin_lanczos;
+
+/**
  * A matrix: dense with a leading dimension, on the host or on the context's GPU; compressed sparse rows; read in
  * blocks from a source; or known by its products alone. A function that needs the entries in memory refuses the last
  * two.
@@ -3770,7 +3776,7 @@ typedef struct purlin_lanczos_options {
   /**
    * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
    * that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
-   * matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalise. The
+   * matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalize. The
    * copy stays with the matrix for later calls.
    */
   int32_t order;
@@ -3790,11 +3796,6 @@ typedef struct purlin_lanczos_options {
    * Number of `contexts`; default 0.
    */
   int64_t contexts_count;
-  /**
-   * Of purlin_lanczos_singular alone: the start vector, min(rows, cols) elements of a's type on the host: a right singular
-   * vector if cols <= rows, else a left one. Default NULL, for a random one.
-   */
-  const struct purlin_tensor *start;
 } purlin_lanczos_options;
 
 /**
@@ -3808,7 +3809,7 @@ typedef struct purlin_lanczos_info {
   /**
    * Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS, EXHAUSTED or CONTRADICTED.
    */
-  int32_t reason;
+  int32_t stop_reason;
   /**
    * Times that the space was invariant and a new vector had to be found.
    */
@@ -3852,7 +3853,8 @@ typedef struct purlin_lanczos_info {
    */
   double seconds;
   /**
-   * Contexts that had rows, of several; 0 of a single one, as all that follows.
+   * Contexts that had rows, of several; 0 of a single one, as the five numbers that follow are. A plan has them of a single
+   * one too.
    */
   int64_t contexts;
   /**
@@ -3881,9 +3883,9 @@ typedef struct purlin_lanczos_info {
    */
   int32_t verified;
   /**
-   * 0.
+   * PURLIN_LANCZOS_METHOD_RESTART or PLAIN.
    */
-  int32_t reserved;
+  int32_t method;
   /**
    * Largest ||A x - lambda x||_2 of the converged pairs, computed from the vectors returned.
    */
@@ -3892,6 +3894,18 @@ typedef struct purlin_lanczos_info {
    * Largest |x_i . x_j - delta_ij| of the vectors returned.
    */
   double orthogonality;
+  /**
+   * Planned bytes of vectors in host memory: of the space on the CPU, and of vectors that are returned there.
+   */
+  int64_t host_bytes;
+  /**
+   * Planned bytes of the vectors of the space in device memory, of all contexts.
+   */
+  int64_t device_bytes;
+  /**
+   * Why this method and space: one line of text.
+   */
+  char reason[128];
 } purlin_lanczos_info;
 
 /**
@@ -9407,6 +9421,81 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
                                        size_t size);
 
 /**
+ * Makes an eigensolver with options, for any number of matrices. The object's calls are made one at a time; two threads
+ * that solve at the same time have an object each.
+ *
+ * @param      context  the context to run on: that of all matrices and outputs of later calls.
+ * @param      options  NULL for the defaults: the 6 largest eigenvalues.
+ * @param[out] lanczos  the solver; destroy it with purlin_lanczos_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * unknown constant, an option that is out of range for every matrix, options that exclude each other, a further context that
+ * is there already or on another kind of device), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ *
+ * @pre `options` is NULL or initialised, its contexts as many as it says; `lanczos` is NULL or valid for writing;
+ * `options->progress` may be called with its user pointer while the object lives.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_create(const struct purlin_context *context,
+                                    const struct purlin_lanczos_options *options,
+                                    struct purlin_lanczos **lanczos);
+
+/**
+ * Destroys a solver. A call that runs goes on to its end.
+ *
+ * @param lanczos  the solver; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_lanczos_destroy(struct purlin_lanczos *lanczos);
+
+/**
+ * Cancels the call that runs on a solver, which then returns `PURLIN_ERROR_CANCELLED` after the product that it is at.
+ * Later calls are not touched. May be called from any thread and from a progress function; it waits for nothing.
+ *
+ * @param lanczos  the solver.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_cancel(const struct purlin_lanczos *lanczos);
+
+/**
+ * Gives the report of the solver's last run that filled in a report: purlin_lanczos_solve, purlin_lanczos_singular, and the
+ * functions of graphs that solve, with success or `PURLIN_ERROR_NO_CONVERGENCE`. Other calls leave it. May be called from
+ * any thread, also while a call runs, which it does not wait for.
+ *
+ * @param      lanczos  the solver.
+ * @param[out] info     the report; initialise it with purlin_lanczos_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size; no run
+ * so far).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_last_info(const struct purlin_lanczos *lanczos,
+                                       struct purlin_lanczos_info *info);
+
+/**
+ * Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of vectors, and of a
+ * square sparse matrix how its rows are shared out over the solver's contexts and what a product moves. With settled values
+ * (purlin_matrix_copy_csr, patterns) the parts, copies of the rows, stay with the matrix for the solve. O(nnz); no products.
+ *
+ * @param      lanczos  the solver.
+ * @param      a        the matrix, as for purlin_lanczos_solve.
+ * @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes`, `contexts`, `part_rows`,
+ *                      `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is 0; initialise it
+ *                      with purlin_lanczos_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, options
+ * that the matrix is too small for, a matrix that is not square or of another context), `PURLIN_ERROR_NOT_SUPPORTED` (with
+ * further contexts: another storage, a kind whose matrix need not be square), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
+                                  const struct purlin_matrix *a,
+                                  struct purlin_lanczos_info *info);
+
+/**
  * Computes k eigenpairs of a symmetric or Hermitian matrix, of a Laplacian of a graph, or of another operator that is
  * never formed (`options->kind`).
  *
@@ -9414,8 +9503,8 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * what ARPACK finds with about as many products: n (m + k + 1) numbers of memory, 6 n m^2 operations of
  * orthogonalisation a restart. A test tells whether copies of multiple eigenvalues are missing, which a Krylov space of one
  * vector cannot hold, and a search finds them (`options->verify`). Residuals and inner products are computed from the vectors
- * returned, and what contradicts the iteration counts as not converged. A sparse matrix is checked to be symmetric, O(nnz); one with values on the device by two products with random
- * vectors.
+ * returned, and what contradicts the iteration counts as not converged. A sparse matrix is checked to be symmetric, O(nnz); one
+ * with values on the device by two products with random vectors.
  *
  * On a GPU the plan of the products stays with the matrix for the next call. Of matrices by purlin_matrix_copy_csr and
  * purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
@@ -9427,13 +9516,13 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * The same build, input and options give the same bits, whatever the number of threads; other numbers of contexts give other
  * roundings.
  *
+ * @param      lanczos    the solver.
+ * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
  *                        caller's, see purlin_matrix_from_operator), or with MATRIX to MODULARITY a graph by
  *                        purlin_graph_operator_of_image; neither NaN nor infinite; W of the graph operators
  *                        is real. Row sums of the normalised kinds are not negative, and their sum is above 0 for the
  *                        modularity; other kinds take any.
- * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
  * @param      start      n elements of a's type, the start vector; NULL for a random one.
  * @param      known      dense, n x j, of a's type: vectors to keep out of the space, independent, which need not be
  *                        orthonormal: eigenvectors that are known. NULL for none.
@@ -9447,21 +9536,20 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  *                        not wanted.
  * @param[out] info       what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a matrix that is not square
- * or not symmetric, options out of range, sizes, types, overlap; vectors that are 0, not finite or dependent; a further
- * context that is there already or on another kind of device),
+ * or not symmetric, options that the matrix is too small for, sizes, types, overlap, another context; vectors that are 0, not
+ * finite or dependent),
  * `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` pairs are in the outputs, the first `info->converged` of them good; what
  * is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it),
  * `PURLIN_ERROR_NUMERICAL` (products that are not finite, residuals that show that the operator is not symmetric),
  * `PURLIN_ERROR_IO` (the caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for another call.
  *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
- * be called with its user pointer during the call.
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
+purlin_status purlin_lanczos_solve(struct purlin_lanczos *lanczos,
                                    const struct purlin_stream *stream,
-                                   const struct purlin_lanczos_options *options,
+                                   const struct purlin_matrix *a,
                                    const struct purlin_tensor *start,
                                    const struct purlin_matrix *known,
                                    const struct purlin_matrix *solve,
@@ -9469,6 +9557,36 @@ purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
                                    struct purlin_matrix *vectors,
                                    struct purlin_tensor *residuals,
                                    struct purlin_lanczos_info *info);
+
+/**
+ * Makes one purlin_lanczos_solve with options of its own, on the context of `a`.
+ *
+ * @param      a          as for purlin_lanczos_solve.
+ * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
+ * @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
+ * @param      start      n elements of a's type, the start vector; NULL for a random one.
+ * @param      known      as for purlin_lanczos_solve; NULL for none.
+ * @param      solve      as for purlin_lanczos_solve; NULL for none.
+ * @param      values     k elements of PURLIN_F64 on the host: eigenvalues.
+ * @param      vectors    dense, n x k, as for purlin_lanczos_solve; NULL if not wanted.
+ * @param      residuals  k elements of PURLIN_F64 on the host; NULL if not wanted.
+ * @param[out] info       what was done; may be NULL.
+ * @return as purlin_lanczos_create and purlin_lanczos_solve.
+ *
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
+ * be called with its user pointer during the call.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_lanczos_solve_once(const struct purlin_matrix *a,
+                                        const struct purlin_stream *stream,
+                                        const struct purlin_lanczos_options *options,
+                                        const struct purlin_tensor *start,
+                                        const struct purlin_matrix *known,
+                                        const struct purlin_matrix *solve,
+                                        struct purlin_tensor *values,
+                                        struct purlin_matrix *vectors,
+                                        struct purlin_tensor *residuals,
+                                        struct purlin_lanczos_info *info);
 
 /**
  * Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
@@ -9486,30 +9604,32 @@ purlin_status purlin_lanczos_solve(const struct purlin_matrix *a,
  *
  * The same build, input and options give the same bits, whatever the number of threads.
  *
- * @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
+ * @param      lanczos    the solver, on one context: `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or,
+ *                        not with PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0.
  * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options    `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or, not with
- *                        PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0; `start` a start vector or NULL.
- *                        NULL for the defaults: the 6 largest.
+ * @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
+ * @param      start      min(rows, cols) elements of a's type on the host, the start vector: a right singular vector if
+ *                        cols <= rows, else a left one; NULL for a random one.
  * @param      u          dense, rows x k, of a's type, any order, on the host: left vectors, orthonormal; NULL if not wanted.
  * @param      values     k elements of PURLIN_F64 on the host: singular values in the order that `which` says.
  * @param      v          dense, cols x k, as `u`: right vectors.
  * @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2, computed from
  *                        the vectors; NULL if not wanted.
  * @param[out] info       what was done, where a product is one with A and one with A^H, and `norm` is that of A; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options out of range, another
- * kind, sizes, types, overlap; a start vector that is 0 or not finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call does not use or the matrix is
+ * too small for, another kind, sizes, types, overlap; a start vector that is 0 or not finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are
  * in the outputs, the first `info->converged` of them good; what is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage,
  * the smallest with PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the
- * caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for
+ * another call.
  *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may be called with its user pointer during
- * the call.
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_lanczos_singular(const struct purlin_matrix *a,
+purlin_status purlin_lanczos_singular(struct purlin_lanczos *lanczos,
                                       const struct purlin_stream *stream,
-                                      const struct purlin_lanczos_options *options,
+                                      const struct purlin_matrix *a,
+                                      const struct purlin_tensor *start,
                                       struct purlin_matrix *u,
                                       struct purlin_tensor *values,
                                       struct purlin_matrix *v,
@@ -9517,34 +9637,42 @@ purlin_status purlin_lanczos_singular(const struct purlin_matrix *a,
                                       struct purlin_lanczos_info *info);
 
 /**
- * How the rows of a sparse matrix would be shared out by purlin_lanczos_solve over its context and the further ones of
- * `options`, and what a product would move: the cost of a solve before it. With settled values (purlin_matrix_copy_csr,
- * patterns) the parts, copies of the rows, stay with the matrix for the solve. O(nnz).
+ * Makes one purlin_lanczos_singular with options of its own, on the context of `a`.
  *
- * @param      a        sparse, square.
- * @param      options  `contexts` and `contexts_count` are used; NULL for a's context alone.
- * @param[out] info     `contexts`, `part_rows`, `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is
- *                      0; initialise it with purlin_lanczos_info_init.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, options
- * out of range, a matrix that is not square, a further context that is there already or on another kind of device),
- * `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
+ * @param      a          as for purlin_lanczos_singular.
+ * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
+ * @param      options    NULL for the defaults: the 6 largest singular values of `a`.
+ * @param      start      min(rows, cols) elements of a's type, the start vector; NULL for a random one.
+ * @param      u          dense, rows x k, as for purlin_lanczos_singular; NULL if not wanted.
+ * @param      values     k elements of PURLIN_F64 on the host: singular values.
+ * @param      v          dense, cols x k, as `u`; NULL if not wanted.
+ * @param      residuals  k elements of PURLIN_F64 on the host; NULL if not wanted.
+ * @param[out] info       what was done; may be NULL.
+ * @return as purlin_lanczos_create and purlin_lanczos_singular.
  *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+ * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
+ * be called with its user pointer during the call.
  */
 PURLIN_MUST_USE
-purlin_status purlin_lanczos_partition(const struct purlin_matrix *a,
-                                       const struct purlin_lanczos_options *options,
-                                       struct purlin_lanczos_info *info);
+purlin_status purlin_lanczos_singular_once(const struct purlin_matrix *a,
+                                           const struct purlin_stream *stream,
+                                           const struct purlin_lanczos_options *options,
+                                           const struct purlin_tensor *start,
+                                           struct purlin_matrix *u,
+                                           struct purlin_tensor *values,
+                                           struct purlin_matrix *v,
+                                           struct purlin_tensor *residuals,
+                                           struct purlin_lanczos_info *info);
 
 /**
  * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
  * those of rounding as well. For purlin_lanczos_filter, spectral densities and functions of matrices. Three vectors of
  * memory, one product a step.
  *
- * @param      a        as for purlin_lanczos_solve.
+ * @param      lanczos  the solver, on one context; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` of its
+ *                      options are used; others, but for `count`, are refused where they are set.
  * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options  NULL for the defaults; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` are used;
- *                  others, but for `count`, are refused where they are set.
+ * @param      a        as for purlin_lanczos_solve.
  * @param      steps    number of steps m, at least 1.
  * @param      start    n elements of a's type, the start vector; NULL for a random one.
  * @param[out] alpha    m numbers: the diagonal.
@@ -9552,13 +9680,12 @@ purlin_status purlin_lanczos_partition(const struct purlin_matrix *a,
  * @param[out] count    steps made: fewer than m where the space is invariant; the rest of `alpha` and `beta` is as it was.
  * @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
  *
- * @pre `options` is NULL or initialised, its contexts as many as it says; its `progress` may be called with its user pointer during the call; `alpha` and
- * `beta` are NULL or valid for `steps` numbers; `count` is NULL or valid for writing.
+ * @pre `alpha` and `beta` are NULL or valid for `steps` numbers; `count` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
-purlin_status purlin_lanczos_tridiagonalise(const struct purlin_matrix *a,
+purlin_status purlin_lanczos_tridiagonalize(struct purlin_lanczos *lanczos,
                                             const struct purlin_stream *stream,
-                                            const struct purlin_lanczos_options *options,
+                                            const struct purlin_matrix *a,
                                             int64_t steps,
                                             const struct purlin_tensor *start,
                                             double *alpha,
@@ -9574,7 +9701,7 @@ purlin_status purlin_lanczos_tridiagonalise(const struct purlin_matrix *a,
  *
  * @param      m          number of steps, not negative.
  * @param[in]  alpha      m numbers.
- * @param[in]  beta       m numbers, as purlin_lanczos_tridiagonalise gives them.
+ * @param[in]  beta       m numbers, as purlin_lanczos_tridiagonalize gives them.
  * @param      cluster    0 to 1; 1e-12 for double precision.
  * @param      converged  0 to 1.
  * @param[out] accepted   room for m values; ascending.
@@ -9622,11 +9749,12 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  * Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
  * eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
  *
+ * @param      lanczos      the solver: `count` of its options is k, `which` SMALLEST or the default, `kind` and `shift` are not
+ *                          to be set.
+ * @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      graph        sparse, PURLIN_F64 or PURLIN_F32, symmetric, row sums not negative; or by
  *                          purlin_graph_operator_of_image. Weights below 0 draw their vertices apart: eigenvalues may then be
  *                          below 0 or above 2.
- * @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options      NULL for the defaults; `count` is k, `which` SMALLEST or the default, `kind` and `shift` are not to be set.
  * @param      scaling      PURLIN_GRAPH_SCALING_*.
  * @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
  * @param      values       k elements of PURLIN_F64: the eigenvalues of the normalised Laplacian, ascending; NULL if not
@@ -9634,24 +9762,24 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  * @param[out] info         what was done; may be NULL.
  * @return as purlin_lanczos_solve.
  *
- * @pre As for purlin_lanczos_solve.
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_graph_embed(const struct purlin_matrix *graph,
+purlin_status purlin_graph_embed(struct purlin_lanczos *lanczos,
                                  const struct purlin_stream *stream,
-                                 const struct purlin_lanczos_options *options,
+                                 const struct purlin_matrix *graph,
                                  int32_t scaling,
                                  struct purlin_matrix *coordinates,
                                  struct purlin_tensor *values,
                                  struct purlin_lanczos_info *info);
 
 /**
- * Clusters of a graph, from an embedding: as many as `options->count`.
+ * Clusters of a graph, from an embedding: as many as `count` of the solver's options.
  *
- * @param      graph     as for purlin_graph_embed.
+ * @param      lanczos   the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
+ *                       and `shift` are not to be set; k-means has the same seed.
  * @param      stream    NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
- *                       are not to be set; k-means has the same seed.
+ * @param      graph     as for purlin_graph_embed.
  * @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
  * @param      starts    starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
  *                       has none.
@@ -9661,12 +9789,12 @@ purlin_status purlin_graph_embed(const struct purlin_matrix *graph,
  * @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
  * has k pairs.
  *
- * @pre As for purlin_lanczos_solve; `inertia` is NULL or valid for writing.
+ * @pre `info` is NULL or an initialised struct; `inertia` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
-purlin_status purlin_graph_cluster(const struct purlin_matrix *graph,
+purlin_status purlin_graph_cluster(struct purlin_lanczos *lanczos,
                                    const struct purlin_stream *stream,
-                                   const struct purlin_lanczos_options *options,
+                                   const struct purlin_matrix *graph,
                                    int32_t how,
                                    int64_t starts,
                                    struct purlin_tensor *labels,
@@ -9718,24 +9846,24 @@ purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
  * Math. J. 23, 1973), by purlin_lanczos_solve. The known vector of eigenvalue 0 is kept out of the search. O(nnz + n basis) a
  * product, O(sqrt(largest eigenvalue / (third - second)) log(1/tolerance)) products; n (basis + 3) numbers of memory.
  *
+ * @param      lanczos     the solver: `count` of its options is 1 or the default, `which` SMALLEST or the default, `kind` and
+ *                         `shift` are not to be set.
+ * @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      graph       sparse, PURLIN_F64 or PURLIN_F32, symmetric, at least 2 vertices; or by
  *                         purlin_graph_operator_of_image.
- * @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
- * @param      options     NULL for the defaults; `count` is 1 or the default, `which` SMALLEST or the default, `kind` and `shift` are not to
- *                         be set.
  * @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
  * @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
  * @param[out] info        what was done; may be NULL.
  * @return as purlin_lanczos_solve.
  *
- * @pre As for purlin_lanczos_solve; `value` is NULL or valid for writing.
+ * @pre `info` is NULL or an initialised struct; `value` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
-purlin_status purlin_graph_fiedler(const struct purlin_matrix *graph,
+purlin_status purlin_graph_fiedler(struct purlin_lanczos *lanczos,
                                    const struct purlin_stream *stream,
+                                   const struct purlin_matrix *graph,
                                    int32_t normalised,
-                                   const struct purlin_lanczos_options *options,
                                    double *value,
                                    struct purlin_tensor *vector,
                                    struct purlin_lanczos_info *info);
@@ -9771,10 +9899,10 @@ purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
  * and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error falls
  * with the root of `vectors`. One product a step of each vector.
  *
- * @param      a        as for purlin_lanczos_solve.
+ * @param      lanczos  the solver, on one context; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` of its
+ *                      options are used; others, but for `count`, are refused where they are set.
  * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options  NULL for the defaults; `kind`, `shift`, `check_symmetry`, `seed` and `progress` are used; others, but
- *                  for `count`, are refused where they are set.
+ * @param      a        as for purlin_lanczos_solve.
  * @param      steps    points of a vector, at least 1.
  * @param      vectors  at least 1.
  * @param      points   vectors * steps elements of PURLIN_F64 on the host, ascending for each vector, one after another.
@@ -9782,12 +9910,12 @@ purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
  * @param[out] count    points found: fewer where a space is invariant; the rest of `points` and `weights` is as it was.
  * @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
  *
- * @pre As for purlin_lanczos_solve; `count` is NULL or valid for writing.
+ * @pre `count` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
-purlin_status purlin_graph_density(const struct purlin_matrix *a,
+purlin_status purlin_graph_density(struct purlin_lanczos *lanczos,
                                    const struct purlin_stream *stream,
-                                   const struct purlin_lanczos_options *options,
+                                   const struct purlin_matrix *a,
                                    int64_t steps,
                                    int64_t vectors,
                                    struct purlin_tensor *points,
@@ -9826,7 +9954,7 @@ purlin_status purlin_graph_of_image(const struct purlin_context *context,
  * The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
  * 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
  * purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler,
- * purlin_graph_density and purlin_lanczos_tridiagonalise take it as a graph; what needs entries, as purlin_graph_bisect does, does
+ * purlin_graph_density and purlin_lanczos_tridiagonalize take it as a graph; what needs entries, as purlin_graph_bisect does, does
  * not. Products are formed where the context is. One call at a time uses it.
  *
  * @param      context    the context it belongs to.

@@ -7,9 +7,10 @@
 !>     call purlin_sshopm_solve_once(context, 4, 3, tensors, values, vectors)
 !>
 !> Objects (purlin_context, purlin_stream, purlin_tensor, purlin_matrix, purlin_source, purlin_sink, purlin_fdk,
-!> purlin_rsvd, purlin_pca, purlin_rpca, purlin_spmv, purlin_tt, purlin_tt_matrix, purlin_tt_contraction,
-!> purlin_tt_environments) own a handle of the library: see purlin_execution. Every call has optional `stat` and `errmsg`, which
-!> work as in `allocate`: with `stat` absent a failure stops the program with the library's message. `stat` is a PURLIN_ERROR_* value, and like all of
+!> purlin_rsvd, purlin_pca, purlin_rpca, purlin_spmv, purlin_lanczos, purlin_tt, purlin_tt_matrix, purlin_tt_contraction,
+!> purlin_tt_environments) own a handle of the library: see purlin_execution. Every call has optional `stat` and `errmsg`,
+!> which work as in `allocate`: with `stat` absent a failure stops the program with the library's message. `stat` is a
+!> PURLIN_ERROR_* value, and like all of
 !> these of the kind int32 of iso_fortran_env, whatever a default integer is: with -fdefault-integer-8 it is declared
 !> `integer(int32) :: stat`, or a compiler finds no specific procedure of the call.
 !>

@@ -9,6 +9,7 @@ module purlin_graph_module
   use purlin_execution
   use purlin_tensors
   use purlin_matrices
+  use purlin_lanczos_module, only: purlin_lanczos
   implicit none
   private
   public :: purlin_graph_embed, purlin_graph_cluster, purlin_graph_k_means, purlin_graph_pivoted_qr, &
@@ -53,6 +54,7 @@ contains
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     type(purlin_lanczos_options) :: settings
+    type(purlin_lanczos) :: solver
     type(purlin_matrix) :: places
     type(purlin_tensor) :: found
     integer(c_int32_t) :: how
@@ -65,7 +67,8 @@ contains
     call places%borrow(context, coordinates, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS .and. present(values)) call found%borrow(context, values, stat=o%status, &
       errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_embed(graph%handle(), stream_key(stream), settings, &
+    if (o%status == PURLIN_SUCCESS) call solver%create(context, settings, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_embed(solver%handle(), stream_key(stream), graph%handle(), &
       how, places%handle(), found%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
@@ -85,6 +88,7 @@ contains
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     type(purlin_lanczos_options) :: settings
+    type(purlin_lanczos) :: solver
     type(purlin_tensor) :: found
     integer(c_int32_t) :: way
     integer(c_int64_t) :: kept(1)
@@ -103,7 +107,8 @@ contains
       kept = labels(:1)
       labels(1) = -1
     end if
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_cluster(graph%handle(), stream_key(stream), settings, &
+    if (o%status == PURLIN_SUCCESS) call solver%create(context, settings, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_cluster(solver%handle(), stream_key(stream), graph%handle(), &
       way, many(starts), found%handle(), inertia, info))
     if (size(labels) > 0) then
       if (labels(1) >= 0) then
@@ -223,6 +228,7 @@ contains
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
+    type(purlin_lanczos) :: solver
     type(purlin_tensor) :: found
     integer(c_int32_t) :: scaled
     integer(c_int32_t), intent(out), optional :: stat
@@ -232,8 +238,9 @@ contains
     if (present(normalised)) scaled = merge(1_c_int32_t, 0_c_int32_t, normalised)
     if (present(info)) call purlin_init(info)
     call found%borrow(context, vector, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_fiedler(graph%handle(), stream_key(stream), scaled, &
-      options, value, found%handle(), info))
+    if (o%status == PURLIN_SUCCESS) call solver%create(context, options, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_fiedler(solver%handle(), stream_key(stream), graph%handle(), &
+      scaled, value, found%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -313,14 +320,16 @@ contains
     integer(c_int64_t), intent(inout) :: count
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_stream), intent(in), optional :: stream
+    type(purlin_lanczos) :: solver
     type(purlin_tensor) :: at, of
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call at%borrow(context, points, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call of%borrow(context, weights, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(a%handle(), stream_key(stream), options, steps, &
-      vectors, at%handle(), of%handle(), count))
+    if (o%status == PURLIN_SUCCESS) call solver%create(context, options, o%status, o%message)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(solver%handle(), stream_key(stream), a%handle(), &
+      steps, vectors, at%handle(), of%handle(), count))
     call finish(o, stat, errmsg)
   end subroutine
 

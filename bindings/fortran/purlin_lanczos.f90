@@ -1,7 +1,7 @@
 !> Eigenpairs of symmetric and Hermitian matrices and of operators of graphs, and singular triplets, by Lanczos' method. After
 !> PURLIN_ERROR_NO_CONVERGENCE the first info%count of the outputs hold what was found.
 module purlin_lanczos_module
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_float_complex, &
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, c_float_complex, &
     c_double_complex, c_int32_t, c_int64_t
   use purlin_types
   use purlin_c_spectra
@@ -12,24 +12,189 @@ module purlin_lanczos_module
   use purlin_matrices
   implicit none
   private
-  public :: purlin_lanczos_solve, purlin_lanczos_partition, purlin_lanczos_singular, purlin_lanczos_tridiagonalise, &
-    purlin_lanczos_filter, purlin_tridiagonal_eigenvalues
+  public :: purlin_lanczos, purlin_lanczos_solve_once, purlin_lanczos_singular_once, purlin_lanczos_filter, &
+    purlin_tridiagonal_eigenvalues
+
+  !> Options on a context, for matrices of any size.
+  type :: purlin_lanczos
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure :: create => lanczos_create
+    procedure :: plan => lanczos_plan
+    procedure :: solve => lanczos_solve
+    procedure :: singular => lanczos_singular
+    procedure :: cancel => lanczos_cancel
+    procedure :: last_info => lanczos_last_info
+    procedure :: destroy => lanczos_destroy
+    procedure :: handle => lanczos_handle
+    procedure, private :: lanczos_tridiagonalize
+    generic :: tridiagonalize => lanczos_tridiagonalize
+    procedure, private :: lanczos_refuse_copy
+    generic :: assignment(=) => lanczos_refuse_copy
+    final :: lanczos_finalise
+    include 'integers/lanczos_bound.inc'
+  end type
 
   !> size(values) eigenpairs, whatever options%count says. Eigenvectors are a matrix object, or the columns of an array of
   !> A's type, sections with contiguous columns in place.
-  interface purlin_lanczos_solve
+  interface purlin_lanczos_solve_once
     module procedure solve_objects, solve_r32, solve_r64, solve_c32, solve_c64
   end interface
 
   !> size(values) singular triplets, the largest or with options%which the smallest, whatever options%count says. Vectors
   !> are matrix objects, or the columns of arrays of A's type.
-  interface purlin_lanczos_singular
+  interface purlin_lanczos_singular_once
     module procedure singular_objects, singular_r32, singular_r64, singular_c32, singular_c64
   end interface
 
   include 'integers/lanczos_generic.inc'
 
 contains
+
+  subroutine lanczos_create(self, context, options, stat, errmsg)
+    class(purlin_lanczos), intent(inout) :: self
+    type(purlin_context), intent(in) :: context
+    type(purlin_lanczos_options), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_lanczos(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_create(context%handle(), options, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The plan of a solve of `a`: method, vectors of the space, memory, and how the rows of a square sparse matrix are shared out
+  !> over the contexts.
+  subroutine lanczos_plan(self, a, info, stat, errmsg)
+    class(purlin_lanczos), intent(in) :: self
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_lanczos_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_lanczos_plan(self%key, a%handle(), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> options%count eigenpairs: `values` and `residuals` of as many elements, `vectors` n x count. `start` is the start vector,
+  !> `known` has vectors to keep out of the search, `solve` with PURLIN_LANCZOS_NEAREST solves (A - sigma I) x = b.
+  subroutine lanczos_solve(self, a, values, vectors, residuals, info, start, known, solve, stream, stat, errmsg)
+    class(purlin_lanczos), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_tensor), intent(inout) :: values
+    type(purlin_matrix), intent(inout), optional :: vectors
+    type(purlin_tensor), intent(inout), optional :: residuals
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_tensor), intent(in), optional :: start
+    type(purlin_matrix), intent(in), optional :: known, solve
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_lanczos_solve(self%key, stream_key(stream), a%handle(), tensor_key(start), matrix_key(known), &
+      matrix_key(solve), values%handle(), matrix_key(vectors), tensor_key(residuals), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> options%count singular triplets: `u` rows x count, `v` cols x count. `start` is a start vector of min(rows, cols) elements
+  !> of A's type: a right singular vector if cols <= rows, else a left one.
+  subroutine lanczos_singular(self, a, u, values, v, residuals, info, start, stream, stat, errmsg)
+    class(purlin_lanczos), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_matrix), intent(inout), optional :: u, v
+    type(purlin_tensor), intent(inout) :: values
+    type(purlin_tensor), intent(inout), optional :: residuals
+    type(purlin_lanczos_info), intent(inout), optional :: info
+    type(purlin_tensor), intent(in), optional :: start
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_lanczos_singular(self%key, stream_key(stream), a%handle(), tensor_key(start), matrix_key(u), &
+      values%handle(), matrix_key(v), tensor_key(residuals), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> At most size(alpha) steps of the plain recurrence; `count` of them were made.
+  subroutine lanczos_tridiagonalize(self, a, alpha, beta, count, start, stream, stat, errmsg)
+    class(purlin_lanczos), intent(inout) :: self
+    type(purlin_matrix), intent(in) :: a
+    real(c_double), intent(inout), contiguous, target :: alpha(:), beta(:)
+    integer(c_int64_t), intent(inout) :: count
+    type(purlin_tensor), intent(in), optional :: start
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (size(beta) /= size(alpha)) call refuse(o, 'beta: not as many as alpha')
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_tridiagonalize(self%key, stream_key(stream), a%handle(), &
+      size(alpha, kind=c_int64_t), tensor_key(start), c_loc(alpha), c_loc(beta), count))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Cancels the call that runs, which then fails with PURLIN_ERROR_CANCELLED. May be called from any thread.
+  subroutine lanczos_cancel(self, stat, errmsg)
+    class(purlin_lanczos), intent(in) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_lanczos_cancel(self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The report of the last solve.
+  subroutine lanczos_last_info(self, info, stat, errmsg)
+    class(purlin_lanczos), intent(in) :: self
+    type(purlin_lanczos_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_lanczos_last_info(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine lanczos_destroy(self, stat, errmsg)
+    class(purlin_lanczos), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_lanczos(self, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, for calls of the C interface by hand.
+  pure function lanczos_handle(self) result(key)
+    class(purlin_lanczos), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine lanczos_refuse_copy(left, right)
+    class(purlin_lanczos), intent(inout) :: left
+    type(purlin_lanczos), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_lanczos: assigned to itself'
+    error stop 'purlin_lanczos: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine lanczos_finalise(self)
+    type(purlin_lanczos), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_lanczos_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine drop_lanczos(self, o)
+    class(purlin_lanczos), intent(inout) :: self
+    type(outcome), intent(inout) :: o
+    call absorb(o, c_lanczos_destroy(self%key))
+    self%key = c_null_ptr
+  end subroutine
 
   !> Without a place for eigenvectors the values alone. `start` is the start vector, `known` has vectors to keep out of the
   !> search, `solve` with PURLIN_LANCZOS_NEAREST solves (A - sigma I) x = b.
@@ -57,7 +222,7 @@ contains
     call found%borrow(context, values, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS .and. present(residuals)) call left%borrow(context, residuals, stat=o%status, &
       errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_solve(a%handle(), stream_key(stream), settings, &
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_solve_once(a%handle(), stream_key(stream), settings, &
       tensor_key(start), matrix_key(known), matrix_key(solve), found%handle(), matrix_key(places), left%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
@@ -150,20 +315,6 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> How the rows of A would be shared out over its context and options%contexts, without a solve: `contexts`, `part_rows`,
-  !> `part_entries`, `halo`, `halo_bytes` and `product_bytes` of the report.
-  subroutine purlin_lanczos_partition(a, info, options, stat, errmsg)
-    type(purlin_matrix), intent(in) :: a
-    type(purlin_lanczos_info), intent(inout) :: info
-    type(purlin_lanczos_options), intent(in), optional :: options
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call purlin_init(info)
-    call absorb(o, c_lanczos_partition(a%handle(), options, info))
-    call finish(o, stat, errmsg)
-  end subroutine
-
   !> Without places for singular vectors the values alone. `start` is a start vector of min(rows, cols) elements of A's type: a
   !> right singular vector if cols <= rows, else a left one.
   subroutine singular_objects(context, a, values, u, v, residuals, options, info, stream, stat, errmsg, start)
@@ -184,13 +335,12 @@ contains
     call purlin_init(settings)
     if (present(options)) settings = options
     settings%count = size(values, kind=c_int64_t)
-    if (present(start)) settings%start = start%handle()
     if (present(info)) call purlin_init(info)
     call found%borrow(context, values, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS .and. present(residuals)) call left%borrow(context, residuals, stat=o%status, &
       errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_singular(a%handle(), stream_key(stream), settings, &
-      matrix_key(u), found%handle(), matrix_key(v), left%handle(), info))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_singular_once(a%handle(), stream_key(stream), settings, &
+      tensor_key(start), matrix_key(u), found%handle(), matrix_key(v), left%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -275,23 +425,6 @@ contains
     if (o%status == PURLIN_SUCCESS) call right%borrow(context, v, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call singular_objects(context, a, values, left, right, residuals, options, info, &
       stream, o%status, o%message, start)
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> At most size(alpha) steps of the plain recurrence; `count` of them were made.
-  subroutine purlin_lanczos_tridiagonalise(a, alpha, beta, count, options, start, stream, stat, errmsg)
-    type(purlin_matrix), intent(in) :: a
-    real(c_double), intent(inout), contiguous, target :: alpha(:), beta(:)
-    integer(c_int64_t), intent(inout) :: count
-    type(purlin_lanczos_options), intent(in), optional :: options
-    type(purlin_tensor), intent(in), optional :: start
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    if (size(beta) /= size(alpha)) call refuse(o, 'beta: not as many as alpha')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_tridiagonalise(a%handle(), stream_key(stream), options, &
-      size(alpha, kind=c_int64_t), tensor_key(start), c_loc(alpha), c_loc(beta), count))
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -14,18 +14,9 @@ namespace purlin::graph {
 
 using lanczos::info;
 using lanczos::options;
+using lanczos::session;
 
 namespace detail {
-
-/// Runs a call that takes lanczos options.
-template <class Call>
-void with_options(const context& on, const options& settings, Call&& call) {
-  purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = lanczos::detail::raw(settings, relay);
-  const purlin_status status = call(&raw);
-  relay.rethrow();
-  on.finish(status);
-}
 
 /// Lends a function of a number to one call; what it throws goes on when the library has returned.
 template <class F>
@@ -56,24 +47,48 @@ class function_relay {
 
 /// Eigenvectors of the `count` smallest eigenvalues of the normalised Laplacian as coordinates, n x count; the eigenvalues
 /// into `values` unless that is empty.
+inline info embed(session& solver, const matrix& w, const matrix& coordinates,
+                  std::int32_t scaling = PURLIN_GRAPH_SCALING_NONE, const tensor& values = {},
+                  const stream& queue = {}) {
+  info report;
+  solver.finish(w, purlin_graph_embed(solver.get(), queue.get(), w.get(), scaling, coordinates.get(), values.get(),
+                                      &report));
+  return report;
+}
+
+/// The same with options of its own; `report` is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`.
 inline void embed(const context& on, const matrix& w, const matrix& coordinates, info& report,
                   const options& settings = {}, std::int32_t scaling = PURLIN_GRAPH_SCALING_NONE,
                   const tensor& values = {}, const stream& queue = {}) {
-  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
-    return purlin_graph_embed(w.get(), queue.get(), raw, scaling, coordinates.get(), values.get(), &report);
-  });
+  session solver(on, settings);
+  const purlin_status status = purlin_graph_embed(solver.get(), queue.get(), w.get(), scaling, coordinates.get(),
+                                                  values.get(), &report);
+  solver.finish(w, on, status);
 }
 
-/// Labels, 0 to `count` - 1, of the vertices, into `labels`: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`, if the
-/// last iterate has as many pairs. `starts` are those of k-means, of which the best stays; pivoted QR does not use them.
+/// Labels, 0 to `count` - 1, of the vertices. `starts` are those of k-means, of which the best stays; pivoted QR does not use
+/// them.
+inline std::vector<std::int64_t> cluster(session& solver, const context& on, const matrix& w,
+                                         std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
+                                         const stream& queue = {}) {
+  std::vector<std::int64_t> labels(purlin::detail::size(w.properties().rows), 0);
+  const tensor target = tensor::borrow(on, labels);
+  solver.finish(w, purlin_graph_cluster(solver.get(), queue.get(), w.get(), how, starts, target.get(), nullptr,
+                                        nullptr));
+  return labels;
+}
+
+/// Labels into `labels`, with options of its own: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`, if the last iterate
+/// has as many pairs.
 inline void cluster(const context& on, const matrix& w, std::vector<std::int64_t>& labels, info& report,
                     const options& settings, std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                     const stream& queue = {}) {
   labels.assign(purlin::detail::size(w.properties().rows), 0);
   const tensor target = tensor::borrow(on, labels);
-  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
-    return purlin_graph_cluster(w.get(), queue.get(), raw, how, starts, target.get(), nullptr, &report);
-  });
+  session solver(on, settings);
+  const purlin_status status = purlin_graph_cluster(solver.get(), queue.get(), w.get(), how, starts, target.get(),
+                                                    nullptr, &report);
+  solver.finish(w, on, status);
 }
 
 /// Labels, 0 to `count` - 1, of the vertices.
@@ -109,14 +124,26 @@ struct fiedler_pair {
   std::vector<double> vector;
 };
 
+/// By a solver whose `count` is 1.
+inline fiedler_pair fiedler(session& solver, const context& on, const matrix& w, bool normalised = false,
+                            const stream& queue = {}) {
+  fiedler_pair found;
+  found.vector.assign(purlin::detail::size(w.properties().rows), 0.0);
+  const tensor target = tensor::borrow(on, found.vector);
+  solver.finish(w, purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalised ? 1 : 0, &found.value,
+                                        target.get(), nullptr));
+  return found;
+}
+
 /// Into `found`, also where the call throws `PURLIN_ERROR_NO_CONVERGENCE` and `report.count` is 1: then the last iterate.
 inline void fiedler(const context& on, const matrix& w, fiedler_pair& found, info& report, bool normalised = false,
                     const options& settings = {}, const stream& queue = {}) {
   found.vector.assign(purlin::detail::size(w.properties().rows), 0.0);
   const tensor target = tensor::borrow(on, found.vector);
-  detail::with_options(on, settings, [&](const purlin_lanczos_options* raw) {
-    return purlin_graph_fiedler(w.get(), queue.get(), normalised ? 1 : 0, raw, &found.value, target.get(), &report);
-  });
+  session solver(on, settings);
+  const purlin_status status = purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalised ? 1 : 0,
+                                                    &found.value, target.get(), &report);
+  solver.finish(w, on, status);
 }
 
 /// The pair of a solve that converged.
@@ -197,13 +224,10 @@ inline spectrum density(const context& on, const matrix& a, std::int64_t steps =
   const tensor points = tensor::borrow(on, found.points);
   const tensor weights = tensor::borrow(on, found.weights);
   std::int64_t count = 0;
-  purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = lanczos::detail::raw(settings, relay);
-  const purlin_status status =
-      purlin_graph_density(a.get(), queue.get(), &raw, steps, vectors, points.get(), weights.get(), &count);
-  relay.rethrow();
-  a.rethrow();
-  on.finish(status);
+  session solver(on, settings);
+  const purlin_status status = purlin_graph_density(solver.get(), queue.get(), a.get(), steps, vectors, points.get(),
+                                                    weights.get(), &count);
+  solver.finish(a, on, status);
   found.points.resize(purlin::detail::size(count));
   found.weights.resize(purlin::detail::size(count));
   return found;

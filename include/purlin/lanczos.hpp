@@ -4,6 +4,7 @@
 #define PURLIN_LANCZOS_HPP
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "matrix.hpp"
@@ -27,14 +28,18 @@ struct options : purlin_lanczos_options {
 
 namespace detail {
 
-/// The C options of a call.
-inline purlin_lanczos_options raw(const options& settings, purlin::detail::progress_relay& relay) {
-  purlin_lanczos_options all = relay.attach<purlin_lanczos_options>(settings);
+/// The C options with their further contexts.
+inline purlin_lanczos_options shared(purlin_lanczos_options all, const options& settings) {
   if (!settings.further.empty()) {
     all.contexts = settings.further.data();
     all.contexts_count = static_cast<std::int64_t>(settings.further.size());
   }
   return all;
+}
+
+/// The C options of a call.
+inline purlin_lanczos_options raw(const options& settings, purlin::detail::progress_relay& relay) {
+  return shared(relay.attach<purlin_lanczos_options>(settings), settings);
 }
 
 }  // namespace detail
@@ -52,13 +57,13 @@ struct given {
   const matrix* solve = nullptr;
 };
 
-/// Eigenvalues, and eigenvectors and residuals where there is a place for them, as purlin_lanczos_solve.
+/// Eigenvalues, and eigenvectors and residuals where there is a place for them, as purlin_lanczos_solve_once.
 inline void solve(const context& on, const matrix& a, const tensor& values, const matrix& vectors,
                   const tensor& residuals, info& report, const options& settings = {}, const given& before = {},
                   const stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
   const purlin_lanczos_options raw = detail::raw(settings, relay);
-  const purlin_status status = purlin_lanczos_solve(
+  const purlin_status status = purlin_lanczos_solve_once(
       a.get(), queue.get(), &raw, before.start != nullptr ? before.start->get() : nullptr,
       before.known != nullptr ? before.known->get() : nullptr,
       before.solve != nullptr ? before.solve->get() : nullptr, values.get(), vectors.get(), residuals.get(), &report);
@@ -68,16 +73,15 @@ inline void solve(const context& on, const matrix& a, const tensor& values, cons
   on.finish(status);
 }
 
-/// Singular values, and vectors and residuals where there is a place for them, as purlin_lanczos_singular. `start` is a start
-/// vector of min(rows, cols) elements: a right singular vector if cols <= rows, else a left one.
+/// Singular values, and vectors and residuals where there is a place for them, as purlin_lanczos_singular_once. `start` is a
+/// start vector of min(rows, cols) elements: a right singular vector if cols <= rows, else a left one.
 inline void singular(const context& on, const matrix& a, const matrix& u, const tensor& values, const matrix& v,
                      const tensor& residuals, info& report, const options& settings = {}, const stream& queue = {},
                      const tensor& start = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  purlin_lanczos_options raw = detail::raw(settings, relay);
-  raw.start = start.get();
-  const purlin_status status = purlin_lanczos_singular(a.get(), queue.get(), &raw, u.get(), values.get(), v.get(),
-                                                       residuals.get(), &report);
+  const purlin_lanczos_options raw = detail::raw(settings, relay);
+  const purlin_status status = purlin_lanczos_singular_once(a.get(), queue.get(), &raw, start.get(), u.get(),
+                                                            values.get(), v.get(), residuals.get(), &report);
   relay.rethrow();
   a.rethrow();
   on.finish(status);
@@ -121,37 +125,119 @@ inline std::vector<double> values(const context& on, const matrix& a, const opti
   return found;
 }
 
-/// How a solve with these options would share out the rows of a sparse matrix, and what a product would move; see
-/// purlin_lanczos_partition.
-inline info partition(const context& on, const matrix& a, const options& settings = {}) {
-  info report;
-  purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = detail::raw(settings, relay);
-  on.finish(purlin_lanczos_partition(a.get(), &raw, &report));
-  return report;
-}
-
 /// Coefficients of the plain recurrence: the diagonal, and what is beside it with the last that leads out.
 struct recurrence {
   std::vector<double> alpha;
   std::vector<double> beta;
 };
 
-/// At most `steps` steps, of which `kind`, `shift` and `seed` of the options say what with.
-inline recurrence tridiagonalise(const context& on, const matrix& a, std::int64_t steps, const options& settings = {},
+/// Options on a context, for matrices of any size; see purlin_lanczos_create. An output that is not wanted is an empty object.
+/// What a function behind a matrix throws is thrown by the call that used it.
+class session {
+ public:
+  session() noexcept = default;
+
+  explicit session(const context& on, const options& settings = {}) {
+    purlin_lanczos_options raw = detail::shared(settings, settings);
+    if (settings.on_progress) {
+      progress_ = std::make_unique<purlin::detail::progress_keeper>(settings.on_progress);
+      raw.progress = &purlin::detail::progress_keeper::call;
+      raw.progress_user = progress_.get();
+    }
+    purlin_lanczos* made = nullptr;
+    const purlin_status status = purlin_lanczos_create(on.get(), &raw, &made);
+    handle_.reset(made);
+    on.finish(status);
+  }
+
+  purlin_lanczos* get() const noexcept { return handle_.get(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// The method, the memory, and how the rows of a square sparse matrix are shared out: the cost of a solve before it.
+  info plan(const matrix& a) const {
+    info report;
+    check(purlin_lanczos_plan(get(), a.get(), &report));
+    return report;
+  }
+
+  /// Eigenvalues, and eigenvectors and residuals where there is a place for them, as purlin_lanczos_solve.
+  info solve(const matrix& a, const tensor& values, const matrix& vectors = {}, const tensor& residuals = {},
+             const given& before = {}, const stream& queue = {}) {
+    info report;
+    const purlin_status status = purlin_lanczos_solve(
+        get(), queue.get(), a.get(), before.start != nullptr ? before.start->get() : nullptr,
+        before.known != nullptr ? before.known->get() : nullptr,
+        before.solve != nullptr ? before.solve->get() : nullptr, values.get(), vectors.get(), residuals.get(),
+        &report);
+    rethrow(a);
+    if (before.solve != nullptr) before.solve->rethrow();
+    check(status);
+    return report;
+  }
+
+  /// Singular values, and vectors and residuals where there is a place for them, as purlin_lanczos_singular.
+  info singular(const matrix& a, const matrix& u, const tensor& values, const matrix& v,
+                const tensor& residuals = {}, const tensor& start = {}, const stream& queue = {}) {
+    info report;
+    finish(a, purlin_lanczos_singular(get(), queue.get(), a.get(), start.get(), u.get(), values.get(), v.get(),
+                                      residuals.get(), &report));
+    return report;
+  }
+
+  /// At most `steps` steps of the plain recurrence, of which `kind`, `shift` and `seed` of the options say what with.
+  recurrence tridiagonalize(const matrix& a, std::int64_t steps, const tensor& start = {}, const stream& queue = {}) {
+    recurrence found{std::vector<double>(purlin::detail::size(steps)),
+                     std::vector<double>(purlin::detail::size(steps))};
+    std::int64_t count = 0;
+    finish(a, purlin_lanczos_tridiagonalize(get(), queue.get(), a.get(), steps, start.get(), found.alpha.data(),
+                                            found.beta.data(), &count));
+    found.alpha.resize(purlin::detail::size(count));
+    found.beta.resize(purlin::detail::size(count));
+    return found;
+  }
+
+  /// Cancels the call that runs, from any thread.
+  void cancel() const { check(purlin_lanczos_cancel(get())); }
+
+  /// The report of the last solve, also of one that threw `PURLIN_ERROR_NO_CONVERGENCE`.
+  info last() const {
+    info report;
+    check(purlin_lanczos_last_info(get(), &report));
+    return report;
+  }
+
+  /// Ends a call on this session: throws what its progress function or a function behind `a` threw, else the error of
+  /// `status`. The wrappers of these headers call it.
+  void finish(const matrix& a, purlin_status status) const {
+    rethrow(a);
+    check(status);
+  }
+
+  /// The same, and throws what the log function of `on` threw.
+  void finish(const matrix& a, const context& on, purlin_status status) const {
+    rethrow(a);
+    on.finish(status);
+  }
+
+ private:
+  void rethrow(const matrix& a) const {
+    if (progress_) progress_->rethrow();
+    a.rethrow();
+  }
+
+  std::unique_ptr<purlin::detail::progress_keeper> progress_;
+  std::unique_ptr<purlin_lanczos, purlin::detail::destroy<purlin_lanczos, purlin_lanczos_destroy>> handle_;
+};
+
+/// The plan of a solve with these options; see `session::plan`.
+inline info plan(const context& on, const matrix& a, const options& settings = {}) {
+  return session(on, settings).plan(a);
+}
+
+/// At most `steps` steps of the plain recurrence; see `session::tridiagonalize`.
+inline recurrence tridiagonalize(const context& on, const matrix& a, std::int64_t steps, const options& settings = {},
                                  const tensor& start = {}, const stream& queue = {}) {
-  recurrence found{std::vector<double>(purlin::detail::size(steps)), std::vector<double>(purlin::detail::size(steps))};
-  std::int64_t count = 0;
-  purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = detail::raw(settings, relay);
-  const purlin_status status = purlin_lanczos_tridiagonalise(a.get(), queue.get(), &raw, steps, start.get(),
-                                                             found.alpha.data(), found.beta.data(), &count);
-  relay.rethrow();
-  a.rethrow();
-  on.finish(status);
-  found.alpha.resize(purlin::detail::size(count));
-  found.beta.resize(purlin::detail::size(count));
-  return found;
+  return session(on, settings).tridiagonalize(a, steps, start, queue);
 }
 
 /// The eigenvalues of A among those of a recurrence, by the test of Cullum and Willoughby; ascending.

@@ -1,21 +1,19 @@
 //! What eigenvectors say about a graph: embeddings, clusters, the Fiedler vector, cuts; densities; graphs of images.
 
 use super::handle;
-use super::lanczos::{expect_no_start, session_of, write_and_check};
-use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
+use super::lanczos::{LanczosObject, purlin_lanczos};
+use super::lanczos_convert::write_and_check;
+use super::lanczos_types::purlin_lanczos_info;
 use super::matrix::{self, purlin_matrix};
 use super::options::{self, flag};
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
-use super::{callback, context, guard, purlin_context, purlin_status, purlin_stream, stream};
+use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::graph::bisect::Cut;
 use crate::graph::embed::{Assignment, Scaling};
 use crate::graph::image::Weights;
 use crate::graph::session::{self, Labelling};
-use crate::lanczos::session::Lanczos;
-use crate::matrix::Matrix;
-use crate::progress::ProgressFn;
 use crate::shape;
 
 /// Coordinates are the eigenvectors: orthonormal columns.
@@ -37,33 +35,15 @@ pub const PURLIN_GRAPH_CUT_MEDIAN: i32 = 1;
 /// Where cut/vol(S) + cut/vol(rest) is least (Shi and Malik, IEEE PAMI 22, 2000).
 pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 
-/// A session of a caller's options on the graph's context and the further ones, and its progress function, for `body`.
-///
-/// # Safety
-/// `source` is NULL or an initialised struct with as many contexts as it says, whose progress function may be called with its
-/// user pointer.
-unsafe fn with_options<R>(
-    graph: &Matrix,
-    source: *const purlin_lanczos_options,
-    body: impl FnOnce(&Lanczos, Option<&ProgressFn<'_>>) -> Result<R>,
-) -> Result<R> {
-    // SAFETY: as promised by the caller.
-    let o = unsafe { options::read("options", source) }?;
-    expect_no_start(&o)?;
-    // SAFETY: the caller promises as many contexts as it says.
-    let lanczos = unsafe { session_of(graph.context(), &o) }?;
-    let report = callback::progress(o.progress, o.progress_user);
-    body(&lanczos, report.as_ref().map(|f| f as &ProgressFn<'_>))
-}
-
 /// Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
 /// eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
 ///
+/// @param      lanczos      the solver: `count` of its options is k, `which` SMALLEST or the default, `kind` and `shift` are not
+///                          to be set.
+/// @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      graph        sparse, PURLIN_F64 or PURLIN_F32, symmetric, row sums not negative; or by
 ///                          purlin_graph_operator_of_image. Weights below 0 draw their vertices apart: eigenvalues may then be
 ///                          below 0 or above 2.
-/// @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options      NULL for the defaults; `count` is k, `which` SMALLEST or the default, `kind` and `shift` are not to be set.
 /// @param      scaling      PURLIN_GRAPH_SCALING_*.
 /// @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
 /// @param      values       k elements of PURLIN_F64: the eigenvalues of the normalised Laplacian, ascending; NULL if not
@@ -72,42 +52,40 @@ unsafe fn with_options<R>(
 /// @return as purlin_lanczos_solve.
 ///
 /// # Safety
-/// As for purlin_lanczos_solve.
+/// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_graph_embed(
-    graph: *const purlin_matrix,
+    lanczos: *mut purlin_lanczos,
     stream: *const purlin_stream,
-    options: *const purlin_lanczos_options,
+    graph: *const purlin_matrix,
     scaling: i32,
     coordinates: *mut purlin_matrix,
     values: *mut purlin_tensor,
     info: *mut purlin_lanczos_info,
 ) -> purlin_status {
     guard::run(|| {
+        let (object, lanczos) = LanczosObject::exclusive(lanczos)?;
+        let _stream = stream::before(lanczos.context(), stream)?;
         let graph = alive("graph", graph)?;
-        let _stream = stream::before(graph.context(), stream)?;
         let scaling = Scaling::from_code("scaling", scaling)?;
         let mut coordinates = matrix::output("coordinates", coordinates)?;
         let mut values = tensor::output_or_null("values", values)?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let run = |lanczos: &Lanczos, report: Option<&ProgressFn<'_>>| {
-            let found = session::embed(lanczos, &graph, scaling, &mut coordinates, values.as_deref_mut(), report)?;
-            // SAFETY: the caller promises NULL or an initialised struct.
-            unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
-        };
+        let found = object
+            .run(|report| session::embed(&lanczos, &graph, scaling, &mut coordinates, values.as_deref_mut(), report))?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { with_options(&graph, options, run) }
+        unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })
 }
 
-/// Clusters of a graph, from an embedding: as many as `options->count`.
+/// Clusters of a graph, from an embedding: as many as `count` of the solver's options.
 ///
-/// @param      graph     as for purlin_graph_embed.
+/// @param      lanczos   the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
+///                       and `shift` are not to be set; k-means has the same seed.
 /// @param      stream    NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options   NULL for the defaults; `count` is the number of clusters, `which` is not used, `kind` and `shift`
-///                       are not to be set; k-means has the same seed.
+/// @param      graph     as for purlin_graph_embed.
 /// @param      how       PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
 /// @param      starts    starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
 ///                       has none.
@@ -118,13 +96,13 @@ pub unsafe extern "C" fn purlin_graph_embed(
 /// has k pairs.
 ///
 /// # Safety
-/// As for purlin_lanczos_solve; `inertia` is NULL or valid for writing.
+/// `info` is NULL or an initialised struct; `inertia` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_graph_cluster(
-    graph: *const purlin_matrix,
+    lanczos: *mut purlin_lanczos,
     stream: *const purlin_stream,
-    options: *const purlin_lanczos_options,
+    graph: *const purlin_matrix,
     how: i32,
     starts: i64,
     labels: *mut purlin_tensor,
@@ -132,8 +110,9 @@ pub unsafe extern "C" fn purlin_graph_cluster(
     info: *mut purlin_lanczos_info,
 ) -> purlin_status {
     guard::run(|| {
+        let (object, lanczos) = LanczosObject::exclusive(lanczos)?;
+        let _stream = stream::before(lanczos.context(), stream)?;
         let graph = alive("graph", graph)?;
-        let _stream = stream::before(graph.context(), stream)?;
         let how = Assignment::from_code("how", how)?;
         // As an array's length where there is no array, the number is not looked at where there are no starts.
         let starts = if how == Assignment::KMeans { at_least_one("starts", starts)? } else { 1 };
@@ -142,14 +121,11 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let run = |lanczos: &Lanczos, report: Option<&ProgressFn<'_>>| {
-            let (found, from) = session::clusters(lanczos, &graph, how, starts, &mut labels, report)?;
-            put_number(inertia, found);
-            // SAFETY: the caller promises NULL or an initialised struct.
-            unsafe { write_and_check(info, &from, lanczos.problem().options.count) }
-        };
+        let (found, from) =
+            object.run(|report| session::clusters(&lanczos, &graph, how, starts, &mut labels, report))?;
+        put_number(inertia, found);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { with_options(&graph, options, run) }
+        unsafe { write_and_check(info, &from, lanczos.problem().options.count) }
     })
 }
 
@@ -235,47 +211,44 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
 /// Math. J. 23, 1973), by purlin_lanczos_solve. The known vector of eigenvalue 0 is kept out of the search. O(nnz + n basis) a
 /// product, O(sqrt(largest eigenvalue / (third - second)) log(1/tolerance)) products; n (basis + 3) numbers of memory.
 ///
+/// @param      lanczos     the solver: `count` of its options is 1 or the default, `which` SMALLEST or the default, `kind` and
+///                         `shift` are not to be set.
+/// @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      graph       sparse, PURLIN_F64 or PURLIN_F32, symmetric, at least 2 vertices; or by
 ///                         purlin_graph_operator_of_image.
-/// @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
-/// @param      options     NULL for the defaults; `count` is 1 or the default, `which` SMALLEST or the default, `kind` and `shift` are not to
-///                         be set.
 /// @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
 /// @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
 /// @param[out] info        what was done; may be NULL.
 /// @return as purlin_lanczos_solve.
 ///
 /// # Safety
-/// As for purlin_lanczos_solve; `value` is NULL or valid for writing.
+/// `info` is NULL or an initialised struct; `value` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_graph_fiedler(
-    graph: *const purlin_matrix,
+    lanczos: *mut purlin_lanczos,
     stream: *const purlin_stream,
+    graph: *const purlin_matrix,
     normalised: i32,
-    options: *const purlin_lanczos_options,
     value: *mut f64,
     vector: *mut purlin_tensor,
     info: *mut purlin_lanczos_info,
 ) -> purlin_status {
     guard::run(|| {
+        let (object, lanczos) = LanczosObject::exclusive(lanczos)?;
+        let _stream = stream::before(lanczos.context(), stream)?;
         let graph = alive("graph", graph)?;
-        let _stream = stream::before(graph.context(), stream)?;
         let normalised = flag("normalised", normalised)?;
         let mut vector = tensor::output("vector", vector)?;
         // SAFETY: the caller promises NULL or a place for the number.
         let value = unsafe { super::pointer::output_or_null("value", value) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let run = |lanczos: &Lanczos, report: Option<&ProgressFn<'_>>| {
-            let (found, from) = session::fiedler(lanczos, &graph, normalised, &mut vector, report)?;
-            put_number(value, found);
-            // SAFETY: the caller promises NULL or an initialised struct.
-            unsafe { write_and_check(info, &from, 1) }
-        };
+        let (found, from) = object.run(|report| session::fiedler(&lanczos, &graph, normalised, &mut vector, report))?;
+        put_number(value, found);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { with_options(&graph, options, run) }
+        unsafe { write_and_check(info, &from, 1) }
     })
 }
 
@@ -327,10 +300,10 @@ pub unsafe extern "C" fn purlin_graph_bisect(
 /// and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error falls
 /// with the root of `vectors`. One product a step of each vector.
 ///
-/// @param      a        as for purlin_lanczos_solve.
+/// @param      lanczos  the solver, on one context; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` of its
+///                      options are used; others, but for `count`, are refused where they are set.
 /// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options  NULL for the defaults; `kind`, `shift`, `check_symmetry`, `seed` and `progress` are used; others, but
-///                  for `count`, are refused where they are set.
+/// @param      a        as for purlin_lanczos_solve.
 /// @param      steps    points of a vector, at least 1.
 /// @param      vectors  at least 1.
 /// @param      points   vectors * steps elements of PURLIN_F64 on the host, ascending for each vector, one after another.
@@ -339,13 +312,13 @@ pub unsafe extern "C" fn purlin_graph_bisect(
 /// @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
 ///
 /// # Safety
-/// As for purlin_lanczos_solve; `count` is NULL or valid for writing.
+/// `count` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_graph_density(
-    a: *const purlin_matrix,
+    lanczos: *mut purlin_lanczos,
     stream: *const purlin_stream,
-    options: *const purlin_lanczos_options,
+    a: *const purlin_matrix,
     steps: i64,
     vectors: i64,
     points: *mut purlin_tensor,
@@ -353,22 +326,17 @@ pub unsafe extern "C" fn purlin_graph_density(
     count: *mut i64,
 ) -> purlin_status {
     guard::run(|| {
+        let (object, lanczos) = LanczosObject::exclusive(lanczos)?;
+        let _stream = stream::before(lanczos.context(), stream)?;
         let a = alive("a", a)?;
-        let _stream = stream::before(a.context(), stream)?;
         let mut points = tensor::output("points", points)?;
         let mut weights = tensor::output("weights", weights)?;
         // SAFETY: the caller promises NULL or a place for the number.
         let target = unsafe { super::pointer::output("count", count) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        let o = unsafe { options::read("options", options) }?;
-        expect_no_start(&o)?;
-        // SAFETY: the caller promises as many contexts as it says.
-        let lanczos = unsafe { session_of(a.context(), &o) }?;
         let steps = shape::size("steps", steps, 1)?;
         let vectors = at_least_one("vectors", vectors)?;
-        let report = callback::progress(o.progress, o.progress_user);
-        let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
-        let found = session::density(&lanczos, &a, (steps, vectors), &mut points, &mut weights, report)?;
+        let found =
+            object.run(|report| session::density(&lanczos, &a, (steps, vectors), &mut points, &mut weights, report))?;
         *target = shape::to_i64(found);
         Ok(())
     })
@@ -432,7 +400,7 @@ unsafe fn of_pixels(
 /// The graph of purlin_graph_of_image as an operator that is never formed: one weight for each pair of neighbours and no indices,
 /// 8 bytes a pixel for each of two neighbours in F64. purlin_lanczos_solve takes it with PURLIN_LANCZOS_MATRIX to MODULARITY, and
 /// purlin_spmv_create with the random-walk Laplacian too; purlin_graph_embed, purlin_graph_cluster, purlin_graph_fiedler,
-/// purlin_graph_density and purlin_lanczos_tridiagonalise take it as a graph; what needs entries, as purlin_graph_bisect does, does
+/// purlin_graph_density and purlin_lanczos_tridiagonalize take it as a graph; what needs entries, as purlin_graph_bisect does, does
 /// not. Products are formed where the context is. One call at a time uses it.
 ///
 /// @param      context    the context it belongs to.

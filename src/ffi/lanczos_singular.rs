@@ -1,14 +1,65 @@
-//! Singular triplets by Lanczos' method.
+//! The eigensolver: singular triplets, by an object or by one call.
 
-use super::lanczos::{session_of, write_and_check};
+use super::handle::{Exclusive, Shared};
+use super::lanczos::{LanczosObject, purlin_lanczos};
+use super::lanczos_convert::{session_of, write_and_check};
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
 use super::matrix::{self, purlin_matrix};
 use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
 use super::{callback, guard, options, purlin_status, purlin_stream, stream};
+use crate::error::Result;
+use crate::lanczos::Info;
 use crate::lanczos::outputs::TripletOutputs;
+use crate::lanczos::session::Lanczos;
+use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
+use crate::tensor::Tensor;
+
+/// The locked arguments beside the matrix.
+struct Arguments {
+    start: Option<Shared<Tensor>>,
+    u: Option<Exclusive<Matrix>>,
+    values: Exclusive<Tensor>,
+    v: Option<Exclusive<Matrix>>,
+    residuals: Option<Exclusive<Tensor>>,
+}
+
+impl Arguments {
+    fn lock(
+        start: *const purlin_tensor,
+        (u, v): (*mut purlin_matrix, *mut purlin_matrix),
+        (values, residuals): (*mut purlin_tensor, *mut purlin_tensor),
+    ) -> Result<Self> {
+        Ok(Self {
+            start: tensor::input_or_null("start", start)?,
+            u: matrix::output_or_null("u", u)?,
+            values: tensor::output("values", values)?,
+            v: matrix::output_or_null("v", v)?,
+            residuals: tensor::output_or_null("residuals", residuals)?,
+        })
+    }
+
+    fn check_overlap(&self, a: &Matrix) -> Result<()> {
+        let outputs = ranges(
+            &[("u", self.u.as_deref()), ("v", self.v.as_deref())],
+            &[("values", Some(&self.values)), ("residuals", self.residuals.as_deref())],
+        );
+        let given = ranges(&[], &[("start", self.start.as_deref())]);
+        overlap::check(&[stored("a", a), given].concat(), &outputs)
+    }
+
+    fn run(&mut self, lanczos: &Lanczos, a: &Matrix, report: Option<&ProgressFn<'_>>) -> Result<Info> {
+        let outputs = TripletOutputs {
+            u: self.u.as_deref_mut(),
+            values: &mut self.values,
+            v: self.v.as_deref_mut(),
+            residuals: self.residuals.as_deref_mut(),
+        };
+        lanczos.singular(a, self.start.as_deref(), outputs, report)
+    }
+}
 
 /// Computes k singular triplets A v = s u, A^H u = s v of a sparse matrix: the largest or the smallest.
 ///
@@ -25,32 +76,77 @@ use crate::progress::ProgressFn;
 ///
 /// The same build, input and options give the same bits, whatever the number of threads.
 ///
-/// @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
+/// @param      lanczos    the solver, on one context: `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or,
+///                        not with PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0.
 /// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options    `count` is k, at most min(rows, cols); `which` PURLIN_LANCZOS_LARGEST or, not with
-///                        PURLIN_LANCZOS_AUGMENTED, PURLIN_LANCZOS_SMALLEST; `shift` is 0; `start` a start vector or NULL.
-///                        NULL for the defaults: the 6 largest.
+/// @param      a          sparse or an operator of the caller's, rows x cols, neither NaN nor infinite.
+/// @param      start      min(rows, cols) elements of a's type on the host, the start vector: a right singular vector if
+///                        cols <= rows, else a left one; NULL for a random one.
 /// @param      u          dense, rows x k, of a's type, any order, on the host: left vectors, orthonormal; NULL if not wanted.
 /// @param      values     k elements of PURLIN_F64 on the host: singular values in the order that `which` says.
 /// @param      v          dense, cols x k, as `u`: right vectors.
 /// @param      residuals  k elements of PURLIN_F64 on the host: the larger of ||A v - s u||_2 and ||A^H u - s v||_2, computed from
 ///                        the vectors; NULL if not wanted.
 /// @param[out] info       what was done, where a product is one with A and one with A^H, and `norm` is that of A; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options out of range, another
-/// kind, sizes, types, overlap; a start vector that is 0 or not finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (options that this call does not use or the matrix is
+/// too small for, another kind, sizes, types, overlap; a start vector that is 0 or not finite), `PURLIN_ERROR_NO_CONVERGENCE` (`info->count` triplets are
 /// in the outputs, the first `info->converged` of them good; what is beyond is as it was), `PURLIN_ERROR_NOT_SUPPORTED` (storage,
 /// the smallest with PURLIN_LANCZOS_AUGMENTED), `PURLIN_ERROR_NUMERICAL` (products that are not finite), `PURLIN_ERROR_IO` (the
-/// caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// caller's function reported an error), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`. After a failure the object is ready for
+/// another call.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may be called with its user pointer during
-/// the call.
+/// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_lanczos_singular(
+    lanczos: *mut purlin_lanczos,
+    stream: *const purlin_stream,
+    a: *const purlin_matrix,
+    start: *const purlin_tensor,
+    u: *mut purlin_matrix,
+    values: *mut purlin_tensor,
+    v: *mut purlin_matrix,
+    residuals: *mut purlin_tensor,
+    info: *mut purlin_lanczos_info,
+) -> purlin_status {
+    guard::run(|| {
+        let (object, lanczos) = LanczosObject::exclusive(lanczos)?;
+        let _stream = stream::before(lanczos.context(), stream)?;
+        let a = alive("a", a)?;
+        let mut arguments = Arguments::lock(start, (u, v), (values, residuals))?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
+        arguments.check_overlap(&a)?;
+        let found = object.run(|report| arguments.run(&lanczos, &a, report))?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
+    })
+}
+
+/// Makes one purlin_lanczos_singular with options of its own, on the context of `a`.
+///
+/// @param      a          as for purlin_lanczos_singular.
+/// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
+/// @param      options    NULL for the defaults: the 6 largest singular values of `a`.
+/// @param      start      min(rows, cols) elements of a's type, the start vector; NULL for a random one.
+/// @param      u          dense, rows x k, as for purlin_lanczos_singular; NULL if not wanted.
+/// @param      values     k elements of PURLIN_F64 on the host: singular values.
+/// @param      v          dense, cols x k, as `u`; NULL if not wanted.
+/// @param      residuals  k elements of PURLIN_F64 on the host; NULL if not wanted.
+/// @param[out] info       what was done; may be NULL.
+/// @return as purlin_lanczos_create and purlin_lanczos_singular.
+///
+/// # Safety
+/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
+/// be called with its user pointer during the call.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_lanczos_singular_once(
     a: *const purlin_matrix,
     stream: *const purlin_stream,
     options: *const purlin_lanczos_options,
+    start: *const purlin_tensor,
     u: *mut purlin_matrix,
     values: *mut purlin_tensor,
     v: *mut purlin_matrix,
@@ -60,32 +156,16 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
     guard::run(|| {
         let a = alive("a", a)?;
         let _stream = stream::before(a.context(), stream)?;
-        let mut u = matrix::output_or_null("u", u)?;
-        let mut values = tensor::output("values", values)?;
-        let mut v = matrix::output_or_null("v", v)?;
-        let mut residuals = tensor::output_or_null("residuals", residuals)?;
+        let mut arguments = Arguments::lock(start, (u, v), (values, residuals))?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let start = tensor::input_or_null("options->start", o.start)?;
         // SAFETY: the caller promises as many contexts as it says.
         let lanczos = unsafe { session_of(a.context(), &o) }?;
-        let outputs = ranges(
-            &[("u", u.as_deref()), ("v", v.as_deref())],
-            &[("values", Some(&values)), ("residuals", residuals.as_deref())],
-        );
-        let given = ranges(&[], &[("options->start", start.as_deref())]);
-        overlap::check(&[stored("a", &a), given].concat(), &outputs)?;
+        arguments.check_overlap(&a)?;
         let report = callback::progress(o.progress, o.progress_user);
-        let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
-        let outputs = TripletOutputs {
-            u: u.as_deref_mut(),
-            values: &mut values,
-            v: v.as_deref_mut(),
-            residuals: residuals.as_deref_mut(),
-        };
-        let found = lanczos.singular(&a, start.as_deref(), outputs, report)?;
+        let found = arguments.run(&lanczos, &a, report.as_ref().map(|f| f as &ProgressFn<'_>))?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })

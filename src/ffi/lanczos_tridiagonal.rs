@@ -1,27 +1,25 @@
 //! The three-term recurrence by itself, and tridiagonal matrices.
 
-use super::lanczos::{expect_no_start, session_of};
-use super::lanczos_types::{purlin_lanczos_accepted, purlin_lanczos_options};
+use super::lanczos::{LanczosObject, purlin_lanczos};
+use super::lanczos_types::purlin_lanczos_accepted;
 use super::matrix::purlin_matrix;
-use super::options;
 use super::pointer;
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
-use super::{callback, guard, purlin_status, purlin_stream, stream};
+use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::Result;
 use crate::lanczos::algorithm::cullum::{Recurrence, filter};
 use crate::lanczos::tridiagonal::ends;
-use crate::progress::ProgressFn;
 use crate::shape::{self, to_i64};
 
 /// Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
 /// those of rounding as well. For purlin_lanczos_filter, spectral densities and functions of matrices. Three vectors of
 /// memory, one product a step.
 ///
-/// @param      a        as for purlin_lanczos_solve.
+/// @param      lanczos  the solver, on one context; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` of its
+///                      options are used; others, but for `count`, are refused where they are set.
 /// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options  NULL for the defaults; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` are used;
-///                  others, but for `count`, are refused where they are set.
+/// @param      a        as for purlin_lanczos_solve.
 /// @param      steps    number of steps m, at least 1.
 /// @param      start    n elements of a's type, the start vector; NULL for a random one.
 /// @param[out] alpha    m numbers: the diagonal.
@@ -30,14 +28,13 @@ use crate::shape::{self, to_i64};
 /// @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
 ///
 /// # Safety
-/// `options` is NULL or initialised, its contexts as many as it says; its `progress` may be called with its user pointer during the call; `alpha` and
-/// `beta` are NULL or valid for `steps` numbers; `count` is NULL or valid for writing.
+/// `alpha` and `beta` are NULL or valid for `steps` numbers; `count` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
-    a: *const purlin_matrix,
+pub unsafe extern "C" fn purlin_lanczos_tridiagonalize(
+    lanczos: *mut purlin_lanczos,
     stream: *const purlin_stream,
-    options: *const purlin_lanczos_options,
+    a: *const purlin_matrix,
     steps: i64,
     start: *const purlin_tensor,
     alpha: *mut f64,
@@ -45,23 +42,17 @@ pub unsafe extern "C" fn purlin_lanczos_tridiagonalise(
     count: *mut i64,
 ) -> purlin_status {
     guard::run(|| {
+        let (object, lanczos) = LanczosObject::exclusive(lanczos)?;
+        let _stream = stream::before(lanczos.context(), stream)?;
         let a = alive("a", a)?;
-        let _stream = stream::before(a.context(), stream)?;
         let start = tensor::input_or_null("start", start)?;
         for (name, list) in [("alpha", alpha), ("beta", beta)] {
             pointer::check_outputs(name, list)?;
         }
         // SAFETY: the caller promises NULL or a place for the number.
         let target = unsafe { pointer::output("count", count) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        let o = unsafe { options::read("options", options) }?;
-        expect_no_start(&o)?;
-        // SAFETY: the caller promises as many contexts as it says.
-        let lanczos = unsafe { session_of(a.context(), &o) }?;
         let steps = shape::size("steps", steps, 1)?;
-        let report = callback::progress(o.progress, o.progress_user);
-        let report = report.as_ref().map(|f| f as &ProgressFn<'_>);
-        let found = lanczos.tridiagonalise(&a, steps, start.as_deref(), report)?;
+        let found = object.run(|report| lanczos.tridiagonalize(&a, steps, start.as_deref(), report))?;
         // SAFETY: the recurrence makes `steps` steps at most, for which the caller promises room.
         unsafe {
             alpha.copy_from_nonoverlapping(found.alpha.as_ptr(), found.alpha.len());
@@ -92,7 +83,7 @@ pub(super) unsafe fn numbers<'a>(argument: &str, list: *const f64, count: usize)
 ///
 /// @param      m          number of steps, not negative.
 /// @param[in]  alpha      m numbers.
-/// @param[in]  beta       m numbers, as purlin_lanczos_tridiagonalise gives them.
+/// @param[in]  beta       m numbers, as purlin_lanczos_tridiagonalize gives them.
 /// @param      cluster    0 to 1; 1e-12 for double precision.
 /// @param      converged  0 to 1.
 /// @param[out] accepted   room for m values; ascending.

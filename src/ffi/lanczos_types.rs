@@ -1,12 +1,11 @@
 //! Constants and structs of eigenvalues by Lanczos' method.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 
 use super::callback::purlin_progress_fn;
 use super::context::purlin_context;
 use super::options::versioned;
 use super::sparse_measures::PURLIN_ORDER_NONE;
-use super::tensor::purlin_tensor;
 
 /// The largest, in descending order.
 pub const PURLIN_LANCZOS_LARGEST: i32 = 0;
@@ -126,7 +125,7 @@ pub struct purlin_lanczos_options {
     pub progress_user: *mut c_void,
     /// PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
     /// that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
-    /// matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalise. The
+    /// matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalize. The
     /// copy stays with the matrix for later calls.
     pub order: i32,
     /// 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <= 100 eps
@@ -139,9 +138,6 @@ pub struct purlin_lanczos_options {
     pub contexts: *const *const purlin_context,
     /// Number of `contexts`; default 0.
     pub contexts_count: i64,
-    /// Of purlin_lanczos_singular alone: the start vector, min(rows, cols) elements of a's type on the host: a right singular
-    /// vector if cols <= rows, else a left one. Default NULL, for a random one.
-    pub start: *const purlin_tensor,
 }
 
 versioned!(
@@ -170,7 +166,6 @@ versioned!(
         check_symmetry: 0,
         contexts: std::ptr::null(),
         contexts_count: 0,
-        start: std::ptr::null(),
     }
 );
 
@@ -181,7 +176,7 @@ pub struct purlin_lanczos_info {
     /// Size of the caller's struct; set by purlin_lanczos_info_init.
     pub struct_size: usize,
     /// Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS, EXHAUSTED or CONTRADICTED.
-    pub reason: i32,
+    pub stop_reason: i32,
     /// Times that the space was invariant and a new vector had to be found.
     pub breakdowns: i32,
     /// Pairs returned.
@@ -204,7 +199,8 @@ pub struct purlin_lanczos_info {
     pub norm: f64,
     /// Seconds.
     pub seconds: f64,
-    /// Contexts that had rows, of several; 0 of a single one, as all that follows.
+    /// Contexts that had rows, of several; 0 of a single one, as the five numbers that follow are. A plan has them of a single
+    /// one too.
     pub contexts: i64,
     /// Most rows of one of them.
     pub part_rows: i64,
@@ -219,12 +215,18 @@ pub struct purlin_lanczos_info {
     /// 1 if a test or a search has shown that no copy of a wanted eigenvalue is missing; 0 if that is not verified: `verify` is
     /// off, the method is plain, pairs have not converged, or neither test nor search came to an end.
     pub verified: i32,
-    /// 0.
-    pub reserved: i32,
+    /// PURLIN_LANCZOS_METHOD_RESTART or PLAIN.
+    pub method: i32,
     /// Largest ||A x - lambda x||_2 of the converged pairs, computed from the vectors returned.
     pub residual: f64,
     /// Largest |x_i . x_j - delta_ij| of the vectors returned.
     pub orthogonality: f64,
+    /// Planned bytes of vectors in host memory: of the space on the CPU, and of vectors that are returned there.
+    pub host_bytes: i64,
+    /// Planned bytes of the vectors of the space in device memory, of all contexts.
+    pub device_bytes: i64,
+    /// Why this method and space: one line of text.
+    pub reason: [c_char; 128],
 }
 
 versioned!(
@@ -232,7 +234,7 @@ versioned!(
     first = std::mem::offset_of!(Self, contexts),
     Self {
         struct_size: size_of::<Self>(),
-        reason: 0,
+        stop_reason: 0,
         breakdowns: 0,
         count: 0,
         converged: 0,
@@ -250,9 +252,12 @@ versioned!(
         halo_bytes: 0,
         product_bytes: 0,
         verified: 0,
-        reserved: 0,
+        method: PURLIN_LANCZOS_METHOD_RESTART,
         residual: 0.0,
         orthogonality: 0.0,
+        host_bytes: 0,
+        device_bytes: 0,
+        reason: [0; 128],
     }
 );
 

@@ -7,6 +7,7 @@ use super::context::ContextObject;
 use super::fdk::FdkObject;
 use super::group::GroupObject;
 use super::handle::{AnyTable, Object};
+use super::lanczos::LanczosObject;
 use super::rpca::RpcaObject;
 use super::rsvd::RsvdObject;
 use super::sink::SinkObject;
@@ -74,7 +75,7 @@ pub extern "C" fn purlin_live_handles() -> i64 {
 }
 
 /// The tables of all objects.
-pub(super) fn tables() -> [&'static dyn AnyTable; 17] {
+pub(super) fn tables() -> [&'static dyn AnyTable; 18] {
     [
         ContextObject::table(),
         Stream::table(),
@@ -93,6 +94,7 @@ pub(super) fn tables() -> [&'static dyn AnyTable; 17] {
         GroupObject::table(),
         SshopmObject::table(),
         RpcaObject::table(),
+        LanczosObject::table(),
     ]
 }
 

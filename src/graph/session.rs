@@ -15,9 +15,8 @@ use crate::error::{Error, Result};
 use crate::lanczos::session::Lanczos;
 use crate::lanczos::{Info, Options};
 use crate::matrix::Matrix;
-use crate::progress::{Progress, ProgressFn};
+use crate::progress::ProgressFn;
 use crate::scalar::{DType, with_real, with_scalar};
-use crate::session;
 use crate::shape::{Order, product};
 use crate::tensor::Tensor;
 
@@ -35,10 +34,6 @@ fn expect_labels(labels: &Tensor, of: &Matrix) -> Result<()> {
     labels.expect_dims("labels", &[of.rows()])
 }
 
-fn progress<'p>(lanczos: &Lanczos, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
-    session::progress(lanczos.contexts(), report)
-}
-
 /// [`embed::embed`] into `coordinates`, n-by-k in F64 on the host, and `values`. [`Info::check_converged`] says whether all
 /// pairs have converged.
 ///
@@ -52,6 +47,7 @@ pub fn embed(
     values: Option<&mut Tensor>,
     report: Option<&ProgressFn<'_>>,
 ) -> Result<Info> {
+    lanczos.expect_own("graph", graph)?;
     let options = lanczos.problem().expect_of_graph()?;
     let k = options.count;
     coordinates.expect_context("coordinates", graph.context())?;
@@ -59,17 +55,17 @@ pub fn embed(
     coordinates.expect_size("coordinates", graph.rows(), k)?;
     coordinates.dense_mut("coordinates")?.memory.host("coordinates")?;
     values.as_ref().map_or(Ok(()), |v| expect_vector("values", v, graph, k))?;
-    let found = embed::embed(lanczos.contexts(), graph, options, scaling, &progress(lanczos, report))
+    let found = embed::embed(lanczos.contexts(), graph, options, scaling, &lanczos.progress(report))
         .map_err(|e| e.renamed("a", "graph"))?;
     coordinates.dense_mut("coordinates")?.set_columns("coordinates", &found.coordinates)?;
     values.map_or(Ok(()), |v| v.set_first("values", &found.values))?;
-    Ok(found.info)
+    Ok(lanczos.record(found.info))
 }
 
 /// [`embed::clusters`] into `labels`, n indices on the host. Returns the inertia also.
 ///
 /// # Errors
-/// As [`embed::clusters`] and [`embed`].
+/// As [`embed::clusters`] and [`embed()`].
 pub fn clusters(
     lanczos: &Lanczos,
     graph: &Matrix,
@@ -78,18 +74,19 @@ pub fn clusters(
     labels: &mut Tensor,
     report: Option<&ProgressFn<'_>>,
 ) -> Result<(f64, Info)> {
+    lanczos.expect_own("graph", graph)?;
     let options = lanczos.problem().expect_of_graph()?;
     expect_labels(labels, graph)?;
-    let (found, from) = embed::clusters(lanczos.contexts(), graph, options, how, starts, &progress(lanczos, report))
+    let (found, from) = embed::clusters(lanczos.contexts(), graph, options, how, starts, &lanczos.progress(report))
         .map_err(|e| e.renamed("a", "graph"))?;
     labels.set_indices("labels", &found.labels)?;
-    Ok((found.inertia, from.info))
+    Ok((found.inertia, lanczos.record(from.info)))
 }
 
 /// [`bisect::fiedler`] into `vector`, n numbers in F64 on the host. Returns the eigenvalue also.
 ///
 /// # Errors
-/// As [`bisect::fiedler`] and [`embed`]; [`Error::InvalidArgument`] for a `count` other than 1 and the default.
+/// As [`bisect::fiedler`] and [`embed()`]; [`Error::InvalidArgument`] for a `count` other than 1 and the default.
 pub fn fiedler(
     lanczos: &Lanczos,
     graph: &Matrix,
@@ -98,15 +95,16 @@ pub fn fiedler(
     report: Option<&ProgressFn<'_>>,
 ) -> Result<(f64, Info)> {
     expect_vector("vector", vector, graph, graph.rows())?;
+    lanczos.expect_own("graph", graph)?;
     let options = lanczos.problem().expect_of_graph()?;
     if ![1, Options::default().count].contains(&options.count) {
         let problem = format!("is {}, this function finds one vector: 1, or the default", options.count);
         return Err(Error::invalid("count", problem));
     }
-    let found = bisect::fiedler(lanczos.contexts(), graph, normalised, options, &progress(lanczos, report))
+    let found = bisect::fiedler(lanczos.contexts(), graph, normalised, options, &lanczos.progress(report))
         .map_err(|e| e.renamed("a", "graph"))?;
     vector.set_first("vector", &found.vector)?;
-    Ok((found.value, found.info))
+    Ok((found.value, lanczos.record(found.info)))
 }
 
 /// [`density::density`] of the operator of `a` into `points` and `weights`, vectors * steps numbers in F64 on the host.
@@ -126,10 +124,11 @@ pub fn density(
     lanczos.expect_alone()?;
     let problem = lanczos.problem();
     problem.expect_recurrence()?;
+    lanczos.expect_own("a", a)?;
     let length = product("vectors", steps, vectors as usize)?;
     expect_vector("points", points, a, length)?;
     expect_vector("weights", weights, a, length)?;
-    let (context, seed, progress) = (lanczos.context(), problem.options.seed, progress(lanczos, report));
+    let (context, seed, progress) = (lanczos.context(), problem.options.seed, lanczos.progress(report));
     let found = with_scalar!(a.dtype(), "a", T => {
         density::density(context, &mut problem.operator::<T>(context, a)?, steps, vectors, seed, &progress)
     })?;

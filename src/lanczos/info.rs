@@ -1,5 +1,6 @@
 //! The result of a solve: eigenpairs, the reason why it ended, and its figures.
 
+use super::options::Method;
 use crate::error::{Error, Result};
 
 /// Why a solve ended. The numbers are those of the C interface.
@@ -19,11 +20,43 @@ pub enum Reason {
     Contradicted = 3,
 }
 
+/// Why a solve uses its method and its space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Choice {
+    /// The whole space.
+    Whole,
+    /// A part of the space, with restarts.
+    #[default]
+    Restarts,
+    /// As [`Choice::Restarts`], with a polynomial of the operator.
+    Filter,
+    /// Eigenvalues nearest to a point, with a solve or a polynomial.
+    Nearest,
+    /// The plain recurrence.
+    Plain,
+    /// Singular triplets without squares of the matrix.
+    Bidiagonal,
+}
+
+impl Choice {
+    /// The reason as a sentence of at most 127 bytes.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Whole => "a small matrix, or nearly all of its pairs: the Krylov space is the whole space",
+            Self::Restarts => "a Krylov space smaller than the matrix: thick restarts",
+            Self::Filter => "filter is Chebyshev: thick restarts with a polynomial of the operator",
+            Self::Nearest => "which is nearest: thick restarts with the given solve, or with a filter without one",
+            Self::Plain => "method is plain: a recurrence without restarts",
+            Self::Bidiagonal => "small residuals of both vectors need it: Golub-Kahan-Lanczos with thick restarts",
+        }
+    }
+}
+
 /// Figures of a solve. The fields are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Info {
     /// Why it ended.
-    pub reason: Reason,
+    pub stop_reason: Reason,
     /// Pairs returned.
     pub count: usize,
     /// Pairs that have converged, the first of those returned.
@@ -55,6 +88,14 @@ pub struct Info {
     pub norm: f64,
     /// Seconds.
     pub seconds: f64,
+    /// The method.
+    pub method: Method,
+    /// Why it is used.
+    pub reason: Choice,
+    /// Planned bytes of the vectors in host memory: of the space on the CPU, and of those returned there.
+    pub host_bytes: usize,
+    /// Planned bytes of the vectors of the space in device memory.
+    pub device_bytes: usize,
     /// Figures of the partition over several contexts; zeros for a single context.
     pub shares: Shares,
 }
@@ -90,7 +131,7 @@ impl Info {
         let Info { converged, restarts, products, .. } = self;
         let mut problem =
             format!("{converged} of {wanted} eigenpairs after {restarts} restarts and {products} products");
-        if self.reason == Reason::Contradicted {
+        if self.stop_reason == Reason::Contradicted {
             problem += &format!(
                 ": the residual of pair {converged} (from 0), or its inner products, contradict the iteration"
             );
@@ -101,7 +142,7 @@ impl Info {
                  for random u and v",
                 self.asymmetry
             );
-        } else if self.degree > 0 && *converged == 0 && self.reason == Reason::Restarts {
+        } else if self.degree > 0 && *converged == 0 && self.stop_reason == Reason::Restarts {
             problem += &format!(
                 ": the filter, last of degree {}, has not told them from the rest; for the nearest to sigma, `solve` with a \
                  factorization of A - sigma I (shift-invert) does",

@@ -24,10 +24,11 @@ pub enum Which {
 }
 
 /// How eigenpairs are found. The numbers are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(i32)]
 pub enum Method {
     /// Thick-restart Lanczos.
+    #[default]
     ThickRestart = 0,
     /// `basis` steps of the three-term recurrence, with the test of Cullum and Willoughby. A second run of the
     /// recurrence computes the eigenvectors. Needs memory for three vectors beside those returned. Finds one copy of
@@ -278,19 +279,7 @@ impl Options {
             let known = if deflated > 0 { format!(" less {deflated} known vectors") } else { String::new() };
             return Err(Error::invalid("count", format!("is {k}, outside 1 to n{known} = {room}")));
         }
-        if !(self.tolerance >= 0.0 && self.tolerance < 1.0) {
-            return Err(Error::invalid("tolerance", format!("is {}, outside 0 to 1", self.tolerance)));
-        }
-        if self.block > MOST_BLOCK {
-            return Err(Error::invalid("block", format!("is {}, outside 0 to {MOST_BLOCK}", self.block)));
-        }
-        if self.degree > MOST_DEGREE {
-            return Err(Error::invalid("degree", format!("is {}, outside 0 to {MOST_DEGREE}", self.degree)));
-        }
-        if !self.sigma.is_finite() {
-            return Err(Error::invalid("sigma", format!("is {}, a finite number is needed", self.sigma)));
-        }
-        self.compatible()?;
+        self.check()?;
         if self.method == Method::Plain {
             let steps = if self.basis == 0 { room.min((10 * k).max(100)) } else { self.basis };
             return Ok(self.settled(steps, 1, n, dtype));
@@ -322,6 +311,26 @@ impl Options {
             _ => (basis.max(k + 3 * block).next_multiple_of(block).min(most), block),
         };
         Ok(self.settled(basis, block, n, dtype))
+    }
+
+    /// Refuses options that are out of range for every matrix, and options that exclude each other.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the option.
+    pub fn check(&self) -> Result<()> {
+        if !(self.tolerance >= 0.0 && self.tolerance < 1.0) {
+            return Err(Error::invalid("tolerance", format!("is {}, outside 0 to 1", self.tolerance)));
+        }
+        if self.block > MOST_BLOCK {
+            return Err(Error::invalid("block", format!("is {}, outside 0 to {MOST_BLOCK}", self.block)));
+        }
+        if self.degree > MOST_DEGREE {
+            return Err(Error::invalid("degree", format!("is {}, outside 0 to {MOST_DEGREE}", self.degree)));
+        }
+        if !self.sigma.is_finite() {
+            return Err(Error::invalid("sigma", format!("is {}, a finite number is needed", self.sigma)));
+        }
+        self.compatible()
     }
 
     fn settled(&self, basis: usize, block: usize, n: usize, dtype: DType) -> Settings {

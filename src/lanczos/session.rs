@@ -3,21 +3,22 @@
 use std::sync::Arc;
 
 use super::algorithm::cullum::Recurrence;
-use super::info::Info;
+use super::algorithm::pairs::Job;
+use super::info::{Info, Shares};
 use super::operator::{Kind, Symmetric};
 use super::options::{Options, Which};
 use super::outputs::{Outputs, TripletOutputs, read_start};
-use super::shared::{self, eigenpairs_over, expect_kind};
+use super::shared::{self, eigenpairs_over, expect_contexts, expect_kind};
 use super::singular::{self, Through, singular_triplets};
 use super::solve::{Given, Vectors, eigenpairs_to, tridiagonalise};
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
 use crate::matrix::sparse::Ordering;
-use crate::progress::ProgressFn;
+use crate::matrix::{Matrix, Storage};
+use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{Scalar, with_scalar};
-use crate::session;
+use crate::session::{CancelHandle, LastInfo};
 use crate::tensor::Tensor;
 
 /// Which operator is made of a matrix, and how its eigenpairs are found.
@@ -131,12 +132,47 @@ pub struct Inputs<'a> {
 pub struct Lanczos {
     contexts: Vec<Arc<Context>>,
     problem: Problem,
+    cancel: CancelHandle,
+    last: LastInfo<Info>,
 }
 
 impl Lanczos {
-    /// A session on `contexts`. Matrices and results belong to the first one, of which there must be at least one.
-    pub fn new(contexts: Vec<Arc<Context>>, problem: Problem) -> Self {
-        Self { contexts, problem }
+    /// A session on `contexts`, of which there must be at least one. Matrices and results belong to the first.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for contexts of different kinds of devices, one that is given twice, and options that
+    /// are out of range for every matrix or exclude each other.
+    pub fn new(contexts: Vec<Arc<Context>>, problem: Problem) -> Result<Self> {
+        expect_contexts(&contexts)?;
+        problem.options.check()?;
+        Ok(Self { contexts, problem, cancel: CancelHandle::default(), last: LastInfo::default() })
+    }
+
+    /// A handle that cancels this object's calls. Any thread may use it while a call runs.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// The report of the last solve, for any thread.
+    pub fn last_info(&self) -> LastInfo<Info> {
+        self.last.clone()
+    }
+
+    /// Keeps the report of a run for [`Lanczos::last_info`].
+    pub(crate) fn record(&self, info: Info) -> Info {
+        self.last.set(info);
+        info
+    }
+
+    /// Progress of one call.
+    pub(crate) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
+        self.cancel.progress(&self.contexts, report, self.cancel.epoch())
+    }
+
+    /// Refuses a matrix of another context.
+    pub(crate) fn expect_own(&self, argument: &str, a: &Matrix) -> Result<()> {
+        self.contexts.iter().try_for_each(|c| c.check_alive())?;
+        a.expect_context(argument, self.context())
     }
 
     /// The first context.
@@ -167,13 +203,36 @@ impl Lanczos {
         Err(Error::invalid("contexts_count", problem))
     }
 
-    /// How the rows of `a` would be shared out over the contexts.
+    /// The plan of a solve of `a` whose vectors are returned in host memory: method, vectors of the space, memory, and how
+    /// the contexts share the rows of a square sparse matrix. The matrix keeps the parts if its values are known not to
+    /// change.
     ///
     /// # Errors
-    /// As [`shared::shares`].
+    /// As [`Lanczos::solve`] for options, sizes and storage that do not fit.
     pub fn plan(&self, a: &Matrix) -> Result<Info> {
-        let shares = shared::shares(&self.contexts, a)?;
-        Ok(Info { shares, ..Info::default() })
+        self.expect_own("a", a)?;
+        let Problem { kind, order, ref options, .. } = self.problem;
+        if self.contexts.len() > 1 {
+            expect_no_order(order)?;
+            expect_kind(kind)?;
+        }
+        if kind.is_of_square() && a.rows() != a.cols() {
+            let problem = format!("is {} x {}, a square matrix is needed", a.rows(), a.cols());
+            return Err(Error::invalid("a", problem));
+        }
+        let is_sparse = matches!(a.storage(), Storage::Csr(_)) && a.rows() == a.cols();
+        let shares = match is_sparse || self.contexts.len() > 1 {
+            true => shared::shares(&self.contexts, a)?,
+            false => Shares { contexts: 1, ..Shares::default() },
+        };
+        let n = kind.order((a.rows(), a.cols()));
+        with_scalar!(a.dtype(), "a", T => {
+            let job = Job::<T>::new(options, n, None, &[], false)?;
+            let [host_bytes, device_bytes] =
+                job.memory(self.context().backend(), n.saturating_mul(options.count));
+            let (method, reason, basis) = (options.method, job.choice(), job.basis());
+            Ok(Info { method, reason, basis, degree: options.degree, host_bytes, device_bytes, shares, ..Info::default() })
+        })
     }
 
     /// k eigenpairs of the operator of `a`. The outputs have the pairs that were found, and [`Info::count`] is their
@@ -189,7 +248,9 @@ impl Lanczos {
         mut outputs: Outputs<'_>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
-        with_scalar!(a.dtype(), "a", T => self.solve_typed::<T>(a, inputs, &mut outputs, report))
+        self.expect_own("a", a)?;
+        let info = with_scalar!(a.dtype(), "a", T => self.solve_typed::<T>(a, inputs, &mut outputs, report))?;
+        Ok(self.record(info))
     }
 
     fn solve_typed<T: Scalar>(
@@ -203,10 +264,8 @@ impl Lanczos {
         let Problem { kind, shift, order, ref options } = self.problem;
         let mut operator = match self.contexts.len() {
             1 => Some(Symmetric::<T>::in_order(context, a, kind, shift, order)?),
-            _ if order.is_some() => {
-                return Err(Error::invalid("order", "is set, several contexts have rows in the matrix's order"));
-            }
             _ => {
+                expect_no_order(order)?;
                 // Before the sizes of outputs, which depend on the kind.
                 expect_kind(kind)?;
                 None
@@ -230,7 +289,7 @@ impl Lanczos {
             solve.expect_size("solve", n, n)?;
         }
         let given = Given { start: start.as_deref(), deflate: &known, solve: inputs.solve };
-        let progress = session::progress(&self.contexts, report);
+        let progress = self.progress(report);
         let vectors = match outputs.vectors.as_mut().map(|v| v.dense_mut("vectors")).transpose()? {
             None => Vectors::Left,
             Some(target) if matches!(target.memory, Memory::Device(_)) => Vectors::Device(target),
@@ -260,7 +319,10 @@ impl Lanczos {
     ) -> Result<Info> {
         self.expect_alone()?;
         let through = self.problem.through()?;
-        with_scalar!(a.dtype(), "a", T => self.singular_typed::<T>(a, (through, start), &mut outputs, report))
+        self.expect_own("a", a)?;
+        let call = (through, start);
+        let info = with_scalar!(a.dtype(), "a", T => self.singular_typed::<T>(a, call, &mut outputs, report))?;
+        Ok(self.record(info))
     }
 
     fn singular_typed<T: Scalar>(
@@ -276,7 +338,7 @@ impl Lanczos {
         let start = read_start::<T>(start, context, a.rows().min(a.cols()))?;
         let vectors = [outputs.u.is_some(), outputs.v.is_some()];
         let request = singular::Request { through, start: start.as_deref(), vectors };
-        let progress = session::progress(&self.contexts, report);
+        let progress = self.progress(report);
         let found = singular_triplets::<T>(context, a, request, options, &progress)?;
         outputs.write(&found)?;
         Ok(found.info)
@@ -287,7 +349,7 @@ impl Lanczos {
     /// # Errors
     /// As [`tridiagonalise`]; [`Error::InvalidArgument`] for further contexts and for options that the recurrence does
     /// not use.
-    pub fn tridiagonalise(
+    pub fn tridiagonalize(
         &self,
         a: &Matrix,
         steps: usize,
@@ -296,12 +358,21 @@ impl Lanczos {
     ) -> Result<Recurrence> {
         self.expect_alone()?;
         self.problem.expect_recurrence()?;
+        self.expect_own("a", a)?;
         let (context, seed) = (self.context(), self.problem.options.seed);
-        let progress = session::progress(&self.contexts, report);
+        let progress = self.progress(report);
         with_scalar!(a.dtype(), "a", T => {
             let mut operator = self.problem.operator::<T>(context, a)?;
             let start = read_start::<T>(start, context, operator.order())?;
             tridiagonalise(context, &mut operator, steps, seed, start.as_deref(), &progress)
         })
+    }
+}
+
+/// Refuses an order of rows that several contexts share.
+fn expect_no_order(order: Option<Ordering>) -> Result<()> {
+    match order {
+        None => Ok(()),
+        Some(_) => Err(Error::invalid("order", "is set, several contexts have rows in the matrix's order")),
     }
 }

@@ -7,13 +7,14 @@
 use std::sync::Arc;
 
 use super::algorithm::bidiagonal::{self, SmallSvd};
+use super::algorithm::pairs::memory;
 use super::algorithm::restart::Counts;
 use super::algorithm::scale::{expect_scale_between, put};
 use super::algorithm::triplets::{allowed, complete, deviations, orthonormalise, residuals, rotate};
 use super::algorithm::verify::Solved;
 use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
-use super::info::{Info, Pairs, Reason, Shares};
+use super::info::{Choice, Info, Pairs, Reason, Shares};
 use super::operator::{Kind, Symmetric};
 use super::options::{Filter, Method, Options, Orthogonality, Settings, Which};
 use super::sides::{Pair, Side, Sides};
@@ -234,6 +235,9 @@ impl<T: Scalar> Call<'_, T> {
             self.finish(sides, count, &settings, (info, counts.norm))
         })?;
         made.info.converged = made.info.converged.min(info.converged);
+        let [host_bytes, device_bytes] = self.memory(count + 1, count);
+        made.info.host_bytes = info.host_bytes.max(host_bytes);
+        made.info.device_bytes = info.device_bytes.max(device_bytes);
         made.info.seconds = begin.elapsed().as_secs_f64();
         Ok((made, has_ended))
     }
@@ -256,7 +260,9 @@ impl<T: Scalar> Call<'_, T> {
             self.progress.report(to_i64(converged), wanted, worst)?;
             self.progress.check()
         };
-        let mut made = self.between(bidiagonal::columns(&settings), &mut |sides| {
+        let columns = bidiagonal::columns(&settings);
+        let [host_bytes, device_bytes] = self.memory(columns, settings.count);
+        let mut made = self.between(columns, &mut |sides| {
             if let Some(start) = self.request.start {
                 let short = sides.side(Side::Short);
                 put(short, start, 0)?;
@@ -269,7 +275,7 @@ impl<T: Scalar> Call<'_, T> {
                 let Solved { values, converged, reason, recovered, verified, counts } =
                     bidiagonal::solve(sides, &within, started, svd, &mut report)?;
                 let info = Info {
-                    reason,
+                    stop_reason: reason,
                     count: values.len(),
                     converged,
                     products: before.products + counts.products,
@@ -284,6 +290,10 @@ impl<T: Scalar> Call<'_, T> {
                     degree: 0,
                     norm: counts.norm,
                     seconds: 0.0,
+                    method: Method::ThickRestart,
+                    reason: Choice::Bidiagonal,
+                    host_bytes,
+                    device_bytes,
                     shares: Shares::default(),
                 };
                 orthonormalise(sides, values.len())?;
@@ -302,6 +312,13 @@ impl<T: Scalar> Call<'_, T> {
         })?;
         made.info.seconds = begin.elapsed().as_secs_f64();
         Ok(made)
+    }
+
+    /// Bytes on the host and on the device of `columns` vectors of both sides, and of `count` that are returned.
+    fn memory(&self, columns: usize, count: usize) -> [usize; 2] {
+        let numbers =
+            |columns: usize| columns.saturating_mul(self.shape.lengths[0].saturating_add(self.shape.lengths[1]));
+        memory::<T>(self.context.backend(), numbers(columns.max(3)), numbers(count))
     }
 
     /// The options that apply to a search for triplets; the others have their defaults.
@@ -352,14 +369,15 @@ impl<T: Scalar> Call<'_, T> {
         let good = (0..count).take_while(|&i| small(i)).count();
         let orthonormal = deviations.iter().take_while(|d| **d <= settings.epsilon.sqrt()).count();
         let converged = good.min(info.converged).min(orthonormal);
-        let reason = match info.reason {
+        let stop_reason = match info.stop_reason {
             Reason::Converged if converged < settings.count => Reason::Contradicted,
             reason => reason,
         };
         let [left, right] = self.read(sides, count)?;
         let verified = info.verified && converged == settings.count;
         let residual = residuals.iter().take(converged).fold(0.0f64, |most, r| most.max(*r));
-        let info = Info { count: values.len(), converged, reason, norm, verified, residual, orthogonality, ..info };
+        let info =
+            Info { count: values.len(), converged, stop_reason, norm, verified, residual, orthogonality, ..info };
         Ok(Triplets { values, left, right, residuals, info })
     }
 

@@ -139,7 +139,9 @@ pub(super) fn run_job<T: Scalar>(
         progress.report(now.0, now.1, now.2)?;
         progress.check()
     };
-    job.run(krylov, vectors, &mut small, &mut report)
+    let mut pairs = job.run(krylov, vectors, &mut small, &mut report)?;
+    [pairs.info.host_bytes, pairs.info.device_bytes] = job.memory(context.backend(), numbers);
+    Ok(pairs)
 }
 
 /// `steps` steps of the plain three-term recurrence from a random start vector, or a given one: for

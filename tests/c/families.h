@@ -281,7 +281,7 @@ static inline purlin_status family_spectra(void) {
   THEN(family_matrix(context, 300, 3, family_output[1], &vectors));
   o.count = 3;
   o.tolerance = 1e-6;
-  THEN(purlin_lanczos_solve(graph, NULL, &o, NULL, NULL, NULL, values, vectors, NULL, NULL));
+  THEN(purlin_lanczos_solve_once(graph, NULL, &o, NULL, NULL, NULL, values, vectors, NULL, NULL));
   GONE(purlin_matrix_destroy(vectors));
   GONE(purlin_tensor_destroy(values));
   GONE(purlin_matrix_destroy(graph));
@@ -303,7 +303,7 @@ static inline purlin_status family_singular(void) {
   THEN(family_matrix(context, 300, 3, family_output[0], &u));
   THEN(family_vector(context, 3, family_output[1], &values));
   THEN(family_matrix(context, 300, 3, family_output[2], &v));
-  THEN(purlin_lanczos_singular(graph, NULL, &o, u, values, v, NULL, NULL));
+  THEN(purlin_lanczos_singular_once(graph, NULL, &o, NULL, u, values, v, NULL, NULL));
   GONE(purlin_matrix_destroy(v));
   GONE(purlin_tensor_destroy(values));
   GONE(purlin_matrix_destroy(u));
@@ -320,6 +320,7 @@ static inline purlin_status family_graph(void) {
   purlin_status status = family_context(&context);
   purlin_tensor *labels = NULL, *vector = NULL, *sides = NULL;
   purlin_matrix *image = NULL, *graph = NULL;
+  purlin_lanczos *two = NULL, *three = NULL;
   purlin_lanczos_options o;
   int64_t n = N;
   THEN(purlin_lanczos_options_init(&o, sizeof o));
@@ -329,10 +330,14 @@ static inline purlin_status family_graph(void) {
   THEN(family_vector(context, N, family_output[0], &vector));
   THEN(purlin_tensor_borrow(context, PURLIN_I64, 0, 1, &n, NULL, clusters, &labels));
   THEN(purlin_tensor_borrow(context, PURLIN_I64, 0, 1, &n, NULL, halves, &sides));
-  THEN(purlin_graph_fiedler(graph, NULL, 1, &o, NULL, vector, NULL));
+  THEN(purlin_lanczos_create(context, &o, &two));
+  THEN(purlin_graph_fiedler(two, NULL, graph, 1, NULL, vector, NULL));
   THEN(purlin_graph_bisect(graph, vector, PURLIN_GRAPH_CUT_SWEEP, sides, NULL, NULL));
   o.count = 3;
-  THEN(purlin_graph_cluster(graph, NULL, &o, PURLIN_GRAPH_LABELS_K_MEANS, 2, labels, NULL, NULL));
+  THEN(purlin_lanczos_create(context, &o, &three));
+  THEN(purlin_graph_cluster(three, NULL, graph, PURLIN_GRAPH_LABELS_K_MEANS, 2, labels, NULL, NULL));
+  GONE(purlin_lanczos_destroy(three));
+  GONE(purlin_lanczos_destroy(two));
   GONE(purlin_tensor_destroy(sides));
   GONE(purlin_tensor_destroy(labels));
   GONE(purlin_tensor_destroy(vector));

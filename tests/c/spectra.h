@@ -71,4 +71,11 @@ static inline purlin_lanczos_options lanczos(int64_t count, int32_t which, int32
   return o;
 }
 
+/* A solver with these options; NULL for the defaults. */
+static inline purlin_lanczos *solver(const purlin_context *context, const purlin_lanczos_options *o) {
+  purlin_lanczos *made = NULL;
+  OK(purlin_lanczos_create(context, o, &made));
+  return made;
+}
+
 #endif

@@ -29,8 +29,9 @@ static void applications(void) {
   int64_t label[N], count = 0, i, how;
   purlin_tensor *tl = vector_of(context, PURLIN_I64, N, label), *tv = vector_of(context, PURLIN_F64, N, vector);
   purlin_tensor *tw = vector_of(context, PURLIN_F64, K, values), *tp, *tq;
+  purlin_lanczos *plain = solver(context, NULL), *two = solver(context, &o), *laplacian;
   OK(purlin_lanczos_info_init(&info, sizeof info));
-  OK(purlin_graph_fiedler(a, NULL, 0, NULL, &value, tv, &info));
+  OK(purlin_graph_fiedler(plain, NULL, a, 0, &value, tv, &info));
   CHECK(value > 0 && value < 0.05 && info.converged == 1);
   for (how = PURLIN_GRAPH_CUT_SIGN; how <= PURLIN_GRAPH_CUT_SWEEP; how++) {
     OK(purlin_graph_bisect(a, tv, (int32_t)how, tl, &cut, &normalised));
@@ -38,9 +39,9 @@ static void applications(void) {
     for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
   }
   BAD_ARGUMENT("how: is 3, outside 0 to 2", purlin_graph_bisect(a, tv, 3, tl, NULL, NULL));
-  OK(purlin_graph_fiedler(a, NULL, 1, NULL, NULL, tv, NULL));
+  OK(purlin_graph_fiedler(plain, NULL, a, 1, NULL, tv, NULL));
   OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, N, K, K, coordinates, &mc));
-  OK(purlin_graph_embed(a, NULL, &o, PURLIN_GRAPH_SCALING_NONE, mc, tw, &info));
+  OK(purlin_graph_embed(two, NULL, a, PURLIN_GRAPH_SCALING_NONE, mc, tw, &info));
   CHECK(fabs(values[0]) < 1e-10 && values[1] > 0 && values[1] < 0.02);
   for (i = 0; i < N; i++) total += coordinates[i * K] * coordinates[i * K];
   CHECK(near(total, 1, 1e-12));
@@ -50,23 +51,24 @@ static void applications(void) {
   CHECK(inertia >= 0);
   for (how = PURLIN_GRAPH_LABELS_K_MEANS; how <= PURLIN_GRAPH_LABELS_PIVOTED_QR; how++) {
     memset(label, 0x7f, sizeof label);
-    OK(purlin_graph_cluster(a, NULL, &o, (int32_t)how, 10, tl, &inertia, &info));
+    OK(purlin_graph_cluster(two, NULL, a, (int32_t)how, 10, tl, &inertia, &info));
     for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
   }
-  BAD_ARGUMENT("how: is 2", purlin_graph_cluster(a, NULL, &o, 2, 10, tl, NULL, NULL));
-  BAD_ARGUMENT("starts: is 0", purlin_graph_cluster(a, NULL, &o, PURLIN_GRAPH_LABELS_K_MEANS, 0, tl, NULL, NULL));
+  BAD_ARGUMENT("how: is 2", purlin_graph_cluster(two, NULL, a, 2, 10, tl, NULL, NULL));
+  BAD_ARGUMENT("starts: is 0", purlin_graph_cluster(two, NULL, a, PURLIN_GRAPH_LABELS_K_MEANS, 0, tl, NULL, NULL));
   BAD_ARGUMENT("starts: is 0", purlin_graph_k_means(mc, 2, 0, 0, tl, NULL));
-  OK(purlin_graph_cluster(a, NULL, &o, PURLIN_GRAPH_LABELS_PIVOTED_QR, 0, tl, NULL, NULL));
+  OK(purlin_graph_cluster(two, NULL, a, PURLIN_GRAPH_LABELS_PIVOTED_QR, 0, tl, NULL, NULL));
   BAD_ARGUMENT("clusters: is 81, outside 1 to n = 80", purlin_graph_k_means(mc, 81, 1, 0, tl, NULL));
-  BAD_ARGUMENT("scaling: is 3", purlin_graph_embed(a, NULL, &o, 3, mc, NULL, NULL));
+  BAD_ARGUMENT("scaling: is 3", purlin_graph_embed(two, NULL, a, 3, mc, NULL, NULL));
   BAD_ARGUMENT("labels: is F64", purlin_graph_k_means(mc, 2, 1, 0, tv, NULL));
   o.kind = PURLIN_LANCZOS_LAPLACIAN;
-  BAD_ARGUMENT("kind: is set", purlin_graph_embed(a, NULL, &o, 0, mc, NULL, NULL));
+  laplacian = solver(context, &o);
+  BAD_ARGUMENT("kind: is set", purlin_graph_embed(laplacian, NULL, a, 0, mc, NULL, NULL));
 
   /* Rings have eigenvalues of the Laplacian between 0 and a bit over 4, whose mean is the mean degree. */
   tp = vector_of(context, PURLIN_F64, 60, points);
   tq = vector_of(context, PURLIN_F64, 60, weights);
-  OK(purlin_graph_density(a, NULL, &o, 20, 3, tp, tq, &count));
+  OK(purlin_graph_density(laplacian, NULL, a, 20, 3, tp, tq, &count));
   CHECK(count > 30 && count <= 60);
   total = 0;
   for (i = 0; i < count; i++) {
@@ -75,8 +77,8 @@ static void applications(void) {
     mean += weights[i] * points[i];
   }
   CHECK(near(total, 1, 1e-12) && fabs(mean - 162.0 / 80) < 0.5);
-  BAD_ARGUMENT("points: has dimensions [60], [80] are needed", purlin_graph_density(a, NULL, &o, 20, 4, tp, tq, &count));
-  BAD_ARGUMENT("vectors: is 0", purlin_graph_density(a, NULL, &o, 20, 0, tp, tq, &count));
+  BAD_ARGUMENT("points: has dimensions [60], [80] are needed", purlin_graph_density(laplacian, NULL, a, 20, 4, tp, tq, &count));
+  BAD_ARGUMENT("vectors: is 0", purlin_graph_density(laplacian, NULL, a, 20, 0, tp, tq, &count));
   OK(purlin_tensor_destroy(tq));
   OK(purlin_tensor_destroy(tp));
 
@@ -97,6 +99,9 @@ static void applications(void) {
   OK(purlin_tensor_destroy(tv));
   OK(purlin_tensor_destroy(tl));
   OK(purlin_matrix_destroy(mc));
+  OK(purlin_lanczos_destroy(laplacian));
+  OK(purlin_lanczos_destroy(two));
+  OK(purlin_lanczos_destroy(plain));
   OK(purlin_matrix_destroy(a));
 }
 
@@ -126,26 +131,34 @@ static void copies(void) {
       double values[K], value = 0;
       purlin_tensor *tw = vector_of(context, PURLIN_F64, count, values);
       purlin_lanczos_options o = lanczos(count, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
-      purlin_lanczos_info info;
+      purlin_lanczos_info info, last;
+      purlin_lanczos *made;
       if (way == 1) o.block = 2;
       if (way == 2) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
       if (way == 3) o.verify = PURLIN_LANCZOS_VERIFY_OFF;
       OK(purlin_lanczos_info_init(&info, sizeof info));
+      OK(purlin_lanczos_info_init(&last, sizeof last));
       OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, count, N, coordinates, &mc));
-      OK(purlin_graph_embed(a, NULL, &o, PURLIN_GRAPH_SCALING_NONE, mc, tw, &info));
+      made = solver(context, &o);
+      OK(purlin_graph_embed(made, NULL, a, PURLIN_GRAPH_SCALING_NONE, mc, tw, &info));
       CHECK(info.verified == (way != 3) && info.converged == count);
+      OK(purlin_lanczos_last_info(made, &last));
+      CHECK(!memcmp(&last, &info, sizeof info));
+      OK(purlin_lanczos_destroy(made));
       /* Of the normalised Laplacian: 0, then each of 1 - cos(2 pi k / n) twice. */
       for (i = 0; i < count && way != 3; i++) CHECK(fabs(values[i] - (1 - cos(2 * pi * ((i + 1) / 2) / N))) < 1e-9);
       OK(purlin_matrix_destroy(mc));
       OK(purlin_tensor_destroy(tw));
       o.count = 1;
-      OK(purlin_graph_fiedler(a, NULL, 0, &o, &value, tv, &info));
+      made = solver(context, &o);
+      OK(purlin_graph_fiedler(made, NULL, a, 0, &value, tv, &info));
+      OK(purlin_lanczos_destroy(made));
       CHECK(info.verified == (way != 3) && info.converged == 1 && fabs(value - (2 - 2 * cos(2 * pi / N))) < 1e-9);
       o = lanczos(count, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_NORMALISED_ADJACENCY);
       if (way == 1) o.block = 2;
       if (way == 2) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
       tw = vector_of(context, PURLIN_F64, count, values);
-      OK(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, tw, NULL, NULL, &info));
+      OK(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tw, NULL, NULL, &info));
       CHECK(info.verified == 1);
       for (i = 0; i < count; i++) CHECK(fabs(values[i] - cos(2 * pi * ((i + 1) / 2) / N)) < 1e-9);
       OK(purlin_tensor_destroy(tw));

@@ -137,7 +137,7 @@ static void refusals(void) {
   OK(purlin_lanczos_options_init(&o, sizeof o));
   o.kind = PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN;
   BAD_ARGUMENT("kind: is RandomWalkLaplacian, which is not symmetric",
-               purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, found, NULL, NULL, NULL));
+               purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, found, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(found));
   OK(purlin_matrix_destroy(a));
 }
@@ -279,27 +279,37 @@ static void shares(void) {
   const purlin_context *further[1];
   purlin_lanczos_options o;
   purlin_lanczos_info before, after;
+  purlin_lanczos *plan;
   double value = 0, vector[N];
   purlin_tensor *found = vector_of(context, PURLIN_F64, N, vector);
   further[0] = other;
   OK(purlin_lanczos_info_init(&before, sizeof before));
   OK(purlin_lanczos_info_init(&after, sizeof after));
-  OK(purlin_lanczos_partition(a, NULL, &before));
+  plan = solver(context, NULL);
+  OK(purlin_lanczos_plan(plan, a, &before));
+  OK(purlin_lanczos_destroy(plan));
   CHECK(before.contexts == 1 && before.part_rows == N && before.part_entries == 2 * N && before.halo == 0);
+  CHECK(before.method == PURLIN_LANCZOS_METHOD_RESTART && before.basis > 6 && before.basis <= N);
+  CHECK(before.host_bytes >= 8 * N * before.basis && before.device_bytes == 0 && before.reason[0] != '\0');
   OK(purlin_lanczos_options_init(&o, sizeof o));
   CHECK(o.check_symmetry == 0);
   o.contexts = further, o.contexts_count = 1;
-  OK(purlin_lanczos_partition(a, &o, &before));
+  plan = solver(context, &o);
+  OK(purlin_lanczos_plan(plan, a, &before));
+  BAD_ARGUMENT("info: is NULL", purlin_lanczos_plan(plan, a, NULL));
   CHECK(before.contexts == 2 && before.halo > 0 && before.products == 0 && before.seconds == 0);
-  OK(purlin_graph_fiedler(a, NULL, 0, &o, &value, found, &after));
+  OK(purlin_graph_fiedler(plan, NULL, a, 0, &value, found, &after));
+  OK(purlin_lanczos_destroy(plan));
   CHECK(after.contexts == 2 && after.halo == before.halo && after.product_bytes == before.product_bytes);
   /* The vertex without edges is a component of its own. */
   CHECK(near(value, 0, 1e-12));
   further[0] = context;
-  BAD_ARGUMENT("contexts[0]: ", purlin_lanczos_partition(a, &o, &before));
-  BAD_ARGUMENT("info: is NULL", purlin_lanczos_partition(a, &o, NULL));
+  plan = NULL;
+  BAD_ARGUMENT("contexts[0]: ", purlin_lanczos_create(context, &o, &plan));
   o.check_symmetry = 2;
-  BAD_ARGUMENT("check_symmetry: is 2", purlin_lanczos_partition(a, &o, &before));
+  BAD_ARGUMENT("check_symmetry: is 2", purlin_lanczos_create(context, &o, &plan));
+  BAD_ARGUMENT("lanczos: is NULL", purlin_lanczos_create(context, NULL, NULL));
+  CHECK(plan == NULL);
   OK(purlin_tensor_destroy(found));
   OK(purlin_context_destroy(other));
   OK(purlin_matrix_destroy(a));

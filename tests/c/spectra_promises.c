@@ -4,13 +4,12 @@
 enum { N = 120 };
 
 static purlin_context *context, *other;
-static purlin_tensor *start;
 static purlin_matrix *graph, *inverse;
 static const double pi = 3.14159265358979323846;
 
 /* Options with other values than their defaults. */
 static const char *const names[] = {"sigma", "basis", "restarts", "verify", "method", "block", "orthogonality", "filter",
-                                    "degree", "order", "contexts_count", "check_symmetry", "options->start", "shift", "kind",
+                                    "degree", "order", "contexts_count", "check_symmetry", "shift", "kind",
                                     "which", "tolerance", "count"};
 
 static void set(purlin_lanczos_options *o, const char *name) {
@@ -27,7 +26,6 @@ static void set(purlin_lanczos_options *o, const char *name) {
   if (!strcmp(name, "order")) o->order = PURLIN_ORDER_DEGREE;
   if (!strcmp(name, "contexts_count")) further[0] = other, o->contexts = further, o->contexts_count = 1;
   if (!strcmp(name, "check_symmetry")) o->check_symmetry = 1;
-  if (!strcmp(name, "options->start")) o->start = start;
   if (!strcmp(name, "shift")) o->shift = 1;
   if (!strcmp(name, "kind")) o->kind = PURLIN_LANCZOS_LAPLACIAN;
   if (!strcmp(name, "which")) o->which = PURLIN_LANCZOS_BOTH_ENDS;
@@ -39,19 +37,19 @@ static void set(purlin_lanczos_options *o, const char *name) {
 enum { RESTART, PLAIN, FILTER, NEAREST, SOLVE, SINGULAR, TRIDIAGONALISE, DENSITY, EMBED, CLUSTER, FIEDLER, CALLS };
 
 static const char *const refused[CALLS] = {
-    [RESTART] = " sigma degree options->start ",
-    [PLAIN] = " sigma restarts verify block orthogonality filter degree options->start ",
-    [FILTER] = " sigma block orthogonality options->start which ",
-    [NEAREST] = " block orthogonality options->start ",
-    [SOLVE] = " orthogonality degree options->start ",
+    [RESTART] = " sigma degree ",
+    [PLAIN] = " sigma restarts verify block orthogonality filter degree ",
+    [FILTER] = " sigma block orthogonality which ",
+    [NEAREST] = " block orthogonality ",
+    [SOLVE] = " orthogonality degree ",
     [SINGULAR] = " sigma degree order contexts_count check_symmetry shift kind which ",
-    [TRIDIAGONALISE] = " sigma basis restarts verify method block orthogonality filter degree contexts_count options->start which "
+    [TRIDIAGONALISE] = " sigma basis restarts verify method block orthogonality filter degree contexts_count which "
                        "tolerance ",
-    [DENSITY] = " sigma basis restarts verify method block orthogonality filter degree contexts_count options->start which "
+    [DENSITY] = " sigma basis restarts verify method block orthogonality filter degree contexts_count which "
                 "tolerance ",
-    [EMBED] = " sigma degree order options->start shift kind which ",
-    [CLUSTER] = " sigma degree order options->start shift kind which ",
-    [FIEDLER] = " sigma orthogonality degree order options->start shift kind which count ",
+    [EMBED] = " sigma degree order shift kind which ",
+    [CLUSTER] = " sigma degree order shift kind which ",
+    [FIEDLER] = " sigma orthogonality degree order shift kind which count ",
 };
 
 static purlin_lanczos_options plain_options(int which) {
@@ -70,6 +68,7 @@ static purlin_status call(int which, const purlin_lanczos_options *o, char told[
   const int64_t length = N;
   purlin_tensor *list = vector_of(context, PURLIN_F64, o->count, values), *one = NULL, *two = NULL;
   purlin_matrix *columns = NULL;
+  purlin_lanczos *lanczos = NULL;
   purlin_status status;
   int64_t found = 0;
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, o->count, N, embedded, &columns));
@@ -78,19 +77,23 @@ static purlin_status call(int which, const purlin_lanczos_options *o, char told[
   else
     one = vector_of(context, PURLIN_F64, which == DENSITY ? 40 : N, which == DENSITY ? points : vector);
   two = vector_of(context, PURLIN_F64, 40, weights);
-  switch (which) {
-    case SOLVE: status = purlin_lanczos_solve(graph, NULL, o, NULL, NULL, inverse, list, NULL, NULL, NULL); break;
-    case SINGULAR: status = purlin_lanczos_singular(graph, NULL, o, NULL, list, NULL, NULL, NULL); break;
-    case TRIDIAGONALISE:
-      status = purlin_lanczos_tridiagonalise(graph, NULL, o, 20, NULL, points, weights, &found);
-      break;
-    case DENSITY: status = purlin_graph_density(graph, NULL, o, 20, 2, one, two, &found); break;
-    case EMBED: status = purlin_graph_embed(graph, NULL, o, 0, columns, NULL, NULL); break;
-    case CLUSTER: status = purlin_graph_cluster(graph, NULL, o, 0, 2, one, NULL, NULL); break;
-    case FIEDLER: status = purlin_graph_fiedler(graph, NULL, 0, o, NULL, one, NULL); break;
-    default: status = purlin_lanczos_solve(graph, NULL, o, NULL, NULL, NULL, list, NULL, NULL, NULL);
+  status = which >= TRIDIAGONALISE ? purlin_lanczos_create(context, o, &lanczos) : PURLIN_SUCCESS;
+  if (status == PURLIN_SUCCESS) {
+    switch (which) {
+      case SOLVE: status = purlin_lanczos_solve_once(graph, NULL, o, NULL, NULL, inverse, list, NULL, NULL, NULL); break;
+      case SINGULAR: status = purlin_lanczos_singular_once(graph, NULL, o, NULL, NULL, list, NULL, NULL, NULL); break;
+      case TRIDIAGONALISE:
+        status = purlin_lanczos_tridiagonalize(lanczos, NULL, graph, 20, NULL, points, weights, &found);
+        break;
+      case DENSITY: status = purlin_graph_density(lanczos, NULL, graph, 20, 2, one, two, &found); break;
+      case EMBED: status = purlin_graph_embed(lanczos, NULL, graph, 0, columns, NULL, NULL); break;
+      case CLUSTER: status = purlin_graph_cluster(lanczos, NULL, graph, 0, 2, one, NULL, NULL); break;
+      case FIEDLER: status = purlin_graph_fiedler(lanczos, NULL, graph, 0, NULL, one, NULL); break;
+      default: status = purlin_lanczos_solve_once(graph, NULL, o, NULL, NULL, NULL, list, NULL, NULL, NULL);
+    }
   }
   snprintf(told, 400, "%s", purlin_last_error_message());
+  OK(purlin_lanczos_destroy(lanczos));
   OK(purlin_tensor_destroy(two));
   OK(purlin_tensor_destroy(one));
   OK(purlin_tensor_destroy(list));
@@ -158,7 +161,7 @@ static void infos(void) {
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, multiply, &right, PURLIN_HOST, &solves[0]));
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, multiply, &wrong, PURLIN_HOST, &solves[1]));
   OK(purlin_lanczos_info_init(&info, sizeof info));
-  CHECK(info.verified == 0 && info.reserved == 0 && info.residual == 0 && info.orthogonality == 0);
+  CHECK(info.verified == 0 && info.method == 0 && info.residual == 0 && info.orthogonality == 0);
   for (way = 0; way < 7; way++) {
     OK(purlin_lanczos_info_init(&info, sizeof info));
     o = lanczos(3, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
@@ -167,12 +170,12 @@ static void infos(void) {
     if (way == 3) o.block = 2;
     if (way == 4) o.verify = PURLIN_LANCZOS_VERIFY_OFF;
     if (way == 6) {
-      OK(purlin_lanczos_singular(graph, NULL, &o, NULL, list, NULL, NULL, &info));
+      OK(purlin_lanczos_singular_once(graph, NULL, &o, NULL, NULL, list, NULL, NULL, &info));
     } else {
-      OK(purlin_lanczos_solve(way == 5 ? own : graph, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info));
+      OK(purlin_lanczos_solve_once(way == 5 ? own : graph, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info));
     }
-    CHECK(info.verified == (way != 4) && info.reserved == 0 && info.converged == 3);
-    CHECK(info.reason == PURLIN_LANCZOS_CONVERGED);
+    CHECK(info.verified == (way != 4) && info.reason[0] != '\0' && info.converged == 3);
+    CHECK(info.stop_reason == PURLIN_LANCZOS_CONVERGED);
     /* Never exactly 0 of vectors that were computed. */
     CHECK(info.residual > 0 && info.residual < 1e-7 * info.norm);
     CHECK(info.orthogonality > 0 && info.orthogonality < 1e-11);
@@ -184,12 +187,12 @@ static void infos(void) {
     o = lanczos(3, PURLIN_LANCZOS_NEAREST, PURLIN_LANCZOS_MATRIX);
     o.sigma = 30.3;
     if (way == 0) {
-      OK(purlin_lanczos_solve(own, NULL, &o, NULL, NULL, solves[0], list, NULL, NULL, &info));
-      CHECK(info.reason == PURLIN_LANCZOS_CONVERGED && info.verified == 1 && near(values[0], 30, 1e-9));
+      OK(purlin_lanczos_solve_once(own, NULL, &o, NULL, NULL, solves[0], list, NULL, NULL, &info));
+      CHECK(info.stop_reason == PURLIN_LANCZOS_CONVERGED && info.verified == 1 && near(values[0], 30, 1e-9));
     } else {
       FAILS(PURLIN_ERROR_NO_CONVERGENCE, "contradict",
-            purlin_lanczos_solve(own, NULL, &o, NULL, NULL, solves[1], list, NULL, NULL, &info));
-      CHECK(info.reason == PURLIN_LANCZOS_CONTRADICTED && info.converged < 3 && info.verified == 0 && info.count == 3);
+            purlin_lanczos_solve_once(own, NULL, &o, NULL, NULL, solves[1], list, NULL, NULL, &info));
+      CHECK(info.stop_reason == PURLIN_LANCZOS_CONTRADICTED && info.converged < 3 && info.verified == 0 && info.count == 3);
     }
   }
   OK(purlin_tensor_destroy(list));
@@ -228,9 +231,9 @@ static void not_symmetric(void) {
     if (way == 5) o.which = PURLIN_LANCZOS_NEAREST, o.sigma = 30, o.degree = 40;
     if (way != 4) o.restarts = 4;
     OK(purlin_lanczos_info_init(&info, sizeof info));
-    status = purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info);
+    status = purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info);
     CHECK(status == PURLIN_ERROR_NUMERICAL || status == PURLIN_ERROR_NO_CONVERGENCE);
-    if (status == PURLIN_ERROR_NO_CONVERGENCE) CHECK(info.converged < 3 && info.reason != PURLIN_LANCZOS_CONVERGED);
+    if (status == PURLIN_ERROR_NO_CONVERGENCE) CHECK(info.converged < 3 && info.stop_reason != PURLIN_LANCZOS_CONVERGED);
     CHECK(info.verified == 0);
     /* By a status of its own where the iteration had converged, in the message where restarts ended first. */
     CHECK(strstr(purlin_last_error_message(), "not symmetric") != NULL);
@@ -263,7 +266,7 @@ static void zero_in_single_precision(void) {
     if (way == 1) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
     if (way == 2) o.block = 2;
     OK(purlin_lanczos_info_init(&info, sizeof info));
-    OK(purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info));
+    OK(purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info));
     CHECK(info.converged == EACH && info.verified == 1);
     /* Residuals of a few roundings of the norm, 4, bound the error. */
     for (i = 0; i < EACH; i++) CHECK(fabs(values[i] - (2 - 2 * cos(pi * (double)i / SHORT))) <= 2e-5);
@@ -273,12 +276,8 @@ static void zero_in_single_precision(void) {
 }
 
 int main(void) {
-  static double ones[N];
-  int i;
   context = cpu_context(2);
   other = cpu_context(1);
-  for (i = 0; i < N; i++) ones[i] = 1;
-  start = vector_of(context, PURLIN_F64, N, ones);
   graph = path_graph(context, N);
   inverse = path_graph(context, N);
   options();
@@ -287,7 +286,6 @@ int main(void) {
   zero_in_single_precision();
   OK(purlin_matrix_destroy(inverse));
   OK(purlin_matrix_destroy(graph));
-  OK(purlin_tensor_destroy(start));
   OK(purlin_context_destroy(other));
   OK(purlin_context_destroy(context));
   return finish();

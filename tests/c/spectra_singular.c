@@ -52,7 +52,7 @@ static void graded(int single, double per) {
   OK(purlin_matrix_borrow(context, type, 0, ROWS, K, ROWS, single ? (void *)us : (void *)u, &mu));
   OK(purlin_matrix_borrow(context, type, 0, COLS, K, COLS, single ? (void *)vs : (void *)v, &mv));
   OK(purlin_lanczos_info_init(&info, sizeof info));
-  OK(purlin_lanczos_singular(a, NULL, &o, mu, tv, mv, tr, &info));
+  OK(purlin_lanczos_singular_once(a, NULL, &o, NULL, mu, tv, mv, tr, &info));
   CHECK(info.converged == K && near(info.norm, 1, 1e-6));
   if (single)
     for (k = 0; k < K; k++) {
@@ -112,7 +112,7 @@ static void wrong_adjoint(void) {
       o.restarts = is_wrong ? 6 : 300;
       OK(purlin_lanczos_info_init(&info, sizeof info));
       OK(purlin_matrix_from_operator(context, PURLIN_F64, ROWS, ROWS, multiply, is_wrong ? &wrong : &right, PURLIN_HOST, &a));
-      status = purlin_lanczos_singular(a, NULL, &o, NULL, tv, NULL, tr, &info);
+      status = purlin_lanczos_singular_once(a, NULL, &o, NULL, NULL, tv, NULL, tr, &info);
       if (is_wrong) {
         CHECK(status == PURLIN_ERROR_NUMERICAL || status == PURLIN_ERROR_NO_CONVERGENCE);
         CHECK(info.converged < 3 && info.verified == 0);

@@ -43,7 +43,7 @@ static purlin_lanczos_info solved(const purlin_matrix *a, const purlin_lanczos_o
   CHECK(o->count <= 6);
   OK(purlin_lanczos_info_init(&info, sizeof info));
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, o->count, N, vectors, &columns));
-  OK(purlin_lanczos_solve(a, NULL, o, NULL, NULL, solve, list, columns, NULL, &info));
+  OK(purlin_lanczos_solve_once(a, NULL, o, NULL, NULL, solve, list, columns, NULL, &info));
   CHECK(info.converged == o->count && info.count == o->count);
   OK(purlin_spmv_create(a, NULL, &plan));
   for (k = 0; k < o->count; k++) {
@@ -115,14 +115,14 @@ static void orders(void) {
   BAD_ARGUMENT("order: is set, a is 1 x 3", purlin_spmv_create(wide, &o, &plan));
   OK(purlin_matrix_destroy(wide));
   l.order = -2;
-  BAD_ARGUMENT("order: is -2", purlin_lanczos_solve(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
+  BAD_ARGUMENT("order: is -2", purlin_lanczos_solve_once(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
   l.order = PURLIN_ORDER_DEGREE;
   l.kind = PURLIN_LANCZOS_GRAM;
-  BAD_ARGUMENT("order: is set", purlin_lanczos_solve(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
-  BAD_ARGUMENT("order: is set", purlin_lanczos_singular(a, NULL, &l, NULL, found, NULL, NULL, NULL));
+  BAD_ARGUMENT("order: is set", purlin_lanczos_solve_once(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
+  BAD_ARGUMENT("order: is set", purlin_lanczos_singular_once(a, NULL, &l, NULL, NULL, found, NULL, NULL, NULL));
   l.kind = PURLIN_LANCZOS_MATRIX;
   l.check_symmetry = 3;
-  BAD_ARGUMENT("check_symmetry: is 3", purlin_lanczos_solve(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
+  BAD_ARGUMENT("check_symmetry: is 3", purlin_lanczos_solve_once(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
   OK(purlin_spmv_destroy(plain));
   OK(purlin_tensor_destroy(found));
   OK(purlin_tensor_destroy(tz));
@@ -208,6 +208,7 @@ static void not_finite(void) {
   purlin_matrix *a = NULL, *healthy = path_graph(context, N);
   purlin_tensor *list = vector_of(context, PURLIN_F64, 3, values);
   purlin_lanczos_options o;
+  purlin_lanczos *plain;
   int way;
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, sick, &products, PURLIN_HOST, &a));
   for (way = 0; way < 6; way++) {
@@ -218,16 +219,17 @@ static void not_finite(void) {
     if (way == 4) o.sigma = 30.2;
     if (way == 5) o.method = PURLIN_LANCZOS_METHOD_PLAIN;
     products = 0;
-    FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+    FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   }
   products = 0;
-  FAILS(PURLIN_ERROR_NUMERICAL, "not finite",
-        purlin_lanczos_tridiagonalise(a, NULL, NULL, 20, NULL, alpha, beta, &count));
+  plain = solver(context, NULL);
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_tridiagonalize(plain, NULL, a, 20, NULL, alpha, beta, &count));
+  OK(purlin_lanczos_destroy(plain));
   /* What the caller solves with is no better. */
   o = wanted(3, PURLIN_LANCZOS_NEAREST);
   o.basis = 0;
   products = 0;
-  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve(healthy, NULL, &o, NULL, NULL, a, list, NULL, NULL, NULL));
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve_once(healthy, NULL, &o, NULL, NULL, a, list, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(list));
   OK(purlin_matrix_destroy(healthy));
   OK(purlin_matrix_destroy(a));
@@ -241,16 +243,19 @@ static void stored_nan(void) {
   purlin_matrix *a = coordinates(context, 3, 3, 5, row, col, values), *u = NULL;
   purlin_tensor *list = vector_of(context, PURLIN_F64, 1, found), *tv = vector_of(context, PURLIN_F64, 3, vector);
   purlin_lanczos_options o = wanted(1, PURLIN_LANCZOS_LARGEST);
+  purlin_lanczos *plain;
   o.basis = 0;
   OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 3, 1, &u));
 #define IS_NAN(call) BAD_ARGUMENT("has NaN in row 1, column 2 (from 0)", call)
-  IS_NAN(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
-  IS_NAN(purlin_lanczos_singular(a, NULL, &o, u, list, NULL, NULL, NULL));
-  IS_NAN(purlin_graph_fiedler(a, NULL, 0, NULL, NULL, tv, NULL));
+  IS_NAN(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_singular_once(a, NULL, &o, NULL, u, list, NULL, NULL, NULL));
+  plain = solver(context, NULL);
+  IS_NAN(purlin_graph_fiedler(plain, NULL, a, 0, NULL, tv, NULL));
+  OK(purlin_lanczos_destroy(plain));
   o.block = 2;
-  IS_NAN(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   o.block = 1, o.kind = PURLIN_LANCZOS_LAPLACIAN;
-  IS_NAN(purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
 #undef IS_NAN
   OK(purlin_matrix_destroy(u));
   OK(purlin_matrix_destroy(a));
@@ -276,7 +281,7 @@ static void zero_in_blocks(void) {
     o.kind = PURLIN_LANCZOS_LAPLACIAN;
     o.block = block;
     o.restarts = 2000;
-    OK(purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, columns, NULL, &info));
+    OK(purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, columns, NULL, &info));
     CHECK(info.converged == EACH && info.verified == 1);
     CHECK(fabs(values[0]) < 1e-12);
     for (k = 1; k < EACH; k++) CHECK(near(values[k], 2 - 2 * cos(pi * k / SHORT), 1e-11));
@@ -307,17 +312,17 @@ static void promises(void) {
   purlin_tensor *list = vector_of(context, PURLIN_F64, 3, values);
   purlin_lanczos_options o = wanted(3, PURLIN_LANCZOS_LARGEST);
   purlin_lanczos_info info = solved(healthy, &o, NULL, values);
-  CHECK(info.verified == 1 && info.reserved == 0 && info.orthogonality < 1e-12 && info.residual < 1e-9);
+  CHECK(info.verified == 1 && info.reason[0] != '\0' && info.orthogonality < 1e-12 && info.residual < 1e-9);
   o.verify = PURLIN_LANCZOS_VERIFY_OFF;
   info = solved(healthy, &o, NULL, values);
-  CHECK(info.verified == 0 && info.reason == PURLIN_LANCZOS_CONVERGED);
+  CHECK(info.verified == 0 && info.stop_reason == PURLIN_LANCZOS_CONVERGED);
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, skewed, NULL, PURLIN_HOST, &a));
   o = wanted(3, PURLIN_LANCZOS_LARGEST);
-  FAILS(PURLIN_ERROR_NUMERICAL, "not symmetric", purlin_lanczos_solve(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  FAILS(PURLIN_ERROR_NUMERICAL, "not symmetric", purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   o.sigma = 2;
-  BAD_ARGUMENT("sigma: is 2", purlin_lanczos_solve(healthy, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  BAD_ARGUMENT("sigma: is 2", purlin_lanczos_solve_once(healthy, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   o.sigma = 0, o.degree = 5;
-  BAD_ARGUMENT("degree: is 5", purlin_lanczos_solve(healthy, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  BAD_ARGUMENT("degree: is 5", purlin_lanczos_solve_once(healthy, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(list));
   OK(purlin_matrix_destroy(a));
   OK(purlin_matrix_destroy(healthy));
@@ -333,6 +338,7 @@ static void several(void) {
   double values[4], whole[N];
   purlin_tensor *list = vector_of(context, PURLIN_F64, 4, values), *all = vector_of(context, PURLIN_F64, N, whole);
   purlin_stream *own = NULL, *foreign = NULL;
+  purlin_lanczos *shared;
   int64_t count;
   int i;
   CHECK(o.contexts == NULL && o.contexts_count == 0);
@@ -350,15 +356,15 @@ static void several(void) {
   for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
   o.kind = PURLIN_LANCZOS_LAPLACIAN;
   o.which = PURLIN_LANCZOS_SMALLEST;
-  OK(purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  OK(purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   for (i = 0; i < 4; i++) CHECK(near(values[i], 2 - 2 * cos(pi * i / N), 1e-9));
   /* The struct of a caller who knows nothing of further contexts. */
   old = o;
   old.struct_size = offsetof(purlin_lanczos_options, contexts);
   old.contexts_count = -3;
-  OK(purlin_lanczos_solve(path, NULL, &old, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  OK(purlin_lanczos_solve_once(path, NULL, &old, NULL, NULL, NULL, list, NULL, NULL, NULL));
 #define BAD(text, change) \
-  (old = o, change, BAD_ARGUMENT(text, purlin_lanczos_solve(path, NULL, &old, NULL, NULL, NULL, list, NULL, NULL, NULL)))
+  (old = o, change, BAD_ARGUMENT(text, purlin_lanczos_solve_once(path, NULL, &old, NULL, NULL, NULL, list, NULL, NULL, NULL)))
   BAD("contexts_count: is -1", old.contexts_count = -1);
   BAD("contexts_count: is 4000, 1024 at most", old.contexts_count = 4000);
   BAD("contexts: is NULL, 2 contexts", old.contexts = NULL);
@@ -366,30 +372,34 @@ static void several(void) {
   BAD("order: is set", old.order = PURLIN_ORDER_DEGREE);
 #undef BAD
   further[1] = NULL;
-  BAD_HANDLE("contexts[1]: is NULL", purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  BAD_HANDLE("contexts[1]: is NULL", purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   further[1] = context;
   BAD_ARGUMENT("contexts[1]: is one of the solve's already",
-               purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+               purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   further[1] = more[1];
   OK(purlin_stream_create(more[0], &foreign));
   OK(purlin_stream_create(context, &own));
   BAD_ARGUMENT("stream: belongs to another context",
-               purlin_lanczos_solve(path, foreign, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
-  BAD_ARGUMENT("stream: belongs to another context", purlin_graph_fiedler(path, foreign, 0, NULL, NULL, all, NULL));
+               purlin_lanczos_solve_once(path, foreign, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   old = wanted(1, PURLIN_LANCZOS_SMALLEST);
-  OK(purlin_graph_fiedler(path, own, 0, &old, NULL, all, NULL));
+  shared = solver(context, &old);
+  BAD_ARGUMENT("stream: belongs to another context", purlin_graph_fiedler(shared, foreign, path, 0, NULL, all, NULL));
+  OK(purlin_graph_fiedler(shared, own, path, 0, NULL, all, NULL));
+  OK(purlin_lanczos_destroy(shared));
   OK(purlin_stream_destroy(own));
   OK(purlin_stream_destroy(foreign));
+  shared = solver(context, &o);
   BAD_ARGUMENT("contexts_count: is 2, this function works on the matrix's context alone: 0 is needed",
-               purlin_lanczos_tridiagonalise(path, NULL, &o, 1, NULL, values, values, &count));
+               purlin_lanczos_tridiagonalize(shared, NULL, path, 1, NULL, values, values, &count));
+  OK(purlin_lanczos_destroy(shared));
   o.kind = PURLIN_LANCZOS_GRAM;
-  BAD_ARGUMENT("contexts_count: is 2", purlin_lanczos_singular(path, NULL, &o, u, list, NULL, NULL, NULL));
+  BAD_ARGUMENT("contexts_count: is 2", purlin_lanczos_singular_once(path, NULL, &o, NULL, u, list, NULL, NULL, NULL));
   UNSUPPORTED("kind: is Gram, several contexts share the rows of the kinds Matrix to Modularity alone",
-              purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+              purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   /* The kind comes before the outputs, whose sizes it decides. */
   o.kind = PURLIN_LANCZOS_AUGMENTED;
-  BAD_ARGUMENT("contexts_count: is 2", purlin_lanczos_singular(path, NULL, &o, u, list, NULL, NULL, NULL));
-  UNSUPPORTED("kind: is Augmented, several contexts", purlin_lanczos_solve(path, NULL, &o, NULL, NULL, NULL, list, u, NULL, NULL));
+  BAD_ARGUMENT("contexts_count: is 2", purlin_lanczos_singular_once(path, NULL, &o, NULL, u, list, NULL, NULL, NULL));
+  UNSUPPORTED("kind: is Augmented, several contexts", purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, u, NULL, NULL));
   OK(purlin_tensor_destroy(all));
   OK(purlin_tensor_destroy(list));
   /* The contexts stay as long as the parts of the matrix do. */
@@ -407,6 +417,7 @@ static void pixels(void) {
   purlin_tensor *list = vector_of(context, PURLIN_F64, 2, values), *formed = vector_of(context, PURLIN_F64, 2, before);
   purlin_tensor *tl = vector_of(context, PURLIN_I64, 24, label), *tv = vector_of(context, PURLIN_F64, 24, vector);
   purlin_lanczos_options o = wanted(2, PURLIN_LANCZOS_SMALLEST);
+  purlin_lanczos *two;
   int i;
   for (i = 0; i < 24; i++) image[i] = i % 6 < 3 ? 0.1 : 0.9;
   OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_ROW_MAJOR, 4, 6, 6, image, &of));
@@ -415,13 +426,17 @@ static void pixels(void) {
   CHECK(matrix_info(unformed).rows == 24 && matrix_info(unformed).cols == 24);
   o.basis = 0;
   o.kind = PURLIN_LANCZOS_LAPLACIAN;
-  OK(purlin_lanczos_solve(graph, NULL, &o, NULL, NULL, NULL, formed, NULL, NULL, NULL));
-  OK(purlin_lanczos_solve(unformed, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  OK(purlin_lanczos_solve_once(graph, NULL, &o, NULL, NULL, NULL, formed, NULL, NULL, NULL));
+  OK(purlin_lanczos_solve_once(unformed, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
   CHECK(fabs(values[0]) < 1e-12 && near(values[1], before[1], 1e-12) && values[1] < 1e-5);
   o.kind = PURLIN_LANCZOS_MATRIX;
-  OK(purlin_graph_cluster(unformed, NULL, &o, PURLIN_GRAPH_LABELS_K_MEANS, 10, tl, NULL, NULL));
+  two = solver(context, &o);
+  OK(purlin_graph_cluster(two, NULL, unformed, PURLIN_GRAPH_LABELS_K_MEANS, 10, tl, NULL, NULL));
+  OK(purlin_lanczos_destroy(two));
   for (i = 0; i < 24; i++) CHECK((label[i] == label[0]) == (i % 6 < 3));
-  OK(purlin_graph_fiedler(unformed, NULL, 0, NULL, NULL, tv, NULL));
+  two = solver(context, NULL);
+  OK(purlin_graph_fiedler(two, NULL, unformed, 0, NULL, tv, NULL));
+  OK(purlin_lanczos_destroy(two));
   for (i = 0; i < 24; i++) CHECK(((vector[i] > 0) == (vector[0] > 0)) == (i % 6 < 3));
   UNSUPPORTED("graph: is an operator, a sparse matrix is needed",
               purlin_graph_bisect(unformed, tv, PURLIN_GRAPH_CUT_SIGN, tl, NULL, NULL));

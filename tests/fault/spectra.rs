@@ -18,25 +18,26 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_spmv_apply_block", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_ALGORITHM_AUTO) },
         Case { name: "purlin_spmv_create, apply, kind", allocations: 6, prepare: operate },
         Case { name: "purlin_spmv_create, apply, filter, operator", allocations: 6, prepare: filter },
-        Case { name: "purlin_lanczos_solve", allocations: 8, prepare: solve },
-        Case { name: "purlin_lanczos_solve, contexts", allocations: 8, prepare: share },
-        Case { name: "purlin_lanczos_solve, block", allocations: 8, prepare: |f| way(f, |o| o.block = 2) },
-        Case { name: "purlin_lanczos_solve, partial", allocations: 8, prepare: |f| way(f, partial) },
-        Case { name: "purlin_lanczos_solve, filter", allocations: 8, prepare: |f| way(f, filtered) },
-        Case { name: "purlin_lanczos_solve, plain", allocations: 8, prepare: |f| way(f, plain) },
-        Case { name: "purlin_lanczos_solve, nearest, solve", allocations: 8, prepare: nearest },
-        Case { name: "purlin_spmv_create, purlin_lanczos_solve, order", allocations: 8, prepare: ordered },
+        Case { name: "purlin_lanczos_solve_once", allocations: 8, prepare: solve },
+        Case { name: "purlin_lanczos_solve_once, contexts", allocations: 8, prepare: share },
+        Case { name: "purlin_lanczos_solve_once, block", allocations: 8, prepare: |f| way(f, |o| o.block = 2) },
+        Case { name: "purlin_lanczos_solve_once, partial", allocations: 8, prepare: |f| way(f, partial) },
+        Case { name: "purlin_lanczos_solve_once, filter", allocations: 8, prepare: |f| way(f, filtered) },
+        Case { name: "purlin_lanczos_solve_once, plain", allocations: 8, prepare: |f| way(f, plain) },
+        Case { name: "purlin_lanczos_solve_once, nearest, solve", allocations: 8, prepare: nearest },
+        Case { name: "purlin_spmv_create, purlin_lanczos_solve_once, order", allocations: 8, prepare: ordered },
         Case {
-            name: "purlin_lanczos_singular",
+            name: "purlin_lanczos_singular_once",
             allocations: 8,
             prepare: |f| singular(f, |o| o.kind = PURLIN_LANCZOS_GRAM),
         },
         Case {
-            name: "purlin_lanczos_singular, smallest",
+            name: "purlin_lanczos_singular_once, smallest",
             allocations: 8,
             prepare: |f| singular(f, |o| o.which = PURLIN_LANCZOS_SMALLEST),
         },
-        Case { name: "purlin_lanczos_tridiagonalise, filter, histogram", allocations: 4, prepare: recurrence },
+        Case { name: "purlin_lanczos_tridiagonalize, filter, histogram", allocations: 4, prepare: recurrence },
+        Case { name: "purlin_lanczos_create, plan, solve, singular, last_info", allocations: 8, prepare: object },
         Case { name: "purlin_graph_cluster, fiedler, bisect", allocations: 8, prepare: cluster },
         Case { name: "purlin_graph_embed, k_means, pivoted_qr", allocations: 8, prepare: embedding },
         Case { name: "purlin_graph_density, of_image", allocations: 6, prepare: density },
@@ -69,11 +70,12 @@ pub struct Made {
     pub matrices: [*mut purlin_matrix; 4],
     pub names: *mut purlin_tensor,
     plan: *mut purlin_spmv,
+    lanczos: *mut purlin_lanczos,
 }
 
 impl Made {
     pub fn none() -> Self {
-        Self { matrices: [null_mut(); 4], names: null_mut(), plan: null_mut() }
+        Self { matrices: [null_mut(); 4], names: null_mut(), plan: null_mut(), lanczos: null_mut() }
     }
 
     /// Destroys all, NULL for what was not made.
@@ -85,6 +87,7 @@ impl Made {
     /// As [`Made::end`], where other calls have been made since.
     fn end_with(self, status: purlin_status, text: &str) -> purlin_status {
         let good = purlin_status::PURLIN_SUCCESS;
+        assert_eq!(purlin_lanczos_destroy(self.lanczos), good, "{}", message());
         assert_eq!(purlin_spmv_destroy(self.plan), good, "{}", message());
         assert_eq!(purlin_tensor_destroy(self.names), good, "{}", message());
         for matrix in self.matrices {
@@ -170,7 +173,7 @@ fn way(f: &Fixture, set: fn(&mut purlin_lanczos_options)) -> Call {
         let status = in_turn!(
             spread(context, &diagonal, place),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *v),
-            purlin_lanczos_solve(*a, null(), o, null(), no, no, values, *v, residuals, null_mut()),
+            purlin_lanczos_solve_once(*a, null(), o, null(), no, no, values, *v, residuals, null_mut()),
         );
         made.end(status)
     })
@@ -221,7 +224,7 @@ fn nearest(f: &Fixture) -> Call {
         let status = in_turn!(
             spread(context, &diagonal, place),
             purlin_matrix_from_operator(context, PURLIN_F64, N, N, Some(invert), nobody, PURLIN_HOST, with),
-            purlin_lanczos_solve(*a, null(), o, null(), no, *inverse, values, v, r, info),
+            purlin_lanczos_solve_once(*a, null(), o, null(), no, *inverse, values, v, r, info),
         );
         made.end(status)
     })
@@ -302,7 +305,7 @@ fn solve(f: &Fixture) -> Call {
         let status = in_turn!(
             graph(context, &raw mut *a),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *v),
-            purlin_lanczos_solve(
+            purlin_lanczos_solve_once(
                 *a,
                 null(),
                 &raw const o,
@@ -333,7 +336,7 @@ fn ordered(f: &Fixture) -> Call {
             graph(context, &raw mut *a),
             purlin_spmv_create(*a, &raw const p, &raw mut made.plan),
             purlin_spmv_apply(made.plan, null(), null(), *a, x, null(), y),
-            purlin_lanczos_solve(*a, null(), &raw const o, start, no, no, values, v, r, info),
+            purlin_lanczos_solve_once(*a, null(), &raw const o, start, no, no, values, v, r, info),
         );
         made.end(status)
     })
@@ -381,7 +384,7 @@ fn share(f: &Fixture) -> Call {
         let (v, r, info) = (null_mut(), null_mut(), null_mut());
         let status = in_turn!(
             graph(context, &raw mut *a),
-            purlin_lanczos_solve(*a, null(), o, start, no, no, values, v, r, info),
+            purlin_lanczos_solve_once(*a, null(), o, start, no, no, values, v, r, info),
         );
         made.end(status)
     })
@@ -415,7 +418,7 @@ fn resident(f: &Fixture) -> Call {
                 &raw mut *a
             ),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_DEVICE, 0, N, 2, &raw mut *v),
-            purlin_lanczos_solve(
+            purlin_lanczos_solve_once(
                 *a,
                 null(),
                 &raw const o,
@@ -443,7 +446,29 @@ fn singular(f: &Fixture, set: fn(&mut purlin_lanczos_options)) -> Call {
             graph(context, &raw mut *a),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *u),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *v),
-            purlin_lanczos_singular(*a, null(), &raw const o, *u, values, *v, residuals, null_mut()),
+            purlin_lanczos_singular_once(*a, null(), &raw const o, null(), *u, values, *v, residuals, null_mut()),
+        );
+        made.end(status)
+    })
+}
+
+/// A solver that has a plan, eigenpairs, singular triplets and a report.
+fn object(f: &Fixture) -> Call {
+    let (context, values) = (f.context, f.vector(2));
+    Box::new(move || {
+        let (mut made, mut o) = (Made::none(), options());
+        let mut info = initialised!(purlin_lanczos_info, purlin_lanczos_info_init);
+        o.basis = 40;
+        let info = &raw mut info;
+        let (start, no, none, left) = (null(), null(), null_mut(), null_mut());
+        let Made { matrices: [a, ..], lanczos, .. } = &mut made;
+        let status = in_turn!(
+            graph(context, &raw mut *a),
+            purlin_lanczos_create(context, &raw const o, &raw mut *lanczos),
+            purlin_lanczos_plan(*lanczos, *a, info),
+            purlin_lanczos_solve(*lanczos, null(), *a, start, no, no, values, none, left, info),
+            purlin_lanczos_singular(*lanczos, null(), *a, start, none, values, none, left, info),
+            purlin_lanczos_last_info(*lanczos, info),
         );
         made.end(status)
     })
@@ -456,10 +481,11 @@ fn recurrence(f: &Fixture) -> Call {
         let mut shares = [0.0; 10];
         let mut accepted = [purlin_lanczos_accepted { value: 0.0, residual: 0.0, copies: 0 }; 30];
         let (d, e, place) = (alpha.as_mut_ptr(), beta.as_mut_ptr(), &raw mut count);
-        let a = &mut made.matrices[0];
+        let Made { matrices: [a, ..], lanczos, .. } = &mut made;
         let status = in_turn!(
             graph(context, &raw mut *a),
-            purlin_lanczos_tridiagonalise(*a, null(), null(), 30, null(), d, e, place),
+            purlin_lanczos_create(context, null(), &raw mut *lanczos),
+            purlin_lanczos_tridiagonalize(*lanczos, null(), *a, 30, null(), d, e, place),
             purlin_lanczos_filter(30, d, e, 1e-12, 1e-6, accepted.as_mut_ptr(), place),
             purlin_graph_density_histogram(30, d, e, -4.0, 4.0, 10, shares.as_mut_ptr()),
         );
@@ -471,12 +497,13 @@ fn embedding(f: &Fixture) -> Call {
     let (context, labels) = (f.context, f.on_host(PURLIN_I64, &[N], |_| 0.0));
     Box::new(move || {
         let (mut made, o) = (Made::none(), options());
-        let [a, points, ..] = &mut made.matrices;
+        let Made { matrices: [a, points, ..], lanczos, .. } = &mut made;
         let (none, scaling) = (null_mut(), PURLIN_GRAPH_SCALING_UNIT_ROWS);
         let status = in_turn!(
             graph(context, &raw mut *a),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *points),
-            purlin_graph_embed(*a, null(), &raw const o, scaling, *points, null_mut(), none),
+            purlin_lanczos_create(context, &raw const o, &raw mut *lanczos),
+            purlin_graph_embed(*lanczos, null(), *a, scaling, *points, null_mut(), none),
             purlin_graph_k_means(*points, 2, 2, 1, labels, null_mut()),
             purlin_graph_pivoted_qr(*points, labels, null_mut()),
         );
@@ -489,12 +516,15 @@ fn cluster(f: &Fixture) -> Call {
     Box::new(move || {
         let (mut made, o) = (Made::none(), options());
         let one = purlin_lanczos_options { count: 1, ..o };
-        let a = &mut made.matrices[0];
+        let Made { matrices: [a, ..], lanczos, .. } = &mut made;
         let (how, none) = (PURLIN_GRAPH_LABELS_K_MEANS, null_mut());
         let status = in_turn!(
             graph(context, &raw mut *a),
-            purlin_graph_cluster(*a, null(), &raw const o, how, 2, labels, null_mut(), none),
-            purlin_graph_fiedler(*a, null(), 0, &raw const one, null_mut(), vector, none),
+            purlin_lanczos_create(context, &raw const o, &raw mut *lanczos),
+            purlin_graph_cluster(*lanczos, null(), *a, how, 2, labels, null_mut(), none),
+            purlin_lanczos_destroy(std::mem::replace(lanczos, null_mut())),
+            purlin_lanczos_create(context, &raw const one, &raw mut *lanczos),
+            purlin_graph_fiedler(*lanczos, null(), *a, 0, null_mut(), vector, none),
             purlin_graph_bisect(*a, vector, PURLIN_GRAPH_CUT_SWEEP, labels, null_mut(), null_mut()),
         );
         made.end(status)
@@ -505,14 +535,15 @@ fn density(f: &Fixture) -> Call {
     let (context, points, weights) = (f.context, f.vector(20), f.vector(20));
     Box::new(move || {
         let (mut made, mut count) = (Made::none(), 0);
-        let [a, image, of, unformed] = &mut made.matrices;
+        let Made { matrices: [a, image, of, unformed], lanczos, .. } = &mut made;
         let status = in_turn!(
             graph(context, &raw mut *a),
-            purlin_graph_density(*a, null(), null(), 10, 2, points, weights, &raw mut count),
+            purlin_lanczos_create(context, null(), &raw mut *lanczos),
+            purlin_graph_density(*lanczos, null(), *a, 10, 2, points, weights, &raw mut count),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 6, 5, &raw mut *image),
             purlin_graph_of_image(context, *image, 1.5, 0.1, 4.0, 1e-6, &raw mut *of),
             purlin_graph_operator_of_image(context, *image, 1.5, 0.1, 4.0, 1e-6, &raw mut *unformed),
-            purlin_graph_density(*unformed, null(), null(), 10, 2, points, weights, &raw mut count),
+            purlin_graph_density(*lanczos, null(), *unformed, 10, 2, points, weights, &raw mut count),
         );
         made.end(status)
     })

@@ -236,6 +236,7 @@ contains
 
   subroutine graphs()
     type(purlin_matrix) :: w, part
+    type(purlin_lanczos) :: solver
     integer :: k, labels(6), count, sides(6)
     integer(int64) :: wide(6)
     real(real64) :: vector(6), points(6, 1), alpha(3), beta(3), at(6), weights(6), trace
@@ -264,8 +265,10 @@ contains
     call expect(count > 0 .and. abs(sum(weights(:count)) - 1) < 1e-12, 'density')
     trace = purlin_graph_density_trace(6, at(:count), weights(:count), square)
     call expect(trace > 0, 'density_trace')
-    call purlin_lanczos_tridiagonalise(w, alpha, beta, count)
-    call expect(count >= 1, 'tridiagonalise')
+    call solver%create(context)
+    call solver%tridiagonalize(w, alpha, beta, count)
+    call expect(count >= 1, 'tridiagonalize')
+    call solver%destroy()
     call purlin_lanczos_filter(alpha(:count), beta(:count), accepted, count)
     call expect(count >= 0, 'filter')
     call part%destroy()

@@ -95,6 +95,7 @@ contains
     type(purlin_stream) :: queue, foreign
     type(purlin_matrix) :: a
     type(purlin_spmv) :: plan
+    type(purlin_lanczos) :: solver
     type(purlin_lanczos_options) :: options
     type(purlin_lanczos_info) :: info
     real(c_double), target :: x(80), y(80), values(2), vectors(80, 2), others(80, 2), residuals(2)
@@ -115,17 +116,18 @@ contains
 
     call purlin_init(options)
     options%basis = 40
-    call purlin_lanczos_solve(context, a, values, vectors, residuals, options, info, stream=queue)
+    call purlin_lanczos_solve_once(context, a, values, vectors, residuals, options, info, stream=queue)
     call check(info%converged == 2 .and. abs(values(1) - 2 * cos(acos(-1.0_c_double) / 81)) < 1e-9, 'a solve')
-    call purlin_lanczos_solve(context, a, values, vectors, options=options, stream=foreign, stat=stat)
+    call purlin_lanczos_solve_once(context, a, values, vectors, options=options, stream=foreign, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a solve on a queue of another context')
-    call purlin_lanczos_singular(context, a, vectors, values, others, options=options, stream=queue)
+    call purlin_lanczos_singular_once(context, a, vectors, values, others, options=options, stream=queue)
     call check(abs(values(1) - 2 * cos(acos(-1.0_c_double) / 81)) < 1e-9, 'singular values')
-    call purlin_lanczos_singular(context, a, vectors, values, others, options=options, stream=foreign, stat=stat)
+    call purlin_lanczos_singular_once(context, a, vectors, values, others, options=options, stream=foreign, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'singular values on a queue of another context')
-    call purlin_lanczos_tridiagonalise(a, x, y, steps, stream=queue)
+    call solver%create(context)
+    call solver%tridiagonalize(a, x, y, steps, stream=queue)
     call check(steps > 0, 'a recurrence')
-    call purlin_lanczos_tridiagonalise(a, x, y, steps, stream=foreign, stat=stat)
+    call solver%tridiagonalize(a, x, y, steps, stream=foreign, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a recurrence on a queue of another context')
   end subroutine
 
@@ -370,13 +372,13 @@ contains
     call purlin_init(options)
     options%check_symmetry = 1
     text = ''
-    call purlin_lanczos_solve(context, a, values, options=options, stat=stat, errmsg=text)
+    call purlin_lanczos_solve_once(context, a, values, options=options, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'a: ') == 1, 'an operator that is not symmetric')
     both = 1
-    call purlin_lanczos_solve(context, a, values, options=options)
+    call purlin_lanczos_solve_once(context, a, values, options=options)
     call check(abs(values(1) - 2 - 2 * cos(acos(-1.0_c_double) / 61)) < 1e-9, 'one that is')
     options%check_symmetry = 2
-    call purlin_lanczos_solve(context, a, values, options=options, stat=stat, errmsg=text)
+    call purlin_lanczos_solve_once(context, a, values, options=options, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'check_symmetry: ') == 1, 'neither 0 nor 1')
   end subroutine
 
@@ -397,18 +399,18 @@ contains
     call a%from_operator(context, PURLIN_F64, n, n, c_funloc(diagonal))
     shift = -30.3_c_double
     call solve%from_operator(context, PURLIN_F64, n, n, c_funloc(diagonal), c_loc(shift))
-    call purlin_lanczos_solve(context, a, values, options=options, info=info, solve=solve)
-    call check(info%reason == PURLIN_LANCZOS_CONVERGED .and. abs(values(1) - 30) < 1e-9, 'a solve')
+    call purlin_lanczos_solve_once(context, a, values, options=options, info=info, solve=solve)
+    call check(info%stop_reason == PURLIN_LANCZOS_CONVERGED .and. abs(values(1) - 30) < 1e-9, 'a solve')
     shift = -30.3_c_double - 1e-6_c_double
     text = ''
-    call purlin_lanczos_solve(context, a, values, options=options, info=info, solve=solve, stat=stat, errmsg=text)
+    call purlin_lanczos_solve_once(context, a, values, options=options, info=info, solve=solve, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. index(text, 'contradict') > 0, text)
-    call check(info%reason == PURLIN_LANCZOS_CONTRADICTED .and. info%converged < 3 .and. info%verified == 0, 'contradicted')
+    call check(info%stop_reason == PURLIN_LANCZOS_CONTRADICTED .and. info%converged < 3 .and. info%verified == 0, 'contradicted')
     both = 0
     call a%from_operator(context, PURLIN_F64, few, few, c_funloc(bidiagonal), c_loc(both))
     call purlin_init(options)
     text = ''
-    call purlin_lanczos_solve(context, a, values, options=options, info=info, stat=stat, errmsg=text)
+    call purlin_lanczos_solve_once(context, a, values, options=options, info=info, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_NUMERICAL .and. index(text, 'not symmetric') > 0, text)
   end subroutine
 
@@ -417,6 +419,7 @@ contains
     integer, parameter :: n = 200
     type(purlin_context) :: more(2)
     type(purlin_matrix) :: a
+    type(purlin_lanczos) :: solver
     type(purlin_lanczos_options) :: options, shared
     type(purlin_lanczos_info) :: info, plan
     type(c_ptr), target :: further(2)
@@ -426,7 +429,7 @@ contains
     call path(n, a)
     call purlin_init(options)
     options%basis = 60
-    call purlin_lanczos_solve(context, a, values, vectors, options=options)
+    call purlin_lanczos_solve_once(context, a, values, vectors, options=options)
     do i = 1, 2
       call more(i)%create(backend=PURLIN_BACKEND_CPU, threads=1_c_int32_t)
       further(i) = more(i)%handle()
@@ -435,12 +438,13 @@ contains
     shared%contexts = c_loc(further)
     do i = 1, 2
       shared%contexts_count = i
-      call purlin_lanczos_solve(context, a, others, other_vectors, residuals, shared, info)
+      call purlin_lanczos_solve_once(context, a, others, other_vectors, residuals, shared, info)
       call check(info%contexts == i + 1 .and. info%converged == 4 .and. all(residuals < 1e-8), 'a shared solve')
       call check(near(others, values), 'finds the same values')
       call check(near(abs(sum(vectors * other_vectors, 1)), [1.0_c_double, 1.0_c_double, 1.0_c_double, 1.0_c_double]), &
         'and vectors')
-      call purlin_lanczos_partition(a, plan, shared)
+      call solver%create(context, shared)
+      call solver%plan(a, plan)
       call check(plan%contexts == info%contexts .and. plan%part_rows == info%part_rows .and. &
         plan%part_entries == info%part_entries .and. plan%product_bytes == info%product_bytes, 'the shares')
       ! Each cut of the path is crossed by one number in either direction.
@@ -449,7 +453,7 @@ contains
       if (i == 1) call check(plan%part_rows == 100 .and. plan%part_entries == 199, 'halves')
     end do
     further(2) = further(1)
-    call purlin_lanczos_partition(a, plan, shared, stat)
+    call solver%create(context, shared, stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a context that is there already')
   end subroutine
 

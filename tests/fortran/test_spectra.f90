@@ -304,7 +304,8 @@ contains
 
   subroutine eigenpairs()
     type(purlin_matrix) :: a, known
-    type(purlin_tensor) :: start
+    type(purlin_tensor) :: start, found
+    type(purlin_lanczos) :: solver
     type(purlin_lanczos_options) :: options
     type(purlin_lanczos_info) :: info
     type(purlin_context) :: another
@@ -321,50 +322,65 @@ contains
     call purlin_init(options)
     options%basis = 60
     ! A section: the columns of the array are longer.
-    call purlin_lanczos_solve(context, a, values, vectors(:200, :), residuals, options, info)
+    call purlin_lanczos_solve_once(context, a, values, vectors(:200, :), residuals, options, info)
     call check(all([(abs(values(i) - 2 * cos(i * angle)) < 1e-10, i=1, 4)]), 'the path')
-    call check(info%converged == 4 .and. info%reason == PURLIN_LANCZOS_CONVERGED .and. all(residuals < 1e-8), 'report')
+    call check(info%converged == 4 .and. info%stop_reason == PURLIN_LANCZOS_CONVERGED .and. all(residuals < 1e-8), 'report')
     call check(abs(norm2(vectors(:200, 2)) - 1) < 1e-13, 'vectors')
     call known%borrow(context, vectors(:200, :), PURLIN_READ_ONLY)
     first = [(sin(real(i * i, c_double)), i=1, 200)]
     call start%borrow(context, first)
-    call purlin_lanczos_solve(context, a, rest, options=options, known=known, start=start)
+    call purlin_lanczos_solve_once(context, a, rest, options=options, known=known, start=start)
     call check(abs(rest(1) - 2 * cos(5 * angle)) < 1e-9, 'known vectors are kept out')
     options%which = PURLIN_LANCZOS_SMALLEST
     options%kind = PURLIN_LANCZOS_LAPLACIAN
-    call purlin_lanczos_solve(context, a, rest, options=options)
+    call purlin_lanczos_solve_once(context, a, rest, options=options)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'the Laplacian')
     options%order = PURLIN_ORDER_CUTHILL_MCKEE
-    call purlin_lanczos_solve(context, a, rest, options=options)
+    call purlin_lanczos_solve_once(context, a, rest, options=options)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'in an order')
     options%order = PURLIN_ORDER_NONE
     call another%create(backend=PURLIN_BACKEND_CPU)
     further = another%handle()
     options%contexts = c_loc(further)
     options%contexts_count = 1
-    call purlin_lanczos_solve(context, a, rest, options=options, info=info)
+    call purlin_lanczos_solve_once(context, a, rest, options=options, info=info)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'two contexts')
     call check(info%contexts == 2 .and. info%halo == 2 .and. info%halo_bytes == 16, 'what they exchange')
     options%contexts = c_null_ptr
     options%contexts_count = 0
     options%restarts = 1
     options%basis = 0
-    call purlin_lanczos_solve(context, a, values, options=options, info=info, stat=stat)
+    call purlin_lanczos_solve_once(context, a, values, options=options, info=info, stat=stat)
     call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. info%converged < 4, 'too few restarts')
     options%restarts = 0
     options%which = PURLIN_LANCZOS_LARGEST
     options%kind = PURLIN_LANCZOS_GRAM
     options%verify = PURLIN_LANCZOS_VERIFY_ON
-    call purlin_lanczos_singular(context, a, vectors(:200, :2), rest, right, residuals(:2), options, info)
+    call purlin_lanczos_singular_once(context, a, vectors(:200, :2), rest, right, residuals(:2), options, info)
     call check(abs(rest(1) - 2 * cos(angle)) < 1e-9 .and. info%converged == 2, 'singular values')
     ! Each value is there twice, of an eigenvalue and its negative.
     call check(abs(rest(2) - rest(1)) < 1e-9 .and. abs(norm2(right(:, 1)) - 1) < 1e-12, 'a pair of them')
-    call purlin_lanczos_singular(context, a, rest, options=options)
+    call purlin_lanczos_singular_once(context, a, rest, options=options)
     call check(abs(rest(1) - 2 * cos(angle)) < 1e-9, 'singular values alone')
     rest = 0
-    call purlin_lanczos_singular(context, a, rest, options=options, start=start)
+    call purlin_lanczos_singular_once(context, a, rest, options=options, start=start)
     call check(abs(rest(1) - 2 * cos(angle)) < 1e-9, 'singular values from a start vector')
-    call purlin_lanczos_tridiagonalise(a, alpha, beta, steps)
+    call purlin_init(options)
+    options%count = 2
+    call solver%create(context, options)
+    call solver%last_info(info, stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'no report before a run')
+    call found%borrow(context, rest)
+    call solver%solve(a, found)
+    call solver%last_info(info)
+    call check(abs(rest(2) - 2 * cos(2 * angle)) < 1e-9 .and. info%converged == 2, 'a solver')
+    rest = 0
+    call solver%singular(a, values=found, start=start, info=info)
+    call check(abs(rest(1) - 2 * cos(angle)) < 1e-9 .and. info%converged == 2, 'its singular values')
+    call solver%plan(a, info)
+    call check(info%basis > 2 .and. info%host_bytes > 0 .and. len(purlin_string(info%reason)) > 0, 'its plan')
+    call solver%cancel()
+    call solver%tridiagonalize(a, alpha, beta, steps)
     call purlin_lanczos_filter(alpha(:steps), beta(:steps), accepted, count)
     call check(steps >= 200 .and. count > 0, 'the plain recurrence')
     call check(abs(accepted(count)%value - 2 * cos(angle)) < 1e-6, 'its largest value')
@@ -390,29 +406,29 @@ contains
     base%basis = 60
     options = base
     options%block = 3
-    call purlin_lanczos_solve(context, a, values, options=options, info=info)
+    call purlin_lanczos_solve_once(context, a, values, options=options, info=info)
     call check(all(abs(values - exact(:3)) < 1e-9) .and. mod(info%basis, 3_c_int64_t) == 0, 'blocks')
-    call purlin_lanczos_solve(context, a, values, vectors=vectors, options=base, info=info)
-    call check(info%verified == 1 .and. info%reserved == 0, 'no copy is missing')
+    call purlin_lanczos_solve_once(context, a, values, vectors=vectors, options=base, info=info)
+    call check(info%verified == 1 .and. len(purlin_string(info%reason)) > 0, 'no copy is missing')
     call check(info%residual > 0 .and. info%residual < 1e-8_c_double, 'the residual of what is returned')
     call check(info%orthogonality > 0 .and. info%orthogonality < 1e-12_c_double, 'its orthogonality')
     options = base
     options%verify = PURLIN_LANCZOS_VERIFY_OFF
-    call purlin_lanczos_solve(context, a, values, options=options, info=info)
+    call purlin_lanczos_solve_once(context, a, values, options=options, info=info)
     call check(info%verified == 0, 'without the test it is not verified')
     options = base
     options%orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL
-    call purlin_lanczos_solve(context, a, values, options=options)
+    call purlin_lanczos_solve_once(context, a, values, options=options)
     call check(all(abs(values - exact(:3)) < 1e-9), 'partial orthogonality')
     options = base
     options%method = PURLIN_LANCZOS_METHOD_PLAIN
     options%basis = n
-    call purlin_lanczos_solve(context, a, values, options=options)
+    call purlin_lanczos_solve_once(context, a, values, options=options)
     call check(all(abs(values - exact(:3)) < 1e-8), 'the plain method')
     options = base
     options%filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV
     options%which = PURLIN_LANCZOS_SMALLEST
-    call purlin_lanczos_solve(context, a, values, options=options, info=info)
+    call purlin_lanczos_solve_once(context, a, values, options=options, info=info)
     call check(all(abs(values + exact(:3)) < 1e-9) .and. info%degree > 0, 'a filter')
     ! The nearest to what lies between two values.
     sigma = exact(151) + 0.3_c_double * (exact(150) - exact(151))
@@ -420,13 +436,13 @@ contains
     options%which = PURLIN_LANCZOS_NEAREST
     options%basis = 0
     options%sigma = sigma
-    call purlin_lanczos_solve(context, a, values, options=options, info=info)
+    call purlin_lanczos_solve_once(context, a, values, options=options, info=info)
     call check(all(abs(values - exact([151, 150, 152])) < 1e-9) .and. info%degree > 0, 'the nearest by a filter')
     call inverse%from_operator(context, PURLIN_F64, n, n, c_funloc(eliminate), c_loc(sigma))
-    call purlin_lanczos_solve(context, a, values, options=options, info=info, solve=inverse)
+    call purlin_lanczos_solve_once(context, a, values, options=options, info=info, solve=inverse)
     call check(all(abs(values - exact([151, 150, 152])) < 1e-9) .and. info%degree == 0, 'the nearest by a solve')
     options%which = PURLIN_LANCZOS_LARGEST
-    call purlin_lanczos_solve(context, a, values, options=options, solve=inverse, stat=stat)
+    call purlin_lanczos_solve_once(context, a, values, options=options, solve=inverse, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a solve that nothing is nearest to')
   end subroutine
 
@@ -480,8 +496,8 @@ contains
     call image%properties(shape)
     call check(shape%rows == 12 .and. shape%nnz == 2 * (3 * 3 + 4 * 2), 'the graph of an image')
     call purlin_graph_operator_of_image(context, pixels, unformed, 1.0_c_double, 0.5_c_double)
-    call purlin_lanczos_solve(context, image, formed_values)
-    call purlin_lanczos_solve(context, unformed, values_of_pixels)
+    call purlin_lanczos_solve_once(context, image, formed_values)
+    call purlin_lanczos_solve_once(context, unformed, values_of_pixels)
     call check(all(abs(formed_values - values_of_pixels) < 1e-13), 'a graph that is not formed')
   end subroutine
 

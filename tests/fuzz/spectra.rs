@@ -15,7 +15,7 @@ use crate::world::{World, element_size, extent};
 
 /// Makes one call.
 pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    match s.below(24) {
+    match s.below(28) {
         0 => inits(s),
         1..=4 => coordinates(s, w),
         5 => columns(s, w),
@@ -28,6 +28,14 @@ pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         19 => tridiagonal(s, w),
         20 | 21 => graph(s, w),
         22 => labels(s, w),
+        23 | 24 => solver(s, w),
+        25 | 26 => solver_call(s, w),
+        _ if s.once_in(3) => {
+            let solver = w.eigensolvers.pick(s);
+            let status = c!(purlin_lanczos_destroy(solver));
+            w.eigensolvers.destroyed(status, solver);
+            status
+        }
         _ => {
             let plan = w.plans.pick(s);
             let status = c!(purlin_spmv_destroy(plan));
@@ -325,9 +333,73 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     if s.once_in(4) {
         let (_, cols, _) = rows_of(s, a);
         let right = if s.once_in(2) { null_mut() } else { dense(s, w, dtype, cols, k) };
-        return c!(purlin_lanczos_singular(a, stream, options, vectors, values, right, residuals, report.get_mut()));
+        let start = null();
+        return c!(purlin_lanczos_singular_once(
+            a,
+            stream,
+            options,
+            start,
+            vectors,
+            values,
+            right,
+            residuals,
+            report.get_mut()
+        ));
     }
-    c!(purlin_lanczos_solve(a, stream, options, start, known, solve, values, vectors, residuals, report.get_mut()))
+    c!(purlin_lanczos_solve_once(a, stream, options, start, known, solve, values, vectors, residuals, report.get_mut()))
+}
+
+/// Makes an eigensolver.
+fn solver(s: &mut Source<'_>, w: &mut World) -> purlin_status {
+    let mut o = any_options(s);
+    if s.once_in(2) {
+        o = purlin_lanczos_options {
+            count: o.count,
+            ..initialised!(purlin_lanczos_options, purlin_lanczos_options_init)
+        };
+    }
+    let room = Room::of(s, &o);
+    let options = if s.once_in(20) { null() } else { room.get() };
+    let mut made = null_mut();
+    let place = if s.once_in(20) { null_mut() } else { &raw mut made };
+    let status = c!(purlin_lanczos_create(context(s, w), options, place));
+    w.eigensolvers.made(status, made);
+    if status == purlin_status::PURLIN_SUCCESS {
+        w.pairs.push((made, if options.is_null() { 6 } else { o.count }));
+    }
+    status
+}
+
+/// A call on an eigensolver.
+fn solver_call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
+    let (solver, a) = (w.eigensolvers.pick(s), w.matrices.pick(s).cast_const());
+    let (n, cols, dtype) = rows_of(s, a);
+    let k = w.pairs.iter().find(|p| p.0 == solver).map_or(2, |p| p.1);
+    let info = initialised!(purlin_lanczos_info, purlin_lanczos_info_init);
+    let mut report = Room::of(s, &info);
+    let place = if s.once_in(20) { null_mut() } else { report.get_mut() };
+    match s.below(8) {
+        0 => c!(purlin_lanczos_plan(solver, a, place)),
+        1 => c!(purlin_lanczos_last_info(solver, place)),
+        2 => c!(purlin_lanczos_cancel(solver)),
+        n_of if n_of < 5 => {
+            let (values, residuals) = (shaped(s, w, PURLIN_F64, &[k]), wanted(s, w, PURLIN_F64, &[k]));
+            let left = if s.once_in(2) { null_mut() } else { dense(s, w, dtype, n, k) };
+            let right = if s.once_in(2) { null_mut() } else { dense(s, w, dtype, cols, k) };
+            let start = if s.once_in(4) { shaped(s, w, dtype, &[n.min(cols)]) } else { null_mut() };
+            let stream = any_stream(s, w);
+            c!(purlin_lanczos_singular(solver, stream, a, start, left, values, right, residuals, place))
+        }
+        _ => {
+            let (values, residuals) = (shaped(s, w, PURLIN_F64, &[k]), wanted(s, w, PURLIN_F64, &[k]));
+            let vectors = if s.once_in(2) { null_mut() } else { dense(s, w, dtype, n, k) };
+            let start = if s.once_in(4) { shaped(s, w, dtype, &[n]) } else { null_mut() };
+            let known = if s.once_in(4) { dense(s, w, dtype, n, 1) } else { null_mut() };
+            let inverse = if s.once_in(8) { w.matrices.pick(s) } else { null_mut() };
+            let stream = any_stream(s, w);
+            c!(purlin_lanczos_solve(solver, stream, a, start, known, inverse, values, vectors, residuals, place))
+        }
+    }
 }
 
 fn tridiagonal(s: &mut Source<'_>, w: &mut World) -> purlin_status {
@@ -337,13 +409,8 @@ fn tridiagonal(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut count = 0;
     match s.below(3) {
         0 => {
-            let a = w.matrices.pick(s).cast_const();
-            let room = {
-                let o = any_options(s);
-                Room::of(s, &o)
-            };
-            let start = null();
-            c!(purlin_lanczos_tridiagonalise(a, null(), room.get(), m, start, alpha, beta, &raw mut count))
+            let (a, solver) = (w.matrices.pick(s).cast_const(), w.eigensolvers.pick(s));
+            c!(purlin_lanczos_tridiagonalize(solver, null(), a, m, null(), alpha, beta, &raw mut count))
         }
         1 => {
             let mut accepted = vec![purlin_lanczos_accepted { value: 0.0, residual: 0.0, copies: 0 }; 12];
@@ -366,34 +433,29 @@ fn tridiagonal(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 fn graph(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let g = w.matrices.pick(s).cast_const();
+    let (solver, g) = (w.eigensolvers.pick(s), w.matrices.pick(s).cast_const());
     let (n, _, _) = rows_of(s, g);
-    let mut o = any_options(s);
-    if !s.once_in(8) {
-        (o.kind, o.shift) = (0, 0.0);
-    }
-    let k = o.count;
-    let room = Room::of(s, &o);
-    let (options, stream, none) = (room.get(), any_stream(s, w), null_mut());
+    let k = w.pairs.iter().find(|p| p.0 == solver).map_or(2, |p| p.1);
+    let (stream, none) = (any_stream(s, w), null_mut());
     let (mut number, mut count) = (0.0, 0);
     match s.below(4) {
         0 => {
             let (x, values) = (dense(s, w, PURLIN_F64, n, k), wanted(s, w, PURLIN_F64, &[k]));
-            c!(purlin_graph_embed(g, stream, options, s.code(3), x, values, none))
+            c!(purlin_graph_embed(solver, stream, g, s.code(3), x, values, none))
         }
         1 => {
             let (l, starts) = (shaped(s, w, PURLIN_I64, &[n]), s.below(4) as i64);
-            c!(purlin_graph_cluster(g, stream, options, s.code(2), starts, l, &raw mut number, none))
+            c!(purlin_graph_cluster(solver, stream, g, s.code(2), starts, l, &raw mut number, none))
         }
         2 => {
             let v = shaped(s, w, PURLIN_F64, &[n]);
-            c!(purlin_graph_fiedler(g, stream, s.code(2), options, &raw mut number, v, none))
+            c!(purlin_graph_fiedler(solver, stream, g, s.code(2), &raw mut number, v, none))
         }
         _ => {
             let (steps, vectors) = (s.below(5) as i64, s.below(4) as i64);
             let room = steps * vectors;
             let (p, q) = (shaped(s, w, PURLIN_F64, &[room]), shaped(s, w, PURLIN_F64, &[room]));
-            c!(purlin_graph_density(g, stream, options, steps, vectors, p, q, &raw mut count))
+            c!(purlin_graph_density(solver, stream, g, steps, vectors, p, q, &raw mut count))
         }
     }
 }

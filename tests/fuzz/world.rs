@@ -76,6 +76,9 @@ pub struct World {
     pub rpcas: Kind<purlin_rpca>,
     pub pcas: Kind<purlin_pca>,
     pub plans: Kind<purlin_spmv>,
+    pub eigensolvers: Kind<purlin_lanczos>,
+    /// Pairs that the eigensolvers were made for.
+    pub pairs: Vec<(*mut purlin_lanczos, i64)>,
     pub trains: Kind<purlin_tt>,
     pub train_matrices: Kind<purlin_tt_matrix>,
     pub contractions: Kind<purlin_tt_contraction>,
@@ -109,6 +112,8 @@ impl World {
             rpcas: Kind::new(),
             pcas: Kind::new(),
             plans: Kind::new(),
+            eigensolvers: Kind::new(),
+            pairs: Vec::new(),
             trains: Kind::new(),
             train_matrices: Kind::new(),
             contractions: Kind::new(),
@@ -134,6 +139,7 @@ impl World {
         let components = self.rsvds.live.len() + self.rpcas.live.len() + self.pcas.live.len() + self.plans.live.len();
         let trains = self.trains.live.len() + self.train_matrices.live.len();
         let contractions = self.contractions.live.len() + self.environments.live.len() + self.solvers.live.len();
+        let contractions = contractions + self.eigensolvers.live.len();
         (count + self.groups.live.len() + self.matrices.live.len() + blocks + components + trains + contractions) as i64
     }
 
@@ -225,6 +231,9 @@ impl World {
         }
         for solver in std::mem::take(&mut self.solvers.live) {
             assert_eq!(c!(purlin_sshopm_destroy(solver)), purlin_status::PURLIN_SUCCESS);
+        }
+        for solver in std::mem::take(&mut self.eigensolvers.live) {
+            assert_eq!(c!(purlin_lanczos_destroy(solver)), purlin_status::PURLIN_SUCCESS);
         }
         for environments in std::mem::take(&mut self.environments.live) {
             assert_eq!(c!(purlin_tt_environments_destroy(environments)), purlin_status::PURLIN_SUCCESS);

@@ -70,9 +70,9 @@ function test_operators()
     warning('off', 'purlin:noConvergence', 'local');
     [~, ~, info] = purlin.lanczos(own, 3, 'nearest', 'sigma', 20.3, 'solve', inverse);
     if beside == 0
-      check(strcmp(info.reason, 'converged') && info.converged == 3, 'a solve');
+      check(strcmp(info.stop_reason, 'converged') && info.converged == 3, 'a solve');
     else
-      check(strcmp(info.reason, 'contradicted') && info.converged < 3 && info.verified == 0, 'a solve with another matrix');
+      check(strcmp(info.stop_reason, 'contradicted') && info.converged < 3 && info.verified == 0, 'a solve with another matrix');
     end
   end
   skewed = diag(1:n) + diag(100 * ones(1, n - 1), 1);

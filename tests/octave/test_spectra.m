@@ -9,7 +9,7 @@ function test_spectra(golden)
   [V, D, info] = purlin.lanczos(P, 4, 'both_ends', 'basis', 60);
   check(max(abs(diag(D) - exact([1, 2, n - 1, n]))) < 1e-9, 'both ends');
   check(max(max(abs(P * V - V * D))) < 1e-8 && max(max(abs(V' * V - eye(4)))) < 1e-12, 'vectors');
-  check(info.converged == 4 && strcmp(info.reason, 'converged') && all(info.residuals < 1e-8), 'report');
+  check(info.converged == 4 && strcmp(info.stop_reason, 'converged') && all(info.residuals < 1e-8), 'report');
   check(info.verified == 1, 'no copy is missing');
   check(info.residual > 0 && info.residual < 1e-8, 'the residual of what is returned');
   check(info.orthogonality > 0 && info.orthogonality < 1e-12, 'its orthogonality');
@@ -59,7 +59,7 @@ function test_spectra(golden)
   [~, ~, info] = purlin.lanczos(P, 5, 'smallest', 'kind', 'laplacian', 'restarts', 1);
   warning(state);
   lastwarn(text, identifier);
-  check(info.converged < 5 && strcmp(info.reason, 'restarts'), 'too few restarts');
+  check(info.converged < 5 && strcmp(info.stop_reason, 'restarts'), 'too few restarts');
   caida = purlin.read_market(fullfile(golden, 'spectral', 'as-caida20071105.mtx.gz'));
   d = purlin.lanczos(caida, 3);
   check(max(abs(d - [69.643448747; 51.131864981; 41.371202093])) < 1e-8, 'a recorded graph');

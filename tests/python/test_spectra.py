@@ -337,7 +337,7 @@ def test_graphs_have_the_recorded_eigenvalues(cpu: purlin.Context, name: str) ->
     a = sparse.read_market(GOLDEN / f"{name}.mtx.gz", np.float64, context=cpu)
     solution = lanczos.run(a, 10)
     np.testing.assert_allclose(solution.pairs.values, RECORDED[name]["A_LA"][:10], atol=1e-10 * solution.info.norm)
-    assert solution.info.reason == "converged" and solution.info.converged == 10 and solution.info.verified and solution.info.products < 170
+    assert solution.info.stop_reason == "converged" and solution.info.converged == 10 and solution.info.verified and solution.info.products < 170
     x = solution.pairs.vectors
     assert x is not None
     plan = spmv.Plan(a)
@@ -437,7 +437,7 @@ def test_what_has_converged_is_handed_over(cpu: purlin.Context) -> None:
     with pytest.raises(lanczos.Unfinished, match="of 5 eigenpairs") as told:
         lanczos.solve(path(300, cpu), 5, "smallest", kind="laplacian", restarts=1)
     solution = told.value.solution
-    assert solution.info.reason == "restarts" and solution.info.converged < 5
+    assert solution.info.stop_reason == "restarts" and solution.info.converged < 5
     assert solution.pairs.values.size == solution.info.count == solution.residuals.size
 
 
@@ -451,13 +451,13 @@ def test_residuals_that_contradict_are_no_success(cpu: purlin.Context) -> None:
         inverse = purlin.Matrix.from_operator(solve, solve, (n, n), context=cpu)
         if succeeds:
             found = lanczos.run(a, 3, "nearest", sigma=sigma, solve=inverse)
-            assert found.info.reason == "converged" and found.info.verified
+            assert found.info.stop_reason == "converged" and found.info.verified
             np.testing.assert_allclose(found.pairs.values, [30, 31, 29], atol=1e-9)
             continue
         with pytest.raises(lanczos.Unfinished, match="contradict") as told:
             lanczos.run(a, 3, "nearest", sigma=sigma, solve=inverse)
         info = told.value.solution.info
-        assert info.reason == "contradicted" and not info.verified and info.converged < 3
+        assert info.stop_reason == "contradicted" and not info.verified and info.converged < 3
 
 
 def test_every_copy_is_found(cpu: purlin.Context) -> None:
@@ -469,7 +469,7 @@ def test_every_copy_is_found(cpu: purlin.Context) -> None:
     solution = lanczos.run(cube, 12, basis=40)
     np.testing.assert_allclose(solution.pairs.values, [10] + [8] * 10 + [6], atol=1e-9)
     assert solution.info.recovered > 0
-    assert solution.info.verified is True and solution.info.reason == "converged"
+    assert solution.info.verified is True and solution.info.stop_reason == "converged"
     assert solution.info.residual == solution.residuals.max() and solution.info.orthogonality < 1e-12
     blind = lanczos.run(cube, 12, basis=40, verify="off")
     assert np.count_nonzero(np.abs(blind.pairs.values - 8) < 1e-6) < 10 and blind.info.verified is False
@@ -484,6 +484,40 @@ def test_every_copy_is_found(cpu: purlin.Context) -> None:
     found = lanczos.run(cycle, 3, kind="normalised_adjacency", basis=60)
     np.testing.assert_allclose(found.pairs.values, np.cos(2 * np.pi * np.array([0, 1, 1]) / 200), atol=1e-9)
     assert found.info.verified
+
+
+def test_a_solver_is_used_for_several_matrices(cpu: purlin.Context) -> None:
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    seen: list[int] = []
+    with lanczos.Lanczos(3, "largest", basis=40, context=cpu, progress=lambda step, steps, _: seen.append(step)) as solver:
+        with pytest.raises(ValueError, match="lanczos: has no report yet"):
+            solver.info  # noqa: B018
+        for n in (120, 240):
+            path = scipy_sparse.diags([np.ones(n - 1)] * 2, [-1, 1], format="csr")
+            exact = 2 * np.cos(np.pi * np.arange(1, 4) / (n + 1))
+            plan = solver.plan(path)
+            assert plan.method == "restart" and plan.basis == 40 and "restarts" in plan.reason and plan.part_rows == n
+            values, vectors = solver.solve(path, start=np.ones(n) + np.arange(n) % 3)
+            np.testing.assert_allclose(values, exact, atol=1e-9)
+            assert vectors is not None and np.abs(path @ vectors - vectors * values).max() < 1e-8
+            assert solver.info.converged == 3 and solver.info.stop_reason == "converged"
+            assert solver.info.host_bytes >= 8 * n * 40 and solver.info.reason == plan.reason
+            u, s, v = solver.singular(path)
+            np.testing.assert_allclose(s, 2 * np.cos(np.pi * np.array([1, 1, 2]) / (n + 1)), atol=1e-8)
+            assert u is not None and v is not None and np.abs(path @ v - u * s).max() < 1e-7
+            assert solver.solve(path, vectors=False).vectors is None
+        assert seen
+        solver.cancel()
+        np.testing.assert_allclose(solver.solve(path).values, exact, atol=1e-9)
+        with pytest.raises(ValueError, match="basis: is set"):
+            solver.tridiagonalize(path, 10)
+    with lanczos.Lanczos(2, restarts=1, basis=8, context=cpu, tolerance=1e-12) as solver:
+        with pytest.raises(lanczos.Unfinished) as told:
+            solver.solve(path)
+        assert told.value.solution.values.size == solver.info.count and solver.info.converged < 2
+    with lanczos.Lanczos(1, context=cpu) as solver:
+        alpha, beta = solver.tridiagonalize(path, 20)
+        assert alpha.size == beta.size == 20
 
 
 def test_the_plain_recurrence_and_its_filter(cpu: purlin.Context) -> None:

@@ -50,7 +50,7 @@ program spin_ring
   do step = 0, fluxes
     flux = step * pi / fluxes
     call thread(flux)
-    call purlin_lanczos_solve(context, hamiltonian, energies, vectors, residuals, options, info)
+    call purlin_lanczos_solve_once(context, hamiltonian, energies, vectors, residuals, options, info)
     ground(step) = energies(1)
     print '(f11.4, f15.9, f13.9, es11.1, i11)', flux / pi, energies(1), energies(2) - energies(1), maxval(residuals), &
       info%products

@@ -22,6 +22,7 @@ static int sink_count;
 static purlin_rsvd *rsvd;
 static purlin_sshopm *sshopm;
 static purlin_rpca *rpca;
+static purlin_lanczos *lanczos;
 static purlin_spmv *plan;
 static purlin_tt_contraction *contraction;
 static purlin_group *group;
@@ -41,6 +42,8 @@ void release_temporaries(void) {
   sshopm = NULL;
   (void)!purlin_rpca_destroy(rpca);
   rpca = NULL;
+  (void)!purlin_lanczos_destroy(lanczos);
+  lanczos = NULL;
   (void)!purlin_spmv_destroy(plan);
   plan = NULL;
   (void)!purlin_tt_contraction_destroy(contraction);
@@ -202,6 +205,8 @@ purlin_rsvd *temporary_rsvd(purlin_rsvd *made) { return rsvd = made; }
 purlin_sshopm *temporary_sshopm(purlin_sshopm *made) { return sshopm = made; }
 
 purlin_rpca *temporary_rpca(purlin_rpca *made) { return rpca = made; }
+
+purlin_lanczos *temporary_lanczos(purlin_lanczos *made) { return lanczos = made; }
 
 purlin_spmv *temporary_plan(purlin_spmv *made) { return plan = made; }
 

@@ -40,6 +40,7 @@ purlin_sink *temporary_sink(purlin_sink *sink);
 purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
 purlin_sshopm *temporary_sshopm(purlin_sshopm *sshopm);
 purlin_rpca *temporary_rpca(purlin_rpca *rpca);
+purlin_lanczos *temporary_lanczos(purlin_lanczos *lanczos);
 purlin_spmv *temporary_plan(purlin_spmv *plan);
 /* The source alone: a matrix made of it keeps what it needs. */
 void release_source(void);
@@ -229,6 +230,8 @@ const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_t *coun
 
 extern const choice kinds[], reorderings[];
 purlin_lanczos_options lanczos_options_of(const mxArray *options, int64_t count, watch *w);
+/* A solver that ends with the command. */
+purlin_lanczos *solver_of(const purlin_lanczos_options *o);
 purlin_lanczos_info fresh_lanczos_info(void);
 mxArray *lanczos_report(const purlin_lanczos_info *i);
 /* What has converged is a result; whoever calls looks at `converged`. */

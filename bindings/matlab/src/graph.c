@@ -42,7 +42,7 @@ static void embed(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], k, &w);
   read_choice(prhs[2], "scaling", scalings, &scaling);
-  check_lanczos(&w, purlin_graph_embed(graph, NULL, &o, scaling, coordinates.matrix, values, &info));
+  check_lanczos(&w, purlin_graph_embed(solver_of(&o), NULL, graph, scaling, coordinates.matrix, values, &info));
   plhs[0] = finish_output(&coordinates);
   if (nlhs > 1) plhs[1] = column;
   if (nlhs > 2) plhs[2] = lanczos_report(&info);
@@ -61,7 +61,7 @@ static void cluster(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_lanczos_options o = lanczos_options_of(prhs[2], k, &w);
   read_choice(prhs[2], "how", labellings, &how);
   read_int64(prhs[2], "starts", &starts);
-  check_lanczos(&w, purlin_graph_cluster(graph, NULL, &o, how, starts, l.tensor, &inertia, &info));
+  check_lanczos(&w, purlin_graph_cluster(solver_of(&o), NULL, graph, how, starts, l.tensor, &inertia, &info));
   plhs[0] = finish_labels(&l);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(inertia);
   if (nlhs > 2) plhs[2] = lanczos_report(&info);
@@ -77,7 +77,7 @@ static void fiedler(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   mxArray *column = new_column(PURLIN_F64, vertices_of(graph), &vector);
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], 1, &w);
-  check_lanczos(&w, purlin_graph_fiedler(graph, NULL, is_true("normalised", prhs[1]), &o, &value, vector, &info));
+  check_lanczos(&w, purlin_graph_fiedler(solver_of(&o), NULL, graph, is_true("normalised", prhs[1]), &value, vector, &info));
   plhs[0] = mxCreateDoubleScalar(value);
   if (nlhs > 1) plhs[1] = column;
   if (nlhs > 2) plhs[2] = lanczos_report(&info);
@@ -124,7 +124,7 @@ static void density(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   if (nlhs < 3) fail("internal", "graph_density: has 3 results");
   plhs[0] = new_column(PURLIN_F64, steps * vectors, &points);
   plhs[1] = new_column(PURLIN_F64, steps * vectors, &weights);
-  check_watched(&w, call_library(&w, run_density, (void *[]){a, &o, &steps, &vectors, points, weights, &count}));
+  check_watched(&w, call_library(&w, run_density, (void *[]){solver_of(&o), a, &steps, &vectors, points, weights, &count}));
   plhs[2] = mxCreateDoubleScalar((double)count);
   (void)nrhs;
 }

@@ -73,7 +73,13 @@ static purlin_tensor *start_of(const mxArray *list, int32_t dtype, int64_t n) {
 }
 
 static purlin_status run_solve(void *a[]) {
-  return purlin_lanczos_solve(a[0], NULL, a[1], a[2], a[3], a[8], a[4], a[5], a[6], a[7]);
+  return purlin_lanczos_solve_once(a[0], NULL, a[1], a[2], a[3], a[8], a[4], a[5], a[6], a[7]);
+}
+
+purlin_lanczos *solver_of(const purlin_lanczos_options *o) {
+  purlin_lanczos *made = NULL;
+  check(purlin_lanczos_create(gateway_context(), o, &made));
+  return temporary_lanczos(made);
 }
 
 /* [values, vectors, residuals, info] = lanczos_solve(A, k, options, start, known, solve) */
@@ -107,7 +113,7 @@ static void partition(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   purlin_lanczos_info info = fresh_lanczos_info();
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[1], 1, &w);
-  check_watched(&w, purlin_lanczos_partition(matrix_of("A", prhs[0]), &o, &info));
+  check_watched(&w, purlin_lanczos_plan(solver_of(&o), matrix_of("A", prhs[0]), &info));
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
 #define NUMBER(name) add_number(plhs[0], #name, (double)info.name)
   NUMBER(contexts); NUMBER(part_rows); NUMBER(part_entries); NUMBER(halo); NUMBER(halo_bytes); NUMBER(product_bytes);
@@ -117,7 +123,7 @@ static void partition(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
 }
 
 static purlin_status run_tridiagonalise(void *a[]) {
-  return purlin_lanczos_tridiagonalise(a[0], NULL, a[1], *(int64_t *)a[2], NULL, a[3], a[4], a[5]);
+  return purlin_lanczos_tridiagonalize(a[1], NULL, a[0], *(int64_t *)a[2], NULL, a[3], a[4], a[5]);
 }
 
 /* [alpha, beta, count] = lanczos_tridiagonalise(A, steps, options): the first `count` of the columns */
@@ -129,13 +135,13 @@ static void tridiagonalise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
   if (nlhs < 3) fail("internal", "lanczos_tridiagonalise: has 3 results");
   for (int i = 0; i < 2; i++) plhs[i] = mxCreateDoubleMatrix((mwSize)steps, 1, mxREAL);
   check_watched(&w, call_library(&w, run_tridiagonalise,
-                                 (void *[]){a, &o, &steps, mxGetData(plhs[0]), mxGetData(plhs[1]), &count}));
+                                 (void *[]){a, solver_of(&o), &steps, mxGetData(plhs[0]), mxGetData(plhs[1]), &count}));
   plhs[2] = mxCreateDoubleScalar((double)count);
   (void)nrhs;
 }
 
 static purlin_status run_singular(void *a[]) {
-  return purlin_lanczos_singular(a[0], NULL, a[1], a[2], a[3], a[4], a[5], a[6]);
+  return purlin_lanczos_singular_once(a[0], NULL, a[1], a[7], a[2], a[3], a[4], a[5], a[6]);
 }
 
 /* [values, U, V, residuals, info] = lanczos_singular(A, k, options, start, wants_vectors) */
@@ -145,18 +151,18 @@ static void singular(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
   int64_t k = integer_argument("k", prhs[1], 1, INT64_MAX), least = shape.rows < shape.cols ? shape.rows : shape.cols;
   purlin_lanczos_info info = fresh_lanczos_info();
   int wants = scalar_argument("vectors", prhs[4]) != 0;
-  purlin_tensor *values = NULL, *residuals = NULL;
+  purlin_tensor *values = NULL, *residuals = NULL, *start = NULL;
   output u = {NULL, NULL, NULL, 0}, v = {NULL, NULL, NULL, 0};
   mxArray *left;
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], k, &w);
   if (k > least) fail("invalidArgument", "k: is %.0f, more than %.0f", (double)k, (double)least);
-  if (!mxIsEmpty(prhs[3])) o.start = start_of(prhs[3], shape.dtype, least);
+  if (!mxIsEmpty(prhs[3])) start = start_of(prhs[3], shape.dtype, least);
   plhs[0] = new_column(PURLIN_F64, k, &values);
   left = new_column(PURLIN_F64, k, &residuals);
   if (nlhs > 1 && wants) u = new_matrix(shape.dtype, shape.rows, k);
   if (nlhs > 2 && wants) v = new_matrix(shape.dtype, shape.cols, k);
-  check_lanczos(&w, call_library(&w, run_singular, (void *[]){a, &o, u.matrix, values, v.matrix, residuals, &info}));
+  check_lanczos(&w, call_library(&w, run_singular, (void *[]){a, &o, u.matrix, values, v.matrix, residuals, &info, start}));
   if (nlhs > 1) plhs[1] = wants ? finish_output(&u) : mxCreateDoubleMatrix(0, 0, mxREAL);
   if (nlhs > 2) plhs[2] = wants ? finish_output(&v) : mxCreateDoubleMatrix(0, 0, mxREAL);
   if (nlhs > 3) plhs[3] = left;

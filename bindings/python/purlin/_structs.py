@@ -370,19 +370,20 @@ class LanczosOptions(Struct):
         *fields(c_int32, "order check_symmetry"),
         ("contexts", c_void_p),
         ("contexts_count", c_int64),
-        ("start", c_void_p),
     ]
 
 
 class LanczosInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "reason breakdowns"),
+        *fields(c_int32, "stop_reason breakdowns"),
         *fields(c_int64, "count converged products restarts recovered basis degree"),
         *fields(c_double, "norm seconds"),
         *fields(c_int64, "contexts part_rows part_entries halo halo_bytes product_bytes"),
-        *fields(c_int32, "verified reserved"),
+        *fields(c_int32, "verified method"),
         *fields(c_double, "residual orthogonality"),
+        *fields(c_int64, "host_bytes device_bytes"),
+        ("reason", c_char * 128),
     ]
 
 

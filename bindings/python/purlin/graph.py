@@ -22,11 +22,12 @@ from . import _memory as memory
 from ._callback import Progress
 from ._context import Context, Stream, choice
 from ._error import check
+from ._lanczos import Info, Kind, Options, operand
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
 from ._tensor import Tensor
-from .lanczos import Call, Info, Kind, Options, operand
+from .lanczos import Lanczos
 from .sparse import of
 
 if TYPE_CHECKING:
@@ -113,6 +114,12 @@ def _numbers(array: npt.ArrayLike) -> Array:
     return given if given.dtype == np.float32 else memory.converted("array", given, np.float64)
 
 
+def _solver(
+    k: int, graph: Matrix, progress: Progress | None, contexts: Sequence[Context], options: Options
+) -> Lanczos:
+    return Lanczos(k, progress=progress, context=graph.context, contexts=contexts, **options)
+
+
 def embed(
     w: Any,
     k: int,
@@ -128,25 +135,19 @@ def embed(
     further ones, as `lanczos.solve` has them. Raises `lanczos.Unfinished`, whose `solution` is what there is, if not all have
     converged."""
     graph = _real(w, context)
-    call = Call(k, "largest", progress, options)
-    call.share(contexts)
     coordinates, values = np.zeros((graph.shape[0], k), order="F"), np.zeros(k)
     target = Matrix.dense(coordinates, context=graph.context)
     shown = Tensor.borrow(values, context=graph.context)
     how = choice("scaling", scaling, _SCALINGS)
-    with call.relay:
-        status = lib.purlin_graph_embed(
-            graph.handle,
-            stream.handle if stream else None,
-            ctypes.byref(call.options),
-            how,
-            target.handle,
-            shown.handle,
-            ctypes.byref(call.report),
+    with _solver(k, graph, progress, contexts, options) as solver:
+
+        def found(info: Info) -> Embedding:
+            m = info.count
+            return Embedding(coordinates[:, :m], values[:m], info)
+
+        made: Embedding = solver.run(
+            graph, stream, lib.purlin_graph_embed, found, how, target.handle, shown.handle
         )
-    made: Embedding = call.finish(
-        graph.context, status, lambda m: Embedding(coordinates[:, :m], values[:m], call.info())
-    )
     return made
 
 
@@ -168,22 +169,18 @@ def cluster(
     if starts is not None and way == c.GRAPH_LABELS_PIVOTED_QR:
         raise ValueError("starts: is set, pivoted QR has none")
     graph = _real(w, context)
-    call = Call(clusters, "largest", progress, options)
-    call.share(contexts)
     labels, inertia = np.zeros(graph.shape[0], np.int64), c_double()
     target = Tensor.borrow(labels, context=graph.context)
-    with call.relay:
-        status = lib.purlin_graph_cluster(
-            graph.handle,
-            stream.handle if stream else None,
-            ctypes.byref(call.options),
-            way,
-            10 if starts is None else starts,
-            target.handle,
-            ctypes.byref(inertia),
-            ctypes.byref(call.report),
+    count = 10 if starts is None else starts
+    with _solver(clusters, graph, progress, contexts, options) as solver:
+        arguments = (way, count, target.handle, ctypes.byref(inertia))
+        made: Clusters = solver.run(
+            graph,
+            stream,
+            lib.purlin_graph_cluster,
+            lambda info: Clusters(labels, inertia.value, info),
+            *arguments,
         )
-    made: Clusters = call.finish(graph.context, status, lambda _: Clusters(labels, inertia.value, call.info()))
     return made
 
 
@@ -221,21 +218,13 @@ def fiedler(
     """The eigenvector of the second smallest eigenvalue of D - W, or of the normalised Laplacian over the roots of the
     degrees. Further contexts, and what does not converge, as for `embed`."""
     graph = _real(w, context)
-    call = Call(1, "largest", progress, options)
-    call.share(contexts)
     vector, value = np.zeros(graph.shape[0]), c_double()
     target = Tensor.borrow(vector, context=graph.context)
-    with call.relay:
-        status = lib.purlin_graph_fiedler(
-            graph.handle,
-            stream.handle if stream else None,
-            int(normalised),
-            ctypes.byref(call.options),
-            ctypes.byref(value),
-            target.handle,
-            ctypes.byref(call.report),
+    with _solver(1, graph, progress, contexts, options) as solver:
+        arguments = (int(normalised), ctypes.byref(value), target.handle)
+        made: Fiedler = solver.run(
+            graph, stream, lib.purlin_graph_fiedler, lambda info: Fiedler(value.value, vector, info), *arguments
         )
-    made: Fiedler = call.finish(graph.context, status, lambda _: Fiedler(value.value, vector, call.info()))
     return made
 
 
@@ -292,23 +281,12 @@ def density(
     """The density of a spectrum by `vectors` random vectors, `steps` points each."""
     matrix = operand(a, context)
     given: Options = {"kind": kind, "shift": shift, "seed": seed}
-    call = Call(1, "largest", progress, given)
     room = max(steps, 0) * max(vectors, 0)
     points, weights, count = np.zeros(room), np.zeros(room), c_int64()
     targets = [Tensor.borrow(array, context=matrix.context) for array in (points, weights)]
-    with call.relay:
-        status = lib.purlin_graph_density(
-            matrix.handle,
-            None,
-            ctypes.byref(call.options),
-            steps,
-            vectors,
-            targets[0].handle,
-            targets[1].handle,
-            ctypes.byref(count),
-        )
-    matrix.raise_caught()
-    matrix.context.finish(status, call.relay)
+    with _solver(1, matrix, progress, (), given) as solver:
+        handles = [target.handle for target in targets]
+        solver.call(matrix, None, lib.purlin_graph_density, steps, vectors, *handles, ctypes.byref(count))
     return Density(points[: count.value], weights[: count.value])
 
 

@@ -13,265 +13,42 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from ctypes import c_int64
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _constants as c
 from . import _memory as memory
-from ._callback import Progress, ProgressRelay
-from ._context import Context, Stream, _word, choice, initialised
+from ._callback import Progress
+from ._context import Context, Handle, Stream, choice, default_context, initialised
 from ._error import NoConvergence, check
+from ._lanczos import (
+    THROUGH,
+    Call,
+    Info,
+    Kind,
+    Options,
+    Pairs,
+    SingularSolution,
+    Solution,
+    Triplets,
+    Unfinished,
+    Which,
+    order_of,
+    solver_of,
+    operand,
+    read_info,
+)
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
-from ._sshopm_types import apply
-from ._structs import LanczosAccepted, LanczosInfo, LanczosOptions
+from ._structs import LanczosAccepted, LanczosInfo
 from ._tensor import Tensor
-from .sparse import ORDERS, of
+from .sparse import of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-Which = Literal["largest", "smallest", "largest_magnitude", "both_ends", "nearest"]
-Kind = Literal[
-    "matrix",
-    "laplacian",
-    "normalised_laplacian",
-    "signless_laplacian",
-    "normalised_adjacency",
-    "modularity",
-    "gram",
-    "outer_gram",
-    "augmented",
-]
-
-_WHICH = {
-    "largest": c.LANCZOS_LARGEST,
-    "smallest": c.LANCZOS_SMALLEST,
-    "largest_magnitude": c.LANCZOS_LARGEST_MAGNITUDE,
-    "both_ends": c.LANCZOS_BOTH_ENDS,
-    "nearest": c.LANCZOS_NEAREST,
-}
-_KINDS = {
-    "matrix": c.LANCZOS_MATRIX,
-    "laplacian": c.LANCZOS_LAPLACIAN,
-    "normalised_laplacian": c.LANCZOS_NORMALISED_LAPLACIAN,
-    "signless_laplacian": c.LANCZOS_SIGNLESS_LAPLACIAN,
-    "normalised_adjacency": c.LANCZOS_NORMALISED_ADJACENCY,
-    "modularity": c.LANCZOS_MODULARITY,
-    "gram": c.LANCZOS_GRAM,
-    "outer_gram": c.LANCZOS_OUTER_GRAM,
-    "augmented": c.LANCZOS_AUGMENTED,
-}
-_THROUGH = {"auto": c.LANCZOS_MATRIX, "gram": c.LANCZOS_GRAM, "augmented": c.LANCZOS_AUGMENTED}
-_REASONS = {
-    "converged": c.LANCZOS_CONVERGED,
-    "restarts": c.LANCZOS_RESTARTS,
-    "exhausted": c.LANCZOS_EXHAUSTED,
-    "contradicted": c.LANCZOS_CONTRADICTED,
-}
-_WORDS = {
-    "which": _WHICH,
-    "kind": _KINDS,
-    "verify": {"auto": c.LANCZOS_VERIFY_AUTO, "on": c.LANCZOS_VERIFY_ON, "off": c.LANCZOS_VERIFY_OFF},
-    "method": {"restart": c.LANCZOS_METHOD_RESTART, "plain": c.LANCZOS_METHOD_PLAIN},
-    "orthogonality": {"full": c.LANCZOS_ORTHOGONALITY_FULL, "partial": c.LANCZOS_ORTHOGONALITY_PARTIAL},
-    "order": ORDERS,
-    "filter": {"off": c.LANCZOS_FILTER_OFF, "chebyshev": c.LANCZOS_FILTER_CHEBYSHEV},
-}
-
-
-class Options(TypedDict, total=False):
-    """Options of a solve; what is left out keeps the library's default. As in the C struct `purlin_lanczos_options`."""
-
-    kind: Kind
-    shift: float
-    sigma: float
-    tolerance: float
-    basis: int
-    restarts: int
-    seed: int
-    verify: Literal["auto", "on", "off"]
-    method: Literal["restart", "plain"]
-    block: int
-    orthogonality: Literal["full", "partial"]
-    filter: Literal["off", "chebyshev"]
-    degree: int
-    order: Literal["none", "degree", "cuthill_mckee"]
-    check_symmetry: bool
-
-
-_OPTIONS = frozenset(Options.__annotations__)
-
-# SciPy's words, and what they are called here.
-_SCIPY_WHICH = {
-    "LA": "'largest'",
-    "SA": "'smallest'",
-    "LM": "'largest_magnitude' (of singular values 'largest')",
-    "SM": "'nearest' with sigma=0 (of singular values 'smallest')",
-    "BE": "'both_ends'",
-}
-_SCIPY_OPTIONS = {
-    "tol": "tolerance",
-    "ncv": "basis",
-    "maxiter": "restarts",
-    "v0": "start",
-    "return_eigenvectors": "vectors",
-    "return_singular_vectors": "vectors",
-    "OPinv": "solve",
-    "rng": "seed",
-    "random_state": "seed",
-}
-
-
-def _refuse_scipy_words(which: object, options: Any) -> None:
-    """Tells a caller who has SciPy's words what they are called here."""
-    if isinstance(which, str) and which in _SCIPY_WHICH:
-        raise ValueError(f"which: is {which!r}, SciPy's word for {_SCIPY_WHICH[which]}")
-    for name in options:
-        if name in _SCIPY_OPTIONS:
-            raise TypeError(f"{name!r} is not an option; it is {_SCIPY_OPTIONS[name]!r} here")
-
-
-@dataclass(frozen=True)
-class Info:
-    """What a solve did; as the C struct `purlin_lanczos_info`."""
-
-    reason: str
-    breakdowns: int
-    count: int
-    converged: int
-    products: int
-    restarts: int
-    recovered: int
-    basis: int
-    degree: int
-    norm: float
-    seconds: float
-    contexts: int
-    part_rows: int
-    part_entries: int
-    halo: int
-    halo_bytes: int
-    product_bytes: int
-    verified: bool
-    residual: float
-    orthogonality: float
-
-
-class Pairs(NamedTuple):
-    """Eigenvalues, and eigenvectors as columns."""
-
-    values: Array
-    vectors: Array | None
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Eigenpairs with ||A x - lambda x||_2 of each, and the report of the solve."""
-
-    pairs: Pairs
-    residuals: Array
-    info: Info
-
-    def sorted_by_value(self) -> Pairs:
-        """In ascending order, as SciPy's eigsh has them."""
-        order = np.argsort(self.pairs.values, kind="stable")
-        vectors = self.pairs.vectors
-        return Pairs(self.pairs.values[order], None if vectors is None else vectors[:, order])
-
-
-class Unfinished(NoConvergence):
-    """Not all pairs have converged: `solution` has those that there are, the first `info.converged` of them good."""
-
-    solution: Any
-
-
-def operand(a: Any, context: Context | None) -> Matrix:
-    """A matrix that has to be Hermitian. Of a real one compressed columns are compressed rows."""
-    if getattr(a, "format", None) == "csc" and np.dtype(a.dtype).kind == "f" and np.isfinite(a.data).all():
-        # What is not finite is named by its row and column.
-        return Matrix.csr(a.indptr, a.indices, a.data, a.shape, context=context)
-    return of(a, context)
-
-
-class Call:
-    """What the calls that solve share: options, progress, report."""
-
-    def __init__(self, count: int, which: str, progress: Progress | None, options: Any) -> None:
-        self.options = initialised(LanczosOptions, "lanczos_options")
-        self.options.count = count
-        _refuse_scipy_words(which, options)
-        self.options.which = choice("which", which, _WHICH)
-        apply(self.options, _OPTIONS, options, _WORDS)
-        self.relay = ProgressRelay(progress, self.options)
-        self.report = initialised(LanczosInfo, "lanczos_info")
-
-    def share(self, contexts: Sequence[Context]) -> None:
-        """Further contexts, which live until the call is over."""
-        self.contexts = list(contexts)
-        if self.contexts:
-            self._handles = (ctypes.c_void_p * len(self.contexts))(*[each.handle for each in self.contexts])
-            self.options.contexts = ctypes.cast(self._handles, ctypes.c_void_p)
-            self.options.contexts_count = len(self.contexts)
-
-    def finish(self, context: Context, status: int, found: Callable[[int], Any]) -> Any:
-        """`found` of as many pairs as there are; raises `Unfinished` with it where not all have converged."""
-        try:
-            context.finish(status, self.relay)
-        except NoConvergence as error:
-            told = Unfinished(status, str(error))
-            told.solution = found(self.report.count)
-            raise told from None
-        return found(self.options.count)
-
-    def info(self) -> Info:
-        given: dict[str, Any] = {name: getattr(self.report, name) for name in Info.__annotations__}
-        given["reason"] = _word(self.report.reason, _REASONS)
-        given["verified"] = bool(self.report.verified)
-        return Info(**given)
-
-
-def _solver(solve: Any, n: int, dtype: np.dtype[Any], context: Context) -> Matrix:
-    """What solves (A - sigma I) x = b as a matrix: one that stands for a matrix itself, an object with a method `solve`, such
-    as SciPy's SuperLU, or a function."""
-    if isinstance(solve, (Matrix, np.ndarray)) or hasattr(solve, "tocsr"):
-        return of(solve, context)
-    if hasattr(solve, "matmat"):
-        if tuple(solve.shape) != (n, n):
-            raise ValueError(f"solve: has shape {tuple(solve.shape)}, expected {(n, n)}")
-        return _named(Matrix.from_operator(solve.matmat, solve.matmat, (n, n), dtype, context=context))
-    function = solve if not callable(getattr(solve, "solve", None)) else solve.solve
-    if not callable(function):
-        raise TypeError(f"solve: is a {type(solve).__name__}, expected a function, an object with `solve`, or a matrix")
-    shape = tuple(getattr(solve, "shape", (n, n)))
-    if shape != (n, n):
-        raise ValueError(f"solve: has shape {shape}, expected {(n, n)}")
-
-    def columns(given: Array) -> Array:
-        out = np.empty_like(given, order="F")
-        for j in range(given.shape[1]):
-            found = function(given[:, j].copy())
-            memory.fill_block("solve", out[:, j], found[:, 0] if getattr(found, "shape", None) == (n, 1) else found)
-        return out
-
-    # (A - sigma I)^-1 is Hermitian, as A is.
-    return _named(Matrix.from_operator(columns, columns, (n, n), dtype, context=context))
-
-
-def _named(solver: Matrix) -> Matrix:
-    """The matrix, whose errors say `solve`."""
-    relay: Any = solver._relay
-    relay.name = "solve"
-    return solver
-
-
-def _order(matrix: Matrix, kind: str) -> int:
-    rows, cols = matrix.shape
-    return {"gram": cols, "outer_gram": rows, "augmented": rows + cols}.get(kind, rows)
 
 
 def run(
@@ -294,7 +71,7 @@ def run(
     context = matrix.context
     call = Call(k, which, progress, options)
     call.share(contexts)
-    n = _order(matrix, options.get("kind", "matrix"))
+    n = order_of(matrix, options.get("kind", "matrix"))
     values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
     found: Any = vectors
     if not isinstance(vectors, bool):
@@ -303,11 +80,11 @@ def run(
         found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
     first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
     kept = None if known is None else Matrix.dense(memory.converted("known", known, matrix.dtype), context=context)
-    inverse = None if solve is None else _solver(solve, n, matrix.dtype, context)
+    inverse = None if solve is None else solver_of(solve, n, matrix.dtype, context)
     outputs = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
     shown = None if found is None else Matrix.dense(found, context=context, stream=stream)
     with call.relay:
-        status = lib.purlin_lanczos_solve(
+        status = lib.purlin_lanczos_solve_once(
             matrix.handle,
             stream.handle if stream else None,
             ctypes.byref(call.options),
@@ -374,36 +151,6 @@ def solve(
     ).pairs
 
 
-def partition(
-    a: Any, *, context: Context | None = None, contexts: Sequence[Context] = (), **options: Unpack[Options]
-) -> Info:
-    """How `solve` would share the rows of a sparse matrix out over its context and `contexts`, and what a product would move:
-    `contexts` to `product_bytes` of the report, whose rest is 0."""
-    matrix = of(a, context)
-    call = Call(1, "largest", None, options)
-    call.share(contexts)
-    status = lib.purlin_lanczos_partition(matrix.handle, ctypes.byref(call.options), ctypes.byref(call.report))
-    matrix.context.finish(status)
-    return call.info()
-
-
-class Triplets(NamedTuple):
-    """Singular triplets A v = s u, with the vectors as orthonormal columns; None where they were not asked for."""
-
-    u: Array | None
-    values: Array
-    v: Array | None
-
-
-@dataclass(frozen=True)
-class SingularSolution:
-    """Singular triplets with the larger of ||A v - s u|| and ||A^H u - s v|| of each, and the report of the solve."""
-
-    triplets: Triplets
-    residuals: Array
-    info: Info
-
-
 def singular(
     a: Any,
     k: int = 6,
@@ -429,20 +176,20 @@ def singular(
     matrix = of(a, context)
     context = matrix.context
     call = Call(k, which, progress, options)
-    call.options.kind = choice("through", through, _THROUGH)
+    call.options.kind = choice("through", through, THROUGH)
     rows, cols = matrix.shape
     count = max(k, 0)
     values, residuals = np.zeros(count), np.zeros(count)
     u, v = (np.zeros((n, count), matrix.dtype, order="F") if vectors else None for n in (rows, cols))
     first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
-    call.options.start = first.handle if first else None
     lists = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
     places = [None if each is None else Matrix.dense(each, context=context) for each in (u, v)]
     with call.relay:
-        status = lib.purlin_lanczos_singular(
+        status = lib.purlin_lanczos_singular_once(
             matrix.handle,
             stream.handle if stream else None,
             ctypes.byref(call.options),
+            first.handle if first else None,
             places[0].handle if places[0] else None,
             lists[0].handle,
             places[1].handle if places[1] else None,
@@ -459,6 +206,169 @@ def singular(
     return made
 
 
+class Lanczos(Handle):
+    """Options on a context, for matrices of any size. `info` is the report of the last solve.
+
+        solver = purlin.lanczos.Lanczos(4, "smallest", kind="laplacian")
+        pairs = [solver.solve(graph) for graph in graphs]
+    """
+
+    def __init__(
+        self,
+        k: int = 6,
+        which: Which = "largest",
+        *,
+        progress: Progress | None = None,
+        context: Context | None = None,
+        contexts: Sequence[Context] = (),
+        **options: Unpack[Options],
+    ) -> None:
+        """For k eigenpairs or singular triplets; options as for `solve`."""
+        self.context = context or default_context()
+        call = Call(k, which, progress, options)
+        call.share(contexts)
+        self._relay, self._k, self._kind = call.relay, k, options.get("kind", "matrix")
+        made = ctypes.c_void_p()
+        status = lib.purlin_lanczos_create(self.context.handle, ctypes.byref(call.options), ctypes.byref(made))
+        super().__init__(made.value, lib.purlin_lanczos_destroy, self.context._sinks, self._relay)
+        self.context.finish(status)
+
+    def __enter__(self) -> Lanczos:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def info(self) -> Info:
+        """The report of the last solve, also of one that raised `Unfinished`."""
+        raw = initialised(LanczosInfo, "lanczos_info")
+        self.context.finish(lib.purlin_lanczos_last_info(self.handle, ctypes.byref(raw)))
+        return read_info(raw)
+
+    def cancel(self) -> None:
+        """Makes the running call raise `Cancelled`. May be called from any thread."""
+        check(lib.purlin_lanczos_cancel(self.handle))
+
+    def plan(self, a: Any) -> Info:
+        """The plan of a solve of A: method, vectors of the space, memory, and how the contexts share the rows of a square
+        sparse matrix: `contexts` to `product_bytes`."""
+        matrix = operand(a, self.context)
+        raw = initialised(LanczosInfo, "lanczos_info")
+        self.context.finish(lib.purlin_lanczos_plan(self.handle, matrix.handle, ctypes.byref(raw)))
+        return read_info(raw)
+
+    def solve(
+        self,
+        a: Any,
+        *,
+        start: npt.ArrayLike | None = None,
+        known: npt.ArrayLike | None = None,
+        solve: Any = None,
+        vectors: bool = True,
+        stream: Stream | None = None,
+    ) -> Pairs:
+        """k eigenvalues, and eigenvectors as columns unless `vectors` is false; `start`, `known` and `solve` as for the
+        function `solve`. Raises `Unfinished` if not all have converged."""
+        matrix = operand(a, self.context)
+        n = order_of(matrix, self._kind)
+        count = max(self._k, 0)
+        values = np.zeros(count)
+        found: Any = np.zeros((n, count), matrix.dtype, order="F") if vectors else None
+        shown = None if found is None else Matrix.dense(found, context=self.context)
+        target = Tensor.borrow(values, context=self.context)
+        first, kept = self._vector("start", start, matrix), None
+        if known is not None:
+            kept = Matrix.dense(memory.converted("known", known, matrix.dtype), context=self.context)
+        inverse = None if solve is None else solver_of(solve, n, matrix.dtype, self.context)
+        handles = [each.handle if each else None for each in (first, kept, inverse, target, shown)]
+        try:
+            made: Pairs = self.run(
+                matrix,
+                stream,
+                lib.purlin_lanczos_solve,
+                lambda info: Pairs(
+                    values[: info.count], found if found is None or info.count == count else found[:, : info.count]
+                ),
+                *handles,
+                None,
+            )
+        finally:
+            if inverse:
+                inverse.raise_caught()
+        return made
+
+    def singular(
+        self, a: Any, *, start: npt.ArrayLike | None = None, vectors: bool = True, stream: Stream | None = None
+    ) -> Triplets:
+        """k singular triplets, by kind "matrix", "gram" or "augmented"; `start` as for the function `singular`. Raises
+        `Unfinished` if not all have converged."""
+        matrix = of(a, self.context)
+        count = max(self._k, 0)
+        values = np.zeros(count)
+        u, v = (np.zeros((n, count), matrix.dtype, order="F") if vectors else None for n in matrix.shape)
+        places = [None if each is None else Matrix.dense(each, context=self.context) for each in (u, v)]
+        target, first = Tensor.borrow(values, context=self.context), self._vector("start", start, matrix)
+
+        def triplets(info: Info) -> Triplets:
+            cut = [None if each is None else each[:, : info.count] for each in (u, v)]
+            return Triplets(cut[0], values[: info.count], cut[1])
+
+        handles = [each.handle if each else None for each in (first, places[0], target, places[1])]
+        made: Triplets = self.run(matrix, stream, lib.purlin_lanczos_singular, triplets, *handles, None)
+        return made
+
+    def tridiagonalize(
+        self, a: Any, steps: int, *, start: npt.ArrayLike | None = None, stream: Stream | None = None
+    ) -> tuple[Array, Array]:
+        """The coefficients alpha and beta of at most `steps` steps of the plain recurrence; the last beta leads out."""
+        matrix = operand(a, self.context)
+        alpha, beta, count = np.zeros(max(steps, 0)), np.zeros(max(steps, 0)), c_int64()
+        first = self._vector("start", start, matrix)
+        outputs = (alpha.ctypes.data, beta.ctypes.data, ctypes.byref(count))
+        first_handle = first.handle if first else None
+        self.call(matrix, stream, lib.purlin_lanczos_tridiagonalize, steps, first_handle, *outputs)
+        return alpha[: count.value], beta[: count.value]
+
+    def _vector(self, name: str, given: npt.ArrayLike | None, matrix: Matrix) -> Tensor | None:
+        if given is None:
+            return None
+        return Tensor.borrow(memory.converted(name, given, matrix.dtype), context=self.context)
+
+    def call(self, matrix: Matrix, stream: Stream | None, function: Any, *arguments: Any) -> None:
+        """One call of the library with this solver's progress: for the modules of this package."""
+        with self._relay:
+            status = function(self.handle, stream.handle if stream else None, matrix.handle, *arguments)
+        matrix.raise_caught()
+        self.context.finish(status, self._relay)
+
+    def run(
+        self, matrix: Matrix, stream: Stream | None, function: Any, found: Callable[[Info], Any], *arguments: Any
+    ) -> Any:
+        """As `call`, for one that reports: `found` of its report; raises `Unfinished` with that where not all have
+        converged."""
+        raw = initialised(LanczosInfo, "lanczos_info")
+        try:
+            self.call(matrix, stream, function, *arguments, ctypes.byref(raw))
+        except NoConvergence as error:
+            told = Unfinished(error.status, str(error))
+            told.solution = found(read_info(raw))
+            raise told from None
+        return found(read_info(raw))
+
+
+def partition(
+    a: Any, *, context: Context | None = None, contexts: Sequence[Context] = (), **options: Unpack[Options]
+) -> Info:
+    """How `solve` would share the rows of a sparse matrix out over its context and `contexts`, and what a product would move:
+    `contexts` to `product_bytes` of the plan of a `Lanczos` for one pair."""
+    matrix = of(a, context)
+    with Lanczos(1, context=matrix.context, contexts=contexts, **options) as solver:
+        return solver.plan(matrix)
+
+
 def tridiagonalise(
     a: Any,
     steps: int,
@@ -472,25 +382,8 @@ def tridiagonalise(
 ) -> tuple[Array, Array]:
     """The coefficients alpha and beta of at most `steps` steps of the plain recurrence; the last beta leads out."""
     matrix = operand(a, context)
-    given: Options = {"kind": kind, "shift": shift, "seed": seed}
-    call = Call(1, "largest", progress, given)
-    alpha, beta, count = np.zeros(max(steps, 0)), np.zeros(max(steps, 0)), c_int64()
-    context = matrix.context
-    first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
-    with call.relay:
-        status = lib.purlin_lanczos_tridiagonalise(
-            matrix.handle,
-            None,
-            ctypes.byref(call.options),
-            steps,
-            first.handle if first else None,
-            alpha.ctypes.data,
-            beta.ctypes.data,
-            ctypes.byref(count),
-        )
-    matrix.raise_caught()
-    context.finish(status, call.relay)
-    return alpha[: count.value], beta[: count.value]
+    with Lanczos(1, kind=kind, shift=shift, seed=seed, progress=progress, context=matrix.context) as solver:
+        return solver.tridiagonalize(matrix, steps, start=start)
 
 
 class Accepted(NamedTuple):
@@ -539,6 +432,7 @@ def tridiagonal_eigenvalues(diagonal: npt.ArrayLike, off: npt.ArrayLike) -> tupl
 __all__ = [
     "Accepted",
     "Info",
+    "Lanczos",
     "Options",
     "Pairs",
     "SingularSolution",

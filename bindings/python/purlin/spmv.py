@@ -21,12 +21,12 @@ from . import _constants as c
 from . import _memory as memory
 from ._context import Context, Handle, Stream, _word, choice, initialised
 from ._error import check
+from ._lanczos import _KINDS
+from ._lanczos import Kind as SymmetricKind
 from ._lib import lib
 from ._matrix import Matrix
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
-from .lanczos import _KINDS
-from .lanczos import Kind as SymmetricKind
 from .sparse import ORDERS, of
 
 Kind = SymmetricKind | Literal["random_walk_laplacian"]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::super::info::{Info, Pairs, Reason, Shares};
+use super::super::info::{Choice, Info, Pairs, Reason, Shares};
 use super::super::krylov::Columns;
 use super::super::options::{Filter, Method, Options, Orthogonality, Settings, Which};
 use super::super::tridiagonal::ends;
@@ -15,6 +15,7 @@ use super::transform::{Transform, Transformed};
 use super::verify::{Solved, columns, solve};
 use super::{PROBES, Small, finite, plain};
 use crate::alloc;
+use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::matrix::DenseMut;
 use crate::scalar::Scalar;
@@ -36,6 +37,15 @@ pub enum Vectors<'a> {
     Device(DenseMut<'a>),
     /// They are not returned.
     Left,
+}
+
+/// Bytes on the host and on the device of `space` numbers that a backend works on, and of `returned` ones on the host.
+pub(in crate::lanczos) fn memory<T>(backend: &Backend, space: usize, returned: usize) -> [usize; 2] {
+    let bytes = |numbers: usize| numbers.saturating_mul(size_of::<T>());
+    match backend {
+        Backend::Cpu => [bytes(space).saturating_add(bytes(returned)), 0],
+        Backend::Gpu(_) => [bytes(returned), bytes(space)],
+    }
 }
 
 /// A call with its options and vectors, checked.
@@ -131,6 +141,27 @@ impl<'a, T: Scalar> Job<'a, T> {
         }
     }
 
+    /// Why this method and this space are used.
+    pub fn choice(&self) -> Choice {
+        match self.options {
+            Options { method: Method::Plain, .. } => Choice::Plain,
+            Options { filter: Filter::Chebyshev, .. } => Choice::Filter,
+            Options { which: Which::Nearest, .. } => Choice::Nearest,
+            _ if self.settings.basis + self.known() == self.n => Choice::Whole,
+            _ => Choice::Restarts,
+        }
+    }
+
+    /// Bytes of the vectors of the space on the host and on the device, and of `returned` numbers on the host.
+    pub fn memory(&self, backend: &Backend, returned: usize) -> [usize; 2] {
+        memory::<T>(backend, self.columns().max(3).saturating_mul(self.n), returned)
+    }
+
+    /// Vectors of the space.
+    pub fn basis(&self) -> usize {
+        self.settings.basis
+    }
+
     /// Number of columns that the backend must have.
     pub fn columns(&self) -> usize {
         match self.options.method {
@@ -223,7 +254,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             Vectors::Left => {}
         }
         let info = Info {
-            reason: solved.reason,
+            stop_reason: solved.reason,
             count,
             converged: solved.converged,
             products: solved.counts.products,
@@ -238,6 +269,10 @@ impl<'a, T: Scalar> Job<'a, T> {
             degree,
             norm,
             seconds: begin.elapsed().as_secs_f64(),
+            method: self.options.method,
+            reason: self.choice(),
+            host_bytes: 0,
+            device_bytes: 0,
             shares: Shares::default(),
         };
         Ok(Pairs { values: solved.values, vectors: returned, residuals, info })

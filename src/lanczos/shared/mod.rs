@@ -145,7 +145,7 @@ pub fn shares(contexts: &[Arc<Context>], a: &Matrix) -> Result<Shares> {
 }
 
 /// The first context, after a check that all of them can share rows.
-fn expect_contexts(contexts: &[Arc<Context>]) -> Result<&Arc<Context>> {
+pub(super) fn expect_contexts(contexts: &[Arc<Context>]) -> Result<&Arc<Context>> {
     let Some(first) = contexts.first() else { return Err(Error::invalid("context", "is missing")) };
     first.check_alive()?;
     for (k, context) in contexts.iter().enumerate().skip(1) {

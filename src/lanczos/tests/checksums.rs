@@ -35,7 +35,7 @@ fn hub<T: Scalar>(c: &Arc<Context>) -> Matrix {
 }
 
 fn sum_of<T: Scalar>(pairs: &Pairs<T>) -> Checksum {
-    let Info { reason, converged, products, restarts, degree, .. } = pairs.info;
+    let Info { stop_reason: reason, converged, products, restarts, degree, .. } = pairs.info;
     Checksum::new().numbers(&pairs.values).numbers(&pairs.vectors).numbers(&pairs.residuals).integers([
         reason as u64,
         converged as u64,

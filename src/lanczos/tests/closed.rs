@@ -33,7 +33,7 @@ pub(super) fn closed_forms_are_met(c: &Arc<Context>) {
     let all = solve(c, &complete, Kind::Matrix, &Options { count: 50, ..Options::default() });
     let want: Vec<f64> = (0..50).map(|i| if i == 0 { 49.0 } else { -1.0 }).collect();
     near(&all.values, &want, 1e-12 * 49.0, "complete");
-    assert_eq!(all.info.reason, Reason::Exhausted);
+    assert_eq!(all.info.stop_reason, Reason::Exhausted);
     let cycle = symmetric(c, 100, &edges((0..100).map(|i| (i, (i + 1) % 100))));
     let low = Options { count: 5, which: Which::Smallest, ..Options::default() };
     let one = |j: f64| 1.0 - (2.0 * pi * j / 100.0).cos();

@@ -63,7 +63,7 @@ pub(super) fn no_copy_is_missing_by_default(c: &Arc<Context>) {
             let options = Options { count, seed, basis: 60, ..Options::default() };
             let found = solve(c, &a, Kind::Matrix, &options);
             near(&found.values, &want[..count], 1e-8, name);
-            assert!(found.info.verified && found.info.reason == Reason::Converged, "{name}: {:?}", found.info);
+            assert!(found.info.verified && found.info.stop_reason == Reason::Converged, "{name}: {:?}", found.info);
             let blind = solve(c, &a, Kind::Matrix, &Options { verify: Verify::Off, ..options });
             assert!(!blind.info.verified, "{name}");
             missed += usize::from(blind.values.iter().zip(&want).any(|(v, w)| (v - w).abs() > 1e-8));
@@ -199,10 +199,10 @@ pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
                 Ok(found) => {
                     // Products that differ a little may give residuals within the tolerance.
                     let is_small = at == 1 && found.info.residual <= 2e-10 * found.info.norm;
-                    let is_told = found.info.converged < 3 && found.info.reason != Reason::Converged;
+                    let is_told = found.info.converged < 3 && found.info.stop_reason != Reason::Converged;
                     assert!(is_small || (is_told && !found.info.verified), "{at} {options:?}: {:?}", found.info);
                     // Two products with random vectors tell why restarts did not suffice.
-                    let is_short = at == 0 && found.info.reason == Reason::Restarts;
+                    let is_short = at == 0 && found.info.stop_reason == Reason::Restarts;
                     assert!(!is_short || found.info.asymmetry > 1e-3, "{options:?}: {:?}", found.info);
                 }
                 Err(e) => assert!(matches!(e, Error::Numerical(_)), "{at} {options:?}: {e}"),
@@ -220,7 +220,11 @@ pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
         let with = inverse(sigma);
         let given = Given::<f64> { solve: Some(&with), ..Given::default() };
         let found = solve_with(c, &a, Kind::Matrix, &options, &given).unwrap();
-        assert_eq!((found.info.reason, found.info.converged == 3), (reason, reason == Reason::Converged), "{sigma}");
+        assert_eq!(
+            (found.info.stop_reason, found.info.converged == 3),
+            (reason, reason == Reason::Converged),
+            "{sigma}"
+        );
         near(&found.values, &[30.0, 31.0, 29.0], 1e-5, "nearest");
         assert_eq!(found.info.verified, reason == Reason::Converged);
     }
@@ -235,7 +239,11 @@ pub(super) fn restarts_that_run_out_contradict_nothing(c: &Arc<Context>) {
         let found = solve_with::<f64>(c, &tree, Kind::Laplacian, &Options { restarts, ..base }, &Given::default());
         let info = found.unwrap().info;
         let is_done = info.converged == 11;
-        assert_eq!(info.reason, if is_done { Reason::Converged } else { Reason::Restarts }, "{restarts}: {info:?}");
+        assert_eq!(
+            info.stop_reason,
+            if is_done { Reason::Converged } else { Reason::Restarts },
+            "{restarts}: {info:?}"
+        );
         short += usize::from(!is_done);
     }
     assert!(short > 0);
@@ -308,13 +316,13 @@ pub(super) fn copies_of_zero_are_as_accurate_as_the_pairs_before_them(c: &Arc<Co
     for seed in 0..6 {
         let options = Options { count: 25, which: Which::Smallest, seed, ..Options::default() };
         let found = solve(c, &a, Kind::Laplacian, &options);
-        assert!(found.info.reason == Reason::Converged && found.info.verified, "seed {seed}: {:?}", found.info);
+        assert!(found.info.stop_reason == Reason::Converged && found.info.verified, "seed {seed}: {:?}", found.info);
         near(&found.values, &want, 1e-10, "values of the paths");
     }
     // Both ends have clustered eigenvalues.
     let options = Options { count: 24, which: Which::BothEnds, ..Options::default() };
     let found = solve(c, &a, Kind::Laplacian, &options);
-    assert!(found.info.reason == Reason::Converged, "{:?}", found.info);
+    assert!(found.info.stop_reason == Reason::Converged, "{:?}", found.info);
     let top = 2.0 - 2.0 * (7.0 * PI / 8.0).cos();
     let mut values = found.values.clone();
     values.sort_by(f64::total_cmp);

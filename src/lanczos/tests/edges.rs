@@ -211,9 +211,9 @@ pub(super) fn a_space_may_be_as_large_as_the_whole(c: &Arc<Context>) {
     // A space that is hardly larger than the wanted pairs converges or says that it did not.
     let tight = solve(c, &a, Kind::Matrix, &Options { count: 3, basis: 4, ..Options::default() });
     assert_eq!((tight.values.len(), tight.info.basis), (3, 6));
-    assert!((tight.info.reason == Reason::Converged) == (tight.info.converged == 3));
+    assert!((tight.info.stop_reason == Reason::Converged) == (tight.info.converged == 3));
     let all = solve(c, &a, Kind::Matrix, &Options { count: 150, ..Options::default() });
-    assert_eq!((all.info.reason, all.values.len()), (Reason::Exhausted, 150));
+    assert_eq!((all.info.stop_reason, all.values.len()), (Reason::Exhausted, 150));
 }
 
 pub(super) fn known_vectors_are_kept_out(c: &Arc<Context>) {
@@ -268,7 +268,7 @@ pub(super) fn runs_that_are_cut_short_return_what_converged(c: &Arc<Context>) {
     let a = golden(c, "4elt");
     let options = Options { count: 6, which: Which::Smallest, restarts: 3, ..Options::default() };
     let pairs = solve(c, &a, Kind::Laplacian, &options);
-    assert_eq!((pairs.info.reason, pairs.values.len(), pairs.info.restarts), (Reason::Restarts, 6, 3));
+    assert_eq!((pairs.info.stop_reason, pairs.values.len(), pairs.info.restarts), (Reason::Restarts, 6, 3));
     assert!(pairs.info.converged < 6);
     let mut operator = Symmetric::<f64>::new(c, &a, Kind::Laplacian, 0.0).unwrap();
     let stop = |_: i64, _: i64, _: f64| false;

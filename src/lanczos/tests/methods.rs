@@ -28,7 +28,7 @@ pub(super) fn blocks_hold_the_copies_of_multiple_eigenvalues(c: &Arc<Context>) {
     // A block of eleven holds all copies without a search; a block of four needs the search.
     let wide = solve(c, &a, Kind::Matrix, &Options { block: 11, ..options });
     near(&wide.values, &want, 1e-9 * 10.0, "blocks of 11");
-    assert_eq!((wide.info.reason, wide.info.converged), (Reason::Converged, 12));
+    assert_eq!((wide.info.stop_reason, wide.info.converged), (Reason::Converged, 12));
     let checked = solve(c, &a, Kind::Matrix, &Options { block: 4, verify: Verify::On, ..options });
     near(&checked.values, &want, 1e-9 * 10.0, "blocks of 4, checked");
     for (name, block) in [("as-caida20071105", 2), ("as-caida20071105", 5), ("ca-AstroPh-cc", 4)] {
@@ -68,7 +68,7 @@ pub(super) fn partial_orthogonality_costs_no_accuracy(c: &Arc<Context>) {
         let a = golden(c, name);
         let options = Options { count: 10, orthogonality: Orthogonality::Partial, basis: 40, ..Options::default() };
         let pairs = solve(c, &a, Kind::Matrix, &options);
-        assert_eq!((pairs.info.reason, pairs.info.converged), (Reason::Converged, 10), "{name}");
+        assert_eq!((pairs.info.stop_reason, pairs.info.converged), (Reason::Converged, 10), "{name}");
         near(&pairs.values, &recorded(name, "A_LA")[..10], 1e-10 * pairs.info.norm, name);
         assert!(pairs.residuals.iter().all(|r| *r <= 2e-10 * pairs.info.norm), "{name}: {:?}", pairs.residuals);
         let full = solve(c, &a, Kind::Matrix, &Options { orthogonality: Orthogonality::Full, ..options });
@@ -103,7 +103,7 @@ pub(super) fn the_plain_recurrence_gives_pairs(c: &Arc<Context>) {
     let options = Options { count: 10, method: Method::Plain, basis: 200, ..Options::default() };
     let pairs = bare(c, &a, Kind::Matrix, &options);
     near(&pairs.values, &want[..10], 1e-12 * want[0], name);
-    assert_eq!((pairs.info.reason, pairs.info.converged), (Reason::Converged, 10));
+    assert_eq!((pairs.info.stop_reason, pairs.info.converged), (Reason::Converged, 10));
     assert!(pairs.residuals.iter().all(|r| *r <= 1e-9 * want[0]), "{:?}", pairs.residuals);
     // 63 steps, as published. Fewer values pass than the caller asks for, and those are correct.
     let brief = Options { basis: 63, tolerance: 1e-6, ..options };
@@ -123,7 +123,7 @@ pub(super) fn the_plain_recurrence_gives_pairs(c: &Arc<Context>) {
     let star = symmetric(c, 1001, &edges((1..1001).map(|i| (0, i))));
     let pairs = bare(c, &star, Kind::Matrix, &Options { count: 2, which: Which::BothEnds, ..options });
     near(&pairs.values, &[1000f64.sqrt(), -(1000f64.sqrt())], 1e-10, "star");
-    assert!(pairs.info.reason != Reason::Restarts);
+    assert!(pairs.info.stop_reason != Reason::Restarts);
 }
 
 pub(super) fn filters_find_the_crowded_end(c: &Arc<Context>) {
@@ -132,7 +132,7 @@ pub(super) fn filters_find_the_crowded_end(c: &Arc<Context>) {
     let k = want.len();
     let options = Options { count: k, filter: Filter::Chebyshev, tolerance: 1e-9, ..Options::default() };
     let pairs = solve(c, &a, Kind::NormalisedAdjacency, &options);
-    assert_eq!((pairs.info.reason, pairs.info.converged), (Reason::Converged, k));
+    assert_eq!((pairs.info.stop_reason, pairs.info.converged), (Reason::Converged, k));
     assert!(pairs.info.degree > 4 && pairs.residuals.iter().all(|r| *r <= 1e-9), "{:?}", pairs.info);
     let largest: Vec<f64> = want[..k].iter().map(|v| 1.0 - v).collect();
     near(&pairs.values, &largest, 1e-12, "S");

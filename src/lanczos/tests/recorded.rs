@@ -15,7 +15,7 @@ pub(super) fn graphs_have_the_recorded_eigenvalues(c: &Arc<Context>) {
         let want = recorded(name, "A_LA");
         let pairs = solve(c, &a, Kind::Matrix, &Options { count: 10, ..Options::default() });
         let norm = pairs.info.norm;
-        assert_eq!((pairs.info.reason, pairs.info.converged), (Reason::Converged, 10));
+        assert_eq!((pairs.info.stop_reason, pairs.info.converged), (Reason::Converged, 10));
         near(&pairs.values, &want[..10], 1e-10 * norm, name);
         // Restarts keep more than the wanted pairs. ARPACK takes 86 to 125 products here, and does not look for further
         // copies.
@@ -39,7 +39,12 @@ fn check(c: &Arc<Context>, a: &Matrix, kind: Kind, (name, key): (&str, &str), op
     let want = recorded(name, key);
     let found = solve(c, a, kind, &Options { count: want.len(), tolerance: 1e-12, ..*options });
     let (what, norm) = (format!("{name} {key}"), found.info.norm);
-    assert_eq!((found.info.reason, found.info.converged), (Reason::Converged, want.len()), "{what}: {:?}", found.info);
+    assert_eq!(
+        (found.info.stop_reason, found.info.converged),
+        (Reason::Converged, want.len()),
+        "{what}: {:?}",
+        found.info
+    );
     near(&found.values, &want, 1e-12 * norm, &what);
     assert!(found.residuals.iter().all(|r| *r <= 2e-12 * norm), "{what}: {:?}", found.residuals);
 }
@@ -106,7 +111,7 @@ pub(super) fn the_karate_club_has_its_three_spectra(c: &Arc<Context>) {
     ] {
         let want = recorded("karate_unweighted", key);
         let all = solve(c, &a, kind, &Options { count: 34, which, ..Options::default() });
-        assert_eq!(all.info.reason, Reason::Exhausted);
+        assert_eq!(all.info.stop_reason, Reason::Exhausted);
         near(&all.values, &want, 1e-13 * 18.2, key);
     }
     // The signs of this vector are the two parts of the club, except for two members.

@@ -254,7 +254,7 @@ pub(super) fn a_search_that_is_cut_short_says_so(c: &Arc<Context>) {
     for which in [Which::Largest, Which::Smallest] {
         let options = Options { count: 6, basis: 10, restarts: 1, which, ..Options::default() };
         let found = singular_triplets::<f64>(c, &a, Request::default(), &options, &Progress::none()).unwrap();
-        assert!(found.info.converged < 6 && found.info.reason == Reason::Restarts, "{:?}", found.info);
+        assert!(found.info.converged < 6 && found.info.stop_reason == Reason::Restarts, "{:?}", found.info);
         assert!(found.info.restarts <= 1);
     }
 }
@@ -305,7 +305,7 @@ pub(super) fn a_product_that_is_not_the_adjoints_is_no_success(c: &Arc<Context>)
             match find(true, restarts) {
                 Ok(found) => {
                     let info = &found.info;
-                    let is_told = info.converged < 3 && info.reason != Reason::Converged && !info.verified;
+                    let is_told = info.converged < 3 && info.stop_reason != Reason::Converged && !info.verified;
                     assert!(is_told, "{order} {through:?} {options:?}: {info:?}");
                 }
                 Err(e) => assert!(matches!(e, Error::Numerical(_)), "{order} {through:?} {options:?}: {e}"),

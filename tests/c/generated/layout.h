@@ -539,7 +539,7 @@ PLACE(purlin_spmv_info, order, 240);
 PLACE(purlin_spmv_info, kind, 244);
 PLACE(purlin_spmv_info, degree, 248);
 
-SIZE(purlin_lanczos_options, 152);
+SIZE(purlin_lanczos_options, 144);
 PLACE(purlin_lanczos_options, struct_size, 0);
 PLACE(purlin_lanczos_options, count, 8);
 PLACE(purlin_lanczos_options, which, 16);
@@ -562,11 +562,10 @@ PLACE(purlin_lanczos_options, order, 120);
 PLACE(purlin_lanczos_options, check_symmetry, 124);
 PLACE(purlin_lanczos_options, contexts, 128);
 PLACE(purlin_lanczos_options, contexts_count, 136);
-PLACE(purlin_lanczos_options, start, 144);
 
-SIZE(purlin_lanczos_info, 160);
+SIZE(purlin_lanczos_info, 304);
 PLACE(purlin_lanczos_info, struct_size, 0);
-PLACE(purlin_lanczos_info, reason, 8);
+PLACE(purlin_lanczos_info, stop_reason, 8);
 PLACE(purlin_lanczos_info, breakdowns, 12);
 PLACE(purlin_lanczos_info, count, 16);
 PLACE(purlin_lanczos_info, converged, 24);
@@ -584,9 +583,12 @@ PLACE(purlin_lanczos_info, halo, 112);
 PLACE(purlin_lanczos_info, halo_bytes, 120);
 PLACE(purlin_lanczos_info, product_bytes, 128);
 PLACE(purlin_lanczos_info, verified, 136);
-PLACE(purlin_lanczos_info, reserved, 140);
+PLACE(purlin_lanczos_info, method, 140);
 PLACE(purlin_lanczos_info, residual, 144);
 PLACE(purlin_lanczos_info, orthogonality, 152);
+PLACE(purlin_lanczos_info, host_bytes, 160);
+PLACE(purlin_lanczos_info, device_bytes, 168);
+PLACE(purlin_lanczos_info, reason, 176);
 
 SIZE(purlin_lanczos_accepted, 24);
 PLACE(purlin_lanczos_accepted, value, 0);

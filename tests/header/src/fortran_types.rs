@@ -30,7 +30,6 @@ const NOTES: &[(&str, &str)] = &[
         "purlin_lanczos_options.contexts",
         "c_loc of an array of the handles, context%handle(), of further contexts, and their number.",
     ),
-    ("purlin_lanczos_options.start", "Of purlin_lanczos_singular alone, which sets it to its own `start`."),
     ("purlin_lanczos_accepted", "A value that passed the test of Cullum and Willoughby. It needs no purlin_init."),
     (
         "purlin_read_fn",

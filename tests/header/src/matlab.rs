@@ -162,7 +162,7 @@ const FIELDS: &[(&str, &str, Meaning)] = &[
     ("spmv_info", "algorithm", Word("algorithms")),
     ("spmv_info", "order", Word("reorderings")),
     ("spmv_info", "kind", Word("kinds")),
-    ("lanczos_info", "reason", Word("reasons")),
+    ("lanczos_info", "stop_reason", Word("reasons")),
 ];
 
 /// Fields of other names in MATLAB.

@@ -189,7 +189,8 @@
 
 #define REPORT_LANCZOS_INFO(to, i) \
   do { \
-    add_word(to, "reason", reasons, (i)->reason); \
+    add_word(to, "stop_reason", reasons, (i)->stop_reason); \
+    add_text(to, "reason", (i)->reason); \
     add_number(to, "breakdowns", (double)(i)->breakdowns); \
     add_number(to, "count", (double)(i)->count); \
     add_number(to, "converged", (double)(i)->converged); \
@@ -207,8 +208,11 @@
     add_number(to, "halo_bytes", (double)(i)->halo_bytes); \
     add_number(to, "product_bytes", (double)(i)->product_bytes); \
     add_number(to, "verified", (double)(i)->verified); \
+    add_number(to, "method", (double)(i)->method); \
     add_number(to, "residual", (double)(i)->residual); \
     add_number(to, "orthogonality", (double)(i)->orthogonality); \
+    add_number(to, "host_bytes", (double)(i)->host_bytes); \
+    add_number(to, "device_bytes", (double)(i)->device_bytes); \
   } while (0)
 
 #endif

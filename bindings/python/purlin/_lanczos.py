@@ -1,0 +1,288 @@
+"""Words, options and reports of the eigensolver, and the parts of its calls."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _constants as c
+from . import _memory as memory
+from ._callback import Progress, ProgressRelay
+from ._context import Context, _word, choice, initialised
+from ._error import NoConvergence
+from ._matrix import Matrix
+from ._memory import Array
+from ._sshopm_types import apply
+from ._structs import LanczosInfo, LanczosOptions
+from .sparse import ORDERS, of
+
+Which = Literal["largest", "smallest", "largest_magnitude", "both_ends", "nearest"]
+Kind = Literal[
+    "matrix",
+    "laplacian",
+    "normalised_laplacian",
+    "signless_laplacian",
+    "normalised_adjacency",
+    "modularity",
+    "gram",
+    "outer_gram",
+    "augmented",
+]
+
+_WHICH = {
+    "largest": c.LANCZOS_LARGEST,
+    "smallest": c.LANCZOS_SMALLEST,
+    "largest_magnitude": c.LANCZOS_LARGEST_MAGNITUDE,
+    "both_ends": c.LANCZOS_BOTH_ENDS,
+    "nearest": c.LANCZOS_NEAREST,
+}
+_KINDS = {
+    "matrix": c.LANCZOS_MATRIX,
+    "laplacian": c.LANCZOS_LAPLACIAN,
+    "normalised_laplacian": c.LANCZOS_NORMALISED_LAPLACIAN,
+    "signless_laplacian": c.LANCZOS_SIGNLESS_LAPLACIAN,
+    "normalised_adjacency": c.LANCZOS_NORMALISED_ADJACENCY,
+    "modularity": c.LANCZOS_MODULARITY,
+    "gram": c.LANCZOS_GRAM,
+    "outer_gram": c.LANCZOS_OUTER_GRAM,
+    "augmented": c.LANCZOS_AUGMENTED,
+}
+THROUGH = {"auto": c.LANCZOS_MATRIX, "gram": c.LANCZOS_GRAM, "augmented": c.LANCZOS_AUGMENTED}
+_REASONS = {
+    "converged": c.LANCZOS_CONVERGED,
+    "restarts": c.LANCZOS_RESTARTS,
+    "exhausted": c.LANCZOS_EXHAUSTED,
+    "contradicted": c.LANCZOS_CONTRADICTED,
+}
+_WORDS = {
+    "which": _WHICH,
+    "kind": _KINDS,
+    "verify": {"auto": c.LANCZOS_VERIFY_AUTO, "on": c.LANCZOS_VERIFY_ON, "off": c.LANCZOS_VERIFY_OFF},
+    "method": {"restart": c.LANCZOS_METHOD_RESTART, "plain": c.LANCZOS_METHOD_PLAIN},
+    "orthogonality": {"full": c.LANCZOS_ORTHOGONALITY_FULL, "partial": c.LANCZOS_ORTHOGONALITY_PARTIAL},
+    "order": ORDERS,
+    "filter": {"off": c.LANCZOS_FILTER_OFF, "chebyshev": c.LANCZOS_FILTER_CHEBYSHEV},
+}
+
+
+class Options(TypedDict, total=False):
+    """Options of a solve; what is left out keeps the library's default. As in the C struct `purlin_lanczos_options`."""
+
+    kind: Kind
+    shift: float
+    sigma: float
+    tolerance: float
+    basis: int
+    restarts: int
+    seed: int
+    verify: Literal["auto", "on", "off"]
+    method: Literal["restart", "plain"]
+    block: int
+    orthogonality: Literal["full", "partial"]
+    filter: Literal["off", "chebyshev"]
+    degree: int
+    order: Literal["none", "degree", "cuthill_mckee"]
+    check_symmetry: bool
+
+
+_OPTIONS = frozenset(Options.__annotations__)
+
+# SciPy's words, and what they are called here.
+_SCIPY_WHICH = {
+    "LA": "'largest'",
+    "SA": "'smallest'",
+    "LM": "'largest_magnitude' (of singular values 'largest')",
+    "SM": "'nearest' with sigma=0 (of singular values 'smallest')",
+    "BE": "'both_ends'",
+}
+_SCIPY_OPTIONS = {
+    "tol": "tolerance",
+    "ncv": "basis",
+    "maxiter": "restarts",
+    "v0": "start",
+    "return_eigenvectors": "vectors",
+    "return_singular_vectors": "vectors",
+    "OPinv": "solve",
+    "rng": "seed",
+    "random_state": "seed",
+}
+
+
+def _refuse_scipy_words(which: object, options: Any) -> None:
+    """Tells a caller who has SciPy's words what they are called here."""
+    if isinstance(which, str) and which in _SCIPY_WHICH:
+        raise ValueError(f"which: is {which!r}, SciPy's word for {_SCIPY_WHICH[which]}")
+    for name in options:
+        if name in _SCIPY_OPTIONS:
+            raise TypeError(f"{name!r} is not an option; it is {_SCIPY_OPTIONS[name]!r} here")
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a solve did; as the C struct `purlin_lanczos_info`."""
+
+    stop_reason: str
+    breakdowns: int
+    count: int
+    converged: int
+    products: int
+    restarts: int
+    recovered: int
+    basis: int
+    degree: int
+    norm: float
+    seconds: float
+    contexts: int
+    part_rows: int
+    part_entries: int
+    halo: int
+    halo_bytes: int
+    product_bytes: int
+    verified: bool
+    method: str
+    residual: float
+    orthogonality: float
+    host_bytes: int
+    device_bytes: int
+    reason: str
+
+
+class Pairs(NamedTuple):
+    """Eigenvalues, and eigenvectors as columns."""
+
+    values: Array
+    vectors: Array | None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Eigenpairs with ||A x - lambda x||_2 of each, and the report of the solve."""
+
+    pairs: Pairs
+    residuals: Array
+    info: Info
+
+    def sorted_by_value(self) -> Pairs:
+        """In ascending order, as SciPy's eigsh has them."""
+        order = np.argsort(self.pairs.values, kind="stable")
+        vectors = self.pairs.vectors
+        return Pairs(self.pairs.values[order], None if vectors is None else vectors[:, order])
+
+
+class Unfinished(NoConvergence):
+    """Not all pairs have converged: `solution` has those that there are, the first `info.converged` of them good."""
+
+    solution: Any
+
+
+def operand(a: Any, context: Context | None) -> Matrix:
+    """A matrix that has to be Hermitian. Of a real one compressed columns are compressed rows."""
+    if getattr(a, "format", None) == "csc" and np.dtype(a.dtype).kind == "f" and np.isfinite(a.data).all():
+        # What is not finite is named by its row and column.
+        return Matrix.csr(a.indptr, a.indices, a.data, a.shape, context=context)
+    return of(a, context)
+
+
+class Call:
+    """What the calls that solve share: options, progress, report."""
+
+    def __init__(self, count: int, which: str, progress: Progress | None, options: Any) -> None:
+        self.options = initialised(LanczosOptions, "lanczos_options")
+        self.options.count = count
+        _refuse_scipy_words(which, options)
+        self.options.which = choice("which", which, _WHICH)
+        apply(self.options, _OPTIONS, options, _WORDS)
+        self.relay = ProgressRelay(progress, self.options)
+        self.report = initialised(LanczosInfo, "lanczos_info")
+
+    def share(self, contexts: Sequence[Context]) -> None:
+        """Further contexts, which live until the call is over."""
+        self.contexts = list(contexts)
+        if self.contexts:
+            self._handles = (ctypes.c_void_p * len(self.contexts))(*[each.handle for each in self.contexts])
+            self.options.contexts = ctypes.cast(self._handles, ctypes.c_void_p)
+            self.options.contexts_count = len(self.contexts)
+
+    def finish(self, context: Context, status: int, found: Callable[[int], Any]) -> Any:
+        """`found` of as many pairs as there are; raises `Unfinished` with it where not all have converged."""
+        try:
+            context.finish(status, self.relay)
+        except NoConvergence as error:
+            told = Unfinished(status, str(error))
+            told.solution = found(self.report.count)
+            raise told from None
+        return found(self.options.count)
+
+    def info(self) -> Info:
+        return read_info(self.report)
+
+
+def read_info(raw: Any) -> Info:
+    """The C struct as `Info`."""
+    given: dict[str, Any] = {name: getattr(raw, name) for name in Info.__annotations__}
+    given["stop_reason"] = _word(raw.stop_reason, _REASONS)
+    given["method"] = _word(raw.method, _WORDS["method"])
+    given["verified"] = bool(raw.verified)
+    given["reason"] = raw.reason.decode("utf-8", "replace")
+    return Info(**given)
+
+
+def solver_of(solve: Any, n: int, dtype: np.dtype[Any], context: Context) -> Matrix:
+    """What solves (A - sigma I) x = b as a matrix: one that stands for a matrix itself, an object with a method `solve`, such
+    as SciPy's SuperLU, or a function."""
+    if isinstance(solve, (Matrix, np.ndarray)) or hasattr(solve, "tocsr"):
+        return of(solve, context)
+    if hasattr(solve, "matmat"):
+        if tuple(solve.shape) != (n, n):
+            raise ValueError(f"solve: has shape {tuple(solve.shape)}, expected {(n, n)}")
+        return _named(Matrix.from_operator(solve.matmat, solve.matmat, (n, n), dtype, context=context))
+    function = solve if not callable(getattr(solve, "solve", None)) else solve.solve
+    if not callable(function):
+        raise TypeError(f"solve: is a {type(solve).__name__}, expected a function, an object with `solve`, or a matrix")
+    shape = tuple(getattr(solve, "shape", (n, n)))
+    if shape != (n, n):
+        raise ValueError(f"solve: has shape {shape}, expected {(n, n)}")
+
+    def columns(given: Array) -> Array:
+        out = np.empty_like(given, order="F")
+        for j in range(given.shape[1]):
+            found = function(given[:, j].copy())
+            memory.fill_block("solve", out[:, j], found[:, 0] if getattr(found, "shape", None) == (n, 1) else found)
+        return out
+
+    # (A - sigma I)^-1 is Hermitian, as A is.
+    return _named(Matrix.from_operator(columns, columns, (n, n), dtype, context=context))
+
+
+def _named(solver: Matrix) -> Matrix:
+    """The matrix, whose errors say `solve`."""
+    relay: Any = solver._relay
+    relay.name = "solve"
+    return solver
+
+
+def order_of(matrix: Matrix, kind: str) -> int:
+    rows, cols = matrix.shape
+    return {"gram": cols, "outer_gram": rows, "augmented": rows + cols}.get(kind, rows)
+
+
+class Triplets(NamedTuple):
+    """Singular triplets A v = s u, with the vectors as orthonormal columns; None where they were not asked for."""
+
+    u: Array | None
+    values: Array
+    v: Array | None
+
+
+@dataclass(frozen=True)
+class SingularSolution:
+    """Singular triplets with the larger of ||A v - s u|| and ||A^H u - s v|| of each, and the report of the solve."""
+
+    triplets: Triplets
+    residuals: Array
+    info: Info
