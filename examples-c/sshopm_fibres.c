@@ -129,7 +129,7 @@ static int report(const fibres *f, const char *words, const double csa_time, con
 int main(int argc, char **argv) {
   purlin_context *context = NULL;
   purlin_tensor *signals, *bvals, *bvecs, *sh, *peaks, *count, *tensors = NULL;
-  purlin_dwi_peaks_options options;
+  purlin_dwi_options options;
   char words[192], path[3][1024], error[1200];
   nifti_image image;
   fibres f = {0};
@@ -188,16 +188,16 @@ int main(int argc, char **argv) {
   }
 
   /* Maxima at least half as high as the voxel's highest, and 25 degrees apart: what the field is used to. */
-  check(purlin_dwi_peaks_options_init(&options, sizeof options), "purlin_dwi_peaks_options_init");
+  check(purlin_dwi_options_init(&options, sizeof options), "purlin_dwi_options_init");
   options.basis = PURLIN_SH_MRTRIX3;
   options.missing = PURLIN_MISSING_ZERO;
   options.relative_threshold = 0.5;
   options.min_separation = 25.0 * degree;
   for (run = 0; run < RUNS; run++) {
     double start = now(), middle;
-    check(purlin_dwi_csa(context, NULL, signals, bvals, bvecs, NULL, PURLIN_SH_MRTRIX3, NULL, sh, NULL), "purlin_dwi_csa");
+    check(purlin_dwi_csa_once(context, NULL, signals, bvals, bvecs, NULL, PURLIN_SH_MRTRIX3, NULL, sh, NULL), "purlin_dwi_csa_once");
     middle = now();
-    check(purlin_dwi_peaks(context, NULL, sh, NULL, &options, peaks, count, NULL, NULL), "purlin_dwi_peaks");
+    check(purlin_dwi_peaks_once(context, NULL, sh, NULL, &options, peaks, count, NULL, NULL), "purlin_dwi_peaks_once");
     csa_times[run] = middle - start;
     peaks_times[run] = now() - middle;
   }

@@ -1346,6 +1346,11 @@ typedef int32_t purlin_status;
 typedef struct purlin_context purlin_context;
 
 /**
+ * Diffusion MRI: options on a context, for volumes of any size. Several threads may use it at a time.
+ */
+typedef struct purlin_dwi purlin_dwi;
+
+/**
  * A cone-beam reconstruction: a checked geometry, grid and options on a context. Made once, used for many scans.
  */
 typedef struct purlin_fdk purlin_fdk;
@@ -2024,143 +2029,104 @@ typedef struct purlin_sshopm_info {
   int64_t unconverged_tensors;
   /**
    * Bytes of host memory for the work of a solve or of peaks: work space of the threads, start vectors, one chunk of
-   * results. A plan has those of a solve for `count` and `status` alone. 0 after purlin_sshopm_solve_all.
+   * results. A plan has those of a solve for `count` and `status` alone. 0 after other calls.
    */
   int64_t host_bytes;
   /**
-   * Where the starts run, and why; "" after purlin_sshopm_solve_all.
+   * Where the starts of a solve or of peaks run, and why; "" after other calls.
    */
   char reason[128];
 } purlin_sshopm_info;
 
 /**
- * How diffusion tensors are fitted.
+ * How diffusion tensors are fitted (purlin_dwi_fit), constant-solid-angle orientation functions made (purlin_dwi_csa), and
+ * peaks found (purlin_dwi_peaks). Each call refuses, by name, what it does not use.
  */
-typedef struct purlin_dwi_fit_options {
+typedef struct purlin_dwi_options {
   /**
-   * Size of the caller's struct; set by purlin_dwi_fit_options_init.
+   * Size of the caller's struct; set by purlin_dwi_options_init.
    */
   size_t struct_size;
   /**
-   * PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS, where the caller gives no weights.
+   * Fit: PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS, where the caller gives no weights.
    */
   int32_t weighting;
   /**
-   * PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
+   * Fit: PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
    */
   int32_t nonpositive;
   /**
-   * Largest b-value of an unweighted volume, s/mm^2; default 50.
+   * Peaks: basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not said, which only a
+   * symmetric batch allows, whose type says what it is. purlin_dwi_csa takes its own argument of that value.
+   */
+  int32_t basis;
+  /**
+   * Peaks: PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
+   */
+  int32_t format;
+  /**
+   * Peaks: PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
+   */
+  int32_t missing;
+  /**
+   * Peaks: one of PURLIN_STARTS_*; default AUTO.
+   */
+  int32_t start_kind;
+  /**
+   * Peaks: most iterations of a start; 0, the default, is 500.
+   */
+  int32_t max_iterations;
+  /**
+   * Peaks: PURLIN_SSHOPM_HYBRID (default) or POWER.
+   */
+  int32_t method;
+  /**
+   * Peaks: starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
+   */
+  int64_t starts;
+  /**
+   * Peaks: seed of random starts; default 0. Refused with other starts, so also with the default ones.
+   */
+  uint64_t seed;
+  /**
+   * Fit and orientation functions: largest b-value of an unweighted volume, s/mm^2; default 50.
    */
   double b0_threshold;
   /**
-   * Smallest signal as part of S0, for both choices of `nonpositive`: PURLIN_DWI_SKIP leaves out signals up to it,
+   * Fit: smallest signal as part of S0, for both choices of `nonpositive`: PURLIN_DWI_SKIP leaves out signals up to it,
    * PURLIN_DWI_CLAMP raises them to it. 0, the default, is 1e-6.
    */
   double clamp;
   /**
-   * Called with the voxels done, all voxels, 0; default NULL.
-   */
-  purlin_progress_fn progress;
-  /**
-   * Handed to `progress`.
-   */
-  void *progress_user;
-} purlin_dwi_fit_options;
-
-/**
- * How constant-solid-angle orientation functions are made.
- */
-typedef struct purlin_dwi_csa_options {
-  /**
-   * Size of the caller's struct; set by purlin_dwi_csa_options_init.
-   */
-  size_t struct_size;
-  /**
-   * Largest b-value of an unweighted volume, s/mm^2; default 50.
-   */
-  double b0_threshold;
-  /**
-   * Weight of the Laplace-Beltrami penalty, at least 0; default 0.006.
+   * Orientation functions: weight of the Laplace-Beltrami penalty, at least 0; default 0.006.
    */
   double smoothing;
   /**
-   * Smallest S / S0; smaller ones are raised to it; default 0.001.
+   * Orientation functions: smallest S / S0; smaller ones are raised to it; default 0.001.
    */
   double minimum_signal;
   /**
-   * Largest S / S0, below 1; larger ones are lowered to it; default 0.999.
+   * Orientation functions: largest S / S0, below 1; larger ones are lowered to it; default 0.999.
    */
   double maximum_signal;
   /**
-   * Called with the voxels done, all voxels, 0; default NULL.
-   */
-  purlin_progress_fn progress;
-  /**
-   * Handed to `progress`.
-   */
-  void *progress_user;
-} purlin_dwi_csa_options;
-
-/**
- * How peaks of orientation functions are found.
- */
-typedef struct purlin_dwi_peaks_options {
-  /**
-   * Size of the caller's struct; set by purlin_dwi_peaks_options_init.
-   */
-  size_t struct_size;
-  /**
-   * Basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not said, which only a
-   * symmetric batch allows, whose type says what it is.
-   */
-  int32_t basis;
-  /**
-   * PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
-   */
-  int32_t format;
-  /**
-   * PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
-   */
-  int32_t missing;
-  /**
-   * One of PURLIN_STARTS_*; default AUTO.
-   */
-  int32_t start_kind;
-  /**
-   * Most iterations of a start, at least 1; default 500.
-   */
-  int32_t max_iterations;
-  /**
-   * PURLIN_SSHOPM_HYBRID (default) or POWER.
-   */
-  int32_t method;
-  /**
-   * Starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
-   */
-  int64_t starts;
-  /**
-   * Seed of random starts; default 0. Refused with other starts, so also with the default ones.
-   */
-  uint64_t seed;
-  /**
-   * Smallest value of a peak, at least 0; maxima of 0 and less are no peaks; default 0.
+   * Peaks: smallest value of a peak, at least 0; maxima of 0 and less are no peaks; default 0.
    */
   double absolute_threshold;
   /**
-   * Smallest value of a peak relative to the voxel's largest, 0 to 1; default 0.1.
+   * Peaks: smallest value of a peak relative to the voxel's largest, 0 to 1; default 0.1.
    */
   double relative_threshold;
   /**
-   * Smallest angle between two peaks, radians; the lower one goes; 0 for none; default 15 degrees.
+   * Peaks: smallest angle between two peaks, radians; the lower one goes; 0 for none; default 15 degrees.
    */
   double min_separation;
   /**
-   * Relative residual of a peak; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
+   * Peaks: relative residual of a peak; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
    */
   double tolerance;
   /**
-   * Results nearer than this angle are one peak, radians; 0, the default, is 1 degree.
+   * Peaks: results nearer than this angle are one peak, radians; 0, the default, is 1 degree.
    */
   double merge_angle;
   /**
@@ -2171,7 +2137,7 @@ typedef struct purlin_dwi_peaks_options {
    * Handed to `progress`.
    */
   void *progress_user;
-} purlin_dwi_peaks_options;
+} purlin_dwi_options;
 
 /**
  * What a source or a file holds.
@@ -5272,101 +5238,8 @@ purlin_status purlin_sshopm_solve_all_once(const struct purlin_context *context,
  * @pre `options` is NULL or valid for `size` writable bytes.
  */
 PURLIN_MUST_USE
-purlin_status purlin_dwi_fit_options_init(struct purlin_dwi_fit_options *options,
-                                          size_t size);
-
-/**
- * Fits to each voxel the symmetric tensor A of order m for which A g^m is nearest, by least squares, to the apparent
- * diffusion coefficients D = -ln(S / S0) / b of its signals S; S0 is the mean of the unweighted ones. m = 2 is the
- * diffusion tensor; higher orders are those of Ozarslan and Mareci (Magn. Reson. Med. 50, 2003).
- *
- * Maxima of the fitted profile are NOT fibre directions where fibres cross: they fall between the fibres. Only for
- * m = 2, and in voxels of a single fibre, may they be read so. For directions use purlin_dwi_csa or a fibre orientation
- * function of another package, with purlin_dwi_peaks.
- *
- * Directions stay in the frame of the gradients: no image affine is applied.
- *
- * In a context on a GPU the fit runs there, but for left-out signals, orders above 8 and weights of your own on
- * several shells. Arrays may lie on the host or the device.
- *
- * @param      context  the context of all tensors.
- * @param      stream   NULL for the context's own.
- * @param      signals  N x T, any strides; F32, F64, U16, I32 or U8. A volume stored (X, Y, Z, N) with N fastest is
- *                      packed; one stored volume after volume has strides (T, 1).
- * @param      bvals    N diffusion weightings, s/mm^2; F32 or F64.
- * @param      bvecs    3 x N unit vectors; F32 or F64. Those of unweighted volumes are ignored.
- * @param      mask     U8, T: nonzero inside; NULL for everywhere.
- * @param      weights  N x T weights of the measurements, F32 or F64, at least 0; NULL for those of the options.
- * @param      options  NULL for the defaults.
- * @param      tensors  symmetric batch of T tensors, even order m, dimension 3, F32 or F64; mm^2/s; zero where there
- *                      is no result.
- * @param      s0       T, of the type of `tensors`: S0; may be NULL.
- * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order, too few distinct
- * axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
- *
- * @pre `options` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_dwi_fit(const struct purlin_context *context,
-                             const struct purlin_stream *stream,
-                             const struct purlin_tensor *signals,
-                             const struct purlin_tensor *bvals,
-                             const struct purlin_tensor *bvecs,
-                             const struct purlin_tensor *mask,
-                             const struct purlin_tensor *weights,
-                             const struct purlin_dwi_fit_options *options,
-                             struct purlin_tensor *tensors,
-                             struct purlin_tensor *s0,
-                             struct purlin_tensor *status);
-
-/**
- * Writes the defaults.
- *
- * @param[out] options  the struct.
- * @param      size     `sizeof *options`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
- *
- * @pre `options` is NULL or valid for `size` writable bytes.
- */
-PURLIN_MUST_USE
-purlin_status purlin_dwi_csa_options_init(struct purlin_dwi_csa_options *options,
-                                          size_t size);
-
-/**
- * Orientation functions from signals by q-ball imaging in constant solid angle (Aganj et al., Magn. Reson. Med. 64,
- * 2010): densities on the sphere, integral 1, whose maxima are fibre directions. With the default options the result
- * is that of dipy's CsaOdfModel.
- *
- * The arithmetic is the host's in any context; arrays on the device are copied from and to it.
- *
- * @param      context  the context of all tensors.
- * @param      stream   NULL for the context's own.
- * @param      signals  N x T, as purlin_dwi_fit; one shell.
- * @param      bvals    as purlin_dwi_fit.
- * @param      bvecs    as purlin_dwi_fit.
- * @param      mask     as purlin_dwi_fit; may be NULL.
- * @param      basis    basis of the result, one of PURLIN_SH_*; there is no default.
- * @param      options  NULL for the defaults.
- * @param      sh       U x T coefficients, U = (L + 1)(L + 2) / 2 for an even degree L; F32 or F64; zero where there
- *                      is no result.
- * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
- * @return as purlin_dwi_fit.
- *
- * @pre `options` is NULL or an initialised struct.
- */
-PURLIN_MUST_USE
-purlin_status purlin_dwi_csa(const struct purlin_context *context,
-                             const struct purlin_stream *stream,
-                             const struct purlin_tensor *signals,
-                             const struct purlin_tensor *bvals,
-                             const struct purlin_tensor *bvecs,
-                             const struct purlin_tensor *mask,
-                             int32_t basis,
-                             const struct purlin_dwi_csa_options *options,
-                             struct purlin_tensor *sh,
-                             struct purlin_tensor *status);
+purlin_status purlin_dwi_options_init(struct purlin_dwi_options *options,
+                                      size_t size);
 
 /**
  * Symmetric tensors that take on the unit sphere the values of functions given in spherical harmonics.
@@ -5405,17 +5278,205 @@ purlin_status purlin_dwi_tensor_to_sh(const struct purlin_context *context,
                                       struct purlin_tensor *sh);
 
 /**
- * Writes the defaults.
+ * Makes an object for diffusion MRI: tensors from signals (purlin_dwi_fit), orientation functions (purlin_dwi_csa), and fibre
+ * directions (purlin_dwi_peaks). Conversions of spherical harmonics need none.
  *
- * @param[out] options  the struct.
- * @param      size     `sizeof *options`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ * @param      context  the context of all tensors.
+ * @param      options  NULL for the defaults.
+ * @param[out] dwi      the object; destroy it with purlin_dwi_destroy.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
+ * unknown constant, a number outside its domain), `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or valid for `size` writable bytes.
+ * @pre `options` is NULL or an initialised struct; `dwi` is NULL or valid for writing; `options->progress` may be called with its
+ * user pointer while the object lives.
  */
 PURLIN_MUST_USE
-purlin_status purlin_dwi_peaks_options_init(struct purlin_dwi_peaks_options *options,
-                                            size_t size);
+purlin_status purlin_dwi_create(const struct purlin_context *context,
+                                const struct purlin_dwi_options *options,
+                                struct purlin_dwi **dwi);
+
+/**
+ * Destroys an object. A call that runs goes on to its end.
+ *
+ * @param dwi  the object; NULL does nothing.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+purlin_status purlin_dwi_destroy(struct purlin_dwi *dwi);
+
+/**
+ * Cancels the calls that run on an object, which then return `PURLIN_ERROR_CANCELLED`. Later calls are not touched. May be
+ * called from any thread and from a progress function; it waits for nothing.
+ *
+ * @param dwi  the object.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_cancel(const struct purlin_dwi *dwi);
+
+/**
+ * What purlin_dwi_peaks would do for a volume: starts, chunks, tolerance, host memory for five peaks of a voxel beside the
+ * array of peaks, and where it would run. Nothing is solved.
+ *
+ * @param      dwi    the object; its options are those of peaks.
+ * @param      input  as purlin_dwi_peaks.
+ * @param[out] info   filled in; initialise it with purlin_sshopm_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, what
+ * purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_plan(const struct purlin_dwi *dwi,
+                              const struct purlin_tensor *input,
+                              struct purlin_sshopm_info *info);
+
+/**
+ * The report of the last call of purlin_dwi_fit, purlin_dwi_csa or purlin_dwi_peaks that succeeded on an object. Those of the
+ * first two hold the voxels, as `tensors`, and the seconds.
+ *
+ * @param      dwi   the object.
+ * @param[out] info  filled in; initialise it with purlin_sshopm_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no
+ * call has succeeded yet).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_last_info(const struct purlin_dwi *dwi,
+                                   struct purlin_sshopm_info *info);
+
+/**
+ * Fits to each voxel the symmetric tensor A of order m for which A g^m is nearest, by least squares, to the apparent
+ * diffusion coefficients D = -ln(S / S0) / b of its signals S; S0 is the mean of the unweighted ones. m = 2 is the
+ * diffusion tensor; higher orders are those of Ozarslan and Mareci (Magn. Reson. Med. 50, 2003).
+ *
+ * Maxima of the fitted profile are NOT fibre directions where fibres cross: they fall between the fibres. Only for
+ * m = 2, and in voxels of a single fibre, may they be read so. For directions use purlin_dwi_csa or a fibre orientation
+ * function of another package, with purlin_dwi_peaks.
+ *
+ * Directions stay in the frame of the gradients: no image affine is applied.
+ *
+ * In a context on a GPU the fit runs there, but for left-out signals, orders above 8 and weights of your own on
+ * several shells. Arrays may lie on the host or the device.
+ *
+ * @param      dwi      the object; its options are those of fits.
+ * @param      stream   NULL for the context's own.
+ * @param      signals  N x T, any strides; F32, F64, U16, I32 or U8. A volume stored (X, Y, Z, N) with N fastest is
+ *                      packed; one stored volume after volume has strides (T, 1).
+ * @param      bvals    N diffusion weightings, s/mm^2; F32 or F64.
+ * @param      bvecs    3 x N unit vectors; F32 or F64. Those of unweighted volumes are ignored.
+ * @param      mask     U8, T: nonzero inside; NULL for everywhere.
+ * @param      weights  N x T weights of the measurements, F32 or F64, at least 0; NULL for those of the options.
+ * @param      tensors  symmetric batch of T tensors, even order m, dimension 3, F32 or F64; mm^2/s; zero where there
+ *                      is no result.
+ * @param      s0       T, of the type of `tensors`: S0; may be NULL.
+ * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order, too few distinct
+ * axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_fit(const struct purlin_dwi *dwi,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tensor *signals,
+                             const struct purlin_tensor *bvals,
+                             const struct purlin_tensor *bvecs,
+                             const struct purlin_tensor *mask,
+                             const struct purlin_tensor *weights,
+                             struct purlin_tensor *tensors,
+                             struct purlin_tensor *s0,
+                             struct purlin_tensor *status);
+
+/**
+ * purlin_dwi_fit without an object: makes one, fits, and destroys it.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      signals  as purlin_dwi_fit.
+ * @param      bvals    as purlin_dwi_fit.
+ * @param      bvecs    as purlin_dwi_fit.
+ * @param      mask     as purlin_dwi_fit; may be NULL.
+ * @param      weights  as purlin_dwi_fit; may be NULL.
+ * @param      options  NULL for the defaults.
+ * @param      tensors  as purlin_dwi_fit.
+ * @param      s0       as purlin_dwi_fit; may be NULL.
+ * @param      status   as purlin_dwi_fit; may be NULL.
+ * @return as purlin_dwi_create and purlin_dwi_fit.
+ *
+ * @pre `options` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_fit_once(const struct purlin_context *context,
+                                  const struct purlin_stream *stream,
+                                  const struct purlin_tensor *signals,
+                                  const struct purlin_tensor *bvals,
+                                  const struct purlin_tensor *bvecs,
+                                  const struct purlin_tensor *mask,
+                                  const struct purlin_tensor *weights,
+                                  const struct purlin_dwi_options *options,
+                                  struct purlin_tensor *tensors,
+                                  struct purlin_tensor *s0,
+                                  struct purlin_tensor *status);
+
+/**
+ * Orientation functions from signals by q-ball imaging in constant solid angle (Aganj et al., Magn. Reson. Med. 64,
+ * 2010): densities on the sphere, integral 1, whose maxima are fibre directions. With the default options the result
+ * is that of dipy's CsaOdfModel.
+ *
+ * The arithmetic is the host's in any context; arrays on the device are copied from and to it.
+ *
+ * @param      dwi      the object; its options are those of orientation functions.
+ * @param      stream   NULL for the context's own.
+ * @param      signals  N x T, as purlin_dwi_fit; one shell.
+ * @param      bvals    as purlin_dwi_fit.
+ * @param      bvecs    as purlin_dwi_fit.
+ * @param      mask     as purlin_dwi_fit; may be NULL.
+ * @param      basis    basis of the result, one of PURLIN_SH_*; there is no default.
+ * @param      sh       U x T coefficients, U = (L + 1)(L + 2) / 2 for an even degree L; F32 or F64; zero where there
+ *                      is no result.
+ * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+ * @return as purlin_dwi_fit.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_csa(const struct purlin_dwi *dwi,
+                             const struct purlin_stream *stream,
+                             const struct purlin_tensor *signals,
+                             const struct purlin_tensor *bvals,
+                             const struct purlin_tensor *bvecs,
+                             const struct purlin_tensor *mask,
+                             int32_t basis,
+                             struct purlin_tensor *sh,
+                             struct purlin_tensor *status);
+
+/**
+ * purlin_dwi_csa without an object: makes one, runs, and destroys it.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      signals  as purlin_dwi_csa.
+ * @param      bvals    as purlin_dwi_csa.
+ * @param      bvecs    as purlin_dwi_csa.
+ * @param      mask     as purlin_dwi_csa; may be NULL.
+ * @param      basis    as purlin_dwi_csa.
+ * @param      options  NULL for the defaults.
+ * @param      sh       as purlin_dwi_csa.
+ * @param      status   as purlin_dwi_csa; may be NULL.
+ * @return as purlin_dwi_create and purlin_dwi_csa.
+ *
+ * @pre `options` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
+                                  const struct purlin_stream *stream,
+                                  const struct purlin_tensor *signals,
+                                  const struct purlin_tensor *bvals,
+                                  const struct purlin_tensor *bvecs,
+                                  const struct purlin_tensor *mask,
+                                  int32_t basis,
+                                  const struct purlin_dwi_options *options,
+                                  struct purlin_tensor *sh,
+                                  struct purlin_tensor *status);
 
 /**
  * Peaks of orientation functions: the local maxima above the thresholds, highest first, each at least
@@ -5424,12 +5485,11 @@ purlin_status purlin_dwi_peaks_options_init(struct purlin_dwi_peaks_options *opt
  * Host arrays in a context on a GPU are streamed through it in chunks, copies overlapping the work. A voxel with bad
  * values gets a status and harms no other.
  *
- * @param      context  the context of all tensors.
+ * @param      dwi      the object; its options are those of peaks.
  * @param      stream   NULL for the context's own.
  * @param      input    symmetric batch of T tensors of even order and dimension 3, or U x T spherical-harmonic
  *                      coefficients in the basis of the options; F32 or F64, any strides.
  * @param      mask     U8, T: nonzero inside; NULL for everywhere.
- * @param      options  NULL for the defaults.
  * @param      peaks    4 x K x T (x, y, z, value) or, for PURLIN_PEAKS_MRTRIX, 3 x K x T; the type of `input`. K is
  *                      the most peaks of a voxel.
  * @param      count    I32, T: peaks of each voxel; may be NULL.
@@ -5439,18 +5499,44 @@ purlin_status purlin_dwi_peaks_options_init(struct purlin_dwi_peaks_options *opt
  * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
  * `PURLIN_ERROR_CUDA`.
  *
- * @pre `options` and `info` are NULL or initialised structs.
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_dwi_peaks(const struct purlin_context *context,
+purlin_status purlin_dwi_peaks(const struct purlin_dwi *dwi,
                                const struct purlin_stream *stream,
                                const struct purlin_tensor *input,
                                const struct purlin_tensor *mask,
-                               const struct purlin_dwi_peaks_options *options,
                                struct purlin_tensor *peaks,
                                struct purlin_tensor *count,
                                struct purlin_tensor *status,
                                struct purlin_sshopm_info *info);
+
+/**
+ * purlin_dwi_peaks without an object: makes one, runs, and destroys it.
+ *
+ * @param      context  the context of all tensors.
+ * @param      stream   NULL for the context's own.
+ * @param      input    as purlin_dwi_peaks.
+ * @param      mask     as purlin_dwi_peaks; may be NULL.
+ * @param      options  NULL for the defaults.
+ * @param      peaks    as purlin_dwi_peaks.
+ * @param      count    as purlin_dwi_peaks; may be NULL.
+ * @param      status   as purlin_dwi_peaks; may be NULL.
+ * @param[out] info     may be NULL.
+ * @return as purlin_dwi_create and purlin_dwi_peaks.
+ *
+ * @pre `options` and `info` are NULL or initialised structs.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_dwi_peaks_once(const struct purlin_context *context,
+                                    const struct purlin_stream *stream,
+                                    const struct purlin_tensor *input,
+                                    const struct purlin_tensor *mask,
+                                    const struct purlin_dwi_options *options,
+                                    struct purlin_tensor *peaks,
+                                    struct purlin_tensor *count,
+                                    struct purlin_tensor *status,
+                                    struct purlin_sshopm_info *info);
 
 /**
  * Sets `struct_size` and what is not known.

@@ -25,7 +25,7 @@ module purlin
   use purlin_matrices, only: purlin_matrix
   use purlin_symmetric
   use purlin_sshopm_module
-  use purlin_dwi
+  use purlin_dwi_module
   use purlin_blocks, only: purlin_source, purlin_sink
   use purlin_fdk_module
   use purlin_rsvd_module, only: purlin_rsvd, purlin_rsvd_sketch

@@ -15,9 +15,9 @@ module purlin_arrays_f32
     all_objects => purlin_sshopm_solve_all_once, &
     product_objects => purlin_sshopm_product, starts_objects => purlin_sshopm_starts, &
     classify_objects => purlin_sshopm_classify
-  use purlin_dwi, only: fit_objects => purlin_dwi_fit, csa_objects => purlin_dwi_csa, &
+  use purlin_dwi_module, only: fit_objects => purlin_dwi_fit_once, csa_objects => purlin_dwi_csa_once, &
     sh_to_tensor_objects => purlin_dwi_sh_to_tensor, tensor_to_sh_objects => purlin_dwi_tensor_to_sh, &
-    peaks_objects => purlin_dwi_peaks
+    peaks_objects => purlin_dwi_peaks_once
   implicit none
   private
   integer(c_int32_t), parameter :: real_type = PURLIN_F32
@@ -40,9 +40,9 @@ module purlin_arrays_f64
     all_objects => purlin_sshopm_solve_all_once, &
     product_objects => purlin_sshopm_product, starts_objects => purlin_sshopm_starts, &
     classify_objects => purlin_sshopm_classify
-  use purlin_dwi, only: fit_objects => purlin_dwi_fit, csa_objects => purlin_dwi_csa, &
+  use purlin_dwi_module, only: fit_objects => purlin_dwi_fit_once, csa_objects => purlin_dwi_csa_once, &
     sh_to_tensor_objects => purlin_dwi_sh_to_tensor, tensor_to_sh_objects => purlin_dwi_tensor_to_sh, &
-    peaks_objects => purlin_dwi_peaks
+    peaks_objects => purlin_dwi_peaks_once
   implicit none
   private
   integer(c_int32_t), parameter :: real_type = PURLIN_F64

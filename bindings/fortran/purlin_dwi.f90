@@ -1,6 +1,6 @@
 !> Diffusion MRI on tensor objects; purlin_arrays.inc has the same calls on arrays.
-module purlin_dwi
-  use, intrinsic :: iso_c_binding, only: c_int32_t
+module purlin_dwi_module
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_associated, c_int32_t
   use purlin_types
   use purlin_c
   use purlin_library
@@ -8,12 +8,32 @@ module purlin_dwi
   use purlin_tensors
   implicit none
   private
-  public :: purlin_dwi_fit, purlin_dwi_csa, purlin_dwi_sh_to_tensor, purlin_dwi_tensor_to_sh, purlin_dwi_peaks
+  public :: purlin_dwi, purlin_dwi_fit_once, purlin_dwi_csa_once, purlin_dwi_sh_to_tensor, purlin_dwi_tensor_to_sh
+  public :: purlin_dwi_peaks_once
 
-  interface purlin_dwi_fit
+  !> Options on a context, for volumes of any size. The procedures whose names end in _once make one for one call.
+  type :: purlin_dwi
+    private
+    type(c_ptr) :: key = c_null_ptr
+  contains
+    procedure :: create => dwi_create
+    procedure :: plan => dwi_plan
+    procedure :: fit => dwi_fit
+    procedure :: csa => dwi_csa
+    procedure :: peaks => dwi_peaks
+    procedure :: cancel => dwi_cancel
+    procedure :: last_info => dwi_last_info
+    procedure :: destroy => dwi_destroy
+    procedure :: handle => dwi_handle
+    procedure, private :: dwi_refuse_copy
+    generic :: assignment(=) => dwi_refuse_copy
+    final :: dwi_finalise
+  end type
+
+  interface purlin_dwi_fit_once
     module procedure fit
   end interface
-  interface purlin_dwi_csa
+  interface purlin_dwi_csa_once
     module procedure csa
   end interface
   interface purlin_dwi_sh_to_tensor
@@ -22,46 +42,182 @@ module purlin_dwi
   interface purlin_dwi_tensor_to_sh
     module procedure tensor_to_sh
   end interface
-  interface purlin_dwi_peaks
+  interface purlin_dwi_peaks_once
     module procedure peaks_of
   end interface
 
 contains
 
-  !> Fits the apparent-diffusion tensor of the order of `tensors` to signals [N,T]. Its maxima are no fibre
-  !> directions where fibres cross: take purlin_dwi_csa and purlin_dwi_peaks for those.
-  subroutine fit(context, signals, bvals, bvecs, tensors, mask, weights, options, s0, status, stream, stat, errmsg)
+  subroutine dwi_create(self, context, options, stat, errmsg)
+    class(purlin_dwi), intent(inout) :: self
     type(purlin_context), intent(in) :: context
+    type(purlin_dwi_options), intent(in), optional :: options
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_dwi(self, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_dwi_create(context%handle(), options, self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> What peaks would do: starts, chunks, tolerance, host memory beside the array of peaks, and where it runs.
+  subroutine dwi_plan(self, input, info, stat, errmsg)
+    class(purlin_dwi), intent(in) :: self
+    type(purlin_tensor), intent(in) :: input
+    type(purlin_sshopm_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_dwi_plan(self%key, input%handle(), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> As purlin_dwi_fit_once.
+  subroutine dwi_fit(self, signals, bvals, bvecs, tensors, mask, weights, s0, status, stream, stat, errmsg)
+    class(purlin_dwi), intent(in) :: self
     type(purlin_tensor), intent(in) :: signals, bvals, bvecs
     type(purlin_tensor), intent(inout) :: tensors
     type(purlin_tensor), intent(in), optional :: mask, weights
-    type(purlin_dwi_fit_options), intent(in), optional :: options
     type(purlin_tensor), intent(inout), optional :: s0, status
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call absorb(o, c_dwi_fit(context%handle(), stream_key(stream), signals%handle(), bvals%handle(), bvecs%handle(), &
-      tensor_key(mask), tensor_key(weights), options, tensors%handle(), tensor_key(s0), tensor_key(status)))
+    call absorb(o, c_dwi_fit(self%key, stream_key(stream), signals%handle(), bvals%handle(), bvecs%handle(), &
+      tensor_key(mask), tensor_key(weights), tensors%handle(), tensor_key(s0), tensor_key(status)))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> As purlin_dwi_csa_once.
+  subroutine dwi_csa(self, signals, bvals, bvecs, basis, sh, mask, status, stream, stat, errmsg)
+    class(purlin_dwi), intent(in) :: self
+    type(purlin_tensor), intent(in) :: signals, bvals, bvecs
+    integer(c_int32_t), intent(in) :: basis
+    type(purlin_tensor), intent(inout) :: sh
+    type(purlin_tensor), intent(in), optional :: mask
+    type(purlin_tensor), intent(inout), optional :: status
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_dwi_csa(self%key, stream_key(stream), signals%handle(), bvals%handle(), bvecs%handle(), &
+      tensor_key(mask), basis, sh%handle(), tensor_key(status)))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> As purlin_dwi_peaks_once.
+  subroutine dwi_peaks(self, input, peaks, mask, count, status, info, stream, stat, errmsg)
+    class(purlin_dwi), intent(in) :: self
+    type(purlin_tensor), intent(in) :: input
+    type(purlin_tensor), intent(inout) :: peaks
+    type(purlin_tensor), intent(in), optional :: mask
+    type(purlin_tensor), intent(inout), optional :: count, status
+    type(purlin_sshopm_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_dwi_peaks(self%key, stream_key(stream), input%handle(), tensor_key(mask), peaks%handle(), &
+      tensor_key(count), tensor_key(status), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> Makes the running call end with PURLIN_ERROR_CANCELLED, from any thread.
+  subroutine dwi_cancel(self, stat, errmsg)
+    class(purlin_dwi), intent(in) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_dwi_cancel(self%key))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The report of the last call that succeeded.
+  subroutine dwi_last_info(self, info, stat, errmsg)
+    class(purlin_dwi), intent(in) :: self
+    type(purlin_sshopm_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_dwi_last_info(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine dwi_destroy(self, stat, errmsg)
+    class(purlin_dwi), intent(inout) :: self
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call drop_dwi(self, o)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The C handle, which stays the property of the object.
+  pure function dwi_handle(self) result(key)
+    class(purlin_dwi), intent(in) :: self
+    type(c_ptr) :: key
+    key = self%key
+  end function
+
+  subroutine dwi_refuse_copy(left, right)
+    class(purlin_dwi), intent(inout) :: left
+    class(purlin_dwi), intent(in) :: right
+    if (c_associated(left%key, right%key)) error stop 'purlin_dwi: assigned to itself'
+    error stop 'purlin_dwi: cannot be copied'
+  end subroutine
+
+  impure elemental subroutine dwi_finalise(self)
+    type(purlin_dwi), intent(inout) :: self
+    integer(c_int32_t) :: ignored
+    if (.not. c_associated(self%key)) return
+    ignored = c_dwi_destroy(self%key)
+    self%key = c_null_ptr
+  end subroutine
+
+  subroutine drop_dwi(self, o)
+    class(purlin_dwi), intent(inout) :: self
+    type(outcome), intent(inout) :: o
+    call absorb(o, c_dwi_destroy(self%key))
+    self%key = c_null_ptr
+  end subroutine
+
+  !> Fits the apparent-diffusion tensor of the order of `tensors` to signals [N,T]. Its maxima are no fibre
+  !> directions where fibres cross: take purlin_dwi_csa_once and purlin_dwi_peaks_once for those.
+  subroutine fit(context, signals, bvals, bvecs, tensors, mask, weights, options, s0, status, stream, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_tensor), intent(in) :: signals, bvals, bvecs
+    type(purlin_tensor), intent(inout) :: tensors
+    type(purlin_tensor), intent(in), optional :: mask, weights
+    type(purlin_dwi_options), intent(in), optional :: options
+    type(purlin_tensor), intent(inout), optional :: s0, status
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_dwi_fit_once(context%handle(), stream_key(stream), signals%handle(), bvals%handle(), &
+      bvecs%handle(), tensor_key(mask), tensor_key(weights), options, tensors%handle(), tensor_key(s0), tensor_key(status)))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> Orientation functions from signals [N,T] of one shell, in constant solid angle: coefficients `sh` [U,T] in a
-  !> basis PURLIN_SH_*, for purlin_dwi_peaks.
+  !> basis PURLIN_SH_*, for purlin_dwi_peaks_once.
   subroutine csa(context, signals, bvals, bvecs, basis, sh, mask, options, status, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_tensor), intent(in) :: signals, bvals, bvecs
     integer(c_int32_t), intent(in) :: basis
     type(purlin_tensor), intent(inout) :: sh
     type(purlin_tensor), intent(in), optional :: mask
-    type(purlin_dwi_csa_options), intent(in), optional :: options
+    type(purlin_dwi_options), intent(in), optional :: options
     type(purlin_tensor), intent(inout), optional :: status
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call absorb(o, c_dwi_csa(context%handle(), stream_key(stream), signals%handle(), bvals%handle(), bvecs%handle(), &
-      tensor_key(mask), basis, options, sh%handle(), tensor_key(status)))
+    call absorb(o, c_dwi_csa_once(context%handle(), stream_key(stream), signals%handle(), bvals%handle(), &
+      bvecs%handle(), tensor_key(mask), basis, options, sh%handle(), tensor_key(status)))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -99,7 +255,7 @@ contains
     type(purlin_tensor), intent(in) :: input
     type(purlin_tensor), intent(inout) :: peaks
     type(purlin_tensor), intent(in), optional :: mask
-    type(purlin_dwi_peaks_options), intent(in), optional :: options
+    type(purlin_dwi_options), intent(in), optional :: options
     type(purlin_tensor), intent(inout), optional :: count, status
     type(purlin_sshopm_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
@@ -107,8 +263,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call absorb(o, c_dwi_peaks(context%handle(), stream_key(stream), input%handle(), tensor_key(mask), options, &
+    call absorb(o, c_dwi_peaks_once(context%handle(), stream_key(stream), input%handle(), tensor_key(mask), options, &
       peaks%handle(), tensor_key(count), tensor_key(status), info))
     call finish(o, stat, errmsg)
   end subroutine
-end module purlin_dwi
+end module purlin_dwi_module

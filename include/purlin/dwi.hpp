@@ -7,46 +7,104 @@
 #define PURLIN_DWI_HPP
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sshopm.hpp"
 
 namespace purlin::dwi {
 
-/// The C options with their defaults, and progress as a `std::function`.
-struct fit_options : purlin_dwi_fit_options {
+/// The C options with their defaults, and progress as a `std::function`. `basis` belongs to `peaks`: that of coefficients, or
+/// `PURLIN_SH_TENSOR` for symmetric tensors. 0, the default, is for symmetric batches only: a dense input is refused. Each call
+/// refuses what it does not use.
+struct options : purlin_dwi_options {
   purlin::progress on_progress;
 
-  fit_options() : purlin_dwi_fit_options{} { check(purlin_dwi_fit_options_init(this, sizeof(purlin_dwi_fit_options))); }
+  options() : purlin_dwi_options{} { check(purlin_dwi_options_init(this, sizeof(purlin_dwi_options))); }
 };
 
-/// Options of `csa`, likewise.
-struct csa_options : purlin_dwi_csa_options {
-  purlin::progress on_progress;
+/// Options on a context, for volumes of any size; `fit`, `csa` and `peaks` without a session make one for one call. Several
+/// threads may use one without a progress function at a time.
+class session {
+ public:
+  session() noexcept = default;
 
-  csa_options() : purlin_dwi_csa_options{} { check(purlin_dwi_csa_options_init(this, sizeof(purlin_dwi_csa_options))); }
-};
-
-/// Options of `peaks`, likewise. `basis` names that of coefficients, or is `PURLIN_SH_TENSOR` for symmetric tensors. 0, the
-/// default, is for symmetric batches only: a dense input is refused.
-struct peaks_options : purlin_dwi_peaks_options {
-  purlin::progress on_progress;
-
-  peaks_options() : purlin_dwi_peaks_options{} {
-    check(purlin_dwi_peaks_options_init(this, sizeof(purlin_dwi_peaks_options)));
+  session(const context& on, const options& settings) {
+    purlin_dwi_options raw = settings;
+    if (settings.on_progress) {
+      progress_ = std::make_unique<purlin::detail::progress_keeper>(settings.on_progress);
+      raw.progress = &purlin::detail::progress_keeper::call;
+      raw.progress_user = progress_.get();
+    }
+    purlin_dwi* made = nullptr;
+    const purlin_status status = purlin_dwi_create(on.get(), &raw, &made);
+    handle_.reset(made);
+    on.finish(status);
   }
+
+  purlin_dwi* get() const noexcept { return handle_.get(); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// What `peaks` would do: starts, chunks, tolerance, host memory beside the array of peaks, and where it runs.
+  purlin_sshopm_info plan(const tensor& input) const {
+    purlin_sshopm_info info = sshopm::detail::fresh_info();
+    check(purlin_dwi_plan(get(), input.get(), &info));
+    return info;
+  }
+
+  /// As the function `fit`.
+  void fit(const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask, const tensor& weights,
+           tensor& tensors, const tensor& s0 = {}, const tensor& status = {}, const stream& queue = {}) {
+    finish(purlin_dwi_fit(get(), queue.get(), signals.get(), bvals.get(), bvecs.get(), mask.get(), weights.get(),
+                          tensors.get(), s0.get(), status.get()));
+  }
+
+  /// As the function `csa`.
+  void csa(const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask, std::int32_t basis,
+           tensor& sh, const tensor& status = {}, const stream& queue = {}) {
+    finish(purlin_dwi_csa(get(), queue.get(), signals.get(), bvals.get(), bvecs.get(), mask.get(), basis, sh.get(),
+                          status.get()));
+  }
+
+  /// As the function `peaks`.
+  purlin_sshopm_info peaks(const tensor& input, const tensor& mask, tensor& peaks, const tensor& count = {},
+                           const tensor& status = {}, const stream& queue = {}) {
+    purlin_sshopm_info info = sshopm::detail::fresh_info();
+    finish(purlin_dwi_peaks(get(), queue.get(), input.get(), mask.get(), peaks.get(), count.get(), status.get(),
+                            &info));
+    return info;
+  }
+
+  /// The report of the last call that succeeded.
+  purlin_sshopm_info last_info() const {
+    purlin_sshopm_info info = sshopm::detail::fresh_info();
+    check(purlin_dwi_last_info(get(), &info));
+    return info;
+  }
+
+  /// Makes the running call throw `PURLIN_ERROR_CANCELLED`. May be called from any thread.
+  void cancel() const { check(purlin_dwi_cancel(get())); }
+
+ private:
+  void finish(purlin_status status) {
+    if (progress_) progress_->rethrow();
+    check(status);
+  }
+
+  std::unique_ptr<purlin::detail::progress_keeper> progress_;
+  std::unique_ptr<purlin_dwi, purlin::detail::destroy<purlin_dwi, purlin_dwi_destroy>> handle_;
 };
 
 /// Tensors of the diffusivity from signals [N, T], b-values [N] and unit gradients [3, N]. `mask` (U8 [T]), `weights`
 /// ([N, T]), `s0` ([T]) and `status` (I32 [T]) may be empty.
 inline void fit(const context& on, const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
-                const tensor& weights, const fit_options& options, tensor& tensors, const tensor& s0 = {},
+                const tensor& weights, const options& options, tensor& tensors, const tensor& s0 = {},
                 const tensor& status = {}, const stream& queue = {}) {
   purlin::detail::progress_relay relay(options.on_progress);
-  const purlin_dwi_fit_options raw = relay.attach<purlin_dwi_fit_options>(options);
+  const purlin_dwi_options raw = relay.attach<purlin_dwi_options>(options);
   const purlin_status outcome =
-      purlin_dwi_fit(on.get(), queue.get(), signals.get(), bvals.get(), bvecs.get(), mask.get(), weights.get(), &raw,
-                     tensors.get(), s0.get(), status.get());
+      purlin_dwi_fit_once(on.get(), queue.get(), signals.get(), bvals.get(), bvecs.get(), mask.get(), weights.get(),
+                          &raw, tensors.get(), s0.get(), status.get());
   relay.rethrow();
   on.finish(outcome);
 }
@@ -54,12 +112,12 @@ inline void fit(const context& on, const tensor& signals, const tensor& bvals, c
 /// Orientation functions in constant solid angle from signals as for `fit`: coefficients [U, T] of even degree in the
 /// given basis. `mask` and `status` may be empty.
 inline void csa(const context& on, const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
-                std::int32_t basis, const csa_options& options, tensor& sh, const tensor& status = {},
+                std::int32_t basis, const options& options, tensor& sh, const tensor& status = {},
                 const stream& queue = {}) {
   purlin::detail::progress_relay relay(options.on_progress);
-  const purlin_dwi_csa_options raw = relay.attach<purlin_dwi_csa_options>(options);
-  const purlin_status outcome = purlin_dwi_csa(on.get(), queue.get(), signals.get(), bvals.get(), bvecs.get(),
-                                               mask.get(), basis, &raw, sh.get(), status.get());
+  const purlin_dwi_options raw = relay.attach<purlin_dwi_options>(options);
+  const purlin_status outcome = purlin_dwi_csa_once(on.get(), queue.get(), signals.get(), bvals.get(), bvecs.get(),
+                                                    mask.get(), basis, &raw, sh.get(), status.get());
   relay.rethrow();
   on.finish(outcome);
 }
@@ -79,13 +137,13 @@ inline void tensor_to_sh(const context& on, const tensor& tensors, std::int32_t 
 /// Directions of the largest maxima: `peaks` [4, K, T] or [3, K, T] by `options.format`; `mask` (U8 [T]), `count` and
 /// `status` (I32 [T]) may be empty.
 inline purlin_sshopm_info peaks(const context& on, const tensor& input, const tensor& mask,
-                                const peaks_options& options, tensor& peaks, const tensor& count = {},
+                                const options& options, tensor& peaks, const tensor& count = {},
                                 const tensor& status = {}, const stream& queue = {}) {
   purlin_sshopm_info info = sshopm::detail::fresh_info();
   purlin::detail::progress_relay relay(options.on_progress);
-  const purlin_dwi_peaks_options raw = relay.attach<purlin_dwi_peaks_options>(options);
-  const purlin_status outcome = purlin_dwi_peaks(on.get(), queue.get(), input.get(), mask.get(), &raw, peaks.get(),
-                                                 count.get(), status.get(), &info);
+  const purlin_dwi_options raw = relay.attach<purlin_dwi_options>(options);
+  const purlin_status outcome = purlin_dwi_peaks_once(on.get(), queue.get(), input.get(), mask.get(), &raw,
+                                                      peaks.get(), count.get(), status.get(), &info);
   relay.rethrow();
   on.finish(outcome);
   return info;
@@ -103,7 +161,7 @@ struct fitted {
 /// b-values, gradients and results.
 template <class T, class Signals>
 fitted<T> fit(const context& on, const Signals& signals, const std::vector<T>& bvals, const std::vector<T>& bvecs,
-              std::int32_t order, const fit_options& options = {}, const std::vector<std::uint8_t>& mask = {},
+              std::int32_t order, const options& options = {}, const std::vector<std::uint8_t>& mask = {},
               const stream& queue = {}) {
   const std::int64_t measurements = purlin::detail::length(bvals);
   const std::int64_t voxels = measurements > 0 ? purlin::detail::length(signals) / measurements : 0;
@@ -128,7 +186,7 @@ struct orientation {
 /// `csa` for a volume in one container, as `fit`; coefficients up to the even `degree`.
 template <class T, class Signals>
 orientation<T> csa(const context& on, const Signals& signals, const std::vector<T>& bvals, const std::vector<T>& bvecs,
-                   std::int32_t degree, std::int32_t basis, const csa_options& options = {},
+                   std::int32_t degree, std::int32_t basis, const options& options = {},
                    const std::vector<std::uint8_t>& mask = {}, const stream& queue = {}) {
   const std::int64_t measurements = purlin::detail::length(bvals);
   const std::int64_t voxels = measurements > 0 ? purlin::detail::length(signals) / measurements : 0;
@@ -163,7 +221,7 @@ namespace detail {
 
 template <class T>
 directions<T> find_peaks(const context& on, const tensor& input, std::int64_t kept, std::int64_t voxels,
-                         const peaks_options& options, const std::vector<std::uint8_t>& mask, const stream& queue) {
+                         const options& options, const std::vector<std::uint8_t>& mask, const stream& queue) {
   directions<T> found;
   found.components = options.format == PURLIN_PEAKS_MRTRIX ? 3 : 4;
   found.kept = kept;
@@ -181,7 +239,7 @@ directions<T> find_peaks(const context& on, const tensor& input, std::int64_t ke
 /// The `kept` strongest directions of every tensor.
 template <class T>
 directions<T> peaks(const context& on, const symmetric_view<T>& tensors, std::int64_t kept,
-                    const peaks_options& options = {}, const std::vector<std::uint8_t>& mask = {},
+                    const options& options = {}, const std::vector<std::uint8_t>& mask = {},
                     const stream& queue = {}) {
   return detail::find_peaks<T>(on, tensor::borrow(on, tensors), kept, tensors.count, options, mask, queue);
 }
@@ -189,7 +247,7 @@ directions<T> peaks(const context& on, const symmetric_view<T>& tensors, std::in
 /// The `kept` strongest directions of every voxel of spherical-harmonic coefficients, one column a voxel.
 /// `options.basis` names the basis; without one the call is refused.
 template <class T>
-directions<T> peaks(const context& on, const const_matrix_view<T>& sh, std::int64_t kept, const peaks_options& options,
+directions<T> peaks(const context& on, const const_matrix_view<T>& sh, std::int64_t kept, const options& options,
                     const std::vector<std::uint8_t>& mask = {}, const stream& queue = {}) {
   const tensor input =
       tensor::borrow(on, sh.data, {sh.rows, sh.cols}, {1, sh.ld != 0 ? sh.ld : sh.rows});

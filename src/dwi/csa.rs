@@ -34,7 +34,9 @@ impl Default for CsaOptions {
 }
 
 impl CsaOptions {
-    fn check(&self) -> Result<()> {
+    /// Refuses what is outside its domain.
+    pub(super) fn check(&self) -> Result<()> {
+        super::scheme::check_threshold(self.b0_threshold)?;
         if !self.smoothing.is_finite() || self.smoothing < 0.0 {
             return Err(Error::invalid("smoothing", format!("is {}, negative or not finite", self.smoothing)));
         }

@@ -56,6 +56,12 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
+    /// Refuses what is outside its domain.
+    pub(super) fn check(&self) -> Result<()> {
+        super::scheme::check_threshold(self.b0_threshold)?;
+        self.floor().map(|_| ())
+    }
+
     /// The smallest signal as a fraction of S0.
     fn floor(&self) -> Result<f64> {
         if self.clamp == 0.0 {

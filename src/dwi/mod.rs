@@ -17,6 +17,7 @@ mod gpu;
 mod logarithm;
 mod peaks;
 mod scheme;
+pub mod session;
 pub mod sh;
 mod signal;
 mod voxels;
@@ -28,6 +29,7 @@ pub use design::{adc_matrix, csa_constant, csa_matrix};
 pub use fit::{FitOptions, Nonpositive, Weighting, fit};
 pub use peaks::{Missing, PeaksFormat, PeaksOptions, PeaksOutputs, peaks};
 pub use scheme::Scheme;
+pub use session::{Dwi, FitOutputs, Options, Scan};
 pub use sh::Basis;
 
 #[cfg(test)]

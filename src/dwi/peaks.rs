@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::scalar::{DType, Real, with_real};
 use crate::sshopm::algorithm::{self, Outputs};
 use crate::sshopm::plan::{PeakForm, Plan, SignRule};
-use crate::sshopm::resolve::{chord2, resolve};
+use crate::sshopm::resolve::{check, chord2, resolve};
 use crate::sshopm::{self, Info, Method, Options, Results, StartKind};
 use crate::stream::{self, Stream};
 use crate::tensor::{Symmetric, Tensor};
@@ -48,7 +48,7 @@ pub struct PeaksOptions {
     pub missing: Missing,
     /// Start vectors.
     pub start_kind: StartKind,
-    /// Limit of the iterations of a start.
+    /// Limit of the iterations of a start; 0 for 500.
     pub max_iterations: i32,
     /// The iteration.
     pub method: Method,
@@ -76,7 +76,7 @@ impl Default for PeaksOptions {
             format: PeaksFormat::UnitValue,
             missing: Missing::Nan,
             start_kind: StartKind::Auto,
-            max_iterations: 500,
+            max_iterations: 0,
             method: Method::Hybrid,
             starts: 0,
             seed: 0,
@@ -90,7 +90,22 @@ impl Default for PeaksOptions {
 }
 
 impl PeaksOptions {
-    fn check(&self) -> Result<()> {
+    /// Those of the solver.
+    fn solver(&self) -> Options {
+        Options {
+            method: self.method,
+            max_iterations: self.max_iterations,
+            start_kind: self.start_kind,
+            starts: self.starts,
+            seed: self.seed,
+            tolerance: self.tolerance,
+            merge_angle: self.merge_angle,
+            ..Options::default()
+        }
+    }
+
+    /// Refuses what is outside its domain.
+    pub(super) fn check(&self) -> Result<()> {
         if !(self.absolute_threshold >= 0.0 && self.absolute_threshold.is_finite()) {
             let problem = format!("is {}, a finite number of at least 0 is needed", self.absolute_threshold);
             return Err(Error::invalid("absolute_threshold", problem));
@@ -103,7 +118,7 @@ impl PeaksOptions {
             let problem = format!("is {}, outside 0 .. pi/2", self.min_separation);
             return Err(Error::invalid("min_separation", problem));
         }
-        Ok(())
+        check(&self.solver()).map(|_| ())
     }
 }
 
@@ -157,7 +172,7 @@ pub fn peaks(
     };
     with_real!(input.dtype(), "input", T => {
         let ((plan, raised), charge) =
-            context.pool().run(|| alloc::limited(context.host_budget(), || plan::<T>(order, options, most)))?;
+            context.pool().run(|| alloc::limited(context.host_budget(), || resolved::<T>(order, options, most)))?;
         let form = match options.format {
             PeaksFormat::UnitValue => PeakForm::UnitValue,
             PeaksFormat::Mrtrix => PeakForm::Scaled,
@@ -167,6 +182,27 @@ pub fn peaks(
         let mut outputs = Outputs { results: &mut results, peaks: Some((peaks, form)) };
         algorithm::check_outputs(context, &plan, voxels, &outputs)?;
         let info = sshopm::run(context, queue, &plan, input, mask, &mut outputs, progress)?;
+        let host_bytes = info.host_bytes + sshopm::bytes(charge.bytes());
+        Ok(Info { tolerance_raised: raised, host_bytes, ..info })
+    })
+}
+
+/// Peaks of a voxel that a plan reckons with.
+const PLANNED_PEAKS: usize = 5;
+
+/// The plan of [`peaks()`], for few peaks and the results `count` and `status` beside them: what is known before it runs.
+///
+/// # Errors
+/// As [`peaks()`].
+pub fn plan(context: &Context, input: &Tensor, options: &PeaksOptions) -> Result<Info> {
+    context.check_alive()?;
+    input.expect_context("input", context)?;
+    options.check()?;
+    let order = input_order(input, options.basis)?;
+    with_real!(input.dtype(), "input", T => {
+        let ((plan, raised), charge) =
+            context.pool().run(|| alloc::limited(context.host_budget(), || resolved::<T>(order, options, PLANNED_PEAKS)))?;
+        let info = sshopm::planned(context, &plan, input)?;
         let host_bytes = info.host_bytes + sshopm::bytes(charge.bytes());
         Ok(Info { tolerance_raised: raised, host_bytes, ..info })
     })
@@ -195,18 +231,8 @@ fn input_order(input: &Tensor, basis: Option<Basis>) -> Result<usize> {
 }
 
 /// The solver's plan for at most `most` peaks, and whether the tolerance was raised.
-fn plan<T: Real>(order: usize, options: &PeaksOptions, most: usize) -> Result<(Plan<T>, bool)> {
-    let solver = Options {
-        method: options.method,
-        max_iterations: options.max_iterations,
-        start_kind: options.start_kind,
-        starts: options.starts,
-        seed: options.seed,
-        tolerance: options.tolerance,
-        merge_angle: options.merge_angle,
-        ..Options::default()
-    };
-    let (mut plan, raised) = resolve::<T>(Symmetric { order, dimension: 3 }, &solver, None, most)?;
+fn resolved<T: Real>(order: usize, options: &PeaksOptions, most: usize) -> Result<(Plan<T>, bool)> {
+    let (mut plan, raised) = resolve::<T>(Symmetric { order, dimension: 3 }, &options.solver(), None, most)?;
     plan.sign = SignRule::UpperHalf;
     plan.reduction.special_pair = false;
     plan.reduction.absolute_threshold = Some(options.absolute_threshold);

@@ -24,6 +24,14 @@ pub struct Scheme {
     pub directions: Vec<[f64; 3]>,
 }
 
+/// Refuses a limit of unweighted b-values that is none.
+pub(super) fn check_threshold(b0_threshold: f64) -> Result<()> {
+    if b0_threshold.is_finite() && b0_threshold >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::invalid("b0_threshold", format!("is {b0_threshold}, not a b-value")))
+}
+
 impl Scheme {
     /// The scheme of one b-value and one gradient for each volume. A volume with b at or below `b0_threshold` is unweighted,
     /// whatever its direction is.
@@ -32,9 +40,7 @@ impl Scheme {
     /// [`Error::InvalidArgument`] for values that are negative or not finite, directions whose norm is not 1 within
     /// 1 %, and schemes without an unweighted or without a weighted volume.
     pub fn new(bvals: &[f64], bvecs: &[[f64; 3]], b0_threshold: f64) -> Result<Self> {
-        if !b0_threshold.is_finite() || b0_threshold < 0.0 {
-            return Err(Error::invalid("b0_threshold", format!("is {b0_threshold}, not a b-value")));
-        }
+        check_threshold(b0_threshold)?;
         let n = bvals.len();
         let what = "gradient scheme";
         let mut scheme = Self {

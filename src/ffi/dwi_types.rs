@@ -40,107 +40,54 @@ pub const PURLIN_MISSING_NAN: i32 = 0;
 /// Absent peaks are 0.
 pub const PURLIN_MISSING_ZERO: i32 = 1;
 
-/// How diffusion tensors are fitted.
+/// How diffusion tensors are fitted (purlin_dwi_fit), constant-solid-angle orientation functions made (purlin_dwi_csa), and
+/// peaks found (purlin_dwi_peaks). Each call refuses, by name, what it does not use.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct purlin_dwi_fit_options {
-    /// Size of the caller's struct; set by purlin_dwi_fit_options_init.
+pub struct purlin_dwi_options {
+    /// Size of the caller's struct; set by purlin_dwi_options_init.
     pub struct_size: usize,
-    /// PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS, where the caller gives no weights.
+    /// Fit: PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS, where the caller gives no weights.
     pub weighting: i32,
-    /// PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
+    /// Fit: PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
     pub nonpositive: i32,
-    /// Largest b-value of an unweighted volume, s/mm^2; default 50.
+    /// Peaks: basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not said, which only a
+    /// symmetric batch allows, whose type says what it is. purlin_dwi_csa takes its own argument of that value.
+    pub basis: i32,
+    /// Peaks: PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
+    pub format: i32,
+    /// Peaks: PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
+    pub missing: i32,
+    /// Peaks: one of PURLIN_STARTS_*; default AUTO.
+    pub start_kind: i32,
+    /// Peaks: most iterations of a start; 0, the default, is 500.
+    pub max_iterations: i32,
+    /// Peaks: PURLIN_SSHOPM_HYBRID (default) or POWER.
+    pub method: i32,
+    /// Peaks: starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
+    pub starts: i64,
+    /// Peaks: seed of random starts; default 0. Refused with other starts, so also with the default ones.
+    pub seed: u64,
+    /// Fit and orientation functions: largest b-value of an unweighted volume, s/mm^2; default 50.
     pub b0_threshold: f64,
-    /// Smallest signal as part of S0, for both choices of `nonpositive`: PURLIN_DWI_SKIP leaves out signals up to it,
+    /// Fit: smallest signal as part of S0, for both choices of `nonpositive`: PURLIN_DWI_SKIP leaves out signals up to it,
     /// PURLIN_DWI_CLAMP raises them to it. 0, the default, is 1e-6.
     pub clamp: f64,
-    /// Called with the voxels done, all voxels, 0; default NULL.
-    pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
-    pub progress_user: *mut c_void,
-}
-
-versioned!(
-    purlin_dwi_fit_options,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        weighting: PURLIN_DWI_OLS,
-        nonpositive: PURLIN_DWI_CLAMP,
-        b0_threshold: 50.0,
-        clamp: 0.0,
-        progress: None,
-        progress_user: std::ptr::null_mut(),
-    }
-);
-
-/// How constant-solid-angle orientation functions are made.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct purlin_dwi_csa_options {
-    /// Size of the caller's struct; set by purlin_dwi_csa_options_init.
-    pub struct_size: usize,
-    /// Largest b-value of an unweighted volume, s/mm^2; default 50.
-    pub b0_threshold: f64,
-    /// Weight of the Laplace-Beltrami penalty, at least 0; default 0.006.
+    /// Orientation functions: weight of the Laplace-Beltrami penalty, at least 0; default 0.006.
     pub smoothing: f64,
-    /// Smallest S / S0; smaller ones are raised to it; default 0.001.
+    /// Orientation functions: smallest S / S0; smaller ones are raised to it; default 0.001.
     pub minimum_signal: f64,
-    /// Largest S / S0, below 1; larger ones are lowered to it; default 0.999.
+    /// Orientation functions: largest S / S0, below 1; larger ones are lowered to it; default 0.999.
     pub maximum_signal: f64,
-    /// Called with the voxels done, all voxels, 0; default NULL.
-    pub progress: purlin_progress_fn,
-    /// Handed to `progress`.
-    pub progress_user: *mut c_void,
-}
-
-versioned!(
-    purlin_dwi_csa_options,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        b0_threshold: 50.0,
-        smoothing: 0.006,
-        minimum_signal: 0.001,
-        maximum_signal: 0.999,
-        progress: None,
-        progress_user: std::ptr::null_mut(),
-    }
-);
-
-/// How peaks of orientation functions are found.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct purlin_dwi_peaks_options {
-    /// Size of the caller's struct; set by purlin_dwi_peaks_options_init.
-    pub struct_size: usize,
-    /// Basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not said, which only a
-    /// symmetric batch allows, whose type says what it is.
-    pub basis: i32,
-    /// PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
-    pub format: i32,
-    /// PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
-    pub missing: i32,
-    /// One of PURLIN_STARTS_*; default AUTO.
-    pub start_kind: i32,
-    /// Most iterations of a start, at least 1; default 500.
-    pub max_iterations: i32,
-    /// PURLIN_SSHOPM_HYBRID (default) or POWER.
-    pub method: i32,
-    /// Starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
-    pub starts: i64,
-    /// Seed of random starts; default 0. Refused with other starts, so also with the default ones.
-    pub seed: u64,
-    /// Smallest value of a peak, at least 0; maxima of 0 and less are no peaks; default 0.
+    /// Peaks: smallest value of a peak, at least 0; maxima of 0 and less are no peaks; default 0.
     pub absolute_threshold: f64,
-    /// Smallest value of a peak relative to the voxel's largest, 0 to 1; default 0.1.
+    /// Peaks: smallest value of a peak relative to the voxel's largest, 0 to 1; default 0.1.
     pub relative_threshold: f64,
-    /// Smallest angle between two peaks, radians; the lower one goes; 0 for none; default 15 degrees.
+    /// Peaks: smallest angle between two peaks, radians; the lower one goes; 0 for none; default 15 degrees.
     pub min_separation: f64,
-    /// Relative residual of a peak; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
+    /// Peaks: relative residual of a peak; 0, the default, is 1e-10 for F64 and 1e-5 for F32.
     pub tolerance: f64,
-    /// Results nearer than this angle are one peak, radians; 0, the default, is 1 degree.
+    /// Peaks: results nearer than this angle are one peak, radians; 0, the default, is 1 degree.
     pub merge_angle: f64,
     /// Called with the voxels done, all voxels, 0; default NULL.
     pub progress: purlin_progress_fn,
@@ -149,18 +96,25 @@ pub struct purlin_dwi_peaks_options {
 }
 
 versioned!(
-    purlin_dwi_peaks_options,
+    purlin_dwi_options,
     first = size_of::<Self>(),
     Self {
         struct_size: size_of::<Self>(),
+        weighting: PURLIN_DWI_OLS,
+        nonpositive: PURLIN_DWI_CLAMP,
         basis: 0,
         format: PURLIN_PEAKS_UNIT_VALUE,
         missing: PURLIN_MISSING_NAN,
         start_kind: PURLIN_STARTS_AUTO,
-        max_iterations: 500,
+        max_iterations: 0,
         method: PURLIN_SSHOPM_HYBRID,
         starts: 0,
         seed: 0,
+        b0_threshold: 50.0,
+        clamp: 0.0,
+        smoothing: 0.006,
+        minimum_signal: 0.001,
+        maximum_signal: 0.999,
         absolute_threshold: 0.0,
         relative_threshold: 0.1,
         min_separation: 15.0 * std::f64::consts::PI / 180.0,

@@ -175,7 +175,7 @@ fn find<T: Object>(argument: &str, key: usize) -> Result<(usize, u32)> {
     }
     let kind = key >> (INDEX_BITS + GENERATION_BITS);
     if kind != usize::from(T::KIND) {
-        return wrong(if (1..=18).contains(&kind) { "is a handle of another type" } else { "is not a handle" });
+        return wrong(if (1..=19).contains(&kind) { "is a handle of another type" } else { "is not a handle" });
     }
     let generation = (key >> INDEX_BITS) & 0xffff_ffff;
     Ok((key & (MAX_SLOTS - 1), generation as u32))

@@ -4,6 +4,7 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use super::context::ContextObject;
+use super::dwi_object::DwiObject;
 use super::fdk::FdkObject;
 use super::group::GroupObject;
 use super::handle::{AnyTable, Object};
@@ -75,7 +76,7 @@ pub extern "C" fn purlin_live_handles() -> i64 {
 }
 
 /// The tables of all objects.
-pub(super) fn tables() -> [&'static dyn AnyTable; 18] {
+pub(super) fn tables() -> [&'static dyn AnyTable; 19] {
     [
         ContextObject::table(),
         Stream::table(),
@@ -95,6 +96,7 @@ pub(super) fn tables() -> [&'static dyn AnyTable; 18] {
         SshopmObject::table(),
         RpcaObject::table(),
         LanczosObject::table(),
+        DwiObject::table(),
     ]
 }
 

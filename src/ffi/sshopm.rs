@@ -188,6 +188,21 @@ pub(super) fn info_of(info: &Info) -> purlin_sshopm_info {
     }
 }
 
+/// Fills an info struct that has to be there.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+pub(super) unsafe fn report(info: *mut purlin_sshopm_info, make: impl FnOnce() -> Result<Info>) -> Result<()> {
+    if info.is_null() {
+        return Err(Error::invalid("info", "is NULL"));
+    }
+    // SAFETY: as promised above.
+    unsafe { options::check("info", info) }?;
+    let made = make()?;
+    // SAFETY: as above.
+    unsafe { options::write("info", info, info_of(&made)) }
+}
+
 /// Products A x^m, A x^(m-1) or A x^(m-2) of symmetric tensors with vectors. O(U) a product.
 ///
 /// @param      context   the context of all tensors.

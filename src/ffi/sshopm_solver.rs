@@ -3,11 +3,11 @@
 use super::callback::Report;
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::overlap::{self, Range};
-use super::sshopm::{LockedResults, info_of, inputs, read_options};
+use super::sshopm::{LockedResults, info_of, inputs, read_options, report};
 use super::sshopm_types::*;
 use super::tensor::{self, purlin_tensor};
 use super::{context, guard, options, purlin_context, purlin_status, purlin_stream, stream};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::sshopm::Sshopm;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
@@ -212,21 +212,6 @@ pub unsafe extern "C" fn purlin_sshopm_last_info(
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { report(info, || object.solver.last_info()) }
     })
-}
-
-/// Fills an info struct that has to be there.
-///
-/// # Safety
-/// `info` is NULL or an initialised struct.
-unsafe fn report(info: *mut purlin_sshopm_info, make: impl FnOnce() -> Result<crate::sshopm::Info>) -> Result<()> {
-    if info.is_null() {
-        return Err(Error::invalid("info", "is NULL"));
-    }
-    // SAFETY: as promised above.
-    unsafe { options::check("info", info) }?;
-    let made = make()?;
-    // SAFETY: as above.
-    unsafe { options::write("info", info, info_of(&made)) }
 }
 
 /// Eigenpairs (lambda, x) of symmetric tensors, A x^(m-1) = lambda x and |x| = 1, that are local maxima or minima of

@@ -298,9 +298,9 @@ pub struct purlin_sshopm_info {
     /// Tensors with a start that did not converge.
     pub unconverged_tensors: i64,
     /// Bytes of host memory for the work of a solve or of peaks: work space of the threads, start vectors, one chunk of
-    /// results. A plan has those of a solve for `count` and `status` alone. 0 after purlin_sshopm_solve_all.
+    /// results. A plan has those of a solve for `count` and `status` alone. 0 after other calls.
     pub host_bytes: i64,
-    /// Where the starts run, and why; "" after purlin_sshopm_solve_all.
+    /// Where the starts of a solve or of peaks run, and why; "" after other calls.
     pub reason: [c_char; 128],
 }
 

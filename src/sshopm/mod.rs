@@ -128,20 +128,23 @@ pub fn plan(context: &Context, tensors: &Tensor, options: &Options) -> Result<In
     with_real!(tensors.dtype(), "tensors", T => {
         let ((plan, raised), charge) =
             alloc::limited(context.host_budget(), || resolve::resolve::<T>(shape, options, None, DEFAULT_PAIRS))?;
-        let place = place(context, &plan, tensors)?;
-        let mut info = match place {
-            Place::Gpu(_) => algorithm::known(&plan, tensors.dims()[1]),
-            Place::Cpu(_) => {
-                let ops = cpu::CpuOps::new(context, &plan)?;
-                algorithm::plan(context, &ops, &plan, tensors)?
-            }
-        };
-        info.tolerance = plan.tolerance;
-        info.tolerance_raised = raised;
-        info.host_bytes += bytes(charge.bytes());
-        info.reason = place.reason();
-        Ok(info)
+        let info = planned(context, &plan, tensors)?;
+        let host_bytes = info.host_bytes + bytes(charge.bytes());
+        Ok(Info { tolerance_raised: raised, host_bytes, ..info })
     })
+}
+
+/// What is known before [`run`], for the results `count` and `status`.
+pub(crate) fn planned<T: Vectorised>(context: &Context, plan: &plan::Plan<T>, input: &Tensor) -> Result<Info> {
+    let place = place(context, plan, input)?;
+    let info = match place {
+        Place::Gpu(_) => algorithm::known(plan, input.dims()[1]),
+        Place::Cpu(_) => {
+            let ops = cpu::CpuOps::new(context, plan)?;
+            algorithm::plan(context, &ops, plan, input)?
+        }
+    };
+    Ok(Info { tolerance: plan.tolerance, reason: place.reason(), ..info })
 }
 
 /// Where the starts of a solve run.

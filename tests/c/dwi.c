@@ -72,7 +72,7 @@ static void fit(void) {
   purlin_tensor *b0 = vector_of(context, PURLIN_F64, VOXELS, s0), *s = vector_of(context, PURLIN_I32, VOXELS, status);
   int v, k, compared = 0, clamped = 0;
   double largest = 0, worst = 0;
-  OK(purlin_dwi_fit(context, NULL, in.signals, in.bvals, in.bvecs, NULL, NULL, NULL, a, b0, s));
+  OK(purlin_dwi_fit_once(context, NULL, in.signals, in.bvals, in.bvecs, NULL, NULL, NULL, a, b0, s));
   for (v = 0; v < VOXELS; v++)
     for (k = 0; k < UNITS; k++)
       if (!isnan(adc[v][k])) largest = fmax(largest, fabs(adc[v][k]));
@@ -104,7 +104,7 @@ static void orientation_functions(void) {
   purlin_tensor *s = vector_of(context, PURLIN_I32, VOXELS, status), *from = array2(context, PURLIN_F32, UNITS, VOXELS, sh_golden);
   double worst = 0, worst_tensor = 0, worst_back = 0, largest = 0, largest_tensor = 0;
   int v, k;
-  OK(purlin_dwi_csa(context, NULL, in.signals, in.bvals, in.bvecs, NULL, PURLIN_SH_MRTRIX3, NULL, f, s));
+  OK(purlin_dwi_csa_once(context, NULL, in.signals, in.bvals, in.bvecs, NULL, PURLIN_SH_MRTRIX3, NULL, f, s));
   OK(purlin_dwi_sh_to_tensor(context, NULL, from, PURLIN_SH_MRTRIX3, a));
   OK(purlin_dwi_tensor_to_sh(context, NULL, a, PURLIN_SH_MRTRIX3, g));
   for (v = 0; v < VOXELS; v++)
@@ -134,15 +134,15 @@ static void peaks(int from_tensors) {
                                    : array2(context, PURLIN_F32, UNITS, VOXELS, sh_golden);
   purlin_tensor *p = array3(context, PURLIN_F32, 4, PEAKS, VOXELS, found);
   purlin_tensor *n = vector_of(context, PURLIN_I32, VOXELS, count), *s = vector_of(context, PURLIN_I32, VOXELS, status);
-  purlin_dwi_peaks_options o;
+  purlin_dwi_options o;
   purlin_sshopm_info info;
   int v, k, compared = 0, far = 0, isotropic = 0;
-  OK(purlin_dwi_peaks_options_init(&o, sizeof o));
+  OK(purlin_dwi_options_init(&o, sizeof o));
   OK(purlin_sshopm_info_init(&info, sizeof info));
   o.basis = from_tensors ? 0 : PURLIN_SH_MRTRIX3;
   o.relative_threshold = 0;
   o.min_separation = 0;
-  OK(purlin_dwi_peaks(context, NULL, in, NULL, &o, p, n, s, &info));
+  OK(purlin_dwi_peaks_once(context, NULL, in, NULL, &o, p, n, s, &info));
   CHECK(info.tensors == VOXELS && info.starts == 32);
   for (v = 0; v < VOXELS; v++) {
     isotropic += status[v] == PURLIN_TENSOR_ISOTROPIC;
@@ -179,21 +179,21 @@ static void masks_and_formats(void) {
   purlin_tensor *in = array2(context, PURLIN_F32, UNITS, VOXELS, sh_golden), *m = vector_of(context, PURLIN_U8, VOXELS, mask);
   purlin_tensor *p = array3(context, PURLIN_F32, 3, PEAKS, VOXELS, found);
   purlin_tensor *n = vector_of(context, PURLIN_I32, VOXELS, count), *s = vector_of(context, PURLIN_I32, VOXELS, status);
-  purlin_dwi_peaks_options o;
+  purlin_dwi_options o;
   int v, right = 1;
   for (v = 0; v < VOXELS; v++) mask[v] = v % 3 == 0 ? 255 : 0;
-  OK(purlin_dwi_peaks_options_init(&o, sizeof o));
+  OK(purlin_dwi_options_init(&o, sizeof o));
   o.basis = PURLIN_SH_MRTRIX3;
   o.format = PURLIN_PEAKS_MRTRIX;
   o.missing = PURLIN_MISSING_ZERO;
-  OK(purlin_dwi_peaks(context, NULL, in, m, &o, p, n, s, NULL));
+  OK(purlin_dwi_peaks_once(context, NULL, in, m, &o, p, n, s, NULL));
   for (v = 0; v < VOXELS; v++) {
     if (v % 3) right &= status[v] == PURLIN_TENSOR_MASKED && count[v] == 0 && found[v][0][0] == 0 && found[v][2][2] == 0;
     else if (agree[v]) right &= status[v] != PURLIN_TENSOR_MASKED && count[v] >= 1 && apart((double[]){found[v][0][0], found[v][0][1], found[v][0][2]}, (double[]){peaks_golden[v][0][0], peaks_golden[v][0][1], peaks_golden[v][0][2]}) < 1e-3;
   }
   CHECK(right);
   memset(mask, 0, sizeof mask);
-  OK(purlin_dwi_peaks(context, NULL, in, m, &o, p, n, s, NULL));
+  OK(purlin_dwi_peaks_once(context, NULL, in, m, &o, p, n, s, NULL));
   for (v = 0, right = 1; v < VOXELS; v++) right &= status[v] == PURLIN_TENSOR_MASKED && count[v] == 0;
   CHECK(right);
   OK(purlin_tensor_destroy(in));
@@ -214,16 +214,16 @@ static void bad_voxels(void) {
   purlin_tensor *some_signals = array2(context, PURLIN_F32, VOLUMES, T, some), *m = vector_of(context, PURLIN_U8, T, mask);
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, T, clean), *b = symmetric(context, PURLIN_F64, 4, 3, T, found);
   purlin_tensor *b0 = vector_of(context, PURLIN_F64, T, s0), *s = vector_of(context, PURLIN_I32, T, status);
-  purlin_dwi_fit_options o;
+  purlin_dwi_options o;
   int v, k;
   memcpy(some, signals, sizeof some);
-  OK(purlin_dwi_fit(context, NULL, some_signals, in.bvals, in.bvecs, NULL, NULL, NULL, a, NULL, NULL));
+  OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, NULL, NULL, NULL, a, NULL, NULL));
   some[1][0] = 0;
   some[2][5] = NAN;
   some[3][5] = INFINITY;
   some[4][5] = -3;
   some[5][0] = -1;
-  OK(purlin_dwi_fit(context, NULL, some_signals, in.bvals, in.bvecs, m, NULL, NULL, b, b0, s));
+  OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, m, NULL, NULL, b, b0, s));
   CHECK(status[0] == PURLIN_TENSOR_OK && status[1] == PURLIN_TENSOR_SIGNAL && status[2] == PURLIN_TENSOR_NONFINITE);
   CHECK(status[3] == PURLIN_TENSOR_NONFINITE && status[4] == PURLIN_TENSOR_CLAMPED && status[5] == PURLIN_TENSOR_SIGNAL);
   CHECK(status[6] == PURLIN_TENSOR_OK && status[7] == PURLIN_TENSOR_MASKED);
@@ -234,9 +234,9 @@ static void bad_voxels(void) {
       CHECK(isfinite(found[v][k]));
     }
   /* Left out instead of raised: the voxel's fit hardly changes. */
-  OK(purlin_dwi_fit_options_init(&o, sizeof o));
+  OK(purlin_dwi_options_init(&o, sizeof o));
   o.nonpositive = PURLIN_DWI_SKIP;
-  OK(purlin_dwi_fit(context, NULL, some_signals, in.bvals, in.bvecs, NULL, NULL, &o, b, b0, s));
+  OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, NULL, NULL, &o, b, b0, s));
   CHECK(status[4] == PURLIN_TENSOR_CLAMPED);
   for (k = 0; k < UNITS; k++) CHECK(fabs(found[4][k] - clean[4][k]) < 1e-3);
   OK(purlin_tensor_destroy(some_signals));

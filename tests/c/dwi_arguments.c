@@ -32,18 +32,17 @@ static void fit_and_csa(void) {
   purlin_tensor *s = array2(context, PURLIN_F64, N, T, signals), *b = vector_of(context, PURLIN_F64, N, bvals);
   purlin_tensor *g = array2(context, PURLIN_F64, 3, N, bvecs), *a = symmetric(context, PURLIN_F64, 4, 3, T, tensors);
   purlin_tensor *f = array2(context, PURLIN_F64, U, T, sh), *bad;
-  purlin_dwi_fit_options o;
-  purlin_dwi_csa_options c;
+  purlin_dwi_options o, c;
   int t;
 #define FIT(s, b, g, mask, weights, options, a, s0, status) \
-  purlin_dwi_fit(context, NULL, s, b, g, mask, weights, options, a, s0, status)
+  purlin_dwi_fit_once(context, NULL, s, b, g, mask, weights, options, a, s0, status)
 #define CSA(s, b, g, mask, basis, options, f, status) \
-  purlin_dwi_csa(context, NULL, s, b, g, mask, basis, options, f, status)
+  purlin_dwi_csa_once(context, NULL, s, b, g, mask, basis, options, f, status)
   OK(FIT(s, b, g, NULL, NULL, NULL, a, NULL, NULL));
   /* Isotropic diffusion of 7e-4 mm^2/s. */
   CHECK(fabs(tensors[0][0] - 7e-4) < 1e-12 && fabs(tensors[2][3] - 7e-4 / 3) < 1e-12 && fabs(tensors[1][1]) < 1e-12);
   OK(CSA(s, b, g, NULL, PURLIN_SH_CANONICAL, NULL, f, NULL));
-  BAD_HANDLE("context: is NULL", purlin_dwi_fit(NULL, NULL, s, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  BAD_HANDLE("context: is NULL", purlin_dwi_fit_once(NULL, NULL, s, b, g, NULL, NULL, NULL, a, NULL, NULL));
   BAD_HANDLE("signals: is NULL", FIT(NULL, b, g, NULL, NULL, NULL, a, NULL, NULL));
   BAD_HANDLE("bvals: is NULL", FIT(s, NULL, g, NULL, NULL, NULL, a, NULL, NULL));
   BAD_HANDLE("bvecs: is NULL", CSA(s, b, NULL, NULL, 1, NULL, f, NULL));
@@ -97,7 +96,7 @@ static void fit_and_csa(void) {
 #undef REFUSED
   one_direction();
   BAD_ARGUMENT("bvecs", FIT(s, b, g, NULL, NULL, NULL, a, NULL, NULL));
-  OK(purlin_dwi_csa_options_init(&c, sizeof c));
+  OK(purlin_dwi_options_init(&c, sizeof c));
   c.smoothing = 0;
   BAD_ARGUMENT("bvecs", CSA(s, b, g, NULL, 1, &c, f, NULL));
   scheme();
@@ -106,14 +105,14 @@ static void fit_and_csa(void) {
   OK(FIT(s, b, g, NULL, NULL, NULL, a, NULL, NULL));
 #define REFUSED(text, field, value)                                \
   do {                                                             \
-    OK(purlin_dwi_fit_options_init(&o, sizeof o));                 \
+    OK(purlin_dwi_options_init(&o, sizeof o));                 \
     o.field = (value);                                             \
     BAD_ARGUMENT(text, FIT(s, b, g, NULL, NULL, &o, a, NULL, NULL)); \
   } while (0)
-  BAD_ARGUMENT("options: is NULL", purlin_dwi_fit_options_init(NULL, sizeof o));
+  BAD_ARGUMENT("options: is NULL", purlin_dwi_options_init(NULL, sizeof o));
   REFUSED("weighting: is 2", weighting, 2);
   /* Weights of the caller take the place of those that the signals give. */
-  OK(purlin_dwi_fit_options_init(&o, sizeof o));
+  OK(purlin_dwi_options_init(&o, sizeof o));
   o.weighting = PURLIN_DWI_WLS;
   OK(FIT(s, b, g, NULL, NULL, &o, a, NULL, NULL));
   bad = array2(context, PURLIN_F64, N, T, signals);
@@ -131,11 +130,11 @@ static void fit_and_csa(void) {
 #undef REFUSED
 #define REFUSED(text, field, value)                            \
   do {                                                         \
-    OK(purlin_dwi_csa_options_init(&c, sizeof c));             \
+    OK(purlin_dwi_options_init(&c, sizeof c));             \
     c.field = (value);                                         \
     BAD_ARGUMENT(text, CSA(s, b, g, NULL, 1, &c, f, NULL));    \
   } while (0)
-  BAD_ARGUMENT("options: is NULL", purlin_dwi_csa_options_init(NULL, sizeof c));
+  BAD_ARGUMENT("options: is NULL", purlin_dwi_options_init(NULL, sizeof c));
   REFUSED("b0_threshold", b0_threshold, INFINITY);
   REFUSED("smoothing", smoothing, -1);
   REFUSED("minimum_signal", minimum_signal, 0);
@@ -192,15 +191,15 @@ static void conversions(void) {
 static void peak_arguments(void) {
   purlin_tensor *a = symmetric(context, PURLIN_F64, 4, 3, T, tensors), *p = array3(context, PURLIN_F64, 4, 2, T, peaks);
   purlin_tensor *f = array2(context, PURLIN_F64, U, T, sh), *bad;
-  purlin_dwi_peaks_options o;
+  purlin_dwi_options o;
   purlin_sshopm_info info;
 #define PEAKS(input, mask, options, peaks, count, status) \
-  purlin_dwi_peaks(context, NULL, input, mask, options, peaks, count, status, NULL)
+  purlin_dwi_peaks_once(context, NULL, input, mask, options, peaks, count, status, NULL)
   OK(PEAKS(a, NULL, NULL, p, NULL, NULL));
-  BAD_ARGUMENT("options: is NULL", purlin_dwi_peaks_options_init(NULL, sizeof o));
+  BAD_ARGUMENT("options: is NULL", purlin_dwi_options_init(NULL, sizeof o));
 #define REFUSED(text, field, value)                        \
   do {                                                     \
-    OK(purlin_dwi_peaks_options_init(&o, sizeof o));       \
+    OK(purlin_dwi_options_init(&o, sizeof o));       \
     o.field = (value);                                     \
     BAD_ARGUMENT(text, PEAKS(a, NULL, &o, p, NULL, NULL)); \
   } while (0)
@@ -209,7 +208,7 @@ static void peak_arguments(void) {
   REFUSED("format: is 2", format, 2);
   REFUSED("missing: is -1", missing, -1);
   REFUSED("start_kind: is 9", start_kind, 9);
-  REFUSED("max_iterations: is 0", max_iterations, 0);
+  REFUSED("max_iterations: is -1", max_iterations, -1);
   REFUSED("method: is 2", method, 2);
   REFUSED("starts: is -1", starts, -1);
   REFUSED("absolute_threshold", absolute_threshold, NAN);
@@ -224,7 +223,7 @@ static void peak_arguments(void) {
 #undef REFUSED
   BAD_ARGUMENT("basis: is not given", PEAKS(f, NULL, NULL, p, NULL, NULL));
   /* That the input holds packed tensors is true of a batch alone. */
-  OK(purlin_dwi_peaks_options_init(&o, sizeof o));
+  OK(purlin_dwi_options_init(&o, sizeof o));
   o.basis = PURLIN_SH_TENSOR;
   BAD_ARGUMENT("basis: is PURLIN_SH_TENSOR, but the input is dense", PEAKS(f, NULL, &o, p, NULL, NULL));
   OK(PEAKS(a, NULL, &o, p, NULL, NULL));
@@ -248,10 +247,131 @@ static void peak_arguments(void) {
 #undef BAD
   OK(purlin_sshopm_info_init(&info, sizeof info));
   info.struct_size = 0;
-  BAD_ARGUMENT("info: struct_size", purlin_dwi_peaks(context, NULL, a, NULL, NULL, p, NULL, NULL, &info));
+  BAD_ARGUMENT("info: struct_size", purlin_dwi_peaks_once(context, NULL, a, NULL, NULL, p, NULL, NULL, &info));
   OK(purlin_tensor_destroy(a));
   OK(purlin_tensor_destroy(p));
   OK(purlin_tensor_destroy(f));
+}
+
+/* One object for all calls: the numbers of the calls without one, reports, refusals of options that a call does not use. */
+static void objects(void) {
+  double once[T][U];
+  purlin_tensor *s = array2(context, PURLIN_F64, N, T, signals), *b = vector_of(context, PURLIN_F64, N, bvals);
+  purlin_tensor *g = array2(context, PURLIN_F64, 3, N, bvecs), *a = symmetric(context, PURLIN_F64, 4, 3, T, tensors);
+  purlin_tensor *f = array2(context, PURLIN_F64, U, T, sh), *p = array3(context, PURLIN_F64, 4, 2, T, peaks);
+  purlin_dwi_options o;
+  purlin_sshopm_info info, plan;
+  purlin_dwi *d = NULL;
+  OK(purlin_sshopm_info_init(&info, sizeof info));
+  OK(purlin_sshopm_info_init(&plan, sizeof plan));
+  OK(purlin_dwi_create(context, NULL, &d));
+  BAD_ARGUMENT("dwi: has no report yet", purlin_dwi_last_info(d, &info));
+  OK(purlin_dwi_fit_once(context, NULL, s, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  memcpy(once, tensors, sizeof once);
+  memset(tensors, 0, sizeof tensors);
+  OK(purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL));
+  CHECK(memcmp(once, tensors, sizeof once) == 0);
+  OK(purlin_dwi_last_info(d, &info));
+  CHECK(info.tensors == T && info.seconds >= 0 && info.starts == 0);
+  OK(purlin_dwi_csa_once(context, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, NULL, f, NULL));
+  memcpy(once, sh, sizeof once);
+  memset(sh, 0, sizeof sh);
+  OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL));
+  CHECK(memcmp(once, sh, sizeof once) == 0);
+  OK(purlin_dwi_cancel(d));
+  OK(purlin_dwi_plan(d, a, &plan));
+  OK(purlin_dwi_peaks(d, NULL, a, NULL, p, NULL, NULL, &info));
+  CHECK(plan.tensors == T && plan.starts == info.starts && plan.starts == 32 && plan.tolerance == info.tolerance);
+  CHECK(plan.host_bytes > 0 && plan.iterations == 0 && plan.reason[0] && strcmp(plan.reason, info.reason) == 0);
+  /* A call that fails leaves the object and its last report as they were. */
+  BAD_ARGUMENT("basis: is not given", purlin_dwi_peaks(d, NULL, f, NULL, p, NULL, NULL, NULL));
+  BAD_ARGUMENT("basis: is not given", purlin_dwi_plan(d, f, &plan));
+  OK(purlin_dwi_last_info(d, &plan));
+  CHECK(memcmp(&plan, &info, sizeof info) == 0);
+  OK(purlin_dwi_destroy(d));
+  BAD_HANDLE("dwi: was destroyed", purlin_dwi_cancel(d));
+#define WITH(field, value)                        \
+  do {                                            \
+    OK(purlin_dwi_options_init(&o, sizeof o));    \
+    o.field = (value);                            \
+    OK(purlin_dwi_create(context, &o, &d));       \
+  } while (0)
+#define FIT_REFUSES(text) BAD_ARGUMENT(text, purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL))
+#define CSA_REFUSES(text) BAD_ARGUMENT(text, purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL))
+#define PEAKS_REFUSES(text) BAD_ARGUMENT(text, purlin_dwi_peaks(d, NULL, a, NULL, p, NULL, NULL, NULL))
+  WITH(weighting, PURLIN_DWI_WLS);
+  CSA_REFUSES("weighting: is 1, but orientation functions do not use it");
+  PEAKS_REFUSES("weighting: is 1, but peaks do not use it");
+  OK(purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL));
+  OK(purlin_dwi_destroy(d));
+  WITH(clamp, 1e-3);
+  CSA_REFUSES("clamp: is 0.001, but");
+  PEAKS_REFUSES("clamp: is 0.001, but");
+  OK(purlin_dwi_destroy(d));
+  WITH(b0_threshold, 60);
+  PEAKS_REFUSES("b0_threshold: is 60, but");
+  OK(purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL));
+  OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL));
+  OK(purlin_dwi_destroy(d));
+  WITH(smoothing, 0.01);
+  FIT_REFUSES("smoothing: is 0.01, but fits do not use it");
+  PEAKS_REFUSES("smoothing: is 0.01, but");
+  OK(purlin_dwi_destroy(d));
+  WITH(maximum_signal, 0.9);
+  FIT_REFUSES("maximum_signal: is 0.9, but");
+  OK(purlin_dwi_destroy(d));
+  WITH(starts, 40);
+  FIT_REFUSES("starts: is 40, but");
+  CSA_REFUSES("starts: is 40, but");
+  OK(purlin_dwi_peaks(d, NULL, a, NULL, p, NULL, NULL, NULL));
+  OK(purlin_dwi_destroy(d));
+  WITH(format, PURLIN_PEAKS_MRTRIX);
+  FIT_REFUSES("format: is 1, but");
+  CSA_REFUSES("format: is 1, but");
+  OK(purlin_dwi_destroy(d));
+  /* A basis is that of orientation functions as well, if it is the same. */
+  WITH(basis, PURLIN_SH_CANONICAL);
+  FIT_REFUSES("basis: is 1, but");
+  OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL));
+  BAD_ARGUMENT("basis: is 2, but that of the options is 1", purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_MRTRIX3, f, NULL));
+  OK(purlin_dwi_peaks(d, NULL, f, NULL, p, NULL, NULL, NULL));
+  OK(purlin_dwi_destroy(d));
+  WITH(basis, PURLIN_SH_TENSOR);
+  FIT_REFUSES("basis: is PURLIN_SH_TENSOR, but");
+  CSA_REFUSES("basis: is PURLIN_SH_TENSOR, but");
+  OK(purlin_dwi_destroy(d));
+#undef WITH
+#define REFUSED(text, field, value)                           \
+  do {                                                        \
+    OK(purlin_dwi_options_init(&o, sizeof o));                \
+    o.field = (value);                                        \
+    d = NULL;                                                 \
+    BAD_ARGUMENT(text, purlin_dwi_create(context, &o, &d));   \
+    CHECK(d == NULL);                                         \
+  } while (0)
+  REFUSED("nonpositive: is 2", nonpositive, 2);
+  REFUSED("b0_threshold: is -1", b0_threshold, -1);
+  REFUSED("minimum_signal: is 0", minimum_signal, 0);
+  REFUSED("min_separation: is -1", min_separation, -1);
+  REFUSED("max_iterations: is -1", max_iterations, -1);
+  REFUSED("tolerance: is -1", tolerance, -1);
+  REFUSED("basis: is 9", basis, 9);
+#undef REFUSED
+  BAD_ARGUMENT("dwi: is NULL", purlin_dwi_create(context, NULL, NULL));
+  BAD_HANDLE("context: is NULL", purlin_dwi_create(NULL, NULL, &d));
+  BAD_HANDLE("dwi: is NULL", purlin_dwi_fit(NULL, NULL, s, b, g, NULL, NULL, a, NULL, NULL));
+  BAD_HANDLE("dwi: is NULL", purlin_dwi_csa(NULL, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL));
+  BAD_HANDLE("dwi: is NULL", purlin_dwi_peaks(NULL, NULL, a, NULL, p, NULL, NULL, NULL));
+  BAD_HANDLE("dwi: is NULL", purlin_dwi_plan(NULL, a, &plan));
+  BAD_HANDLE("dwi: is NULL", purlin_dwi_last_info(NULL, &plan));
+  BAD_HANDLE("dwi: is a handle of another type", purlin_dwi_cancel((const purlin_dwi *)a));
+  OK(purlin_dwi_destroy(NULL));
+  OK(purlin_tensor_destroy(s));
+  OK(purlin_tensor_destroy(b));
+  OK(purlin_tensor_destroy(g));
+  OK(purlin_tensor_destroy(a));
+  OK(purlin_tensor_destroy(f));
+  OK(purlin_tensor_destroy(p));
 }
 
 int main(void) {
@@ -260,6 +380,8 @@ int main(void) {
   fit_and_csa();
   conversions();
   peak_arguments();
+  scheme();
+  objects();
   OK(purlin_context_destroy(context));
   return finish();
 }

@@ -114,7 +114,7 @@ static inline purlin_status family_peaks(void) {
   int64_t dims[3] = {4, PEAKS, VOXELS};
   THEN(purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 4, 3, VOXELS, 0, 0, family_input, &a));
   THEN(purlin_tensor_borrow(context, PURLIN_F64, 0, 3, dims, NULL, family_output[0], &peaks));
-  THEN(purlin_dwi_peaks(context, NULL, a, NULL, NULL, peaks, NULL, NULL, NULL));
+  THEN(purlin_dwi_peaks_once(context, NULL, a, NULL, NULL, peaks, NULL, NULL, NULL));
   GONE(purlin_tensor_destroy(peaks));
   GONE(purlin_tensor_destroy(a));
   GONE(purlin_context_destroy(context));
@@ -128,7 +128,7 @@ static inline purlin_status family_dwi(void) {
   purlin_context *context;
   purlin_status status = family_context(&context);
   purlin_tensor *signals = NULL, *b = NULL, *g = NULL, *d = NULL;
-  purlin_dwi_fit_options o;
+  purlin_dwi_options o;
   int64_t dims[2] = {DIRECTIONS, VOXELS}, directions[2] = {3, DIRECTIONS};
   int k;
   for (k = 0; k < DIRECTIONS; k++) {
@@ -136,12 +136,12 @@ static inline purlin_status family_dwi(void) {
     bvals[k] = k == 0 ? 0 : 1000;
     bvecs[3 * k] = r * cos(2.4 * k), bvecs[3 * k + 1] = r * sin(2.4 * k), bvecs[3 * k + 2] = z;
   }
-  THEN(purlin_dwi_fit_options_init(&o, sizeof o));
+  THEN(purlin_dwi_options_init(&o, sizeof o));
   THEN(purlin_tensor_borrow(context, PURLIN_F64, 0, 2, dims, NULL, family_input, &signals));
   THEN(family_vector(context, DIRECTIONS, bvals, &b));
   THEN(purlin_tensor_borrow(context, PURLIN_F64, 0, 2, directions, NULL, bvecs, &g));
   THEN(purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 2, 3, VOXELS, 0, 0, family_output[0], &d));
-  THEN(purlin_dwi_fit(context, NULL, signals, b, g, NULL, NULL, &o, d, NULL, NULL));
+  THEN(purlin_dwi_fit_once(context, NULL, signals, b, g, NULL, NULL, &o, d, NULL, NULL));
   GONE(purlin_tensor_destroy(d));
   GONE(purlin_tensor_destroy(g));
   GONE(purlin_tensor_destroy(b));

@@ -33,7 +33,7 @@ static void compute(struct outcome *o) {
   purlin_tensor *fitted = symmetric(c, PURLIN_F64, 4, 3, T, o->fitted), *sh = array2(c, PURLIN_F64, U, T, o->sh);
   purlin_tensor *converted = symmetric(c, PURLIN_F64, 4, 3, T, o->converted), *back = array2(c, PURLIN_F64, U, T, o->back);
   purlin_tensor *peaks = array3(c, PURLIN_F64, 4, K, T, o->peaks), *s0 = vector_of(c, PURLIN_F64, T, o->s0);
-  purlin_dwi_fit_options weighted;
+  purlin_dwi_options weighted;
   OK(purlin_sshopm_results_init(&r, sizeof r));
   r.values = array2(c, PURLIN_F64, K, T, o->values);
   r.vectors = array3(c, PURLIN_F64, 3, K, T, o->vectors);
@@ -57,13 +57,13 @@ static void compute(struct outcome *o) {
   OK(purlin_symmetric_norm(c, NULL, a, PURLIN_NORM_FROBENIUS, norms));
   OK(purlin_symmetric_identity(c, NULL, 0.1, e));
   OK(purlin_sshopm_starts(c, NULL, PURLIN_STARTS_RANDOM, 3, starts));
-  OK(purlin_dwi_fit_options_init(&weighted, sizeof weighted));
+  OK(purlin_dwi_options_init(&weighted, sizeof weighted));
   weighted.weighting = PURLIN_DWI_WLS;
-  OK(purlin_dwi_fit(c, NULL, s, bv, x, NULL, NULL, &weighted, fitted, s0, NULL));
-  OK(purlin_dwi_csa(c, NULL, s, bv, x, NULL, PURLIN_SH_CANONICAL, NULL, sh, NULL));
+  OK(purlin_dwi_fit_once(c, NULL, s, bv, x, NULL, NULL, &weighted, fitted, s0, NULL));
+  OK(purlin_dwi_csa_once(c, NULL, s, bv, x, NULL, PURLIN_SH_CANONICAL, NULL, sh, NULL));
   OK(purlin_dwi_sh_to_tensor(c, NULL, sh, PURLIN_SH_CANONICAL, converted));
   OK(purlin_dwi_tensor_to_sh(c, NULL, converted, PURLIN_SH_MRTRIX3, back));
-  OK(purlin_dwi_peaks(c, NULL, converted, NULL, NULL, peaks, NULL, NULL, NULL));
+  OK(purlin_dwi_peaks_once(c, NULL, converted, NULL, NULL, peaks, NULL, NULL, NULL));
   {
     purlin_tensor *const made[] = {a, b, a32, two, x, p, poly, norms, e, starts, s, bv, fitted, sh, converted, back, peaks, s0};
     size_t k;

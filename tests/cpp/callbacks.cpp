@@ -57,7 +57,7 @@ void progress(const context& on) {
   }
   EXPECT(caught);
 
-  purlin::dwi::peaks_options peaks;
+  purlin::dwi::options peaks;
   peaks.on_progress = options.on_progress;
   caught = false;
   try {

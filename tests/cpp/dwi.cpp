@@ -47,7 +47,7 @@ void fit(const context& on) {
   EXPECT(fitted.status[1] == PURLIN_TENSOR_SIGNAL);
   EXPECT(fitted.status[2] == PURLIN_TENSOR_MASKED);
 
-  dwi::fit_options weighted;
+  dwi::options weighted;
   weighted.weighting = PURLIN_DWI_WLS;
   const auto again = dwi::fit(on, signals, s.bvals, s.bvecs, 2, weighted, mask);
   EXPECT(near(again.tensors[0], 1.7e-3, 1e-14));
@@ -67,11 +67,18 @@ void orientation(const context& on) {
   const std::vector<float> bvecs(s.bvecs.begin(), s.bvecs.end());
   const dwi::orientation<float> made = dwi::csa(on, signals, bvals, bvecs, 4, PURLIN_SH_CANONICAL);
   EXPECT(made.status.at(0) == PURLIN_TENSOR_OK && made.sh.size() == 15);
-  dwi::peaks_options options;
+  dwi::options options;
   options.basis = PURLIN_SH_CANONICAL;
   const auto found = dwi::peaks(on, const_matrix_view<float>{made.sh.data(), 15, 1}, 1, options);
   EXPECT(std::abs(found.peak(0, 0)[0]) > 0.999F);
-  dwi::csa_options wrong;
+  dwi::session session(on, options);
+  const tensor coefficients = tensor::borrow(on, made.sh, {15, 1});
+  tensor peaks = tensor::create<float>(on, {4, 1, 1});
+  const purlin_sshopm_info plan = session.plan(coefficients);
+  const purlin_sshopm_info info = session.peaks(coefficients, {}, peaks);
+  EXPECT(plan.starts == info.starts && plan.host_bytes > 0 && session.last_info().iterations == info.iterations);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT(peaks.data<float>()[i] == found.peak(0, 0)[i]);
+  dwi::options wrong;
   wrong.smoothing = -1.0;
   EXPECT_ERROR(dwi::csa(on, signals, bvals, bvecs, 4, PURLIN_SH_CANONICAL, wrong), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(dwi::csa(on, signals, bvals, bvecs, 4, 0), PURLIN_ERROR_INVALID_ARGUMENT);
@@ -102,7 +109,7 @@ void directions(const context& on) {
   EXPECT(near(found.peak(1, 0)[2], 1.0, 1e-9) && near(found.peak(1, 0)[3], 0.9, 1e-9));
   EXPECT(std::isnan(found.peak(2, 0)[0]));
 
-  dwi::peaks_options options;
+  dwi::options options;
   options.relative_threshold = 0.95;
   options.missing = PURLIN_MISSING_ZERO;
   options.format = PURLIN_PEAKS_MRTRIX;
@@ -120,7 +127,7 @@ void directions(const context& on) {
     tensor back = tensor::symmetric_batch(on, round_trip, 4, 3);
     dwi::sh_to_tensor(on, coefficients, basis, back);
     for (std::size_t r = 0; r < 15; ++r) EXPECT(near(round_trip[r], entries[r], 1e-13));
-    dwi::peaks_options in_basis;
+    dwi::options in_basis;
     in_basis.basis = basis;
     const auto same = dwi::peaks(on, const_matrix_view<double>{sh.data(), 15, 1}, 3, in_basis);
     EXPECT(same.count.at(0) == 2);

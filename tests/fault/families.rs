@@ -42,16 +42,19 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_sshopm_solve", allocations: 3, prepare: solve_by_object },
         Case { name: "purlin_sshopm_product", allocations: 1, prepare: product },
         Case { name: "purlin_sshopm_classify", allocations: 1, prepare: classify },
-        Case { name: "purlin_dwi_fit", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_OLS, PURLIN_DWI_CLAMP) },
+        Case { name: "purlin_dwi_fit_once", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_OLS, PURLIN_DWI_CLAMP) },
         Case {
-            name: "purlin_dwi_fit, weighted",
+            name: "purlin_dwi_fit_once, weighted",
             allocations: 3,
             prepare: |f| fit(f, PURLIN_DWI_WLS, PURLIN_DWI_CLAMP),
         },
+        Case { name: "purlin_dwi_create", allocations: 1, prepare: create_dwi },
+        Case { name: "purlin_dwi_plan", allocations: 1, prepare: plan_peaks },
+        Case { name: "purlin_dwi_fit", allocations: 3, prepare: fit_by_object },
         Case { name: "purlin_dwi_sh_to_tensor", allocations: 1, prepare: sh_to_tensor },
         Case { name: "purlin_dwi_tensor_to_sh", allocations: 1, prepare: tensor_to_sh },
-        Case { name: "purlin_dwi_peaks", allocations: 3, prepare: |f| peaks(f, 0) },
-        Case { name: "purlin_dwi_peaks, harmonics", allocations: 3, prepare: |f| peaks(f, PURLIN_SH_MRTRIX3) },
+        Case { name: "purlin_dwi_peaks_once", allocations: 3, prepare: |f| peaks(f, 0) },
+        Case { name: "purlin_dwi_peaks_once, harmonics", allocations: 3, prepare: |f| peaks(f, PURLIN_SH_MRTRIX3) },
     ]
 }
 
@@ -73,9 +76,9 @@ pub fn on_the_host() -> Vec<Case> {
             allocations: 1,
             prepare: |f| starts(f, PURLIN_STARTS_FIBONACCI_SPHERE),
         },
-        Case { name: "purlin_dwi_csa", allocations: 3, prepare: csa },
+        Case { name: "purlin_dwi_csa_once", allocations: 3, prepare: csa },
         Case {
-            name: "purlin_dwi_fit, left-out signals",
+            name: "purlin_dwi_fit_once, left-out signals",
             allocations: 3,
             prepare: |f| fit(f, PURLIN_DWI_OLS, PURLIN_DWI_SKIP),
         },
@@ -86,7 +89,11 @@ pub fn on_the_host() -> Vec<Case> {
 pub fn in_chunks() -> Vec<Case> {
     vec![
         Case { name: "purlin_sshopm_solve_once, chunks", allocations: 3, prepare: |f| solve(f, 4, 3, PURLIN_F32, 0) },
-        Case { name: "purlin_dwi_fit, chunks", allocations: 3, prepare: |f| fit(f, PURLIN_DWI_WLS, PURLIN_DWI_CLAMP) },
+        Case {
+            name: "purlin_dwi_fit_once, chunks",
+            allocations: 3,
+            prepare: |f| fit(f, PURLIN_DWI_WLS, PURLIN_DWI_CLAMP),
+        },
     ]
 }
 
@@ -289,12 +296,48 @@ fn fit(f: &Fixture, weighting: i32, nonpositive: i32) -> Call {
     let (context, [signals, bvals, bvecs]) = (f.context, scheme(f));
     let (tensors, mask) = (f.symmetric(PURLIN_F64, 4, 3), f.dense(PURLIN_U8, &[f.count], |k| (k % 5) as f64));
     let (s0, status) = (f.dense(PURLIN_F64, &[f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
-    let mut o = initialised!(purlin_dwi_fit_options, purlin_dwi_fit_options_init);
+    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
     (o.weighting, o.nonpositive) = (weighting, nonpositive);
     let none = null();
     Box::new(move || {
         let o = &raw const o;
-        c!(purlin_dwi_fit(context, null(), signals, bvals, bvecs, mask, none, o, tensors, s0, status))
+        c!(purlin_dwi_fit_once(context, null(), signals, bvals, bvecs, mask, none, o, tensors, s0, status))
+    })
+}
+
+/// Makes an object for diffusion MRI, a call on it, and destroys it.
+fn with_dwi(context: *const purlin_context, call: impl FnOnce(*mut purlin_dwi) -> purlin_status) -> purlin_status {
+    let mut dwi = null_mut();
+    let status = c!(purlin_dwi_create(context, null(), &raw mut dwi));
+    if status != purlin_status::PURLIN_SUCCESS {
+        return status;
+    }
+    let status = call(dwi);
+    assert_eq!(purlin_dwi_destroy(dwi), purlin_status::PURLIN_SUCCESS);
+    status
+}
+
+fn create_dwi(f: &Fixture) -> Call {
+    let context = f.context;
+    Box::new(move || with_dwi(context, |_| purlin_status::PURLIN_SUCCESS))
+}
+
+fn plan_peaks(f: &Fixture) -> Call {
+    let (context, input) = (f.context, f.symmetric(PURLIN_F32, 4, 3));
+    Box::new(move || {
+        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        with_dwi(context, |dwi| c!(purlin_dwi_plan(dwi, input, &raw mut info)))
+    })
+}
+
+fn fit_by_object(f: &Fixture) -> Call {
+    let (context, [signals, bvals, bvecs]) = (f.context, scheme(f));
+    let tensors = f.symmetric(PURLIN_F64, 4, 3);
+    Box::new(move || {
+        with_dwi(context, |dwi| {
+            let none = null_mut();
+            c!(purlin_dwi_fit(dwi, null(), signals, bvals, bvecs, none, none, tensors, none, none))
+        })
     })
 }
 
@@ -302,7 +345,7 @@ fn csa(f: &Fixture) -> Call {
     let (context, [signals, bvals, bvecs]) = (f.context, scheme(f));
     let (sh, status) = (f.dense(PURLIN_F32, &[15, f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
     Box::new(move || {
-        c!(purlin_dwi_csa(context, null(), signals, bvals, bvecs, null(), PURLIN_SH_MRTRIX3, null(), sh, status))
+        c!(purlin_dwi_csa_once(context, null(), signals, bvals, bvecs, null(), PURLIN_SH_MRTRIX3, null(), sh, status))
     })
 }
 
@@ -324,11 +367,11 @@ fn peaks(f: &Fixture, basis: i32) -> Call {
     };
     let (peaks, mask) = (f.dense(PURLIN_F32, &[4, 3, t], noise), f.dense(PURLIN_U8, &[t], |k| (k % 5) as f64));
     let (count, status) = (f.dense(PURLIN_I32, &[t], noise), f.dense(PURLIN_I32, &[t], noise));
-    let mut o = initialised!(purlin_dwi_peaks_options, purlin_dwi_peaks_options_init);
+    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
     o.basis = basis;
     o.starts = STARTS;
     Box::new(move || {
         let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
-        c!(purlin_dwi_peaks(context, null(), input, mask, &raw const o, peaks, count, status, &raw mut info))
+        c!(purlin_dwi_peaks_once(context, null(), input, mask, &raw const o, peaks, count, status, &raw mut info))
     })
 }

@@ -1,5 +1,6 @@
 ! Diffusion MRI on the real volume: fit, orientation functions, peaks, bases, masks, errors.
 program test_diffusion
+  use, intrinsic :: iso_c_binding, only: c_loc
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use, intrinsic :: ieee_arithmetic, only: ieee_is_nan
   use purlin
@@ -22,7 +23,7 @@ contains
   subroutine peaks_of_harmonics(order, entries)
     integer, intent(in) :: order, entries
     type(purlin_context) :: context
-    type(purlin_dwi_peaks_options) :: options
+    type(purlin_dwi_options) :: options
     type(purlin_sshopm_info) :: info
     real(real32), allocatable :: sh(:, :), expected(:, :), peaks(:, :, :), tensors(:, :), direct(:, :, :)
     integer(int8) :: agree(voxels)
@@ -42,7 +43,7 @@ contains
     options%relative_threshold = 0
     options%min_separation = 0
     options%starts = 128
-    call purlin_dwi_peaks(context, order, sh, peaks, found, status, options=options, info=info)
+    call purlin_dwi_peaks_once(context, order, sh, peaks, found, status, options=options, info=info)
     call check(info%tensors == voxels, 'all voxels')
     call purlin_dwi_sh_to_tensor(context, order, PURLIN_SH_MRTRIX3, sh, tensors)
     call compare(context, order, tensors, peaks, expected, agree)
@@ -52,7 +53,7 @@ contains
     options%min_separation = 0
     options%starts = 128
     options%basis = PURLIN_SH_TENSOR
-    call purlin_dwi_peaks(context, order, tensors, direct, found, options=options)
+    call purlin_dwi_peaks_once(context, order, tensors, direct, found, options=options)
     call compare(context, order, tensors, direct(:3, :, :) * spread(direct(4, :, :), 1, 3), expected, agree)
     call check(all(abs(norm2(direct(:3, 1, :), 1) - 1) < 1e-5 .or. found == 0), 'unit vectors')
   end subroutine
@@ -126,7 +127,7 @@ contains
   subroutine fit_and_model()
     type(purlin_context) :: context
     real(real64), allocatable :: signals(:, :), expected(:, :), tensors(:, :), weights(:, :), again(:, :)
-    type(purlin_dwi_fit_options) :: options
+    type(purlin_dwi_options) :: options
     real(real32), allocatable :: sh(:, :), model(:, :)
     real(real64) :: bvals(volumes), bvecs(3, volumes), s0(voxels), largest
     integer(int32) :: status(voxels)
@@ -135,7 +136,7 @@ contains
     call read_volume(signals, bvals, bvecs)
     call read_reals(folder(1) // 'dwi/adc4_tensor.f64', doubles=expected)
     call context%create(backend=PURLIN_BACKEND_CPU)
-    call purlin_dwi_fit(context, 4, signals, bvals, bvecs, tensors, s0=s0, status=status)
+    call purlin_dwi_fit_once(context, 4, signals, bvals, bvecs, tensors, s0=s0, status=status)
     largest = maxval(abs(expected), mask=.not. ieee_is_nan(expected))
     do v = 1, voxels
       if (ieee_is_nan(expected(1, v))) then
@@ -147,16 +148,45 @@ contains
     end do
     allocate (weights(volumes, voxels), again(15, voxels))
     weights = 1
-    call purlin_dwi_fit(context, 4, signals, bvals, bvecs, again, weights=weights)
+    call purlin_dwi_fit_once(context, 4, signals, bvals, bvecs, again, weights=weights)
     call check(maxval(abs(again - tensors)) < 1e-11_real64 * largest, 'equal weights change nothing')
     call purlin_init(options)
     options%weighting = PURLIN_DWI_WLS
-    call purlin_dwi_fit(context, 4, signals, bvals, bvecs, again, options=options)
+    call purlin_dwi_fit_once(context, 4, signals, bvals, bvecs, again, options=options)
     call check(maxval(abs(again - tensors)) > 1e-6_real64 * largest, 'weights of the signals do')
+    call fit_by_an_object(context, signals, bvals, bvecs, options, again)
     call read_reals(folder(1) // 'dwi/csa4_sh_mrtrix.f32', singles=sh)
-    call purlin_dwi_csa(context, 4, real(signals, real32), real(bvals, real32), real(bvecs, real32), &
+    call purlin_dwi_csa_once(context, 4, real(signals, real32), real(bvals, real32), real(bvecs, real32), &
       PURLIN_SH_MRTRIX3, model, status=status)
     call check(maxval(abs(model - sh)) < 1e-4 * maxval(abs(sh)), 'the orientation functions of dipy')
+  end subroutine
+
+  !> The same numbers by an object, and its report; another call refuses its option.
+  subroutine fit_by_an_object(context, signals, bvals, bvecs, options, expected)
+    type(purlin_context), intent(in) :: context
+    real(real64), intent(in), target :: signals(volumes, voxels), bvals(volumes), bvecs(3, volumes)
+    type(purlin_dwi_options), intent(in) :: options
+    real(real64), intent(in) :: expected(15, voxels)
+    real(real64), target :: found(15, voxels)
+    type(purlin_dwi) :: dwi
+    type(purlin_tensor) :: s, b, g, a
+    type(purlin_sshopm_info) :: info
+    integer(int32) :: stat
+    character(200) :: message
+    call s%borrow_address(context, PURLIN_F64, shape(signals, int64), c_loc(signals), flags=PURLIN_READ_ONLY)
+    call b%borrow_address(context, PURLIN_F64, shape(bvals, int64), c_loc(bvals), flags=PURLIN_READ_ONLY)
+    call g%borrow_address(context, PURLIN_F64, shape(bvecs, int64), c_loc(bvecs), flags=PURLIN_READ_ONLY)
+    call a%borrow_symmetric(context, 4, 3_int64, found)
+    call dwi%create(context, options)
+    call dwi%last_info(info, stat, message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'no report yet') > 0, 'no report yet')
+    call dwi%cancel()
+    call dwi%fit(s, b, g, a)
+    call check(maxval(abs(found - expected)) <= 0, 'a fit by an object')
+    call dwi%last_info(info)
+    call check(info%tensors == voxels, 'the report of a fit')
+    call dwi%plan(a, info, stat, message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'weighting: is 1') > 0, 'an option of fits')
   end subroutine
 
   !> Signals, x slowest and z fastest as in the reference, from the NIfTI file whose first index runs fastest.
@@ -185,7 +215,7 @@ contains
 
   subroutine masks()
     type(purlin_context) :: context
-    type(purlin_dwi_peaks_options) :: options
+    type(purlin_dwi_options) :: options
     real(real32), allocatable :: sh(:, :), peaks(:, :, :), all_peaks(:, :, :)
     integer(int8) :: mask(voxels)
     integer(int32) :: found(voxels), status(voxels)
@@ -196,19 +226,19 @@ contains
     call context%create(backend=PURLIN_BACKEND_CPU)
     call purlin_init(options)
     options%basis = PURLIN_SH_MRTRIX3
-    call purlin_dwi_peaks(context, 4, sh, all_peaks, options=options)
-    call purlin_dwi_peaks(context, 4, sh, peaks, found, status, mask, options)
+    call purlin_dwi_peaks_once(context, 4, sh, all_peaks, options=options)
+    call purlin_dwi_peaks_once(context, 4, sh, peaks, found, status, mask, options)
     call check(all(found(1:voxels:2) == 0) .and. all(status(1:voxels:2) == PURLIN_TENSOR_MASKED), 'outside the mask')
     call check(all(ieee_is_nan(peaks(:, :, 1:voxels:2))), 'NaN outside')
     call check(maxval(abs(peaks(:, 1, 2:voxels:2) - all_peaks(:, 1, 2:voxels:2))) <= 0, 'the same inside')
     options%missing = PURLIN_MISSING_ZERO
-    call purlin_dwi_peaks(context, 4, sh, peaks, mask=mask, options=options)
+    call purlin_dwi_peaks_once(context, 4, sh, peaks, mask=mask, options=options)
     call check(all(abs(peaks(:, :, 1:voxels:2)) <= 0), 'or zeros')
   end subroutine
 
   subroutine refusals()
     type(purlin_context) :: context
-    type(purlin_dwi_peaks_options) :: options
+    type(purlin_dwi_options) :: options
     real(real64) :: odd(10, 2), sh(15, 2), peaks(4, 3, 2), tensors(15, 2), signals(4, 2), bvals(4), bvecs(3, 4)
     integer(int32) :: stat
     character(100) :: message
@@ -219,21 +249,21 @@ contains
     bvecs = reshape([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 4])
     call context%create(backend=PURLIN_BACKEND_CPU)
     message = ''
-    call purlin_dwi_peaks(context, 4, sh, peaks, stat=stat, errmsg=message)
+    call purlin_dwi_peaks_once(context, 4, sh, peaks, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'basis: is not given') > 0, 'no basis')
     call purlin_init(options)
     options%basis = PURLIN_SH_TENSOR
-    call purlin_dwi_peaks(context, 3, odd, peaks, options=options, stat=stat, errmsg=message)
+    call purlin_dwi_peaks_once(context, 3, odd, peaks, options=options, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. message /= '', 'an odd order has no peaks')
     call purlin_init(options)
     options%basis = 9
-    call purlin_dwi_peaks(context, 4, sh, peaks, options=options, stat=stat, errmsg=message)
+    call purlin_dwi_peaks_once(context, 4, sh, peaks, options=options, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'basis') > 0, 'an unknown basis')
     call purlin_dwi_sh_to_tensor(context, 4, 0, sh, tensors, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'basis') > 0, 'there is no default basis')
-    call purlin_dwi_fit(context, 4, signals, bvals, bvecs, tensors, stat=stat, errmsg=message)
+    call purlin_dwi_fit_once(context, 4, signals, bvals, bvecs, tensors, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .or. stat == PURLIN_ERROR_NUMERICAL, 'too few directions')
-    call purlin_dwi_fit(context, 4, signals, bvals(:3), bvecs, tensors, stat=stat, errmsg=message)
+    call purlin_dwi_fit_once(context, 4, signals, bvals(:3), bvecs, tensors, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'signals: has 8') == 1, 'too few b-values')
   end subroutine
 end program test_diffusion

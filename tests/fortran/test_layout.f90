@@ -6,9 +6,7 @@ program test_layout
   implicit none
   type(purlin_sshopm_options) :: sshopm_options
   type(purlin_sshopm_results) :: sshopm_results
-  type(purlin_dwi_fit_options) :: fit_options
-  type(purlin_dwi_csa_options) :: csa_options
-  type(purlin_dwi_peaks_options) :: peaks_options
+  type(purlin_dwi_options) :: dwi_options
   type(purlin_rpca_options) :: rpca_options
   type(purlin_rsvd_options) :: rsvd_options
   type(purlin_pca_options) :: pca_options
@@ -22,14 +20,12 @@ program test_layout
   call check(sshopm_options%goal == PURLIN_SSHOPM_MAXIMA .and. sshopm_options%method == PURLIN_SSHOPM_HYBRID, 'goal')
   call check(sshopm_options%max_iterations == 0, 'max_iterations is the default of each call')
   call check(sshopm_options%seed == 0 .and. .not. c_associated(sshopm_options%progress), 'seed and progress are 0')
-  call purlin_init(fit_options)
-  call check(abs(fit_options%b0_threshold - 50) <= 0, 'b0_threshold is 50')
-  call purlin_init(csa_options)
-  call check(abs(csa_options%smoothing - 0.006_c_double) <= 0, 'smoothing is 0.006')
-  call purlin_init(peaks_options)
-  call check(abs(peaks_options%relative_threshold - 0.1_c_double) <= 0, 'relative_threshold is 0.1')
-  call check(abs(peaks_options%min_separation - acos(-1.0_c_double) / 12) < 1e-12_c_double, '15 degrees')
-  call check(peaks_options%basis == 0, 'no basis')
+  call purlin_init(dwi_options)
+  call check(abs(dwi_options%b0_threshold - 50) <= 0, 'b0_threshold is 50')
+  call check(abs(dwi_options%smoothing - 0.006_c_double) <= 0, 'smoothing is 0.006')
+  call check(abs(dwi_options%relative_threshold - 0.1_c_double) <= 0, 'relative_threshold is 0.1')
+  call check(abs(dwi_options%min_separation - acos(-1.0_c_double) / 12) < 1e-12_c_double, '15 degrees')
+  call check(dwi_options%basis == 0, 'no basis')
   call purlin_init(sshopm_results)
   call check(.not. c_associated(sshopm_results%trace) .and. .not. c_associated(sshopm_results%count), 'no results')
   call purlin_init(lanczos_options)

@@ -106,13 +106,11 @@ pub fn progress(s: &mut Source<'_>) -> purlin_progress_fn {
 }
 
 fn inits(s: &mut Source<'_>) -> purlin_status {
-    match s.below(6) {
+    match s.below(4) {
         0 => any_init!(s, purlin_sshopm_options, purlin_sshopm_options_init),
         1 => any_init!(s, purlin_sshopm_results, purlin_sshopm_results_init),
         2 => any_init!(s, purlin_sshopm_info, purlin_sshopm_info_init),
-        3 => any_init!(s, purlin_dwi_fit_options, purlin_dwi_fit_options_init),
-        4 => any_init!(s, purlin_dwi_csa_options, purlin_dwi_csa_options_init),
-        _ => any_init!(s, purlin_dwi_peaks_options, purlin_dwi_peaks_options_init),
+        _ => any_init!(s, purlin_dwi_options, purlin_dwi_options_init),
     }
 }
 
@@ -354,6 +352,32 @@ fn scheme(s: &mut Source<'_>, w: &mut World, voxels: i64) -> [*mut purlin_tensor
     [signals, bvals, bvecs]
 }
 
+/// An object for diffusion MRI, mostly a new one with the given options; now and then one is cancelled or goes.
+fn diffusion(
+    s: &mut Source<'_>,
+    w: &mut World,
+    context: *const purlin_context,
+    options: *const purlin_dwi_options,
+) -> *mut purlin_dwi {
+    let mut made = null_mut();
+    let status = c!(purlin_dwi_create(context, options, &raw mut made));
+    w.diffusions.made(status, made);
+    let dwi = if s.once_in(4) || made.is_null() { w.diffusions.pick(s) } else { made };
+    match s.below(8) {
+        0 => {
+            let status = c!(purlin_dwi_cancel(dwi));
+            assert_eq!(status == purlin_status::PURLIN_SUCCESS, w.diffusions.live.contains(&dwi));
+        }
+        1 => {
+            let gone = w.diffusions.pick(s);
+            let status = c!(purlin_dwi_destroy(gone));
+            w.diffusions.destroyed(status, gone);
+        }
+        _ => {}
+    }
+    dwi
+}
+
 fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut h = shape(s);
     if !s.once_in(10) {
@@ -364,14 +388,18 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let weights = if s.once_in(4) { shaped(s, w, h.dtype, &[30, h.count]) } else { null_mut() };
     let tensors = batch(s, w, &h);
     let (s0, status) = (wanted(s, w, h.dtype, &[h.count]), wanted(s, w, PURLIN_I32, &[h.count]));
-    let mut o = initialised!(purlin_dwi_fit_options, purlin_dwi_fit_options_init);
+    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
     (o.weighting, o.nonpositive) = (s.code(2), s.code(2));
     if s.once_in(4) {
         (o.b0_threshold, o.clamp) = (s.float(), s.float());
     }
     o.progress = progress(s);
     let o = Room::of(s, &o);
-    c!(purlin_dwi_fit(context, stream, signals, bvals, bvecs, mask, weights, o.get(), tensors, s0, status))
+    if s.once_in(3) {
+        let dwi = diffusion(s, w, context, o.get());
+        return c!(purlin_dwi_fit(dwi, stream, signals, bvals, bvecs, mask, weights, tensors, s0, status));
+    }
+    c!(purlin_dwi_fit_once(context, stream, signals, bvals, bvecs, mask, weights, o.get(), tensors, s0, status))
 }
 
 fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
@@ -380,14 +408,18 @@ fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mask = wanted(s, w, PURLIN_U8, &[count]);
     let (dtype, unknowns) = (s.one_of(&[PURLIN_F64, PURLIN_F32]), s.one_of(&[15, 6, 28, 45, 1, 14]));
     let (sh, status) = (shaped(s, w, dtype, &[unknowns, count]), wanted(s, w, PURLIN_I32, &[count]));
-    let mut o = initialised!(purlin_dwi_csa_options, purlin_dwi_csa_options_init);
+    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
     if s.once_in(4) {
         (o.b0_threshold, o.smoothing) = (s.float(), s.float());
         (o.minimum_signal, o.maximum_signal) = (s.float(), s.float());
     }
     o.progress = progress(s);
     let o = Room::of(s, &o);
-    c!(purlin_dwi_csa(context, stream, signals, bvals, bvecs, mask, s.code(6), o.get(), sh, status))
+    if s.once_in(3) {
+        let dwi = diffusion(s, w, context, o.get());
+        return c!(purlin_dwi_csa(dwi, stream, signals, bvals, bvecs, mask, s.code(6), sh, status));
+    }
+    c!(purlin_dwi_csa_once(context, stream, signals, bvals, bvecs, mask, s.code(6), o.get(), sh, status))
 }
 
 fn harmonics(s: &mut Source<'_>, w: &mut World) -> purlin_status {
@@ -408,7 +440,7 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     if !s.once_in(10) {
         (h.n, h.order) = (3, s.one_of(&[2, 4, 4, 6, 8]));
     }
-    let mut o = initialised!(purlin_dwi_peaks_options, purlin_dwi_peaks_options_init);
+    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
     (o.starts, o.max_iterations, o.basis) = (1 + s.below(20) as i64, 40, s.code(6));
     (o.format, o.missing) = (s.code(2), s.code(2));
     for _ in 0..s.below(3) {
@@ -435,5 +467,13 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (count, status) = (wanted(s, w, PURLIN_I32, &[h.count]), wanted(s, w, PURLIN_I32, &[h.count]));
     let info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
     let (o, mut info) = (Room::of(s, &o), Room::of(s, &info));
-    c!(purlin_dwi_peaks(context, stream, input, mask, o.get(), peaks, count, status, info.get_mut()))
+    if s.once_in(3) {
+        let dwi = diffusion(s, w, context, o.get());
+        return match s.below(4) {
+            0 => c!(purlin_dwi_plan(dwi, input, info.get_mut())),
+            1 => c!(purlin_dwi_last_info(dwi, info.get_mut())),
+            _ => c!(purlin_dwi_peaks(dwi, stream, input, mask, peaks, count, status, info.get_mut())),
+        };
+    }
+    c!(purlin_dwi_peaks_once(context, stream, input, mask, o.get(), peaks, count, status, info.get_mut()))
 }

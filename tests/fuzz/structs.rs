@@ -222,27 +222,39 @@ fn scheme(w: &mut World) -> [*mut purlin_tensor; 3] {
 }
 
 fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_dwi_fit_options, purlin_dwi_fit_options_init);
-    disturb(s, &mut o, offset_of!(purlin_dwi_fit_options, progress));
+    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    disturb(s, &mut o, offset_of!(purlin_dwi_options, progress));
     o.progress = progress(s);
     let ([signals, bvals, bvecs], tensors) = (scheme(w), batch(w, s.one_of(&[4, 2]), 3));
     let (none, o) = (null::<purlin_tensor>(), &raw const o);
-    c!(purlin_dwi_fit(w.home(), none.cast(), signals, bvals, bvecs, none, none, o, tensors, null_mut(), null_mut()))
+    c!(purlin_dwi_fit_once(
+        w.home(),
+        none.cast(),
+        signals,
+        bvals,
+        bvecs,
+        none,
+        none,
+        o,
+        tensors,
+        null_mut(),
+        null_mut()
+    ))
 }
 
 fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_dwi_csa_options, purlin_dwi_csa_options_init);
-    disturb(s, &mut o, offset_of!(purlin_dwi_csa_options, progress));
+    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    disturb(s, &mut o, offset_of!(purlin_dwi_options, progress));
     o.progress = progress(s);
     let ([signals, bvals, bvecs], (sh, _)) = (scheme(w), result(w, &[15, COUNT]));
     let (none, basis, o) = (null::<purlin_tensor>(), 1 + s.below(5) as i32, &raw const o);
-    c!(purlin_dwi_csa(w.home(), none.cast(), signals, bvals, bvecs, none, basis, o, sh, null_mut()))
+    c!(purlin_dwi_csa_once(w.home(), none.cast(), signals, bvals, bvecs, none, basis, o, sh, null_mut()))
 }
 
 fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_dwi_peaks_options, purlin_dwi_peaks_options_init);
+    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
     (o.starts, o.max_iterations) = (12, 40);
-    disturb(s, &mut o, offset_of!(purlin_dwi_peaks_options, progress));
+    disturb(s, &mut o, offset_of!(purlin_dwi_options, progress));
     affordable_iterations(&mut o.max_iterations);
     affordable_starts(&mut o.starts, BEYOND_MEMORY);
     o.progress = progress(s);
@@ -254,7 +266,7 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let row = if o.format == PURLIN_PEAKS_MRTRIX { 3 } else { 4 };
     let ((count, found), (peaks, at)) = (counts(w), result(w, &[row, KEPT, COUNT]));
     let status =
-        c!(purlin_dwi_peaks(w.home(), null(), input, null(), &raw const o, peaks, count, null_mut(), null_mut()));
+        c!(purlin_dwi_peaks_once(w.home(), null(), input, null(), &raw const o, peaks, count, null_mut(), null_mut()));
     expect_pairs(status, found, row, at, KEPT);
     status
 }

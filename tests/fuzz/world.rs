@@ -84,6 +84,7 @@ pub struct World {
     pub contractions: Kind<purlin_tt_contraction>,
     pub environments: Kind<purlin_tt_environments>,
     pub solvers: Kind<purlin_sshopm>,
+    pub diffusions: Kind<purlin_dwi>,
     /// Ranks that the decompositions were made with.
     pub ranks: Vec<(*mut purlin_rsvd, i64)>,
     /// Sizes of the reconstructions that were made.
@@ -119,6 +120,7 @@ impl World {
             contractions: Kind::new(),
             environments: Kind::new(),
             solvers: Kind::new(),
+            diffusions: Kind::new(),
             ranks: Vec::new(),
             shapes: Vec::new(),
             buffers: Vec::new(),
@@ -139,7 +141,7 @@ impl World {
         let components = self.rsvds.live.len() + self.rpcas.live.len() + self.pcas.live.len() + self.plans.live.len();
         let trains = self.trains.live.len() + self.train_matrices.live.len();
         let contractions = self.contractions.live.len() + self.environments.live.len() + self.solvers.live.len();
-        let contractions = contractions + self.eigensolvers.live.len();
+        let contractions = contractions + self.eigensolvers.live.len() + self.diffusions.live.len();
         (count + self.groups.live.len() + self.matrices.live.len() + blocks + components + trains + contractions) as i64
     }
 
@@ -228,6 +230,9 @@ impl World {
         }
         for plan in std::mem::take(&mut self.plans.live) {
             assert_eq!(c!(purlin_spmv_destroy(plan)), purlin_status::PURLIN_SUCCESS);
+        }
+        for dwi in std::mem::take(&mut self.diffusions.live) {
+            assert_eq!(c!(purlin_dwi_destroy(dwi)), purlin_status::PURLIN_SUCCESS);
         }
         for solver in std::mem::take(&mut self.solvers.live) {
             assert_eq!(c!(purlin_sshopm_destroy(solver)), purlin_status::PURLIN_SUCCESS);

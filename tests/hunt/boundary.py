@@ -26,7 +26,7 @@ from attack import Bench, Finding, Skipped, pick, require
 HEADER = Path(__file__).resolve().parents[2] / "include" / "purlin.h"
 OBJECTS = (
     "context", "stream", "group", "tensor", "matrix", "source", "sink", "fdk", "rsvd", "pca", "tt", "tt_matrix",
-    "tt_contraction", "tt_environments", "spmv", "sshopm", "rpca", "lanczos",
+    "tt_contraction", "tt_environments", "spmv", "sshopm", "rpca", "lanczos", "dwi",
 )
 # The status of a bug in purlin.
 INTERNAL = -14
@@ -376,6 +376,7 @@ def base_objects(world: World) -> None:
     make(world, "sshopm", "purlin_sshopm_create", here, None)
     make(world, "rpca", "purlin_rpca_create", here, None)
     make(world, "lanczos", "purlin_lanczos_create", here, None)
+    make(world, "dwi", "purlin_dwi_create", here, None)
     make(world, "tt_contraction", "purlin_tt_contraction_create", here, None)
     make(world, "spmv", "purlin_spmv_create", ctypes.c_void_p(world.live["matrix"][-1]), None)
 

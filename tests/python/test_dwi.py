@@ -205,3 +205,41 @@ def test_refusals(cpu: purlin.Context) -> None:
     with pytest.raises(purlin.InvalidArgument, match="seed: is 3"):
         dwi.peaks(data["tensor"], basis="tensor", seed=3, context=cpu)
     dwi.peaks(data["tensor"], basis="tensor", seed=3, start_kind="random", context=cpu)
+
+
+def test_one_object_for_functions_and_peaks(cpu: purlin.Context) -> None:
+    data = golden(4)
+    sh = data["sh_mrtrix"].astype(np.float64)[:60]
+    options: Any = {"relative_threshold": 0.0, "min_separation": 0.0, "basis": "mrtrix3"}
+    with dwi.Dwi(context=cpu, **options) as session:
+        with pytest.raises(purlin.InvalidArgument, match="dwi: has no report yet"):
+            session.last_info()
+        plan = session.plan(sh)
+        for part in (sh, sh[:7], sh.reshape(6, 10, -1)):
+            found = session.peaks(part, 3)
+            alone = dwi.peaks(part, 3, context=cpu, **options)
+            assert np.array_equal(found.peaks, alone.peaks, equal_nan=True)
+            assert np.array_equal(found.count, alone.count)
+            assert session.last_info() == found.info
+        assert plan.tensors == 60 and plan.starts == found.info.starts and 0 < plan.host_bytes
+        session.cancel()
+        with pytest.raises(purlin.InvalidArgument, match="relative_threshold: is 0, but fits do not use it"):
+            session.fit(np.ones((2, 20)), np.ones(20), np.ones((20, 3)), 2)
+    with pytest.raises(purlin.InvalidHandle):
+        session.last_info()
+
+
+def test_an_object_fits(cpu: purlin.Context) -> None:
+    bvecs = purlin.sshopm.starts(30, dtype=np.float64, context=cpu)
+    bvals = np.where(np.arange(30) == 0, 0.0, 1000.0)
+    signals = 100 * np.exp(-bvals * (4e-4 + 1e-3 * bvecs[:, 0] ** 2))
+    with dwi.Dwi(weighting="wls", context=cpu) as session:
+        fitted = session.fit(signals, bvals, bvecs, 2)
+        alone = dwi.fit(signals, bvals, bvecs, 2, weighting="wls", context=cpu)
+        assert np.array_equal(fitted.tensors, alone.tensors) and np.array_equal(fitted.s0, alone.s0)
+        assert session.last_info().tensors == 1
+        with pytest.raises(purlin.InvalidArgument, match="weighting: is 1, but orientation functions"):
+            session.csa(signals, bvals, bvecs, 4, "canonical")
+    with dwi.Dwi(context=cpu) as session:
+        made = session.csa(signals, bvals, bvecs, 4, "canonical")
+        assert np.array_equal(made.sh, dwi.csa(signals, bvals, bvecs, 4, "canonical", context=cpu).sh)

@@ -77,13 +77,13 @@ DEFAULTS: list[tuple[str, type, type, str, Any, Any, str]] = [
         None,
         "",
     ),
-    ("dwi_fit.m", dwi.FitOptions, _structs.DwiFitOptions, "dwi_fit_options", dwi._FIT_WORDS, None, ""),
-    ("dwi_csa.m", dwi.CsaOptions, _structs.DwiCsaOptions, "dwi_csa_options", {}, None, ""),
+    ("dwi_fit.m", dwi.FitOptions, _structs.DwiOptions, "dwi_options", dwi._FIT_WORDS, None, ""),
+    ("dwi_csa.m", dwi.CsaOptions, _structs.DwiOptions, "dwi_options", {}, None, ""),
     (
         "dwi_peaks.m",
         dwi.PeaksOptions,
-        _structs.DwiPeaksOptions,
-        "dwi_peaks_options",
+        _structs.DwiOptions,
+        "dwi_options",
         dwi._PEAKS_WORDS,
         dwi.peaks,
         "count",
@@ -122,7 +122,7 @@ CHOSEN = {
     },
     "dwi_fit.m": {"clamp"},
     "dwi_csa.m": set(),
-    "dwi_peaks.m": {"starts", "tolerance", "merge_angle"},
+    "dwi_peaks.m": {"max_iterations", "starts", "tolerance", "merge_angle"},
     "tt_inner.m": {"cut", "block", "workspace_limit"},
 }
 

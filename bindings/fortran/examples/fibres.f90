@@ -34,7 +34,7 @@ contains
     type(purlin_context) :: context
     type(purlin_context_info) :: info
     type(purlin_tensor) :: signals, b, g, sh, directions, counts
-    type(purlin_dwi_peaks_options) :: options
+    type(purlin_dwi_options) :: options
     real(real32), allocatable, target :: coefficients(:, :)
     integer(int64) :: measurements, voxels
 
@@ -52,14 +52,14 @@ contains
     call sh%borrow(context, coefficients)
     call directions%borrow(context, peaks)
     call counts%borrow(context, count)
-    call purlin_dwi_csa(context, signals, b, g, PURLIN_SH_MRTRIX3, sh)
+    call purlin_dwi_csa_once(context, signals, b, g, PURLIN_SH_MRTRIX3, sh)
 
     ! Maxima at least half as high as the voxel's highest, and 25 degrees apart: what the field is used to.
     call purlin_init(options)
     options%basis = PURLIN_SH_MRTRIX3
     options%relative_threshold = 0.5_real64
     options%min_separation = 25 * degree
-    call purlin_dwi_peaks(context, sh, directions, options=options, count=counts)
+    call purlin_dwi_peaks_once(context, sh, directions, options=options, count=counts)
   end subroutine
 
   subroutine report()

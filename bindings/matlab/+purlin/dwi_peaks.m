@@ -24,7 +24,8 @@ function result = dwi_peaks(input, order, varargin)
 %     'layout'              'first' (default), or 'last' where the U numbers run along the last extent
 %     'starts', 'tolerance', 'merge_angle'   of the search
 %     'start_kind', 'method'  'auto' (default) and 'hybrid' (default), as in purlin.sshopm_solve
-%     'seed', 'max_iterations'  of the search, default 0 and 500
+%     'seed'            of random starts, default 0
+%     'max_iterations'  of a start; 0, the default, is 500
 %     'progress'            @(step, steps, measure) that returns true to cancel
 %
 %   Errors: purlin:invalidArgument (odd order, no basis or an unknown one), purlin:cancelled.

@@ -31,12 +31,12 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int32_t order = order_argument(prhs[3]), dtype;
   int last = last_layout(options);
   purlin_tensor *bvals, *bvecs, *mask, *weights = NULL, *tensors, *s0, *status_of;
-  purlin_dwi_fit_options o;
+  purlin_dwi_options o;
   purlin_status status;
   watch w;
   batch s = lend_rows("signals", prhs[0], n, last, 1), b = s;
-  check(purlin_dwi_fit_options_init(&o, sizeof o));
-  READ_DWI_FIT_OPTIONS(options, &o);
+  check(purlin_dwi_options_init(&o, sizeof o));
+  READ_DWI_OPTIONS(options, &o);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
   /* Results are of the class of the signals; integer ones leave the choice to the b-values. */
@@ -56,7 +56,8 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   mxSetField(plhs[0], 0, "tensors", new_symmetric(&b, order, 3, &tensors));
   s0 = add_output(plhs[0], "s0", &b, dtype, 0, NULL);
   status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
-  status = purlin_dwi_fit(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, weights, &o, tensors, s0, status_of);
+  status = purlin_dwi_fit_once(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, weights, &o, tensors, s0,
+                               status_of);
   check_watched(&w, status);
   (void)nlhs;
   (void)nrhs;
@@ -68,12 +69,12 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t n = (int64_t)mxGetNumberOfElements(prhs[1]), g_dims[2], entries;
   int32_t order = order_argument(prhs[3]), basis = choice_argument("basis", prhs[4], bases), dtype;
   purlin_tensor *bvals, *bvecs, *mask, *sh, *status_of;
-  purlin_dwi_csa_options o;
+  purlin_dwi_options o;
   purlin_status status;
   watch w;
   batch s = lend_rows("signals", prhs[0], n, last_layout(options), 1), b = s;
-  check(purlin_dwi_csa_options_init(&o, sizeof o));
-  READ_DWI_CSA_OPTIONS(options, &o);
+  check(purlin_dwi_options_init(&o, sizeof o));
+  READ_DWI_OPTIONS(options, &o);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
   dtype = b.dtype = result_dtype(&s, prhs[1]);
@@ -86,7 +87,7 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
   sh = add_output(plhs[0], "sh", &b, dtype, 1, &entries);
   status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
-  status = purlin_dwi_csa(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, basis, &o, sh, status_of);
+  status = purlin_dwi_csa_once(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, basis, &o, sh, status_of);
   check_watched(&w, status);
   (void)nlhs;
   (void)nrhs;
@@ -100,14 +101,14 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t count = 5, dims[2];
   int last = last_layout(options);
   purlin_tensor *mask, *list, *found, *status_of;
-  purlin_dwi_peaks_options o;
+  purlin_dwi_options o;
   purlin_sshopm_info info;
   purlin_status status;
   watch w;
   batch b;
-  check(purlin_dwi_peaks_options_init(&o, sizeof o));
+  check(purlin_dwi_options_init(&o, sizeof o));
   check(purlin_sshopm_info_init(&info, sizeof info));
-  READ_DWI_PEAKS_OPTIONS(options, &o);
+  READ_DWI_OPTIONS(options, &o);
   read_int64(options, "peaks", &count);
   if (count < 0) fail("invalidArgument", "peaks: is negative");
   watch_from(options, &w, &o.progress, &o.progress_user);
@@ -123,7 +124,7 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   list = add_output(plhs[0], "peaks", &b, b.dtype, 2, dims);
   found = add_output(plhs[0], "count", &b, PURLIN_I32, 0, NULL);
   status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
-  status = purlin_dwi_peaks(gateway_context(), NULL, b.tensor, mask, &o, list, found, status_of, &info);
+  status = purlin_dwi_peaks_once(gateway_context(), NULL, b.tensor, mask, &o, list, found, status_of, &info);
   check_watched(&w, status);
   info_struct(&info, plhs[0]);
   (void)nlhs;

@@ -115,32 +115,14 @@ class SshopmInfo(Struct):
     ]
 
 
-class DwiFitOptions(Struct):
+class DwiOptions(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "weighting nonpositive"),
-        *fields(c_double, "b0_threshold clamp"),
-        ("progress", PROGRESS),
-        ("progress_user", c_void_p),
-    ]
-
-
-class DwiCsaOptions(Struct):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        *fields(c_double, "b0_threshold smoothing minimum_signal maximum_signal"),
-        ("progress", PROGRESS),
-        ("progress_user", c_void_p),
-    ]
-
-
-class DwiPeaksOptions(Struct):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        *fields(c_int32, "basis format missing start_kind max_iterations method"),
+        *fields(c_int32, "weighting nonpositive basis format missing start_kind max_iterations method"),
         ("starts", c_int64),
         ("seed", c_uint64),
-        *fields(c_double, "absolute_threshold relative_threshold min_separation tolerance merge_angle"),
+        *fields(c_double, "b0_threshold clamp smoothing minimum_signal maximum_signal absolute_threshold"),
+        *fields(c_double, "relative_threshold min_separation tolerance merge_angle"),
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
     ]

@@ -8,6 +8,8 @@ function. Directions are in the frame of the gradients.
 from __future__ import annotations
 
 import ctypes
+import threading
+from ctypes import c_void_p
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -17,14 +19,17 @@ from . import _constants as c
 from . import _memory as memory
 from ._batch import Batch, Outputs, Rows, entries, infer_order
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Stream, choice, default_context, initialised
+from ._context import Context, Handle, Stream, choice, default_context, initialised
+from ._error import check
 from ._lib import lib
 from ._memory import Array
-from ._sshopm_types import METHODS, STARTS, Info, StartKind, apply, read_info
-from ._structs import DwiCsaOptions, DwiFitOptions, DwiPeaksOptions, SshopmInfo
+from ._sshopm_types import METHODS, STARTS, Info, StartKind, apply, read_info, refuse_unknown
+from ._structs import DwiOptions, SshopmInfo
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from typing_extensions import Unpack
 
 Basis = Literal["canonical", "mrtrix3", "tournier07_legacy", "descoteaux07_legacy", "descoteaux07"]
@@ -82,11 +87,19 @@ class PeaksOptions(TypedDict, total=False):
     merge_angle: float
 
 
+class Options(FitOptions, CsaOptions, PeaksOptions, total=False):
+    """Options of `Dwi`, each call of which refuses what only others use; `basis` belongs to `peaks`."""
+
+    basis: PeaksBasis
+
+
 _FIT_OPTIONS = frozenset(FitOptions.__annotations__)
 _CSA_OPTIONS = frozenset(CsaOptions.__annotations__)
 _PEAKS_OPTIONS = frozenset(PeaksOptions.__annotations__)
+_OPTIONS = frozenset(Options.__annotations__)
 _FIT_WORDS = {"weighting": WEIGHTINGS, "nonpositive": NONPOSITIVE}
 _PEAKS_WORDS = {"format": FORMATS, "missing": MISSING, "start_kind": STARTS, "method": METHODS}
+_WORDS = {**_FIT_WORDS, **_PEAKS_WORDS, "basis": PEAKS_BASES}
 
 
 @dataclass(frozen=True)
@@ -228,6 +241,163 @@ class _Scan:
         return volume
 
 
+class Dwi(Handle):
+    """Options on a context, for volumes of any size: `fit`, `csa` and `peaks` of this module without an object make one for one
+    call. Calls of several threads wait for each other."""
+
+    def __init__(
+        self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
+    ) -> None:
+        """Options that a call does not use are refused by that call."""
+        self.context = context or default_context()
+        raw = initialised(DwiOptions, "dwi_options")
+        apply(raw, _OPTIONS, options, _WORDS)
+        self._basis: PeaksBasis | None = options.get("basis")
+        self._components = 3 if options.get("format") == "mrtrix" else 4
+        self._relay = ProgressRelay(progress, raw)
+        self._lock = threading.RLock()
+        made = c_void_p()
+        status = lib.purlin_dwi_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
+        super().__init__(made.value, lib.purlin_dwi_destroy, self.context._sinks, self._relay)
+        self.context.finish(status)
+
+    def __enter__(self) -> Dwi:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def cancel(self) -> None:
+        """Makes the running call raise `Cancelled`. May be called from any thread."""
+        check(lib.purlin_dwi_cancel(self.handle))
+
+    def last_info(self) -> Info:
+        """The report of the last call that succeeded; those of `fit` and `csa` hold the voxels and the seconds."""
+        info = initialised(SshopmInfo, "sshopm_info")
+        check(lib.purlin_dwi_last_info(self.handle, ctypes.byref(info)))
+        return read_info(info)
+
+    def _run(self, call: Any, *arguments: Any) -> None:
+        with self._lock:
+            with self._relay:
+                status = call(self.handle, *arguments)
+            self.context.finish(status, self._relay)
+
+    def fit(
+        self,
+        signals: object,
+        bvals: object,
+        bvecs: object,
+        order: int,
+        *,
+        mask: object | None = None,
+        weights: object | None = None,
+        stream: Stream | None = None,
+    ) -> Fit:
+        """As the function `fit`."""
+        scan = _Scan(signals, bvals, bvecs, mask, self.context, stream)
+        out = Outputs(scan.volume)
+        fitted = np.empty((scan.volume.count, entries(order, 3)), scan.real)
+        tensors = out.add_symmetric(fitted, order, 3)
+        s0, s0_array = out.add((scan.volume.count,), scan.real)
+        state, status_array = out.add((scan.volume.count,), np.int32)
+        weighting = scan.like_the_volume(weights)
+        given = weighting.tensor.handle if weighting else None
+        self._run(lib.purlin_dwi_fit, out.queue, *scan.handles, given, tensors.handle, s0.handle, state.handle)
+        out.collect()
+        shaped = scan.volume.shaped
+        return Fit(tensors=shaped(fitted), s0=shaped(s0_array), status=shaped(status_array))
+
+    def csa(
+        self,
+        signals: object,
+        bvals: object,
+        bvecs: object,
+        degree: int,
+        basis: Basis,
+        *,
+        mask: object | None = None,
+        stream: Stream | None = None,
+    ) -> Orientation:
+        """As the function `csa`."""
+        scan = _Scan(signals, bvals, bvecs, mask, self.context, stream)
+        out = Outputs(scan.volume)
+        sh, sh_array = out.add((scan.volume.count, entries(degree, 3)), scan.real)
+        state, status_array = out.add((scan.volume.count,), np.int32)
+        number = choice("basis", basis, BASES)
+        self._run(lib.purlin_dwi_csa, out.queue, *scan.handles, number, sh.handle, state.handle)
+        out.collect()
+        return Orientation(sh=scan.volume.shaped(sh_array), status=scan.volume.shaped(status_array))
+
+    def plan(self, source: object) -> Info:
+        """What `peaks` would do: starts, chunks, tolerance, host memory beside the peaks, and where it runs."""
+        info = initialised(SshopmInfo, "sshopm_info")
+        volume = self._voxels(source, None)
+        self.context.finish(lib.purlin_dwi_plan(self.handle, volume.tensor.handle, ctypes.byref(info)))
+        return read_info(info)
+
+    def peaks_into(
+        self,
+        source: Tensor,
+        peaks: Tensor,
+        *,
+        count: Tensor | None = None,
+        status: Tensor | None = None,
+        mask: Tensor | None = None,
+        stream: Stream | None = None,
+    ) -> Info:
+        """`peaks` on tensors of the library, host or device, as in C."""
+        info = initialised(SshopmInfo, "sshopm_info")
+        outputs = (peaks.handle, count.handle if count else None, status.handle if status else None)
+        queue, inside = stream.handle if stream else None, mask.handle if mask else None
+        self._run(lib.purlin_dwi_peaks, queue, source.handle, inside, *outputs, ctypes.byref(info))
+        return read_info(info)
+
+    def peaks(
+        self, source: object, count: int = 5, *, mask: object | None = None, stream: Stream | None = None
+    ) -> Peaks:
+        """As the function `peaks`, with the `basis` of the options."""
+        volume = self._voxels(source, stream)
+        out = Outputs(volume)
+        found, peak_array = out.add((volume.count, count, self._components), volume.dtype)
+        counts, count_array = out.add((volume.count,), np.int32)
+        state, status_array = out.add((volume.count,), np.int32)
+        inside = _placed_mask(volume, mask)
+        info = self.peaks_into(volume.tensor, found, count=counts, status=state, mask=inside, stream=volume.stream)
+        out.collect()
+        return Peaks(
+            peaks=volume.shaped(peak_array),
+            count=volume.shaped(count_array),
+            status=volume.shaped(status_array),
+            info=info,
+        )
+
+    def _voxels(self, source: object, stream: Stream | None) -> _Volume | Batch:
+        return _voxels(source, self._basis, self.context, stream)
+
+
+def _voxels(
+    source: object, basis: PeaksBasis | None, context: Context | None, stream: Stream | None
+) -> _Volume | Batch:
+    """Tensors, or coefficients in the named basis, which have the same shape."""
+    if basis is None and not isinstance(source, Tensor):
+        raise ValueError(
+            "basis: is not given: 'tensor' for packed tensors, else the basis of the coefficients, "
+            + ", ".join(repr(name) for name in BASES)
+        )
+    if basis is None or basis == "tensor":
+        return Batch(source, None, 3, context, stream)
+    return _Volume(_real(source), None, context or default_context(), stream)
+
+
+def _once(context: Context | None, progress: Progress | None, options: Any, known: frozenset[str]) -> Dwi:
+    """An object for one call, which knows the options of that call."""
+    refuse_unknown(known, options)
+    return Dwi(progress=progress, context=context, **options)
+
+
 def fit(
     signals: object,
     bvals: object,
@@ -246,30 +416,8 @@ def fit(
     float32, float64, uint8, uint16 and int32 signals are used in place, others copied once. Results are float64 from
     float64 signals, else float32.
     """
-    scan = _Scan(signals, bvals, bvecs, mask, context, stream)
-    raw = initialised(DwiFitOptions, "dwi_fit_options")
-    apply(raw, _FIT_OPTIONS, options, _FIT_WORDS)
-    out = Outputs(scan.volume)
-    fitted = np.empty((scan.volume.count, entries(order, 3)), scan.real)
-    tensors = out.add_symmetric(fitted, order, 3)
-    s0, s0_array = out.add((scan.volume.count,), scan.real)
-    state, status_array = out.add((scan.volume.count,), np.int32)
-    weighting = scan.like_the_volume(weights)
-    with ProgressRelay(progress, raw) as relay:
-        status = lib.purlin_dwi_fit(
-            scan.volume.context.handle,
-            out.queue,
-            *scan.handles,
-            weighting.tensor.handle if weighting else None,
-            ctypes.byref(raw),
-            tensors.handle,
-            s0.handle,
-            state.handle,
-        )
-    scan.volume.context.finish(status, relay)
-    out.collect()
-    shaped = scan.volume.shaped
-    return Fit(tensors=shaped(fitted), s0=shaped(s0_array), status=shaped(status_array))
+    with _once(context, progress, options, _FIT_OPTIONS) as dwi:
+        return dwi.fit(signals, bvals, bvecs, order, mask=mask, weights=weights, stream=stream)
 
 
 def csa(
@@ -287,25 +435,8 @@ def csa(
 ) -> Orientation:
     """Orientation functions in constant solid angle from signals as for `fit`, of one shell: coefficients (.., U) up to
     the even `degree` in the named basis. Their maxima are fibre directions."""
-    scan = _Scan(signals, bvals, bvecs, mask, context, stream)
-    raw = initialised(DwiCsaOptions, "dwi_csa_options")
-    apply(raw, _CSA_OPTIONS, options, {})
-    out = Outputs(scan.volume)
-    sh, sh_array = out.add((scan.volume.count, entries(degree, 3)), scan.real)
-    state, status_array = out.add((scan.volume.count,), np.int32)
-    with ProgressRelay(progress, raw) as relay:
-        status = lib.purlin_dwi_csa(
-            scan.volume.context.handle,
-            out.queue,
-            *scan.handles,
-            choice("basis", basis, BASES),
-            ctypes.byref(raw),
-            sh.handle,
-            state.handle,
-        )
-    scan.volume.context.finish(status, relay)
-    out.collect()
-    return Orientation(sh=scan.volume.shaped(sh_array), status=scan.volume.shaped(status_array))
+    with _once(context, progress, options, _CSA_OPTIONS) as dwi:
+        return dwi.csa(signals, bvals, bvecs, degree, basis, mask=mask, stream=stream)
 
 
 def sh_to_tensor(sh: object, basis: Basis, *, context: Context | None = None, stream: Stream | None = None) -> Array:
@@ -358,25 +489,9 @@ def peaks_into(
 ) -> Info:
     """`peaks` on tensors of the library, host or device, as in C: `peaks` is [4, K, T] or [3, K, T]. A symmetric `source`
     needs no basis, its type says what it is."""
-    context = context or source.context
-    raw = initialised(DwiPeaksOptions, "dwi_peaks_options")
-    apply(raw, _PEAKS_OPTIONS, options, _PEAKS_WORDS)
-    raw.basis = 0 if basis is None else choice("basis", basis, PEAKS_BASES)
-    info = initialised(SshopmInfo, "sshopm_info")
-    with ProgressRelay(progress, raw) as relay:
-        outcome = lib.purlin_dwi_peaks(
-            context.handle,
-            stream.handle if stream else None,
-            source.handle,
-            mask.handle if mask else None,
-            ctypes.byref(raw),
-            peaks.handle,
-            count.handle if count else None,
-            status.handle if status else None,
-            ctypes.byref(info),
-        )
-    context.finish(outcome, relay)
-    return read_info(info)
+    given: Any = options if basis is None else {**options, "basis": basis}
+    with _once(context or source.context, progress, given, _PEAKS_OPTIONS | {"basis"}) as dwi:
+        return dwi.peaks_into(source, peaks, count=count, status=status, mask=mask, stream=stream)
 
 
 def peaks(
@@ -396,40 +511,12 @@ def peaks(
     the named basis. The two have the same shape, so that there is no default; a symmetric `purlin.Tensor` alone needs no
     name.
     """
-    volume: _Volume | Batch
     if basis is None and not isinstance(source, Tensor):
-        raise ValueError(
-            "basis: is not given: 'tensor' for packed tensors, else the basis of the coefficients, "
-            + ", ".join(repr(name) for name in BASES)
-        )
-    if basis is None or basis == "tensor":
-        volume = Batch(source, None, 3, context, stream)
-    else:
-        volume = _Volume(_real(source), None, context or default_context(), stream)
-    out = Outputs(volume)
-    components = 3 if options.get("format") == "mrtrix" else 4
-    found, peak_array = out.add((volume.count, count, components), volume.dtype)
-    counts, count_array = out.add((volume.count,), np.int32)
-    state, status_array = out.add((volume.count,), np.int32)
-    info = peaks_into(
-        volume.tensor,
-        found,
-        basis=basis,
-        count=counts,
-        status=state,
-        mask=_placed_mask(volume, mask),
-        progress=progress,
-        context=volume.context,
-        stream=volume.stream,
-        **options,
-    )
-    out.collect()
-    return Peaks(
-        peaks=volume.shaped(peak_array),
-        count=volume.shaped(count_array),
-        status=volume.shaped(status_array),
-        info=info,
-    )
+        _voxels(source, basis, context, stream)
+    given: Any = options if basis is None else {**options, "basis": basis}
+    where = context or (source.context if isinstance(source, Tensor) else None)
+    with _once(where, progress, given, _PEAKS_OPTIONS | {"basis"}) as dwi:
+        return dwi.peaks(source, count, mask=mask, stream=stream)
 
 
 def _real(array: object) -> object:

@@ -22,7 +22,7 @@ const ORDER: &[&str] = &[
     "sshopm_solver.rs",
     "dwi_types.rs",
     "dwi.rs",
-    "dwi_peaks.rs",
+    "dwi_object.rs",
     "array.rs",
     "source.rs",
     "sink.rs",

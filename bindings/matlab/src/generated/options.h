@@ -35,24 +35,10 @@
     read_double(given, "degeneracy_tolerance", &(o)->degeneracy_tolerance); \
   } while (0)
 
-#define READ_DWI_FIT_OPTIONS(given, o) \
+#define READ_DWI_OPTIONS(given, o) \
   do { \
     read_choice(given, "weighting", weightings, &(o)->weighting); \
     read_choice(given, "nonpositive", nonpositives, &(o)->nonpositive); \
-    read_double(given, "b0_threshold", &(o)->b0_threshold); \
-    read_double(given, "clamp", &(o)->clamp); \
-  } while (0)
-
-#define READ_DWI_CSA_OPTIONS(given, o) \
-  do { \
-    read_double(given, "b0_threshold", &(o)->b0_threshold); \
-    read_double(given, "smoothing", &(o)->smoothing); \
-    read_double(given, "minimum_signal", &(o)->minimum_signal); \
-    read_double(given, "maximum_signal", &(o)->maximum_signal); \
-  } while (0)
-
-#define READ_DWI_PEAKS_OPTIONS(given, o) \
-  do { \
     read_choice(given, "basis", peaks_bases, &(o)->basis); \
     read_choice(given, "format", formats, &(o)->format); \
     read_choice(given, "missing", missings, &(o)->missing); \
@@ -61,6 +47,11 @@
     read_choice(given, "method", methods, &(o)->method); \
     read_int64(given, "starts", &(o)->starts); \
     read_seed(given, "seed", &(o)->seed); \
+    read_double(given, "b0_threshold", &(o)->b0_threshold); \
+    read_double(given, "clamp", &(o)->clamp); \
+    read_double(given, "smoothing", &(o)->smoothing); \
+    read_double(given, "minimum_signal", &(o)->minimum_signal); \
+    read_double(given, "maximum_signal", &(o)->maximum_signal); \
     read_double(given, "absolute_threshold", &(o)->absolute_threshold); \
     read_double(given, "relative_threshold", &(o)->relative_threshold); \
     read_double(given, "min_separation", &(o)->min_separation); \
