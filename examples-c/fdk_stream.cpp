@@ -76,7 +76,7 @@ void run(const purlin::context& on, const purlin::fdk::geometry& scanner, const 
   options.output_scale = 1.0 / 0.02;
   purlin::fdk::reconstruction fdk(on, scanner, voxels, options);
   fdk.set_counts(unattenuated);
-  const purlin_fdk_info plan = fdk.query();
+  const purlin_fdk_info plan = fdk.plan();
   const std::vector<std::uint16_t> counts = measure(on, fdk, scanner, head);
   const purlin_fdk_geometry g = scanner.raw();
   std::printf("%s: %lld views, arc %.1f degrees, %s\n", result.name.c_str(), static_cast<long long>(g.views),

@@ -107,7 +107,7 @@ def spectrum(out: Path) -> str:
         for power in range(1 if method in RANDOM_FIRST else 0, 5):
             with rsvd.Rsvd(rank, oversampling=10, power_iterations=power, method=method, block_rows=500) as solver:
                 factors = solver.compute(a)
-                info = solver.info
+                info = solver.last_info()
             assert info is not None
             # Some methods read the data twice however many iterations they make: their best counts.
             best[info.passes] = min(best.get(info.passes, np.inf), max(info.error_relative / optimum - 1, 1e-9))

@@ -5964,9 +5964,10 @@ purlin_status purlin_fdk_create(const struct purlin_context *context,
 purlin_status purlin_fdk_destroy(struct purlin_fdk *fdk);
 
 /**
- * What was chosen, what is planned, and counts and times of the last run. Before the first run the plan is that of a run
- * from a source to a sink: with arrays a run takes less memory, and may fit where this plan has no slabs. May be called from any thread while another
- * call runs: it waits for nothing and gives what stood before that call. `views_pushed` moves on with every push.
+ * What was chosen, and what is planned for a run from a source to a sink: with arrays a run takes less memory, and may fit
+ * where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, the plan is that of
+ * the scan, and `views_pushed` moves on with every push. Counts, bytes and times of a run are 0. May be called from any
+ * thread while another call runs: it waits for nothing and gives what stood before that call.
  *
  * @param      fdk   the reconstruction.
  * @param[out] info  filled in; initialise it with purlin_fdk_info_init.
@@ -5976,8 +5977,24 @@ purlin_status purlin_fdk_destroy(struct purlin_fdk *fdk);
  * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_fdk_query(const struct purlin_fdk *fdk,
-                               struct purlin_fdk_info *info);
+purlin_status purlin_fdk_plan(const struct purlin_fdk *fdk,
+                              struct purlin_fdk_info *info);
+
+/**
+ * What the last run of a reconstruction did, of a whole scan or of one that was pushed: the `info` of the call that ended it
+ * with `PURLIN_SUCCESS`. A run that is under way, or that failed, changes nothing. May be called from any thread; it waits for
+ * nothing.
+ *
+ * @param      fdk   the reconstruction.
+ * @param[out] info  filled in; initialise it with purlin_fdk_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
+ * that ended so).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_last_info(const struct purlin_fdk *fdk,
+                                   struct purlin_fdk_info *info);
 
 /**
  * The weights that a scan is reconstructed with, in f64.
@@ -6072,6 +6089,32 @@ purlin_status purlin_fdk_reconstruct_tensor(struct purlin_fdk *fdk,
                                             const struct purlin_tensor *projections,
                                             struct purlin_tensor *volume,
                                             struct purlin_fdk_info *info);
+
+/**
+ * purlin_fdk_reconstruct_tensor by an object for this run alone: purlin_fdk_create, purlin_fdk_reconstruct_tensor,
+ * purlin_fdk_destroy.
+ *
+ * @param      context      the context of the tensors.
+ * @param      stream       NULL for the context's own.
+ * @param      geometry     as for purlin_fdk_create.
+ * @param      grid         likewise; NULL for the standard grid.
+ * @param      options      NULL for the defaults.
+ * @param      projections  as for purlin_fdk_reconstruct_tensor: line integrals.
+ * @param      volume       likewise.
+ * @param[out] info         what was done; may be NULL.
+ * @return as purlin_fdk_create and purlin_fdk_reconstruct_tensor.
+ *
+ * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_fdk_reconstruct_once(const struct purlin_context *context,
+                                          const struct purlin_stream *stream,
+                                          const struct purlin_fdk_geometry *geometry,
+                                          const struct purlin_fdk_grid *grid,
+                                          const struct purlin_fdk_options *options,
+                                          const struct purlin_tensor *projections,
+                                          struct purlin_tensor *volume,
+                                          struct purlin_fdk_info *info);
 
 /**
  * Begins a scan whose views are pushed as they are measured: allocates what the volume needs. A scan that was begun
@@ -6400,8 +6443,8 @@ purlin_status purlin_rsvd_info_init(struct purlin_rsvd_info *info,
  * place alone (Philox 4x32-10): blocks, threads and devices see the same sketch.
  *
  * @param      context  the context to run on; `options->group` has more.
- * @param      options  NULL for the defaults, which have no rank and no tolerance: only good for purlin_rsvd_range and
- *                      purlin_rsvd_error.
+ * @param      options  NULL for the defaults, which have no rank and no tolerance: only good for purlin_rsvd_range,
+ *                      purlin_rsvd_error and purlin_rsvd_sketch.
  * @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * unknown constant, a negative size, a tolerance or ratio outside 0 to 1, `scale` without CENTER_COLUMNS, `one_pass`
@@ -6466,23 +6509,35 @@ purlin_status purlin_rsvd_plan(const struct purlin_rsvd *rsvd,
                                struct purlin_rsvd_info *info);
 
 /**
- * Fills a matrix with the sketch that the options draw: entry (i, j) is what the sketch of a matrix with more than i
- * columns has there.
+ * What the last run of a decomposition did that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the `info` of
+ * that call, of purlin_pca_fit too. A run that is under way, or that ended in another way, changes nothing. May be called
+ * from any thread; it waits for nothing.
  *
- * @param      context  the context of `omega`.
- * @param      stream   NULL for the context's own.
- * @param      options  `sketch` and `seed` count; NULL for the defaults.
- * @param      omega    dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, unknown
- * constant, element type, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * @param      rsvd  the decomposition.
+ * @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
+ * that ended so).
  *
- * @pre `options` is NULL or initialised.
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_rsvd_sketch(const struct purlin_context *context,
+purlin_status purlin_rsvd_last_info(const struct purlin_rsvd *rsvd,
+                                    struct purlin_rsvd_info *info);
+
+/**
+ * Fills a matrix with the sketch that the options draw, also where purlin_rsvd_set_sketch gave another: entry (i, j) is what
+ * the sketch of a matrix with more than i columns has there.
+ *
+ * @param      rsvd    the decomposition; `sketch` and `seed` of its options count.
+ * @param      stream  NULL for the context's own.
+ * @param      omega   dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, read-only, another
+ * context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_sketch(const struct purlin_rsvd *rsvd,
                                  const struct purlin_stream *stream,
-                                 const struct purlin_rsvd_options *options,
                                  struct purlin_matrix *omega);
 
 /**
@@ -6525,6 +6580,31 @@ purlin_status purlin_rsvd_compute(struct purlin_rsvd *rsvd,
                                   struct purlin_tensor *s,
                                   struct purlin_matrix *v,
                                   struct purlin_rsvd_info *info);
+
+/**
+ * purlin_rsvd_compute by an object for this run alone: purlin_rsvd_create, purlin_rsvd_compute, purlin_rsvd_destroy.
+ *
+ * @param      context  the context of the matrices.
+ * @param      stream   NULL for the context's own.
+ * @param      a        as for purlin_rsvd_compute.
+ * @param      options  NULL for the defaults, which have no rank and no tolerance.
+ * @param      u        as for purlin_rsvd_compute; NULL if not wanted.
+ * @param      s        likewise; NULL if not wanted.
+ * @param      v        likewise; NULL if not wanted.
+ * @param[out] info     what was done; may be NULL.
+ * @return as purlin_rsvd_create and purlin_rsvd_compute.
+ *
+ * @pre `options` and `info` are NULL or initialised structs, the `restart_path` of `options` is NULL or a terminated string.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_rsvd_compute_once(const struct purlin_context *context,
+                                       const struct purlin_stream *stream,
+                                       const struct purlin_matrix *a,
+                                       const struct purlin_rsvd_options *options,
+                                       struct purlin_matrix *u,
+                                       struct purlin_tensor *s,
+                                       struct purlin_matrix *v,
+                                       struct purlin_rsvd_info *info);
 
 /**
  * Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of

@@ -118,7 +118,7 @@ def main() -> int:
             took = seconds(
                 lambda: ours.reconstruct(projections, volume), arguments.clock, threads, arguments.repeats
             )
-            info = ours.info
+            info = ours.last_info()
         gups = VIEWS * size**3 * 1e-9
         theirs = agreement = None
         every = arguments.every if size > 256 else 1

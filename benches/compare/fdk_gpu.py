@@ -57,13 +57,13 @@ def updates(plan: Reconstruction) -> float:
 
 
 def stages(plan: Reconstruction) -> dict[str, float]:
-    info = plan.info
+    info = plan.last_info()
     names = "upload filter backproject download read write total".split()
     return {name: round(getattr(info, f"seconds_{name}"), 4) for name in names}
 
 
 def memory(plan: Reconstruction) -> dict[str, float]:
-    info = plan.info
+    info = plan.last_info()
     return {
         "device_GiB_planned": round(info.device_bytes / GIB, 3),
         "device_used_over_planned": round(info.device_bytes_used / max(info.device_bytes, 1), 3),
@@ -79,7 +79,7 @@ def end_to_end(table: Table, context: purlin.Context) -> None:
     volume, _ = pinned((1024, 1024, 1024), context)
     with Reconstruction(geometry, grid, context=context) as plan:
         seconds = median_seconds(lambda: plan.reconstruct(lines, volume), repeats=5)
-        own = plan.info.seconds_backproject
+        own = plan.last_info().seconds_backproject
         table.add(
             "1024^3 from 1200 x 1024^2, pinned to pinned",
             "GUPS",
@@ -87,7 +87,7 @@ def end_to_end(table: Table, context: purlin.Context) -> None:
             "back-projection alone",
             updates(plan) / own,
             times_the_kernel=round(seconds / own, 3),
-            filter_over_backprojection=round(plan.info.seconds_filter / own, 4),
+            filter_over_backprojection=round(plan.last_info().seconds_filter / own, 4),
             seconds=round(seconds, 4),
             **stages(plan),
             **memory(plan),
@@ -203,7 +203,7 @@ def large(table: Table, context: purlin.Context) -> None:
             "GUPS",
             updates(plan) / seconds,
             "back-projection alone",
-            updates(plan) / plan.info.seconds_backproject,
+            updates(plan) / plan.last_info().seconds_backproject,
             seconds=round(seconds, 3),
             **stages(plan),
             **memory(plan),
@@ -233,7 +233,7 @@ def files(table: Table, n: int, views: int, limit: int) -> None:
                     plan.reconstruct(source, sink)
 
             seconds = timed(run)
-            slowest = max(alone, plan.info.seconds_backproject)
+            slowest = max(alone, plan.last_info().seconds_backproject)
             table.add(
                 f"{n}^3 from {views} x {n}^2, files to files, {limit / GIB:.0f} GiB of the device",
                 "GUPS",
@@ -244,7 +244,7 @@ def files(table: Table, n: int, views: int, limit: int) -> None:
                 times_the_slower=round(seconds / slowest, 3),
                 seconds_to_write_alone=round(alone, 2),
                 seconds_to_write_scan=round(copied, 2),
-                slabs=plan.info.slabs,
+                slabs=plan.last_info().slabs,
                 **stages(plan),
                 **memory(plan),
             )

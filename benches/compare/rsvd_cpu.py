@@ -132,7 +132,7 @@ def main() -> int:
             context=context,
         ) as session:
             ours = relative_error(a, session.compute(a))
-            info = session.info
+            info = session.last_info()
             own = partial(session.compute, a)
             for name, peer in list(peers(a)) or [("none", None)]:
                 works = [own] + ([peer] if peer else [])

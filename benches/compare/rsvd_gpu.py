@@ -157,7 +157,7 @@ def core(table: Table, context: purlin.Context, torch: Any, a: Any, total: float
         with Rsvd(rank, method=method, **options, **more) as session:
             took = seconds(lambda: session.compute(a))
             factors = session.compute(a)
-            info = session.info
+            info = session.last_info()
         for name, other, their_error in theirs if method != "auto" else theirs[:1]:
             table.add(
                 f"{a.shape[0]} x {a.shape[1]} {str(a.dtype)[6:]}, l = {width}, {', '.join([method, *more.values()])}",
@@ -222,7 +222,7 @@ def streamed(table: Table, torch: Any, rows: int, columns: int, rank: int, q: in
                     start = time.perf_counter()
                     session.compute(array)
                     times.append(time.perf_counter() - start)
-                took, info = min(times), session.info
+                took, info = min(times), session.last_info()
             assert info is not None
             if rank == 64:
                 reference = {"two passes at the link's rate": 2 * array.nbytes / rate}
@@ -257,7 +257,7 @@ def several(table: Table, contexts: list[purlin.Context]) -> None:
         group = purlin.Group(contexts[:count])
         with group, Rsvd(64, oversampling=64, method="fused", error="none", group=group) as session:
             took = median_seconds(lambda: session.compute(array), 3)
-            info = session.info
+            info = session.last_info()
         one = one or took
         assert info is not None
         table.add(

@@ -10,9 +10,8 @@
 !> purlin_rsvd, purlin_pca, purlin_rpca, purlin_spmv, purlin_lanczos, purlin_tt, purlin_tt_matrix, purlin_tt_contraction,
 !> purlin_tt_environments) own a handle of the library: see purlin_execution. Every call has optional `stat` and `errmsg`,
 !> which work as in `allocate`: with `stat` absent a failure stops the program with the library's message. `stat` is a
-!> PURLIN_ERROR_* value, and like all of
-!> these of the kind int32 of iso_fortran_env, whatever a default integer is: with -fdefault-integer-8 it is declared
-!> `integer(int32) :: stat`, or a compiler finds no specific procedure of the call.
+!> PURLIN_ERROR_* value, and like all of these of the kind int32 of iso_fortran_env, whatever a default integer is: with
+!> -fdefault-integer-8 it is declared `integer(int32) :: stat`, or a compiler finds no specific procedure of the call.
 !>
 !> Numerical calls take arrays (purlin_arrays.inc, purlin_rsvd_arrays) or objects (purlin_symmetric, purlin_sshopm,
 !> purlin_dwi, purlin_rsvd), which may lie on a GPU. Indices that a call returns are 1-based.
@@ -28,7 +27,7 @@ module purlin
   use purlin_dwi_module
   use purlin_blocks, only: purlin_source, purlin_sink
   use purlin_fdk_module
-  use purlin_rsvd_module, only: purlin_rsvd, purlin_rsvd_sketch
+  use purlin_rsvd_module, only: purlin_rsvd
   use purlin_pca_module
   use purlin_rpca_module
   use purlin_rsvd_arrays

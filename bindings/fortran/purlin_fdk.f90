@@ -11,7 +11,7 @@ module purlin_fdk_module
   use purlin_blocks
   implicit none
   private
-  public :: purlin_fdk, purlin_fdk_log_transform, purlin_fdk_shepp_logan
+  public :: purlin_fdk, purlin_fdk_reconstruct_once, purlin_fdk_log_transform, purlin_fdk_shepp_logan
 
   !> A checked geometry, grid and options on a context: made once, used for many scans.
   type :: purlin_fdk
@@ -19,7 +19,8 @@ module purlin_fdk_module
     type(c_ptr) :: key = c_null_ptr
   contains
     procedure :: create => fdk_create
-    procedure :: query => fdk_query
+    procedure :: plan => fdk_plan
+    procedure :: last_info => fdk_last_info
     procedure :: weights => fdk_weights
     procedure :: set_counts => fdk_set_counts
     procedure, private :: reconstruct_array, reconstruct_tensor, reconstruct_blocks
@@ -46,6 +47,11 @@ module purlin_fdk_module
     final :: fdk_finalise
   end type
 
+  !> `reconstruct` of arrays or tensors by an object for this run alone, with the arguments of `create`.
+  interface purlin_fdk_reconstruct_once
+    module procedure once_array, once_tensor
+  end interface
+
   include 'integers/fdk_generic.inc'
 
 contains
@@ -64,29 +70,33 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop_fdk(self, o)
-    whole = geometry
-    if (present(angles)) then
-      whole%angles = c_loc(angles)
-      whole%views = size(angles, kind=c_int64_t)
-    end if
-    if (present(matrices)) then
-      if (size(matrices, 1) /= 4 .or. size(matrices, 2) /= 3) call refuse(o, 'matrices: is not (4, 3, views)')
-      whole%matrices = c_loc(matrices)
-      whole%views = size(matrices, 3, kind=c_int64_t)
-    end if
+    call complete(geometry, angles, matrices, whole, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_create(context%handle(), whole, grid, options, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The plan, and what the last run did.
-  subroutine fdk_query(self, info, stat, errmsg)
+  !> What was chosen, and what is planned for a run from a source to a sink; while a scan is being pushed, for that scan, with
+  !> the views pushed so far.
+  subroutine fdk_plan(self, info, stat, errmsg)
     class(purlin_fdk), intent(in) :: self
     type(purlin_fdk_info), intent(inout) :: info
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call purlin_init(info)
-    call absorb(o, c_fdk_query(self%key, info))
+    call absorb(o, c_fdk_plan(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The report of the last run, of a whole scan or of one that was pushed.
+  subroutine fdk_last_info(self, info, stat, errmsg)
+    class(purlin_fdk), intent(in) :: self
+    type(purlin_fdk_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_fdk_last_info(self%key, info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -147,6 +157,65 @@ contains
     if (present(info)) call purlin_init(info)
     call absorb(o, c_fdk_reconstruct_tensor(self%key, stream_key(stream), projections%handle(), volume%handle(), info))
     call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine once_tensor(context, geometry, projections, volume, angles, matrices, grid, options, info, stream, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_fdk_geometry), intent(in) :: geometry
+    type(purlin_tensor), intent(in) :: projections
+    type(purlin_tensor), intent(inout) :: volume
+    real(c_double), intent(in), contiguous, target, optional :: angles(:), matrices(:, :, :)
+    type(purlin_fdk_grid), intent(in), optional :: grid
+    type(purlin_fdk_options), intent(in), optional :: options
+    type(purlin_fdk_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    type(purlin_fdk_geometry) :: whole
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call complete(geometry, angles, matrices, whole, o)
+    if (present(info)) call purlin_init(info)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_reconstruct_once(context%handle(), stream_key(stream), whole, &
+      grid, options, projections%handle(), volume%handle(), info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  subroutine once_array(context, geometry, projections, volume, angles, matrices, grid, options, info, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_fdk_geometry), intent(in) :: geometry
+    real(c_float), intent(in), contiguous, target :: projections(:, :, :)
+    real(c_float), intent(inout), contiguous, target :: volume(:, :, :)
+    real(c_double), intent(in), contiguous, target, optional :: angles(:), matrices(:, :, :)
+    type(purlin_fdk_grid), intent(in), optional :: grid
+    type(purlin_fdk_options), intent(in), optional :: options
+    type(purlin_fdk_info), intent(inout), optional :: info
+    type(purlin_tensor) :: lines, voxels
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call lend(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
+    call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
+    if (o%status == PURLIN_SUCCESS) call once_tensor(context, geometry, lines, voxels, angles, matrices, grid, options, info, &
+      stat=o%status, errmsg=o%message)
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The geometry with the caller's views.
+  subroutine complete(geometry, angles, matrices, whole, o)
+    type(purlin_fdk_geometry), intent(in) :: geometry
+    real(c_double), intent(in), contiguous, target, optional :: angles(:), matrices(:, :, :)
+    type(purlin_fdk_geometry), intent(out) :: whole
+    type(outcome), intent(inout) :: o
+    whole = geometry
+    if (present(angles)) then
+      whole%angles = c_loc(angles)
+      whole%views = size(angles, kind=c_int64_t)
+    end if
+    if (present(matrices)) then
+      if (size(matrices, 1) /= 4 .or. size(matrices, 2) /= 3) call refuse(o, 'matrices: is not (4, 3, views)')
+      whole%matrices = c_loc(matrices)
+      whole%views = size(matrices, 3, kind=c_int64_t)
+    end if
   end subroutine
 
   !> The same from a source into a sink, neither of which need fit in memory.
@@ -282,7 +351,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The ramp filter alone: F32 [filtered_columns, rows, count], see query.
+  !> The ramp filter alone: F32 [filtered_columns, rows, count], see plan.
   subroutine fdk_filter(self, views, weighted, filtered, stream, stat, errmsg)
     class(purlin_fdk), intent(in) :: self
     integer(c_int64_t), intent(in) :: views(:)

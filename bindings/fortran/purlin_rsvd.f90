@@ -11,7 +11,7 @@ module purlin_rsvd_module
   use purlin_matrices
   implicit none
   private
-  public :: purlin_rsvd, purlin_rsvd_sketch
+  public :: purlin_rsvd
 
   !> Options, work space and contexts, for matrices of any shape.
   type :: purlin_rsvd
@@ -26,6 +26,8 @@ module purlin_rsvd_module
     procedure :: symmetric => rsvd_symmetric
     procedure :: error => rsvd_error
     procedure :: residuals => rsvd_residuals
+    procedure :: sketch => rsvd_sketch
+    procedure :: last_info => rsvd_last_info
     procedure :: cancel => rsvd_cancel
     procedure :: destroy => rsvd_destroy
     procedure :: handle => rsvd_handle
@@ -171,6 +173,30 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
+  !> Fills `omega` with the sketch that options%seed and options%sketch stand for.
+  subroutine rsvd_sketch(self, omega, stream, stat, errmsg)
+    class(purlin_rsvd), intent(in) :: self
+    type(purlin_matrix), intent(inout) :: omega
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call absorb(o, c_rsvd_sketch(self%key, stream_key(stream), omega%handle()))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The report of the last run that met its tolerance, or ended at the largest rank without.
+  subroutine rsvd_last_info(self, info, stat, errmsg)
+    class(purlin_rsvd), intent(in) :: self
+    type(purlin_rsvd_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_rsvd_last_info(self%key, info))
+    call finish(o, stat, errmsg)
+  end subroutine
+
   !> Makes the running call end with PURLIN_ERROR_CANCELLED, from any thread.
   subroutine rsvd_cancel(self, stat, errmsg)
     class(purlin_rsvd), intent(in) :: self
@@ -217,18 +243,5 @@ contains
     type(outcome), intent(inout) :: o
     call absorb(o, c_rsvd_destroy(self%key))
     self%key = c_null_ptr
-  end subroutine
-
-  !> Fills `omega` with the sketch that options%seed and options%sketch stand for.
-  subroutine purlin_rsvd_sketch(context, options, omega, stream, stat, errmsg)
-    type(purlin_context), intent(in) :: context
-    type(purlin_rsvd_options), intent(in) :: options
-    type(purlin_matrix), intent(inout) :: omega
-    type(purlin_stream), intent(in), optional :: stream
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call absorb(o, c_rsvd_sketch(context%handle(), stream_key(stream), options, omega%handle()))
-    call finish(o, stat, errmsg)
   end subroutine
 end module purlin_rsvd_module

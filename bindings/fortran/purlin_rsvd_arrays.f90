@@ -1,7 +1,7 @@
-!> Randomized SVD of plain arrays. Array sections are taken in place where their columns are contiguous;
-!> the forms with leading dimensions take arrays as LAPACK does.
+!> Randomized SVD in one call, of matrix objects or of plain arrays. Array sections are taken in place where their columns
+!> are contiguous; the forms with leading dimensions take arrays as LAPACK does.
 module purlin_rsvd_arrays
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_loc, c_float, c_double, c_float_complex, c_double_complex, &
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_float_complex, c_double_complex, &
     c_int32_t, c_int64_t
   use purlin_types
   use purlin_library
@@ -9,25 +9,42 @@ module purlin_rsvd_arrays
   use purlin_execution
   use purlin_tensors
   use purlin_matrices
-  use purlin_rsvd_module
+  use purlin_c_rsvd, only: c_rsvd_compute_once
   implicit none
   private
-  public :: purlin_rsvd_compute, purlin_rsvd_compute_ld
+  public :: purlin_rsvd_compute_once, purlin_rsvd_compute_once_ld
 
   !> The size(s) largest singular triplets of `a`(m, n): `u`(m, k), `s`(k), `v`(n, k). With options%tolerance as many as
-  !> that takes, at most size(s); info%rank says how many.
-  interface purlin_rsvd_compute
-    module procedure compute_r32, compute_r64, compute_c32, compute_c64
+  !> that takes, at most size(s); info%rank says how many. Of objects: as `compute` of purlin_rsvd.
+  interface purlin_rsvd_compute_once
+    module procedure compute_objects, compute_r32, compute_r64, compute_c32, compute_c64
   end interface
 
   !> The same with columns of `a`, `u` and `v` `lda`, `ldu` and `ldv` elements apart.
-  interface purlin_rsvd_compute_ld
+  interface purlin_rsvd_compute_once_ld
     module procedure leading_r32, leading_r64, leading_c32, leading_c64
   end interface
 
   include 'integers/rsvd_arrays_generic.inc'
 
 contains
+
+  subroutine compute_objects(context, a, options, u, s, v, info, stream, stat, errmsg)
+    type(purlin_context), intent(in) :: context
+    type(purlin_matrix), intent(in) :: a
+    type(purlin_rsvd_options), intent(in) :: options
+    type(purlin_matrix), intent(inout), optional :: u, v
+    type(purlin_tensor), intent(inout), optional :: s
+    type(purlin_rsvd_info), intent(inout), optional :: info
+    type(purlin_stream), intent(in), optional :: stream
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_rsvd_compute_once(context%handle(), stream_key(stream), a%handle(), options, matrix_key(u), &
+      tensor_key(s), matrix_key(v), info))
+    call finish(o, stat, errmsg)
+  end subroutine
 
   subroutine compute_r32(context, a, s, u, v, options, info, stat, errmsg)
     type(purlin_context), intent(in) :: context
@@ -206,7 +223,6 @@ contains
     type(purlin_rsvd_options), intent(in), optional :: options
     type(purlin_rsvd_info), intent(inout), optional :: info
     type(purlin_rsvd_options) :: whole
-    type(purlin_rsvd) :: session
     if (o%status /= PURLIN_SUCCESS) return
     call purlin_init(whole)
     if (present(options)) whole = options
@@ -215,8 +231,9 @@ contains
     else if (whole%rank == 0) then
       whole%rank = width
     end if
-    call session%create(context, whole, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call session%compute(a, u, values, v, info, stat=o%status, errmsg=o%message)
+    if (present(info)) call purlin_init(info)
+    call absorb(o, c_rsvd_compute_once(context%handle(), c_null_ptr, a%handle(), whole, u%handle(), values%handle(), &
+      v%handle(), info))
   end subroutine
 
   include 'integers/rsvd_arrays.inc'

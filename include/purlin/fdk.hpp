@@ -79,16 +79,24 @@ class reconstruction {
   purlin_fdk* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// The plan, and what the last run did.
-  purlin_fdk_info query() const {
+  /// What was chosen, and what is planned for a run from a source to a sink; while a scan is being pushed, for that scan, with
+  /// the views pushed so far. May be called from any thread.
+  purlin_fdk_info plan() const {
     purlin_fdk_info info = detail::fresh_info();
-    check(purlin_fdk_query(get(), &info));
+    check(purlin_fdk_plan(get(), &info));
+    return info;
+  }
+
+  /// The report of the last run, of a whole scan or of one that was pushed. May be called from any thread.
+  purlin_fdk_info last_info() const {
+    purlin_fdk_info info = detail::fresh_info();
+    check(purlin_fdk_last_info(get(), &info));
     return info;
   }
 
   /// Sizes of the volume, x first.
   std::vector<std::int64_t> volume_dims() const {
-    const purlin_fdk_info info = query();
+    const purlin_fdk_info info = plan();
     return {info.nx, info.ny, info.nz};
   }
 
@@ -155,7 +163,7 @@ class reconstruction {
                                   weighted.get()));
   }
 
-  /// The ramp filter alone: [filtered_columns, rows, count], see `query`.
+  /// The ramp filter alone: [filtered_columns, rows, count], see `plan`.
   void filter(const std::vector<std::int64_t>& views, const tensor& weighted, tensor& filtered,
               const stream& queue = {}) const {
     finish_call(purlin_fdk_filter(get(), queue.get(), purlin::detail::length(views), views.data(), weighted.get(),
@@ -193,6 +201,21 @@ class reconstruction {
   std::unique_ptr<purlin::detail::progress_keeper> progress_;
   std::unique_ptr<purlin_fdk, purlin::detail::destroy<purlin_fdk, purlin_fdk_destroy>> handle_;
 };
+
+/// `reconstruction::reconstruct` of tensors by an object for this run alone.
+inline purlin_fdk_info reconstruct_once(const context& on, const geometry& scanner, const grid& voxels,
+                                        const options& settings, const tensor& projections, tensor& volume,
+                                        const stream& queue = {}) {
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_fdk_geometry raw_geometry = scanner.raw();
+  const purlin_fdk_options raw = relay.attach<purlin_fdk_options>(settings);
+  purlin_fdk_info info = detail::fresh_info();
+  const purlin_status status = purlin_fdk_reconstruct_once(on.get(), queue.get(), &raw_geometry, &voxels, &raw,
+                                                           projections.get(), volume.get(), &info);
+  relay.rethrow();
+  on.finish(status);
+  return info;
+}
 
 /// Line integrals from counts: p = -ln(max(I - dark, epsilon) / max(I0 - dark, epsilon)); returns how many counts were
 /// below `epsilon`, which 0 makes half a count.

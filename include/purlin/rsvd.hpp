@@ -103,7 +103,7 @@ class session {
 
   /// A ~ U diag(s) V^H: `u` m x k, `s` of k elements on the host, `v` n x k, or k x n where `right` is `PURLIN_RSVD_VH`.
   /// With a tolerance the outputs may be wider: `rank` of the answer says how many columns hold something. One that is
-  /// not met throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold what was found, and `last` the report.
+  /// not met throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then hold what was found, and `last_info` tells of it.
   purlin_rsvd_info compute(const matrix& a, const matrix& u, const tensor& s, const matrix& v,
                            const stream& queue = {}) {
     purlin_rsvd_info info = detail::fresh_info();
@@ -144,8 +144,17 @@ class session {
                     info);
   }
 
-  /// The report of the last call.
-  const purlin_rsvd_info& last() const noexcept { return last_; }
+  /// Fills `omega` with the sketch that the options draw.
+  void sketch(const matrix& omega, const stream& queue = {}) const {
+    check(purlin_rsvd_sketch(get(), queue.get(), omega.get()));
+  }
+
+  /// The report of the last run that met its tolerance, or ended at the largest rank without. May be called from any thread.
+  purlin_rsvd_info last_info() const {
+    purlin_rsvd_info info = detail::fresh_info();
+    check(purlin_rsvd_last_info(get(), &info));
+    return info;
+  }
 
   /// Makes the running call fail with `PURLIN_ERROR_CANCELLED`. May be called from any thread.
   void cancel() const { check(purlin_rsvd_cancel(get())); }
@@ -159,13 +168,10 @@ class session {
   }
 
  private:
-  purlin_rsvd_info finished(const matrix& a, purlin_status status, const purlin_rsvd_info& info) {
-    last_ = info;
+  purlin_rsvd_info finished(const matrix& a, purlin_status status, const purlin_rsvd_info& info) const {
     finish(a, status);
     return info;
   }
-
-  purlin_rsvd_info last_{};
 
   std::unique_ptr<purlin::detail::progress_keeper> progress_;
   std::unique_ptr<purlin_rsvd, purlin::detail::destroy<purlin_rsvd, purlin_rsvd_destroy>> handle_;
@@ -212,7 +218,7 @@ factors<T> compute(const context& on, const matrix& a, const options& settings) 
   } catch (const error& e) {
     if (e.status() != PURLIN_ERROR_NO_CONVERGENCE) throw;
   }
-  result.info = run.last();
+  result.info = run.last_info();
   result.rank = settings.tolerance > 0.0 ? result.info.rank : width;
   result.u.resize(purlin::detail::size(shape.rows, result.rank));
   result.v.resize(purlin::detail::size(shape.cols, result.rank));
@@ -226,10 +232,18 @@ factors<std::remove_const_t<T>> compute(const context& on, const const_matrix_vi
   return compute<std::remove_const_t<T>>(on, matrix::borrow(on, a), settings);
 }
 
-/// Fills `omega` with the sketch that `settings.seed` and `settings.sketch` stand for.
-inline void sketch(const context& on, const options& settings, matrix& omega, const stream& queue = {}) {
-  const purlin_rsvd_options raw = settings.raw();
-  on.finish(purlin_rsvd_sketch(on.get(), queue.get(), &raw, omega.get()));
+/// `session::compute` by a session for this run alone. `report` is filled in also where it throws
+/// `PURLIN_ERROR_NO_CONVERGENCE`.
+inline void compute_once(const context& on, const matrix& a, const options& settings, const matrix& u, const tensor& s,
+                         const matrix& v, purlin_rsvd_info& report, const stream& queue = {}) {
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_rsvd_options raw = relay.attach<purlin_rsvd_options>(settings.raw());
+  report = detail::fresh_info();
+  const purlin_status status =
+      purlin_rsvd_compute_once(on.get(), queue.get(), a.get(), &raw, u.get(), s.get(), v.get(), &report);
+  relay.rethrow();
+  a.rethrow();
+  on.finish(status);
 }
 
 }  // namespace purlin::rsvd

@@ -17,7 +17,7 @@ use crate::group::Group;
 use crate::log::Level;
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::DType;
-use crate::session::CancelHandle;
+use crate::session::{CancelHandle, LastInfo};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
@@ -27,7 +27,11 @@ pub struct Fdk {
     pub(super) slot: Slot,
     pub(super) setting: Setting,
     cancel: CancelHandle,
-    pub(super) info: SharedInfo,
+    /// The plan of a run from a source to a sink, or of the scan that is being pushed, and its views.
+    pub(super) planned: SharedInfo,
+    /// The plan of a run from a source to a sink.
+    pub(super) usual: Info,
+    pub(super) last: LastInfo<Info>,
 }
 
 impl Fdk {
@@ -62,7 +66,14 @@ impl Fdk {
         if let Some(cut) = setting.usual_cut()? {
             info.set_cut(&cut);
         }
-        Ok(Self { slot: Slot::default(), setting, cancel: CancelHandle::default(), info: SharedInfo::new(info) })
+        Ok(Self {
+            slot: Slot::default(),
+            setting,
+            cancel: CancelHandle::default(),
+            planned: SharedInfo::new(info.clone()),
+            usual: info,
+            last: LastInfo::default(),
+        })
     }
 
     /// The first context.
@@ -99,14 +110,15 @@ impl Fdk {
         Ok(())
     }
 
-    /// The plan, and figures of the last run.
-    pub fn info(&self) -> Info {
-        self.info.get()
+    /// The figures of the plan of a run from a source to a sink; from [`Fdk::begin`] until [`Fdk::finish`] has handed the
+    /// volume over, those of the scan that is being pushed. They tell how many views were pushed; those of a run are 0.
+    pub fn planned_info(&self) -> SharedInfo {
+        self.planned.clone()
     }
 
-    /// The same for other threads. While a call runs it returns the figures from before that call.
-    pub fn info_handle(&self) -> SharedInfo {
-        self.info.clone()
+    /// The report of the last run, whole or pushed.
+    pub fn last_info(&self) -> LastInfo<Info> {
+        self.last.clone()
     }
 
     /// The weights of rays that are measured twice, [columns, views], and the angular weights, rad, one a view: F64 on the
@@ -176,9 +188,9 @@ impl Fdk {
         progress.check()?;
         self.place(&mut output)?;
         let mut info = Info::of(&plan, self.setting.contexts.len());
-        info.views_pushed = self.info.get().views_pushed;
+        info.views_pushed = self.planned.get().views_pushed;
         run::whole(&self.setting, queue, input, output, &progress, &mut info)?;
-        self.info.set(info.clone());
+        self.last.set(info.clone());
         Ok(info)
     }
 

@@ -11,8 +11,9 @@ use super::{context, group, guard, options, overlap, purlin_context, purlin_stat
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::fdk::counts::Counts;
-use crate::fdk::{Cancellation, Fdk, SharedInfo};
+use crate::fdk::{Cancellation, Fdk, Info, SharedInfo};
 use crate::progress::ProgressFn;
+use crate::session::LastInfo;
 
 /// A cone-beam reconstruction: a checked geometry, grid and options on a context. Made once, used for many scans.
 pub struct purlin_fdk {
@@ -24,8 +25,9 @@ pub struct purlin_fdk {
 pub(super) struct FdkObject {
     context: Arc<Context>,
     cancel: Cancellation,
-    info: SharedInfo,
-    report: Report,
+    planned: SharedInfo,
+    last: LastInfo<Info>,
+    pub(super) report: Report,
     inner: Arc<handle::Lock<Fdk>>,
 }
 
@@ -65,6 +67,33 @@ impl FdkObject {
     }
 }
 
+/// The caller's geometry, grid and options on a context, and the progress function in them.
+///
+/// # Safety
+/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says.
+pub(super) unsafe fn made(
+    context: *const purlin_context,
+    geometry: *const purlin_fdk_geometry,
+    grid: *const purlin_fdk_grid,
+    options: *const purlin_fdk_options,
+) -> Result<(Fdk, Report)> {
+    let context = context::get(context)?;
+    if geometry.is_null() {
+        return Err(Error::invalid("geometry", "is NULL"));
+    }
+    // SAFETY: not null; initialised as promised above.
+    let g = unsafe { options::read("geometry", geometry) }?;
+    // SAFETY: as promised above.
+    let grid = read_grid(&unsafe { options::read("grid", grid) }?)?;
+    // SAFETY: as promised above.
+    let o = unsafe { options::read("options", options) }?;
+    let settings = read_options(&o)?;
+    // SAFETY: as promised above.
+    let geometry = unsafe { read_geometry(&g) }?;
+    let group = group::of(o.group, &context)?;
+    Ok((Fdk::over(&group, geometry, grid, settings)?, Report::new(o.progress, o.progress_user)))
+}
+
 /// Makes a reconstruction: cone-beam filtered back-projection after Feldkamp, Davis and Kress (J. Opt. Soc. Am. A 1,
 /// 1984). Everything that does not depend on the projections is checked and prepared here.
 ///
@@ -101,28 +130,16 @@ pub unsafe extern "C" fn purlin_fdk_create(
     fdk: *mut *mut purlin_fdk,
 ) -> purlin_status {
     guard::run(|| {
-        let context = context::get(context)?;
-        if geometry.is_null() {
-            return Err(Error::invalid("geometry", "is NULL"));
-        }
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("fdk", fdk) }?;
-        // SAFETY: the caller promises an initialised struct.
-        let g = unsafe { options::read("geometry", geometry) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        let grid = read_grid(&unsafe { options::read("grid", grid) }?)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        let o = unsafe { options::read("options", options) }?;
-        let settings = read_options(&o)?;
-        // SAFETY: the caller promises arrays of the sizes in the struct.
-        let geometry = unsafe { read_geometry(&g) }?;
-        let group = group::of(o.group, &context)?;
-        let core = Fdk::over(&group, geometry, grid, settings)?;
+        // SAFETY: the caller promises NULL or initialised structs with arrays of the sizes in them.
+        let (core, report) = unsafe { made(context, geometry, grid, options) }?;
         let object = FdkObject {
             context: Arc::clone(core.context()),
             cancel: core.cancel_handle(),
-            info: core.info_handle(),
-            report: Report::new(o.progress, o.progress_user),
+            planned: core.planned_info(),
+            last: core.last_info(),
+            report,
             inner: Arc::new(handle::Lock::new(core)),
         };
         *target = handle::insert(object)?;
@@ -139,9 +156,10 @@ pub extern "C" fn purlin_fdk_destroy(fdk: *mut purlin_fdk) -> purlin_status {
     guard::run(|| handle::remove::<FdkObject, _>("fdk", fdk))
 }
 
-/// What was chosen, what is planned, and counts and times of the last run. Before the first run the plan is that of a run
-/// from a source to a sink: with arrays a run takes less memory, and may fit where this plan has no slabs. May be called from any thread while another
-/// call runs: it waits for nothing and gives what stood before that call. `views_pushed` moves on with every push.
+/// What was chosen, and what is planned for a run from a source to a sink: with arrays a run takes less memory, and may fit
+/// where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, the plan is that of
+/// the scan, and `views_pushed` moves on with every push. Counts, bytes and times of a run are 0. May be called from any
+/// thread while another call runs: it waits for nothing and gives what stood before that call.
 ///
 /// @param      fdk   the reconstruction.
 /// @param[out] info  filled in; initialise it with purlin_fdk_info_init.
@@ -152,16 +170,52 @@ pub extern "C" fn purlin_fdk_destroy(fdk: *mut purlin_fdk) -> purlin_status {
 /// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_fdk_query(fdk: *const purlin_fdk, info: *mut purlin_fdk_info) -> purlin_status {
+pub unsafe extern "C" fn purlin_fdk_plan(fdk: *const purlin_fdk, info: *mut purlin_fdk_info) -> purlin_status {
     guard::run(|| {
         let object = handle::shared::<FdkObject, _>("fdk", fdk)?;
-        object.context.check_alive()?;
-        if info.is_null() {
-            return Err(Error::invalid("info", "is NULL"));
-        }
-        // SAFETY: not null; the caller promises an initialised struct.
-        unsafe { options::write("info", info, purlin_fdk_info::of(&object.info.get())) }
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(&object, info, |object| Ok(object.planned.get())) }
     })
+}
+
+/// What the last run of a reconstruction did, of a whole scan or of one that was pushed: the `info` of the call that ended it
+/// with `PURLIN_SUCCESS`. A run that is under way, or that failed, changes nothing. May be called from any thread; it waits for
+/// nothing.
+///
+/// @param      fdk   the reconstruction.
+/// @param[out] info  filled in; initialise it with purlin_fdk_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
+/// that ended so).
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_fdk_last_info(fdk: *const purlin_fdk, info: *mut purlin_fdk_info) -> purlin_status {
+    guard::run(|| {
+        let object = handle::shared::<FdkObject, _>("fdk", fdk)?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { tell(&object, info, |object| object.last.get("fdk")) }
+    })
+}
+
+/// Writes what `of` an object is asked for.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+unsafe fn tell(
+    object: &FdkObject,
+    info: *mut purlin_fdk_info,
+    of: impl FnOnce(&FdkObject) -> Result<Info>,
+) -> Result<()> {
+    object.context.check_alive()?;
+    if info.is_null() {
+        return Err(Error::invalid("info", "is NULL"));
+    }
+    // SAFETY: not null; initialised as promised above.
+    unsafe { options::check("info", info) }?;
+    // SAFETY: as above.
+    unsafe { options::write("info", info, purlin_fdk_info::of(&of(object)?)) }
 }
 
 /// The weights that a scan is reconstructed with, in f64.

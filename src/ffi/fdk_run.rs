@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use super::fdk::{FdkObject, purlin_fdk};
+use super::callback::Report;
+use super::fdk::{FdkObject, made, purlin_fdk};
 use super::fdk_convert::view_numbers;
-use super::fdk_types::purlin_fdk_info;
+use super::fdk_types::{purlin_fdk_geometry, purlin_fdk_grid, purlin_fdk_info, purlin_fdk_options};
 use super::handle;
 use super::options;
 use super::overlap::{self, Range};
 use super::sink::{SinkObject, Target, purlin_sink};
 use super::source::{Origin, SourceObject, purlin_source};
 use super::tensor::{self, purlin_tensor};
-use super::{guard, purlin_status, purlin_stream, stream};
+use super::{guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::Result;
-use crate::fdk::{Projections, Volume};
+use crate::fdk::{Fdk, Projections, Volume};
 
 /// Reconstructs a scan that a source delivers into a volume that a sink takes. Neither need fit in memory: the volume
 /// is cut into slabs inside the memory limits of the contexts and the memory that is free, on the host and on devices.
@@ -113,17 +114,68 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_tensor(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut fdk) = FdkObject::exclusive(fdk)?;
-        let stream = stream::get(stream)?;
-        let projections = tensor::input("projections", projections)?;
-        let mut volume = tensor::output("volume", volume)?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        overlap::check(&[Range::of("projections", &projections)], &[Range::of("volume", &volume)])?;
-        let (from, to) = (Projections::Tensor(&projections), Volume::Tensor(&mut volume));
-        let done = object.run(|report| fdk.reconstruct(stream.as_deref(), from, to, report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::write("info", info, purlin_fdk_info::of(&done)) }
+        unsafe { reconstruct(&mut fdk, &object.report, stream, projections, volume, info) }
     })
+}
+
+/// purlin_fdk_reconstruct_tensor by an object for this run alone: purlin_fdk_create, purlin_fdk_reconstruct_tensor,
+/// purlin_fdk_destroy.
+///
+/// @param      context      the context of the tensors.
+/// @param      stream       NULL for the context's own.
+/// @param      geometry     as for purlin_fdk_create.
+/// @param      grid         likewise; NULL for the standard grid.
+/// @param      options      NULL for the defaults.
+/// @param      projections  as for purlin_fdk_reconstruct_tensor: line integrals.
+/// @param      volume       likewise.
+/// @param[out] info         what was done; may be NULL.
+/// @return as purlin_fdk_create and purlin_fdk_reconstruct_tensor.
+///
+/// # Safety
+/// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_fdk_reconstruct_once(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    geometry: *const purlin_fdk_geometry,
+    grid: *const purlin_fdk_grid,
+    options: *const purlin_fdk_options,
+    projections: *const purlin_tensor,
+    volume: *mut purlin_tensor,
+    info: *mut purlin_fdk_info,
+) -> purlin_status {
+    guard::run(|| {
+        // SAFETY: the caller promises NULL or initialised structs with arrays of the sizes in them.
+        let (mut fdk, report) = unsafe { made(context, geometry, grid, options) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { reconstruct(&mut fdk, &report, stream, projections, volume, info) }
+    })
+}
+
+/// A whole scan from a tensor to a tensor, and what there is to report.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+unsafe fn reconstruct(
+    fdk: &mut Fdk,
+    report: &Report,
+    stream: *const purlin_stream,
+    projections: *const purlin_tensor,
+    volume: *mut purlin_tensor,
+    info: *mut purlin_fdk_info,
+) -> Result<()> {
+    let stream = stream::get(stream)?;
+    let projections = tensor::input("projections", projections)?;
+    let mut volume = tensor::output("volume", volume)?;
+    // SAFETY: as promised above.
+    unsafe { options::check("info", info) }?;
+    overlap::check(&[Range::of("projections", &projections)], &[Range::of("volume", &volume)])?;
+    let (from, to) = (Projections::Tensor(&projections), Volume::Tensor(&mut volume));
+    let done = report.run(|report| fdk.reconstruct(stream.as_deref(), from, to, report))?;
+    // SAFETY: as promised above.
+    unsafe { options::write("info", info, purlin_fdk_info::of(&done)) }
 }
 
 /// Begins a scan whose views are pushed as they are measured: allocates what the volume needs. A scan that was begun

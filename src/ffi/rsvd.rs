@@ -11,9 +11,10 @@ use super::{context, group, guard, options, purlin_context, purlin_status, purli
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
+use crate::rsvd::info::Info;
+use crate::rsvd::options::Options;
 use crate::rsvd::session::Rsvd;
-use crate::rsvd::sketch::sketch;
-use crate::session::CancelHandle;
+use crate::session::{CancelHandle, LastInfo};
 
 /// A randomized singular value decomposition: options on a context, for matrices of any shape. It keeps its workspaces:
 /// a second call of the same shape allocates little.
@@ -25,7 +26,9 @@ pub struct purlin_rsvd {
 /// while a call runs; calls lock the decomposition inside.
 pub(super) struct RsvdObject {
     cancel: CancelHandle,
-    report: Report,
+    last: LastInfo<Info>,
+    options: Options,
+    pub(super) report: Report,
     inner: Arc<handle::Lock<Rsvd>>,
 }
 
@@ -60,6 +63,24 @@ impl RsvdObject {
     }
 }
 
+/// The caller's options on a context, and the progress function in them.
+///
+/// # Safety
+/// `options` is NULL or an initialised struct, its `restart_path` NULL or a terminated string.
+pub(super) unsafe fn made(
+    context: *const purlin_context,
+    options: *const purlin_rsvd_options,
+) -> Result<(Rsvd, Report)> {
+    let context = context::get(context)?;
+    // SAFETY: as promised above.
+    let o = unsafe { options::read("options", options) }?;
+    // SAFETY: as promised above.
+    let settings = unsafe { read_options(&o) }?;
+    let group = group::of(o.group, &context)?;
+    let core = Rsvd::over(&group, settings)?;
+    Ok((core, Report::new(o.progress, o.progress_user)))
+}
+
 /// Makes a decomposition: A = U diag(s) V^H to rank k by random projection (Halko, Martinsson, Tropp, SIAM Review 53,
 /// 2011) of a matrix that need not fit the device, nor the host. The methods, their cost in passes over the data and
 /// their sources are at PURLIN_RSVD_METHOD_*.
@@ -68,8 +89,8 @@ impl RsvdObject {
 /// place alone (Philox 4x32-10): blocks, threads and devices see the same sketch.
 ///
 /// @param      context  the context to run on; `options->group` has more.
-/// @param      options  NULL for the defaults, which have no rank and no tolerance: only good for purlin_rsvd_range and
-///                      purlin_rsvd_error.
+/// @param      options  NULL for the defaults, which have no rank and no tolerance: only good for purlin_rsvd_range,
+///                      purlin_rsvd_error and purlin_rsvd_sketch.
 /// @param[out] rsvd     the decomposition; destroy it with purlin_rsvd_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// unknown constant, a negative size, a tolerance or ratio outside 0 to 1, `scale` without CENTER_COLUMNS, `one_pass`
@@ -87,17 +108,15 @@ pub unsafe extern "C" fn purlin_rsvd_create(
     rsvd: *mut *mut purlin_rsvd,
 ) -> purlin_status {
     guard::run(|| {
-        let context = context::get(context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("rsvd", rsvd) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        let o = unsafe { options::read("options", options) }?;
-        let group = group::of(o.group, &context)?;
-        // SAFETY: the caller promises NULL or a terminated string in it.
-        let core = Rsvd::over(&group, unsafe { read_options(&o) }?)?;
+        // SAFETY: the caller promises NULL or an initialised struct with NULL or a terminated string in it.
+        let (core, report) = unsafe { made(context, options) }?;
         let object = RsvdObject {
             cancel: core.cancel_handle(),
-            report: Report::new(o.progress, o.progress_user),
+            last: core.last_info(),
+            options: core.options().clone(),
+            report,
             inner: Arc::new(handle::Lock::new(core)),
         };
         *target = handle::insert(object)?;
@@ -178,35 +197,53 @@ pub unsafe extern "C" fn purlin_rsvd_plan(
     })
 }
 
-/// Fills a matrix with the sketch that the options draw: entry (i, j) is what the sketch of a matrix with more than i
-/// columns has there.
+/// What the last run of a decomposition did that ended with `PURLIN_SUCCESS` or `PURLIN_ERROR_NO_CONVERGENCE`: the `info` of
+/// that call, of purlin_pca_fit too. A run that is under way, or that ended in another way, changes nothing. May be called
+/// from any thread; it waits for nothing.
 ///
-/// @param      context  the context of `omega`.
-/// @param      stream   NULL for the context's own.
-/// @param      options  `sketch` and `seed` count; NULL for the defaults.
-/// @param      omega    dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, unknown
-/// constant, element type, read-only, another context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// @param      rsvd  the decomposition.
+/// @param[out] info  filled in; initialise it with purlin_rsvd_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no run
+/// that ended so).
 ///
 /// # Safety
-/// `options` is NULL or initialised.
+/// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_rsvd_sketch(
-    context: *const purlin_context,
+pub unsafe extern "C" fn purlin_rsvd_last_info(rsvd: *const purlin_rsvd, info: *mut purlin_rsvd_info) -> purlin_status {
+    guard::run(|| {
+        let object = handle::shared::<RsvdObject, _>("rsvd", rsvd)?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let last = object.last.get("rsvd")?;
+        // SAFETY: as above.
+        unsafe { options::write("info", info, purlin_rsvd_info::of(&last, &object.options)) }
+    })
+}
+
+/// Fills a matrix with the sketch that the options draw, also where purlin_rsvd_set_sketch gave another: entry (i, j) is what
+/// the sketch of a matrix with more than i columns has there.
+///
+/// @param      rsvd    the decomposition; `sketch` and `seed` of its options count.
+/// @param      stream  NULL for the context's own.
+/// @param      omega   dense, F32, F64, CF32 or CF64, of any size; on the host (complete on return) or the device.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, read-only, another
+/// context), `PURLIN_ERROR_NOT_SUPPORTED` (storage), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn purlin_rsvd_sketch(
+    rsvd: *const purlin_rsvd,
     stream: *const purlin_stream,
-    options: *const purlin_rsvd_options,
     omega: *mut purlin_matrix,
 ) -> purlin_status {
     guard::run(|| {
-        let context = context::get(context)?;
+        let rsvd = RsvdObject::shared(rsvd)?;
         let stream = stream::get(stream)?;
         let mut omega = matrix::output("omega", omega)?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        let o = unsafe { options::read("options", options) }?;
-        // SAFETY: the caller promises NULL or a terminated string in it.
-        let settings = unsafe { read_options(&o) }?;
-        sketch(&context, stream.as_deref(), &settings, &mut omega)
+        rsvd.sketch(stream.as_deref(), &mut omega)
     })
 }

@@ -1,16 +1,18 @@
 //! Randomized singular value decomposition: the calls that go over a matrix.
 
+use super::callback::Report;
 use super::matrix::{self, purlin_matrix};
 use super::options;
 use super::overlap::{self, ranges};
-use super::rsvd::{RsvdObject, purlin_rsvd};
-use super::rsvd_types::purlin_rsvd_info;
+use super::rsvd::{RsvdObject, made, purlin_rsvd};
+use super::rsvd_types::{purlin_rsvd_info, purlin_rsvd_options};
 use super::tensor::{self, purlin_tensor};
-use super::{guard, purlin_status, purlin_stream, stream};
+use super::{guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::rsvd::info::Info;
 use crate::rsvd::options::{Options, resolved};
 use crate::rsvd::outputs::Outputs;
+use crate::rsvd::session::Rsvd;
 
 /// Hands over what a run reports, and says if it did not get where it should.
 ///
@@ -80,20 +82,70 @@ pub unsafe extern "C" fn purlin_rsvd_compute(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut rsvd) = RsvdObject::exclusive(rsvd)?;
-        let stream = stream::get(stream)?;
-        let a = matrix::input("a", a)?;
-        let mut u = matrix::output_or_null("u", u)?;
-        let mut s = tensor::output_or_null("s", s)?;
-        let mut v = matrix::output_or_null("v", v)?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let outputs = ranges(&[("u", u.as_deref()), ("v", v.as_deref())], &[("s", s.as_deref())]);
-        overlap::check(&ranges(&[("a", Some(&a))], &[]), &outputs)?;
-        let factors = Outputs { u: u.as_deref_mut(), s: s.as_deref_mut(), v: v.as_deref_mut() };
-        let done = object.run(|report| rsvd.compute(stream.as_deref(), &a, factors, report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { hand_over(info, &done, rsvd.options()) }
+        unsafe { decompose(&mut rsvd, &object.report, stream, a, (u, s, v), info) }
     })
+}
+
+/// purlin_rsvd_compute by an object for this run alone: purlin_rsvd_create, purlin_rsvd_compute, purlin_rsvd_destroy.
+///
+/// @param      context  the context of the matrices.
+/// @param      stream   NULL for the context's own.
+/// @param      a        as for purlin_rsvd_compute.
+/// @param      options  NULL for the defaults, which have no rank and no tolerance.
+/// @param      u        as for purlin_rsvd_compute; NULL if not wanted.
+/// @param      s        likewise; NULL if not wanted.
+/// @param      v        likewise; NULL if not wanted.
+/// @param[out] info     what was done; may be NULL.
+/// @return as purlin_rsvd_create and purlin_rsvd_compute.
+///
+/// # Safety
+/// `options` and `info` are NULL or initialised structs, the `restart_path` of `options` is NULL or a terminated string.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_rsvd_compute_once(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    a: *const purlin_matrix,
+    options: *const purlin_rsvd_options,
+    u: *mut purlin_matrix,
+    s: *mut purlin_tensor,
+    v: *mut purlin_matrix,
+    info: *mut purlin_rsvd_info,
+) -> purlin_status {
+    guard::run(|| {
+        // SAFETY: the caller promises NULL or an initialised struct with NULL or a terminated string in it.
+        let (mut rsvd, report) = unsafe { made(context, options) }?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { decompose(&mut rsvd, &report, stream, a, (u, s, v), info) }
+    })
+}
+
+/// The leading triplets, and what there is to report.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+unsafe fn decompose(
+    rsvd: &mut Rsvd,
+    report: &Report,
+    stream: *const purlin_stream,
+    a: *const purlin_matrix,
+    (u, s, v): (*mut purlin_matrix, *mut purlin_tensor, *mut purlin_matrix),
+    info: *mut purlin_rsvd_info,
+) -> Result<()> {
+    let stream = stream::get(stream)?;
+    let a = matrix::input("a", a)?;
+    let mut u = matrix::output_or_null("u", u)?;
+    let mut s = tensor::output_or_null("s", s)?;
+    let mut v = matrix::output_or_null("v", v)?;
+    // SAFETY: as promised above.
+    unsafe { options::check("info", info) }?;
+    let outputs = ranges(&[("u", u.as_deref()), ("v", v.as_deref())], &[("s", s.as_deref())]);
+    overlap::check(&ranges(&[("a", Some(&a))], &[]), &outputs)?;
+    let factors = Outputs { u: u.as_deref_mut(), s: s.as_deref_mut(), v: v.as_deref_mut() };
+    let done = report.run(|report| rsvd.compute(stream.as_deref(), &a, factors, report))?;
+    // SAFETY: as promised above.
+    unsafe { hand_over(info, &done, rsvd.options()) }
 }
 
 /// Computes an orthonormal basis Q of the range of A, and B = Q^H A, so that A is close to Q B (the range finder of

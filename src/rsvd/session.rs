@@ -17,7 +17,7 @@ use crate::group::Group;
 use crate::matrix::{Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{DType, Scalar, with_scalar};
-use crate::session::CancelHandle;
+use crate::session::{CancelHandle, LastInfo};
 use crate::stream::{self, Stream};
 use crate::tensor::Tensor;
 
@@ -27,6 +27,7 @@ pub struct Rsvd {
     options: Options,
     pub(super) given: Option<Matrix>,
     cancel: CancelHandle,
+    last: LastInfo<Info>,
 }
 
 impl Rsvd {
@@ -50,7 +51,13 @@ impl Rsvd {
             let problem = format!("is {rows} on a CPU, which keeps none: it concerns GPUs");
             return Err(Error::invalid("resident_rows", problem));
         }
-        Ok(Self { group: group.clone(), options, given: None, cancel: CancelHandle::default() })
+        Ok(Self {
+            group: group.clone(),
+            options,
+            given: None,
+            cancel: CancelHandle::default(),
+            last: LastInfo::default(),
+        })
     }
 
     /// The first context.
@@ -66,6 +73,18 @@ impl Rsvd {
     /// A handle that cancels this object's calls. Any thread may use it while a call runs.
     pub fn cancel_handle(&self) -> CancelHandle {
         self.cancel.clone()
+    }
+
+    /// The report of the last run that met its tolerance, or ended at the largest rank without.
+    pub fn last_info(&self) -> LastInfo<Info> {
+        self.last.clone()
+    }
+
+    /// Completes the report of a run that began at `start`, and keeps it.
+    pub(super) fn reported(&self, mut info: Info, start: Instant) -> Info {
+        info.seconds_total = start.elapsed().as_secs_f64();
+        self.last.set(info.clone());
+        info
     }
 
     /// The plan of a decomposition of `a`: the fields of [`Info`] that are known before it runs.
@@ -157,7 +176,7 @@ impl Rsvd {
         let start = Instant::now();
         let mut outputs = outputs;
         let wanted = Wanted { u: outputs.u.is_some(), v: outputs.v.is_some() };
-        let mut info = self.choosing(a, wanted, |plan| {
+        let info = self.choosing(a, wanted, |plan| {
             let outputs = outputs.reborrow();
             self.check_outputs(a, plan, &outputs)?;
             let mut info = self.planned_info(plan);
@@ -171,8 +190,7 @@ impl Rsvd {
             })?;
             Ok(info)
         })?;
-        info.seconds_total = start.elapsed().as_secs_f64();
-        Ok(info)
+        Ok(self.reported(info, start))
     }
 
     /// An orthonormal basis Q, m-by-l, of the range of the leading l vectors, and B = Q^H A, l-by-n.
@@ -202,12 +220,11 @@ impl Rsvd {
         }
         let mut info = self.planned_info(&plan);
         if plan.rows == 0 || plan.columns == 0 {
-            return empty(Outputs { u: Some(q), s: None, v: None }, info);
+            return Ok(self.reported(empty(Outputs { u: Some(q), s: None, v: None }, info)?, start));
         }
         let mut work = FindRange::new(&self.options, &plan, self.context(), self.given.as_ref(), q, b);
         with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
-        info.seconds_total = start.elapsed().as_secs_f64();
-        Ok(info)
+        Ok(self.reported(info, start))
     }
 
     /// The k eigenvalues of largest modulus of a Hermitian matrix, in that order, and their eigenvectors, n-by-k.
@@ -240,12 +257,11 @@ impl Rsvd {
         }
         let mut info = self.planned_info(&plan);
         if plan.rows == 0 {
-            return empty(Outputs { u: None, s: lambda, v }, info);
+            return Ok(self.reported(empty(Outputs { u: None, s: lambda, v }, info)?, start));
         }
         let mut work = Symmetric::new(&self.options, &plan, self.context(), self.given.as_ref(), lambda, v);
         with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
-        info.seconds_total = start.elapsed().as_secs_f64();
-        Ok(info)
+        Ok(self.reported(info, start))
     }
 
     /// ||A - U diag(s) V^H||_F, estimated with random probes, and an upper bound of the spectral norm.
@@ -263,7 +279,7 @@ impl Rsvd {
         let (s, plan, mut info) = self.given_factors(a, factors)?;
         let mut work = Errors::new(&self.options, &plan, self.context(), (factors.0, s, factors.2));
         with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
-        info.seconds_total = start.elapsed().as_secs_f64();
+        let info = self.reported(info, start);
         Ok((info.error_frobenius, info.error_spectral, info))
     }
 
@@ -288,8 +304,7 @@ impl Rsvd {
         with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
         write_vector("left", left, &work.left)?;
         write_vector("right", right, &work.right)?;
-        info.seconds_total = start.elapsed().as_secs_f64();
-        Ok(info)
+        Ok(self.reported(info, start))
     }
 
     /// Refuses a restart file for `goal`, which does not support one.

@@ -1,12 +1,8 @@
 //! The sketch of a run: drawn, given by the caller, or copied to the caller.
 
-use std::sync::Arc;
-
 use super::omega::sketch_of;
-use super::options::Options;
 use super::session::Rsvd;
 use crate::backend::Backend;
-use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::{self, Matrix, Storage};
 use crate::scalar::with_scalar;
@@ -39,33 +35,35 @@ impl Rsvd {
         }
         Ok(copy)
     }
-}
 
-/// Fills `omega` with the sketch that a decomposition with these options would draw.
-///
-/// # Errors
-/// [`Error::InvalidArgument`] for an `omega` that is not of one of the four types of computation.
-pub fn sketch(context: &Arc<Context>, stream: Option<&Stream>, options: &Options, omega: &mut Matrix) -> Result<()> {
-    let (rows, columns, dtype) = (omega.rows(), omega.cols(), omega.dtype());
-    let mut host = Matrix::create(context, dtype, Location::Host, Order::ColumnMajor, rows, columns)?;
-    let drawn = sketch_of(options).of_columns(0, columns);
-    with_scalar!(dtype, "omega", T => {
-        let dense = host.dense_mut("omega")?;
-        let out = dense.memory.host_mut("omega")?.as_mut_slice::<T>()?;
-        for (j, column) in out.chunks_exact_mut(rows.max(1)).enumerate() {
-            let j = u32::try_from(j).map_err(|_| Error::invalid("omega", format!("has {columns} columns")))?;
-            for (i, x) in column.iter_mut().enumerate() {
-                *x = drawn.entry::<T>(to_u64(i), j);
+    /// Fills `omega` with the sketch that the options draw, also where another is given.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for an `omega` that is not of one of the four types of computation.
+    pub fn sketch(&self, stream: Option<&Stream>, omega: &mut Matrix) -> Result<()> {
+        let context = self.context();
+        context.check_alive()?;
+        let (rows, columns, dtype) = (omega.rows(), omega.cols(), omega.dtype());
+        let mut host = Matrix::create(context, dtype, Location::Host, Order::ColumnMajor, rows, columns)?;
+        let drawn = sketch_of(self.options()).of_columns(0, columns);
+        with_scalar!(dtype, "omega", T => {
+            let dense = host.dense_mut("omega")?;
+            let out = dense.memory.host_mut("omega")?.as_mut_slice::<T>()?;
+            for (j, column) in out.chunks_exact_mut(rows.max(1)).enumerate() {
+                let j = u32::try_from(j).map_err(|_| Error::invalid("omega", format!("has {columns} columns")))?;
+                for (i, x) in column.iter_mut().enumerate() {
+                    *x = drawn.entry::<T>(to_u64(i), j);
+                }
+            }
+            Ok(())
+        })?;
+        matrix::copy(context, stream, &host, omega)?;
+        if let Backend::Gpu(_) = context.backend() {
+            // The copy reads the host matrix, which is freed when this function returns.
+            if let Some(queue) = stream::select(context, stream)? {
+                queue.synchronize()?;
             }
         }
         Ok(())
-    })?;
-    matrix::copy(context, stream, &host, omega)?;
-    if let Backend::Gpu(_) = context.backend() {
-        // The copy reads the host matrix, which is freed when this function returns.
-        if let Some(queue) = stream::select(context, stream)? {
-            queue.synchronize()?;
-        }
     }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 /* Cone-beam CT: golden scans whole, pushed view by view and step by step; weights, test object, cancellation. */
 #include <float.h>
+#include <stddef.h>
 
 #include "fdk.h"
 
@@ -77,8 +78,16 @@ static void pushed(const struct scan *s) {
   int64_t panel = g->detector_columns * g->detector_rows, order[MOST_VIEWS], n;
   float *shuffled = malloc(s->pixels * sizeof(float));
   uint64_t state = 7;
-  purlin_fdk_info info = fdk_info();
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, NULL));
+  purlin_fdk_grid grid = golden_grid();
+  purlin_fdk_info info = fdk_info(), last = info, planned = info;
+  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
+  OK(purlin_fdk_last_info(fdk, &last));
+  CHECK(memcmp(&info, &last, sizeof last) == 0 && info.seconds_total > 0);
+  memset(other, 0xff, sizeof other);
+  OK(purlin_fdk_reconstruct_once(context, NULL, g, &grid, NULL, projections, w, &last));
+  CHECK(memcmp(volume, other, sizeof volume) == 0 && last.nx == NX && last.slabs == info.slabs);
+  OK(purlin_fdk_plan(fdk, &planned));
+  CHECK(planned.seconds_total == 0 && planned.views_pushed == 0 && planned.nz == NZ);
   OK(purlin_fdk_begin(fdk, NULL));
   for (n = 0; n < g->views; n += 7) {
     int64_t count = n + 7 <= g->views ? 7 : g->views - n, views[7], k;
@@ -90,6 +99,10 @@ static void pushed(const struct scan *s) {
   }
   OK(purlin_fdk_finish_tensor(fdk, w, &info));
   CHECK(info.views_pushed == g->views);
+  OK(purlin_fdk_last_info(fdk, &last));
+  CHECK(memcmp(&info, &last, sizeof last) == 0);
+  OK(purlin_fdk_plan(fdk, &last));
+  CHECK(memcmp(&planned, &last, offsetof(purlin_fdk_info, views_pushed)) == 0 && last.views_pushed == g->views);
   CHECK(memcmp(volume, other, sizeof volume) == 0);
 
   for (n = 0; n < g->views; n++) order[n] = n;
@@ -139,13 +152,17 @@ static void kept(const struct scan *s) {
   const purlin_fdk_geometry *g = &s->geometry;
   int64_t views[MOST_VIEWS], n, good;
   const int64_t dims[3] = {NX, NY, NZ};
-  purlin_fdk_info info = fdk_info();
+  purlin_fdk_info info = fdk_info(), last = info, planned = info;
   for (n = 0; n < g->views; n++) views[n] = n;
+  OK(purlin_fdk_plan(fdk, &planned));
+  BAD_ARGUMENT("fdk: has no report", purlin_fdk_last_info(fdk, &last));
   OK(purlin_fdk_begin(fdk, NULL));
   OK(purlin_fdk_push(fdk, g->views, views, projections));
   OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, NULL));
-  OK(purlin_fdk_query(fdk, &info));
-  CHECK(info.views_pushed == g->views);
+  OK(purlin_fdk_plan(fdk, &info));
+  CHECK(info.views_pushed == g->views && info.seconds_total == 0);
+  OK(purlin_fdk_last_info(fdk, &info));
+  CHECK(info.views_pushed == g->views && info.seconds_total > 0);
   for (good = 0; good <= 20; good += 20) {
     purlin_sink *full = NULL;
     OK(purlin_sink_to_callback(context, PURLIN_F32, 3, dims, no_space, &good, &full));
@@ -154,6 +171,10 @@ static void kept(const struct scan *s) {
   }
   OK(purlin_fdk_finish_tensor(fdk, w, &info));
   CHECK(info.views_pushed == g->views);
+  OK(purlin_fdk_last_info(fdk, &last));
+  CHECK(memcmp(&info, &last, sizeof last) == 0);
+  OK(purlin_fdk_plan(fdk, &last));
+  CHECK(memcmp(&planned, &last, offsetof(purlin_fdk_info, views_pushed)) == 0 && last.views_pushed == g->views);
   CHECK(memcmp(volume, other, sizeof volume) == 0);
   FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "begin comes first", purlin_fdk_finish_tensor(fdk, w, NULL));
   OK(purlin_fdk_destroy(fdk));
@@ -173,7 +194,7 @@ static void pieces(const struct scan *s) {
   double *ray = malloc((size_t)(g->detector_columns * g->views) * sizeof(double)), angular[MOST_VIEWS], sum = 0;
   purlin_tensor *a, *b, *r = array2(context, PURLIN_F64, g->detector_columns, g->views, ray);
   purlin_tensor *angles = vector_of(context, PURLIN_F64, g->views, angular);
-  OK(purlin_fdk_query(fdk, &info));
+  OK(purlin_fdk_plan(fdk, &info));
   filtered = malloc((size_t)(info.filtered_columns * g->detector_rows * g->views) * sizeof(float));
   a = array3(context, PURLIN_F32, g->detector_columns, g->detector_rows, g->views, weighted);
   b = array3(context, PURLIN_F32, info.filtered_columns, g->detector_rows, g->views, filtered);
@@ -354,7 +375,7 @@ static void options(const struct scan *s) {
   int64_t view = 3;
   purlin_tensor *one;
   OK(purlin_fdk_create(context, g, NULL, NULL, &fdk));
-  OK(purlin_fdk_query(fdk, &info));
+  OK(purlin_fdk_plan(fdk, &info));
   CHECK(info.nx == g->detector_columns && info.ny == g->detector_columns && info.nz == g->detector_rows);
   CHECK(fabs(info.dx - 1.5) < 1e-12 && info.dx == info.dz && fabs(info.x0 + 39.5 * 1.5) < 1e-9);
   OK(purlin_fdk_destroy(fdk));

@@ -197,8 +197,11 @@ static void arguments(void) {
   BAD_ARGUMENT("stream: belongs to another", purlin_fdk_begin(fdk, stream));
   info.struct_size = 3;
   BAD_ARGUMENT("info: struct_size is 3", purlin_fdk_reconstruct_tensor(fdk, NULL, p, v, &info));
-  BAD_ARGUMENT("info: is NULL", purlin_fdk_query(fdk, NULL));
-  BAD_ARGUMENT("info: struct_size is 3", purlin_fdk_query(fdk, &info));
+  BAD_ARGUMENT("info: is NULL", purlin_fdk_plan(fdk, NULL));
+  BAD_ARGUMENT("info: struct_size is 3", purlin_fdk_plan(fdk, &info));
+  BAD_ARGUMENT("info: is NULL", purlin_fdk_last_info(fdk, NULL));
+  BAD_ARGUMENT("info: struct_size is 3", purlin_fdk_last_info(fdk, &info));
+  BAD_HANDLE("fdk: is NULL", purlin_fdk_last_info(NULL, &info));
   WITH(array3(context, PURLIN_F32, nv, nu, n, scan->projections), BAD_ARGUMENT("projections: has dim", RECONSTRUCT(bad, v)));
   WITH(array3(foreign, PURLIN_F32, nu, nv, n, scan->projections), BAD_ARGUMENT("projections: belongs", RECONSTRUCT(bad, v)));
   WITH(array3(context, PURLIN_I64, nu, nv, n / 2, scan->projections), BAD_ARGUMENT("projections", RECONSTRUCT(bad, v)));
@@ -331,7 +334,7 @@ static int32_t watch(int64_t step, int64_t steps, double measure, void *user) {
   purlin_fdk_info info = fdk_info();
   CHECK(user == &reports && step <= steps && measure == 0);
   reports++;
-  OK(purlin_fdk_query(running, &info));
+  OK(purlin_fdk_plan(running, &info));
   FAILS(PURLIN_ERROR_BUSY, "fdk: is in use", purlin_fdk_begin(running, NULL));
   if (mode == 1) OK(purlin_fdk_cancel(running));
   if (mode == 2) OK(purlin_context_cancel(context));
@@ -362,7 +365,7 @@ static void pushes_report(void) {
   last_step = 0;
   OK(purlin_fdk_push(fdk, scan->geometry.views, views, p));
   CHECK(last_step == scan->geometry.views && all_steps == scan->geometry.views);
-  OK(purlin_fdk_query(fdk, &info));
+  OK(purlin_fdk_plan(fdk, &info));
   CHECK(info.views_pushed == scan->geometry.views);
   last_step = -1;
   OK(purlin_fdk_finish_tensor(fdk, v, NULL));

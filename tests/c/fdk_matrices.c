@@ -278,7 +278,7 @@ static void orbits(void) {
       for (c = 0; k == 0 && c < 3; c++) matrices[n][4 * c + 3] -= matrices[n][4 * c + 2] * ((double)n / CIRCLE - 0.5) * 90;
     }
     OK(purlin_fdk_create(context, &g, NULL, NULL, &fdk));
-    OK(purlin_fdk_query(fdk, &info));
+    OK(purlin_fdk_plan(fdk, &info));
     CHECK((strstr(info.reason, "of the axis in common") != NULL) == (k == 0));
     OK(purlin_fdk_destroy(fdk));
   }

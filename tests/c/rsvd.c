@@ -324,7 +324,7 @@ static void ranges_and_sketches(void) {
   for (j = 0; j < K; j++) CHECK(fabs(lambda[j] / -pow(value(j), 2) - 1) < 1e-6);
   OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, values, NULL, NULL));
   /* The same numbers, given: the same bits but for how the sums are blocked. */
-  OK(purlin_rsvd_sketch(context, NULL, &o, w));
+  OK(purlin_rsvd_sketch(rsvd, NULL, w));
   CHECK(omega[0] != 0 && omega[1] != omega[0] && fabs(omega[5]) < 10);
   OK(purlin_rsvd_set_sketch(rsvd, w));
   OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, others, NULL, &info));

@@ -219,11 +219,11 @@ static void others(void) {
   BAD_ARGUMENT("left: has dimensions [2]", RESIDUALS(few, left));
   BAD_ARGUMENT("right: is given twice", RESIDUALS(right, right));
 #undef RESIDUALS
-  BAD_HANDLE("context: is NULL", purlin_rsvd_sketch(NULL, NULL, NULL, mv));
-  BAD_HANDLE("omega: is NULL", purlin_rsvd_sketch(context, NULL, NULL, NULL));
-  BAD_ARGUMENT("omega: is U8", purlin_rsvd_sketch(context, NULL, NULL, bytes));
-  BAD_ARGUMENT("was borrowed read-only", purlin_rsvd_sketch(context, NULL, NULL, fixed));
-  BAD_ARGUMENT("belongs to another context", purlin_rsvd_sketch(context, NULL, NULL, abroad));
+  BAD_HANDLE("rsvd: is NULL", purlin_rsvd_sketch(NULL, NULL, mv));
+  BAD_HANDLE("omega: is NULL", purlin_rsvd_sketch(rsvd, NULL, NULL));
+  BAD_ARGUMENT("omega: is U8", purlin_rsvd_sketch(rsvd, NULL, bytes));
+  BAD_ARGUMENT("was borrowed read-only", purlin_rsvd_sketch(rsvd, NULL, fixed));
+  BAD_ARGUMENT("belongs to another context", purlin_rsvd_sketch(rsvd, NULL, abroad));
   BAD_ARGUMENT("belongs to another context", purlin_rsvd_set_sketch(rsvd, abroad));
   /* A sketch that does not fit the matrix is refused when there is one. */
   OK(purlin_rsvd_set_sketch(rsvd, mu));
@@ -272,20 +272,29 @@ static void runs_that_fail(void) {
   purlin_source *source = NULL;
   purlin_matrix *a = NULL, *op = NULL;
   purlin_tensor *ts = vector_of(context, PURLIN_F64, K, s);
+  purlin_rsvd_info info = rsvd_info(), last = info, bad = info;
   int left, k;
+  bad.struct_size = 5;
   o.block_rows = 10;
   o.method = PURLIN_RSVD_METHOD_FUSED;
   rsvd = make(&o);
   OK(purlin_source_from_callback(context, PURLIN_F64, 2, by_rows, read_some, &left, &source));
   OK(purlin_matrix_from_source(context, source, PURLIN_ROW_MAJOR, &a));
   OK(purlin_source_destroy(source));
+  BAD_ARGUMENT("rsvd: has no report yet", purlin_rsvd_last_info(rsvd, &last));
   for (k = 0; k < 27; k += 13) {
     left = k;
     FAILS(PURLIN_ERROR_IO, "returned 42 for the block", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
   }
+  BAD_ARGUMENT("rsvd: has no report yet", purlin_rsvd_last_info(rsvd, &last));
   left = -1;
-  OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, &info));
   CHECK(value_error(s) < 1e-6);
+  OK(purlin_rsvd_last_info(rsvd, &last));
+  CHECK(memcmp(&info, &last, sizeof last) == 0 && last.passes > 0);
+  BAD_ARGUMENT("info: is NULL", purlin_rsvd_last_info(rsvd, NULL));
+  BAD_ARGUMENT("info: struct_size is 5", purlin_rsvd_last_info(rsvd, &bad));
+  BAD_HANDLE("rsvd: is NULL", purlin_rsvd_last_info(NULL, &last));
   OK(purlin_matrix_from_operator(context, PURLIN_F64, M, N, apply_some, &left, PURLIN_HOST, &op));
   BAD_ARGUMENT("block_rows: is 10", purlin_rsvd_compute(rsvd, NULL, op, NULL, ts, NULL, NULL));
   o.block_rows = 0;
@@ -301,7 +310,16 @@ static void runs_that_fail(void) {
   data[25] = INFINITY;
   BAD_ARGUMENT("in rows 20 to 29", purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
   data[25] = entry(25, 0);
+  /* They leave the report of the run before. */
+  OK(purlin_rsvd_last_info(rsvd, &last));
+  CHECK(memcmp(&info, &last, sizeof last) == 0);
   OK(purlin_rsvd_compute(rsvd, NULL, a, NULL, ts, NULL, NULL));
+  s[0] = 0;
+  OK(purlin_rsvd_compute_once(context, NULL, a, &o, NULL, ts, NULL, &info));
+  CHECK(value_error(s) < 1e-6 && info.passes == last.passes);
+  BAD_ARGUMENT("rank: is 0", purlin_rsvd_compute_once(context, NULL, a, NULL, NULL, ts, NULL, NULL));
+  BAD_HANDLE("context: is NULL", purlin_rsvd_compute_once(NULL, NULL, a, &o, NULL, ts, NULL, NULL));
+  BAD_HANDLE("a: is NULL", purlin_rsvd_compute_once(context, NULL, NULL, &o, NULL, ts, NULL, NULL));
   OK(purlin_rsvd_destroy(rsvd));
   /* Cancelled by the function's answer, and by another call. */
   o.progress = stop;

@@ -76,7 +76,8 @@ void reconstructs(const context& on, const scan& s) {
   }
   EXPECT(near(found / expected, 1.0, 0.05));
 
-  const purlin_fdk_info info = plan.query();
+  EXPECT_ERROR(plan.last_info(), PURLIN_ERROR_INVALID_ARGUMENT);
+  const purlin_fdk_info info = plan.plan();
   EXPECT(info.redundancy == PURLIN_FDK_REDUNDANCY_FULL);
   EXPECT(info.nx == size && info.filtered_columns == columns);
   std::vector<double> angular(views), redundancy(columns * views);
@@ -97,6 +98,9 @@ void pieces_make_the_whole(const context& on, const scan& s) {
   tensor out = tensor::borrow(on, volume, {size, size, size});
   plan.backproject(all, rows_out, out);
   EXPECT(largest_difference(volume, s.volume) < 2e-5);
+  const purlin_fdk_info once = fdk::reconstruct_once(on, scanner(), voxels(), {},
+                                                     tensor::borrow(on, s.lines, {columns, rows, views}), out);
+  EXPECT(largest_difference(volume, s.volume) < 2e-6 && once.nx == size && once.seconds_total > 0);
 
   const std::vector<std::uint16_t> counts{1000, 368, 0};
   std::vector<float> lines(3);
@@ -117,7 +121,7 @@ void shares(const context& on, const scan& s) {
     plan = fdk::reconstruction(on, scanner(), voxels(), settings);
     EXPECT_ERROR(fdk::reconstruction(second, scanner(), voxels(), settings), PURLIN_ERROR_INVALID_ARGUMENT);
   }
-  EXPECT(plan.query().contexts == 2);
+  EXPECT(plan.plan().contexts == 2);
   tensor whole = tensor::borrow(on, volume, {size, size, size});
   plan.reconstruct(tensor::borrow(on, lines, {columns, rows, views}), whole);
   EXPECT(volume == s.volume);

@@ -20,7 +20,7 @@ void chapter() {
   EXPECT(written.properties().dims[2] == 48);
   // The grid's spacing: the pitch of the panel at the axis.
   EXPECT(near(written.properties().spacing[0], 0.4, 1e-12));
-  EXPECT(fdk.query().views_pushed == 60);
+  EXPECT(fdk.last_info().views_pushed == 60);
 }
 
 }  // namespace

@@ -261,15 +261,19 @@ void keeps_to_a_given_sketch(const context& on, const std::vector<double>& a) {
   settings.seed = 42;
   settings.method = PURLIN_RSVD_METHOD_RANGE;
   matrix omega = matrix::create<double>(on, cols, 16);
-  rsvd::sketch(on, settings, omega);
   const matrix given = matrix::borrow(on, a, rows, cols);
-  std::vector<double> drawn(6), with(6);
+  std::vector<double> drawn(6), with(6), once(6);
   rsvd::session run(on, settings);
+  EXPECT_ERROR(run.last_info(), PURLIN_ERROR_INVALID_ARGUMENT);
+  run.sketch(omega);
   run.compute(given, {}, tensor::borrow(on, drawn), {});
   run.set_sketch(omega);
   const purlin_rsvd_info info = run.compute(given, {}, tensor::borrow(on, with), {});
-  EXPECT(info.sketch == PURLIN_SKETCH_GIVEN);
+  EXPECT(info.sketch == PURLIN_SKETCH_GIVEN && run.last_info().sketch == PURLIN_SKETCH_GIVEN);
   for (std::size_t j = 0; j < 6; ++j) EXPECT(near(drawn[j], with[j], 1e-12));
+  purlin_rsvd_info report;
+  rsvd::compute_once(on, given, settings, {}, tensor::borrow(on, once), {}, report);
+  EXPECT(once == drawn && report.rank == info.rank && report.sketch == PURLIN_SKETCH_GAUSSIAN);
 }
 
 void stops(const context& on, const std::vector<double>& a) {

@@ -31,6 +31,7 @@ pub fn on_gpus() -> Vec<Case> {
 /// What is tried on the host alone.
 pub fn on_host() -> Vec<Case> {
     vec![
+        Case { name: "purlin_rsvd_compute_once", allocations: 4, prepare: decompose_once },
         Case { name: "purlin_rsvd_compute, sparse", allocations: 4, prepare: |f| decompose(f, Form::Sparse) },
         Case { name: "purlin_rsvd_compute, an operator", allocations: 4, prepare: |f| decompose(f, Form::Operator) },
         Case { name: "purlin_rsvd_compute, restarting", allocations: 4, prepare: restarting },
@@ -218,6 +219,23 @@ fn decompose(f: &Fixture, form: Form) -> Call {
             ),
         );
         end_matrices(&[v, u, a]);
+        status
+    })
+}
+
+fn decompose_once(f: &Fixture) -> Call {
+    let (context, data) = (f.context, entries());
+    let values = f.vector(RANK);
+    Box::new(move || {
+        let mut a = null_mut();
+        let mut o = initialised!(purlin_rsvd_options, purlin_rsvd_options_init);
+        o.rank = RANK;
+        let none = (Vec::new(), Vec::new());
+        let status = in_turn!(
+            matrix(context, Form::Dense, &data, &none, &raw mut a),
+            purlin_rsvd_compute_once(context, null(), a, &raw const o, null_mut(), values, null_mut(), null_mut()),
+        );
+        end_matrices(&[a]);
         status
     })
 }

@@ -308,7 +308,7 @@ contains
     do i = 1, n
       a(i, i) = n + 1 - i
     end do
-    call purlin_rsvd_compute_ld(context, m, n, k, a, lda, s, u, ldu, v, ldv)
+    call purlin_rsvd_compute_once_ld(context, m, n, k, a, lda, s, u, ldu, v, ldv)
     call expect(abs(s(1) - 5) < 1e-9 .and. abs(s(2) - 4) < 1e-9, 'rsvd_compute_ld')
   end subroutine
 end program test_default_families

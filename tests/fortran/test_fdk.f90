@@ -66,6 +66,16 @@ contains
     type(purlin_fdk_geometry) :: geometry
     type(purlin_fdk_grid) :: grid
     type(purlin_fdk_options) :: skip
+    call describe(geometry, grid)
+    call purlin_init(skip)
+    if (present(options)) skip = options
+    skip%edge = PURLIN_FDK_EDGE_SKIP
+    call plan%create(context, geometry, angles=angles, grid=grid, options=skip)
+  end subroutine
+
+  subroutine describe(geometry, grid)
+    type(purlin_fdk_geometry), intent(inout) :: geometry
+    type(purlin_fdk_grid), intent(inout) :: grid
     call purlin_init(geometry)
     geometry%source_to_axis = 500
     geometry%source_to_detector = 1000
@@ -83,25 +93,36 @@ contains
     grid%x0 = -51.7_c_double
     grid%y0 = -51.6_c_double
     grid%z0 = -35
-    call purlin_init(skip)
-    if (present(options)) skip = options
-    skip%edge = PURLIN_FDK_EDGE_SKIP
-    call plan%create(context, geometry, angles=angles, grid=grid, options=skip)
   end subroutine
 
   subroutine at_once()
     type(purlin_context) :: context, second
     type(purlin_group) :: group
     type(purlin_fdk) :: plan, shared
-    type(purlin_fdk_options) :: options
-    type(purlin_fdk_info) :: info
+    type(purlin_fdk_options) :: options, skip
+    type(purlin_fdk_info) :: info, last
+    type(purlin_fdk_geometry) :: geometry
+    type(purlin_fdk_grid) :: grid
+    integer(c_int32_t) :: stat
     type(purlin_tensor) :: angular
     real(c_double), target :: gaps(views)
     real(c_float) :: spoilt
     call context%create(backend=PURLIN_BACKEND_CPU)
     call plan_for(context, plan)
+    call plan%last_info(last, stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'no report before a run')
+    call describe(geometry, grid)
+    call purlin_init(skip)
+    skip%edge = PURLIN_FDK_EDGE_SKIP
+    whole = -1
+    call purlin_fdk_reconstruct_once(context, geometry, lines, whole, angles=angles, grid=grid, options=skip, info=info)
+    call check(maxval(abs(whole - expected)) < 2e-5 .and. info%nz == dims(3), 'by an object for one run')
     whole = -1
     call plan%reconstruct(context, lines, whole, info)
+    call plan%last_info(last)
+    call check(last%redundancy == info%redundancy .and. last%seconds_total > 0, 'the last report')
+    call plan%plan(last)
+    call check(last%nz == dims(3) .and. abs(last%seconds_total) <= 0, 'the plan')
     call check(maxval(abs(whole - expected)) < 2e-5, 'the volume is the one of RTK')
     call check(info%redundancy == PURLIN_FDK_REDUNDANCY_FULL .and. info%nz == dims(3), 'the info says what was done')
     call check(len(purlin_string(info%reason)) > 0, 'and why')

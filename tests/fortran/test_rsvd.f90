@@ -120,7 +120,7 @@ contains
     real(c_double), allocatable :: rebuilt(:, :)
     integer :: k
     call context%create(backend=PURLIN_BACKEND_CPU)
-    call purlin_rsvd_compute(context, a, s, u, v, exact(0), info)
+    call purlin_rsvd_compute_once(context, a, s, u, v, exact(0), info)
     call check(doubles_near(s, expected(5), 1e-12_c_double), 'singular values')
     do k = 1, 5
       call check(abs(sum(u(:, k)**2) - 1) < 1e-12 .and. abs(sum(v(:, k)**2) - 1) < 1e-12, 'unit vectors')
@@ -133,9 +133,9 @@ contains
     ! Values alone, and sections of arrays.
     s = 0
     wide = 0
-    call purlin_rsvd_compute(context, a, s, options=exact(0))
+    call purlin_rsvd_compute_once(context, a, s, options=exact(0))
     call check(doubles_near(s, expected(5), 1e-12_c_double), 'values alone')
-    call purlin_rsvd_compute(context, a(11:, :40), s, wide(11:, 3:7), options=exact(0))
+    call purlin_rsvd_compute_once(context, a(11:, :40), s, wide(11:, 3:7), options=exact(0))
     call check(all(abs(wide(:10, :)) <= 0) .and. all(abs(wide(:, 8:)) <= 0), 'a section and nothing else is written')
     call check(abs(norm2(wide(11:, 3)) - 1) < 1e-12, 'a section is written')
   end subroutine
@@ -151,14 +151,14 @@ contains
     complex(c_double_complex), parameter :: i = (0, 1)
     call context%create(backend=PURLIN_BACKEND_CPU)
     single = real(a, c_float)
-    call purlin_rsvd_compute(context, single, s32, options=exact(0))
+    call purlin_rsvd_compute_once(context, single, s32, options=exact(0))
     call check(doubles_near(real(s32, c_double), expected(4), 5e-6_c_double), 'single precision')
     turned = i * a
-    call purlin_rsvd_compute(context, turned, s, u, v, exact(0))
+    call purlin_rsvd_compute_once(context, turned, s, u, v, exact(0))
     call check(doubles_near(s, expected(4), 1e-12_c_double), 'complex')
     call check(maxval(abs(matmul(turned, v) - u * spread(s, 1, int(m)))) < 1e-10, 'A v = s u')
     small = cmplx(turned, kind=c_float)
-    call purlin_rsvd_compute(context, small, s32, options=exact(0))
+    call purlin_rsvd_compute_once(context, small, s32, options=exact(0))
     call check(doubles_near(real(s32, c_double), expected(4), 5e-6_c_double), 'complex single precision')
   end subroutine
 
@@ -171,7 +171,7 @@ contains
     held(:m, :) = a
     u = 7
     v = 7
-    call purlin_rsvd_compute_ld(context, m, n, 4_c_int64_t, held, m + 3, s, u, m + 1, v, n + 2, exact(0))
+    call purlin_rsvd_compute_once_ld(context, m, n, 4_c_int64_t, held, m + 3, s, u, m + 1, v, n + 2, exact(0))
     call check(doubles_near(s, expected(4), 1e-12_c_double), 'leading dimensions')
     call check(all(abs(u(m + 1, :) - 7) <= 0) .and. all(abs(v(n + 1:, :) - 7) <= 0), 'what lies between is left alone')
     call check(maxval(abs(matmul(a, v(:n, :)) - u(:m, :) * spread(s, 1, int(m)))) < 1e-10, 'A v = s u')
@@ -221,7 +221,7 @@ contains
     call purlin_init(options)
     options%tolerance = 1e-3_c_double
     options%block_columns = 4
-    call purlin_rsvd_compute(context, a, s, u, v, options, info)
+    call purlin_rsvd_compute_once(context, a, s, u, v, options, info)
     k = int(info%rank)
     call check(k >= 13 .and. k <= 18 .and. info%converged == 1, 'as many as it takes')
     call check(norm2(matmul(u(:, :k) * spread(s(:k), 1, int(m)), transpose(v(:, :k))) - a) <= 1e-3_c_double * norm2(a), &
@@ -265,7 +265,8 @@ contains
     type(purlin_matrix) :: given, basis, rest, omega, hermitian, vectors
     type(purlin_tensor) :: values
     type(purlin_rsvd) :: session
-    type(purlin_rsvd_info) :: info
+    type(purlin_rsvd_info) :: info, last
+    integer(c_int32_t) :: stat
     real(c_double), target :: q(m, 12), b(12, n), sketch(n, 15), drawn(5), with(5), h(50, 50), lambda(3), v(50, 3)
     integer :: k
     call context%create(backend=PURLIN_BACKEND_CPU)
@@ -276,13 +277,21 @@ contains
     call session%range(given, basis, rest)
     call check(maxval(abs(matmul(q, b) - a)) < sigma(12), 'Q B is near A')
     call omega%borrow(context, sketch)
-    call purlin_rsvd_sketch(context, exact(5), omega)
+    call session%create(context, exact(5))
+    call session%last_info(info, stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'no report before a run')
+    call session%sketch(omega)
     call values%borrow(context, drawn)
     call session%compute(given, s=values)
     call session%set_sketch(omega)
     call values%borrow(context, with)
     call session%compute(given, s=values, info=info)
     call check(info%sketch == PURLIN_SKETCH_GIVEN .and. doubles_near(drawn, with, 1e-12_c_double), 'a given sketch')
+    call session%last_info(last)
+    call check(last%sketch == PURLIN_SKETCH_GIVEN .and. last%rank == info%rank, 'the last report')
+    with = 0
+    call purlin_rsvd_compute_once(context, given, exact(5), s=values, info=last)
+    call check(doubles_near(drawn, with, 1e-12_c_double) .and. last%rank == info%rank, 'objects in one call')
     call session%set_sketch()
     h = 0
     do k = 1, 50
@@ -305,14 +314,14 @@ contains
     character(300) :: text
     call context%create(backend=PURLIN_BACKEND_CPU)
     options = exact(0)
-    call purlin_rsvd_compute(context, a, s, u, options=options, stat=stat, errmsg=text)
+    call purlin_rsvd_compute_once(context, a, s, u, options=options, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'u') > 0, 'too narrow')
     options%power_iterations = -2
-    call purlin_rsvd_compute(context, a, s, options=options, stat=stat, errmsg=text)
+    call purlin_rsvd_compute_once(context, a, s, options=options, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, 'power_iterations') > 0, 'no such number')
     options = exact(0)
     options%progress = c_funloc(stop_at_once)
-    call purlin_rsvd_compute(context, a, s, options=options, stat=stat)
+    call purlin_rsvd_compute_once(context, a, s, options=options, stat=stat)
     call check(stat == PURLIN_ERROR_CANCELLED, 'cancelled')
   end subroutine
 end program test_rsvd

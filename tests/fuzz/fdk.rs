@@ -345,11 +345,17 @@ fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let place = if given == 0 { null_mut() } else { &raw mut fdk };
     let geometry = if given == 1 { null() } else { rg.get() };
     let grid_given = if given == 2 { null() } else { rn.get() };
+    if s.once_in(8) {
+        let projections = shaped(s, w, PURLIN_F32, &[g.detector_columns, g.detector_rows, g.views]);
+        let volume = shaped(s, w, PURLIN_F32, &[grid.nx, grid.ny, grid.nz]);
+        let (o, info) = (ro.get(), null_mut());
+        return c!(purlin_fdk_reconstruct_once(context, null(), geometry, grid_given, o, projections, volume, info));
+    }
     let status = c!(purlin_fdk_create(context, geometry, grid_given, ro.get(), place));
     w.fdks.made(status, fdk);
     if status == purlin_status::PURLIN_SUCCESS {
         let mut info = initialised!(purlin_fdk_info, purlin_fdk_info_init);
-        let queried = c!(purlin_fdk_query(fdk, &raw mut info));
+        let queried = c!(purlin_fdk_plan(fdk, &raw mut info));
         assert_eq!(queried, purlin_status::PURLIN_SUCCESS);
         let panels = [g.detector_columns, g.detector_rows, g.views];
         w.shapes.push((fdk, Shape { panels, voxels: [info.nx, info.ny, info.nz] }));
@@ -447,7 +453,8 @@ fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         0 => {
             let info = initialised!(purlin_fdk_info, purlin_fdk_info_init);
             let mut room = Room::of(s, &info);
-            c!(purlin_fdk_query(fdk, if s.once_in(10) { null_mut() } else { room.get_mut() }))
+            let info = if s.once_in(10) { null_mut() } else { room.get_mut() };
+            if s.once_in(2) { c!(purlin_fdk_last_info(fdk, info)) } else { c!(purlin_fdk_plan(fdk, info)) }
         }
         1 => {
             let redundancy = wanted(s, w, PURLIN_F64, &[shape.panels[0], shape.panels[2]]);

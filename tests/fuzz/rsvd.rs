@@ -257,6 +257,11 @@ fn compute(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let real = s.one_of(&[PURLIN_F64, PURLIN_F32]);
     let values = wanted(s, w, real, &[rank]);
     let (stream, mut room) = (any_stream(s, w), rsvd_info(s));
+    if s.once_in(4) {
+        let o = rsvd_options(s, w, rank);
+        let o = Room::of(s, &o);
+        return c!(purlin_rsvd_compute_once(context(s, w), stream, a, o.get(), u, values, v, room.get_mut()));
+    }
     c!(purlin_rsvd_compute(rsvd, stream, a, u, values, v, room.get_mut()))
 }
 
@@ -292,7 +297,7 @@ fn others(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 
 fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (rsvd, sizes) = session(s, w);
-    match s.below(5) {
+    match s.below(6) {
         0 => c!(purlin_rsvd_cancel(rsvd)),
         1 | 2 => {
             let omega = dense_or_none(s, w, sizes.dtype, sizes.cols, 16);
@@ -302,11 +307,13 @@ fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let (a, mut room) = (matrix(s, w, &sizes), rsvd_info(s));
             c!(purlin_rsvd_plan(rsvd, a, if s.once_in(20) { null_mut() } else { room.get_mut() }))
         }
+        4 => {
+            let mut room = rsvd_info(s);
+            c!(purlin_rsvd_last_info(rsvd, if s.once_in(20) { null_mut() } else { room.get_mut() }))
+        }
         _ => {
-            let o = rsvd_options(s, w, 1);
-            let (room, stream) = (Room::of(s, &o), any_stream(s, w));
-            let omega = dense(s, w, sizes.dtype, sizes.rows, sizes.cols);
-            c!(purlin_rsvd_sketch(context(s, w), stream, if s.once_in(4) { null() } else { room.get() }, omega))
+            let (stream, omega) = (any_stream(s, w), dense(s, w, sizes.dtype, sizes.rows, sizes.cols));
+            c!(purlin_rsvd_sketch(rsvd, stream, omega))
         }
     }
 }

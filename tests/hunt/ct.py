@@ -127,7 +127,7 @@ def not_finite(rng: np.random.Generator, bench: Bench) -> None:
     grid = purlin.fdk.Grid.centred((9, 9, 19), (6.0, 6.0, 6.0))
     with bench.call(purlin.fdk.Reconstruction, scanner.geometry(), grid, context=bench.context) as session:
         volume = bench.call(session.reconstruct, projections, allowed=(purlin.InvalidArgument, purlin.Numerical))
-        info = session.info
+        info = session.last_info()
     counted = max(int(getattr(info, name, 0)) for name in ("pixels_sanitized", "pixels_nonfinite", "pixels_not_finite"))
     require(counted == spoilt, f"{spoilt} pixels are not finite, {counted} counted, {np.isnan(volume).sum()} voxels are NaN")
     bench.outcomes["solved"] += 1
@@ -239,7 +239,7 @@ def orbits(rng: np.random.Generator, bench: Bench) -> None:
     lines = ellipsoid_lines(matrices, columns, rows, bodies)
     with bench.call(purlin.fdk.Reconstruction, made, grid, context=bench.context) as session:
         volume = bench.call(session.reconstruct, lines)
-        info = session.info
+        info = session.last_info()
         exact = bench.call(session.project, bodies)
     require(np.abs(exact - lines).max() <= 1e-4 * lines.max(), f"{label}: exact projections differ by {np.abs(exact - lines).max():.2e}")
     wanted = {"full": "full", "left": "half_fan", "right": "half_fan", "arc": "short"}[kind]
@@ -272,7 +272,7 @@ def arcs(rng: np.random.Generator, bench: Bench) -> None:
     ) as session:
         require(redundancy in ("auto", "short") and arc >= np.pi * (1 - 1e-8), f"{label}: is not refused")
         volume = bench.call(session.reconstruct, lines)
-        info = session.info
+        info = session.last_info()
         angular = bench.call(session.weights)[1]
     missing = arc < (np.pi + fan) * (1 - 1e-9)
     require(("missing" in info.reason) == missing, f"{label}: {info.reason}")
@@ -307,7 +307,7 @@ def turned(rng: np.random.Generator, bench: Bench) -> None:
         purlin.fdk.Reconstruction, purlin.fdk.Geometry(columns, rows, g["column_pitch"], 0.0, matrices=matrices), grid,
         context=bench.context, allowed=(purlin.InvalidArgument,),
     ) as session:
-        volume, info = bench.call(session.reconstruct, lines), session.info
+        volume, info = bench.call(session.reconstruct, lines), session.last_info()
     mean = float(volume.mean())
     require(abs(mean - 0.2) <= 0.012 or "out of the plane" in info.reason, f"{label}: mean {mean:.4f}, exact 0.2, {info.reason}")
     bench.outcomes["warned" if "out of the plane" in info.reason else "solved"] += 1
@@ -375,7 +375,7 @@ def counts(rng: np.random.Generator, bench: Bench) -> None:
                     volumes[way] = bench.call(session.reconstruct, source)
             else:
                 volumes[way] = bench.call(session.reconstruct, given)
-            info = session.info
+            info = session.last_info()
             found = (info.pixels_not_finite, info.pixels_clamped, info.pixels_negative)
             require(found == want, f"counts {way} {given.dtype} dark {dark} {precision}: not finite, clamped, negative are {found}, exact {want}")
             require(info.pixels_sanitized == (want[0] if sanitize else 0), f"counts {way}: {info.pixels_sanitized} are replaced")
@@ -491,16 +491,16 @@ def limits(rng: np.random.Generator, bench: Bench) -> None:
     with purlin.Context(bench.backend, threads=int(pick(rng, 1, 2)), **{f"{where}_memory_limit": limit}) as context:
         try:
             with purlin.fdk.Reconstruction(geometry, grid, context=context) as session:
-                plan = session.info
+                plan = session.plan()
                 if pushed:
                     session.begin()
-                    plan = session.info
+                    plan = session.plan()
                     for k in range(40):
                         session.push(k, lines[k])
                     volume = session.finish()
                 else:
                     volume = session.reconstruct(lines)
-                info = session.info
+                info = session.last_info()
         except purlin.OutOfMemory:
             bench.outcomes["refused"] += 1
             return

@@ -133,9 +133,9 @@ def limits(rng: np.random.Generator, bench: Bench) -> None:
                     factors = session.compute(source)
                 except purlin.OutOfMemory as error:
                     raise Finding(f"{label}: planned {plan.host_bytes} bytes, then {error}") from error
-                used = session.info.host_bytes_used
+                used = session.last_info().host_bytes_used
                 require(used <= limit, f"{label}: {used} bytes were used")
-                one_pass = session.info.method == "one_pass"
+                one_pass = session.last_info().method == "one_pass"
     finally:
         os.unlink(path)
     # LAPACK takes seconds for the largest.

@@ -268,18 +268,18 @@ def planned(rng: np.random.Generator, bench: Bench) -> None:
                 best = 3 * np.sqrt(1 + k / 9) * np.sqrt((exact[k:] ** 2).sum()) + 1e-9 * exact[0]
                 error = float(np.linalg.norm(a.astype(float) - (found.U * found.s) @ found.Vt))
                 require(error <= best, f"planned rsvd {m}x{n} k={k}: error {error:.2e}, expected {best:.2e} at most")
-                return plan.host_bytes, session.info.host_bytes_used
+                return plan.host_bytes, session.last_info().host_bytes_used
         if kind == "rpca":
             plan = rpca.plan(a.astype(float), context=context)
             return plan.host_bytes, 0 if plan_only else rpca.run(a.astype(float), context=context)[1].host_bytes_used
         with purlin.fdk.Reconstruction(geometry, grid, redundancy="full", context=context) as session:
             # A session of which nothing fits has a plan of 0 bytes; the call says what it needs.
-            plan = session.info
+            plan = session.plan()
             if plan_only and plan.host_bytes == 0:
                 session.reconstruct(lines)
             if not plan_only:
                 session.reconstruct(lines)
-            return plan.host_bytes, 0 if plan_only else session.info.host_bytes_used
+            return plan.host_bytes, 0 if plan_only else session.last_info().host_bytes_used
 
     need = run(bench.context, True)[0]
     label = f"planned {kind} {m}x{n} k={k}"

@@ -77,7 +77,7 @@ def test_pushed_views_make_the_same_volume(cpu: purlin.Context) -> None:
             with pytest.raises(purlin.InvalidArgument, match="view"):
                 plan.push(int(order[0]), projections[order[0]])
             assert np.abs(plan.finish() - whole).max() < 2e-6
-        assert plan.info.views_pushed == len(projections)
+        assert plan.plan().views_pushed == len(projections)
         plan.begin()
         plan.push(0, projections[0])
         with pytest.raises(purlin.InvalidArgument):
@@ -87,7 +87,7 @@ def test_pushed_views_make_the_same_volume(cpu: purlin.Context) -> None:
 def test_the_plan_says_what_it_chose(cpu: purlin.Context) -> None:
     geometry, grid, projections, _ = published("displaced")
     with Reconstruction(geometry, grid, context=cpu) as plan:
-        info = plan.info
+        info = plan.plan()
         assert info.redundancy == "half_fan" and info.vertical and info.reason
         assert info.filtered_columns > geometry.columns
         assert info.grid == grid and plan.shape == (
@@ -197,11 +197,11 @@ def test_counts(cpu: purlin.Context) -> None:
         whole = plan.reconstruct(scaled)
         plan.set_counts(60100.0, dark)
         assert np.abs(plan.reconstruct(counts) - whole).max() < 2e-4
-        assert plan.info.pixels_negative == 0
+        assert plan.last_info().pixels_negative == 0
         bright = counts.copy()
         bright[7, 32, 40] = 60101
         plan.reconstruct(bright)
-        assert (plan.info.pixels_clamped, plan.info.pixels_negative) == (0, 1)
+        assert (plan.last_info().pixels_clamped, plan.last_info().pixels_negative) == (0, 1)
         with pytest.raises(purlin.InvalidArgument, match="i0: is 0"):
             plan.set_counts(0.0)
         plan.set_counts(None)
@@ -231,7 +231,7 @@ def test_counts_that_are_not_finite() -> None:
         with Reconstruction(geometry, grid, context=context) as plan:
             plan.set_counts(1000)
             plan.reconstruct(counts)
-            info = plan.info
+            info = plan.last_info()
             assert (info.pixels_not_finite, info.pixels_clamped, info.pixels_negative) == (3, 2, 1)
 
 
@@ -264,7 +264,7 @@ def test_a_full_disk_keeps_the_scan(cpu: purlin.Context) -> None:
         whole = plan.reconstruct(projections)
         with Sink.to_function(full, grid.size[::-1], np.float32, context=cpu) as sink, pytest.raises(OSError, match="space"):
             plan.finish(sink)
-        assert plan.info.views_pushed == 90
+        assert plan.plan().views_pushed == 90
         assert np.array_equal(plan.finish(), whole)
         plan.begin()
         plan.push(0, projections[0])
@@ -282,8 +282,8 @@ def test_pixels_that_are_not_finite_are_counted(cpu: purlin.Context) -> None:
     for sanitize in (False, True):
         with Reconstruction(geometry, grid, sanitize=sanitize, context=cpu) as plan:
             volume = plan.reconstruct(spoilt)
-            assert plan.info.pixels_not_finite == 2
-            assert plan.info.pixels_sanitized == (2 if sanitize else 0)
+            assert plan.last_info().pixels_not_finite == 2
+            assert plan.last_info().pixels_sanitized == (2 if sanitize else 0)
             assert np.isfinite(volume).all() == sanitize
 
 
@@ -345,9 +345,9 @@ def test_progress_while_views_are_pushed(cpu: purlin.Context) -> None:
             plan.finish()
         stops_at = views + 1
         plan.begin()
-        assert plan.info.views_pushed == 0
+        assert plan.plan().views_pushed == 0
         plan.push(list(range(views)), projections)
-        assert steps[-1] == (views, views) and plan.info.views_pushed == views
+        assert steps[-1] == (views, views) and plan.plan().views_pushed == views
         assert np.abs(plan.finish() - whole).max() <= 2e-6 * np.abs(whole).max()
 
 

@@ -81,7 +81,7 @@ def test_turned_panels_have_the_density(cpu: purlin.Context, kind: str, turn: di
     grid = Grid.centred((48, 48, 1), (2.0, 2.0, 2.0))
     geometry = Geometry(COLUMNS, ROWS, PITCH, PITCH, matrices=matrices)
     with Reconstruction(geometry, grid, redundancy="auto" if asked == "auto" else wanted, context=cpu) as plan:
-        volume, info = plan.reconstruct(lines(matrices, bodies))[0], plan.info
+        volume, info = plan.reconstruct(lines(matrices, bodies))[0], plan.last_info()
     assert info.redundancy == wanted and "missing" not in info.reason
     x = (np.arange(48) - 23.5) * 2.0
     from_body = (x[None, :] - 12) ** 2 + (x[:, None] + 9) ** 2

@@ -45,7 +45,7 @@ def test_triplets_of_every_method(cpu: purlin.Context, name: str, method: Any, o
     before = a.copy()
     with rsvd.Rsvd(8, method=method, power_iterations=6, context=cpu) as session:
         u, s, vt = session.compute(a)
-        info = session.info
+        info = session.last_info()
     np.testing.assert_array_equal(a, before)
     assert u.shape == (a.shape[0], 8) and vt.shape == (8, a.shape[1]) and u.dtype == a.dtype and s.dtype == np.float64
     assert np.abs(s - values(name)[:8]).max() < (1e-7 if method == "gram" else 1e-9)
@@ -53,7 +53,7 @@ def test_triplets_of_every_method(cpu: purlin.Context, name: str, method: Any, o
     assert np.linalg.norm(a - (u * s) @ vt) <= 1.001 * tail(name, 8)
     largest = vt[np.arange(8), np.abs(vt).argmax(axis=1)]
     assert (largest.real > 0).all() and np.abs(largest.imag).max() < 1e-12
-    assert info is not None and info.method == method and info.converged and info.rank == 8 and info.passes >= 2
+    assert info.method == method and info.converged and info.rank == 8 and info.passes >= 2
     assert info.error_frobenius == pytest.approx(tail(name, 8), rel=2e-3)
 
 
@@ -85,7 +85,7 @@ def test_fast_iterations_change_nothing_on_a_cpu(cpu: purlin.Context) -> None:
     with rsvd.Rsvd(6, method="fused", iteration_precision="fast", context=cpu) as session:
         for got, exact in zip(session.compute(a), want, strict=True):
             np.testing.assert_array_equal(got, exact)
-        assert session.info is not None and "no faster one for F64" in session.info.reason
+        assert "no faster one for F64" in session.last_info().reason
     with pytest.raises(ValueError, match="iteration_precision"):
         rsvd.Rsvd(6, iteration_precision="faster", context=cpu)  # type: ignore[arg-type]
 
@@ -114,7 +114,7 @@ def test_given_sketches(cpu: purlin.Context, kind: str, q: int) -> None:
     with rsvd.Rsvd(20, oversampling=0, power_iterations=q, method=method, context=cpu) as session:
         session.set_sketch(matrix("omega_120x20"))
         s = session.compute(matrix("geo_200x120"), left=False, right=False).s
-        assert session.info is not None and session.info.sketch == "given"
+        assert session.last_info().sketch == "given"
     np.testing.assert_allclose(s, expected, rtol=0, atol=1e-11)
 
 
@@ -163,10 +163,10 @@ def test_fixed_tolerance(cpu: purlin.Context, tolerance: float) -> None:
     a = matrix("geo_200x120")
     with rsvd.Rsvd(tolerance=tolerance, block_columns=8, context=cpu) as session:
         u, s, vt = session.compute(a)
-        info = session.info
+        info = session.last_info()
     norm = np.linalg.norm(a)
     needed = next((k for k in range(120) if tail("geo_200x120", k) <= tolerance * norm), 120)
-    assert info is not None and info.converged and needed <= len(s) <= needed + 8
+    assert info.converged and needed <= len(s) <= needed + 8
     assert u.shape == (200, len(s)) and vt.shape == (len(s), 120) and len(s) == info.rank
     assert np.linalg.norm(a - (u * s) @ vt) <= tolerance * norm
     assert orthonormal(u) < 1e-12
@@ -247,10 +247,10 @@ def test_files_and_functions(cpu: purlin.Context, tmp_path: Path, order: Any, me
     for source in sources:
         with rsvd.Rsvd(6, method=method, block_rows=64, power_iterations=5, context=cpu) as session:
             u, s, vt = session.compute(source)
-            info = session.info
+            info = session.last_info()
         assert np.abs(s - values("geo_200x120")[:6]).max() < 1e-7
         assert np.linalg.norm(a - (u * s) @ vt) <= 1.001 * tail("geo_200x120", 6)
-        assert info is not None and info.bytes_read >= a.nbytes
+        assert info.bytes_read >= a.nbytes
     assert asked and all(where[0].stop <= 200 for where in asked)
 
 
@@ -364,9 +364,9 @@ def test_estimates_of_the_error(cpu: purlin.Context) -> None:
     assert rsvd.Rsvd(10, error="probes", context=cpu).plan(a).error_kind == "probes"
     with rsvd.Rsvd(10, error="power", context=cpu) as session:
         found = session.compute(a)
-        assert session.info is not None and session.info.error_kind == "power"
+        assert session.last_info().error_kind == "power"
         near = session.error(a, *found)[1]
-        assert session.info.passes == 11
+        assert session.last_info().passes == 11
     truth = np.linalg.norm(a - (found.U * found.s) @ found.Vt, 2)
     assert 0.95 * truth < near < 1.000001 * truth
 
@@ -392,7 +392,7 @@ def test_restart_files_go_at_the_end(cpu: purlin.Context, tmp_path: Path) -> Non
     assert path.exists()
     with rsvd.Rsvd(6, **options) as session:
         s = session.compute(a).s
-        assert session.info is not None and session.info.restarted and session.info.passes_restarted > 0
+        assert session.last_info().restarted and session.last_info().passes_restarted > 0
     assert not path.exists()
     plain = rsvd.compute(a, 6, method="range", power_iterations=3, block_rows=50, context=cpu).s
     np.testing.assert_array_equal(s, plain)

@@ -27,7 +27,7 @@ program snapshots
   call context%create()
   call context%properties(where_it_runs)
   print '(2a)', 'purlin on ', purlin_string(where_it_runs%device_name)
-  call purlin_rsvd_compute(context, clean, s, truth, info=info)
+  call purlin_rsvd_compute_once(context, clean, s, truth, info=info)
   print '(a, i0, a, i0, a, i0, a)', '  ', points, ' points x ', count, ' snapshots, ', info%passes, ' passes'
   print '(a, 6f9.3)', '  singular values     ', s
 
@@ -35,12 +35,12 @@ program snapshots
   call random_init(repeatable=.true., image_distinct=.false.)
   call random_number(draw)
   spoilt = merge(clean, 40 * (draw / 0.02_real64 - 0.5_real64), draw > 0.02_real64)
-  call purlin_rsvd_compute(context, spoilt, s, modes)
+  call purlin_rsvd_compute_once(context, spoilt, s, modes)
   print '(a, f8.3)', '  kept of the true modes with outliers, of 6  ', overlap(modes)
   call purlin_init(options)
   options%tolerance = 1e-6_real64
   call purlin_rpca_compute_once(context, spoilt, low_rank, outliers, options=options)
-  call purlin_rsvd_compute(context, low_rank, s, modes)
+  call purlin_rsvd_compute_once(context, low_rank, s, modes)
   print '(a, f8.3)', '  the same after robust PCA                   ', overlap(modes)
   print '(a, f8.3, a)', '  outliers found                              ', &
     100 * real(size(pack(outliers, abs(outliers) > 1), kind=int64), real64) / size(outliers), ' %'

@@ -20,7 +20,7 @@ classdef Fdk < handle
 %     'mode'          'fdk' (default) or 'rabbitct'
 %     'interpolation' 'exact' (default) or 'fast'
 %     'fov_mask', 'allow_missing', 'allow_short_arc', 'sanitize'   logical, default false. Pixels that are not finite are
-%                     counted in query(f).pixels_not_finite; with 'sanitize' they count as 0, else voxels become NaN
+%                     counted in last_info(f).pixels_not_finite; with 'sanitize' they count as 0, else voxels become NaN
 %     'output_scale', 'output_offset'   default 1 and 0
 %     'slab', 'view_batch', 'fft_length'   default 0, which chooses
 %     'devices'       further GPUs, by number, that slabs of the volume are distributed over, with the same bits
@@ -29,7 +29,8 @@ classdef Fdk < handle
 %   reconstruct(f, projections)          columns-by-rows-by-views, single, double or integers, to a single volume
 %   reconstruct(f, input, output)        from and to files and functions: see purlin.fdk_reconstruct
 %   begin(f), push(f, views, projections), finish(f)   a scan that arrives in pieces; views are numbered from 1
-%   query(f)                             the plan, and what the last run did
+%   plan(f)                              what was chosen, and what a run will take; the views pushed so far
+%   last_info(f)                         what the last run did
 %   [redundancy, angular] = weights(f)
 %   set_counts(f, i0, dark)              the input is raw counts; i0 is a number or an image, [] ends it
 %   weight, filter, backproject          the steps on their own
@@ -107,8 +108,12 @@ classdef Fdk < handle
       volume = purlin_mex('fdk_finish', obj.key, purlin.internal.wrapped(output), obj.watched);
     end
 
-    function info = query(obj)
-      info = purlin_mex('fdk_query', obj.key);
+    function info = plan(obj)
+      info = purlin_mex('fdk_plan', obj.key);
+    end
+
+    function info = last_info(obj)
+      info = purlin_mex('fdk_last_info', obj.key);
     end
 
     function [redundancy, angular] = weights(obj)

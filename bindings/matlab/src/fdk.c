@@ -92,7 +92,7 @@ static void destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 static purlin_fdk_info info_of(const purlin_fdk *fdk) {
   purlin_fdk_info info;
   check(purlin_fdk_info_init(&info, sizeof info));
-  check(purlin_fdk_query(fdk, &info));
+  check(purlin_fdk_plan(fdk, &info));
   return info;
 }
 
@@ -106,17 +106,32 @@ static void add_triple(mxArray *target, const char *field, double x, double y, d
   mxSetField(target, 0, field, triple);
 }
 
-static void query(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  purlin_fdk_info i = info_of(fdk_argument(prhs[0]));
+static mxArray *report_of(purlin_fdk_info i) {
+  mxArray *report = mxCreateStructMatrix(1, 1, 0, NULL);
   const char *word = "auto";
   for (const choice *c = fdk_redundancies; c->word; c++)
     if (c->value == i.redundancy) word = c->word;
-  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
-  add_text(plhs[0], "redundancy", word);
-  add_triple(plhs[0], "size", (double)i.nx, (double)i.ny, (double)i.nz);
-  add_triple(plhs[0], "spacing", i.dx, i.dy, i.dz);
-  add_triple(plhs[0], "origin", i.x0, i.y0, i.z0);
-  REPORT_FDK_INFO(plhs[0], &i);
+  add_text(report, "redundancy", word);
+  add_triple(report, "size", (double)i.nx, (double)i.ny, (double)i.nz);
+  add_triple(report, "spacing", i.dx, i.dy, i.dz);
+  add_triple(report, "origin", i.x0, i.y0, i.z0);
+  REPORT_FDK_INFO(report, &i);
+  return report;
+}
+
+/* info = fdk_plan(fdk) */
+static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  plhs[0] = report_of(info_of(fdk_argument(prhs[0])));
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* info = fdk_last_info(fdk) */
+static void last_info(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_fdk_info info;
+  check(purlin_fdk_info_init(&info, sizeof info));
+  check(purlin_fdk_last_info(fdk_argument(prhs[0]), &info));
+  plhs[0] = report_of(info);
   (void)nlhs;
   (void)nrhs;
 }
@@ -339,7 +354,8 @@ static void log_transform(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
 const command fdk_commands[] = {
   {"fdk_create", 3, 3, create},
   {"fdk_destroy", 1, 1, destroy},
-  {"fdk_query", 1, 1, query},
+  {"fdk_plan", 1, 1, plan},
+  {"fdk_last_info", 1, 1, last_info},
   {"fdk_weights", 3, 3, weights},
   {"fdk_set_counts", 5, 5, set_counts},
   {"fdk_reconstruct", 4, 4, reconstruct},

@@ -182,6 +182,7 @@ static void residuals(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
 /* omega = rsvd_sketch(rows, columns, options) */
 static void sketch(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_rsvd_options o;
+  purlin_rsvd *rsvd = NULL;
   int32_t dtype = PURLIN_F64;
   output omega;
   check(purlin_rsvd_options_init(&o, sizeof o));
@@ -190,7 +191,8 @@ static void sketch(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   read_seed(prhs[2], "seed", &o.seed);
   omega = new_matrix(dtype, integer_argument("rows", prhs[0], 0, INT64_MAX),
                      integer_argument("columns", prhs[1], 0, INT64_MAX));
-  check(purlin_rsvd_sketch(gateway_context(), NULL, &o, omega.matrix));
+  check(purlin_rsvd_create(gateway_context(), &o, &rsvd));
+  check(purlin_rsvd_sketch(temporary_rsvd(rsvd), NULL, omega.matrix));
   plhs[0] = finish_output(&omega);
   (void)nlhs;
   (void)nrhs;

@@ -46,7 +46,7 @@ def main(points: int = 4000, snapshots: int = 300) -> None:
         np.save(path, field)
         with purlin.rsvd.Rsvd(6) as session:
             modes, s, _ = session.compute(Source.from_npy(path))
-            info = session.info
+            info = session.last_info()
     assert info is not None
     print(f"purlin {purlin.__version__} on {purlin.default_context().properties.device_name}")
     print(f"  {points} points x {snapshots} snapshots, method {info.method}, {info.passes} passes, l = {info.columns}")

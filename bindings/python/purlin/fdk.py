@@ -245,17 +245,23 @@ class Reconstruction(Handle):
     ) -> None:
         self.close()
 
-    @property
-    def info(self) -> Info:
-        """The plan, and what the last run did."""
+    def plan(self) -> Info:
+        """What was chosen, and what is planned for a run from a source to a sink; while a scan is being pushed, for that scan,
+        with the views pushed so far. Bytes and seconds of a run are 0."""
         raw = initialised(FdkInfo, "fdk_info")
-        check(lib.purlin_fdk_query(self.handle, ctypes.byref(raw)))
+        check(lib.purlin_fdk_plan(self.handle, ctypes.byref(raw)))
+        return _read_info(raw)
+
+    def last_info(self) -> Info:
+        """The report of the last run, of a whole scan or of one that was pushed."""
+        raw = initialised(FdkInfo, "fdk_info")
+        check(lib.purlin_fdk_last_info(self.handle, ctypes.byref(raw)))
         return _read_info(raw)
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """Shape of the volume, (z, y, x)."""
-        nx, ny, nz = self.info.grid.size
+        nx, ny, nz = self.plan().grid.size
         return nz, ny, nx
 
     def set_counts(
@@ -354,7 +360,7 @@ class Reconstruction(Handle):
 
     def filter(self, views: Sequence[int], weighted: object) -> Array:
         """The ramp filter alone; a half fan's rows get longer, see `info.filtered_columns`."""
-        return self._piece(lib.purlin_fdk_filter, views, weighted, self.info.filtered_columns)
+        return self._piece(lib.purlin_fdk_filter, views, weighted, self.plan().filtered_columns)
 
     def backproject(self, views: Sequence[int], filtered: object, volume: Any) -> None:
         """Adds the back-projection of filtered views to a volume."""

@@ -244,9 +244,7 @@ def raw_options(rank: int, options: Options) -> tuple[Any, object]:
 
 
 class Rsvd(Handle):
-    """Options, work space and contexts, for matrices of any shape. `info` is the report of the last call."""
-
-    info: Info | None = None
+    """Options, work space and contexts, for matrices of any shape."""
 
     def __init__(
         self,
@@ -285,6 +283,19 @@ class Rsvd(Handle):
         """Makes the running call raise `Cancelled`. May be called from any thread."""
         check(lib.purlin_rsvd_cancel(self.handle))
 
+    def last_info(self) -> Info:
+        """The report of the last run that met its tolerance, or ended at the largest rank without."""
+        raw = initialised(RsvdInfo, "rsvd_info")
+        check(lib.purlin_rsvd_last_info(self.handle, ctypes.byref(raw)))
+        return read_info(raw)
+
+    def sketch(self, rows: int, columns: int, dtype: npt.DTypeLike = np.float64) -> Array:
+        """The sketch that a run draws, (rows, columns)."""
+        made = np.empty((rows, columns), dtype, order="F")
+        omega = Matrix.dense(made, context=self.context)
+        self.context.finish(lib.purlin_rsvd_sketch(self.handle, None, omega.handle))
+        return made
+
     def plan(self, a: object) -> Info:
         """What a run on `a` would do: method, passes, bytes, blocks, memory."""
         matrix = Matrix.of(a, context=self.context)
@@ -308,9 +319,8 @@ class Rsvd(Handle):
         try:
             info = self.run(matrix, stream, lib.purlin_rsvd_compute, *handles)
         except NoConvergence as error:
-            assert self.info is not None
             told = Unfinished(error.status, str(error))
-            told.factors, told.info = Factors(u and u[0], s, vt and vt[0]), self.info
+            told.factors, told.info = Factors(u and u[0], s, vt and vt[0]), self.last_info()
             raise told from None
         if info.rank < k and self._options.get("tolerance", 0.0) > 0:
             return Factors(
@@ -378,11 +388,8 @@ class Rsvd(Handle):
         with self._relay:
             status = call(self.handle, stream.handle if stream else None, matrix.handle, *arguments, ctypes.byref(raw))
         matrix.raise_caught()
-        if status in (c.SUCCESS, c.ERROR_NO_CONVERGENCE):
-            self.info = read_info(raw)
         self.context.finish(status, self._relay)
-        assert self.info is not None
-        return self.info
+        return read_info(raw)
 
     def _width(self, m: int, n: int) -> int:
         if self._options.get("tolerance", 0.0) > 0:
@@ -486,12 +493,8 @@ def sketch(
     context: Context | None = None,
 ) -> Array:
     """The sketch that a run with this kind and seed draws, (rows, columns)."""
-    context = context or default_context()
-    raw, _ = raw_options(0, {"sketch": kind, "seed": seed})
-    made = np.empty((rows, columns), dtype, order="F")
-    omega = Matrix.dense(made, context=context)
-    context.finish(lib.purlin_rsvd_sketch(context.handle, None, ctypes.byref(raw), omega.handle))
-    return made
+    with Rsvd(context=context, sketch=kind, seed=seed) as session:
+        return session.sketch(rows, columns, dtype)
 
 
 __all__ = [

@@ -369,7 +369,8 @@ fn an_arc_too_short_for_its_fan_is_warned_of() {
                 (*level, text.as_str()),
                 (Level::Warn, "rays are missing: the arc is 180.0 degrees, 184.3 are needed")
             );
-            assert!(fdk.info().reason.ends_with(text), "{}", fdk.info().reason);
+            let reason = fdk.planned_info().get().reason;
+            assert!(reason.ends_with(text), "{reason}");
         }
     }
 }

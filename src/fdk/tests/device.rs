@@ -171,7 +171,7 @@ fn views_pushed_in_any_order_and_from_anywhere_give_the_volume() {
         let (want, _) = volume(&mut fdk, &scan);
         let in_order: Vec<i64> = (0..count as i64).collect();
         assert!(pushed(&mut fdk, &scan, &in_order) == want, "{name}");
-        let info = fdk.info();
+        let info = fdk.last_info().get("fdk").unwrap();
         assert_eq!(info.device_bytes_used, info.device_bytes);
         assert!(worst(&pushed(&mut fdk, &scan, &shuffled(count)), &want) / largest(&want) < 1e-6);
         // From the device, in part, and to all places.
@@ -302,7 +302,8 @@ fn a_plan_stays_inside_the_device_memory_that_is_free() {
     let n = (2..).map(|k| 256 * k).find(|n| 4 * (n * n * n) as u64 > 2 * free).unwrap();
     let plan = || {
         let before = device.memory_free().unwrap();
-        let info = Fdk::new(&context, scan.geometry.clone(), Some(grid(n)), Options::default()).unwrap().info();
+        let info =
+            Fdk::new(&context, scan.geometry.clone(), Some(grid(n)), Options::default()).unwrap().planned_info().get();
         // Other tests take and free memory meanwhile.
         (info.device_bytes.unsigned_abs(), before.max(device.memory_free().unwrap()), info.slabs)
     };

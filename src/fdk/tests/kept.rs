@@ -49,7 +49,7 @@ pub(super) fn check_kept(context: &Arc<Context>, options: Options) {
         let mut sink = CallbackSink::new(ArrayInfo::new(Number::F32, &GRID.size).unwrap(), Box::new(write));
         let e = fdk.finish(Volume::Sink(&mut sink), None).unwrap_err();
         assert_eq!(e, io("no space left"), "{options:?}");
-        assert_eq!(fdk.info().views_pushed, 90);
+        assert_eq!(fdk.planned_info().get().views_pushed, 90);
     }
     // Another type first, then the one that matters.
     let mut narrow = Tensor::create(context, DType::I16, Location::Host, Order::ColumnMajor, &[1, 1, 1]).unwrap();
@@ -107,7 +107,7 @@ fn pushes_report_their_views_and_stop_when_told() {
         seen.borrow_mut().push((step, steps));
         true
     };
-    let figures = fdk.info_handle();
+    let figures = fdk.planned_info();
     fdk.begin(None).unwrap();
     for v in 0..90 {
         fdk.push_reporting(&[v], &scan.part(&context, &[v]), Some(&report)).unwrap();
@@ -297,7 +297,7 @@ fn a_pushed_scan_says_what_it_needs_and_takes_no_more() {
         let context = cpu(limit);
         let mut fdk = Fdk::new(&context, scan.geometry.clone(), Some(grid), Options::default()).unwrap();
         fdk.begin(None)?;
-        let begun = fdk.info().host_bytes;
+        let begun = fdk.planned_info().get().host_bytes;
         for v in 0..90 {
             fdk.push(&[v], &scan.part(&context, &[v])).unwrap();
         }
@@ -330,7 +330,7 @@ fn a_plan_stays_inside_the_memory_that_is_free() {
     // Twice what is free at least, in slices of which some fit.
     let n = (2..).map(|k| 256 * k).find(|n| 4 * (n * n * n) as u64 > 2 * free).unwrap();
     let fdk = Fdk::new(&context, scan.geometry.clone(), Some(grid(n)), Options::default()).unwrap();
-    let info = fdk.info();
+    let info = fdk.planned_info().get();
     let planned = info.host_bytes.unsigned_abs();
     assert!(info.slabs >= 3 && planned > 0 && planned <= free, "{planned} of {free}: {} slabs", info.slabs);
     // The views would be kept, which fits, and the volume is cut likewise.

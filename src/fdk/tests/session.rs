@@ -171,7 +171,7 @@ fn a_scan_that_does_not_fit_is_kept_and_gives_the_same_bits() {
     let (want, _) = whole(&mut scan.fdk(&context, Options::default()), &scan);
     let mut fdk = scan.fdk(&context, Options { slab: 16, ..Options::default() });
     assert!(pushed(&mut fdk, &scan, &shuffled(90)) == want);
-    let info = fdk.info();
+    let info = fdk.last_info().get("fdk").unwrap();
     assert_eq!((info.slabs, info.slab), (3, 16));
     // The views stay for all of the run; tensors of the test are charged as well.
     assert!(info.host_bytes_used >= 80 * 64 * 90 * 4);
@@ -189,7 +189,7 @@ fn several_contexts_give_the_same_bits() {
     for others in [1, 2, 4] {
         let contexts: Vec<_> = std::iter::once(Arc::clone(&first)).chain((0..others).map(|_| cpu(0))).collect();
         let mut fdk = scan.fdk_over(&contexts, Options::default());
-        assert_eq!(fdk.info().contexts, others + 1);
+        assert_eq!(fdk.planned_info().get().contexts, others + 1);
         let (volume, info) = whole(&mut fdk, &scan);
         assert!(volume == want, "{others} more");
         assert_eq!(info.contexts, others + 1);
@@ -432,7 +432,8 @@ fn the_plan_can_be_asked_for() {
     let scan = scan("displaced");
     let context = cpu(0);
     let fdk = scan.fdk(&context, Options::default());
-    let info = fdk.info();
+    assert!(fdk.last_info().get("fdk").unwrap_err().to_string().starts_with("fdk: has no report"));
+    let info = fdk.planned_info().get();
     assert_eq!((info.redundancy as i32, info.kernel as i32), (4, 0));
     assert!(info.reason.contains("full circle"), "{}", info.reason);
     assert_eq!((info.filtered_columns, info.filtered_left), (96, 48));

@@ -116,7 +116,7 @@ impl Rsvd {
         let found =
             PcaInfo { dtype: plan.dtype, options: *options, count, features, rank, total_variance, noise_variance };
         let session = self.for_products(plan.dtype)?;
-        info.seconds_total = start.elapsed().as_secs_f64();
+        let info = self.reported(info, start);
         Ok((Pca { session, info: found, components, values, means, scales, _charge: charge }, info))
     }
 

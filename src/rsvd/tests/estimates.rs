@@ -7,7 +7,6 @@ use super::support::{
 use crate::dense::sketch::Distribution;
 use crate::error::Error;
 use crate::rsvd::options::{ErrorKind, Method, Right};
-use crate::rsvd::sketch::sketch;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
 use crate::tensor::Tensor;
@@ -343,7 +342,7 @@ fn a_sketch_is_what_a_run_draws() {
     for kind in [Distribution::Gaussian, Distribution::Uniform, Distribution::Rademacher, Distribution::SparseSign] {
         let options = Options { rank: 10, seed: 7, sketch: kind, method: Method::RowFused, ..Options::default() };
         let mut omega = room::<f64>(&context, 120, 20);
-        sketch(&context, None, &options, &mut omega).unwrap();
+        Rsvd::new(&context, options.clone()).unwrap().sketch(None, &mut omega).unwrap();
         let drawn = factor::<f64>(&context, &a, options.clone()).unwrap();
         let mut rsvd = Rsvd::new(&context, options).unwrap();
         rsvd.set_sketch(Some(&omega)).unwrap();

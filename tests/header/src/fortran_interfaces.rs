@@ -61,6 +61,7 @@ const NOT_IN_FORTRAN: &[&str] = &["purlin_graph_density_trace"];
 /// Dummy arguments of other names than in C. `s` is the result of every function.
 const NAMES: &[(&str, &str, &str)] = &[
     ("purlin_rsvd_compute", "s", "values"),
+    ("purlin_rsvd_compute_once", "s", "values"),
     ("purlin_rsvd_error", "s", "values"),
     ("purlin_rsvd_residuals", "s", "values"),
     ("purlin_pca_singular_values", "singular_values", "values"),
