@@ -37,7 +37,6 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_sshopm_solve_once, n = 5", allocations: 3, prepare: |f| solve(f, 3, 5, PURLIN_F64, 0) },
         Case { name: "purlin_sshopm_solve_once, m = 2", allocations: 3, prepare: |f| solve(f, 2, 4, PURLIN_F64, 0) },
         Case { name: "purlin_sshopm_solve_once, given starts", allocations: 3, prepare: solve_from },
-        Case { name: "purlin_sshopm_create", allocations: 1, prepare: create },
         Case { name: "purlin_sshopm_plan", allocations: 1, prepare: plan },
         Case { name: "purlin_sshopm_solve", allocations: 3, prepare: solve_by_object },
         Case { name: "purlin_sshopm_product", allocations: 1, prepare: product },
@@ -48,7 +47,6 @@ pub fn on_any_backend() -> Vec<Case> {
             allocations: 3,
             prepare: |f| fit(f, PURLIN_DWI_WLS, PURLIN_DWI_CLAMP),
         },
-        Case { name: "purlin_dwi_create", allocations: 1, prepare: create_dwi },
         Case { name: "purlin_dwi_plan", allocations: 1, prepare: plan_peaks },
         Case { name: "purlin_dwi_fit", allocations: 3, prepare: fit_by_object },
         Case { name: "purlin_dwi_sh_to_tensor", allocations: 1, prepare: sh_to_tensor },
@@ -185,11 +183,6 @@ fn with_solver(
     status
 }
 
-fn create(f: &Fixture) -> Call {
-    let context = f.context;
-    Box::new(move || with_solver(context, null(), |_| purlin_status::PURLIN_SUCCESS))
-}
-
 fn plan(f: &Fixture) -> Call {
     let (context, tensors) = (f.context, f.symmetric(PURLIN_F64, 4, 3));
     Box::new(move || {
@@ -315,11 +308,6 @@ fn with_dwi(context: *const purlin_context, call: impl FnOnce(*mut purlin_dwi) -
     let status = call(dwi);
     assert_eq!(purlin_dwi_destroy(dwi), purlin_status::PURLIN_SUCCESS);
     status
-}
-
-fn create_dwi(f: &Fixture) -> Call {
-    let context = f.context;
-    Box::new(move || with_dwi(context, |_| purlin_status::PURLIN_SUCCESS))
 }
 
 fn plan_peaks(f: &Fixture) -> Call {
