@@ -3115,15 +3115,11 @@ typedef struct purlin_rpca_options {
    */
   void *progress_user;
   /**
-   * Further contexts, each on another GPU of the kind of the first: the longer axis of M is shared out over all of them. The
-   * list is read once; the object keeps the contexts, not the list. An M or a mask in device memory is worked on where it
-   * lies; of a source, rows are read from several threads, one at a time. Default NULL.
+   * GPUs that the longer axis of M is distributed over; begins with the context of purlin_rpca_create. An M or a mask in
+   * device memory is worked on where it lies; of a source, rows are read from several threads, one at a time. Default NULL:
+   * that context alone.
    */
-  const struct purlin_context *const *contexts;
-  /**
-   * Number of `contexts`; default 0.
-   */
-  int64_t contexts_count;
+  const struct purlin_group *group;
 } purlin_rpca_options;
 
 /**
@@ -6930,14 +6926,14 @@ purlin_status purlin_rpca_info_init(struct purlin_rpca_info *info,
 /**
  * Makes a robust PCA, which splits matrices into a low-rank and a sparse part: purlin_rpca_compute says how.
  *
- * @param      context  the context to run on; the option `contexts` takes more.
+ * @param      context  the context to run on; `options->group` has more.
  * @param      options  NULL for the defaults.
  * @param[out] rpca     the robust PCA; destroy it with purlin_rpca_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, an
- * option outside its domain, a further context that is there already or no GPU of the kind of `context`),
+ * option outside its domain, a group on the CPU or that begins with another context),
  * `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or initialised, its contexts as many as it says; `rpca` is NULL or valid for writing;
+ * @pre `options` is NULL or initialised; `rpca` is NULL or valid for writing;
  * `options->progress` may be called with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
@@ -7048,7 +7044,7 @@ purlin_status purlin_rpca_compute(struct purlin_rpca *rpca,
  * @param[out] info      what was done; may be NULL.
  * @return as purlin_rpca_create and purlin_rpca_compute.
  *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+ * @pre `options` and `info` are NULL or initialised structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_rpca_compute_once(const struct purlin_context *context,

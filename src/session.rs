@@ -77,7 +77,7 @@ pub(crate) fn progress<'p>(contexts: &[Arc<Context>], report: Option<&'p Progres
 }
 
 /// Refuses a further context that is already one of `contexts` of the `owner`.
-pub(crate) fn expect_new(contexts: &[Arc<Context>], owner: &str, context: &Arc<Context>) -> Result<()> {
+fn expect_new(contexts: &[Arc<Context>], owner: &str, context: &Arc<Context>) -> Result<()> {
     context.check_alive()?;
     if contexts.iter().any(|c| Arc::ptr_eq(c, context)) {
         return Err(Error::invalid("context", format!("is one of the {owner}'s already")));
@@ -86,7 +86,7 @@ pub(crate) fn expect_new(contexts: &[Arc<Context>], owner: &str, context: &Arc<C
 }
 
 /// The error of a further context on another kind of device than the first.
-pub(crate) fn differing(first: &str, other: &str) -> Error {
+fn differing(first: &str, other: &str) -> Error {
     Error::invalid("context", format!("is on {other}, the others are on {first}: results would differ"))
 }
 
@@ -100,21 +100,5 @@ pub(crate) fn expect_alike(contexts: &[Arc<Context>], owner: &str, context: &Arc
     match (name(&contexts[0]), name(context)) {
         (first, other) if first == other => Ok(()),
         (first, other) => Err(differing(&first, &other)),
-    }
-}
-
-/// Refuses a further context of the `owner` that is not a GPU of the kind of `contexts`, or is already one of them. `parts`
-/// names the parts that are distributed over the contexts, for messages.
-pub(crate) fn expect_another_gpu(
-    contexts: &[Arc<Context>],
-    owner: &str,
-    parts: &str,
-    context: &Arc<Context>,
-) -> Result<()> {
-    expect_new(contexts, owner, context)?;
-    match (contexts[0].backend(), context.backend()) {
-        (Backend::Gpu(first), Backend::Gpu(other)) if first.name() == other.name() => Ok(()),
-        (Backend::Gpu(first), Backend::Gpu(other)) => Err(differing(first.name(), other.name())),
-        _ => Err(Error::invalid("context", format!("is not a second GPU: {parts} are spread over GPUs alone"))),
     }
 }

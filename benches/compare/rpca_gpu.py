@@ -93,7 +93,7 @@ def several(table: Table, contexts: list[purlin.Context], rows: int, columns: in
         times, infos = [], []
         for _ in range(4):
             began = time.perf_counter()
-            infos.append(rpca.compute_to_sinks(m, None, None, context=contexts[0], contexts=contexts[1:count]))
+            infos.append(rpca.compute_to_sinks(m, None, None, group=purlin.Group(contexts[:count])))
             times.append(time.perf_counter() - began)
         # The first one warms up.
         took, info = min(zip(times[1:], infos[1:]), key=lambda pair: pair[1].seconds_total)

@@ -13,27 +13,11 @@
 namespace purlin::rpca {
 
 /// The C options with their defaults, and progress as a `std::function`, called with the iteration, the most there may be,
-/// and the residual.
+/// and the residual. `group` is a `group::get()`.
 struct options : purlin_rpca_options {
   purlin::progress on_progress;
 
   options() : purlin_rpca_options{} { check(purlin_rpca_options_init(this, sizeof(purlin_rpca_options))); }
-
-  /// One more GPU of the kind of the session's context: the longer axis of the matrix is shared out over all. It has to live
-  /// until the session is made.
-  void add_context(const context& another) { further.push_back(another.get()); }
-
-  /// The C struct, which points into this object.
-  purlin_rpca_options raw() const {
-    purlin_rpca_options result = *this;
-    if (!further.empty()) {
-      result.contexts = further.data();
-      result.contexts_count = static_cast<std::int64_t>(further.size());
-    }
-    return result;
-  }
-
-  std::vector<const purlin_context*> further;
 };
 
 /// A run's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the outputs then
@@ -51,7 +35,7 @@ class session {
   session() noexcept = default;
 
   explicit session(const context& on, const options& settings = {}) {
-    purlin_rpca_options raw = settings.raw();
+    purlin_rpca_options raw = settings;
     if (settings.on_progress) {
       progress_ = std::make_unique<purlin::detail::progress_keeper>(settings.on_progress);
       raw.progress = &purlin::detail::progress_keeper::call;
@@ -135,7 +119,7 @@ class session {
 inline void compute_once(const context& on, const matrix& m, const matrix& low_rank, const matrix& sparse, info& report,
                          const options& settings = {}, const matrix& mask = {}, const stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_rpca_options raw = relay.attach<purlin_rpca_options>(settings.raw());
+  const purlin_rpca_options raw = relay.attach<purlin_rpca_options>(settings);
   const purlin_status status = purlin_rpca_compute_once(on.get(), queue.get(), m.get(), mask.get(), &raw,
                                                         low_rank.get(), sparse.get(), &report);
   relay.rethrow();

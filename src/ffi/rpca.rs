@@ -8,7 +8,7 @@ use super::matrix::{self, purlin_matrix};
 use super::options::{self, flag};
 use super::rpca_types::*;
 use super::tensor::computing_type;
-use super::{context, guard, purlin_context, purlin_status};
+use super::{context, group, guard, purlin_context, purlin_status};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
@@ -160,7 +160,7 @@ impl purlin_rpca_info {
 /// The caller's options on a context, and the progress function in them.
 ///
 /// # Safety
-/// `options` is NULL or an initialised struct, whose `contexts` are as many as it says.
+/// `options` is NULL or an initialised struct.
 pub(super) unsafe fn made(
     context: *const purlin_context,
     options: *const purlin_rpca_options,
@@ -168,23 +168,21 @@ pub(super) unsafe fn made(
     let context = context::get(context)?;
     // SAFETY: as promised above.
     let o = unsafe { options::read("options", options) }?;
-    let mut contexts = vec![context];
-    // SAFETY: as promised above.
-    contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
-    Ok((Rpca::new(contexts, read_options(&o)?)?, Report::new(o.progress, o.progress_user)))
+    let group = group::of(o.group, &context)?;
+    Ok((Rpca::over(&group, read_options(&o)?)?, Report::new(o.progress, o.progress_user)))
 }
 
 /// Makes a robust PCA, which splits matrices into a low-rank and a sparse part: purlin_rpca_compute says how.
 ///
-/// @param      context  the context to run on; the option `contexts` takes more.
+/// @param      context  the context to run on; `options->group` has more.
 /// @param      options  NULL for the defaults.
 /// @param[out] rpca     the robust PCA; destroy it with purlin_rpca_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, an
-/// option outside its domain, a further context that is there already or no GPU of the kind of `context`),
+/// option outside its domain, a group on the CPU or that begins with another context),
 /// `PURLIN_ERROR_NOT_SUPPORTED` (an option that this library does not know), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or initialised, its contexts as many as it says; `rpca` is NULL or valid for writing;
+/// `options` is NULL or initialised; `rpca` is NULL or valid for writing;
 /// `options->progress` may be called with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -196,7 +194,7 @@ pub unsafe extern "C" fn purlin_rpca_create(
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("rpca", rpca) }?;
-        // SAFETY: the caller promises NULL or an initialised struct with as many contexts as it says.
+        // SAFETY: the caller promises NULL or an initialised struct.
         let (core, report) = unsafe { made(context, options) }?;
         let object = RpcaObject {
             cancel: core.cancel_handle(),

@@ -140,7 +140,7 @@ pub unsafe extern "C" fn purlin_rpca_compute(
 /// @return as purlin_rpca_create and purlin_rpca_compute.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says.
+/// `options` and `info` are NULL or initialised structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_rpca_compute_once(
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn purlin_rpca_compute_once(
     info: *mut purlin_rpca_info,
 ) -> purlin_status {
     guard::run(|| {
-        // SAFETY: the caller promises NULL or an initialised struct with as many contexts as it says.
+        // SAFETY: the caller promises NULL or an initialised struct.
         let (mut rpca, report) = unsafe { made(context, options) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let given = unsafe { Given::get(stream, m, mask, info) }?;

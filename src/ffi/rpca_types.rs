@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::callback::purlin_progress_fn;
-use super::context::purlin_context;
+use super::group::purlin_group;
 use super::options::versioned;
 use super::tensor::PURLIN_DTYPE_AUTO;
 
@@ -59,17 +59,15 @@ pub struct purlin_rpca_options {
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
-    /// Further contexts, each on another GPU of the kind of the first: the longer axis of M is shared out over all of them. The
-    /// list is read once; the object keeps the contexts, not the list. An M or a mask in device memory is worked on where it
-    /// lies; of a source, rows are read from several threads, one at a time. Default NULL.
-    pub contexts: *const *const purlin_context,
-    /// Number of `contexts`; default 0.
-    pub contexts_count: i64,
+    /// GPUs that the longer axis of M is distributed over; begins with the context of purlin_rpca_create. An M or a mask in
+    /// device memory is worked on where it lies; of a source, rows are read from several threads, one at a time. Default NULL:
+    /// that context alone.
+    pub group: *const purlin_group,
 }
 
 versioned!(
     purlin_rpca_options,
-    first = std::mem::offset_of!(Self, contexts),
+    first = std::mem::offset_of!(Self, group),
     Self {
         struct_size: size_of::<Self>(),
         lambda: 0.0,
@@ -91,8 +89,7 @@ versioned!(
         reserved: 0,
         progress: None,
         progress_user: std::ptr::null_mut(),
-        contexts: std::ptr::null(),
-        contexts_count: 0,
+        group: std::ptr::null(),
     }
 );
 

@@ -8,14 +8,15 @@ use super::run::{Call, Target};
 use crate::blocks::sink::Sink;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
-use crate::session::{CancelHandle, LastInfo, expect_another_gpu};
+use crate::session::{CancelHandle, LastInfo};
 use crate::stream::Stream;
 
 /// Separations with given options.
 pub struct Rpca {
-    contexts: Vec<Arc<Context>>,
+    group: Group,
     options: Options,
     cancel: CancelHandle,
     last: LastInfo<Info>,
@@ -31,21 +32,29 @@ pub struct Observed<'a> {
 }
 
 impl Rpca {
-    /// Checks contexts and options. Matrices and streams of later calls belong to the first of the `contexts`. The others are
-    /// further GPUs of the same kind. The rows, or the columns where there are more of them, are divided among all. A matrix in
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the option that is out of range.
+    pub fn new(context: &Arc<Context>, options: Options) -> Result<Self> {
+        Self::over(&Group::of(context), options)
+    }
+
+    /// The same on several GPUs. The rows, or the columns where there are more of them, are divided among all. A matrix in
     /// device memory uses the first GPU alone.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] naming a context that cannot share the rows, or the option that is out of range.
-    pub fn new(contexts: Vec<Arc<Context>>, options: Options) -> Result<Self> {
-        check_contexts(&contexts)?;
+    /// As [`Rpca::new`]; [`Error::InvalidArgument`] for several contexts on the CPU.
+    pub fn over(group: &Group, options: Options) -> Result<Self> {
+        group.check_alive()?;
+        group.expect_gpus("rows")?;
         options.check()?;
-        Ok(Self { contexts, options, cancel: CancelHandle::default(), last: LastInfo::default() })
+        Ok(Self { group: group.clone(), options, cancel: CancelHandle::default(), last: LastInfo::default() })
     }
 
     /// The first context.
     pub fn context(&self) -> &Arc<Context> {
-        &self.contexts[0]
+        self.group.first()
     }
 
     /// A handle that cancels this object's runs. Any thread may use it while a run is under way.
@@ -135,19 +144,6 @@ impl Rpca {
 
     fn call<'a>(&'a self, given: Observed<'a>, low_rank: Target<'a>, sparse: Target<'a>) -> Call<'a> {
         let Observed { m, mask } = given;
-        Call { contexts: &self.contexts, m, mask, options: &self.options, low_rank, sparse }
+        Call { contexts: self.group.members(), m, mask, options: &self.options, low_rank, sparse }
     }
-}
-
-/// Refuses contexts that cannot share the rows. All but the first are the caller's argument `contexts`.
-fn check_contexts(contexts: &[Arc<Context>]) -> Result<()> {
-    let Some(first) = contexts.first() else { return Err(Error::invalid("context", "is missing")) };
-    first.check_alive()?;
-    for (k, context) in contexts.iter().enumerate().skip(1) {
-        expect_another_gpu(&contexts[..k], "run", "rows", context).map_err(|error| match error {
-            Error::InvalidArgument { problem, .. } => Error::invalid(format!("contexts[{}]", k - 1), problem),
-            other => other,
-        })?;
-    }
-    Ok(())
 }

@@ -83,7 +83,8 @@ void tests() {
   EXPECT(brief.last_info().converged == 0 && brief.last_info().iterations == 2);
   settings = {};
   const context another = context::on(PURLIN_BACKEND_CPU);
-  settings.add_context(another);
+  const purlin::group both = purlin::group::create({on, another});
+  settings.group = both.get();
   EXPECT_ERROR(purlin::rpca::session(on, settings), PURLIN_ERROR_INVALID_ARGUMENT);
   settings = {};
   settings.on_progress = [](std::int64_t, std::int64_t, double) -> bool { throw stop("enough"); };

@@ -420,12 +420,12 @@ fn split(f: &Fixture) -> Call {
     })
 }
 
-/// A context that goes with the value.
-struct Context(*mut purlin_context);
+/// A group that goes with the value.
+struct Group(*mut purlin_group);
 
-impl Drop for Context {
+impl Drop for Group {
     fn drop(&mut self) {
-        assert_eq!(purlin_context_destroy(self.0), purlin_status::PURLIN_SUCCESS, "{}", message());
+        assert_eq!(purlin_group_destroy(self.0), purlin_status::PURLIN_SUCCESS, "{}", message());
     }
 }
 
@@ -433,15 +433,18 @@ fn split_over_two(f: &Fixture) -> Call {
     let (context, data) = (f.context, entries());
     let mut options = initialised!(purlin_context_options, purlin_context_options_init);
     (options.backend, options.threads) = (PURLIN_BACKEND_CUDA, 2);
-    let mut other = Context(null_mut());
-    good!(purlin_context_create(&raw const options, &raw mut other.0));
+    let (mut other, mut both) = (null_mut(), Group(null_mut()));
+    good!(purlin_context_create(&raw const options, &raw mut other));
+    let members = [context.cast_const(), other.cast_const()];
+    good!(purlin_group_create(2, members.as_ptr(), &raw mut both.0));
+    // The group keeps it.
+    good!(purlin_context_destroy(other));
     Box::new(move || {
         let [mut m, mut low_rank, mut sparse] = [null_mut(); 3];
-        // The context itself, not the handle alone: it goes with this closure.
-        let other = &other;
-        let others = [other.0.cast_const()];
+        // The group itself, not the handle alone: it goes with this closure.
+        let both = &both;
         let mut o = loose();
-        (o.contexts, o.contexts_count) = (others.as_ptr(), 1);
+        o.group = both.0;
         let none = (Vec::new(), Vec::new());
         let status = in_turn!(
             matrix(context, Form::Dense, &data, &none, &raw mut m),

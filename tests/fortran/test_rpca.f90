@@ -25,7 +25,7 @@ contains
     integer :: r, c
     integer(c_int32_t) :: stat
     type(purlin_context) :: another
-    type(c_ptr), target :: further
+    type(purlin_group) :: group
     character(200) :: problem
     do c = 1, 50
       do r = 1, 60
@@ -78,11 +78,10 @@ contains
     call purlin_rpca_compute_once(context, both, l, options=options, info=info, stat=stat)
     call check(stat == PURLIN_ERROR_NO_CONVERGENCE .and. info%iterations == 2 .and. info%converged == 0, 'too few')
     call another%create(backend=PURLIN_BACKEND_CPU)
-    further = another%handle()
-    options%contexts = c_loc(further)
-    options%contexts_count = 1
+    call group%create([context%handle(), another%handle()])
+    options%group = group%handle()
     call other%create(context, options, stat, problem)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(problem, 'contexts[0]: is not a second GPU') == 1, &
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(problem, 'group: has 2 contexts on the CPU: rows') == 1, &
       'rows are shared by GPUs alone')
   end subroutine
 

@@ -385,7 +385,7 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = initialised!(purlin_rpca_options, purlin_rpca_options_init);
     o.max_iterations = 5;
     for _ in 0..s.below(4) {
-        match s.below(12) {
+        match s.below(13) {
             0 => o.lambda = s.float(),
             1 => o.tolerance = s.float(),
             2 => o.mu = s.float(),
@@ -399,6 +399,7 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             8 => (o.power_iterations, o.oversampling) = (s.strange().min(3), s.size()),
             9 => o.block_rows = s.size(),
             10 => (o.warm_start, o.frames) = (s.code(2), s.code(2)),
+            11 => o.group = w.groups.pick(s),
             _ => (o.dtype, o.seed) = (s.code(12), s.bits()),
         }
     }

@@ -188,10 +188,10 @@ def test_refusals(cpu: purlin.Context) -> None:
     with pytest.raises(purlin.InvalidArgument, match="mask"):
         rpca.compute(m, mask=np.ones((3, 4), np.uint8), context=cpu)
     with purlin.Context("cpu") as another:
-        with pytest.raises(purlin.InvalidArgument, match=r"contexts\[0\]: is not a second GPU"):
-            rpca.compute(m, context=cpu, contexts=[another])
-    with pytest.raises(purlin.InvalidArgument, match=r"contexts\[0\]: is one of"):
-        rpca.compute(m, context=cpu, contexts=(cpu,))
+        with pytest.raises(purlin.InvalidArgument, match="group: has 2 contexts on the CPU: rows are distributed"):
+            rpca.compute(m, group=purlin.Group([cpu, another]))
+        with pytest.raises(purlin.InvalidArgument, match="group: begins with another context"):
+            rpca.compute(m, context=cpu, group=purlin.Group([another]))
     with pytest.raises(ValueError, match="sparse"):
         rpca.compute(m, sparse="coo", context=cpu)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="colour"):

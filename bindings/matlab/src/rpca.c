@@ -8,7 +8,7 @@ static purlin_rpca *object_of(const mxArray *options, int32_t dtype, watch *w) {
   check(purlin_rpca_options_init(&o, sizeof o));
   o.dtype = dtype;
   READ_RPCA_OPTIONS(options, &o);
-  read_devices(options, &o.contexts, &o.contexts_count);
+  o.group = read_group(options);
   watch_from(options, w, &o.progress, &o.progress_user);
   check(purlin_rpca_create(gateway_context(), &o, &made));
   return temporary_rpca(made);

@@ -241,8 +241,7 @@ class RpcaOptions(Struct):
         ("seed", c_uint64),
         *fields(c_int32, "warm_start frames dtype reserved"),
         ("progress", PROGRESS),
-        *fields(c_void_p, "progress_user contexts"),
-        ("contexts_count", c_int64),
+        *fields(c_void_p, "progress_user group"),
     ]
 
 

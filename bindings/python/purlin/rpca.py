@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from collections.abc import Sequence
 from ctypes import c_void_p
 from dataclasses import dataclass
 from types import TracebackType
@@ -22,7 +21,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Handle, Stream, default_context, initialised
+from ._context import Context, Group, Handle, Stream, home, initialised
 from ._error import NoConvergence, check
 from ._lib import lib
 from ._matrix import Matrix
@@ -56,9 +55,11 @@ class Options(TypedDict, total=False):
     warm_start: bool
     frames: Literal["columns", "rows"]
     dtype: npt.DTypeLike
+    group: Group
+    """GPUs that share the longer axis of a matrix in host memory or of a source; begins with `context`."""
 
 
-_OPTIONS = frozenset(Options.__annotations__) - {"dtype", "lambda_"} | {"lambda"}
+_OPTIONS = frozenset(Options.__annotations__) - {"dtype", "lambda_", "group"} | {"lambda"}
 
 
 @dataclass(frozen=True)
@@ -124,14 +125,15 @@ class Rpca(Handle):
         *,
         progress: Progress | None = None,
         context: Context | None = None,
-        contexts: Sequence[Context] = (),
         **options: Unpack[Options],
     ) -> None:
-        """`progress` is called with the iteration, the most there may be, and the residual. `contexts` are further GPUs of the
-        kind of `context`: all share the longer axis of a matrix in host memory or of a source."""
-        self.context = context or default_context()
+        """`progress` is called with the iteration, the most there may be, and the residual."""
+        given: dict[str, Any] = dict(options)
+        group: Group | None = given.pop("group", None)
+        self.context = home(context, group)
         raw = initialised(RpcaOptions, "rpca_options")
-        given = dict(options)
+        if group is not None:
+            raw.group = group.handle
         dtype: Any = given.pop("dtype", None)
         if "lambda_" in given:
             given["lambda"] = given.pop("lambda_")
@@ -139,10 +141,6 @@ class Rpca(Handle):
         if dtype is not None:
             raw.dtype = memory.dtype_number(dtype)
         self._dtype = dtype
-        handles = (c_void_p * len(contexts))(*[each.handle for each in contexts])
-        if contexts:
-            raw.contexts = ctypes.cast(handles, c_void_p)
-            raw.contexts_count = len(contexts)
         self._relay = ProgressRelay(progress, raw)
         made = c_void_p()
         status = lib.purlin_rpca_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
@@ -272,12 +270,11 @@ def plan(
     *,
     mask: object | None = None,
     context: Context | None = None,
-    contexts: Sequence[Context] = (),
     **options: Unpack[Options],
 ) -> Info:
     """What is known of `compute` before it runs: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. Nothing is read, and
     what is accepted runs inside the limits of the contexts."""
-    with Rpca(context=context, contexts=contexts, **options) as rpca:
+    with Rpca(context=context, **options) as rpca:
         return rpca.plan(m, mask=mask)
 
 
@@ -288,12 +285,11 @@ def run(
     sparse: Literal["dense", "csr"] = "dense",
     progress: Progress | None = None,
     context: Context | None = None,
-    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> tuple[Parts, Info]:
     """As `compute`, with the report of the run."""
-    with Rpca(progress=progress, context=context, contexts=contexts, **options) as rpca:
+    with Rpca(progress=progress, context=context, **options) as rpca:
         return rpca.run(m, mask=mask, sparse=sparse, stream=stream)
 
 
@@ -304,7 +300,6 @@ def compute(
     sparse: Literal["dense", "csr"] = "dense",
     progress: Progress | None = None,
     context: Context | None = None,
-    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Parts:
@@ -313,10 +308,9 @@ def compute(
     M is anything that stands for a matrix (see `purlin.Matrix.of`) but a sparse one; its entries times `scale` are what is
     split. `mask`, uint8 or bool like M, is 0 where an entry was not observed; a masked array of NumPy has it itself. With `sparse="csr"` S is a `Matrix` of the
     entries over `threshold`, which its `scipy()` turns into SciPy's. `progress` is called with the iteration, the most
-    there may be, and the residual. `contexts` are further GPUs of the kind of `context`: all share the longer axis of an M
-    in host memory or of a source. Raises `Unfinished` when `max_iterations` were not enough."""
+    there may be, and the residual. Raises `Unfinished` when `max_iterations` were not enough."""
     return run(
-        m, mask=mask, sparse=sparse, progress=progress, context=context, contexts=contexts, stream=stream, **options
+        m, mask=mask, sparse=sparse, progress=progress, context=context, stream=stream, **options
     )[0]
 
 
@@ -328,14 +322,13 @@ def compute_to_sinks(
     mask: object | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
-    contexts: Sequence[Context] = (),
     **options: Unpack[Options],
 ) -> Info:
     """The same from a source into sinks, neither of which need fit in memory.
 
     Sinks lie in memory as `m` does: they have its shape, or for an array in Fortran order that of `m.T`.
     """
-    with Rpca(progress=progress, context=context, contexts=contexts, **options) as rpca:
+    with Rpca(progress=progress, context=context, **options) as rpca:
         return rpca.compute_to_sinks(m, low_rank, sparse, mask=mask)
 
 

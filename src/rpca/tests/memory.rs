@@ -56,7 +56,7 @@ fn little_memory_and_streams_give_what_much_memory_gives() {
         let mut sinks =
             (HostSink::new(info.clone(), &mut low_rank).unwrap(), HostSink::new(info, &mut sparse).unwrap());
         let options = Options { block_rows: 70, ..Options::default() };
-        let mut session = Rpca::new(vec![Arc::clone(&little)], options).unwrap();
+        let mut session = Rpca::new(&little, options).unwrap();
         let given = Observed { m: &m, mask: None };
         let run = session.compute_to_sinks(None, given, Some(&mut sinks.0), Some(&mut sinks.1), None).unwrap();
         assert!(run.converged && run.blocks > 3, "{run:?}");

@@ -16,6 +16,7 @@ use super::*;
 use crate::backend::BackendChoice;
 use crate::context::{Context, Options as ContextOptions};
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
 use crate::scalar::{Element, Scalar};
@@ -62,7 +63,7 @@ pub(super) fn entries<T: Element>(m: &Matrix) -> Vec<T> {
 
 /// A session for one run.
 fn session(contexts: &[Arc<Context>], options: &Options) -> Result<Rpca> {
-    Rpca::new(contexts.to_vec(), options.clone())
+    Rpca::over(&Group::new(contexts.to_vec())?, options.clone())
 }
 
 /// [`Rpca::plan`] of a session for it alone.

@@ -14,7 +14,7 @@ fn smooth(context: &Arc<Context>, rows: usize, cols: usize) -> Matrix {
 #[test]
 fn an_object_splits_matrices_of_any_size_and_keeps_the_last_report() {
     let context = context();
-    let mut rpca = Rpca::new(vec![Arc::clone(&context)], Options::default()).unwrap();
+    let mut rpca = Rpca::new(&context, Options::default()).unwrap();
     let last = rpca.last_info();
     let nothing = "rpca: has no report yet: none of its run calls has succeeded";
     assert_eq!(last.get("rpca").unwrap_err().to_string(), nothing);
@@ -39,7 +39,7 @@ fn an_object_splits_matrices_of_any_size_and_keeps_the_last_report() {
 #[test]
 fn a_cancelled_object_computes_again() {
     let context = context();
-    let mut rpca = Rpca::new(vec![Arc::clone(&context)], Options::default()).unwrap();
+    let mut rpca = Rpca::new(&context, Options::default()).unwrap();
     let (cancel, calls) = (rpca.cancel_handle(), AtomicU64::new(0));
     let m = smooth(&context, 40, 30);
     let given = Observed { m: &m, mask: None };
@@ -60,6 +60,6 @@ fn a_cancelled_object_computes_again() {
 #[test]
 fn options_are_refused_when_the_object_is_made() {
     let options = Options { rho: 0.5, ..Options::default() };
-    let error = Rpca::new(vec![context()], options).err().unwrap();
+    let error = Rpca::new(&context(), options).err().unwrap();
     assert_eq!(error.to_string(), "rho: is 0.5, more than 1 is needed");
 }

@@ -346,10 +346,10 @@ fn rows_are_shared_by_different_gpus_alone() {
     };
     assert_eq!(
         refusal(&[Arc::clone(&first), second]),
-        "contexts[0]: is not a second GPU: rows are spread over GPUs alone"
+        "group: has 2 contexts on the CPU: rows are distributed over GPUs alone"
     );
-    assert_eq!(refusal(&[Arc::clone(&first), Arc::clone(&first)]), "contexts[0]: is one of the run's already");
-    assert_eq!(refusal(&[]), "context: is missing");
+    assert_eq!(refusal(&[Arc::clone(&first), Arc::clone(&first)]), "contexts[1]: is given twice");
+    assert_eq!(refusal(&[]), "count: is 0, outside 1 to 1024");
 }
 
 #[test]
@@ -362,8 +362,9 @@ fn a_gpu_is_not_given_twice_nor_with_a_cpu() {
     };
     let [first, second] = [0, 1].map(|k| Arc::clone(&contexts[k]));
     let twice = [Arc::clone(&first), Arc::clone(&second), second];
-    assert_eq!(refusal(&twice), "contexts[1]: is one of the run's already");
-    assert_eq!(refusal(&[first, context()]), "contexts[0]: is not a second GPU: rows are spread over GPUs alone");
+    assert_eq!(refusal(&twice), "contexts[2]: is given twice");
+    let text = refusal(&[first, context()]);
+    assert!(text.starts_with("contexts[1]: is on the CPU with "), "{text}");
 }
 
 #[test]

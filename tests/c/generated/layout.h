@@ -370,7 +370,7 @@ PLACE(purlin_pca_info, rank, 48);
 PLACE(purlin_pca_info, total_variance, 56);
 PLACE(purlin_pca_info, noise_variance, 64);
 
-SIZE(purlin_rpca_options, 160);
+SIZE(purlin_rpca_options, 152);
 PLACE(purlin_rpca_options, struct_size, 0);
 PLACE(purlin_rpca_options, lambda, 8);
 PLACE(purlin_rpca_options, tolerance, 16);
@@ -391,8 +391,7 @@ PLACE(purlin_rpca_options, dtype, 120);
 PLACE(purlin_rpca_options, reserved, 124);
 PLACE(purlin_rpca_options, progress, 128);
 PLACE(purlin_rpca_options, progress_user, 136);
-PLACE(purlin_rpca_options, contexts, 144);
-PLACE(purlin_rpca_options, contexts_count, 152);
+PLACE(purlin_rpca_options, group, 144);
 
 SIZE(purlin_rpca_info, 216);
 PLACE(purlin_rpca_info, struct_size, 0);

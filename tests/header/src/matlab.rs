@@ -108,7 +108,6 @@ const FIELDS: &[(&str, &str, Meaning)] = &[
     ("rpca_options", "warm_start", Flag),
     ("rpca_options", "frames", Word("rpca_frames")),
     ("rpca_options", "dtype", ByHand),
-    ("rpca_options", "contexts_count", ByHand),
     ("tt_contraction_options", "algorithm", Word("algorithms")),
     ("tt_contraction_options", "scaling", Word("scalings")),
     ("tt_contraction_options", "conjugate", Word("conjugates")),
