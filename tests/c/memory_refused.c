@@ -36,13 +36,37 @@ extern void *__libc_memalign(size_t, size_t);
 /* Requests of this size and more are counted while `armed`; the one numbered `refused_at` is refused, and later ones if `sticky`. */
 static size_t least, most;
 static volatile int armed, sticky;
+/* Whether the first request that was refused is one of initialisers of NVIDIA's libraries. Where these throw, nobody can catch:
+   the loader would keep its lock. */
+static volatile int is_of_loader;
 static volatile int64_t requests, refused_at;
+
+/* The exit status of a child that purlin's own code ended. */
+enum { OURS = 7, FRAMES = 64 };
+
+/* Whether the loader is under way to this call, innermost of the libraries that are neither the C library nor this program. */
+static int is_called_by_loader(void) {
+  void *frames[FRAMES];
+  int n = backtrace(frames, FRAMES), k;
+  for (k = 0; k < n; k++) {
+    Dl_info found;
+    if (!dladdr(frames[k], &found) || !found.dli_fname) continue;
+    if (strstr(found.dli_fname, "libpurlin")) return 0;
+    if (strstr(found.dli_fname, "ld-linux")) return 1;
+  }
+  return 0;
+}
 
 static int refuses(size_t size) {
   int64_t number;
   if (!armed || size < least || size > most) return 0;
   number = __sync_fetch_and_add(&requests, 1);
   if (number != refused_at && !(sticky && number > refused_at)) return 0;
+  if (number == refused_at && family_backend() == PURLIN_BACKEND_CUDA) {
+    armed = 0;
+    is_of_loader = is_called_by_loader();
+    armed = 1;
+  }
   errno = ENOMEM;
   return 1;
 }
@@ -77,9 +101,6 @@ int usleep(unsigned microseconds) {
   return nanosleep(&time, NULL);
 }
 
-/* The exit status of a child that purlin's own code ended. */
-enum { OURS = 7, FRAMES = 64 };
-
 /* Whose code ended the process: the innermost that is neither the C library's nor this program's. */
 static void end(int number) {
   void *frames[FRAMES];
@@ -87,7 +108,7 @@ static void end(int number) {
   for (k = 0; k < n; k++) {
     Dl_info found;
     if (!dladdr(frames[k], &found) || !found.dli_fname) continue;
-    if (strstr(found.dli_fname, "libpurlin") && least >= LARGE) _exit(OURS);
+    if (strstr(found.dli_fname, "libpurlin") && least >= LARGE && !is_of_loader) _exit(OURS);
     if (strstr(found.dli_fname, "libcu") || strstr(found.dli_fname, "libnv")) break;
   }
   signal(number, SIG_DFL);

@@ -17,6 +17,7 @@ use cudarc::driver::sys::{CUcontext, CUdevice, CUevent, CUmemoryPool, CUstream};
 use super::cublas::Handles as BlasHandles;
 use super::cusolver::Handles as SolverHandles;
 use super::driver::{self, Api};
+use super::library::expect_memory;
 use super::module::Modules;
 use crate::backend::fork;
 use crate::backend::memory::Budget;
@@ -148,7 +149,7 @@ impl Device {
         let handle = find(api, ordinal)?;
         let info = describe(api, ordinal, handle)?;
         let mut context = std::ptr::null_mut();
-        driver::expect_memory()?;
+        expect_memory()?;
         // SAFETY: writes one handle; `Drop` gives the reference back.
         api.check("cuDevicePrimaryCtxRetain", unsafe { (api.cuDevicePrimaryCtxRetain)(&mut context, handle) })?;
         let mut device = Self {

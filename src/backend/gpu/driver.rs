@@ -8,8 +8,7 @@ use cudarc::driver::sys::{
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUmemoryPool, CUmodule, CUstream,
 };
 
-use super::library::Loaded;
-use crate::alloc;
+use super::library::{Loaded, expect_memory};
 use crate::backend::fork;
 use crate::error::{Error, Result};
 
@@ -131,16 +130,6 @@ pub(super) fn symbol<F: Copy>(name: &str) -> Result<F> {
         .map_err(|_| Error::NoDevice(format!("libcuda.so.1 has no {name}: the driver is older than CUDA 11.4")))?;
     // SAFETY: an address that is not null, and the type is that of the driver's header for this name.
     Ok(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
-}
-
-/// Refuses a call of the driver where there is no host memory for what it allocates itself. NVIDIA's driver writes to memory
-/// that it was refused, which ends the process; a request that is refused here instead is an error.
-pub(super) fn expect_memory() -> Result<()> {
-    const PROBE: usize = 8 << 20;
-    let probe = alloc::with_capacity::<u8>("memory of the CUDA driver", PROBE)?;
-    // A request whose memory is not used may be left out.
-    std::hint::black_box(probe.as_ptr());
-    Ok(())
 }
 
 impl Api {

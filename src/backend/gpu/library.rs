@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, CString, c_void};
 
+use crate::alloc;
 use crate::error::{Error, Result};
 
 /// A library of the CUDA toolkit.
@@ -43,6 +44,7 @@ impl Library {
     /// As for [`Library::find`].
     pub(super) fn load(self) -> Result<Loaded> {
         let (base, versions) = self.names();
+        expect_memory()?;
         let mut problem = String::new();
         for version in versions {
             let name = format!("{base}.{version}");
@@ -88,6 +90,17 @@ impl Loaded {
         }
         Ok(found)
     }
+}
+
+/// Refuses a call of NVIDIA's libraries where there is no host memory for what they allocate themselves. The driver writes to
+/// memory that it was refused, and cuBLAS throws from initialisers that the loader runs: both end the process. A request
+/// that is refused here instead is an error.
+pub(super) fn expect_memory() -> Result<()> {
+    const PROBE: usize = 8 << 20;
+    let probe = alloc::with_capacity::<u8>("memory of the CUDA libraries", PROBE)?;
+    // A request whose memory is not used may be left out.
+    std::hint::black_box(probe.as_ptr());
+    Ok(())
 }
 
 /// Declares a table of functions of an optional library, which return plain numbers. With a Rust enum, an unknown number of a

@@ -13,7 +13,8 @@ use cudarc::driver::sys::CUfunction_attribute::{
 use sys::{CUfunction, CUmodule};
 
 use super::device::{Device, Entered};
-use super::driver::{Api, NO_BINARY_FOR_GPU, NOT_FOUND, expect_memory};
+use super::driver::{Api, NO_BINARY_FOR_GPU, NOT_FOUND};
+use super::library::expect_memory;
 use crate::error::{Error, Result};
 
 mod embedded {
