@@ -307,6 +307,28 @@ def test_environments(cpu: purlin.Context) -> None:
             e.set_trains(cores, cores, 0, 1)
 
 
+def test_cores_that_were_copied_are_copied_again(cpu: purlin.Context) -> None:
+    # NumPy's own order: the first and the last core lie as they are, the others are copied.
+    x = [np.ones((1, 2, 1)), np.ones((1, 2, 3)), np.ones((3, 2, 2)), np.ones((2, 2, 1))]
+    with tt.Environments(x, x, context=cpu) as e:
+        for k in range(4):
+            x[k] *= 2
+            e.update_core(k)
+            value = e.value(1)
+            assert value.mantissa * 2.0**value.exponent == tt.inner(x, x, context=cpu)
+    # One array at all places.
+    core = np.arange(12.0).reshape(2, 3, 2)
+    with tt.Environments([core] * 3, [core] * 3, context=cpu) as e:
+        core += 1
+        e.update_core(2)
+        value = e.value(0)
+        assert abs(value.mantissa * 2.0**value.exponent / tt.inner([core] * 3, [core] * 3, context=cpu) - 1) < 1e-13
+    with tt.Environments(x, x, context=cpu) as e:
+        x[2].shape = (6, 2, 1)
+        with pytest.raises(ValueError, match="core 2 was of shape"):
+            e.update_core(2)
+
+
 def test_what_is_not_finite_is_told(cpu: purlin.Context) -> None:
     for at in range(4):
         cores = random_cores([2] * 4, [1, 2, 3, 2, 1])

@@ -38,14 +38,20 @@ def _packed(where: Memory) -> bool:
     return True
 
 
-def _lend(cores: Sequence[object], axes: int, stream: Stream | None) -> list[Memory]:
-    """The cores in place; what is not packed with the first index fastest, or not of one type, is copied once."""
+# Of a core: the copy, and what it is a copy of.
+Copies = dict[int, tuple[Any, object]]
+
+
+def _lend(cores: Sequence[object], axes: int, stream: Stream | None) -> tuple[list[Memory], Copies]:
+    """The cores in place; what is not packed with the first index fastest, or not of one type, is copied once. Also what
+    may have been copied."""
     if len(cores) == 0:
         raise ValueError("cores: are none, at least 1 is needed")
     on_device = [memory.on_cuda(core) for core in cores]
     if any(on_device) != all(on_device):
         raise ValueError("cores: some are on a device and some are not")
     lent = []
+    copies: Copies = {}
     if all(on_device):
         for k, core in enumerate(cores):
             where = memory.device_memory(core, stream.cuda_stream if stream else None)
@@ -58,10 +64,14 @@ def _lend(cores: Sequence[object], axes: int, stream: Stream | None) -> list[Mem
         if dtype not in _SCALARS:
             raise TypeError(f"cores: are of type {dtype}, expected float32, float64, complex64 or complex128")
         seen: dict[int, Memory] = {}
-        for core, array in zip(cores, arrays):
+        packed: dict[int, Any] = {}
+        for k, (core, array) in enumerate(zip(cores, arrays)):
             # One array at many places stays one: a uniform train.
             if id(array) not in seen:
-                seen[id(array)] = memory.host_memory(np.require(array, dtype, ["F", "A"]), core)
+                packed[id(array)] = np.require(array, dtype, ["F", "A"])
+                seen[id(array)] = memory.host_memory(packed[id(array)], core)
+            if packed[id(array)] is not array or array is not core:
+                copies[k] = packed[id(array)], core
             lent.append(seen[id(array)])
     for k, where in enumerate(lent):
         if len(where.shape) != axes:
@@ -71,7 +81,7 @@ def _lend(cores: Sequence[object], axes: int, stream: Stream | None) -> list[Mem
         left = lent[k - 1].shape[-1] if k else where.shape[0]
         if where.shape[0] != left:
             raise ValueError(f"cores: core {k} has left rank {where.shape[0]}, the right rank before is {left}")
-    return lent
+    return lent, copies
 
 
 def _addresses(lent: list[Memory]) -> Any:
@@ -95,6 +105,7 @@ class _Cores(Handle):
         self.context = context
         self._dtype: np.dtype[Any] | None = None
         self._complex: bool | None = None
+        self._copies: Copies = {}
 
     @classmethod
     def _made(cls, status: int, made: c_void_p, context: Context, *keep: object) -> Self:
@@ -164,6 +175,19 @@ class _Cores(Handle):
         queue = stream.handle if stream else None
         self.context.finish(self._set_core(self.handle, queue, self._index(k), lent.handle))
 
+    def _copy_again(self, k: int) -> None:
+        """Copies core `k` again if it was copied when the train was made, from an array that has changed since."""
+        found = self._copies.get(k)
+        if found is None:
+            return
+        packed, source = found
+        array = memory.to_numpy(source)
+        if np.shares_memory(packed, array):
+            return
+        if array.shape != packed.shape:
+            raise ValueError(f"k: core {k} was of shape {packed.shape} and is of shape {array.shape} now; use set_trains")
+        np.copyto(packed, array, casting="same_kind")
+
     def core(self, k: int) -> Array:
         """A copy of core `k`, in Fortran order."""
         k = self._index(k)
@@ -196,7 +220,7 @@ class Train(_Cores):
         """Over arrays (r, n, s): in place where they are in Fortran order and of one type of four, else copied once.
         The same array at every place makes a uniform train."""
         context = context or default_context()
-        lent = _lend(cores, 3, stream)
+        lent, copies = _lend(cores, 3, stream)
         modes = [where.shape[1] for where in lent]
         ranks = [lent[0].shape[0], *(where.shape[2] for where in lent)]
         flags = c.READ_ONLY if any(where.read_only for where in lent) else 0
@@ -215,6 +239,7 @@ class Train(_Cores):
         super().__init__(made.value, context, [where.base for where in lent])
         context.finish(status)
         self._complex = lent[0].dtype in (c.CF32, c.CF64)
+        self._copies = copies
 
     @classmethod
     def create(
@@ -324,7 +349,7 @@ class TrainMatrix(_Cores):
     ) -> None:
         """Over arrays (w, m, n, v): in place where they are in Fortran order and of one type of four, else copied."""
         context = context or default_context()
-        lent = _lend(cores, 4, stream)
+        lent, _ = _lend(cores, 4, stream)
         ranks = [lent[0].shape[0], *(where.shape[3] for where in lent)]
         flags = c.READ_ONLY if any(where.read_only for where in lent) else 0
         borrow = lib.purlin_tt_matrix_borrow_device if lent[0].on_device else lib.purlin_tt_matrix_borrow

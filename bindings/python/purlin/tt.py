@@ -428,7 +428,10 @@ class Environments(Handle):
         self.context.finish(lib.purlin_tt_environments_build(self.handle, _queue(stream), side_of(side), bond))
 
     def update_core(self, k: int) -> None:
-        """Core `k` of the bra or of the ket has changed."""
+        """Core `k` of the bra or of the ket has changed. Of a train over an array that had to be copied (in C order, or of
+        another type than the rest), the core is copied again."""
+        for train in (self.bra, self.ket):
+            train._copy_again(k)
         self.context.finish(lib.purlin_tt_environments_update_core(self.handle, k))
 
     def set_trains(self, y: object, x: object, first: int, last: int) -> None:

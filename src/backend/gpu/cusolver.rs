@@ -175,8 +175,8 @@ impl Solver {
         // SAFETY: writes one integer.
         self.run("cusolverDnXpotrf_bufferSize", || unsafe { sizes(self.handle, UPPER, n, at, ld, &mut length) })?;
         let room = self.room::<W>(work, length)?;
-        // SAFETY: the matrix lies inside its memory, the workspace has the length that was asked for.
         let info = info.array("info", 1, 4)?;
+        // SAFETY: the matrix lies inside its memory, the workspace has the length that was asked for.
         self.run("cusolverDnXpotrf", || unsafe { run(self.handle, UPPER, n, at, ld, room, length, info) })
     }
 
@@ -221,8 +221,8 @@ impl Solver {
         let (length, room) = (int("workspace", needed)?, room.array("workspace", needed, size_of::<W>())?);
         library_fault("cusolverDnXgeqrf")?;
         let _entered = self.device.enter()?;
-        // SAFETY: as in `cholesky`.
         let info = info.array("info", 1, 4)?;
+        // SAFETY: as in `cholesky`.
         self.run("cusolverDnXgeqrf", || unsafe { run(self.handle, m, n, at, ld, tau, room, length, info) })
     }
 
@@ -251,8 +251,8 @@ impl Solver {
         // SAFETY: writes one integer.
         self.run("cusolverDnXorgqr_bufferSize", || unsafe { sizes(self.handle, m, n, n, at, ld, tau, &mut length) })?;
         let room = self.room::<W>(work, length)?;
-        // SAFETY: as in `cholesky`.
         let info = info.array("info", 1, 4)?;
+        // SAFETY: as in `cholesky`.
         self.run("cusolverDnXorgqr", || unsafe { run(self.handle, m, n, n, at, ld, tau, room, length, info) })
     }
 
@@ -275,8 +275,8 @@ impl Solver {
             sizes(self.handle, VECTORS, LOWER, n, at, ld, values, &mut length)
         })?;
         let room = self.room::<W>(work, length)?;
-        // SAFETY: as in `cholesky`.
         let info = info.array("info", 1, 4)?;
+        // SAFETY: as in `cholesky`.
         self.run("cusolverDnXsyevd", || unsafe {
             run(self.handle, VECTORS, LOWER, n, at, ld, values, room, length, info)
         })

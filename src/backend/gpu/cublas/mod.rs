@@ -378,8 +378,8 @@ impl Blas {
 
     /// [`Blas::run`] of a product whose scalars are in device memory. The mode is set back whatever becomes of the product.
     fn with_device_scalars(&self, call: &'static str, product: impl FnOnce() -> i32) -> Result<()> {
-        // SAFETY: a handle of this device.
         let set = |mode| {
+            // SAFETY: a handle of this device.
             self.run("cublasSetPointerMode", || unsafe { (self.functions.cublasSetPointerMode_v2)(self.handle, mode) })
         };
         set(DEVICE_SCALARS)?;
