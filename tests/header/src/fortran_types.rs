@@ -20,10 +20,6 @@ const NOTES: &[(&str, &str)] = &[
         "Panel and views. `angles` and `matrices` are filled in by the `create` of purlin_fdk from its arguments.",
     ),
     ("purlin_rsvd_options", "`restart_path` is filled in by the `create` of purlin_rsvd from its argument."),
-    (
-        "purlin_rpca_options.contexts",
-        "c_loc of an array of the handles, context%handle(), of further contexts, and their number.",
-    ),
     ("purlin_tt_info", "What a tensor train or a TT-matrix is."),
     ("purlin_tt_scaled", "A number: the mantissa re + i im times 2**exponent. It needs no purlin_init."),
     (
