@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, fork};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
@@ -38,32 +38,40 @@ impl CancelHandle {
 /// The report of an object's last run that ended with one. It has a lock of its own, so that it can be read while a run has the
 /// object for itself.
 #[derive(Debug)]
-pub struct LastInfo<I>(Arc<Mutex<Option<I>>>);
+pub struct LastInfo<I> {
+    report: Arc<Mutex<Option<I>>>,
+    /// Of the process that made the object: in a child, a thread that does not exist there may have held the lock.
+    generation: u64,
+}
 
 impl<I> Clone for LastInfo<I> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self { report: Arc::clone(&self.report), generation: self.generation }
     }
 }
 
 impl<I> Default for LastInfo<I> {
     fn default() -> Self {
-        Self(Arc::default())
+        Self { report: Arc::default(), generation: fork::generation() }
     }
 }
 
 impl<I: Clone> LastInfo<I> {
     /// Keeps the report of a run. A run that fails has none, and leaves that of the run before.
     pub(crate) fn set(&self, info: I) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(info);
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(info);
     }
 
     /// The report. `object` is the argument of the C interface.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if no run of the object has ended with a report.
-    pub fn get(&self, object: &str) -> Result<I> {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    /// [`Error::InvalidArgument`] if no run of the object has ended with a report; [`Error::Forked`] in a child of the process
+    /// that made the object.
+    pub fn get(&self, object: &'static str) -> Result<I> {
+        if fork::happened_since(self.generation) {
+            return Err(Error::Forked(object));
+        }
+        let last = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
         last.ok_or_else(|| Error::invalid(object, "has no report yet: none of its run calls has succeeded"))
     }
 }

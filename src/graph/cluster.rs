@@ -68,6 +68,21 @@ fn distance2(a: &[f64], b: &[f64]) -> f64 {
 /// starts; [`Error::Numerical`] for squared distances whose sum overflows; [`Error::Cancelled`] after
 /// [`Context::cancel`]; [`Error::OutOfMemory`].
 pub fn k_means(context: &Context, points: &[f64], n: usize, clusters: usize, starts: u32, seed: u64) -> Result<Labels> {
+    let progress = Progress::new(context.cancel_epoch(), None);
+    k_means_until(context, points, n, (clusters, starts, seed), &progress)
+}
+
+/// [`k_means`] with numbers of clusters and starts and a seed, cancelled by `progress`.
+///
+/// # Errors
+/// As [`k_means`]; [`Error::Cancelled`].
+pub(super) fn k_means_until(
+    context: &Context,
+    points: &[f64],
+    n: usize,
+    (clusters, starts, seed): (usize, u32, u64),
+    progress: &Progress<'_>,
+) -> Result<Labels> {
     let dims = check(points, n, clusters)?;
     if starts == 0 {
         return Err(Error::invalid("starts", "is 0, at least 1 is needed"));
@@ -79,11 +94,10 @@ pub fn k_means(context: &Context, points: &[f64], n: usize, clusters: usize, sta
     // Scale the points so that squared distances neither overflow nor underflow.
     let scale = power_of_two(points.iter().fold(0.0f64, |most, x| most.max(x.abs())));
     rows.iter_mut().for_each(|x| *x /= scale);
-    let progress = Progress::new(context.cancel_epoch(), None);
     let mut best: Option<Labels> = None;
     for start in 0..starts {
-        let mut centres = start_centres(&rows, dims, clusters, seed, start, &progress)?;
-        let found = lloyd(context, &rows, dims, &mut centres, &progress)?;
+        let mut centres = start_centres(&rows, dims, clusters, seed, start, progress)?;
+        let found = lloyd(context, &rows, dims, &mut centres, progress)?;
         if best.as_ref().is_none_or(|b| found.inertia < b.inertia) {
             best = Some(found);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::cluster::{Labels, k_means, pivoted_qr};
+use super::cluster::{Labels, k_means_until, pivoted_qr};
 use super::degrees;
 use crate::alloc;
 use crate::choice::numbered;
@@ -113,11 +113,11 @@ pub(super) fn widened<T: Scalar>(numbers: &[T]) -> Result<Vec<f64>> {
     Ok(wide)
 }
 
-/// Clusters of a graph from an embedding; their number is `options.count`. `starts` is an argument of [`k_means`],
-/// whose seed is that of `options`.
+/// Clusters of a graph from an embedding; their number is `options.count`. `starts` is an argument of
+/// [`k_means`](super::cluster::k_means), whose seed is that of `options`.
 ///
 /// # Errors
-/// As [`embed`], [`k_means`] and [`pivoted_qr`].
+/// As [`embed`], [`k_means`](super::cluster::k_means) and [`pivoted_qr`].
 pub fn clusters(
     contexts: &[Arc<Context>],
     graph: &Matrix,
@@ -130,7 +130,10 @@ pub fn clusters(
     let found = embed(contexts, graph, options, scaling, progress)?;
     let n = graph.rows();
     let labels = match how {
-        Assignment::KMeans => k_means(graph.context(), &found.coordinates, n, options.count, starts, options.seed)?,
+        Assignment::KMeans => {
+            let how = (options.count, starts, options.seed);
+            k_means_until(graph.context(), &found.coordinates, n, how, progress)?
+        }
         Assignment::PivotedQr => pivoted_qr(graph.context(), &found.coordinates, n)?,
     };
     Ok((labels, found))

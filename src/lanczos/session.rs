@@ -226,6 +226,9 @@ impl Lanczos {
             false => Shares { contexts: 1, ..Shares::default() },
         };
         let n = kind.order((a.rows(), a.cols()));
+        if n == 0 {
+            return Err(Error::invalid("a", format!("is {} x {}, no matrix to speak of", a.rows(), a.cols())));
+        }
         with_scalar!(a.dtype(), "a", T => {
             let job = Job::<T>::new(options, n, None, &[], false)?;
             let [host_bytes, device_bytes] =
@@ -260,6 +263,8 @@ impl Lanczos {
         outputs: &mut Outputs<'_>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
+        // Before the matrix is looked at, which takes time: a cancel counts from here on.
+        let progress = self.progress(report);
         let context = self.context();
         let Problem { kind, shift, order, ref options } = self.problem;
         let mut operator = match self.contexts.len() {
@@ -289,7 +294,6 @@ impl Lanczos {
             solve.expect_size("solve", n, n)?;
         }
         let given = Given { start: start.as_deref(), deflate: &known, solve: inputs.solve };
-        let progress = self.progress(report);
         let vectors = match outputs.vectors.as_mut().map(|v| v.dense_mut("vectors")).transpose()? {
             None => Vectors::Left,
             Some(target) if matches!(target.memory, Memory::Device(_)) => Vectors::Device(target),
@@ -332,13 +336,13 @@ impl Lanczos {
         outputs: &mut TripletOutputs<'_>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
+        let progress = self.progress(report);
         let context = self.context();
         let options = &self.problem.options;
         outputs.check::<T>(a, options.count)?;
         let start = read_start::<T>(start, context, a.rows().min(a.cols()))?;
         let vectors = [outputs.u.is_some(), outputs.v.is_some()];
         let request = singular::Request { through, start: start.as_deref(), vectors };
-        let progress = self.progress(report);
         let found = singular_triplets::<T>(context, a, request, options, &progress)?;
         outputs.write(&found)?;
         Ok(found.info)

@@ -45,7 +45,7 @@ impl Sshopm {
     /// The figures of [`Sshopm::solve`] that are known before it runs.
     ///
     /// # Errors
-    /// As [`super::plan`].
+    /// As [`super::plan()`].
     pub fn plan(&self, tensors: &Tensor) -> Result<Info> {
         super::plan(self.context(), tensors, &self.options)
     }

@@ -13,8 +13,9 @@ static double from[6] = {1, 2, 3, 4, 5, 6}, to[6];
 #define FORKED(call) FAILS(PURLIN_ERROR_FORKED, "fork", call)
 
 static void inherited(purlin_context *context, purlin_stream *stream, purlin_tensor *a, purlin_tensor *b,
-                      purlin_matrix *m) {
+                      purlin_matrix *m, purlin_lanczos *lanczos) {
   int64_t dims[2] = {2, 3};
+  purlin_lanczos_info last;
   int32_t rows[2] = {0, 0};
   purlin_tensor *t = NULL;
   purlin_matrix *n = NULL;
@@ -36,6 +37,9 @@ static void inherited(purlin_context *context, purlin_stream *stream, purlin_ten
   FORKED(purlin_matrix_borrow(context, PURLIN_F64, 0, 2, 3, 2, from, &n));
   FORKED(purlin_matrix_copy_csr(context, PURLIN_F64, 0, 1, 1, 0, PURLIN_I32, rows, PURLIN_I32, NULL, NULL, &n));
   FORKED(purlin_matrix_copy(context, NULL, m, m));
+  /* A thread that is not there any more may have held its lock. */
+  OK(purlin_lanczos_info_init(&last, sizeof last));
+  FORKED(purlin_lanczos_last_info(lanczos, &last));
   CHECK(!t && !n && !s);
 }
 
@@ -69,12 +73,12 @@ static int destroying(purlin_context *context) {
 
 /* The child's life, ended by exit(): what runs at the end of a program runs, and must not hang. */
 static int child(purlin_context *context, purlin_stream *stream, purlin_tensor *a, purlin_tensor *b,
-                 purlin_matrix *m) {
+                 purlin_matrix *m, purlin_lanczos *lanczos) {
   purlin_context *own;
   purlin_tensor *c, *d;
   alarm(60);
   checks_made = checks_failed = 0;
-  inherited(context, stream, a, b, m);
+  inherited(context, stream, a, b, m, lanczos);
   own = cpu_context(2);
   c = vector_of(own, PURLIN_F64, 6, from);
   d = vector_of(own, PURLIN_F64, 6, to);
@@ -89,6 +93,7 @@ static int child(purlin_context *context, purlin_stream *stream, purlin_tensor *
   OK(purlin_tensor_destroy(b));
   OK(purlin_matrix_destroy(m));
   OK(purlin_stream_destroy(stream));
+  OK(purlin_lanczos_destroy(lanczos));
   return finish();
 }
 
@@ -98,19 +103,22 @@ int main(void) {
   purlin_stream *stream = NULL;
   purlin_matrix *m = NULL;
   purlin_tensor *a = NULL, *b = NULL;
+  purlin_lanczos *lanczos = NULL;
   int status = -1;
   pid_t pid;
   OK(purlin_tensor_create(context, PURLIN_F64, PURLIN_HOST, 0, 2, dims, &a));
   b = array2(context, PURLIN_F64, 2, 3, to);
   OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 2, 3, &m));
   OK(purlin_stream_create(context, &stream));
+  OK(purlin_lanczos_create(context, NULL, &lanczos));
   fflush(stdout);
   pid = fork();
-  if (pid == 0) exit(child(context, stream, a, b, m));
+  if (pid == 0) exit(child(context, stream, a, b, m, lanczos));
   CHECK(pid > 0);
   CHECK(waitpid(pid, &status, 0) == pid);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   OK(purlin_stream_destroy(stream));
+  OK(purlin_lanczos_destroy(lanczos));
   OK(purlin_tensor_destroy(a));
   OK(purlin_tensor_destroy(b));
   OK(purlin_matrix_destroy(m));

@@ -76,7 +76,7 @@ static purlin_lanczos_info fresh(void) {
 static void matrices(void) {
   static double vectors[K * N];
   double values[K], residuals[K], ones[N];
-  purlin_matrix *paths[2] = {path_graph(context, N), path_graph(context, 2 * N)}, *mv = NULL;
+  purlin_matrix *paths[2] = {path_graph(context, N), path_graph(context, 2 * N)}, *mv = NULL, *empty = NULL;
   purlin_tensor *list = vector_of(context, PURLIN_F64, K, values), *left = vector_of(context, PURLIN_F64, K, residuals);
   purlin_tensor *start = vector_of(context, PURLIN_F64, N, ones), *longer = vector_of(context, PURLIN_F64, K + 1, vectors);
   purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
@@ -121,6 +121,9 @@ static void matrices(void) {
   BAD_ARGUMENT("count: is 121, outside 1 to n = 120", purlin_lanczos_plan(solver_of_three, paths[0], &plan));
   OK(purlin_lanczos_plan(solver_of_three, paths[1], &plan));
   CHECK(plan.basis == 2 * N && strstr(plan.reason, "whole space"));
+  OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 0, 0, &empty));
+  BAD_ARGUMENT("a: is 0 x 0", purlin_lanczos_plan(solver_of_three, empty, &plan));
+  OK(purlin_matrix_destroy(empty));
   OK(purlin_lanczos_destroy(solver_of_three));
   OK(purlin_lanczos_destroy(NULL));
   OK(purlin_tensor_destroy(longer));

@@ -88,21 +88,21 @@ void tests() {
   EXPECT_ERROR(purlin::rpca::session(on, settings), PURLIN_ERROR_INVALID_ARGUMENT);
   settings = {};
   settings.on_progress = [](std::int64_t, std::int64_t, double) -> bool { throw stop("enough"); };
-  bool thrown = false;
+  bool reached = false;
   try {
     purlin::rpca::compute_once(on, given, low_rank, {}, short_of, settings);
   } catch (const stop&) {
-    thrown = true;
+    reached = true;
   }
-  EXPECT(thrown);
+  EXPECT(reached);
   purlin::rpca::session throwing(on, settings);
-  thrown = false;
+  reached = false;
   try {
     throwing.compute(given, low_rank, {});
   } catch (const stop&) {
-    thrown = true;
+    reached = true;
   }
-  EXPECT(thrown);
+  EXPECT(reached);
   // An object that is cancelled from a progress function computes again.
   purlin::rpca::session* running = nullptr;
   bool cancels = true;

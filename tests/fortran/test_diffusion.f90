@@ -167,12 +167,13 @@ contains
     real(real64), intent(in), target :: signals(volumes, voxels), bvals(volumes), bvecs(3, volumes)
     type(purlin_dwi_options), intent(in) :: options
     real(real64), intent(in) :: expected(15, voxels)
-    real(real64), target :: found(15, voxels)
+    real(real64), allocatable, target :: found(:, :)
     type(purlin_dwi) :: dwi
     type(purlin_tensor) :: s, b, g, a
     type(purlin_sshopm_info) :: info
     integer(int32) :: stat
     character(200) :: message
+    allocate (found(15, voxels))
     call s%borrow_address(context, PURLIN_F64, shape(signals, int64), c_loc(signals), flags=PURLIN_READ_ONLY)
     call b%borrow_address(context, PURLIN_F64, shape(bvals, int64), c_loc(bvals), flags=PURLIN_READ_ONLY)
     call g%borrow_address(context, PURLIN_F64, shape(bvecs, int64), c_loc(bvecs), flags=PURLIN_READ_ONLY)

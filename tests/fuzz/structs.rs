@@ -67,6 +67,16 @@ fn disturb<T: Copy>(s: &mut Source<'_>, value: &mut T, end: usize) {
     }
 }
 
+/// Mostly gives members that a call does not use their defaults back: it refuses them, whatever else it is given.
+macro_rules! spare {
+    ($s:expr, $o:ident, $plain:expr, $($name:ident)+) => {
+        if !$s.once_in(8) {
+            let plain = $plain;
+            $($o.$name = plain.$name;)+
+        }
+    };
+}
+
 /// Work that the test has time for. What is no number of iterations or starts stays, as does what is beyond all memory
 /// where the starts are in memory.
 fn affordable_iterations(n: &mut i32) {
@@ -165,6 +175,7 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
     (o.starts, o.max_iterations) = (8, 40);
     disturb(s, &mut o, offset_of!(purlin_sshopm_options, progress));
+    spare!(s, o, initialised!(purlin_sshopm_options, purlin_sshopm_options_init), max_starts);
     affordable_iterations(&mut o.max_iterations);
     affordable_starts(&mut o.starts, BEYOND_MEMORY);
     o.progress = progress(s);
@@ -186,6 +197,8 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
     (o.starts, o.max_starts, o.max_iterations) = (8, 40, 40);
     disturb(s, &mut o, offset_of!(purlin_sshopm_options, progress));
+    spare!(s, o, initialised!(purlin_sshopm_options, purlin_sshopm_options_init), method shift_kind shift test warmup tau
+        start_kind compatibility remove_isotropic goal);
     affordable_iterations(&mut o.max_iterations);
     affordable_starts(&mut o.starts, i64::MAX);
     affordable_starts(&mut o.max_starts, i64::MAX);
@@ -224,6 +237,9 @@ fn scheme(w: &mut World) -> [*mut purlin_tensor; 3] {
 fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
     disturb(s, &mut o, offset_of!(purlin_dwi_options, progress));
+    spare!(s, o, initialised!(purlin_dwi_options, purlin_dwi_options_init), basis format missing start_kind max_iterations
+        method starts seed smoothing minimum_signal maximum_signal absolute_threshold relative_threshold min_separation
+        tolerance merge_angle);
     o.progress = progress(s);
     let ([signals, bvals, bvecs], tensors) = (scheme(w), batch(w, s.one_of(&[4, 2]), 3));
     let (none, o) = (null::<purlin_tensor>(), &raw const o);
@@ -245,6 +261,9 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
     disturb(s, &mut o, offset_of!(purlin_dwi_options, progress));
+    spare!(s, o, initialised!(purlin_dwi_options, purlin_dwi_options_init), weighting nonpositive clamp basis format missing
+        start_kind max_iterations method starts seed absolute_threshold relative_threshold min_separation tolerance
+        merge_angle);
     o.progress = progress(s);
     let ([signals, bvals, bvecs], (sh, _)) = (scheme(w), result(w, &[15, COUNT]));
     let (none, basis, o) = (null::<purlin_tensor>(), 1 + s.below(5) as i32, &raw const o);
@@ -255,6 +274,8 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
     (o.starts, o.max_iterations) = (12, 40);
     disturb(s, &mut o, offset_of!(purlin_dwi_options, progress));
+    spare!(s, o, initialised!(purlin_dwi_options, purlin_dwi_options_init), weighting nonpositive clamp smoothing
+        minimum_signal maximum_signal b0_threshold);
     affordable_iterations(&mut o.max_iterations);
     affordable_starts(&mut o.starts, BEYOND_MEMORY);
     o.progress = progress(s);

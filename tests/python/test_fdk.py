@@ -57,7 +57,7 @@ def test_a_group_gives_the_same_bits(cpu: purlin.Context) -> None:
         with Reconstruction(geometry, grid, slab=8, context=cpu) as alone:
             expected = alone.reconstruct(projections)
         shared = Reconstruction(geometry, grid, slab=8, group=group)
-        assert shared.context is cpu and shared.info.contexts == 2
+        assert shared.context is cpu and shared.plan().contexts == 2
         with pytest.raises(purlin.InvalidArgument, match="group: begins with another context"):
             Reconstruction(geometry, grid, context=other, group=group)
     with shared:

@@ -282,8 +282,16 @@ impl Solver {
         })
     }
 
+    /// Whether a call threw. The handle is in an unknown state then: no further call uses it, and its owner makes another.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken.get()
+    }
+
     /// Runs a call of the library. The device's context is current.
     fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
+        if self.is_broken.get() {
+            return Err(foreign::thrown(call));
+        }
         let code = foreign::call(body).ok_or_else(|| {
             self.is_broken.set(true);
             foreign::thrown(call)
@@ -301,9 +309,7 @@ impl Solver {
 
 impl Drop for Solver {
     fn drop(&mut self) {
-        if let Ok(_entered) = self.device.enter()
-            && !self.is_broken.get()
-        {
+        if let Ok(_entered) = self.device.enter() {
             // An idle handle must not refer to the stream, which may be destroyed.
             // SAFETY: a handle of this device.
             let set = || unsafe { (self.functions.cusolverDnSetStream)(self.handle, std::ptr::null_mut()) };

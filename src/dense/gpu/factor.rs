@@ -38,7 +38,7 @@ impl<T: Scalar> Divisor<T> {
 impl GpuAlgebra {
     /// Whether cuSOLVER is available.
     pub(super) fn has_solver(&mut self) -> Result<bool> {
-        if self.solver.is_none() {
+        if self.solver.as_ref().is_none_or(|found| found.as_ref().is_some_and(Solver::is_broken)) {
             self.solver = Some(match Solver::new(&self.gpu, &self.stream) {
                 Ok(solver) => Some(solver),
                 Err(Error::NoDevice(_)) => None,

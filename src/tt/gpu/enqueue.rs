@@ -351,7 +351,7 @@ impl GpuContraction {
     /// Creates cuBLAS for enqueued calls, and the stream for the other end; returns `false` if the library is not
     /// installed.
     fn furnish_enqueued(&mut self, stream: &GpuStream) -> Result<bool> {
-        if self.enqueued.is_some() {
+        if self.enqueued.as_ref().is_some_and(|both| !both.iter().any(Blas::is_broken)) {
             return Ok(true);
         }
         if stream.is_captured()? {

@@ -120,6 +120,7 @@ impl GpuContraction {
 
     /// Creates cuBLAS on a stream if there is none; returns `false` if the library is not installed.
     fn furnish(&mut self, stream: &GpuStream) -> Result<bool> {
+        self.libraries.retain(|l| !l.1.is_broken());
         if self.libraries.iter().any(|l| l.0 == stream.raw()) {
             return Ok(true);
         }
@@ -164,7 +165,7 @@ impl GpuContraction {
     /// Creates cuSOLVER if there is none and moves it to `stream`; returns `false` if the library is not installed.
     fn furnish_solver(&mut self, stream: &GpuStream) -> Result<bool> {
         match &mut self.solver {
-            Some(solver) => solver.move_to(stream)?,
+            Some(solver) if !solver.is_broken() => solver.move_to(stream)?,
             none => match Solver::new(&self.gpu, stream) {
                 Ok(solver) => *none = Some(solver),
                 Err(Error::NoDevice(_)) => return Ok(false),

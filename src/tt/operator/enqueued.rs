@@ -498,7 +498,8 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
     let real = options.assume_hermitian && trains.bra.is_same(trains.ket);
     counting.contract::<T>(&chain, &plan, (ratio, real), &look, None)?;
     let bytes = counting.bytes();
-    if library.is_none() {
+    let is_usable = |blas: &mut Mutex<Blas>| !blas.get_mut().unwrap_or_else(PoisonError::into_inner).is_broken();
+    if !library.as_mut().is_some_and(is_usable) {
         if stream.is_captured()? {
             let problem = "stream: is being captured, and cuBLAS is not there yet: ask for the workspace before";
             return Err(Error::NotSupported(problem.into()));

@@ -205,6 +205,9 @@ impl GpuOps {
 
     fn blas<'w>(&self, work: &'w mut Work) -> Result<&'w Blas> {
         let blas = work.blas.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if blas.as_ref().is_some_and(Blas::is_broken) {
+            *blas = None;
+        }
         let blas = match blas {
             Some(blas) => blas,
             None => {

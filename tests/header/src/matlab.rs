@@ -133,6 +133,7 @@ const FIELDS: &[(&str, &str, Meaning)] = &[
     ("lanczos_options", "order", Word("reorderings")),
     ("lanczos_options", "check_symmetry", Flag),
     ("lanczos_options", "contexts_count", ByHand),
+    ("lanczos_info", "method", Word("ways")),
     // Sizes, spacings and origins come as three numbers each.
     ("fdk_info", "redundancy", ByHand),
     ("fdk_info", "nx", ByHand),

@@ -190,6 +190,7 @@
 #define REPORT_LANCZOS_INFO(to, i) \
   do { \
     add_word(to, "stop_reason", reasons, (i)->stop_reason); \
+    add_word(to, "method", ways, (i)->method); \
     add_text(to, "reason", (i)->reason); \
     add_number(to, "breakdowns", (double)(i)->breakdowns); \
     add_number(to, "count", (double)(i)->count); \
@@ -208,7 +209,6 @@
     add_number(to, "halo_bytes", (double)(i)->halo_bytes); \
     add_number(to, "product_bytes", (double)(i)->product_bytes); \
     add_number(to, "verified", (double)(i)->verified); \
-    add_number(to, "method", (double)(i)->method); \
     add_number(to, "residual", (double)(i)->residual); \
     add_number(to, "orthogonality", (double)(i)->orthogonality); \
     add_number(to, "host_bytes", (double)(i)->host_bytes); \

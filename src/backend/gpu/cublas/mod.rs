@@ -367,8 +367,16 @@ impl Blas {
         self.run("cublasSetMathMode", || unsafe { (self.functions.cublasSetMathMode)(self.handle, mode) })
     }
 
+    /// Whether a call threw. The handle is in an unknown state then: no further call uses it, and its owner makes another.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken.get()
+    }
+
     /// Runs a call of the library. The device's context is current.
     fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
+        if self.is_broken.get() {
+            return Err(foreign::thrown(call));
+        }
         let code = foreign::call(body).ok_or_else(|| {
             self.is_broken.set(true);
             foreign::thrown(call)
@@ -544,9 +552,7 @@ impl Blas {
 
 impl Drop for Blas {
     fn drop(&mut self) {
-        if let Ok(_entered) = self.device.enter()
-            && !self.is_broken.get()
-        {
+        if let Ok(_entered) = self.device.enter() {
             // An idle handle must not refer to the workspace, which is freed, nor to the stream, which may be.
             // SAFETY: a handle of this device.
             let set = || unsafe { (self.functions.cublasSetStream_v2)(self.handle, std::ptr::null_mut()) };
