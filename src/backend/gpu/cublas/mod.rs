@@ -384,7 +384,8 @@ impl Blas {
         check(call, code)
     }
 
-    /// [`Blas::run`] of a product whose scalars are in device memory. The mode is set back whatever becomes of the product.
+    /// [`Blas::run`] of a product whose scalars are in device memory. The mode is set back unless the product threw, after which
+    /// no call uses the handle.
     fn with_device_scalars(&self, call: &'static str, product: impl FnOnce() -> i32) -> Result<()> {
         let set = |mode| {
             // SAFETY: a handle of this device.
