@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::backend::cpu::{Isa, Pool};
+use crate::backend::cpu::{self, Isa, Pool};
 use crate::backend::fork;
 use crate::backend::gpu::Gpu;
 use crate::backend::memory::Budget;
 use crate::backend::{Backend, BackendChoice};
 use crate::error::{Error, Result};
-use crate::log::{Level, Log, Sink};
+use crate::log::{self, Level, Log, Sink};
 use crate::progress::{Progress, ProgressFn};
 use crate::shape::to_u64;
 
@@ -67,6 +67,10 @@ impl Context {
     /// [`Error::NoDevice`] if a GPU is asked for and there is none; [`Error::NotSupported`] if the machine lacks the
     /// vector instructions asked for.
     pub fn new(options: Options) -> Result<Arc<Self>> {
+        fork::undisturbed(|| {
+            log::prepare();
+            cpu::prepare_process()
+        })?;
         let log = Log::new(options.log_level, options.log);
         let best = Isa::detect();
         let isa = options.isa.unwrap_or(best);

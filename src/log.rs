@@ -69,6 +69,11 @@ impl Log {
     }
 }
 
+/// Reads the level of the environment, which is read once a process.
+pub fn prepare() {
+    environment_level();
+}
+
 fn environment_level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
     *LEVEL.get_or_init(|| match std::env::var("PURLIN_LOG").unwrap_or_default().to_ascii_lowercase().as_str() {

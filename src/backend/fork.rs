@@ -1,24 +1,95 @@
-//! Detection of `fork()`: the child process has no pool threads and no CUDA.
+//! Detection of `fork()`: the child process has no pool threads and no CUDA. And its delay, until no thread is in the middle of
+//! an initialisation that happens once a process: the child would wait for that thread, which it does not have.
 
-use std::sync::Once;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 static GENERATION: AtomicU64 = AtomicU64::new(0);
+/// The thread in [`undisturbed`], or that forks; 0 for none.
+static OWNER: AtomicUsize = AtomicUsize::new(0);
+/// Whether the fork took the place of owner, and not an initialisation that it interrupts.
+static IS_FORKS: AtomicBool = AtomicBool::new(false);
 
-/// The handler that runs in the child. It only adds to an atomic, because nothing else is safe there.
-extern "C" fn mark() {
-    GENERATION.fetch_add(1, Ordering::Relaxed);
+/// Attempts of a fork to become the owner, 0.1 ms apart. Attempts are counted and not time: a virtual machine may stand still
+/// for seconds.
+const PATIENCE: usize = 50_000;
+
+/// Registers the handlers when the library is loaded: a first call would be in a race with the forks of other threads.
+/// Registering fails only for want of memory, and then forks go unnoticed.
+extern "C" fn watch() {
+    // SAFETY: the handlers only use atomics and sleep, and the library is never unloaded (-z nodelete).
+    unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after_in_child)) };
 }
 
-/// Number of forks that led to this process, counted from the first call of this function on. Pass it to
-/// [`happened_since`] later.
+// SAFETY: the loader calls the functions of this section, which need no argument.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static WATCH: extern "C" fn() = watch;
+
+fn this_thread() -> usize {
+    // SAFETY: asks who the calling thread is; the child's only thread has the name that it had in the parent.
+    unsafe { libc::pthread_self() as usize }
+}
+
+fn try_own(me: usize) -> bool {
+    OWNER.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).is_ok()
+}
+
+extern "C" fn before() {
+    let me = this_thread();
+    for _ in 0..PATIENCE {
+        if try_own(me) {
+            IS_FORKS.store(true, Ordering::Relaxed);
+            return;
+        }
+        // A signal handler may fork in the middle of this thread's own initialisation, which goes on in both processes.
+        if OWNER.load(Ordering::Relaxed) == me {
+            return;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
+}
+
+extern "C" fn after() {
+    if OWNER.load(Ordering::Relaxed) == this_thread() && IS_FORKS.swap(false, Ordering::Relaxed) {
+        OWNER.store(0, Ordering::Release);
+    }
+}
+
+/// The handler that runs in the child. It only uses atomics, because nothing else is safe there.
+extern "C" fn after_in_child() {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+    after();
+    // Another thread that is still the owner exists in the parent alone.
+    let owner = OWNER.load(Ordering::Relaxed);
+    if owner != 0 && owner != this_thread() {
+        OWNER.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Runs `initialise`, which initialises what the process keeps, while no other thread forks. It must not call the host.
+pub fn undisturbed<R>(initialise: impl FnOnce() -> R) -> R {
+    struct Owned;
+    impl Drop for Owned {
+        fn drop(&mut self) {
+            OWNER.store(0, Ordering::Release);
+        }
+    }
+    let me = this_thread();
+    let _owned = loop {
+        if try_own(me) {
+            break Some(Owned);
+        }
+        if OWNER.load(Ordering::Relaxed) == me {
+            break None;
+        }
+        std::thread::sleep(Duration::from_micros(50));
+    };
+    initialise()
+}
+
+/// Number of forks that led to this process. Pass it to [`happened_since`] later.
 pub fn generation() -> u64 {
-    static WATCH: Once = Once::new();
-    // SAFETY: the handler may run in a forked child, and the library is never unloaded (-z nodelete). Registering fails
-    // only for want of memory, and then forks go unnoticed.
-    WATCH.call_once(|| unsafe {
-        libc::pthread_atfork(None, None, Some(mark));
-    });
     GENERATION.load(Ordering::Relaxed)
 }
 
@@ -47,5 +118,36 @@ mod tests {
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         assert_eq!(libc::WEXITSTATUS(status), 7);
         assert!(!happened_since(before));
+    }
+
+    #[test]
+    fn a_fork_waits_for_initialisations() {
+        use std::sync::Once;
+        static FIRST: Once = Once::new();
+        static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+        let slow = || {
+            HAS_BEGUN.store(true, Ordering::Release);
+            std::thread::sleep(Duration::from_millis(200));
+        };
+        let thread = std::thread::spawn(move || undisturbed(|| FIRST.call_once(slow)));
+        while !HAS_BEGUN.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        // SAFETY: the child only uses atomics and leaves at once, without destructors.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: ends the child by a signal if it waits, else at once.
+            unsafe {
+                libc::alarm(20);
+                undisturbed(|| FIRST.call_once(|| ()));
+                libc::_exit(7);
+            }
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child made above; writes one integer.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 7, "{status}");
+        thread.join().unwrap();
+        assert!(undisturbed(|| undisturbed(|| true)));
     }
 }

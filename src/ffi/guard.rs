@@ -10,6 +10,7 @@ use super::environment::Standard;
 use super::stack::{self, Bounds};
 use super::status::purlin_status;
 use crate::backend::cancellation::Blocked;
+use crate::backend::fork;
 use crate::backend::reserve::{PROBE, has_small_memory};
 use crate::backend::thread_keys::has_keys;
 use crate::error::{Error, Result};
@@ -218,6 +219,17 @@ fn elsewhere(
     }
 }
 
+/// Runs `body`, which cannot fail, as a part of a call: a fork from a signal handler that interrupts it does not wait for the
+/// locks that this thread holds.
+pub(super) fn inside<R>(body: impl FnOnce() -> R) -> R {
+    THREAD.with(|thread| {
+        thread.inside.set(thread.inside.get() + 1);
+        let result = body();
+        thread.inside.set(thread.inside.get() - 1);
+        result
+    })
+}
+
 /// The number of the call that this thread is in, its innermost; `None` outside of calls.
 pub(super) fn this_call() -> Option<u64> {
     THREAD.with(|thread| (thread.inside.get() > 0).then(|| thread.call.get()))
@@ -240,7 +252,10 @@ fn text_of(payload: &(dyn Any + Send)) -> &str {
 /// call or on a purlin thread, where [`run`] turns it into a status; all others go where they went before.
 fn silence_own_panics() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    if ONCE.is_completed() {
+        return;
+    }
+    let silence = || {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             let own_thread = std::thread::current().name().is_some_and(|n| n.starts_with("purlin-"));
@@ -251,7 +266,8 @@ fn silence_own_panics() {
                 previous(info);
             }
         }));
-    });
+    };
+    fork::undisturbed(|| ONCE.call_once(silence));
 }
 
 /// The thread's last message as text, for tests.

@@ -4,8 +4,8 @@
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::time::Duration;
 
 use super::guard;
 use crate::error::{Error, Result};
@@ -71,9 +71,10 @@ pub(super) trait AnyTable: Sync {
     fn release(&'static self);
 }
 
-/// How long a fork waits for a table: far longer than a lock is held. A signal handler that forks while its thread holds a
-/// lock would otherwise wait for itself.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Attempts of a fork to lock a table, 0.1 ms apart, from inside of a call. Such a fork comes from a callback, or from a signal
+/// handler; the latter may interrupt a thread that holds the lock, and would wait for itself. Attempts are counted and not
+/// time: a machine that stands still for a second, as a virtual one may, must not cost the lock.
+const PATIENCE: usize = 20_000;
 
 fn this_thread() -> usize {
     // SAFETY: asks who the calling thread is; the child's only thread has the name that it had in the parent.
@@ -86,14 +87,14 @@ impl<T: Object> AnyTable for Table<T> {
     }
 
     fn hold(&'static self) {
-        let begin = Instant::now();
-        let guard = loop {
-            match self.slots.try_write() {
-                Ok(guard) => break guard,
-                Err(TryLockError::Poisoned(e)) => break e.into_inner(),
-                Err(TryLockError::WouldBlock) if begin.elapsed() > PATIENCE => return,
-                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-            }
+        // Outside of calls a thread holds no table's lock. The lock prefers those who wait to write, so this wait is short.
+        let guard = if guard::this_call().is_none() {
+            Some(self.slots.write().unwrap_or_else(PoisonError::into_inner))
+        } else {
+            self.try_hold()
+        };
+        let Some(guard) = guard else {
+            return;
         };
         self.held.thread.store(this_thread(), Ordering::Relaxed);
         // SAFETY: this thread holds the lock.
@@ -118,17 +119,30 @@ extern "C" fn after_fork() {
     super::library::tables().into_iter().rev().for_each(AnyTable::release);
 }
 
-/// Has the tables locked around each `fork()` from now on.
-fn watch_forks() {
-    static WATCH: Once = Once::new();
+/// Has the tables locked around each `fork()`, from the loading of the library on.
+extern "C" fn watch_forks() {
     // SAFETY: the handlers touch nothing but the tables' locks, and the library is never unloaded (-z nodelete). Registering
     // fails only for want of memory; a child may then find a table locked.
-    WATCH.call_once(|| unsafe {
-        libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork));
-    });
+    unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
 }
 
+// SAFETY: the loader calls the functions of this section, which need no argument.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static WATCH: extern "C" fn() = watch_forks;
+
 impl<T> Table<T> {
+    fn try_hold(&'static self) -> Option<RwLockWriteGuard<'static, Slots<T>>> {
+        for _ in 0..PATIENCE {
+            match self.slots.try_write() {
+                Ok(guard) => return Some(guard),
+                Err(TryLockError::Poisoned(e)) => return Some(e.into_inner()),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(100)),
+            }
+        }
+        None
+    }
+
     pub(super) const fn new() -> Self {
         let slots = RwLock::new(Slots { slots: Vec::new(), free: Vec::new(), live: 0 });
         Self { slots, held: Held { thread: AtomicUsize::new(0), guard: UnsafeCell::new(None) } }
@@ -138,7 +152,6 @@ impl<T> Table<T> {
 /// Makes the object `C` points to in the table of `T`, and gives its key in the guise of a pointer.
 pub(super) fn insert<T: Object, C>(object: T) -> Result<*mut C> {
     let full = || Error::OutOfMemory { what: "handle table", bytes: 0, limit: None };
-    watch_forks();
     let object = Arc::new(Lock::new(object));
     let mut table = T::table().slots.write().unwrap_or_else(PoisonError::into_inner);
     let index = match table.free.pop() {

@@ -72,7 +72,7 @@ pub extern "C" fn purlin_last_error_message() -> *const c_char {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_live_handles() -> i64 {
-    tables().into_iter().map(AnyTable::live).sum()
+    guard::inside(|| tables().into_iter().map(AnyTable::live).sum())
 }
 
 /// The tables of all objects.

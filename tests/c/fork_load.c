@@ -1,13 +1,15 @@
-/* Forks while other threads create, look up and destroy objects: a child must never wait for a thread that it does not have. */
+/* Forks while other threads create, look up and destroy objects, and while a first context is made: a child must never wait for a
+   thread that it does not have. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
 #include <pthread.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 3, FORKS = 400 };
+enum { THREADS = 3, FORKS = 400, STARTS = 60 };
 
 static purlin_context *context;
 static volatile int stop;
@@ -45,19 +47,69 @@ static int child(void) {
   return purlin_context_destroy(context) == PURLIN_SUCCESS ? 0 : 6;
 }
 
+static int hung, failed;
+
+/* Waits for a child and counts how it ended. */
+static void ended(pid_t pid) {
+  int status;
+  CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+  hung += WIFSIGNALED(status);
+  failed += WIFEXITED(status) && WEXITSTATUS(status) != 0;
+  if (WIFEXITED(status) && WEXITSTATUS(status)) printf("a child failed at step %d\n", WEXITSTATUS(status));
+}
+
+/* A first context on another thread, whose own threads begin while the process forks. */
+static void *first(void *unused) {
+  purlin_context_options o;
+  (void)unused;
+  if (purlin_context_options_init(&o, sizeof o) != PURLIN_SUCCESS) return NULL;
+  o.backend = PURLIN_BACKEND_CPU;
+  o.threads = 2;
+  return purlin_context_create(&o, &context) == PURLIN_SUCCESS ? &context : NULL;
+}
+
+/* A process in which nothing is initialised yet forks while a thread makes its first context; `delay` in steps of 20 us. */
+static int start(int delay) {
+  pthread_t thread;
+  struct timespec pause = {0, 20000L * delay};
+  void *made = NULL;
+  pid_t pid;
+  if (pthread_create(&thread, NULL, first, NULL) != 0) return 10;
+  nanosleep(&pause, NULL);
+  pid = fork();
+  if (pid == 0) {
+    purlin_context *own = NULL;
+    purlin_context_options o;
+    alarm(30);
+    if (purlin_context_options_init(&o, sizeof o) != PURLIN_SUCCESS) _exit(2);
+    o.backend = PURLIN_BACKEND_CPU;
+    o.threads = 2;
+    if (purlin_context_create(&o, &own) != PURLIN_SUCCESS) _exit(3);
+    _exit(purlin_context_destroy(own) == PURLIN_SUCCESS ? 0 : 5);
+  }
+  ended(pid);
+  if (pthread_join(thread, &made) != 0 || !made || purlin_context_destroy(context) != PURLIN_SUCCESS) return 11;
+  return hung ? 12 : failed ? 13 : 0;
+}
+
 int main(void) {
   pthread_t threads[THREADS];
-  int hung = 0, failed = 0, k, status;
-  int64_t n, forks = rounds(FORKS, 3);
+  int k;
+  int64_t n, forks = rounds(FORKS, 3), starts = rounds(STARTS, 2);
+  for (n = 0; n < starts && !hung; n++) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      hung = failed = 0;
+      _exit(start((int)n));
+    }
+    ended(pid);
+  }
   context = cpu_context(2);
   for (k = 0; k < THREADS; k++) CHECK(pthread_create(&threads[k], NULL, busy, NULL) == 0);
   for (n = 0; n < forks; n++) {
     pid_t pid = fork();
     if (pid == 0) _exit(child());
-    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
-    hung += WIFSIGNALED(status);
-    failed += WIFEXITED(status) && WEXITSTATUS(status) != 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status)) printf("a child failed at step %d\n", WEXITSTATUS(status));
+    ended(pid);
     if (hung > 2) break;
   }
   stop = 1;
@@ -65,7 +117,7 @@ int main(void) {
     void *result = context;
     CHECK(pthread_join(threads[k], &result) == 0 && result == NULL);
   }
-  printf("%lld forks, %d children hung, %d failed\n", (long long)n, hung, failed);
+  printf("%lld forks and %lld at the start, %d children hung, %d failed\n", (long long)n, (long long)starts, hung, failed);
   CHECK(hung == 0 && failed == 0);
   OK(purlin_context_destroy(context));
   return finish();

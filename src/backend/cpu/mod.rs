@@ -9,6 +9,23 @@ mod workspace;
 
 pub use pool::Pool;
 
+use crate::backend::fork;
+use crate::error::Result;
+
+/// Initialises what the process keeps for all contexts, so that no child of a `fork()` finds it half done.
+///
+/// # Errors
+/// As [`Pool::new`].
+pub fn prepare_process() -> Result<()> {
+    fork::undisturbed(|| {
+        // Each is kept behind a lock of its own, for which a child would wait for ever.
+        let _ = prefers_loads();
+        simd::detect();
+        crossbeam_epoch::default_collector();
+        workspace::measure()
+    })
+}
+
 /// Whether single loads are faster than gathers, and data that are read once need explicit prefetches. True for AMD
 /// processors, which split a gather into single loads.
 pub fn prefers_loads() -> bool {

@@ -45,6 +45,12 @@ use crate::scalar::Real;
 pub use portable::Portable;
 pub use twice::Twice;
 
+/// Asks the processor once for the process.
+pub(super) fn detect() {
+    #[cfg(target_arch = "x86_64")]
+    let _ = (x86::Avx2::available(), x86::Avx512::available());
+}
+
 /// One truth value a lane.
 pub trait Mask: Copy {
     /// Number of lanes.
