@@ -14,6 +14,16 @@ package_version() {
     sed -n '/^\[package\]/,/^\[/s/^version *= *"\([^"]*\)".*/\1/p' "$ROOT/Cargo.toml"
 }
 
+# The name by which programs ask for the library. Before 1.0 each minor version may change the interface.
+package_soname() {
+    local version
+    version=$(package_version)
+    case $version in
+    0.*) printf 'libpurlin.so.%s\n' "${version%.*}" ;;
+    *) printf 'libpurlin.so.%s\n' "${version%%.*}" ;;
+    esac
+}
+
 have() { command -v "$1" >/dev/null 2>&1; }
 
 # Progress goes to stderr: stdout belongs to what a command is asked to show.

@@ -105,6 +105,7 @@ commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
     echo "rustc=$(rustc --version)"
     echo "nvcc=$("$nvcc" --version | tail -n 1)"
     echo "source=$ROOT"
+    echo "soname=$(package_soname)"
 } >"$bundle/BUNDLE"
 
 # Each program holds the whole library, kernels included: packed they are a third.

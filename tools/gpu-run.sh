@@ -29,8 +29,9 @@ value() { sed -n "s/^$1=//p" "$here/BUNDLE"; }
 
 # Links and executable bits do not survive every way of copying.
 library=$(cd "$here/lib" && ls libpurlin.so.*.*.* | head -n 1)
-ln -sfn "$library" "$here/lib/libpurlin.so.0"
-ln -sfn libpurlin.so.0 "$here/lib/libpurlin.so"
+soname=$(value soname)
+ln -sfn "$library" "$here/lib/$soname"
+ln -sfn "$soname" "$here/lib/libpurlin.so"
 # The programs travel packed.
 find "$here/tests" "$here/fault" "$here/benches" -name '*.gz' -exec gunzip -f {} +
 chmod -R u+x "$here/tests" "$here/fault" "$here/benches" 2>/dev/null
@@ -45,7 +46,7 @@ if [ -n "$baked" ] && [ ! -e "$baked" ] && mkdir -p "$(dirname "$baked")" 2>/dev
 fi
 trap '[ -z "$lent" ] || rm -f "$lent"; rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export PURLIN_LIBRARY=$here/lib/libpurlin.so.0
+export PURLIN_LIBRARY=$here/lib/$soname
 export PYTHONPATH=$here/python${PYTHONPATH:+:$PYTHONPATH}
 export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 export CRITERION_HOME=$work/criterion

@@ -14,7 +14,7 @@ fi
 cd "$ROOT"
 cargo build --release --lib
 version=$(package_version)
-major=${version%%.*}
+soname=$(package_soname)
 data=$PREFIX/share/purlin
 mkdir -p "$PREFIX/lib/pkgconfig" "$PREFIX/share/doc/purlin"
 # Removed first: writing into a library that a running program has mapped would crash that program.
@@ -22,8 +22,8 @@ rm -f "$PREFIX/lib/libpurlin.so.$version"
 cp "$CARGO_TARGET_DIR/release/libpurlin.so" "$PREFIX/lib/libpurlin.so.$version"
 chmod 755 "$PREFIX/lib/libpurlin.so.$version"
 if have strip; then strip --strip-unneeded "$PREFIX/lib/libpurlin.so.$version"; fi
-ln -sf "libpurlin.so.$version" "$PREFIX/lib/libpurlin.so.$major"
-ln -sf "libpurlin.so.$major" "$PREFIX/lib/libpurlin.so"
+ln -sf "libpurlin.so.$version" "$PREFIX/lib/$soname"
+ln -sf "$soname" "$PREFIX/lib/libpurlin.so"
 # copy_tree FROM TO PATTERN...: the files that match, with their folders.
 copy_tree() {
     local from=$1 to=$2 names=()

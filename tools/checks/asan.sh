@@ -44,6 +44,6 @@ fi
 consumers clang -fsanitize=address
 mkdir -p "$work/lib"
 # Under its SONAME, by which the loader will ask for it.
-cp "$work/cargo/x86_64-unknown-linux-gnu/debug/libpurlin.so" "$work/lib/$(cd "$PREFIX/lib" && ls libpurlin.so.? | head -n 1)"
-nm -D "$work/lib"/libpurlin.so.? | grep -q __asan_report_load || die "the library is not instrumented"
+cp "$work/cargo/x86_64-unknown-linux-gnu/debug/libpurlin.so" "$work/lib/$(package_soname)"
+nm -D "$work/lib/$(package_soname)" | grep -q __asan_report_load || die "the library is not instrumented"
 LD_LIBRARY_PATH=$work/lib run clang

@@ -4,7 +4,7 @@ set -uo pipefail
 source "$(dirname "$0")/../environment.sh"
 have readelf && have nm || skip "no binutils"
 version=$(package_version)
-major=${version%%.*}
+expected=$(package_soname)
 library=$PREFIX/lib/libpurlin.so.$version
 bad=0
 report() {
@@ -31,9 +31,9 @@ for name in $needed; do
 done
 
 soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-[ "$soname" = "libpurlin.so.$major" ] || report "SONAME is '$soname', expected libpurlin.so.$major"
-[ "$(readlink "$PREFIX/lib/libpurlin.so.$major")" = "libpurlin.so.$version" ] || report "link libpurlin.so.$major is wrong"
-[ "$(readlink "$PREFIX/lib/libpurlin.so")" = "libpurlin.so.$major" ] || report "link libpurlin.so is wrong"
+[ "$soname" = "$expected" ] || report "SONAME is '$soname', expected $expected"
+[ "$(readlink "$PREFIX/lib/$expected")" = "libpurlin.so.$version" ] || report "link $expected is wrong"
+[ "$(readlink "$PREFIX/lib/libpurlin.so")" = "$expected" ] || report "link libpurlin.so is wrong"
 readelf -d "$library" | grep -q NODELETE || report "is not linked with -z nodelete"
 readelf -d "$library" | grep -qE 'RPATH|RUNPATH' && report "has an RPATH"
 readelf -lW "$library" | awk '/GNU_STACK/ { print $7 }' | grep -q E && report "has an executable stack"

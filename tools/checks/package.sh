@@ -13,9 +13,9 @@ mkdir -p "$work"
 
 # Loads by the stable name, from the place given, and runs.
 run() { # PROGRAM LIBDIR
-    if ! readelf -d "$1" | grep NEEDED | grep -q "\[libpurlin.so.$major\]"; then
+    if ! readelf -d "$1" | grep NEEDED | grep -qF "[$(package_soname)]"; then
         readelf -d "$1"
-        die "$1 does not need libpurlin.so.$major by that name"
+        die "$1 does not need $(package_soname) by that name"
     fi
     env LD_LIBRARY_PATH="$2" "$1" || die "$1 failed"
 }

@@ -7,7 +7,7 @@ have valgrind || skip "no valgrind"
 have_cmake && have ctest || skip "no CMake: no consumers to run"
 # The same library with its symbols, by which suppressions and reports name functions.
 mkdir -p "$TARGET/symbols"
-cp "$CARGO_TARGET_DIR/release/libpurlin.so" "$TARGET/symbols/$(cd "$PREFIX/lib" && ls libpurlin.so.? | head -n 1)"
+cp "$CARGO_TARGET_DIR/release/libpurlin.so" "$TARGET/symbols/$(package_soname)"
 export LD_LIBRARY_PATH=$TARGET/symbols
 # Fair scheduling: a thread that spins would else keep the others from ever running.
 export VALGRIND="valgrind -q --fair-sched=yes --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --num-callers=30 --suppressions=$ROOT/tests/c/valgrind.supp"

@@ -60,7 +60,8 @@ def _candidates() -> Iterator[str]:
     if named:
         yield named
         return
-    soname = f"libpurlin.so.{c.VERSION_MAJOR}"
+    # Before 1.0 each minor version may change the interface.
+    soname = f"libpurlin.so.0.{c.VERSION_MINOR}" if c.VERSION_MAJOR == 0 else f"libpurlin.so.{c.VERSION_MAJOR}"
     package = Path(__file__).resolve().parent
     roots = [package, *package.parents[:6], Path(sys.prefix), Path(sys.base_prefix)]
     multiarch = str(getattr(sys.implementation, "_multiarch", ""))
