@@ -14,6 +14,7 @@ pub mod layout;
 pub mod matlab;
 mod parser;
 pub mod python;
+pub mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -50,6 +51,7 @@ pub fn generated() -> Vec<Generated> {
     files.extend(python::files(&interface));
     files.extend(matlab::files(&interface));
     files.extend(layout::files(&interface));
+    files.extend(words::files(&interface));
     files.extend(cuda::files(&cuda::headers(&root())));
     files
 }
