@@ -70,6 +70,23 @@ impl<'a> Progress<'a> {
         Self::new(&Arc::new(AtomicU64::new(0)), None)
     }
 
+    /// Whether the caller gave a function to report to.
+    pub fn has_report(&self) -> bool {
+        self.report.is_some()
+    }
+
+    /// The same cancellation without reports, for a part of the call whose steps are not counted.
+    #[must_use]
+    pub fn silent(&self) -> Progress<'static> {
+        Progress {
+            report: None,
+            flag: self.flag.clone(),
+            last: Cell::new(None),
+            most: Cell::new(0),
+            repeated: Cell::new(Instant::now()),
+        }
+    }
+
     /// The cancellation flag, for worker threads.
     pub fn flag(&self) -> CancelFlag {
         self.flag.clone()

@@ -92,7 +92,7 @@ impl Rsvd {
     /// # Errors
     /// As [`Rsvd::compute`] for arguments and sizes that do not fit.
     pub fn plan(&self, a: &Matrix) -> Result<Info> {
-        self.choosing(a, Wanted::ALL, |plan| {
+        self.choosing(a, Wanted::ALL, &Progress::none(), |plan| {
             let mut info = self.planned_info(plan);
             if plan.rows > 0 && plan.columns > 0 {
                 with_scalar!(plan.dtype, "dtype", T => calls::foretell::<T>(self.contexts(), a, plan, &mut info))?;
@@ -102,11 +102,19 @@ impl Rsvd {
     }
 
     /// Plans a decomposition and calls `body` with the plan. If memory does not suffice for the method that the cost model
-    /// chose, `body` fails before it starts work. The method is then excluded, and the plan is made again.
-    fn choosing<R>(&self, a: &Matrix, wanted: Wanted, mut body: impl FnMut(&Plan) -> Result<R>) -> Result<R> {
+    /// chose, `body` fails before it starts work. The method is then excluded, and the plan is made again, unless `progress`
+    /// was cancelled meanwhile.
+    pub(super) fn choosing<R>(
+        &self,
+        a: &Matrix,
+        wanted: Wanted,
+        progress: &Progress<'_>,
+        mut body: impl FnMut(&Plan) -> Result<R>,
+    ) -> Result<R> {
         let mut excluded = Vec::new();
         let mut refusal: Option<Error> = None;
         loop {
+            progress.check()?;
             let plan = match self.planned_without(a, Goal::Decompose, wanted, &excluded) {
                 Ok(plan) => plan,
                 Err(e) => return Err(refusal.unwrap_or(e)),
@@ -173,10 +181,10 @@ impl Rsvd {
         outputs: Outputs<'_>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
-        let start = Instant::now();
+        let (start, progress) = (Instant::now(), self.progress(report));
         let mut outputs = outputs;
         let wanted = Wanted { u: outputs.u.is_some(), v: outputs.v.is_some() };
-        let info = self.choosing(a, wanted, |plan| {
+        let info = self.choosing(a, wanted, &progress, |plan| {
             let outputs = outputs.reborrow();
             self.check_outputs(a, plan, &outputs)?;
             let mut info = self.planned_info(plan);
@@ -185,7 +193,7 @@ impl Rsvd {
             }
             with_scalar!(plan.dtype, "dtype", T => {
                 let mut work = Decompose::new(&self.options, plan, self.context(), self.given.as_ref(), outputs);
-                self.call::<T>(stream, a, plan, report, &mut work, &mut info)?;
+                self.call::<T>(stream, a, plan, &progress, &mut work, &mut info)?;
                 work.finish()
             })?;
             Ok(info)
@@ -205,7 +213,7 @@ impl Rsvd {
         b: Option<&mut Matrix>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
-        let start = Instant::now();
+        let (start, progress) = (Instant::now(), self.progress(report));
         self.refuse_restart("a basis of the range")?;
         if self.options.tolerance > 0.0 {
             return Err(Error::NotSupported(
@@ -223,7 +231,7 @@ impl Rsvd {
             return Ok(self.reported(empty(Outputs { u: Some(q), s: None, v: None }, info)?, start));
         }
         let mut work = FindRange::new(&self.options, &plan, self.context(), self.given.as_ref(), q, b);
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, &progress, &mut work, &mut info))?;
         Ok(self.reported(info, start))
     }
 
@@ -240,7 +248,7 @@ impl Rsvd {
         v: Option<&mut Matrix>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
-        let start = Instant::now();
+        let (start, progress) = (Instant::now(), self.progress(report));
         if a.rows() != a.cols() {
             return Err(Error::invalid("a", format!("is {} x {}, not square", a.rows(), a.cols())));
         }
@@ -260,7 +268,7 @@ impl Rsvd {
             return Ok(self.reported(empty(Outputs { u: None, s: lambda, v }, info)?, start));
         }
         let mut work = Symmetric::new(&self.options, &plan, self.context(), self.given.as_ref(), lambda, v);
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, &progress, &mut work, &mut info))?;
         Ok(self.reported(info, start))
     }
 
@@ -275,10 +283,10 @@ impl Rsvd {
         factors: (&Matrix, &Tensor, &Matrix),
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(f64, f64, Info)> {
-        let start = Instant::now();
+        let (start, progress) = (Instant::now(), self.progress(report));
         let (s, plan, mut info) = self.given_factors(a, factors)?;
         let mut work = Errors::new(&self.options, &plan, self.context(), (factors.0, s, factors.2));
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, &progress, &mut work, &mut info))?;
         let info = self.reported(info, start);
         Ok((info.error_frobenius, info.error_spectral, info))
     }
@@ -296,12 +304,12 @@ impl Rsvd {
         right: &mut Tensor,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
-        let start = Instant::now();
+        let (start, progress) = (Instant::now(), self.progress(report));
         let (s, plan, mut info) = self.given_factors(a, factors)?;
         check_vector("left", left, s.len())?;
         check_vector("right", right, s.len())?;
         let mut work = Residuals::new(&self.options, &plan, self.context(), (factors.0, s, factors.2));
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, report, &mut work, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, a, &plan, &progress, &mut work, &mut info))?;
         write_vector("left", left, &work.left)?;
         write_vector("right", right, &work.right)?;
         Ok(self.reported(info, start))
@@ -343,17 +351,17 @@ impl Rsvd {
         stream: Option<&Stream>,
         a: &Matrix,
         plan: &Plan,
-        report: Option<&ProgressFn<'_>>,
+        progress: &Progress<'_>,
         work: &mut dyn Work<T>,
         info: &mut Info,
     ) -> Result<()> {
         let queue = stream::select(self.context(), stream)?;
-        let progress = self.progress(report);
         progress.check()?;
-        calls::run(self.contexts(), queue, a, plan, &progress, work, info)
+        calls::run(self.contexts(), queue, a, plan, progress, work, info)
     }
 
-    fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
+    /// Progress of a call that begins now: a cancel counts from here on, also while the call is planned.
+    pub(super) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
         self.cancel.progress(self.contexts(), report, self.cancel.epoch())
     }
 

@@ -167,7 +167,7 @@ impl Contraction {
         report: Option<&ProgressFn<'_>>,
         put: &mut dyn FnMut(Place, Scaled),
     ) -> Result<Info> {
-        let start = Instant::now();
+        let (start, progress) = (Instant::now(), self.progress(report));
         stream::expect_not_captured(stream::select(&self.contexts[0], stream)?)?;
         let mut info = nothing(self.contexts.len());
         expect_ready(self, x, y)?;
@@ -199,13 +199,11 @@ impl Contraction {
             (x, y) = (&x_list, if same { &x_list } else { &y_list });
         }
         if takes_single {
-            return self.one_by_one(stream, given, count, place, put);
+            return self.one_by_one(stream, given, count, place, &progress, put);
         }
         let mut lists = Lists::new(x, y)?;
-        let contexts = self.contexts.clone();
-        let cancel = self.cancel.clone();
-        let progress = cancel.progress(&contexts, report, cancel.epoch());
         progress.check()?;
+        let silent = progress.silent();
         let (mut known, mut outcome) = (Known::default(), Outcome::Ok);
         let mut put = |place, sum: Scaled| {
             outcome = outcome.max(sum.outcome());
@@ -227,7 +225,7 @@ impl Contraction {
             done?;
             let all = lost && wider::applies(session.options(), session.computes_on_device());
             for &place in if all { chunk } else { &single } {
-                put(place, session.contract(stream, given.0[place.0], given.1[place.1], Goal::Inner, None)?.0);
+                put(place, session.contract(stream, given.0[place.0], given.1[place.1], Goal::Inner, &silent)?.0);
                 progress.check()?;
             }
             progress.report(to_i64(reached), to_i64(count), 0.0)
@@ -244,11 +242,12 @@ impl Contraction {
         (x, y): (&[&TensorTrain], &[&TensorTrain]),
         count: usize,
         place: &dyn Fn(usize) -> Option<Place>,
+        progress: &Progress<'_>,
         put: &mut dyn FnMut(Place, Scaled),
     ) -> Result<Info> {
-        let mut info = nothing(self.contexts.len());
+        let (silent, mut info) = (progress.silent(), nothing(self.contexts.len()));
         for place in (0..count).filter_map(place) {
-            let (sum, own) = self.contract(stream, x[place.0], y[place.1], Goal::Inner, None)?;
+            let (sum, own) = self.contract(stream, x[place.0], y[place.1], Goal::Inner, &silent)?;
             let outcome = info.outcome.max(own.outcome);
             let (flops, bytes, seconds) = (info.flops + own.flops, info.bytes + own.bytes, info.seconds + own.seconds);
             info = Info { outcome, flops, bytes, seconds, ..own };
@@ -330,7 +329,7 @@ impl Contraction {
                 let b = if x.is_same(y) { alloc::copied("batch of contractions", &a)? } else { of(y)? };
                 sizes = peaks::sizes(&plan, [x.shape(), y.shape()], [&a, &b])?;
             }
-            let sum = self.execute(stream, &plan, x, y, None, sizes, |machines, work| {
+            let sum = self.execute(stream, &plan, x, y, &progress.silent(), sizes, |machines, work| {
                 super::algorithm::inner::contract(machines, work)
             })?;
             let sum = known.checked(sum, &plan, [x, y])?;

@@ -14,7 +14,7 @@ use super::rings;
 use super::scaled::Scaled;
 use super::session::{Call, Contraction, Goal, common};
 use crate::error::{Error, Result};
-use crate::progress::ProgressFn;
+use crate::progress::{Progress, ProgressFn};
 use crate::scalar::DType;
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
@@ -46,10 +46,11 @@ impl Contraction {
         x: &TensorTrain,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
+        let progress = self.progress(report);
         match self.norm_goal() {
-            Goal::Norm => self.by_qr(stream, x, x, Goal::Norm, report),
+            Goal::Norm => self.by_qr(stream, x, x, Goal::Norm, &progress),
             goal => {
-                let (square, info) = self.contract(stream, x, x, goal, report)?;
+                let (square, info) = self.contract(stream, x, x, goal, &progress)?;
                 Ok((square.re().sqrt(), info))
             }
         }
@@ -112,7 +113,8 @@ impl Contraction {
         y: &TensorTrain,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
-        self.by_qr(stream, x, y, Goal::Distance, report)
+        let progress = self.progress(report);
+        self.by_qr(stream, x, y, Goal::Distance, &progress)
     }
 
     fn by_qr(
@@ -121,7 +123,7 @@ impl Contraction {
         x: &TensorTrain,
         y: &TensorTrain,
         goal: Goal,
-        report: Option<&ProgressFn<'_>>,
+        progress: &Progress<'_>,
     ) -> Result<(Scaled, Info)> {
         let start = Instant::now();
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
@@ -142,14 +144,13 @@ impl Contraction {
                         "x: numbers of these rings hide others that count, so their difference would lose these";
                     return Err(Error::Numerical(problem.into()));
                 }
-                let cancel = self.cancel.progress(self.contexts(), None, self.cancel.epoch()).flag();
-                let square = rings::value(&context, stream, Conjugate::Bra, cancel, &Trains::new(x, None, x))?;
+                let square = rings::value(&context, stream, Conjugate::Bra, progress.flag(), &Trains::new(x, None, x))?;
                 return Ok(square.re().sqrt());
             }
             let (terms, read) = ([(a, 1.0), (b, -1.0)], [a, b]);
             let terms = &terms[..count];
             let norm =
-                self.execute(stream, &plan, a, b, report, Sizes::default(), |m, work| norm::by_qr(m, work, terms))?;
+                self.execute(stream, &plan, a, b, progress, Sizes::default(), |m, work| norm::by_qr(m, work, terms))?;
             finite::checked(norm, DType::F64, &read[..count])
         })?;
         info.outcome = norm.outcome();

@@ -24,7 +24,7 @@ use crate::backend::gpu::{Blas, DeviceMemory};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
-use crate::progress::ProgressFn;
+use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{Complex, DType};
 use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
@@ -127,6 +127,12 @@ impl Contraction {
         self.cancel.clone()
     }
 
+    /// Progress of a call that begins now. All parts of the call share it, so that a cancel between two of them is not
+    /// lost.
+    pub(super) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
+        self.cancel.progress(&self.contexts, report, self.cancel.epoch())
+    }
+
     /// The report of the inner product of `x` and `y` before it runs.
     ///
     /// # Errors
@@ -167,7 +173,8 @@ impl Contraction {
         y: &TensorTrain,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Scaled, Info)> {
-        self.contract(stream, x, y, Goal::Inner, report)
+        let progress = self.progress(report);
+        self.contract(stream, x, y, Goal::Inner, &progress)
     }
 
     /// The inner product of `x` and `y` or the square of a norm.
@@ -177,7 +184,7 @@ impl Contraction {
         x: &TensorTrain,
         y: &TensorTrain,
         goal: Goal,
-        report: Option<&ProgressFn<'_>>,
+        progress: &Progress<'_>,
     ) -> Result<(Scaled, Info)> {
         let start = Instant::now();
         let Call { plan, swapped } = self.prepare(x, y, goal)?;
@@ -186,14 +193,14 @@ impl Contraction {
         if self.tells_losses(&plan) {
             // Where nothing was lost, there is no need to look at the bonds.
             let sizes = Sizes::default();
-            let (sum, lost) = flags::watch(|| self.execute(stream, &plan, x, y, report, sizes, inner::contract));
+            let (sum, lost) = flags::watch(|| self.execute(stream, &plan, x, y, progress, sizes, inner::contract));
             let sum = sum?;
             if !lost && sum.is_finite() {
                 return Ok(reported(finite::checked_inner(sum, &plan, &[x, y])?, &plan, self.contexts.len(), start));
             }
         }
         if self.is_imprecise(&plan)
-            && let Some(found) = self.in_double(stream, &given, goal, report, &plan, start)?
+            && let Some(found) = self.in_double(stream, &given, goal, progress, &plan, start)?
         {
             return Ok(found);
         }
@@ -214,7 +221,9 @@ impl Contraction {
         let sum = loop {
             let (a, b) = balanced.of(x, y);
             match balanced.risk() {
-                Risk::Hidden => return self.by_exponents(stream, &given, goal, plan.info(self.contexts.len()), start),
+                Risk::Hidden => {
+                    return self.by_exponents(stream, &given, goal, progress, plan.info(self.contexts.len()), start);
+                }
                 Risk::Range | Risk::Nothing => {}
             }
             let is_wide = on_device && balanced.is_wide_here() || balanced.risk() == Risk::Range;
@@ -223,14 +232,14 @@ impl Contraction {
             let may_vanish = is_wide && (!is_scaled || balance::are_far_apart(&context, stream, [a, b])?);
             let may_lose = (may_vanish || on_device && copies_lost) && self.options.scaling != Scaling::Never;
             if may_lose {
-                return self.in_wider_range(stream, &given, goal, report, &plan, start);
+                return self.in_wider_range(stream, &given, goal, progress, &plan, start);
             }
-            let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, report, sizes, inner::contract));
+            let (sum, lost) = flags::watch(|| self.execute(stream, &plan, a, b, progress, sizes, inner::contract));
             let sum = sum?;
             let tells = wider::applies(&self.options, on_device);
             let is_lost = copies_lost && tells || lost && sum.is_finite() && (tells || self.bounds_losses(&plan));
             if is_lost {
-                return self.in_wider_range(stream, &given, goal, report, &plan, start);
+                return self.in_wider_range(stream, &given, goal, progress, &plan, start);
             }
             let sum = finite::checked_inner(sum, &plan, &[a, b])?;
             let (again, far) = (balanced.again(&context, stream, x, y)?, sizes.far);
@@ -276,13 +285,13 @@ impl Contraction {
         stream: Option<&Stream>,
         trains: &Trains<'_>,
         goal: Goal,
-        report: Option<&ProgressFn<'_>>,
+        progress: &Progress<'_>,
         plan: &Plan,
         start: Instant,
     ) -> Result<Option<(Scaled, Info)>> {
         let Some(doubles) = Doubles::of(&self.contexts[0], trains)? else { return Ok(None) };
         let Trains { bra, ket, .. } = doubles.trains();
-        match self.contract(stream, bra, ket, goal, report) {
+        match self.contract(stream, bra, ket, goal, progress) {
             Ok((sum, _)) => Ok(Some((sum, after(plan.info(self.contexts.len()), sum, start)))),
             // A workspace limit that is enough for single precision.
             Err(Error::InvalidArgument { .. }) => Ok(None),
@@ -297,19 +306,19 @@ impl Contraction {
         stream: Option<&Stream>,
         trains: &Trains<'_>,
         goal: Goal,
-        report: Option<&ProgressFn<'_>>,
+        progress: &Progress<'_>,
         plan: &Plan,
         start: Instant,
     ) -> Result<(Scaled, Info)> {
-        if let Some(found) = self.in_double(stream, trains, goal, report, plan, start)? {
+        if let Some(found) = self.in_double(stream, trains, goal, progress, plan, start)? {
             return Ok(found);
         }
         let info = plan.info(self.contexts.len());
         if self.computes_on_device() {
-            let (sum, _) = self.on_host(stream, trains, goal, report, self.options.algorithm)?;
+            let (sum, _) = self.on_host(stream, trains, goal, progress, self.options.algorithm)?;
             return Ok((sum, after(info, sum, start)));
         }
-        self.by_exponents(stream, trains, goal, info, start)
+        self.by_exponents(stream, trains, goal, progress, info, start)
     }
 
     /// [`Contraction::contract`] by the processor and this algorithm. The processor reports what it loses.
@@ -318,7 +327,7 @@ impl Contraction {
         stream: Option<&Stream>,
         trains: &Trains<'_>,
         goal: Goal,
-        report: Option<&ProgressFn<'_>>,
+        progress: &Progress<'_>,
         algorithm: Algorithm,
     ) -> Result<(Scaled, Info)> {
         let context = &self.contexts[0];
@@ -337,7 +346,7 @@ impl Contraction {
         };
         let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;
         let Trains { bra, ket, .. } = trains.replaced(&copies);
-        host.contract(stream, bra, ket, goal, report)
+        host.contract(stream, bra, ket, goal, progress)
     }
 
     /// [`Contraction::contract`] of trains whose numbers hide others that count.
@@ -346,11 +355,12 @@ impl Contraction {
         stream: Option<&Stream>,
         trains: &Trains<'_>,
         goal: Goal,
+        progress: &Progress<'_>,
         info: Info,
         start: Instant,
     ) -> Result<(Scaled, Info)> {
         let conjugate = if goal == Goal::Inner { self.options.conjugate } else { Conjugate::Bra };
-        let cancel = self.cancel.progress(&self.contexts, None, self.cancel.epoch()).flag();
+        let cancel = progress.flag();
         let (context, repeat) = (&self.contexts[0], self.options.repeat);
         let sum = if repeat == 1 {
             rings::value(context, stream, conjugate, cancel, trains)?
@@ -359,7 +369,7 @@ impl Contraction {
             if Repeated::is_long(trains, repeat) && self.options.algorithm != Algorithm::Power && order <= MOST_SQUARED
             {
                 // Squaring bounds what it loses.
-                let (sum, _) = self.on_host(stream, trains, goal, None, Algorithm::Power)?;
+                let (sum, _) = self.on_host(stream, trains, goal, &progress.silent(), Algorithm::Power)?;
                 return Ok((sum, after(info, sum, start)));
             }
             let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;
@@ -377,14 +387,13 @@ impl Contraction {
         plan: &Plan,
         x: &TensorTrain,
         y: &TensorTrain,
-        report: Option<&ProgressFn<'_>>,
+        progress: &Progress<'_>,
         sizes: Sizes,
         run: impl FnOnce(&mut [Box<dyn ContractOps>], &Work<'_>) -> Result<R> + Send,
     ) -> Result<R> {
         stream::expect_not_captured(stream::select(&self.contexts[0], stream)?)?;
-        let progress = self.cancel.progress(&self.contexts, report, self.cancel.epoch());
         let machines = &mut self.machines[..];
-        watched(&progress, report.is_some(), |watch| {
+        watched(progress, |watch| {
             watch.expect(plan.steps());
             run(machines, &Work { plan, x, y, stream, cancel: &watch.cancel, done: &watch.done, sizes })
         })
@@ -399,10 +408,10 @@ impl Contraction {
         report: Option<&ProgressFn<'_>>,
         run: impl FnOnce(&Arc<Context>, &Options, &Watch) -> Result<R> + Send,
     ) -> Result<R> {
+        let progress = self.progress(report);
         let (context, options) = (&self.contexts[0], &self.options);
         stream::expect_not_captured(stream::select(context, stream)?)?;
-        let progress = self.cancel.progress(&self.contexts, report, self.cancel.epoch());
-        watched(&progress, report.is_some(), |watch| run(context, options, watch))
+        watched(&progress, |watch| run(context, options, watch))
     }
 
     /// Checks the trains, and plans the call or returns the last plan if it fits.

@@ -46,17 +46,13 @@ impl Watch {
     }
 }
 
-/// Runs `run`. If `reports`, it runs on another thread while this one reports progress. If that thread cannot be
-/// started, `run` runs on this thread, and only its end is reported.
-pub(super) fn watched<R: Send>(
-    progress: &Progress<'_>,
-    reports: bool,
-    run: impl FnOnce(&Watch) -> Result<R> + Send,
-) -> Result<R> {
+/// Runs `run`. If the caller gave a progress function, it runs on another thread while this one reports progress. If that
+/// thread cannot be started, `run` runs on this thread, and only its end is reported.
+pub(super) fn watched<R: Send>(progress: &Progress<'_>, run: impl FnOnce(&Watch) -> Result<R> + Send) -> Result<R> {
     progress.check()?;
     let abandoned = Arc::new(AtomicU64::new(0));
     let watch = Watch::new(progress.flag().and(&abandoned));
-    if !reports {
+    if !progress.has_report() {
         return run(&watch);
     }
     let result = std::thread::scope(|scope| {

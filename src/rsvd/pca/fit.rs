@@ -36,7 +36,7 @@ impl Rsvd {
         scores: Option<&mut Matrix>,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<(Pca, Info)> {
-        let start = Instant::now();
+        let (start, progress) = (Instant::now(), self.progress(report));
         self.check_matrix("x", x)?;
         let by_columns = options.samples == Samples::Columns;
         let (count, features) = if by_columns { (x.cols(), x.rows()) } else { (x.rows(), x.cols()) };
@@ -101,7 +101,7 @@ impl Rsvd {
             scales: Vec::new(),
             norm2: 0.0,
         };
-        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, &plan, report, &mut fit, &mut info))?;
+        with_scalar!(plan.dtype, "dtype", T => self.call::<T>(stream, x, &plan, &progress, &mut fit, &mut info))?;
         let Fit { components, values, means, scales, norm2, .. } = fit;
         let degrees = (count - 1) as f64;
         let explained = values.iter().map(|s| s * s).sum::<f64>() / degrees;

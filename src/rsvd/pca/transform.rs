@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::Pca;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Storage};
-use crate::progress::ProgressFn;
+use crate::progress::{Progress, ProgressFn};
 use crate::rsvd::algorithm::{ErrorFigures, Outcome, Run, Task};
 use crate::rsvd::calls::{Call, task_of};
 use crate::rsvd::info::Info;
@@ -28,6 +28,7 @@ impl Pca {
         scores: &mut Matrix,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
+        let progress = self.session.progress(report);
         let (features, rank, dtype) = (self.info.features, self.info.rank, self.info.dtype);
         let by_columns = self.by_columns();
         let (count, found) = if by_columns { (x.cols(), x.rows()) } else { (x.rows(), x.cols()) };
@@ -51,7 +52,7 @@ impl Pca {
             }
             let shift = if self.means.is_empty() { Shift::None } else { Shift::Before(&self.means) };
             let map = Affine { w, rows: features, width: rank, shift, target: scores, by_columns };
-            self.affine::<T>(stream, x, map, report)
+            self.affine::<T>(stream, x, map, &progress)
         })
     }
 
@@ -67,6 +68,7 @@ impl Pca {
         x: &mut Matrix,
         report: Option<&ProgressFn<'_>>,
     ) -> Result<Info> {
+        let progress = self.session.progress(report);
         let (features, rank, dtype) = (self.info.features, self.info.rank, self.info.dtype);
         let by_columns = self.by_columns();
         let (count, found) = if by_columns { (scores.cols(), scores.rows()) } else { (scores.rows(), scores.cols()) };
@@ -90,7 +92,7 @@ impl Pca {
             }
             let shift = if self.means.is_empty() { Shift::None } else { Shift::After(offset) };
             let map = Affine { w, rows: rank, width: features, shift, target: x, by_columns };
-            self.affine::<T>(stream, scores, map, report)
+            self.affine::<T>(stream, scores, map, &progress)
         })
     }
 
@@ -99,7 +101,7 @@ impl Pca {
         stream: Option<&Stream>,
         a: &Matrix,
         map: Affine<'_, T>,
-        report: Option<&ProgressFn<'_>>,
+        progress: &Progress<'_>,
     ) -> Result<Info> {
         let start = Instant::now();
         let is_centred = matches!(map.shift, Shift::Before(_));
@@ -124,7 +126,7 @@ impl Pca {
         let mut info = self.session.planned_info(&plan);
         if plan.rows > 0 {
             let mut work = Mapped { task: task_of(self.session.options(), &plan), map };
-            self.session.call::<T>(stream, a, &plan, report, &mut work, &mut info)?;
+            self.session.call::<T>(stream, a, &plan, progress, &mut work, &mut info)?;
         }
         // Also without samples.
         info.converged = true;

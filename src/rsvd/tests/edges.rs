@@ -10,8 +10,10 @@ use super::support::{
 use crate::context::Context;
 use crate::error::Error;
 use crate::rsvd::data::Resident;
+use crate::rsvd::gpu::NO_HOST;
 use crate::rsvd::options::{Centering, Method};
 use crate::rsvd::outputs::Outputs;
+use crate::rsvd::plan::Wanted;
 use crate::rsvd::{Options, Rsvd};
 use crate::scalar::{Complex, Scalar};
 
@@ -245,6 +247,30 @@ fn cancelling_ends_a_run_and_nothing_else() {
     let outputs = Outputs { s: Some(&mut s), ..Outputs::default() };
     rsvd.compute(None, &a, outputs, None).unwrap();
     assert_eq!(numbers(&s), before.s);
+}
+
+/// Memory that does not suffice for a method makes AUTO plan again, with the cancellations since the start of the call.
+#[test]
+fn a_cancel_between_two_plans_is_not_lost() {
+    let context = cpu();
+    let a = matrix(&context, &read_npy::<f64>("geo_200x120.npy"), PACKED);
+    let rsvd = Rsvd::new(&context, Options { rank: 4, ..Options::default() }).unwrap();
+    let (progress, plans) = (rsvd.progress(None), Cell::new(0));
+    let planned = |cancels: bool| {
+        plans.set(0);
+        rsvd.choosing(&a, Wanted::ALL, &progress, |_| {
+            plans.set(plans.get() + 1);
+            if cancels {
+                rsvd.cancel_handle().cancel();
+            }
+            match plans.get() {
+                1 => Err(Error::OutOfMemory { what: NO_HOST, bytes: 1, limit: None }),
+                _ => Ok(()),
+            }
+        })
+    };
+    assert_eq!((planned(false), plans.get()), (Ok(()), 2));
+    assert_eq!((planned(true), plans.get()), (Err(Error::Cancelled), 1));
 }
 
 #[test]

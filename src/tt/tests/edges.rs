@@ -1,13 +1,15 @@
 //! Degenerate shapes and bad input.
 
 use super::support::{C, Plain, TYPES, cpu, inner, session};
+use crate::backend::cpu::flags;
 use crate::error::Error;
+use crate::progress::ProgressFn;
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::info::{Info, Outcome};
 use crate::tt::options::{Algorithm, Math, NormWay};
-use crate::tt::{Contraction, Options};
+use crate::tt::{Contraction, Options, Scaled};
 use std::cell::Cell;
 
 const PAIRS: [Algorithm; 5] =
@@ -250,6 +252,46 @@ fn calls_are_cancelled_and_the_session_lives_on() {
     };
     let result = s.inner(None, &x, &y, Some(&cancel));
     assert!(matches!(result, Err(Error::Cancelled)) || result.unwrap().0 == value);
+}
+
+/// Trains in single precision that lose digits are contracted again in double precision. The first contraction reports its
+/// end, and a cancel there ends the call.
+#[test]
+fn a_cancel_between_the_parts_of_a_call_is_not_lost() {
+    let c = cpu(1);
+    let mut x = Plain::uniform_ranks(3, 2, 1, false, false, 7);
+    for (at, core) in x.cores.iter_mut().enumerate() {
+        let numbers = if at == 1 { [-100i32, 100] } else { [0, 0] };
+        core.iter_mut().zip(numbers).for_each(|(z, e)| *z = C::new(2f64.powi(e), 0.0));
+    }
+    let t = x.train(&c, DType::F32);
+    let mut s = session(&c, Options::default());
+    type Run = fn(&mut Contraction, &TensorTrain, Option<&ProgressFn<'_>>) -> crate::error::Result<()>;
+    let calls: [(&str, Run); 4] = [
+        ("inner", |s, t, report| s.inner(None, t, t, report).map(drop)),
+        ("norm", |s, t, report| s.norm_scaled(None, t, report).map(drop)),
+        ("batch", |s, t, report| s.inner_batch(None, &[t, t], &[t, t], &mut [Scaled::ZERO; 2], report).map(drop)),
+        ("gram", |s, t, report| s.gram(None, &[t], &[t], &mut [Scaled::ZERO], report).map(drop)),
+    ];
+    let handle = s.cancel_handle();
+    for (name, run) in calls {
+        let ends = Cell::new(0);
+        let count = |step: i64, steps: i64, _: f64| {
+            ends.set(ends.get() + i32::from(step == steps));
+            true
+        };
+        run(&mut s, &t, Some(&count)).unwrap();
+        // Only where the processor tells of losses is there a second part.
+        assert!(!(flags::TELLS && ["inner", "norm"].contains(&name)) || ends.get() > 1, "{name}");
+        let cancel = |step: i64, steps: i64, _: f64| {
+            if step == steps {
+                handle.cancel();
+            }
+            true
+        };
+        let ended = run(&mut s, &t, Some(&cancel));
+        assert_eq!(ended.is_err(), ends.get() > 1, "{name}: {ended:?}");
+    }
 }
 
 #[test]

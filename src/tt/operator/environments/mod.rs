@@ -235,28 +235,31 @@ impl Environments {
     /// without an announcement; [`Error::NotSupported`] for an operator on a device; out of memory.
     pub fn build(&mut self, stream: Option<&Stream>, trains: &Trains<'_>, side: Side, k: usize) -> Result<()> {
         let ops = self.ops(stream)?;
-        ops.in_order(|| self.build_with(&ops, stream, trains, side, k))
+        ops.in_order(|| {
+            let chain = self.chain(trains)?;
+            self.build_with(&ops, stream, &chain, side, k)
+        })
     }
 
     fn build_with(
         &mut self,
         ops: &Ops,
         stream: Option<&Stream>,
-        trains: &Trains<'_>,
+        chain: &Chain<'_>,
         side: Side,
         k: usize,
     ) -> Result<()> {
-        let chain = self.chain(trains)?;
+        let trains = &chain.trains;
         expect_bond(k, 0, trains.len())?;
         with_scalar!(self.dtype, "x", T => {
-            if !self.is_far(stream, &chain)? {
-                self.extend::<T>(ops, &chain, side, k)?;
+            if !self.is_far(stream, chain)? {
+                self.extend::<T>(ops, chain, side, k)?;
                 if !chain.scaled || !find::<T>(&*self.store, side, k)?.lost || !are_finite(trains)? {
                     return Ok(());
                 }
                 self.is_far = Some(true);
             }
-            self.extend_exact::<T>(ops, &chain, side, k)
+            self.extend_exact::<T>(ops, chain, side, k)
         })
     }
 
@@ -313,7 +316,8 @@ impl Environments {
     ) -> Result<i64> {
         let ops = self.ops(stream)?;
         ops.in_order(|| {
-            self.build_with(&ops, stream, trains, side, k)?;
+            let chain = self.chain(trains)?;
+            self.build_with(&ops, stream, &chain, side, k)?;
             if self.is_far == Some(true) {
                 let found = find_exact::<T>(&*self.store)?.find(side, k)?;
                 expect_room(out.len(), found.extent)?;
@@ -337,8 +341,8 @@ impl Environments {
             if self.is_far(stream, &chain)? && !are_finite(trains)? {
                 return Ok(Scaled::nan(self.dtype));
             }
-            self.build_with(&ops, stream, trains, Side::Left, k)?;
-            self.build_with(&ops, stream, trains, Side::Right, k)?;
+            self.build_with(&ops, stream, &chain, Side::Left, k)?;
+            self.build_with(&ops, stream, &chain, Side::Right, k)?;
             let split = self.slots.operator(k).len();
             with_scalar!(self.dtype, "x", T => {
                 let mut met = None;
