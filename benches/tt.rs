@@ -39,7 +39,7 @@ fn inner<T: Scalar>(c: &mut Criterion, context: &Arc<Context>, ring: bool, ranks
     for &rank in ranks {
         let (x, y) = (train::<T>(context, rank, ring, 1), train::<T>(context, rank, ring, 2));
         let mut session = Contraction::new(context, Options::default()).unwrap();
-        let flops = session.plan(&x, &y).unwrap().flops;
+        let flops = session.plan_inner(&x, &y).unwrap().flops;
         group.throughput(Throughput::Elements(flops as u64));
         group.bench_function(BenchmarkId::from_parameter(rank), |b| {
             b.iter(|| session.inner_scaled(None, &x, &y, None).unwrap());
@@ -53,7 +53,7 @@ fn many(c: &mut Criterion, context: &Arc<Context>) {
     let list: Vec<_> = trains.iter().collect();
     let (x, y) = list.split_at(32);
     let mut session = Contraction::new(context, Options::default()).unwrap();
-    let each = session.plan(x[0], y[0]).unwrap().flops as u64;
+    let each = session.plan_inner(x[0], y[0]).unwrap().flops as u64;
     let mut group = c.benchmark_group(format!("tt many F64 rank 16, d = {D}, n = {N}"));
     group.sample_size(10).throughput(Throughput::Elements(32 * each));
     let mut sums = vec![Scaled::ZERO; 32];

@@ -759,37 +759,37 @@
 /**
  * The cost model chooses.
  */
-#define PURLIN_TT_ALGORITHM_AUTO 0
+#define PURLIN_TT_METHOD_AUTO 0
 
 /**
  * One boundary pair: for trains that are open at some bond.
  */
-#define PURLIN_TT_ALGORITHM_OPEN 1
+#define PURLIN_TT_METHOD_OPEN 1
 
 /**
  * All boundary pairs of a ring at once: most memory.
  */
-#define PURLIN_TT_ALGORITHM_FULL 2
+#define PURLIN_TT_METHOD_FULL 2
 
 /**
  * One boundary pair at a time: least memory.
  */
-#define PURLIN_TT_ALGORITHM_REDUCED 3
+#define PURLIN_TT_METHOD_REDUCED 3
 
 /**
  * As many boundary pairs at a time as memory and cache allow.
  */
-#define PURLIN_TT_ALGORITHM_BLOCKED 4
+#define PURLIN_TT_METHOD_BLOCKED 4
 
 /**
  * The dense tensors of both halves: for short trains of large ranks.
  */
-#define PURLIN_TT_ALGORITHM_HALVES 5
+#define PURLIN_TT_METHOD_HALVES 5
 
 /**
  * Repeated squaring of the transfer matrix: for uniform trains.
  */
-#define PURLIN_TT_ALGORITHM_POWER 6
+#define PURLIN_TT_METHOD_POWER 6
 
 /**
  * Intermediate results are scaled by powers of two, which is exact, when there are more than 30 sites or a bound on
@@ -3301,9 +3301,9 @@ typedef struct purlin_tt_contraction_options {
    */
   size_t struct_size;
   /**
-   * One of PURLIN_TT_ALGORITHM_*; default AUTO.
+   * One of PURLIN_TT_METHOD_*; default AUTO.
    */
-  int32_t algorithm;
+  int32_t method;
   /**
    * One of PURLIN_TT_SCALING_*; default AUTO.
    */
@@ -3319,7 +3319,7 @@ typedef struct purlin_tt_contraction_options {
   /**
    * One of PURLIN_TT_NORM_*: how the norm of an open train is found; default AUTO.
    */
-  int32_t norm_way;
+  int32_t norm_method;
   /**
    * 1: the real part alone of what is real for a Hermitian operator; default 0.
    */
@@ -3374,9 +3374,9 @@ typedef struct purlin_tt_contraction_info {
    */
   size_t struct_size;
   /**
-   * The algorithm in force, one of PURLIN_TT_ALGORITHM_*.
+   * The method in force, one of PURLIN_TT_METHOD_*.
    */
-  int32_t algorithm;
+  int32_t method;
   /**
    * One of PURLIN_TT_KERNEL_*.
    */
@@ -3430,7 +3430,7 @@ typedef struct purlin_tt_contraction_info {
    */
   double seconds;
   /**
-   * Why this algorithm; terminated.
+   * Why this method; terminated.
    */
   char reason[128];
 } purlin_tt_contraction_info;
@@ -7491,7 +7491,8 @@ purlin_status purlin_tt_contraction_info_init(struct purlin_tt_contraction_info 
  *
  * Inner products of open trains go from core to core with two products a site, 2 n s r (r + s) operations (Schollwoeck,
  * Ann. Phys. 326, 96, 2011); rings go round once for each pair of boundary indices, in blocks that the workspace and
- * the cache have room for. PURLIN_TT_ALGORITHM_* tells the ways, purlin_tt_plan which is taken and why.
+ * the cache have room for. PURLIN_TT_METHOD_* lists the methods; purlin_tt_plan_inner reports which
+ * one is chosen, and why.
  *
  * The same build, device model, input and options give the same bits, whatever the number of threads. Intermediate
  * results are scaled by powers of two, so that no length overflows; where nothing would, the bits do not depend on it.
@@ -7531,7 +7532,24 @@ PURLIN_MUST_USE
 purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *contraction);
 
 /**
- * What purlin_tt_inner would do for two trains: the algorithm and why, kernel, operations, bytes, workspace. No element is
+ * The report of the last call on a contraction that gave one: of an inner product, norm or distance, a batch, an expectation
+ * value, or of an enqueued call, whose `outcome` and `seconds` stay 0. Calls that end with `PURLIN_ERROR_NUMERICAL` and have
+ * written their result count, too. A call that is under way, or that ended with another error, changes nothing; environments and
+ * plans have none. May be called from any thread; it waits for nothing.
+ *
+ * @param      contraction  the contraction.
+ * @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no call
+ * that ended so).
+ *
+ * @pre `info` is NULL or an initialised struct.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_contraction_last_info(const struct purlin_tt_contraction *contraction,
+                                              struct purlin_tt_contraction_info *info);
+
+/**
+ * What purlin_tt_inner would do for two trains: the method and why, kernel, operations, bytes, workspace. No element is
  * read. With the same train twice it is that inner product; the norm has purlin_tt_plan_norm.
  *
  * @param      contraction  the contraction.
@@ -7547,18 +7565,18 @@ purlin_status purlin_tt_contraction_cancel(const struct purlin_tt_contraction *c
  * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_tt_plan(struct purlin_tt_contraction *contraction,
-                             const struct purlin_tt *x,
-                             const struct purlin_tt *y,
-                             struct purlin_tt_contraction_info *info);
+purlin_status purlin_tt_plan_inner(struct purlin_tt_contraction *contraction,
+                                   const struct purlin_tt *x,
+                                   const struct purlin_tt *y,
+                                   struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_norm would do, in the way that the option `norm_way` says.
+ * What purlin_tt_norm would do, in the way that the option `norm_method` says.
  *
  * @param      contraction  the contraction.
  * @param      x            the train.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
+ * @param[out] info         filled in, as by purlin_tt_plan_inner.
+ * @return as purlin_tt_plan_inner; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
  *
  * @pre `info` is NULL or an initialised struct.
  */
@@ -7573,7 +7591,7 @@ purlin_status purlin_tt_plan_norm(struct purlin_tt_contraction *contraction,
  * @param      contraction  the contraction.
  * @param      x            a train.
  * @param      y            another.
- * @param[out] info         filled in, as by purlin_tt_plan.
+ * @param[out] info         filled in, as by purlin_tt_plan_inner.
  * @return as purlin_tt_plan_norm.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -7585,15 +7603,15 @@ purlin_status purlin_tt_plan_distance(struct purlin_tt_contraction *contraction,
                                       struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_inner_batch would do: algorithm and kernel of the first pair, operations and bytes of all together, and
+ * What purlin_tt_inner_batch would do: method and kernel of the first pair, operations and bytes of all together, and
  * the most workspace that is in use at a time.
  *
  * @param      contraction  the contraction.
  * @param      count        number of pairs.
  * @param[in]  x            `count` bras.
  * @param[in]  y            `count` kets.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan; messages name the pair as in `x[3]`.
+ * @param[out] info         filled in, as by purlin_tt_plan_inner.
+ * @return as purlin_tt_plan_inner; messages name the pair as in `x[3]`.
  *
  * @pre `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
  */
@@ -7612,7 +7630,7 @@ purlin_status purlin_tt_plan_batch(struct purlin_tt_contraction *contraction,
  * @param[in]  x            the bras.
  * @param      cols         number of kets; not looked at where `y` is NULL.
  * @param[in]  y            the kets; NULL for `x`, which is half the work.
- * @param[out] info         filled in, as by purlin_tt_plan.
+ * @param[out] info         filled in, as by purlin_tt_plan_inner.
  * @return as purlin_tt_plan_batch.
  *
  * @pre `x` is NULL or valid for `rows` handles, `y` for `cols`, `info` NULL or an initialised struct.
@@ -7632,8 +7650,8 @@ purlin_status purlin_tt_plan_gram(struct purlin_tt_contraction *contraction,
  * @param      y            the bra.
  * @param      h            the operator.
  * @param      x            the ket.
- * @param[out] info         filled in, as by purlin_tt_plan.
- * @return as purlin_tt_plan, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
+ * @param[out] info         filled in, as by purlin_tt_plan_inner.
+ * @return as purlin_tt_plan_inner, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
  * `repeat`).
  *
  * @pre `info` is NULL or an initialised struct.
@@ -7651,7 +7669,7 @@ purlin_status purlin_tt_plan_sandwich(struct purlin_tt_contraction *contraction,
  * @param      contraction  the contraction.
  * @param      h            the operator.
  * @param      x            the train.
- * @param[out] info         filled in, as by purlin_tt_plan.
+ * @param[out] info         filled in, as by purlin_tt_plan_inner.
  * @return as purlin_tt_plan_sandwich.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -7695,6 +7713,29 @@ purlin_status purlin_tt_inner(struct purlin_tt_contraction *contraction,
                               struct purlin_tt_contraction_info *info);
 
 /**
+ * purlin_tt_inner without an object: makes a contraction, computes the product, and destroys it.
+ *
+ * @param      context  the context of all trains.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the bra.
+ * @param      y        the ket; may be `x`.
+ * @param      options  NULL for the defaults.
+ * @param[out] result   as purlin_tt_inner.
+ * @param[out] info     what was done; may be NULL.
+ * @return as purlin_tt_contraction_create and purlin_tt_inner.
+ *
+ * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for 2 elements.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_inner_once(const struct purlin_context *context,
+                                   const struct purlin_stream *stream,
+                                   const struct purlin_tt *x,
+                                   const struct purlin_tt *y,
+                                   const struct purlin_tt_contraction_options *options,
+                                   double *result,
+                                   struct purlin_tt_contraction_info *info);
+
+/**
  * purlin_tt_inner with an exponent of its own, which no train exceeds.
  *
  * @param      contraction  the contraction.
@@ -7719,7 +7760,7 @@ purlin_status purlin_tt_inner_scaled(struct purlin_tt_contraction *contraction,
 /**
  * Norm: the square root of the inner product of a train with itself.
  *
- * @param      contraction  the contraction; `norm_way` says how, and nothing but the bra is ever conjugated.
+ * @param      contraction  the contraction; `norm_method` says how, and nothing but the bra is ever conjugated.
  * @param      stream       NULL for the context's own.
  * @param      x            the train.
  * @param[out] result       the norm, real and not negative.
@@ -7734,6 +7775,27 @@ purlin_status purlin_tt_norm(struct purlin_tt_contraction *contraction,
                              const struct purlin_tt *x,
                              double *result,
                              struct purlin_tt_contraction_info *info);
+
+/**
+ * purlin_tt_norm without an object: makes a contraction, computes the norm, and destroys it.
+ *
+ * @param      context  the context of all trains.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the train.
+ * @param      options  NULL for the defaults.
+ * @param[out] result   as purlin_tt_norm.
+ * @param[out] info     what was done; may be NULL.
+ * @return as purlin_tt_contraction_create and purlin_tt_norm.
+ *
+ * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_norm_once(const struct purlin_context *context,
+                                  const struct purlin_stream *stream,
+                                  const struct purlin_tt *x,
+                                  const struct purlin_tt_contraction_options *options,
+                                  double *result,
+                                  struct purlin_tt_contraction_info *info);
 
 /**
  * purlin_tt_norm with an exponent of its own; `log_abs` of the result is the logarithm of the norm.
@@ -7775,6 +7837,29 @@ purlin_status purlin_tt_distance(struct purlin_tt_contraction *contraction,
                                  const struct purlin_tt *y,
                                  double *result,
                                  struct purlin_tt_contraction_info *info);
+
+/**
+ * purlin_tt_distance without an object: makes a contraction, computes the distance, and destroys it.
+ *
+ * @param      context  the context of all trains.
+ * @param      stream   NULL for the context's own.
+ * @param      x        the one train.
+ * @param      y        the other.
+ * @param      options  NULL for the defaults.
+ * @param[out] result   as purlin_tt_distance.
+ * @param[out] info     what was done; may be NULL.
+ * @return as purlin_tt_contraction_create and purlin_tt_distance.
+ *
+ * @pre `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_tt_distance_once(const struct purlin_context *context,
+                                      const struct purlin_stream *stream,
+                                      const struct purlin_tt *x,
+                                      const struct purlin_tt *y,
+                                      const struct purlin_tt_contraction_options *options,
+                                      double *result,
+                                      struct purlin_tt_contraction_info *info);
 
 /**
  * purlin_tt_distance with an exponent of its own.
@@ -7853,7 +7938,7 @@ purlin_status purlin_tt_inner_enqueue(struct purlin_tt_contraction *contraction,
 
 /**
  * Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of that, which
- * has as many digits as the square. With `norm_way` QR by factors of cuSOLVER, as purlin_tt_norm: where the sums of a ring cancel
+ * has as many digits as the square. With `norm_method` QR by factors of cuSOLVER, as purlin_tt_norm: where the sums of a ring cancel
  * it has more. What has been said of cuBLAS and captured streams holds for cuSOLVER, too.
  *
  * @param      contraction  the contraction; `conjugate` in its options has no effect.
@@ -7876,7 +7961,7 @@ purlin_status purlin_tt_norm_enqueue(struct purlin_tt_contraction *contraction,
 /**
  * Enqueues the norm of the difference of two trains and returns: purlin_tt_distance, whose result goes to device memory.
  *
- * By QR factors, as purlin_tt_norm_enqueue with `norm_way` QR.
+ * By QR factors, as purlin_tt_norm_enqueue with `norm_method` QR.
  *
  * @param      contraction  the contraction; of its options `cut` and `workspace_limit` count.
  * @param      stream       NULL for the context's own.
@@ -8098,10 +8183,11 @@ purlin_status purlin_tt_rayleigh(struct purlin_tt_contraction *contraction,
  * @param      count        number of sites.
  * @param[in]  sites        their numbers, 0 to d - 1.
  * @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
+ * @param[out] info         what was done; may be NULL.
  * @return as purlin_tt_rayleigh, `values` being written where one of them is NaN or beyond the range of F64;
  * `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
  *
- * @pre `sites` is NULL or valid for `count` elements.
+ * @pre `sites` is NULL or valid for `count` elements, `info` NULL or an initialised struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
@@ -8110,19 +8196,23 @@ purlin_status purlin_tt_expect_local(struct purlin_tt_contraction *contraction,
                                      const struct purlin_tensor *op,
                                      int64_t count,
                                      const int64_t *sites,
-                                     struct purlin_tensor *values);
+                                     struct purlin_tensor *values,
+                                     struct purlin_tt_contraction_info *info);
 
 /**
  * Correlations <x|A_k B_l|x> / <x|x> of two operators at all pairs of sites; where k = l the product A B stands at the
  * site.
  *
- * @param contraction  the contraction, as for purlin_tt_expect_local.
- * @param stream       NULL for the context's own.
- * @param x            the train, on the host or the context's device, all of whose mode sizes are n.
- * @param a            the operator A, n x n, as for purlin_tt_expect_local.
- * @param b            the operator B, likewise; may be `a`, and then half the work is saved.
- * @param values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
+ * @param      contraction  the contraction, as for purlin_tt_expect_local.
+ * @param      stream       NULL for the context's own.
+ * @param      x            the train, on the host or the context's device, all of whose mode sizes are n.
+ * @param      a            the operator A, n x n, as for purlin_tt_expect_local.
+ * @param      b            the operator B, likewise; may be `a`, and then half the work is saved.
+ * @param      values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
+ * @param[out] info         what was done; may be NULL.
  * @return as purlin_tt_expect_local.
+ *
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_tt_correlation(struct purlin_tt_contraction *contraction,
@@ -8130,7 +8220,8 @@ purlin_status purlin_tt_correlation(struct purlin_tt_contraction *contraction,
                                     const struct purlin_tt *x,
                                     const struct purlin_tensor *a,
                                     const struct purlin_tensor *b,
-                                    struct purlin_tensor *values);
+                                    struct purlin_tensor *values,
+                                    struct purlin_tt_contraction_info *info);
 
 /**
  * The Hamiltonian of the transverse-field Ising chain, -J sum of sigma_x sigma_x over bonds - h sum of sigma_z over

@@ -99,7 +99,7 @@ def open_trains(table: Table, torch: Any, context: purlin.Context) -> None:
             ):
                 ours = session.inner(a, b)
                 took = median_seconds(lambda session=session, a=a, b=b: session.inner(a, b), 9)
-                info = session.info
+                info = session.last_info()
             if not x[0].is_complex():
                 close(ours, loop(torch, x, y), x)
             p, q = packed(x), packed(y)
@@ -122,7 +122,7 @@ def rings(table: Table, torch: Any, context: purlin.Context) -> None:
         rate = gemm_rate(torch, dtype)
         for rank in (16, 32, 64, 128):
             x, y = (cores(torch, 50, 2, rank, True, dtype, seed) for seed in (1, 2))
-            options: Any = {"workspace_limit": 256 << 20, "algorithm": "blocked"}
+            options: Any = {"workspace_limit": 256 << 20, "method": "blocked"}
             with (
                 Contraction(context=context, **options) as session,
                 Train(x, context=context) as a,
@@ -130,7 +130,7 @@ def rings(table: Table, torch: Any, context: purlin.Context) -> None:
             ):
                 ours = session.inner(a, b)
                 took = median_seconds(lambda session=session, a=a, b=b: session.inner(a, b), 5)
-                info = session.info
+                info = session.last_info()
             assert info is not None
             facts = {
                 "milliseconds": round(took * 1e3, 3),
@@ -228,7 +228,7 @@ def batch(table: Table, torch: Any, context: purlin.Context) -> None:
         ours, theirs = session.inner_batch(bras, kets), by_bmm().numpy()
         worst = float(abs(ours - theirs).max() / abs(theirs).max())
         took = median_seconds(lambda: session.inner_batch(bras, kets), 9)
-        info = session.info
+        info = session.last_info()
         lists = median_seconds(lambda: session.inner_batch(x, y), 9)
         single = median_seconds(lambda: [session.inner(a, b) for a, b in zip(x[:500], y[:500], strict=True)], 5)
     assert info is not None
@@ -283,7 +283,7 @@ def several(table: Table, torch: Any, contexts: list[purlin.Context]) -> None:
     for count in (1, 2, 4, 8):
         if count > len(contexts):
             break
-        with purlin.Group(contexts[:count]) as group, Contraction(group=group, algorithm="blocked") as session:
+        with purlin.Group(contexts[:count]) as group, Contraction(group=group, method="blocked") as session:
             with Train(x, context=contexts[0]) as a, Train(y, context=contexts[0]) as b:
                 took = median_seconds(lambda session=session, a=a, b=b: session.inner(a, b), 3)
         one = one or took

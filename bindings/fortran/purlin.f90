@@ -42,6 +42,7 @@ module purlin
   use purlin_tt_contraction_module, only: purlin_tt_contraction
   use purlin_tt_environments_module, only: purlin_tt_environments
   use purlin_tt_plans_module
+  use purlin_tt_once_module
   use purlin_tt_enqueued_module
   use purlin_tt_algebra_module
   use purlin_tt_entries_module

@@ -1,4 +1,4 @@
-!> The C interface of plans of tensor trains, argument for argument; purlin_tt_plan is in purlin_c_tt.
+!> The C interface of plans of tensor trains, argument for argument.
 module purlin_c_tt_plan
   use, intrinsic :: iso_c_binding, only: c_ptr, c_int32_t, c_int64_t
   use purlin_types

@@ -15,7 +15,7 @@ module purlin_tt_contraction_module
   use purlin_tt_matrix_module
   implicit none
   private
-  public :: purlin_tt_contraction
+  public :: purlin_tt_contraction, expect_real_numbers
 
   !> Options on a context, for trains of any shape: calls of the same shapes plan and allocate once.
   type :: purlin_tt_contraction
@@ -24,7 +24,7 @@ module purlin_tt_contraction_module
     type(c_ptr) :: context = c_null_ptr
   contains
     procedure :: create => contraction_create
-    procedure :: plan => contraction_plan
+    procedure :: last_info => contraction_last_info
     procedure, private :: inner_real, inner_complex, inner_scaled
     !> <x|y>, x conjugated: a real(real64), a complex(real64) or a purlin_tt_scaled.
     generic :: inner => inner_real, inner_complex, inner_scaled
@@ -74,27 +74,9 @@ contains
     type(purlin_tt_contraction_options) :: given
     type(outcome) :: o
     call drop_contraction(self, o)
-    call purlin_init(given)
-    if (present(options)) given = options
-    ! Bonds count from 1 here; -1 leaves the choice to the library.
-    if (given%cut == 0) call refuse(o, 'cut: is 0, bonds count from 1')
-    if (given%cut > 0) given%cut = given%cut - 1
+    call tt_cut_from_zero(o, options, given)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_contraction_create(context%handle(), given, self%key))
     self%context = context%handle()
-    call finish(o, stat, errmsg)
-  end subroutine
-
-  !> What `inner` would do: algorithm, operations, bytes, workspace. Nothing is read.
-  subroutine contraction_plan(self, x, y, info, stat, errmsg)
-    class(purlin_tt_contraction), intent(in) :: self
-    type(purlin_tt), intent(in) :: x, y
-    type(purlin_tt_contraction_info), intent(inout) :: info
-    integer(c_int32_t), intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(outcome) :: o
-    call purlin_init(info)
-    call absorb(o, c_tt_plan(self%key, x%handle(), y%handle(), info))
-    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -348,63 +330,72 @@ contains
   end subroutine
 
   !> `op`(n, n) at each of `sites`(:), which count from 1.
-  subroutine expect_real(self, x, op, sites, values, stream, stat, errmsg)
+  subroutine expect_real(self, x, op, sites, values, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: x
     real(c_double), intent(in), contiguous, target :: op(:, :)
     integer(c_int64_t), intent(in) :: sites(:)
     real(c_double), intent(inout), contiguous, target :: values(:)
+    type(purlin_tt_contraction_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given, found
     type(outcome) :: o
+    if (present(info)) call purlin_init(info)
     call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
     call core_lend(o, self%context, PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, stream_key(stream), x%handle(), given, &
-      size(sites, kind=c_int64_t), sites - 1, found))
+      size(sites, kind=c_int64_t), sites - 1, found, info))
+    call tt_cut_from_one(info)
     call absorb(o, c_tensor_destroy(found))
     call absorb(o, c_tensor_destroy(given))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> `op`(n, n) at each of `sites`(:), which count from 1.
-  subroutine expect_complex(self, x, op, sites, values, stream, stat, errmsg)
+  subroutine expect_complex(self, x, op, sites, values, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: x
     complex(c_double_complex), intent(in), contiguous, target :: op(:, :)
     integer(c_int64_t), intent(in) :: sites(:)
     complex(c_double_complex), intent(inout), contiguous, target :: values(:)
+    type(purlin_tt_contraction_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: given, found
     type(outcome) :: o
+    if (present(info)) call purlin_init(info)
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(op, kind=c_int64_t), .true., c_loc(op), given)
     call core_lend(o, self%context, PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_expect_local(self%key, stream_key(stream), x%handle(), given, &
-      size(sites, kind=c_int64_t), sites - 1, found))
+      size(sites, kind=c_int64_t), sites - 1, found, info))
+    call tt_cut_from_one(info)
     call absorb(o, c_tensor_destroy(found))
     call absorb(o, c_tensor_destroy(given))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> `a`(n, n) and `b`(n, n) at all pairs of sites: `values`(d, d).
-  subroutine correlation_real(self, x, a, b, values, stream, stat, errmsg)
+  subroutine correlation_real(self, x, a, b, values, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: x
     real(c_double), intent(in), contiguous, target :: a(:, :), b(:, :)
     real(c_double), intent(inout), contiguous, target :: values(:, :)
+    type(purlin_tt_contraction_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: left, right, found
     type(outcome) :: o
+    if (present(info)) call purlin_init(info)
     call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
     call core_lend(o, self%context, PURLIN_F64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
     call core_lend(o, self%context, PURLIN_F64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, stream_key(stream), &
-      x%handle(), left, right, found))
+      x%handle(), left, right, found, info))
+    call tt_cut_from_one(info)
     call absorb(o, c_tensor_destroy(found))
     call absorb(o, c_tensor_destroy(right))
     call absorb(o, c_tensor_destroy(left))
@@ -412,24 +403,40 @@ contains
   end subroutine
 
   !> `a`(n, n) and `b`(n, n) at all pairs of sites: `values`(d, d).
-  subroutine correlation_complex(self, x, a, b, values, stream, stat, errmsg)
+  subroutine correlation_complex(self, x, a, b, values, info, stream, stat, errmsg)
     class(purlin_tt_contraction), intent(inout) :: self
     type(purlin_tt), intent(in) :: x
     complex(c_double_complex), intent(in), contiguous, target :: a(:, :), b(:, :)
     complex(c_double_complex), intent(inout), contiguous, target :: values(:, :)
+    type(purlin_tt_contraction_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: left, right, found
     type(outcome) :: o
+    if (present(info)) call purlin_init(info)
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(a, kind=c_int64_t), .true., c_loc(a), left)
     call core_lend(o, self%context, PURLIN_CF64, PURLIN_READ_ONLY, shape(b, kind=c_int64_t), .true., c_loc(b), right)
     call core_lend(o, self%context, PURLIN_CF64, 0_c_int32_t, shape(values, kind=c_int64_t), .true., c_loc(values), found)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_correlation(self%key, stream_key(stream), &
-      x%handle(), left, right, found))
+      x%handle(), left, right, found, info))
+    call tt_cut_from_one(info)
     call absorb(o, c_tensor_destroy(found))
     call absorb(o, c_tensor_destroy(right))
     call absorb(o, c_tensor_destroy(left))
+    call finish(o, stat, errmsg)
+  end subroutine
+
+  !> The report of the last call that gave one; plans and environments give none.
+  subroutine contraction_last_info(self, info, stat, errmsg)
+    class(purlin_tt_contraction), intent(in) :: self
+    type(purlin_tt_contraction_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_tt_contraction_last_info(self%key, info))
+    call tt_cut_from_one(info)
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -7,7 +7,8 @@ module purlin_tt_cores
   use purlin_library
   implicit none
   private
-  public :: purlin_tt_core, cores_chained, core_lend, core_addresses, one_more_rank, either, tt_cut_from_one
+  public :: purlin_tt_core, cores_chained, core_lend, core_addresses, one_more_rank, either, tt_cut_from_one, &
+    tt_cut_from_zero
 
   !> An array that is a core: `call core%lend(a)`, and a list of them to `borrow` of a train. Give the array the `target`
   !> attribute, and keep it as long as the train. A core may be copied: the same one throughout makes a uniform train.
@@ -66,6 +67,18 @@ contains
   pure subroutine tt_cut_from_one(info)
     type(purlin_tt_contraction_info), intent(inout), optional :: info
     if (present(info)) info%cut = info%cut + 1
+  end subroutine
+
+  !> Options of the C interface, which counts bonds from 0.
+  subroutine tt_cut_from_zero(o, options, given)
+    type(outcome), intent(inout) :: o
+    type(purlin_tt_contraction_options), intent(in), optional :: options
+    type(purlin_tt_contraction_options), intent(inout) :: given
+    call purlin_init(given)
+    if (present(options)) given = options
+    ! -1 leaves the choice to the library.
+    if (given%cut == 0) call refuse(o, 'cut: is 0, bonds count from 1')
+    if (given%cut > 0) given%cut = given%cut - 1
   end subroutine
 
   pure function either(given, default) result(choice)

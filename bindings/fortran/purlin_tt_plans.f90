@@ -1,5 +1,5 @@
-!> What contractions of tensor trains would do before they run: algorithm, kernel, operations, bytes, and the most
-!> workspace, in `info`. That of an inner product is `contraction%plan`.
+!> What contractions of tensor trains would do before they run: method, kernel, operations, bytes, and the most
+!> workspace, in `info`.
 module purlin_tt_plans_module
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_int32_t, c_int64_t
   use purlin_types
@@ -11,10 +11,24 @@ module purlin_tt_plans_module
   use purlin_tt_contraction_module
   implicit none
   private
-  public :: purlin_tt_plan_norm, purlin_tt_plan_distance, purlin_tt_plan_batch, purlin_tt_plan_gram, &
-    purlin_tt_plan_sandwich, purlin_tt_plan_rayleigh
+  public :: purlin_tt_plan_inner, purlin_tt_plan_norm, purlin_tt_plan_distance, purlin_tt_plan_batch, &
+    purlin_tt_plan_gram, purlin_tt_plan_sandwich, purlin_tt_plan_rayleigh
 
 contains
+
+  !> Of `contraction%inner`. Nothing is read.
+  subroutine purlin_tt_plan_inner(contraction, x, y, info, stat, errmsg)
+    type(purlin_tt_contraction), intent(in) :: contraction
+    type(purlin_tt), intent(in) :: x, y
+    type(purlin_tt_contraction_info), intent(inout) :: info
+    integer(c_int32_t), intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(outcome) :: o
+    call purlin_init(info)
+    call absorb(o, c_tt_plan_inner(contraction%handle(), x%handle(), y%handle(), info))
+    call tt_cut_from_one(info)
+    call finish(o, stat, errmsg)
+  end subroutine
 
   !> Of `contraction%norm`, by the way to it that the options ask for.
   subroutine purlin_tt_plan_norm(contraction, x, info, stat, errmsg)
@@ -44,7 +58,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Of `contraction%inner_batch`: algorithm and kernel of the first pair, the rest of all together.
+  !> Of `contraction%inner_batch`: method and kernel of the first pair, the rest of all together.
   subroutine purlin_tt_plan_batch(contraction, x, y, info, stat, errmsg)
     type(purlin_tt_contraction), intent(in) :: contraction
     type(purlin_tt), intent(in) :: x(:), y(:)

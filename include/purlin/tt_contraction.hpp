@@ -64,9 +64,9 @@ class contraction {
   purlin_tt_contraction* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// What `inner` would do: algorithm, kernel, operations, bytes, workspace.
-  purlin_tt_contraction_info plan(const train& x, const train& y) {
-    return foresee(purlin_tt_plan, x.get(), y.get());
+  /// What `inner` would do: method, kernel, operations, bytes, workspace.
+  purlin_tt_contraction_info plan_inner(const train& x, const train& y) {
+    return foresee(purlin_tt_plan_inner, x.get(), y.get());
   }
 
   /// What `norm` would do, by the way to it that the options ask for.
@@ -77,7 +77,7 @@ class contraction {
     return foresee(purlin_tt_plan_distance, x.get(), y.get());
   }
 
-  /// What `inner_batch` would do: algorithm and kernel of the first pair, the rest of all together.
+  /// What `inner_batch` would do: method and kernel of the first pair, the rest of all together.
   purlin_tt_contraction_info plan_batch(const std::vector<const train*>& x, const std::vector<const train*>& y) {
     if (x.size() != y.size()) purlin::detail::refuse("y: is not as long as x");
     const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
@@ -105,15 +105,13 @@ class contraction {
   /// <x|y>, x conjugated.
   std::complex<double> inner(const train& x, const train& y, const stream& queue = {}) {
     double parts[2] = {0.0, 0.0};
-    last_ = fresh_info();
-    finish(purlin_tt_inner(get(), queue.get(), x.get(), y.get(), parts, &last_));
+    finish(purlin_tt_inner(get(), queue.get(), x.get(), y.get(), parts, nullptr));
     return {parts[0], parts[1]};
   }
 
   scaled inner_scaled(const train& x, const train& y, const stream& queue = {}) {
     scaled result{};
-    last_ = fresh_info();
-    finish(purlin_tt_inner_scaled(get(), queue.get(), x.get(), y.get(), &result, &last_));
+    finish(purlin_tt_inner_scaled(get(), queue.get(), x.get(), y.get(), &result, nullptr));
     return result;
   }
 
@@ -125,96 +123,87 @@ class contraction {
   /// Enqueues <x|y>: in stream order `result`, four double on the device, gets real and imaginary part of the mantissa,
   /// exponent and outcome. Nothing waits, so a graph may capture it.
   void enqueue_inner(const train& x, const train& y, tensor& result, const stream& queue = {}) {
-    last_ = fresh_info();
-    finish(purlin_tt_inner_enqueue(get(), queue.get(), x.get(), y.get(), result.get(), &last_));
+    finish(purlin_tt_inner_enqueue(get(), queue.get(), x.get(), y.get(), result.get(), nullptr));
   }
 
   /// Bytes of workspace that `enqueue_inner` needs.
   std::int64_t workspace_needed(const train& x, const train& y) {
-    last_ = fresh_info();
-    finish(purlin_tt_inner_enqueue(get(), nullptr, x.get(), y.get(), nullptr, &last_));
-    return last_.workspace_bytes;
+    purlin_tt_contraction_info info = fresh_info();
+    finish(purlin_tt_inner_enqueue(get(), nullptr, x.get(), y.get(), nullptr, &info));
+    return info.workspace_bytes;
   }
 
   /// Enqueues the norm of a train, as `enqueue_inner` does the product.
   void enqueue_norm(const train& x, tensor& result, const stream& queue = {}) {
-    last_ = fresh_info();
-    finish(purlin_tt_norm_enqueue(get(), queue.get(), x.get(), result.get(), &last_));
+    finish(purlin_tt_norm_enqueue(get(), queue.get(), x.get(), result.get(), nullptr));
   }
 
   /// Bytes of workspace that `enqueue_norm` needs.
   std::int64_t workspace_needed(const train& x) {
-    last_ = fresh_info();
-    finish(purlin_tt_norm_enqueue(get(), nullptr, x.get(), nullptr, &last_));
-    return last_.workspace_bytes;
+    purlin_tt_contraction_info info = fresh_info();
+    finish(purlin_tt_norm_enqueue(get(), nullptr, x.get(), nullptr, &info));
+    return info.workspace_bytes;
   }
 
   /// Enqueues the norm of x - y, likewise.
   void enqueue_distance(const train& x, const train& y, tensor& result, const stream& queue = {}) {
-    last_ = fresh_info();
-    finish(purlin_tt_distance_enqueue(get(), queue.get(), x.get(), y.get(), result.get(), &last_));
+    finish(purlin_tt_distance_enqueue(get(), queue.get(), x.get(), y.get(), result.get(), nullptr));
   }
 
   /// Bytes of workspace that `enqueue_distance` needs.
   std::int64_t distance_workspace_needed(const train& x, const train& y) {
-    last_ = fresh_info();
-    finish(purlin_tt_distance_enqueue(get(), nullptr, x.get(), y.get(), nullptr, &last_));
-    return last_.workspace_bytes;
+    purlin_tt_contraction_info info = fresh_info();
+    finish(purlin_tt_distance_enqueue(get(), nullptr, x.get(), y.get(), nullptr, &info));
+    return info.workspace_bytes;
   }
 
   /// Enqueues <y|H|x>, as `enqueue_inner` does the product; the operator's numbers go along.
   void enqueue_sandwich(const train& y, const train_matrix& h, const train& x, tensor& result, const stream& queue = {}) {
-    last_ = fresh_info();
-    finish(purlin_tt_sandwich_enqueue(get(), queue.get(), y.get(), h.get(), x.get(), result.get(), &last_));
+    finish(purlin_tt_sandwich_enqueue(get(), queue.get(), y.get(), h.get(), x.get(), result.get(), nullptr));
   }
 
   /// Bytes of workspace that `enqueue_sandwich` needs.
   std::int64_t workspace_needed(const train& y, const train_matrix& h, const train& x) {
-    last_ = fresh_info();
-    finish(purlin_tt_sandwich_enqueue(get(), nullptr, y.get(), h.get(), x.get(), nullptr, &last_));
-    return last_.workspace_bytes;
+    purlin_tt_contraction_info info = fresh_info();
+    finish(purlin_tt_sandwich_enqueue(get(), nullptr, y.get(), h.get(), x.get(), nullptr, &info));
+    return info.workspace_bytes;
   }
 
   /// Enqueues <x|H|x> / <x|x>, likewise.
   void enqueue_rayleigh(const train_matrix& h, const train& x, tensor& result, const stream& queue = {}) {
-    last_ = fresh_info();
-    finish(purlin_tt_rayleigh_enqueue(get(), queue.get(), h.get(), x.get(), result.get(), &last_));
+    finish(purlin_tt_rayleigh_enqueue(get(), queue.get(), h.get(), x.get(), result.get(), nullptr));
   }
 
   /// Bytes of workspace that `enqueue_rayleigh` needs.
   std::int64_t workspace_needed(const train_matrix& h, const train& x) {
-    last_ = fresh_info();
-    finish(purlin_tt_rayleigh_enqueue(get(), nullptr, h.get(), x.get(), nullptr, &last_));
-    return last_.workspace_bytes;
+    purlin_tt_contraction_info info = fresh_info();
+    finish(purlin_tt_rayleigh_enqueue(get(), nullptr, h.get(), x.get(), nullptr, &info));
+    return info.workspace_bytes;
   }
 
   /// The norm of a train.
   double norm(const train& x, const stream& queue = {}) {
     double result = 0.0;
-    last_ = fresh_info();
-    finish(purlin_tt_norm(get(), queue.get(), x.get(), &result, &last_));
+    finish(purlin_tt_norm(get(), queue.get(), x.get(), &result, nullptr));
     return result;
   }
 
   scaled norm_scaled(const train& x, const stream& queue = {}) {
     scaled result{};
-    last_ = fresh_info();
-    finish(purlin_tt_norm_scaled(get(), queue.get(), x.get(), &result, &last_));
+    finish(purlin_tt_norm_scaled(get(), queue.get(), x.get(), &result, nullptr));
     return result;
   }
 
   /// The norm of x - y, which keeps its digits where the trains nearly agree.
   double distance(const train& x, const train& y, const stream& queue = {}) {
     double result = 0.0;
-    last_ = fresh_info();
-    finish(purlin_tt_distance(get(), queue.get(), x.get(), y.get(), &result, &last_));
+    finish(purlin_tt_distance(get(), queue.get(), x.get(), y.get(), &result, nullptr));
     return result;
   }
 
   scaled distance_scaled(const train& x, const train& y, const stream& queue = {}) {
     scaled result{};
-    last_ = fresh_info();
-    finish(purlin_tt_distance_scaled(get(), queue.get(), x.get(), y.get(), &result, &last_));
+    finish(purlin_tt_distance_scaled(get(), queue.get(), x.get(), y.get(), &result, nullptr));
     return result;
   }
 
@@ -224,10 +213,9 @@ class contraction {
     if (x.size() != y.size()) purlin::detail::refuse("y: is not as long as x");
     std::vector<std::complex<double>> values(x.size());
     const tensor out = tensor::borrow(on, values);
-    last_ = fresh_info();
     const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
     finish(purlin_tt_inner_batch(get(), queue.get(), static_cast<std::int64_t>(x.size()), bras.data(), kets.data(),
-                                 out.get(), nullptr, &last_));
+                                 out.get(), nullptr, nullptr));
     return values;
   }
 
@@ -237,10 +225,9 @@ class contraction {
     if (x.size() != y.size()) purlin::detail::refuse("y: is not as long as x");
     scaled_list result(x.size());
     const tensor out = tensor::borrow(on, result.mantissas), powers = tensor::borrow(on, result.exponents);
-    last_ = fresh_info();
     const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
     finish(purlin_tt_inner_batch(get(), queue.get(), static_cast<std::int64_t>(x.size()), bras.data(), kets.data(),
-                                 out.get(), powers.get(), &last_));
+                                 out.get(), powers.get(), nullptr));
     return result;
   }
 
@@ -251,10 +238,9 @@ class contraction {
     const auto cols = y.empty() ? rows : static_cast<std::int64_t>(y.size());
     std::vector<std::complex<double>> values(purlin::detail::size(rows, cols));
     const tensor out = tensor::borrow(on, values, {rows, cols});
-    last_ = fresh_info();
     const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
     finish(purlin_tt_gram(get(), queue.get(), rows, bras.data(), cols, y.empty() ? nullptr : kets.data(), out.get(),
-                          nullptr, &last_));
+                          nullptr, nullptr));
     return values;
   }
 
@@ -266,25 +252,22 @@ class contraction {
     scaled_list result(purlin::detail::size(rows, cols));
     const tensor out = tensor::borrow(on, result.mantissas, {rows, cols});
     const tensor powers = tensor::borrow(on, result.exponents, {rows, cols});
-    last_ = fresh_info();
     const std::vector<const purlin_tt*> bras = handles(x), kets = handles(y);
     finish(purlin_tt_gram(get(), queue.get(), rows, bras.data(), cols, y.empty() ? nullptr : kets.data(), out.get(),
-                          powers.get(), &last_));
+                          powers.get(), nullptr));
     return result;
   }
 
   /// <y|H|x>, y conjugated.
   std::complex<double> sandwich(const train& y, const train_matrix& h, const train& x, const stream& queue = {}) {
     double parts[2] = {0.0, 0.0};
-    last_ = fresh_info();
-    finish(purlin_tt_sandwich(get(), queue.get(), y.get(), h.get(), x.get(), parts, &last_));
+    finish(purlin_tt_sandwich(get(), queue.get(), y.get(), h.get(), x.get(), parts, nullptr));
     return {parts[0], parts[1]};
   }
 
   scaled sandwich_scaled(const train& y, const train_matrix& h, const train& x, const stream& queue = {}) {
     scaled result{};
-    last_ = fresh_info();
-    finish(purlin_tt_sandwich_scaled(get(), queue.get(), y.get(), h.get(), x.get(), &result, &last_));
+    finish(purlin_tt_sandwich_scaled(get(), queue.get(), y.get(), h.get(), x.get(), &result, nullptr));
     return result;
   }
 
@@ -292,8 +275,7 @@ class contraction {
   rayleigh_quotient rayleigh(const train_matrix& h, const train& x, const stream& queue = {}) {
     double parts[2] = {0.0, 0.0};
     rayleigh_quotient result{};
-    last_ = fresh_info();
-    finish(purlin_tt_rayleigh(get(), queue.get(), h.get(), x.get(), parts, &result.numerator, &result.denominator, &last_));
+    finish(purlin_tt_rayleigh(get(), queue.get(), h.get(), x.get(), parts, &result.numerator, &result.denominator, nullptr));
     result.value = {parts[0], parts[1]};
     return result;
   }
@@ -303,7 +285,8 @@ class contraction {
                                                  const extents& sites, const stream& queue = {}) {
     std::vector<std::complex<double>> values(static_cast<std::size_t>(sites.size()));
     const tensor out = tensor::borrow(on, values);
-    finish(purlin_tt_expect_local(get(), queue.get(), x.get(), op.get(), sites.size(), sites.data(), out.get()));
+    finish(purlin_tt_expect_local(get(), queue.get(), x.get(), op.get(), sites.size(), sites.data(), out.get(),
+                                  nullptr));
     return values;
   }
 
@@ -313,12 +296,16 @@ class contraction {
     const std::int64_t d = x.properties().length;
     std::vector<std::complex<double>> values(purlin::detail::size(d, d));
     const tensor out = tensor::borrow(on, values, {d, d});
-    finish(purlin_tt_correlation(get(), queue.get(), x.get(), a.get(), b.get(), out.get()));
+    finish(purlin_tt_correlation(get(), queue.get(), x.get(), a.get(), b.get(), out.get(), nullptr));
     return values;
   }
 
-  /// The report of the last call of `inner`, `norm`, `distance`, `sandwich` or `rayleigh`.
-  const purlin_tt_contraction_info& last() const noexcept { return last_; }
+  /// The report of the last call that gave one; throws where there was none. Environments and plans have none.
+  purlin_tt_contraction_info last_info() const {
+    purlin_tt_contraction_info info = fresh_info();
+    check(purlin_tt_contraction_last_info(get(), &info));
+    return info;
+  }
 
   /// Makes the running call fail with `PURLIN_ERROR_CANCELLED`. May be called from any thread.
   void cancel() const { check(purlin_tt_contraction_cancel(get())); }
@@ -350,11 +337,57 @@ class contraction {
     return info;
   }
 
-  purlin_tt_contraction_info last_{};
   std::unique_ptr<purlin::detail::progress_keeper> progress_;
   std::unique_ptr<purlin_tt_contraction, purlin::detail::destroy<purlin_tt_contraction, purlin_tt_contraction_destroy>>
       handle_;
 };
+
+namespace detail {
+
+/// Calls a function without an object: `call(options)`.
+template <class Call>
+void once(const context& on, const contraction_options& settings, purlin_tt_contraction_info* info, Call call) {
+  if (info != nullptr) check(purlin_tt_contraction_info_init(info, sizeof *info));
+  purlin::detail::progress_relay relay(settings.on_progress);
+  const purlin_tt_contraction_options raw = relay.attach<purlin_tt_contraction_options>(settings);
+  const purlin_status status = call(&raw);
+  relay.rethrow();
+  on.finish(status);
+}
+
+}  // namespace detail
+
+/// `contraction::inner` by an object for this call alone. `info` receives the report.
+inline std::complex<double> inner_once(const context& on, const train& x, const train& y,
+                                       const contraction_options& settings = {},
+                                       purlin_tt_contraction_info* info = nullptr, const stream& queue = {}) {
+  double parts[2] = {0.0, 0.0};
+  detail::once(on, settings, info, [&](const purlin_tt_contraction_options* raw) {
+    return purlin_tt_inner_once(on.get(), queue.get(), x.get(), y.get(), raw, parts, info);
+  });
+  return {parts[0], parts[1]};
+}
+
+/// `contraction::norm`, likewise.
+inline double norm_once(const context& on, const train& x, const contraction_options& settings = {},
+                        purlin_tt_contraction_info* info = nullptr, const stream& queue = {}) {
+  double result = 0.0;
+  detail::once(on, settings, info, [&](const purlin_tt_contraction_options* raw) {
+    return purlin_tt_norm_once(on.get(), queue.get(), x.get(), raw, &result, info);
+  });
+  return result;
+}
+
+/// `contraction::distance`, likewise.
+inline double distance_once(const context& on, const train& x, const train& y,
+                            const contraction_options& settings = {}, purlin_tt_contraction_info* info = nullptr,
+                            const stream& queue = {}) {
+  double result = 0.0;
+  detail::once(on, settings, info, [&](const purlin_tt_contraction_options* raw) {
+    return purlin_tt_distance_once(on.get(), queue.get(), x.get(), y.get(), raw, &result, info);
+  });
+  return result;
+}
 
 /// The environments of <y|H|x>, or of <y|x>, at the bonds of a train, for sweeps. The trains have to live as long.
 class environments {

@@ -11,7 +11,7 @@ use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
 use super::tt_expect::write_numbers;
-use super::tt_inner::{judge, tell};
+use super::tt_inner::judge;
 use super::tt_types::purlin_tt_contraction_info;
 use super::{guard, purlin_status, purlin_stream};
 use crate::alloc;
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
             object.run(|report| contraction.inner_batch(stream.as_deref(), &bras, &kets, &mut sums, report))?;
         done.outcome = write(&[count], &sums, &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &done) }?;
+        unsafe { object.tell(info, &done) }?;
         if exponents.is_some() { Ok(()) } else { judge(done.outcome, "a call with exponents") }
     })
 }
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn purlin_tt_gram(
         let mut done = object.run(|report| contraction.gram(stream.as_deref(), &bras, &kets, &mut sums, report))?;
         done.outcome = write(&[rows, cols], &sums, &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &done) }?;
+        unsafe { object.tell(info, &done) }?;
         if exponents.is_some() { Ok(()) } else { judge(done.outcome, "a call with exponents") }
     })
 }

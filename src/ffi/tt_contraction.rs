@@ -1,16 +1,17 @@
-//! Contractions of tensor trains: the object, and what it is told.
+//! Contractions of tensor trains: the object, its cancellation and its last report.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::callback::Report;
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::tt_options::read_options;
-use super::tt_types::purlin_tt_contraction_options;
+use super::tt_types::{purlin_tt_contraction_info, purlin_tt_contraction_options};
 use super::{context, group, guard, options, purlin_context, purlin_status};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::ProgressFn;
-use crate::session::CancelHandle;
+use crate::session::{CancelHandle, LastInfo};
 use crate::tt::Contraction;
+use crate::tt::info::Info;
 
 /// Contractions of tensor trains: options on a context, made once and used for many trains. It keeps the plan and the
 /// workspace of its last call: calls of the same shapes plan and allocate nothing.
@@ -22,6 +23,7 @@ pub struct purlin_tt_contraction {
 /// call runs; calls lock the contraction inside.
 pub(super) struct ContractionObject {
     cancel: CancelHandle,
+    last: LastInfo<Info>,
     report: Report,
     // Calls take turns by the outer lock; the inner one only says so of what cannot be shared.
     inner: Arc<handle::Lock<Mutex<Contraction>>>,
@@ -53,6 +55,40 @@ impl ContractionObject {
         Ok((object, held))
     }
 
+    /// # Safety
+    /// `options` is NULL or an initialised struct.
+    pub(super) unsafe fn new(
+        context: *const purlin_context,
+        options: *const purlin_tt_contraction_options,
+    ) -> Result<Self> {
+        let context = context::get(context)?;
+        // SAFETY: as promised by the caller.
+        let o = unsafe { options::read("options", options) }?;
+        let group = group::of(o.group, &context)?;
+        let core = Contraction::over(&group, read_options(&o)?)?;
+        Ok(Self {
+            cancel: core.cancel_handle(),
+            last: LastInfo::default(),
+            report: Report::new(o.progress, o.progress_user),
+            inner: Arc::new(handle::Lock::new(Mutex::new(core))),
+        })
+    }
+
+    /// The contraction of an object that has no handle yet.
+    pub(super) fn lock(&self) -> Result<Held> {
+        Ok(Held(handle::lock_exclusive("contraction", Arc::clone(&self.inner))?))
+    }
+
+    /// Keeps the report of a call that has results, and writes it if the caller asks for it.
+    ///
+    /// # Safety
+    /// `info` is NULL or an initialised struct.
+    pub(super) unsafe fn tell(&self, info: *mut purlin_tt_contraction_info, done: &Info) -> Result<()> {
+        self.last.set(done.clone());
+        // SAFETY: as promised by the caller.
+        unsafe { options::write("info", info, purlin_tt_contraction_info::of(done)) }
+    }
+
     /// Makes a call that reports its progress.
     pub(super) fn run<R>(&self, body: impl FnOnce(Option<&ProgressFn<'_>>) -> Result<R>) -> Result<R> {
         self.report.run(body)
@@ -63,7 +99,8 @@ impl ContractionObject {
 ///
 /// Inner products of open trains go from core to core with two products a site, 2 n s r (r + s) operations (Schollwoeck,
 /// Ann. Phys. 326, 96, 2011); rings go round once for each pair of boundary indices, in blocks that the workspace and
-/// the cache have room for. PURLIN_TT_ALGORITHM_* tells the ways, purlin_tt_plan which is taken and why.
+/// the cache have room for. PURLIN_TT_METHOD_* lists the methods; purlin_tt_plan_inner reports which
+/// one is chosen, and why.
 ///
 /// The same build, device model, input and options give the same bits, whatever the number of threads. Intermediate
 /// results are scaled by powers of two, so that no length overflows; where nothing would, the bits do not depend on it.
@@ -87,19 +124,10 @@ pub unsafe extern "C" fn purlin_tt_contraction_create(
     contraction: *mut *mut purlin_tt_contraction,
 ) -> purlin_status {
     guard::run(|| {
-        let context = context::get(context)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("contraction", contraction) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        let o = unsafe { options::read("options", options) }?;
-        let group = group::of(o.group, &context)?;
-        let core = Contraction::over(&group, read_options(&o)?)?;
-        let object = ContractionObject {
-            cancel: core.cancel_handle(),
-            report: Report::new(o.progress, o.progress_user),
-            inner: Arc::new(handle::Lock::new(Mutex::new(core))),
-        };
-        *target = handle::insert(object)?;
+        *target = handle::insert(unsafe { ContractionObject::new(context, options) }?)?;
         Ok(())
     })
 }
@@ -124,5 +152,36 @@ pub extern "C" fn purlin_tt_contraction_cancel(contraction: *const purlin_tt_con
     guard::run(|| {
         handle::shared::<ContractionObject, _>("contraction", contraction)?.cancel.cancel();
         Ok(())
+    })
+}
+
+/// The report of the last call on a contraction that gave one: of an inner product, norm or distance, a batch, an expectation
+/// value, or of an enqueued call, whose `outcome` and `seconds` stay 0. Calls that end with `PURLIN_ERROR_NUMERICAL` and have
+/// written their result count, too. A call that is under way, or that ended with another error, changes nothing; environments and
+/// plans have none. May be called from any thread; it waits for nothing.
+///
+/// @param      contraction  the contraction.
+/// @param[out] info         filled in; initialise it with purlin_tt_contraction_info_init.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, no call
+/// that ended so).
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_contraction_last_info(
+    contraction: *const purlin_tt_contraction,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
+        let object = handle::shared::<ContractionObject, _>("contraction", contraction)?;
+        if info.is_null() {
+            return Err(Error::invalid("info", "is NULL"));
+        }
+        // SAFETY: not null; the caller promises an initialised struct.
+        unsafe { options::check("info", info) }?;
+        let last = object.last.get("contraction")?;
+        // SAFETY: as above.
+        unsafe { options::write("info", info, purlin_tt_contraction_info::of(&last)) }
     })
 }

@@ -6,7 +6,6 @@ use super::stream;
 use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
-use super::tt_inner::tell;
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::purlin_tt_contraction_info;
 use super::{guard, purlin_status, purlin_stream};
@@ -60,6 +59,7 @@ pub unsafe extern "C" fn purlin_tt_contraction_set_workspace(
 /// # Safety
 /// `info` is NULL or an initialised struct.
 unsafe fn enqueue(
+    object: &ContractionObject,
     workspace: Option<(u64, usize)>,
     trains: &[(&'static str, &TensorTrain)],
     result: *mut purlin_tensor,
@@ -80,7 +80,7 @@ unsafe fn enqueue(
     unsafe { options::check("info", info) }?;
     let plan = run(result.as_deref_mut())?;
     // SAFETY: as promised.
-    unsafe { tell(info, &plan) }
+    unsafe { object.tell(info, &plan) }
 }
 
 /// Enqueues an inner product and returns: the result goes to device memory, in stream order.
@@ -120,19 +120,19 @@ pub unsafe extern "C" fn purlin_tt_inner_enqueue(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let lent = contraction.workspace();
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_inner(stream.as_deref(), &x, &y, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(lent, &[("x", &x), ("y", &y)], result, info, run) }
+        unsafe { enqueue(&object, lent, &[("x", &x), ("y", &y)], result, info, run) }
     })
 }
 
 /// Enqueues the norm of a train and returns: purlin_tt_inner_enqueue of the train with itself, and the square root of that, which
-/// has as many digits as the square. With `norm_way` QR by factors of cuSOLVER, as purlin_tt_norm: where the sums of a ring cancel
+/// has as many digits as the square. With `norm_method` QR by factors of cuSOLVER, as purlin_tt_norm: where the sums of a ring cancel
 /// it has more. What has been said of cuBLAS and captured streams holds for cuSOLVER, too.
 ///
 /// @param      contraction  the contraction; `conjugate` in its options has no effect.
@@ -155,20 +155,20 @@ pub unsafe extern "C" fn purlin_tt_norm_enqueue(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let lent = contraction.workspace();
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         let run = |result: Option<&mut Tensor>| contraction.enqueue_norm(stream.as_deref(), &x, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(lent, &[("x", &x)], result, info, run) }
+        unsafe { enqueue(&object, lent, &[("x", &x)], result, info, run) }
     })
 }
 
 /// Enqueues the norm of the difference of two trains and returns: purlin_tt_distance, whose result goes to device memory.
 ///
-/// By QR factors, as purlin_tt_norm_enqueue with `norm_way` QR.
+/// By QR factors, as purlin_tt_norm_enqueue with `norm_method` QR.
 ///
 /// @param      contraction  the contraction; of its options `cut` and `workspace_limit` count.
 /// @param      stream       NULL for the context's own.
@@ -191,14 +191,14 @@ pub unsafe extern "C" fn purlin_tt_distance_enqueue(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let lent = contraction.workspace();
         let stream = stream::get(stream)?;
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_distance(stream.as_deref(), &x, &y, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(lent, &[("x", &x), ("y", &y)], result, info, run) }
+        unsafe { enqueue(&object, lent, &[("x", &x), ("y", &y)], result, info, run) }
     })
 }
 
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_enqueue(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let lent = contraction.workspace();
         let stream = stream::get(stream)?;
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_enqueue(
         let trains = Trains::new(&y, Some(&h), &x);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_sandwich(stream.as_deref(), &trains, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(lent, &[("y", &y), ("x", &x)], result, info, run) }
+        unsafe { enqueue(&object, lent, &[("y", &y), ("x", &x)], result, info, run) }
     })
 }
 
@@ -270,13 +270,13 @@ pub unsafe extern "C" fn purlin_tt_rayleigh_enqueue(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (_, mut held) = ContractionObject::exclusive(contraction)?;
+        let (object, mut held) = ContractionObject::exclusive(contraction)?;
         let contraction = held.get();
         let lent = contraction.workspace();
         let stream = stream::get(stream)?;
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         let run = |result: Option<&mut Tensor>| contraction.enqueue_rayleigh(stream.as_deref(), &x, &h, result);
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { enqueue(lent, &[("x", &x)], result, info, run) }
+        unsafe { enqueue(&object, lent, &[("x", &x)], result, info, run) }
     })
 }

@@ -191,7 +191,7 @@ pub extern "C" fn purlin_tt_environments_update_core(
         let k = usize::try_from(k)
             .ok()
             .filter(|k| *k < sites)
-            .ok_or_else(|| Error::invalid("k", format!("is {k}, outside 0 to {} (counted from 0)", sites - 1)))?;
+            .ok_or_else(|| Error::invalid("k", format!("is {k}, outside 0 to {}", sites - 1)))?;
         object.inner.update_core(k);
         Ok(())
     })

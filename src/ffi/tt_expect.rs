@@ -7,7 +7,7 @@ use super::stream;
 use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
-use super::tt_inner::{hand_over, judge_quotients, number, tell};
+use super::tt_inner::{hand_over, judge_quotients, number};
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
 use super::{guard, purlin_status, purlin_stream};
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
         let dtype = trains.check(contraction.context())?;
         let (scaled, done) = object.run(|report| contraction.sandwich(stream.as_deref(), &trains, report))?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { hand_over(result, scaled.plain(dtype).0, info, &done, "purlin_tt_sandwich_scaled") }
+        unsafe { hand_over(&object, result, scaled.plain(dtype).0, info, &done, "purlin_tt_sandwich_scaled") }
     })
 }
 
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
         *result = scaled.into();
         done.outcome = scaled.outcome();
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &done) }
+        unsafe { object.tell(info, &done) }
     })
 }
 
@@ -188,7 +188,9 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
             }
         }
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { hand_over(quotient, found.quotient.plain(dtype).0, info, &found.info, "numerator and denominator") }
+        unsafe {
+            hand_over(&object, quotient, found.quotient.plain(dtype).0, info, &found.info, "numerator and denominator")
+        }
     })
 }
 
@@ -203,11 +205,12 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
 /// @param      count        number of sites.
 /// @param[in]  sites        their numbers, 0 to d - 1.
 /// @param      values       `count` elements on the host, of CF64, or of F64 for the real parts.
+/// @param[out] info         what was done; may be NULL.
 /// @return as purlin_tt_rayleigh, `values` being written where one of them is NaN or beyond the range of F64;
 /// `PURLIN_ERROR_INVALID_ARGUMENT` also for a site that there is not and dimensions. A `workspace_limit` below what the environments of all bonds need is refused with the bytes needed.
 ///
 /// # Safety
-/// `sites` is NULL or valid for `count` elements.
+/// `sites` is NULL or valid for `count` elements, `info` NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tt_expect_local(
@@ -218,6 +221,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
     count: i64,
     sites: *const i64,
     values: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
@@ -240,32 +244,41 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
             }
         }
         values.expect_dims("values", &[count])?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
         let matrix = read_operator("op", &op)?;
         let found = object.run(|report| contraction.expect_local(stream.as_deref(), &x, &matrix, &wanted, report))?;
         write_numbers("values", &[count], &found.values, &mut values)?;
-        judge_quotients(found.outcome)
+        // SAFETY: as above.
+        unsafe { object.tell(info, &found.info) }?;
+        judge_quotients(found.info.outcome)
     })
 }
 
 /// Correlations <x|A_k B_l|x> / <x|x> of two operators at all pairs of sites; where k = l the product A B stands at the
 /// site.
 ///
-/// @param contraction  the contraction, as for purlin_tt_expect_local.
-/// @param stream       NULL for the context's own.
-/// @param x            the train, on the host or the context's device, all of whose mode sizes are n.
-/// @param a            the operator A, n x n, as for purlin_tt_expect_local.
-/// @param b            the operator B, likewise; may be `a`, and then half the work is saved.
-/// @param values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
+/// @param      contraction  the contraction, as for purlin_tt_expect_local.
+/// @param      stream       NULL for the context's own.
+/// @param      x            the train, on the host or the context's device, all of whose mode sizes are n.
+/// @param      a            the operator A, n x n, as for purlin_tt_expect_local.
+/// @param      b            the operator B, likewise; may be `a`, and then half the work is saved.
+/// @param      values       d x d on the host, of CF64, or of F64 for the real parts: element (k, l) is that of A_k B_l.
+/// @param[out] info         what was done; may be NULL.
 /// @return as purlin_tt_expect_local.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub extern "C" fn purlin_tt_correlation(
+pub unsafe extern "C" fn purlin_tt_correlation(
     contraction: *mut purlin_tt_contraction,
     stream: *const purlin_stream,
     x: *const purlin_tt,
     a: *const purlin_tensor,
     b: *const purlin_tensor,
     values: *mut purlin_tensor,
+    info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
@@ -278,9 +291,13 @@ pub extern "C" fn purlin_tt_correlation(
         overlap::check_many(&tt::ranges("x", &x)?, &[Range::of("values", &values)])?;
         let d = x.shape().len();
         values.expect_dims("values", &[d, d])?;
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { options::check("info", info) }?;
         let (left, right) = (read_operator("a", &a)?, read_operator("b", &b)?);
         let found = object.run(|report| contraction.correlation(stream.as_deref(), &x, &left, &right, report))?;
         write_numbers("values", &[d, d], &found.values, &mut values)?;
-        judge_quotients(found.outcome)
+        // SAFETY: as above.
+        unsafe { object.tell(info, &found.info) }?;
+        judge_quotients(found.info.outcome)
     })
 }

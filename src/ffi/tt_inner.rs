@@ -4,10 +4,11 @@ use super::options;
 use super::stream;
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
-use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
-use super::{guard, purlin_status, purlin_stream};
+use super::tt_types::{purlin_tt_contraction_info, purlin_tt_contraction_options, purlin_tt_scaled};
+use super::{guard, purlin_context, purlin_status, purlin_stream};
 use crate::error::{Error, Result};
 use crate::scalar::Complex;
+use crate::tt::Contraction;
 use crate::tt::info::{Info, Outcome};
 
 /// A place for a complex number.
@@ -19,20 +20,12 @@ pub(super) unsafe fn number<'a>(argument: &str, result: *mut f64) -> Result<&'a 
     unsafe { super::pointer::output(argument, result.cast::<[f64; 2]>()) }
 }
 
-/// Writes a report, if there is a place for it.
-///
-/// # Safety
-/// `info` is NULL or an initialised struct.
-pub(super) unsafe fn tell(info: *mut purlin_tt_contraction_info, done: &Info) -> Result<()> {
-    // SAFETY: as promised by the caller.
-    unsafe { options::write("info", info, purlin_tt_contraction_info::of(done)) }
-}
-
 /// Hands over a plain result with its report, and says if it is not the number.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
 pub(super) unsafe fn hand_over(
+    object: &ContractionObject,
     result: &mut [f64; 2],
     value: Complex<f64>,
     info: *mut purlin_tt_contraction_info,
@@ -41,7 +34,7 @@ pub(super) unsafe fn hand_over(
 ) -> Result<()> {
     *result = [value.re, value.im];
     // SAFETY: as promised by the caller.
-    unsafe { tell(info, done) }?;
+    unsafe { object.tell(info, done) }?;
     judge(done.outcome, scaled)
 }
 
@@ -69,6 +62,73 @@ pub(super) fn judge_quotients(outcome: Outcome) -> Result<()> {
         Outcome::Underflow => Ok(()),
         other => judge(other, ""),
     }
+}
+
+/// # Safety
+/// As [`purlin_tt_inner`].
+unsafe fn inner(
+    object: &ContractionObject,
+    contraction: &mut Contraction,
+    stream: *const purlin_stream,
+    (x, y): (*const purlin_tt, *const purlin_tt),
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> Result<()> {
+    let stream = stream::get(stream)?;
+    let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+    // SAFETY: as promised above.
+    let result = unsafe { number("result", result) }?;
+    // SAFETY: the caller promises NULL or an initialised struct.
+    unsafe { options::check("info", info) }?;
+    let (value, done) = object.run(|report| contraction.inner(stream.as_deref(), &x, &y, report))?;
+    // SAFETY: the caller promises NULL or an initialised struct.
+    unsafe { hand_over(object, result, value, info, &done, "purlin_tt_inner_scaled") }
+}
+
+/// # Safety
+/// As [`purlin_tt_norm`].
+unsafe fn norm(
+    object: &ContractionObject,
+    contraction: &mut Contraction,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> Result<()> {
+    let stream = stream::get(stream)?;
+    let x = tt::input("x", x)?;
+    // SAFETY: the caller promises NULL or a place for the result.
+    let result = unsafe { super::pointer::output("result", result) }?;
+    // SAFETY: the caller promises NULL or an initialised struct.
+    unsafe { options::check("info", info) }?;
+    let (value, done) = object.run(|report| contraction.norm(stream.as_deref(), &x, report))?;
+    *result = value;
+    // SAFETY: the caller promises NULL or an initialised struct.
+    unsafe { object.tell(info, &done) }?;
+    judge(done.outcome, "purlin_tt_norm_scaled")
+}
+
+/// # Safety
+/// As [`purlin_tt_distance`].
+unsafe fn distance(
+    object: &ContractionObject,
+    contraction: &mut Contraction,
+    stream: *const purlin_stream,
+    (x, y): (*const purlin_tt, *const purlin_tt),
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> Result<()> {
+    let stream = stream::get(stream)?;
+    let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+    // SAFETY: the caller promises NULL or a place for the result.
+    let result = unsafe { super::pointer::output("result", result) }?;
+    // SAFETY: the caller promises NULL or an initialised struct.
+    unsafe { options::check("info", info) }?;
+    let (value, done) = object.run(|report| contraction.distance(stream.as_deref(), &x, &y, report))?;
+    *result = value;
+    // SAFETY: the caller promises NULL or an initialised struct.
+    unsafe { object.tell(info, &done) }?;
+    judge(done.outcome, "purlin_tt_distance_scaled")
 }
 
 /// Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
@@ -106,16 +166,40 @@ pub unsafe extern "C" fn purlin_tt_inner(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
-        let contraction = held.get();
-        let stream = stream::get(stream)?;
-        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         // SAFETY: as promised above.
-        let result = unsafe { number("result", result) }?;
+        unsafe { inner(&object, held.get(), stream, (x, y), result, info) }
+    })
+}
+
+/// purlin_tt_inner without an object: makes a contraction, computes the product, and destroys it.
+///
+/// @param      context  the context of all trains.
+/// @param      stream   NULL for the context's own.
+/// @param      x        the bra.
+/// @param      y        the ket; may be `x`.
+/// @param      options  NULL for the defaults.
+/// @param[out] result   as purlin_tt_inner.
+/// @param[out] info     what was done; may be NULL.
+/// @return as purlin_tt_contraction_create and purlin_tt_inner.
+///
+/// # Safety
+/// `options` and `info` are NULL or initialised structs, `result` is NULL or valid for 2 elements.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_inner_once(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    y: *const purlin_tt,
+    options: *const purlin_tt_contraction_options,
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let (value, done) = object.run(|report| contraction.inner(stream.as_deref(), &x, &y, report))?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { hand_over(result, value, info, &done, "purlin_tt_inner_scaled") }
+        let object = unsafe { ContractionObject::new(context, options) }?;
+        // SAFETY: as promised above.
+        unsafe { inner(&object, object.lock()?.get(), stream, (x, y), result, info) }
     })
 }
 
@@ -154,13 +238,13 @@ pub unsafe extern "C" fn purlin_tt_inner_scaled(
         let (value, done) = object.run(|report| contraction.inner_scaled(stream.as_deref(), &x, &y, report))?;
         *result = value.into();
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &done) }
+        unsafe { object.tell(info, &done) }
     })
 }
 
 /// Norm: the square root of the inner product of a train with itself.
 ///
-/// @param      contraction  the contraction; `norm_way` says how, and nothing but the bra is ever conjugated.
+/// @param      contraction  the contraction; `norm_method` says how, and nothing but the bra is ever conjugated.
 /// @param      stream       NULL for the context's own.
 /// @param      x            the train.
 /// @param[out] result       the norm, real and not negative.
@@ -180,18 +264,38 @@ pub unsafe extern "C" fn purlin_tt_norm(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
-        let contraction = held.get();
-        let stream = stream::get(stream)?;
-        let x = tt::input("x", x)?;
-        // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::pointer::output("result", result) }?;
+        // SAFETY: as promised above.
+        unsafe { norm(&object, held.get(), stream, x, result, info) }
+    })
+}
+
+/// purlin_tt_norm without an object: makes a contraction, computes the norm, and destroys it.
+///
+/// @param      context  the context of all trains.
+/// @param      stream   NULL for the context's own.
+/// @param      x        the train.
+/// @param      options  NULL for the defaults.
+/// @param[out] result   as purlin_tt_norm.
+/// @param[out] info     what was done; may be NULL.
+/// @return as purlin_tt_contraction_create and purlin_tt_norm.
+///
+/// # Safety
+/// `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_norm_once(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    options: *const purlin_tt_contraction_options,
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let (value, done) = object.run(|report| contraction.norm(stream.as_deref(), &x, report))?;
-        *result = value;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &done) }?;
-        judge(done.outcome, "purlin_tt_norm_scaled")
+        let object = unsafe { ContractionObject::new(context, options) }?;
+        // SAFETY: as promised above.
+        unsafe { norm(&object, object.lock()?.get(), stream, x, result, info) }
     })
 }
 
@@ -227,7 +331,7 @@ pub unsafe extern "C" fn purlin_tt_norm_scaled(
         let (value, done) = object.run(|report| contraction.norm_scaled(stream.as_deref(), &x, report))?;
         *result = value.into();
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &done) }
+        unsafe { object.tell(info, &done) }
     })
 }
 
@@ -256,18 +360,40 @@ pub unsafe extern "C" fn purlin_tt_distance(
 ) -> purlin_status {
     guard::run(|| {
         let (object, mut held) = ContractionObject::exclusive(contraction)?;
-        let contraction = held.get();
-        let stream = stream::get(stream)?;
-        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
-        // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::pointer::output("result", result) }?;
+        // SAFETY: as promised above.
+        unsafe { distance(&object, held.get(), stream, (x, y), result, info) }
+    })
+}
+
+/// purlin_tt_distance without an object: makes a contraction, computes the distance, and destroys it.
+///
+/// @param      context  the context of all trains.
+/// @param      stream   NULL for the context's own.
+/// @param      x        the one train.
+/// @param      y        the other.
+/// @param      options  NULL for the defaults.
+/// @param[out] result   as purlin_tt_distance.
+/// @param[out] info     what was done; may be NULL.
+/// @return as purlin_tt_contraction_create and purlin_tt_distance.
+///
+/// # Safety
+/// `options` and `info` are NULL or initialised structs, `result` is NULL or valid for writing.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_tt_distance_once(
+    context: *const purlin_context,
+    stream: *const purlin_stream,
+    x: *const purlin_tt,
+    y: *const purlin_tt,
+    options: *const purlin_tt_contraction_options,
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    guard::run(|| {
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let (value, done) = object.run(|report| contraction.distance(stream.as_deref(), &x, &y, report))?;
-        *result = value;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &done) }?;
-        judge(done.outcome, "purlin_tt_distance_scaled")
+        let object = unsafe { ContractionObject::new(context, options) }?;
+        // SAFETY: as promised above.
+        unsafe { distance(&object, object.lock()?.get(), stream, (x, y), result, info) }
     })
 }
 
@@ -305,6 +431,6 @@ pub unsafe extern "C" fn purlin_tt_distance_scaled(
         let (value, done) = object.run(|report| contraction.distance_scaled(stream.as_deref(), &x, &y, report))?;
         *result = value.into();
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(info, &done) }
+        unsafe { object.tell(info, &done) }
     })
 }

@@ -9,7 +9,7 @@ use super::{guard, purlin_status};
 use crate::error::{Error, Result};
 use crate::shape;
 use crate::tt::info::{Info, Kernel};
-use crate::tt::options::{Algorithm, Conjugate, Math, NormWay, Options, Scaling};
+use crate::tt::options::{Conjugate, Math, Method, NormMethod, Options, Scaling};
 use crate::tt::scaled::Scaled;
 
 /// Writes the defaults.
@@ -68,12 +68,12 @@ pub(super) fn read_options(o: &purlin_tt_contraction_options) -> Result<Options>
     let limit = o.workspace_limit;
     let repeat = u64::try_from(o.repeat).ok().filter(|n| *n > 0);
     Ok(Options {
-        algorithm: Algorithm::from_code("algorithm", o.algorithm)?,
+        method: Method::from_code("method", o.method)?,
         kernel,
         scaling: Scaling::from_code("scaling", o.scaling)?,
         conjugate: Conjugate::from_code("conjugate", o.conjugate)?,
         math: Math::from_code("math", o.math)?,
-        norm_way: NormWay::from_code("norm_way", o.norm_way)?,
+        norm_method: NormMethod::from_code("norm_method", o.norm_method)?,
         cut,
         block: shape::size("block", o.block, 0)?,
         repeat: repeat.ok_or_else(|| Error::invalid("repeat", format!("is {}, less than 1", o.repeat)))?,
@@ -88,7 +88,7 @@ impl purlin_tt_contraction_info {
     pub(super) fn of(i: &Info) -> Self {
         Self {
             struct_size: 0,
-            algorithm: i.algorithm as i32,
+            method: i.method as i32,
             kernel: i.kernel as i32,
             outcome: i.outcome as i32,
             halved: i32::from(i.halved),

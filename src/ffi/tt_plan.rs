@@ -33,7 +33,7 @@ unsafe fn foresee(
     unsafe { options::write("info", info, purlin_tt_contraction_info::of(&plan)) }
 }
 
-/// What purlin_tt_inner would do for two trains: the algorithm and why, kernel, operations, bytes, workspace. No element is
+/// What purlin_tt_inner would do for two trains: the method and why, kernel, operations, bytes, workspace. No element is
 /// read. With the same train twice it is that inner product; the norm has purlin_tt_plan_norm.
 ///
 /// @param      contraction  the contraction.
@@ -50,7 +50,7 @@ unsafe fn foresee(
 /// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_tt_plan(
+pub unsafe extern "C" fn purlin_tt_plan_inner(
     contraction: *mut purlin_tt_contraction,
     x: *const purlin_tt,
     y: *const purlin_tt,
@@ -59,16 +59,16 @@ pub unsafe extern "C" fn purlin_tt_plan(
     guard::run(|| {
         let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
         // SAFETY: as promised above.
-        unsafe { foresee(contraction, info, |c| c.plan(&x, &y)) }
+        unsafe { foresee(contraction, info, |c| c.plan_inner(&x, &y)) }
     })
 }
 
-/// What purlin_tt_norm would do, in the way that the option `norm_way` says.
+/// What purlin_tt_norm would do, in the way that the option `norm_method` says.
 ///
 /// @param      contraction  the contraction.
 /// @param      x            the train.
-/// @param[out] info         filled in, as by purlin_tt_plan.
-/// @return as purlin_tt_plan; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
+/// @param[out] info         filled in, as by purlin_tt_plan_inner.
+/// @return as purlin_tt_plan_inner; `PURLIN_ERROR_NOT_SUPPORTED` for what purlin_tt_norm does not support.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn purlin_tt_plan_norm(
 /// @param      contraction  the contraction.
 /// @param      x            a train.
 /// @param      y            another.
-/// @param[out] info         filled in, as by purlin_tt_plan.
+/// @param[out] info         filled in, as by purlin_tt_plan_inner.
 /// @return as purlin_tt_plan_norm.
 ///
 /// # Safety
@@ -111,15 +111,15 @@ pub unsafe extern "C" fn purlin_tt_plan_distance(
     })
 }
 
-/// What purlin_tt_inner_batch would do: algorithm and kernel of the first pair, operations and bytes of all together, and
+/// What purlin_tt_inner_batch would do: method and kernel of the first pair, operations and bytes of all together, and
 /// the most workspace that is in use at a time.
 ///
 /// @param      contraction  the contraction.
 /// @param      count        number of pairs.
 /// @param[in]  x            `count` bras.
 /// @param[in]  y            `count` kets.
-/// @param[out] info         filled in, as by purlin_tt_plan.
-/// @return as purlin_tt_plan; messages name the pair as in `x[3]`.
+/// @param[out] info         filled in, as by purlin_tt_plan_inner.
+/// @return as purlin_tt_plan_inner; messages name the pair as in `x[3]`.
 ///
 /// # Safety
 /// `x` and `y` are NULL or valid for `count` handles, `info` NULL or an initialised struct.
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn purlin_tt_plan_batch(
 /// @param[in]  x            the bras.
 /// @param      cols         number of kets; not looked at where `y` is NULL.
 /// @param[in]  y            the kets; NULL for `x`, which is half the work.
-/// @param[out] info         filled in, as by purlin_tt_plan.
+/// @param[out] info         filled in, as by purlin_tt_plan_inner.
 /// @return as purlin_tt_plan_batch.
 ///
 /// # Safety
@@ -182,8 +182,8 @@ pub unsafe extern "C" fn purlin_tt_plan_gram(
 /// @param      y            the bra.
 /// @param      h            the operator.
 /// @param      x            the ket.
-/// @param[out] info         filled in, as by purlin_tt_plan.
-/// @return as purlin_tt_plan, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
+/// @param[out] info         filled in, as by purlin_tt_plan_inner.
+/// @return as purlin_tt_plan_inner, for what purlin_tt_sandwich refuses; `PURLIN_ERROR_NOT_SUPPORTED` (an operator on a device,
 /// `repeat`).
 ///
 /// # Safety
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn purlin_tt_plan_sandwich(
 /// @param      contraction  the contraction.
 /// @param      h            the operator.
 /// @param      x            the train.
-/// @param[out] info         filled in, as by purlin_tt_plan.
+/// @param[out] info         filled in, as by purlin_tt_plan_inner.
 /// @return as purlin_tt_plan_sandwich.
 ///
 /// # Safety

@@ -7,19 +7,19 @@ use super::group::purlin_group;
 use super::options::versioned;
 
 /// The cost model chooses.
-pub const PURLIN_TT_ALGORITHM_AUTO: i32 = 0;
+pub const PURLIN_TT_METHOD_AUTO: i32 = 0;
 /// One boundary pair: for trains that are open at some bond.
-pub const PURLIN_TT_ALGORITHM_OPEN: i32 = 1;
+pub const PURLIN_TT_METHOD_OPEN: i32 = 1;
 /// All boundary pairs of a ring at once: most memory.
-pub const PURLIN_TT_ALGORITHM_FULL: i32 = 2;
+pub const PURLIN_TT_METHOD_FULL: i32 = 2;
 /// One boundary pair at a time: least memory.
-pub const PURLIN_TT_ALGORITHM_REDUCED: i32 = 3;
+pub const PURLIN_TT_METHOD_REDUCED: i32 = 3;
 /// As many boundary pairs at a time as memory and cache allow.
-pub const PURLIN_TT_ALGORITHM_BLOCKED: i32 = 4;
+pub const PURLIN_TT_METHOD_BLOCKED: i32 = 4;
 /// The dense tensors of both halves: for short trains of large ranks.
-pub const PURLIN_TT_ALGORITHM_HALVES: i32 = 5;
+pub const PURLIN_TT_METHOD_HALVES: i32 = 5;
 /// Repeated squaring of the transfer matrix: for uniform trains.
-pub const PURLIN_TT_ALGORITHM_POWER: i32 = 6;
+pub const PURLIN_TT_METHOD_POWER: i32 = 6;
 
 /// Intermediate results are scaled by powers of two, which is exact, when there are more than 30 sites or a bound on
 /// their magnitude asks for it.
@@ -156,8 +156,8 @@ pub struct purlin_tt_scaled {
 pub struct purlin_tt_contraction_options {
     /// Size of the caller's struct; set by purlin_tt_contraction_options_init.
     pub struct_size: usize,
-    /// One of PURLIN_TT_ALGORITHM_*; default AUTO.
-    pub algorithm: i32,
+    /// One of PURLIN_TT_METHOD_*; default AUTO.
+    pub method: i32,
     /// One of PURLIN_TT_SCALING_*; default AUTO.
     pub scaling: i32,
     /// One of PURLIN_TT_CONJ_*; default BRA.
@@ -165,7 +165,7 @@ pub struct purlin_tt_contraction_options {
     /// One of PURLIN_TT_MATH_*; default DEFAULT.
     pub math: i32,
     /// One of PURLIN_TT_NORM_*: how the norm of an open train is found; default AUTO.
-    pub norm_way: i32,
+    pub norm_method: i32,
     /// 1: the real part alone of what is real for a Hermitian operator; default 0.
     pub assume_hermitian: i32,
     /// One of PURLIN_TT_KERNEL_*; default AUTO.
@@ -196,11 +196,11 @@ versioned!(
     first = size_of::<Self>(),
     Self {
         struct_size: size_of::<Self>(),
-        algorithm: PURLIN_TT_ALGORITHM_AUTO,
+        method: PURLIN_TT_METHOD_AUTO,
         scaling: PURLIN_TT_SCALING_AUTO,
         conjugate: PURLIN_TT_CONJ_BRA,
         math: PURLIN_TT_MATH_DEFAULT,
-        norm_way: PURLIN_TT_NORM_AUTO,
+        norm_method: PURLIN_TT_NORM_AUTO,
         assume_hermitian: 0,
         kernel: PURLIN_TT_KERNEL_AUTO,
         reserved: 0,
@@ -220,8 +220,8 @@ versioned!(
 pub struct purlin_tt_contraction_info {
     /// Size of the caller's struct; set by purlin_tt_contraction_info_init.
     pub struct_size: usize,
-    /// The algorithm in force, one of PURLIN_TT_ALGORITHM_*.
-    pub algorithm: i32,
+    /// The method in force, one of PURLIN_TT_METHOD_*.
+    pub method: i32,
     /// One of PURLIN_TT_KERNEL_*.
     pub kernel: i32,
     /// How the result came out, one of PURLIN_TT_RESULT_*: a scaled one OK or NONFINITE, of several the largest number.
@@ -248,7 +248,7 @@ pub struct purlin_tt_contraction_info {
     pub bytes: f64,
     /// Seconds from the call to its return.
     pub seconds: f64,
-    /// Why this algorithm; terminated.
+    /// Why this method; terminated.
     pub reason: [c_char; 128],
 }
 
@@ -257,7 +257,7 @@ versioned!(
     first = size_of::<Self>(),
     Self {
         struct_size: size_of::<Self>(),
-        algorithm: 0,
+        method: 0,
         kernel: 0,
         outcome: 0,
         halved: 0,

@@ -13,7 +13,7 @@ use super::balance::{balanced_all, listed};
 use super::finite::Known;
 use super::info::{Info, Kernel, Outcome};
 use super::ops::{ContractOps, Item};
-use super::options::{Algorithm, Conjugate};
+use super::options::{Conjugate, Method};
 use super::peaks::{self, Sizes};
 use super::rings;
 use super::scaled::Scaled;
@@ -101,7 +101,7 @@ impl Contraction {
         })
     }
 
-    /// The report of [`Contraction::inner_batch`] before it runs: algorithm and kernel of its first product, operations
+    /// The report of [`Contraction::inner_batch`] before it runs: method and kernel of its first product, operations
     /// and bytes of all products, and the peak workspace.
     ///
     /// # Errors
@@ -486,7 +486,7 @@ fn expect_room(argument: &str, found: usize, needed: usize) -> Result<()> {
 /// The report of an empty batch.
 fn nothing(contexts: usize) -> Info {
     Info {
-        algorithm: Algorithm::Auto,
+        method: Method::Auto,
         kernel: Kernel::Products,
         reason: "an empty batch".into(),
         cut: 0,

@@ -8,7 +8,7 @@ use super::balance::{Risk, with_balanced};
 use super::finite;
 use super::info::Info;
 use super::operator::Trains;
-use super::options::{Conjugate, NormWay};
+use super::options::{Conjugate, NormMethod};
 use super::peaks::Sizes;
 use super::rings;
 use super::scaled::Scaled;
@@ -77,10 +77,10 @@ impl Contraction {
 
     /// The goal for a norm by the method of the options.
     fn norm_goal(&self) -> Goal {
-        match self.options().norm_way {
-            NormWay::Qr => Goal::Norm,
-            NormWay::Inner => Goal::Square,
-            NormWay::Auto | NormWay::Triangle => Goal::Triangle,
+        match self.options().norm_method {
+            NormMethod::Qr => Goal::Norm,
+            NormMethod::Inner => Goal::Square,
+            NormMethod::Auto | NormMethod::Triangle => Goal::Triangle,
         }
     }
 

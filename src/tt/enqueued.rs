@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::info::Info;
 use super::operator::{self, Trains};
 use super::ops::{Wanted, Work};
-use super::options::{Conjugate, NormWay};
+use super::options::{Conjugate, NormMethod};
 use super::peaks::Sizes;
 use super::session::{Call, Contraction, Goal};
 use super::watch::Watch;
@@ -71,7 +71,7 @@ impl Contraction {
         x: &TensorTrain,
         result: Option<&mut Tensor>,
     ) -> Result<Info> {
-        let wanted = if self.options().norm_way == NormWay::Qr { Wanted::Norm } else { Wanted::Root };
+        let wanted = if self.options().norm_method == NormMethod::Qr { Wanted::Norm } else { Wanted::Root };
         self.enqueue(stream, (x, x), wanted, result)
     }
 

@@ -1,6 +1,8 @@
 //! Report of a contraction, before or after it runs.
 
-use super::options::Algorithm;
+use std::sync::Arc;
+
+use super::options::Method;
 
 /// Kernel for the arithmetic. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +32,12 @@ pub enum Outcome {
 /// The plan of a contraction and its figures. The fields are those of the C interface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Info {
-    /// The chosen algorithm.
-    pub algorithm: Algorithm,
+    /// The chosen method.
+    pub method: Method,
     /// The chosen kernel.
     pub kernel: Kernel,
-    /// Why the algorithm was chosen.
-    pub reason: String,
+    /// Why the method was chosen.
+    pub reason: Arc<str>,
     /// Bond at which the ring is cut.
     pub cut: i64,
     /// Boundary pairs P.

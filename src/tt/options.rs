@@ -3,17 +3,17 @@
 use super::info::Kernel;
 use crate::choice::numbered;
 
-numbered!(Algorithm, Auto, Open, Full, Reduced, Blocked, Halves, Power);
+numbered!(Method, Auto, Open, Full, Reduced, Blocked, Halves, Power);
 numbered!(Scaling, Auto, Always, Never);
 numbered!(Conjugate, Bra, None);
 numbered!(Math, Default, Tf32, Tf32x3, Gemm3m, Int8x6);
-numbered!(NormWay, Auto, Inner, Triangle, Qr);
+numbered!(NormMethod, Auto, Inner, Triangle, Qr);
 
-/// Algorithm of an inner product. The numbers are those of the C interface. P is the number of boundary pairs, r_c s_c
+/// Method of an inner product. The numbers are those of the C interface. P is the number of boundary pairs, r_c s_c
 /// at the cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Algorithm {
+pub enum Method {
     /// The cost model chooses.
     Auto = 0,
     /// One pair: for trains that are open at some bond.
@@ -74,7 +74,7 @@ pub enum Math {
 /// Method for the norm of an open train. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub enum NormWay {
+pub enum NormMethod {
     /// The fastest that is stable.
     Auto = 0,
     /// As the inner product, with the same bits.
@@ -88,8 +88,8 @@ pub enum NormWay {
 /// Options of a contraction. The fields are those of the C interface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Algorithm of the contraction.
-    pub algorithm: Algorithm,
+    /// Method of the contraction.
+    pub method: Method,
     /// Kernel for the arithmetic; `None` to choose by the ranks.
     pub kernel: Option<Kernel>,
     /// When intermediate results are scaled.
@@ -99,7 +99,7 @@ pub struct Options {
     /// Arithmetic of products.
     pub math: Math,
     /// Method for norms.
-    pub norm_way: NormWay,
+    pub norm_method: NormMethod,
     /// Bond at which a ring is cut, 0 to d - 1; `None` for the cheapest.
     pub cut: Option<usize>,
     /// Boundary pairs that are contracted together; 0 to choose.
@@ -116,12 +116,12 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            algorithm: Algorithm::Auto,
+            method: Method::Auto,
             kernel: None,
             scaling: Scaling::Auto,
             conjugate: Conjugate::Bra,
             math: Math::Default,
-            norm_way: NormWay::Auto,
+            norm_method: NormMethod::Auto,
             cut: None,
             block: 0,
             repeat: 1,

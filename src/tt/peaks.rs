@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::info::Kernel;
-use super::options::Algorithm;
+use super::options::Method;
 use super::plan::Plan;
 use super::scaled::exponent_of;
 use crate::alloc;
@@ -32,10 +32,10 @@ pub struct Sizes {
     pub growth: i64,
 }
 
-/// Whether a plan multiplies by a library and so needs the sizes of the cores. Squaring ([`Algorithm::Power`]) scales
+/// Whether a plan multiplies by a library and so needs the sizes of the cores. Squaring ([`Method::Power`]) scales
 /// every core anyway.
 pub(super) fn matter(plan: &Plan) -> bool {
-    plan.rescue && plan.kernel == Kernel::Products && plan.algorithm != Algorithm::Power && plan.sites() > 1
+    plan.rescue && plan.kernel == Kernel::Products && plan.method != Method::Power && plan.sites() > 1
 }
 
 /// Exponents of the largest number of each core; 0 for cores of zeros and cores that are not finite. On a device it

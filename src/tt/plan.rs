@@ -1,13 +1,15 @@
-//! Plan of a contraction: algorithm, operation counts, bytes and workspace.
+//! Plan of a contraction: method, operation counts, bytes and workspace.
 
 mod ends;
 mod qr;
+
+use std::sync::Arc;
 
 use super::cost::{self, First, Halves, Sizes};
 use super::cpu::chain::{Chain, TOGETHER};
 use super::info::{Info, Kernel, Outcome};
 use super::ops::Machine;
-use super::options::{Algorithm, Conjugate, Options, Scaling};
+use super::options::{Conjugate, Method, Options, Scaling};
 use super::pairs::Pairs;
 use crate::alloc;
 use crate::backend::cpu::Isa;
@@ -43,12 +45,12 @@ pub struct Request<'a> {
 /// How a contraction is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The algorithm.
-    pub algorithm: Algorithm,
+    /// The method.
+    pub method: Method,
     /// The kernel that does the arithmetic.
     pub kernel: Kernel,
-    /// Why the algorithm was chosen.
-    pub reason: String,
+    /// Why the method was chosen.
+    pub reason: Arc<str>,
     /// Type of the result: complex if either train is.
     pub dtype: DType,
     /// Whether y is conjugated in S.
@@ -110,7 +112,7 @@ impl Plan {
     /// Plans a contraction.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a cut that is no bond, an algorithm that does not fit the trains, and a
+    /// [`Error::InvalidArgument`] for a cut that is no bond, a method that does not fit the trains, and a
     /// `workspace_limit` below what is needed, which it names; [`Error::OutOfMemory`].
     pub fn new(request: Request<'_>) -> Result<Self> {
         Planner::new(request)?.plan()
@@ -122,7 +124,7 @@ impl Plan {
     /// As [`Plan::new`]; [`Error::NotSupported`] for `repeat`.
     pub fn by_qr(request: Request<'_>, difference: bool) -> Result<Self> {
         if request.options.repeat > 1 {
-            let (name, repeat) = (if difference { "repeat" } else { "norm_way" }, request.options.repeat);
+            let (name, repeat) = (if difference { "repeat" } else { "norm_method" }, request.options.repeat);
             return Err(Error::NotSupported(format!("{name}: QR factors with repeat = {repeat}, they take 1")));
         }
         Planner::new(request)?.by_qr(difference)
@@ -146,8 +148,8 @@ impl Plan {
 
     /// Steps of the whole call, the unit of progress reports.
     pub fn steps(&self) -> u64 {
-        match self.algorithm {
-            Algorithm::Halves | Algorithm::Power => 1,
+        match self.method {
+            Method::Halves | Method::Power => 1,
             _ => self.sites().saturating_mul(to_u64(self.blocks())),
         }
     }
@@ -155,9 +157,9 @@ impl Plan {
     /// The report for the caller, before the call has run.
     pub fn info(&self, contexts: usize) -> Info {
         Info {
-            algorithm: self.algorithm,
+            method: self.method,
             kernel: self.kernel,
-            reason: self.reason.clone(),
+            reason: Arc::clone(&self.reason),
             cut: to_i64(self.cut),
             pairs: to_i64(self.pairs.r.saturating_mul(self.pairs.s)),
             block: to_i64(self.block),
@@ -235,7 +237,7 @@ impl<'a> Planner<'a> {
                 // OPEN has a single environment, so its cut needs a bond with one pair, even where the pairs of another
                 // bond are cheaper.
                 let single = |c: usize| sizes.r[c] == 1 && sizes.s[c] == 1;
-                let open = options.algorithm == Algorithm::Open && (0..d).any(single);
+                let open = options.method == Method::Open && (0..d).any(single);
                 let total = |c: usize| {
                     if open && !single(c) { f64::INFINITY } else { pairs_at(c).len() as f64 * cost(c) }
                 };
@@ -265,28 +267,28 @@ impl<'a> Planner<'a> {
         let pairs_flops = self.pairs.len() as f64 * self.pair;
         let is_open = self.pairs.r == 1 && self.pairs.s == 1;
         let smallest = self.pairs.r as f64 * self.pairs.s as f64;
-        match options.algorithm {
-            Algorithm::Open if !is_open => {
+        match options.method {
+            Method::Open if !is_open => {
                 let problem = format!("is OPEN, but the trains have {smallest} boundary pairs at bond {}", self.cut);
-                return Err(Error::invalid("algorithm", problem));
+                return Err(Error::invalid("method", problem));
             }
-            Algorithm::Halves if self.repeat() > 1 => {
-                return Err(Error::invalid("algorithm", "is HALVES, which has no repeat"));
+            Method::Halves if self.repeat() > 1 => {
+                return Err(Error::invalid("method", "is HALVES, which has no repeat"));
             }
-            Algorithm::Power if self.exponent() == 1 => {
+            Method::Power if self.exponent() == 1 => {
                 let problem = "is POWER, which needs trains of one core, met more than once, or repeat";
-                return Err(Error::invalid("algorithm", problem));
+                return Err(Error::invalid("method", problem));
             }
-            Algorithm::Halves => return self.by_halves(self.best_halves(), "asked for".into()),
-            Algorithm::Power => return self.by_power("asked for".into()),
-            Algorithm::Auto => {}
+            Method::Halves => return self.by_halves(self.best_halves(), "asked for".into()),
+            Method::Power => return self.by_power("asked for".into()),
+            Method::Auto => {}
             forced => return self.by_pairs(forced, "asked for".into(), f64::INFINITY),
         }
         let halves = self.best_halves();
         // Products of dense halves are thin and their tensors pass through memory, so they must need far fewer
         // operations.
         let may = self.repeat() == 1 && self.request.machine.dense_halves;
-        // Bytes of the cheaper algorithm, which would be taken with that much workspace.
+        // Bytes of the cheaper method, which would be taken with that much workspace.
         let mut otherwise = f64::INFINITY;
         if may && 4.0 * halves.flops < pairs_flops {
             otherwise = self.halves_bytes(halves);
@@ -306,14 +308,14 @@ impl<'a> Planner<'a> {
             return self.by_power(reason);
         }
         if is_open {
-            return self.by_pairs(Algorithm::Open, format!("open at bond {}", self.cut), otherwise);
+            return self.by_pairs(Method::Open, format!("open at bond {}", self.cut), otherwise);
         }
         let reason = format!("{smallest} pairs at bond {}, the cheapest", self.cut);
-        self.by_pairs(Algorithm::Blocked, reason, otherwise)
+        self.by_pairs(Method::Blocked, reason, otherwise)
     }
 
-    /// A plan with the fields that all algorithms share. The caller sets the others.
-    fn start(&self, algorithm: Algorithm, reason: String) -> Result<Plan> {
+    /// A plan with the fields that all methods share. The caller sets the others.
+    fn start(&self, method: Method, reason: String) -> Result<Plan> {
         let Request { options, x, y, same, .. } = self.request;
         let mut order = alloc::with_capacity("plan of a contraction", self.sizes.len())?;
         order.extend((0..self.sizes.len()).map(|k| self.sizes.site(k).1));
@@ -324,9 +326,9 @@ impl<'a> Planner<'a> {
         let auto = options.scaling == Scaling::Auto;
         let sites = to_u64(cores).saturating_mul(self.repeat());
         Ok(Plan {
-            algorithm,
+            method,
             kernel: Kernel::Products,
-            reason,
+            reason: reason.into(),
             dtype: self.dtype,
             conjugate,
             conjugate_result: conjugate && !self.request.swapped,
@@ -360,10 +362,10 @@ impl<'a> Planner<'a> {
         if self.strict { expect_room(self.limit, needed) } else { Ok(()) }
     }
 
-    /// Plans by boundary pairs. Another algorithm could run with `otherwise` bytes of workspace: a refusal names that
+    /// Plans by boundary pairs. Another method could run with `otherwise` bytes of workspace: a refusal names that
     /// number if it is less.
-    fn by_pairs(&self, algorithm: Algorithm, reason: String, otherwise: f64) -> Result<Plan> {
-        let mut plan = self.start(algorithm, reason)?;
+    fn by_pairs(&self, method: Method, reason: String, otherwise: f64) -> Result<Plan> {
+        let mut plan = self.start(method, reason)?;
         let machine = self.request.machine;
         let max_rank = self.request.x.0.max_rank().max(self.request.y.0.max_rank());
         let all = self.pairs.len();
@@ -376,9 +378,9 @@ impl<'a> Planner<'a> {
         // A block of n > 1 pairs needs three environments for each pair; a single pair needs n + 1, n being the mode
         // size.
         let each = self.bytes(3.0 * environment);
-        let forced = match algorithm {
-            Algorithm::Reduced => Some(1),
-            Algorithm::Full => Some(all),
+        let forced = match method {
+            Method::Reduced => Some(1),
+            Method::Full => Some(all),
             _ => Some(self.request.options.block.min(all)).filter(|block| *block > 0),
         };
         let needed = match forced {
@@ -407,7 +409,7 @@ impl<'a> Planner<'a> {
                 (plan.kernel, plan.grid, plan.workspace) = (Kernel::Chain, true, whole as u64);
                 return Ok(plan);
             }
-            if algorithm == Algorithm::Open && self.repeat() == 1 && plan.kernel == Kernel::Products {
+            if method == Method::Open && self.repeat() == 1 && plan.kernel == Kernel::Products {
                 self.ends(&mut plan, max_rank, (environment, product));
             }
             return Ok(plan);
@@ -427,7 +429,7 @@ impl<'a> Planner<'a> {
         };
         let block = if plan.block == 1 { single } else { plan.block as f64 * each };
         expect_room(block)?;
-        if algorithm == Algorithm::Blocked {
+        if method == Method::Blocked {
             let room = (self.limit as f64 / block) as usize;
             plan.workers = machine.workers.min(plan.blocks()).min(room).max(1);
         }
@@ -442,9 +444,9 @@ impl<'a> Planner<'a> {
         let Ok(repeat) = usize::try_from(self.repeat()) else { return Some(f64::INFINITY) };
         let chain = Chain::new(isa, x, y, (self.cut, repeat), plan.conjugate);
         let all = self.pairs.len();
-        plan.block = match plan.algorithm {
-            Algorithm::Reduced => 1,
-            Algorithm::Full => all,
+        plan.block = match plan.method {
+            Method::Reduced => 1,
+            Method::Full => all,
             _ if options.block > 0 => options.block.min(all),
             // Blocks enough for every worker of a large machine. The number must not depend on the machine, because the
             // result's rounding depends on it.
@@ -463,7 +465,7 @@ impl<'a> Planner<'a> {
             return Some(block as f64);
         }
         let room = (self.limit / to_u64(block)).min(to_u64(machine.workers)) as usize;
-        plan.workers = if plan.algorithm == Algorithm::Blocked { room.min(plan.blocks()).max(1) } else { 1 };
+        plan.workers = if plan.method == Method::Blocked { room.min(plan.blocks()).max(1) } else { 1 };
         plan.workspace = to_u64(block) * to_u64(plan.workers);
         plan.chain = Some(chain);
         None
@@ -486,7 +488,7 @@ impl<'a> Planner<'a> {
     fn by_halves(&self, halves: Halves, reason: String) -> Result<Plan> {
         let needed = self.halves_bytes(halves);
         self.expect_room(needed)?;
-        let mut plan = self.start(Algorithm::Halves, reason)?;
+        let mut plan = self.start(Method::Halves, reason)?;
         plan.pairs.halved = false;
         (plan.split, plan.flops) = (halves.split, halves.flops);
         // Panels of both tensors that fit into a core's cache together.
@@ -531,7 +533,7 @@ impl<'a> Planner<'a> {
 
     fn by_power(&self, reason: String) -> Result<Plan> {
         self.expect_room(self.power_bytes())?;
-        let mut plan = self.start(Algorithm::Power, reason)?;
+        let mut plan = self.start(Method::Power, reason)?;
         plan.pairs.halved = false;
         plan.block = plan.pairs.len();
         plan.largest = {

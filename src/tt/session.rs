@@ -11,7 +11,7 @@ use super::gpu::GpuContraction;
 use super::info::Info;
 use super::operator::Trains;
 use super::ops::{ContractOps, Work};
-use super::options::{Algorithm, Conjugate, Math, Options, Scaling};
+use super::options::{Conjugate, Math, Method, Options, Scaling};
 use super::peaks::{self, Sizes};
 use super::plan::{Plan, Request};
 use super::rings;
@@ -137,7 +137,7 @@ impl Contraction {
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`] for arguments that do not fit.
-    pub fn plan(&mut self, x: &TensorTrain, y: &TensorTrain) -> Result<Info> {
+    pub fn plan_inner(&mut self, x: &TensorTrain, y: &TensorTrain) -> Result<Info> {
         let call = self.prepare(x, y, Goal::Inner)?;
         Ok(call.plan.info(self.contexts.len()))
     }
@@ -228,7 +228,7 @@ impl Contraction {
             }
             let is_wide = on_device && balanced.is_wide_here() || balanced.risk() == Risk::Range;
             // Squaring scales every core.
-            let is_scaled = plan.algorithm == Algorithm::Power;
+            let is_scaled = plan.method == Method::Power;
             let may_vanish = is_wide && (!is_scaled || balance::are_far_apart(&context, stream, [a, b])?);
             let may_lose = (may_vanish || on_device && copies_lost) && self.options.scaling != Scaling::Never;
             if may_lose {
@@ -260,12 +260,12 @@ impl Contraction {
 
     /// The same for a contraction by this plan.
     pub(super) fn tells_losses(&self, plan: &Plan) -> bool {
-        self.is_watched() && plan.algorithm != Algorithm::Power
+        self.is_watched() && plan.method != Method::Power
     }
 
     /// Whether a contraction by this plan bounds what it lost, on any backend, and is repeated if that counts.
     pub(super) fn bounds_losses(&self, plan: &Plan) -> bool {
-        plan.algorithm == Algorithm::Power && self.options.scaling != Scaling::Never
+        plan.method == Method::Power && self.options.scaling != Scaling::Never
     }
 
     /// Whether products of trains are computed on a device, wherever the trains are.
@@ -315,26 +315,26 @@ impl Contraction {
         }
         let info = plan.info(self.contexts.len());
         if self.computes_on_device() {
-            let (sum, _) = self.on_host(stream, trains, goal, progress, self.options.algorithm)?;
+            let (sum, _) = self.on_host(stream, trains, goal, progress, self.options.method)?;
             return Ok((sum, after(info, sum, start)));
         }
         self.by_exponents(stream, trains, goal, progress, info, start)
     }
 
-    /// [`Contraction::contract`] by the processor and this algorithm. The processor reports what it loses.
+    /// [`Contraction::contract`] by the processor and this method. The processor reports what it loses.
     fn on_host(
         &self,
         stream: Option<&Stream>,
         trains: &Trains<'_>,
         goal: Goal,
         progress: &Progress<'_>,
-        algorithm: Algorithm,
+        method: Method,
     ) -> Result<(Scaled, Info)> {
         let context = &self.contexts[0];
         let machine: Box<dyn ContractOps> = Box::new(CpuContraction::new(context));
-        let block = if algorithm == self.options.algorithm { self.options.block } else { 0 };
+        let block = if method == self.options.method { self.options.block } else { 0 };
         let math = Math::Default;
-        let options = Options { algorithm, block, math, kernel: None, workspace_limit: 0, ..self.options.clone() };
+        let options = Options { method, block, math, kernel: None, workspace_limit: 0, ..self.options.clone() };
         let mut host = Self {
             contexts: vec![Arc::clone(context)],
             options,
@@ -366,10 +366,9 @@ impl Contraction {
             rings::value(context, stream, conjugate, cancel, trains)?
         } else {
             let order = trains.bra.shape().ranks()[0] * trains.ket.shape().ranks()[0];
-            if Repeated::is_long(trains, repeat) && self.options.algorithm != Algorithm::Power && order <= MOST_SQUARED
-            {
+            if Repeated::is_long(trains, repeat) && self.options.method != Method::Power && order <= MOST_SQUARED {
                 // Squaring bounds what it loses.
-                let (sum, _) = self.on_host(stream, trains, goal, &progress.silent(), Algorithm::Power)?;
+                let (sum, _) = self.on_host(stream, trains, goal, &progress.silent(), Method::Power)?;
                 return Ok((sum, after(info, sum, start)));
             }
             let copies = balance::copies_here(context, stream, trains.bra, trains.ket)?;
@@ -513,13 +512,10 @@ pub(super) struct Call {
 
 /// Refuses options that have no effect in combination with the others, for any trains.
 fn refuse_idle_options(context: &Context, options: &Options) -> Result<()> {
-    let Options { algorithm, math, block, .. } = options;
-    let name = format!("{algorithm:?}").to_uppercase();
-    if *block > 0 && !matches!(algorithm, Algorithm::Auto | Algorithm::Blocked) {
-        return Err(Error::invalid(
-            "block",
-            format!("is {block}, but algorithm is {name}, which has blocks of its own"),
-        ));
+    let Options { method, math, block, .. } = options;
+    let name = format!("{method:?}").to_uppercase();
+    if *block > 0 && !matches!(method, Method::Auto | Method::Blocked) {
+        return Err(Error::invalid("block", format!("is {block}, but method is {name}, which has blocks of its own")));
     }
     if *math != Math::Default && matches!(context.backend(), Backend::Cpu) {
         let math = format!("{math:?}").to_uppercase();

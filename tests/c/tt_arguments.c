@@ -3,17 +3,17 @@
 
 static purlin_context *context;
 
-static purlin_tt_contraction_options fresh(int32_t algorithm) {
+static purlin_tt_contraction_options fresh(int32_t method) {
   purlin_tt_contraction_options o;
   OK(purlin_tt_contraction_options_init(&o, sizeof o));
-  o.algorithm = algorithm;
+  o.method = method;
   return o;
 }
 
 /* Options that no train can give a meaning. */
 static void with_any_train(void) {
-  static const int32_t unblocked[] = {PURLIN_TT_ALGORITHM_OPEN, PURLIN_TT_ALGORITHM_FULL, PURLIN_TT_ALGORITHM_REDUCED,
-                                      PURLIN_TT_ALGORITHM_HALVES, PURLIN_TT_ALGORITHM_POWER};
+  static const int32_t unblocked[] = {PURLIN_TT_METHOD_OPEN, PURLIN_TT_METHOD_FULL, PURLIN_TT_METHOD_REDUCED,
+                                      PURLIN_TT_METHOD_HALVES, PURLIN_TT_METHOD_POWER};
   static const int32_t single[] = {PURLIN_TT_MATH_TF32, PURLIN_TT_MATH_TF32X3, PURLIN_TT_MATH_GEMM3M,
                                    PURLIN_TT_MATH_INT8X6};
   purlin_tt_contraction *made = NULL;
@@ -25,7 +25,7 @@ static void with_any_train(void) {
     BAD_ARGUMENT("block: is 2", purlin_tt_contraction_create(context, &o, &made));
   }
   for (k = 0; k < COUNT(single); k++) {
-    o = fresh(PURLIN_TT_ALGORITHM_AUTO);
+    o = fresh(PURLIN_TT_METHOD_AUTO);
     o.math = single[k];
     BAD_ARGUMENT("math: is", purlin_tt_contraction_create(context, &o, &made));
   }
@@ -43,10 +43,10 @@ static void with_open_trains(void) {
   OK(purlin_tt_matrix_ising(context, PURLIN_F64, 3, 0, 1.0, 0.5, &h));
   for (way = 0; way < 5; way++) {
     /* The first three are of no use to inner products, all but the third to operators. */
-    static const int32_t algorithm[] = {PURLIN_TT_ALGORITHM_AUTO, PURLIN_TT_ALGORITHM_POWER, PURLIN_TT_ALGORITHM_HALVES,
-                                        PURLIN_TT_ALGORITHM_HALVES, PURLIN_TT_ALGORITHM_AUTO};
-    static const char *const name[] = {"cut: is 3", "algorithm: is", "algorithm: is", "algorithm: is", "repeat: is 2"};
-    purlin_tt_contraction_options o = fresh(algorithm[way]);
+    static const int32_t method[] = {PURLIN_TT_METHOD_AUTO, PURLIN_TT_METHOD_POWER, PURLIN_TT_METHOD_HALVES,
+                                        PURLIN_TT_METHOD_HALVES, PURLIN_TT_METHOD_AUTO};
+    static const char *const name[] = {"cut: is 3", "method: is", "method: is", "method: is", "repeat: is 2"};
+    purlin_tt_contraction_options o = fresh(method[way]);
     if (way == 0) o.cut = 3;
     if (way == 2 || way == 4) o.repeat = 2;
     OK(purlin_tt_contraction_create(context, &o, &c));

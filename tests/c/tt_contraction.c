@@ -30,11 +30,11 @@ static void inner_products(void) {
   make_train(context, &x, 6, 3, 5, 1, 1);
   make_train(context, &y, 6, 3, 4, 1, 2);
   expected = slow_inner(&x, &y);
-  OK(purlin_tt_plan(c, x.tt, y.tt, &plan));
-  CHECK(plan.flops > 0 && plan.bytes > 0 && plan.reason[0] != 0 && plan.algorithm != PURLIN_TT_ALGORITHM_AUTO);
+  OK(purlin_tt_plan_inner(c, x.tt, y.tt, &plan));
+  CHECK(plan.flops > 0 && plan.bytes > 0 && plan.reason[0] != 0 && plan.method != PURLIN_TT_METHOD_AUTO);
   OK(purlin_tt_inner(c, NULL, x.tt, y.tt, result, &info));
   CHECK(near(result[0], expected, 1e-12) && result[1] == 0);
-  CHECK(info.outcome == PURLIN_TT_RESULT_OK && info.algorithm == plan.algorithm && info.contexts == 1);
+  CHECK(info.outcome == PURLIN_TT_RESULT_OK && info.method == plan.method && info.contexts == 1);
   CHECK(info.flops == plan.flops && info.seconds >= 0);
   OK(purlin_tt_inner_scaled(c, NULL, x.tt, y.tt, &s, NULL));
   CHECK(value_of(&s) == result[0] && fabs(s.re) >= 0.5 && fabs(s.re) < 1 && s.im == 0);
@@ -57,7 +57,7 @@ static void inner_products(void) {
 }
 
 static int same_plan(const purlin_tt_contraction_info *plan, const purlin_tt_contraction_info *done) {
-  return plan->algorithm == done->algorithm && plan->kernel == done->kernel && plan->flops == done->flops &&
+  return plan->method == done->method && plan->kernel == done->kernel && plan->flops == done->flops &&
          plan->bytes == done->bytes && plan->workspace_bytes == done->workspace_bytes && plan->block == done->block &&
          strcmp(plan->reason, done->reason) == 0;
 }
@@ -89,7 +89,7 @@ static void plans(void) {
     OK(call);                   \
     CHECK(same_plan(&plan, &done) && plan.workspace_bytes > 0 && plan.seconds == 0); \
   } while (0)
-  PLANNED(purlin_tt_plan(c, x.tt, y.tt, &plan), purlin_tt_inner(c, NULL, x.tt, y.tt, result, &done));
+  PLANNED(purlin_tt_plan_inner(c, x.tt, y.tt, &plan), purlin_tt_inner(c, NULL, x.tt, y.tt, result, &done));
   PLANNED(purlin_tt_plan_norm(c, x.tt, &plan), purlin_tt_norm(c, NULL, x.tt, result, &done));
   PLANNED(purlin_tt_plan_distance(c, x.tt, y.tt, &plan), purlin_tt_distance(c, NULL, x.tt, y.tt, result, &done));
   PLANNED(purlin_tt_plan_sandwich(c, y.tt, h, x.tt, &plan), purlin_tt_sandwich_scaled(c, NULL, y.tt, h, x.tt, &s, &done));
@@ -167,7 +167,7 @@ static void little_workspace(void) {
         case 6: status = purlin_tt_sandwich(c, NULL, y.tt, h, x.tt, result, &info); break;
         case 7: status = purlin_tt_rayleigh(c, NULL, h, x.tt, result, &s, &s, &info); break;
         case 8: status = purlin_tt_plan_sandwich(c, y.tt, h, x.tt, &info); break;
-        default: status = purlin_tt_expect_local(c, NULL, x.tt, op, 2, sites, values);
+        default: status = purlin_tt_expect_local(c, NULL, x.tt, op, 2, sites, values, NULL);
       }
       if (attempt == 1) {
         CHECK(status == PURLIN_SUCCESS);
@@ -218,7 +218,7 @@ static void not_finite_operators(purlin_tt_contraction *c, purlin_tt *tt, const 
   for (k = 0; k < 4; k++) CHECK(isnan(gram[k]) && exponent[k] == 0);
   CHECK(info.outcome == PURLIN_TT_RESULT_NONFINITE);
   FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_gram(c, NULL, 2, list, 2, list, values, NULL, NULL));
-  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_correlation(c, NULL, tt, op, op, square));
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_correlation(c, NULL, tt, op, op, square, NULL));
   CHECK(isnan(correlations[0]) && isnan(correlations[SITES * SITES - 1]));
   OK(purlin_tt_matrix_destroy(ising));
   OK(purlin_tensor_destroy(square));
@@ -274,7 +274,7 @@ static void not_finite(purlin_tt_contraction *c, purlin_tt *tt) {
   FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_inner_batch(c, NULL, 1, list, list, values, NULL, &info));
   CHECK(isnan(value[0]));
   value[0] = 0;
-  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_expect_local(c, NULL, tt, op, 1, sites, values));
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_tt_expect_local(c, NULL, tt, op, 1, sites, values, NULL));
   CHECK(isnan(value[0]));
   OK(purlin_tt_environments_create(c, tt, NULL, tt, &e));
   OK(purlin_tt_environments_value(e, NULL, 1, &s));
@@ -422,23 +422,23 @@ static void operators(void) {
   CHECK(shape.cyclic == 1);
   /* Local values and correlations: the diagonal of zz is 1. */
   out = vector_of(context, PURLIN_F64, 3, values);
-  OK(purlin_tt_expect_local(c, NULL, x.tt, b, 3, (const int64_t[]){0, 1, 2}, out));
+  OK(purlin_tt_expect_local(c, NULL, x.tt, b, 3, (const int64_t[]){0, 1, 2}, out, NULL));
   square = array2(context, PURLIN_F64, 3, 3, correlations);
-  OK(purlin_tt_correlation(c, NULL, x.tt, b, b, square));
+  OK(purlin_tt_correlation(c, NULL, x.tt, b, b, square, NULL));
   CHECK(near(correlations[0], 1, 1e-13) && near(correlations[4], 1, 1e-13) && correlations[1] == correlations[3]);
   h = 0;
   index[0] = index[1] = index[2] = 0;
   do h += pow(element(&x, index), 2) * (index[1] ? -1 : 1);
   while (advance(&x, index));
   CHECK(near(values[1], h / norm2[0], 1e-13));
-  BAD_ARGUMENT("sites: element 1 is 3", purlin_tt_expect_local(c, NULL, x.tt, b, 3, (const int64_t[]){0, 3, 2}, out));
-  BAD_ARGUMENT("values: has dimensions [3], [2] are needed", purlin_tt_expect_local(c, NULL, x.tt, b, 2, sites, out));
-  BAD_ARGUMENT("op: has 9 elements, 2 x 2 are needed", purlin_tt_expect_local(c, NULL, x.tt, square, 3, sites, out));
+  BAD_ARGUMENT("sites: element 1 is 3", purlin_tt_expect_local(c, NULL, x.tt, b, 3, (const int64_t[]){0, 3, 2}, out, NULL));
+  BAD_ARGUMENT("values: has dimensions [3], [2] are needed", purlin_tt_expect_local(c, NULL, x.tt, b, 2, sites, out, NULL));
+  BAD_ARGUMENT("op: has 9 elements, 2 x 2 are needed", purlin_tt_expect_local(c, NULL, x.tt, square, 3, sites, out, NULL));
   other = vector_of(context, PURLIN_F64, 3, sz);
-  BAD_ARGUMENT("op: has dimensions [3], a square matrix", purlin_tt_expect_local(c, NULL, x.tt, other, 3, sites, out));
-  BAD_ARGUMENT("values: overlaps op", purlin_tt_expect_local(c, NULL, x.tt, b, 3, sites, other));
+  BAD_ARGUMENT("op: has dimensions [3], a square matrix", purlin_tt_expect_local(c, NULL, x.tt, other, 3, sites, out, NULL));
+  BAD_ARGUMENT("values: overlaps op", purlin_tt_expect_local(c, NULL, x.tt, b, 3, sites, other, NULL));
   OK(purlin_tensor_destroy(other));
-  BAD_ARGUMENT("values: has dimensions [3]", purlin_tt_correlation(c, NULL, x.tt, a, b, out));
+  BAD_ARGUMENT("values: has dimensions [3]", purlin_tt_correlation(c, NULL, x.tt, a, b, out, NULL));
   BAD_HANDLE("h: is NULL", purlin_tt_sandwich(c, NULL, x.tt, NULL, x.tt, energy, NULL));
   OK(purlin_stream_create(context, &stream));
   OK(purlin_tt_rayleigh(c, NULL, ising, x.tt, energy, NULL, NULL, NULL));
@@ -450,11 +450,11 @@ static void operators(void) {
   FOREIGN(purlin_tt_sandwich(c, stream, x.tt, ising, x.tt, energy, NULL));
   FOREIGN(purlin_tt_sandwich_scaled(c, stream, x.tt, ising, x.tt, &s, NULL));
   FOREIGN(purlin_tt_rayleigh(c, stream, ising, x.tt, energy, NULL, NULL, NULL));
-  FOREIGN(purlin_tt_expect_local(c, stream, x.tt, b, 3, sites, out));
-  FOREIGN(purlin_tt_correlation(c, stream, x.tt, b, b, square));
+  FOREIGN(purlin_tt_expect_local(c, stream, x.tt, b, 3, sites, out, NULL));
+  FOREIGN(purlin_tt_correlation(c, stream, x.tt, b, b, square, NULL));
 #undef FOREIGN
   OK(purlin_stream_destroy(stream));
-  BAD_HANDLE("stream: was destroyed", purlin_tt_correlation(c, stream, x.tt, b, b, square));
+  BAD_HANDLE("stream: was destroyed", purlin_tt_correlation(c, stream, x.tt, b, b, square, NULL));
   BAD_ARGUMENT("result: is NULL", purlin_tt_sandwich(c, NULL, x.tt, ising, x.tt, NULL, NULL));
   BAD_ARGUMENT("quotient: is NULL", purlin_tt_rayleigh(c, NULL, ising, x.tt, NULL, NULL, NULL, NULL));
   BAD_ARGUMENT("length: is 0", purlin_tt_matrix_ising(context, PURLIN_F64, 0, 0, 1, 1, &one));
@@ -515,11 +515,11 @@ static void refusals(void) {
   OK(purlin_group_create(1, members + 1, &group));
   BAD("group: begins with another context", o.group = group);
   OK(purlin_group_destroy(group));
-  BAD("algorithm: is 7", o.algorithm = 7);
+  BAD("method: is 7", o.method = 7);
   BAD("scaling: is 3", o.scaling = 3);
   BAD("conjugate: is 2", o.conjugate = 2);
   BAD("math: is 5", o.math = 5);
-  BAD("norm_way: is 4", o.norm_way = 4);
+  BAD("norm_method: is 4", o.norm_method = 4);
   BAD("assume_hermitian: is 2", o.assume_hermitian = 2);
   BAD("kernel: is 2", o.kernel = 2);
   BAD("reserved: is 1", o.reserved = 1);
@@ -537,7 +537,7 @@ static void refusals(void) {
   BAD_ARGUMENT("result: is NULL", purlin_tt_inner(c, NULL, x.tt, x.tt, NULL, NULL));
   BAD_ARGUMENT("result: is NULL", purlin_tt_inner_scaled(c, NULL, x.tt, x.tt, NULL, NULL));
   BAD_ARGUMENT("result: is NULL", purlin_tt_norm(c, NULL, x.tt, NULL, NULL));
-  BAD_ARGUMENT("info: is NULL", purlin_tt_plan(c, x.tt, x.tt, NULL));
+  BAD_ARGUMENT("info: is NULL", purlin_tt_plan_inner(c, x.tt, x.tt, NULL));
   BAD_HANDLE("x: is NULL", purlin_tt_inner(c, NULL, NULL, x.tt, result, NULL));
   BAD_HANDLE("y: is NULL", purlin_tt_distance(c, NULL, x.tt, NULL, result, NULL));
   BAD_HANDLE("contraction: is NULL", purlin_tt_inner(NULL, NULL, x.tt, x.tt, result, NULL));

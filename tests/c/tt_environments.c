@@ -77,7 +77,7 @@ static void environments(void) {
   BAD_ARGUMENT("side: is 2", purlin_tt_environments_build(e, NULL, 2, 0));
   BAD_ARGUMENT("bond: is 5, outside 0 to 4", purlin_tt_environments_build(e, NULL, PURLIN_TT_LEFT, 5));
   BAD_ARGUMENT("bond: is -1", purlin_tt_environments_value(e, NULL, -1, &s));
-  BAD_ARGUMENT("k: is 4, outside 0 to 3 (counted from 0)", purlin_tt_environments_update_core(e, 4));
+  BAD_ARGUMENT("k: is 4, outside 0 to 3", purlin_tt_environments_update_core(e, 4));
   BAD_ARGUMENT("sites: is 3", purlin_tt_environments_apply(e, NULL, 1, 3, v, w, &exponent));
   BAD_ARGUMENT("values: has dimensions", purlin_tt_environments_get(e, NULL, PURLIN_TT_LEFT, 0, env, &exponent));
   BAD_ARGUMENT("exponent: is NULL", purlin_tt_environments_apply(e, NULL, 1, 1, v, w, NULL));

@@ -73,7 +73,7 @@ static void check_core(int64_t edge, int64_t bad, int64_t at, double value, int6
     purlin_tt_contraction_options o;
     purlin_tt_contraction *c = NULL;
     OK(purlin_tt_contraction_options_init(&o, sizeof o));
-    o.norm_way = ways[way];
+    o.norm_method = ways[way];
     OK(purlin_tt_contraction_create(context, &o, &c));
     check_calls(c, x.tt, y.tt);
     OK(purlin_tt_contraction_destroy(c));

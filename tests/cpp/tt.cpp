@@ -101,12 +101,12 @@ void plans(const context& on) {
   const tt::train_matrix h = tt::train_matrix::ising(on, 3, 1.0, 0.5);
   tt::contraction c(on);
   const auto done = [&](const purlin_tt_contraction_info& plan) {
-    const purlin_tt_contraction_info& last = c.last();
-    return plan.algorithm == last.algorithm && plan.kernel == last.kernel && plan.flops == last.flops &&
+    const purlin_tt_contraction_info last = c.last_info();
+    return plan.method == last.method && plan.kernel == last.kernel && plan.flops == last.flops &&
            plan.workspace_bytes == last.workspace_bytes && plan.workspace_bytes > 0;
   };
   static_cast<void>(c.inner(x.x, y.x));
-  EXPECT(done(c.plan(x.x, y.x)));
+  EXPECT(done(c.plan_inner(x.x, y.x)));
   static_cast<void>(c.norm(x.x));
   EXPECT(done(c.plan_norm(x.x)));
   static_cast<void>(c.distance(x.x, y.x));
@@ -152,12 +152,12 @@ void little_workspace(const context& on) {
   for (std::int64_t bytes : {needed(inner), needed(batch)}) {
     tt::contraction c = with(bytes);
     inner(c);
-    EXPECT(c.last().workspace_bytes <= bytes);
+    EXPECT(c.last_info().workspace_bytes <= bytes);
   }
   EXPECT(needed(sandwich) == needed(plan));
   tt::contraction c = with(needed(sandwich));
   sandwich(c);
-  EXPECT(c.last().workspace_bytes <= needed(sandwich));
+  EXPECT(c.last_info().workspace_bytes <= needed(sandwich));
 }
 
 /// A number that is not finite makes every result NaN. Scaled calls say so in the report, plain ones throw.
@@ -166,32 +166,44 @@ void not_finite(const context& on) {
   x.data[9] = std::numeric_limits<double>::quiet_NaN();
   tt::contraction c(on);
   const auto is_nan = [&](const tt::scaled& s) {
-    return std::isnan(s.re) && s.exponent == 0 && c.last().outcome == PURLIN_TT_RESULT_NONFINITE;
+    return std::isnan(s.re) && s.exponent == 0 && c.last_info().outcome == PURLIN_TT_RESULT_NONFINITE;
   };
   EXPECT(is_nan(c.inner_scaled(x.x, y.x)) && is_nan(c.inner_scaled(y.x, x.x)));
   EXPECT(is_nan(c.norm_scaled(x.x)) && is_nan(c.distance_scaled(x.x, y.x)));
   EXPECT(is_nan(c.sandwich_scaled(x.x, tt::train_matrix::ising(on, 3, 1.0, 0.5), x.x)));
   const tt::scaled_list batch = c.inner_batch_scaled(on, {&y.x, &y.x}, {&y.x, &x.x});
-  EXPECT(c.last().outcome == PURLIN_TT_RESULT_NONFINITE);
+  EXPECT(c.last_info().outcome == PURLIN_TT_RESULT_NONFINITE);
   EXPECT(std::isfinite(batch.mantissas[0].real()) && std::isnan(batch.mantissas[1].real()));
   EXPECT_ERROR(c.inner(x.x, y.x), PURLIN_ERROR_NUMERICAL);
   EXPECT_ERROR(c.norm(x.x), PURLIN_ERROR_NUMERICAL);
   EXPECT_ERROR(c.distance(x.x, y.x), PURLIN_ERROR_NUMERICAL);
   static_cast<void>(c.inner_scaled(y.x, y.x));
-  EXPECT(c.last().outcome == PURLIN_TT_RESULT_OK);
+  EXPECT(c.last_info().outcome == PURLIN_TT_RESULT_OK);
 }
 
 void contractions(const context& on) {
   const ring x(on, 1.3), y(on, 0.7);
   const std::vector<double> a = x.dense(), b = y.dense();
   tt::contraction_options options;
-  options.algorithm = PURLIN_TT_ALGORITHM_FULL;
+  options.method = PURLIN_TT_METHOD_FULL;
   tt::contraction c(on, options);
-  EXPECT(c.plan(x.x, y.x).algorithm == PURLIN_TT_ALGORITHM_FULL);
-  EXPECT(near(c.inner(x.x, y.x).real(), dot(a, b), 1e-13) && c.last().outcome == PURLIN_TT_RESULT_OK);
+  EXPECT(c.plan_inner(x.x, y.x).method == PURLIN_TT_METHOD_FULL);
+  EXPECT(near(c.inner(x.x, y.x).real(), dot(a, b), 1e-13) && c.last_info().outcome == PURLIN_TT_RESULT_OK);
   EXPECT(near(value(c.inner_scaled(x.x, y.x)), dot(a, b), 1e-13));
   EXPECT(near(c.norm(x.x), std::sqrt(dot(a, a)), 1e-13) && near(value(c.norm_scaled(x.x)), c.norm(x.x), 1e-14));
   EXPECT(near(c.distance(x.x, x.x), 0.0, 0.0) && near(value(c.distance_scaled(x.x, y.x)), c.distance(x.x, y.x), 1e-14));
+
+  tt::contraction_options reported;
+  int steps = 0;
+  reported.method = PURLIN_TT_METHOD_FULL;
+  reported.on_progress = [&](std::int64_t, std::int64_t, double) { return ++steps, false; };
+  purlin_tt_contraction_info info{};
+  EXPECT(tt::inner_once(on, x.x, y.x, reported, &info) == c.inner(x.x, y.x) && steps > 0);
+  EXPECT(info.method == PURLIN_TT_METHOD_FULL && tt::norm_once(on, x.x) > 0.0);
+  EXPECT(near(tt::distance_once(on, x.x, y.x), c.distance(x.x, y.x), 0.0));
+  EXPECT_ERROR(tt::contraction(on).last_info(), PURLIN_ERROR_INVALID_ARGUMENT);
+  reported.on_progress = [](std::int64_t, std::int64_t, double) { return true; };
+  EXPECT_ERROR(tt::norm_once(on, x.x, reported), PURLIN_ERROR_CANCELLED);
 
   const auto batch = c.inner_batch(on, {&x.x, &y.x}, {&y.x, &y.x});
   const auto gram = c.gram(on, {&x.x, &y.x});

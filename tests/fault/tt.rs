@@ -48,17 +48,17 @@ pub fn on_gpu() -> Vec<Case> {
         Case {
             name: "purlin_tt_inner_enqueue by dense halves",
             allocations: 3,
-            prepare: |f| enqueue_by(f, |options| options.algorithm = PURLIN_TT_ALGORITHM_HALVES),
+            prepare: |f| enqueue_by(f, |options| options.method = PURLIN_TT_METHOD_HALVES),
         },
         Case {
             name: "purlin_tt_inner_enqueue by powers",
             allocations: 3,
-            prepare: |f| enqueue_by(f, |options| (options.algorithm, options.repeat) = (PURLIN_TT_ALGORITHM_POWER, 3)),
+            prepare: |f| enqueue_by(f, |options| (options.method, options.repeat) = (PURLIN_TT_METHOD_POWER, 3)),
         },
         Case {
             name: "purlin_tt_norm_enqueue by QR factors",
             allocations: 3,
-            prepare: |f| enqueue_by(f, |options| options.norm_way = PURLIN_TT_NORM_QR),
+            prepare: |f| enqueue_by(f, |options| options.norm_method = PURLIN_TT_NORM_QR),
         },
         Case { name: "purlin_tt_distance_enqueue", allocations: 3, prepare: enqueue_distance },
         Case { name: "purlin_tt_sandwich_enqueue, rayleigh", allocations: 3, prepare: enqueue_operators },
@@ -122,6 +122,7 @@ fn contract(f: &Fixture, ranks: &'static [i64]) -> Call {
             purlin_tt_inner_scaled(made.contraction, null(), *x, *x, &raw mut scaled, null_mut()),
             purlin_tt_norm(made.contraction, null(), *x, out.as_mut_ptr(), null_mut()),
             purlin_tt_distance(made.contraction, null(), *x, *y, out.as_mut_ptr(), null_mut()),
+            purlin_tt_inner_once(context, null(), *x, *y, null(), out.as_mut_ptr(), null_mut()),
         );
         made.end(status)
     })
@@ -276,8 +277,8 @@ fn operate(f: &Fixture) -> Call {
                 null_mut(),
                 null_mut()
             ),
-            purlin_tt_expect_local(made.contraction, null(), *x, op, 2, sites.as_ptr(), local),
-            purlin_tt_correlation(made.contraction, null(), *x, op, op, values),
+            purlin_tt_expect_local(made.contraction, null(), *x, op, 2, sites.as_ptr(), local, null_mut()),
+            purlin_tt_correlation(made.contraction, null(), *x, op, op, values, null_mut()),
         );
         made.end(status)
     })

@@ -148,14 +148,14 @@ contains
   subroutine contractions()
     real(real64), target :: a(3, 2, 3, 3), b(3, 2, 3, 3)
     complex(real64) :: both
-    real(real64) :: value, norm, distance
+    real(real64) :: value, norm, distance, once
     type(purlin_tt) :: x, y, z, several(2)
     real(real64) :: batch(2), gram(2, 2)
     integer(int64) :: powers(2)
     type(purlin_tt_matrix) :: h
     type(purlin_tt_contraction) :: c
     type(purlin_tt_contraction_options) :: options
-    type(purlin_tt_contraction_info) :: info
+    type(purlin_tt_contraction_info) :: info, last
     type(purlin_tt_scaled) :: scaled
     integer(int32) :: stat
     character(128) :: text
@@ -168,22 +168,34 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'cut: is 0, bonds count from 1', text)
     options%cut = 3
     call c%create(context, options)
-    call c%plan(x, y, info)
+    call purlin_tt_plan_inner(c, x, y, info)
     call check(info%cut == 3, 'the last bond of three')
     options%cut = 9
     call c%create(context, options)
-    call c%plan(x, y, info, stat=stat, errmsg=text)
+    call purlin_tt_plan_inner(c, x, y, info, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. &
       text == 'cut: is 8, the last of 3 bonds is 2 (counted from 0)', text)
     options%cut = 3
     call c%create(context, options)
     options%cut = -1
-    options%algorithm = PURLIN_TT_ALGORITHM_REDUCED
+    options%method = PURLIN_TT_METHOD_REDUCED
     call c%create(context, options)
-    call c%plan(x, y, info)
-    call check(info%algorithm == PURLIN_TT_ALGORITHM_REDUCED .and. info%pairs == 9 .and. info%flops > 0, 'plan')
+    call purlin_tt_plan_inner(c, x, y, info)
+    call check(info%method == PURLIN_TT_METHOD_REDUCED .and. info%pairs == 9 .and. info%flops > 0, 'plan')
     call c%inner(x, y, value, info)
     call check(near(value, sum(dense(a) * dense(b))), 'inner')
+    call c%last_info(last)
+    call check(last%method == info%method .and. last%cut == info%cut .and. last%flops >= info%flops, 'last report')
+    call purlin_tt_inner_once(context, x, y, once, options, last)
+    call check(abs(once - value) <= 0 .and. last%method == PURLIN_TT_METHOD_REDUCED, 'inner without an object')
+    call purlin_tt_norm_once(context, x, once)
+    call check(near(once, sqrt(sum(dense(a)**2))), 'norm without an object')
+    call purlin_tt_distance_once(context, x, y, once)
+    call check(near(once, sqrt(sum((dense(a) - dense(b))**2))), 'distance without an object')
+    options%cut = 0
+    call purlin_tt_norm_once(context, x, once, options, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'cut: is 0, bonds count from 1', text)
+    options%cut = -1
     call c%inner(x, y, both)
     call check(near(real(both), value) .and. abs(aimag(both)) <= 0, 'a complex result')
     call c%inner(x, y, scaled)
@@ -322,7 +334,7 @@ contains
   pure function same(plan, done)
     type(purlin_tt_contraction_info), intent(in) :: plan, done
     logical :: same
-    same = plan%algorithm == done%algorithm .and. plan%kernel == done%kernel .and. plan%workspace_bytes > 0 .and. &
+    same = plan%method == done%method .and. plan%kernel == done%kernel .and. plan%workspace_bytes > 0 .and. &
       plan%workspace_bytes == done%workspace_bytes .and. abs(plan%flops - done%flops) <= 0
   end function
 
@@ -346,6 +358,7 @@ contains
     complex(real64) :: matrices(2, 2, 2)
     type(purlin_tt) :: x
     type(purlin_tt_matrix) :: h, same, one
+    type(purlin_tt_contraction_info) :: info
     type(purlin_tt_contraction) :: c
     call chain(x, a)
     call c%create(context)
@@ -365,7 +378,8 @@ contains
     call check(near(top, bottom), 'identity')
     call c%expect_local(x, sz, [4_int64], local(:1), stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(text, '(counted from 0)') > 0, text)
-    call c%expect_local(x, sz, [1_int64, 2_int64, 3_int64], local)
+    call c%expect_local(x, sz, [1_int64, 2_int64, 3_int64], local, info)
+    call check(info%flops > 0 .and. info%pairs == 9 .and. info%cut == 1, 'report of local values')
     call check(near(local(2), sum(dense(a)**2 * reshape([1, 1, -1, -1, 1, 1, -1, -1], [2, 2, 2])) / bottom), 'local')
     call c%correlation(x, sz, sz, pairs)
     call check(near(pairs(1, 1), 1.0_real64) .and. near(pairs(1, 3), pairs(3, 1)), 'correlations')

@@ -276,11 +276,11 @@ fn contraction(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     for _ in 0..s.below(4) {
         match s.below(11) {
             9 => o.group = w.groups.pick(s),
-            0 => o.algorithm = s.code(7),
+            0 => o.method = s.code(7),
             1 => o.scaling = s.code(3),
             2 => o.conjugate = s.code(2),
             3 => o.math = s.code(4),
-            4 => o.norm_way = s.code(4),
+            4 => o.norm_method = s.code(4),
             5 => (o.assume_hermitian, o.kernel) = (s.code(2), s.code(3)),
             6 => o.cut = s.size().saturating_sub(1),
             7 => o.block = s.size(),
@@ -321,7 +321,7 @@ fn contract(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let info = if s.below(2) == 0 { null_mut() } else { room.get_mut() };
     match s.below(9) {
         0 => match s.below(5) {
-            0 => c!(purlin_tt_plan(with, x, y, room.get_mut())),
+            0 => c!(purlin_tt_plan_inner(with, x, y, room.get_mut())),
             1 => c!(purlin_tt_plan_norm(with, x, room.get_mut())),
             2 => c!(purlin_tt_plan_distance(with, x, y, room.get_mut())),
             3 => c!(purlin_tt_plan_sandwich(with, y, any_matrix(s, w), x, room.get_mut())),
@@ -333,7 +333,30 @@ fn contract(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         5 => c!(purlin_tt_norm_scaled(with, stream, x, &raw mut scaled, info)),
         6 => c!(purlin_tt_distance(with, stream, x, y, result, info)),
         7 => c!(purlin_tt_distance_scaled(with, stream, x, y, &raw mut scaled, info)),
-        _ => c!(purlin_tt_contraction_cancel(with)),
+        _ => match s.below(3) {
+            0 => c!(purlin_tt_contraction_last_info(with, room.get_mut())),
+            1 => c!(purlin_tt_contraction_cancel(with)),
+            _ => once(s, w, (x, y), result, info),
+        },
+    }
+}
+
+fn once(
+    s: &mut Source<'_>,
+    w: &mut World,
+    (x, y): (*const purlin_tt, *const purlin_tt),
+    result: *mut f64,
+    info: *mut purlin_tt_contraction_info,
+) -> purlin_status {
+    let mut o = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
+    (o.method, o.norm_method, o.progress) = (s.code(7), s.code(4), progress(s));
+    let room = Room::of(s, &o);
+    let options = if s.once_in(4) { null() } else { room.get() };
+    let (context, stream) = (context(s, w), any_stream(s, w));
+    match s.below(3) {
+        0 => c!(purlin_tt_inner_once(context, stream, x, y, options, result, info)),
+        1 => c!(purlin_tt_norm_once(context, stream, x, options, result, info)),
+        _ => c!(purlin_tt_distance_once(context, stream, x, y, options, result, info)),
     }
 }
 
@@ -381,13 +404,13 @@ fn operate(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             let n = s.one_of(&[2, 2, 3]);
             let (a, b) = (shaped(s, w, PURLIN_F64, &[n, n]), shaped(s, w, PURLIN_F64, &[n, n]));
             let values = shaped(s, w, PURLIN_CF64, &[3, 3]);
-            c!(purlin_tt_correlation(with, stream, x, a, b, values))
+            c!(purlin_tt_correlation(with, stream, x, a, b, values, room.get_mut()))
         }
         _ => {
             let sites = [0i64, 2, s.size()];
             let count = s.below(4) as i64;
             let (op, values) = (shaped(s, w, PURLIN_F64, &[2, 2]), shaped(s, w, PURLIN_CF64, &[count]));
-            c!(purlin_tt_expect_local(with, stream, x, op, count, sites.as_ptr(), values))
+            c!(purlin_tt_expect_local(with, stream, x, op, count, sites.as_ptr(), values, room.get_mut()))
         }
     }
 }

@@ -68,7 +68,7 @@ def close(found: Any, reference: tuple[complex, int, float], eps: float, label: 
 
 
 def inner(rng: np.random.Generator, bench: Bench) -> None:
-    """<x|y> of open trains and rings, all algorithms, cores graded over the whole range."""
+    """<x|y> of open trains and rings, all methods, cores graded over the whole range."""
     modes, dtype = modes_of(rng), pick(rng, *ALL)
     cyclic, graded = rng.random() < 0.4, rng.random() < 0.5
     x, y = random_train(rng, modes, cyclic, dtype, graded), random_train(rng, modes, rng.random() < 0.5 and cyclic, dtype, graded)
@@ -76,7 +76,7 @@ def inner(rng: np.random.Generator, bench: Bench) -> None:
         x[int(rng.integers(len(x)))][:] = 0
     options: dict[str, Any] = {}
     if rng.random() < 0.5:
-        options["algorithm"] = pick(rng, "auto", "open", "full", "reduced", "blocked", "halves")
+        options["method"] = pick(rng, "auto", "open", "full", "reduced", "blocked", "halves")
     if rng.random() < 0.2:
         options["scaling"] = "always"
     label = f"inner {modes} ranks {[c.shape[0] for c in x]} {[c.shape[0] for c in y]} {np.dtype(dtype).name} graded={graded} {options}"
@@ -113,7 +113,7 @@ def not_finite(rng: np.random.Generator, bench: Bench) -> None:
         except purlin.Error:
             bench.outcomes["refused"] += 1
             return
-        info = contraction.info
+        info = contraction.last_info()
         require(
             info is not None and info.outcome == "nonfinite",
             f"{call} of cores that are not finite: outcome {info and info.outcome}, mantissa {found.mantissa}",
@@ -211,7 +211,7 @@ def moved(rng: np.random.Generator, bench: Bench) -> None:
     shifts = [rng.integers(-top, top + 1, d) for _ in range(2)]
     a, b = ([np.asfortranarray(np.ldexp(1.0, int(e)).astype(c.real.dtype) * c) for c, e in zip(x, s)] for s in shifts)
     value, exponent, bound = exact(x, x)
-    with bench.call(purlin.tt.Contraction, context=bench.context, norm_way=pick(rng, "auto", "inner", "triangle", "qr")) as contraction:
+    with bench.call(purlin.tt.Contraction, context=bench.context, norm_method=pick(rng, "auto", "inner", "triangle", "qr")) as contraction:
         norm = bench.call(contraction.norm_scaled, a)
         shift = int(np.clip(2 * (norm.exponent - int(shifts[0].sum())) - exponent, -3000, 3000))
         square = np.ldexp(complex(norm.mantissa).real ** 2, shift)
@@ -258,35 +258,35 @@ def workspace(rng: np.random.Generator, bench: Bench) -> None:
     """A limit of what a plan says suffices; one byte less is refused, or another plan is within it."""
     modes, dtype = modes_of(rng), pick(rng, *ALL)
     x, y = random_train(rng, modes, True, dtype, False), random_train(rng, modes, rng.random() < 0.5, dtype, False)
-    algorithm = pick(rng, "auto", "full", "reduced", "blocked", "halves")
+    method = pick(rng, "auto", "full", "reduced", "blocked", "halves")
     call = pick(rng, "inner", "norm", "distance")
     arguments = (x,) if call == "norm" else (x, y)
     plan_of = lambda c: getattr(c, {"inner": "plan", "norm": "plan_norm", "distance": "plan_distance"}[call])(*arguments)  # noqa: E731
     refusals = (purlin.InvalidArgument, purlin.NotSupported)
-    with purlin.tt.Contraction(context=bench.context, algorithm=algorithm, norm_way="qr" if call == "norm" else "auto") as contraction:
+    with purlin.tt.Contraction(context=bench.context, method=method, norm_method="qr" if call == "norm" else "auto") as contraction:
         need = bench.call(plan_of, contraction, allowed=refusals).workspace_bytes
         whole = bench.call(getattr(contraction, call + "_scaled"), *arguments)
     for limit in (need - 1, need, need + 1, need + int(rng.integers(1, 4096))):
         if limit < 1:
             continue
         with purlin.tt.Contraction(
-            context=bench.context, algorithm=algorithm, workspace_limit=limit, norm_way="qr" if call == "norm" else "auto"
+            context=bench.context, method=method, workspace_limit=limit, norm_method="qr" if call == "norm" else "auto"
         ) as contraction:
             try:
                 planned = plan_of(contraction).workspace_bytes
             except purlin.InvalidArgument as error:
-                require(limit < need, f"{call} {algorithm}: {limit} bytes are refused, {need} were planned: {error}")
+                require(limit < need, f"{call} {method}: {limit} bytes are refused, {need} were planned: {error}")
                 try:
                     getattr(contraction, call + "_scaled")(*arguments)
-                    require(False, f"{call} {algorithm}: the plan refuses {limit} bytes, the call takes them")
+                    require(False, f"{call} {method}: the plan refuses {limit} bytes, the call takes them")
                 except purlin.InvalidArgument:
                     continue
-            require(planned <= limit, f"{call} {algorithm}: {planned} bytes are planned within {limit}")
+            require(planned <= limit, f"{call} {method}: {planned} bytes are planned within {limit}")
             found = bench.call(getattr(contraction, call + "_scaled"), *arguments)
-            info = contraction.info
-            require(info is not None and info.workspace_bytes == planned, f"{call} {algorithm}: {info and info.workspace_bytes} bytes, {planned} were planned")
+            info = contraction.last_info()
+            require(info.workspace_bytes == planned, f"{call} {method}: {info.workspace_bytes} bytes, {planned} were planned")
             if complex(whole.mantissa) != 0:
-                require(abs(found.log_abs - whole.log_abs) < 1e-1, f"{call} {algorithm} within {limit}: {found}, {whole}")
+                require(abs(found.log_abs - whole.log_abs) < 1e-1, f"{call} {method} within {limit}: {found}, {whole}")
     bench.outcomes["solved"] += 1
 
 

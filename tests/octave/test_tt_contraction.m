@@ -15,7 +15,7 @@ function test_tt_contraction()
   s = purlin.tt_norm_scaled(y);
   check(abs(s.log_abs - log(norm(B(:)))) < 1e-12, 'logarithm of the norm');
   check(abs(purlin.tt_distance(x, y) - norm(A(:) - B(:))) < 1e-11 * norm(B(:)), 'distance');
-  check(isfield(purlin.tt_plan(x, y, 'algorithm', 'reduced'), 'workspace_bytes'), 'plan');
+  check(isfield(purlin.tt_plan_inner(x, y, 'method', 'reduced'), 'workspace_bytes'), 'plan');
   G = purlin.tt_gram({x, y});
   check(abs(G(1, 2) - A(:)' * B(:)) < 1e-11 * norm(B(:)) ^ 2 && abs(G(2, 1) - conj(G(1, 2))) < 1e-11, 'Gram matrix');
   check(abs(purlin.tt_gram({x}, {y, x}) - [A(:)' * B(:), A(:)' * A(:)]) < 1e-11 * norm(B(:)) ^ 2, 'of two lists');
@@ -38,7 +38,7 @@ function test_tt_contraction()
   check_error('purlin:invalidArgument', 'devices: has 2 contexts on the CPU: pairs', @() purlin.tt_inner({1}, {1}, 'devices', 0));
   check_error('purlin:invalidArgument', 'devices: has -1', @() purlin.TTContraction('devices', -1));
   check_error('purlin:cancelled', '', @() purlin.tt_inner(x, x, 'progress', @(step, steps, measure) true));
-  check_error('purlin:invalidArgument', 'algorithm', @() purlin.tt_inner(x, x, 'algorithm', 'fast'));
+  check_error('purlin:invalidArgument', 'method', @() purlin.tt_inner(x, x, 'method', 'fast'));
   check_error('purlin:invalidArgument', 'mode size', @() purlin.tt_inner(x, {rand(1, 2), rand(1, 2), rand(1, 2)}));
   check_error('purlin:invalidArgument', 'cut: is 98, the last of', @() purlin.tt_inner(x, x, 'cut', 99));
   check_error('purlin:invalidArgument', '(counted from 0)', @() purlin.tt_inner(x, x, 'cut', 99));
@@ -50,19 +50,19 @@ end
 function plans(x, y)
 % What calls would do is what they do; kept contractions, exponents of lists, and a workspace that is too small.
   h = purlin.tt_identity([2 3 2]);
-  same = @(p, q) strcmp(p.algorithm, q.algorithm) && strcmp(p.kernel, q.kernel) && p.flops == q.flops ...
+  same = @(p, q) strcmp(p.method, q.method) && strcmp(p.kernel, q.kernel) && p.flops == q.flops ...
                  && p.workspace_bytes == q.workspace_bytes && p.workspace_bytes > 0;
   [~, done] = purlin.tt_inner(x, y);
-  check(same(purlin.tt_plan(x, y), done), 'plan of an inner product');
-  [~, done] = purlin.tt_norm(x, 'norm_way', 'qr');
-  check(same(purlin.tt_plan_norm(x, 'norm_way', 'qr'), done), 'plan of a norm');
+  check(same(purlin.tt_plan_inner(x, y), done), 'plan of an inner product');
+  [~, done] = purlin.tt_norm(x, 'norm_method', 'qr');
+  check(same(purlin.tt_plan_norm(x, 'norm_method', 'qr'), done), 'plan of a norm');
   [~, done] = purlin.tt_distance(x, y);
   check(same(purlin.tt_plan_distance(x, y), done), 'plan of a distance');
   [~, done] = purlin.tt_sandwich(y, h, x);
   check(same(purlin.tt_plan_sandwich(y, h, x), done), 'plan of a sandwich');
   [~, done] = purlin.tt_rayleigh(h, x);
   check(same(purlin.tt_plan_rayleigh(h, x), done), 'plan of a quotient');
-  one = purlin.tt_plan(x, y);
+  one = purlin.tt_plan_inner(x, y);
   info = purlin.tt_plan_batch({x, x}, {y, y});
   check(info.flops == 2 * one.flops, 'plan of a batch');
   info = purlin.tt_plan_gram({x, x}, {y});
@@ -70,12 +70,15 @@ function plans(x, y)
   info = purlin.tt_plan_gram({x, y});
   check(info.workspace_bytes > 0, 'of one list');
 
-  c = purlin.TTContraction('scaling', 'always', 'algorithm', 'reduced');
+  c = purlin.TTContraction('scaling', 'always', 'method', 'reduced');
+  check_error('purlin:invalidArgument', 'has no report yet', @() last_info(c));
   [v, info] = purlin.tt_inner(x, y, c);
-  check(v == purlin.tt_inner(x, y, 'scaling', 'always', 'algorithm', 'reduced') && strcmp(info.algorithm, 'reduced') ...
+  check(v == purlin.tt_inner(x, y, 'scaling', 'always', 'method', 'reduced') && strcmp(info.method, 'reduced') ...
         && info.scaled == 1, 'a kept contraction');
-  check(purlin.tt_norm(x, c) == purlin.tt_norm(x, 'scaling', 'always', 'algorithm', 'reduced'), 'is used again');
-  check(same(purlin.tt_plan(x, y, c), info), 'and plans');
+  last = last_info(c);
+  check(isequal(last.method, info.method) && isequal(last.cut, info.cut) && last.flops == info.flops, 'last report');
+  check(purlin.tt_norm(x, c) == purlin.tt_norm(x, 'scaling', 'always', 'method', 'reduced'), 'is used again');
+  check(same(purlin.tt_plan_inner(x, y, c), info), 'and plans');
   check_error('purlin:invalidArgument', 'progress', @() purlin.TTContraction('progress', @(step, steps, measure) true));
   check_error('purlin:invalidArgument', 'there is no speed', @() purlin.TTContraction('speed', 1));
   delete(c);
@@ -132,9 +135,11 @@ function operators()
   [q, info, top, bottom] = purlin.tt_rayleigh(h, x);
   check(abs(q - e / (a' * a)) < 1e-12 && abs(top.mantissa * 2 ^ top.exponent - e) < 1e-12 * abs(e), 'Rayleigh quotient');
   check(abs(bottom.mantissa * 2 ^ bottom.exponent - a' * a) < 1e-12 && strcmp(info.outcome, 'ok'), 'and its parts');
-  m = purlin.tt_expect_local(x, Z);
+  [m, info] = purlin.tt_expect_local(x, Z);
+  check(info.flops > 0 && info.pairs >= 1 && strcmp(info.outcome, 'ok'), 'report of local values');
   check(abs(m(2) - a' * at(I, Z, I) * a / (a' * a)) < 1e-13 && numel(m) == 3, 'local values');
-  C = purlin.tt_correlation(x, Z, X);
+  [C, info] = purlin.tt_correlation(x, Z, X);
+  check(info.flops > 0 && ~isempty(strfind(info.reason, 'both orders')), 'report of correlations');
   check(abs(C(1, 3) - a' * at(Z, I, X) * a / (a' * a)) < 1e-13, 'correlations');
   check(abs(purlin.tt_rayleigh(purlin.tt_identity([2 2 2]), x) - 1) < 1e-14, 'identity');
   s = describe(purlin.tt_heisenberg(4, [1 1 1], 0, 'cyclic', true));

@@ -91,9 +91,9 @@ def test_a_graph_of_halves_powers_and_factors_is_replayed(gpu: purlin.Context, d
     queue = cupy.cuda.Stream(non_blocking=True)
     bound = 1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-11
     with (
-        tt.Contraction(context=gpu, algorithm="halves") as halves,
-        tt.Contraction(context=gpu, algorithm="power", repeat=5) as power,
-        tt.Contraction(context=gpu, norm_way="qr") as factors,
+        tt.Contraction(context=gpu, method="halves") as halves,
+        tt.Contraction(context=gpu, method="power", repeat=5) as power,
+        tt.Contraction(context=gpu, norm_method="qr") as factors,
         tt.Train(x, context=gpu) as a,
         tt.Train(y, context=gpu) as b,
         purlin.Tensor.borrow(results[0], context=gpu) as product,
@@ -225,8 +225,7 @@ def test_a_workspace_that_is_too_small_is_measured(gpu: purlin.Context) -> None:
     result = cupy.zeros(4)
     with tt.Contraction(context=gpu) as session, tt.Train(x, context=gpu) as a:
         session.enqueue_inner(a, a, None)
-        assert session.info is not None
-        needed = session.info.workspace_bytes
+        needed = session.last_info().workspace_bytes
         session.set_workspace(cupy.zeros(needed // 8 - 1))
         with pytest.raises(purlin.InvalidArgument, match=f"workspace: has {needed - 8} bytes, {needed} are needed"):
             session.enqueue_inner(a, a, result)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -51,15 +53,15 @@ def test_inner_products(cpu: purlin.Context, dtype: Any, edges: tuple[int, int])
     size = float(np.linalg.norm(a) * np.linalg.norm(b))
     with tt.Contraction(context=cpu) as contraction:
         assert close(contraction.inner(x, y), np.vdot(a, b), dtype, size)
-        assert contraction.info is not None and contraction.info.outcome == "ok" and contraction.info.reason
+        assert contraction.last_info().outcome == "ok" and contraction.last_info().reason
         scaled = contraction.inner_scaled(x, y)
         assert close(scaled.mantissa * 2.0**scaled.exponent, np.vdot(a, b), dtype, size)
         assert close(np.exp(scaled.log_abs) * scaled.phase, np.vdot(a, b), dtype, size)
         assert close(contraction.norm(x), np.linalg.norm(a), dtype, float(np.linalg.norm(a)))
         assert close(contraction.distance(x, y), np.linalg.norm(a - b), dtype, float(np.linalg.norm(a - b)))
-        plan = contraction.plan(x, y)
+        plan = contraction.plan_inner(x, y)
         fewest = min(p * q for p, q in zip([edges[0], 3, 4, 2], [edges[1], 5, 2, 3]))
-        assert plan.flops > 0 and plan.pairs == fewest and plan.algorithm != "auto"
+        assert plan.flops > 0 and plan.pairs == fewest and plan.method != "auto"
     bilinear = tt.inner(x, y, conjugate="none", context=cpu)
     assert close(bilinear, np.sum(a * b), dtype, size)
     assert isinstance(bilinear, complex) == (np.dtype(dtype).kind == "c")
@@ -98,14 +100,14 @@ def test_batches_and_gram_matrices(cpu: purlin.Context, dtype: Any) -> None:
             contraction.inner_batch(trains[:2], trains[:1])
 
 
-@pytest.mark.parametrize("algorithm", ["full", "reduced", "blocked", "halves"])
-def test_algorithms_of_rings_agree(cpu: purlin.Context, algorithm: Any) -> None:
+@pytest.mark.parametrize("method", ["full", "reduced", "blocked", "halves"])
+def test_algorithms_of_rings_agree(cpu: purlin.Context, method: Any) -> None:
     x = random_cores([2] * 6, [3] * 7, np.complex128, 3)
     y = random_cores([2] * 6, [2] * 7, np.complex128, 4)
     expected = np.vdot(dense(x), dense(y))
-    with tt.Contraction(algorithm=algorithm, context=cpu) as contraction:
+    with tt.Contraction(method=method, context=cpu) as contraction:
         assert abs(contraction.inner(x, y) - expected) <= 1e-12 * abs(expected)
-        assert contraction.info is not None and contraction.info.algorithm == algorithm
+        assert contraction.last_info().method == method
 
 
 @pytest.mark.parametrize("rank", [3, 70])
@@ -115,7 +117,7 @@ def test_plans_are_what_calls_do(cpu: purlin.Context, rank: int) -> None:
     trains = [x, y, x]
     with tt.Contraction(context=cpu) as contraction:
         for plan, call in (
-            (contraction.plan(x, y), lambda: contraction.inner(x, y)),
+            (contraction.plan_inner(x, y), lambda: contraction.inner(x, y)),
             (contraction.plan_norm(x), lambda: contraction.norm(x)),
             (contraction.plan_distance(x, y), lambda: contraction.distance(x, y)),
             (contraction.plan_sandwich(y, h, x), lambda: contraction.sandwich(y, h, x)),
@@ -125,11 +127,24 @@ def test_plans_are_what_calls_do(cpu: purlin.Context, rank: int) -> None:
             (contraction.plan_gram(trains), lambda: contraction.gram(trains)),
         ):
             call()
-            done = contraction.info
-            assert done is not None and plan.workspace_bytes > 0
+            done = contraction.last_info()
+            assert plan.workspace_bytes > 0
             assert dataclasses.replace(done, seconds=0.0) == plan
         with pytest.raises(ValueError, match="has 1 trains, x has 3"):
             contraction.plan_batch(trains, [y])
+
+
+def test_contractions_keep_their_group(cpu: purlin.Context) -> None:
+    group = purlin.Group([cpu])
+    kept = weakref.ref(group)
+    contraction = tt.Contraction(group=group)
+    del group
+    gc.collect()
+    alive = kept()
+    assert alive is not None and not alive.closed and contraction.context is cpu
+    del alive, contraction
+    gc.collect()
+    assert kept() is None
 
 
 def test_nothing_is_enqueued_on_the_cpu(cpu: purlin.Context) -> None:
@@ -167,7 +182,7 @@ def test_what_a_type_cannot_hold_is_said(cpu: purlin.Context) -> None:
     with tt.Contraction(context=cpu) as contraction:
         with pytest.raises(purlin.Numerical, match="purlin_tt_inner_scaled"):
             contraction.inner([core] * 9, [core] * 9)
-        assert contraction.info is not None and contraction.info.outcome == "overflow"
+        assert contraction.last_info().outcome == "overflow"
         expected = 9 * np.log(2 * float(np.float32(1e30)) ** 2)
         assert abs(contraction.inner_scaled([core] * 9, [core] * 9).log_abs - expected) < 1e-5
 
@@ -225,8 +240,13 @@ def test_local_values_and_correlations(cpu: purlin.Context) -> None:
     state /= np.linalg.norm(state)
     a, b = np.array([[0.3, 1j], [-1j, 0.7]]), np.diag([1.0, -1.0])
     with tt.Contraction(context=cpu) as contraction:
+        with pytest.raises(purlin.InvalidArgument, match="has no report yet"):
+            contraction.last_info()
         local = contraction.expect_local(cores, a)
+        report = contraction.last_info()
+        assert report.method == "open" and report.flops > 0 and "4 sites" in report.reason
         pairs = contraction.correlation(cores, a, b)
+        assert contraction.last_info().flops > report.flops and contraction.last_info().pairs == 1
         some = contraction.expect_local(cores, b, [2, 0])
     for k in range(4):
         applied = np.moveaxis(np.tensordot(a, state, (1, k)), 0, k)
@@ -340,7 +360,7 @@ def test_what_is_not_finite_is_told(cpu: purlin.Context) -> None:
                 lambda: c.distance_scaled(cores, cores),
             ):
                 assert np.isnan(scaled().mantissa)
-                assert c.info is not None and c.info.outcome == "nonfinite"
+                assert c.last_info().outcome == "nonfinite"
             for plain in (
                 lambda: c.inner(cores, cores),
                 lambda: c.norm(cores),
@@ -362,8 +382,8 @@ def test_options_progress_and_refusals(cpu: purlin.Context) -> None:
     with tt.Contraction(progress=stop, context=cpu) as contraction, pytest.raises(purlin.Cancelled):
         contraction.inner(x, x)
     assert asked
-    with pytest.raises(ValueError, match="algorithm"):
-        tt.Contraction(algorithm="fast", context=cpu)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="method"):
+        tt.Contraction(method="fast", context=cpu)  # type: ignore[arg-type]
     with pytest.raises(purlin.InvalidArgument, match="cut: is -5"):
         tt.Contraction(cut=-5, context=cpu)
     with pytest.raises(purlin.InvalidArgument, match="core 2 has mode size 3, that of x is 2"):
@@ -379,14 +399,14 @@ def test_options_without_effect_are_refused(cpu: purlin.Context) -> None:
     x = random_cores([2, 3], [1, 2, 1], np.float64, 1)
     h = tt.identity([2, 3], context=cpu)
     refused = [
-        (lambda **o: tt.inner(x, x, context=cpu, **o), ["norm_way", "assume_hermitian"]),
+        (lambda **o: tt.inner(x, x, context=cpu, **o), ["norm_method", "assume_hermitian"]),
         (lambda **o: tt.norm(x, context=cpu, **o), ["conjugate", "assume_hermitian"]),
-        (lambda **o: tt.distance(x, x, context=cpu, **o), ["conjugate", "norm_way", "assume_hermitian"]),
-        (lambda **o: tt.sandwich(x, h, x, context=cpu, **o), ["norm_way"]),
-        (lambda **o: tt.rayleigh(h, x, context=cpu, **o), ["conjugate", "norm_way"]),
+        (lambda **o: tt.distance(x, x, context=cpu, **o), ["conjugate", "norm_method", "assume_hermitian"]),
+        (lambda **o: tt.sandwich(x, h, x, context=cpu, **o), ["norm_method"]),
+        (lambda **o: tt.rayleigh(h, x, context=cpu, **o), ["conjugate", "norm_method"]),
     ]
-    given = {"norm_way": "qr", "conjugate": "none", "assume_hermitian": True}
-    plain = {"norm_way": "auto", "conjugate": "bra", "assume_hermitian": False}
+    given = {"norm_method": "qr", "conjugate": "none", "assume_hermitian": True}
+    plain = {"norm_method": "auto", "conjugate": "bra", "assume_hermitian": False}
     for call, names in refused:
         for name, value in given.items():
             if name in names:

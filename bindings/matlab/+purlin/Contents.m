@@ -105,7 +105,7 @@
 %   tt_distance            - Norm of the difference of two tensor trains.
 %   tt_distance_scaled     - The same with an exponent of its own.
 %   TTContraction          - Options of contractions, kept with plan and workspace for many calls.
-%   tt_plan                - What tt_inner would do: algorithm, operations, workspace.
+%   tt_plan_inner          - What tt_inner would do: method, operations, workspace.
 %   tt_plan_norm           - What tt_norm would do.
 %   tt_plan_distance       - What tt_distance would do.
 %   tt_plan_batch          - What tt_inner_batch would do.

@@ -1,11 +1,11 @@
 function [value, info] = tt_distance(x, y, varargin)
 %TT_DISTANCE  Norm of the difference of two tensor trains, exact also where they nearly agree.
 %   value = purlin.tt_distance(x, y)
-%   [value, info] = purlin.tt_distance(x, y, name, value, ...) also tells the algorithm and why, operations and bytes.
+%   [value, info] = purlin.tt_distance(x, y, name, value, ...) also tells the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %   A number beyond the range of its class is Inf or 0, which info.outcome says.
 %   Names:
-%     'algorithm'        'auto' (default), 'open', 'full', 'reduced', 'blocked', 'halves', 'power'
+%     'method'        'auto' (default), 'open', 'full', 'reduced', 'blocked', 'halves', 'power'
 %     'scaling'          'auto' (default), 'always', 'never': powers of two that keep long trains from overflowing
 %     'cut', 'block', 'workspace_limit'   bond at which a ring is cut, boundary pairs at a time, bytes
 %     'repeat'           how often the cores are gone round, for uniform trains

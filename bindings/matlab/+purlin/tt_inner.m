@@ -1,15 +1,15 @@
 function [value, info] = tt_inner(x, y, varargin)
 %TT_INNER  Inner product of tensor trains: the sum over all entries of conj(x) times y.
 %   value = purlin.tt_inner(x, y)
-%   [value, info] = purlin.tt_inner(x, y, name, value, ...) also tells the algorithm and why, operations and bytes.
+%   [value, info] = purlin.tt_inner(x, y, name, value, ...) also tells the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %   A number beyond the range of its class is Inf or 0, which info.outcome says.
 %   Names:
-%     'algorithm'        'auto' (default), 'open', 'full', 'reduced', 'blocked', 'halves', 'power'
+%     'method'        'auto' (default), 'open', 'full', 'reduced', 'blocked', 'halves', 'power'
 %     'scaling'          'auto' (default), 'always', 'never': powers of two that keep long trains from overflowing
 %     'conjugate'        'bra' (default), 'none'
 %     'math'             'default' (default); on GPUs 'tf32', 'tf32x3', 'gemm3m', 'int8x6', as in the book
-%     'norm_way'         'auto' (default), 'inner', 'triangle', 'qr': of norms
+%     'norm_method'         'auto' (default), 'inner', 'triangle', 'qr': of norms
 %     'kernel'           'auto' (default), 'products', 'chain': on GPUs
 %     'assume_hermitian' false (default): true saves work in expectation values
 %     'cut', 'block', 'workspace_limit'   bond at which a ring is cut, boundary pairs at a time, bytes

@@ -1,11 +1,11 @@
 function [value, info] = tt_norm(x, varargin)
 %TT_NORM  Norm of a tensor train.
 %   value = purlin.tt_norm(x)
-%   [value, info] = purlin.tt_norm(x, name, value, ...) also tells the algorithm and why, operations and bytes.
+%   [value, info] = purlin.tt_norm(x, name, value, ...) also tells the method and why, operations and bytes.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s, which are used in place.
 %   A number beyond the range of its class is Inf or 0, which info.outcome says.
 %   Names:
-%     'algorithm'        'auto' (default), 'open', 'full', 'reduced', 'blocked', 'halves', 'power'
+%     'method'        'auto' (default), 'open', 'full', 'reduced', 'blocked', 'halves', 'power'
 %     'scaling'          'auto' (default), 'always', 'never': powers of two that keep long trains from overflowing
 %     'cut', 'block', 'workspace_limit'   bond at which a ring is cut, boundary pairs at a time, bytes
 %     'repeat'           how often the cores are gone round, for uniform trains

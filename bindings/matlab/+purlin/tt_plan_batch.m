@@ -1,11 +1,11 @@
 function info = tt_plan_batch(x, y, varargin)
-%TT_PLAN_BATCH  What purlin.tt_inner_batch would do: algorithm, operations, bytes, workspace.
-%   info = purlin.tt_plan_batch(x, y, name, value, ...) takes what purlin.tt_inner_batch takes. Algorithm
+%TT_PLAN_BATCH  What purlin.tt_inner_batch would do: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_batch(x, y, name, value, ...) takes what purlin.tt_inner_batch takes. Method
 %   and kernel are those of the first pair, the rest of all together.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
 %
-%   See also purlin.tt_plan, purlin.tt_inner_batch.
+%   See also purlin.tt_plan_inner, purlin.tt_inner_batch.
 %
 %   Example
 %     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};

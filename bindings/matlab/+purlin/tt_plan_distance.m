@@ -1,11 +1,11 @@
 function info = tt_plan_distance(x, y, varargin)
-%TT_PLAN_DISTANCE  What purlin.tt_distance would do: algorithm, operations, bytes, workspace.
+%TT_PLAN_DISTANCE  What purlin.tt_distance would do: method, operations, bytes, workspace.
 %   info = purlin.tt_plan_distance(x, y, name, value, ...) takes what purlin.tt_distance takes. No
 %   element is read.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
 %
-%   See also purlin.tt_plan, purlin.tt_distance.
+%   See also purlin.tt_plan_inner, purlin.tt_distance.
 %
 %   Example
 %     x = {rand(4, 2, 4), rand(4, 2, 4)};

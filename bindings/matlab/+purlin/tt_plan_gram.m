@@ -1,11 +1,11 @@
 function info = tt_plan_gram(x, y, varargin)
-%TT_PLAN_GRAM  What purlin.tt_gram would do: algorithm, operations, bytes, workspace.
-%   info = purlin.tt_plan_gram(x, y, name, value, ...) takes what purlin.tt_gram takes. Algorithm
+%TT_PLAN_GRAM  What purlin.tt_gram would do: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_gram(x, y, name, value, ...) takes what purlin.tt_gram takes. Method
 %   and kernel are those of the first pair, the rest of all together; an empty Y stands for X.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
 %
-%   See also purlin.tt_plan, purlin.tt_gram.
+%   See also purlin.tt_plan_inner, purlin.tt_gram.
 %
 %   Example
 %     x = {{rand(1, 2, 3), rand(3, 2)}, {rand(1, 2, 2), rand(2, 2)}};

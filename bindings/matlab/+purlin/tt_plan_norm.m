@@ -1,15 +1,15 @@
 function info = tt_plan_norm(x, varargin)
-%TT_PLAN_NORM  What purlin.tt_norm would do: algorithm, operations, bytes, workspace.
+%TT_PLAN_NORM  What purlin.tt_norm would do: method, operations, bytes, workspace.
 %   info = purlin.tt_plan_norm(x, name, value, ...) takes what purlin.tt_norm takes. The
-%   name 'norm_way' says which way to it is meant.
+%   name 'norm_method' says which way to it is meant.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
 %
-%   See also purlin.tt_plan, purlin.tt_norm.
+%   See also purlin.tt_plan_inner, purlin.tt_norm.
 %
 %   Example
 %     x = {rand(4, 2, 4), rand(4, 2, 4)};
-%     info = purlin.tt_plan_norm(x, 'norm_way', 'qr');
+%     info = purlin.tt_plan_norm(x, 'norm_method', 'qr');
   purlin.internal.at_least(nargin, 1, 'tt_plan_norm');
   info = purlin_mex('tt_plan_norm', purlin.internal.train(x), purlin.internal.tt_options(varargin));
 end

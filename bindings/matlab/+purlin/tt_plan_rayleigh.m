@@ -1,11 +1,11 @@
 function info = tt_plan_rayleigh(H, x, varargin)
-%TT_PLAN_RAYLEIGH  What purlin.tt_rayleigh would do: algorithm, operations, bytes, workspace.
+%TT_PLAN_RAYLEIGH  What purlin.tt_rayleigh would do: method, operations, bytes, workspace.
 %   info = purlin.tt_plan_rayleigh(H, x, name, value, ...) takes what purlin.tt_rayleigh takes. The
 %   zeros of H count.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
 %
-%   See also purlin.tt_plan, purlin.tt_rayleigh.
+%   See also purlin.tt_plan_inner, purlin.tt_rayleigh.
 %
 %   Example
 %     x = {rand(1, 2, 3), rand(3, 2)};

@@ -1,11 +1,11 @@
 function info = tt_plan_sandwich(y, H, x, varargin)
-%TT_PLAN_SANDWICH  What purlin.tt_sandwich would do: algorithm, operations, bytes, workspace.
+%TT_PLAN_SANDWICH  What purlin.tt_sandwich would do: method, operations, bytes, workspace.
 %   info = purlin.tt_plan_sandwich(y, H, x, name, value, ...) takes what purlin.tt_sandwich takes. The
 %   zeros of H count.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
 %
-%   See also purlin.tt_plan, purlin.tt_sandwich.
+%   See also purlin.tt_plan_inner, purlin.tt_sandwich.
 %
 %   Example
 %     x = {rand(1, 2, 3), rand(3, 2)};

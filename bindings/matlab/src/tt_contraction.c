@@ -4,17 +4,17 @@
 
 #include "gateway.h"
 
-static const choice algorithms[] = {{"auto", PURLIN_TT_ALGORITHM_AUTO}, {"open", PURLIN_TT_ALGORITHM_OPEN},
-  {"full", PURLIN_TT_ALGORITHM_FULL}, {"reduced", PURLIN_TT_ALGORITHM_REDUCED},
-  {"blocked", PURLIN_TT_ALGORITHM_BLOCKED}, {"halves", PURLIN_TT_ALGORITHM_HALVES},
-  {"power", PURLIN_TT_ALGORITHM_POWER}, {NULL, 0}};
+static const choice tt_methods[] = {{"auto", PURLIN_TT_METHOD_AUTO}, {"open", PURLIN_TT_METHOD_OPEN},
+  {"full", PURLIN_TT_METHOD_FULL}, {"reduced", PURLIN_TT_METHOD_REDUCED},
+  {"blocked", PURLIN_TT_METHOD_BLOCKED}, {"halves", PURLIN_TT_METHOD_HALVES},
+  {"power", PURLIN_TT_METHOD_POWER}, {NULL, 0}};
 static const choice scalings[] = {{"auto", PURLIN_TT_SCALING_AUTO}, {"always", PURLIN_TT_SCALING_ALWAYS},
   {"never", PURLIN_TT_SCALING_NEVER}, {NULL, 0}};
 static const choice conjugates[] = {{"bra", PURLIN_TT_CONJ_BRA}, {"none", PURLIN_TT_CONJ_NONE}, {NULL, 0}};
 static const choice maths[] = {{"default", PURLIN_TT_MATH_DEFAULT}, {"tf32", PURLIN_TT_MATH_TF32},
   {"tf32x3", PURLIN_TT_MATH_TF32X3}, {"gemm3m", PURLIN_TT_MATH_GEMM3M},
   {"int8x6", PURLIN_TT_MATH_INT8X6}, {NULL, 0}};
-static const choice norm_ways[] = {{"auto", PURLIN_TT_NORM_AUTO}, {"inner", PURLIN_TT_NORM_INNER},
+static const choice norm_methods[] = {{"auto", PURLIN_TT_NORM_AUTO}, {"inner", PURLIN_TT_NORM_INNER},
   {"triangle", PURLIN_TT_NORM_TRIANGLE}, {"qr", PURLIN_TT_NORM_QR}, {NULL, 0}};
 static const choice kernels[] = {{"auto", PURLIN_TT_KERNEL_AUTO},
   {"products", PURLIN_TT_KERNEL_PRODUCTS}, {"chain", PURLIN_TT_KERNEL_CHAIN},
@@ -264,35 +264,37 @@ static mxArray *new_numbers(int64_t rows, int64_t cols, int ndim, int complex_nu
   return array;
 }
 
-/* values = tt_expect_local(x, op, sites, options): a column */
+/* [values, info] = tt_expect_local(x, op, sites, options): a column */
 static void tt_expect_local(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const purlin_tt *x = train_of("x", prhs[0]);
   int64_t count, *sites = integers_argument("sites", prhs[2], 1, 1, &count);
   int numbers = is_complex(train_dtype(x)) || mxIsComplex(prhs[1]);
   purlin_tensor *op = operator_of("op", prhs[1]), *out;
   void *space;
+  purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[3], &w);
   plhs[0] = new_numbers(count, 1, 1, numbers, &space, &out);
-  check_watched(&w, purlin_tt_expect_local(c, NULL, x, op, count, sites, out));
+  check_watched(&w, purlin_tt_expect_local(c, NULL, x, op, count, sites, out, &info));
   unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);
-  (void)nlhs;
+  if (nlhs > 1) plhs[1] = contraction_report(&info);
   (void)nrhs;
 }
 
-/* values = tt_correlation(x, a, b, options): d-by-d */
+/* [values, info] = tt_correlation(x, a, b, options): d-by-d */
 static void tt_correlation(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const purlin_tt *x = train_of("x", prhs[0]);
   int64_t d = train_length(x);
   int numbers = is_complex(train_dtype(x)) || mxIsComplex(prhs[1]) || mxIsComplex(prhs[2]);
   purlin_tensor *a = operator_of("a", prhs[1]), *b = operator_of("b", prhs[2]), *out;
   void *space;
+  purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
   purlin_tt_contraction *c = contraction_of(prhs[3], &w);
   plhs[0] = new_numbers(d, d, 2, numbers, &space, &out);
-  check_watched(&w, purlin_tt_correlation(c, NULL, x, a, b, out));
+  check_watched(&w, purlin_tt_correlation(c, NULL, x, a, b, out, &info));
   unweave(plhs[0], numbers ? PURLIN_CF64 : PURLIN_F64, space);
-  (void)nlhs;
+  if (nlhs > 1) plhs[1] = contraction_report(&info);
   (void)nrhs;
 }
 
@@ -510,8 +512,19 @@ static void contraction_destroy(int nlhs, mxArray *plhs[], int nrhs, const mxArr
   (void)nrhs;
 }
 
+/* info = contraction_last_info(key) */
+static void contraction_last_info(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_tt_contraction_info info = fresh_contraction_info();
+  check(purlin_tt_contraction_last_info(
+    (const purlin_tt_contraction *)(uintptr_t)key_argument("contraction", prhs[0]), &info));
+  plhs[0] = contraction_report(&info);
+  (void)nlhs;
+  (void)nrhs;
+}
+
 const command tt_contraction_commands[] = {
   {"contraction_create", 1, 1, contraction_create},
+  {"contraction_last_info", 1, 1, contraction_last_info},
   {"contraction_destroy", 1, 1, contraction_destroy},
   {"tt_inner", 4, 4, tt_inner},
   {"tt_gram", 5, 5, tt_gram},

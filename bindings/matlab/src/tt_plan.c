@@ -1,11 +1,11 @@
 /* Commands that tell what contractions of tensor trains would do. */
 #include "gateway.h"
 
-/* info = tt_plan(x, y, options) */
-static void tt_plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+/* info = tt_plan_inner(x, y, options) */
+static void tt_plan_inner(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_contraction_info info = fresh_contraction_info();
   watch w;
-  check(purlin_tt_plan(contraction_of(prhs[2], &w), train_of("x", prhs[0]), train_of("y", prhs[1]), &info));
+  check(purlin_tt_plan_inner(contraction_of(prhs[2], &w), train_of("x", prhs[0]), train_of("y", prhs[1]), &info));
   plhs[0] = contraction_report(&info);
   (void)nlhs;
   (void)nrhs;
@@ -73,7 +73,7 @@ static void tt_plan_rayleigh(int nlhs, mxArray *plhs[], int nrhs, const mxArray 
 }
 
 const command tt_plan_commands[] = {
-  {"tt_plan", 3, 3, tt_plan},
+  {"tt_plan_inner", 3, 3, tt_plan_inner},
   {"tt_plan_norm", 2, 2, tt_plan_norm},
   {"tt_plan_distance", 3, 3, tt_plan_distance},
   {"tt_plan_gram", 4, 4, tt_plan_gram},

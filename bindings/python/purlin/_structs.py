@@ -268,7 +268,7 @@ class TtInfo(Struct):
 class TtContractionOptions(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "algorithm scaling conjugate math norm_way assume_hermitian kernel reserved"),
+        *fields(c_int32, "method scaling conjugate math norm_method assume_hermitian kernel reserved"),
         *fields(c_int64, "cut block repeat workspace_limit"),
         ("progress", PROGRESS),
         *fields(c_void_p, "progress_user group"),
@@ -278,7 +278,7 @@ class TtContractionOptions(Struct):
 class TtContractionInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "algorithm kernel outcome halved two_ended scaled"),
+        *fields(c_int32, "method kernel outcome halved two_ended scaled"),
         *fields(c_int64, "cut pairs block contexts workspace_bytes"),
         *fields(c_double, "flops bytes seconds"),
         ("reason", c_char * 128),

@@ -10,14 +10,14 @@ from . import _constants as c
 from ._context import Group
 from ._memory import Array
 
-ALGORITHMS = {
-    "auto": c.TT_ALGORITHM_AUTO,
-    "open": c.TT_ALGORITHM_OPEN,
-    "full": c.TT_ALGORITHM_FULL,
-    "reduced": c.TT_ALGORITHM_REDUCED,
-    "blocked": c.TT_ALGORITHM_BLOCKED,
-    "halves": c.TT_ALGORITHM_HALVES,
-    "power": c.TT_ALGORITHM_POWER,
+METHODS = {
+    "auto": c.TT_METHOD_AUTO,
+    "open": c.TT_METHOD_OPEN,
+    "full": c.TT_METHOD_FULL,
+    "reduced": c.TT_METHOD_REDUCED,
+    "blocked": c.TT_METHOD_BLOCKED,
+    "halves": c.TT_METHOD_HALVES,
+    "power": c.TT_METHOD_POWER,
 }
 SCALINGS = {"auto": c.TT_SCALING_AUTO, "always": c.TT_SCALING_ALWAYS, "never": c.TT_SCALING_NEVER}
 CONJUGATES = {"bra": c.TT_CONJ_BRA, "none": c.TT_CONJ_NONE}
@@ -28,7 +28,7 @@ MATHS = {
     "gemm3m": c.TT_MATH_GEMM3M,
     "int8x6": c.TT_MATH_INT8X6,
 }
-NORM_WAYS = {
+NORM_METHODS = {
     "auto": c.TT_NORM_AUTO,
     "inner": c.TT_NORM_INNER,
     "triangle": c.TT_NORM_TRIANGLE,
@@ -55,11 +55,11 @@ def side_of(side: str) -> int:
 class Options(TypedDict, total=False):
     """Options of a contraction; what is left out keeps the library's default."""
 
-    algorithm: Literal["auto", "open", "full", "reduced", "blocked", "halves", "power"]
+    method: Literal["auto", "open", "full", "reduced", "blocked", "halves", "power"]
     scaling: Literal["auto", "always", "never"]
     conjugate: Literal["bra", "none"]
     math: Literal["default", "tf32", "tf32x3", "gemm3m", "int8x6"]
-    norm_way: Literal["auto", "inner", "triangle", "qr"]
+    norm_method: Literal["auto", "inner", "triangle", "qr"]
     assume_hermitian: bool
     kernel: Literal["auto", "products", "chain"]
     cut: int
@@ -71,11 +71,11 @@ class Options(TypedDict, total=False):
 
 
 WORDS = {
-    "algorithm": ALGORITHMS,
+    "method": METHODS,
     "scaling": SCALINGS,
     "conjugate": CONJUGATES,
     "math": MATHS,
-    "norm_way": NORM_WAYS,
+    "norm_method": NORM_METHODS,
     "kernel": KERNELS | {"auto": c.TT_KERNEL_AUTO},
 }
 
@@ -100,7 +100,7 @@ class ScaledArray(NamedTuple):
 class Info:
     """The plan of a contraction and what came of it, as the C struct `purlin_tt_contraction_info` has it."""
 
-    algorithm: str
+    method: str
     kernel: str
     outcome: str
     halved: bool
@@ -117,7 +117,7 @@ class Info:
     reason: str
 
 
-_INFO_WORDS = {"algorithm": ALGORITHMS, "kernel": KERNELS, "outcome": OUTCOMES}
+_INFO_WORDS = {"method": METHODS, "kernel": KERNELS, "outcome": OUTCOMES}
 _FLAGS = ("halved", "two_ended", "scaled")
 
 

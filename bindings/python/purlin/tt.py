@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Group, Handle, Stream, home, initialised
@@ -68,7 +67,7 @@ def _is_complex(*trains: Train | TrainMatrix) -> bool:
 
 
 class Contraction(Handle):
-    """Options on a context, for trains of any shape. `info` is the report of the last call.
+    """Options on a context, for trains of any shape. `last_info` has the report of the last call.
 
     Plain results are complex where a train is and else float; one beyond the range of its type raises `Numerical`, which
     the `_scaled` calls never do.
@@ -88,19 +87,16 @@ class Contraction(Handle):
         self._relay = ProgressRelay(progress, raw) if progress is not None else None
         made = c_void_p()
         status = lib.purlin_tt_contraction_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
-        super().__init__(made.value, lib.purlin_tt_contraction_destroy, self.context._sinks, self._relay)
+        super().__init__(made.value, lib.purlin_tt_contraction_destroy, self.context._sinks, group, self._relay)
         self.context.finish(status)
-        # A small contraction takes microseconds: one struct for all reports, looked at when asked for.
-        self._report = initialised(TtContractionInfo, "tt_contraction_info")
-        self._report_at = ctypes.addressof(self._report)
-        self._reported = False
         # What the library works in lives as long as this does.
         self._lent: memory.Memory | None = None
 
-    @property
-    def info(self) -> Info | None:
-        """The report of the last call that had one."""
-        return info_of(self._report) if self._reported else None
+    def last_info(self) -> Info:
+        """The report of the last call that gave one. Plans give none."""
+        raw = initialised(TtContractionInfo, "tt_contraction_info")
+        check(lib.purlin_tt_contraction_last_info(self.handle, ctypes.byref(raw)))
+        return info_of(raw)
 
     def __enter__(self) -> Contraction:
         return self
@@ -114,10 +110,10 @@ class Contraction(Handle):
         """Makes the running call raise `Cancelled`. May be called from any thread."""
         check(lib.purlin_tt_contraction_cancel(self.handle))
 
-    def plan(self, x: object, y: object) -> Info:
-        """What `inner` would do: algorithm, kernel, operations, bytes, workspace."""
+    def plan_inner(self, x: object, y: object) -> Info:
+        """What `inner` would do: method, kernel, operations, bytes, workspace."""
         bra, ket = self._pair(x, y)
-        return self._foresee(lib.purlin_tt_plan, bra.handle, ket.handle)
+        return self._foresee(lib.purlin_tt_plan_inner, bra.handle, ket.handle)
 
     def plan_norm(self, x: object) -> Info:
         """What `norm` would do, by the way to it that the options ask for."""
@@ -130,7 +126,7 @@ class Contraction(Handle):
         return self._foresee(lib.purlin_tt_plan_distance, a.handle, b.handle)
 
     def plan_batch(self, x: Sequence[object], y: Sequence[object]) -> Info:
-        """What `inner_batch` would do: algorithm and kernel of the first pair, the rest of all together."""
+        """What `inner_batch` would do: method and kernel of the first pair, the rest of all together."""
         if len(x) != len(y):
             raise ValueError(f"y: has {len(y)} trains, x has {len(x)}")
         bras, kets = self._trains(x), self._trains(y)
@@ -182,7 +178,7 @@ class Contraction(Handle):
         """Enqueues <x|y>; in stream order `result`, four float64 of a CUDA array or a `Tensor`, gets real and imaginary part
         of the mantissa, exponent, and outcome (0, or 3 where a core is not finite). Nothing waits, so a graph may capture
         calls whose kind has been made before; it needs trains, result and workspace to stay. With None for `result`
-        `info.workspace_bytes` says what room the call needs."""
+        `last_info().workspace_bytes` is the workspace that the call needs."""
         bra, ket = self._pair(x, y)
         out = self._place(result)
         place = None if out is None else out.handle
@@ -320,10 +316,8 @@ class Contraction(Handle):
         places = list(range(len(train))) if sites is None else list(sites)
         values = np.zeros(len(places), np.complex128)
         given, out = (Tensor.borrow(a, context=self.context) for a in (matrix, values))
-        status = lib.purlin_tt_expect_local(
-            self.handle, *self._queue(stream), train.handle, given.handle, len(places), integers(places, "sites"), out.handle
-        )
-        self._finish(status)
+        rest = (train.handle, given.handle, len(places), integers(places, "sites"), out.handle)
+        self._run(lib.purlin_tt_expect_local, *self._queue(stream), *rest)
         return values if _is_complex(train) or matrix.dtype.kind == "c" else values.real.copy()
 
     def correlation(
@@ -335,7 +329,7 @@ class Contraction(Handle):
         values = np.zeros((d, d), np.complex128)
         lent = [Tensor.borrow(array, context=self.context) for array in (left, right, values)]
         given = (train.handle, *(tensor.handle for tensor in lent))
-        self._finish(lib.purlin_tt_correlation(self.handle, *self._queue(stream), *given))
+        self._run(lib.purlin_tt_correlation, *self._queue(stream), *given)
         numbers = _is_complex(train) or "c" in (left.dtype.kind, right.dtype.kind)
         return values if numbers else values.real.copy()
 
@@ -352,12 +346,10 @@ class Contraction(Handle):
 
     def _run(self, call: Any, *arguments: Any) -> None:
         if self._relay is None:
-            status = call(self.handle, *arguments, self._report_at)
+            status = call(self.handle, *arguments, None)
         else:
             with self._relay:
-                status = call(self.handle, *arguments, self._report_at)
-        if status in (c.SUCCESS, c.ERROR_NUMERICAL):
-            self._reported = True
+                status = call(self.handle, *arguments, None)
         self._finish(status)
 
     def _finish(self, status: int) -> None:
@@ -513,7 +505,7 @@ class Environments(Handle):
 
 def _refuse_idle(options: Any, call: str, *names: str) -> None:
     """Refuses options that change nothing in a call of its own; a `Contraction` keeps them for its other calls."""
-    defaults = {"conjugate": "bra", "norm_way": "auto", "assume_hermitian": False}
+    defaults = {"conjugate": "bra", "norm_method": "auto", "assume_hermitian": False}
     for name in names:
         if options.get(name, defaults[name]) != defaults[name]:
             raise ValueError(f"{name}: is {options[name]!r}, which has no effect on {call}")
@@ -521,7 +513,7 @@ def _refuse_idle(options: Any, call: str, *names: str) -> None:
 
 def inner(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
     """<x|y>, x conjugated."""
-    _refuse_idle(options, "an inner product", "norm_way", "assume_hermitian")
+    _refuse_idle(options, "an inner product", "norm_method", "assume_hermitian")
     with Contraction(context=context, **options) as contraction:
         return contraction.inner(x, y)
 
@@ -535,21 +527,21 @@ def norm(x: object, *, context: Context | None = None, **options: Unpack[Options
 
 def distance(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> float:
     """The norm of x - y."""
-    _refuse_idle(options, "a distance", "conjugate", "norm_way", "assume_hermitian")
+    _refuse_idle(options, "a distance", "conjugate", "norm_method", "assume_hermitian")
     with Contraction(context=context, **options) as contraction:
         return contraction.distance(x, y)
 
 
 def sandwich(y: object, h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
     """<y|H|x>, y conjugated."""
-    _refuse_idle(options, "a sandwich", "norm_way")
+    _refuse_idle(options, "a sandwich", "norm_method")
     with Contraction(context=context, **options) as contraction:
         return contraction.sandwich(y, h, x)
 
 
 def rayleigh(h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
     """<x|H|x> / <x|x>."""
-    _refuse_idle(options, "a Rayleigh quotient", "conjugate", "norm_way")
+    _refuse_idle(options, "a Rayleigh quotient", "conjugate", "norm_method")
     with Contraction(context=context, **options) as contraction:
         return contraction.rayleigh(h, x)
 

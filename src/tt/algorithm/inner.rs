@@ -7,15 +7,15 @@ use crate::error::{Error, Result};
 use crate::shape::to_u64;
 use crate::thread;
 use crate::tt::ops::{ContractOps, Work};
-use crate::tt::options::Algorithm;
+use crate::tt::options::Method;
 use crate::tt::scaled::Scaled;
 
 /// S.
 pub fn contract(machines: &mut [Box<dyn ContractOps>], work: &Work<'_>) -> Result<Scaled> {
     let first = machines.first_mut().ok_or_else(|| Error::Internal("a contraction without a context".into()))?;
-    match work.plan.algorithm {
-        Algorithm::Halves => first.halves(work),
-        Algorithm::Power => first.power(work),
+    match work.plan.method {
+        Method::Halves => first.halves(work),
+        Method::Power => first.power(work),
         _ if work.plan.triangle => first.triangle(work),
         _ => sum_of_pairs(machines, work),
     }

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::info::Kernel;
 use super::ops::{ContractOps, Enqueued, Item, Machine, Wanted, Work};
-use super::options::Algorithm;
+use super::options::Method;
 use super::peaks::Sizes;
 use super::scaled::Scaled;
 use crate::alloc;
@@ -86,7 +86,7 @@ impl CpuContraction {
         let plan = work.plan;
         let x = Bra::<T>::new(work.x)?;
         let y = work.y.cores::<T>("y")?;
-        let parallel = plan.workers > 1 || plan.algorithm == Algorithm::Blocked && plan.blocks() > 1;
+        let parallel = plan.workers > 1 || plan.method == Method::Blocked && plan.blocks() > 1;
         let threads = if parallel { Threads::One } else { Threads::All };
         let pair = Pair { work, x: &x, y: &y, threads };
         let rooms = if plan.meet < plan.cores { 2 } else { plan.workers };

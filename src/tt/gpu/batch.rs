@@ -18,7 +18,7 @@ use crate::stream::Stream;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::info::Kernel;
 use crate::tt::ops::{ContractOps, Item, Work};
-use crate::tt::options::Algorithm;
+use crate::tt::options::Method;
 use crate::tt::peaks::Sizes;
 use crate::tt::plan::Plan;
 use crate::tt::scaled::Scaled;
@@ -33,7 +33,7 @@ const BYTES: usize = 64 << 20;
 
 /// Whether contractions by this plan are small enough for a batch.
 pub(super) fn takes(plan: &Plan) -> bool {
-    let sums_pairs = !matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power);
+    let sums_pairs = !matches!(plan.method, Method::Halves | Method::Power);
     plan.kernel == Kernel::Chain && !plan.grid && sums_pairs && !plan.triangle && plan.pairs.len() <= PAIRS
 }
 

@@ -21,7 +21,7 @@ use crate::tensor::train::TensorTrain;
 use crate::tt::balance::Enqueued as Look;
 use crate::tt::info::Kernel;
 use crate::tt::ops::{Enqueued, Work};
-use crate::tt::options::{Algorithm, Math};
+use crate::tt::options::{Math, Method};
 
 use super::load::Loaded;
 
@@ -94,16 +94,16 @@ impl Room {
 fn way_of<T: Scalar>(gpu: &Gpu, call: &Call<'_>, has_library: impl FnOnce() -> Result<bool>) -> Result<Way> {
     let plan = call.plan();
     let pairs = plan.pairs.len();
-    let dense = match plan.algorithm {
-        Algorithm::Halves => Some(Way::Halves),
-        Algorithm::Power => Some(Way::Power),
+    let dense = match plan.method {
+        Method::Halves => Some(Way::Halves),
+        Method::Power => Some(Way::Power),
         _ => None,
     };
     if let Some(way) = dense {
         if has_library()? {
             return Ok(way);
         }
-        let problem = "algorithm: dense halves and powers are computed by cuBLAS, which is not there";
+        let problem = "method: dense halves and powers are computed by cuBLAS, which is not there";
         return Err(Error::NotSupported(problem.into()));
     }
     let open = pairs == 1 && call.length == call.sites.len() && call.length >= 2;
@@ -459,7 +459,7 @@ impl GpuContraction {
             return Err(Error::NotSupported(problem.into()));
         }
         if !self.furnish_enqueued(&stream)? || !self.furnish_solver(&stream)? {
-            let problem = "norm_way: QR factors are computed by cuBLAS and cuSOLVER, which are not there";
+            let problem = "norm_method: QR factors are computed by cuBLAS and cuSOLVER, which are not there";
             return Err(Error::NotSupported(problem.into()));
         }
         let loaded = self.loaded::<T>(&stream, trains)?;
@@ -503,7 +503,7 @@ fn turns(work: &Work<'_>) -> Option<usize> {
     let (plan, is_one) = (work.plan, work.x.is_uniform() && work.y.is_uniform());
     let all = usize::try_from(plan.repeat).unwrap_or(usize::MAX);
     // A power of one core counts sites, not trains.
-    let sites = if is_one && plan.algorithm == Algorithm::Power { work.x.shape().len() } else { 1 };
+    let sites = if is_one && plan.method == Method::Power { work.x.shape().len() } else { 1 };
     plan.rescue.then_some(all.div_ceil(sites))
 }
 

@@ -43,7 +43,7 @@ use std::sync::Arc;
 use super::cpu::CpuContraction;
 use super::info::Kernel;
 use super::ops::{ContractOps, Enqueued, Item, Machine, Wanted, Work};
-use super::options::{Algorithm, Math, Options};
+use super::options::{Math, Method, Options};
 use super::plan::{Plan, expect_room};
 use super::scaled::Scaled;
 use crate::alloc;
@@ -284,7 +284,7 @@ impl<'a> Call<'a> {
     ) -> Result<Self> {
         let plan = work.plan;
         // A power contracts its cell once, for any `repeat`.
-        let length = if plan.algorithm == Algorithm::Power { plan.cores } else { length(plan)? };
+        let length = if plan.method == Method::Power { plan.cores } else { length(plan)? };
         let (own_x, own_y) = (x.cores()?, y.cores()?);
         let what = "sites of a contraction";
         let sites = sites(plan, work.x.shape(), work.y.shape())?;
@@ -516,7 +516,7 @@ impl ContractOps for GpuContraction {
     }
 
     fn settle(&self, plan: &mut Plan, x: &Shape, y: &Shape, options: &Options) -> Result<()> {
-        if matches!(plan.algorithm, Algorithm::Halves | Algorithm::Power) {
+        if matches!(plan.method, Method::Halves | Method::Power) {
             // They have a single kernel and keep the planned workspace.
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! Expectation values of operators at one site, and correlations of two.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::chain::{Chain, Held};
 use super::device::Ops;
@@ -23,7 +24,7 @@ use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 use crate::tt::balance::{self, Risk, with_balanced};
 use crate::tt::finite;
-use crate::tt::info::Outcome;
+use crate::tt::info::{Info, Outcome};
 use crate::tt::options::{Conjugate, Options, Scaling};
 use crate::tt::rings;
 use crate::tt::scaled::Scaled;
@@ -61,6 +62,7 @@ pub(super) fn expect_local_watched(
     sites: &[usize],
     watch: &Watch,
 ) -> Result<Locals> {
+    let start = Instant::now();
     let (d, modes) = (x.shape().len(), x.shape().modes());
     for (at, &k) in sites.iter().enumerate() {
         if k >= d {
@@ -72,16 +74,20 @@ pub(super) fn expect_local_watched(
     sites.iter().for_each(|&k| wanted[k] = true);
     let mut values = alloc::filled(WHAT, d, Scaled::ZERO)?;
     let mut parts = alloc::filled(WHAT, d, Scaled::ZERO)?;
-    let mut norm = Scaled::ONE;
+    let (mut norm, mut info) = (Scaled::ONE, None);
     for Layer { numbers, exponent } in layers(op, x.dtype())? {
         let sums = &mut Local { op: &numbers, wanted: &wanted, values: &mut parts };
-        norm = run(context, stream, options, x, is_real(op), sums, watch)?;
+        let (square, done) = run(context, stream, options, x, is_real(op), sums, watch)?;
+        (norm, info) = (square, info.or(done));
         values.iter_mut().zip(&parts).for_each(|(value, part)| *value = value.plus(part.shifted(exponent)));
     }
-    let mut out = Locals { values: alloc::with_capacity(WHAT, sites.len())?, outcome: Outcome::Ok };
+    let sums = &mut Local { op, wanted: &wanted, values: &mut parts };
+    let info = info.map_or_else(|| foresee(context, options, x, is_real(op), sums), Ok)?;
+    let mut out = Locals { values: alloc::with_capacity(WHAT, sites.len())?, info };
     for &k in sites {
         out.push(values[k], norm)?;
     }
+    out.info.seconds = start.elapsed().as_secs_f64();
     Ok(out)
 }
 
@@ -111,6 +117,7 @@ pub(super) fn correlation_watched(
     b: &[Complex<f64>],
     watch: &Watch,
 ) -> Result<Locals> {
+    let start = Instant::now();
     let (d, modes) = (x.shape().len(), x.shape().modes());
     if let Some(k) = modes.iter().position(|n| *n != modes[0]) {
         let problem = format!("core {k} has mode size {}, core 0 has {}: they must be equal", modes[k], modes[0]);
@@ -122,14 +129,15 @@ pub(super) fn correlation_watched(
     let mut values = alloc::filled(WHAT, count, Scaled::ZERO)?;
     let real = is_real(a) && is_real(b);
     let mut parts = alloc::filled(WHAT, count, Scaled::ZERO)?;
-    let mut norm = Scaled::ONE;
+    let (mut norm, mut info) = (Scaled::ONE, None);
     let (all_a, all_b) = (layers(a, x.dtype())?, layers(b, x.dtype())?);
     for (a, b) in all_a.iter().flat_map(|a| all_b.iter().map(move |b| (a, b))) {
         let (exponent, a, b) = (a.exponent + b.exponent, &a.numbers[..], &b.numbers[..]);
         let both = layers_of_product(modes[0], a, b, x.dtype())?;
         let Some(first) = both.first() else { continue };
         let sums = &mut Correlation { a, b, both: &first.numbers, exponent: first.exponent, values: &mut parts };
-        norm = run(context, stream, options, x, real, sums, watch)?;
+        let (square, done) = run(context, stream, options, x, real, sums, watch)?;
+        (norm, info) = (square, info.or(done));
         if both.len() > 1 {
             // That call puts the first layer on the diagonal, or with exponents all of them.
             parts.iter_mut().step_by(d + 1).for_each(|value| *value = Scaled::ZERO);
@@ -144,10 +152,13 @@ pub(super) fn correlation_watched(
         }
         values.iter_mut().zip(&parts).for_each(|(value, part)| *value = value.plus(part.shifted(exponent)));
     }
-    let mut out = Locals { values: alloc::with_capacity(WHAT, count)?, outcome: Outcome::Ok };
+    let sums = &mut Correlation { a, b, both: a, exponent: 0, values: &mut parts };
+    let info = info.map_or_else(|| foresee(context, options, x, real, sums), Ok)?;
+    let mut out = Locals { values: alloc::with_capacity(WHAT, count)?, info };
     for value in values {
         out.push(value, norm)?;
     }
+    out.info.seconds = start.elapsed().as_secs_f64();
     Ok(out)
 }
 
@@ -156,8 +167,8 @@ pub(super) fn correlation_watched(
 pub struct Locals {
     /// The numbers.
     pub values: Vec<Complex<f64>>,
-    /// The largest of their outcomes.
-    pub outcome: Outcome,
+    /// The report; its outcome is the largest of theirs, unless they are all finite.
+    pub info: Info,
 }
 
 impl std::ops::Deref for Locals {
@@ -174,8 +185,8 @@ impl Locals {
         self.values.push(value);
         // A value that is too small is no failure, and hides none.
         let severity = |outcome: Outcome| (!matches!(outcome, Outcome::Ok | Outcome::Underflow), outcome);
-        if severity(outcome) > severity(self.outcome) {
-            self.outcome = outcome;
+        if severity(outcome) > severity(self.info.outcome) {
+            self.info.outcome = outcome;
         }
         Ok(())
     }
@@ -198,6 +209,9 @@ trait Sums: Send {
     /// Kind of the sums.
     fn kind(&self) -> Kind;
 
+    /// The sites of a local operator.
+    fn wanted(&self) -> &[bool];
+
     /// The sums.
     fn values(&mut self) -> &mut [Scaled];
 
@@ -205,7 +219,32 @@ trait Sums: Send {
     fn by_exponents(&mut self, far: &Far<'_>, x: &TensorTrain) -> Result<Scaled>;
 }
 
-/// Runs `sums` over all boundary pairs and returns <x|x>.
+/// The report of [`run`] before it runs.
+fn foresee<S: Sums>(context: &Arc<Context>, options: &Options, x: &TensorTrain, real: bool, sums: &S) -> Result<Info> {
+    let trains = Trains::new(x, None, x);
+    let chain = chain_of(context, options, x, real, &unwatched(context))?;
+    let ops = Ops::of(context, None, &trains)?;
+    with_scalar!(chain.dtype, "x", T => {
+        Share::new::<T, _>(&chain, &ops, options, sums.kind())?.info::<T, _>(&chain, &ops, sums.kind(), sums.wanted())
+    })
+}
+
+/// The sites of a train between itself and its conjugate.
+fn chain_of<'x>(
+    context: &Arc<Context>,
+    options: &Options,
+    x: &'x TensorTrain,
+    real: bool,
+    watch: &Watch,
+) -> Result<Chain<'x>> {
+    let trains = Trains::new(x, None, x);
+    let dtype = trains.check(context)?;
+    let dtype = if real { dtype } else { complex_of(dtype) };
+    let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
+    value::chain(&options, trains, dtype, cut_of(&trains, &options)?, watch)
+}
+
+/// Runs `sums` over all boundary pairs. Returns <x|x>, and the report unless the numbers had exponents of their own.
 fn run<S: Sums>(
     context: &Arc<Context>,
     stream: Option<&Stream>,
@@ -214,7 +253,7 @@ fn run<S: Sums>(
     real: bool,
     sums: &mut S,
     watch: &Watch,
-) -> Result<Scaled> {
+) -> Result<(Scaled, Option<Info>)> {
     Trains::new(x, None, x).check(context)?;
     let mut lost = false;
     let mut is_wide = false;
@@ -222,7 +261,7 @@ fn run<S: Sums>(
         lost = risk == Risk::Hidden;
         is_wide = risk == Risk::Range && options.scaling != Scaling::Never;
         if lost || is_wide {
-            return Ok(Scaled::ZERO);
+            return Ok((Scaled::ZERO, None));
         }
         sums.values().fill(Scaled::ZERO);
         let found = flags::watch(|| run_as_given(context, stream, options, x, real, sums, watch));
@@ -255,7 +294,7 @@ fn run<S: Sums>(
         }
     }
     sums.values().fill(Scaled::ZERO);
-    expect_norm(sums.by_exponents(&Far { context, stream, watch }, x)?, x)
+    Ok((expect_norm(sums.by_exponents(&Far { context, stream, watch }, x)?, x)?, None))
 }
 
 /// [`run`] for a train whose bonds are balanced.
@@ -267,19 +306,15 @@ fn run_as_given<S: Sums>(
     real: bool,
     sums: &mut S,
     watch: &Watch,
-) -> Result<Scaled> {
-    let dtype = Trains::new(x, None, x).check(context)?;
-    let trains = Trains::new(x, None, x);
-    let dtype = if real { dtype } else { complex_of(dtype) };
-    let options = Options { conjugate: Conjugate::Bra, ..options.clone() };
-    let chain = value::chain(&options, trains, dtype, cut_of(&trains, &options)?, watch)?;
+) -> Result<(Scaled, Option<Info>)> {
+    let chain = chain_of(context, options, x, real, watch)?;
     let ops = Ops::of(context, stream, &chain.trains)?;
-    let norm = with_scalar!(dtype, "x", T => {
+    let (norm, info) = with_scalar!(chain.dtype, "x", T => {
         context.pool().run(|| {
-            over_pairs::<T, _, S>(&chain, &ops, &options, sums)
+            over_pairs::<T, _, S>(&chain, &ops, options, sums)
         })
     })?;
-    expect_norm(norm, x)
+    Ok((expect_norm(norm, x)?, Some(info)))
 }
 
 /// <x|x> as a divisor.
@@ -296,17 +331,18 @@ fn over_pairs<T: Scalar, O: OperatorOps<T>, S: Sums>(
     ops: &O,
     options: &Options,
     sums: &mut S,
-) -> Result<Scaled> {
+) -> Result<(Scaled, Info)> {
     let slots = Slots::identity(chain.len())?;
     let share = Share::new::<T, O>(chain, ops, options, sums.kind())?;
     chain.watch.expect(share.steps(chain, sums.kind()));
+    let info = share.info::<T, O>(chain, ops, sums.kind(), sums.wanted())?;
     let pairs = chain.pairs();
     let mut norm = Scaled::ZERO;
     for first in (0..pairs).step_by(share.block) {
         let rights = rights::<T, O>(chain, ops, &slots, first, share.block.min(pairs - first), share.narrow)?;
         norm = norm.plus(sums.add::<T, O>(chain, ops, &slots, share, first, &rights)?);
     }
-    Ok(norm)
+    Ok((norm, info))
 }
 
 /// The right environments at all bonds.
@@ -402,6 +438,10 @@ impl Sums for Local<'_> {
         Kind::Local(self.wanted.iter().filter(|w| **w).count())
     }
 
+    fn wanted(&self) -> &[bool] {
+        self.wanted
+    }
+
     fn values(&mut self) -> &mut [Scaled] {
         self.values
     }
@@ -489,6 +529,10 @@ impl Sums for Correlation<'_> {
 
     fn kind(&self) -> Kind {
         Kind::Correlation(self.a == self.b)
+    }
+
+    fn wanted(&self) -> &[bool] {
+        &[]
     }
 
     fn values(&mut self) -> &mut [Scaled] {

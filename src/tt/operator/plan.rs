@@ -11,7 +11,7 @@ use crate::scalar::Scalar;
 use crate::shape::{to_i64, to_u64};
 use crate::tensor::train::BlockKind;
 use crate::tt::info::{Info, Kernel, Outcome};
-use crate::tt::options::{Algorithm, Options};
+use crate::tt::options::{Method, Options};
 use crate::tt::plan::too_little;
 
 /// Plan of a contraction.
@@ -113,13 +113,13 @@ impl Plan {
             if given { &[(true, false), (true, true), (false, true)] } else { &[(true, false)] };
         let mut least = None;
         for &(two_ended, narrow) in ways {
-            for width in halvings(if options.algorithm == Algorithm::Reduced { 1 } else { states }) {
+            for width in halvings(if options.method == Method::Reduced { 1 } else { states }) {
                 let runs = runs_of(chain, states, width, identity)?;
                 let Some(first) = runs.first() else { continue };
                 let middle = middle_of(chain, first);
-                let forced = match options.algorithm {
-                    Algorithm::Reduced => Some(1),
-                    Algorithm::Full => Some(pairs),
+                let forced = match options.method {
+                    Method::Reduced => Some(1),
+                    Method::Full => Some(pairs),
                     _ if options.block > 0 => Some(options.block.min(pairs)),
                     _ => None,
                 };
@@ -176,11 +176,11 @@ impl Plan {
     /// The report before the contraction runs.
     pub fn info(&self, chain: &Chain<'_>) -> Info {
         let (pairs, states) = (self.pairs, self.states);
-        let algorithm = match (pairs * states, self.block) {
-            (1, _) => Algorithm::Open,
-            (_, b) if b == pairs && self.runs.len() == 1 => Algorithm::Full,
-            (_, 1) => Algorithm::Reduced,
-            _ => Algorithm::Blocked,
+        let method = match (pairs * states, self.block) {
+            (1, _) => Method::Open,
+            (_, b) if b == pairs && self.runs.len() == 1 => Method::Full,
+            (_, 1) => Method::Reduced,
+            _ => Method::Blocked,
         };
         let trains = &chain.trains;
         let same = trains.bra.is_same(trains.ket);
@@ -193,9 +193,9 @@ impl Plan {
             self.cut
         );
         Info {
-            algorithm,
+            method,
             kernel: Kernel::Products,
-            reason,
+            reason: reason.into(),
             cut: to_i64(self.cut),
             pairs: to_i64(pairs),
             block: to_i64(self.block),

@@ -7,8 +7,9 @@ use super::plan::halvings;
 use super::slots::Slots;
 use crate::error::Result;
 use crate::scalar::Scalar;
-use crate::shape::to_u64;
-use crate::tt::options::Options;
+use crate::shape::{to_i64, to_u64};
+use crate::tt::info::{Info, Kernel, Outcome};
+use crate::tt::options::{Method, Options};
 use crate::tt::plan::too_little;
 
 /// Default limit of the bytes of environments.
@@ -76,6 +77,80 @@ impl Share {
         let block = ((WORKSPACE / (one.all * kept)) as usize).clamp(1, chain.pairs());
         let width = (WORKSPACE / (4.0 * one.largest * block as f64)) as usize;
         Ok(Self { block, width: width.clamp(1, chain.len()), narrow: false })
+    }
+
+    /// The report before the values are computed. `wanted` are the sites of a local operator, by their numbers.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](crate::error::Error::InvalidArgument) for sizes beyond those of memory.
+    pub fn info<T: Scalar, O: OperatorOps<T>>(
+        &self,
+        chain: &Chain<'_>,
+        ops: &O,
+        kind: Kind,
+        wanted: &[bool],
+    ) -> Result<Info> {
+        let pairs = chain.pairs();
+        let method = match (pairs, self.block) {
+            (1, _) => Method::Open,
+            (_, block) if block == pairs => Method::Full,
+            (_, 1) => Method::Reduced,
+            _ => Method::Blocked,
+        };
+        let what = match kind {
+            Kind::Local(sites) => format!("an operator at {sites} sites"),
+            Kind::Correlation(same) => {
+                let order = if same { "equal operators" } else { "two operators, in both orders" };
+                format!("{order}, {} first sites at a time", self.width)
+            }
+        };
+        let each = self.multiplications(chain, kind, wanted) * if T::IS_COMPLEX { 8.0 } else { 2.0 };
+        let bytes = Need::new::<T>(chain, self.block)?.bytes::<T, O>(ops, kind, self.width, self.narrow)?;
+        Ok(Info {
+            method,
+            kernel: Kernel::Products,
+            reason: format!("cut at bond {}: {pairs} boundary pairs; {what}", chain.cut).into(),
+            cut: to_i64(chain.cut),
+            pairs: to_i64(pairs),
+            block: to_i64(self.block),
+            halved: false,
+            two_ended: false,
+            scaled: chain.scaled,
+            contexts: 1,
+            flops: each * pairs as f64,
+            bytes: chain.trains.ket.bytes() as f64,
+            workspace_bytes: bytes as i64,
+            outcome: Outcome::Ok,
+            seconds: 0.0,
+        })
+    }
+
+    /// Multiplications for one boundary pair.
+    fn multiplications(&self, chain: &Chain<'_>, kind: Kind, wanted: &[bool]) -> f64 {
+        let d = chain.len();
+        let ranks = |t: usize| {
+            let bond = chain.bond(t);
+            [chain.trains.bra, chain.trains.ket].map(|train| train.shape().ranks()[bond] as f64)
+        };
+        // A step from `from` to `to` environments at a bond, and the product of as many with the other side.
+        let step = |t: usize, from: usize, to: usize| {
+            let ([m, n], [a, b], [a_to, b_to]) = (chain.modes(t).map(|n| n as f64), ranks(t), ranks(t + 1));
+            from as f64 * n * a * b * b_to + to as f64 * m * a * a_to * b_to
+        };
+        let join = |t: usize, count: usize| count as f64 * ranks(t).iter().product::<f64>();
+        let both_ways: f64 = (0..d).map(|t| 2.0 * step(t, 1, 1)).sum();
+        let Kind::Correlation(same) = kind else {
+            let at = |t: &usize| wanted[chain.site(*t)];
+            return both_ways + (0..d).filter(at).map(|t| step(t, 1, 1) + join(t + 1, 1)).sum::<f64>();
+        };
+        let diagonal: f64 = (0..d).map(|t| step(t, 1, 1) + join(t + 1, 1)).sum();
+        let mut off = (0..d).map(|t| step(t, 1, 1)).sum::<f64>();
+        for start in (0..d).step_by(self.width) {
+            let carried = |t: usize| (t - start).min(self.width) + 1;
+            let steps = (start..d - 1).map(|t| step(t, carried(t), carried(t + 1)));
+            off += steps.chain((start..d).map(|t| join(t, carried(t)))).sum::<f64>();
+        }
+        both_ways + diagonal + off * if same { 1.0 } else { 2.0 }
     }
 
     /// Total number of steps over a site.

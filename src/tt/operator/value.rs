@@ -20,7 +20,7 @@ use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::balance::{self, Risk};
 use crate::tt::finite;
 use crate::tt::info::Info;
-use crate::tt::options::{Algorithm, Conjugate, Options, Scaling};
+use crate::tt::options::{Conjugate, Method, Options, Scaling};
 use crate::tt::rings;
 use crate::tt::scaled::Scaled;
 use crate::tt::watch::Watch;
@@ -270,9 +270,9 @@ pub(super) fn chain<'a>(
         let problem = format!("repeat: is {}; with an operator and in environments, 1 is needed", options.repeat);
         return Err(Error::NotSupported(problem));
     }
-    if let Algorithm::Halves | Algorithm::Power = options.algorithm {
-        let name = format!("{:?}", options.algorithm).to_uppercase();
-        return Err(Error::invalid("algorithm", format!("is {name}, which contracts inner products alone")));
+    if let Method::Halves | Method::Power = options.method {
+        let name = format!("{:?}", options.method).to_uppercase();
+        return Err(Error::invalid("method", format!("is {name}, which contracts inner products alone")));
     }
     let blocks = trains.operator.map(|h| h.blocks("h")).transpose()?;
     let conjugate = options.conjugate == Conjugate::Bra;

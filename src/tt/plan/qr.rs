@@ -1,7 +1,7 @@
 //! Plans of norms and distances by QR factors.
 
 use super::super::cost::Sizes;
-use super::super::options::Algorithm;
+use super::super::options::Method;
 use super::super::pairs::Pairs;
 use super::{Plan, Planner, whole};
 use crate::dense::cpu::factor::working_bytes;
@@ -21,7 +21,7 @@ impl Planner<'_> {
             // Every width is a multiple of the ranks at the cut.
             self.cut = (1..d).fold(0, |best, c| if wide(c, c) < wide(best, best) { c } else { best });
         }
-        let mut plan = self.start(Algorithm::Full, "QR factors, nothing is squared".into())?;
+        let mut plan = self.start(Method::Full, "QR factors, nothing is squared".into())?;
         plan.pairs = Pairs { r: r[self.cut], s: if difference { s[self.cut] } else { r[self.cut] }, halved: false };
         let operations = if self.dtype.is_complex() { 8.0 } else { 2.0 };
         let (mut rows, mut room) = (1.0, 0.0f64);

@@ -12,7 +12,7 @@ use crate::tensor::Location;
 use crate::tensor::train::TrainMatrix;
 use crate::tt::Scaled;
 use crate::tt::operator::{Environments, Side, Trains, identity, ising};
-use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Contraction, Options};
 
 /// The same tensor: value b of bond k is multiplied by 2^e in one core and divided by it in the next, with e up to `range`.
@@ -98,7 +98,7 @@ fn a_uniform_train_may_hand_on_what_grows() {
 }
 
 /// All calls, for trains in the memory of `location`.
-pub fn check(c: &Arc<Context>, location: Location, norms: &[NormWay]) {
+pub fn check(c: &Arc<Context>, location: Location, norms: &[NormMethod]) {
     for (dtype, tolerance) in TYPES {
         let ranges = if tolerance > 1e-10 { [20, 30] } else { [165, 330] };
         for range in ranges {
@@ -121,8 +121,8 @@ pub fn check(c: &Arc<Context>, location: Location, norms: &[NormWay]) {
                 s.gram(None, &[&gx, &gy], &[&gx, &gy], &mut sums, None).unwrap();
                 close(sums[2], wanted, size, &format!("gram, {what}"));
                 let norm = s.norm_scaled(None, &tx, None).unwrap().0;
-                for &norm_way in norms {
-                    let mut s = session(c, Options { norm_way, ..Options::default() });
+                for &norm_method in norms {
+                    let mut s = session(c, Options { norm_method, ..Options::default() });
                     let found = s.norm_scaled(None, &gx, None).unwrap().0;
                     close(found, norm, 100.0 * tolerance * norm.plain(DType::F64).0.re, &what);
                     let found = s.distance_scaled(None, &gx, &tx, None).unwrap().0;
@@ -155,7 +155,7 @@ pub fn check(c: &Arc<Context>, location: Location, norms: &[NormWay]) {
 
 #[test]
 fn the_size_of_what_a_bond_carries_changes_nothing() {
-    check(&cpu(2), Location::Host, &[NormWay::Inner, NormWay::Triangle, NormWay::Qr]);
+    check(&cpu(2), Location::Host, &[NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr]);
 }
 
 /// A train of cores with one index value each.
@@ -258,17 +258,17 @@ fn a_uniform_train_is_balanced_too() {
     let c = cpu(1);
     let x = Plain::uniform_ranks(1, 2, 3, true, false, 305);
     let graded = gauged(&x, 330, 1);
-    for algorithm in [Algorithm::Auto, Algorithm::Full] {
+    for method in [Method::Auto, Method::Full] {
         let of = |p: &Plain, repeat: u64, sites: usize| {
             let mut core: Vec<f64> = p.cores[0].iter().map(|v| v.re).collect();
             let train = uniform(&c, &mut core, sites, 3, 2);
-            let mut s = session(&c, Options { repeat, algorithm, ..Options::default() });
+            let mut s = session(&c, Options { repeat, method, ..Options::default() });
             s.inner_scaled(None, &train, &train, None).unwrap().0
         };
         for (repeat, sites) in [(7, 1), (1, 7), (2, 4)] {
             let (found, wanted) = (of(&graded, repeat, sites), of(&x, repeat, sites));
             let size = 1e-12 * wanted.plain(DType::F64).0.norm();
-            close(found, wanted, size, &format!("{algorithm:?}, {sites} cores, {repeat} times"));
+            close(found, wanted, size, &format!("{method:?}, {sites} cores, {repeat} times"));
         }
     }
 }

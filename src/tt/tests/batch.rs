@@ -7,7 +7,7 @@ use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::info::{Kernel, Outcome};
-use crate::tt::options::{Algorithm, Conjugate, Scaling};
+use crate::tt::options::{Conjugate, Method, Scaling};
 use crate::tt::{Contraction, Options, Scaled};
 
 /// Open trains and rings of three shapes, with these seeds.
@@ -162,9 +162,9 @@ fn powers_in_a_batch_have_the_bits_of_single_calls() {
     let mut core: Vec<f64> = Plain::random(&[3], &[4, 4], false, 6).cores[0].iter().map(|v| v.re).collect();
     core[0] = 1e-300;
     let ring = uniform(&c, &mut core, 12, 4, 3);
-    let mut session = Contraction::new(&c, Options { algorithm: Algorithm::Power, ..Options::default() }).unwrap();
+    let mut session = Contraction::new(&c, Options { method: Method::Power, ..Options::default() }).unwrap();
     let (alone, info) = session.inner_scaled(None, &ring, &ring, None).unwrap();
-    assert_eq!(info.algorithm, Algorithm::Power);
+    assert_eq!(info.method, Method::Power);
     let mut sums = [Scaled::ONE; 3];
     session.inner_batch(None, &[&ring; 3], &[&ring; 3], &mut sums, None).unwrap();
     assert_eq!(sums, [alone; 3]);
@@ -203,16 +203,15 @@ fn rings_go_through_the_chain_in_every_block_size() {
             let c = cpu(threads);
             let (ta, tb) = (a.train(&c, DType::CF64), b.train(&c, DType::CF64));
             let tb = if std::ptr::eq(a, b) { &ta } else { &tb };
-            let forms =
-                [(Algorithm::Blocked, 1), (Algorithm::Blocked, 7), (Algorithm::Full, 0), (Algorithm::Reduced, 0)];
-            for (algorithm, block) in forms {
+            let forms = [(Method::Blocked, 1), (Method::Blocked, 7), (Method::Full, 0), (Method::Reduced, 0)];
+            for (method, block) in forms {
                 for cut in [None, Some(0), Some(3)] {
-                    let options = Options { algorithm, block, cut, ..Options::default() };
+                    let options = Options { method, block, cut, ..Options::default() };
                     let mut session = Contraction::new(&c, options).unwrap();
                     let (value, info) = session.inner(None, &ta, tb, None).unwrap();
                     assert_eq!(info.kernel, Kernel::Chain);
                     let error = (value - wanted).norm();
-                    assert!(error <= 1e-13 * a.norm() * b.norm(), "{algorithm:?} {block} {cut:?}: {error}");
+                    assert!(error <= 1e-13 * a.norm() * b.norm(), "{method:?} {block} {cut:?}: {error}");
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::scalar::DType;
 use crate::testing::checksums::{Cases, Checksum, checksum_tests};
 use crate::tt::info::Kernel;
-use crate::tt::options::{Algorithm, Conjugate, NormWay, Scaling};
+use crate::tt::options::{Conjugate, Method, NormMethod, Scaling};
 use crate::tt::{Contraction, Options, Scaled};
 
 checksum_tests!("tt_contraction", cases);
@@ -57,32 +57,30 @@ fn trains(c: &Arc<Context>, out: &mut Cases, dtype: DType, shape: &str, [x, y]: 
         Ok(add_scaled(Checksum::new(), &[sum]))
     };
     let base = Options::default();
-    for algorithm in
-        [Algorithm::Auto, Algorithm::Open, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves]
-    {
+    for method in [Method::Auto, Method::Open, Method::Full, Method::Reduced, Method::Blocked, Method::Halves] {
         for (kernel, by) in KERNELS {
-            let options = Options { algorithm, kernel, ..base.clone() };
-            out.add(format!("{name} {algorithm:?}{by}"), inner(options.clone()));
+            let options = Options { method, kernel, ..base.clone() };
+            out.add(format!("{name} {method:?}{by}"), inner(options.clone()));
             let options = Options { scaling: Scaling::Always, conjugate: Conjugate::None, ..options };
-            out.add(format!("{name} {algorithm:?}{by} scaled"), inner(options));
+            out.add(format!("{name} {method:?}{by} scaled"), inner(options));
         }
     }
     for (what, options) in [
         ("never scaled", Options { scaling: Scaling::Never, ..base.clone() }),
         ("cut", Options { cut: Some(2), kernel: Some(Kernel::Products), ..base.clone() }),
-        ("blocks of 2", Options { algorithm: Algorithm::Blocked, block: 2, ..base.clone() }),
+        ("blocks of 2", Options { method: Method::Blocked, block: 2, ..base.clone() }),
         ("workspace", Options { workspace_limit: 40_000, kernel: Some(Kernel::Products), ..base.clone() }),
     ] {
         out.add(format!("{name} {what}"), inner(options));
     }
-    for norm_way in [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+    for norm_method in [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
         for (kernel, by) in KERNELS {
             let run = || {
-                let options = Options { norm_way, kernel, ..base.clone() };
+                let options = Options { norm_method, kernel, ..base.clone() };
                 let (norm, _) = Contraction::new(c, options)?.norm_scaled(None, &x, None)?;
                 Ok(add_scaled(Checksum::new(), &[norm]))
             };
-            out.add(format!("{name} norm {norm_way:?}{by}"), run());
+            out.add(format!("{name} norm {norm_method:?}{by}"), run());
         }
     }
     let run = || {
@@ -98,14 +96,14 @@ fn uniform(c: &Arc<Context>, out: &mut Cases, dtype: DType) {
     let [x, y] = [1, 2].map(|seed| Plain::uniform_ranks(1, 2, 3 + seed as usize, true, complex, seed));
     let cell = |t: &Plain| t.train(c, dtype);
     for repeat in [1, 5, 200, 1_000_003] {
-        for algorithm in [Algorithm::Auto, Algorithm::Power] {
+        for method in [Method::Auto, Method::Power] {
             for scaling in [Scaling::Auto, Scaling::Always] {
                 let run = || {
-                    let options = Options { algorithm, scaling, repeat, ..Options::default() };
+                    let options = Options { method, scaling, repeat, ..Options::default() };
                     let (sum, _) = Contraction::new(c, options)?.inner_scaled(None, &cell(&x), &cell(&y), None)?;
                     Ok(add_scaled(Checksum::new(), &[sum]))
                 };
-                out.add(format!("{} {repeat} cells {algorithm:?} {scaling:?}", dtype.name()), run());
+                out.add(format!("{} {repeat} cells {method:?} {scaling:?}", dtype.name()), run());
             }
         }
     }

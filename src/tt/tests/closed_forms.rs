@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::scalar::DType;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::Options;
-use crate::tt::options::Algorithm;
+use crate::tt::options::Method;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -157,18 +157,18 @@ fn uniform_trains_of_a_thousand_million_sites_are_squared() {
     let mut core: Vec<f64> = plain.cores[0].iter().map(|v| v.re).collect();
     let cell = uniform(&c, &mut core, 1, 2, 3);
     for (repeat, tolerance) in [(10u64, 1e-14), (1001, 1e-12), (1_000_000_000, 1e-6)] {
-        let options = Options { repeat, algorithm: Algorithm::Power, ..Options::default() };
+        let options = Options { repeat, method: Method::Power, ..Options::default() };
         let (found, info) = session(&c, options).inner(None, &cell, &cell, None).unwrap();
         let wanted = 1.0 + 3.0 * (-1.0f64 / 3.0).powi(repeat.min(10_001) as i32);
         assert!((found.re - wanted).abs() < tolerance, "{repeat}: {found}");
-        assert_eq!(info.algorithm, Algorithm::Power);
+        assert_eq!(info.method, Method::Power);
     }
     // Without the factor the result is 3^(10^9).
     let mut core: Vec<f64> = aklt(1, 1.0).cores[0].iter().map(|v| v.re).collect();
     let cell = uniform(&c, &mut core, 1, 2, 3);
     let mut s = session(&c, Options { repeat: 1_000_000_000, ..Options::default() });
     let (found, info) = s.inner_scaled(None, &cell, &cell, None).unwrap();
-    assert_eq!(info.algorithm, Algorithm::Power);
+    assert_eq!(info.method, Method::Power);
     assert!((found.log_abs() / (1e9 * 3f64.ln()) - 1.0).abs() < 1e-9, "{found:?}");
     // An exponent that 64 bits do not hold is no result.
     let mut large = [2.0f64.powi(1000)];
@@ -184,17 +184,17 @@ fn uniform_trains_of_a_thousand_million_sites_are_squared() {
     let mut core: Vec<f64> = aklt(1, 1.0).cores[0].iter().map(|v| v.re).collect();
     let ring = uniform(&c, &mut core, 10, 2, 3);
     for (repeat, wanted) in [(1, 59052.0), (2, 3f64.powi(20) + 3.0)] {
-        for algorithm in [Algorithm::Auto, Algorithm::Power, Algorithm::Blocked, Algorithm::Reduced, Algorithm::Full] {
-            let mut s = session(&c, Options { repeat, algorithm, ..Options::default() });
+        for method in [Method::Auto, Method::Power, Method::Blocked, Method::Reduced, Method::Full] {
+            let mut s = session(&c, Options { repeat, method, ..Options::default() });
             let (found, _) = s.inner(None, &ring, &ring, None).unwrap();
-            assert!((found.re - wanted).abs() < 1e-12 * wanted, "{algorithm:?}: {found}");
+            assert!((found.re - wanted).abs() < 1e-12 * wanted, "{method:?}: {found}");
         }
     }
     let cell = aklt(4, 1.0).train(&c, DType::F64);
-    for algorithm in [Algorithm::Auto, Algorithm::Power, Algorithm::Blocked] {
-        let mut s = session(&c, Options { repeat: 5, algorithm, ..Options::default() });
+    for method in [Method::Auto, Method::Power, Method::Blocked] {
+        let mut s = session(&c, Options { repeat: 5, method, ..Options::default() });
         let (found, _) = s.inner(None, &cell, &cell, None).unwrap();
         let wanted = 3f64.powi(20) + 3.0;
-        assert!((found.re - wanted).abs() < 1e-12 * wanted, "{algorithm:?}: {found}");
+        assert!((found.re - wanted).abs() < 1e-12 * wanted, "{method:?}: {found}");
     }
 }

@@ -16,7 +16,7 @@ use crate::tt::algebra::{
     scale,
 };
 use crate::tt::operator::{Environments, Trains, identity};
-use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Options, Scaled};
 
 /// A train of cores of one index value each, with numbers 2^e at (a, b); zeros elsewhere.
@@ -56,7 +56,7 @@ fn only(c: &Arc<Context>, x: &TensorTrain) -> Result<f64> {
 }
 
 /// All calls, for trains in the memory of `location`.
-pub fn check(c: &Arc<Context>, location: Location, norms: &[NormWay], algorithms: &[Algorithm]) {
+pub fn check(c: &Arc<Context>, location: Location, norms: &[NormMethod], methods: &[Method]) {
     let cases = [
         (DType::F32, vec![(0, 60), (0, 120), (50, 50), (50, 100), (120, 120), (-120, 120)]),
         (DType::F64, vec![(0, 600), (0, 1000), (500, 1000), (600, 600), (1000, 1000), (-1000, 1000)]),
@@ -86,16 +86,16 @@ pub fn check(c: &Arc<Context>, location: Location, norms: &[NormWay], algorithms
                 let found = s.rayleigh(None, &x, &unit, None).unwrap();
                 assert_eq!(value(found.quotient), 1.0, "rayleigh, {what}");
                 assert_eq!(s.correlation(None, &x, &[C::new(1.0, 0.0)], &[C::new(1.0, 0.0)], None).unwrap()[0].re, 1.0);
-                for &algorithm in algorithms {
-                    let mut s = session(c, Options { algorithm, ..Options::default() });
+                for &method in methods {
+                    let mut s = session(c, Options { method, ..Options::default() });
                     let found = s.inner_scaled(None, &x, &x, None);
                     if let Ok((found, _)) = found {
-                        assert_eq!(value(found), 1.0, "{algorithm:?}, {what}");
+                        assert_eq!(value(found), 1.0, "{method:?}, {what}");
                     }
                 }
-                for &norm_way in norms {
-                    let mut s = session(c, Options { norm_way, ..Options::default() });
-                    assert_eq!(value(s.norm_scaled(None, &x, None).unwrap().0), 1.0, "{norm_way:?}, {what}");
+                for &norm_method in norms {
+                    let mut s = session(c, Options { norm_method, ..Options::default() });
+                    assert_eq!(value(s.norm_scaled(None, &x, None).unwrap().0), 1.0, "{norm_method:?}, {what}");
                     assert_eq!(s.distance(None, &x, &one, None).unwrap().0, 0.0, "distance, {what}");
                 }
                 let at = Place::host(c);
@@ -122,8 +122,8 @@ pub fn check(c: &Arc<Context>, location: Location, norms: &[NormWay], algorithms
 
 #[test]
 fn numbers_that_meet_zeros_hide_none_that_count() {
-    let algorithms = [Algorithm::Halves, Algorithm::Full, Algorithm::Blocked, Algorithm::Reduced];
-    check(&cpu(1), Location::Host, &[NormWay::Inner, NormWay::Triangle, NormWay::Qr], &algorithms);
+    let methods = [Method::Halves, Method::Full, Method::Blocked, Method::Reduced];
+    check(&cpu(1), Location::Host, &[NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr], &methods);
 }
 
 /// What a sweep multiplies may be subnormal, and the power that makes it large again beyond the range.
@@ -219,7 +219,7 @@ fn factors_lose_nothing_that_a_later_core_takes_back() {
 }
 
 /// A number that is not finite stands on no closed way of a ring.
-pub fn check_rings(c: &Arc<Context>, location: Location, norms: &[NormWay]) {
+pub fn check_rings(c: &Arc<Context>, location: Location, norms: &[NormMethod]) {
     for dtype in [DType::F32, DType::F64] {
         for bad in [f64::NAN, f64::INFINITY] {
             let of = |cores| placed(c, bare(&[2, 2, 2], cores).train(c, dtype), location);
@@ -245,9 +245,9 @@ pub fn check_rings(c: &Arc<Context>, location: Location, norms: &[NormWay]) {
             let mut sums = [Scaled::ZERO; 4];
             s.gram(None, &[&x, &y], &[&x, &y], &mut sums, None).unwrap();
             assert_eq!(sums.map(Scaled::is_finite), [false, false, false, true], "{dtype:?}");
-            for &norm_way in norms {
-                let mut s = session(c, Options { norm_way, ..Options::default() });
-                assert!(!s.norm_scaled(None, &x, None).unwrap().0.is_finite(), "{norm_way:?}, {dtype:?}");
+            for &norm_method in norms {
+                let mut s = session(c, Options { norm_method, ..Options::default() });
+                assert!(!s.norm_scaled(None, &x, None).unwrap().0.is_finite(), "{norm_method:?}, {dtype:?}");
             }
         }
     }
@@ -255,7 +255,7 @@ pub fn check_rings(c: &Arc<Context>, location: Location, norms: &[NormWay]) {
 
 #[test]
 fn numbers_of_rings_that_are_not_finite_are_seen_wherever_they_stand() {
-    check_rings(&cpu(1), Location::Host, &[NormWay::Inner, NormWay::Qr]);
+    check_rings(&cpu(1), Location::Host, &[NormMethod::Inner, NormMethod::Qr]);
 }
 
 /// A number that is not finite meets zeros alone.

@@ -8,12 +8,11 @@ use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::info::{Info, Outcome};
-use crate::tt::options::{Algorithm, Math, NormWay};
+use crate::tt::options::{Math, Method, NormMethod};
 use crate::tt::{Contraction, Options, Scaled};
 use std::cell::Cell;
 
-const PAIRS: [Algorithm; 5] =
-    [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];
+const PAIRS: [Method; 5] = [Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves];
 
 #[test]
 fn degenerate_shapes_have_right_results() {
@@ -36,15 +35,16 @@ fn degenerate_shapes_have_right_results() {
             let x = Plain::random(modes, r, dtype.is_complex(), 91);
             let y = Plain::random(modes, s, dtype.is_complex(), 92);
             let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
-            for algorithm in PAIRS {
+            for method in PAIRS {
                 let (value, info) =
-                    session(&c, Options { algorithm, ..Options::default() }).inner(None, &tx, &ty, None).unwrap();
+                    session(&c, Options { method, ..Options::default() }).inner(None, &tx, &ty, None).unwrap();
                 let error = (value - inner(&x, &y, true)).norm();
                 assert!(error <= tolerance * x.norm() * y.norm(), "{dtype:?} {modes:?} {r:?} {s:?}: {info:?}");
             }
-            for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-                let (norm, _) = session(&c, Options { norm_way, ..Options::default() }).norm(None, &tx, None).unwrap();
-                assert!((norm - x.norm()).abs() <= tolerance * x.norm(), "{dtype:?} {modes:?} {norm_way:?}: {norm}");
+            for norm_method in [NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+                let (norm, _) =
+                    session(&c, Options { norm_method, ..Options::default() }).norm(None, &tx, None).unwrap();
+                assert!((norm - x.norm()).abs() <= tolerance * x.norm(), "{dtype:?} {modes:?} {norm_method:?}: {norm}");
             }
         }
     }
@@ -74,19 +74,19 @@ fn options_that_do_not_fit_are_refused_by_name() {
     let ring = Plain::uniform_ranks(3, 2, 3, true, false, 1).train(&c, DType::F64);
     let other = Plain::uniform_ranks(3, 2, 2, true, false, 2).train(&c, DType::F64);
     let message = |options: Options| session(&c, options).inner(None, &ring, &other, None).unwrap_err().to_string();
-    assert!(message(Options { algorithm: Algorithm::Open, ..Options::default() }).starts_with("algorithm: is OPEN"));
-    assert!(message(Options { algorithm: Algorithm::Power, ..Options::default() }).starts_with("algorithm: is POWER"));
+    assert!(message(Options { method: Method::Open, ..Options::default() }).starts_with("method: is OPEN"));
+    assert!(message(Options { method: Method::Power, ..Options::default() }).starts_with("method: is POWER"));
     assert!(message(Options { cut: Some(3), ..Options::default() }).starts_with("cut: is 3, the last of 3 bonds is 2"));
-    let repeated = Options { repeat: 2, algorithm: Algorithm::Halves, ..Options::default() };
-    assert!(message(repeated).starts_with("algorithm: is HALVES"));
+    let repeated = Options { repeat: 2, method: Method::Halves, ..Options::default() };
+    assert!(message(repeated).starts_with("method: is HALVES"));
     let none = Options { repeat: 0, ..Options::default() };
     assert_eq!(Contraction::new(&c, none).err().unwrap().to_string(), "repeat: is 0, at least 1 is needed");
-    let qr = Options { repeat: 2, norm_way: NormWay::Qr, ..Options::default() };
+    let qr = Options { repeat: 2, norm_method: NormMethod::Qr, ..Options::default() };
     let refused = |found: Result<(f64, Info), Error>, name: &str| match found.unwrap_err() {
         Error::NotSupported(problem) => assert_eq!(problem, format!("{name}: QR factors with repeat = 2, they take 1")),
         other => panic!("{other}"),
     };
-    refused(session(&c, qr).norm(None, &ring, None), "norm_way");
+    refused(session(&c, qr).norm(None, &ring, None), "norm_method");
     let repeated = Options { repeat: 2, ..Options::default() };
     refused(session(&c, repeated).distance(None, &ring, &ring, None), "repeat");
 }
@@ -98,9 +98,9 @@ fn a_workspace_too_small_is_refused_with_what_is_needed() {
     let (tx, ty) = (x.train(&c, DType::F64), Plain::uniform_ranks(6, 2, 4, true, false, 2).train(&c, DType::F64));
     // (n + 1) max r s elements.
     let needed = 3 * 16 * 8;
-    for algorithm in [Algorithm::Reduced, Algorithm::Blocked] {
+    for method in [Method::Reduced, Method::Blocked] {
         let with = |workspace_limit| {
-            let options = Options { algorithm, workspace_limit, ..Options::default() };
+            let options = Options { method, workspace_limit, ..Options::default() };
             session(&c, options).inner(None, &tx, &ty, None)
         };
         let wanted = format!("workspace_limit: is {}, at least {needed} bytes are needed", needed - 1);
@@ -121,25 +121,26 @@ fn workspace_is_never_above_what_the_plan_says() {
             let x = Plain::uniform_ranks(7, 3, 6, cyclic, dtype.is_complex(), 3);
             let y = Plain::uniform_ranks(7, 3, 5, cyclic, dtype.is_complex(), 4);
             let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
-            for algorithm in PAIRS {
+            for method in PAIRS {
                 let held = c.host_budget().used();
                 c.host_budget().restart_peak();
-                let mut s = session(&c, Options { algorithm, ..Options::default() });
+                let mut s = session(&c, Options { method, ..Options::default() });
                 let (_, info) = s.inner(None, &tx, &ty, None).unwrap();
                 let used = c.host_budget().peak() - held;
                 assert!(used <= info.workspace_bytes as u64, "{used} bytes: {info:?}");
                 let pairs = info.pairs as u64;
-                let formula = match algorithm {
-                    Algorithm::Full => 4 * 30 * pairs,
-                    Algorithm::Reduced => 4 * 30,
+                let formula = match method {
+                    Method::Full => 4 * 30 * pairs,
+                    Method::Reduced => 4 * 30,
                     _ => continue,
                 };
                 assert!(info.workspace_bytes as u64 <= formula * dtype.size() as u64, "{info:?}");
             }
-            for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+            for norm_method in [NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
                 let held = c.host_budget().used();
                 c.host_budget().restart_peak();
-                let (_, info) = session(&c, Options { norm_way, ..Options::default() }).norm(None, &tx, None).unwrap();
+                let (_, info) =
+                    session(&c, Options { norm_method, ..Options::default() }).norm(None, &tx, None).unwrap();
                 let used = c.host_budget().peak() - held;
                 assert!(used <= info.workspace_bytes as u64, "{used} bytes: {info:?}");
             }
@@ -159,7 +160,7 @@ fn open_trains_take_a_room_for_each_end() {
             let run = |workspace_limit: u64| {
                 let held = c.host_budget().used();
                 c.host_budget().restart_peak();
-                let options = Options { algorithm: Algorithm::Open, workspace_limit, ..Options::default() };
+                let options = Options { method: Method::Open, workspace_limit, ..Options::default() };
                 let mut s = session(&c, options);
                 let result = s.inner(None, &tx, &ty, None);
                 (result, c.host_budget().peak() - held)
@@ -194,16 +195,16 @@ fn numbers_that_are_not_finite_give_nan_and_say_so() {
             x.cores[2][4] = C::new(bad, 0.0);
             let t = x.train(&c, dtype);
             let y = Plain::uniform_ranks(5, 2, 3, cyclic, dtype.is_complex(), 6).train(&c, dtype);
-            for algorithm in PAIRS {
+            for method in PAIRS {
                 let (value, info) =
-                    session(&c, Options { algorithm, ..Options::default() }).inner(None, &t, &y, None).unwrap();
-                assert!(value.re.is_nan(), "{dtype:?} {algorithm:?}: {value}");
+                    session(&c, Options { method, ..Options::default() }).inner(None, &t, &y, None).unwrap();
+                assert!(value.re.is_nan(), "{dtype:?} {method:?}: {value}");
                 assert_eq!(info.outcome, Outcome::NonFinite);
             }
-            for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+            for norm_method in [NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
                 let (norm, info) =
-                    session(&c, Options { norm_way, ..Options::default() }).norm(None, &t, None).unwrap();
-                assert!(norm.is_nan(), "{dtype:?} {norm_way:?}: {norm}");
+                    session(&c, Options { norm_method, ..Options::default() }).norm(None, &t, None).unwrap();
+                assert!(norm.is_nan(), "{dtype:?} {norm_method:?}: {norm}");
                 assert_eq!(info.outcome, Outcome::NonFinite);
             }
         }
@@ -216,9 +217,9 @@ fn exact_zeros_are_zero() {
     let mut x = Plain::uniform_ranks(6, 2, 3, true, false, 7);
     x.cores[4].fill(C::new(0.0, 0.0));
     let (tx, ty) = (x.train(&c, DType::F64), Plain::uniform_ranks(6, 2, 3, true, false, 8).train(&c, DType::F64));
-    for algorithm in PAIRS {
+    for method in PAIRS {
         let (value, info) =
-            session(&c, Options { algorithm, ..Options::default() }).inner_scaled(None, &tx, &ty, None).unwrap();
+            session(&c, Options { method, ..Options::default() }).inner_scaled(None, &tx, &ty, None).unwrap();
         assert!(value.is_zero() && value.exponent == 0, "{value:?}");
         assert_eq!(info.outcome, Outcome::Ok);
     }
@@ -229,7 +230,7 @@ fn calls_are_cancelled_and_the_session_lives_on() {
     let c = cpu(2);
     let x = Plain::uniform_ranks(40, 2, 24, true, false, 9).train(&c, DType::F64);
     let y = Plain::uniform_ranks(40, 2, 24, true, false, 10).train(&c, DType::F64);
-    let mut s = session(&c, Options { algorithm: Algorithm::Blocked, ..Options::default() });
+    let mut s = session(&c, Options { method: Method::Blocked, ..Options::default() });
     let refuse = |_: i64, _: i64, _: f64| false;
     assert_eq!(s.inner(None, &x, &y, Some(&refuse)).unwrap_err(), Error::Cancelled);
     let last = Cell::new((0, 0));
@@ -317,10 +318,10 @@ fn options_without_effect_are_refused_by_name() {
     let x = Plain::uniform_ranks(3, 2, 2, true, false, 7).train(&c, DType::F64);
     let h = crate::tt::operator::ising(&c, DType::F64, 3, 1.0, 0.5, false).unwrap();
     let none = Options::default();
-    let by = |algorithm| Options { algorithm, ..Options::default() };
+    let by = |method| Options { method, ..Options::default() };
     let mut cases: Vec<(&str, Options)> = Vec::new();
-    for algorithm in [Algorithm::Open, Algorithm::Full, Algorithm::Reduced, Algorithm::Halves, Algorithm::Power] {
-        cases.push(("block", Options { block: 2, ..by(algorithm) }));
+    for method in [Method::Open, Method::Full, Method::Reduced, Method::Halves, Method::Power] {
+        cases.push(("block", Options { block: 2, ..by(method) }));
     }
     for math in [Math::Tf32, Math::Tf32x3, Math::Gemm3m, Math::Int8x6] {
         cases.push(("math", Options { math, ..none.clone() }));
@@ -332,9 +333,9 @@ fn options_without_effect_are_refused_by_name() {
     }
     // With trains.
     let mut inner: Vec<(&str, Options)> = vec![("cut", Options { cut: Some(3), ..none.clone() })];
-    inner.push(("algorithm", by(Algorithm::Open)));
-    inner.push(("algorithm", by(Algorithm::Power)));
-    inner.push(("algorithm", Options { repeat: 2, ..by(Algorithm::Halves) }));
+    inner.push(("method", by(Method::Open)));
+    inner.push(("method", by(Method::Power)));
+    inner.push(("method", Options { repeat: 2, ..by(Method::Halves) }));
     for (name, options) in inner {
         let mut s = Contraction::new(&c, options.clone()).unwrap();
         let problem = s.inner_scaled(None, &x, &x, None).map(|_| ()).unwrap_err();
@@ -343,8 +344,8 @@ fn options_without_effect_are_refused_by_name() {
     let one = [C::new(1.0, 0.0), C::new(0.0, 0.0), C::new(0.0, 0.0), C::new(1.0, 0.0)];
     let mut operators: Vec<(&str, Options)> = vec![("repeat", Options { repeat: 2, ..none.clone() })];
     operators.push(("cut", Options { cut: Some(3), ..none }));
-    operators.push(("algorithm", by(Algorithm::Halves)));
-    operators.push(("algorithm", by(Algorithm::Power)));
+    operators.push(("method", by(Method::Halves)));
+    operators.push(("method", by(Method::Power)));
     for (name, options) in operators {
         let mut s = Contraction::new(&c, options.clone()).unwrap();
         let problems = [
@@ -365,10 +366,10 @@ fn memory_that_runs_out_is_named_with_all_that_the_call_needs() {
     let given = crate::context::Options { backend, threads: 1, host_memory_limit: 4 << 20, ..Default::default() };
     let c = crate::context::Context::new(given).unwrap();
     let x = Plain::uniform_ranks(3, 2, 24, true, false, 5).train(&c, DType::F64);
-    let options = Options { algorithm: Algorithm::Full, workspace_limit: 1 << 30, ..Options::default() };
+    let options = Options { method: Method::Full, workspace_limit: 1 << 30, ..Options::default() };
     let mut s = session(&c, options);
     let y = Plain::uniform_ranks(3, 2, 24, true, false, 6).train(&c, DType::F64);
-    let needed = s.plan(&x, &y).unwrap().workspace_bytes;
+    let needed = s.plan_inner(&x, &y).unwrap().workspace_bytes;
     // The first of three buffers is there, the second is refused.
     assert!(needed > 4 << 20 && needed / 3 < 4 << 20);
     let problem = s.inner(None, &x, &y, None).unwrap_err().to_string();

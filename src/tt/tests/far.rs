@@ -3,7 +3,7 @@
 use super::support::{C, Disorder, KERNELS, Plain, TYPES, cpu, session_by};
 use crate::scalar::DType;
 use crate::tt::info::Kernel;
-use crate::tt::options::{Algorithm, NormWay, Scaling};
+use crate::tt::options::{Method, NormMethod, Scaling};
 use crate::tt::scaled::scale;
 use crate::tt::{Options, Scaled};
 
@@ -69,17 +69,17 @@ fn check(
     let near = [x.train(c, dtype), y.train(c, dtype)];
     let far = [sized(x, ex).train(c, dtype), sized(y, ey).train(c, dtype)];
     let moved = ex.iter().chain(ey).sum::<i64>();
-    for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves] {
+    for method in [Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves] {
         for kernel in KERNELS {
-            if algorithm == Algorithm::Halves && kernel == Some(Kernel::Chain) {
+            if method == Method::Halves && kernel == Some(Kernel::Chain) {
                 continue;
             }
             for scaling in [Scaling::Auto, Scaling::Always] {
-                let mut s = session_by(c, kernel, Options { algorithm, scaling, ..Options::default() });
+                let mut s = session_by(c, kernel, Options { method, scaling, ..Options::default() });
                 let (want, _) = s.inner_scaled(None, &near[0], &near[1], None).unwrap();
                 let (found, _) = s.inner_scaled(None, &far[0], &far[1], None).unwrap();
                 let off = error(found, moved, want, norms);
-                let label = format!("{dtype:?} {algorithm:?} {kernel:?} {scaling:?} {:?} {ex:?} {ey:?}", x.ranks);
+                let label = format!("{dtype:?} {method:?} {kernel:?} {scaling:?} {:?} {ex:?} {ey:?}", x.ranks);
                 assert!(off < bound, "{label}: {found:?} for {want:?}, off by {off:e}");
                 let mut batch = [Scaled::ZERO; 2];
                 s.inner_batch(None, &[&far[0]; 2], &[&far[1]; 2], &mut batch, None).unwrap();
@@ -88,11 +88,11 @@ fn check(
         }
     }
     let twice = 2 * ex.iter().sum::<i64>();
-    for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-        let mut s = session_by(c, Some(Kernel::Products), Options { norm_way, ..Options::default() });
+    for norm_method in [NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+        let mut s = session_by(c, Some(Kernel::Products), Options { norm_method, ..Options::default() });
         let (want, _) = s.norm_scaled(None, &near[0], None).unwrap();
         let (found, _) = s.norm_scaled(None, &far[0], None).unwrap();
         let off = error(found.times(found), twice, want.times(want), x.norm().powi(2));
-        assert!(off < 2.0 * bound, "{dtype:?} {norm_way:?} {:?} {ex:?}: {found:?} for {want:?}", x.ranks);
+        assert!(off < 2.0 * bound, "{dtype:?} {norm_method:?} {:?} {ex:?}: {found:?} for {want:?}", x.ranks);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::support::{Disorder, KERNELS, Plain, TYPES, cpu, inner, session, session_by};
 use crate::tt::Options;
-use crate::tt::options::{Algorithm, Conjugate, NormWay, Scaling};
+use crate::tt::options::{Conjugate, Method, NormMethod, Scaling};
 
 #[test]
 fn random_shapes_have_the_products_of_their_dense_tensors() {
@@ -26,15 +26,15 @@ fn random_shapes_have_the_products_of_their_dense_tensors() {
         let y = Plain::random(&modes, &s, dtype.is_complex(), round as u64 + 1000);
         let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
         let size = x.norm() * y.norm();
-        let algorithms = [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];
-        for algorithm in algorithms {
+        let methods = [Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves];
+        for method in methods {
             let options = Options {
-                algorithm,
+                method,
                 conjugate: if d.next() > 0.0 { Conjugate::Bra } else { Conjugate::None },
                 scaling: [Scaling::Auto, Scaling::Always, Scaling::Never][d.pick(0, 2)],
                 cut: (d.next() > 0.0).then(|| d.pick(0, sites - 1)),
-                block: match (algorithm, d.pick(0, 5)) {
-                    (Algorithm::Auto | Algorithm::Blocked, block) => block,
+                block: match (method, d.pick(0, 5)) {
+                    (Method::Auto | Method::Blocked, block) => block,
                     _ => 0,
                 },
                 ..Options::default()
@@ -48,8 +48,8 @@ fn random_shapes_have_the_products_of_their_dense_tensors() {
                 "{dtype:?} {modes:?} {r:?} {s:?} {options:?}: {value}, not {wanted}: {info:?}"
             );
         }
-        let norm_way = [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr][d.pick(0, 3)];
-        let (norm, _) = session(&c, Options { norm_way, ..Options::default() }).norm(None, &tx, None).unwrap();
-        assert!((norm - x.norm()).abs() <= tolerance * x.norm(), "{dtype:?} {modes:?} {r:?} {norm_way:?}: {norm}");
+        let norm_method = [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr][d.pick(0, 3)];
+        let (norm, _) = session(&c, Options { norm_method, ..Options::default() }).norm(None, &tx, None).unwrap();
+        assert!((norm - x.norm()).abs() <= tolerance * x.norm(), "{dtype:?} {modes:?} {r:?} {norm_method:?}: {norm}");
     }
 }

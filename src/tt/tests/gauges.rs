@@ -9,7 +9,7 @@ use crate::scalar::DType;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::algebra::{self, Place, Truncation};
 use crate::tt::operator::Trains;
-use crate::tt::options::NormWay;
+use crate::tt::options::NormMethod;
 use crate::tt::{Options, Scaled};
 
 /// 10^p 10^-p + 10^-p 10^p, with d - 2 identity cores between the factors: a tensor of one entry, 2.
@@ -59,8 +59,8 @@ fn check_two(c: &Arc<Context>, dtype: DType, x: &TensorTrain, what: &str) {
     let mut sums = [Scaled::ZERO; 4];
     s.gram(None, &[x, &one], &[x, &one], &mut sums, None).unwrap();
     (0..4).for_each(|i| close(number(sums[i]), [4.0, 2.0, 2.0, 1.0][i], "gram"));
-    for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-        let mut s = session(c, Options { norm_way, ..Options::default() });
+    for norm_method in [NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+        let mut s = session(c, Options { norm_method, ..Options::default() });
         close(number(s.norm_scaled(None, x, None).unwrap().0), 2.0, "norm");
         close(number(s.distance_scaled(None, x, &one, None).unwrap().0), 1.0, "distance");
     }

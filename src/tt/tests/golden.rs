@@ -2,7 +2,7 @@
 
 use super::support::{C, Json, KERNELS, Plain, TYPES, cpu, session, session_by};
 use crate::scalar::{Complex, DType};
-use crate::tt::options::{Algorithm, Conjugate, NormWay};
+use crate::tt::options::{Conjugate, Method, NormMethod};
 use crate::tt::scaled::Scaled;
 use crate::tt::{Contraction, Options};
 
@@ -11,11 +11,11 @@ pub fn trains(case: &Json) -> (Plain, Plain) {
     (train("u"), train("v"))
 }
 
-/// The algorithms that fit a case.
-pub fn algorithms(x: &Plain, y: &Plain) -> Vec<Algorithm> {
-    let mut list = vec![Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];
+/// The methods that fit a case.
+pub fn methods(x: &Plain, y: &Plain) -> Vec<Method> {
+    let mut list = vec![Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves];
     if x.ranks[0] * y.ranks[0] == 1 {
-        list.push(Algorithm::Open);
+        list.push(Method::Open);
     }
     list
 }
@@ -30,11 +30,11 @@ fn small_integer_trains_have_their_exact_products() {
         let size = (case.at("norm2_u").complex().re * case.at("norm2_v").complex().re).sqrt();
         for (dtype, tolerance) in TYPES.into_iter().filter(|t| t.0.is_complex() == complex) {
             let (x, y) = (u.train(&c, dtype), v.train(&c, dtype));
-            for algorithm in algorithms(&u, &v) {
+            for method in methods(&u, &v) {
                 for (conjugate, key) in [(Conjugate::Bra, "inner_conj"), (Conjugate::None, "inner_noconj")] {
-                    let cut = (algorithm != Algorithm::Auto).then_some(0);
+                    let cut = (method != Method::Auto).then_some(0);
                     for kernel in KERNELS {
-                        let options = Options { algorithm, conjugate, cut, ..Options::default() };
+                        let options = Options { method, conjugate, cut, ..Options::default() };
                         let (value, info) = session_by(&c, kernel, options).inner(None, &x, &y, None).unwrap();
                         let error = (value - case.at(key).complex()).norm();
                         assert!(
@@ -46,11 +46,11 @@ fn small_integer_trains_have_their_exact_products() {
             }
             for (train, key) in [(&x, "norm2_u"), (&y, "norm2_v")] {
                 let exact = case.at(key).complex().re.sqrt();
-                for norm_way in [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-                    let options = Options { norm_way, ..Options::default() };
+                for norm_method in [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+                    let options = Options { norm_method, ..Options::default() };
                     let norm = session(&c, options).norm(None, train, None).unwrap().0;
                     let error = (norm - exact).abs();
-                    assert!(error <= tolerance * exact, "{name} {dtype:?} {key} {norm_way:?}: {norm}, not {exact}");
+                    assert!(error <= tolerance * exact, "{name} {dtype:?} {key} {norm_method:?}: {norm}, not {exact}");
                 }
             }
         }
@@ -109,7 +109,7 @@ fn huge_integer_trains_keep_their_exponents() {
             let outcome = s.inner(None, &x, &y, None).unwrap().1.outcome;
             assert_eq!(outcome, crate::tt::info::Outcome::Overflow, "{name} {dtype:?}");
             if dtype == DType::F64 || dtype == DType::CF64 {
-                let mut qr = session(&c, Options { norm_way: NormWay::Qr, ..Options::default() });
+                let mut qr = session(&c, Options { norm_method: NormMethod::Qr, ..Options::default() });
                 let (norm, _) = qr.norm_scaled(None, &x, None).unwrap();
                 assert!(relative(norm.times(norm), squares[0]) < bound, "{name} QR: {norm:?}");
             }

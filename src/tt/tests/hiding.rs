@@ -13,7 +13,7 @@ use crate::tensor::Location;
 use crate::tensor::train::TensorTrain;
 use crate::tt::balance::is_hiding;
 use crate::tt::operator::{Trains, correlation, expect_local, identity, rayleigh, sandwich};
-use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Options, Scaled};
 
 /// A ring of one entry: the core, first bond fastest, how often it stands in the ring, and the entry.
@@ -78,13 +78,13 @@ pub fn check(c: &Arc<Context>, location: Location) {
         let name = |what: &str| format!("{what}, {:?}, {:?}, {} sites", case.dtype, case.core, case.sites);
         let plain = || session(c, Options::default());
         close(plain().inner_scaled(None, &one, &x, None).unwrap().0, entry, &name("inner with ones"));
-        for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked] {
-            let options = Options { algorithm, ..Options::default() };
+        for method in [Method::Auto, Method::Full, Method::Reduced, Method::Blocked] {
+            let options = Options { method, ..Options::default() };
             let found = session(c, options).inner_scaled(None, &x, &x, None).unwrap().0;
             close(found, square, &name("inner"));
         }
-        for norm_way in [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-            let options = Options { norm_way, ..Options::default() };
+        for norm_method in [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+            let options = Options { norm_method, ..Options::default() };
             close(session(c, options).norm_scaled(None, &x, None).unwrap().0, entry, &name("norm"));
         }
         let mut gram = vec![Scaled::ZERO; 4];
@@ -117,8 +117,8 @@ pub fn check_repeated(c: &Arc<Context>, location: Location) {
     for (dtype, e) in [(DType::F64, -680), (DType::F32, -80)] {
         let of = |core: [f64; 4]| placed(c, bare(&[2, 2], vec![core.to_vec()]).train(c, dtype), location);
         let x = of([two(e), 1.0, 1.0, two(e)]);
-        for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Power] {
-            let by = |repeat| session(c, Options { repeat, algorithm, ..Options::default() });
+        for method in [Method::Auto, Method::Full, Method::Power] {
+            let by = |repeat| session(c, Options { repeat, method, ..Options::default() });
             // The trace of the square is 2, that of the cube 6 2^e.
             close(by(2).inner_scaled(None, &x, &x, None).unwrap().0, Scaled::real(4.0), "even power");
             let found = by(3).inner_scaled(None, &x, &x, None).unwrap().0;
@@ -135,8 +135,8 @@ pub fn check_repeated(c: &Arc<Context>, location: Location) {
     }
     let x = placed(c, bare(&[2, 2], vec![vec![0.0, two(-400), two(900), 0.0]]).train(c, DType::F64), location);
     let y = placed(c, bare(&[2, 2], vec![vec![two(-100), 0.0, 0.0, 0.0]]).train(c, DType::F64), location);
-    for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Power] {
-        let mut by = session(c, Options { repeat: 2, algorithm, ..Options::default() });
+    for method in [Method::Auto, Method::Full, Method::Power] {
+        let mut by = session(c, Options { repeat: 2, method, ..Options::default() });
         let found = by.inner_scaled(None, &x, &y, None).unwrap().0;
         close(found, Scaled::new(C::new(2.0, 0.0), 300), "power of two rings");
     }

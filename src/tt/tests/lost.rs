@@ -1,5 +1,5 @@
 //! Trains on the host whose contraction underflows, though the numbers that vanish count in the end: judged by sums that are
-//! exact powers of two, over all algorithms and kernels.
+//! exact powers of two, over all methods and kernels.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::balance::{Balanced, of_operator};
 use crate::tt::operator::{Environments, Side, Trains};
-use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Contraction, Options, Scaled};
 
 /// Context and memory of the trains of a test.
@@ -50,11 +50,11 @@ fn assert_power(what: &str, found: Scaled, exponent: i64) {
 
 /// Inner products, norms, batches and sandwiches of x and y, whose products are these powers of two.
 fn check((context, _): &At, what: &str, (x, y): (&TensorTrain, &TensorTrain), [xy, xx]: [i64; 2]) {
-    let algorithms = [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Halves, Algorithm::Blocked];
-    for algorithm in algorithms.into_iter().chain((!x.shape().is_cyclic()).then_some(Algorithm::Open)) {
+    let methods = [Method::Auto, Method::Full, Method::Reduced, Method::Halves, Method::Blocked];
+    for method in methods.into_iter().chain((!x.shape().is_cyclic()).then_some(Method::Open)) {
         for kernel in KERNELS {
-            let mut s = Contraction::new(context, Options { algorithm, kernel, ..Options::default() }).unwrap();
-            let what = format!("{what}, {algorithm:?} {kernel:?}");
+            let mut s = Contraction::new(context, Options { method, kernel, ..Options::default() }).unwrap();
+            let what = format!("{what}, {method:?} {kernel:?}");
             assert_power(&what, s.inner_scaled(None, x, y, None).unwrap().0, xy);
             assert_power(&what, s.inner_scaled(None, x, x, None).unwrap().0, xx);
             let mut sums = [Scaled::ZERO; 3];
@@ -64,10 +64,10 @@ fn check((context, _): &At, what: &str, (x, y): (&TensorTrain, &TensorTrain), [x
             }
         }
     }
-    for norm_way in [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-        let mut s = Contraction::new(context, Options { norm_way, ..Options::default() }).unwrap();
+    for norm_method in [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+        let mut s = Contraction::new(context, Options { norm_method, ..Options::default() }).unwrap();
         let (norm, _) = s.norm_scaled(None, x, None).unwrap();
-        assert_power(&format!("{what}, norm {norm_way:?}"), norm.times(norm), xx);
+        assert_power(&format!("{what}, norm {norm_method:?}"), norm.times(norm), xx);
     }
     let mut s = Contraction::new(context, Options::default()).unwrap();
     let (sum, _) = s.sandwich(None, &Trains::new(x, None, y), None).unwrap();
@@ -348,10 +348,10 @@ pub fn squared(c: &At) {
     for (dtype, large, small) in [(DType::F64, 449, -700), (DType::F32, 60, -90), (DType::CF64, 500, -900)] {
         let x = train(c, dtype, &vec![([1, 2, 1], vec![p(large), p(small)]); 3]);
         let y = train(c, dtype, &vec![([1, 2, 1], vec![0.0, 1.0]); 3]);
-        let options = Options { algorithm: Algorithm::Power, repeat: 2, ..Options::default() };
+        let options = Options { method: Method::Power, repeat: 2, ..Options::default() };
         let mut s = Contraction::new(&c.0, options).unwrap();
         assert_power("squared", s.inner_scaled(None, &y, &x, None).unwrap().0, 6 * i64::from(small));
-        let options = Options { algorithm: Algorithm::Power, repeat: 1 << 40, ..Options::default() };
+        let options = Options { method: Method::Power, repeat: 1 << 40, ..Options::default() };
         let found = Contraction::new(&c.0, options).unwrap().inner_scaled(None, &y, &x, None);
         assert!(dtype == DType::F32 || matches!(found, Err(Error::Numerical(_))), "{found:?}");
     }
@@ -424,7 +424,7 @@ fn scaled_cores_of_environments_lose_nothing_that_counts() {
     }
 }
 
-/// Trains whose cores are gone through several times, by all algorithms, against those with all cores written out.
+/// Trains whose cores are gone through several times, by all methods, against those with all cores written out.
 pub fn repeated(c: &At) {
     let of = |ring: bool, numbers: &[Option<i32>]| {
         let core: Vec<f64> = numbers.iter().map(|e| e.map_or(0.0, p)).collect();
@@ -442,10 +442,10 @@ pub fn repeated(c: &At) {
         };
         let mut s = Contraction::new(&c.0, Options::default()).unwrap();
         let wanted = s.inner_scaled(None, &written(&y, repeat), &written(&x, repeat), None).unwrap().0;
-        for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Blocked, Algorithm::Power] {
-            let mut s = Contraction::new(&c.0, Options { algorithm, repeat, ..Options::default() }).unwrap();
+        for method in [Method::Auto, Method::Full, Method::Blocked, Method::Power] {
+            let mut s = Contraction::new(&c.0, Options { method, repeat, ..Options::default() }).unwrap();
             let found = s.inner_scaled(None, &written(&y, 1), &written(&x, 1), None).unwrap().0;
-            crate::tt::tests::spans::close(found, wanted, &format!("{algorithm:?}, {repeat}"));
+            crate::tt::tests::spans::close(found, wanted, &format!("{method:?}, {repeat}"));
         }
     }
 }
@@ -499,7 +499,7 @@ pub fn apart_from_closed_ways(c: &At) {
     ] {
         let (x, u) = (train(c, dtype, &large(e)), train(c, dtype, &matrices));
         for repeat in [2, 3, 1000] {
-            let options = Options { algorithm: Algorithm::Power, repeat, ..Options::default() };
+            let options = Options { method: Method::Power, repeat, ..Options::default() };
             let mut s = Contraction::new(&c.0, options).unwrap();
             let case = format!("{dtype:?} 2^{e}, {repeat}");
             assert_power(&case, s.inner_scaled(None, &u, &x, None).unwrap().0, 0);
@@ -558,5 +558,5 @@ fn values_that_are_too_small_hide_none_that_are_too_large() {
     let raise = [0.0, 0.0, p(600), 0.0].map(|x| C::new(x, 0.0));
     let mut s = Contraction::new(&at.0, Options::default()).unwrap();
     let found = s.correlation(None, &x, &raise, &raise, None).unwrap();
-    assert_eq!(found.outcome, crate::tt::info::Outcome::Overflow);
+    assert_eq!(found.info.outcome, crate::tt::info::Outcome::Overflow);
 }

@@ -10,7 +10,7 @@ use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, TrainMatrix, copy};
 use crate::tt::info::Outcome;
 use crate::tt::operator::{Environments, Trains, identity, ising};
-use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Contraction, Info, Options, Scaled};
 
 const SITES: usize = 5;
@@ -66,20 +66,20 @@ fn contract(context: &Arc<Context>, case: &Case) {
     let Case { x, y, .. } = case;
     let session = |options| Contraction::new(context, options).unwrap();
     for kernel in KERNELS {
-        for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Halves, Algorithm::Power] {
-            let repeat = if algorithm == Algorithm::Power { 3 } else { 1 };
-            let mut s = session(Options { algorithm, kernel, repeat, ..Options::default() });
+        for method in [Method::Auto, Method::Full, Method::Reduced, Method::Halves, Method::Power] {
+            let repeat = if method == Method::Power { 3 } else { 1 };
+            let mut s = session(Options { method, kernel, repeat, ..Options::default() });
             for (a, b) in [(x, y), (y, x), (x, x)] {
                 let (value, info) = s.inner_scaled(None, a, b, None).unwrap();
-                case.expect(&format!("{algorithm:?} {kernel:?}"), value, &info);
+                case.expect(&format!("{method:?} {kernel:?}"), value, &info);
             }
             let (value, info) = s.inner(None, x, y, None).unwrap();
             assert!(value.re.is_nan() && info.outcome == Outcome::NonFinite, "{}: {value}", case.what);
         }
-        for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-            let mut s = session(Options { norm_way, kernel, ..Options::default() });
+        for norm_method in [NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+            let mut s = session(Options { norm_method, kernel, ..Options::default() });
             let (value, info) = s.norm_scaled(None, x, None).unwrap();
-            case.expect(&format!("norm {norm_way:?}"), value, &info);
+            case.expect(&format!("norm {norm_method:?}"), value, &info);
             for (a, b) in [(x, y), (y, x), (x, x)] {
                 let (value, info) = s.distance_scaled(None, a, b, None).unwrap();
                 case.expect("distance", value, &info);
@@ -174,7 +174,7 @@ fn operate(context: &Arc<Context>, case: &Case) {
         s.correlation(None, x, &op, &op, None).unwrap(),
         s.correlation(None, x, &op, &[op[0]; 4], None).unwrap(),
     ] {
-        assert!(found.outcome == Outcome::NonFinite && found.iter().all(|v| v.re.is_nan()), "{what}: {found:?}");
+        assert!(found.info.outcome == Outcome::NonFinite && found.iter().all(|v| v.re.is_nan()), "{what}: {found:?}");
     }
     // In the operator, where no path of nonzero blocks passes: the first core's second row.
     let mut bad = ising(context, DType::F64, SITES, 1.0, 0.5, false).unwrap();

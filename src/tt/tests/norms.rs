@@ -3,9 +3,9 @@
 use super::support::{Plain, TYPES, cpu, session};
 use crate::scalar::DType;
 use crate::tt::Options;
-use crate::tt::options::{Conjugate, NormWay};
+use crate::tt::options::{Conjugate, NormMethod};
 
-const WAYS: [NormWay; 4] = [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr];
+const WAYS: [NormMethod; 4] = [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr];
 
 #[test]
 fn norms_are_those_of_the_dense_tensor() {
@@ -15,12 +15,12 @@ fn norms_are_those_of_the_dense_tensor() {
             for (d, rank) in [(1, 3), (2, 3), (5, 7), (8, 4)] {
                 let x = Plain::uniform_ranks(d, 3, rank, cyclic, dtype.is_complex(), 81);
                 let t = x.train(&c, dtype);
-                for norm_way in WAYS {
+                for norm_method in WAYS {
                     for conjugate in [Conjugate::Bra, Conjugate::None] {
-                        let mut s = session(&c, Options { norm_way, conjugate, ..Options::default() });
+                        let mut s = session(&c, Options { norm_method, conjugate, ..Options::default() });
                         let (norm, info) = s.norm(None, &t, None).unwrap();
                         let error = (norm - x.norm()).abs();
-                        assert!(error <= tolerance * x.norm(), "{dtype:?} d = {d} {norm_way:?}: {norm} {info:?}");
+                        assert!(error <= tolerance * x.norm(), "{dtype:?} d = {d} {norm_method:?}: {norm} {info:?}");
                     }
                 }
             }
@@ -35,10 +35,10 @@ fn large_ranks_take_one_triangle() {
         let ranks = [1, 6, 36, 200, 200, 200, 200, 200, 36, 6, 1];
         let x = Plain::random(&[6; 10], &ranks, dtype.is_complex(), 82);
         let t = x.train(&c, dtype);
-        let by = |norm_way| session(&c, Options { norm_way, ..Options::default() }).norm(None, &t, None).unwrap();
-        let (inner, whole) = by(NormWay::Inner);
-        let (triangle, info) = by(NormWay::Triangle);
-        let (qr, _) = by(NormWay::Qr);
+        let by = |norm_method| session(&c, Options { norm_method, ..Options::default() }).norm(None, &t, None).unwrap();
+        let (inner, whole) = by(NormMethod::Inner);
+        let (triangle, info) = by(NormMethod::Triangle);
+        let (qr, _) = by(NormMethod::Qr);
         assert!((inner - triangle).abs() <= tolerance * inner, "{dtype:?}: {triangle}, not {inner}");
         assert!((inner - qr).abs() <= 10.0 * tolerance * inner, "{dtype:?}: {qr}, not {inner}");
         assert!(info.flops < 0.6 * whole.flops);
@@ -53,9 +53,9 @@ fn norms_are_real_and_never_negative() {
         // The last two slices cancel: the tensor is 0, its cores are not.
         x.cores[3] = x.cores[3].iter().map(|_| crate::scalar::Complex::new(0.0, 0.0)).collect();
         let t = x.train(&c, dtype);
-        for norm_way in WAYS {
-            let (norm, info) = session(&c, Options { norm_way, ..Options::default() }).norm(None, &t, None).unwrap();
-            assert_eq!((norm, norm.is_sign_positive()), (0.0, true), "{dtype:?} {norm_way:?} {info:?}");
+        for norm_method in WAYS {
+            let (norm, info) = session(&c, Options { norm_method, ..Options::default() }).norm(None, &t, None).unwrap();
+            assert_eq!((norm, norm.is_sign_positive()), (0.0, true), "{dtype:?} {norm_method:?} {info:?}");
         }
     }
 }
@@ -153,10 +153,10 @@ fn factors_may_stand_in_any_core() {
                 for other in &patterns {
                     let (a, b) = (graded(&x, one).train(&c, dtype), graded(&y, other).train(&c, dtype));
                     let [p, q] = [one, other].map(|by| by.iter().map(|e| i64::from(*e)).sum::<i64>());
-                    for norm_way in WAYS {
-                        let mut s = session(&c, Options { norm_way, ..Options::default() });
+                    for norm_method in WAYS {
+                        let mut s = session(&c, Options { norm_method, ..Options::default() });
                         let wanted = s.norm_scaled(None, &tx, None).unwrap().0;
-                        near(s.norm_scaled(None, &a, None).unwrap().0, wanted, p, &format!("{norm_way:?} {one:?}"));
+                        near(s.norm_scaled(None, &a, None).unwrap().0, wanted, p, &format!("{norm_method:?} {one:?}"));
                     }
                     let mut s = session(&c, Options::default());
                     let wanted = s.inner_scaled(None, &tx, &ty, None).unwrap().0;

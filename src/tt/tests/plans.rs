@@ -7,7 +7,7 @@ use crate::context::{Context, Options as ContextOptions};
 use crate::scalar::DType;
 use crate::tensor::train::TensorTrain;
 use crate::tt::info::{Info, Kernel};
-use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Contraction, Options, Scaled};
 use std::sync::Arc;
 
@@ -61,21 +61,21 @@ fn products_norms_and_distances_take_what_their_plans_say() {
             let (x, y) = (x.train(&c, dtype), y.train(&c, dtype));
             let what = |name: &str| format!("{name} of {dtype:?} {modes:?} {ranks:?}");
             for kernel in [None, Some(Kernel::Products)] {
-                for algorithm in [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Halves] {
+                for method in [Method::Auto, Method::Full, Method::Reduced, Method::Halves] {
                     // Dense halves of a long train fit no memory.
-                    if algorithm == Algorithm::Halves && modes.len() > 8 {
+                    if method == Method::Halves && modes.len() > 8 {
                         continue;
                     }
-                    let options = Options { algorithm, kernel, ..Options::default() };
-                    let planned = session(&c, options.clone()).plan(&x, &y).unwrap();
+                    let options = Options { method, kernel, ..Options::default() };
+                    let planned = session(&c, options.clone()).plan_inner(&x, &y).unwrap();
                     let (done, bytes) = used(&c, || session(&c, options).inner_scaled(None, &x, &y, None).unwrap().1);
                     expect_kept(&planned, &done, bytes, &what("inner"));
                 }
-                for norm_way in [NormWay::Auto, NormWay::Inner, NormWay::Qr] {
-                    let options = Options { norm_way, kernel, ..Options::default() };
+                for norm_method in [NormMethod::Auto, NormMethod::Inner, NormMethod::Qr] {
+                    let options = Options { norm_method, kernel, ..Options::default() };
                     let planned = session(&c, options.clone()).plan_norm(&x).unwrap();
                     let (done, bytes) = used(&c, || session(&c, options).norm_scaled(None, &x, None).unwrap().1);
-                    expect_kept(&planned, &done, bytes, &what(&format!("{norm_way:?} norm")));
+                    expect_kept(&planned, &done, bytes, &what(&format!("{norm_method:?} norm")));
                 }
             }
             let planned = session(&c, Options::default()).plan_distance(&x, &y).unwrap();
@@ -91,8 +91,8 @@ fn uniform_trains_take_what_their_plans_say() {
     let c = cpu(2);
     for rank in [1, 3] {
         let x = Plain::uniform_ranks(1, 2, rank, true, false, 5).train(&c, DType::F64);
-        let options = Options { algorithm: Algorithm::Power, repeat: 50, ..Options::default() };
-        let planned = session(&c, options.clone()).plan(&x, &x).unwrap();
+        let options = Options { method: Method::Power, repeat: 50, ..Options::default() };
+        let planned = session(&c, options.clone()).plan_inner(&x, &x).unwrap();
         let (done, bytes) = used(&c, || session(&c, options).inner_scaled(None, &x, &x, None).unwrap().1);
         expect_kept(&planned, &done, bytes, "a uniform train");
     }
@@ -157,7 +157,7 @@ fn the_last_calls_workspace_alone_is_kept() {
         let (_, info) = kept.inner_scaled(None, x, x, None).unwrap();
         assert_eq!(c.host_budget().used() - before, info.workspace_bytes as u64, "{info:?}");
     }
-    let norms = Options { norm_way: NormWay::Qr, ..Options::default() };
+    let norms = Options { norm_method: NormMethod::Qr, ..Options::default() };
     drop(kept);
     let mut kept = session(&c, norms);
     kept.norm_scaled(None, &large, None).unwrap();
@@ -190,15 +190,15 @@ fn a_plan_fits_the_memory_that_the_context_allows() {
         };
         let (x, y) = (given(&x), given(&y));
         let mut s = session(&c, Options::default());
-        let planned = s.plan(&x, &y).unwrap();
+        let planned = s.plan_inner(&x, &y).unwrap();
         assert!(host_memory_limit == 0 || planned.workspace_bytes as u64 <= host_memory_limit, "{planned:?}");
-        (planned.algorithm, s.inner_scaled(None, &x, &y, None).unwrap().0)
+        (planned.method, s.inner_scaled(None, &x, &y, None).unwrap().0)
     };
     let (usual, wanted) = of(0);
-    assert_eq!(usual, Algorithm::Halves);
+    assert_eq!(usual, Method::Halves);
     for limit in [1 << 15, 1 << 18] {
-        let (algorithm, found) = of(limit);
-        assert_ne!(algorithm, Algorithm::Halves);
+        let (method, found) = of(limit);
+        assert_ne!(method, Method::Halves);
         let error = found.plus(wanted.times(Scaled::real(-1.0)));
         assert!(error.is_zero() || error.over(wanted).unwrap().log_abs() < -20.0, "{found:?} {wanted:?}");
     }
@@ -210,9 +210,9 @@ fn open_takes_the_bond_of_one_pair() {
     // The pairs of the middle bond, of which half suffice, are cheaper.
     let x = Plain::uniform_ranks(2, 2, 3, false, false, 41).train(&c, DType::F64);
     let mut auto = session(&c, Options::default());
-    let mut open = session(&c, Options { algorithm: Algorithm::Open, ..Options::default() });
+    let mut open = session(&c, Options { method: Method::Open, ..Options::default() });
     let (found, info) = open.inner(None, &x, &x, None).unwrap();
-    assert_eq!((info.algorithm, info.cut), (Algorithm::Open, 0));
+    assert_eq!((info.method, info.cut), (Method::Open, 0));
     let wanted = auto.inner(None, &x, &x, None).unwrap().0.re;
     assert!((found.re - wanted).abs() <= 1e-13 * wanted, "{found}, not {wanted}");
     let norm = open.norm(None, &x, None).unwrap().0;

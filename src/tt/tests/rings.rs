@@ -1,9 +1,9 @@
-//! Rings: every cut, every block, every algorithm, halves of Hermitian sums, mixed boundaries and types.
+//! Rings: every cut, every block, every method, halves of Hermitian sums, mixed boundaries and types.
 
 use super::support::{Plain, TYPES, cpu, inner, session};
 use crate::scalar::DType;
 use crate::tt::Options;
-use crate::tt::options::{Algorithm, Conjugate, NormWay};
+use crate::tt::options::{Conjugate, Method, NormMethod};
 
 fn ring(complex: bool, seed: u64) -> (Plain, Plain) {
     let modes = [2, 3, 1, 4, 2, 3];
@@ -21,13 +21,13 @@ fn every_cut_of_every_algorithm_gives_the_same_number() {
         let size = x.norm() * y.norm();
         for conjugate in [Conjugate::Bra, Conjugate::None] {
             let wanted = inner(&x, &y, conjugate == Conjugate::Bra);
-            for algorithm in [Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves] {
+            for method in [Method::Full, Method::Reduced, Method::Blocked, Method::Halves] {
                 for cut in 0..6 {
-                    let options = Options { algorithm, cut: Some(cut), conjugate, ..Options::default() };
+                    let options = Options { method, cut: Some(cut), conjugate, ..Options::default() };
                     let (value, info) = session(&c, options).inner(None, &tx, &ty, None).unwrap();
                     let error = (value - wanted).norm();
-                    assert!(error <= tolerance * size, "{dtype:?} {algorithm:?} cut {cut}: {value}, not {wanted}");
-                    assert_eq!((info.cut, info.algorithm), (cut as i64, algorithm));
+                    assert!(error <= tolerance * size, "{dtype:?} {method:?} cut {cut}: {value}, not {wanted}");
+                    assert_eq!((info.cut, info.method), (cut as i64, method));
                     assert_eq!(info.pairs, (x.ranks[cut] * y.ranks[cut]) as i64);
                 }
             }
@@ -43,14 +43,14 @@ fn every_block_gives_the_same_number() {
         let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
         let (wanted, size) = (inner(&x, &y, true), x.norm() * y.norm());
         for block in 1..=12 {
-            let options = Options { algorithm: Algorithm::Blocked, cut: Some(0), block, ..Options::default() };
+            let options = Options { method: Method::Blocked, cut: Some(0), block, ..Options::default() };
             let (value, info) = session(&c, options).inner(None, &tx, &ty, None).unwrap();
             assert!((value - wanted).norm() <= tolerance * size, "{dtype:?} B = {block}: {value}, not {wanted}");
             assert_eq!(info.block, block as i64);
         }
         for block in 1..=6 {
-            let options = Options { algorithm: Algorithm::Blocked, cut: Some(0), block, ..Options::default() };
-            let options = Options { norm_way: NormWay::Inner, ..options };
+            let options = Options { method: Method::Blocked, cut: Some(0), block, ..Options::default() };
+            let options = Options { norm_method: NormMethod::Inner, ..options };
             let (norm, info) = session(&c, options).norm(None, &tx, None).unwrap();
             assert!(info.halved);
             assert!((norm - x.norm()).abs() <= tolerance * x.norm(), "{dtype:?} B = {block}: {norm}");
@@ -64,7 +64,7 @@ fn half_of_a_hermitian_sum_is_enough() {
     for (dtype, tolerance) in TYPES {
         let (x, _) = ring(dtype.is_complex(), 11);
         let (tx, copy) = (x.train(&c, dtype), x.train(&c, dtype));
-        let options = Options { cut: Some(3), algorithm: Algorithm::Blocked, ..Options::default() };
+        let options = Options { cut: Some(3), method: Method::Blocked, ..Options::default() };
         let mut s = session(&c, options);
         let (whole, all) = s.inner(None, &tx, &copy, None).unwrap();
         let (half, info) = s.inner(None, &tx, &tx, None).unwrap();
@@ -85,18 +85,18 @@ fn the_cheapest_cut_is_found() {
     let x = Plain::random(&[2; 7], &[4, 3, 1, 5, 2, 3, 2, 4], true, 3);
     let y = Plain::random(&[2; 7], &[2, 3, 4, 1, 2, 3, 5, 2], true, 4);
     let (tx, ty) = (x.train(&c, DType::CF64), y.train(&c, DType::CF64));
-    let mut forced = session(&c, Options { algorithm: Algorithm::Blocked, ..Options::default() });
-    let best = forced.plan(&tx, &ty).unwrap();
+    let mut forced = session(&c, Options { method: Method::Blocked, ..Options::default() });
+    let best = forced.plan_inner(&tx, &ty).unwrap();
     for cut in 0..7 {
-        let options = Options { algorithm: Algorithm::Blocked, cut: Some(cut), ..Options::default() };
-        assert!(session(&c, options).plan(&tx, &ty).unwrap().flops >= best.flops);
+        let options = Options { method: Method::Blocked, cut: Some(cut), ..Options::default() };
+        assert!(session(&c, options).plan_inner(&tx, &ty).unwrap().flops >= best.flops);
     }
     assert!([2, 3, 4].contains(&best.cut) && best.pairs == 4 || best.pairs == 5);
     // A bond of rank 1 in both makes a ring open.
     let x = Plain::random(&[2; 4], &[3, 1, 3, 3, 3], false, 5);
     let y = Plain::random(&[2; 4], &[2, 1, 4, 2, 2], false, 6);
     let (tx, ty) = (x.train(&c, DType::F64), y.train(&c, DType::F64));
-    let options = Options { algorithm: Algorithm::Open, ..Options::default() };
+    let options = Options { method: Method::Open, ..Options::default() };
     let (value, info) = session(&c, options).inner(None, &tx, &ty, None).unwrap();
     assert_eq!((info.cut, info.pairs), (1, 1));
     assert!((value - inner(&x, &y, true)).norm() <= 1e-13 * x.norm() * y.norm());
@@ -111,13 +111,11 @@ fn open_trains_meet_rings() {
         let y = Plain::random(&[2, 3, 2, 3], &[3, 2, 4, 2, 3], complex, 22);
         let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
         for (a, b, ta, tb) in [(&x, &y, &tx, &ty), (&y, &x, &ty, &tx)] {
-            for algorithm in
-                [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves]
-            {
-                let options = Options { algorithm, ..Options::default() };
+            for method in [Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves] {
+                let options = Options { method, ..Options::default() };
                 let (value, _) = session(&c, options).inner(None, ta, tb, None).unwrap();
                 let wanted = inner(a, b, true);
-                assert!((value - wanted).norm() <= tolerance * x.norm() * y.norm(), "{dtype:?} {algorithm:?}");
+                assert!((value - wanted).norm() <= tolerance * x.norm() * y.norm(), "{dtype:?} {method:?}");
             }
         }
     }
@@ -131,19 +129,15 @@ fn a_real_train_meets_a_complex_one_as_it_is() {
             let x = Plain::random(&[2, 3, 2, 3, 2], &[ends, 3, 5, 4, 2, ends], false, 31);
             let y = Plain::random(&[2, 3, 2, 3, 2], &[ends, 4, 3, 4, 3, ends], true, 32);
             let (tx, ty) = (x.train(&c, real), y.train(&c, complex));
-            let algorithms =
-                [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];
-            for algorithm in algorithms {
+            let methods = [Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves];
+            for method in methods {
                 for conjugate in [Conjugate::Bra, Conjugate::None] {
-                    let mut s = session(&c, Options { algorithm, conjugate, ..Options::default() });
+                    let mut s = session(&c, Options { method, conjugate, ..Options::default() });
                     for (a, b, ta, tb) in [(&x, &y, &tx, &ty), (&y, &x, &ty, &tx)] {
                         let (value, _) = s.inner(None, ta, tb, None).unwrap();
                         let wanted = inner(a, b, conjugate == Conjugate::Bra);
                         let error = (value - wanted).norm();
-                        assert!(
-                            error <= tolerance * x.norm() * y.norm(),
-                            "{algorithm:?} {conjugate:?}: {value} {wanted}"
-                        );
+                        assert!(error <= tolerance * x.norm() * y.norm(), "{method:?} {conjugate:?}: {value} {wanted}");
                     }
                 }
             }

@@ -4,7 +4,7 @@ use super::support::{C, Plain, TYPES, cpu, session};
 use crate::scalar::DType;
 use crate::tt::Options;
 use crate::tt::info::Outcome;
-use crate::tt::options::{Algorithm, NormWay, Scaling};
+use crate::tt::options::{Method, NormMethod, Scaling};
 
 fn bits(value: C) -> (u64, u64) {
     (value.re.to_bits(), value.im.to_bits())
@@ -14,23 +14,22 @@ fn bits(value: C) -> (u64, u64) {
 fn scaling_changes_no_bit() {
     let c = cpu(2);
     for (dtype, _) in TYPES {
-        for (cyclic, algorithms) in [
-            (false, &[Algorithm::Open, Algorithm::Reduced][..]),
-            (true, &[Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked]),
-        ] {
+        for (cyclic, methods) in
+            [(false, &[Method::Open, Method::Reduced][..]), (true, &[Method::Full, Method::Reduced, Method::Blocked])]
+        {
             let x = Plain::uniform_ranks(8, 2, 5, cyclic, dtype.is_complex(), 41);
             let y = Plain::uniform_ranks(8, 2, 4, cyclic, dtype.is_complex(), 42);
             let (tx, ty) = (x.train(&c, dtype), y.train(&c, dtype));
-            for &algorithm in algorithms {
+            for &method in methods {
                 let with = |scaling| {
-                    let options = Options { algorithm, scaling, ..Options::default() };
+                    let options = Options { method, scaling, ..Options::default() };
                     let (value, info) = session(&c, options).inner(None, &tx, &ty, None).unwrap();
                     (bits(value), info.scaled)
                 };
                 let (never, always) = (with(Scaling::Never), with(Scaling::Always));
                 assert_eq!((never.1, always.1), (false, true));
-                assert_eq!(never.0, always.0, "{dtype:?} {algorithm:?}");
-                assert_eq!(with(Scaling::Auto).0, always.0, "{dtype:?} {algorithm:?}");
+                assert_eq!(never.0, always.0, "{dtype:?} {method:?}");
+                assert_eq!(with(Scaling::Auto).0, always.0, "{dtype:?} {method:?}");
             }
         }
     }
@@ -47,14 +46,12 @@ fn the_number_of_threads_changes_no_bit() {
             for c in [&one, &three] {
                 let (tx, ty) = (x.train(c, dtype), y.train(c, dtype));
                 let mut found = Vec::new();
-                for algorithm in
-                    [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves]
-                {
-                    let mut s = session(c, Options { algorithm, ..Options::default() });
+                for method in [Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves] {
+                    let mut s = session(c, Options { method, ..Options::default() });
                     found.push(bits(s.inner(None, &tx, &ty, None).unwrap().0));
                 }
-                for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-                    let mut s = session(c, Options { norm_way, ..Options::default() });
+                for norm_method in [NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+                    let mut s = session(c, Options { norm_method, ..Options::default() });
                     found.push((s.norm(None, &tx, None).unwrap().0.to_bits(), 0));
                 }
                 results.push(found);
@@ -114,17 +111,16 @@ fn cores_near_the_ends_of_the_range_are_contracted_with_care() {
             let plain = [x.train(&c, dtype), y.train(&c, dtype)];
             for exponent in [far, -far] {
                 let [tx, ty] = [&x, &y].map(|p| p.clone().scaled(2f64.powi(exponent)).train(&c, dtype));
-                let algorithms =
-                    [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];
-                for algorithm in algorithms {
-                    let mut s = session(&c, Options { algorithm, ..Options::default() });
+                let methods = [Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves];
+                for method in methods {
+                    let mut s = session(&c, Options { method, ..Options::default() });
                     let (near, _) = s.inner_scaled(None, &plain[0], &plain[1], None).unwrap();
                     let (found, _) = s.inner_scaled(None, &tx, &ty, None).unwrap();
-                    assert_eq!(found.exponent - near.exponent, 10 * i64::from(exponent), "{dtype:?} {algorithm:?}");
+                    assert_eq!(found.exponent - near.exponent, 10 * i64::from(exponent), "{dtype:?} {method:?}");
                     let error = (found.mantissa - near.mantissa).norm();
                     assert!(error < if dtype == DType::F32 || dtype == DType::CF32 { 1e-5 } else { 1e-13 });
                 }
-                let mut s = session(&c, Options { norm_way: NormWay::Qr, ..Options::default() });
+                let mut s = session(&c, Options { norm_method: NormMethod::Qr, ..Options::default() });
                 let (near, _) = s.norm_scaled(None, &plain[0], None).unwrap();
                 let (found, _) = s.norm_scaled(None, &tx, None).unwrap();
                 assert_eq!(found.exponent - near.exponent, 5 * i64::from(exponent), "{dtype:?} QR");

@@ -7,11 +7,10 @@ use super::support::{Disorder, KERNELS, Plain, cpu};
 use crate::context::Context;
 use crate::scalar::DType;
 use crate::tensor::Location;
-use crate::tt::options::{Algorithm, NormWay};
+use crate::tt::options::{Method, NormMethod};
 use crate::tt::{Contraction, Info, Options};
 
-const ALGORITHMS: [Algorithm; 5] =
-    [Algorithm::Auto, Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked, Algorithm::Halves];
+const METHODS: [Method; 5] = [Method::Auto, Method::Full, Method::Reduced, Method::Blocked, Method::Halves];
 
 /// The bytes that a refusal names.
 fn needed(text: &str) -> u64 {
@@ -35,7 +34,7 @@ fn limits(what: &str, run: &dyn Fn(u64) -> crate::error::Result<(Info, Info)>) {
     assert_eq!(needed(&refused), least, "{what}: {refused}");
 }
 
-/// All algorithms, kernels and norms, for trains in the memory of `location`.
+/// All methods, kernels and norms, for trains in the memory of `location`.
 pub fn check(context: &Arc<Context>, location: Location) {
     let mut draw = Disorder::new(7);
     for round in 0..6 {
@@ -53,18 +52,18 @@ pub fn check(context: &Arc<Context>, location: Location) {
                 placed(context, plain.train(context, dtype), location)
             });
             for kernel in KERNELS {
-                for algorithm in ALGORITHMS {
-                    let what = format!("{algorithm:?} {kernel:?} {dtype:?} {modes:?} {r:?} {s:?}");
+                for method in METHODS {
+                    let what = format!("{method:?} {kernel:?} {dtype:?} {modes:?} {r:?} {s:?}");
                     limits(&what, &|workspace_limit| {
-                        let options = Options { algorithm, kernel, workspace_limit, ..Options::default() };
+                        let options = Options { method, kernel, workspace_limit, ..Options::default() };
                         let mut session = Contraction::new(context, options)?;
-                        Ok((session.plan(&x, &y)?, session.inner_scaled(None, &x, &y, None)?.1))
+                        Ok((session.plan_inner(&x, &y)?, session.inner_scaled(None, &x, &y, None)?.1))
                     });
                 }
-                for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-                    let what = format!("norm {norm_way:?} {kernel:?} {dtype:?} {modes:?} {r:?}");
+                for norm_method in [NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+                    let what = format!("norm {norm_method:?} {kernel:?} {dtype:?} {modes:?} {r:?}");
                     limits(&what, &|workspace_limit| {
-                        let options = Options { norm_way, kernel, workspace_limit, ..Options::default() };
+                        let options = Options { norm_method, kernel, workspace_limit, ..Options::default() };
                         let mut session = Contraction::new(context, options)?;
                         Ok((session.plan_norm(&x)?, session.norm_scaled(None, &x, None)?.1))
                     });

@@ -438,11 +438,11 @@ PLACE(purlin_tt_info, bytes, 56);
 
 SIZE(purlin_tt_contraction_options, 96);
 PLACE(purlin_tt_contraction_options, struct_size, 0);
-PLACE(purlin_tt_contraction_options, algorithm, 8);
+PLACE(purlin_tt_contraction_options, method, 8);
 PLACE(purlin_tt_contraction_options, scaling, 12);
 PLACE(purlin_tt_contraction_options, conjugate, 16);
 PLACE(purlin_tt_contraction_options, math, 20);
-PLACE(purlin_tt_contraction_options, norm_way, 24);
+PLACE(purlin_tt_contraction_options, norm_method, 24);
 PLACE(purlin_tt_contraction_options, assume_hermitian, 28);
 PLACE(purlin_tt_contraction_options, kernel, 32);
 PLACE(purlin_tt_contraction_options, reserved, 36);
@@ -456,7 +456,7 @@ PLACE(purlin_tt_contraction_options, group, 88);
 
 SIZE(purlin_tt_contraction_info, 224);
 PLACE(purlin_tt_contraction_info, struct_size, 0);
-PLACE(purlin_tt_contraction_info, algorithm, 8);
+PLACE(purlin_tt_contraction_info, method, 8);
 PLACE(purlin_tt_contraction_info, kernel, 12);
 PLACE(purlin_tt_contraction_info, outcome, 16);
 PLACE(purlin_tt_contraction_info, halved, 20);

@@ -53,6 +53,9 @@ const MODULES: &[(&str, &str)] = &[
     ("tt_sandwich_enqueue", "purlin_c_tt_enqueue"),
     ("tt_rayleigh_enqueue", "purlin_c_tt_enqueue"),
     ("tt_plan_", "purlin_c_tt_plan"),
+    ("tt_inner_once", "purlin_c_tt_once"),
+    ("tt_norm_once", "purlin_c_tt_once"),
+    ("tt_distance_once", "purlin_c_tt_once"),
 ];
 
 /// A sum in Fortran is a line of Fortran.
@@ -112,6 +115,7 @@ const EXCEPTIONS: &[(&str, &str, Passing)] = &[
     ("purlin_symmetric_exponents", "exponents", Passing::ListInOut),
     ("purlin_symmetric_multinomials", "multinomials", Passing::ListInOut),
     ("purlin_tt_inner", "result", Passing::ListInOut),
+    ("purlin_tt_inner_once", "result", Passing::ListInOut),
     ("purlin_tt_sandwich", "result", Passing::ListInOut),
     ("purlin_tt_rayleigh", "quotient", Passing::ListInOut),
     ("purlin_tt_element", "result", Passing::ListInOut),
@@ -330,7 +334,7 @@ mod tests {
     fn the_longest_beginning_names_the_module() {
         assert_eq!(module("purlin_matrix_copy"), "purlin_c");
         assert_eq!(module("purlin_matrix_copy_to"), "purlin_c_spectra");
-        assert_eq!(module("purlin_tt_plan"), "purlin_c_tt");
+        assert_eq!(module("purlin_tt_inner"), "purlin_c_tt");
         assert_eq!(module("purlin_tt_plan_norm"), "purlin_c_tt_plan");
     }
 

@@ -4,7 +4,7 @@ function opts = tt_options(given)
     opts = given{1}.key;
     return;
   end
-  names = {'algorithm', 'scaling', 'conjugate', 'math', 'norm_way', 'kernel', 'assume_hermitian', 'cut', 'block', 'repeat', ...
+  names = {'method', 'scaling', 'conjugate', 'math', 'norm_method', 'kernel', 'assume_hermitian', 'cut', 'block', 'repeat', ...
            'workspace_limit', 'devices', 'progress'};
   opts = purlin.internal.options(names, given);
 end

@@ -147,11 +147,11 @@
 
 #define READ_TT_CONTRACTION_OPTIONS(given, o) \
   do { \
-    read_choice(given, "algorithm", algorithms, &(o)->algorithm); \
+    read_choice(given, "method", tt_methods, &(o)->method); \
     read_choice(given, "scaling", scalings, &(o)->scaling); \
     read_choice(given, "conjugate", conjugates, &(o)->conjugate); \
     read_choice(given, "math", maths, &(o)->math); \
-    read_choice(given, "norm_way", norm_ways, &(o)->norm_way); \
+    read_choice(given, "norm_method", norm_methods, &(o)->norm_method); \
     read_flag(given, "assume_hermitian", &(o)->assume_hermitian); \
     read_choice(given, "kernel", kernels, &(o)->kernel); \
     read_int64(given, "block", &(o)->block); \

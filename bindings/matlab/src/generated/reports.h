@@ -142,7 +142,7 @@
 
 #define REPORT_TT_CONTRACTION_INFO(to, i) \
   do { \
-    add_word(to, "algorithm", algorithms, (i)->algorithm); \
+    add_word(to, "method", tt_methods, (i)->method); \
     add_word(to, "kernel", kernels, (i)->kernel); \
     add_word(to, "outcome", outcomes, (i)->outcome); \
     add_text(to, "reason", (i)->reason); \

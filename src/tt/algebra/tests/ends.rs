@@ -11,7 +11,7 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::algebra::{
     Place, Spread, Truncation, add, canonicalise, create, element, full, hadamard, round, scale, to_open,
 };
-use crate::tt::options::NormWay;
+use crate::tt::options::NormMethod;
 use crate::tt::scaled::Scaled;
 use crate::tt::{Contraction, Options};
 
@@ -248,8 +248,8 @@ fn traces_at_the_top<T: Scalar>() {
     assert_eq!(full_of::<T>(&ring(most, -most)).unwrap(), [zero]);
     let three = cores::<T>(&c, &[1], &[3, 3], &[&[most, zero, zero, zero, most, zero, zero, zero, -most]]);
     assert_eq!(full_of::<T>(&three).unwrap(), [most]);
-    for norm_way in [NormWay::Auto, NormWay::Qr] {
-        let mut session = Contraction::new(&c, Options { norm_way, ..Options::default() }).unwrap();
+    for norm_method in [NormMethod::Auto, NormMethod::Qr] {
+        let mut session = Contraction::new(&c, Options { norm_method, ..Options::default() }).unwrap();
         let norm = session.norm_scaled(None, &sum, None).unwrap().0;
         assert_is::<T>(norm, most, 1, "trace");
     }
@@ -309,11 +309,11 @@ four_types! {
 /// Distance from zero, and norm by each way.
 fn norms(c: &Arc<Context>, x: &TensorTrain) -> Vec<Scaled> {
     let at = Place::host(c);
-    let ways = [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr];
-    let session = |norm_way| Contraction::new(c, Options { norm_way, ..Options::default() }).unwrap();
+    let ways = [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr];
+    let session = |norm_method| Contraction::new(c, Options { norm_method, ..Options::default() }).unwrap();
     let mut found: Vec<Scaled> = ways.map(|way| session(way).norm_scaled(None, x, None).unwrap().0).into();
     let zero = create::zeros(&at, x.dtype(), x.shape().modes()).unwrap();
-    found.push(session(NormWay::Auto).distance_scaled(None, x, &zero, None).unwrap().0);
+    found.push(session(NormMethod::Auto).distance_scaled(None, x, &zero, None).unwrap().0);
     found
 }
 

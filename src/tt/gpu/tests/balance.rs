@@ -3,7 +3,7 @@
 use super::enqueue::{number, place};
 use super::*;
 use crate::tt::operator::{Trains, identity};
-use crate::tt::options::NormWay;
+use crate::tt::options::NormMethod;
 use crate::tt::tests::balance::{check, check_environments, check_growing, check_sums, check_zeros, gauged};
 use crate::tt::tests::dead;
 use crate::tt::tests::nonfinite::placed;
@@ -14,7 +14,7 @@ use crate::tt::tests::support::Plain as Numbers;
 #[ignore = "needs a GPU"]
 fn the_size_of_what_a_bond_carries_changes_nothing() {
     for location in [Location::Device, Location::Host] {
-        check(&gpu(0), location, &[NormWay::Inner, NormWay::Triangle, NormWay::Qr]);
+        check(&gpu(0), location, &[NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr]);
     }
 }
 
@@ -45,7 +45,7 @@ fn large_ranks_and_batches_are_balanced_too() {
 #[ignore = "needs a GPU"]
 fn enqueued_calls_of_bonds_far_from_balanced_say_so() {
     let context = gpu(0);
-    let calls = [NormWay::Inner, NormWay::Qr];
+    let calls = [NormMethod::Inner, NormMethod::Qr];
     for (dtype, range) in [(DType::F32, 40), (DType::CF64, 330)] {
         for (rank, cyclic) in [(3, false), (20, true), (90, false), (300, false)] {
             let x = Numbers::uniform_ranks(4, 2, rank, cyclic, false, 7);
@@ -54,10 +54,10 @@ fn enqueued_calls_of_bonds_far_from_balanced_say_so() {
             let real = if dtype == DType::F32 { DType::F32 } else { DType::F64 };
             let unit = identity(&context, real, &[2; 4]).unwrap();
             let mut result = place(&context);
-            for norm_way in calls {
-                let mut session = Contraction::new(&context, Options { norm_way, ..Options::default() }).unwrap();
+            for norm_method in calls {
+                let mut session = Contraction::new(&context, Options { norm_method, ..Options::default() }).unwrap();
                 for (train, bad) in [(&plain, false), (&graded, true)] {
-                    let what = format!("{dtype:?} {rank} {cyclic} {norm_way:?}");
+                    let what = format!("{dtype:?} {rank} {cyclic} {norm_method:?}");
                     let expect = |result: &crate::tensor::Tensor| {
                         let (got, outcome) = number(&context, result);
                         assert_eq!((got.is_finite(), outcome), (!bad, if bad { 3.0 } else { 0.0 }), "{what}: {got:?}");
@@ -136,7 +136,7 @@ fn numbers_may_grow_from_core_to_core() {
 #[ignore = "needs a GPU"]
 fn numbers_that_meet_zeros_hide_none_that_count() {
     for location in [Location::Device, Location::Host] {
-        dead::check(&gpu(0), location, &[NormWay::Inner, NormWay::Triangle, NormWay::Qr], &[Algorithm::Full]);
+        dead::check(&gpu(0), location, &[NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr], &[Method::Full]);
     }
 }
 
@@ -152,7 +152,7 @@ fn small_products_of_finite_trains_are_finite() {
 #[ignore = "needs a GPU"]
 fn what_is_not_finite_is_seen_behind_zeros_too() {
     for location in [Location::Device, Location::Host] {
-        dead::check_rings(&gpu(0), location, &[NormWay::Inner, NormWay::Qr]);
+        dead::check_rings(&gpu(0), location, &[NormMethod::Inner, NormMethod::Qr]);
         dead::check_factors(&gpu(0), location);
     }
 }

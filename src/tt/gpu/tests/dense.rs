@@ -9,7 +9,7 @@ fn check(context: &Arc<Context>, x: &Plain, y: &Plain, types: (DType, DType), gi
     for location in [Location::Host, Location::Device] {
         let (a, b) = (x.train(context, types.0, location), y.train(context, types.1, location));
         let (got, info) = session.inner_scaled(None, &a, &b, None).unwrap();
-        assert_eq!(info.algorithm, Algorithm::Halves);
+        assert_eq!(info.method, Method::Halves);
         let what = format!("{types:?} {:?} {:?} {:?} {given:?}", x.modes, x.ranks, y.ranks);
         assert_close(&what, got, want, size, bound(x, y, common(types)));
         assert_eq!(session.inner_scaled(None, &a, &b, None).unwrap().0, got, "{what}");
@@ -33,7 +33,7 @@ fn dense_halves_of_every_shape_agree_with_the_cpu() {
             let (x, y) = (Plain::random(&modes, &rx, 5, 1.0), Plain::random(&modes, &ry, 6, 1.0));
             for conjugate in [Conjugate::Bra, Conjugate::None] {
                 for cut in [None, Some(0), Some(modes.len() - 1)] {
-                    check(&context, &x, &y, types, &Options { cut, ..options(Algorithm::Halves, conjugate) });
+                    check(&context, &x, &y, types, &Options { cut, ..options(Method::Halves, conjugate) });
                 }
             }
         }
@@ -50,7 +50,7 @@ fn dense_halves_of_one_train_twice_give_its_square() {
             let train = x.train(&context, dtype, Location::Device);
             for conjugate in [Conjugate::Bra, Conjugate::None] {
                 let (want, size) = expected(&x, &x, (dtype, dtype), conjugate);
-                let mut session = Contraction::new(&context, options(Algorithm::Halves, conjugate)).unwrap();
+                let mut session = Contraction::new(&context, options(Method::Halves, conjugate)).unwrap();
                 let (got, _) = session.inner_scaled(None, &train, &train, None).unwrap();
                 assert_close(&format!("{dtype:?} {ranks:?} {conjugate:?}"), got, want, size, bound(&x, &x, dtype));
             }
@@ -70,12 +70,12 @@ fn dense_halves_pass_panel_by_panel_in_little_memory() {
             let (x, y) = (Plain::random(&modes, &ranks, 8, 1.0), Plain::random(&modes, &ranks, 9, 1.0));
             let train = |p: &Plain| p.train(&context, dtype, Location::Device);
             let (a, b) = (train(&x), train(&y));
-            let with = |workspace_limit| Options { workspace_limit, ..options(Algorithm::Halves, Conjugate::Bra) };
+            let with = |workspace_limit| Options { workspace_limit, ..options(Method::Halves, Conjugate::Bra) };
             let needed = least_workspace(|limit| {
                 Contraction::new(&context, with(limit)).unwrap().inner_scaled(None, &a, &b, None).map(|_| ())
             });
             check(&context, &x, &y, (dtype, dtype), &with(needed));
-            let info = Contraction::new(&context, with(needed)).unwrap().plan(&a, &b).unwrap();
+            let info = Contraction::new(&context, with(needed)).unwrap().plan_inner(&a, &b).unwrap();
             assert_eq!(info.workspace_bytes as u64, needed);
         }
     }
@@ -101,7 +101,7 @@ fn dense_halves_of_ten_thousand_sites_stay_in_range() {
         let (want, norm) = expected(&x, &x, (dtype, dtype), Conjugate::Bra);
         assert!(want.exponent.abs() > 5_000, "{want:?}");
         let train = x.train(&context, dtype, Location::Device);
-        let mut session = Contraction::new(&context, options(Algorithm::Halves, Conjugate::Bra)).unwrap();
+        let mut session = Contraction::new(&context, options(Method::Halves, Conjugate::Bra)).unwrap();
         let (got, _) = session.inner_scaled(None, &train, &train, None).unwrap();
         assert_close(&format!("{dtype:?} {size}"), got, want, norm, bound(&x, &x, dtype));
     }
@@ -117,7 +117,7 @@ fn dense_halves_of_huge_and_tiny_cores_differ_by_their_exponents_alone() {
             let run = |factor: f64| {
                 let train = |seed| plain(seed, factor).train(&context, dtype, Location::Device);
                 let (x, y) = (train(71), train(72));
-                let mut session = Contraction::new(&context, options(Algorithm::Halves, Conjugate::Bra)).unwrap();
+                let mut session = Contraction::new(&context, options(Method::Halves, Conjugate::Bra)).unwrap();
                 session.inner_scaled(None, &x, &y, None).unwrap().0
             };
             // Products of two cores of these sizes may leave the range of the type: the pairs are then contracted one by one,
@@ -150,7 +150,7 @@ fn dense_halves_with_zeros_and_what_is_not_finite_come_out() {
                 }
                 let x = x.train(&context, dtype, Location::Device);
                 let y = Plain::random(&[2, 2, 2], &ranks, 4, 1.0).train(&context, dtype, Location::Device);
-                let mut session = Contraction::new(&context, options(Algorithm::Halves, Conjugate::Bra)).unwrap();
+                let mut session = Contraction::new(&context, options(Method::Halves, Conjugate::Bra)).unwrap();
                 let (got, _) = session.inner_scaled(None, &x, &y, None).unwrap();
                 assert_eq!((got.is_finite(), got.is_zero()), (bad == 0.0, bad == 0.0), "{dtype:?} {ranks:?} {bad}");
             }

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::options::{Algorithm, Conjugate, Math};
+use crate::tt::options::{Conjugate, Math, Method};
 use crate::tt::{Contraction, Options, Scaled};
 
 /// A matrix by columns on the host, with gaps between columns and before the first.
@@ -210,7 +210,7 @@ fn trains_are_contracted_by_digits() {
     let (x, y) = (Plain::random(&modes, &rx, 3, 1.0), Plain::random(&modes, &ry, 4, 1.0));
     for dtype in [DType::F32, DType::CF32, DType::F64] {
         for conjugate in [Conjugate::Bra, Conjugate::None] {
-            let given = Options { math: Math::Int8x6, ..options(Algorithm::Open, conjugate) };
+            let given = Options { math: Math::Int8x6, ..options(Method::Open, conjugate) };
             let (a, b) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));
             let mut session = Contraction::new(&context, given).unwrap();
             let (got, _) = session.inner_scaled(None, &a, &b, None).unwrap();

@@ -8,7 +8,7 @@ use crate::tensor::Tensor;
 use crate::tt::enqueued::RESULT;
 use crate::tt::info::{Kernel, Outcome};
 use crate::tt::operator::{Trains, ising};
-use crate::tt::options::{Math, NormWay};
+use crate::tt::options::{Math, NormMethod};
 use crate::tt::tests::nonfinite::{self, Case};
 
 pub(super) fn place(context: &Arc<Context>) -> Tensor {
@@ -45,7 +45,7 @@ fn shapes() -> Vec<(Plain, Plain)> {
 
 /// Options by which purlin's own kernels and cuBLAS take everything, in each of its layouts.
 fn every_way(conjugate: Conjugate) -> Vec<Options> {
-    let by = |kernel| Options { kernel, ..options(Algorithm::Auto, conjugate) };
+    let by = |kernel| Options { kernel, ..options(Method::Auto, conjugate) };
     vec![
         by(None),
         by(Some(Kernel::Products)),
@@ -245,8 +245,9 @@ fn enqueued_calls_say_what_is_not_finite() {
                         });
                     }
                 }
-                for norm_way in [NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
-                    let mut session = Contraction::new(&context, Options { norm_way, ..Options::default() }).unwrap();
+                for norm_method in [NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
+                    let mut session =
+                        Contraction::new(&context, Options { norm_method, ..Options::default() }).unwrap();
                     spoilt(&mut session, "norm", &mut |s, to| {
                         s.enqueue_norm(None, x, Some(to)).unwrap();
                     });

@@ -4,7 +4,7 @@ use super::enqueue::{number, place};
 use super::*;
 use crate::tensor::Tensor;
 use crate::tt::Info;
-use crate::tt::options::{Math, NormWay};
+use crate::tt::options::{Math, NormMethod};
 
 /// What is enqueued: an inner product as the options say, or a norm.
 struct Case {
@@ -34,7 +34,7 @@ impl Case {
             let norm = expected(&self.x, &self.x, (dtype, dtype), Conjugate::Bra).0.sqrt();
             return (norm, norm);
         };
-        let round = Options { algorithm: Algorithm::Blocked, math: Math::Default, ..self.options.clone() };
+        let round = Options { method: Method::Blocked, math: Math::Default, ..self.options.clone() };
         expected_by(&self.x, y, (dtype, dtype), &round)
     }
 
@@ -59,18 +59,18 @@ fn cases() -> Vec<Case> {
     for (modes, rx, ry) in shapes {
         let train = |ranks: &[usize], seed| Plain::random(modes, ranks, seed, 0.7);
         for conjugate in [Conjugate::Bra, Conjugate::None] {
-            let halves = options(Algorithm::Halves, conjugate);
+            let halves = options(Method::Halves, conjugate);
             for math in [Math::Default, Math::Gemm3m] {
                 let given = Options { math, ..halves.clone() };
                 cases.push(Case { options: given, x: train(rx, 31), y: Some(train(ry, 32)) });
             }
             for repeat in [2, 37, 64] {
-                let power = Options { repeat, ..options(Algorithm::Power, conjugate) };
+                let power = Options { repeat, ..options(Method::Power, conjugate) };
                 cases.push(Case { options: power, x: train(rx, 33), y: Some(train(ry, 34)) });
             }
         }
         for cut in [None, Some(modes.len() - 1)] {
-            let options = Options { norm_way: NormWay::Qr, cut, ..Options::default() };
+            let options = Options { norm_method: NormMethod::Qr, cut, ..Options::default() };
             cases.push(Case { options, x: train(rx, 35), y: None });
         }
     }
@@ -154,7 +154,7 @@ fn enqueued_squares_are_made_of_one_dense_tensor() {
             let x = Plain::random(&[3, 4, 5], &ranks, 7, 1.0);
             let train = x.train(&context, dtype, Location::Device);
             let (want, size) = expected(&x, &x, (dtype, dtype), Conjugate::Bra);
-            let mut session = Contraction::new(&context, options(Algorithm::Halves, Conjugate::Bra)).unwrap();
+            let mut session = Contraction::new(&context, options(Method::Halves, Conjugate::Bra)).unwrap();
             let mut result = place(&context);
             session.enqueue_inner(None, &train, &train, Some(&mut result)).unwrap();
             assert_close(&format!("{dtype:?}"), number(&context, &result).0, want, size, bound(&x, &x, dtype));
@@ -174,7 +174,7 @@ fn enqueued_powers_leave_the_range_of_their_type() {
         let one = Plain { modes: vec![1], ranks: vec![2, 2], cores: vec![vec![(1000.0, 0.0); 4]] };
         let train = one.train(&context, dtype, Location::Device);
         let repeat = 1_000_000_007;
-        let given = Options { repeat, ..options(Algorithm::Power, Conjugate::Bra) };
+        let given = Options { repeat, ..options(Method::Power, Conjugate::Bra) };
         let mut session = Contraction::new(&context, given).unwrap();
         let mut result = place(&context);
         session.enqueue_inner(None, &train, &train, Some(&mut result)).unwrap();
@@ -224,7 +224,7 @@ fn uniform_trains_are_squared_without_being_asked() {
     let mut session = Contraction::new(&context, given).unwrap();
     let mut result = place(&context);
     let info = session.enqueue_inner(None, &train, &train, Some(&mut result)).unwrap();
-    assert_eq!(info.algorithm, Algorithm::Power);
+    assert_eq!(info.method, Method::Power);
     let (want, _) = session.inner_scaled(None, &train, &train, None).unwrap();
     assert_close("5000", number(&context, &result).0, want, want, 1e-10);
 }
@@ -239,7 +239,7 @@ fn enqueued_halves_of_cores_far_from_one_say_so() {
             let mut plain = Plain::random(&[2; 4], &[1, 3, 4, 2, 1], 3, 1.0);
             plain.cores[1].iter_mut().for_each(|v| *v = (v.0 * size, v.1 * size));
             let x = plain.train(&context, dtype, Location::Device);
-            let mut session = Contraction::new(&context, options(Algorithm::Halves, Conjugate::Bra)).unwrap();
+            let mut session = Contraction::new(&context, options(Method::Halves, Conjugate::Bra)).unwrap();
             let mut result = place(&context);
             session.enqueue_inner(None, &x, &x, Some(&mut result)).unwrap();
             let (got, found) = number(&context, &result);

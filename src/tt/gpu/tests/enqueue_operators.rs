@@ -29,8 +29,8 @@ fn enqueued_operators_agree_with_the_cpu() {
             let (a, b) = (x.train(&context, one, Location::Device), y.train(&context, other, Location::Device));
             let (c, e) = (x.train(&host, one, Location::Host), y.train(&host, other, Location::Host));
             for (h, g) in here.iter().zip(&there) {
-                let few = Options { block: 2, ..options(Algorithm::Auto, Conjugate::Bra) };
-                for options in [Options::default(), options(Algorithm::Reduced, Conjugate::None), few] {
+                let few = Options { block: 2, ..options(Method::Auto, Conjugate::Bra) };
+                for options in [Options::default(), options(Method::Reduced, Conjugate::None), few] {
                     let mut session = Contraction::new(&context, options.clone()).unwrap();
                     let mut result = place(&context);
                     session.enqueue_sandwich(None, &Trains::new(&b, Some(h), &a), Some(&mut result)).unwrap();

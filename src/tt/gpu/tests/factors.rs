@@ -3,10 +3,10 @@
 use super::*;
 use crate::error::Error;
 use crate::stream::Stream;
-use crate::tt::options::NormWay;
+use crate::tt::options::NormMethod;
 
 fn qr() -> Options {
-    Options { norm_way: NormWay::Qr, ..Options::default() }
+    Options { norm_method: NormMethod::Qr, ..Options::default() }
 }
 
 /// Distance of x and y, and their norms' sum, in double precision on the CPU.
@@ -142,8 +142,8 @@ const CALLS: usize = 4;
 
 fn given(which: usize, workspace_limit: u64) -> Options {
     let given = match which {
-        0 => options(Algorithm::Halves, Conjugate::Bra),
-        1 => Options { repeat: 11, ..options(Algorithm::Power, Conjugate::Bra) },
+        0 => options(Method::Halves, Conjugate::Bra),
+        1 => Options { repeat: 11, ..options(Method::Power, Conjugate::Bra) },
         _ => qr(),
     };
     Options { workspace_limit, ..given }

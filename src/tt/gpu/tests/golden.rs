@@ -8,8 +8,8 @@ use crate::tensor::train::TrainMatrix;
 use crate::tt::algebra::{Place, copy, matrix};
 use crate::tt::operator::tests::{exact as chain, support as operators};
 use crate::tt::operator::{Trains, ising, rayleigh, sandwich};
-use crate::tt::options::NormWay;
-use crate::tt::tests::golden::{algorithms, exact, relative, tiled, trains};
+use crate::tt::options::NormMethod;
+use crate::tt::tests::golden::{exact, methods, relative, tiled, trains};
 use crate::tt::tests::support::{Json, KERNELS, TYPES as TOLERANCES, session_by};
 
 /// The train in the device's memory.
@@ -17,8 +17,8 @@ fn there(context: &Arc<Context>, train: &TensorTrain) -> TensorTrain {
     copy(&Place { context, stream: None, location: Location::Device }, train).unwrap()
 }
 
-fn norm_of(context: &Arc<Context>, way: NormWay, train: &TensorTrain) -> Scaled {
-    let given = Options { norm_way: way, ..Options::default() };
+fn norm_of(context: &Arc<Context>, way: NormMethod, train: &TensorTrain) -> Scaled {
+    let given = Options { norm_method: way, ..Options::default() };
     Contraction::new(context, given).unwrap().norm_scaled(None, train, None).unwrap().0
 }
 
@@ -33,11 +33,11 @@ fn small_integer_trains_have_their_exact_products() {
         for (dtype, tolerance) in TOLERANCES.into_iter().filter(|t| t.0.is_complex() == complex) {
             let (x, y) = (u.train(&context, dtype), v.train(&context, dtype));
             let (on_x, on_y) = (there(&context, &x), there(&context, &y));
-            for algorithm in algorithms(&u, &v) {
+            for method in methods(&u, &v) {
                 for (conjugate, key) in [(Conjugate::Bra, "inner_conj"), (Conjugate::None, "inner_noconj")] {
-                    let cut = (algorithm != Algorithm::Auto).then_some(0);
+                    let cut = (method != Method::Auto).then_some(0);
                     for kernel in KERNELS {
-                        let options = Options { algorithm, conjugate, cut, ..Options::default() };
+                        let options = Options { method, conjugate, cut, ..Options::default() };
                         let mut session = session_by(&context, kernel, options);
                         for (x, y) in [(&on_x, &on_y), (&x, &on_y)] {
                             let (value, info) = session.inner(None, x, y, None).unwrap();
@@ -49,7 +49,7 @@ fn small_integer_trains_have_their_exact_products() {
             }
             for (train, key) in [(&on_x, "norm2_u"), (&on_y, "norm2_v")] {
                 let wanted = case.at(key).complex().re.sqrt();
-                for way in [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+                for way in [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
                     let norm = norm_of(&context, way, train).plain(dtype).0.re;
                     let error = (norm - wanted).abs();
                     assert!(error <= tolerance * wanted, "{name} {dtype:?} {key} {way:?}: {norm}, not {wanted}");
@@ -80,7 +80,7 @@ fn huge_integer_trains_keep_their_exponents() {
                 assert_eq!(outcome, crate::tt::info::Outcome::Overflow, "{name} {dtype:?}");
             }
             let square = exact(case.at("norm2_u"));
-            let ways = [NormWay::Auto, NormWay::Inner, NormWay::Qr];
+            let ways = [NormMethod::Auto, NormMethod::Inner, NormMethod::Qr];
             // The factors of QR round at every site in the type itself.
             for way in &ways[..if epsilon(dtype) > 1e-10 { 2 } else { 3 }] {
                 let norm = norm_of(&context, *way, &x);
@@ -136,7 +136,7 @@ fn the_ground_state_of_the_ising_chain_has_its_energy() {
         assert!((found.denominator.plain(DType::F64).0.re - number("norm2_numpy")).abs() < 1e-13);
         assert!(value.re - energy > -1e-12 && value.re - energy < 1e-10);
     }
-    for way in [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr] {
+    for way in [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr] {
         let norm = norm_of(&context, way, &state).plain(DType::F64).0.re;
         assert!((norm * norm - number("norm2_numpy")).abs() < 1e-13, "{way:?}: {norm}");
     }

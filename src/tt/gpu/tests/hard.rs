@@ -77,14 +77,14 @@ fn products_on_the_way_lose_no_digits() {
                 let [x_far, y_far] = [sized(&rounded(&x, dtype), ex), sized(&rounded(&y, dtype), ey)];
                 for location in [Location::Device, Location::Host] {
                     let (a, b) = (x_far.train(&context, dtype, location), y_far.train(&context, dtype, location));
-                    let mut ways = vec![Algorithm::Auto, Algorithm::Blocked, Algorithm::Reduced];
+                    let mut ways = vec![Method::Auto, Method::Blocked, Method::Reduced];
                     if rx[1] < 50 {
-                        ways.extend([Algorithm::Full, Algorithm::Halves]);
+                        ways.extend([Method::Full, Method::Halves]);
                     }
-                    for algorithm in ways {
-                        let mut session = Contraction::new(&context, options(algorithm, Conjugate::Bra)).unwrap();
+                    for method in ways {
+                        let mut session = Contraction::new(&context, options(method, Conjugate::Bra)).unwrap();
                         let (got, info) = session.inner_scaled(None, &a, &b, None).unwrap();
-                        let label = format!("{dtype:?} {rx:?} {location:?} {algorithm:?} {:?} {ex:?}", info.kernel);
+                        let label = format!("{dtype:?} {rx:?} {location:?} {method:?} {:?} {ex:?}", info.kernel);
                         let back = |v: Scaled| Scaled { exponent: v.exponent - moved, ..v };
                         assert_close(&label, back(got), want, size, bound(&x, &y, dtype));
                         let mut sums = [Scaled::ZERO; 3];
@@ -125,7 +125,7 @@ fn cells_gone_round_many_times_agree_with_the_cpu() {
         let (x, y) = (Plain::random(&[2, 3], &ranks, 11, 0.7), Plain::random(&[2, 3], &ranks, 12, 0.7));
         let run = |context: &Arc<Context>| {
             let (a, b) = (x.train(context, DType::F64, Location::Host), y.train(context, DType::F64, Location::Host));
-            let given = Options { repeat: 40, ..options(Algorithm::Blocked, Conjugate::Bra) };
+            let given = Options { repeat: 40, ..options(Method::Blocked, Conjugate::Bra) };
             Contraction::new(context, given).unwrap().inner_scaled(None, &a, &b, None).unwrap().0
         };
         let (got, want) = (run(&context), run(&cpu()));
@@ -149,7 +149,7 @@ fn zeros_and_what_is_not_finite_come_out() {
                 }
                 let x = x.train(&context, dtype, Location::Device);
                 let y = Plain::random(&[2, 2, 2], &ranks, 4, 1.0).train(&context, dtype, Location::Device);
-                let mut session = Contraction::new(&context, options(Algorithm::Open, Conjugate::Bra)).unwrap();
+                let mut session = Contraction::new(&context, options(Method::Open, Conjugate::Bra)).unwrap();
                 let (got, _) = session.inner_scaled(None, &x, &y, None).unwrap();
                 assert_eq!(got.is_finite(), bad == 0.0, "{dtype:?} {rank} {bad}");
                 assert_eq!(got.is_zero(), bad == 0.0, "{dtype:?} {rank} {bad}");
@@ -175,10 +175,10 @@ fn plans_and_needs_of_workspace_agree() {
     crate::tt::tests::workspace::check(&context, Location::Device);
     // One block needs no workspace at all, whatever the limit.
     let x = Plain::random(&[2; 4], &[3, 5, 4, 5, 3], 3, 1.0).train(&context, DType::F64, Location::Device);
-    for algorithm in [Algorithm::Reduced, Algorithm::Full, Algorithm::Blocked] {
-        let given = Options { workspace_limit: 1, ..options(algorithm, Conjugate::Bra) };
+    for method in [Method::Reduced, Method::Full, Method::Blocked] {
+        let given = Options { workspace_limit: 1, ..options(method, Conjugate::Bra) };
         let mut session = Contraction::new(&context, given).unwrap();
-        assert_eq!(session.plan(&x, &x).unwrap().workspace_bytes, 0);
+        assert_eq!(session.plan_inner(&x, &x).unwrap().workspace_bytes, 0);
         assert_eq!(session.inner(None, &x, &x, None).unwrap().1.workspace_bytes, 0);
     }
 }

@@ -4,7 +4,7 @@ use super::enqueue::{number, place};
 use super::*;
 use crate::tt::info::Info;
 use crate::tt::operator::{Trains, identity};
-use crate::tt::options::NormWay;
+use crate::tt::options::NormMethod;
 use crate::tt::tests::hiding::{self, cases, check, check_repeated, check_search, harmless};
 
 #[test]
@@ -34,8 +34,8 @@ fn enqueued(context: &Arc<Context>, x: &TensorTrain, one: &TensorTrain, mut each
     let real = if x.dtype().is_single() { DType::F32 } else { DType::F64 };
     let unit = identity(context, real, &vec![1; x.shape().len()]).unwrap();
     let mut result = place(context);
-    for norm_way in [NormWay::Inner, NormWay::Qr] {
-        let mut session = Contraction::new(context, Options { norm_way, ..Options::default() }).unwrap();
+    for norm_method in [NormMethod::Inner, NormMethod::Qr] {
+        let mut session = Contraction::new(context, Options { norm_method, ..Options::default() }).unwrap();
         let trains = Trains::new(one, Some(&unit), x);
         for call in ["inner", "norm", "distance", "sandwich", "rayleigh"] {
             let run = |session: &mut Contraction, result: Option<&mut crate::tensor::Tensor>| -> Info {
@@ -52,14 +52,14 @@ fn enqueued(context: &Arc<Context>, x: &TensorTrain, one: &TensorTrain, mut each
             let info = run(&mut session, Some(&mut result));
             assert_eq!(info.workspace_bytes, needed, "{call}");
             let (found, outcome) = number(context, &result);
-            each(&format!("{call} {norm_way:?} {:?}", x.dtype()), found, outcome);
+            each(&format!("{call} {norm_method:?} {:?}", x.dtype()), found, outcome);
             let gpu = context.gpu("test").unwrap();
             let bytes = usize::try_from(needed).unwrap();
             let memory = gpu.allocate_on(gpu.default_stream(), "workspace", bytes).unwrap();
             session.set_workspace(Some(memory)).unwrap();
             run(&mut session, Some(&mut result));
             let (found, outcome) = number(context, &result);
-            each(&format!("{call} {norm_way:?} {:?} with a workspace", x.dtype()), found, outcome);
+            each(&format!("{call} {norm_method:?} {:?} with a workspace", x.dtype()), found, outcome);
             session.set_workspace(None).unwrap();
         }
     }

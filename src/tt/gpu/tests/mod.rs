@@ -28,7 +28,7 @@ use crate::group::Group;
 use crate::scalar::{DType, Element, Scalar, with_scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::options::{Algorithm, Conjugate};
+use crate::tt::options::{Conjugate, Method};
 use crate::tt::{Contraction, Options, Scaled};
 
 /// The four types.
@@ -204,6 +204,6 @@ fn least_workspace(call: impl FnOnce(u64) -> crate::error::Result<()>) -> u64 {
     bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or_else(|| panic!("{refused}"))
 }
 
-fn options(algorithm: Algorithm, conjugate: Conjugate) -> Options {
-    Options { algorithm, conjugate, ..Options::default() }
+fn options(method: Method, conjugate: Conjugate) -> Options {
+    Options { method, conjugate, ..Options::default() }
 }

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::tt::info::Kernel;
-use crate::tt::options::NormWay;
+use crate::tt::options::NormMethod;
 use crate::tt::tests::support::{Plain as Exact, TYPES as TOLERANCES, inner};
 
-const WAYS: [NormWay; 4] = [NormWay::Auto, NormWay::Inner, NormWay::Triangle, NormWay::Qr];
+const WAYS: [NormMethod; 4] = [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr];
 
 fn on_device(context: &Arc<Context>, x: &Exact, dtype: DType) -> TensorTrain {
     let at = crate::tt::algebra::Place { context, stream: None, location: Location::Device };
@@ -21,12 +21,12 @@ fn norms_are_those_of_the_dense_tensor() {
             for (d, rank) in [(1, 3), (2, 3), (5, 7), (8, 4)] {
                 let x = Exact::uniform_ranks(d, 3, rank, cyclic, dtype.is_complex(), 81);
                 let t = on_device(&context, &x, dtype);
-                for norm_way in WAYS {
+                for norm_method in WAYS {
                     for kernel in [None, Some(Kernel::Products)] {
-                        let given = Options { norm_way, kernel, ..Options::default() };
+                        let given = Options { norm_method, kernel, ..Options::default() };
                         let (norm, info) = Contraction::new(&context, given).unwrap().norm(None, &t, None).unwrap();
                         let error = (norm - x.norm()).abs();
-                        assert!(error <= tolerance * x.norm(), "{dtype:?} d = {d} {norm_way:?}: {norm} {info:?}");
+                        assert!(error <= tolerance * x.norm(), "{dtype:?} d = {d} {norm_method:?}: {norm} {info:?}");
                     }
                 }
             }
@@ -45,14 +45,14 @@ fn norms_of_large_ranks_agree_with_the_cpu() {
             let ranks = [1, 6, 36, rank, rank, rank, 36, 6, 1];
             let x = Plain::random(&modes, &ranks, 82, 1.0);
             let (a, b) = (x.train(&context, dtype, Location::Device), x.train(&host, dtype, Location::Host));
-            for norm_way in WAYS {
+            for norm_method in WAYS {
                 let run = |context: &Arc<Context>, t: &TensorTrain| {
-                    let given = Options { norm_way, ..Options::default() };
+                    let given = Options { norm_method, ..Options::default() };
                     Contraction::new(context, given).unwrap().norm_scaled(None, t, None).unwrap().0
                 };
                 let (got, want) = (run(&context, &a), run(&host, &b));
                 assert_eq!(got.mantissa.im, 0.0);
-                assert_close(&format!("{dtype:?} {rank} {norm_way:?}"), got, want, want, bound(&x, &x, dtype));
+                assert_close(&format!("{dtype:?} {rank} {norm_method:?}"), got, want, want, bound(&x, &x, dtype));
             }
         }
     }
@@ -87,9 +87,9 @@ fn dense_halves_are_the_products_of_the_dense_tensors() {
                 (Exact::uniform_ranks(6, 3, 9, cyclic, complex, 5), Exact::uniform_ranks(6, 3, 7, cyclic, complex, 6));
             let (a, b) = (on_device(&context, &x, dtype), on_device(&context, &y, dtype));
             for conjugate in [Conjugate::Bra, Conjugate::None] {
-                let given = options(Algorithm::Halves, conjugate);
+                let given = options(Method::Halves, conjugate);
                 let (value, info) = Contraction::new(&context, given).unwrap().inner(None, &a, &b, None).unwrap();
-                assert_eq!(info.algorithm, Algorithm::Halves);
+                assert_eq!(info.method, Method::Halves);
                 let error = (value - inner(&x, &y, conjugate == Conjugate::Bra)).norm();
                 assert!(error <= tolerance * x.norm() * y.norm(), "{dtype:?} {cyclic}: off by {error}, {info:?}");
             }
@@ -105,15 +105,15 @@ fn squaring_agrees_with_going_round() {
         for (modes, ranks) in [(vec![2, 3], vec![3, 5, 3]), (vec![4], vec![6, 6])] {
             let (x, y) = (Plain::random(&modes, &ranks, 11, 0.7), Plain::random(&modes, &ranks, 12, 0.7));
             let (a, b) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));
-            let run = |algorithm, x: &TensorTrain, y: &TensorTrain| {
-                let given = Options { repeat: 37, ..options(algorithm, Conjugate::Bra) };
+            let run = |method, x: &TensorTrain, y: &TensorTrain| {
+                let given = Options { repeat: 37, ..options(method, Conjugate::Bra) };
                 Contraction::new(&context, given).unwrap().inner_scaled(None, x, y, None).unwrap()
             };
-            let (got, info) = run(Algorithm::Power, &a, &b);
-            assert_eq!(info.algorithm, Algorithm::Power);
-            let want = run(Algorithm::Blocked, &a, &b).0;
+            let (got, info) = run(Method::Power, &a, &b);
+            assert_eq!(info.method, Method::Power);
+            let want = run(Method::Blocked, &a, &b).0;
             // Relative to the norms, which are no smaller than the products.
-            let norms = run(Algorithm::Blocked, &a, &a).0.re().times(run(Algorithm::Blocked, &b, &b).0.re()).sqrt();
+            let norms = run(Method::Blocked, &a, &a).0.re().times(run(Method::Blocked, &b, &b).0.re()).sqrt();
             assert_close(&format!("{dtype:?} {ranks:?}"), got, want, norms, 37.0 * bound(&x, &y, dtype));
         }
     }

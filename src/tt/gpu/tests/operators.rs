@@ -47,7 +47,7 @@ fn sandwiches_and_quotients_agree_with_the_cpu() {
             let (a, b) = (x.train(&context, types.0, Location::Device), y.train(&context, types.1, Location::Device));
             let (c, e) = (x.train(&host, types.0, Location::Host), y.train(&host, types.1, Location::Host));
             for (h, g) in here.iter().zip(&there) {
-                for options in [Options::default(), options(Algorithm::Reduced, Conjugate::None)] {
+                for options in [Options::default(), options(Method::Reduced, Conjugate::None)] {
                     let (got, _) = sandwich(&context, &options, &Trains::new(&b, Some(h), &a)).unwrap();
                     let (want, _) = sandwich(&host, &options, &Trains::new(&e, Some(g), &c)).unwrap();
                     let norms = expected(&x, &y, (types.0, types.1), Conjugate::Bra).1.times(Scaled::real(8.0));
@@ -190,9 +190,9 @@ fn operators_run_in_the_order_of_the_callers_stream() {
         let local = session.expect_local(None, &x, &op, &[0, d - 1], None).unwrap();
         let found = session.rayleigh(Some(&queue), &x, &h, None).unwrap();
         assert_eq!((found.quotient, found.numerator), (own.quotient, own.numerator));
-        assert_eq!(session.expect_local(Some(&queue), &x, &op, &[0, d - 1], None).unwrap(), local);
+        assert_eq!(session.expect_local(Some(&queue), &x, &op, &[0, d - 1], None).unwrap().values, local.values);
         let pairs = session.correlation(Some(&queue), &x, &op, &op, None).unwrap();
-        assert_eq!(pairs, session.correlation(None, &x, &op, &op, None).unwrap());
+        assert_eq!(pairs.values, session.correlation(None, &x, &op, &op, None).unwrap().values);
         // Something long, and then zeros in a core: whoever does not wait for it still sees the numbers.
         let (device, gpu_queue) = (context.gpu("x").unwrap(), queue.gpu().unwrap());
         let mut room = device.allocate_on(gpu_queue, "room", 1 << 30).unwrap();

@@ -35,7 +35,7 @@ fn open_trains_of_all_sizes_agree_with_the_cpu() {
             let (rx, ry) = (ranks(), ranks());
             let (x, y) = (Plain::random(&modes, &rx, most as u64, 1.0), Plain::random(&modes, &ry, 99, 1.0));
             for conjugate in [Conjugate::Bra, Conjugate::None] {
-                check(&context, &x, &y, types, &options(Algorithm::Open, conjugate));
+                check(&context, &x, &y, types, &options(Method::Open, conjugate));
             }
         }
     }
@@ -55,12 +55,12 @@ fn rings_by_every_algorithm_agree_with_the_cpu() {
             (vec![2, 2, 2, 1], vec![3, 70, 66, 90, 3], vec![2, 81, 67, 30, 2]),
         ] {
             let (x, y) = (Plain::random(&modes, &rx, 5, 1.0), Plain::random(&modes, &ry, 6, 1.0));
-            for algorithm in [Algorithm::Full, Algorithm::Reduced, Algorithm::Blocked] {
-                check(&context, &x, &y, types, &options(algorithm, Conjugate::Bra));
+            for method in [Method::Full, Method::Reduced, Method::Blocked] {
+                check(&context, &x, &y, types, &options(method, Conjugate::Bra));
             }
             for block in [1, 2, 4, 5] {
                 for cut in [None, Some(0), Some(modes.len() - 1)] {
-                    let options = Options { block, cut, ..options(Algorithm::Blocked, Conjugate::None) };
+                    let options = Options { block, cut, ..options(Method::Blocked, Conjugate::None) };
                     check(&context, &x, &y, types, &options);
                 }
             }
@@ -78,7 +78,7 @@ fn norms_of_rings_sum_half_of_the_pairs() {
             let (want, size) = expected(&x, &x, (dtype, dtype), Conjugate::Bra);
             let train = x.train(&context, dtype, Location::Device);
             for block in [0, 1, 4] {
-                let given = Options { block, ..options(Algorithm::Blocked, Conjugate::Bra) };
+                let given = Options { block, ..options(Method::Blocked, Conjugate::Bra) };
                 let mut session = Contraction::new(&context, given).unwrap();
                 let (got, info) = session.inner_scaled(None, &train, &train, None).unwrap();
                 assert!(info.halved);
@@ -100,10 +100,10 @@ fn large_ranks_go_through_the_library_from_both_ends() {
         let ry = [1, 4, 90, 385, 60, 410, 380, 2, 1];
         let (x, y) = (Plain::random(&modes, &rx, 3, 1.0), Plain::random(&modes, &ry, 4, 1.0));
         for conjugate in [Conjugate::Bra, Conjugate::None] {
-            check(&context, &x, &y, (dtype, dtype), &options(Algorithm::Open, conjugate));
+            check(&context, &x, &y, (dtype, dtype), &options(Method::Open, conjugate));
         }
         let short = Plain::random(&[3, 2], &[1, 500, 1], 5, 1.0);
-        check(&context, &short, &short, (dtype, dtype), &options(Algorithm::Open, Conjugate::Bra));
+        check(&context, &short, &short, (dtype, dtype), &options(Method::Open, Conjugate::Bra));
     }
 }
 
@@ -147,10 +147,10 @@ fn plans_say_which_kernel_runs() {
         ] {
             let x = Plain::random(&[2; 4], &[1, rank, rank, rank, 1], 1, 1.0);
             let y = Plain::random(&[2; 4], &[1, rank, rank, rank, 1], 2, 1.0);
-            let given = Options { kernel: asked, ..options(Algorithm::Open, Conjugate::Bra) };
+            let given = Options { kernel: asked, ..options(Method::Open, Conjugate::Bra) };
             check(&context, &x, &y, (dtype, dtype), &given);
             let (a, b) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));
-            let info = Contraction::new(&context, given).unwrap().plan(&a, &b).unwrap();
+            let info = Contraction::new(&context, given).unwrap().plan_inner(&a, &b).unwrap();
             assert_eq!((info.kernel, info.two_ended), (kernel, true), "{dtype:?} {rank} {asked:?}");
         }
     }
@@ -162,7 +162,7 @@ fn rings_by_the_kernel_that_was_asked_for_agree_with_the_cpu() {
     let context = gpu(0);
     let (x, y) = (Plain::random(&[2; 3], &[2, 70, 40, 2], 5, 1.0), Plain::random(&[2; 3], &[3, 50, 66, 3], 6, 1.0));
     for kernel in [Kernel::Chain, Kernel::Products] {
-        let given = Options { kernel: Some(kernel), ..options(Algorithm::Blocked, Conjugate::Bra) };
+        let given = Options { kernel: Some(kernel), ..options(Method::Blocked, Conjugate::Bra) };
         check(&context, &x, &y, (DType::CF64, DType::CF64), &given);
     }
 }
@@ -182,8 +182,8 @@ fn workspace_is_what_the_plan_says() {
         ] {
             let train = |seed| Plain::random(&[2; 5], &ranks, seed, 1.0).train(&context, dtype, Location::Device);
             let (x, y) = (train(1), train(2));
-            let needed = |algorithm, workspace_limit| {
-                let given = Options { kernel, workspace_limit, ..options(algorithm, Conjugate::Bra) };
+            let needed = |method, workspace_limit| {
+                let given = Options { kernel, workspace_limit, ..options(method, Conjugate::Bra) };
                 let mut session = Contraction::new(&context, given).unwrap();
                 // The library's own memory is there from the first call on.
                 let first = session.inner_scaled(None, &x, &y, None).unwrap().0;
@@ -197,11 +197,11 @@ fn workspace_is_what_the_plan_says() {
                 assert!(workspace_limit == 0 || said <= workspace_limit, "{dtype:?} {ranks:?} {kernel:?}: {info:?}");
                 said
             };
-            needed(Algorithm::Open, 0);
+            needed(Method::Open, 0);
             let largest = |count: &dyn Fn(usize) -> usize| (0..5).map(count).max().unwrap();
             let one = largest(&|k| ranks[k] * ranks[k]) + 2 * largest(&|k| ranks[k] * ranks[k + 1]);
-            needed(Algorithm::Open, (one * dtype.size()) as u64);
-            needed(Algorithm::Reduced, 0);
+            needed(Method::Open, (one * dtype.size()) as u64);
+            needed(Method::Reduced, 0);
         }
     }
 }
@@ -238,7 +238,7 @@ fn calls_take_what_their_plans_say() {
                 let held = budget.used();
                 budget.restart_peak();
                 let done = run();
-                assert_eq!((done.algorithm, done.kernel, done.flops), (plan.algorithm, plan.kernel, plan.flops));
+                assert_eq!((done.method, done.kernel, done.flops), (plan.method, plan.kernel, plan.flops));
                 let (used, said) = (budget.peak() - held, plan.workspace_bytes as u64);
                 assert_eq!(said, done.workspace_bytes as u64);
                 // Tables of the sites, scalars and results are not counted, nor what a call with an operator lends cuBLAS.
@@ -268,7 +268,7 @@ fn two_devices_give_the_sum_of_one() {
     }
     let (first, second) = (gpu(0), gpu(1));
     for ranks in [vec![6, 12, 7, 6], vec![6, 70, 80, 6]] {
-        let given = Options { block: 4, ..options(Algorithm::Blocked, Conjugate::Bra) };
+        let given = Options { block: 4, ..options(Method::Blocked, Conjugate::Bra) };
         let x = Plain::random(&[2, 3, 2], &ranks, 8, 1.0);
         let y = Plain::random(&[2, 3, 2], &ranks, 9, 1.0);
         for location in [Location::Host, Location::Device] {

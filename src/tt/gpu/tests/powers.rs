@@ -4,7 +4,7 @@ use super::*;
 use crate::scalar::Complex;
 
 fn power(repeat: u64, conjugate: Conjugate) -> Options {
-    Options { repeat, ..options(Algorithm::Power, conjugate) }
+    Options { repeat, ..options(Method::Power, conjugate) }
 }
 
 /// Cells: of one core and of several, of odd sizes, ranks of 1, modes of 1, many mode indices, both orders of products.
@@ -32,13 +32,13 @@ fn cells_of_every_shape_are_squared() {
             for (repeat, conjugate) in
                 [(2, Conjugate::Bra), (3, Conjugate::None), (37, Conjugate::Bra), (64, Conjugate::None)]
             {
-                let round = Options { repeat, ..options(Algorithm::Blocked, conjugate) };
+                let round = Options { repeat, ..options(Method::Blocked, conjugate) };
                 let (want, size) = expected_by(&x, &y, types, &round);
                 let mut session = Contraction::new(&context, power(repeat, conjugate)).unwrap();
                 for location in [Location::Host, Location::Device] {
                     let (a, b) = (x.train(&context, types.0, location), y.train(&context, types.1, location));
                     let (got, info) = session.inner_scaled(None, &a, &b, None).unwrap();
-                    assert_eq!(info.algorithm, Algorithm::Power);
+                    assert_eq!(info.method, Method::Power);
                     let what = format!("{types:?} {:?} {:?} {repeat} {conjugate:?}", x.ranks, y.ranks);
                     assert_close(&what, got, want, size, repeat as f64 * bound(&x, &y, common(types)));
                     assert_eq!(session.inner_scaled(None, &a, &b, None).unwrap().0, got, "{what}");
@@ -54,7 +54,7 @@ fn powers_with_three_real_products_agree_with_the_cpu() {
     let context = gpu(0);
     let (x, y) = (Plain::random(&[2, 3], &[7, 5, 7], 11, 0.7), Plain::random(&[2, 3], &[4, 6, 4], 12, 0.7));
     for dtype in [DType::CF32, DType::CF64] {
-        let round = Options { repeat: 21, ..options(Algorithm::Blocked, Conjugate::Bra) };
+        let round = Options { repeat: 21, ..options(Method::Blocked, Conjugate::Bra) };
         let (want, size) = expected_by(&x, &y, (dtype, dtype), &round);
         let given = Options { math: crate::tt::options::Math::Gemm3m, ..power(21, Conjugate::Bra) };
         let (a, b) = (x.train(&context, dtype, Location::Device), y.train(&context, dtype, Location::Device));

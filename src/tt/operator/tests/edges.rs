@@ -7,7 +7,7 @@ use crate::tensor::Location;
 use crate::tensor::train::{BlockKind, TensorTrain};
 use crate::tt::info::{Info, Outcome};
 use crate::tt::operator::{Trains, heisenberg, identity, ising, plan_rayleigh, plan_sandwich, rayleigh, sandwich};
-use crate::tt::options::{Algorithm, Options, Scaling};
+use crate::tt::options::{Method, Options, Scaling};
 use crate::tt::scaled::Scaled;
 
 #[test]
@@ -78,10 +78,10 @@ fn workspace_is_kept_and_named_if_it_is_too_small() {
         let found = sandwich(&context, options, &trains);
         (found, context.host_budget().peak() - before)
     };
-    let (all, used) = run(&Options { algorithm: Algorithm::Full, workspace_limit: 1 << 30, ..Options::default() });
+    let (all, used) = run(&Options { method: Method::Full, workspace_limit: 1 << 30, ..Options::default() });
     let (all, info) = all.unwrap();
     assert!(used <= info.workspace_bytes as u64, "{used} > {}", info.workspace_bytes);
-    assert_eq!((info.pairs, info.block, info.algorithm), (81, 81, Algorithm::Full));
+    assert_eq!((info.pairs, info.block, info.method), (81, 81, Method::Full));
     for limit in [4 << 20, 1 << 20, 300_000, 120_000] {
         let options = Options { workspace_limit: limit, ..Options::default() };
         let (found, used) = run(&options);

@@ -190,9 +190,9 @@ fn small_numbers_of_an_operator_are_not_lost() {
     let b = [none, one, far, none, none, none, none, none, none];
     let x = Plain::product(vec![vec![c(1.0, 0.0), none, none]]).train(&context, DType::F32);
     let found = correlation(&context, &Options::default(), &x, &a, &b).unwrap();
-    assert_eq!((found.values[0], found.outcome), (none, Outcome::Underflow));
+    assert_eq!((found.values[0], found.info.outcome), (none, Outcome::Underflow));
     let found = correlation(&context, &Options::default(), &x, &a, &b.map(|x| x * scale(1.0, 300))).unwrap();
-    assert_eq!((found.values[0], found.outcome), (c(scale(1.0, -900), 0.0), Outcome::Ok));
+    assert_eq!((found.values[0], found.info.outcome), (c(scale(1.0, -900), 0.0), Outcome::Ok));
 }
 
 #[test]

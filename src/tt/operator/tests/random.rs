@@ -3,7 +3,7 @@
 use super::support::*;
 use crate::scalar::DType;
 use crate::tt::operator::{Trains, rayleigh, sandwich};
-use crate::tt::options::{Algorithm, Conjugate, Options, Scaling};
+use crate::tt::options::{Conjugate, Method, Options, Scaling};
 
 /// Types of y, H and x that go together.
 const TYPES: [[DType; 3]; 10] = [
@@ -63,8 +63,8 @@ fn all_shapes_types_and_ways_agree_with_full_tensors() {
         let d = x.modes.len();
         let ways = [
             Options::default(),
-            Options { algorithm: Algorithm::Reduced, ..Options::default() },
-            Options { algorithm: Algorithm::Full, ..Options::default() },
+            Options { method: Method::Reduced, ..Options::default() },
+            Options { method: Method::Full, ..Options::default() },
             Options { block: 2, scaling: Scaling::Never, ..Options::default() },
             Options { cut: Some(seed % d), ..Options::default() },
         ];

@@ -1,0 +1,15 @@
+function info = tt_plan_inner(x, y, varargin)
+%TT_PLAN_INNER  What purlin.tt_inner would do: method, operations, bytes, workspace.
+%   info = purlin.tt_plan_inner(x, y, name, value, ...) takes what purlin.tt_inner takes.
+%
+%   Errors: purlin:invalidArgument, purlin:cancelled, purlin:outOfMemory.
+%
+%   See also purlin.tt_inner, purlin.tt_plan_norm, purlin.tt_plan_batch, purlin.tt_plan_sandwich.
+%
+%   Example
+%     x = {rand(4, 2, 4), rand(4, 2, 4)};
+%     info = purlin.tt_plan_inner(x, x);
+  purlin.internal.at_least(nargin, 2, 'tt_plan_inner');
+  opts = purlin.internal.tt_options(varargin);
+  info = purlin_mex('tt_plan_inner', purlin.internal.train(x), purlin.internal.train(y), opts);
+end
