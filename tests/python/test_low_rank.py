@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +170,35 @@ def test_models_survive_pickling_and_copies(cpu: purlin.Context, whiten: bool, s
         for leave in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(TypeError, match="cannot be pickled or copied"):
                 leave(closed)  # type: ignore[operator]
+
+
+def test_models_of_a_group_are_copied_without_it(cpu: purlin.Context) -> None:
+    x = numbers(50, 8) * np.arange(1, 9) + 3
+    with purlin.Group([cpu]) as group:
+        model = PCA(3, group=group, method="gram")
+        scores = model.fit_transform(x)
+        for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model)):
+            np.testing.assert_allclose(other.transform(x), scores, atol=1e-10)
+            assert other.context is purlin.default_context()
+            assert other.fit(x).info_.method == "gram", "the other options stay"
+            other.close()
+        assert model.fit(x).context is cpu, "the model itself keeps its group"
+        model.close()
+
+
+@pytest.mark.parametrize("make", [lambda group: rsvd.Rsvd(2, group=group), lambda group: PCA(2, group=group).fit(numbers(9, 4))])
+def test_solvers_keep_their_group(cpu: purlin.Context, make: Any) -> None:
+    group = purlin.Group([cpu])
+    kept = weakref.ref(group)
+    solver = make(group)
+    handle = solver._model if isinstance(solver, PCA) else solver
+    del group, solver
+    gc.collect()
+    alive = kept()
+    assert alive is not None and not alive.closed
+    del alive, handle
+    gc.collect()
+    assert kept() is None
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

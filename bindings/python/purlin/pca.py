@@ -42,6 +42,8 @@ class PCA:
 
     `components_` is (rank, features), whichever way the samples lie. With `samples="columns"` data are (features, count)
     and scores (rank, count). Options are those of `purlin.rsvd.Rsvd`; `center`, `scale` and `whiten` are the model's own.
+
+    Models can be copied and pickled. The copy has the default context, and neither `group` nor `progress`.
     """
 
     n_components_: int
@@ -81,10 +83,11 @@ class PCA:
         self._model: _Model | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # The context, the handle and the progress function belong to this process.
+        # The context, its group, the handle and the progress function belong to this process.
         state = dict(self.__dict__)
         for name in ("context", "_model", "_progress"):
             state.pop(name)
+        state["_options"] = {name: value for name, value in self._options.items() if name != "group"}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -219,9 +222,9 @@ class PCA:
             except BaseException:
                 # The fit before, if there was one, stays.
                 if made.value:
-                    _Model(made.value, lib.purlin_pca_destroy, self.context._sinks).close()
+                    self._owner(made.value).close()
                 raise
-        model = _Model(made.value, lib.purlin_pca_destroy, self.context._sinks)
+        model = self._owner(made.value)
         try:
             found = self._read(model.handle, info)
         except BaseException:
@@ -231,6 +234,10 @@ class PCA:
         self._model = model
         self.__dict__.update(found)
         return scores and scores[0]
+
+    def _owner(self, handle: int | None) -> _Model:
+        # The library's model works on the contexts of the group.
+        return _Model(handle, lib.purlin_pca_destroy, self.context._sinks, self._options.get("group"))
 
     def _read(self, handle: int, info: Info) -> dict[str, Any]:
         """The attributes from the handle of a fit."""

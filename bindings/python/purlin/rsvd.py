@@ -262,7 +262,8 @@ class Rsvd(Handle):
         self._options = options
         made = c_void_p()
         status = lib.purlin_rsvd_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
-        super().__init__(made.value, lib.purlin_rsvd_destroy, self.context._sinks, self._relay)
+        group = options.get("group")
+        super().__init__(made.value, lib.purlin_rsvd_destroy, self.context._sinks, group, self._relay)
         del keep
         self.context.finish(status)
 
