@@ -845,7 +845,7 @@
 #define PURLIN_TT_MATH_INT8X6 4
 
 /**
- * The fastest way that is stable.
+ * The fastest stable method.
  */
 #define PURLIN_TT_NORM_AUTO 0
 
@@ -7571,7 +7571,7 @@ purlin_status purlin_tt_plan_inner(struct purlin_tt_contraction *contraction,
                                    struct purlin_tt_contraction_info *info);
 
 /**
- * What purlin_tt_norm would do, in the way that the option `norm_method` says.
+ * What purlin_tt_norm would do, by the method of the option `norm_method`.
  *
  * @param      contraction  the contraction.
  * @param      x            the train.

@@ -30,7 +30,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Of `contraction%norm`, by the way to it that the options ask for.
+  !> Of `contraction%norm`, by the method that the options ask for.
   subroutine purlin_tt_plan_norm(contraction, x, info, stat, errmsg)
     type(purlin_tt_contraction), intent(in) :: contraction
     type(purlin_tt), intent(in) :: x

@@ -69,7 +69,7 @@ class contraction {
     return foresee(purlin_tt_plan_inner, x.get(), y.get());
   }
 
-  /// What `norm` would do, by the way to it that the options ask for.
+  /// What `norm` would do, by the method that the options ask for.
   purlin_tt_contraction_info plan_norm(const train& x) { return foresee(purlin_tt_plan_norm, x.get()); }
 
   /// What `distance` would do.

@@ -63,7 +63,7 @@ pub unsafe extern "C" fn purlin_tt_plan_inner(
     })
 }
 
-/// What purlin_tt_norm would do, in the way that the option `norm_method` says.
+/// What purlin_tt_norm would do, by the method of the option `norm_method`.
 ///
 /// @param      contraction  the contraction.
 /// @param      x            the train.

@@ -47,7 +47,7 @@ pub const PURLIN_TT_MATH_GEMM3M: i32 = 3;
 /// norms of rows and columns, not to the single products.
 pub const PURLIN_TT_MATH_INT8X6: i32 = 4;
 
-/// The fastest way that is stable.
+/// The fastest stable method.
 pub const PURLIN_TT_NORM_AUTO: i32 = 0;
 /// The bits of the inner product.
 pub const PURLIN_TT_NORM_INNER: i32 = 1;

@@ -1,7 +1,7 @@
 function info = tt_plan_norm(x, varargin)
 %TT_PLAN_NORM  What purlin.tt_norm would do: method, operations, bytes, workspace.
 %   info = purlin.tt_plan_norm(x, name, value, ...) takes what purlin.tt_norm takes. The
-%   name 'norm_method' says which way to it is meant.
+%   name 'norm_method' says which method is meant.
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
 %

@@ -116,7 +116,7 @@ class Contraction(Handle):
         return self._foresee(lib.purlin_tt_plan_inner, bra.handle, ket.handle)
 
     def plan_norm(self, x: object) -> Info:
-        """What `norm` would do, by the way to it that the options ask for."""
+        """What `norm` would do, by the method that the options ask for."""
         train = Train.of(x, self.context)
         return self._foresee(lib.purlin_tt_plan_norm, train.handle)
 
