@@ -392,6 +392,8 @@ contains
     real(real64), target :: a(3, 2, 3, 3)
     real(real64) :: energy, left(3, 3, 9, 3), out(3, 2, 3)
     integer(int64) :: dims(4), exponent
+    integer(int32) :: stat
+    character(128) :: text
     type(purlin_tt) :: x
     type(purlin_tt_matrix) :: h
     type(purlin_tt_contraction) :: c
@@ -414,6 +416,8 @@ contains
     call e%update_core(2_int64)
     call e%value(1_int64, value)
     call check(near(value%re * 2.0_real64**value%exponent, 4 * energy), 'a core that changed')
+    call e%update_core(4_int64, stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'k: is 3, outside 0 to 2 (counted from 0)', text)
   end subroutine
 
   subroutine algebra()
