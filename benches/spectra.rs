@@ -10,7 +10,7 @@ use purlin::backend::memory::HostMemory;
 use purlin::context::{Context, Options as ContextOptions};
 use purlin::lanczos::operator::{Kind, Symmetric};
 use purlin::lanczos::solve::{Given, tridiagonalise};
-use purlin::lanczos::{Filter, Method, Options, Orthogonality, Which, eigenpairs};
+use purlin::lanczos::{Filter, Method, Options, Orthogonalization, Which, eigenpairs};
 use purlin::matrix::Matrix;
 use purlin::matrix::sparse::{Coordinates, Duplicates, Indices, Symmetrise, from_coordinates, read_market, symmetrise};
 use purlin::progress::Progress;
@@ -124,7 +124,7 @@ fn solvers(c: &mut Criterion) {
     let ten = Options { count: 10, ..Options::default() };
     let methods = [
         ("thick restart", ten),
-        ("partial, basis 40", Options { orthogonality: Orthogonality::Partial, basis: 40, ..ten }),
+        ("partial, basis 40", Options { orthogonalization: Orthogonalization::Partial, basis: 40, ..ten }),
         ("blocks of 4", Options { block: 4, ..ten }),
         ("plain, 63 steps", Options { method: Method::Plain, basis: 63, tolerance: 1e-6, ..ten }),
     ];

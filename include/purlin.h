@@ -988,17 +988,17 @@
 /**
  * Rows and columns as they are.
  */
-#define PURLIN_ORDER_NONE -1
+#define PURLIN_ORDERING_NONE -1
 
 /**
  * The vertices with the longest rows first, equal ones as they are.
  */
-#define PURLIN_ORDER_DEGREE 0
+#define PURLIN_ORDERING_DEGREE 0
 
 /**
  * Reverse Cuthill-McKee: neighbours get near numbers (Cuthill and McKee, 1969; George and Liu, 1979).
  */
-#define PURLIN_ORDER_CUTHILL_MCKEE 1
+#define PURLIN_ORDERING_CUTHILL_MCKEE 1
 
 /**
  * The columns of every row ascend.
@@ -1166,12 +1166,12 @@
 /**
  * Vectors of the space are made orthogonal each to all before it, twice.
  */
-#define PURLIN_LANCZOS_ORTHOGONALITY_FULL 0
+#define PURLIN_LANCZOS_ORTHOGONALIZATION_FULL 0
 
 /**
  * To the root of the unit roundoff, when an estimate of it says so (Simon, Math. Comp. 42, 1984).
  */
-#define PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL 1
+#define PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL 1
 
 /**
  * The operator itself is iterated with.
@@ -3540,15 +3540,15 @@ typedef struct purlin_spmv_options {
    */
   int32_t reserved;
   /**
-   * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order the plan keeps a copy of a square A with its rows
+   * PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A with its rows
    * and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
    */
-  int32_t order;
+  int32_t ordering;
   /**
    * What is made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default, to
    * PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts if it is complex,
    * also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the adjoint and take neither `op` nor
-   * `order`.
+   * `ordering`.
    */
   int32_t kind;
   /**
@@ -3584,9 +3584,9 @@ typedef struct purlin_spmv_info {
    */
   int32_t algorithm;
   /**
-   * Lanes of a group of ROW_GROUP.
+   * Lanes that share a row of ROW_GROUP.
    */
-  int32_t group;
+  int32_t row_lanes;
   /**
    * Rows of what is multiplied by.
    */
@@ -3640,9 +3640,9 @@ typedef struct purlin_spmv_info {
    */
   char reason[128];
   /**
-   * PURLIN_ORDER_* of the copy that the plan keeps; NONE without one.
+   * PURLIN_ORDERING_* of the copy that the plan keeps; NONE without one.
    */
-  int32_t order;
+  int32_t ordering;
   /**
    * What is made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
    */
@@ -3715,9 +3715,9 @@ typedef struct purlin_lanczos_options {
    */
   int64_t block;
   /**
-   * PURLIN_LANCZOS_ORTHOGONALITY_FULL, the default, or PARTIAL.
+   * PURLIN_LANCZOS_ORTHOGONALIZATION_FULL, the default, or PARTIAL.
    */
-  int32_t orthogonality;
+  int32_t orthogonalization;
   /**
    * PURLIN_LANCZOS_FILTER_OFF, the default, or CHEBYSHEV.
    */
@@ -3736,28 +3736,24 @@ typedef struct purlin_lanczos_options {
    */
   void *progress_user;
   /**
-   * PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
+   * PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering a copy of the matrix with its rows and columns in
    * that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
    * matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalize. The
    * copy stays with the matrix for later calls.
    */
-  int32_t order;
+  int32_t ordering;
   /**
    * 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <= 100 eps
    * (|u| |A v| + |v| |A u|), as for one that a function of the caller's is; default 0.
    */
   int32_t check_symmetry;
   /**
-   * Further contexts, each on another GPU of the kind of the matrix's, or all on the CPU, where they take turns: the rows of
-   * a sparse matrix are shared out over all of them. Of purlin_lanczos_solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
-   * no order. The contexts and the parts of the matrix, copies of its rows, stay with a matrix that keeps its values, for
-   * later calls. Default NULL.
+   * Contexts that the rows of a sparse matrix are distributed over; begins with the matrix's context. Those on the CPU take
+   * turns. Used by purlin_lanczos_solve and the functions of graphs that solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
+   * no ordering. The contexts and the parts of the matrix, copies of its rows, stay with a matrix that keeps its values, for
+   * later calls. Default NULL: the matrix's context alone.
    */
-  const struct purlin_context *const *contexts;
-  /**
-   * Number of `contexts`; default 0.
-   */
-  int64_t contexts_count;
+  const struct purlin_group *group;
 } purlin_lanczos_options;
 
 /**
@@ -9376,7 +9372,7 @@ purlin_status purlin_matrix_write_edges(const struct purlin_matrix *a,
  * log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
  *
  * @param a      sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
- * @param how    PURLIN_ORDER_DEGREE or PURLIN_ORDER_CUTHILL_MCKEE.
+ * @param how    PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
  * @param order  n elements of PURLIN_I64 on the host: a permutation, from 0.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
  * is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
@@ -9532,10 +9528,10 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
  * than there they are copied, and the call waits. Row sums, for kinds of graphs, that of an image knows.
  *
  * @param      a        sparse; or an operator, by purlin_graph_operator_of_image or purlin_matrix_from_operator.
- * @param      options  NULL for the defaults. Of an operator `algorithm` is AUTO, and there is no `order`.
+ * @param      options  NULL for the defaults. Of an operator `algorithm` is AUTO, and there is no `ordering`.
  * @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, `symmetric`, `order`, `shift` or a kind of graphs of a rectangular matrix, `op` or `order` of a kind that has
+ * unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
  * none, row sums that are not finite or, of the normalised kinds and the modularity, too small, an interval of a filter that is
  * none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator an algorithm, an order, TRANSPOSE of complex numbers,
  * a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
@@ -9677,14 +9673,14 @@ purlin_status purlin_lanczos_info_init(struct purlin_lanczos_info *info,
  * Makes an eigensolver with options, for any number of matrices. The object's calls are made one at a time; two threads
  * that solve at the same time have an object each.
  *
- * @param      context  the context to run on: that of all matrices and outputs of later calls.
+ * @param      context  the context of all matrices and outputs of later calls; `options->group` has more.
  * @param      options  NULL for the defaults: the 6 largest eigenvalues.
  * @param[out] lanczos  the solver; destroy it with purlin_lanczos_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * unknown constant, an option that is out of range for every matrix, options that exclude each other, a further context that
- * is there already or on another kind of device), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * unknown constant, an option that is out of range for every matrix, options that exclude each other, a group that begins
+ * with another context), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `options` is NULL or initialised, its contexts as many as it says; `lanczos` is NULL or valid for writing;
+ * @pre `options` is NULL or initialised; `lanczos` is NULL or valid for writing;
  * `options->progress` may be called with its user pointer while the object lives.
  */
 PURLIN_MUST_USE
@@ -9711,9 +9707,11 @@ PURLIN_MUST_USE
 purlin_status purlin_lanczos_cancel(const struct purlin_lanczos *lanczos);
 
 /**
- * Gives the report of the solver's last run that filled in a report: purlin_lanczos_solve, purlin_lanczos_singular, and the
- * functions of graphs that solve, with success or `PURLIN_ERROR_NO_CONVERGENCE`. Other calls leave it. May be called from
- * any thread, also while a call runs, which it does not wait for.
+ * Gives the report of the solver's last run: purlin_lanczos_solve, purlin_lanczos_singular, purlin_lanczos_tridiagonalize and the
+ * functions of graphs that take a solver, with success or `PURLIN_ERROR_NO_CONVERGENCE`; a run that fails otherwise leaves it. Of
+ * the recurrences of purlin_lanczos_tridiagonalize and purlin_graph_density, `basis` has the steps asked for, `products` those
+ * made, and `stop_reason` is EXHAUSTED if a space was invariant, else RESTARTS; there are no pairs. May be called from any thread,
+ * also while a call runs, which it does not wait for.
  *
  * @param      lanczos  the solver.
  * @param[out] info     the report; initialise it with purlin_lanczos_info_init.
@@ -9728,17 +9726,23 @@ purlin_status purlin_lanczos_last_info(const struct purlin_lanczos *lanczos,
 
 /**
  * Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of vectors, and of a
- * square sparse matrix how its rows are shared out over the solver's contexts and what a product moves. With settled values
+ * square sparse matrix how its rows are distributed over the solver's contexts and what a product moves. With settled values
  * (purlin_matrix_copy_csr, patterns) the parts, copies of the rows, stay with the matrix for the solve. O(nnz); no products.
+ *
+ * What purlin_lanczos_solve refuses for its options and inputs the plan refuses with the same status and message, and it accepts
+ * the rest. Entries are not read: a matrix that is not symmetric, row sums below 0 and numbers that are not finite show in the
+ * solve.
  *
  * @param      lanczos  the solver.
  * @param      a        the matrix, as for purlin_lanczos_solve.
+ * @param      known    as for purlin_lanczos_solve; NULL for none.
+ * @param      solve    as for purlin_lanczos_solve; NULL for none.
  * @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes`, `contexts`, `part_rows`,
  *                      `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is 0; initialise it
  *                      with purlin_lanczos_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, options
- * that the matrix is too small for, a matrix that is not square or of another context), `PURLIN_ERROR_NOT_SUPPORTED` (with
- * further contexts: another storage, a kind whose matrix need not be square), `PURLIN_ERROR_BUSY`,
+ * that the matrix is too small for or that the inputs exclude, a matrix that is not square or of another context),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
  *
  * @pre `info` is NULL or an initialised struct.
@@ -9746,6 +9750,8 @@ purlin_status purlin_lanczos_last_info(const struct purlin_lanczos *lanczos,
 PURLIN_MUST_USE
 purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
                                   const struct purlin_matrix *a,
+                                  const struct purlin_matrix *known,
+                                  const struct purlin_matrix *solve,
                                   struct purlin_lanczos_info *info);
 
 /**
@@ -9763,7 +9769,7 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  * purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
  * that stay on the device save their way to the host.
  *
- * With further contexts (`options->contexts`) each has some rows, and takes the others' numbers that it needs for a product,
+ * With several contexts (`options->group`) each has some rows, and takes the others' numbers that it needs for a product,
  * `info->halo` of them in all; device outputs belong to the matrix's context.
  *
  * The same build, input and options give the same bits, whatever the number of threads; other numbers of contexts give other
@@ -9812,30 +9818,32 @@ purlin_status purlin_lanczos_solve(struct purlin_lanczos *lanczos,
                                    struct purlin_lanczos_info *info);
 
 /**
- * Makes one purlin_lanczos_solve with options of its own, on the context of `a`.
+ * Makes one purlin_lanczos_solve with options of its own.
  *
- * @param      a          as for purlin_lanczos_solve.
+ * @param      context    the context of the matrix and the outputs; `options->group` has more.
  * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
+ * @param      a          as for purlin_lanczos_solve.
  * @param      start      n elements of a's type, the start vector; NULL for a random one.
  * @param      known      as for purlin_lanczos_solve; NULL for none.
  * @param      solve      as for purlin_lanczos_solve; NULL for none.
+ * @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
  * @param      values     k elements of PURLIN_F64 on the host: eigenvalues.
  * @param      vectors    dense, n x k, as for purlin_lanczos_solve; NULL if not wanted.
  * @param      residuals  k elements of PURLIN_F64 on the host; NULL if not wanted.
  * @param[out] info       what was done; may be NULL.
  * @return as purlin_lanczos_create and purlin_lanczos_solve.
  *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
- * be called with its user pointer during the call.
+ * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
+ * call.
  */
 PURLIN_MUST_USE
-purlin_status purlin_lanczos_solve_once(const struct purlin_matrix *a,
+purlin_status purlin_lanczos_solve_once(const struct purlin_context *context,
                                         const struct purlin_stream *stream,
-                                        const struct purlin_lanczos_options *options,
+                                        const struct purlin_matrix *a,
                                         const struct purlin_tensor *start,
                                         const struct purlin_matrix *known,
                                         const struct purlin_matrix *solve,
+                                        const struct purlin_lanczos_options *options,
                                         struct purlin_tensor *values,
                                         struct purlin_matrix *vectors,
                                         struct purlin_tensor *residuals,
@@ -9852,7 +9860,7 @@ purlin_status purlin_lanczos_solve_once(const struct purlin_matrix *a,
  * vectors of both sizes. Values are then accurate to about eps ||A||, and u and v are orthonormal also where values are 0.
  *
  * A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where that is more.
- * Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`, `orthogonality` and `filter` are of the
+ * Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`, `orthogonalization` and `filter` are of the
  * eigenvectors of A^H A: with them the search begins there whatever the kind and `which`.
  *
  * The same build, input and options give the same bits, whatever the number of threads.
@@ -9890,12 +9898,13 @@ purlin_status purlin_lanczos_singular(struct purlin_lanczos *lanczos,
                                       struct purlin_lanczos_info *info);
 
 /**
- * Makes one purlin_lanczos_singular with options of its own, on the context of `a`.
+ * Makes one purlin_lanczos_singular with options of its own.
  *
- * @param      a          as for purlin_lanczos_singular.
+ * @param      context    the context of the matrix and the outputs; `options->group` has more.
  * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      options    NULL for the defaults: the 6 largest singular values of `a`.
+ * @param      a          as for purlin_lanczos_singular.
  * @param      start      min(rows, cols) elements of a's type, the start vector; NULL for a random one.
+ * @param      options    NULL for the defaults: the 6 largest singular values of `a`.
  * @param      u          dense, rows x k, as for purlin_lanczos_singular; NULL if not wanted.
  * @param      values     k elements of PURLIN_F64 on the host: singular values.
  * @param      v          dense, cols x k, as `u`; NULL if not wanted.
@@ -9903,14 +9912,15 @@ purlin_status purlin_lanczos_singular(struct purlin_lanczos *lanczos,
  * @param[out] info       what was done; may be NULL.
  * @return as purlin_lanczos_create and purlin_lanczos_singular.
  *
- * @pre `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
- * be called with its user pointer during the call.
+ * @pre `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
+ * call.
  */
 PURLIN_MUST_USE
-purlin_status purlin_lanczos_singular_once(const struct purlin_matrix *a,
+purlin_status purlin_lanczos_singular_once(const struct purlin_context *context,
                                            const struct purlin_stream *stream,
-                                           const struct purlin_lanczos_options *options,
+                                           const struct purlin_matrix *a,
                                            const struct purlin_tensor *start,
+                                           const struct purlin_lanczos_options *options,
                                            struct purlin_matrix *u,
                                            struct purlin_tensor *values,
                                            struct purlin_matrix *v,
@@ -9922,7 +9932,7 @@ purlin_status purlin_lanczos_singular_once(const struct purlin_matrix *a,
  * those of rounding as well. For purlin_lanczos_filter, spectral densities and functions of matrices. Three vectors of
  * memory, one product a step.
  *
- * @param      lanczos  the solver, on one context; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` of its
+ * @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
  *                      options are used; others, but for `count`, are refused where they are set.
  * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      a        as for purlin_lanczos_solve.
@@ -10040,7 +10050,7 @@ purlin_status purlin_graph_embed(struct purlin_lanczos *lanczos,
  * @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
  * @param[out] info      what the eigensolver did; may be NULL.
  * @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
- * has k pairs.
+ * has k pairs, and as they were if not.
  *
  * @pre `info` is NULL or an initialised struct; `inertia` is NULL or valid for writing.
  */
@@ -10152,7 +10162,7 @@ purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
  * and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error falls
  * with the root of `vectors`. One product a step of each vector.
  *
- * @param      lanczos  the solver, on one context; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` of its
+ * @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
  *                      options are used; others, but for `count`, are refused where they are set.
  * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      a        as for purlin_lanczos_solve.

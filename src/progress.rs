@@ -21,6 +21,8 @@ pub struct Progress<'a> {
     last: Cell<Option<Instant>>,
     /// The largest reported step: reports do not go back when a call starts again with scaled data.
     most: Cell<i64>,
+    /// Whether the last report was that of the end.
+    is_ended: Cell<bool>,
     /// Time of the last call of the caller's function between the parts of a step, or of the start of the call.
     repeated: Cell<Instant>,
 }
@@ -54,7 +56,14 @@ impl<'a> Progress<'a> {
     /// Progress of a call that starts now. `epoch` is the context's cancel counter.
     pub fn new(epoch: &Arc<AtomicU64>, report: Option<&'a ProgressFn<'a>>) -> Self {
         let flag = CancelFlag { epochs: vec![(Arc::clone(epoch), epoch.load(Ordering::Relaxed))] };
-        Self { report, flag, last: Cell::new(None), most: Cell::new(0), repeated: Cell::new(Instant::now()) }
+        Self {
+            report,
+            flag,
+            last: Cell::new(None),
+            most: Cell::new(0),
+            is_ended: Cell::new(false),
+            repeated: Cell::new(Instant::now()),
+        }
     }
 
     /// The same progress, also cancelled when `epoch` is no longer `start`. `epoch` is an object's own counter, or that of
@@ -83,6 +92,7 @@ impl<'a> Progress<'a> {
             flag: self.flag.clone(),
             last: Cell::new(None),
             most: Cell::new(0),
+            is_ended: Cell::new(false),
             repeated: Cell::new(Instant::now()),
         }
     }
@@ -110,6 +120,7 @@ impl<'a> Progress<'a> {
             return Ok(());
         }
         self.last.set(Some(now));
+        self.is_ended.set(step == steps);
         let step = self.forward(step, steps);
         if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
     }
@@ -131,8 +142,18 @@ impl Progress<'_> {
         }
         // `last` is not set: repeated reports must not suppress reports of steps.
         self.repeated.set(now);
+        self.is_ended.set(step == steps);
         let step = self.forward(step, steps);
         if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
+    }
+
+    /// Reports the end of a call of `steps` steps, unless the last report was that of the end: for calls whose last part
+    /// reports steps of its own.
+    ///
+    /// # Errors
+    /// As [`Progress::report`].
+    pub fn end(&self, steps: i64, measure: f64) -> Result<()> {
+        if self.is_ended.get() { self.flag.check() } else { self.report(steps, steps, measure) }
     }
 
     /// The step to report. It never decreases (within `steps`), and equals `steps` only at the end.
@@ -183,6 +204,24 @@ mod tests {
         let p = Progress::new(&Arc::new(AtomicU64::new(0)), Some(&no));
         std::thread::sleep(INTERVAL);
         assert_eq!(p.repeat((0, 1, 0.0)), Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn the_end_is_reported_last_and_once() {
+        let steps = std::cell::RefCell::new(Vec::new());
+        let f = |step: i64, _: i64, _: f64| {
+            steps.borrow_mut().push(step);
+            true
+        };
+        let p = Progress::new(&Arc::new(AtomicU64::new(0)), Some(&f));
+        p.report(2, 2, 0.0).unwrap();
+        p.end(2, 0.0).unwrap();
+        assert_eq!(*steps.borrow(), [2]);
+        std::thread::sleep(INTERVAL);
+        p.repeat((1, 2, 0.0)).unwrap();
+        p.end(2, 0.0).unwrap();
+        p.end(2, 0.0).unwrap();
+        assert_eq!(*steps.borrow(), [2, 1, 2]);
     }
 
     #[test]

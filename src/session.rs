@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::backend::{Backend, fork};
+use crate::backend::fork;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
@@ -82,31 +82,4 @@ pub(crate) fn progress<'p>(contexts: &[Arc<Context>], report: Option<&'p Progres
         let epoch = c.cancel_epoch();
         p.and(epoch, epoch.load(Ordering::Relaxed))
     })
-}
-
-/// Refuses a further context that is already one of `contexts` of the `owner`.
-fn expect_new(contexts: &[Arc<Context>], owner: &str, context: &Arc<Context>) -> Result<()> {
-    context.check_alive()?;
-    if contexts.iter().any(|c| Arc::ptr_eq(c, context)) {
-        return Err(Error::invalid("context", format!("is one of the {owner}'s already")));
-    }
-    Ok(())
-}
-
-/// The error of a further context on another kind of device than the first.
-fn differing(first: &str, other: &str) -> Error {
-    Error::invalid("context", format!("is on {other}, the others are on {first}: results would differ"))
-}
-
-/// Refuses a further context of the `owner` that is on another kind of device than `contexts`, or is already one of them.
-pub(crate) fn expect_alike(contexts: &[Arc<Context>], owner: &str, context: &Arc<Context>) -> Result<()> {
-    expect_new(contexts, owner, context)?;
-    let name = |context: &Context| match context.backend() {
-        Backend::Cpu => String::from("the CPU"),
-        Backend::Gpu(gpu) => String::from(gpu.name()),
-    };
-    match (name(&contexts[0]), name(context)) {
-        (first, other) if first == other => Ok(()),
-        (first, other) => Err(differing(&first, &other)),
-    }
 }

@@ -188,7 +188,7 @@ def largest(table: Table, context: purlin.Context, words: set[str]) -> None:
     }
     for name, a in chosen(made, words).items():
         for orthogonality in ("full", "partial"):
-            options: dict[str, Any] = {"tolerance": 1e-8, "orthogonality": orthogonality, "context": context}
+            options: dict[str, Any] = {"tolerance": 1e-8, "orthogonalization": orthogonality, "context": context}
             ours = partial(lanczos.run, a, 10, "largest", **options)
             measure(table, f"largest, {name}, k = 10, {orthogonality}", a, ours, 10, 1e-8)
 

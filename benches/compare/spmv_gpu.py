@@ -275,7 +275,7 @@ def measure(table: Table, peer: Peer, context: purlin.Context, name: str, a: Any
                 order = np.argsort(-lengths, kind="stable")
                 sorted_ = csr_matrix(host[order][:, order])
                 add(", in order of degree", f"in order of degree {word}", Ours(sorted_, stream, context), order=order)
-                kept = Ours(host, stream, context, order="degree")
+                kept = Ours(host, stream, context, ordering="degree")
                 add(", by degree", f"by degree, vectors permuted each time {word}", kept)
             shape = "power law" if power else "meshes"
             add(", pattern", f"pattern, {shape} {word}", Ours(there, stream, context, pattern=True), pattern=True)

@@ -43,8 +43,10 @@ module purlin_graph_module
 
 contains
 
-  !> size(coordinates, 2) eigenvectors of the normalised Laplacian as coordinates of the vertices.
-  subroutine purlin_graph_embed(context, graph, coordinates, values, scaling, options, info, stream, stat, errmsg)
+  !> size(coordinates, 2) eigenvectors of the normalised Laplacian as coordinates of the vertices. With a `solver`, which finds as
+  !> many, its options hold, as in the other functions that take one.
+  subroutine purlin_graph_embed(context, graph, coordinates, values, scaling, options, info, stream, solver, &
+    stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     real(c_double), intent(inout), target :: coordinates(:, :)
@@ -54,7 +56,9 @@ contains
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     type(purlin_lanczos_options) :: settings
-    type(purlin_lanczos) :: solver
+    type(purlin_lanczos), intent(in), optional :: solver
+    type(purlin_lanczos) :: own
+    type(c_ptr) :: key
     type(purlin_matrix) :: places
     type(purlin_tensor) :: found
     integer(c_int32_t) :: how
@@ -67,15 +71,15 @@ contains
     call places%borrow(context, coordinates, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS .and. present(values)) call found%borrow(context, values, stat=o%status, &
       errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call solver%create(context, settings, o%status, o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_embed(solver%handle(), stream_key(stream), graph%handle(), &
+    if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, settings, present(options), solver, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_embed(key, stream_key(stream), graph%handle(), &
       how, places%handle(), found%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `starts`, 10) or PIVOTED_QR, which
   !> has no starts. After PURLIN_ERROR_NO_CONVERGENCE they are those of the last iterate.
-  subroutine purlin_graph_cluster(context, graph, clusters, labels, how, starts, inertia, options, info, stream, &
+  subroutine purlin_graph_cluster(context, graph, clusters, labels, how, starts, inertia, options, info, stream, solver, &
     stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
@@ -88,7 +92,9 @@ contains
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     type(purlin_lanczos_options) :: settings
-    type(purlin_lanczos) :: solver
+    type(purlin_lanczos), intent(in), optional :: solver
+    type(purlin_lanczos) :: own
+    type(c_ptr) :: key
     type(purlin_tensor) :: found
     integer(c_int32_t) :: way
     integer(c_int64_t) :: kept(1)
@@ -107,8 +113,8 @@ contains
       kept = labels(:1)
       labels(1) = -1
     end if
-    if (o%status == PURLIN_SUCCESS) call solver%create(context, settings, o%status, o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_cluster(solver%handle(), stream_key(stream), graph%handle(), &
+    if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, settings, present(options), solver, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_cluster(key, stream_key(stream), graph%handle(), &
       way, many(starts), found%handle(), inertia, info))
     if (size(labels) > 0) then
       if (labels(1) >= 0) then
@@ -219,7 +225,8 @@ contains
   end subroutine
 
   !> The eigenvector of the second smallest eigenvalue of D - W, or of the normalised Laplacian over the roots of the degrees.
-  subroutine purlin_graph_fiedler(context, graph, vector, value, normalised, options, info, stream, stat, errmsg)
+  subroutine purlin_graph_fiedler(context, graph, vector, value, normalised, options, info, stream, solver, &
+    stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     real(c_double), intent(inout), contiguous, target :: vector(:)
@@ -228,7 +235,9 @@ contains
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
-    type(purlin_lanczos) :: solver
+    type(purlin_lanczos), intent(in), optional :: solver
+    type(purlin_lanczos) :: own
+    type(c_ptr) :: key
     type(purlin_tensor) :: found
     integer(c_int32_t) :: scaled
     integer(c_int32_t), intent(out), optional :: stat
@@ -238,8 +247,8 @@ contains
     if (present(normalised)) scaled = merge(1_c_int32_t, 0_c_int32_t, normalised)
     if (present(info)) call purlin_init(info)
     call found%borrow(context, vector, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call solver%create(context, options, o%status, o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_fiedler(solver%handle(), stream_key(stream), graph%handle(), &
+    if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, options, present(options), solver, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_fiedler(key, stream_key(stream), graph%handle(), &
       scaled, value, found%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
@@ -312,7 +321,8 @@ contains
   end subroutine
 
   !> The density of a spectrum: the first `count` of `points` and `weights`, which are steps * vectors long.
-  subroutine purlin_graph_density(context, a, steps, vectors, points, weights, count, options, stream, stat, errmsg)
+  subroutine purlin_graph_density(context, a, steps, vectors, points, weights, count, options, stream, solver, &
+    stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
     integer(c_int64_t), intent(in) :: steps, vectors
@@ -320,15 +330,17 @@ contains
     integer(c_int64_t), intent(inout) :: count
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_stream), intent(in), optional :: stream
-    type(purlin_lanczos) :: solver
+    type(purlin_lanczos), intent(in), optional :: solver
+    type(purlin_lanczos) :: own
+    type(c_ptr) :: key
     type(purlin_tensor) :: at, of
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call at%borrow(context, points, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call of%borrow(context, weights, stat=o%status, errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call solver%create(context, options, o%status, o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(solver%handle(), stream_key(stream), a%handle(), &
+    if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, options, present(options), solver, o)
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(key, stream_key(stream), a%handle(), &
       steps, vectors, at%handle(), of%handle(), count))
     call finish(o, stat, errmsg)
   end subroutine
@@ -476,6 +488,25 @@ contains
   end subroutine
 
   !> Options with as many pairs as are wanted, and a report to fill in.
+  !> The caller's solver, or `own` made with options.
+  subroutine solver_key(own, key, context, options, has_options, solver, o)
+    type(purlin_lanczos), intent(inout) :: own
+    type(c_ptr), intent(out) :: key
+    type(purlin_context), intent(in) :: context
+    type(purlin_lanczos_options), intent(in), optional :: options
+    logical, intent(in) :: has_options
+    type(purlin_lanczos), intent(in), optional :: solver
+    type(outcome), intent(inout) :: o
+    key = c_null_ptr
+    if (present(solver)) then
+      if (has_options) call refuse(o, 'options: are given, the solver has its own')
+      key = solver%handle()
+    else
+      call own%create(context, options, o%status, o%message)
+      key = own%handle()
+    end if
+  end subroutine
+
   subroutine prepare(settings, count, options, info)
     type(purlin_lanczos_options), intent(inout) :: settings
     integer(c_int64_t), intent(in) :: count

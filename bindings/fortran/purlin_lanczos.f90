@@ -64,17 +64,18 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The plan of a solve of `a`: method, vectors of the space, memory, and how the rows of a square sparse matrix are shared out
-  !> over the contexts.
-  subroutine lanczos_plan(self, a, info, stat, errmsg)
+  !> The plan of a solve of `a`: method, vectors of the space, memory, and how the rows of a square sparse matrix are distributed
+  !> over the contexts. It fails as the solve would for its options and inputs.
+  subroutine lanczos_plan(self, a, info, known, solve, stat, errmsg)
     class(purlin_lanczos), intent(in) :: self
     type(purlin_matrix), intent(in) :: a
     type(purlin_lanczos_info), intent(inout) :: info
+    type(purlin_matrix), intent(in), optional :: known, solve
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call purlin_init(info)
-    call absorb(o, c_lanczos_plan(self%key, a%handle(), info))
+    call absorb(o, c_lanczos_plan(self%key, a%handle(), matrix_key(known), matrix_key(solve), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -146,7 +147,7 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The report of the last solve.
+  !> The report of the last run.
   subroutine lanczos_last_info(self, info, stat, errmsg)
     class(purlin_lanczos), intent(in) :: self
     type(purlin_lanczos_info), intent(inout) :: info
@@ -222,8 +223,9 @@ contains
     call found%borrow(context, values, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS .and. present(residuals)) call left%borrow(context, residuals, stat=o%status, &
       errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_solve_once(a%handle(), stream_key(stream), settings, &
-      tensor_key(start), matrix_key(known), matrix_key(solve), found%handle(), matrix_key(places), left%handle(), info))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_solve_once(context%handle(), stream_key(stream), &
+      a%handle(), tensor_key(start), matrix_key(known), matrix_key(solve), settings, found%handle(), matrix_key(places), &
+      left%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -339,8 +341,8 @@ contains
     call found%borrow(context, values, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS .and. present(residuals)) call left%borrow(context, residuals, stat=o%status, &
       errmsg=o%message)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_singular_once(a%handle(), stream_key(stream), settings, &
-      tensor_key(start), matrix_key(u), found%handle(), matrix_key(v), left%handle(), info))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_singular_once(context%handle(), stream_key(stream), &
+      a%handle(), tensor_key(start), settings, matrix_key(u), found%handle(), matrix_key(v), left%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 

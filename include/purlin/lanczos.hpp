@@ -13,36 +13,12 @@
 namespace purlin::lanczos {
 
 /// The C options with their defaults, and progress as a `std::function`, called with the pairs that have converged, those
-/// wanted, and the largest residual.
+/// wanted, and the largest residual. `group` is a `group::get()`.
 struct options : purlin_lanczos_options {
   purlin::progress on_progress;
 
   options() : purlin_lanczos_options{} { check(purlin_lanczos_options_init(this, sizeof(purlin_lanczos_options))); }
-
-  /// One more context, on another GPU of the kind of the matrix's or like that on the CPU: a solve shares the rows of the
-  /// matrix out over all. It has to live until the call is over.
-  void add_context(const context& another) { further.push_back(another.get()); }
-
-  std::vector<const purlin_context*> further;
 };
-
-namespace detail {
-
-/// The C options with their further contexts.
-inline purlin_lanczos_options shared(purlin_lanczos_options all, const options& settings) {
-  if (!settings.further.empty()) {
-    all.contexts = settings.further.data();
-    all.contexts_count = static_cast<std::int64_t>(settings.further.size());
-  }
-  return all;
-}
-
-/// The C options of a call.
-inline purlin_lanczos_options raw(const options& settings, purlin::detail::progress_relay& relay) {
-  return shared(relay.attach<purlin_lanczos_options>(settings), settings);
-}
-
-}  // namespace detail
 
 /// A solve's report, initialised. It is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`; the first
 /// `count` of the outputs are then what was found.
@@ -62,11 +38,12 @@ inline void solve(const context& on, const matrix& a, const tensor& values, cons
                   const tensor& residuals, info& report, const options& settings = {}, const given& before = {},
                   const stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = detail::raw(settings, relay);
+  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
   const purlin_status status = purlin_lanczos_solve_once(
-      a.get(), queue.get(), &raw, before.start != nullptr ? before.start->get() : nullptr,
+      on.get(), queue.get(), a.get(), before.start != nullptr ? before.start->get() : nullptr,
       before.known != nullptr ? before.known->get() : nullptr,
-      before.solve != nullptr ? before.solve->get() : nullptr, values.get(), vectors.get(), residuals.get(), &report);
+      before.solve != nullptr ? before.solve->get() : nullptr, &raw, values.get(), vectors.get(), residuals.get(),
+      &report);
   relay.rethrow();
   a.rethrow();
   if (before.solve != nullptr) before.solve->rethrow();
@@ -79,9 +56,9 @@ inline void singular(const context& on, const matrix& a, const matrix& u, const 
                      const tensor& residuals, info& report, const options& settings = {}, const stream& queue = {},
                      const tensor& start = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
-  const purlin_lanczos_options raw = detail::raw(settings, relay);
-  const purlin_status status = purlin_lanczos_singular_once(a.get(), queue.get(), &raw, start.get(), u.get(),
-                                                            values.get(), v.get(), residuals.get(), &report);
+  const purlin_lanczos_options raw = relay.attach<purlin_lanczos_options>(settings);
+  const purlin_status status = purlin_lanczos_singular_once(on.get(), queue.get(), a.get(), start.get(), &raw,
+                                                            u.get(), values.get(), v.get(), residuals.get(), &report);
   relay.rethrow();
   a.rethrow();
   on.finish(status);
@@ -138,7 +115,7 @@ class session {
   session() noexcept = default;
 
   explicit session(const context& on, const options& settings = {}) {
-    purlin_lanczos_options raw = detail::shared(settings, settings);
+    purlin_lanczos_options raw = settings;
     if (settings.on_progress) {
       progress_ = std::make_unique<purlin::detail::progress_keeper>(settings.on_progress);
       raw.progress = &purlin::detail::progress_keeper::call;
@@ -153,10 +130,12 @@ class session {
   purlin_lanczos* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// The method, the memory, and how the rows of a square sparse matrix are shared out: the cost of a solve before it.
-  info plan(const matrix& a) const {
+  /// The method, the memory, and how the rows of a square sparse matrix are distributed: the cost of a solve before it. Throws
+  /// what the solve would throw for its options and inputs.
+  info plan(const matrix& a, const given& before = {}) const {
     info report;
-    check(purlin_lanczos_plan(get(), a.get(), &report));
+    check(purlin_lanczos_plan(get(), a.get(), before.known != nullptr ? before.known->get() : nullptr,
+                              before.solve != nullptr ? before.solve->get() : nullptr, &report));
     return report;
   }
 
@@ -199,8 +178,8 @@ class session {
   /// Cancels the call that runs, from any thread.
   void cancel() const { check(purlin_lanczos_cancel(get())); }
 
-  /// The report of the last solve, also of one that threw `PURLIN_ERROR_NO_CONVERGENCE`.
-  info last() const {
+  /// The report of the last run, also of one that threw `PURLIN_ERROR_NO_CONVERGENCE`.
+  info last_info() const {
     info report;
     check(purlin_lanczos_last_info(get(), &report));
     return report;
@@ -230,8 +209,8 @@ class session {
 };
 
 /// The plan of a solve with these options; see `session::plan`.
-inline info plan(const context& on, const matrix& a, const options& settings = {}) {
-  return session(on, settings).plan(a);
+inline info plan(const context& on, const matrix& a, const options& settings = {}, const given& before = {}) {
+  return session(on, settings).plan(a, before);
 }
 
 /// At most `steps` steps of the plain recurrence; see `session::tridiagonalize`.

@@ -132,7 +132,7 @@ inline matrix scale(const context& on, const matrix& a, const tensor& rows, cons
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
-/// An order of the vertices, one of `PURLIN_ORDER_*`: `permute(on, a, list, list)` has it.
+/// An order of the vertices, one of `PURLIN_ORDERING_*`: `permute(on, a, list, list)` has it.
 inline std::vector<std::int64_t> order(const context& on, const matrix& a, std::int32_t how) {
   std::vector<std::int64_t> list(purlin::detail::size(a.properties().rows));
   const tensor out = tensor::borrow(on, list);

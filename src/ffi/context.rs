@@ -29,34 +29,6 @@ impl Object for ContextObject {
     }
 }
 
-/// Most further contexts of a call: more GPUs than a host has.
-const MOST_CONTEXTS: usize = 1024;
-
-/// The further contexts of a call's options.
-///
-/// # Safety
-/// `contexts` is NULL or valid for `count` handles.
-pub(super) unsafe fn further(contexts: *const *const purlin_context, count: i64) -> Result<Vec<Arc<Context>>> {
-    let count = shape::size("contexts_count", count, 0)?;
-    if count > MOST_CONTEXTS {
-        return Err(Error::invalid("contexts_count", format!("is {count}, {MOST_CONTEXTS} at most can be given")));
-    }
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    if contexts.is_null() {
-        return Err(Error::invalid("contexts", format!("is NULL, {count} contexts are needed")));
-    }
-    // SAFETY: as promised above.
-    let handles = unsafe { super::pointer::list("contexts", count, contexts) }?;
-    let get = |(k, handle): (usize, &*const purlin_context)| {
-        let context = handle::shared::<ContextObject, _>(&format!("contexts[{k}]"), *handle)?;
-        context.check_alive()?;
-        Ok(Arc::clone(&*context))
-    };
-    handles.iter().enumerate().map(get).collect()
-}
-
 /// The GPU if there is one, else the CPU.
 pub const PURLIN_BACKEND_AUTO: i32 = 0;
 /// The CPU.

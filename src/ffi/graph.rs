@@ -93,7 +93,7 @@ pub unsafe extern "C" fn purlin_graph_embed(
 /// @param[out] inertia   sum of the squared distances of the coordinates from their centres; may be NULL.
 /// @param[out] info      what the eigensolver did; may be NULL.
 /// @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
-/// has k pairs.
+/// has k pairs, and as they were if not.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct; `inertia` is NULL or valid for writing.
@@ -136,8 +136,9 @@ fn at_least_one(argument: &str, count: i64) -> Result<u32> {
         .ok_or_else(|| Error::invalid(argument, format!("is {count}, outside 1 to {}", u32::MAX)))
 }
 
-fn put_number(place: Option<&mut f64>, value: f64) {
-    if let Some(place) = place {
+/// Writes a number that there is to a place that there is.
+fn put_number(place: Option<&mut f64>, value: Option<f64>) {
+    if let (Some(place), Some(value)) = (place, value) {
         *place = value;
     }
 }
@@ -174,7 +175,7 @@ pub unsafe extern "C" fn purlin_graph_k_means(
         let points = alive("points", points)?;
         let mut labels = tensor::output("labels", labels)?;
         let found = session::label(&points, Labelling::KMeans { clusters, starts, seed }, &mut labels)?;
-        put_number(inertia, found);
+        put_number(inertia, Some(found));
         Ok(())
     })
 }
@@ -202,7 +203,7 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
         let points = alive("points", points)?;
         let mut labels = tensor::output("labels", labels)?;
         let found = session::label(&points, Labelling::PivotedQr, &mut labels)?;
-        put_number(inertia, found);
+        put_number(inertia, Some(found));
         Ok(())
     })
 }
@@ -290,8 +291,8 @@ pub unsafe extern "C" fn purlin_graph_bisect(
             (cut, super::pointer::output_or_null("normalised_cut", normalised_cut)?)
         };
         let (between, normalised) = session::bisect(&graph, &vector, how, &mut sides)?;
-        put_number(cut, between);
-        put_number(normalised_cut, normalised);
+        put_number(cut, Some(between));
+        put_number(normalised_cut, Some(normalised));
         Ok(())
     })
 }
@@ -300,7 +301,7 @@ pub unsafe extern "C" fn purlin_graph_bisect(
 /// and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error falls
 /// with the root of `vectors`. One product a step of each vector.
 ///
-/// @param      lanczos  the solver, on one context; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` of its
+/// @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
 ///                      options are used; others, but for `count`, are refused where they are set.
 /// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      a        as for purlin_lanczos_solve.

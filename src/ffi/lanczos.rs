@@ -6,12 +6,12 @@ use super::callback::Report;
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::lanczos_convert::session_of;
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
-use super::matrix::purlin_matrix;
+use super::matrix::{input_or_null, purlin_matrix};
 use super::sparse::alive;
 use super::{context, guard, options, purlin_context, purlin_status};
 use crate::error::{Error, Result};
 use crate::lanczos::Info;
-use crate::lanczos::session::Lanczos;
+use crate::lanczos::session::{Inputs, Lanczos};
 use crate::progress::ProgressFn;
 use crate::session::{CancelHandle, LastInfo};
 
@@ -56,15 +56,15 @@ impl LanczosObject {
 /// Makes an eigensolver with options, for any number of matrices. The object's calls are made one at a time; two threads
 /// that solve at the same time have an object each.
 ///
-/// @param      context  the context to run on: that of all matrices and outputs of later calls.
+/// @param      context  the context of all matrices and outputs of later calls; `options->group` has more.
 /// @param      options  NULL for the defaults: the 6 largest eigenvalues.
 /// @param[out] lanczos  the solver; destroy it with purlin_lanczos_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, an option that is out of range for every matrix, options that exclude each other, a further context that
-/// is there already or on another kind of device), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// unknown constant, an option that is out of range for every matrix, options that exclude each other, a group that begins
+/// with another context), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `options` is NULL or initialised, its contexts as many as it says; `lanczos` is NULL or valid for writing;
+/// `options` is NULL or initialised; `lanczos` is NULL or valid for writing;
 /// `options->progress` may be called with its user pointer while the object lives.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -79,8 +79,7 @@ pub unsafe extern "C" fn purlin_lanczos_create(
         let target = unsafe { super::pointer::output("lanczos", lanczos) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
-        // SAFETY: the caller promises as many contexts as it says.
-        let core = unsafe { session_of(&context, &o) }?;
+        let core = session_of(&context, &o)?;
         let object = LanczosObject {
             cancel: core.cancel_handle(),
             last: core.last_info(),
@@ -115,9 +114,11 @@ pub extern "C" fn purlin_lanczos_cancel(lanczos: *const purlin_lanczos) -> purli
     })
 }
 
-/// Gives the report of the solver's last run that filled in a report: purlin_lanczos_solve, purlin_lanczos_singular, and the
-/// functions of graphs that solve, with success or `PURLIN_ERROR_NO_CONVERGENCE`. Other calls leave it. May be called from
-/// any thread, also while a call runs, which it does not wait for.
+/// Gives the report of the solver's last run: purlin_lanczos_solve, purlin_lanczos_singular, purlin_lanczos_tridiagonalize and the
+/// functions of graphs that take a solver, with success or `PURLIN_ERROR_NO_CONVERGENCE`; a run that fails otherwise leaves it. Of
+/// the recurrences of purlin_lanczos_tridiagonalize and purlin_graph_density, `basis` has the steps asked for, `products` those
+/// made, and `stop_reason` is EXHAUSTED if a space was invariant, else RESTARTS; there are no pairs. May be called from any thread,
+/// also while a call runs, which it does not wait for.
 ///
 /// @param      lanczos  the solver.
 /// @param[out] info     the report; initialise it with purlin_lanczos_info_init.
@@ -144,17 +145,23 @@ pub unsafe extern "C" fn purlin_lanczos_last_info(
 }
 
 /// Gives the plan of a purlin_lanczos_solve: the method and why, the vectors of the space, the memory of vectors, and of a
-/// square sparse matrix how its rows are shared out over the solver's contexts and what a product moves. With settled values
+/// square sparse matrix how its rows are distributed over the solver's contexts and what a product moves. With settled values
 /// (purlin_matrix_copy_csr, patterns) the parts, copies of the rows, stay with the matrix for the solve. O(nnz); no products.
+///
+/// What purlin_lanczos_solve refuses for its options and inputs the plan refuses with the same status and message, and it accepts
+/// the rest. Entries are not read: a matrix that is not symmetric, row sums below 0 and numbers that are not finite show in the
+/// solve.
 ///
 /// @param      lanczos  the solver.
 /// @param      a        the matrix, as for purlin_lanczos_solve.
+/// @param      known    as for purlin_lanczos_solve; NULL for none.
+/// @param      solve    as for purlin_lanczos_solve; NULL for none.
 /// @param[out] info     `method`, `reason`, `basis`, `degree`, `host_bytes`, `device_bytes`, `contexts`, `part_rows`,
 ///                      `part_entries`, `halo`, `halo_bytes` and `product_bytes` are filled in, the rest is 0; initialise it
 ///                      with purlin_lanczos_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size, options
-/// that the matrix is too small for, a matrix that is not square or of another context), `PURLIN_ERROR_NOT_SUPPORTED` (with
-/// further contexts: another storage, a kind whose matrix need not be square), `PURLIN_ERROR_BUSY`,
+/// that the matrix is too small for or that the inputs exclude, a matrix that is not square or of another context),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (storage, an option that there is not for it), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`.
 ///
 /// # Safety
@@ -164,18 +171,22 @@ pub unsafe extern "C" fn purlin_lanczos_last_info(
 pub unsafe extern "C" fn purlin_lanczos_plan(
     lanczos: *const purlin_lanczos,
     a: *const purlin_matrix,
+    known: *const purlin_matrix,
+    solve: *const purlin_matrix,
     info: *mut purlin_lanczos_info,
 ) -> purlin_status {
     guard::run(|| {
         let object = handle::shared::<LanczosObject, _>("lanczos", lanczos)?;
         let lanczos = handle::lock_shared("lanczos", Arc::clone(&object.inner))?;
         let a = alive("a", a)?;
+        let known = input_or_null("known", known)?;
+        let solve = input_or_null("solve", solve)?;
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
         // SAFETY: not null; the caller promises an initialised struct.
         unsafe { options::check("info", info) }?;
-        let plan = lanczos.plan(&a)?;
+        let plan = lanczos.plan(&a, Inputs { start: None, known: known.as_deref(), solve: solve.as_deref() })?;
         // SAFETY: as above.
         unsafe { options::write("info", info, purlin_lanczos_info::of(&plan)) }
     })

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
 use super::options::{self, fill_text};
-use super::sparse_measures::optional_order;
-use super::{context, guard, purlin_status};
+use super::sparse_measures::optional_ordering;
+use super::{group, guard, purlin_status};
 use crate::context::Context;
 use crate::error::Result;
 use crate::lanczos::operator::Kind;
 use crate::lanczos::session::{Lanczos, Problem};
-use crate::lanczos::{Filter, Info, Method, Options, Orthogonality, Verify, Which};
+use crate::lanczos::{Filter, Info, Method, Options, Orthogonalization, Verify, Which};
 use crate::shape::{self, to_i64};
 
 /// Writes the defaults.
@@ -58,26 +58,20 @@ fn read_problem(o: &purlin_lanczos_options) -> Result<Problem> {
         verify: Verify::from_code("verify", o.verify)?,
         method: Method::from_code("method", o.method)?,
         block: shape::size("block", o.block, 1)?,
-        orthogonality: Orthogonality::from_code("orthogonality", o.orthogonality)?,
+        orthogonalization: Orthogonalization::from_code("orthogonalization", o.orthogonalization)?,
         filter: Filter::from_code("filter", o.filter)?,
         degree: shape::size("degree", o.degree, 0)?,
         sigma: o.sigma,
         check_symmetry: options::flag("check_symmetry", o.check_symmetry)?,
     };
-    let (kind, order) = (Kind::from_code("kind", o.kind)?, optional_order(o.order)?);
-    Ok(Problem { options, kind, shift: o.shift, order })
+    let (kind, ordering) = (Kind::from_code("kind", o.kind)?, optional_ordering(o.ordering)?);
+    Ok(Problem { options, kind, shift: o.shift, ordering })
 }
 
-/// A session of a caller's struct, on `context` and the further ones of the struct.
-///
-/// # Safety
-/// The contexts of `o` are as many as it says.
-pub(super) unsafe fn session_of(context: &Arc<Context>, o: &purlin_lanczos_options) -> Result<Lanczos> {
+/// A session of a caller's struct, on `context` or on the struct's group, which begins with it.
+pub(super) fn session_of(context: &Arc<Context>, o: &purlin_lanczos_options) -> Result<Lanczos> {
     let problem = read_problem(o)?;
-    let mut contexts = vec![Arc::clone(context)];
-    // SAFETY: the caller promises as many as it says.
-    contexts.extend(unsafe { context::further(o.contexts, o.contexts_count) }?);
-    Lanczos::new(contexts, problem)
+    Lanczos::over(&*group::of(o.group, context)?, problem)
 }
 
 impl purlin_lanczos_info {

@@ -8,7 +8,7 @@ use super::matrix::{self, purlin_matrix};
 use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
-use super::{callback, guard, options, purlin_status, purlin_stream, stream};
+use super::{callback, context, guard, options, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::Result;
 use crate::lanczos::Info;
 use crate::lanczos::outputs::TripletOutputs;
@@ -71,7 +71,7 @@ impl Arguments {
 /// vectors of both sizes. Values are then accurate to about eps ||A||, and u and v are orthonormal also where values are 0.
 ///
 /// A triplet has converged when the larger of its residuals is at most 2 `tolerance` s, or 16 sqrt(m) eps ||A|| where that is more.
-/// Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`, `orthogonality` and `filter` are of the
+/// Copies of multiple values are looked for unless `verify` is OFF. `method`, `block`, `orthogonalization` and `filter` are of the
 /// eigenvectors of A^H A: with them the search begins there whatever the kind and `which`.
 ///
 /// The same build, input and options give the same bits, whatever the number of threads.
@@ -124,12 +124,13 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
     })
 }
 
-/// Makes one purlin_lanczos_singular with options of its own, on the context of `a`.
+/// Makes one purlin_lanczos_singular with options of its own.
 ///
-/// @param      a          as for purlin_lanczos_singular.
+/// @param      context    the context of the matrix and the outputs; `options->group` has more.
 /// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options    NULL for the defaults: the 6 largest singular values of `a`.
+/// @param      a          as for purlin_lanczos_singular.
 /// @param      start      min(rows, cols) elements of a's type, the start vector; NULL for a random one.
+/// @param      options    NULL for the defaults: the 6 largest singular values of `a`.
 /// @param      u          dense, rows x k, as for purlin_lanczos_singular; NULL if not wanted.
 /// @param      values     k elements of PURLIN_F64 on the host: singular values.
 /// @param      v          dense, cols x k, as `u`; NULL if not wanted.
@@ -138,15 +139,16 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
 /// @return as purlin_lanczos_create and purlin_lanczos_singular.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
-/// be called with its user pointer during the call.
+/// `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
+/// call.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_lanczos_singular_once(
-    a: *const purlin_matrix,
+    context: *const purlin_context,
     stream: *const purlin_stream,
-    options: *const purlin_lanczos_options,
+    a: *const purlin_matrix,
     start: *const purlin_tensor,
+    options: *const purlin_lanczos_options,
     u: *mut purlin_matrix,
     values: *mut purlin_tensor,
     v: *mut purlin_matrix,
@@ -154,15 +156,15 @@ pub unsafe extern "C" fn purlin_lanczos_singular_once(
     info: *mut purlin_lanczos_info,
 ) -> purlin_status {
     guard::run(|| {
+        let context = context::get(context)?;
+        let _stream = stream::before(&context, stream)?;
         let a = alive("a", a)?;
-        let _stream = stream::before(a.context(), stream)?;
         let mut arguments = Arguments::lock(start, (u, v), (values, residuals))?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        // SAFETY: the caller promises as many contexts as it says.
-        let lanczos = unsafe { session_of(a.context(), &o) }?;
+        let lanczos = session_of(&context, &o)?;
         arguments.check_overlap(&a)?;
         let report = callback::progress(o.progress, o.progress_user);
         let found = arguments.run(&lanczos, &a, report.as_ref().map(|f| f as &ProgressFn<'_>))?;

@@ -4,11 +4,11 @@ use super::handle::{Exclusive, Shared};
 use super::lanczos::{LanczosObject, purlin_lanczos};
 use super::lanczos_convert::{session_of, write_and_check};
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
-use super::matrix::{self, input, purlin_matrix};
+use super::matrix::{self, input_or_null, purlin_matrix};
 use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
 use super::tensor::{self, purlin_tensor};
-use super::{callback, guard, options, purlin_status, purlin_stream, stream};
+use super::{callback, context, guard, options, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::Result;
 use crate::lanczos::Info;
 use crate::lanczos::outputs::Outputs;
@@ -34,8 +34,8 @@ impl Arguments {
     ) -> Result<Self> {
         Ok(Self {
             start: tensor::input_or_null("start", start)?,
-            known: if known.is_null() { None } else { Some(input("known", known)?) },
-            solve: if solve.is_null() { None } else { Some(input("solve", solve)?) },
+            known: input_or_null("known", known)?,
+            solve: input_or_null("solve", solve)?,
             values: tensor::output("values", values)?,
             vectors: matrix::output_or_null("vectors", vectors)?,
             residuals: tensor::output_or_null("residuals", residuals)?,
@@ -77,7 +77,7 @@ impl Arguments {
 /// purlin_matrix_borrow_csr_device, and of patterns, later calls then do nothing on the host that grows with the entries. Vectors
 /// that stay on the device save their way to the host.
 ///
-/// With further contexts (`options->contexts`) each has some rows, and takes the others' numbers that it needs for a product,
+/// With several contexts (`options->group`) each has some rows, and takes the others' numbers that it needs for a product,
 /// `info->halo` of them in all; device outputs belong to the matrix's context.
 ///
 /// The same build, input and options give the same bits, whatever the number of threads; other numbers of contexts give other
@@ -141,14 +141,15 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
     })
 }
 
-/// Makes one purlin_lanczos_solve with options of its own, on the context of `a`.
+/// Makes one purlin_lanczos_solve with options of its own.
 ///
-/// @param      a          as for purlin_lanczos_solve.
+/// @param      context    the context of the matrix and the outputs; `options->group` has more.
 /// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
+/// @param      a          as for purlin_lanczos_solve.
 /// @param      start      n elements of a's type, the start vector; NULL for a random one.
 /// @param      known      as for purlin_lanczos_solve; NULL for none.
 /// @param      solve      as for purlin_lanczos_solve; NULL for none.
+/// @param      options    NULL for the defaults: the 6 largest eigenvalues of `a`.
 /// @param      values     k elements of PURLIN_F64 on the host: eigenvalues.
 /// @param      vectors    dense, n x k, as for purlin_lanczos_solve; NULL if not wanted.
 /// @param      residuals  k elements of PURLIN_F64 on the host; NULL if not wanted.
@@ -156,32 +157,33 @@ pub unsafe extern "C" fn purlin_lanczos_solve(
 /// @return as purlin_lanczos_create and purlin_lanczos_solve.
 ///
 /// # Safety
-/// `options` and `info` are NULL or initialised structs, the contexts of `options` as many as it says; `options->progress` may
-/// be called with its user pointer during the call.
+/// `options` and `info` are NULL or initialised structs; `options->progress` may be called with its user pointer during the
+/// call.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_lanczos_solve_once(
-    a: *const purlin_matrix,
+    context: *const purlin_context,
     stream: *const purlin_stream,
-    options: *const purlin_lanczos_options,
+    a: *const purlin_matrix,
     start: *const purlin_tensor,
     known: *const purlin_matrix,
     solve: *const purlin_matrix,
+    options: *const purlin_lanczos_options,
     values: *mut purlin_tensor,
     vectors: *mut purlin_matrix,
     residuals: *mut purlin_tensor,
     info: *mut purlin_lanczos_info,
 ) -> purlin_status {
     guard::run(|| {
+        let context = context::get(context)?;
+        let _stream = stream::before(&context, stream)?;
         let a = alive("a", a)?;
-        let _stream = stream::before(a.context(), stream)?;
         let mut arguments = Arguments::lock((start, known, solve), (values, vectors, residuals))?;
         // SAFETY: the caller promises NULL or an initialised struct.
         let o = unsafe { options::read("options", options) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        // SAFETY: the caller promises as many contexts as it says.
-        let lanczos = unsafe { session_of(a.context(), &o) }?;
+        let lanczos = session_of(&context, &o)?;
         arguments.check_overlap(&a)?;
         let report = callback::progress(o.progress, o.progress_user);
         let found = arguments.run(&lanczos, &a, report.as_ref().map(|f| f as &ProgressFn<'_>))?;

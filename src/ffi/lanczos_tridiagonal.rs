@@ -16,7 +16,7 @@ use crate::shape::{self, to_i64};
 /// those of rounding as well. For purlin_lanczos_filter, spectral densities and functions of matrices. Three vectors of
 /// memory, one product a step.
 ///
-/// @param      lanczos  the solver, on one context; `kind`, `shift`, `order`, `check_symmetry`, `seed` and `progress` of its
+/// @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
 ///                      options are used; others, but for `count`, are refused where they are set.
 /// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      a        as for purlin_lanczos_solve.

@@ -3,9 +3,9 @@
 use std::ffi::{c_char, c_void};
 
 use super::callback::purlin_progress_fn;
-use super::context::purlin_context;
+use super::group::purlin_group;
 use super::options::versioned;
-use super::sparse_measures::PURLIN_ORDER_NONE;
+use super::sparse_measures::PURLIN_ORDERING_NONE;
 
 /// The largest, in descending order.
 pub const PURLIN_LANCZOS_LARGEST: i32 = 0;
@@ -48,9 +48,9 @@ pub const PURLIN_LANCZOS_METHOD_RESTART: i32 = 0;
 pub const PURLIN_LANCZOS_METHOD_PLAIN: i32 = 1;
 
 /// Vectors of the space are made orthogonal each to all before it, twice.
-pub const PURLIN_LANCZOS_ORTHOGONALITY_FULL: i32 = 0;
+pub const PURLIN_LANCZOS_ORTHOGONALIZATION_FULL: i32 = 0;
 /// To the root of the unit roundoff, when an estimate of it says so (Simon, Math. Comp. 42, 1984).
-pub const PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL: i32 = 1;
+pub const PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL: i32 = 1;
 
 /// The operator itself is iterated with.
 pub const PURLIN_LANCZOS_FILTER_OFF: i32 = 0;
@@ -112,8 +112,8 @@ pub struct purlin_lanczos_options {
     /// Vectors that the operator is applied to at once, 1 to 16: a block of b holds b copies of a multiple eigenvalue;
     /// default 1.
     pub block: i64,
-    /// PURLIN_LANCZOS_ORTHOGONALITY_FULL, the default, or PARTIAL.
-    pub orthogonality: i32,
+    /// PURLIN_LANCZOS_ORTHOGONALIZATION_FULL, the default, or PARTIAL.
+    pub orthogonalization: i32,
     /// PURLIN_LANCZOS_FILTER_OFF, the default, or CHEBYSHEV.
     pub filter: i32,
     /// Degree of the filter; 0, the default, for one that the spectrum asks for. Refused without a filter.
@@ -123,26 +123,24 @@ pub struct purlin_lanczos_options {
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,
-    /// PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order a copy of the matrix with its rows and columns in
+    /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering a copy of the matrix with its rows and columns in
     /// that order is iterated with, in which products gather from fewer places; start, known and found vectors are in the
     /// matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and purlin_lanczos_tridiagonalize. The
     /// copy stays with the matrix for later calls.
-    pub order: i32,
+    pub ordering: i32,
     /// 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <= 100 eps
     /// (|u| |A v| + |v| |A u|), as for one that a function of the caller's is; default 0.
     pub check_symmetry: i32,
-    /// Further contexts, each on another GPU of the kind of the matrix's, or all on the CPU, where they take turns: the rows of
-    /// a sparse matrix are shared out over all of them. Of purlin_lanczos_solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
-    /// no order. The contexts and the parts of the matrix, copies of its rows, stay with a matrix that keeps its values, for
-    /// later calls. Default NULL.
-    pub contexts: *const *const purlin_context,
-    /// Number of `contexts`; default 0.
-    pub contexts_count: i64,
+    /// Contexts that the rows of a sparse matrix are distributed over; begins with the matrix's context. Those on the CPU take
+    /// turns. Used by purlin_lanczos_solve and the functions of graphs that solve, with PURLIN_LANCZOS_MATRIX to MODULARITY and
+    /// no ordering. The contexts and the parts of the matrix, copies of its rows, stay with a matrix that keeps its values, for
+    /// later calls. Default NULL: the matrix's context alone.
+    pub group: *const purlin_group,
 }
 
 versioned!(
     purlin_lanczos_options,
-    first = std::mem::offset_of!(Self, order),
+    first = std::mem::offset_of!(Self, ordering),
     Self {
         struct_size: size_of::<Self>(),
         count: 6,
@@ -157,15 +155,14 @@ versioned!(
         verify: PURLIN_LANCZOS_VERIFY_AUTO,
         method: PURLIN_LANCZOS_METHOD_RESTART,
         block: 1,
-        orthogonality: PURLIN_LANCZOS_ORTHOGONALITY_FULL,
+        orthogonalization: PURLIN_LANCZOS_ORTHOGONALIZATION_FULL,
         filter: PURLIN_LANCZOS_FILTER_OFF,
         degree: 0,
         progress: None,
         progress_user: std::ptr::null_mut(),
-        order: PURLIN_ORDER_NONE,
+        ordering: PURLIN_ORDERING_NONE,
         check_symmetry: 0,
-        contexts: std::ptr::null(),
-        contexts_count: 0,
+        group: std::ptr::null(),
     }
 );
 

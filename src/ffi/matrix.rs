@@ -453,6 +453,11 @@ pub(super) fn input(argument: &str, matrix: *const purlin_matrix) -> Result<Shar
     handle::shared(argument, matrix)
 }
 
+/// The matrix of a nullable argument that is read.
+pub(super) fn input_or_null(argument: &str, matrix: *const purlin_matrix) -> Result<Option<Shared<Matrix>>> {
+    handle::shared_or_null(argument, matrix)
+}
+
 /// The matrix of an argument that is written to.
 pub(super) fn output(argument: &str, matrix: *mut purlin_matrix) -> Result<Exclusive<Matrix>> {
     handle::exclusive(argument, matrix)

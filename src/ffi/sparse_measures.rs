@@ -16,11 +16,11 @@ use crate::tensor::Tensor;
 pub const PURLIN_NORM_INFINITY: i32 = 3;
 
 /// Rows and columns as they are.
-pub const PURLIN_ORDER_NONE: i32 = -1;
+pub const PURLIN_ORDERING_NONE: i32 = -1;
 /// The vertices with the longest rows first, equal ones as they are.
-pub const PURLIN_ORDER_DEGREE: i32 = 0;
+pub const PURLIN_ORDERING_DEGREE: i32 = 0;
 /// Reverse Cuthill-McKee: neighbours get near numbers (Cuthill and McKee, 1969; George and Liu, 1979).
-pub const PURLIN_ORDER_CUTHILL_MCKEE: i32 = 1;
+pub const PURLIN_ORDERING_CUTHILL_MCKEE: i32 = 1;
 
 /// The columns of every row ascend.
 pub const PURLIN_CHECK_SORTED: i32 = 1;
@@ -32,12 +32,12 @@ pub const PURLIN_CHECK_FINITE: i32 = 4;
 pub const PURLIN_CHECK_FULL: i32 = 7;
 
 /// An order that an option may ask for.
-pub(super) fn optional_order(code: i32) -> Result<Option<Ordering>> {
-    if code == PURLIN_ORDER_NONE {
+pub(super) fn optional_ordering(code: i32) -> Result<Option<Ordering>> {
+    if code == PURLIN_ORDERING_NONE {
         return Ok(None);
     }
-    let known = Ordering::from_code("order", code).map(Some);
-    known.map_err(|_| Error::invalid("order", format!("is {code}, outside -1 to 1")))
+    let known = Ordering::from_code("ordering", code).map(Some);
+    known.map_err(|_| Error::invalid("ordering", format!("is {code}, outside -1 to 1")))
 }
 
 /// An order of the vertices of a graph that brings together what products gather: row i of the reordered matrix is to be row
@@ -45,7 +45,7 @@ pub(super) fn optional_order(code: i32) -> Result<Option<Ordering>> {
 /// log(rows)), for power-law graphs; by Cuthill-McKee O(nnz log(longest row)), for meshes.
 ///
 /// @param a      sparse, square, on the host; one whose pattern is not symmetric is ordered by its rows alone.
-/// @param how    PURLIN_ORDER_DEGREE or PURLIN_ORDER_CUTHILL_MCKEE.
+/// @param how    PURLIN_ORDERING_DEGREE or PURLIN_ORDERING_CUTHILL_MCKEE.
 /// @param order  n elements of PURLIN_I64 on the host: a permutation, from 0.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, a matrix that
 /// is not square, another size or type of `order`), `PURLIN_ERROR_NOT_SUPPORTED` (another storage), `PURLIN_ERROR_BUSY`,
@@ -203,9 +203,10 @@ pub unsafe extern "C" fn purlin_graph_components(
         let mut labels = tensor::output_or_null("labels", labels)?;
         // SAFETY: the caller promises NULL or a place for the number.
         let count = unsafe { super::pointer::output_or_null("count", count) }?;
-        if let Some(labels) = &labels {
+        if let Some(labels) = &mut labels {
             labels.expect_context("labels", graph.context())?;
             labels.expect_dims("labels", &[graph.rows()])?;
+            labels.view_mut::<i64>("labels")?;
         }
         let found = sparse::components(&graph).map_err(|e| e.renamed("a", "graph"))?;
         if let Some(labels) = &mut labels {

@@ -7,7 +7,7 @@ use super::matrix::{input, output, purlin_matrix};
 use super::options::{self, fill_text, flag};
 use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
-use super::sparse_measures::{PURLIN_ORDER_NONE, optional_order};
+use super::sparse_measures::{PURLIN_ORDERING_NONE, optional_ordering};
 use super::spmv_types::{purlin_spmv_info, purlin_spmv_options};
 use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status, purlin_stream, stream};
@@ -74,7 +74,7 @@ fn read_options(o: &purlin_spmv_options) -> Result<Options> {
         algorithm: Algorithm::from_code("algorithm", o.algorithm)?,
         op: Op::from_code("op", o.op)?,
         symmetric: flag("symmetric", o.symmetric)?,
-        order: optional_order(o.order)?,
+        ordering: optional_ordering(o.ordering)?,
         kind: Kind::from_code("kind", o.kind)?,
         shift: o.shift,
         degree: shape::size("degree", o.degree, 0)?,
@@ -90,7 +90,7 @@ impl purlin_spmv_info {
         Self {
             struct_size: 0,
             algorithm: i.algorithm as i32,
-            group: i32::try_from(i.group).unwrap_or(i32::MAX),
+            row_lanes: i32::try_from(i.row_lanes).unwrap_or(i32::MAX),
             rows: to_i64(s.rows),
             nnz: to_i64(s.nnz),
             longest: to_i64(s.longest),
@@ -104,7 +104,7 @@ impl purlin_spmv_info {
             bytes: to_i64(i.bytes),
             seconds: i.seconds,
             reason: fill_text(i.reason),
-            order: plan.options().order.map_or(PURLIN_ORDER_NONE, |how| how as i32),
+            ordering: plan.options().ordering.map_or(PURLIN_ORDERING_NONE, |how| how as i32),
             kind: plan.options().kind as i32,
             degree: to_i64(plan.options().degree),
         }
@@ -122,10 +122,10 @@ impl purlin_spmv_info {
 /// than there they are copied, and the call waits. Row sums, for kinds of graphs, that of an image knows.
 ///
 /// @param      a        sparse; or an operator, by purlin_graph_operator_of_image or purlin_matrix_from_operator.
-/// @param      options  NULL for the defaults. Of an operator `algorithm` is AUTO, and there is no `order`.
+/// @param      options  NULL for the defaults. Of an operator `algorithm` is AUTO, and there is no `ordering`.
 /// @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// unknown constant, `symmetric`, `order`, `shift` or a kind of graphs of a rectangular matrix, `op` or `order` of a kind that has
+/// unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
 /// none, row sums that are not finite or, of the normalised kinds and the modularity, too small, an interval of a filter that is
 /// none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator an algorithm, an order, TRANSPOSE of complex numbers,
 /// a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use super::lanczos_types::PURLIN_LANCZOS_MATRIX;
 use super::options::versioned;
-use super::sparse_measures::PURLIN_ORDER_NONE;
+use super::sparse_measures::PURLIN_ORDERING_NONE;
 
 /// Chosen by the lengths of the rows.
 pub const PURLIN_SPMV_ALGORITHM_AUTO: i32 = 0;
@@ -45,13 +45,13 @@ pub struct purlin_spmv_options {
     pub symmetric: i32,
     /// 0.
     pub reserved: i32,
-    /// PURLIN_ORDER_NONE, the default, DEGREE or CUTHILL_MCKEE: with an order the plan keeps a copy of a square A with its rows
+    /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A with its rows
     /// and columns in that order, in which products gather from fewer places, and x and y go into it and back in each product.
-    pub order: i32,
+    pub ordering: i32,
     /// What is made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default, to
     /// PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts if it is complex,
     /// also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the adjoint and take neither `op` nor
-    /// `order`.
+    /// `ordering`.
     pub kind: i32,
     /// Added to the diagonal of that; default 0.
     pub shift: f64,
@@ -67,14 +67,14 @@ pub struct purlin_spmv_options {
 
 versioned!(
     purlin_spmv_options,
-    first = std::mem::offset_of!(Self, order),
+    first = std::mem::offset_of!(Self, ordering),
     Self {
         struct_size: size_of::<Self>(),
         algorithm: PURLIN_SPMV_ALGORITHM_AUTO,
         op: PURLIN_SPMV_PLAIN,
         symmetric: 0,
         reserved: 0,
-        order: PURLIN_ORDER_NONE,
+        ordering: PURLIN_ORDERING_NONE,
         kind: PURLIN_LANCZOS_MATRIX,
         shift: 0.0,
         degree: 0,
@@ -91,8 +91,8 @@ pub struct purlin_spmv_info {
     pub struct_size: usize,
     /// The algorithm in force.
     pub algorithm: i32,
-    /// Lanes of a group of ROW_GROUP.
-    pub group: i32,
+    /// Lanes that share a row of ROW_GROUP.
+    pub row_lanes: i32,
     /// Rows of what is multiplied by.
     pub rows: i64,
     /// Entries.
@@ -119,8 +119,8 @@ pub struct purlin_spmv_info {
     pub seconds: f64,
     /// Why this algorithm, in words.
     pub reason: [c_char; 128],
-    /// PURLIN_ORDER_* of the copy that the plan keeps; NONE without one.
-    pub order: i32,
+    /// PURLIN_ORDERING_* of the copy that the plan keeps; NONE without one.
+    pub ordering: i32,
     /// What is made of the matrix: PURLIN_LANCZOS_MATRIX to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN.
     pub kind: i32,
     /// Degree of the filter; 0 without one.
@@ -129,11 +129,11 @@ pub struct purlin_spmv_info {
 
 versioned!(
     purlin_spmv_info,
-    first = std::mem::offset_of!(Self, order),
+    first = std::mem::offset_of!(Self, ordering),
     Self {
         struct_size: size_of::<Self>(),
         algorithm: 0,
-        group: 0,
+        row_lanes: 0,
         rows: 0,
         nnz: 0,
         longest: 0,
@@ -147,7 +147,7 @@ versioned!(
         bytes: 0,
         seconds: 0.0,
         reason: [0; 128],
-        order: 0,
+        ordering: 0,
         kind: 0,
         degree: 0,
     }

@@ -1,13 +1,11 @@
 //! The Fiedler vector, and cuts of a graph by a vector.
 
-use std::sync::Arc;
-
 use super::degrees;
 use super::embed::in_double;
 use crate::alloc;
 use crate::choice::numbered;
-use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::lanczos::operator::Kind;
 use crate::lanczos::solve::{Given, Vectors};
 use crate::lanczos::{Info, Options, Which, eigenpairs_over};
@@ -35,11 +33,11 @@ numbered!(Cut, Sign, Median, Sweep);
 /// The second eigenvector of a Laplacian.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fiedler {
-    /// The eigenvalue: the algebraic connectivity of the Laplacian.
+    /// The eigenvalue: the algebraic connectivity of the Laplacian; NaN if none was found.
     pub value: f64,
-    /// The vector, of norm 1.
+    /// The vector, of norm 1; empty if none was found.
     pub vector: Vec<f64>,
-    /// Figures of the solve.
+    /// Figures of the solve. [`Info::check_converged`] says whether the pair has converged.
     pub info: Info,
 }
 
@@ -83,14 +81,14 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
 }
 
 /// The eigenvector of the second smallest eigenvalue of the Laplacian L. With `normalised`, that of D^-1/2 L D^-1/2,
-/// whose entries are divided by the square root of the degree. All `contexts` take part; the graph belongs to the
-/// first. The known vector of eigenvalue 0 is deflated. The options `count` and `which` are ignored.
+/// whose entries are divided by the square root of the degree. All members of `group` take part; the graph belongs
+/// to the first. The known vector of eigenvalue 0 is deflated. The options `count` and `which` are ignored.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a graph of fewer than 2 vertices, of complex numbers, or with weights below 0 that make an
 /// eigenvalue negative; else as [`eigenpairs_over`].
 pub fn fiedler(
-    contexts: &[Arc<Context>],
+    group: &Group,
     graph: &Matrix,
     normalised: bool,
     options: &Options,
@@ -114,12 +112,11 @@ pub fn fiedler(
         let is_scaled = normalised && degrees.iter().any(|d| *d > 0.0);
         known.extend(degrees.iter().map(|d| T::from_parts(if is_scaled { d.max(0.0).sqrt() } else { 1.0 }, 0.0)));
         let given = Given { deflate: &known[..], ..Given::default() };
-        let pairs = eigenpairs_over(contexts, graph, (kind, shift), &options, &given, progress, Vectors::Returned)?;
+        let pairs = eigenpairs_over(group, graph, (kind, shift), &options, &given, progress, Vectors::Returned)?;
         Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
     })?;
     let Some(&value) = values.first() else {
-        let products = info.products;
-        return Err(Error::NoConvergence(format!("no vector of the second eigenvalue after {products} products")));
+        return Ok(Fiedler { value: f64::NAN, vector: Vec::new(), info });
     };
     // The known vector has the smallest eigenvalue only if no eigenvalue is negative.
     let floor = -1e3 * if graph.dtype() == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };

@@ -1,13 +1,11 @@
 //! Coordinates of the vertices of a graph: vertices that are strongly connected are near each other.
 
-use std::sync::Arc;
-
 use super::cluster::{Labels, k_means_until, pivoted_qr};
 use super::degrees;
 use crate::alloc;
 use crate::choice::numbered;
-use crate::context::Context;
 use crate::error::Result;
+use crate::group::Group;
 use crate::lanczos::operator::Kind;
 use crate::lanczos::solve::{Given, Vectors};
 use crate::lanczos::{Info, Options, Which, eigenpairs_over};
@@ -55,13 +53,13 @@ pub struct Embedding {
 
 /// Coordinates from the eigenvectors of the k smallest eigenvalues of the normalised Laplacian L = I - D^-1/2 W D^-1/2,
 /// whose rows of isolated vertices are 0. The solve uses L - I: its eigenvalues near -1 are as accurate as the largest
-/// ones of D^-1/2 W D^-1/2. The `count` of `options` is k; its `which` is ignored. All `contexts` take part; the graph
-/// belongs to the first.
+/// ones of D^-1/2 W D^-1/2. The `count` of `options` is k; its `which` is ignored. All members of `group` take part; the
+/// graph belongs to the first.
 /// # Errors
 /// [`crate::error::Error::InvalidArgument`] for a graph of complex numbers or with a row sum below 0; else as
 /// [`eigenpairs_over`].
 pub fn embed(
-    contexts: &[Arc<Context>],
+    group: &Group,
     graph: &Matrix,
     options: &Options,
     scaling: Scaling,
@@ -74,7 +72,7 @@ pub fn embed(
     let _charge = graph.context().host_budget().charge_host("coordinates of a graph", numbers.saturating_mul(8))?;
     let (values, mut coordinates, info) = with_real!(graph.dtype(), "graph", T => {
         let (what, given) = ((Kind::NormalisedLaplacian, -1.0), Given::<T>::default());
-        let pairs = eigenpairs_over(contexts, graph, what, &options, &given, progress, Vectors::Returned)?;
+        let pairs = eigenpairs_over(group, graph, what, &options, &given, progress, Vectors::Returned)?;
         Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
     })?;
     match scaling {
@@ -113,22 +111,25 @@ pub(super) fn widened<T: Scalar>(numbers: &[T]) -> Result<Vec<f64>> {
     Ok(wide)
 }
 
-/// Clusters of a graph from an embedding; their number is `options.count`. `starts` is an argument of
+/// Clusters of a graph from an embedding; their number is `options.count`. There are none if the solve found fewer pairs. `starts` is an argument of
 /// [`k_means`](super::cluster::k_means), whose seed is that of `options`.
 ///
 /// # Errors
 /// As [`embed`], [`k_means`](super::cluster::k_means) and [`pivoted_qr`].
 pub fn clusters(
-    contexts: &[Arc<Context>],
+    group: &Group,
     graph: &Matrix,
     options: &Options,
     how: Assignment,
     starts: u32,
     progress: &Progress<'_>,
-) -> Result<(Labels, Embedding)> {
+) -> Result<(Option<Labels>, Embedding)> {
     let scaling = if how == Assignment::KMeans { Scaling::UnitRows } else { Scaling::None };
-    let found = embed(contexts, graph, options, scaling, progress)?;
+    let found = embed(group, graph, options, scaling, progress)?;
     let n = graph.rows();
+    if found.values.len() < options.count {
+        return Ok((None, found));
+    }
     let labels = match how {
         Assignment::KMeans => {
             let how = (options.count, starts, options.seed);
@@ -136,5 +137,5 @@ pub fn clusters(
         }
         Assignment::PivotedQr => pivoted_qr(graph.context(), &found.coordinates, n)?,
     };
-    Ok((labels, found))
+    Ok((Some(labels), found))
 }

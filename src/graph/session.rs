@@ -2,6 +2,7 @@
 //! a session of the eigensolver.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::bisect::{self, Cut};
 use super::cluster;
@@ -12,7 +13,7 @@ use super::stencil::image_adjacency_of;
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::lanczos::session::Lanczos;
+use crate::lanczos::session::{Lanczos, recurrence_memory};
 use crate::lanczos::{Info, Options};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
@@ -27,11 +28,18 @@ fn expect_vector(name: &str, vector: &Tensor, of: &Matrix, length: usize) -> Res
     vector.expect_dims(name, &[length])
 }
 
-/// Refuses labels that are not one index for each of `rows` rows.
-fn expect_labels(labels: &Tensor, of: &Matrix) -> Result<()> {
-    labels.expect_context("labels", of.context())?;
-    labels.expect_dtype("labels", DType::I64)?;
-    labels.expect_dims("labels", &[of.rows()])
+/// Refuses a tensor that cannot take `length` numbers in F64 on the host.
+fn expect_output(name: &str, vector: &mut Tensor, of: &Matrix, length: usize) -> Result<()> {
+    expect_vector(name, vector, of, length)?;
+    vector.view_mut::<f64>(name).map(drop)
+}
+
+/// Refuses labels `name` that cannot take one index for each row of `of`, on the host.
+fn expect_labels(name: &str, labels: &mut Tensor, of: &Matrix) -> Result<()> {
+    labels.expect_context(name, of.context())?;
+    labels.expect_dtype(name, DType::I64)?;
+    labels.expect_dims(name, &[of.rows()])?;
+    labels.view_mut::<i64>(name).map(drop)
 }
 
 /// [`embed::embed`] into `coordinates`, n-by-k in F64 on the host, and `values`. [`Info::check_converged`] says whether all
@@ -44,7 +52,7 @@ pub fn embed(
     graph: &Matrix,
     scaling: Scaling,
     coordinates: &mut Matrix,
-    values: Option<&mut Tensor>,
+    mut values: Option<&mut Tensor>,
     report: Option<&ProgressFn<'_>>,
 ) -> Result<Info> {
     lanczos.expect_own("graph", graph)?;
@@ -54,15 +62,16 @@ pub fn embed(
     coordinates.expect_dtype("coordinates", DType::F64)?;
     coordinates.expect_size("coordinates", graph.rows(), k)?;
     coordinates.dense_mut("coordinates")?.memory.host("coordinates")?;
-    values.as_ref().map_or(Ok(()), |v| expect_vector("values", v, graph, k))?;
-    let found = embed::embed(lanczos.contexts(), graph, options, scaling, &lanczos.progress(report))
+    values.as_mut().map_or(Ok(()), |v| expect_output("values", v, graph, k))?;
+    let found = embed::embed(lanczos.group(), graph, options, scaling, &lanczos.progress(report))
         .map_err(|e| e.renamed("a", "graph"))?;
     coordinates.dense_mut("coordinates")?.set_columns("coordinates", &found.coordinates)?;
     values.map_or(Ok(()), |v| v.set_first("values", &found.values))?;
     Ok(lanczos.record(found.info))
 }
 
-/// [`embed::clusters`] into `labels`, n indices on the host. Returns the inertia also.
+/// [`embed::clusters`] into `labels`, n indices on the host, which stay as they are if the solve found fewer pairs than
+/// clusters. Returns the inertia also.
 ///
 /// # Errors
 /// As [`embed::clusters`] and [`embed()`].
@@ -73,17 +82,20 @@ pub fn clusters(
     starts: u32,
     labels: &mut Tensor,
     report: Option<&ProgressFn<'_>>,
-) -> Result<(f64, Info)> {
+) -> Result<(Option<f64>, Info)> {
     lanczos.expect_own("graph", graph)?;
     let options = lanczos.problem().expect_of_graph()?;
-    expect_labels(labels, graph)?;
-    let (found, from) = embed::clusters(lanczos.contexts(), graph, options, how, starts, &lanczos.progress(report))
+    expect_labels("labels", labels, graph)?;
+    let (found, from) = embed::clusters(lanczos.group(), graph, options, how, starts, &lanczos.progress(report))
         .map_err(|e| e.renamed("a", "graph"))?;
+    let info = lanczos.record(from.info);
+    let Some(found) = found else { return Ok((None, info)) };
     labels.set_indices("labels", &found.labels)?;
-    Ok((found.inertia, lanczos.record(from.info)))
+    Ok((Some(found.inertia), info))
 }
 
-/// [`bisect::fiedler`] into `vector`, n numbers in F64 on the host. Returns the eigenvalue also.
+/// [`bisect::fiedler`] into `vector`, n numbers in F64 on the host, which stay as they are if no pair was found. Returns the
+/// eigenvalue also.
 ///
 /// # Errors
 /// As [`bisect::fiedler`] and [`embed()`]; [`Error::InvalidArgument`] for a `count` other than 1 and the default.
@@ -93,25 +105,29 @@ pub fn fiedler(
     normalised: bool,
     vector: &mut Tensor,
     report: Option<&ProgressFn<'_>>,
-) -> Result<(f64, Info)> {
-    expect_vector("vector", vector, graph, graph.rows())?;
+) -> Result<(Option<f64>, Info)> {
+    expect_output("vector", vector, graph, graph.rows())?;
     lanczos.expect_own("graph", graph)?;
     let options = lanczos.problem().expect_of_graph()?;
     if ![1, Options::default().count].contains(&options.count) {
         let problem = format!("is {}, this function finds one vector: 1, or the default", options.count);
         return Err(Error::invalid("count", problem));
     }
-    let found = bisect::fiedler(lanczos.contexts(), graph, normalised, options, &lanczos.progress(report))
+    let found = bisect::fiedler(lanczos.group(), graph, normalised, options, &lanczos.progress(report))
         .map_err(|e| e.renamed("a", "graph"))?;
+    let info = lanczos.record(found.info);
+    if info.count == 0 {
+        return Ok((None, info));
+    }
     vector.set_first("vector", &found.vector)?;
-    Ok((found.value, lanczos.record(found.info)))
+    Ok((Some(found.value), info))
 }
 
 /// [`density::density`] of the operator of `a` into `points` and `weights`, vectors * steps numbers in F64 on the host.
 /// Returns the number of points.
 ///
 /// # Errors
-/// As [`density::density`]; [`Error::InvalidArgument`] for further contexts, for options that the recurrence does not use,
+/// As [`density::density`]; [`Error::InvalidArgument`] for several contexts, for options that the recurrence does not use,
 /// and for outputs that do not fit.
 pub fn density(
     lanczos: &Lanczos,
@@ -126,12 +142,19 @@ pub fn density(
     problem.expect_recurrence()?;
     lanczos.expect_own("a", a)?;
     let length = product("vectors", steps, vectors as usize)?;
-    expect_vector("points", points, a, length)?;
-    expect_vector("weights", weights, a, length)?;
+    expect_output("points", points, a, length)?;
+    expect_output("weights", weights, a, length)?;
     let (context, seed, progress) = (lanczos.context(), problem.options.seed, lanczos.progress(report));
-    let found = with_scalar!(a.dtype(), "a", T => {
-        density::density(context, &mut problem.operator::<T>(context, a)?, steps, vectors, seed, &progress)
+    let begin = Instant::now();
+    let (found, bytes) = with_scalar!(a.dtype(), "a", T => {
+        let mut operator = problem.operator::<T>(context, a)?;
+        let found = density::density(context, &mut operator, steps, vectors, seed, &progress)?;
+        Ok((found, recurrence_memory::<T>(context, operator.order())))
     })?;
+    // The points are Ritz values, none of which is beyond the norm.
+    let norm = found.points.iter().fold(0.0f64, |most, p| most.max(p.abs()));
+    let info = Info::of_recurrences(steps, [found.points.len(), length], norm, begin.elapsed().as_secs_f64());
+    lanczos.record(Info { host_bytes: bytes[0], device_bytes: bytes[1], ..info });
     points.set_first("points", &found.points)?;
     weights.set_first("weights", &found.weights)?;
     Ok(found.points.len())
@@ -159,7 +182,7 @@ pub enum Labelling {
 /// As [`cluster::k_means`] and [`cluster::pivoted_qr`]; [`Error::InvalidArgument`] and [`Error::NotSupported`] for points of
 /// another type or storage, and for labels that do not fit.
 pub fn label(points: &Matrix, how: Labelling, labels: &mut Tensor) -> Result<f64> {
-    expect_labels(labels, points)?;
+    expect_labels("labels", labels, points)?;
     let dense = points.dense("points")?;
     let numbers = with_real!(points.dtype(), "points", T => embed::widened(&dense.columns::<T>("points")?))?;
     let (context, n) = (points.context(), points.rows());
@@ -178,7 +201,7 @@ pub fn label(points: &Matrix, how: Labelling, labels: &mut Tensor) -> Result<f64
 /// As [`bisect::bisect`]; [`Error::InvalidArgument`] for tensors that do not fit.
 pub fn bisect(graph: &Matrix, vector: &Tensor, how: Cut, sides: &mut Tensor) -> Result<(f64, f64)> {
     expect_vector("vector", vector, graph, graph.rows())?;
-    sides.expect_context("sides", graph.context())?;
+    expect_labels("sides", sides, graph)?;
     let mut packed = alloc::filled("vector", graph.rows(), 0.0)?;
     vector.view::<f64>("vector")?.read_column(&[], &mut packed);
     let found = bisect::bisect(graph, &packed, how)?;

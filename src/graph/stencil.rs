@@ -256,6 +256,10 @@ impl<T: Scalar> Operator<T> for PixelGraph<T> {
         self.degrees().map(Some)
     }
 
+    fn has_row_sums(&self) -> bool {
+        true
+    }
+
     fn on_device(&self) -> Option<&dyn OnDevice> {
         self.there.as_ref().map(|there| there as &dyn OnDevice)
     }

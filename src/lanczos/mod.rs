@@ -35,7 +35,7 @@ mod tests;
 pub mod tridiagonal;
 
 pub use info::{Info, Pairs, Reason};
-pub use options::{Filter, Method, Options, Orthogonality, Verify, Which};
+pub use options::{Filter, Method, Options, Orthogonalization, Verify, Which};
 pub use shared::eigenpairs_over;
 pub use singular::{Through, Triplets, singular_triplets};
 pub use solve::eigenpairs;

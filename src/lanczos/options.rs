@@ -39,10 +39,10 @@ pub enum Method {
 /// How the vectors of a Krylov space are kept orthogonal. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Orthogonality {
+pub enum Orthogonalization {
     /// Each vector is made orthogonal to all vectors before it, twice.
     Full = 0,
-    /// Orthogonality is kept to the square root of the unit roundoff: vectors are reorthogonalised when an estimate
+    /// Orthogonalization is kept to the square root of the unit roundoff: vectors are reorthogonalised when an estimate
     /// asks for it (Simon, Math. Comp. 42, 1984). Each restart makes the space orthogonal. For problems where
     /// orthogonalisation takes more time than products.
     Partial = 1,
@@ -74,7 +74,7 @@ pub enum Verify {
 numbered!(Which, Largest, Smallest, LargestMagnitude, BothEnds, Nearest);
 numbered!(Verify, Auto, On, Off);
 numbered!(Method, ThickRestart, Plain);
-numbered!(Orthogonality, Full, Partial);
+numbered!(Orthogonalization, Full, Partial);
 numbered!(Filter, Off, Chebyshev);
 
 impl Which {
@@ -143,7 +143,7 @@ pub struct Options {
     /// copies of a multiple eigenvalue. 0 and 1 mean single vectors.
     pub block: usize,
     /// How the vectors of the space are kept orthogonal.
-    pub orthogonality: Orthogonality,
+    pub orthogonalization: Orthogonalization,
     /// Whether the iteration uses a polynomial of the operator.
     pub filter: Filter,
     /// Degree of the polynomial, at most [`MOST_DEGREE`]; 0 means a degree chosen from the spectrum.
@@ -170,7 +170,7 @@ impl Default for Options {
             verify: Verify::Auto,
             method: Method::ThickRestart,
             block: 1,
-            orthogonality: Orthogonality::Full,
+            orthogonalization: Orthogonalization::Full,
             filter: Filter::Off,
             degree: 0,
             sigma: 0.0,
@@ -201,7 +201,7 @@ pub struct Settings {
     /// Vectors of a block, at least 1.
     pub block: usize,
     /// How the space is kept orthogonal.
-    pub orthogonality: Orthogonality,
+    pub orthogonalization: Orthogonalization,
     /// Number of random vectors drawn before. A further search starts from another vector; from the same one it would
     /// find the same copies.
     pub drawn: u32,
@@ -346,7 +346,7 @@ impl Options {
             seed: self.seed,
             verify: self.verify,
             block,
-            orthogonality: self.orthogonality,
+            orthogonalization: self.orthogonalization,
             drawn: 0,
             norm: 0.0,
         }
@@ -375,8 +375,8 @@ impl Options {
             Method::Plain if self.verify == Verify::On => {
                 return refuse("verify", "is on, the plain recurrence sees one copy of each eigenvalue");
             }
-            Method::Plain if self.orthogonality != Orthogonality::Full => {
-                return refuse("orthogonality", "is partial, the plain recurrence keeps none");
+            Method::Plain if self.orthogonalization != Orthogonalization::Full => {
+                return refuse("orthogonalization", "is partial, the plain recurrence keeps none");
             }
             Method::Plain if self.restarts != 0 => {
                 return refuse("restarts", "is set, the plain recurrence has none: basis is its number of steps");
@@ -387,14 +387,14 @@ impl Options {
             return refuse("which", "has two ends, a filter has one place");
         }
         let transformed = self.filter == Filter::Chebyshev || self.which == Which::Nearest;
-        if transformed && self.orthogonality == Orthogonality::Partial {
-            return refuse("orthogonality", "is partial, an operator that is transformed takes few vectors");
+        if transformed && self.orthogonalization == Orthogonalization::Partial {
+            return refuse("orthogonalization", "is partial, an operator that is transformed takes few vectors");
         }
         if self.filter == Filter::Chebyshev && self.block > 1 {
             return refuse("block", "is set, a filter has single vectors");
         }
-        if self.block > 1 && self.orthogonality == Orthogonality::Partial {
-            return refuse("orthogonality", "is partial, blocks are orthogonalised in full");
+        if self.block > 1 && self.orthogonalization == Orthogonalization::Partial {
+            return refuse("orthogonalization", "is partial, blocks are orthogonalised in full");
         }
         Ok(())
     }

@@ -1,19 +1,21 @@
 //! A session: an operator and options on one or several contexts, for calls on many matrices.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::algorithm::cullum::Recurrence;
-use super::algorithm::pairs::Job;
+use super::algorithm::pairs::{Job, memory};
 use super::info::{Info, Shares};
-use super::operator::{Kind, Symmetric};
+use super::operator::{self, Kind, Symmetric};
 use super::options::{Options, Which};
 use super::outputs::{Outputs, TripletOutputs, read_start};
-use super::shared::{self, eigenpairs_over, expect_contexts, expect_kind};
+use super::shared::{self, eigenpairs_over, expect_kind, expect_rows};
 use super::singular::{self, Through, singular_triplets};
 use super::solve::{Given, Vectors, eigenpairs_to, tridiagonalise};
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::matrix::sparse::Ordering;
 use crate::matrix::{Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
@@ -31,7 +33,7 @@ pub struct Problem {
     /// Added to the diagonal of the operator.
     pub shift: f64,
     /// The order of rows and columns in which the products are computed; `None` for the matrix's own.
-    pub order: Option<Ordering>,
+    pub ordering: Option<Ordering>,
 }
 
 impl Problem {
@@ -50,7 +52,7 @@ impl Problem {
             ("verify", o.verify != d.verify),
             ("method", o.method != d.method),
             ("block", o.block != d.block),
-            ("orthogonality", o.orthogonality != d.orthogonality),
+            ("orthogonalization", o.orthogonalization != d.orthogonalization),
             ("filter", o.filter != d.filter),
             ("degree", o.degree != d.degree),
         ];
@@ -60,15 +62,15 @@ impl Problem {
         }
     }
 
-    /// Refuses an order, for functions that take matrices in their own order.
+    /// Refuses an ordering, for functions that take matrices in their own order.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`].
-    pub fn expect_no_order(&self) -> Result<()> {
-        if self.order.is_none() {
+    pub fn expect_no_ordering(&self) -> Result<()> {
+        if self.ordering.is_none() {
             return Ok(());
         }
-        Err(Error::invalid("order", "is set, this function takes matrices as they are"))
+        Err(Error::invalid("ordering", "is set, this function takes matrices as they are"))
     }
 
     /// The options, for a function whose operator is the normalised one of a graph: it fixes `kind`, `shift` and `which`.
@@ -76,7 +78,7 @@ impl Problem {
     /// # Errors
     /// [`Error::InvalidArgument`] if one of these is set.
     pub fn expect_of_graph(&self) -> Result<&Options> {
-        self.expect_no_order()?;
+        self.expect_no_ordering()?;
         if self.kind != Kind::Matrix {
             return Err(Error::invalid("kind", "is set: this function says what the operator is"));
         }
@@ -91,7 +93,7 @@ impl Problem {
 
     /// The operator through which singular triplets are computed.
     fn through(&self) -> Result<Through> {
-        self.expect_no_order()?;
+        self.expect_no_ordering()?;
         let through = match self.kind {
             Kind::Matrix => Through::Auto,
             Kind::Gram => Through::Gram,
@@ -109,7 +111,7 @@ impl Problem {
 
     /// The operator of `a`, whose symmetry is tested by products if the options ask for it.
     pub(crate) fn operator<'a, T: Scalar>(&self, context: &Arc<Context>, a: &'a Matrix) -> Result<Symmetric<'a, T>> {
-        let mut operator = Symmetric::<T>::in_order(context, a, self.kind, self.shift, self.order)?;
+        let mut operator = Symmetric::<T>::in_order(context, a, self.kind, self.shift, self.ordering)?;
         if self.options.check_symmetry {
             operator.sample_symmetry();
         }
@@ -130,22 +132,29 @@ pub struct Inputs<'a> {
 
 /// Eigenpairs and singular triplets of matrices, with given options.
 pub struct Lanczos {
-    contexts: Vec<Arc<Context>>,
+    group: Group,
     problem: Problem,
     cancel: CancelHandle,
     last: LastInfo<Info>,
 }
 
 impl Lanczos {
-    /// A session on `contexts`, of which there must be at least one. Matrices and results belong to the first.
+    /// A session on one context, the context of its matrices and results.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for contexts of different kinds of devices, one that is given twice, and options that
-    /// are out of range for every matrix or exclude each other.
-    pub fn new(contexts: Vec<Arc<Context>>, problem: Problem) -> Result<Self> {
-        expect_contexts(&contexts)?;
+    /// [`Error::InvalidArgument`] for options that are out of range for every matrix or exclude each other.
+    pub fn new(context: &Arc<Context>, problem: Problem) -> Result<Self> {
+        Self::over(&Group::of(context), problem)
+    }
+
+    /// The same on several contexts, which share the rows of a sparse matrix. Matrices and results belong to the first.
+    ///
+    /// # Errors
+    /// As [`Lanczos::new`].
+    pub fn over(group: &Group, problem: Problem) -> Result<Self> {
+        group.check_alive()?;
         problem.options.check()?;
-        Ok(Self { contexts, problem, cancel: CancelHandle::default(), last: LastInfo::default() })
+        Ok(Self { group: group.clone(), problem, cancel: CancelHandle::default(), last: LastInfo::default() })
     }
 
     /// A handle that cancels this object's calls. Any thread may use it while a call runs.
@@ -153,7 +162,7 @@ impl Lanczos {
         self.cancel.clone()
     }
 
-    /// The report of the last solve, for any thread.
+    /// The report of the last run, for any thread.
     pub fn last_info(&self) -> LastInfo<Info> {
         self.last.clone()
     }
@@ -166,23 +175,23 @@ impl Lanczos {
 
     /// Progress of one call.
     pub(crate) fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {
-        self.cancel.progress(&self.contexts, report, self.cancel.epoch())
+        self.cancel.progress(self.group.members(), report, self.cancel.epoch())
     }
 
     /// Refuses a matrix of another context.
     pub(crate) fn expect_own(&self, argument: &str, a: &Matrix) -> Result<()> {
-        self.contexts.iter().try_for_each(|c| c.check_alive())?;
+        self.group.check_alive()?;
         a.expect_context(argument, self.context())
     }
 
     /// The first context.
     pub fn context(&self) -> &Arc<Context> {
-        &self.contexts[0]
+        self.group.first()
     }
 
     /// All contexts.
-    pub fn contexts(&self) -> &[Arc<Context>] {
-        &self.contexts
+    pub fn group(&self) -> &Group {
+        &self.group
     }
 
     /// The operator and the options.
@@ -190,52 +199,68 @@ impl Lanczos {
         &self.problem
     }
 
-    /// Refuses further contexts, for calls that use one alone.
+    /// Refuses several contexts, for calls that use one alone.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`].
     pub fn expect_alone(&self) -> Result<()> {
-        let further = self.contexts.len() - 1;
-        if further == 0 {
+        let members = self.group.members().len();
+        if members == 1 {
             return Ok(());
         }
-        let problem = format!("is {further}, this function works on the matrix's context alone: 0 is needed");
-        Err(Error::invalid("contexts_count", problem))
+        Err(Error::invalid("group", format!("has {members} contexts, this function uses the matrix's context alone")))
     }
 
     /// The plan of a solve of `a` whose vectors are returned in host memory: method, vectors of the space, memory, and how
-    /// the contexts share the rows of a square sparse matrix. The matrix keeps the parts if its values are known not to
-    /// change.
+    /// the contexts share the rows of a square sparse matrix. Of `inputs`, the number of known vectors counts, and whether
+    /// there is a solve. The matrix keeps the parts if its values are known not to change.
     ///
     /// # Errors
-    /// As [`Lanczos::solve`] for options, sizes and storage that do not fit.
-    pub fn plan(&self, a: &Matrix) -> Result<Info> {
+    /// As [`Lanczos::solve`], with the same texts, but for those that depend on entries, on start vectors and on outputs.
+    pub fn plan(&self, a: &Matrix, inputs: Inputs<'_>) -> Result<Info> {
         self.expect_own("a", a)?;
-        let Problem { kind, order, ref options, .. } = self.problem;
-        if self.contexts.len() > 1 {
-            expect_no_order(order)?;
-            expect_kind(kind)?;
-        }
-        if kind.is_of_square() && a.rows() != a.cols() {
-            let problem = format!("is {} x {}, a square matrix is needed", a.rows(), a.cols());
-            return Err(Error::invalid("a", problem));
-        }
-        let is_sparse = matches!(a.storage(), Storage::Csr(_)) && a.rows() == a.cols();
-        let shares = match is_sparse || self.contexts.len() > 1 {
-            true => shared::shares(&self.contexts, a)?,
-            false => Shares { contexts: 1, ..Shares::default() },
-        };
-        let n = kind.order((a.rows(), a.cols()));
-        if n == 0 {
-            return Err(Error::invalid("a", format!("is {} x {}, no matrix to speak of", a.rows(), a.cols())));
-        }
         with_scalar!(a.dtype(), "a", T => {
-            let job = Job::<T>::new(options, n, None, &[], false)?;
-            let [host_bytes, device_bytes] =
-                job.memory(self.context().backend(), n.saturating_mul(options.count));
+            let job = self.check::<T>(a, inputs)?;
+            let is_sparse = matches!(a.storage(), Storage::Csr(_)) && a.rows() == a.cols();
+            let shares = match is_sparse || self.group.members().len() > 1 {
+                true => shared::shares(&self.group, a)?,
+                false => Shares { contexts: 1, ..Shares::default() },
+            };
+            let options = &self.problem.options;
+            let returned = job.order().saturating_mul(options.count);
+            let [host_bytes, device_bytes] = job.memory(self.context().backend(), returned);
             let (method, reason, basis) = (options.method, job.choice(), job.basis());
             Ok(Info { method, reason, basis, degree: options.degree, host_bytes, device_bytes, shares, ..Info::default() })
         })
+    }
+
+    /// The checks of a plan, which a solve makes before all others: options, matrix, known vectors and solve, without
+    /// their entries.
+    fn check<T: Scalar>(&self, a: &Matrix, inputs: Inputs<'_>) -> Result<Job<'_, T>> {
+        let context = self.context();
+        let Problem { kind, shift, ordering, ref options } = self.problem;
+        if self.group.members().len() > 1 {
+            expect_no_ordering(ordering)?;
+            expect_kind(kind)?;
+            expect_rows(a)?;
+        }
+        operator::check::<T>(context, a, kind, shift, ordering)?;
+        let n = kind.order((a.rows(), a.cols()));
+        let mut known = 0;
+        if let Some(given) = inputs.known {
+            given.expect_context("known", context)?;
+            given.expect_dtype("known", T::DTYPE)?;
+            given.expect_size("known", n, given.cols())?;
+            given.dense("known")?;
+            known = given.cols();
+        }
+        if let Some(solve) = inputs.solve {
+            solve.expect_context("solve", context)?;
+            solve.expect_dtype("solve", T::DTYPE)?;
+            solve.expect_size("solve", n, n)?;
+            operator::check::<T>(context, solve, Kind::Matrix, 0.0, None).map_err(|e| e.renamed("a", "solve"))?;
+        }
+        Job::planned(options, n, known, inputs.solve.is_some()).map_err(|e| e.renamed("deflate", "known"))
     }
 
     /// k eigenpairs of the operator of `a`. The outputs have the pairs that were found, and [`Info::count`] is their
@@ -266,33 +291,18 @@ impl Lanczos {
         // Before the matrix is looked at, which takes time: a cancel counts from here on.
         let progress = self.progress(report);
         let context = self.context();
-        let Problem { kind, shift, order, ref options } = self.problem;
-        let mut operator = match self.contexts.len() {
-            1 => Some(Symmetric::<T>::in_order(context, a, kind, shift, order)?),
-            _ => {
-                expect_no_order(order)?;
-                // Before the sizes of outputs, which depend on the kind.
-                expect_kind(kind)?;
-                None
-            }
+        let Problem { kind, shift, ordering, ref options } = self.problem;
+        let n = self.check::<T>(a, inputs)?.order();
+        let mut operator = match self.group.members().len() {
+            1 => Some(Symmetric::<T>::in_order(context, a, kind, shift, ordering)?),
+            _ => None,
         };
-        let n = operator.as_ref().map_or(a.rows(), Symmetric::order);
         outputs.check::<T>(context, n, options.count)?;
         let start = read_start::<T>(inputs.start, context, n)?;
         let known = match inputs.known {
             None => std::borrow::Cow::Borrowed(&[][..]),
-            Some(known) => {
-                known.expect_context("known", context)?;
-                known.expect_dtype("known", T::DTYPE)?;
-                known.expect_size("known", n, known.cols())?;
-                known.dense("known")?.columns::<T>("known")?
-            }
+            Some(known) => known.dense("known")?.columns::<T>("known")?,
         };
-        if let Some(solve) = inputs.solve {
-            solve.expect_context("solve", context)?;
-            solve.expect_dtype("solve", T::DTYPE)?;
-            solve.expect_size("solve", n, n)?;
-        }
         let given = Given { start: start.as_deref(), deflate: &known, solve: inputs.solve };
         let vectors = match outputs.vectors.as_mut().map(|v| v.dense_mut("vectors")).transpose()? {
             None => Vectors::Left,
@@ -301,7 +311,7 @@ impl Lanczos {
         };
         let pairs = match &mut operator {
             Some(operator) => eigenpairs_to(context, operator, options, &given, &progress, vectors),
-            None => eigenpairs_over(&self.contexts, a, (kind, shift), options, &given, &progress, vectors),
+            None => eigenpairs_over(&self.group, a, (kind, shift), options, &given, &progress, vectors),
         };
         let pairs = pairs.map_err(|e| e.renamed("deflate", "known"))?;
         outputs.write(&pairs)?;
@@ -312,7 +322,7 @@ impl Lanczos {
     /// [`Lanczos::solve`].
     ///
     /// # Errors
-    /// As [`singular_triplets`]; [`Error::InvalidArgument`] for further contexts, for an operator that has no singular
+    /// As [`singular_triplets`]; [`Error::InvalidArgument`] for several contexts, for an operator that has no singular
     /// values, and for inputs and outputs that do not fit.
     pub fn singular(
         &self,
@@ -351,7 +361,7 @@ impl Lanczos {
     /// `steps` steps of the plain three-term recurrence of the operator of `a`, from `start` or from a random vector.
     ///
     /// # Errors
-    /// As [`tridiagonalise`]; [`Error::InvalidArgument`] for further contexts and for options that the recurrence does
+    /// As [`tridiagonalise`]; [`Error::InvalidArgument`] for several contexts and for options that the recurrence does
     /// not use.
     pub fn tridiagonalize(
         &self,
@@ -364,19 +374,29 @@ impl Lanczos {
         self.problem.expect_recurrence()?;
         self.expect_own("a", a)?;
         let (context, seed) = (self.context(), self.problem.options.seed);
-        let progress = self.progress(report);
-        with_scalar!(a.dtype(), "a", T => {
+        let (progress, begin) = (self.progress(report), Instant::now());
+        let (found, bytes) = with_scalar!(a.dtype(), "a", T => {
             let mut operator = self.problem.operator::<T>(context, a)?;
             let start = read_start::<T>(start, context, operator.order())?;
-            tridiagonalise(context, &mut operator, steps, seed, start.as_deref(), &progress)
-        })
+            let found = tridiagonalise(context, &mut operator, steps, seed, start.as_deref(), &progress)?;
+            Ok((found, recurrence_memory::<T>(context, operator.order())))
+        })?;
+        let norm = found.alpha.iter().chain(&found.beta).fold(0.0f64, |most, v| most.max(v.abs()));
+        let info = Info::of_recurrences(steps, [found.alpha.len(), steps], norm, begin.elapsed().as_secs_f64());
+        self.record(Info { host_bytes: bytes[0], device_bytes: bytes[1], ..info });
+        Ok(found)
     }
 }
 
-/// Refuses an order of rows that several contexts share.
-fn expect_no_order(order: Option<Ordering>) -> Result<()> {
-    match order {
+/// Bytes of the vectors of a recurrence on the host and on the device.
+pub(crate) fn recurrence_memory<T: Scalar>(context: &Context, n: usize) -> [usize; 2] {
+    memory::<T>(context.backend(), n.saturating_mul(3), 0)
+}
+
+/// Refuses an ordering of rows that several contexts share.
+fn expect_no_ordering(ordering: Option<Ordering>) -> Result<()> {
+    match ordering {
         None => Ok(()),
-        Some(_) => Err(Error::invalid("order", "is set, several contexts have rows in the matrix's order")),
+        Some(_) => Err(Error::invalid("ordering", "is set, several contexts have rows in the matrix's order")),
     }
 }

@@ -16,7 +16,7 @@ use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
 use super::info::{Choice, Info, Pairs, Reason, Shares};
 use super::operator::{Kind, Symmetric};
-use super::options::{Filter, Method, Options, Orthogonality, Settings, Which};
+use super::options::{Filter, Method, Options, Orthogonalization, Settings, Which};
 use super::sides::{Pair, Side, Sides};
 use super::solve::{Given, eigenpairs};
 use crate::alloc;
@@ -145,31 +145,11 @@ pub fn singular_triplets<T: Scalar>(
         check_start(start, short)?;
     }
     let call = Call { context, a, shape: &shape, request, options, progress };
-    let is_of_eigenpairs = options.method != Method::ThickRestart
-        || options.filter != Filter::Off
-        || options.block > 1
-        || options.orthogonality != Orthogonality::Full;
-    let mut earlier = Info::default();
-    if request.through != Through::Auto || options.which == Which::Largest || is_of_eigenpairs {
-        match call.by_eigenvectors() {
-            Ok((found, has_ended)) => {
-                if found.info.converged == options.count || (options.restarts > 0 && !has_ended) {
-                    return Ok(found);
-                }
-                earlier = found.info;
-            }
-            // The squares of the values may overflow or underflow although the values do not.
-            Err(Error::Numerical(_)) if request.through == Through::Auto && !is_of_eigenpairs => {}
-            Err(error) => return Err(error),
-        }
+    let found = call.run()?;
+    // A search for copies has reported its own triplets since all had converged.
+    if found.info.converged == options.count {
+        progress.end(to_i64(options.count), found.info.residual)?;
     }
-    let mut found = call.by_bidiagonalisation()?;
-    let info = &mut found.info;
-    info.products += earlier.products;
-    info.restarts += earlier.restarts;
-    info.breakdowns += earlier.breakdowns;
-    info.recovered += earlier.recovered;
-    info.seconds += earlier.seconds;
     Ok(found)
 }
 
@@ -197,6 +177,36 @@ struct Call<'a, T> {
 }
 
 impl<T: Scalar> Call<'_, T> {
+    /// Triplets by eigenvectors, and where these do not suffice by Golub-Kahan-Lanczos.
+    fn run(&self) -> Result<Triplets<T>> {
+        let is_of_eigenpairs = self.options.method != Method::ThickRestart
+            || self.options.filter != Filter::Off
+            || self.options.block > 1
+            || self.options.orthogonalization != Orthogonalization::Full;
+        let mut earlier = Info::default();
+        if self.request.through != Through::Auto || self.options.which == Which::Largest || is_of_eigenpairs {
+            match self.by_eigenvectors() {
+                Ok((found, has_ended)) => {
+                    if found.info.converged == self.options.count || (self.options.restarts > 0 && !has_ended) {
+                        return Ok(found);
+                    }
+                    earlier = found.info;
+                }
+                // The squares of the values may overflow or underflow although the values do not.
+                Err(Error::Numerical(_)) if self.request.through == Through::Auto && !is_of_eigenpairs => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let mut found = self.by_bidiagonalisation()?;
+        let info = &mut found.info;
+        info.products += earlier.products;
+        info.restarts += earlier.restarts;
+        info.breakdowns += earlier.breakdowns;
+        info.recovered += earlier.recovered;
+        info.seconds += earlier.seconds;
+        Ok(found)
+    }
+
     /// Triplets from the eigenvectors of the requested operator, and whether all these eigenvectors had converged.
     fn by_eigenvectors(&self) -> Result<(Triplets<T>, bool)> {
         let begin = std::time::Instant::now();
@@ -328,7 +338,7 @@ impl<T: Scalar> Call<'_, T> {
             filter: Filter::Off,
             degree: 0,
             block: 1,
-            orthogonality: Orthogonality::Full,
+            orthogonalization: Orthogonalization::Full,
             basis: if self.options.method == Method::Plain { 0 } else { self.options.basis },
             ..*self.options
         }

@@ -140,6 +140,10 @@ pub(super) fn run_job<T: Scalar>(
         progress.check()
     };
     let mut pairs = job.run(krylov, vectors, &mut small, &mut report)?;
+    // A search for copies has reported its own pairs since all had converged.
+    if pairs.info.converged == job.count() {
+        progress.end(wanted, pairs.info.residual)?;
+    }
     [pairs.info.host_bytes, pairs.info.device_bytes] = job.memory(context.backend(), numbers);
     Ok(pairs)
 }

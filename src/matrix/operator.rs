@@ -30,6 +30,11 @@ pub trait Operator<T: Scalar>: Send {
         Ok(None)
     }
 
+    /// Whether [`Operator::row_sums`] gives them.
+    fn has_row_sums(&self) -> bool {
+        false
+    }
+
     /// The interface of an operator that multiplies on the device of its context; `None` for others.
     fn on_device(&self) -> Option<&dyn OnDevice> {
         None

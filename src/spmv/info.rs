@@ -32,8 +32,8 @@ pub struct Info {
     pub algorithm: Algorithm,
     /// Why that algorithm was chosen.
     pub reason: &'static str,
-    /// Lanes of a group, for [`Algorithm::RowGroup`].
-    pub group: usize,
+    /// Lanes that share a row, for [`Algorithm::RowGroup`].
+    pub row_lanes: usize,
     /// Statistics of the row lengths, in entries.
     pub statistics: Statistics,
     /// Number of shares that the work is split into.

@@ -41,8 +41,8 @@ impl Options {
                 format!("algorithm: is {:?}, an operator forms its products itself: Auto is needed", self.algorithm);
             return Err(Error::NotSupported(problem));
         }
-        if self.order.is_some() {
-            return Err(Error::NotSupported("order: of an operator, which has no rows to put in order".into()));
+        if self.ordering.is_some() {
+            return Err(Error::NotSupported("ordering: of an operator, which has no rows to put in order".into()));
         }
         if self.op == Op::Transpose && !self.symmetric && dtype.is_complex() {
             return Err(Error::NotSupported(

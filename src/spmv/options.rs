@@ -55,7 +55,7 @@ pub struct Options {
     pub symmetric: bool,
     /// The order of rows and columns in the copy of a square matrix that the plan stores; `None` means the matrix's
     /// order, without a copy.
-    pub order: Option<Ordering>,
+    pub ordering: Option<Ordering>,
     /// The operator of the matrix.
     pub kind: Kind,
     /// Added to the diagonal of the operator.
@@ -75,7 +75,7 @@ impl Default for Options {
             algorithm: Algorithm::Auto,
             op: Op::Plain,
             symmetric: false,
-            order: None,
+            ordering: None,
             kind: Kind::Matrix,
             shift: 0.0,
             degree: 0,
@@ -88,7 +88,7 @@ impl Default for Options {
 impl Options {
     /// Refuses options that a matrix of this size does not support.
     pub(super) fn check(&self, rows: usize, cols: usize) -> Result<()> {
-        let Self { op, symmetric, order, kind, shift, .. } = *self;
+        let Self { op, symmetric, ordering, kind, shift, .. } = *self;
         let square = rows == cols;
         if symmetric && !square {
             return Err(Error::invalid("symmetric", format!("is set, a is {rows} x {cols}")));
@@ -100,8 +100,8 @@ impl Options {
             if op != Op::Plain {
                 return Err(Error::invalid("op", format!("is {op:?}, {kind:?} is its own adjoint: Plain is needed")));
             }
-            if order.is_some() {
-                return Err(Error::invalid("order", format!("is set, {kind:?} has no order of its own")));
+            if ordering.is_some() {
+                return Err(Error::invalid("ordering", format!("is set, {kind:?} has no order of its own")));
             }
         }
         if !shift.is_finite() {

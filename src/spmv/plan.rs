@@ -59,17 +59,17 @@ impl Plan {
             return Self::of_operator(context, a, options, start);
         }
         let from = csr(a)?;
-        let renumbering = options.order.map(|how| Renumbering::new(context, a, how)).transpose()?.map(Arc::new);
+        let renumbering = options.ordering.map(|how| Renumbering::new(context, a, how)).transpose()?.map(Arc::new);
         let other = multiplied_by(context, a, &options, renumbering.as_deref())?;
         let multiplied = other.as_ref().map(csr).transpose()?.unwrap_or(from);
         let rows = Rows::new(multiplied)?;
         let statistics = statistics(&rows);
-        let group = group(&statistics);
+        let row_lanes = row_lanes(&statistics);
         let held = other.as_ref().map_or(0, |m| m.storage_bytes()) + renumbering.as_ref().map_or(0, |r| r.bytes());
         let info = Info {
             algorithm: options.algorithm,
             reason: "asked for",
-            group,
+            row_lanes,
             statistics,
             tiles: 0,
             bytes: held,
@@ -83,7 +83,7 @@ impl Plan {
                 if options.algorithm == Algorithm::Auto {
                     (plan.info.algorithm, plan.info.reason) = gpu::choose::<T>(&statistics, multiplied.cols());
                 }
-                let made = gpu::Prepared::new::<T>(gpu, multiplied, plan.info.algorithm, group)?;
+                let made = gpu::Prepared::new::<T>(gpu, multiplied, plan.info.algorithm, row_lanes)?;
                 let (tiles, bytes) = made.figures();
                 plan.info.tiles = tiles;
                 plan.info.bytes += bytes;
@@ -123,7 +123,7 @@ impl Plan {
         let info = Info {
             algorithm: Algorithm::Auto,
             reason: "an operator forms its products itself",
-            group: 0,
+            row_lanes: 0,
             statistics,
             tiles: 0,
             bytes: 0,
@@ -153,7 +153,7 @@ impl Plan {
     pub fn kept(context: &Arc<Context>, a: &Matrix, options: Options) -> Result<Arc<Self>> {
         a.expect_context("a", context)?;
         let from = csr(a)?;
-        if matches!(context.backend(), Backend::Cpu) && options.order.is_none() {
+        if matches!(context.backend(), Backend::Cpu) && options.ordering.is_none() {
             return Self::new(context, a, options).map(Arc::new);
         }
         let fits = |plan: &Self| plan.options == options;
@@ -346,7 +346,7 @@ fn statistics(rows: &Rows<'_>) -> Statistics {
     }
 }
 
-fn group(s: &Statistics) -> usize {
+fn row_lanes(s: &Statistics) -> usize {
     (s.mean.ceil() as usize).clamp(1, 32).next_power_of_two()
 }
 

@@ -47,7 +47,7 @@ impl Renumbering {
     pub fn new(context: &Arc<Context>, a: &Matrix, how: Ordering) -> Result<Self> {
         if a.rows() != a.cols() {
             let problem = format!("is set, a is {} x {}: only square matrices are ordered", a.rows(), a.cols());
-            return Err(Error::invalid("order", problem));
+            return Err(Error::invalid("ordering", problem));
         }
         let n = a.rows();
         let found = order(a, how)?;
@@ -55,7 +55,7 @@ impl Renumbering {
         for (r, &row) in found.iter().enumerate() {
             let (place, row) = (u32::try_from(r), u32::try_from(row));
             let (Ok(place), Ok(row)) = (place, row) else {
-                return Err(Error::NotSupported(format!("order: of {n} rows, up to {} are ordered", u32::MAX)));
+                return Err(Error::NotSupported(format!("ordering: of {n} rows, up to {} are ordered", u32::MAX)));
             };
             list.push(row);
             places[row as usize] = place;

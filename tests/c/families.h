@@ -281,7 +281,7 @@ static inline purlin_status family_spectra(void) {
   THEN(family_matrix(context, 300, 3, family_output[1], &vectors));
   o.count = 3;
   o.tolerance = 1e-6;
-  THEN(purlin_lanczos_solve_once(graph, NULL, &o, NULL, NULL, NULL, values, vectors, NULL, NULL));
+  THEN(purlin_lanczos_solve_once(context, NULL, graph, NULL, NULL, NULL, &o, values, vectors, NULL, NULL));
   GONE(purlin_matrix_destroy(vectors));
   GONE(purlin_tensor_destroy(values));
   GONE(purlin_matrix_destroy(graph));
@@ -303,7 +303,7 @@ static inline purlin_status family_singular(void) {
   THEN(family_matrix(context, 300, 3, family_output[0], &u));
   THEN(family_vector(context, 3, family_output[1], &values));
   THEN(family_matrix(context, 300, 3, family_output[2], &v));
-  THEN(purlin_lanczos_singular_once(graph, NULL, &o, NULL, u, values, v, NULL, NULL));
+  THEN(purlin_lanczos_singular_once(context, NULL, graph, NULL, &o, u, values, v, NULL, NULL));
   GONE(purlin_matrix_destroy(v));
   GONE(purlin_tensor_destroy(values));
   GONE(purlin_matrix_destroy(u));

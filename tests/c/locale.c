@@ -129,7 +129,7 @@ static void messages(purlin_context *context) {
   o.count = 1;
   o.tolerance = -1.5;
   OK(purlin_matrix_borrow_csr(context, PURLIN_F64, 0, 1, 1, 1, PURLIN_I32, offsets, PURLIN_I32, offsets, x, &m));
-  BAD_ARGUMENT("-1.5", purlin_lanczos_solve_once(m, NULL, &o, NULL, NULL, NULL, a, NULL, NULL, NULL));
+  BAD_ARGUMENT("-1.5", purlin_lanczos_solve_once(context, NULL, m, NULL, NULL, NULL, &o, a, NULL, NULL, NULL));
   OK(purlin_matrix_destroy(m));
   OK(purlin_tensor_destroy(a));
 }

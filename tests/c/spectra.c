@@ -229,10 +229,10 @@ static void orders(void) {
   int64_t order[5], i;
   purlin_matrix *star = coordinates(context, 5, 5, 4, from, to, ones), *path = path_graph(context, 5), *p = NULL, *q = NULL;
   purlin_tensor *t = vector_of(context, PURLIN_I64, 5, order);
-  OK(purlin_matrix_order(star, PURLIN_ORDER_DEGREE, t));
+  OK(purlin_matrix_order(star, PURLIN_ORDERING_DEGREE, t));
   CHECK(order[0] == 4 && order[1] == 0 && order[4] == 3);
   OK(purlin_matrix_permute(path, mixed, mixed, &p));
-  OK(purlin_matrix_order(p, PURLIN_ORDER_CUTHILL_MCKEE, t));
+  OK(purlin_matrix_order(p, PURLIN_ORDERING_CUTHILL_MCKEE, t));
   OK(purlin_matrix_permute(p, order, order, &q));
   for (i = 0; i < 4; i++) CHECK(at(q, i, i + 1) == 1 && at(q, i + 1, i) == 1);
   BAD_ARGUMENT("how: is 2, outside 0 to 1", purlin_matrix_order(star, 2, t));

@@ -158,7 +158,7 @@ static void copies(void) {
       if (way == 1) o.block = 2;
       if (way == 2) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
       tw = vector_of(context, PURLIN_F64, count, values);
-      OK(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tw, NULL, NULL, &info));
+      OK(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tw, NULL, NULL, &info));
       CHECK(info.verified == 1);
       for (i = 0; i < count; i++) CHECK(fabs(values[i] - cos(2 * pi * ((i + 1) / 2) / N)) < 1e-9);
       OK(purlin_tensor_destroy(tw));

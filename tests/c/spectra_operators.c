@@ -137,7 +137,7 @@ static void refusals(void) {
   OK(purlin_lanczos_options_init(&o, sizeof o));
   o.kind = PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN;
   BAD_ARGUMENT("kind: is RandomWalkLaplacian, which is not symmetric",
-               purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, found, NULL, NULL, NULL));
+               purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, found, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(found));
   OK(purlin_matrix_destroy(a));
 }
@@ -276,36 +276,44 @@ static void images(void) {
 static void shares(void) {
   purlin_matrix *a = ring(NULL);
   purlin_context *other = cpu_context(1);
-  const purlin_context *further[1];
+  const purlin_context *members[2];
+  purlin_group *group = NULL;
   purlin_lanczos_options o;
   purlin_lanczos_info before, after;
   purlin_lanczos *plan;
   double value = 0, vector[N];
   purlin_tensor *found = vector_of(context, PURLIN_F64, N, vector);
-  further[0] = other;
+  members[0] = context, members[1] = other;
+  OK(purlin_group_create(2, members, &group));
   OK(purlin_lanczos_info_init(&before, sizeof before));
   OK(purlin_lanczos_info_init(&after, sizeof after));
   plan = solver(context, NULL);
-  OK(purlin_lanczos_plan(plan, a, &before));
+  OK(purlin_lanczos_plan(plan, a, NULL, NULL, &before));
   OK(purlin_lanczos_destroy(plan));
   CHECK(before.contexts == 1 && before.part_rows == N && before.part_entries == 2 * N && before.halo == 0);
   CHECK(before.method == PURLIN_LANCZOS_METHOD_RESTART && before.basis > 6 && before.basis <= N);
   CHECK(before.host_bytes >= 8 * N * before.basis && before.device_bytes == 0 && before.reason[0] != '\0');
   OK(purlin_lanczos_options_init(&o, sizeof o));
   CHECK(o.check_symmetry == 0);
-  o.contexts = further, o.contexts_count = 1;
+  o.group = group;
   plan = solver(context, &o);
-  OK(purlin_lanczos_plan(plan, a, &before));
-  BAD_ARGUMENT("info: is NULL", purlin_lanczos_plan(plan, a, NULL));
+  OK(purlin_lanczos_plan(plan, a, NULL, NULL, &before));
+  BAD_ARGUMENT("info: is NULL", purlin_lanczos_plan(plan, a, NULL, NULL, NULL));
   CHECK(before.contexts == 2 && before.halo > 0 && before.products == 0 && before.seconds == 0);
   OK(purlin_graph_fiedler(plan, NULL, a, 0, &value, found, &after));
   OK(purlin_lanczos_destroy(plan));
   CHECK(after.contexts == 2 && after.halo == before.halo && after.product_bytes == before.product_bytes);
   /* The vertex without edges is a component of its own. */
   CHECK(near(value, 0, 1e-12));
-  further[0] = context;
+  OK(purlin_group_destroy(group));
   plan = NULL;
-  BAD_ARGUMENT("contexts[0]: ", purlin_lanczos_create(context, &o, &plan));
+  BAD_HANDLE("group: was destroyed", purlin_lanczos_create(context, &o, &plan));
+  members[0] = other;
+  OK(purlin_group_create(1, members, &group));
+  o.group = group;
+  BAD_ARGUMENT("group: begins with another context", purlin_lanczos_create(context, &o, &plan));
+  OK(purlin_group_destroy(group));
+  o.group = NULL;
   o.check_symmetry = 2;
   BAD_ARGUMENT("check_symmetry: is 2", purlin_lanczos_create(context, &o, &plan));
   BAD_ARGUMENT("lanczos: is NULL", purlin_lanczos_create(context, NULL, NULL));

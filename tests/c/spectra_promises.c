@@ -4,27 +4,27 @@
 enum { N = 120 };
 
 static purlin_context *context, *other;
+static purlin_group *both;
 static purlin_matrix *graph, *inverse;
 static const double pi = 3.14159265358979323846;
 
 /* Options with other values than their defaults. */
-static const char *const names[] = {"sigma", "basis", "restarts", "verify", "method", "block", "orthogonality", "filter",
-                                    "degree", "order", "contexts_count", "check_symmetry", "shift", "kind",
+static const char *const names[] = {"sigma", "basis", "restarts", "verify", "method", "block", "orthogonalization", "filter",
+                                    "degree", "ordering", "group", "check_symmetry", "shift", "kind",
                                     "which", "tolerance", "count"};
 
 static void set(purlin_lanczos_options *o, const char *name) {
-  static const purlin_context *further[1];
   if (!strcmp(name, "sigma")) o->sigma = 0.5;
   if (!strcmp(name, "basis")) o->basis = 40;
   if (!strcmp(name, "restarts")) o->restarts = 400;
   if (!strcmp(name, "verify")) o->verify = PURLIN_LANCZOS_VERIFY_ON;
   if (!strcmp(name, "method")) o->method = PURLIN_LANCZOS_METHOD_PLAIN;
   if (!strcmp(name, "block")) o->block = 2;
-  if (!strcmp(name, "orthogonality")) o->orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+  if (!strcmp(name, "orthogonalization")) o->orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL;
   if (!strcmp(name, "filter")) o->filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
   if (!strcmp(name, "degree")) o->degree = 10;
-  if (!strcmp(name, "order")) o->order = PURLIN_ORDER_DEGREE;
-  if (!strcmp(name, "contexts_count")) further[0] = other, o->contexts = further, o->contexts_count = 1;
+  if (!strcmp(name, "ordering")) o->ordering = PURLIN_ORDERING_DEGREE;
+  if (!strcmp(name, "group")) o->group = both;
   if (!strcmp(name, "check_symmetry")) o->check_symmetry = 1;
   if (!strcmp(name, "shift")) o->shift = 1;
   if (!strcmp(name, "kind")) o->kind = PURLIN_LANCZOS_LAPLACIAN;
@@ -38,18 +38,18 @@ enum { RESTART, PLAIN, FILTER, NEAREST, SOLVE, SINGULAR, TRIDIAGONALISE, DENSITY
 
 static const char *const refused[CALLS] = {
     [RESTART] = " sigma degree ",
-    [PLAIN] = " sigma restarts verify block orthogonality filter degree ",
-    [FILTER] = " sigma block orthogonality which ",
-    [NEAREST] = " block orthogonality ",
-    [SOLVE] = " orthogonality degree ",
-    [SINGULAR] = " sigma degree order contexts_count check_symmetry shift kind which ",
-    [TRIDIAGONALISE] = " sigma basis restarts verify method block orthogonality filter degree contexts_count which "
+    [PLAIN] = " sigma restarts verify block orthogonalization filter degree ",
+    [FILTER] = " sigma block orthogonalization which ",
+    [NEAREST] = " block orthogonalization ",
+    [SOLVE] = " orthogonalization degree ",
+    [SINGULAR] = " sigma degree ordering group check_symmetry shift kind which ",
+    [TRIDIAGONALISE] = " sigma basis restarts verify method block orthogonalization filter degree group which "
                        "tolerance ",
-    [DENSITY] = " sigma basis restarts verify method block orthogonality filter degree contexts_count which "
+    [DENSITY] = " sigma basis restarts verify method block orthogonalization filter degree group which "
                 "tolerance ",
-    [EMBED] = " sigma degree order shift kind which ",
-    [CLUSTER] = " sigma degree order shift kind which ",
-    [FIEDLER] = " sigma orthogonality degree order shift kind which count ",
+    [EMBED] = " sigma degree ordering shift kind which ",
+    [CLUSTER] = " sigma degree ordering shift kind which ",
+    [FIEDLER] = " sigma orthogonalization degree ordering shift kind which count ",
 };
 
 static purlin_lanczos_options plain_options(int which) {
@@ -80,8 +80,8 @@ static purlin_status call(int which, const purlin_lanczos_options *o, char told[
   status = which >= TRIDIAGONALISE ? purlin_lanczos_create(context, o, &lanczos) : PURLIN_SUCCESS;
   if (status == PURLIN_SUCCESS) {
     switch (which) {
-      case SOLVE: status = purlin_lanczos_solve_once(graph, NULL, o, NULL, NULL, inverse, list, NULL, NULL, NULL); break;
-      case SINGULAR: status = purlin_lanczos_singular_once(graph, NULL, o, NULL, NULL, list, NULL, NULL, NULL); break;
+      case SOLVE: status = purlin_lanczos_solve_once(context, NULL, graph, NULL, NULL, inverse, o, list, NULL, NULL, NULL); break;
+      case SINGULAR: status = purlin_lanczos_singular_once(context, NULL, graph, NULL, o, NULL, list, NULL, NULL, NULL); break;
       case TRIDIAGONALISE:
         status = purlin_lanczos_tridiagonalize(lanczos, NULL, graph, 20, NULL, points, weights, &found);
         break;
@@ -89,7 +89,7 @@ static purlin_status call(int which, const purlin_lanczos_options *o, char told[
       case EMBED: status = purlin_graph_embed(lanczos, NULL, graph, 0, columns, NULL, NULL); break;
       case CLUSTER: status = purlin_graph_cluster(lanczos, NULL, graph, 0, 2, one, NULL, NULL); break;
       case FIEDLER: status = purlin_graph_fiedler(lanczos, NULL, graph, 0, NULL, one, NULL); break;
-      default: status = purlin_lanczos_solve_once(graph, NULL, o, NULL, NULL, NULL, list, NULL, NULL, NULL);
+      default: status = purlin_lanczos_solve_once(context, NULL, graph, NULL, NULL, NULL, o, list, NULL, NULL, NULL);
     }
   }
   snprintf(told, 400, "%s", purlin_last_error_message());
@@ -152,11 +152,9 @@ static void infos(void) {
   purlin_matrix *own = NULL, *solves[2] = {NULL, NULL};
   double values[3], exact;
   purlin_tensor *list = vector_of(context, PURLIN_F64, 3, values);
-  const purlin_context *further[1];
   purlin_lanczos_options o;
   purlin_lanczos_info info;
   int way;
-  further[0] = other;
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, multiply, &plain, PURLIN_HOST, &own));
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, multiply, &right, PURLIN_HOST, &solves[0]));
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, multiply, &wrong, PURLIN_HOST, &solves[1]));
@@ -166,13 +164,13 @@ static void infos(void) {
     OK(purlin_lanczos_info_init(&info, sizeof info));
     o = lanczos(3, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
     if (way == 1) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
-    if (way == 2) o.contexts = further, o.contexts_count = 1;
+    if (way == 2) o.group = both;
     if (way == 3) o.block = 2;
     if (way == 4) o.verify = PURLIN_LANCZOS_VERIFY_OFF;
     if (way == 6) {
-      OK(purlin_lanczos_singular_once(graph, NULL, &o, NULL, NULL, list, NULL, NULL, &info));
+      OK(purlin_lanczos_singular_once(context, NULL, graph, NULL, &o, NULL, list, NULL, NULL, &info));
     } else {
-      OK(purlin_lanczos_solve_once(way == 5 ? own : graph, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info));
+      OK(purlin_lanczos_solve_once(context, NULL, way == 5 ? own : graph, NULL, NULL, NULL, &o, list, NULL, NULL, &info));
     }
     CHECK(info.verified == (way != 4) && info.reason[0] != '\0' && info.converged == 3);
     CHECK(info.stop_reason == PURLIN_LANCZOS_CONVERGED);
@@ -187,11 +185,11 @@ static void infos(void) {
     o = lanczos(3, PURLIN_LANCZOS_NEAREST, PURLIN_LANCZOS_MATRIX);
     o.sigma = 30.3;
     if (way == 0) {
-      OK(purlin_lanczos_solve_once(own, NULL, &o, NULL, NULL, solves[0], list, NULL, NULL, &info));
+      OK(purlin_lanczos_solve_once(context, NULL, own, NULL, NULL, solves[0], &o, list, NULL, NULL, &info));
       CHECK(info.stop_reason == PURLIN_LANCZOS_CONVERGED && info.verified == 1 && near(values[0], 30, 1e-9));
     } else {
       FAILS(PURLIN_ERROR_NO_CONVERGENCE, "contradict",
-            purlin_lanczos_solve_once(own, NULL, &o, NULL, NULL, solves[1], list, NULL, NULL, &info));
+            purlin_lanczos_solve_once(context, NULL, own, NULL, NULL, solves[1], &o, list, NULL, NULL, &info));
       CHECK(info.stop_reason == PURLIN_LANCZOS_CONTRADICTED && info.converged < 3 && info.verified == 0 && info.count == 3);
     }
   }
@@ -225,13 +223,13 @@ static void not_symmetric(void) {
     purlin_lanczos_info info;
     purlin_status status;
     if (way == 1) o.block = 2;
-    if (way == 2) o.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+    if (way == 2) o.orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL;
     if (way == 3) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV, o.degree = 8;
     if (way == 4) o.method = PURLIN_LANCZOS_METHOD_PLAIN, o.basis = 100;
     if (way == 5) o.which = PURLIN_LANCZOS_NEAREST, o.sigma = 30, o.degree = 40;
     if (way != 4) o.restarts = 4;
     OK(purlin_lanczos_info_init(&info, sizeof info));
-    status = purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info);
+    status = purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, &info);
     CHECK(status == PURLIN_ERROR_NUMERICAL || status == PURLIN_ERROR_NO_CONVERGENCE);
     if (status == PURLIN_ERROR_NO_CONVERGENCE) CHECK(info.converged < 3 && info.stop_reason != PURLIN_LANCZOS_CONVERGED);
     CHECK(info.verified == 0);
@@ -266,7 +264,7 @@ static void zero_in_single_precision(void) {
     if (way == 1) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
     if (way == 2) o.block = 2;
     OK(purlin_lanczos_info_init(&info, sizeof info));
-    OK(purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, &info));
+    OK(purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, NULL, NULL, &info));
     CHECK(info.converged == EACH && info.verified == 1);
     /* Residuals of a few roundings of the norm, 4, bound the error. */
     for (i = 0; i < EACH; i++) CHECK(fabs(values[i] - (2 - 2 * cos(pi * (double)i / SHORT))) <= 2e-5);
@@ -276,8 +274,11 @@ static void zero_in_single_precision(void) {
 }
 
 int main(void) {
+  const purlin_context *members[2];
   context = cpu_context(2);
   other = cpu_context(1);
+  members[0] = context, members[1] = other;
+  OK(purlin_group_create(2, members, &both));
   graph = path_graph(context, N);
   inverse = path_graph(context, N);
   options();
@@ -286,6 +287,7 @@ int main(void) {
   zero_in_single_precision();
   OK(purlin_matrix_destroy(inverse));
   OK(purlin_matrix_destroy(graph));
+  OK(purlin_group_destroy(both));
   OK(purlin_context_destroy(other));
   OK(purlin_context_destroy(context));
   return finish();

@@ -52,7 +52,7 @@ static void graded(int single, double per) {
   OK(purlin_matrix_borrow(context, type, 0, ROWS, K, ROWS, single ? (void *)us : (void *)u, &mu));
   OK(purlin_matrix_borrow(context, type, 0, COLS, K, COLS, single ? (void *)vs : (void *)v, &mv));
   OK(purlin_lanczos_info_init(&info, sizeof info));
-  OK(purlin_lanczos_singular_once(a, NULL, &o, NULL, mu, tv, mv, tr, &info));
+  OK(purlin_lanczos_singular_once(context, NULL, a, NULL, &o, mu, tv, mv, tr, &info));
   CHECK(info.converged == K && near(info.norm, 1, 1e-6));
   if (single)
     for (k = 0; k < K; k++) {
@@ -108,11 +108,11 @@ static void wrong_adjoint(void) {
       if (way == 1) o.kind = PURLIN_LANCZOS_GRAM;
       if (way == 2) o.kind = PURLIN_LANCZOS_AUGMENTED;
       if (way == 3) o.kind = PURLIN_LANCZOS_GRAM, o.block = 2;
-      if (way == 4) o.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL, o.kind = PURLIN_LANCZOS_GRAM;
+      if (way == 4) o.orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL, o.kind = PURLIN_LANCZOS_GRAM;
       o.restarts = is_wrong ? 6 : 300;
       OK(purlin_lanczos_info_init(&info, sizeof info));
       OK(purlin_matrix_from_operator(context, PURLIN_F64, ROWS, ROWS, multiply, is_wrong ? &wrong : &right, PURLIN_HOST, &a));
-      status = purlin_lanczos_singular_once(a, NULL, &o, NULL, NULL, tv, NULL, tr, &info);
+      status = purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, tr, &info);
       if (is_wrong) {
         CHECK(status == PURLIN_ERROR_NUMERICAL || status == PURLIN_ERROR_NO_CONVERGENCE);
         CHECK(info.converged < 3 && info.verified == 0);

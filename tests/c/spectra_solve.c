@@ -183,7 +183,7 @@ static void eigenpairs(void) {
   o.basis = 60;
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, K, N, vectors, &mv));
   OK(purlin_lanczos_info_init(&info, sizeof info));
-  OK(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tv, mv, tr, &info));
+  OK(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tv, mv, tr, &info));
   CHECK(info.stop_reason == PURLIN_LANCZOS_CONVERGED && info.converged == K && info.count == K && info.basis == 60);
   CHECK(info.products > 60 && info.norm <= 2 && info.norm > 1.5 && info.degree == 0);
   for (k = 0; k < K; k++) {
@@ -206,30 +206,30 @@ static void eigenpairs(void) {
     OK(purlin_matrix_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, N, 2, N, vectors, &known));
     o.count = 3;
     BAD_ARGUMENT("values: has dimensions [5], [3] are needed",
-                 purlin_lanczos_solve_once(a, NULL, &o, NULL, known, NULL, tv, NULL, NULL, &info));
+                 purlin_lanczos_solve_once(context, NULL, a, NULL, known, NULL, &o, tv, NULL, NULL, &info));
     o.count = K;
-    OK(purlin_lanczos_solve_once(a, NULL, &o, NULL, known, NULL, tv, NULL, NULL, &info));
+    OK(purlin_lanczos_solve_once(context, NULL, a, NULL, known, NULL, &o, tv, NULL, NULL, &info));
     for (k = 0; k < K; k++) CHECK(near(values[k], 2 * cos(pi * (k + 3) / (N + 1)), 1e-9));
-    BAD_ARGUMENT("vectors: overlaps known", purlin_lanczos_solve_once(a, NULL, &o, NULL, known, NULL, tv, mv, NULL, &info));
-    BAD_ARGUMENT("vectors: is given twice", purlin_lanczos_solve_once(a, NULL, &o, NULL, mv, NULL, tv, mv, NULL, &info));
+    BAD_ARGUMENT("vectors: overlaps known", purlin_lanczos_solve_once(context, NULL, a, NULL, known, NULL, &o, tv, mv, NULL, &info));
+    BAD_ARGUMENT("vectors: is given twice", purlin_lanczos_solve_once(context, NULL, a, NULL, mv, NULL, &o, tv, mv, NULL, &info));
     OK(purlin_matrix_destroy(known));
   }
   /* The smallest of the Laplacian, which has the constants to eigenvalue 0. */
   o = lanczos(K, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_LAPLACIAN);
   o.basis = 80;
   for (i = 0; i < N; i++) start[i] = i % 7 - 2.5;
-  OK(purlin_lanczos_solve_once(a, NULL, &o, ts, NULL, NULL, tv, mv, tr, &info));
+  OK(purlin_lanczos_solve_once(context, NULL, a, ts, NULL, NULL, &o, tv, mv, tr, &info));
   for (k = 0; k < K; k++) CHECK(near(values[k], 2 - 2 * cos(pi * k / N), 1e-9));
   CHECK(near(vectors[0][17], 1 / sqrt(N), 1e-8));
   o.shift = 10;
-  OK(purlin_lanczos_solve_once(a, NULL, &o, ts, NULL, NULL, tv, mv, tr, &info));
+  OK(purlin_lanczos_solve_once(context, NULL, a, ts, NULL, NULL, &o, tv, mv, tr, &info));
   CHECK(near(values[1], 12 - 2 * cos(pi / N), 1e-9));
 
   /* One restart is not enough: what there is is returned. */
   o = lanczos(K, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_LAPLACIAN);
   o.restarts = 1;
   FAILS(PURLIN_ERROR_NO_CONVERGENCE, "of 5 eigenpairs after 1 restarts",
-        purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tv, mv, tr, &info));
+        purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tv, mv, tr, &info));
   CHECK(info.stop_reason == PURLIN_LANCZOS_RESTARTS && info.converged < K && info.restarts == 1);
   OK(purlin_tensor_destroy(ts));
   OK(purlin_tensor_destroy(tr));
@@ -269,18 +269,18 @@ static void operators(void) {
   OK(purlin_lanczos_info_init(&info, sizeof info));
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, diagonal, &state, PURLIN_HOST, &a));
   o.basis = 60;
-  OK(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, &info));
+  OK(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tv, NULL, NULL, &info));
   CHECK(near(values[0], 199, 1e-9) && near(values[1], 198, 1e-9) && near(values[2], 1, 1e-6) && fabs(values[3]) < 1e-6);
   state = -3;
-  FAILS(PURLIN_ERROR_IO, "returned -3", purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, &info));
+  FAILS(PURLIN_ERROR_IO, "returned -3", purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tv, NULL, NULL, &info));
   state = 1;
   o.progress = stop_at_once;
   o.progress_user = &calls;
-  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, NULL));
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tv, NULL, NULL, NULL));
   CHECK(calls == 1);
   o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_LAPLACIAN);
   UNSUPPORTED("a: is an operator, a sparse matrix is needed",
-              purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, NULL));
+              purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tv, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(tv));
   OK(purlin_matrix_destroy(a));
 }
@@ -305,7 +305,7 @@ static void multiplicities(void) {
   a = coordinates(context, N, N, k, row, col, value);
   o.basis = 40;
   OK(purlin_lanczos_info_init(&info, sizeof info));
-  OK(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, &info));
+  OK(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tv, NULL, NULL, &info));
   CHECK(info.recovered > 0);
   for (i = 0; i < K; i++) CHECK(near(values[i], i == 0 ? 10 : i <= 10 ? 8 : 6, 1e-9));
   OK(purlin_tensor_destroy(tv));
@@ -319,7 +319,7 @@ static void solve_refusals(void) {
   float single[2];
   purlin_tensor *tv = vector_of(context, PURLIN_F64, 2, values), *ts = vector_of(context, PURLIN_F64, 100, start);
   purlin_tensor *tf = vector_of(context, PURLIN_F32, 2, single);
-#define SOLVE(options) purlin_lanczos_solve_once(a, NULL, options, NULL, NULL, NULL, tv, NULL, NULL, NULL)
+#define SOLVE(options) purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, options, tv, NULL, NULL, NULL)
 #define REFUSED(text, field, number) \
   do {                               \
     bad = o;                         \
@@ -337,28 +337,30 @@ static void solve_refusals(void) {
   REFUSED("verify: is 3, outside 0 to 2", verify, 3);
   REFUSED("method: is 2, outside 0 to 1", method, 2);
   REFUSED("block: is 0", block, 0);
-  REFUSED("orthogonality: is -1, outside 0 to 1", orthogonality, -1);
+  REFUSED("orthogonalization: is -1, outside 0 to 1", orthogonalization, -1);
   REFUSED("filter: is 2, outside 0 to 1", filter, 2);
   REFUSED("degree: is -4", degree, -4);
   REFUSED("struct_size is 3", struct_size, 3);
   bad = o;
   bad.count = 101;
-  BAD_ARGUMENT("values: has dimensions [2], [101] are needed", SOLVE(&bad));
+  BAD_ARGUMENT("count: is 101, outside 1 to n = 100", SOLVE(&bad));
+  bad.count = 100;
+  BAD_ARGUMENT("values: has dimensions [2], [100] are needed", SOLVE(&bad));
   BAD_ARGUMENT("a: is 67 x 53, a square matrix is needed",
-               purlin_lanczos_solve_once(r, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, NULL));
-  BAD_ARGUMENT("start: vector 0 is 0", purlin_lanczos_solve_once(a, NULL, &o, ts, NULL, NULL, tv, NULL, NULL, NULL));
+               purlin_lanczos_solve_once(context, NULL, r, NULL, NULL, NULL, &o, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("start: vector 0 is 0", purlin_lanczos_solve_once(context, NULL, a, ts, NULL, NULL, &o, tv, NULL, NULL, NULL));
   BAD_ARGUMENT("start: has dimensions [2], [100] are needed",
-               purlin_lanczos_solve_once(a, NULL, &o, tf, NULL, NULL, tv, NULL, NULL, NULL));
-  BAD_ARGUMENT("values: is F32, F64 is needed", purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tf, NULL, NULL, NULL));
-  BAD_HANDLE("values: is NULL", purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  BAD_HANDLE("a: is NULL", purlin_lanczos_solve_once(NULL, NULL, &o, NULL, NULL, NULL, tv, NULL, NULL, NULL));
+               purlin_lanczos_solve_once(context, NULL, a, tf, NULL, NULL, &o, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("values: is F32, F64 is needed", purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tf, NULL, NULL, NULL));
+  BAD_HANDLE("values: is NULL", purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, NULL, NULL, NULL, NULL));
+  BAD_HANDLE("a: is NULL", purlin_lanczos_solve_once(context, NULL, NULL, NULL, NULL, NULL, &o, tv, NULL, NULL, NULL));
   OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 100, 3, &mv));
   BAD_ARGUMENT("vectors: is 100 x 3, 100 x 2 is needed",
-               purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tv, mv, NULL, NULL));
+               purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tv, mv, NULL, NULL));
   OK(purlin_matrix_destroy(mv));
   OK(purlin_matrix_create(foreign, PURLIN_F64, PURLIN_HOST, 0, 100, 2, &mv));
   BAD_ARGUMENT("vectors: belongs to another context",
-               purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, tv, mv, NULL, NULL));
+               purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, tv, mv, NULL, NULL));
   OK(purlin_matrix_destroy(mv));
   BAD_ARGUMENT("options: is NULL", purlin_lanczos_options_init(NULL, sizeof o));
   OK(purlin_tensor_destroy(tf));
@@ -377,11 +379,11 @@ static void start_of_triplets(purlin_matrix *a, purlin_lanczos_options *o, purli
   OK(purlin_tensor_info_init(&shape, sizeof shape));
   OK(purlin_tensor_properties(values, &shape));
   found = (double *)(uintptr_t)shape.data;
-  BAD_ARGUMENT("start: is 0", purlin_lanczos_singular_once(a, NULL, o, vector, NULL, values, NULL, NULL, NULL));
+  BAD_ARGUMENT("start: is 0", purlin_lanczos_singular_once(context, NULL, a, vector, o, NULL, values, NULL, NULL, NULL));
   start[0] = NAN;
-  BAD_ARGUMENT("start: element 0 is not finite", purlin_lanczos_singular_once(a, NULL, o, vector, NULL, values, NULL, NULL, NULL));
+  BAD_ARGUMENT("start: element 0 is not finite", purlin_lanczos_singular_once(context, NULL, a, vector, o, NULL, values, NULL, NULL, NULL));
   start[0] = 1;
-  OK(purlin_lanczos_singular_once(a, NULL, o, vector, NULL, values, NULL, NULL, NULL));
+  OK(purlin_lanczos_singular_once(context, NULL, a, vector, o, NULL, values, NULL, NULL, NULL));
   CHECK(near(found[0], largest[0], 1e-12));
   OK(purlin_tensor_destroy(vector));
 }
@@ -402,7 +404,7 @@ static void graded(void) {
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N + 10, K, N + 10, u, &mu));
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, K, N, v, &mv));
   OK(purlin_lanczos_info_init(&info, sizeof info));
-  OK(purlin_lanczos_singular_once(a, NULL, &o, NULL, mu, tv, mv, tr, &info));
+  OK(purlin_lanczos_singular_once(context, NULL, a, NULL, &o, mu, tv, mv, tr, &info));
   CHECK(info.converged == K && near(info.norm, 1, 1e-9));
   for (k = 0; k < K; k++) {
     CHECK(fabs(found[k] - values[k]) <= 1e-15 && residuals[k] <= 2e-10 * found[k] + 2e-14);
@@ -439,7 +441,7 @@ static void singular(void) {
     o = lanczos(K, smallest ? PURLIN_LANCZOS_SMALLEST : PURLIN_LANCZOS_LARGEST, kinds[run]);
     memset(u, 0xff, sizeof u);
     memset(v, 0xff, sizeof v);
-    OK(purlin_lanczos_singular_once(a, NULL, &o, NULL, mu, tv, mv, tr, &info));
+    OK(purlin_lanczos_singular_once(context, NULL, a, NULL, &o, mu, tv, mv, tr, &info));
     CHECK(info.count == K && info.converged == K && info.products > 0);
     for (k = 0; k < K; k++) {
       double worst[2] = {0, 0}, norm = 0;
@@ -463,22 +465,22 @@ static void singular(void) {
     CHECK(smallest ? values[K - 1] < largest[K - 1] : values[0] > 1);
   }
   o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_GRAM);
-  OK(purlin_lanczos_singular_once(a, NULL, &o, NULL, NULL, tv, NULL, NULL, NULL));
+  OK(purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
   CHECK(near(values[0], largest[0], 1e-12));
-  BAD_ARGUMENT("v: is given twice", purlin_lanczos_singular_once(a, NULL, &o, NULL, mu, tv, mu, NULL, NULL));
-  BAD_ARGUMENT("u: is 53 x 4, 67 x 4 is needed", purlin_lanczos_singular_once(a, NULL, &o, NULL, mv, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("v: is given twice", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, mu, tv, mu, NULL, NULL));
+  BAD_ARGUMENT("u: is 53 x 4, 67 x 4 is needed", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, mv, tv, NULL, NULL, NULL));
   o.kind = PURLIN_LANCZOS_LAPLACIAN;
-  BAD_ARGUMENT("kind: is 1", purlin_lanczos_singular_once(a, NULL, &o, NULL, NULL, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("kind: is 1", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
   o.kind = PURLIN_LANCZOS_GRAM;
   o.shift = 1;
-  BAD_ARGUMENT("shift: is 1", purlin_lanczos_singular_once(a, NULL, &o, NULL, NULL, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("shift: is 1", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
   o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
   start_of_triplets(a, &o, tv, largest);
   o = lanczos(K, PURLIN_LANCZOS_BOTH_ENDS, PURLIN_LANCZOS_GRAM);
-  BAD_ARGUMENT("which: is BothEnds", purlin_lanczos_singular_once(a, NULL, &o, NULL, NULL, tv, NULL, NULL, NULL));
+  BAD_ARGUMENT("which: is BothEnds", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
   o = lanczos(K, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_AUGMENTED);
-  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "which", purlin_lanczos_singular_once(a, NULL, &o, NULL, NULL, tv, NULL, NULL, NULL));
-  BAD_HANDLE("values: is NULL", purlin_lanczos_singular_once(a, NULL, &o, NULL, NULL, NULL, NULL, NULL, NULL));
+  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "which", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, tv, NULL, NULL, NULL));
+  BAD_HANDLE("values: is NULL", purlin_lanczos_singular_once(context, NULL, a, NULL, &o, NULL, NULL, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(tr));
   OK(purlin_tensor_destroy(tv));
   OK(purlin_matrix_destroy(mv));

@@ -89,7 +89,7 @@ static void matrices(void) {
   BAD_ARGUMENT("info: is NULL", purlin_lanczos_last_info(solver_of_three, NULL));
   for (k = 0; k < 2; k++) {
     int64_t n = (k + 1) * N;
-    OK(purlin_lanczos_plan(solver_of_three, paths[k], &plan));
+    OK(purlin_lanczos_plan(solver_of_three, paths[k], NULL, NULL, &plan));
     CHECK(plan.method == PURLIN_LANCZOS_METHOD_RESTART && plan.basis == 30 && strstr(plan.reason, "restarts"));
     CHECK(plan.contexts == 1 && plan.part_rows == n && plan.products == 0 && plan.stop_reason == 0);
     CHECK(plan.host_bytes >= 8 * n * (30 + K) && plan.host_bytes < 8 * n * 60 && plan.device_bytes == 0);
@@ -118,11 +118,14 @@ static void matrices(void) {
   BAD_ARGUMENT("block: is 17, outside 0 to 16", purlin_lanczos_create(context, &o, &solver_of_three));
   o.block = 1, o.count = N + 1;
   solver_of_three = solver(context, &o);
-  BAD_ARGUMENT("count: is 121, outside 1 to n = 120", purlin_lanczos_plan(solver_of_three, paths[0], &plan));
-  OK(purlin_lanczos_plan(solver_of_three, paths[1], &plan));
+  BAD_ARGUMENT("count: is 121, outside 1 to n = 120", purlin_lanczos_plan(solver_of_three, paths[0], NULL, NULL, &plan));
+  OK(purlin_lanczos_plan(solver_of_three, paths[1], NULL, NULL, &plan));
   CHECK(plan.basis == 2 * N && strstr(plan.reason, "whole space"));
   OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 0, 0, &empty));
-  BAD_ARGUMENT("a: is 0 x 0", purlin_lanczos_plan(solver_of_three, empty, &plan));
+  UNSUPPORTED("a: is dense, a sparse matrix is needed", purlin_lanczos_plan(solver_of_three, empty, NULL, NULL, &plan));
+  OK(purlin_matrix_destroy(empty));
+  empty = coordinates(context, 0, 0, 0, NULL, NULL, NULL);
+  BAD_ARGUMENT("a: is 0 x 0", purlin_lanczos_plan(solver_of_three, empty, NULL, NULL, &plan));
   OK(purlin_matrix_destroy(empty));
   OK(purlin_lanczos_destroy(solver_of_three));
   OK(purlin_lanczos_destroy(NULL));
@@ -149,7 +152,7 @@ static void foreign(void) {
   BAD_ARGUMENT("a: belongs to another context",
                purlin_lanczos_solve(made, NULL, path, NULL, NULL, NULL, list, NULL, NULL, NULL));
   BAD_ARGUMENT("a: belongs to another context", purlin_lanczos_singular(made, NULL, path, NULL, NULL, list, NULL, NULL, NULL));
-  BAD_ARGUMENT("a: belongs to another context", purlin_lanczos_plan(made, path, &info));
+  BAD_ARGUMENT("a: belongs to another context", purlin_lanczos_plan(made, path, NULL, NULL, &info));
   BAD_ARGUMENT("a: belongs to another context",
                purlin_lanczos_tridiagonalize(made, NULL, path, 1, NULL, values, values + 1, &count));
   BAD_ARGUMENT("stream: belongs to another context",
@@ -177,7 +180,7 @@ static void cancelled(void) {
   CHECK(pthread_create(&thread, NULL, solve, &t) == 0);
   meet();
   FAILS(PURLIN_ERROR_BUSY, "lanczos: is in use by another call", purlin_lanczos_solve(t.lanczos, NULL, t.a, NULL, NULL, NULL, t.values, NULL, NULL, NULL));
-  FAILS(PURLIN_ERROR_BUSY, "lanczos: is in use by another call", purlin_lanczos_plan(t.lanczos, t.a, &info));
+  FAILS(PURLIN_ERROR_BUSY, "lanczos: is in use by another call", purlin_lanczos_plan(t.lanczos, t.a, NULL, NULL, &info));
   BAD_ARGUMENT("lanczos: has no report yet", purlin_lanczos_last_info(t.lanczos, &info));
   OK(purlin_lanczos_cancel(t.lanczos));
   answer();
@@ -212,9 +215,104 @@ static void destroyed(void) {
   OK(purlin_matrix_destroy(t.a));
 }
 
+/* The plan knows the known vectors and the solve: with them it accepts and refuses what the run does. */
+static void planned(void) {
+  static double vectors[N];
+  purlin_matrix *path = path_graph(context, N), *known = NULL, *inverse = NULL;
+  purlin_lanczos_options o = lanczos(2, PURLIN_LANCZOS_NEAREST, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos_info plan = fresh();
+  purlin_lanczos *made;
+  int i;
+  for (i = 0; i < N; i++) vectors[i] = 1;
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, 1, N, vectors, &known));
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, diagonal, &place, PURLIN_HOST, &inverse));
+  o.block = 2;
+  made = solver(context, &o);
+  BAD_ARGUMENT("block: is set, Nearest without a solve", purlin_lanczos_plan(made, path, NULL, NULL, &plan));
+  OK(purlin_lanczos_plan(made, path, NULL, inverse, &plan));
+  CHECK(plan.basis > 2 && strstr(plan.reason, "nearest") != NULL);
+  UNSUPPORTED("known: is sparse, a dense", purlin_lanczos_plan(made, path, path, inverse, &plan));
+  OK(purlin_lanczos_destroy(made));
+  o = lanczos(2, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  o.orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL;
+  made = solver(context, &o);
+  OK(purlin_lanczos_plan(made, path, NULL, NULL, &plan));
+  BAD_ARGUMENT("orthogonalization: is partial, a space that known", purlin_lanczos_plan(made, path, known, NULL, &plan));
+  BAD_ARGUMENT("solve: is given, which is Largest", purlin_lanczos_plan(made, path, NULL, inverse, &plan));
+  OK(purlin_lanczos_destroy(made));
+  OK(purlin_matrix_destroy(inverse));
+  OK(purlin_matrix_destroy(known));
+  OK(purlin_matrix_destroy(path));
+}
+
+/* Outputs that are read-only are refused before the work; a call that finds no pair leaves outputs and fills in the report. */
+static void of_graphs(void) {
+  static double numbers[K * N];
+  static int64_t labels[N];
+  const int64_t n = N, count = K;
+  double value = -7;
+  int64_t found = 0;
+  purlin_matrix *path = path_graph(context, N), *coordinates = NULL;
+  purlin_tensor *list = NULL, *vector = NULL, *label = NULL, *points = NULL, *weights = NULL;
+  purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos_info info = fresh(), last = fresh();
+  purlin_lanczos *made = solver(context, &o), *one;
+  o.count = 1;
+  one = solver(context, &o);
+  OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, K, N, numbers, &coordinates));
+  OK(purlin_tensor_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, 1, &count, NULL, numbers, &list));
+  OK(purlin_tensor_borrow(context, PURLIN_F64, PURLIN_READ_ONLY, 1, &n, NULL, numbers, &vector));
+  OK(purlin_tensor_borrow(context, PURLIN_I64, PURLIN_READ_ONLY, 1, &n, NULL, labels, &label));
+  points = vector_of(context, PURLIN_F64, N, numbers);
+  BAD_ARGUMENT("values: was borrowed read-only", purlin_graph_embed(made, NULL, path, 0, coordinates, list, NULL));
+  BAD_ARGUMENT("labels: was borrowed read-only", purlin_graph_cluster(made, NULL, path, 0, 1, label, NULL, NULL));
+  BAD_ARGUMENT("vector: was borrowed read-only", purlin_graph_fiedler(one, NULL, path, 0, NULL, vector, NULL));
+  BAD_ARGUMENT("points: was borrowed read-only", purlin_graph_density(made, NULL, path, 40, 3, vector, points, &found));
+  BAD_ARGUMENT("weights: was borrowed read-only", purlin_graph_density(made, NULL, path, 40, 3, points, vector, &found));
+  BAD_ARGUMENT("sides: was borrowed read-only", purlin_graph_bisect(path, points, 0, label, NULL, NULL));
+  BAD_ARGUMENT("labels: was borrowed read-only", purlin_graph_components(path, label, NULL));
+  /* None of them began to solve. */
+  BAD_ARGUMENT("lanczos: has no report yet", purlin_lanczos_last_info(made, &last));
+  BAD_ARGUMENT("lanczos: has no report yet", purlin_lanczos_last_info(one, &last));
+  /* Recurrences have reports too. */
+  OK(purlin_lanczos_tridiagonalize(one, NULL, path, 7, NULL, numbers, numbers + 7, &found));
+  OK(purlin_lanczos_last_info(one, &last));
+  CHECK(found == 7 && last.products == 7 && last.basis == 7 && last.count == 0 && last.method == PURLIN_LANCZOS_METHOD_PLAIN);
+  CHECK(last.stop_reason == PURLIN_LANCZOS_RESTARTS && last.norm > 0 && last.host_bytes >= 3 * 8 * N && last.seconds > 0);
+  OK(purlin_tensor_destroy(points));
+  points = vector_of(context, PURLIN_F64, 12, numbers);
+  weights = vector_of(context, PURLIN_F64, 12, numbers + 12);
+  OK(purlin_graph_density(made, NULL, path, 4, 3, points, weights, &found));
+  OK(purlin_lanczos_last_info(made, &last));
+  CHECK(found == 12 && last.products == 12 && last.basis == 4 && last.norm > 0 && last.norm <= 2);
+  OK(purlin_tensor_destroy(weights));
+  OK(purlin_lanczos_destroy(one));
+  OK(purlin_lanczos_destroy(made));
+  OK(purlin_tensor_destroy(label));
+  OK(purlin_tensor_borrow(context, PURLIN_I64, 0, 1, &n, NULL, labels, &label));
+  /* Two steps of the plain recurrence, none of whose values pass its test. */
+  o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+  o.method = PURLIN_LANCZOS_METHOD_PLAIN, o.basis = 2;
+  made = solver(context, &o);
+  labels[0] = -9;
+  FAILS(PURLIN_ERROR_NO_CONVERGENCE, "0 of 3 eigenpairs", purlin_graph_cluster(made, NULL, path, 0, 1, label, &value, &info));
+  CHECK(info.count == 0 && info.converged == 0 && info.products > 0 && labels[0] == -9 && value <= -7);
+  OK(purlin_lanczos_last_info(made, &last));
+  CHECK(!memcmp(&last, &info, sizeof info));
+  OK(purlin_lanczos_destroy(made));
+  OK(purlin_tensor_destroy(points));
+  OK(purlin_tensor_destroy(label));
+  OK(purlin_tensor_destroy(vector));
+  OK(purlin_tensor_destroy(list));
+  OK(purlin_matrix_destroy(coordinates));
+  OK(purlin_matrix_destroy(path));
+}
+
 int main(void) {
   context = cpu_context(2);
   matrices();
+  planned();
+  of_graphs();
   foreign();
   cancelled();
   destroyed();

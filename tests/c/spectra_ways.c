@@ -23,7 +23,7 @@ static purlin_matrix *shuffled(void) {
 static purlin_lanczos_options wanted(int64_t count, int32_t which) {
   purlin_lanczos_options o;
   OK(purlin_lanczos_options_init(&o, sizeof o));
-  CHECK(o.order == PURLIN_ORDER_NONE && o.check_symmetry == 0);
+  CHECK(o.ordering == PURLIN_ORDERING_NONE && o.check_symmetry == 0);
   o.count = count;
   o.which = which;
   o.basis = 60;
@@ -43,7 +43,7 @@ static purlin_lanczos_info solved(const purlin_matrix *a, const purlin_lanczos_o
   CHECK(o->count <= 6);
   OK(purlin_lanczos_info_init(&info, sizeof info));
   OK(purlin_matrix_borrow(context, PURLIN_F64, 0, N, o->count, N, vectors, &columns));
-  OK(purlin_lanczos_solve_once(a, NULL, o, NULL, NULL, solve, list, columns, NULL, &info));
+  OK(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, solve, o, list, columns, NULL, &info));
   CHECK(info.converged == o->count && info.count == o->count);
   OK(purlin_spmv_create(a, NULL, &plan));
   for (k = 0; k < o->count; k++) {
@@ -80,49 +80,49 @@ static void orders(void) {
   OK(purlin_spmv_create(a, NULL, &plain));
   OK(purlin_spmv_info_init(&info, sizeof info));
   OK(purlin_spmv_properties(plain, &info));
-  CHECK(info.order == PURLIN_ORDER_NONE);
-  for (order = PURLIN_ORDER_DEGREE; order <= PURLIN_ORDER_CUTHILL_MCKEE; order++) {
+  CHECK(info.ordering == PURLIN_ORDERING_NONE);
+  for (order = PURLIN_ORDERING_DEGREE; order <= PURLIN_ORDERING_CUTHILL_MCKEE; order++) {
     OK(purlin_spmv_options_init(&o, sizeof o));
-    CHECK(o.order == PURLIN_ORDER_NONE);
-    o.order = order;
+    CHECK(o.ordering == PURLIN_ORDERING_NONE);
+    o.ordering = order;
     OK(purlin_spmv_create(a, &o, &plan));
     OK(purlin_spmv_properties(plan, &info));
-    CHECK(info.order == order && info.bytes >= N * 8);
+    CHECK(info.ordering == order && info.bytes >= N * 8);
     for (i = 0; i < N; i++) x[i] = i * i, y[i] = z[i] = i;
     OK(purlin_spmv_apply(plain, NULL, &alpha, a, tx, &beta, tz));
     OK(purlin_spmv_apply(plan, NULL, &alpha, a, tx, &beta, ty));
     for (i = 0; i < N; i++) CHECK(y[i] == z[i]);
     OK(purlin_spmv_destroy(plan));
-    l.order = order;
+    l.ordering = order;
     (void)solved(a, &l, NULL, values);
     for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
   }
   /* The struct of a caller who knows nothing of orders. */
-  o.struct_size = offsetof(purlin_spmv_options, order);
-  o.order = 99;
+  o.struct_size = offsetof(purlin_spmv_options, ordering);
+  o.ordering = 99;
   OK(purlin_spmv_create(a, &o, &plan));
   OK(purlin_spmv_properties(plan, &info));
-  CHECK(info.order == PURLIN_ORDER_NONE);
+  CHECK(info.ordering == PURLIN_ORDERING_NONE);
   OK(purlin_spmv_destroy(plan));
   OK(purlin_spmv_options_init(&o, sizeof o));
-  o.order = 2;
-  BAD_ARGUMENT("order: is 2, outside -1 to 1", purlin_spmv_create(a, &o, &plan));
-  o.order = PURLIN_ORDER_DEGREE;
+  o.ordering = 2;
+  BAD_ARGUMENT("ordering: is 2, outside -1 to 1", purlin_spmv_create(a, &o, &plan));
+  o.ordering = PURLIN_ORDERING_DEGREE;
   o.reserved = 1;
   BAD_ARGUMENT("reserved: is 1", purlin_spmv_create(a, &o, &plan));
   o.reserved = 0;
   wide = coordinates(context, 1, 3, 1, &one, &one, &weight);
-  BAD_ARGUMENT("order: is set, a is 1 x 3", purlin_spmv_create(wide, &o, &plan));
+  BAD_ARGUMENT("ordering: is set, a is 1 x 3", purlin_spmv_create(wide, &o, &plan));
   OK(purlin_matrix_destroy(wide));
-  l.order = -2;
-  BAD_ARGUMENT("order: is -2", purlin_lanczos_solve_once(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
-  l.order = PURLIN_ORDER_DEGREE;
+  l.ordering = -2;
+  BAD_ARGUMENT("ordering: is -2", purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &l, found, NULL, NULL, NULL));
+  l.ordering = PURLIN_ORDERING_DEGREE;
   l.kind = PURLIN_LANCZOS_GRAM;
-  BAD_ARGUMENT("order: is set", purlin_lanczos_solve_once(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
-  BAD_ARGUMENT("order: is set", purlin_lanczos_singular_once(a, NULL, &l, NULL, NULL, found, NULL, NULL, NULL));
+  BAD_ARGUMENT("ordering: is set", purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &l, found, NULL, NULL, NULL));
+  BAD_ARGUMENT("ordering: is set", purlin_lanczos_singular_once(context, NULL, a, NULL, &l, NULL, found, NULL, NULL, NULL));
   l.kind = PURLIN_LANCZOS_MATRIX;
   l.check_symmetry = 3;
-  BAD_ARGUMENT("check_symmetry: is 3", purlin_lanczos_solve_once(a, NULL, &l, NULL, NULL, NULL, found, NULL, NULL, NULL));
+  BAD_ARGUMENT("check_symmetry: is 3", purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &l, found, NULL, NULL, NULL));
   OK(purlin_spmv_destroy(plain));
   OK(purlin_tensor_destroy(found));
   OK(purlin_tensor_destroy(tz));
@@ -171,7 +171,7 @@ static void ways(void) {
   CHECK(info.degree > 0);
   for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(N - 1 - i), 1e-9));
   o = wanted(6, PURLIN_LANCZOS_LARGEST);
-  o.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+  o.orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL;
   (void)solved(a, &o, NULL, values);
   for (i = 0; i < 6; i++) CHECK(near(values[i], path_value(i), 1e-10));
   o = wanted(2, PURLIN_LANCZOS_LARGEST);
@@ -214,12 +214,12 @@ static void not_finite(void) {
   for (way = 0; way < 6; way++) {
     o = wanted(3, way == 4 ? PURLIN_LANCZOS_NEAREST : PURLIN_LANCZOS_LARGEST);
     if (way == 1) o.block = 2;
-    if (way == 2) o.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+    if (way == 2) o.orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL;
     if (way == 3) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
     if (way == 4) o.sigma = 30.2;
     if (way == 5) o.method = PURLIN_LANCZOS_METHOD_PLAIN;
     products = 0;
-    FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+    FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   }
   products = 0;
   plain = solver(context, NULL);
@@ -229,7 +229,7 @@ static void not_finite(void) {
   o = wanted(3, PURLIN_LANCZOS_NEAREST);
   o.basis = 0;
   products = 0;
-  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve_once(healthy, NULL, &o, NULL, NULL, a, list, NULL, NULL, NULL));
+  FAILS(PURLIN_ERROR_NUMERICAL, "not finite", purlin_lanczos_solve_once(context, NULL, healthy, NULL, NULL, a, &o, list, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(list));
   OK(purlin_matrix_destroy(healthy));
   OK(purlin_matrix_destroy(a));
@@ -247,15 +247,15 @@ static void stored_nan(void) {
   o.basis = 0;
   OK(purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, 3, 1, &u));
 #define IS_NAN(call) BAD_ARGUMENT("has NaN in row 1, column 2 (from 0)", call)
-  IS_NAN(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
-  IS_NAN(purlin_lanczos_singular_once(a, NULL, &o, NULL, u, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_singular_once(context, NULL, a, NULL, &o, u, list, NULL, NULL, NULL));
   plain = solver(context, NULL);
   IS_NAN(purlin_graph_fiedler(plain, NULL, a, 0, NULL, tv, NULL));
   OK(purlin_lanczos_destroy(plain));
   o.block = 2;
-  IS_NAN(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   o.block = 1, o.kind = PURLIN_LANCZOS_LAPLACIAN;
-  IS_NAN(purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  IS_NAN(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
 #undef IS_NAN
   OK(purlin_matrix_destroy(u));
   OK(purlin_matrix_destroy(a));
@@ -281,7 +281,7 @@ static void zero_in_blocks(void) {
     o.kind = PURLIN_LANCZOS_LAPLACIAN;
     o.block = block;
     o.restarts = 2000;
-    OK(purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, columns, NULL, &info));
+    OK(purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, columns, NULL, &info));
     CHECK(info.converged == EACH && info.verified == 1);
     CHECK(fabs(values[0]) < 1e-12);
     for (k = 1; k < EACH; k++) CHECK(near(values[k], 2 - 2 * cos(pi * k / SHORT), 1e-11));
@@ -318,11 +318,11 @@ static void promises(void) {
   CHECK(info.verified == 0 && info.stop_reason == PURLIN_LANCZOS_CONVERGED);
   OK(purlin_matrix_from_operator(context, PURLIN_F64, N, N, skewed, NULL, PURLIN_HOST, &a));
   o = wanted(3, PURLIN_LANCZOS_LARGEST);
-  FAILS(PURLIN_ERROR_NUMERICAL, "not symmetric", purlin_lanczos_solve_once(a, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  FAILS(PURLIN_ERROR_NUMERICAL, "not symmetric", purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   o.sigma = 2;
-  BAD_ARGUMENT("sigma: is 2", purlin_lanczos_solve_once(healthy, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  BAD_ARGUMENT("sigma: is 2", purlin_lanczos_solve_once(context, NULL, healthy, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   o.sigma = 0, o.degree = 5;
-  BAD_ARGUMENT("degree: is 5", purlin_lanczos_solve_once(healthy, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  BAD_ARGUMENT("degree: is 5", purlin_lanczos_solve_once(context, NULL, healthy, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   OK(purlin_tensor_destroy(list));
   OK(purlin_matrix_destroy(a));
   OK(purlin_matrix_destroy(healthy));
@@ -331,7 +331,8 @@ static void promises(void) {
 /* Rows that three contexts share. */
 static void several(void) {
   purlin_context *more[2] = {cpu_context(1), cpu_context(2)};
-  const purlin_context *further[3] = {more[0], more[1], more[0]};
+  const purlin_context *members[3] = {context, more[0], more[1]};
+  purlin_group *group = NULL, *reversed = NULL;
   purlin_matrix *path = path_graph(context, N), *a = shuffled(), *u = NULL;
   purlin_lanczos_options o = wanted(4, PURLIN_LANCZOS_LARGEST), old;
   purlin_lanczos_info info;
@@ -341,11 +342,11 @@ static void several(void) {
   purlin_lanczos *shared;
   int64_t count;
   int i;
-  CHECK(o.contexts == NULL && o.contexts_count == 0);
+  CHECK(o.group == NULL);
   info = solved(path, &o, NULL, values);
   CHECK(info.contexts == 0 && info.part_rows == 0 && info.halo == 0 && info.product_bytes == 0);
-  o.contexts = further;
-  o.contexts_count = 2;
+  OK(purlin_group_create(3, members, &group));
+  o.group = group;
   info = solved(path, &o, NULL, values);
   for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
   /* Of a path each part needs the number beside its end. */
@@ -356,31 +357,30 @@ static void several(void) {
   for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
   o.kind = PURLIN_LANCZOS_LAPLACIAN;
   o.which = PURLIN_LANCZOS_SMALLEST;
-  OK(purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  OK(purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   for (i = 0; i < 4; i++) CHECK(near(values[i], 2 - 2 * cos(pi * i / N), 1e-9));
-  /* The struct of a caller who knows nothing of further contexts. */
+  /* The struct of a caller who knows nothing of groups. */
   old = o;
-  old.struct_size = offsetof(purlin_lanczos_options, contexts);
-  old.contexts_count = -3;
-  OK(purlin_lanczos_solve_once(path, NULL, &old, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  old.struct_size = offsetof(purlin_lanczos_options, group);
+  old.group = (const purlin_group *)path;
+  OK(purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &old, list, NULL, NULL, NULL));
 #define BAD(text, change) \
-  (old = o, change, BAD_ARGUMENT(text, purlin_lanczos_solve_once(path, NULL, &old, NULL, NULL, NULL, list, NULL, NULL, NULL)))
-  BAD("contexts_count: is -1", old.contexts_count = -1);
-  BAD("contexts_count: is 4000, 1024 at most", old.contexts_count = 4000);
-  BAD("contexts: is NULL, 2 contexts", old.contexts = NULL);
-  BAD("contexts[2]: is one of the solve's already", old.contexts_count = 3);
-  BAD("order: is set", old.order = PURLIN_ORDER_DEGREE);
+  (old = o, change, BAD_ARGUMENT(text, purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &old, list, NULL, NULL, NULL)))
+  members[0] = more[0], members[1] = context;
+  OK(purlin_group_create(2, members, &reversed));
+  BAD("group: begins with another context", old.group = reversed);
+  OK(purlin_group_destroy(reversed));
+  BAD("ordering: is set", old.ordering = PURLIN_ORDERING_DEGREE);
 #undef BAD
-  further[1] = NULL;
-  BAD_HANDLE("contexts[1]: is NULL", purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
-  further[1] = context;
-  BAD_ARGUMENT("contexts[1]: is one of the solve's already",
-               purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
-  further[1] = more[1];
+  old = o, old.group = reversed;
+  BAD_HANDLE("group: was destroyed", purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &old, list, NULL, NULL, NULL));
+  old.group = (const purlin_group *)path;
+  BAD_HANDLE("group: is a handle of another type",
+             purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &old, list, NULL, NULL, NULL));
   OK(purlin_stream_create(more[0], &foreign));
   OK(purlin_stream_create(context, &own));
   BAD_ARGUMENT("stream: belongs to another context",
-               purlin_lanczos_solve_once(path, foreign, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+               purlin_lanczos_solve_once(context, foreign, path, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   old = wanted(1, PURLIN_LANCZOS_SMALLEST);
   shared = solver(context, &old);
   BAD_ARGUMENT("stream: belongs to another context", purlin_graph_fiedler(shared, foreign, path, 0, NULL, all, NULL));
@@ -389,20 +389,21 @@ static void several(void) {
   OK(purlin_stream_destroy(own));
   OK(purlin_stream_destroy(foreign));
   shared = solver(context, &o);
-  BAD_ARGUMENT("contexts_count: is 2, this function works on the matrix's context alone: 0 is needed",
+  BAD_ARGUMENT("group: has 3 contexts, this function uses the matrix's context alone",
                purlin_lanczos_tridiagonalize(shared, NULL, path, 1, NULL, values, values, &count));
   OK(purlin_lanczos_destroy(shared));
   o.kind = PURLIN_LANCZOS_GRAM;
-  BAD_ARGUMENT("contexts_count: is 2", purlin_lanczos_singular_once(path, NULL, &o, NULL, u, list, NULL, NULL, NULL));
+  BAD_ARGUMENT("group: has 3 contexts", purlin_lanczos_singular_once(context, NULL, path, NULL, &o, u, list, NULL, NULL, NULL));
   UNSUPPORTED("kind: is Gram, several contexts share the rows of the kinds Matrix to Modularity alone",
-              purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+              purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   /* The kind comes before the outputs, whose sizes it decides. */
   o.kind = PURLIN_LANCZOS_AUGMENTED;
-  BAD_ARGUMENT("contexts_count: is 2", purlin_lanczos_singular_once(path, NULL, &o, NULL, u, list, NULL, NULL, NULL));
-  UNSUPPORTED("kind: is Augmented, several contexts", purlin_lanczos_solve_once(path, NULL, &o, NULL, NULL, NULL, list, u, NULL, NULL));
+  BAD_ARGUMENT("group: has 3 contexts", purlin_lanczos_singular_once(context, NULL, path, NULL, &o, u, list, NULL, NULL, NULL));
+  UNSUPPORTED("kind: is Augmented, several contexts", purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &o, list, u, NULL, NULL));
   OK(purlin_tensor_destroy(all));
   OK(purlin_tensor_destroy(list));
   /* The contexts stay as long as the parts of the matrix do. */
+  OK(purlin_group_destroy(group));
   OK(purlin_context_destroy(more[0]));
   OK(purlin_context_destroy(more[1]));
   OK(purlin_matrix_destroy(a));
@@ -426,8 +427,8 @@ static void pixels(void) {
   CHECK(matrix_info(unformed).rows == 24 && matrix_info(unformed).cols == 24);
   o.basis = 0;
   o.kind = PURLIN_LANCZOS_LAPLACIAN;
-  OK(purlin_lanczos_solve_once(graph, NULL, &o, NULL, NULL, NULL, formed, NULL, NULL, NULL));
-  OK(purlin_lanczos_solve_once(unformed, NULL, &o, NULL, NULL, NULL, list, NULL, NULL, NULL));
+  OK(purlin_lanczos_solve_once(context, NULL, graph, NULL, NULL, NULL, &o, formed, NULL, NULL, NULL));
+  OK(purlin_lanczos_solve_once(context, NULL, unformed, NULL, NULL, NULL, &o, list, NULL, NULL, NULL));
   CHECK(fabs(values[0]) < 1e-12 && near(values[1], before[1], 1e-12) && values[1] < 1e-5);
   o.kind = PURLIN_LANCZOS_MATRIX;
   two = solver(context, &o);

@@ -138,7 +138,7 @@ static void without_others(const struct objects *o, double numbers[6]) {
   OK(purlin_lanczos_options_init(&l, sizeof l));
   l.count = 3;
   l.tolerance = 1e-6;
-  status = purlin_lanczos_solve_once(o->graph, NULL, &l, NULL, NULL, NULL, o->list, o->vectors, NULL, NULL);
+  status = purlin_lanczos_solve_once(o->context, NULL, o->graph, NULL, NULL, NULL, &l, o->list, o->vectors, NULL, NULL);
   CHECK(status == PURLIN_SUCCESS || status == PURLIN_ERROR_NO_CONVERGENCE);
   numbers[4] = family_output[3][0];
   OK(purlin_rpca_options_init(&p, sizeof p));

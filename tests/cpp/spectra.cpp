@@ -70,7 +70,7 @@ void matrices(const context& on) {
   EXPECT(purlin::sparse::permute(on, a, {}, {1, 0}).properties().nnz == 3);
   EXPECT_ERROR(purlin::sparse::permute(on, a, {0, 1}), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT_ERROR(purlin::sparse::symmetrise(on, a), PURLIN_ERROR_INVALID_ARGUMENT);
-  EXPECT(purlin::sparse::order(on, path(on, 4), PURLIN_ORDER_DEGREE) == std::vector<std::int64_t>({1, 2, 0, 3}));
+  EXPECT(purlin::sparse::order(on, path(on, 4), PURLIN_ORDERING_DEGREE) == std::vector<std::int64_t>({1, 2, 0, 3}));
   EXPECT(purlin::sparse::pattern(on, a).properties().data == 0);
   std::vector<float> doubled = {2.0F, 3.0F, 4.0F}, sums(3);
   purlin::sparse::set_values(t, tensor::borrow(on, doubled));
@@ -110,11 +110,11 @@ void products(const context& on) {
   for (std::size_t i = 0; i < 50; ++i) block[2 * i] = x[i], block[2 * i + 1] = -x[i];
   plan.apply(a, matrix::borrow(on, block, n, 2, PURLIN_ROW_MAJOR), matrix::borrow(on, out, n, 2, PURLIN_ROW_MAJOR));
   EXPECT(out[14] == 100.0 && out[15] == -100.0);
-  settings.order = PURLIN_ORDER_CUTHILL_MCKEE;
+  settings.ordering = PURLIN_ORDERING_CUTHILL_MCKEE;
   const purlin::spmv::plan turned(on, a, settings);
   std::vector<double> again(50);
   turned.apply(a, tensor::borrow(on, x), tensor::borrow(on, again));
-  EXPECT(turned.properties().order == PURLIN_ORDER_CUTHILL_MCKEE && again[7] == 100.0 && again[49] == 48.0 * 48.0);
+  EXPECT(turned.properties().ordering == PURLIN_ORDERING_CUTHILL_MCKEE && again[7] == 100.0 && again[49] == 48.0 * 48.0);
   purlin::spmv::options laplacian;
   laplacian.kind = PURLIN_LANCZOS_LAPLACIAN;
   laplacian.shift = 0.5;
@@ -146,12 +146,13 @@ void eigenpairs(const context& on) {
   const matrix found = matrix::borrow(on, vectors, n, 3);
   purlin::lanczos::solve(on, a, tensor::borrow(on, values), found, tensor::borrow(on, residuals), report, settings);
   EXPECT(report.converged == 3 && calls > 0 && residuals[0] < 1e-8);
-  settings.order = PURLIN_ORDER_DEGREE;
+  settings.ordering = PURLIN_ORDERING_DEGREE;
   EXPECT(near(purlin::lanczos::values(on, a, settings)[2], values[2], 1e-10));
-  settings.order = PURLIN_ORDER_NONE;
+  settings.ordering = PURLIN_ORDERING_NONE;
   const context another = context::on(PURLIN_BACKEND_CPU);
   purlin::lanczos::options shared = settings;
-  shared.add_context(another);
+  const purlin::group pair = purlin::group::create({on, another});
+  shared.group = pair.get();
   EXPECT(near(purlin::lanczos::values(on, a, shared)[2], values[2], 1e-10));
   purlin::lanczos::solve(on, a, tensor::borrow(on, values), {}, {}, report, shared);
   EXPECT(report.contexts == 2 && report.halo == 2 && report.halo_bytes == 16 && report.part_rows >= 100);
@@ -185,15 +186,17 @@ void eigenpairs(const context& on) {
     return false;
   };
   purlin::lanczos::session solver(on, wanted);
-  EXPECT_ERROR(solver.last(), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(solver.last_info(), PURLIN_ERROR_INVALID_ARGUMENT);
   const purlin::lanczos::info planned = solver.plan(a);
   EXPECT(planned.basis >= 6 && planned.host_bytes > 0 && planned.contexts == 1 && planned.reason[0] != '\0');
   EXPECT(solver.solve(a, tensor::borrow(on, rest)).converged == 3 && near(rest[0], 2.0 * std::cos(angle), 1e-9));
-  EXPECT(seen > 0 && solver.last().converged == 3);
+  EXPECT(seen > 0 && solver.last_info().converged == 3);
   solver.cancel();
   EXPECT(solver.singular(a, {}, tensor::borrow(on, rest), {}).converged == 3);
   EXPECT(near(rest[0], 2.0 * std::cos(angle), 1e-8));
 
+  EXPECT(solver.tridiagonalize(a, 20).alpha.size() == 20);
+  EXPECT(solver.last_info().products == 20 && solver.last_info().method == PURLIN_LANCZOS_METHOD_PLAIN);
   const auto coefficients = purlin::lanczos::tridiagonalize(on, a, 600);
   const auto accepted = purlin::lanczos::filter(coefficients);
   EXPECT(coefficients.alpha.size() >= 200 && !accepted.empty() && near(accepted.back().value, values[0], 1e-8));
@@ -217,7 +220,7 @@ void ways(const context& on) {
   settings.block = 3;
   top(settings, 1e-10);
   settings = base;
-  settings.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+  settings.orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL;
   top(settings, 1e-10);
   settings = base;
   settings.method = PURLIN_LANCZOS_METHOD_PLAIN;
@@ -462,7 +465,8 @@ void operators(const context& on) {
   const matrix w = cliques(on, 20);
   const context other = context::on(PURLIN_BACKEND_CPU);
   purlin::lanczos::options both;
-  both.add_context(other);
+  const purlin::group pair = purlin::group::create({on, other});
+  both.group = pair.get();
   const auto shares = purlin::lanczos::plan(on, w, both);
   EXPECT(shares.contexts == 2 && shares.part_rows >= 20 && shares.halo > 0 && shares.products == 0);
   EXPECT(purlin::lanczos::plan(on, w).contexts == 1);

@@ -80,8 +80,8 @@ fn convert(f: &Fixture) -> Call {
             purlin_matrix_permute(*distinct, backwards.as_ptr(), backwards.as_ptr(), &raw mut *turned),
             purlin_matrix_is_symmetric(*a, 0.0, &raw mut symmetric),
             purlin_matrix_symmetrise(*turned, PURLIN_SYMMETRISE_UNION, &raw mut *dense),
-            purlin_matrix_order(*dense, PURLIN_ORDER_CUTHILL_MCKEE, order),
-            purlin_matrix_order(*dense, PURLIN_ORDER_DEGREE, order),
+            purlin_matrix_order(*dense, PURLIN_ORDERING_CUTHILL_MCKEE, order),
+            purlin_matrix_order(*dense, PURLIN_ORDERING_DEGREE, order),
         );
         made.end(status)
     })

@@ -19,7 +19,7 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_spmv_create, apply, kind", allocations: 6, prepare: operate },
         Case { name: "purlin_spmv_create, apply, filter, operator", allocations: 6, prepare: filter },
         Case { name: "purlin_lanczos_solve_once", allocations: 8, prepare: solve },
-        Case { name: "purlin_lanczos_solve_once, contexts", allocations: 8, prepare: share },
+        Case { name: "purlin_lanczos_solve_once, group", allocations: 8, prepare: share },
         Case { name: "purlin_lanczos_solve_once, block", allocations: 8, prepare: |f| way(f, |o| o.block = 2) },
         Case { name: "purlin_lanczos_solve_once, partial", allocations: 8, prepare: |f| way(f, partial) },
         Case { name: "purlin_lanczos_solve_once, filter", allocations: 8, prepare: |f| way(f, filtered) },
@@ -149,7 +149,7 @@ fn blocks(f: &Fixture, algorithm: i32) -> Call {
 }
 
 fn partial(o: &mut purlin_lanczos_options) {
-    o.orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL;
+    o.orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL;
 }
 
 fn filtered(o: &mut purlin_lanczos_options) {
@@ -173,7 +173,7 @@ fn way(f: &Fixture, set: fn(&mut purlin_lanczos_options)) -> Call {
         let status = in_turn!(
             spread(context, &diagonal, place),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *v),
-            purlin_lanczos_solve_once(*a, null(), o, null(), no, no, values, *v, residuals, null_mut()),
+            purlin_lanczos_solve_once(context, null(), *a, null(), no, no, o, values, *v, residuals, null_mut()),
         );
         made.end(status)
     })
@@ -224,7 +224,7 @@ fn nearest(f: &Fixture) -> Call {
         let status = in_turn!(
             spread(context, &diagonal, place),
             purlin_matrix_from_operator(context, PURLIN_F64, N, N, Some(invert), nobody, PURLIN_HOST, with),
-            purlin_lanczos_solve_once(*a, null(), o, null(), no, *inverse, values, v, r, info),
+            purlin_lanczos_solve_once(context, null(), *a, null(), no, *inverse, o, values, v, r, info),
         );
         made.end(status)
     })
@@ -237,7 +237,7 @@ fn operate(f: &Fixture) -> Call {
         let (mut made, mut gram) = (Made::none(), null_mut());
         let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
         let mut g = initialised!(purlin_spmv_options, purlin_spmv_options_init);
-        (o.kind, o.shift, o.order) = (PURLIN_LANCZOS_NORMALISED_LAPLACIAN, 0.5, PURLIN_ORDER_DEGREE);
+        (o.kind, o.shift, o.ordering) = (PURLIN_LANCZOS_NORMALISED_LAPLACIAN, 0.5, PURLIN_ORDERING_DEGREE);
         g.kind = PURLIN_LANCZOS_GRAM;
         let a = &mut made.matrices[0];
         let status = in_turn!(
@@ -306,12 +306,13 @@ fn solve(f: &Fixture) -> Call {
             graph(context, &raw mut *a),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *v),
             purlin_lanczos_solve_once(
-                *a,
+                context,
                 null(),
-                &raw const o,
+                *a,
                 none,
                 no_matrix,
                 no_matrix,
+                &raw const o,
                 values,
                 *v,
                 residuals,
@@ -328,7 +329,7 @@ fn ordered(f: &Fixture) -> Call {
     Box::new(move || {
         let (mut made, mut o) = (Made::none(), options());
         let mut p = initialised!(purlin_spmv_options, purlin_spmv_options_init);
-        (o.basis, o.order, p.order) = (40, PURLIN_ORDER_DEGREE, PURLIN_ORDER_CUTHILL_MCKEE);
+        (o.basis, o.ordering, p.ordering) = (40, PURLIN_ORDERING_DEGREE, PURLIN_ORDERING_CUTHILL_MCKEE);
         let a = &mut made.matrices[0];
         let (start, no) = (null(), null());
         let (v, r, info) = (null_mut(), null_mut(), null_mut());
@@ -336,55 +337,58 @@ fn ordered(f: &Fixture) -> Call {
             graph(context, &raw mut *a),
             purlin_spmv_create(*a, &raw const p, &raw mut made.plan),
             purlin_spmv_apply(made.plan, null(), null(), *a, x, null(), y),
-            purlin_lanczos_solve_once(*a, null(), &raw const o, start, no, no, values, v, r, info),
+            purlin_lanczos_solve_once(context, null(), *a, start, no, no, &raw const o, values, v, r, info),
         );
         made.end(status)
     })
 }
 
-/// A context that goes with the call that has it.
-struct Another(*mut purlin_context);
+/// A group that goes with the call that has it.
+struct Group(*mut purlin_group);
 
-impl Another {
-    /// On the device of a fixture's.
-    fn like(f: &Fixture) -> Self {
+impl Group {
+    /// The fixture's context and another one on its device.
+    fn of(f: &Fixture) -> Self {
         let mut info = initialised!(purlin_context_info, purlin_context_info_init);
         good!(purlin_context_properties(f.context, &raw mut info));
         let mut options = initialised!(purlin_context_options, purlin_context_options_init);
         (options.backend, options.threads) = (info.backend, 1);
-        let mut made = null_mut();
-        good!(purlin_context_create(&raw const options, &raw mut made));
+        let (mut another, mut made) = (null_mut(), null_mut());
+        good!(purlin_context_create(&raw const options, &raw mut another));
+        let members = [f.context.cast_const(), another.cast_const()];
+        good!(purlin_group_create(2, members.as_ptr(), &raw mut made));
+        // The group keeps it.
+        good!(purlin_context_destroy(another));
         Self(made)
     }
 
     /// Asked of the whole, so that a closure keeps all of it.
-    fn handle(&self) -> *const purlin_context {
+    fn handle(&self) -> *const purlin_group {
         self.0
     }
 }
 
-impl Drop for Another {
+impl Drop for Group {
     fn drop(&mut self) {
-        assert_eq!(purlin_context_destroy(self.0), purlin_status::PURLIN_SUCCESS);
+        assert_eq!(purlin_group_destroy(self.0), purlin_status::PURLIN_SUCCESS, "{}", message());
     }
 }
 
 /// Rows that two contexts share.
 fn share(f: &Fixture) -> Call {
-    let (context, values, another) = (f.context, f.vector(2), Another::like(f));
+    let (context, values, both) = (f.context, f.vector(2), Group::of(f));
     Box::new(move || {
         let (mut made, mut o) = (Made::none(), options());
-        let further = [another.handle()];
         (o.kind, o.basis) = (PURLIN_LANCZOS_MODULARITY, 40);
         // Few steps: each of thousands of exchanges is failed, which takes hours on a GPU otherwise.
         (o.tolerance, o.verify) = (1e-2, PURLIN_LANCZOS_VERIFY_OFF);
-        (o.contexts, o.contexts_count) = (further.as_ptr(), 1);
+        o.group = both.handle();
         let a = &mut made.matrices[0];
         let (o, start, no) = (&raw const o, null(), null());
         let (v, r, info) = (null_mut(), null_mut(), null_mut());
         let status = in_turn!(
             graph(context, &raw mut *a),
-            purlin_lanczos_solve_once(*a, null(), o, start, no, no, values, v, r, info),
+            purlin_lanczos_solve_once(context, null(), *a, start, no, no, o, values, v, r, info),
         );
         made.end(status)
     })
@@ -419,12 +423,13 @@ fn resident(f: &Fixture) -> Call {
             ),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_DEVICE, 0, N, 2, &raw mut *v),
             purlin_lanczos_solve_once(
-                *a,
+                context,
                 null(),
-                &raw const o,
+                *a,
                 none,
                 no_matrix,
                 no_matrix,
+                &raw const o,
                 values,
                 *v,
                 null_mut(),
@@ -446,7 +451,18 @@ fn singular(f: &Fixture, set: fn(&mut purlin_lanczos_options)) -> Call {
             graph(context, &raw mut *a),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *u),
             purlin_matrix_create(context, PURLIN_F64, PURLIN_HOST, 0, N, 2, &raw mut *v),
-            purlin_lanczos_singular_once(*a, null(), &raw const o, null(), *u, values, *v, residuals, null_mut()),
+            purlin_lanczos_singular_once(
+                context,
+                null(),
+                *a,
+                null(),
+                &raw const o,
+                *u,
+                values,
+                *v,
+                residuals,
+                null_mut()
+            ),
         );
         made.end(status)
     })
@@ -465,7 +481,7 @@ fn object(f: &Fixture) -> Call {
         let status = in_turn!(
             graph(context, &raw mut *a),
             purlin_lanczos_create(context, &raw const o, &raw mut *lanczos),
-            purlin_lanczos_plan(*lanczos, *a, info),
+            purlin_lanczos_plan(*lanczos, *a, no, no, info),
             purlin_lanczos_solve(*lanczos, null(), *a, start, no, no, values, none, left, info),
             purlin_lanczos_singular(*lanczos, null(), *a, start, none, values, none, left, info),
             purlin_lanczos_last_info(*lanczos, info),

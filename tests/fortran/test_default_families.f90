@@ -228,7 +228,7 @@ contains
     call expect(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. message == 'rows: element 2 is 4, outside 1 to 3', message)
     call purlin_permute(a, b, cols=[0, 1, 2], stat=stat, errmsg=message)
     call expect(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. message == 'cols: element 1 is 0, outside 1 to 3', message)
-    call purlin_order(context, a, PURLIN_ORDER_DEGREE, order)
+    call purlin_order(context, a, PURLIN_ORDERING_DEGREE, order)
     call expect(sum(order) == 6, 'order')
     call b%destroy()
     call a%destroy()

@@ -312,10 +312,10 @@ contains
     call plan%properties(info)
     call check(info%rows == 35 .and. info%nnz == 0 .and. info%algorithm == PURLIN_SPMV_ALGORITHM_AUTO, 'a plan')
     call purlin_init(options)
-    options%order = PURLIN_ORDER_DEGREE
+    options%ordering = PURLIN_ORDERING_DEGREE
     call plan%create(unformed, options, stat)
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED, 'an order of no entries')
-    options%order = PURLIN_ORDER_NONE
+    options%ordering = PURLIN_ORDERING_NONE
     options%algorithm = PURLIN_SPMV_ALGORITHM_MERGE
     call plan%create(unformed, options, stat)
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED, 'a way to share entries')
@@ -422,7 +422,7 @@ contains
     type(purlin_lanczos) :: solver
     type(purlin_lanczos_options) :: options, shared
     type(purlin_lanczos_info) :: info, plan
-    type(c_ptr), target :: further(2)
+    type(purlin_group) :: group
     real(c_double) :: values(4), vectors(n, 4), others(4), other_vectors(n, 4), residuals(4)
     integer(c_int32_t) :: stat
     integer :: i
@@ -432,12 +432,15 @@ contains
     call purlin_lanczos_solve_once(context, a, values, vectors, options=options)
     do i = 1, 2
       call more(i)%create(backend=PURLIN_BACKEND_CPU, threads=1_c_int32_t)
-      further(i) = more(i)%handle()
     end do
     shared = options
-    shared%contexts = c_loc(further)
     do i = 1, 2
-      shared%contexts_count = i
+      if (i == 1) then
+        call group%create([context%handle(), more(1)%handle()])
+      else
+        call group%create([context%handle(), more(1)%handle(), more(2)%handle()])
+      end if
+      shared%group = group%handle()
       call purlin_lanczos_solve_once(context, a, others, other_vectors, residuals, shared, info)
       call check(info%contexts == i + 1 .and. info%converged == 4 .and. all(residuals < 1e-8), 'a shared solve')
       call check(near(others, values), 'finds the same values')
@@ -452,9 +455,10 @@ contains
       call check(plan%products == 0 .and. plan%converged == 0 .and. plan%count == 0, 'and no solve')
       if (i == 1) call check(plan%part_rows == 100 .and. plan%part_entries == 199, 'halves')
     end do
-    further(2) = further(1)
+    call group%create([more(1)%handle(), context%handle()])
+    shared%group = group%handle()
     call solver%create(context, shared, stat)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a context that is there already')
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a group that begins with another context')
   end subroutine
 
   !> So do coordinates, clusters and the Fiedler vector.
@@ -462,17 +466,18 @@ contains
     integer, parameter :: n = 60
     type(purlin_context) :: another
     type(purlin_matrix) :: a
+    type(purlin_lanczos) :: solver
     type(purlin_lanczos_options) :: options
     type(purlin_lanczos_info) :: info
-    type(c_ptr), target :: further
+    type(purlin_group) :: group
+    integer(c_int32_t) :: stat
     real(c_double) :: first(n, 2), coordinates(n, 2), vector(n), alone(n), values(2), value(2)
     integer(c_int64_t) :: labels(n)
     call path(n, a)
     call another%create(backend=PURLIN_BACKEND_CPU, threads=1_c_int32_t)
-    further = another%handle()
+    call group%create([context%handle(), another%handle()])
     call purlin_init(options)
-    options%contexts = c_loc(further)
-    options%contexts_count = 1
+    options%group = group%handle()
     call purlin_graph_embed(context, a, first)
     call purlin_graph_embed(context, a, coordinates, values, options=options, info=info)
     call check(info%contexts == 2 .and. info%halo == 2, 'a shared embedding')
@@ -483,5 +488,19 @@ contains
     call purlin_graph_fiedler(context, a, vector, value(2), options=options, info=info)
     call check(info%contexts == 2 .and. near(value(1:1), value(2:2)), 'a shared Fiedler vector')
     call check(abs(abs(dot_product(vector, alone)) - 1) < 1e-9, 'the same vector')
+    options%count = 2
+    call solver%create(context, options)
+    call purlin_graph_embed(context, a, coordinates, values, solver=solver)
+    call check(near(abs(sum(first * coordinates, 1)), sum(first**2, 1)), 'coordinates by a solver')
+    call purlin_graph_cluster(context, a, 2_c_int64_t, labels, solver=solver)
+    call solver%last_info(info)
+    call check(info%contexts == 2 .and. labels(1) /= labels(n), 'clusters by a solver')
+    call purlin_graph_embed(context, a, coordinates, options=options, solver=solver, stat=stat)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a solver has options of its own')
+    call purlin_init(options)
+    options%count = 1
+    call solver%create(context, options)
+    call purlin_graph_fiedler(context, a, vector, value(2), solver=solver)
+    call check(abs(value(1) - value(2)) < 1e-9, 'the Fiedler vector by a solver')
   end subroutine
 end program test_operators

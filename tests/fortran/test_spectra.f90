@@ -155,7 +155,7 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'an unknown check')
 
     call path(6_c_int64_t, a)
-    call purlin_order(context, a, PURLIN_ORDER_DEGREE, order)
+    call purlin_order(context, a, PURLIN_ORDERING_DEGREE, order)
     call check(all(order == [2, 3, 4, 5, 1, 6]), 'an order')
     call purlin_write_market(a, file, .true.)
     call purlin_read_market(context, b, file)
@@ -294,12 +294,12 @@ contains
     call plan%apply(a, block, out)
     call check(all(abs(ys(:, 1) - y) <= 0) .and. all(abs(ys(:, 2) + y) <= 0), 'columns')
     call plan%update(a)
-    options%order = PURLIN_ORDER_DEGREE
+    options%ordering = PURLIN_ORDERING_DEGREE
     call plan%create(a, options)
     call plan%properties(info)
     y = -1
     call plan%apply(context, a, x, y)
-    call check(info%order == PURLIN_ORDER_DEGREE .and. all(abs(y(2:49) - x(:48) - x(3:)) <= 0), 'another order')
+    call check(info%ordering == PURLIN_ORDERING_DEGREE .and. all(abs(y(2:49) - x(:48) - x(3:)) <= 0), 'another order')
   end subroutine
 
   subroutine eigenpairs()
@@ -309,7 +309,7 @@ contains
     type(purlin_lanczos_options) :: options
     type(purlin_lanczos_info) :: info
     type(purlin_context) :: another
-    type(c_ptr), target :: further
+    type(purlin_group) :: group
     type(purlin_lanczos_accepted) :: accepted(600)
     real(c_double), target :: values(4), vectors(202, 4), residuals(4), rest(2), first(200), alpha(600), beta(600)
     real(c_double), target :: right(200, 2)
@@ -335,19 +335,17 @@ contains
     options%kind = PURLIN_LANCZOS_LAPLACIAN
     call purlin_lanczos_solve_once(context, a, rest, options=options)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'the Laplacian')
-    options%order = PURLIN_ORDER_CUTHILL_MCKEE
+    options%ordering = PURLIN_ORDERING_CUTHILL_MCKEE
     call purlin_lanczos_solve_once(context, a, rest, options=options)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'in an order')
-    options%order = PURLIN_ORDER_NONE
+    options%ordering = PURLIN_ORDERING_NONE
     call another%create(backend=PURLIN_BACKEND_CPU)
-    further = another%handle()
-    options%contexts = c_loc(further)
-    options%contexts_count = 1
+    call group%create([context%handle(), another%handle()])
+    options%group = group%handle()
     call purlin_lanczos_solve_once(context, a, rest, options=options, info=info)
     call check(abs(rest(1)) < 1e-9 .and. abs(rest(2) - 2 + 2 * cos(acos(-1.0_c_double) / 200)) < 1e-9, 'two contexts')
     call check(info%contexts == 2 .and. info%halo == 2 .and. info%halo_bytes == 16, 'what they exchange')
-    options%contexts = c_null_ptr
-    options%contexts_count = 0
+    options%group = c_null_ptr
     options%restarts = 1
     options%basis = 0
     call purlin_lanczos_solve_once(context, a, values, options=options, info=info, stat=stat)
@@ -383,6 +381,8 @@ contains
     call solver%tridiagonalize(a, alpha, beta, steps)
     call purlin_lanczos_filter(alpha(:steps), beta(:steps), accepted, count)
     call check(steps >= 200 .and. count > 0, 'the plain recurrence')
+    call solver%last_info(info)
+    call check(info%products == steps .and. info%basis == size(alpha) .and. info%count == 0, 'its report')
     call check(abs(accepted(count)%value - 2 * cos(angle)) < 1e-6, 'its largest value')
     call purlin_tridiagonal_eigenvalues([2.0_c_double, 2.0_c_double, 2.0_c_double], [-1.0_c_double, -1.0_c_double], &
       three, first=ends)
@@ -417,7 +417,7 @@ contains
     call purlin_lanczos_solve_once(context, a, values, options=options, info=info)
     call check(info%verified == 0, 'without the test it is not verified')
     options = base
-    options%orthogonality = PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL
+    options%orthogonalization = PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL
     call purlin_lanczos_solve_once(context, a, values, options=options)
     call check(all(abs(values - exact(:3)) < 1e-9), 'partial orthogonality')
     options = base

@@ -256,7 +256,7 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         _ => {
             let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
             o.algorithm = s.code(8);
-            o.order = s.code(3).wrapping_sub(1);
+            o.ordering = s.code(3).wrapping_sub(1);
             o.op = s.code(3);
             o.symmetric = i32::from(s.once_in(6));
             o.kind = if s.once_in(2) { s.code(10) } else { PURLIN_LANCZOS_MATRIX };
@@ -294,11 +294,11 @@ fn multiply(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 /// Any options, which ask for work that the test has time for.
-fn any_options(s: &mut Source<'_>) -> purlin_lanczos_options {
+fn any_options(s: &mut Source<'_>, w: &World) -> purlin_lanczos_options {
     let mut o = initialised!(purlin_lanczos_options, purlin_lanczos_options_init);
-    o.order = s.code(3).wrapping_sub(1);
+    o.ordering = s.code(3).wrapping_sub(1);
     o.count = 1 + s.below(3) as i64;
-    match s.below(10) {
+    match s.below(11) {
         0 => o.which = s.code(5),
         1 => o.kind = s.code(9),
         2 => o.verify = s.code(3),
@@ -307,7 +307,8 @@ fn any_options(s: &mut Source<'_>) -> purlin_lanczos_options {
         5 => o.count = s.size(),
         6 => o.basis = s.size(),
         7 => o.method = s.code(2),
-        8 => (o.block, o.orthogonality) = (s.size(), s.code(2)),
+        8 => (o.block, o.orthogonalization) = (s.size(), s.code(2)),
+        9 => o.group = w.groups.pick(s),
         _ => (o.filter, o.degree, o.sigma) = (s.code(2), s.size(), s.float()),
     }
     o.restarts = s.below(4) as i64 + 1;
@@ -318,7 +319,7 @@ fn any_options(s: &mut Source<'_>) -> purlin_lanczos_options {
 fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let a = w.matrices.pick(s).cast_const();
     let (n, _, dtype) = rows_of(s, a);
-    let o = any_options(s);
+    let o = any_options(s, w);
     let k = o.count;
     let room = Room::of(s, &o);
     let (values, residuals) = (shaped(s, w, PURLIN_F64, &[k]), wanted(s, w, PURLIN_F64, &[k]));
@@ -335,10 +336,11 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         let right = if s.once_in(2) { null_mut() } else { dense(s, w, dtype, cols, k) };
         let start = null();
         return c!(purlin_lanczos_singular_once(
-            a,
+            w.home(),
             stream,
-            options,
+            a,
             start,
+            options,
             vectors,
             values,
             right,
@@ -346,12 +348,24 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             report.get_mut()
         ));
     }
-    c!(purlin_lanczos_solve_once(a, stream, options, start, known, solve, values, vectors, residuals, report.get_mut()))
+    c!(purlin_lanczos_solve_once(
+        w.home(),
+        stream,
+        a,
+        start,
+        known,
+        solve,
+        options,
+        values,
+        vectors,
+        residuals,
+        report.get_mut()
+    ))
 }
 
 /// Makes an eigensolver.
 fn solver(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = any_options(s);
+    let mut o = any_options(s, w);
     if s.once_in(2) {
         o = purlin_lanczos_options {
             count: o.count,
@@ -379,7 +393,11 @@ fn solver_call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut report = Room::of(s, &info);
     let place = if s.once_in(20) { null_mut() } else { report.get_mut() };
     match s.below(8) {
-        0 => c!(purlin_lanczos_plan(solver, a, place)),
+        0 => {
+            let mut given = || if s.once_in(2) { null_mut() } else { w.matrices.pick(s) };
+            let (known, solve) = (given(), given());
+            c!(purlin_lanczos_plan(solver, a, known, solve, place))
+        }
         1 => c!(purlin_lanczos_last_info(solver, place)),
         2 => c!(purlin_lanczos_cancel(solver)),
         n_of if n_of < 5 => {

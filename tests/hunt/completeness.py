@@ -200,7 +200,7 @@ def structured(table: Table, quick: bool) -> None:
                             label = f"{name} {kind} {np.dtype(dtype).name}"
                             given: list[dict[str, Any]] = [{}] if quick else [{}, {"basis": 60}, {"block": 2}]
                             if not quick and seed == 0:
-                                given += [{"filter": "chebyshev"}, {"orthogonality": "partial"}]
+                                given += [{"filter": "chebyshev"}, {"orthogonalization": "partial"}]
                             for options in given:
                                 table.solve(label, made, exact, k, which, tolerance, kind=kind, seed=seed, **options)
 

@@ -173,7 +173,7 @@ def graphs(rng: np.random.Generator, bench: Bench) -> None:
     if rng.random() < 0.2 and which in ("largest", "smallest"):
         options["filter"] = "chebyshev"
     if rng.random() < 0.2:
-        options["orthogonality"] = "partial"
+        options["orthogonalization"] = "partial"
     if rng.random() < 0.2:
         options["order"] = pick(rng, "degree", "cuthill_mckee")
     options["seed"] = int(rng.integers(1 << 30))

@@ -26,7 +26,7 @@ function test_spectra(golden)
   check(max(abs(sort(d) - sort(purlin.lanczos(P, 3, 'nearest', 'sigma', exact(50) + 1e-3)))) < 1e-8, 'a filter');
   d = purlin.lanczos(P, 3, 'smallest', 'filter', 'chebyshev');
   check(max(abs(d - exact(n:-1:n - 2))) < 1e-8, 'a filter for the lower end');
-  d = purlin.lanczos(P, 3, 'largest', 'orthogonality', 'partial', 'basis', 60);
+  d = purlin.lanczos(P, 3, 'largest', 'orthogonalization', 'partial', 'basis', 60);
   check(max(abs(d - exact(1:3))) < 1e-10, 'partial orthogonality');
   check(max(abs(purlin.lanczos(P, 3, 'largest', 'block', 3, 'basis', 60) - exact(1:3))) < 1e-10, 'blocks');
   check(abs(purlin.lanczos(P, 1, 'largest', 'method', 'plain', 'basis', n) - exact(1)) < 1e-8, 'the plain recurrence');
@@ -71,14 +71,14 @@ function test_spectra(golden)
   end
   S = sprand(40, 40, 0.1);
   for order = {'none', 'degree', 'cuthill_mckee'}
-    check(max(max(abs(purlin.spmv(S, [X; X(1:10, :)], 'order', order{1}) - S * [X; X(1:10, :)]))) < 1e-13, order{1});
-    check(max(abs(purlin.lanczos(P, 4, 'largest', 'basis', 60, 'order', order{1}) - exact(1:4))) < 1e-10, order{1});
+    check(max(max(abs(purlin.spmv(S, [X; X(1:10, :)], 'ordering', order{1}) - S * [X; X(1:10, :)]))) < 1e-13, order{1});
+    check(max(abs(purlin.lanczos(P, 4, 'largest', 'basis', 60, 'ordering', order{1}) - exact(1:4))) < 1e-10, order{1});
   end
   % On the CPU every ordinal is another context there.
   [~, D, info] = purlin.lanczos(P, 4, 'largest', 'basis', 60, 'devices', [0 0]);
   check(max(abs(diag(D) - exact(1:4))) < 1e-10 && info.contexts == 3 && info.halo == 4, 'three contexts');
   check_error('purlin:invalidArgument', 'devices', @() purlin.lanczos(P, 4, 'largest', 'devices', 0.5));
-  check_error('purlin:invalidArgument', 'order', @() purlin.spmv(B, X, 'order', 'degree'));
+  check_error('purlin:invalidArgument', 'ordering', @() purlin.spmv(B, X, 'ordering', 'degree'));
   C = B + 2i * B;
   check(max(max(abs(purlin.spmv(C, X) - C * X))) < 1e-12, 'complex products');
   before = purlin.live_handles();
@@ -88,7 +88,7 @@ function test_spectra(golden)
   end
   check(max(max(abs(apply(plan, X - 2i * X) - B * (X - 2i * X)))) < 1e-12, 'of complex vectors');
   told = describe(plan);
-  check(told.rows == 40 && told.nnz == nnz(B) && strcmp(told.order, 'none') && ~isempty(told.reason), 'what it found');
+  check(told.rows == 40 && told.nnz == nnz(B) && strcmp(told.ordering, 'none') && ~isempty(told.reason), 'what it found');
   other = purlin.SpmvPlan(purlin.Matrix(C), 'op', 'adjoint', 'algorithm', 'merge');
   check(max(max(abs(apply(other, [X; X(1:10, :)]) - C' * [X; X(1:10, :)]))) < 1e-12, 'adjoint');
   check(strcmp(describe(other).algorithm, 'merge'), 'as asked');

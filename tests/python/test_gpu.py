@@ -251,8 +251,8 @@ def test_a_sparse_matrix_larger_than_the_device_leaves_nothing() -> None:
         np.testing.assert_array_equal(purlin.lanczos.solve(small, 2, **options).values, first.values)
 
 
-@pytest.mark.parametrize("orthogonality", ["full", "partial"])
-def test_eigenpairs_of_a_device_matrix_stay_there(gpu: purlin.Context, cpu: purlin.Context, orthogonality: Any) -> None:
+@pytest.mark.parametrize("orthogonalization", ["full", "partial"])
+def test_eigenpairs_of_a_device_matrix_stay_there(gpu: purlin.Context, cpu: purlin.Context, orthogonalization: Any) -> None:
     cupy: Any = pytest.importorskip("cupy")
     sparse: Any = pytest.importorskip("cupyx.scipy.sparse")
     n = 3000
@@ -269,7 +269,7 @@ def test_eigenpairs_of_a_device_matrix_stay_there(gpu: purlin.Context, cpu: purl
     wanted = purlin.lanczos.run(a, 4, context=cpu)
     for factor in (1.0, 2.0):
         there.data[...] = factor * cupy.asarray(a.arrays()[2])
-        found = purlin.lanczos.run(matrix, 4, vectors=vectors, orthogonality=orthogonality)
+        found = purlin.lanczos.run(matrix, 4, vectors=vectors, orthogonalization=orthogonalization)
         assert found.pairs.vectors is vectors
         np.testing.assert_allclose(found.pairs.values, factor * wanted.pairs.values, rtol=1e-9)
         np.testing.assert_allclose(vectors.get(), wanted.pairs.vectors, atol=1e-6)

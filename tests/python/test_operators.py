@@ -56,8 +56,8 @@ def test_images_are_multiplied_without_their_matrices(cpu: purlin.Context, dtype
         for block in (x[:, 0].copy(), x, np.asfortranarray(x)):
             np.testing.assert_allclose(plans[1] @ block, plans[0] @ block, atol=40 * np.finfo(dtype).eps)
     assert plans[1].info.nnz == 0 and plans[1].info.rows == 54
-    with pytest.raises(purlin.NotSupported, match="order: of an operator"):
-        spmv.Plan(unformed, order="degree")
+    with pytest.raises(purlin.NotSupported, match="ordering: of an operator"):
+        spmv.Plan(unformed, ordering="degree")
 
 
 def test_operators_are_planned_and_tested(cpu: purlin.Context) -> None:
@@ -106,22 +106,22 @@ def test_copies_and_zeros(cpu: purlin.Context) -> None:
 
 def test_contexts_share_what_graphs_are_asked(cpu: purlin.Context) -> None:
     n, other = 300, purlin.Context("cpu", threads=1)
-    w = path(n, cpu)
-    shares = lanczos.partition(w, contexts=[other])
+    w, both = path(n, cpu), purlin.Group([cpu, other])
+    shares = lanczos.plan(w, 1, group=both)
     assert shares.contexts == 2 and shares.products == 0 and shares.halo == 2
-    assert lanczos.partition(w).part_rows == n
-    one, two = (graph.fiedler(w, basis=60, contexts=c) for c in ([], [other]))
+    assert lanczos.plan(w, 1).part_rows == n
+    one, two = (graph.fiedler(w, basis=60, group=g) for g in (purlin.Group([cpu]), both))
     assert two.info.contexts == 2 and two.info.halo == shares.halo
     assert one.value == pytest.approx(two.value, rel=1e-8)
     assert one.value == pytest.approx(4 * np.sin(np.pi / (2 * n)) ** 2, rel=1e-6)
-    pair = [graph.embed(w, 3, basis=60, contexts=c).values for c in ([], [other])]
+    pair = [graph.embed(w, 3, basis=60, group=g).values for g in (purlin.Group([cpu]), both)]
     np.testing.assert_allclose(pair[0], pair[1], atol=1e-10)
-    assert graph.cluster(w, 2, basis=60, contexts=[other]).info.contexts == 2  # type: ignore[union-attr]
-    with pytest.raises(purlin.InvalidArgument, match=r"contexts\[0\]"):
-        lanczos.partition(w, contexts=[cpu])
+    assert graph.cluster(w, 2, basis=60, group=both).info.contexts == 2  # type: ignore[union-attr]
+    with pytest.raises(purlin.InvalidArgument, match="group: begins with another context"):
+        lanczos.plan(w, 1, group=purlin.Group([other]))
     # The kind is what is refused, not an output whose size it decides.
     with pytest.raises(purlin.NotSupported, match="kind: is Augmented, several contexts share the rows of the kinds Matrix to"):
-        lanczos.solve(w, 2, kind="augmented", contexts=[other])
+        lanczos.solve(w, 2, kind="augmented", group=both)
 
 
 def test_what_graphs_found_is_handed_over(cpu: purlin.Context) -> None:
@@ -164,3 +164,33 @@ def test_blocks_of_matrices_without_elements_have_both_orders(cpu: purlin.Contex
     y = np.ones((3, 2))
     purlin.spmv.Plan(a, op="transpose", context=cpu).apply(np.ones((0, 2)), y, beta=2.0)
     np.testing.assert_array_equal(y, 2.0)
+
+
+def test_graph_functions_take_a_solver(cpu: purlin.Context) -> None:
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    blocks = scipy_sparse.block_diag([np.ones((20, 20)) - np.eye(20)] * 3, format="lil")
+    blocks[0, 20] = blocks[20, 0] = blocks[20, 40] = blocks[40, 20] = 1.0
+    w = blocks.tocsr()
+    with lanczos.Lanczos(3, seed=4, context=cpu) as solver:
+        embedded = graph.embed(w, solver=solver)
+        assert embedded.coordinates.shape == (60, 3) and solver.last_info() == embedded.info
+        np.testing.assert_array_equal(embedded.values, graph.embed(w, 3, seed=4, context=cpu).values)
+        found = graph.cluster(w, 3, solver=solver)
+        assert len(set(found.labels[:20])) == 1 and len(set(found.labels)) == 3
+        alpha, _ = solver.tridiagonalize(w, 5)
+        info = solver.last_info()
+        assert info.method == "plain" and info.products == alpha.size == info.basis and info.count == 0
+        density = graph.density(w, 6, 4, solver=solver)
+        info = solver.last_info()
+        assert info.products == density.points.size and info.norm == np.abs(density.points).max()
+        with pytest.raises(ValueError, match="clusters: is 4, the solver finds 3"):
+            graph.cluster(w, 4, solver=solver)
+        with pytest.raises(TypeError, match="solver: is given"):
+            graph.embed(w, solver=solver, seed=1)
+        with purlin.Context("cpu", threads=1) as other, pytest.raises(ValueError, match="context: is not the solver's"):
+            graph.embed(w, solver=solver, context=other)
+    with lanczos.Lanczos(1, context=cpu) as solver:
+        pair = graph.fiedler(w, solver=solver)
+        assert pair.value == graph.fiedler(w, context=cpu).value and solver.last_info() == pair.info
+    with pytest.raises(TypeError, match="k: is missing"):
+        graph.embed(w, context=cpu)

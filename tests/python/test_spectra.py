@@ -138,19 +138,19 @@ def test_products(cpu: purlin.Context, dtype: Any, op: Any) -> None:
 @pytest.mark.parametrize("order", ["degree", "cuthill_mckee"])
 def test_orders_change_nothing_but_rounding(cpu: purlin.Context, order: Any) -> None:
     full = random_dense(60, 60)
-    plan = spmv.Plan(full, order=order, context=cpu)
-    assert plan.info.order == order and spmv.Plan(full, context=cpu).info.order == "none"
+    plan = spmv.Plan(full, ordering=order, context=cpu)
+    assert plan.info.ordering == order and spmv.Plan(full, context=cpu).info.ordering == "none"
     x = np.random.default_rng(4).standard_normal((60, 3))
     for given in (x[:, 0].copy(), x, np.asfortranarray(x)):
         np.testing.assert_allclose(plan @ given, full @ given, atol=1e-13)
     both = sparse.from_dense(full + full.T, context=cpu)
-    plain, turned = (lanczos.run(both, 4, order=how) for how in ("none", order))
+    plain, turned = (lanczos.run(both, 4, ordering=how) for how in ("none", order))
     np.testing.assert_allclose(turned.pairs.values, plain.pairs.values, rtol=1e-10)
     np.testing.assert_allclose(turned.pairs.vectors, plain.pairs.vectors, atol=1e-7)
-    with pytest.raises(purlin.InvalidArgument, match="order: is set, a is 60 x 20"):
-        spmv.Plan(full[:, :20], order=order, context=cpu)
-    with pytest.raises(purlin.InvalidArgument, match="order: is set"):
-        lanczos.singular(both, 2, order=order)
+    with pytest.raises(purlin.InvalidArgument, match="ordering: is set, a is 60 x 20"):
+        spmv.Plan(full[:, :20], ordering=order, context=cpu)
+    with pytest.raises(purlin.InvalidArgument, match="ordering: is set"):
+        lanczos.singular(both, 2, ordering=order)
 
 
 def formed(kind: str, a: Any) -> Any:
@@ -224,22 +224,27 @@ def test_rows_and_columns_are_scaled(cpu: purlin.Context, dtype: Any) -> None:
 
 def test_several_contexts_share_the_rows(cpu: purlin.Context) -> None:
     more = [purlin.Context("cpu", threads=1), purlin.Context("cpu", threads=2)]
+    group = purlin.Group([cpu, *more])
     a = path(300, cpu)
     wanted = 2 * np.cos(np.pi * np.arange(1, 5) / 301)
     for kind in ("matrix", "modularity"):
         alone = lanczos.run(a, 4, kind=kind, basis=60)
-        found = lanczos.run(a, 4, kind=kind, basis=60, contexts=more)
+        found = lanczos.run(a, 4, kind=kind, basis=60, group=group)
         np.testing.assert_allclose(found.pairs.values, alone.pairs.values, atol=1e-11)
         # Of a path two entries are the largest, and rounding says which has the sign.
         np.testing.assert_allclose(np.abs(found.pairs.vectors), np.abs(alone.pairs.vectors), atol=1e-8)
-    np.testing.assert_allclose(lanczos.solve(a, 4, basis=60, contexts=more)[0], wanted, atol=1e-11)
+    np.testing.assert_allclose(lanczos.solve(a, 4, basis=60, group=group)[0], wanted, atol=1e-11)
     assert (found.info.contexts, found.info.halo, found.info.halo_bytes) == (3, 4, 32)
     assert found.info.part_rows >= 100 and found.info.product_bytes > 12 * found.info.part_entries
     assert (alone.info.contexts, alone.info.part_entries) == (0, 0)
-    with pytest.raises(purlin.InvalidArgument, match=r"contexts\[1\]: is one of the solve's already"):
-        lanczos.solve(a, 2, contexts=[more[0], cpu])
-    with pytest.raises(purlin.InvalidArgument, match="order: is set"):
-        lanczos.solve(a, 2, contexts=more, order="degree")
+    with pytest.raises(purlin.InvalidArgument, match="group: begins with another context"):
+        lanczos.solve(a, 2, group=purlin.Group([more[0], cpu]))
+    # A matrix that is given as an array is made on the group's first context.
+    with lanczos.Lanczos(2, group=purlin.Group(more)) as solver:
+        assert solver.context is more[0]
+    assert lanczos.run(np.diag(np.arange(9.0)), 2, group=purlin.Group(more)).info.contexts == 2
+    with pytest.raises(purlin.InvalidArgument, match="ordering: is set"):
+        lanczos.solve(a, 2, group=group, ordering="degree")
 
 
 def test_entries_are_checked_and_named(cpu: purlin.Context) -> None:
@@ -274,7 +279,7 @@ def test_nothing_is_read_that_is_multiplied_by_zero(cpu: purlin.Context) -> None
     "options",
     [
         {"block": 3},
-        {"orthogonality": "partial"},
+        {"orthogonalization": "partial"},
         {"method": "plain", "basis": 300},
         {"filter": "chebyshev"},
         {"filter": "chebyshev", "degree": 12},
@@ -491,7 +496,7 @@ def test_a_solver_is_used_for_several_matrices(cpu: purlin.Context) -> None:
     seen: list[int] = []
     with lanczos.Lanczos(3, "largest", basis=40, context=cpu, progress=lambda step, steps, _: seen.append(step)) as solver:
         with pytest.raises(ValueError, match="lanczos: has no report yet"):
-            solver.info  # noqa: B018
+            solver.last_info()
         for n in (120, 240):
             path = scipy_sparse.diags([np.ones(n - 1)] * 2, [-1, 1], format="csr")
             exact = 2 * np.cos(np.pi * np.arange(1, 4) / (n + 1))
@@ -500,8 +505,9 @@ def test_a_solver_is_used_for_several_matrices(cpu: purlin.Context) -> None:
             values, vectors = solver.solve(path, start=np.ones(n) + np.arange(n) % 3)
             np.testing.assert_allclose(values, exact, atol=1e-9)
             assert vectors is not None and np.abs(path @ vectors - vectors * values).max() < 1e-8
-            assert solver.info.converged == 3 and solver.info.stop_reason == "converged"
-            assert solver.info.host_bytes >= 8 * n * 40 and solver.info.reason == plan.reason
+            info = solver.last_info()
+            assert info.converged == 3 and info.stop_reason == "converged"
+            assert info.host_bytes >= 8 * n * 40 and info.reason == plan.reason
             u, s, v = solver.singular(path)
             np.testing.assert_allclose(s, 2 * np.cos(np.pi * np.array([1, 1, 2]) / (n + 1)), atol=1e-8)
             assert u is not None and v is not None and np.abs(path @ v - u * s).max() < 1e-7
@@ -511,10 +517,16 @@ def test_a_solver_is_used_for_several_matrices(cpu: purlin.Context) -> None:
         np.testing.assert_allclose(solver.solve(path).values, exact, atol=1e-9)
         with pytest.raises(ValueError, match="basis: is set"):
             solver.tridiagonalize(path, 10)
+        known = np.ones((240, 1))
+        assert solver.plan(path, known=known).basis == 40
+        with pytest.raises(ValueError, match="solve: is given, which is Largest"):
+            solver.plan(path, solve=lambda b: b)
+        with pytest.raises(purlin.InvalidArgument, match="ordering: is set, Gram"):
+            lanczos.plan(path, 2, kind="gram", ordering="degree", context=cpu)
     with lanczos.Lanczos(2, restarts=1, basis=8, context=cpu, tolerance=1e-12) as solver:
         with pytest.raises(lanczos.Unfinished) as told:
             solver.solve(path)
-        assert told.value.solution.values.size == solver.info.count and solver.info.converged < 2
+        assert told.value.solution.values.size == solver.last_info().count and solver.last_info().converged < 2
     with lanczos.Lanczos(1, context=cpu) as solver:
         alpha, beta = solver.tridiagonalize(path, 20)
         assert alpha.size == beta.size == 20

@@ -76,7 +76,7 @@
 %   graph_density_histogram - Shares of a spectrum in parts of an interval, from that.
 %   graph_of_image         - The graph of neighbouring pixels of an image.
 %   graph_operator_of_image - That graph, never formed.
-%   lanczos_partition      - How several GPUs would share the rows of a sparse matrix.
+%   lanczos_plan           - What purlin.lanczos would do: method, memory, rows of each GPU.
 %   order                  - An order of the vertices that brings neighbours together.
 %   from_coordinates       - A sparse matrix from its entries, several at one place included.
 %   pattern                - The places of the entries of a sparse matrix.

@@ -18,20 +18,20 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     'start'      start vector
 %     'solve'      with 'nearest': what solves (A - sigma*I)*x = b, a struct with apply, size and class ('double') as for
 %                  purlin.rsvd
-%     'order'      'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
+%     'ordering'   'degree' (power-law graphs) or 'cuthill_mckee' (meshes): iterates with a copy of A in that order
 %     'devices'    ordinals of further GPUs, of the kind of the one in use, that share the rows of A; info then tells the
 %                  most rows and entries of one, and what goes from one to another in a product
 %     'precision'  'single': a sparse A is copied, and iterated with, in single precision
 %     'check_symmetry'  true: two products are to show that A is symmetric, as for one that is known by its products
-%     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonality' ('full' or 'partial'), 'filter' ('off' or
-%     'chebyshev'), 'degree' as in the book
+%     'seed', 'method' ('restart' or 'plain'), 'block', 'orthogonalization' ('full' or 'partial'), 'filter' ('off'
+%     or 'chebyshev'), 'degree' as in the book
 %     'progress'   @(converged, k, residual) that returns true to cancel
 %   A real sparse A is used in place, a logical one as a pattern whose entries are 1. A may also be known by its products:
 %   see purlin.rsvd, apply. These are computed with in class 'double' unless the struct's class is 'single'.
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:cancelled, purlin:outOfMemory.
 %
-%   See also purlin.graph_fiedler, purlin.graph_cluster, eigs.
+%   See also purlin.lanczos_plan, purlin.graph_fiedler, purlin.graph_cluster, eigs.
 %
 %   Example
 %     A = sprand(300, 300, 0.05);
@@ -45,23 +45,8 @@ function [V, D, info] = lanczos(A, k, which, varargin)
     which = 'largest';
   end
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'kind', 'known', 'start', 'solve', 'order', 'devices', 'precision', 'check_symmetry'});
+  [opts, given] = purlin.internal.lanczos_inputs(varargin, {'precision'});
   opts.which = purlin.internal.which_of(which);
-  given = {[], [], []};
-  names = {'start', 'known', 'solve'};
-  for n = 1:3
-    if isfield(opts, names{n})
-      given{n} = opts.(names{n});
-      opts = rmfield(opts, names{n});
-    end
-  end
-  if isa(given{3}, 'function_handle')
-    error('purlin:invalidArgument', 'solve: is a function handle; %s', ...
-          'a struct is needed: struct(''apply'', @(X, adjoint) .., ''size'', size(A), ''class'', ''double'')');
-  end
-  if ~isempty(given{3})
-    given{3} = purlin.internal.matrix(given{3}, 'solve');
-  end
   if isfield(opts, 'precision')
     if issparse(A)
       A = purlin.Matrix(A, 'class', opts.precision);

@@ -9,8 +9,8 @@ function varargout = lanczos_svd(A, k, which, varargin)
 %              where the residuals are too large, and takes the smallest values of 'matrix': all are accurate to eps*norm(A)
 %     'start'  start vector, min(size(A)) elements of the class of A, also real ones if A is complex: of V if A has
 %              no more columns than rows, else of U
-%     'tolerance', 'basis', 'restarts', 'verify', 'seed', 'method', 'block', 'orthogonality', 'filter', 'degree', 'progress'
-%              as of purlin.lanczos
+%     'tolerance', 'basis', 'restarts', 'verify', 'seed', 'method', 'block', 'orthogonalization', 'filter', 'degree',
+%     'progress'  as of purlin.lanczos
 %   A is sparse, or known by its products: see purlin.rsvd.
 %
 %   Errors: as purlin.lanczos.

@@ -3,7 +3,7 @@ function [alpha, beta] = lanczos_tridiagonalise(A, steps, varargin)
 %   [alpha, beta] = purlin.lanczos_tridiagonalise(A, steps) has the diagonal of the tridiagonal matrix in ALPHA and what is
 %   beside it in BETA, whose last element leads out of it. Nothing is made orthogonal again: eigenvalues of the matrix are
 %   those of A, copies of these, and spurious ones. There are fewer elements than STEPS where the space is exhausted.
-%   [alpha, beta] = purlin.lanczos_tridiagonalise(A, steps, name, value, ...): 'kind', 'shift', 'seed', 'order' and 'progress'
+%   [alpha, beta] = purlin.lanczos_tridiagonalise(A, steps, name, value, ...): 'kind', 'shift', 'seed', 'ordering' and 'progress'
 %   as for purlin.lanczos.
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:cancelled, purlin:outOfMemory.
@@ -17,7 +17,7 @@ function [alpha, beta] = lanczos_tridiagonalise(A, steps, varargin)
 %     ritz = eig(diag(alpha) + diag(beta(1:end-1), 1) + diag(beta(1:end-1), -1));
   purlin.internal.at_least(nargin, 2, 'lanczos_tridiagonalise');
   purlin.internal.whole(steps, 'steps', 1);
-  opts = purlin.internal.options({'kind', 'shift', 'seed', 'order', 'progress'}, varargin);
+  opts = purlin.internal.options({'kind', 'shift', 'seed', 'ordering', 'progress'}, varargin);
   [alpha, beta, count] = purlin_mex('lanczos_tridiagonalise', purlin.internal.symmetric_matrix(A, 'A'), steps, opts);
   alpha = alpha(1:count);
   beta = beta(1:count);

@@ -3,7 +3,7 @@ function Y = spmv(A, X, varargin)
 %   Y = purlin.spmv(A, X) is A*X. The same A and X give the same bits, whatever the number of threads.
 %   Y = purlin.spmv(A, X, 'algorithm', name) forces a way of sharing out the rows: 'auto', 'scalar', 'vector', 'row_group',
 %   'row_bin', 'merge', 'entry_split', and on GPUs 'sweeps'.
-%   Y = purlin.spmv(A, X, 'order', name) multiplies by a copy of a square A in another order, 'degree' or 'cuthill_mckee'.
+%   Y = purlin.spmv(A, X, 'ordering', name) multiplies by a copy of a square A in another order, 'degree' or 'cuthill_mckee'.
 %   Y = purlin.spmv(A, X, 'kind', name) multiplies by what purlin.SpmvPlan makes of A, 'laplacian' say, plus 'shift' times the
 %   identity, never formed; 'degree', 'lower', 'upper' and 'precision' are as there.
 %   A logical A is a pattern whose entries are 1.
@@ -17,7 +17,7 @@ function Y = spmv(A, X, varargin)
 %     y = purlin.spmv(A, ones(size(A, 2), 1), 'algorithm', 'merge');
   purlin.internal.at_least(nargin, 2, 'spmv');
   planned = {'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
-  opts = purlin.internal.options([{'algorithm', 'order'}, planned], varargin);
+  opts = purlin.internal.options([{'algorithm', 'ordering'}, planned], varargin);
   if ~issparse(A) && ~isstruct(A)
     error('purlin:invalidArgument', 'A: is not sparse');
   end

@@ -187,37 +187,27 @@ void read_flag(const mxArray *options, const char *name, int32_t *value) {
   if (given) *value = is_true(name, given);
 }
 
-void read_devices(const mxArray *options, const purlin_context *const **contexts, int64_t *contexts_count) {
-  static const purlin_context *further[MAX_DEVICES];
-  const mxArray *given = option(options, "devices");
-  size_t count, k;
-  if (!given) return;
-  count = mxGetNumberOfElements(given);
-  if (!mxIsDouble(given) || mxIsComplex(given) || mxIsSparse(given) || count > MAX_DEVICES)
-    fail("invalidArgument", "devices: is not a list of at most %d ordinals", (int)MAX_DEVICES);
-  for (k = 0; k < count; k++) {
-    double device = ((const double *)mxGetData(given))[k];
-    if (!(device == floor(device) && device >= 0 && device <= INT32_MAX))
-      fail("invalidArgument", "devices: has %g, which is no ordinal", device);
-    further[k] = temporary_context(another_context((int32_t)device));
-  }
-  *contexts = further;
-  *contexts_count = (int64_t)count;
-}
-
 const purlin_group *read_group(const mxArray *options) {
-  const purlin_context *const *further = NULL;
+  const mxArray *given = option(options, "devices");
   const purlin_context *members[MAX_DEVICES + 1];
   purlin_group *group = NULL;
   purlin_status status;
   char text[1024];
   int place = 0, length = 0;
-  int64_t count = 0, k;
-  read_devices(options, &further, &count);
+  size_t count, k;
+  if (!given) return NULL;
+  count = mxGetNumberOfElements(given);
+  if (!mxIsDouble(given) || mxIsComplex(given) || mxIsSparse(given) || count > MAX_DEVICES)
+    fail("invalidArgument", "devices: is not a list of at most %d ordinals", (int)MAX_DEVICES);
   if (count == 0) return NULL;
   members[0] = gateway_context();
-  for (k = 0; k < count; k++) members[k + 1] = further[k];
-  status = purlin_group_create(count + 1, members, &group);
+  for (k = 0; k < count; k++) {
+    double device = ((const double *)mxGetData(given))[k];
+    if (!(device == floor(device) && device >= 0 && device <= INT32_MAX))
+      fail("invalidArgument", "devices: has %g, which is no ordinal", device);
+    members[k + 1] = temporary_context(another_context((int32_t)device));
+  }
+  status = purlin_group_create((int64_t)count + 1, members, &group);
   if (status != PURLIN_SUCCESS) {
     /* The first member is the context in use, which is none of the devices. */
     const char *message = purlin_last_error_message();

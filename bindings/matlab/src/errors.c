@@ -111,8 +111,7 @@ static const char *word_of_index(const char *message) {
 /* The library's names of arguments that are called otherwise in MATLAB. */
 static const char *renamed(const char *message) {
   static const struct { const char *from, *to; } names[] = {
-    {"options->start:", "start:"}, {"contexts_count:", "devices:"}, {"contexts:", "devices:"}, {"contexts[", "devices["},
-    {"group:", "devices:"}};
+    {"options->start:", "start:"}, {"group:", "devices:"}};
   static char text[1024];
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strncmp(message, names[i].from, strlen(names[i].from)) == 0) {

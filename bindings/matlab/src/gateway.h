@@ -87,8 +87,6 @@ void read_flag(const mxArray *options, const char *name, int32_t *value);
 
 /* The context in use and those on the devices whose ordinals the option `devices` has, until the command ends; NULL without. */
 const purlin_group *read_group(const mxArray *options);
-/* Contexts on the further devices whose ordinals the option `devices` has, until the command ends. */
-void read_devices(const mxArray *options, const purlin_context *const **contexts, int64_t *contexts_count);
 
 /* ---- elements.c ---- */
 

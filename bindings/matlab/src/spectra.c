@@ -14,21 +14,21 @@ static const choice verifications[] = {{"auto", PURLIN_LANCZOS_VERIFY_AUTO}, {"o
   {"off", PURLIN_LANCZOS_VERIFY_OFF}, {NULL, 0}};
 static const choice ways[] = {
   {"restart", PURLIN_LANCZOS_METHOD_RESTART}, {"plain", PURLIN_LANCZOS_METHOD_PLAIN}, {NULL, 0}};
-static const choice orthogonalities[] = {{"full", PURLIN_LANCZOS_ORTHOGONALITY_FULL},
-  {"partial", PURLIN_LANCZOS_ORTHOGONALITY_PARTIAL}, {NULL, 0}};
+static const choice orthogonalizations[] = {{"full", PURLIN_LANCZOS_ORTHOGONALIZATION_FULL},
+  {"partial", PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL}, {NULL, 0}};
 static const choice filters[] = {
   {"off", PURLIN_LANCZOS_FILTER_OFF}, {"chebyshev", PURLIN_LANCZOS_FILTER_CHEBYSHEV}, {NULL, 0}};
 static const choice reasons[] = {{"converged", PURLIN_LANCZOS_CONVERGED}, {"restarts", PURLIN_LANCZOS_RESTARTS},
   {"exhausted", PURLIN_LANCZOS_EXHAUSTED}, {"contradicted", PURLIN_LANCZOS_CONTRADICTED}, {NULL, 0}};
-const choice reorderings[] = {{"none", PURLIN_ORDER_NONE}, {"degree", PURLIN_ORDER_DEGREE},
-  {"cuthill_mckee", PURLIN_ORDER_CUTHILL_MCKEE}, {NULL, 0}};
+const choice reorderings[] = {{"none", PURLIN_ORDERING_NONE}, {"degree", PURLIN_ORDERING_DEGREE},
+  {"cuthill_mckee", PURLIN_ORDERING_CUTHILL_MCKEE}, {NULL, 0}};
 
 purlin_lanczos_options lanczos_options_of(const mxArray *options, int64_t count, watch *w) {
   purlin_lanczos_options o;
   check(purlin_lanczos_options_init(&o, sizeof o));
   o.count = count;
   READ_LANCZOS_OPTIONS(options, &o);
-  read_devices(options, &o.contexts, &o.contexts_count);
+  o.group = read_group(options);
   watch_from(options, w, &o.progress, &o.progress_user);
   return o;
 }
@@ -73,7 +73,7 @@ static purlin_tensor *start_of(const mxArray *list, int32_t dtype, int64_t n) {
 }
 
 static purlin_status run_solve(void *a[]) {
-  return purlin_lanczos_solve_once(a[0], NULL, a[1], a[2], a[3], a[8], a[4], a[5], a[6], a[7]);
+  return purlin_lanczos_solve_once(gateway_context(), NULL, a[0], a[2], a[3], a[8], a[1], a[4], a[5], a[6], a[7]);
 }
 
 purlin_lanczos *solver_of(const purlin_lanczos_options *o) {
@@ -108,16 +108,15 @@ static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
-/* info = lanczos_partition(A, options) */
-static void partition(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+/* info = lanczos_plan(A, k, options, known, solve) */
+static void lanczos_plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *a = matrix_of("A", prhs[0]), *known = mxIsEmpty(prhs[3]) ? NULL : matrix_of("known", prhs[3]);
+  purlin_matrix *inverse = mxIsEmpty(prhs[4]) ? NULL : matrix_of("solve", prhs[4]);
   purlin_lanczos_info info = fresh_lanczos_info();
   watch w;
-  purlin_lanczos_options o = lanczos_options_of(prhs[1], 1, &w);
-  check_watched(&w, purlin_lanczos_plan(solver_of(&o), matrix_of("A", prhs[0]), &info));
-  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
-#define NUMBER(name) add_number(plhs[0], #name, (double)info.name)
-  NUMBER(contexts); NUMBER(part_rows); NUMBER(part_entries); NUMBER(halo); NUMBER(halo_bytes); NUMBER(product_bytes);
-#undef NUMBER
+  purlin_lanczos_options o = lanczos_options_of(prhs[2], integer_argument("k", prhs[1], 1, INT64_MAX), &w);
+  check_watched(&w, purlin_lanczos_plan(solver_of(&o), a, known, inverse, &info));
+  plhs[0] = lanczos_report(&info);
   (void)nlhs;
   (void)nrhs;
 }
@@ -141,7 +140,7 @@ static void tridiagonalise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
 }
 
 static purlin_status run_singular(void *a[]) {
-  return purlin_lanczos_singular_once(a[0], NULL, a[1], a[7], a[2], a[3], a[4], a[5], a[6]);
+  return purlin_lanczos_singular_once(gateway_context(), NULL, a[0], a[7], a[1], a[2], a[3], a[4], a[5], a[6]);
 }
 
 /* [values, U, V, residuals, info] = lanczos_singular(A, k, options, start, wants_vectors) */
@@ -207,7 +206,7 @@ static void tridiagonal(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 
 const command spectra_commands[] = {
   {"lanczos_solve", 6, 6, solve},
-  {"lanczos_partition", 2, 2, partition},
+  {"lanczos_plan", 5, 5, lanczos_plan},
   {"lanczos_singular", 5, 5, singular},
   {"lanczos_tridiagonalise", 3, 3, tridiagonalise},
   {"lanczos_filter", 4, 4, filter},

@@ -18,7 +18,7 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   output y;
   check(purlin_spmv_options_init(&o, sizeof o));
   read_choice(prhs[3], "algorithm", algorithms, &o.algorithm);
-  read_choice(prhs[3], "order", reorderings, &o.order);
+  read_choice(prhs[3], "ordering", reorderings, &o.ordering);
   if (transposed) o.op = PURLIN_SPMV_TRANSPOSE;
   if (given.rows != (transposed ? shape.rows : shape.cols))
     fail("invalidArgument", "X: has %.0f rows, %.0f are needed", (double)given.rows,

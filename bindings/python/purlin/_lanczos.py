@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict
 
@@ -13,7 +12,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
-from ._context import Context, _word, choice, initialised
+from ._context import Context, Group, _word, choice, initialised
 from ._error import NoConvergence
 from ._matrix import Matrix
 from ._memory import Array
@@ -64,8 +63,8 @@ _WORDS = {
     "kind": _KINDS,
     "verify": {"auto": c.LANCZOS_VERIFY_AUTO, "on": c.LANCZOS_VERIFY_ON, "off": c.LANCZOS_VERIFY_OFF},
     "method": {"restart": c.LANCZOS_METHOD_RESTART, "plain": c.LANCZOS_METHOD_PLAIN},
-    "orthogonality": {"full": c.LANCZOS_ORTHOGONALITY_FULL, "partial": c.LANCZOS_ORTHOGONALITY_PARTIAL},
-    "order": ORDERS,
+    "orthogonalization": {"full": c.LANCZOS_ORTHOGONALIZATION_FULL, "partial": c.LANCZOS_ORTHOGONALIZATION_PARTIAL},
+    "ordering": ORDERS,
     "filter": {"off": c.LANCZOS_FILTER_OFF, "chebyshev": c.LANCZOS_FILTER_CHEBYSHEV},
 }
 
@@ -83,14 +82,16 @@ class Options(TypedDict, total=False):
     verify: Literal["auto", "on", "off"]
     method: Literal["restart", "plain"]
     block: int
-    orthogonality: Literal["full", "partial"]
+    orthogonalization: Literal["full", "partial"]
     filter: Literal["off", "chebyshev"]
     degree: int
-    order: Literal["none", "degree", "cuthill_mckee"]
+    ordering: Literal["none", "degree", "cuthill_mckee"]
     check_symmetry: bool
+    group: Group
+    """Contexts that share the rows of a sparse matrix, on GPUs of one kind or on the CPU; begins with `context`."""
 
 
-_OPTIONS = frozenset(Options.__annotations__)
+_OPTIONS = frozenset(Options.__annotations__) - {"group"}
 
 # SciPy's words, and what they are called here.
 _SCIPY_WHICH = {
@@ -180,6 +181,12 @@ class Unfinished(NoConvergence):
     solution: Any
 
 
+def place(context: Context | None, options: Any) -> Context | None:
+    """The context of a call's matrix: the one given or the first of the option `group`; None for the matrix's own."""
+    group: Group | None = options.get("group")
+    return group.contexts[0] if context is None and group is not None else context
+
+
 def operand(a: Any, context: Context | None) -> Matrix:
     """A matrix that has to be Hermitian. Of a real one compressed columns are compressed rows."""
     if getattr(a, "format", None) == "csc" and np.dtype(a.dtype).kind == "f" and np.isfinite(a.data).all():
@@ -194,19 +201,15 @@ class Call:
     def __init__(self, count: int, which: str, progress: Progress | None, options: Any) -> None:
         self.options = initialised(LanczosOptions, "lanczos_options")
         self.options.count = count
-        _refuse_scipy_words(which, options)
+        given = dict(options)
+        self.group: Group | None = given.pop("group", None)
+        if self.group is not None:
+            self.options.group = self.group.handle
+        _refuse_scipy_words(which, given)
         self.options.which = choice("which", which, _WHICH)
-        apply(self.options, _OPTIONS, options, _WORDS)
+        apply(self.options, _OPTIONS, given, _WORDS)
         self.relay = ProgressRelay(progress, self.options)
         self.report = initialised(LanczosInfo, "lanczos_info")
-
-    def share(self, contexts: Sequence[Context]) -> None:
-        """Further contexts, which live until the call is over."""
-        self.contexts = list(contexts)
-        if self.contexts:
-            self._handles = (ctypes.c_void_p * len(self.contexts))(*[each.handle for each in self.contexts])
-            self.options.contexts = ctypes.cast(self._handles, ctypes.c_void_p)
-            self.options.contexts_count = len(self.contexts)
 
     def finish(self, context: Context, status: int, found: Callable[[int], Any]) -> Any:
         """`found` of as many pairs as there are; raises `Unfinished` with it where not all have converged."""

@@ -313,7 +313,7 @@ class TtRoundInfo(Struct):
 class SpmvOptions(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "algorithm op symmetric reserved order kind"),
+        *fields(c_int32, "algorithm op symmetric reserved ordering kind"),
         ("shift", c_double),
         ("degree", c_int64),
         *fields(c_double, "lower upper"),
@@ -323,13 +323,13 @@ class SpmvOptions(Struct):
 class SpmvInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "algorithm group"),
+        *fields(c_int32, "algorithm row_lanes"),
         *fields(c_int64, "rows nnz longest empty"),
         *fields(c_double, "mean deviation short_rows beyond_32 beyond_1024"),
         *fields(c_int64, "tiles bytes"),
         ("seconds", c_double),
         ("reason", c_char * 128),
-        *fields(c_int32, "order kind"),
+        *fields(c_int32, "ordering kind"),
         ("degree", c_int64),
     ]
 
@@ -344,13 +344,12 @@ class LanczosOptions(Struct):
         ("seed", c_uint64),
         *fields(c_int32, "verify method"),
         ("block", c_int64),
-        *fields(c_int32, "orthogonality filter"),
+        *fields(c_int32, "orthogonalization filter"),
         ("degree", c_int64),
         ("progress", PROGRESS),
         ("progress_user", c_void_p),
-        *fields(c_int32, "order check_symmetry"),
-        ("contexts", c_void_p),
-        ("contexts_count", c_int64),
+        *fields(c_int32, "ordering check_symmetry"),
+        ("group", c_void_p),
     ]
 
 

@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from ctypes import c_double, c_int64, c_void_p
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -22,7 +23,7 @@ from . import _memory as memory
 from ._callback import Progress
 from ._context import Context, Stream, choice
 from ._error import check
-from ._lanczos import Info, Kind, Options, operand
+from ._lanczos import Info, Kind, Options, operand, place
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -115,37 +116,62 @@ def _numbers(array: npt.ArrayLike) -> Array:
 
 
 def _solver(
-    k: int, graph: Matrix, progress: Progress | None, contexts: Sequence[Context], options: Options
-) -> Lanczos:
-    return Lanczos(k, progress=progress, context=graph.context, contexts=contexts, **options)
+    k: int, graph: Matrix, progress: Progress | None, options: Options, given: Lanczos | None = None
+) -> AbstractContextManager[Lanczos]:
+    """The caller's solver, or one for this call."""
+    if given is None:
+        return Lanczos(k, progress=progress, context=graph.context, **options)
+    if progress is not None or options:
+        raise TypeError("solver: is given, and has options and progress of its own")
+    return nullcontext(given)
+
+
+def _count(name: str, k: int | None, solver: Lanczos | None) -> int:
+    """The number of pairs: that of the solver if one is given."""
+    if solver is None and k is None:
+        raise TypeError(f"{name}: is missing")
+    if k is None or (solver is not None and k == solver.count):
+        return solver.count if solver is not None else 0
+    if solver is not None:
+        raise ValueError(f"{name}: is {k}, the solver finds {solver.count}")
+    return k
+
+
+def _home(solver: Lanczos | None, context: Context | None, options: Options) -> Context | None:
+    if solver is None:
+        return place(context, options)
+    if context is not None and context is not solver.context:
+        raise ValueError("context: is not the solver's")
+    return solver.context
 
 
 def embed(
     w: Any,
-    k: int,
+    k: int | None = None,
     scaling: Literal["none", "unit_rows", "degrees"] = "none",
     *,
+    solver: Lanczos | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
-    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Embedding:
-    """Eigenvectors of the k smallest eigenvalues of I - D^-1/2 W D^-1/2 as coordinates of the vertices. `contexts` are
-    further ones, as `lanczos.solve` has them. Raises `lanczos.Unfinished`, whose `solution` is what there is, if not all have
+    """Eigenvectors of the k smallest eigenvalues of I - D^-1/2 W D^-1/2 as coordinates of the vertices. Options as for
+    `lanczos.solve`; or `solver` is a `Lanczos` that has them, and k. Raises `lanczos.Unfinished`, whose `solution` is what there is, if not all have
     converged."""
-    graph = _real(w, context)
-    coordinates, values = np.zeros((graph.shape[0], k), order="F"), np.zeros(k)
+    count = _count("k", k, solver)
+    graph = _real(w, _home(solver, context, options))
+    coordinates, values = np.zeros((graph.shape[0], max(count, 0)), order="F"), np.zeros(max(count, 0))
     target = Matrix.dense(coordinates, context=graph.context)
     shown = Tensor.borrow(values, context=graph.context)
     how = choice("scaling", scaling, _SCALINGS)
-    with _solver(k, graph, progress, contexts, options) as solver:
+    with _solver(count, graph, progress, options, solver) as own:
 
         def found(info: Info) -> Embedding:
             m = info.count
             return Embedding(coordinates[:, :m], values[:m], info)
 
-        made: Embedding = solver.run(
+        made: Embedding = own.run(
             graph, stream, lib.purlin_graph_embed, found, how, target.handle, shown.handle
         )
     return made
@@ -153,28 +179,29 @@ def embed(
 
 def cluster(
     w: Any,
-    clusters: int,
+    clusters: int | None = None,
     how: Literal["k_means", "pivoted_qr"] = "k_means",
     *,
     starts: int | None = None,
+    solver: Lanczos | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
-    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Clusters:
     """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`, 10) or column-pivoted QR, which
-    has no starts. Further contexts, and what does not converge, as for `embed`."""
+    has no starts. Options or `solver`, and what does not converge, as for `embed`."""
     way = choice("how", how, _ASSIGNMENTS)
     if starts is not None and way == c.GRAPH_LABELS_PIVOTED_QR:
         raise ValueError("starts: is set, pivoted QR has none")
-    graph = _real(w, context)
+    k = _count("clusters", clusters, solver)
+    graph = _real(w, _home(solver, context, options))
     labels, inertia = np.zeros(graph.shape[0], np.int64), c_double()
     target = Tensor.borrow(labels, context=graph.context)
     count = 10 if starts is None else starts
-    with _solver(clusters, graph, progress, contexts, options) as solver:
+    with _solver(k, graph, progress, options, solver) as own:
         arguments = (way, count, target.handle, ctypes.byref(inertia))
-        made: Clusters = solver.run(
+        made: Clusters = own.run(
             graph,
             stream,
             lib.purlin_graph_cluster,
@@ -209,20 +236,20 @@ def fiedler(
     w: Any,
     *,
     normalised: bool = False,
+    solver: Lanczos | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
-    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Fiedler:
     """The eigenvector of the second smallest eigenvalue of D - W, or of the normalised Laplacian over the roots of the
-    degrees. Further contexts, and what does not converge, as for `embed`."""
-    graph = _real(w, context)
+    degrees. Options or `solver`, for one pair, and what does not converge, as for `embed`."""
+    graph = _real(w, _home(solver, context, options))
     vector, value = np.zeros(graph.shape[0]), c_double()
     target = Tensor.borrow(vector, context=graph.context)
-    with _solver(1, graph, progress, contexts, options) as solver:
+    with _solver(1, graph, progress, options, solver) as own:
         arguments = (int(normalised), ctypes.byref(value), target.handle)
-        made: Fiedler = solver.run(
+        made: Fiedler = own.run(
             graph, stream, lib.purlin_graph_fiedler, lambda info: Fiedler(value.value, vector, info), *arguments
         )
     return made
@@ -275,18 +302,21 @@ def density(
     kind: Kind = "matrix",
     shift: float = 0.0,
     seed: int = 0,
+    solver: Lanczos | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
 ) -> Density:
-    """The density of a spectrum by `vectors` random vectors, `steps` points each."""
-    matrix = operand(a, context)
-    given: Options = {"kind": kind, "shift": shift, "seed": seed}
+    """The density of a spectrum by `vectors` random vectors, `steps` points each. A `solver` has `kind`, `shift` and `seed`."""
+    given: Options = {}
+    if solver is None or (kind, shift, seed) != ("matrix", 0.0, 0):
+        given = {"kind": kind, "shift": shift, "seed": seed}
+    matrix = operand(a, _home(solver, context, given))
     room = max(steps, 0) * max(vectors, 0)
     points, weights, count = np.zeros(room), np.zeros(room), c_int64()
     targets = [Tensor.borrow(array, context=matrix.context) for array in (points, weights)]
-    with _solver(1, matrix, progress, (), given) as solver:
+    with _solver(1, matrix, progress, given, solver) as own:
         handles = [target.handle for target in targets]
-        solver.call(matrix, None, lib.purlin_graph_density, steps, vectors, *handles, ctypes.byref(count))
+        own.call(matrix, None, lib.purlin_graph_density, steps, vectors, *handles, ctypes.byref(count))
     return Density(points[: count.value], weights[: count.value])
 
 

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from ctypes import c_int64
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from . import _memory as memory
 from ._callback import Progress
-from ._context import Context, Handle, Stream, choice, default_context, initialised
+from ._context import Context, Handle, Stream, choice, home, initialised
 from ._error import NoConvergence, check
 from ._lanczos import (
     THROUGH,
@@ -38,6 +38,7 @@ from ._lanczos import (
     order_of,
     solver_of,
     operand,
+    place,
     read_info,
 )
 from ._lib import lib
@@ -62,15 +63,13 @@ def run(
     vectors: bool | object = True,
     progress: Progress | None = None,
     context: Context | None = None,
-    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Solution:
     """As `solve`, with residuals and the report."""
-    matrix = operand(a, context)
+    matrix = operand(a, place(context, options))
     context = matrix.context
     call = Call(k, which, progress, options)
-    call.share(contexts)
     n = order_of(matrix, options.get("kind", "matrix"))
     values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
     found: Any = vectors
@@ -85,12 +84,13 @@ def run(
     shown = None if found is None else Matrix.dense(found, context=context, stream=stream)
     with call.relay:
         status = lib.purlin_lanczos_solve_once(
-            matrix.handle,
+            context.handle,
             stream.handle if stream else None,
-            ctypes.byref(call.options),
+            matrix.handle,
             first.handle if first else None,
             kept.handle if kept else None,
             inverse.handle if inverse else None,
+            ctypes.byref(call.options),
             outputs[0].handle,
             shown.handle if shown else None,
             outputs[1].handle,
@@ -120,7 +120,6 @@ def solve(
     vectors: bool | object = True,
     progress: Progress | None = None,
     context: Context | None = None,
-    contexts: Sequence[Context] = (),
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Pairs:
@@ -130,11 +129,10 @@ def solve(
 
     `start` is the start vector, `known` has vectors to keep out of the search as columns, `solve` with `which="nearest"`
     is what solves (A - sigma I) x = b: a function of a vector b that returns x, an object with such a method `solve` (SciPy's
-    SuperLU), a `LinearOperator`, or what stands for a matrix. With `order="degree"`, for power-law graphs, or
+    SuperLU), a `LinearOperator`, or what stands for a matrix. With `ordering="degree"`, for power-law graphs, or
     "cuthill_mckee", for meshes, a copy of A in that order is iterated with, which stays with a `purlin.Matrix` for later
-    calls. `contexts` are further GPUs of the kind of `context`, or all on the CPU: all of them share the rows of a
-    sparse A, and `run` tells what each has. `progress` is called with the pairs that have converged, k, and the largest
-    residual. Raises `Unfinished` if not all have converged."""
+    calls. The contexts of the option `group` share the rows of a sparse A, and `run` tells what each has.
+    `progress` is called with the pairs that have converged, k, and the largest residual. Raises `Unfinished` if not all have converged."""
     return run(
         a,
         k,
@@ -145,7 +143,6 @@ def solve(
         vectors=vectors,
         progress=progress,
         context=context,
-        contexts=contexts,
         stream=stream,
         **options,
     ).pairs
@@ -173,7 +170,7 @@ def singular(
     left one. Without `vectors` the values and residuals alone. Raises `Unfinished` if not all have converged."""
     if "kind" in options:
         raise TypeError("kind: is given, singular values are of the matrix itself; through says how they are found")
-    matrix = of(a, context)
+    matrix = of(a, place(context, options))
     context = matrix.context
     call = Call(k, which, progress, options)
     call.options.kind = choice("through", through, THROUGH)
@@ -186,10 +183,11 @@ def singular(
     places = [None if each is None else Matrix.dense(each, context=context) for each in (u, v)]
     with call.relay:
         status = lib.purlin_lanczos_singular_once(
-            matrix.handle,
+            context.handle,
             stream.handle if stream else None,
-            ctypes.byref(call.options),
+            matrix.handle,
             first.handle if first else None,
+            ctypes.byref(call.options),
             places[0].handle if places[0] else None,
             lists[0].handle,
             places[1].handle if places[1] else None,
@@ -207,7 +205,7 @@ def singular(
 
 
 class Lanczos(Handle):
-    """Options on a context, for matrices of any size. `info` is the report of the last solve.
+    """Options on a context, for matrices of any size. `last_info()` is the report of the last run.
 
         solver = purlin.lanczos.Lanczos(4, "smallest", kind="laplacian")
         pairs = [solver.solve(graph) for graph in graphs]
@@ -220,13 +218,11 @@ class Lanczos(Handle):
         *,
         progress: Progress | None = None,
         context: Context | None = None,
-        contexts: Sequence[Context] = (),
         **options: Unpack[Options],
     ) -> None:
         """For k eigenpairs or singular triplets; options as for `solve`."""
-        self.context = context or default_context()
+        self.context = home(context, options.get("group"))
         call = Call(k, which, progress, options)
-        call.share(contexts)
         self._relay, self._k, self._kind = call.relay, k, options.get("kind", "matrix")
         made = ctypes.c_void_p()
         status = lib.purlin_lanczos_create(self.context.handle, ctypes.byref(call.options), ctypes.byref(made))
@@ -242,23 +238,37 @@ class Lanczos(Handle):
         self.close()
 
     @property
-    def info(self) -> Info:
-        """The report of the last solve, also of one that raised `Unfinished`."""
+    def count(self) -> int:
+        """Number of pairs or triplets that a call finds."""
+        return self._k
+
+    def last_info(self) -> Info:
+        """The report of the last run, also of one that raised `Unfinished`."""
         raw = initialised(LanczosInfo, "lanczos_info")
-        self.context.finish(lib.purlin_lanczos_last_info(self.handle, ctypes.byref(raw)))
+        check(lib.purlin_lanczos_last_info(self.handle, ctypes.byref(raw)))
         return read_info(raw)
 
     def cancel(self) -> None:
         """Makes the running call raise `Cancelled`. May be called from any thread."""
         check(lib.purlin_lanczos_cancel(self.handle))
 
-    def plan(self, a: Any) -> Info:
+    def plan(self, a: Any, *, known: npt.ArrayLike | None = None, solve: Any = None) -> Info:
         """The plan of a solve of A: method, vectors of the space, memory, and how the contexts share the rows of a square
-        sparse matrix: `contexts` to `product_bytes`."""
+        sparse matrix: `contexts` to `product_bytes`. Raises what the solve would raise for its options and inputs."""
         matrix = operand(a, self.context)
         raw = initialised(LanczosInfo, "lanczos_info")
-        self.context.finish(lib.purlin_lanczos_plan(self.handle, matrix.handle, ctypes.byref(raw)))
+        given = [self._known(known, matrix), self._inverse(solve, matrix)]
+        handles = [each.handle if each else None for each in given]
+        self.context.finish(lib.purlin_lanczos_plan(self.handle, matrix.handle, *handles, ctypes.byref(raw)))
         return read_info(raw)
+
+    def _known(self, known: npt.ArrayLike | None, matrix: Matrix) -> Matrix | None:
+        if known is None:
+            return None
+        return Matrix.dense(memory.converted("known", known, matrix.dtype), context=self.context)
+
+    def _inverse(self, solve: Any, matrix: Matrix) -> Matrix | None:
+        return None if solve is None else solver_of(solve, order_of(matrix, self._kind), matrix.dtype, self.context)
 
     def solve(
         self,
@@ -279,10 +289,8 @@ class Lanczos(Handle):
         found: Any = np.zeros((n, count), matrix.dtype, order="F") if vectors else None
         shown = None if found is None else Matrix.dense(found, context=self.context)
         target = Tensor.borrow(values, context=self.context)
-        first, kept = self._vector("start", start, matrix), None
-        if known is not None:
-            kept = Matrix.dense(memory.converted("known", known, matrix.dtype), context=self.context)
-        inverse = None if solve is None else solver_of(solve, n, matrix.dtype, self.context)
+        first, kept = self._vector("start", start, matrix), self._known(known, matrix)
+        inverse = self._inverse(solve, matrix)
         handles = [each.handle if each else None for each in (first, kept, inverse, target, shown)]
         try:
             made: Pairs = self.run(
@@ -359,14 +367,21 @@ class Lanczos(Handle):
         return found(read_info(raw))
 
 
-def partition(
-    a: Any, *, context: Context | None = None, contexts: Sequence[Context] = (), **options: Unpack[Options]
+def plan(
+    a: Any,
+    k: int = 6,
+    which: Which = "largest",
+    *,
+    known: npt.ArrayLike | None = None,
+    solve: Any = None,
+    context: Context | None = None,
+    **options: Unpack[Options],
 ) -> Info:
-    """How `solve` would share the rows of a sparse matrix out over its context and `contexts`, and what a product would move:
-    `contexts` to `product_bytes` of the plan of a `Lanczos` for one pair."""
-    matrix = of(a, context)
-    with Lanczos(1, context=matrix.context, contexts=contexts, **options) as solver:
-        return solver.plan(matrix)
+    """The plan of `solve`: method, vectors of the space, memory, and how the contexts share the rows of a square sparse matrix.
+    Raises what `solve` would raise for its options and inputs."""
+    matrix = operand(a, place(context, options))
+    with Lanczos(k, which, context=matrix.context, **options) as solver:
+        return solver.plan(matrix, known=known, solve=solve)
 
 
 def tridiagonalise(
@@ -440,7 +455,7 @@ __all__ = [
     "Triplets",
     "Unfinished",
     "cullum_willoughby",
-    "partition",
+    "plan",
     "run",
     "singular",
     "solve",

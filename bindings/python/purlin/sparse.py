@@ -45,7 +45,7 @@ _SYMMETRIES = {
 }
 _NORMS = {"frobenius": c.NORM_FROBENIUS, "one": c.NORM_ONE, "max": c.NORM_MAX, "infinity": c.NORM_INFINITY}
 
-ORDERS = {"none": c.ORDER_NONE, "degree": c.ORDER_DEGREE, "cuthill_mckee": c.ORDER_CUTHILL_MCKEE}
+ORDERS = {"none": c.ORDERING_NONE, "degree": c.ORDERING_DEGREE, "cuthill_mckee": c.ORDERING_CUTHILL_MCKEE}
 _ORDERS = {name: ORDERS[name] for name in ("degree", "cuthill_mckee")}
 
 

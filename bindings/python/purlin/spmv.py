@@ -52,7 +52,7 @@ class Info:
 
     algorithm: str
     reason: str
-    group: int
+    row_lanes: int
     rows: int
     nnz: int
     longest: int
@@ -65,7 +65,7 @@ class Info:
     tiles: int
     bytes: int
     seconds: float
-    order: str
+    ordering: str
     kind: str
     degree: int
 
@@ -99,7 +99,7 @@ def _is_plain(array: Any) -> bool:
 
 class Plan(Handle):
     """Products with A, or with `op` its transpose or adjoint, of which the plan keeps a copy unless A is `symmetric`. With
-    `order="degree"`, for power-law graphs, or "cuthill_mckee", for meshes, it keeps a copy of a square A in that order, and
+    `ordering="degree"`, for power-law graphs, or "cuthill_mckee", for meshes, it keeps a copy of a square A in that order, and
     vectors go into it and back in each product.
 
     With a `kind` products are those with the operator that it makes of A, plus `shift` times the identity; neither is formed.
@@ -115,7 +115,7 @@ class Plan(Handle):
         algorithm: Algorithm = "auto",
         op: Literal["plain", "transpose", "adjoint"] = "plain",
         symmetric: bool = False,
-        order: Literal["none", "degree", "cuthill_mckee"] = "none",
+        ordering: Literal["none", "degree", "cuthill_mckee"] = "none",
         kind: Kind = "matrix",
         shift: float = 0.0,
         degree: int = 0,
@@ -128,7 +128,7 @@ class Plan(Handle):
         options.algorithm = choice("algorithm", algorithm, _ALGORITHMS)
         options.op = choice("op", op, _OPS)
         options.symmetric = int(symmetric)
-        options.order = choice("order", order, ORDERS)
+        options.ordering = choice("ordering", ordering, ORDERS)
         options.kind = choice("kind", kind, _OPERATORS)
         options.shift = shift
         options.degree, options.lower, options.upper = degree, lower, upper
@@ -157,7 +157,7 @@ class Plan(Handle):
         given: dict[str, Any] = {name: getattr(raw, name) for name in Info.__annotations__}
         given["algorithm"] = _word(raw.algorithm, _ALGORITHMS)
         given["reason"] = raw.reason.decode()
-        given["order"] = _word(raw.order, ORDERS)
+        given["ordering"] = _word(raw.ordering, ORDERS)
         given["kind"] = _word(raw.kind, _OPERATORS)
         return Info(**given)
 

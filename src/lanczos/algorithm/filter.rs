@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use super::super::info::Reason;
 
 use super::super::krylov::{Affine, Columns};
-use super::super::options::{MOST_DEGREE, Orthogonality, Settings, Verify, Which};
+use super::super::options::{MOST_DEGREE, Orthogonalization, Settings, Verify, Which};
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
 use super::polynomials::{delta_filter, end_filter, window};
@@ -79,7 +79,7 @@ impl Task<'_> {
         let exact = room <= (3 * count).max(64);
         let basis = if exact { room } else { self.settings.basis.clamp(count + 3, room) };
         let count = if exact { room } else { count };
-        Settings { count, basis, block: 1, orthogonality: Orthogonality::Full, ..*self.settings }
+        Settings { count, basis, block: 1, orthogonalization: Orthogonalization::Full, ..*self.settings }
     }
 
     /// Whether the whole space may be searched where a filter fails.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::super::info::{Choice, Info, Pairs, Reason, Shares};
 use super::super::krylov::Columns;
-use super::super::options::{Filter, Method, Options, Orthogonality, Settings, Which};
+use super::super::options::{Filter, Method, Options, Orthogonalization, Settings, Which};
 use super::super::tridiagonal::ends;
 use super::cullum::recurrence;
 use super::filter::{self, Task};
@@ -55,6 +55,8 @@ pub struct Job<'a, T> {
     n: usize,
     start: Option<&'a [T]>,
     deflate: &'a [T],
+    /// Number of known vectors.
+    known: usize,
     inverse: bool,
 }
 
@@ -74,7 +76,24 @@ impl<'a, T: Scalar> Job<'a, T> {
             let problem = format!("has {} elements, a multiple of {n} is needed", deflate.len());
             return Err(Error::invalid("deflate", problem));
         }
-        let settings = options.settle(n, deflate.len() / n, T::DTYPE)?;
+        let planned = Self::planned(options, n, deflate.len() / n, inverse)?;
+        for (name, v) in [("deflate", deflate), ("start", start.unwrap_or_default())] {
+            if let Some(i) = v.iter().position(|x| !(x.re().is_finite() && x.im().is_finite())) {
+                return Err(Error::invalid(name, format!("element {i} is not finite")));
+            }
+        }
+        if let Some(start) = start.filter(|s| s.len() != n) {
+            return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
+        }
+        Ok(Self { start, deflate, ..planned })
+    }
+
+    /// Checks the options of a call with `known` known vectors, without the vectors: for the plan of a call.
+    ///
+    /// # Errors
+    /// As [`Job::new`], but for those of the vectors.
+    pub fn planned(options: &'a Options, n: usize, known: usize, inverse: bool) -> Result<Self> {
+        let settings = options.settle(n, known, T::DTYPE)?;
         if inverse {
             let problem = match options {
                 Options { which, .. } if *which != Which::Nearest => {
@@ -91,12 +110,12 @@ impl<'a, T: Scalar> Job<'a, T> {
                 return Err(Error::invalid("solve", problem));
             }
         }
-        if options.method == Method::Plain && !deflate.is_empty() {
+        if options.method == Method::Plain && known > 0 {
             return Err(Error::invalid("deflate", "is given, the plain recurrence keeps nothing out"));
         }
-        if options.orthogonality == Orthogonality::Partial && !deflate.is_empty() {
+        if options.orthogonalization == Orthogonalization::Partial && known > 0 {
             let problem = "is partial, a space that known vectors are kept out of is orthogonalised in full";
-            return Err(Error::invalid("orthogonality", problem));
+            return Err(Error::invalid("orthogonalization", problem));
         }
         let is_implied = options.which == Which::Nearest && !inverse && options.method != Method::Plain;
         if is_implied && options.block > 1 {
@@ -105,24 +124,17 @@ impl<'a, T: Scalar> Job<'a, T> {
                 "is set, Nearest without a solve takes a filter, which has single vectors",
             ));
         }
-        for (name, v) in [("deflate", deflate), ("start", start.unwrap_or_default())] {
-            if let Some(i) = v.iter().position(|x| !(x.re().is_finite() && x.im().is_finite())) {
-                return Err(Error::invalid(name, format!("element {i} is not finite")));
-            }
-        }
-        if let Some(start) = start.filter(|s| s.len() != n) {
-            return Err(Error::invalid("start", format!("has {} elements, {n} are needed", start.len())));
-        }
-        Ok(Self { options, settings, n, start, deflate, inverse })
+        Ok(Self { options, settings, n, start: None, deflate: &[], known, inverse })
+    }
+
+    /// Order n of the operator.
+    pub fn order(&self) -> usize {
+        self.n
     }
 
     /// Number of pairs that the caller asks for.
     pub fn count(&self) -> usize {
         self.options.count
-    }
-
-    fn known(&self) -> usize {
-        self.deflate.len() / self.n
     }
 
     fn is_filtered(&self) -> bool {
@@ -136,7 +148,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             sigma: self.options.sigma,
             degree: self.options.degree,
             is_automatic: self.options.basis == 0 && self.options.degree == 0,
-            known: self.known(),
+            known: self.known,
             started: self.start.is_some(),
         }
     }
@@ -147,7 +159,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             Options { method: Method::Plain, .. } => Choice::Plain,
             Options { filter: Filter::Chebyshev, .. } => Choice::Filter,
             Options { which: Which::Nearest, .. } => Choice::Nearest,
-            _ if self.settings.basis + self.known() == self.n => Choice::Whole,
+            _ if self.settings.basis + self.known == self.n => Choice::Whole,
             _ => Choice::Restarts,
         }
     }
@@ -167,7 +179,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         match self.options.method {
             Method::Plain => plain::columns(&self.settings),
             Method::ThickRestart if self.is_filtered() => self.task().columns(self.n),
-            Method::ThickRestart => columns(&self.settings, self.known()),
+            Method::ThickRestart => columns(&self.settings, self.known),
         }
     }
 
@@ -184,7 +196,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         report: &mut Report<'r>,
     ) -> Result<Pairs<T>> {
         let begin = Instant::now();
-        let (known, started) = (self.known(), self.start.is_some());
+        let (known, started) = (self.known, self.start.is_some());
         let mut degree = 0;
         let mut solved = if self.options.method == Method::Plain {
             self.plain(krylov, report)?
@@ -211,9 +223,10 @@ impl<'a, T: Scalar> Job<'a, T> {
         };
         let claimed = solved.converged;
         let (mut residuals, mut norm, mut orthogonality) = self.examine(krylov, &mut solved)?;
-        let is_partial = self.settings.orthogonality == Orthogonality::Partial;
+        let is_partial = self.settings.orthogonalization == Orthogonalization::Partial;
         if solved.converged < claimed && is_partial && !self.inverse {
-            let settings = Settings { orthogonality: Orthogonality::Full, drawn: solved.counts.drawn, ..self.settings };
+            let settings =
+                Settings { orthogonalization: Orthogonalization::Full, drawn: solved.counts.drawn, ..self.settings };
             let before = solved.counts;
             solved = solve(krylov, &settings, known, false, small, report)?;
             solved.counts.products += before.products;
@@ -321,7 +334,7 @@ impl<'a, T: Scalar> Job<'a, T> {
     ) -> Result<()> {
         let count = solved.values.len();
         let accurate = accurate.min(count - 1);
-        let (first, before) = (self.known() + accurate, solved.counts);
+        let (first, before) = (self.known + accurate, solved.counts);
         for j in 1..count - accurate {
             krylov.spread(first + j, &[1.0], first, true)?;
         }
@@ -334,7 +347,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             basis: self.settings.basis - accurate,
             drawn: before.drawn,
             // What the first pairs are kept out of is orthogonalised in full, and begins with one vector.
-            orthogonality: Orthogonality::Full,
+            orthogonalization: Orthogonalization::Full,
             block: 1,
             ..self.settings
         };
@@ -356,8 +369,8 @@ impl<'a, T: Scalar> Job<'a, T> {
     fn examine(&self, krylov: &mut Columns<'_, T>, solved: &mut Solved) -> Result<(Vec<f64>, f64, f64)> {
         let (residuals, norm) = self.residuals(krylov, solved)?;
         let count = solved.values.len();
-        expect_scale(krylov, norm, self.known() + count)?;
-        let products = if count == 0 { Vec::new() } else { krylov.gram(self.known(), count)? };
+        expect_scale(krylov, norm, self.known + count)?;
+        let products = if count == 0 { Vec::new() } else { krylov.gram(self.known, count)? };
         let orthogonality = self.check(krylov, solved, (&residuals, &products), norm)?;
         Ok((residuals, norm, orthogonality))
     }
@@ -366,7 +379,7 @@ impl<'a, T: Scalar> Job<'a, T> {
     fn norm_of_known(&self, krylov: &mut Columns<'_, T>) -> Result<f64> {
         let work = self.columns() - 1;
         let mut norm = 0.0f64;
-        for j in 0..self.known() {
+        for j in 0..self.known {
             krylov.apply(j, work)?;
             norm = norm.max(finite(krylov.distance(work, 0.0, work)?, "the norm of a product")?);
         }
@@ -397,7 +410,7 @@ impl<'a, T: Scalar> Job<'a, T> {
 
     /// ||A x - lambda x|| of every pair, and an estimate of ||A||.
     fn residuals(&self, krylov: &mut Columns<'_, T>, solved: &Solved) -> Result<(Vec<f64>, f64)> {
-        let (known, count) = (self.known(), solved.values.len());
+        let (known, count) = (self.known, solved.values.len());
         let work = known + count;
         let residuals = krylov.residuals(known, &solved.values, work)?;
         residuals.iter().try_for_each(|r| finite(*r, "a residual").map(drop))?;
@@ -457,7 +470,7 @@ impl<'a, T: Scalar> Job<'a, T> {
         let largest = (0..count).flat_map(|i| (0..=i).map(move |j| (i, j)));
         let orthogonality = largest.fold(0.0f64, |most, (i, j)| most.max(deviation(i, j)));
         if converged < solved.converged {
-            explain(krylov, self.known() + count)?;
+            explain(krylov, self.known + count)?;
             (solved.converged, solved.verified) = (converged, false);
             // An iteration that ran out of restarts has not said that it converged, so nothing contradicts it. Pairs of the
             // caller's solve may still show that it is not the inverse.

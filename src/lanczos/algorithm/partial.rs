@@ -1,4 +1,4 @@
-//! Orthogonality to the square root of the unit roundoff. An estimate of the effect of rounding errors decides when a
+//! Orthogonalization to the square root of the unit roundoff. An estimate of the effect of rounding errors decides when a
 //! vector must be made orthogonal to all others (Simon, The Lanczos algorithm with partial reorthogonalization, Math.
 //! Comp. 42, 1984). Eigenvalues are as accurate as those of a space that is fully orthogonal.
 //!

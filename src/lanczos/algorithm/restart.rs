@@ -1,7 +1,7 @@
 //! Thick-restart Lanczos.
 
 use super::super::krylov::{Krylov, Poll, Projection, Space, Wide};
-use super::super::options::{Orthogonality, Settings, Which};
+use super::super::options::{Orthogonalization, Settings, Which};
 use super::complete::{Bounds, is_complete};
 use super::partial::{Loss, straighten};
 use super::{Small, finite};
@@ -101,7 +101,7 @@ pub fn run<K: Krylov + ?Sized>(
     let m = search.basis;
     let t = alloc::filled(WHAT, m * m, Wide::<K>::default())?;
     // The estimate does not cover locked columns: it would not show that the space has got components along them.
-    let partial = search.settings.orthogonality == Orthogonality::Partial && search.locked == 0;
+    let partial = search.settings.orthogonalization == Orthogonalization::Partial && search.locked == 0;
     let loss = if partial { Some(Loss::new(m, search.settings.epsilon)?) } else { None };
     let mut run = Run { krylov, search, counts, t, m, loss };
     let mut kept = 0;
@@ -189,7 +189,7 @@ fn in_full<K: Krylov + ?Sized>(
     small: &mut Small<'_, Wide<K>>,
     report: &mut Report<'_>,
 ) -> Result<Found> {
-    let settings = Settings { orthogonality: Orthogonality::Full, ..*search.settings };
+    let settings = Settings { orthogonalization: Orthogonalization::Full, ..*search.settings };
     let search = Search { started: false, settings: &settings, ..*search };
     run(krylov, &search, counts, small, report)
 }

@@ -9,6 +9,7 @@ use crate::backend::BackendChoice;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::context::{self, Context};
+use crate::group::Group;
 use crate::lanczos::algorithm::cullum::recurrence;
 use crate::lanczos::cpu::CpuKrylov;
 use crate::lanczos::krylov::{Affine, Krylov, Space};
@@ -16,7 +17,7 @@ use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::shared::tests as shared;
 use crate::lanczos::solve::{Given, Vectors, eigenpairs_to};
 use crate::lanczos::tests::{edges, orders, symmetric};
-use crate::lanczos::{Filter, Method, Options, Orthogonality, Pairs, Verify, Which, eigenpairs, eigenpairs_over};
+use crate::lanczos::{Filter, Method, Options, Orthogonalization, Pairs, Verify, Which, eigenpairs, eigenpairs_over};
 use crate::matrix::sparse::Ordering;
 use crate::matrix::{Enqueue, Enqueued, Matrix};
 use crate::progress::Progress;
@@ -200,7 +201,7 @@ fn graphs_have_the_recorded_eigenvalues() {
         assert!(pairs.vectors == again.vectors, "{name}: other bits");
         for other in [
             Options { block: 4, ..options },
-            Options { orthogonality: Orthogonality::Partial, basis: 40, ..options },
+            Options { orthogonalization: Orthogonalization::Partial, basis: 40, ..options },
             Options { method: Method::Plain, basis: 200, ..options },
         ] {
             let pairs = solved::<f64>(&c, &a, Kind::Matrix, &other);
@@ -283,8 +284,8 @@ fn stays<T: Scalar>(n: usize) {
     let a = graph::<T>(&c, n);
     let there = all_on_device::<T>(&c, &a);
     let single = T::Part::EPSILON.to_f64() > 1e-10;
-    for orthogonality in [Orthogonality::Full, Orthogonality::Partial] {
-        let options = Options { count: 5, orthogonality, ..Options::default() };
+    for orthogonalization in [Orthogonalization::Full, Orthogonalization::Partial] {
+        let options = Options { count: 5, orthogonalization, ..Options::default() };
         let host = solved::<T>(&c, &a, Kind::Matrix, &options);
         let mut vectors = Matrix::create(&c, T::DTYPE, Location::Device, Order::ColumnMajor, n, 5).unwrap();
         let mut operator = Symmetric::<T>::new(&c, &there, Kind::Matrix, 0.0).unwrap();
@@ -292,14 +293,14 @@ fn stays<T: Scalar>(n: usize) {
         let given = Given::default();
         let pairs = eigenpairs_to(&c, &mut operator, &options, &given, &Progress::none(), place).unwrap();
         let (limit, norm) = (if single { 1e-4 } else { 1e-10 }, pairs.info.norm);
-        assert_eq!(pairs.values, host.values, "{orthogonality:?}");
+        assert_eq!(pairs.values, host.values, "{orthogonalization:?}");
         assert!(pairs.vectors.is_empty());
-        assert!(pairs.residuals.iter().all(|r| *r <= limit * norm), "{orthogonality:?}: {:?}", pairs.residuals);
+        assert!(pairs.residuals.iter().all(|r| *r <= limit * norm), "{orthogonalization:?}: {:?}", pairs.residuals);
         let mut read = vec![T::default(); 5 * n];
         let stored = vectors.dense("vectors").unwrap().memory.device("vectors").unwrap();
         let gpu = c.gpu("test").unwrap();
         gpu.download_numbers(gpu.default_stream(), stored, &mut read).unwrap();
-        assert!(read == host.vectors, "{orthogonality:?}: other vectors");
+        assert!(read == host.vectors, "{orthogonalization:?}: other vectors");
         for (x, &value) in read.chunks_exact(n).zip(&pairs.values) {
             let length: f64 = x.iter().map(|v| v.re() * v.re() + v.im() * v.im()).sum();
             assert!((length.sqrt() - 1.0).abs() < limit, "{length}");
@@ -333,7 +334,12 @@ fn another_order_changes_nothing_but_rounding() {
     let options = Options { count: 4, ..Options::default() };
     let kinds = [Kind::Matrix, Kind::Laplacian, Kind::NormalisedAdjacency, Kind::Modularity];
     orders::check::<f64>(&c, &a, &kinds, &options);
-    orders::check::<f64>(&c, &a, &[Kind::Matrix], &Options { orthogonality: Orthogonality::Partial, ..options });
+    orders::check::<f64>(
+        &c,
+        &a,
+        &[Kind::Matrix],
+        &Options { orthogonalization: Orthogonalization::Partial, ..options },
+    );
     orders::check::<f64>(&c, &a, &[Kind::Matrix], &Options { method: Method::Plain, basis: 100, ..options });
     orders::check::<f32>(&c, &graph::<f32>(&c, 3000), &[Kind::Matrix], &Options { count: 2, ..options });
     // Arrays and vectors on the device, twice: the plan is cached with the matrix and uses its new values.
@@ -384,8 +390,8 @@ fn shares<T: Scalar>(contexts: &[Arc<Context>]) {
     let mut vectors = Matrix::create(c, T::DTYPE, Location::Device, Order::ColumnMajor, n, 3).unwrap();
     let place = Vectors::Device(vectors.dense_mut("vectors").unwrap());
     let (given, none) = (Given::default(), Progress::none());
-    let what = (Kind::Matrix, 0.25);
-    let found = eigenpairs_over::<T>(contexts, &there, what, &options, &given, &none, place).unwrap();
+    let (what, group) = ((Kind::Matrix, 0.25), Group::new(contexts.to_vec()).unwrap());
+    let found = eigenpairs_over::<T>(&group, &there, what, &options, &given, &none, place).unwrap();
     assert_eq!(found.values, host.values);
     let mut read = vec![T::default(); 3 * n];
     let stored = vectors.dense("vectors").unwrap().memory.device("vectors").unwrap();
@@ -412,7 +418,7 @@ fn several_contexts_share_matrices_on_the_device() {
     let mixed = [gpu(), cpu(1)];
     let a = shared::web::<f64>(&mixed[0]);
     let e = shared::over::<f64>(&mixed, &a, Kind::Matrix, &Options::default(), &Given::default()).unwrap_err();
-    assert!(e.to_string().contains("contexts[0]: is on the CPU"), "{e}");
+    assert!(e.to_string().contains("contexts[1]: is on the CPU"), "{e}");
 }
 
 #[test]

@@ -6,9 +6,11 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `check` | the checks that need no entries of the matrix |
 //! | `products` | the sources of products |
 //! | `rows` | an operator that has only some of its rows |
 
+mod check;
 mod products;
 mod rows;
 
@@ -33,6 +35,8 @@ use crate::spmv::terms::{Terms, add_along, dot, scaled};
 use crate::spmv::{Plan, Renumbering};
 
 pub use crate::spmv::Kind;
+pub(super) use check::check;
+use check::{check_terms, no_row_sums};
 pub use products::Adjacency;
 use products::Products;
 
@@ -108,19 +112,12 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         a: &'a Matrix,
         kind: Kind,
         shift: f64,
-        order: Option<Ordering>,
+        ordering: Option<Ordering>,
     ) -> Result<Self> {
-        a.expect_context("a", context)?;
-        a.expect_dtype("a", T::DTYPE)?;
+        check::<T>(context, a, kind, shift, ordering)?;
         let (rows, cols) = (a.rows(), a.cols());
-        if kind.is_of_square() && rows != cols {
-            return Err(Error::invalid("a", format!("is {rows} x {cols}, a square matrix is needed")));
-        }
         let own = matches!(a.storage(), Storage::Operator(_));
-        if order.is_some() && !kind.is_of_square() {
-            return Err(Error::invalid("order", format!("is set, {kind:?} has no order of its own")));
-        }
-        let products = Products::new(context, a, !kind.is_of_square(), order)?;
+        let products = Products::new(context, a, !kind.is_of_square(), ordering)?;
         let mut made = Self::bare(context, products, kind, (rows, cols), shift)?;
         let elsewhere =
             matches!(a.storage(), Storage::Csr(csr) if matches!(csr.parts().values, Some(Memory::Device(_))));
@@ -128,15 +125,10 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         if !own && !elsewhere && kind.is_of_square() && !symmetric(a, 100.0 * T::Part::EPSILON.to_f64())? {
             return Err(unsymmetric(a));
         }
-        if kind.is_of_graph() && T::DTYPE.is_complex() {
-            return Err(Error::invalid("a", format!("is {:?}, {kind:?} is of a graph with real weights", T::DTYPE)));
-        }
         if kind.is_of_graph() {
             let mut degrees = alloc::with_capacity(WHAT, rows)?;
             if let Products::Own(own) = &mut made.products {
-                degrees = own.operator()?.row_sums()?.ok_or_else(|| {
-                    Error::NotSupported(format!("a: is an operator, a sparse matrix is needed for {kind:?}"))
-                })?;
+                degrees = own.operator()?.row_sums()?.ok_or_else(|| no_row_sums(kind))?;
             } else if let Products::Sparse { plan, .. } = &made.products {
                 degrees = plan.degrees::<T>(a)?;
             }
@@ -183,15 +175,8 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         shape: (usize, usize),
         shift: f64,
     ) -> Result<Self> {
-        if kind == Kind::RandomWalkLaplacian {
-            let problem = "is RandomWalkLaplacian, which is not symmetric: NormalisedLaplacian has its eigenvalues, and its \
-                           eigenvectors are those of it over the roots of the degrees";
-            return Err(Error::invalid("kind", problem));
-        }
-        if !shift.is_finite() {
-            return Err(Error::invalid("shift", format!("is {shift}, a finite number is needed")));
-        }
-        let made = Self {
+        check_terms(kind, shape, shift)?;
+        Ok(Self {
             context: Arc::clone(context),
             products,
             kind,
@@ -203,11 +188,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
             blocks: [Vec::new(), Vec::new()],
             is_sampled: false,
             rows: None,
-        };
-        if made.order() == 0 {
-            return Err(Error::invalid("a", format!("is {} x {}, no matrix to speak of", shape.0, shape.1)));
-        }
-        Ok(made)
+        })
     }
 
     /// The order of vectors, if it is not the matrix's.

@@ -44,15 +44,12 @@ pub(super) enum Products<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Products<'a, T> {
-    /// Products with `a`; with `both`, also with its adjoint. With an `order`, vectors are in that order.
-    pub(super) fn new(context: &Arc<Context>, a: &'a Matrix, both: bool, order: Option<Ordering>) -> Result<Self> {
+    /// Products with `a`; with `both`, also with its adjoint. With an `ordering`, vectors are in that order.
+    pub(super) fn new(context: &Arc<Context>, a: &'a Matrix, both: bool, ordering: Option<Ordering>) -> Result<Self> {
         match a.storage() {
-            Storage::Operator(_) if order.is_some() => {
-                Err(Error::NotSupported("order: of an operator, which has no rows to put in order".into()))
-            }
             Storage::Operator(own) => Ok(Self::Own(own.lock::<T>("a")?)),
             Storage::Csr(_) => {
-                let options = |op| ProductOptions { symmetric: !both, op, order, ..ProductOptions::default() };
+                let options = |op| ProductOptions { symmetric: !both, op, ordering, ..ProductOptions::default() };
                 let plan = |op| Plan::kept(context, a, options(op));
                 let adjoint = if both { Some(plan(Op::Adjoint)?) } else { None };
                 Ok(Self::Sparse { matrix: a, plan: plan(Op::Plain)?, adjoint })

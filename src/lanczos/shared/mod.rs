@@ -33,11 +33,11 @@ use crate::backend::Backend;
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::matrix::sparse::row_sums;
 use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::Progress;
 use crate::scalar::{Real, Scalar};
-use crate::session::expect_alike;
 use krylov::{RankOne, SharedKrylov};
 
 pub(super) use part::{Part, Reading, Sums};
@@ -46,17 +46,16 @@ pub use partition::{Block, Partition, Transfer};
 const WHAT: &str = "rows of several contexts";
 
 /// As [`super::solve::eigenpairs_to`] for operator `kind` of `a` plus `shift` times the identity, computed by all
-/// `contexts`: several GPUs of one model, or several contexts on the CPU, which run one after another. The matrix, the
-/// vectors in `given` and device outputs belong to the first context. Rows are cut so that entries and rows are
+/// members of a group: several GPUs of one model, or several contexts on the CPU, which run one after another. The matrix,
+/// the vectors in `given` and device outputs belong to the first member. Rows are cut so that entries and rows are
 /// balanced ([`Partition`]). The matrix keeps the parts, which are copies of its rows, if its values are known not to
-/// change. With one context this is [`super::solve::eigenpairs_to`].
+/// change. With one member this is [`super::solve::eigenpairs_to`].
 ///
 /// # Errors
-/// As [`super::operator::Symmetric::new`] and [`super::eigenpairs`]; [`Error::InvalidArgument`] for contexts of
-/// different kinds, or one that is given twice; [`Error::NotSupported`] for a matrix that is not sparse, and for kinds
-/// of operators whose matrix need not be square.
+/// As [`super::operator::Symmetric::new`] and [`super::eigenpairs`]; with several members [`Error::NotSupported`] for a
+/// matrix that is not sparse, and for kinds of operators whose matrix need not be square.
 pub fn eigenpairs_over<T: Scalar>(
-    contexts: &[Arc<Context>],
+    group: &Group,
     a: &Matrix,
     (kind, shift): (Kind, f64),
     options: &Options,
@@ -64,7 +63,8 @@ pub fn eigenpairs_over<T: Scalar>(
     progress: &Progress<'_>,
     vectors: Vectors<'_>,
 ) -> Result<Pairs<T>> {
-    let context = expect_contexts(contexts)?;
+    group.check_alive()?;
+    let (contexts, context) = (group.members(), group.first());
     if contexts.len() == 1 {
         let mut operator = Symmetric::new(context, a, kind, shift)?;
         return super::solve::eigenpairs_to(context, &mut operator, options, given, progress, vectors);
@@ -130,12 +130,12 @@ pub fn eigenpairs_over<T: Scalar>(
 ///
 /// # Errors
 /// As [`eigenpairs_over`], except that the matrix need not be Hermitian.
-pub fn shares(contexts: &[Arc<Context>], a: &Matrix) -> Result<Shares> {
-    let context = expect_contexts(contexts)?;
-    a.expect_context("a", context)?;
+pub fn shares(group: &Group, a: &Matrix) -> Result<Shares> {
+    group.check_alive()?;
+    a.expect_context("a", group.first())?;
     expect_rows(a)?;
-    if contexts.len() > 1 {
-        return Ok(Partition::kept(contexts, a)?.shares(a.dtype()));
+    if group.members().len() > 1 {
+        return Ok(Partition::kept(group.members(), a)?.shares(a.dtype()));
     }
     let csr = crate::spmv::tiles::csr(a)?;
     let (rows, entries, number) = (a.rows(), csr.nnz(), a.dtype().size());
@@ -144,21 +144,8 @@ pub fn shares(contexts: &[Arc<Context>], a: &Matrix) -> Result<Shares> {
     Ok(Shares { contexts: 1, rows, entries, halo: 0, halo_bytes: 0, product_bytes })
 }
 
-/// The first context, after a check that all of them can share rows.
-pub(super) fn expect_contexts(contexts: &[Arc<Context>]) -> Result<&Arc<Context>> {
-    let Some(first) = contexts.first() else { return Err(Error::invalid("context", "is missing")) };
-    first.check_alive()?;
-    for (k, context) in contexts.iter().enumerate().skip(1) {
-        expect_alike(&contexts[..k], "solve", context).map_err(|error| match error {
-            Error::InvalidArgument { problem, .. } => Error::invalid(format!("contexts[{}]", k - 1), problem),
-            other => other,
-        })?;
-    }
-    Ok(first)
-}
-
 /// The storage of a square sparse matrix that is not empty; refuses any other matrix.
-fn expect_rows(a: &Matrix) -> Result<&Csr> {
+pub(super) fn expect_rows(a: &Matrix) -> Result<&Csr> {
     let (rows, cols) = (a.rows(), a.cols());
     if rows != cols {
         return Err(Error::invalid("a", format!("is {rows} x {cols}, a square matrix is needed")));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::lanczos::solve::eigenpairs_to;
 use crate::lanczos::tests::{edges, symmetric as graph};
-use crate::lanczos::{Filter, Method, Orthogonality, Verify, Which};
+use crate::lanczos::{Filter, Method, Orthogonalization, Verify, Which};
 use crate::matrix::Operator;
 use crate::matrix::sparse::{Rows, pattern};
 use crate::scalar::{Complex, DType};
@@ -136,7 +136,8 @@ pub(crate) fn over<T: Scalar>(
     options: &Options,
     given: &Given<'_, T>,
 ) -> Result<Pairs<T>> {
-    eigenpairs_over(contexts, a, (kind, 0.25), options, given, &Progress::none(), Vectors::Returned)
+    let group = Group::new(contexts.to_vec())?;
+    eigenpairs_over(&group, a, (kind, 0.25), options, given, &Progress::none(), Vectors::Returned)
 }
 
 /// Eigenpairs over all contexts against those of the first, and the same bits twice.
@@ -179,7 +180,7 @@ pub(crate) fn check<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, kinds: &[K
             let r = y.iter().zip(x).map(square).sum::<f64>().sqrt();
             assert!((r - told).abs() <= 100.0 * eps * alone.info.norm, "{what}: residual {r}, not {told}");
         }
-        if options.method == Method::ThickRestart && options.orthogonality == Orthogonality::Full {
+        if options.method == Method::ThickRestart && options.orthogonalization == Orthogonalization::Full {
             let known = Given { start: Some(&start), deflate: &alone.vectors[..n], solve: None };
             near(&over(contexts, a, kind, options, &known).unwrap(), &one(&known));
         }
@@ -210,7 +211,7 @@ pub(crate) fn everything(contexts: &[Arc<Context>]) {
     let ways = [
         Options { method: Method::Plain, basis: 100, ..options },
         Options { block: 3, basis: 45, ..options },
-        Options { orthogonality: Orthogonality::Partial, ..options },
+        Options { orthogonalization: Orthogonalization::Partial, ..options },
         Options { filter: Filter::Chebyshev, ..options },
         Options { which: Which::BothEnds, verify: Verify::On, ..options },
     ];
@@ -292,8 +293,8 @@ fn what_several_contexts_cannot_share_is_refused() {
     let contexts = [cpu(1), cpu(1)];
     let a = web::<f64>(&contexts[0]);
     let twice = [Arc::clone(&contexts[0]), Arc::clone(&contexts[0])];
-    refused::<f64>(&twice, &a, Kind::Matrix, "contexts[0]");
-    refused::<f64>(&[], &a, Kind::Matrix, "context");
+    refused::<f64>(&twice, &a, Kind::Matrix, "contexts[1]: is given twice");
+    refused::<f64>(&[], &a, Kind::Matrix, "count: is 0");
     refused::<f64>(&[cpu(1), cpu(1)], &a, Kind::Matrix, "another context");
     refused::<f32>(&contexts, &a, Kind::Matrix, "F32 is needed");
     refused::<f64>(&contexts, &a, Kind::Gram, "kind: is Gram");

@@ -103,7 +103,7 @@ fn of<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
         ("whole space", Options { count: 70, ..base }),
         ("block", Options { block: 3, ..base }),
         ("block, both ends", Options { block: 2, basis: 20, which: Which::BothEnds, ..base }),
-        ("partial", Options { orthogonality: Orthogonality::Partial, basis: 40, ..base }),
+        ("partial", Options { orthogonalization: Orthogonalization::Partial, basis: 40, ..base }),
         ("plain", Options { method: Method::Plain, basis: 60, ..base }),
         ("plain, smallest", Options { method: Method::Plain, which: Which::Smallest, ..base }),
         ("filter", Options { filter, which: Which::Smallest, tolerance: 1e-5, ..base }),

@@ -132,7 +132,7 @@ pub(super) fn no_copy_is_missing_whatever_the_method(c: &Arc<Context>) {
         ("the smallest", Options { which: Which::Smallest, ..base }, &low[..4]),
         ("of both ends", Options { which: Which::BothEnds, count: 5, ..base }, &both),
         ("by blocks", Options { block: 2, ..base }, &want[..4]),
-        ("partial", Options { orthogonality: Orthogonality::Partial, ..base }, &want[..4]),
+        ("partial", Options { orthogonalization: Orthogonalization::Partial, ..base }, &want[..4]),
         ("by a filter", Options { filter: Filter::Chebyshev, ..base }, &want[..4]),
     ] {
         let found = solve(c, &a, Kind::Matrix, &options);
@@ -186,7 +186,7 @@ pub(super) fn a_residual_that_contradicts_is_no_success(c: &Arc<Context>) {
     for options in [
         base,
         Options { block: 2, ..base },
-        Options { orthogonality: Orthogonality::Partial, ..base },
+        Options { orthogonalization: Orthogonalization::Partial, ..base },
         Options { filter: Filter::Chebyshev, degree: 8, restarts: 3, ..base },
         Options { method: Method::Plain, basis: 150, restarts: 0, ..base },
         Options { which: Which::Nearest, sigma: 30.0, degree: 40, restarts: 2, ..base },
@@ -289,13 +289,16 @@ pub(super) fn options_without_effect_are_refused(c: &Arc<Context>) {
     let plain = Options { method: Method::Plain, ..base };
     assert_eq!(wrong(Options { degree: 7, which: Which::Nearest, ..plain }), "degree: is 7, there is no filter");
     assert!(wrong(Options { restarts: 7, ..plain }).starts_with("restarts: is set"));
-    assert!(wrong(Options { orthogonality: Orthogonality::Partial, ..plain }).starts_with("orthogonality: is partial"));
+    assert!(
+        wrong(Options { orthogonalization: Orthogonalization::Partial, ..plain })
+            .starts_with("orthogonalization: is partial")
+    );
     assert!(wrong(Options { which: Which::Nearest, block: 2, ..base }).starts_with("block: is set, Nearest"));
     let ones = vec![1.0; 200];
     let given = Given { deflate: &ones[..], ..Given::default() };
-    let partial = Options { orthogonality: Orthogonality::Partial, ..base };
+    let partial = Options { orthogonalization: Orthogonalization::Partial, ..base };
     let e = solve_with(c, &a, Kind::Matrix, &partial, &given).unwrap_err().to_string();
-    assert!(e.starts_with("orthogonality: is partial, a space"), "{e}");
+    assert!(e.starts_with("orthogonalization: is partial, a space"), "{e}");
     // An entry that is not finite is reported as such, not as a lack of symmetry.
     for (i, j, value) in [(4, 4, f64::NAN), (3, 9, f64::INFINITY), (7, 2, f64::NAN), (0, 0, f64::NEG_INFINITY)] {
         let sick = symmetric(c, 100, &[(i, j, value), (50, 51, 1.0)]);

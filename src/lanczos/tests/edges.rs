@@ -41,7 +41,7 @@ pub(super) fn an_order_of_one_or_two_is_solved_by_every_method(c: &Arc<Context>)
         for options in [
             base,
             Options { block: 4, ..base },
-            Options { orthogonality: Orthogonality::Partial, ..base },
+            Options { orthogonalization: Orthogonalization::Partial, ..base },
             Options { filter: Filter::Chebyshev, ..base },
             Options { method: Method::Plain, ..base },
             Options { which: Which::Nearest, sigma: 2.9, ..base },
@@ -179,7 +179,7 @@ pub(super) fn numbers_that_are_not_finite_stop_a_solve(c: &Arc<Context>) {
     for options in [
         base,
         Options { block: 2, ..base },
-        Options { orthogonality: Orthogonality::Partial, ..base },
+        Options { orthogonalization: Orthogonalization::Partial, ..base },
         Options { filter: Filter::Chebyshev, ..base },
         Options { method: Method::Plain, ..base },
         Options { which: Which::Nearest, sigma: 30.0, ..base },
@@ -367,7 +367,7 @@ pub(super) fn operators_whose_terms_cancel_are_zero(c: &Arc<Context>) {
         for options in [
             base,
             Options { block: 3, ..base },
-            Options { orthogonality: Orthogonality::Partial, ..base },
+            Options { orthogonalization: Orthogonalization::Partial, ..base },
             Options { filter: Filter::Chebyshev, ..base },
             Options { method: Method::Plain, count: 1, ..base },
             Options { check_symmetry: true, ..base },

@@ -66,19 +66,20 @@ pub(super) fn blocks_survive_invariant_spaces_and_types(c: &Arc<Context>) {
 pub(super) fn partial_orthogonality_costs_no_accuracy(c: &Arc<Context>) {
     for name in ["as-caida20071105", "ca-AstroPh-cc", "email-Enron"] {
         let a = golden(c, name);
-        let options = Options { count: 10, orthogonality: Orthogonality::Partial, basis: 40, ..Options::default() };
+        let options =
+            Options { count: 10, orthogonalization: Orthogonalization::Partial, basis: 40, ..Options::default() };
         let pairs = solve(c, &a, Kind::Matrix, &options);
         assert_eq!((pairs.info.stop_reason, pairs.info.converged), (Reason::Converged, 10), "{name}");
         near(&pairs.values, &recorded(name, "A_LA")[..10], 1e-10 * pairs.info.norm, name);
         assert!(pairs.residuals.iter().all(|r| *r <= 2e-10 * pairs.info.norm), "{name}: {:?}", pairs.residuals);
-        let full = solve(c, &a, Kind::Matrix, &Options { orthogonality: Orthogonality::Full, ..options });
+        let full = solve(c, &a, Kind::Matrix, &Options { orthogonalization: Orthogonalization::Full, ..options });
         assert!(pairs.info.products <= full.info.products + 40, "{name}: {} products", pairs.info.products);
     }
     // A space without restarts, in which orthogonality is lost many times.
     let a = golden(c, "as-caida20071105");
     let options = Options {
         count: 12,
-        orthogonality: Orthogonality::Partial,
+        orthogonalization: Orthogonalization::Partial,
         basis: 200,
         tolerance: 1e-12,
         ..Options::default()
@@ -86,7 +87,7 @@ pub(super) fn partial_orthogonality_costs_no_accuracy(c: &Arc<Context>) {
     let pairs = solve(c, &a, Kind::Matrix, &options);
     near(&pairs.values, &recorded("as-caida20071105", "A_LA")[..12], 1e-12 * pairs.info.norm, "one cycle");
     let identity = symmetric(c, 100, &(0..100).map(|i| (i, i, 1.0)).collect::<Vec<_>>());
-    let options = Options { orthogonality: Orthogonality::Partial, ..Options::default() };
+    let options = Options { orthogonalization: Orthogonalization::Partial, ..Options::default() };
     near(&solve(c, &identity, Kind::Matrix, &options).values, &[1.0; 6], 1e-12, "identity");
 }
 
@@ -271,9 +272,11 @@ pub(super) fn options_that_exclude_each_other_are_refused(c: &Arc<Context>) {
     let base = Options::default();
     assert!(wrong(Options { filter, which: Which::BothEnds, ..base }).starts_with("which: has two ends"));
     assert!(wrong(Options { filter, block: 2, ..base }).starts_with("block: is set"));
-    let partial = Orthogonality::Partial;
-    assert!(wrong(Options { block: 2, orthogonality: partial, ..base }).starts_with("orthogonality: is partial"));
-    assert!(wrong(Options { filter, orthogonality: partial, ..base }).starts_with("orthogonality: is partial"));
+    let partial = Orthogonalization::Partial;
+    assert!(
+        wrong(Options { block: 2, orthogonalization: partial, ..base }).starts_with("orthogonalization: is partial")
+    );
+    assert!(wrong(Options { filter, orthogonalization: partial, ..base }).starts_with("orthogonalization: is partial"));
     assert_eq!(wrong(Options { block: 17, ..base }), format!("block: is 17, outside 0 to {MOST_BLOCK}"));
     assert_eq!(wrong(Options { degree: 20_001, ..base }), "degree: is 20001, outside 0 to 20000");
     assert_eq!(wrong(Options { sigma: f64::NAN, ..base }), "sigma: is NaN, a finite number is needed");

@@ -5,6 +5,7 @@ mod edges;
 mod methods;
 mod operators;
 pub(super) mod orders;
+mod plans;
 mod recorded;
 mod scales;
 mod singular;
@@ -125,6 +126,7 @@ on_both_backends! {
         partial_orthogonality_gives_way_where_it_is_lost
         cancelling_is_heard_within_a_cycle
         progress_has_the_figures_of_the_header
+        the_last_report_is_that_of_the_end
         a_basis_that_is_given_is_used_on_small_matrices_too
         a_verified_solve_takes_no_more_products_than_the_search
     ;
@@ -217,7 +219,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
         (mesh, Kind::NormalisedLaplacian, Options { which: Which::Smallest, filter, tolerance: 1e-6, ..base }),
         (web, Kind::Matrix, Options { block: 4, ..base }),
         (web, Kind::Modularity, Options { which: Which::BothEnds, verify: Verify::On, ..base }),
-        (web, Kind::Matrix, Options { orthogonality: Orthogonality::Partial, basis: 60, ..base }),
+        (web, Kind::Matrix, Options { orthogonalization: Orthogonalization::Partial, basis: 60, ..base }),
         (web, Kind::Laplacian, Options { method: Method::Plain, basis: 100, ..base }),
         (
             web,

@@ -183,7 +183,8 @@ pub(super) fn partial_orthogonality_gives_way_where_it_is_lost(c: &Arc<Context>)
         for seed in 0..10 {
             let diagonal: Vec<f64> = (0..n).map(|i| [2.9, -1.3, 0.4, 1.7][(i * i + i / 7) % values]).collect();
             let a = self::diagonal(c, &diagonal);
-            let options = Options { count, which, seed, orthogonality: Orthogonality::Partial, ..Options::default() };
+            let options =
+                Options { count, which, seed, orthogonalization: Orthogonalization::Partial, ..Options::default() };
             let found = attempt(c, &a, &options).unwrap();
             assert_eq!(found.info.converged, count, "{n} {seed}: {:?}", found.info);
             let mut sorted = diagonal;
@@ -205,7 +206,7 @@ pub(super) fn cancelling_is_heard_within_a_cycle(c: &Arc<Context>) {
     for options in [
         base,
         Options { block: 2, ..base },
-        Options { orthogonality: Orthogonality::Partial, ..base },
+        Options { orthogonalization: Orthogonalization::Partial, ..base },
         Options { count: 4, basis: 20, filter: Filter::Chebyshev, degree: 900, ..base },
         Options { count: 4, basis: 20, which: Which::Nearest, sigma: 0.5, degree: 900, ..base },
     ] {
@@ -238,7 +239,7 @@ pub(super) fn progress_has_the_figures_of_the_header(c: &Arc<Context>) {
     for options in [
         base,
         Options { block: 2, ..base },
-        Options { orthogonality: Orthogonality::Partial, ..base },
+        Options { orthogonalization: Orthogonalization::Partial, ..base },
         Options { which: Which::BothEnds, ..base },
         Options { filter: Filter::Chebyshev, ..base },
         Options { method: Method::Plain, basis: 350, ..base },
@@ -280,6 +281,40 @@ pub(super) fn progress_has_the_figures_of_the_header(c: &Arc<Context>) {
     let found = singular_triplets::<f64>(c, &stored, Request::default(), &options, &progress).unwrap();
     assert!(found.info.converged == 3 && seen.get().0 == 3 && seen.get().1 == 3, "{:?}", seen.get());
     assert!(seen.get().2 <= 1e-5 * found.info.norm, "{:?}", seen.get());
+}
+
+/// A function that is slow once all pairs have converged gets a report of the search for copies, then the end again.
+pub(super) fn the_last_report_is_that_of_the_end(c: &Arc<Context>) {
+    let n = 400;
+    let ring = symmetric(c, n, &(0..n).map(|i| (i, (i + 1) % n, 1.0)).collect::<Vec<_>>());
+    let options = Options { count: 3, basis: 12, verify: Verify::On, ..Options::default() };
+    let (seen, is_slow) = (std::cell::RefCell::new(Vec::new()), std::cell::Cell::new(true));
+    let report = |step: i64, steps: i64, _: f64| {
+        if step == steps && is_slow.replace(false) {
+            std::thread::sleep(std::time::Duration::from_millis(60));
+        }
+        seen.borrow_mut().push((step, steps));
+        true
+    };
+    let progress = Progress::new(c.cancel_epoch(), Some(&report));
+    let mut operator = Symmetric::<f64>::new(c, &ring, Kind::Matrix, 0.0).unwrap();
+    let found = eigenpairs(c, &mut operator, &options, &Given::default(), &progress).unwrap();
+    assert!(found.info.converged == 3 && found.info.verified, "{:?}", found.info);
+    let at = seen.borrow().iter().position(|s| *s == (3, 3)).unwrap();
+    assert!(seen.borrow()[at..].iter().any(|s| s.0 < 3), "the search reported nothing: {seen:?}");
+    assert_eq!(seen.borrow().last(), Some(&(3, 3)), "{seen:?}");
+    seen.borrow_mut().clear();
+    is_slow.set(true);
+    // The bidiagonalisation of the smallest values searches too.
+    let progress = Progress::new(c.cancel_epoch(), Some(&report));
+    let options = Options { which: Which::Smallest, basis: 40, ..options };
+    let diagonal: Vec<_> = (0..n).map(|i| (i, i, 1.0 + (i as f64).sqrt())).collect();
+    let stored = from_entries(c, (n, n), &diagonal);
+    let found = singular_triplets::<f64>(c, &stored, Request::default(), &options, &progress).unwrap();
+    assert!(found.info.converged == 3 && found.info.verified, "{:?}", found.info);
+    let at = seen.borrow().iter().position(|s| *s == (3, 3)).unwrap();
+    assert!(seen.borrow()[at..].iter().any(|s| s.0 < 3), "the search reported nothing: {seen:?}");
+    assert_eq!(seen.borrow().last(), Some(&(3, 3)), "{seen:?}");
 }
 
 pub(super) fn a_basis_that_is_given_is_used_on_small_matrices_too(c: &Arc<Context>) {

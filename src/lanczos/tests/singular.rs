@@ -288,7 +288,7 @@ pub(super) fn a_product_that_is_not_the_adjoints_is_no_success(c: &Arc<Context>)
         (Through::Gram, base),
         (Through::Augmented, base),
         (Through::Gram, Options { block: 2, ..base }),
-        (Through::Gram, Options { orthogonality: Orthogonality::Partial, ..base }),
+        (Through::Gram, Options { orthogonalization: Orthogonalization::Partial, ..base }),
         (Through::Auto, Options { which: Which::Smallest, ..base }),
     ];
     for (order, restarts) in [(40, 6), (200, 6), (400, 6)] {

@@ -122,7 +122,7 @@ fn typed<T: Scalar, I: Index>(
     let (base, gathered) = (job.rows.columns().1, job.gathered);
     let grouped = match cut.info.algorithm {
         Algorithm::Scalar => false,
-        Algorithm::RowGroup | Algorithm::RowBin => cut.info.group >= 4,
+        Algorithm::RowGroup | Algorithm::RowBin => cut.info.row_lanes >= 4,
         _ => true,
     };
     match job.values {

@@ -67,7 +67,7 @@ fn of<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
                 }
                 let by_degree = kind.is_of_square().then_some((0.75, Some(Ordering::Degree)));
                 for (shift, order) in [(0.0, None), (0.75, None)].into_iter().chain(by_degree) {
-                    let options = Options { kind, shift, order, ..Options::default() };
+                    let options = Options { kind, shift, ordering: order, ..Options::default() };
                     let order = if order.is_some() { " by degree" } else { "" };
                     out.add(format!("{what} {kind:?} + {shift}{order}"), products::<T>(c, &a, options));
                 }

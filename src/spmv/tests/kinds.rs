@@ -194,7 +194,7 @@ pub(crate) fn check<T: Scalar>(c: &Arc<Context>, pattern: bool, op: Op, location
             let op = if is_square { op } else { Op::Plain };
             let orders = if is_square { vec![None, Some(Ordering::Degree)] } else { vec![None] };
             for (shift, order) in orders.into_iter().flat_map(|o| [(0.0, o), (0.75, o)]) {
-                let options = Options { op, kind, shift, order, ..Options::default() };
+                let options = Options { op, kind, shift, ordering: order, ..Options::default() };
                 let case = Case { c, location, options };
                 let mut plan = Plan::new(c, &a, options).unwrap();
                 let expect = |values: &[T]| {
@@ -249,7 +249,7 @@ fn what_a_matrix_cannot_be_made_into_is_refused() {
         (&a, Options { shift: 1.0, ..Options::default() }, "shift: is 1, a is 2 x 3: it has no diagonal to add to"),
         (&a, Options { shift: f64::NAN, ..gram }, "shift: is NaN, a finite number is needed"),
         (&a, Options { op: Op::Transpose, ..gram }, "op: is Transpose, Gram is its own adjoint: Plain is needed"),
-        (&b, Options { order: Some(Ordering::Degree), ..gram }, "order: is set, Gram has no order of its own"),
+        (&b, Options { ordering: Some(Ordering::Degree), ..gram }, "ordering: is set, Gram has no order of its own"),
         (&b, with(Kind::RandomWalkLaplacian), "a: has row sum -1 in row 0 (from 0): no normalised operator"),
         (&b, with(Kind::Modularity), "a: has entries of sum -1: no modularity"),
     ] {

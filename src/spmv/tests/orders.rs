@@ -43,7 +43,7 @@ pub(crate) fn check<T: Scalar>(c: &Arc<Context>, pattern: bool, op: Op, location
         }
     };
     for how in [Ordering::Degree, Ordering::CuthillMckee] {
-        let mut plan = Plan::new(c, &a, Options { op, order: Some(how), ..Options::default() }).unwrap();
+        let mut plan = Plan::new(c, &a, Options { op, ordering: Some(how), ..Options::default() }).unwrap();
         let nan = vec![T::from_parts(f64::NAN, f64::NAN); n];
         for (scalars, old) in [((one, zero), &nan[..]), ((alpha, beta), &x[n..2 * n]), ((zero, beta), &x[..n])] {
             let mut y = there(old);
@@ -106,7 +106,7 @@ fn products_in_another_order_are_those_of_the_matrix() {
     check::<f32>(&c, true, Op::Transpose, Location::Host);
     let lists = Lists { cols: 3, rows: vec![vec![0], vec![1]] };
     let (wide, _) = super::matrix::<f64, i32>(&c, &lists, 0, false);
-    let options = Options { order: Some(Ordering::Degree), ..Options::default() };
+    let options = Options { ordering: Some(Ordering::Degree), ..Options::default() };
     assert!(matches!(Plan::new(&c, &wide, options), Err(Error::InvalidArgument { .. })));
     let (none, _) = super::matrix::<f64, i32>(&c, &Lists { cols: 0, rows: vec![] }, 0, false);
     let (x, mut y) = (vector::<f64>(&c, &[]), vector::<f64>(&c, &[]));

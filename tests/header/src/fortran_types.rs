@@ -22,10 +22,6 @@ const NOTES: &[(&str, &str)] = &[
     ("purlin_rsvd_options", "`restart_path` is filled in by the `create` of purlin_rsvd from its argument."),
     ("purlin_tt_info", "What a tensor train or a TT-matrix is."),
     ("purlin_tt_scaled", "A number: the mantissa re + i im times 2**exponent. It needs no purlin_init."),
-    (
-        "purlin_lanczos_options.contexts",
-        "c_loc of an array of the handles, context%handle(), of further contexts, and their number.",
-    ),
     ("purlin_lanczos_accepted", "A value that passed the test of Cullum and Willoughby. It needs no purlin_init."),
     (
         "purlin_read_fn",

@@ -171,7 +171,7 @@
     read_choice(given, "algorithm", algorithms, &(o)->algorithm); \
     read_choice(given, "op", operations, &(o)->op); \
     read_flag(given, "symmetric", &(o)->symmetric); \
-    read_choice(given, "order", reorderings, &(o)->order); \
+    read_choice(given, "ordering", reorderings, &(o)->ordering); \
     read_choice(given, "kind", kinds, &(o)->kind); \
     read_double(given, "shift", &(o)->shift); \
     read_int64(given, "degree", &(o)->degree); \
@@ -192,10 +192,10 @@
     read_choice(given, "verify", verifications, &(o)->verify); \
     read_choice(given, "method", ways, &(o)->method); \
     read_int64(given, "block", &(o)->block); \
-    read_choice(given, "orthogonality", orthogonalities, &(o)->orthogonality); \
+    read_choice(given, "orthogonalization", orthogonalizations, &(o)->orthogonalization); \
     read_choice(given, "filter", filters, &(o)->filter); \
     read_int64(given, "degree", &(o)->degree); \
-    read_choice(given, "order", reorderings, &(o)->order); \
+    read_choice(given, "ordering", reorderings, &(o)->ordering); \
     read_flag(given, "check_symmetry", &(o)->check_symmetry); \
   } while (0)
 

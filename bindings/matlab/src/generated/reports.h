@@ -168,10 +168,10 @@
 #define REPORT_SPMV_INFO(to, i) \
   do { \
     add_word(to, "algorithm", algorithms, (i)->algorithm); \
-    add_word(to, "order", reorderings, (i)->order); \
+    add_word(to, "ordering", reorderings, (i)->ordering); \
     add_word(to, "kind", kinds, (i)->kind); \
     add_text(to, "reason", (i)->reason); \
-    add_number(to, "group", (double)(i)->group); \
+    add_number(to, "row_lanes", (double)(i)->row_lanes); \
     add_number(to, "rows", (double)(i)->rows); \
     add_number(to, "nnz", (double)(i)->nnz); \
     add_number(to, "longest", (double)(i)->longest); \

@@ -1,0 +1,34 @@
+function info = lanczos_plan(A, k, which, varargin)
+%LANCZOS_PLAN  What purlin.lanczos would do: method and why, vectors of the space, memory, rows of each GPU.
+%   info = purlin.lanczos_plan(A, k, which, name, value, ...) takes what purlin.lanczos takes but 'precision', and refuses what
+%   that would refuse for its options. K is 6 and WHICH 'largest' if not given. INFO has the fields of the report of
+%   purlin.lanczos: method, reason, basis, degree, host_bytes and device_bytes; with 'devices' the contexts, the most rows
+%   (part_rows) and entries (part_entries) of one, the numbers that go from one to another in a product (halo) and their bytes
+%   (halo_bytes), and the most bytes that one reads and writes in a product (product_bytes). The rest is 0.
+%
+%   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
+%
+%   See also purlin.lanczos.
+%
+%   Example
+%     A = sprand(300, 300, 0.05);
+%     A = double(A + A' > 0);
+%     info = purlin.lanczos_plan(A, 4, 'smallest', 'kind', 'laplacian');
+%     info.reason, info.basis, info.host_bytes
+  purlin.internal.at_least(nargin, 1, 'lanczos_plan');
+  if nargin < 2 || isempty(k)
+    k = 6;
+  end
+  if nargin < 3 || isempty(which)
+    which = 'largest';
+  end
+  purlin.internal.whole(k, 'k', 1);
+  [opts, given] = purlin.internal.lanczos_inputs(varargin, {});
+  opts.which = purlin.internal.which_of(which);
+  if isfield(opts, 'kind') && any(strcmp(opts.kind, {'gram', 'outer_gram', 'augmented'}))
+    matrix = purlin.internal.matrix(A, 'A');
+  else
+    matrix = purlin.internal.symmetric_matrix(A, 'A');
+  end
+  info = purlin_mex('lanczos_plan', matrix, k, opts, given{2}, given{3});
+end
