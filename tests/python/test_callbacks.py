@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import purlin
-from purlin import dwi, rsvd, sshopm
+from purlin import dwi, rpca, rsvd, sshopm
 from purlin.blocks import Source
 
 TENSORS = np.random.default_rng(31).standard_normal((3000, 15))
@@ -99,6 +101,127 @@ def test_ctrl_c_ends_a_pass_over_a_matrix_between_two_blocks(cpu: purlin.Context
         # The interrupt is not kept for the next call.
         read = 40
         assert rsvd.compute(source, 2, block_rows=10, context=cpu).s.shape == (2,)
+
+
+@pytest.fixture
+def interrupts() -> Iterator[list[str]]:
+    """The handler of Ctrl-C stands at the end of the test as at its beginning; the list takes what it was called for."""
+    seen: list[str] = []
+
+    def handler(_signal: int, _frame: object) -> None:
+        seen.append("SIGINT")
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield seen
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def nested(solver: sshopm.Sshopm, *, ends: Any = None) -> Any:
+    """A progress function whose first call makes another call of the same object, and then `ends`."""
+    depth = [0]
+
+    def progress(*_: object) -> None:
+        depth[0] += 1
+        if depth[0] == 1:
+            assert solver.solve(TENSORS[:2]).info.tensors == 2
+            if ends is not None:
+                ends()
+
+    return progress
+
+
+class Later:
+    """A progress function that is given after its object is made."""
+
+    function: Any = None
+
+    def __call__(self, *given: Any) -> object:
+        return self.function(*given)
+
+
+def test_a_call_of_the_same_object_inside_its_progress_leaves_the_handler(
+    cpu: purlin.Context, interrupts: list[str]
+) -> None:
+    later = Later()
+    solver = sshopm.Sshopm(progress=later, context=cpu)
+    later.function = nested(solver)
+    assert solver.solve(TENSORS).info.tensors == len(TENSORS)
+    # A call that the library refuses inside the call that runs: its error goes through the callback to the caller.
+    split = rpca.Rpca(progress=lambda *_: split.compute(np.eye(3)), context=cpu)
+    with pytest.raises(purlin.Error, match="in use by another call"):
+        split.compute(np.random.default_rng(5).standard_normal((60, 40)))
+    assert interrupts == []
+
+
+def test_exceptions_in_and_after_a_nested_call_leave_the_handler(cpu: purlin.Context, interrupts: list[str]) -> None:
+    def stop() -> None:
+        raise Stop("after the nested call")
+
+    later = Later()
+    solver = sshopm.Sshopm(progress=later, context=cpu)
+    later.function = nested(solver, ends=stop)
+    with pytest.raises(Stop, match="after the nested call"):
+        solver.solve(TENSORS)
+
+    def both(*_: object) -> None:
+        raise Stop("of the inner call")
+
+    inner = sshopm.Sshopm(progress=both, context=cpu)
+    later.function = lambda *_: inner.solve(TENSORS)
+    with pytest.raises(Stop, match="of the inner call"):
+        solver.solve(TENSORS)
+    assert interrupts == []
+
+
+def test_ctrl_c_in_a_nested_call_ends_the_outer_one_too(cpu: purlin.Context, interrupts: list[str]) -> None:
+    later = Later()
+    solver = sshopm.Sshopm(progress=later, context=cpu)
+    later.function = nested(solver, ends=_thread.interrupt_main)
+    with pytest.raises(KeyboardInterrupt):
+        solver.solve(TENSORS)
+    assert interrupts == ["SIGINT"]
+    inner = sshopm.Sshopm(progress=lambda *_: _thread.interrupt_main(), context=cpu)
+    later.function = lambda *_: inner.solve(TENSORS)
+    with pytest.raises(KeyboardInterrupt):
+        solver.solve(TENSORS)
+    assert interrupts == ["SIGINT"] * 2
+    later.function = lambda *_: None
+    solver.solve(TENSORS[:2])
+
+
+def test_a_call_of_another_thread_leaves_the_handler_and_its_exception_there(
+    cpu: purlin.Context, interrupts: list[str]
+) -> None:
+    x = np.random.default_rng(6).standard_normal((60, 40))
+    found: list[BaseException] = []
+
+    def other() -> None:
+        try:
+            split.compute(x)
+        except BaseException as error:
+            found.append(error)
+
+    def progress(*_: object) -> None:
+        if not found:
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+
+    split = rpca.Rpca(progress=progress, context=cpu)
+    split.compute(x)
+    assert [str(error) for error in found] == ["rpca: is in use by another call"]
+    # In a thread that is not the main one, the same object in the main one afterwards.
+    found.clear()
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert len(found) <= 1
+    split.compute(x)
+    assert interrupts == []
 
 
 def test_cancel_from_another_thread(cpu: purlin.Context) -> None:

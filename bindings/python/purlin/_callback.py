@@ -77,53 +77,84 @@ os.register_at_fork(after_in_child=_calls.after_fork)
 
 
 class ProgressRelay:
-    """Lends one progress function to one call: `with ProgressRelay(function, options) as relay: status = call(..)`.
+    """The progress function of an object or of one call without an object: `with relay.call() as call: status = f(..)`, and
+    then `finish(status, call)`.
 
-    It is there without a function too, for Ctrl-C, which Python delivers between its own instructions only. The
-    interrupt is taken down as a flag for the time of the call: raised at the entry of a callback it would be lost.
+    The library calls it without a function of the user's too, because of Ctrl-C, which Python delivers between its own
+    instructions only.
     """
 
     def __init__(self, function: Progress | None, options: Any) -> None:
-        self._function = function
+        self.function = function
+        self._running: list[ProgressCall] = []
+        self._pointer = PROGRESS(self._report)
+        options.progress = self._pointer
+
+    def call(self) -> ProgressCall:
+        """The state of one call of the library."""
+        return ProgressCall(self, self._running)
+
+    def _report(self, step: int, steps: int, measure: float, _user: int | None) -> int:
+        thread = threading.get_ident()
+        running = self._running
+        # The library reports on the calling thread, but for a call whose stack is too small for it.
+        call = next((call for call in reversed(running) if call.thread == thread), None)
+        # None runs where the caller has given the handle to the C function himself.
+        call = call or (running[-1] if running else self.call())
+        return call.report(step, steps, measure)
+
+
+class ProgressCall:
+    """One call of the library: what its progress function raised, and Ctrl-C during it. Calls of several threads and a call in
+    a callback of another have each their own.
+
+    The interrupt only sets a flag during the call: raised at the entry of a callback it would be lost. The handler that stood
+    before the call stands again after it.
+    """
+
+    def __init__(self, relay: ProgressRelay, running: list[ProgressCall]) -> None:
+        self._relay = relay
+        self._running = running
+        self.thread = threading.get_ident()
+        self._is_main = threading.current_thread() is threading.main_thread()
         self._caught: BaseException | None = None
         self._handler: Any = None
         self._interrupted = False
-        self._is_main = True
-        self._pointer = PROGRESS(self._call)
-        options.progress = self._pointer
 
-    def __enter__(self) -> ProgressRelay:
-        self._is_main = threading.current_thread() is threading.main_thread()
-        self._handler = None
+    def __enter__(self) -> ProgressCall:
         if not self._is_main:
             _calls.begin()
-            return self
-        # Only the main thread has signals, and a handler that Python did not install is not ours to replace.
-        handler = signal.getsignal(signal.SIGINT)
-        if callable(handler):
-            self._handler = handler
-            signal.signal(signal.SIGINT, self._interrupt)
+        else:
+            # Only the main thread has signals, and a handler that Python did not install is not ours to replace.
+            handler = signal.getsignal(signal.SIGINT)
+            if callable(handler):
+                self._handler = handler
+                signal.signal(signal.SIGINT, self._interrupt)
+        self._running.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._running.remove(self)
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
-        if threading.current_thread() is not threading.main_thread():
+        if not self._is_main:
             _calls.finish()
 
     def _interrupt(self, _signal: int, _frame: object) -> None:
         self._interrupted = True
 
-    def _call(self, step: int, steps: int, measure: float, _user: int | None) -> int:
+    def report(self, step: int, steps: int, measure: float) -> int:
+        """Calls the function; 1 cancels the call."""
+        function = self._relay.function
         try:
-            stop = self._function is not None and self._function(step, steps, measure)
+            stop = function is not None and function(step, steps, measure)
             return 1 if stop or self._interrupted or (_calls.ending and not self._is_main) else 0
         except BaseException as error:  # KeyboardInterrupt too: it must not vanish in the C frame
             self._caught = error
             return 1
 
     def raise_caught(self) -> None:
-        """To be called when the library has returned."""
+        """To be called when the library has returned. In a callback of another call the interrupt goes to that call, too."""
         if self._interrupted:
             self._interrupted = False
             self._handler(signal.SIGINT, None)
@@ -160,7 +191,7 @@ class LogSink:
             raise caught
 
 
-def finish(status: int, progress: ProgressRelay | None = None, log: LogSink | None = None) -> None:
+def finish(status: int, progress: ProgressCall | None = None, log: LogSink | None = None) -> None:
     """Ends a call: raises a callback's exception first, else the error of `status`."""
     if progress is not None:
         progress.raise_caught()

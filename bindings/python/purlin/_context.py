@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from . import _constants as c
-from ._callback import LogFunction, LogSink, ProgressRelay, finish
+from ._callback import LogFunction, LogSink, ProgressCall, finish
 from ._error import InvalidHandle, check
 from ._lib import lib
 from ._structs import LOG
@@ -198,7 +198,7 @@ class Context(Handle):
             lib.purlin_context_set_log(self.handle, c.LOG_OFF, LOG(), None)
         super().close()
 
-    def finish(self, status: int, progress: ProgressRelay | None = None) -> None:
+    def finish(self, status: int, progress: ProgressCall | None = None) -> None:
         """Ends a call on this context: raises what a callback raised, else the error of `status`."""
         finish(status, progress, self._log)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._callback import Progress, ProgressRelay
+from ._callback import Progress, ProgressCall, ProgressRelay
 from ._context import Context, Group, _word, choice, initialised
 from ._error import NoConvergence
 from ._matrix import Matrix
@@ -211,10 +211,10 @@ class Call:
         self.relay = ProgressRelay(progress, self.options)
         self.report = initialised(LanczosInfo, "lanczos_info")
 
-    def finish(self, context: Context, status: int, found: Callable[[int], Any]) -> Any:
+    def finish(self, context: Context, running: ProgressCall, status: int, found: Callable[[int], Any]) -> Any:
         """`found` of as many pairs as there are; raises `Unfinished` with it where not all have converged."""
         try:
-            context.finish(status, self.relay)
+            context.finish(status, running)
         except NoConvergence as error:
             told = Unfinished(status, str(error))
             told.solution = found(self.report.count)

@@ -281,9 +281,9 @@ class Dwi(Handle):
 
     def _run(self, call: Any, *arguments: Any) -> None:
         with self._lock:
-            with self._relay:
+            with self._relay.call() as running:
                 status = call(self.handle, *arguments)
-            self.context.finish(status, self._relay)
+            self.context.finish(status, running)
 
     def fit(
         self,

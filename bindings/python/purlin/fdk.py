@@ -308,16 +308,16 @@ class Reconstruction(Handle):
                 projections if isinstance(projections, Source) else Source.from_array(projections, context=self.context)
             )
             sink = made if isinstance(made, Sink) else Sink.to_array(made, context=self.context)
-            with self._relay:
+            with self._relay.call() as running:
                 status = lib.purlin_fdk_reconstruct(self.handle, queue, source.handle, sink.handle, None)
             source.raise_caught()
             sink.raise_caught()
         else:
             given = lent(projections, self.context, stream)
             out = lent(made, self.context, stream)
-            with self._relay:
+            with self._relay.call() as running:
                 status = lib.purlin_fdk_reconstruct_tensor(self.handle, queue, given.handle, out.handle, None)
-        self.context.finish(status, self._relay)
+        self.context.finish(status, running)
         return made
 
     def begin(self, *, stream: Stream | None = None) -> None:
@@ -329,9 +329,9 @@ class Reconstruction(Handle):
         GPU is done with them. `progress` gets the views pushed and all views."""
         numbers = [views] if isinstance(views, (int, np.integer)) else list(views)
         given = lent(projections, self.context)
-        with self._relay:
+        with self._relay.call() as running:
             status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers, "views"), given.handle)
-        self.context.finish(status, self._relay)
+        self.context.finish(status, running)
 
     def finish(self, volume: Any = None) -> Any:
         """The volume of the views that were pushed; see `reconstruct`. The scan is given up when its volume has been handed
@@ -339,14 +339,14 @@ class Reconstruction(Handle):
         made = np.empty(self.shape, np.float32) if volume is None else volume
         _require_volume(volume)
         if isinstance(made, Sink):
-            with self._relay:
+            with self._relay.call() as running:
                 status = lib.purlin_fdk_finish(self.handle, made.handle, None)
             made.raise_caught()
         else:
             out = lent(made, self.context)
-            with self._relay:
+            with self._relay.call() as running:
                 status = lib.purlin_fdk_finish_tensor(self.handle, out.handle, None)
-        self.context.finish(status, self._relay)
+        self.context.finish(status, running)
         return made
 
     def cancel(self) -> None:

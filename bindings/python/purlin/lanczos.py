@@ -82,7 +82,7 @@ def run(
     inverse = None if solve is None else solver_of(solve, n, matrix.dtype, context)
     outputs = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
     shown = None if found is None else Matrix.dense(found, context=context, stream=stream)
-    with call.relay:
+    with call.relay.call() as running:
         status = lib.purlin_lanczos_solve_once(
             context.handle,
             stream.handle if stream else None,
@@ -105,7 +105,7 @@ def run(
         cut = found if found is None or m == k else found[:, :m]
         return Solution(Pairs(values[:m], cut), residuals[:m], call.info())
 
-    made: Solution = call.finish(context, status, solution)
+    made: Solution = call.finish(context, running, status, solution)
     return made
 
 
@@ -181,7 +181,7 @@ def singular(
     first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
     lists = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
     places = [None if each is None else Matrix.dense(each, context=context) for each in (u, v)]
-    with call.relay:
+    with call.relay.call() as running:
         status = lib.purlin_lanczos_singular_once(
             context.handle,
             stream.handle if stream else None,
@@ -200,7 +200,7 @@ def singular(
         cut = [None if each is None else each[:, :m] for each in (u, v)]
         return SingularSolution(Triplets(cut[0], values[:m], cut[1]), residuals[:m], call.info())
 
-    made: SingularSolution = call.finish(context, status, solution)
+    made: SingularSolution = call.finish(context, running, status, solution)
     return made
 
 
@@ -347,10 +347,10 @@ class Lanczos(Handle):
 
     def call(self, matrix: Matrix, stream: Stream | None, function: Any, *arguments: Any) -> None:
         """One call of the library with this solver's progress: for the modules of this package."""
-        with self._relay:
+        with self._relay.call() as running:
             status = function(self.handle, stream.handle if stream else None, matrix.handle, *arguments)
         matrix.raise_caught()
-        self.context.finish(status, self._relay)
+        self.context.finish(status, running)
 
     def run(
         self, matrix: Matrix, stream: Stream | None, function: Any, found: Callable[[Info], Any], *arguments: Any

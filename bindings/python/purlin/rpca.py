@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._callback import Progress, ProgressRelay
+from ._callback import Progress, ProgressCall, ProgressRelay
 from ._context import Context, Group, Handle, Stream, home, initialised
 from ._error import NoConvergence, check
 from ._lib import lib
@@ -238,10 +238,10 @@ class Rpca(Handle):
 
     def _call(
         self, function: Any, stream: Stream | None, matrix: Matrix, seen: Matrix | None, *outputs: Any
-    ) -> tuple[int, Any]:
-        """The status and the report of a run."""
+    ) -> tuple[int, ProgressCall, Any]:
+        """The status of a run, its progress and its report."""
         raw = initialised(RpcaInfo, "rpca_info")
-        with self._relay:
+        with self._relay.call() as running:
             status: int = function(
                 self.handle,
                 stream.handle if stream else None,
@@ -253,11 +253,11 @@ class Rpca(Handle):
         matrix.raise_caught()
         if seen:
             seen.raise_caught()
-        return status, raw
+        return status, running, raw
 
-    def _finish(self, status: int, raw: Any, parts: Parts) -> Info:
+    def _finish(self, status: int, running: ProgressCall, raw: Any, parts: Parts) -> Info:
         try:
-            self.context.finish(status, self._relay)
+            self.context.finish(status, running)
         except NoConvergence as error:
             told = Unfinished(status, str(error))
             told.parts, told.info = parts, _read_info(raw)

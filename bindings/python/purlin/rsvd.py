@@ -386,10 +386,10 @@ class Rsvd(Handle):
     def run(self, matrix: Matrix, stream: Stream | None, call: Any, *arguments: Any) -> Info:
         """One call of the library with this session's progress: for the modules of this package."""
         raw = initialised(RsvdInfo, "rsvd_info")
-        with self._relay:
+        with self._relay.call() as running:
             status = call(self.handle, stream.handle if stream else None, matrix.handle, *arguments, ctypes.byref(raw))
         matrix.raise_caught()
-        self.context.finish(status, self._relay)
+        self.context.finish(status, running)
         return read_info(raw)
 
     def _width(self, m: int, n: int) -> int:

@@ -125,9 +125,9 @@ class Sshopm(Handle):
         raw = ctypes.byref(results.raw())
         queue = stream.handle if stream else None
         with self._lock:
-            with self._relay:
+            with self._relay.call() as running:
                 status = call(self.handle, queue, *before, raw, *after, ctypes.byref(info))
-            self.context.finish(status, self._relay)
+            self.context.finish(status, running)
         return read_info(info)
 
     def solve(

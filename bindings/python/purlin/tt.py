@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _memory as memory
-from ._callback import Progress, ProgressRelay
+from ._callback import Progress, ProgressCall, ProgressRelay
 from ._context import Context, Group, Handle, Stream, home, initialised
 from ._error import check
 from ._lib import lib
@@ -171,7 +171,7 @@ class Contraction(Handle):
         if lent is not None:
             address = lent.address
             size = int(np.prod(lent.shape, dtype=np.int64)) * memory.dtype_of(lent.dtype).itemsize
-        self._finish(lib.purlin_tt_contraction_set_workspace(self.handle, address, size))
+        self.context.finish(lib.purlin_tt_contraction_set_workspace(self.handle, address, size))
         self._lent = lent
 
     def enqueue_inner(self, x: object, y: object, result: object, *, stream: Stream | None = None) -> None:
@@ -345,15 +345,13 @@ class Contraction(Handle):
         return (stream.handle if stream else None,)
 
     def _run(self, call: Any, *arguments: Any) -> None:
+        running: ProgressCall | None = None
         if self._relay is None:
             status = call(self.handle, *arguments, None)
         else:
-            with self._relay:
+            with self._relay.call() as running:
                 status = call(self.handle, *arguments, None)
-        self._finish(status)
-
-    def _finish(self, status: int) -> None:
-        self.context.finish(status, self._relay)
+        self.context.finish(status, running)
 
     def _number(self, is_complex: bool, call: Any, *arguments: Any) -> Any:
         parts = _Parts()
