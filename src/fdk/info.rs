@@ -61,7 +61,7 @@ pub struct Info {
     pub device_bytes_used: i64,
     /// Measured peak of host memory in the last run, of the context that took most.
     pub host_bytes_used: i64,
-    /// Views pushed since the last begin.
+    /// Views pushed since the last begin; 0 after the scan was cancelled or dropped.
     pub views_pushed: i64,
     /// Pixels of the last run that were not finite and were replaced by 0. A row that two slabs need counts twice.
     pub pixels_sanitized: i64,

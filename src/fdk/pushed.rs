@@ -184,7 +184,7 @@ impl Fdk {
         // Raw counts usually have 16 bits. Another type is prepared at its first push.
         let number = if self.setting.counts.is_some() { Number::U16 } else { Number::F32 };
         let pushed = Pushed::new(self, queue, number)?;
-        self.planned.set(pushed.info.clone());
+        self.slot.planned().set(pushed.info.clone());
         // A cancellation that comes from here on is one of this scan, and its next call reports it.
         let _ = self.put_back(pushed);
         Ok(())
@@ -297,7 +297,7 @@ impl Fdk {
             let (queue, start) = (pushed.queue.take(), pushed.start);
             drop(pushed);
             pushed = Pushed { start, ..Pushed::new(self, queue.as_ref(), number)? };
-            self.planned.set(pushed.info.clone());
+            self.slot.planned().set(pushed.info.clone());
         }
         pushed.began.get_or_insert_with(Instant::now);
         pushed.number = Some(number);
@@ -308,7 +308,7 @@ impl Fdk {
         pushed.count += views.len();
         let (count, all) = (to_i64(pushed.count), to_i64(pushed.seen.len()));
         pushed.info.views_pushed = count;
-        self.planned.change(|info| info.views_pushed = count);
+        self.slot.planned().change(|info| info.views_pushed = count);
         if count == all || pushed.reported.is_none_or(|t| t.elapsed() >= INTERVAL) {
             pushed.reported = Some(Instant::now());
             self.progress(report, pushed.start).report(count, all, 0.0)?;
@@ -337,7 +337,7 @@ impl Fdk {
         });
         match outcome {
             Ok(info) => {
-                self.planned.set(Info { views_pushed: info.views_pushed, ..self.usual.clone() });
+                self.slot.finish(info.views_pushed);
                 self.last.set(info.clone());
                 Ok(info)
             }

@@ -27,10 +27,6 @@ pub struct Fdk {
     pub(super) slot: Slot,
     pub(super) setting: Setting,
     cancel: CancelHandle,
-    /// The plan of a run from a source to a sink, or of the scan that is being pushed, and its views.
-    pub(super) planned: SharedInfo,
-    /// The plan of a run from a source to a sink.
-    pub(super) usual: Info,
     pub(super) last: LastInfo<Info>,
 }
 
@@ -67,11 +63,9 @@ impl Fdk {
             info.set_cut(&cut);
         }
         Ok(Self {
-            slot: Slot::default(),
+            slot: Slot::new(info),
             setting,
             cancel: CancelHandle::default(),
-            planned: SharedInfo::new(info.clone()),
-            usual: info,
             last: LastInfo::default(),
         })
     }
@@ -111,9 +105,10 @@ impl Fdk {
     }
 
     /// The figures of the plan of a run from a source to a sink; from [`Fdk::begin`] until [`Fdk::finish`] has handed the
-    /// volume over, those of the scan that is being pushed. They tell how many views were pushed; those of a run are 0.
+    /// volume over or the scan was dropped, those of the scan that is being pushed. They tell how many views were pushed, 0 of
+    /// a scan that was dropped; those of a run are 0.
     pub fn planned_info(&self) -> SharedInfo {
-        self.planned.clone()
+        self.slot.planned().clone()
     }
 
     /// The report of the last run, whole or pushed.
@@ -188,7 +183,7 @@ impl Fdk {
         progress.check()?;
         self.place(&mut output)?;
         let mut info = Info::of(&plan, self.setting.contexts.len());
-        info.views_pushed = self.planned.get().views_pushed;
+        info.views_pushed = self.slot.planned().get().views_pushed;
         run::whole(&self.setting, queue, input, output, &progress, &mut info)?;
         self.last.set(info.clone());
         Ok(info)

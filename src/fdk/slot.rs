@@ -5,31 +5,47 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
+use super::info::{Info, SharedInfo};
 use super::pushed::Pushed;
 use crate::error::Error;
 use crate::session::CancelHandle;
 
-#[derive(Default)]
 struct State {
     scan: Option<Pushed>,
     /// The error that ended the last scan, if its finish did not.
     ended: Option<Error>,
+    /// The plan of the scan, or `usual` where there is none.
+    planned: SharedInfo,
+    /// The plan of a run from a source to a sink.
+    usual: Info,
 }
 
 impl State {
-    fn end(&mut self, error: Error) {
-        (self.scan, self.ended) = (None, Some(error));
+    /// Drops the scan, and its plan with it. Plans are set under the lock of the state: the plan of a dropped scan does not
+    /// stay.
+    fn end(&mut self, error: Option<Error>) {
+        (self.scan, self.ended) = (None, error);
+        self.planned.set(self.usual.clone());
     }
 }
 
 /// Place of the pushed scan of a reconstruction.
-#[derive(Default)]
-pub(super) struct Slot(Arc<Mutex<State>>);
+pub(super) struct Slot {
+    state: Arc<Mutex<State>>,
+    planned: SharedInfo,
+}
 
 impl Slot {
+    /// Without a scan. `usual` is the plan of a run from a source to a sink.
+    pub(super) fn new(usual: Info) -> Self {
+        let planned = SharedInfo::new(usual.clone());
+        let state = State { scan: None, ended: None, planned: planned.clone(), usual };
+        Self { state: Arc::new(Mutex::new(state)), planned }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // No code that may panic runs under the lock but destructors, which leave the state valid.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the scan out.
@@ -44,12 +60,24 @@ impl Slot {
 
     /// Drops the scan, if there is one, because of `error`.
     pub(super) fn end(&self, error: Error) {
-        self.state().end(error);
+        self.state().end(Some(error));
     }
 
     /// Drops the scan and forgets what ended the last one.
     pub(super) fn clear(&self) {
-        *self.state() = State::default();
+        self.state().end(None);
+    }
+
+    /// Forgets a scan whose volume was handed over, but not that it had `views` views.
+    pub(super) fn finish(&self, views: i64) {
+        let mut state = self.state();
+        state.end(None);
+        state.planned.change(|info| info.views_pushed = views);
+    }
+
+    /// The plan of the scan, or of a run from a source to a sink where there is none.
+    pub(super) fn planned(&self) -> &SharedInfo {
+        &self.planned
     }
 
     /// The error that ended the last scan, if its finish did not.
@@ -59,7 +87,7 @@ impl Slot {
 
     /// A handle that cancels the calls that `handle` does, and drops the scan.
     pub(super) fn cancellation(&self, handle: &CancelHandle) -> Cancellation {
-        Cancellation { handle: handle.clone(), slot: Arc::downgrade(&self.0) }
+        Cancellation { handle: handle.clone(), slot: Arc::downgrade(&self.state) }
     }
 }
 
@@ -92,7 +120,7 @@ impl Cancellation {
         if let Some(mut state) = state
             && state.scan.is_some()
         {
-            state.end(Error::Cancelled);
+            state.end(Some(Error::Cancelled));
         }
     }
 }

@@ -157,8 +157,8 @@ pub extern "C" fn purlin_fdk_destroy(fdk: *mut purlin_fdk) -> purlin_status {
 }
 
 /// What was chosen, and what is planned for a run from a source to a sink: with arrays a run takes less memory, and may fit
-/// where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, the plan is that of
-/// the scan, and `views_pushed` moves on with every push. Counts, bytes and times of a run are 0. May be called from any
+/// where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, or the scan was
+/// cancelled or dropped after a failure, the plan is that of the scan, and `views_pushed` moves on with every push. Counts, bytes and times of a run are 0. May be called from any
 /// thread while another call runs: it waits for nothing and gives what stood before that call.
 ///
 /// @param      fdk   the reconstruction.

@@ -300,7 +300,7 @@ pub struct purlin_fdk_info {
     pub device_bytes_used: i64,
     /// Measured peak of host memory in the last run, likewise, bytes.
     pub host_bytes_used: i64,
-    /// Views pushed since the last purlin_fdk_begin.
+    /// Views pushed since the last purlin_fdk_begin; 0 after the scan was cancelled or dropped.
     pub views_pushed: i64,
     /// Pixels of the last run that were not finite and were replaced by 0; one that two slabs need counts twice.
     pub pixels_sanitized: i64,

@@ -427,6 +427,45 @@ fn a_cancelled_scan_that_idles_is_dropped_at_once() {
     check_cancelled_idle(&cpu(0));
 }
 
+/// The plan is that of a run from a source to a sink as soon as there is no scan, however it ended.
+#[test]
+fn a_dropped_scan_takes_its_plan_with_it() {
+    let scan = scan("full");
+    let context = cpu(0);
+    // A slab stores the views and needs more host memory than the usual run.
+    let mut fdk = scan.fdk(&context, Options { slab: 16, ..Options::default() });
+    let planned = fdk.planned_info();
+    let usual = planned.get();
+    let mut out = empty(&context);
+    let begin = |fdk: &mut Fdk| {
+        fdk.begin(None).unwrap();
+        fdk.push(&[0, 1], &scan.part(&context, &[0, 1])).unwrap();
+        let pushing = planned.get();
+        assert!(pushing.views_pushed == 2 && pushing.host_bytes > usual.host_bytes, "{pushing:?}");
+    };
+    // Cancelled while it idles, in a push and in a finish.
+    begin(&mut fdk);
+    fdk.cancel_handle().cancel();
+    assert_eq!(planned.get(), usual, "idle");
+    begin(&mut fdk);
+    let stop = |_: i64, _: i64, _: f64| false;
+    let rest: Vec<i64> = (2..90).collect();
+    let e = fdk.push_reporting(&rest, &scan.part(&context, &rest), Some(&stop)).unwrap_err();
+    assert_eq!((e, planned.get()), (Error::Cancelled, usual.clone()), "push");
+    begin(&mut fdk);
+    fdk.push(&rest, &scan.part(&context, &rest)).unwrap();
+    let e = fdk.finish(Volume::Tensor(&mut out), Some(&stop)).unwrap_err();
+    assert_eq!((e, planned.get()), (Error::Cancelled, usual.clone()), "finish");
+    begin(&mut fdk);
+    // A whole run's report has no views of the scan that was dropped.
+    fdk.cancel_handle().cancel();
+    assert_eq!(whole(&mut fdk, &scan).1.views_pushed, 0);
+    begin(&mut fdk);
+    fdk.push(&rest, &scan.part(&context, &rest)).unwrap();
+    fdk.finish(Volume::Tensor(&mut out), None).unwrap();
+    assert_eq!(planned.get(), Info { views_pushed: 90, ..usual });
+}
+
 #[test]
 fn the_plan_can_be_asked_for() {
     let scan = scan("displaced");
