@@ -195,7 +195,7 @@ int main(int argc, char **argv) {
   options.min_separation = 25.0 * degree;
   for (run = 0; run < RUNS; run++) {
     double start = now(), middle;
-    check(purlin_dwi_csa_once(context, NULL, signals, bvals, bvecs, NULL, PURLIN_SH_MRTRIX3, NULL, sh, NULL), "purlin_dwi_csa_once");
+    check(purlin_dwi_csa_once(context, NULL, signals, bvals, bvecs, NULL, PURLIN_SH_MRTRIX3, NULL, sh, NULL, NULL), "purlin_dwi_csa_once");
     middle = now();
     check(purlin_dwi_peaks_once(context, NULL, sh, NULL, &options, peaks, count, NULL, NULL), "purlin_dwi_peaks_once");
     csa_times[run] = middle - start;

@@ -74,35 +74,39 @@ contains
   end subroutine
 
   !> As purlin_dwi_fit_once.
-  subroutine dwi_fit(self, signals, bvals, bvecs, tensors, mask, weights, s0, status, stream, stat, errmsg)
+  subroutine dwi_fit(self, signals, bvals, bvecs, tensors, mask, weights, s0, status, info, stream, stat, errmsg)
     class(purlin_dwi), intent(in) :: self
     type(purlin_tensor), intent(in) :: signals, bvals, bvecs
     type(purlin_tensor), intent(inout) :: tensors
     type(purlin_tensor), intent(in), optional :: mask, weights
     type(purlin_tensor), intent(inout), optional :: s0, status
+    type(purlin_sshopm_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
+    if (present(info)) call purlin_init(info)
     call absorb(o, c_dwi_fit(self%key, stream_key(stream), signals%handle(), bvals%handle(), bvecs%handle(), &
-      tensor_key(mask), tensor_key(weights), tensors%handle(), tensor_key(s0), tensor_key(status)))
+      tensor_key(mask), tensor_key(weights), tensors%handle(), tensor_key(s0), tensor_key(status), info))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> As purlin_dwi_csa_once.
-  subroutine dwi_csa(self, signals, bvals, bvecs, basis, sh, mask, status, stream, stat, errmsg)
+  subroutine dwi_csa(self, signals, bvals, bvecs, basis, sh, mask, status, info, stream, stat, errmsg)
     class(purlin_dwi), intent(in) :: self
     type(purlin_tensor), intent(in) :: signals, bvals, bvecs
     integer(c_int32_t), intent(in) :: basis
     type(purlin_tensor), intent(inout) :: sh
     type(purlin_tensor), intent(in), optional :: mask
     type(purlin_tensor), intent(inout), optional :: status
+    type(purlin_sshopm_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
+    if (present(info)) call purlin_init(info)
     call absorb(o, c_dwi_csa(self%key, stream_key(stream), signals%handle(), bvals%handle(), bvecs%handle(), &
-      tensor_key(mask), basis, sh%handle(), tensor_key(status)))
+      tensor_key(mask), basis, sh%handle(), tensor_key(status), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -186,25 +190,29 @@ contains
 
   !> Fits the apparent-diffusion tensor of the order of `tensors` to signals [N,T]. Its maxima are no fibre
   !> directions where fibres cross: take purlin_dwi_csa_once and purlin_dwi_peaks_once for those.
-  subroutine fit(context, signals, bvals, bvecs, tensors, mask, weights, options, s0, status, stream, stat, errmsg)
+  subroutine fit(context, signals, bvals, bvecs, tensors, mask, weights, options, s0, status, info, stream, stat, &
+    errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_tensor), intent(in) :: signals, bvals, bvecs
     type(purlin_tensor), intent(inout) :: tensors
     type(purlin_tensor), intent(in), optional :: mask, weights
     type(purlin_dwi_options), intent(in), optional :: options
     type(purlin_tensor), intent(inout), optional :: s0, status
+    type(purlin_sshopm_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
+    if (present(info)) call purlin_init(info)
     call absorb(o, c_dwi_fit_once(context%handle(), stream_key(stream), signals%handle(), bvals%handle(), &
-      bvecs%handle(), tensor_key(mask), tensor_key(weights), options, tensors%handle(), tensor_key(s0), tensor_key(status)))
+      bvecs%handle(), tensor_key(mask), tensor_key(weights), options, tensors%handle(), tensor_key(s0), &
+      tensor_key(status), info))
     call finish(o, stat, errmsg)
   end subroutine
 
   !> Orientation functions from signals [N,T] of one shell, in constant solid angle: coefficients `sh` [U,T] in a
   !> basis PURLIN_SH_*, for purlin_dwi_peaks_once.
-  subroutine csa(context, signals, bvals, bvecs, basis, sh, mask, options, status, stream, stat, errmsg)
+  subroutine csa(context, signals, bvals, bvecs, basis, sh, mask, options, status, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_tensor), intent(in) :: signals, bvals, bvecs
     integer(c_int32_t), intent(in) :: basis
@@ -212,12 +220,14 @@ contains
     type(purlin_tensor), intent(in), optional :: mask
     type(purlin_dwi_options), intent(in), optional :: options
     type(purlin_tensor), intent(inout), optional :: status
+    type(purlin_sshopm_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
+    if (present(info)) call purlin_init(info)
     call absorb(o, c_dwi_csa_once(context%handle(), stream_key(stream), signals%handle(), bvals%handle(), &
-      bvecs%handle(), tensor_key(mask), basis, options, sh%handle(), tensor_key(status)))
+      bvecs%handle(), tensor_key(mask), basis, options, sh%handle(), tensor_key(status), info))
     call finish(o, stat, errmsg)
   end subroutine
 

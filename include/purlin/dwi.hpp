@@ -53,17 +53,22 @@ class session {
   }
 
   /// As the function `fit`.
-  void fit(const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask, const tensor& weights,
-           tensor& tensors, const tensor& s0 = {}, const tensor& status = {}, const stream& queue = {}) {
+  purlin_sshopm_info fit(const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
+                         const tensor& weights, tensor& tensors, const tensor& s0 = {}, const tensor& status = {},
+                         const stream& queue = {}) {
+    purlin_sshopm_info info = sshopm::detail::fresh_info();
     finish(purlin_dwi_fit(get(), queue.get(), signals.get(), bvals.get(), bvecs.get(), mask.get(), weights.get(),
-                          tensors.get(), s0.get(), status.get()));
+                          tensors.get(), s0.get(), status.get(), &info));
+    return info;
   }
 
   /// As the function `csa`.
-  void csa(const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask, std::int32_t basis,
-           tensor& sh, const tensor& status = {}, const stream& queue = {}) {
+  purlin_sshopm_info csa(const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
+                         std::int32_t basis, tensor& sh, const tensor& status = {}, const stream& queue = {}) {
+    purlin_sshopm_info info = sshopm::detail::fresh_info();
     finish(purlin_dwi_csa(get(), queue.get(), signals.get(), bvals.get(), bvecs.get(), mask.get(), basis, sh.get(),
-                          status.get()));
+                          status.get(), &info));
+    return info;
   }
 
   /// As the function `peaks`.
@@ -97,29 +102,33 @@ class session {
 
 /// Tensors of the diffusivity from signals [N, T], b-values [N] and unit gradients [3, N]. `mask` (U8 [T]), `weights`
 /// ([N, T]), `s0` ([T]) and `status` (I32 [T]) may be empty.
-inline void fit(const context& on, const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
-                const tensor& weights, const options& options, tensor& tensors, const tensor& s0 = {},
-                const tensor& status = {}, const stream& queue = {}) {
+inline purlin_sshopm_info fit(const context& on, const tensor& signals, const tensor& bvals, const tensor& bvecs,
+                              const tensor& mask, const tensor& weights, const options& options, tensor& tensors,
+                              const tensor& s0 = {}, const tensor& status = {}, const stream& queue = {}) {
+  purlin_sshopm_info info = sshopm::detail::fresh_info();
   purlin::detail::progress_relay relay(options.on_progress);
   const purlin_dwi_options raw = relay.attach<purlin_dwi_options>(options);
   const purlin_status outcome =
       purlin_dwi_fit_once(on.get(), queue.get(), signals.get(), bvals.get(), bvecs.get(), mask.get(), weights.get(),
-                          &raw, tensors.get(), s0.get(), status.get());
+                          &raw, tensors.get(), s0.get(), status.get(), &info);
   relay.rethrow();
   on.finish(outcome);
+  return info;
 }
 
 /// Orientation functions in constant solid angle from signals as for `fit`: coefficients [U, T] of even degree in the
 /// given basis. `mask` and `status` may be empty.
-inline void csa(const context& on, const tensor& signals, const tensor& bvals, const tensor& bvecs, const tensor& mask,
-                std::int32_t basis, const options& options, tensor& sh, const tensor& status = {},
-                const stream& queue = {}) {
+inline purlin_sshopm_info csa(const context& on, const tensor& signals, const tensor& bvals, const tensor& bvecs,
+                              const tensor& mask, std::int32_t basis, const options& options, tensor& sh,
+                              const tensor& status = {}, const stream& queue = {}) {
+  purlin_sshopm_info info = sshopm::detail::fresh_info();
   purlin::detail::progress_relay relay(options.on_progress);
   const purlin_dwi_options raw = relay.attach<purlin_dwi_options>(options);
   const purlin_status outcome = purlin_dwi_csa_once(on.get(), queue.get(), signals.get(), bvals.get(), bvecs.get(),
-                                                    mask.get(), basis, &raw, sh.get(), status.get());
+                                                    mask.get(), basis, &raw, sh.get(), status.get(), &info);
   relay.rethrow();
   on.finish(outcome);
+  return info;
 }
 
 /// Symmetric tensors of order L from coefficients [U, T] of even degree up to L; `basis` is `PURLIN_SH_*`.
@@ -155,6 +164,7 @@ struct fitted {
   std::vector<T> tensors;            ///< [U, T], packed entries
   std::vector<T> s0;                 ///< [T]
   std::vector<std::int32_t> status;  ///< [T], `PURLIN_TENSOR_*`
+  purlin_sshopm_info info{};
 };
 
 /// `fit` for a volume in one container, [N, T] packed, with N = `bvals.size()`; `bvecs` is [3, N]. `T` is the type of
@@ -170,9 +180,10 @@ fitted<T> fit(const context& on, const Signals& signals, const std::vector<T>& b
   tensor tensors = tensor::symmetric_batch(on, result.tensors, order, 3);
   result.s0.assign(purlin::detail::size(voxels), T{});
   result.status.assign(purlin::detail::size(voxels), 0);
-  fit(on, tensor::borrow(on, signals, {measurements, voxels}), tensor::borrow(on, bvals),
-      tensor::borrow(on, bvecs, {3, measurements}), mask.empty() ? tensor{} : tensor::borrow(on, mask), tensor{},
-      options, tensors, tensor::borrow(on, result.s0), tensor::borrow(on, result.status), queue);
+  result.info =
+      fit(on, tensor::borrow(on, signals, {measurements, voxels}), tensor::borrow(on, bvals),
+          tensor::borrow(on, bvecs, {3, measurements}), mask.empty() ? tensor{} : tensor::borrow(on, mask), tensor{},
+          options, tensors, tensor::borrow(on, result.s0), tensor::borrow(on, result.status), queue);
   return result;
 }
 
@@ -181,6 +192,7 @@ template <class T>
 struct orientation {
   std::vector<T> sh;                 ///< [U, T]
   std::vector<std::int32_t> status;  ///< [T], `PURLIN_TENSOR_*`
+  purlin_sshopm_info info{};
 };
 
 /// `csa` for a volume in one container, as `fit`; coefficients up to the even `degree`.
@@ -195,9 +207,10 @@ orientation<T> csa(const context& on, const Signals& signals, const std::vector<
   result.sh.assign(purlin::detail::size(coefficients, voxels), T{});
   result.status.assign(purlin::detail::size(voxels), 0);
   tensor sh = tensor::borrow(on, result.sh, {coefficients, voxels});
-  csa(on, tensor::borrow(on, signals, {measurements, voxels}), tensor::borrow(on, bvals),
-      tensor::borrow(on, bvecs, {3, measurements}), mask.empty() ? tensor{} : tensor::borrow(on, mask), basis, options,
-      sh, tensor::borrow(on, result.status), queue);
+  result.info =
+      csa(on, tensor::borrow(on, signals, {measurements, voxels}), tensor::borrow(on, bvals),
+          tensor::borrow(on, bvecs, {3, measurements}), mask.empty() ? tensor{} : tensor::borrow(on, mask), basis,
+          options, sh, tensor::borrow(on, result.status), queue);
   return result;
 }
 

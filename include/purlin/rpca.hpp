@@ -67,14 +67,17 @@ class session {
     return report;
   }
 
-  /// The same with S in compressed sparse rows: entries of modulus over the option `threshold`.
-  matrix compute_csr(const matrix& m, const matrix& low_rank, const matrix& mask = {}, const stream& queue = {}) {
+  /// The same with S in compressed sparse rows: entries of modulus over the option `threshold`. `sparse` becomes a new matrix
+  /// on the host, also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`.
+  info compute_csr(const matrix& m, const matrix& low_rank, matrix& sparse, const matrix& mask = {},
+                   const stream& queue = {}) {
+    info report;
     purlin_matrix* made = nullptr;
     const purlin_status status =
-        purlin_rpca_compute_csr(get(), queue.get(), m.get(), mask.get(), low_rank.get(), &made, nullptr);
-    matrix sparse(made);
+        purlin_rpca_compute_csr(get(), queue.get(), m.get(), mask.get(), low_rank.get(), &made, &report);
+    sparse = matrix(made);
     finish(m, mask, status);
-    return sparse;
+    return report;
   }
 
   /// The same into sinks of [rows, columns], or [columns, rows] of a row-major `m`. Nothing need fit in memory.

@@ -104,5 +104,6 @@ fn map<T: Number>(
         }
         T::product(&matrix, block_in, &mut block.values);
         Ok(())
-    })
+    })?;
+    Ok(())
 }

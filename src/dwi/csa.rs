@@ -1,16 +1,17 @@
 //! Orientation functions from signals: q-ball imaging in constant solid angle.
 
 use super::design::{csa_constant, csa_matrix};
-use super::fit::{is_rejected, matrix_dims};
+use super::fit::matrix_dims;
 use super::scheme::Scheme;
 use super::sh::{Basis, degree};
 use super::signal::{Attenuation, Range};
-use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, on_host};
+use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, is_rejected, on_host};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::DType;
+use crate::sshopm::Info;
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Tensor};
 
@@ -62,6 +63,8 @@ impl CsaOptions {
 /// - `status`: T, I32, see [`TensorStatus`](crate::sshopm::TensorStatus). `Clamped` marks voxels with a signal that is
 ///   not positive.
 ///
+/// The report is that of [`super::fit()`].
+///
 /// # Errors
 /// [`Error::InvalidArgument`] for options outside their range, a size of `sh` that no even degree has, more than
 /// one shell, too few axes for the smoothing, and all errors of [`super::fit()`].
@@ -78,7 +81,7 @@ pub fn csa(
     sh: &mut Tensor,
     status: Option<&mut Tensor>,
     progress: &Progress<'_>,
-) -> Result<()> {
+) -> Result<Info> {
     let queue = stream::select(context, queue)?;
     options.check()?;
     signals.expect_context("signals", context)?;
@@ -125,7 +128,7 @@ impl Task<'_> {
         progress: &Progress<'_>,
         mask: Mask<'_>,
         outputs: Outputs<'_>,
-    ) -> Result<()> {
+    ) -> Result<Info> {
         let (matrix, _charge) =
             alloc::limited(context.host_budget(), || converted::<T>("orientation function", &self.matrix))?;
         let n = self.scheme.weighted.len();

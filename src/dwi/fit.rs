@@ -5,14 +5,14 @@ use super::design::{adc_factors, adc_matrix};
 use super::scheme::Scheme;
 use super::sh::coefficients;
 use super::signal::{Attenuation, Range};
-use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, on_host};
+use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, is_rejected, on_host};
 use super::weighted::{Design, Solver};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::DType;
-use crate::sshopm::TensorStatus;
+use crate::sshopm::{Info, TensorStatus};
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Tensor};
 
@@ -90,6 +90,9 @@ impl FitOptions {
 /// - `tensors`: order 2, 4, 6, .., dimension 3, T of them, F32 or F64, in mm^2/s. Zero if a voxel has no result.
 /// - `s0`: T, the type of `tensors`; `status`: T, I32, see [`TensorStatus`].
 ///
+/// The report has voxels, chunks, the voxels without a result (-1 on a GPU, which does not count them), and where they were
+/// computed.
+///
 /// # Errors
 /// [`Error::InvalidArgument`] for an odd order, too few distinct axes, vectors that are not unit, no unweighted volume,
 /// or types and sizes that do not match.
@@ -107,7 +110,7 @@ pub fn fit(
     s0: Option<&mut Tensor>,
     status: Option<&mut Tensor>,
     progress: &Progress<'_>,
-) -> Result<()> {
+) -> Result<Info> {
     let queue = stream::select(context, queue)?;
     let site = super::gpu::Site::of(context, queue);
     let floor = options.floor()?;
@@ -199,7 +202,7 @@ impl Task<'_> {
         progress: &Progress<'_>,
         mask: Mask<'_>,
         outputs: Outputs<'_>,
-    ) -> Result<()> {
+    ) -> Result<Info> {
         let (matrix, _charge) = alloc::limited(context.host_budget(), || converted::<T>("fit matrix", &self.matrix))?;
         let n = self.scheme.weighted.len();
         let weighted = self.weights.is_some() || self.options.weighting == Weighting::Signal;
@@ -300,9 +303,4 @@ impl Task<'_> {
             }
         }
     }
-}
-
-/// Whether a voxel of this status has no result.
-pub(crate) fn is_rejected(status: TensorStatus) -> bool {
-    !matches!(status, TensorStatus::Ok | TensorStatus::Clamped)
 }

@@ -15,6 +15,8 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::{DType, Real, with_real};
+use crate::shape::to_i64;
+use crate::sshopm::Info;
 use crate::tensor::Tensor;
 
 /// The device of a call.
@@ -125,7 +127,7 @@ impl<'a> Task<'a> {
     }
 
     /// Checks the outputs, the mask and the signals' type, then fits every voxel.
-    pub fn run(&self, site: Site<'_>, order: usize, outputs: Outputs<'_>, progress: &Progress<'_>) -> Result<()> {
+    pub fn run(&self, site: Site<'_>, order: usize, outputs: Outputs<'_>, progress: &Progress<'_>) -> Result<Info> {
         let voxels = self.signals.dims()[1];
         let dtype = outputs.values.dtype();
         outputs.check(site.context, dtype, [coefficients(order), voxels])?;
@@ -138,7 +140,9 @@ impl<'a> Task<'a> {
             let found = self.signals.dtype().name();
             return Err(Error::invalid("signals", format!("is {found}, one of F32, F64, U16, I32 and U8 is needed")));
         }
-        with_real!(dtype, "tensors", T => self.fit::<T>(site, order, outputs, progress))
+        let chunks = with_real!(dtype, "tensors", T => self.fit::<T>(site, order, outputs, progress))?;
+        let reason = "on the GPU of the context; chunks follow from the memory that is free";
+        Ok(Info { tensors: to_i64(voxels), chunks, skipped_tensors: -1, reason, ..Info::default() })
     }
 
     /// Computes the matrices. Weighted fits use the orthonormal coordinates of the unweighted problem, as on the CPU. With
@@ -157,7 +161,8 @@ impl<'a> Task<'a> {
         Ok(Algebra::Own(design, site.matrix::<T>(u, u, |r, k| factors.back[r * u + k] / largest)?))
     }
 
-    fn fit<T: Real>(&self, site: Site<'_>, order: usize, outputs: Outputs<'_>, progress: &Progress<'_>) -> Result<()> {
+    /// Returns the number of chunks.
+    fn fit<T: Real>(&self, site: Site<'_>, order: usize, outputs: Outputs<'_>, progress: &Progress<'_>) -> Result<i64> {
         let Site { context, gpu, queue } = site;
         let u = coefficients(order);
         let items = self.signals.dims()[1];
@@ -209,7 +214,6 @@ impl<'a> Task<'a> {
                 linear::<T>(gpu, chunk.stream, back.whole(), (u, u), chunk.count, target, out)?;
             }
             Ok(())
-        })?;
-        Ok(())
+        })
     }
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::csa::{CsaOptions, csa};
-use super::fit::{FitOptions, fit, matrix_dims};
+use super::fit::{FitOptions, fit};
 use super::peaks::{PeaksOptions, PeaksOutputs, peaks, plan};
 use super::sh::Basis;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, ProgressFn};
 use crate::session::{CancelHandle, LastInfo};
-use crate::shape::to_i64;
 use crate::sshopm::Info;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
@@ -130,7 +129,7 @@ impl Dwi {
         weights: Option<&Tensor>,
         outputs: FitOutputs<'_>,
         report: Option<&ProgressFn<'_>>,
-    ) -> Result<()> {
+    ) -> Result<Info> {
         const FITS: &str = "fits";
         let default = Options::default();
         refuse(FITS, of_csa(&self.options.csa), of_csa(&default.csa))?;
@@ -141,8 +140,9 @@ impl Dwi {
         let FitOutputs { tensors, s0, status } = outputs;
         let progress = self.progress(report);
         let o = &self.options.fit;
-        fit(self.context(), stream, signals, bvals, bvecs, mask, weights, o, tensors, s0, status, &progress)?;
-        self.keep(signals, start)
+        let info =
+            fit(self.context(), stream, signals, bvals, bvecs, mask, weights, o, tensors, s0, status, &progress)?;
+        Ok(self.keep(info, start))
     }
 
     /// The orientation function of every voxel, as [`super::csa()`].
@@ -158,7 +158,7 @@ impl Dwi {
         sh: &mut Tensor,
         status: Option<&mut Tensor>,
         report: Option<&ProgressFn<'_>>,
-    ) -> Result<()> {
+    ) -> Result<Info> {
         const FUNCTIONS: &str = "orientation functions";
         let default = Options::default();
         refuse(FUNCTIONS, of_fit(&self.options.fit), of_fit(&default.fit))?;
@@ -168,8 +168,8 @@ impl Dwi {
         let Scan { signals, bvals, bvecs, mask } = scan;
         let progress = self.progress(report);
         let o = &self.options.csa;
-        csa(self.context(), stream, signals, bvals, bvecs, mask, basis, o, sh, status, &progress)?;
-        self.keep(signals, start)
+        let info = csa(self.context(), stream, signals, bvals, bvecs, mask, basis, o, sh, status, &progress)?;
+        Ok(self.keep(info, start))
     }
 
     /// The peaks of every voxel, as [`super::peaks()`].
@@ -200,7 +200,7 @@ impl Dwi {
         plan(self.context(), input, &self.options.peaks)
     }
 
-    /// The report of the last call that succeeded. Those of fits and orientation functions hold the voxels and the seconds.
+    /// The report of the last call that succeeded.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there was none.
@@ -231,10 +231,10 @@ impl Dwi {
         }
     }
 
-    fn keep(&self, signals: &Tensor, start: Instant) -> Result<()> {
-        let (_, voxels) = matrix_dims("signals", signals)?;
-        self.last.set(Info { tensors: to_i64(voxels), seconds: start.elapsed().as_secs_f64(), ..Info::default() });
-        Ok(())
+    fn keep(&self, info: Info, start: Instant) -> Info {
+        let info = Info { seconds: start.elapsed().as_secs_f64(), ..info };
+        self.last.set(info);
+        info
     }
 
     fn progress<'p>(&self, report: Option<&'p ProgressFn<'p>>) -> Progress<'p> {

@@ -4,10 +4,13 @@
 //! the caller's arrays are. Blocks depend on the problem alone and no sum includes several voxels, so results do not depend
 //! on the number of threads.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 
 use super::logarithm::Logarithm;
 use crate::alloc;
+use crate::backend::Backend;
 use crate::backend::gpu::GpuStream;
 use crate::backend::memory::Charge;
 use crate::context::Context;
@@ -15,8 +18,8 @@ use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::scalar::{DType, Element};
-use crate::shape::to_i64;
-use crate::sshopm::TensorStatus;
+use crate::shape::{to_i64, to_u64};
+use crate::sshopm::{Info, TensorStatus};
 use crate::tensor::{HostOutput, Tensor, View};
 
 /// Voxels of a block.
@@ -55,6 +58,11 @@ pub(crate) fn converted<T: Number>(what: &'static str, matrix: &[f64]) -> Result
     let mut out = alloc::with_capacity(what, matrix.len())?;
     out.extend(matrix.iter().map(|x| T::from_f64(*x)));
     Ok(out)
+}
+
+/// Whether a voxel of this status has no result.
+pub(crate) fn is_rejected(status: TensorStatus) -> bool {
+    !matches!(status, TensorStatus::Ok | TensorStatus::Clamped)
 }
 
 /// Signals of any supported number type: a matrix of measurements by voxels, any strides.
@@ -174,22 +182,23 @@ impl Outputs<'_> {
 }
 
 /// Runs `work` on outputs in host memory: the given ones, or copies that are uploaded to the device of the given ones.
-pub(crate) fn on_host(
+pub(crate) fn on_host<R>(
     queue: Option<&GpuStream>,
     outputs: Outputs<'_>,
-    work: impl FnOnce(Outputs<'_>) -> Result<()>,
-) -> Result<()> {
+    work: impl FnOnce(Outputs<'_>) -> Result<R>,
+) -> Result<R> {
     let Outputs { name, values, s0, status } = outputs;
     let mut values = HostOutput::new(name, values)?;
     let mut s0 = HostOutput::optional("s0", s0)?;
     let mut status = HostOutput::optional("status", status)?;
-    work(Outputs {
+    let done = work(Outputs {
         name,
         values: values.tensor(),
         s0: s0.as_mut().map(HostOutput::tensor),
         status: status.as_mut().map(HostOutput::tensor),
     })?;
-    [Some(values), s0, status].into_iter().flatten().try_for_each(|output| output.finish(queue))
+    [Some(values), s0, status].into_iter().flatten().try_for_each(|output| output.finish(queue))?;
+    Ok(done)
 }
 
 /// The part of an output array that belongs to one block of voxels. In safe Rust several threads cannot write to interleaved
@@ -279,6 +288,8 @@ type Scratch<S, T> = (S, Block<T>, Vec<usize>);
 /// Runs `compute` on every block of selected voxels and writes its results. Other voxels become zero, with the status
 /// `Masked`.
 ///
+/// The report has the voxels, those without a result, and where they were computed.
+///
 /// `compute` receives its thread's scratch, the voxels of the block's lanes, and the block to fill.
 pub(crate) fn for_blocks<T: Number, S: Send>(
     context: &Context,
@@ -287,14 +298,16 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
     outputs: Outputs<'_>,
     scratch: impl Fn() -> Result<S> + Sync,
     compute: impl Fn(&mut S, &[usize], &mut Block<T>) -> Result<()> + Sync,
-) -> Result<()> {
+) -> Result<Info> {
     let Outputs { name, values, s0, status } = outputs;
     let (rows, voxels) = match *values.dims() {
         [rows, voxels] => (rows, voxels),
         _ => return Err(Error::Internal(format!("{name}: is not a matrix"))),
     };
+    let mut info = Info { reason: place(context), ..Info::default() };
     if voxels == 0 {
-        return progress.report(0, 0, 0.0);
+        progress.report(0, 0, 0.0)?;
+        return Ok(info);
     }
     let blocks = voxels.div_ceil(LANES);
     let budget = context.host_budget();
@@ -303,7 +316,7 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
         let status = status.map(|t| windows::<i32>(t, "status", 1, voxels)).transpose()?;
         Ok((windows::<T>(values, name, rows, voxels)?, s0, status))
     })?;
-    let flag = progress.flag();
+    let (flag, skipped) = (progress.flag(), AtomicU64::new(0));
     for first in (0..blocks).step_by(BLOCKS_PER_STEP) {
         let last = (first + BLOCKS_PER_STEP).min(blocks);
         let s0 = OptionalWindows(s0.as_mut().map(|w| &mut w[first..last]));
@@ -330,6 +343,8 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
                         if !lanes.is_empty() {
                             compute(scratch, lanes, block)?;
                         }
+                        let rejected = block.status[..lanes.len()].iter().filter(|s| is_rejected(**s)).count();
+                        skipped.fetch_add(to_u64(here.len() - lanes.len() + rejected), Ordering::Relaxed);
                         let whole = lanes.len() == here.len();
                         for r in 0..rows {
                             if !whole {
@@ -356,7 +371,17 @@ pub(crate) fn for_blocks<T: Number, S: Send>(
         })?;
         progress.report(to_i64((last * LANES).min(voxels)), to_i64(voxels), 0.0)?;
     }
-    Ok(())
+    (info.tensors, info.chunks) = (to_i64(voxels), 1);
+    info.skipped_tensors = i64::try_from(skipped.into_inner()).unwrap_or(i64::MAX);
+    Ok(info)
+}
+
+/// Where voxels are computed that the CPU computes, and why.
+fn place(context: &Context) -> &'static str {
+    match context.backend() {
+        Backend::Cpu => "on the CPU of the context",
+        Backend::Gpu(_) => "on the CPU: the GPU has no kernels for this call with these options, orders or weights",
+    }
 }
 
 /// Windows of an optional output.

@@ -62,12 +62,7 @@ impl Fdk {
         if let Some(cut) = setting.usual_cut()? {
             info.set_cut(&cut);
         }
-        Ok(Self {
-            slot: Slot::new(info),
-            setting,
-            cancel: CancelHandle::default(),
-            last: LastInfo::default(),
-        })
+        Ok(Self { slot: Slot::new(info), setting, cancel: CancelHandle::default(), last: LastInfo::default() })
     }
 
     /// The first context.

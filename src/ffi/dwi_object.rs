@@ -4,11 +4,14 @@ use super::callback::Report;
 use super::dwi::{ranges, read_options};
 use super::dwi_types::*;
 use super::handle::{self, Object, Shared, Table};
+use super::overlap::Range;
 use super::sshopm_types::purlin_sshopm_info;
 use super::tensor::{self, purlin_tensor};
 use super::{context, guard, options, overlap, purlin_context, purlin_status, purlin_stream, sshopm, stream};
 use crate::dwi::{Basis, Dwi, FitOutputs, PeaksOutputs, Scan};
 use crate::error::{Error, Result};
+use crate::progress::ProgressFn;
+use crate::sshopm::Info;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 
@@ -78,10 +81,18 @@ impl LockedScan {
     }
 }
 
-/// The caller's handles of what a fit writes.
+/// The caller's handles of a fit beside the scan.
 struct FitHandles {
+    weights: *const purlin_tensor,
     tensors: *mut purlin_tensor,
     s0: *mut purlin_tensor,
+    status: *mut purlin_tensor,
+}
+
+/// The caller's handles of orientation functions beside the scan, and their basis.
+struct CsaHandles {
+    basis: i32,
+    sh: *mut purlin_tensor,
     status: *mut purlin_tensor,
 }
 
@@ -129,56 +140,81 @@ impl DwiObject {
         Ok(())
     }
 
-    fn fit(&self, scan: &ScanHandles, weights: *const purlin_tensor, results: &FitHandles) -> Result<()> {
-        let locked = scan.lock()?;
-        let weights = tensor::input_or_null("weights", weights)?;
-        let mut tensors = tensor::output("tensors", results.tensors)?;
-        let mut s0 = tensor::output_or_null("s0", results.s0)?;
-        let mut status = tensor::output_or_null("status", results.status)?;
-        let mut inputs = ranges(&locked.inputs());
-        inputs.extend(ranges(&[("weights", weights.as_deref())]));
-        let outputs = ranges(&[("tensors", Some(&tensors)), ("s0", s0.as_deref()), ("status", status.as_deref())]);
-        overlap::check(&inputs, &outputs)?;
-        self.expect_no_tensors()?;
-        let outputs = FitOutputs { tensors: &mut tensors, s0: s0.as_deref_mut(), status: status.as_deref_mut() };
-        self.report
-            .run(|report| self.dwi.fit(locked.stream.as_deref(), locked.scan(), weights.as_deref(), outputs, report))
-    }
-
-    fn csa(&self, scan: &ScanHandles, basis: i32, sh: *mut purlin_tensor, status: *mut purlin_tensor) -> Result<()> {
-        let locked = scan.lock()?;
-        let mut sh = tensor::output("sh", sh)?;
-        let mut status = tensor::output_or_null("status", status)?;
-        let basis = Basis::from_code("basis", basis)?;
-        let outputs = ranges(&[("sh", Some(&sh)), ("status", status.as_deref())]);
-        overlap::check(&ranges(&locked.inputs()), &outputs)?;
-        self.expect_no_tensors()?;
-        self.report.run(|report| {
-            let stream = locked.stream.as_deref();
-            self.dwi.csa(stream, locked.scan(), basis, &mut sh, status.as_deref_mut(), report)
-        })
+    /// Makes a call of the object that reports its progress, and writes its report.
+    ///
+    /// # Safety
+    /// `info` is NULL or an initialised struct.
+    unsafe fn run(
+        &self,
+        inputs: &[Range<'_>],
+        outputs: &[Range<'_>],
+        info: *mut purlin_sshopm_info,
+        call: impl FnOnce(Option<&ProgressFn<'_>>) -> Result<Info>,
+    ) -> Result<()> {
+        // SAFETY: as promised above.
+        unsafe { options::check("info", info) }?;
+        overlap::check(inputs, outputs)?;
+        let done = self.report.run(call)?;
+        // SAFETY: as above.
+        unsafe { options::write("info", info, sshopm::info_of(&done)) }
     }
 
     /// # Safety
     /// `info` is NULL or an initialised struct.
-    unsafe fn peaks(&self, call: &PeaksHandles, info: *mut purlin_sshopm_info) -> Result<()> {
-        let stream = stream::get(call.stream)?;
-        let input = tensor::input("input", call.input)?;
-        let mask = tensor::input_or_null("mask", call.mask)?;
-        let mut peaks = tensor::output("peaks", call.peaks)?;
-        let mut count = tensor::output_or_null("count", call.count)?;
-        let mut status = tensor::output_or_null("status", call.status)?;
+    unsafe fn fit(&self, scan: &ScanHandles, fit: &FitHandles, info: *mut purlin_sshopm_info) -> Result<()> {
+        let locked = scan.lock()?;
+        let weights = tensor::input_or_null("weights", fit.weights)?;
+        let mut tensors = tensor::output("tensors", fit.tensors)?;
+        let mut s0 = tensor::output_or_null("s0", fit.s0)?;
+        let mut status = tensor::output_or_null("status", fit.status)?;
+        self.expect_no_tensors()?;
+        let mut inputs = ranges(&locked.inputs());
+        inputs.extend(ranges(&[("weights", weights.as_deref())]));
+        let outputs = ranges(&[("tensors", Some(&tensors)), ("s0", s0.as_deref()), ("status", status.as_deref())]);
+        let call = |report: Option<&ProgressFn<'_>>| {
+            let outputs = FitOutputs { tensors: &mut tensors, s0: s0.as_deref_mut(), status: status.as_deref_mut() };
+            self.dwi.fit(locked.stream.as_deref(), locked.scan(), weights.as_deref(), outputs, report)
+        };
         // SAFETY: as promised above.
-        unsafe { options::check("info", info) }?;
+        unsafe { self.run(&inputs, &outputs, info, call) }
+    }
+
+    /// # Safety
+    /// `info` is NULL or an initialised struct.
+    unsafe fn csa(&self, scan: &ScanHandles, csa: &CsaHandles, info: *mut purlin_sshopm_info) -> Result<()> {
+        let locked = scan.lock()?;
+        let mut sh = tensor::output("sh", csa.sh)?;
+        let mut status = tensor::output_or_null("status", csa.status)?;
+        let basis = Basis::from_code("basis", csa.basis)?;
+        self.expect_no_tensors()?;
+        let (inputs, outputs) = (ranges(&locked.inputs()), ranges(&[("sh", Some(&sh)), ("status", status.as_deref())]));
+        let call = |report: Option<&ProgressFn<'_>>| {
+            let stream = locked.stream.as_deref();
+            self.dwi.csa(stream, locked.scan(), basis, &mut sh, status.as_deref_mut(), report)
+        };
+        // SAFETY: as promised above.
+        unsafe { self.run(&inputs, &outputs, info, call) }
+    }
+
+    /// # Safety
+    /// `info` is NULL or an initialised struct.
+    unsafe fn peaks(&self, given: &PeaksHandles, info: *mut purlin_sshopm_info) -> Result<()> {
+        let stream = stream::get(given.stream)?;
+        let input = tensor::input("input", given.input)?;
+        let mask = tensor::input_or_null("mask", given.mask)?;
+        let mut peaks = tensor::output("peaks", given.peaks)?;
+        let mut count = tensor::output_or_null("count", given.count)?;
+        let mut status = tensor::output_or_null("status", given.status)?;
+        self.expect_tensors(&input)?;
         let inputs = ranges(&[("input", Some(&input)), ("mask", mask.as_deref())]);
         let outputs = ranges(&[("peaks", Some(&peaks)), ("count", count.as_deref()), ("status", status.as_deref())]);
-        overlap::check(&inputs, &outputs)?;
-        self.expect_tensors(&input)?;
-        let outputs = PeaksOutputs { peaks: &mut peaks, count: count.as_deref_mut(), status: status.as_deref_mut() };
-        let done =
-            self.report.run(|report| self.dwi.peaks(stream.as_deref(), &input, mask.as_deref(), outputs, report))?;
-        // SAFETY: as above.
-        unsafe { options::write("info", info, sshopm::info_of(&done)) }
+        let call = |report: Option<&ProgressFn<'_>>| {
+            let outputs =
+                PeaksOutputs { peaks: &mut peaks, count: count.as_deref_mut(), status: status.as_deref_mut() };
+            self.dwi.peaks(stream.as_deref(), &input, mask.as_deref(), outputs, report)
+        };
+        // SAFETY: as promised above.
+        unsafe { self.run(&inputs, &outputs, info, call) }
     }
 }
 
@@ -264,8 +300,8 @@ pub unsafe extern "C" fn purlin_dwi_plan(
     })
 }
 
-/// The report of the last call of purlin_dwi_fit, purlin_dwi_csa or purlin_dwi_peaks that succeeded on an object. Those of the
-/// first two hold the voxels, as `tensors`, and the seconds.
+/// The report of the last call of purlin_dwi_fit, purlin_dwi_csa or purlin_dwi_peaks that succeeded on an object: the `info` of
+/// that call.
 ///
 /// @param      dwi   the object.
 /// @param[out] info  filled in; initialise it with purlin_sshopm_info_init.
@@ -309,12 +345,16 @@ pub unsafe extern "C" fn purlin_dwi_last_info(dwi: *const purlin_dwi, info: *mut
 ///                      is no result.
 /// @param      s0       T, of the type of `tensors`: S0; may be NULL.
 /// @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order, too few distinct
+/// @param[out] info     voxels, chunks, voxels without a result, seconds, and where the fit ran; may be NULL.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, odd order, too few distinct
 /// axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub extern "C" fn purlin_dwi_fit(
+pub unsafe extern "C" fn purlin_dwi_fit(
     dwi: *const purlin_dwi,
     stream: *const purlin_stream,
     signals: *const purlin_tensor,
@@ -325,10 +365,12 @@ pub extern "C" fn purlin_dwi_fit(
     tensors: *mut purlin_tensor,
     s0: *mut purlin_tensor,
     status: *mut purlin_tensor,
+    info: *mut purlin_sshopm_info,
 ) -> purlin_status {
     guard::run(|| {
         let scan = ScanHandles { stream, signals, bvals, bvecs, mask };
-        DwiObject::of(dwi)?.fit(&scan, weights, &FitHandles { tensors, s0, status })
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { DwiObject::of(dwi)?.fit(&scan, &FitHandles { weights, tensors, s0, status }, info) }
     })
 }
 
@@ -345,10 +387,11 @@ pub extern "C" fn purlin_dwi_fit(
 /// @param      tensors  as purlin_dwi_fit.
 /// @param      s0       as purlin_dwi_fit; may be NULL.
 /// @param      status   as purlin_dwi_fit; may be NULL.
+/// @param[out] info     as purlin_dwi_fit; may be NULL.
 /// @return as purlin_dwi_create and purlin_dwi_fit.
 ///
 /// # Safety
-/// `options` is NULL or an initialised struct.
+/// `options` and `info` are NULL or initialised structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_fit_once(
@@ -363,11 +406,12 @@ pub unsafe extern "C" fn purlin_dwi_fit_once(
     tensors: *mut purlin_tensor,
     s0: *mut purlin_tensor,
     status: *mut purlin_tensor,
+    info: *mut purlin_sshopm_info,
 ) -> purlin_status {
     guard::run(|| {
         let scan = ScanHandles { stream, signals, bvals, bvecs, mask };
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { DwiObject::new(context, options) }?.fit(&scan, weights, &FitHandles { tensors, s0, status })
+        // SAFETY: the caller promises NULL or initialised structs.
+        unsafe { DwiObject::new(context, options)?.fit(&scan, &FitHandles { weights, tensors, s0, status }, info) }
     })
 }
 
@@ -387,10 +431,14 @@ pub unsafe extern "C" fn purlin_dwi_fit_once(
 /// @param      sh       U x T coefficients, U = (L + 1)(L + 2) / 2 for an even degree L; F32 or F64; zero where there
 ///                      is no result.
 /// @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+/// @param[out] info     as purlin_dwi_fit; may be NULL.
 /// @return as purlin_dwi_fit.
+///
+/// # Safety
+/// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub extern "C" fn purlin_dwi_csa(
+pub unsafe extern "C" fn purlin_dwi_csa(
     dwi: *const purlin_dwi,
     stream: *const purlin_stream,
     signals: *const purlin_tensor,
@@ -400,10 +448,12 @@ pub extern "C" fn purlin_dwi_csa(
     basis: i32,
     sh: *mut purlin_tensor,
     status: *mut purlin_tensor,
+    info: *mut purlin_sshopm_info,
 ) -> purlin_status {
     guard::run(|| {
         let scan = ScanHandles { stream, signals, bvals, bvecs, mask };
-        DwiObject::of(dwi)?.csa(&scan, basis, sh, status)
+        // SAFETY: the caller promises NULL or an initialised struct.
+        unsafe { DwiObject::of(dwi)?.csa(&scan, &CsaHandles { basis, sh, status }, info) }
     })
 }
 
@@ -419,10 +469,11 @@ pub extern "C" fn purlin_dwi_csa(
 /// @param      options  NULL for the defaults.
 /// @param      sh       as purlin_dwi_csa.
 /// @param      status   as purlin_dwi_csa; may be NULL.
+/// @param[out] info     as purlin_dwi_fit; may be NULL.
 /// @return as purlin_dwi_create and purlin_dwi_csa.
 ///
 /// # Safety
-/// `options` is NULL or an initialised struct.
+/// `options` and `info` are NULL or initialised structs.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_dwi_csa_once(
@@ -436,11 +487,12 @@ pub unsafe extern "C" fn purlin_dwi_csa_once(
     options: *const purlin_dwi_options,
     sh: *mut purlin_tensor,
     status: *mut purlin_tensor,
+    info: *mut purlin_sshopm_info,
 ) -> purlin_status {
     guard::run(|| {
         let scan = ScanHandles { stream, signals, bvals, bvecs, mask };
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { DwiObject::new(context, options) }?.csa(&scan, basis, sh, status)
+        // SAFETY: the caller promises NULL or initialised structs.
+        unsafe { DwiObject::new(context, options)?.csa(&scan, &CsaHandles { basis, sh, status }, info) }
     })
 }
 
@@ -459,7 +511,7 @@ pub unsafe extern "C" fn purlin_dwi_csa_once(
 ///                      the most peaks of a voxel.
 /// @param      count    I32, T: peaks of each voxel; may be NULL.
 /// @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
-/// @param[out] info     may be NULL.
+/// @param[out] info     what was done; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_CANCELLED`,
 /// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
 /// `PURLIN_ERROR_CUDA`.
@@ -495,7 +547,7 @@ pub unsafe extern "C" fn purlin_dwi_peaks(
 /// @param      peaks    as purlin_dwi_peaks.
 /// @param      count    as purlin_dwi_peaks; may be NULL.
 /// @param      status   as purlin_dwi_peaks; may be NULL.
-/// @param[out] info     may be NULL.
+/// @param[out] info     what was done; may be NULL.
 /// @return as purlin_dwi_create and purlin_dwi_peaks.
 ///
 /// # Safety

@@ -281,7 +281,8 @@ pub struct purlin_sshopm_info {
     pub converged_starts: i64,
     /// Iterations, over all starts of all tensors.
     pub iterations: i64,
-    /// Tensors without a result: masked, zero, isotropic, not finite.
+    /// Tensors, or voxels, without a result: masked, zero, isotropic, not finite, without usable signals. -1 after a fit on a
+    /// GPU, which does not count them.
     pub skipped_tensors: i64,
     /// Chunks that the batch was cut into; 0 in a plan for a GPU, where they follow from the memory that is free.
     pub chunks: i64,
@@ -300,7 +301,7 @@ pub struct purlin_sshopm_info {
     /// Bytes of host memory for the work of a solve or of peaks: work space of the threads, start vectors, one chunk of
     /// results. A plan has those of a solve for `count` and `status` alone. 0 after other calls.
     pub host_bytes: i64,
-    /// Where the starts of a solve or of peaks run, and why; "" after other calls.
+    /// Where the call ran, or would run, and why; "" after purlin_sshopm_solve_all.
     pub reason: [c_char; 128],
 }
 

@@ -72,7 +72,7 @@ static void fit(void) {
   purlin_tensor *b0 = vector_of(context, PURLIN_F64, VOXELS, s0), *s = vector_of(context, PURLIN_I32, VOXELS, status);
   int v, k, compared = 0, clamped = 0;
   double largest = 0, worst = 0;
-  OK(purlin_dwi_fit_once(context, NULL, in.signals, in.bvals, in.bvecs, NULL, NULL, NULL, a, b0, s));
+  OK(purlin_dwi_fit_once(context, NULL, in.signals, in.bvals, in.bvecs, NULL, NULL, NULL, a, b0, s, NULL));
   for (v = 0; v < VOXELS; v++)
     for (k = 0; k < UNITS; k++)
       if (!isnan(adc[v][k])) largest = fmax(largest, fabs(adc[v][k]));
@@ -104,7 +104,7 @@ static void orientation_functions(void) {
   purlin_tensor *s = vector_of(context, PURLIN_I32, VOXELS, status), *from = array2(context, PURLIN_F32, UNITS, VOXELS, sh_golden);
   double worst = 0, worst_tensor = 0, worst_back = 0, largest = 0, largest_tensor = 0;
   int v, k;
-  OK(purlin_dwi_csa_once(context, NULL, in.signals, in.bvals, in.bvecs, NULL, PURLIN_SH_MRTRIX3, NULL, f, s));
+  OK(purlin_dwi_csa_once(context, NULL, in.signals, in.bvals, in.bvecs, NULL, PURLIN_SH_MRTRIX3, NULL, f, s, NULL));
   OK(purlin_dwi_sh_to_tensor(context, NULL, from, PURLIN_SH_MRTRIX3, a));
   OK(purlin_dwi_tensor_to_sh(context, NULL, a, PURLIN_SH_MRTRIX3, g));
   for (v = 0; v < VOXELS; v++)
@@ -217,13 +217,13 @@ static void bad_voxels(void) {
   purlin_dwi_options o;
   int v, k;
   memcpy(some, signals, sizeof some);
-  OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, NULL, NULL, NULL, a, NULL, NULL));
+  OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, NULL, NULL, NULL, a, NULL, NULL, NULL));
   some[1][0] = 0;
   some[2][5] = NAN;
   some[3][5] = INFINITY;
   some[4][5] = -3;
   some[5][0] = -1;
-  OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, m, NULL, NULL, b, b0, s));
+  OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, m, NULL, NULL, b, b0, s, NULL));
   CHECK(status[0] == PURLIN_TENSOR_OK && status[1] == PURLIN_TENSOR_SIGNAL && status[2] == PURLIN_TENSOR_NONFINITE);
   CHECK(status[3] == PURLIN_TENSOR_NONFINITE && status[4] == PURLIN_TENSOR_CLAMPED && status[5] == PURLIN_TENSOR_SIGNAL);
   CHECK(status[6] == PURLIN_TENSOR_OK && status[7] == PURLIN_TENSOR_MASKED);
@@ -236,7 +236,7 @@ static void bad_voxels(void) {
   /* Left out instead of raised: the voxel's fit hardly changes. */
   OK(purlin_dwi_options_init(&o, sizeof o));
   o.nonpositive = PURLIN_DWI_SKIP;
-  OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, NULL, NULL, &o, b, b0, s));
+  OK(purlin_dwi_fit_once(context, NULL, some_signals, in.bvals, in.bvecs, NULL, NULL, &o, b, b0, s, NULL));
   CHECK(status[4] == PURLIN_TENSOR_CLAMPED);
   for (k = 0; k < UNITS; k++) CHECK(fabs(found[4][k] - clean[4][k]) < 1e-3);
   OK(purlin_tensor_destroy(some_signals));

@@ -35,14 +35,14 @@ static void fit_and_csa(void) {
   purlin_dwi_options o, c;
   int t;
 #define FIT(s, b, g, mask, weights, options, a, s0, status) \
-  purlin_dwi_fit_once(context, NULL, s, b, g, mask, weights, options, a, s0, status)
+  purlin_dwi_fit_once(context, NULL, s, b, g, mask, weights, options, a, s0, status, NULL)
 #define CSA(s, b, g, mask, basis, options, f, status) \
-  purlin_dwi_csa_once(context, NULL, s, b, g, mask, basis, options, f, status)
+  purlin_dwi_csa_once(context, NULL, s, b, g, mask, basis, options, f, status, NULL)
   OK(FIT(s, b, g, NULL, NULL, NULL, a, NULL, NULL));
   /* Isotropic diffusion of 7e-4 mm^2/s. */
   CHECK(fabs(tensors[0][0] - 7e-4) < 1e-12 && fabs(tensors[2][3] - 7e-4 / 3) < 1e-12 && fabs(tensors[1][1]) < 1e-12);
   OK(CSA(s, b, g, NULL, PURLIN_SH_CANONICAL, NULL, f, NULL));
-  BAD_HANDLE("context: is NULL", purlin_dwi_fit_once(NULL, NULL, s, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  BAD_HANDLE("context: is NULL", purlin_dwi_fit_once(NULL, NULL, s, b, g, NULL, NULL, NULL, a, NULL, NULL, NULL));
   BAD_HANDLE("signals: is NULL", FIT(NULL, b, g, NULL, NULL, NULL, a, NULL, NULL));
   BAD_HANDLE("bvals: is NULL", FIT(s, NULL, g, NULL, NULL, NULL, a, NULL, NULL));
   BAD_HANDLE("bvecs: is NULL", CSA(s, b, NULL, NULL, 1, NULL, f, NULL));
@@ -260,24 +260,35 @@ static void objects(void) {
   purlin_tensor *g = array2(context, PURLIN_F64, 3, N, bvecs), *a = symmetric(context, PURLIN_F64, 4, 3, T, tensors);
   purlin_tensor *f = array2(context, PURLIN_F64, U, T, sh), *p = array3(context, PURLIN_F64, 4, 2, T, peaks);
   purlin_dwi_options o;
-  purlin_sshopm_info info, plan;
+  purlin_sshopm_info info, plan, short_info;
   purlin_dwi *d = NULL;
   OK(purlin_sshopm_info_init(&info, sizeof info));
   OK(purlin_sshopm_info_init(&plan, sizeof plan));
   OK(purlin_dwi_create(context, NULL, &d));
   BAD_ARGUMENT("dwi: has no report yet", purlin_dwi_last_info(d, &info));
-  OK(purlin_dwi_fit_once(context, NULL, s, b, g, NULL, NULL, NULL, a, NULL, NULL));
+  OK(purlin_dwi_fit_once(context, NULL, s, b, g, NULL, NULL, NULL, a, NULL, NULL, NULL));
   memcpy(once, tensors, sizeof once);
   memset(tensors, 0, sizeof tensors);
-  OK(purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL));
+  OK(purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL, &info));
   CHECK(memcmp(once, tensors, sizeof once) == 0);
-  OK(purlin_dwi_last_info(d, &info));
-  CHECK(info.tensors == T && info.seconds >= 0 && info.starts == 0);
-  OK(purlin_dwi_csa_once(context, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, NULL, f, NULL));
+  CHECK(info.tensors == T && info.seconds >= 0 && info.starts == 0 && info.chunks == 1 && info.skipped_tensors == 0);
+  CHECK(strcmp(info.reason, "on the CPU of the context") == 0);
+  OK(purlin_dwi_last_info(d, &plan));
+  CHECK(memcmp(&plan, &info, sizeof info) == 0);
+  OK(purlin_dwi_fit_once(context, NULL, s, b, g, NULL, NULL, NULL, a, NULL, NULL, &info));
+  CHECK(info.tensors == T && info.reason[0]);
+  short_info = info;
+  short_info.struct_size = 3;
+  BAD_ARGUMENT("info: struct_size", purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL, &short_info));
+  BAD_ARGUMENT("info: struct_size", purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL, &short_info));
+  OK(purlin_dwi_csa_once(context, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, NULL, f, NULL, NULL));
   memcpy(once, sh, sizeof once);
   memset(sh, 0, sizeof sh);
-  OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL));
+  OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL, &info));
   CHECK(memcmp(once, sh, sizeof once) == 0);
+  CHECK(info.tensors == T && info.chunks == 1 && info.skipped_tensors == 0 && info.reason[0]);
+  OK(purlin_dwi_last_info(d, &plan));
+  CHECK(memcmp(&plan, &info, sizeof info) == 0);
   OK(purlin_dwi_cancel(d));
   OK(purlin_dwi_plan(d, a, &plan));
   OK(purlin_dwi_peaks(d, NULL, a, NULL, p, NULL, NULL, &info));
@@ -296,13 +307,13 @@ static void objects(void) {
     o.field = (value);                            \
     OK(purlin_dwi_create(context, &o, &d));       \
   } while (0)
-#define FIT_REFUSES(text) BAD_ARGUMENT(text, purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL))
-#define CSA_REFUSES(text) BAD_ARGUMENT(text, purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL))
+#define FIT_REFUSES(text) BAD_ARGUMENT(text, purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL, NULL))
+#define CSA_REFUSES(text) BAD_ARGUMENT(text, purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL, NULL))
 #define PEAKS_REFUSES(text) BAD_ARGUMENT(text, purlin_dwi_peaks(d, NULL, a, NULL, p, NULL, NULL, NULL))
   WITH(weighting, PURLIN_DWI_WLS);
   CSA_REFUSES("weighting: is 1, but orientation functions do not use it");
   PEAKS_REFUSES("weighting: is 1, but peaks do not use it");
-  OK(purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL));
+  OK(purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL, NULL));
   OK(purlin_dwi_destroy(d));
   WITH(clamp, 1e-3);
   CSA_REFUSES("clamp: is 0.001, but");
@@ -310,8 +321,8 @@ static void objects(void) {
   OK(purlin_dwi_destroy(d));
   WITH(b0_threshold, 60);
   PEAKS_REFUSES("b0_threshold: is 60, but");
-  OK(purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL));
-  OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL));
+  OK(purlin_dwi_fit(d, NULL, s, b, g, NULL, NULL, a, NULL, NULL, NULL));
+  OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL, NULL));
   OK(purlin_dwi_destroy(d));
   WITH(smoothing, 0.01);
   FIT_REFUSES("smoothing: is 0.01, but fits do not use it");
@@ -332,8 +343,8 @@ static void objects(void) {
   /* A basis is that of orientation functions as well, if it is the same. */
   WITH(basis, PURLIN_SH_CANONICAL);
   FIT_REFUSES("basis: is 1, but");
-  OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL));
-  BAD_ARGUMENT("basis: is 2, but that of the options is 1", purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_MRTRIX3, f, NULL));
+  OK(purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL, NULL));
+  BAD_ARGUMENT("basis: is 2, but that of the options is 1", purlin_dwi_csa(d, NULL, s, b, g, NULL, PURLIN_SH_MRTRIX3, f, NULL, NULL));
   OK(purlin_dwi_peaks(d, NULL, f, NULL, p, NULL, NULL, NULL));
   OK(purlin_dwi_destroy(d));
   WITH(basis, PURLIN_SH_TENSOR);
@@ -359,8 +370,8 @@ static void objects(void) {
 #undef REFUSED
   BAD_ARGUMENT("dwi: is NULL", purlin_dwi_create(context, NULL, NULL));
   BAD_HANDLE("context: is NULL", purlin_dwi_create(NULL, NULL, &d));
-  BAD_HANDLE("dwi: is NULL", purlin_dwi_fit(NULL, NULL, s, b, g, NULL, NULL, a, NULL, NULL));
-  BAD_HANDLE("dwi: is NULL", purlin_dwi_csa(NULL, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL));
+  BAD_HANDLE("dwi: is NULL", purlin_dwi_fit(NULL, NULL, s, b, g, NULL, NULL, a, NULL, NULL, NULL));
+  BAD_HANDLE("dwi: is NULL", purlin_dwi_csa(NULL, NULL, s, b, g, NULL, PURLIN_SH_CANONICAL, f, NULL, NULL));
   BAD_HANDLE("dwi: is NULL", purlin_dwi_peaks(NULL, NULL, a, NULL, p, NULL, NULL, NULL));
   BAD_HANDLE("dwi: is NULL", purlin_dwi_plan(NULL, a, &plan));
   BAD_HANDLE("dwi: is NULL", purlin_dwi_last_info(NULL, &plan));

@@ -141,7 +141,7 @@ static inline purlin_status family_dwi(void) {
   THEN(family_vector(context, DIRECTIONS, bvals, &b));
   THEN(purlin_tensor_borrow(context, PURLIN_F64, 0, 2, directions, NULL, bvecs, &g));
   THEN(purlin_tensor_borrow_symmetric(context, PURLIN_F64, 0, 2, 3, VOXELS, 0, 0, family_output[0], &d));
-  THEN(purlin_dwi_fit_once(context, NULL, signals, b, g, NULL, NULL, &o, d, NULL, NULL));
+  THEN(purlin_dwi_fit_once(context, NULL, signals, b, g, NULL, NULL, &o, d, NULL, NULL, NULL));
   GONE(purlin_tensor_destroy(d));
   GONE(purlin_tensor_destroy(g));
   GONE(purlin_tensor_destroy(b));

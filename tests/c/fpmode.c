@@ -59,8 +59,8 @@ static void compute(struct outcome *o) {
   OK(purlin_sshopm_starts(c, NULL, PURLIN_STARTS_RANDOM, 3, starts));
   OK(purlin_dwi_options_init(&weighted, sizeof weighted));
   weighted.weighting = PURLIN_DWI_WLS;
-  OK(purlin_dwi_fit_once(c, NULL, s, bv, x, NULL, NULL, &weighted, fitted, s0, NULL));
-  OK(purlin_dwi_csa_once(c, NULL, s, bv, x, NULL, PURLIN_SH_CANONICAL, NULL, sh, NULL));
+  OK(purlin_dwi_fit_once(c, NULL, s, bv, x, NULL, NULL, &weighted, fitted, s0, NULL, NULL));
+  OK(purlin_dwi_csa_once(c, NULL, s, bv, x, NULL, PURLIN_SH_CANONICAL, NULL, sh, NULL, NULL));
   OK(purlin_dwi_sh_to_tensor(c, NULL, sh, PURLIN_SH_CANONICAL, converted));
   OK(purlin_dwi_tensor_to_sh(c, NULL, converted, PURLIN_SH_MRTRIX3, back));
   OK(purlin_dwi_peaks_once(c, NULL, converted, NULL, NULL, peaks, NULL, NULL, NULL));

@@ -46,6 +46,8 @@ void fit(const context& on) {
   EXPECT(fitted.status[0] == PURLIN_TENSOR_OK);
   EXPECT(fitted.status[1] == PURLIN_TENSOR_SIGNAL);
   EXPECT(fitted.status[2] == PURLIN_TENSOR_MASKED);
+  EXPECT(fitted.info.tensors == 3 && fitted.info.skipped_tensors == 2 && fitted.info.chunks == 1);
+  EXPECT(fitted.info.reason[0] != '\0');
 
   dwi::options weighted;
   weighted.weighting = PURLIN_DWI_WLS;
@@ -67,6 +69,7 @@ void orientation(const context& on) {
   const std::vector<float> bvecs(s.bvecs.begin(), s.bvecs.end());
   const dwi::orientation<float> made = dwi::csa(on, signals, bvals, bvecs, 4, PURLIN_SH_CANONICAL);
   EXPECT(made.status.at(0) == PURLIN_TENSOR_OK && made.sh.size() == 15);
+  EXPECT(made.info.tensors == 1 && made.info.skipped_tensors == 0 && made.info.seconds >= 0);
   dwi::options options;
   options.basis = PURLIN_SH_CANONICAL;
   const auto found = dwi::peaks(on, const_matrix_view<float>{made.sh.data(), 15, 1}, 1, options);

@@ -58,8 +58,9 @@ void tests() {
   settings = {};
   settings.threshold = 1e-3;
   purlin::rpca::session rows(on, settings);
-  const matrix sparse = rows.compute_csr(given, low_rank);
-  const purlin::rpca::info again = rows.last_info();
+  matrix sparse;
+  const purlin::rpca::info again = rows.compute_csr(given, low_rank, sparse);
+  EXPECT(again.converged == 1 && again.iterations == rows.last_info().iterations);
   const purlin_matrix_info stored = sparse.properties();
   EXPECT(stored.storage == PURLIN_CSR && stored.nnz == again.nonzeros);
   EXPECT(stored.nnz == std::count_if(spikes.begin(), spikes.end(), [](double x) { return x != 0.0; }));

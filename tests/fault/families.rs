@@ -294,7 +294,7 @@ fn fit(f: &Fixture, weighting: i32, nonpositive: i32) -> Call {
     let none = null();
     Box::new(move || {
         let o = &raw const o;
-        c!(purlin_dwi_fit_once(context, null(), signals, bvals, bvecs, mask, none, o, tensors, s0, status))
+        c!(purlin_dwi_fit_once(context, null(), signals, bvals, bvecs, mask, none, o, tensors, s0, status, null_mut()))
     })
 }
 
@@ -324,7 +324,7 @@ fn fit_by_object(f: &Fixture) -> Call {
     Box::new(move || {
         with_dwi(context, |dwi| {
             let none = null_mut();
-            c!(purlin_dwi_fit(dwi, null(), signals, bvals, bvecs, none, none, tensors, none, none))
+            c!(purlin_dwi_fit(dwi, null(), signals, bvals, bvecs, none, none, tensors, none, none, null_mut()))
         })
     })
 }
@@ -333,7 +333,19 @@ fn csa(f: &Fixture) -> Call {
     let (context, [signals, bvals, bvecs]) = (f.context, scheme(f));
     let (sh, status) = (f.dense(PURLIN_F32, &[15, f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
     Box::new(move || {
-        c!(purlin_dwi_csa_once(context, null(), signals, bvals, bvecs, null(), PURLIN_SH_MRTRIX3, null(), sh, status))
+        c!(purlin_dwi_csa_once(
+            context,
+            null(),
+            signals,
+            bvals,
+            bvecs,
+            null(),
+            PURLIN_SH_MRTRIX3,
+            null(),
+            sh,
+            status,
+            null_mut()
+        ))
     })
 }
 

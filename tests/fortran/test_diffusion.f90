@@ -128,6 +128,7 @@ contains
     type(purlin_context) :: context
     real(real64), allocatable :: signals(:, :), expected(:, :), tensors(:, :), weights(:, :), again(:, :)
     type(purlin_dwi_options) :: options
+    type(purlin_sshopm_info) :: info
     real(real32), allocatable :: sh(:, :), model(:, :)
     real(real64) :: bvals(volumes), bvecs(3, volumes), s0(voxels), largest
     integer(int32) :: status(voxels)
@@ -136,7 +137,9 @@ contains
     call read_volume(signals, bvals, bvecs)
     call read_reals(folder(1) // 'dwi/adc4_tensor.f64', doubles=expected)
     call context%create(backend=PURLIN_BACKEND_CPU)
-    call purlin_dwi_fit_once(context, 4, signals, bvals, bvecs, tensors, s0=s0, status=status)
+    call purlin_dwi_fit_once(context, 4, signals, bvals, bvecs, tensors, s0=s0, status=status, info=info)
+    call check(info%tensors == voxels .and. info%chunks == 1, 'the report of a fit')
+    call check(info%skipped_tensors == count(status /= PURLIN_TENSOR_OK .and. status /= PURLIN_TENSOR_CLAMPED), 'no result')
     largest = maxval(abs(expected), mask=.not. ieee_is_nan(expected))
     do v = 1, voxels
       if (ieee_is_nan(expected(1, v))) then
@@ -157,7 +160,8 @@ contains
     call fit_by_an_object(context, signals, bvals, bvecs, options, again)
     call read_reals(folder(1) // 'dwi/csa4_sh_mrtrix.f32', singles=sh)
     call purlin_dwi_csa_once(context, 4, real(signals, real32), real(bvals, real32), real(bvecs, real32), &
-      PURLIN_SH_MRTRIX3, model, status=status)
+      PURLIN_SH_MRTRIX3, model, status=status, info=info)
+    call check(info%tensors == voxels .and. info%seconds >= 0, 'the report of orientation functions')
     call check(maxval(abs(model - sh)) < 1e-4 * maxval(abs(sh)), 'the orientation functions of dipy')
   end subroutine
 
@@ -182,7 +186,8 @@ contains
     call dwi%last_info(info, stat, message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'no report yet') > 0, 'no report yet')
     call dwi%cancel()
-    call dwi%fit(s, b, g, a)
+    call dwi%fit(s, b, g, a, info=info)
+    call check(info%tensors == voxels, 'the report of a fit by an object')
     call check(maxval(abs(found - expected)) <= 0, 'a fit by an object')
     call dwi%last_info(info)
     call check(info%tensors == voxels, 'the report of a fit')

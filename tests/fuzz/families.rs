@@ -397,9 +397,22 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let o = Room::of(s, &o);
     if s.once_in(3) {
         let dwi = diffusion(s, w, context, o.get());
-        return c!(purlin_dwi_fit(dwi, stream, signals, bvals, bvecs, mask, weights, tensors, s0, status));
+        return c!(purlin_dwi_fit(dwi, stream, signals, bvals, bvecs, mask, weights, tensors, s0, status, null_mut()));
     }
-    c!(purlin_dwi_fit_once(context, stream, signals, bvals, bvecs, mask, weights, o.get(), tensors, s0, status))
+    c!(purlin_dwi_fit_once(
+        context,
+        stream,
+        signals,
+        bvals,
+        bvecs,
+        mask,
+        weights,
+        o.get(),
+        tensors,
+        s0,
+        status,
+        null_mut()
+    ))
 }
 
 fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
@@ -417,9 +430,9 @@ fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let o = Room::of(s, &o);
     if s.once_in(3) {
         let dwi = diffusion(s, w, context, o.get());
-        return c!(purlin_dwi_csa(dwi, stream, signals, bvals, bvecs, mask, s.code(6), sh, status));
+        return c!(purlin_dwi_csa(dwi, stream, signals, bvals, bvecs, mask, s.code(6), sh, status, null_mut()));
     }
-    c!(purlin_dwi_csa_once(context, stream, signals, bvals, bvecs, mask, s.code(6), o.get(), sh, status))
+    c!(purlin_dwi_csa_once(context, stream, signals, bvals, bvecs, mask, s.code(6), o.get(), sh, status, null_mut()))
 }
 
 fn harmonics(s: &mut Source<'_>, w: &mut World) -> purlin_status {

@@ -254,6 +254,7 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         o,
         tensors,
         null_mut(),
+        null_mut(),
         null_mut()
     ))
 }
@@ -267,7 +268,7 @@ fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     o.progress = progress(s);
     let ([signals, bvals, bvecs], (sh, _)) = (scheme(w), result(w, &[15, COUNT]));
     let (none, basis, o) = (null::<purlin_tensor>(), 1 + s.below(5) as i32, &raw const o);
-    c!(purlin_dwi_csa_once(w.home(), none.cast(), signals, bvals, bvecs, none, basis, o, sh, null_mut()))
+    c!(purlin_dwi_csa_once(w.home(), none.cast(), signals, bvals, bvecs, none, basis, o, sh, null_mut(), null_mut()))
 }
 
 fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {

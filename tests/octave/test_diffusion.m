@@ -46,6 +46,8 @@ function test_diffusion(golden, volume)
   check(abs(fit.tensors(:, good) - adc(:, good)) < 1e-9 * max(max(abs(adc(:, good)))), 'the tensors of the reference');
   check(fit.status(good) == c.TENSOR_OK & fit.s0(good) > 0, 'good voxels');
   check(fit.status(~good) ~= c.TENSOR_OK, 'the voxels with a zero are told');
+  lost = nnz(fit.status ~= c.TENSOR_OK & fit.status ~= c.TENSOR_CLAMPED);
+  check(fit.info.tensors == 1000 && fit.info.skipped_tensors == lost && ~isempty(fit.info.reason), 'the report of a fit');
   some = good & (1:1000 > 500);
   part = purlin.dwi_fit(signals, bvals, bvecs, 4, 'weights', ones(65, 1000), 'mask', some, 'nonpositive', 'skip');
   scale = max(max(abs(adc(:, good))));
@@ -61,6 +63,12 @@ function test_diffusion(golden, volume)
   odf = purlin.dwi_csa(raw, bvals, bvecs, 4, 'mrtrix3', 'layout', 'last');
   model = reshape(permute(odf.sh, [1 4 3 2]), 15, []);
   check(abs(model - sh) < 1e-4 * max(abs(sh(:))), 'the orientation functions of dipy');
+  check(odf.info.tensors == 1000 && odf.info.chunks == 1 && odf.info.seconds >= 0, 'the report of orientation functions');
+  info = purlin.dwi_plan(sh, 4, 'basis', 'mrtrix3', 'starts', 40);
+  run = purlin.dwi_peaks(sh, 4, 'basis', 'mrtrix3', 'starts', 40);
+  check(isequal(fieldnames(info), fieldnames(run.info)) && info.starts == 40, 'the whole plan');
+  check(strcmp(info.reason, run.info.reason) && info.chunks == run.info.chunks && info.iterations == 0, 'a plan of peaks');
+  check_error('purlin:invalidArgument', 'basis: is not given', @() purlin.dwi_plan(sh, 4));
 
   mask = true(1, 1000);
   mask(1:2:end) = false;

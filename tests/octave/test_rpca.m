@@ -47,6 +47,12 @@ function test_rpca()
   check_error('purlin:invalidArgument', 'devices: has 2 contexts on the CPU: rows', @() purlin.rpca(A, 'devices', 0));
   check_error('purlin:invalidArgument', 'devices: has -1', @() purlin.rpca(A, 'devices', [0 -1]));
   check_error('purlin:invalidArgument', 'there is no colour', @() purlin.rpca(A, 'colour', 1));
+  info = purlin.rpca_plan(A, 'block_rows', 16, 'mask', seen);
+  [~, ~, run] = purlin.rpca(A, 'block_rows', 16, 'mask', seen);
+  check(isequal(fieldnames(info), fieldnames(run)), 'the whole plan');
+  check(info.blocks == run.blocks && info.block_rows == run.block_rows && info.host_bytes == run.host_bytes, 'a plan');
+  check(info.contexts == 1 && info.iterations == 0 && ~info.converged, 'nothing is split');
+  check_error('purlin:invalidArgument', 'rho', @() purlin.rpca_plan(A, 'rho', 0.5));
   check_error('purlin:cancelled', '', @() purlin.rpca(A, 'progress', @(step, steps, measure) true));
 end
 

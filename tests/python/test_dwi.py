@@ -108,6 +108,9 @@ def test_fit_is_the_golden_least_squares(cpu: purlin.Context, dtype: Any) -> Non
     assert (fit.status.ravel()[valid] == purlin.TENSOR_OK).all()
     assert np.isin(fit.status.ravel()[~valid], [purlin.TENSOR_CLAMPED, purlin.TENSOR_SIGNAL]).all()
     np.testing.assert_allclose(fit.s0.ravel(), data["S"][:, data["bvals"] <= 50].mean(-1), rtol=1e-6)
+    lost = ~np.isin(fit.status, [purlin.TENSOR_OK, purlin.TENSOR_CLAMPED])
+    assert (fit.info.tensors, fit.info.skipped_tensors, fit.info.chunks) == (1000, lost.sum(), 1)
+    assert fit.info.reason == "on the CPU of the context"
 
 
 @pytest.mark.parametrize("order", [4, 8])
@@ -122,6 +125,7 @@ def test_orientation_functions_are_dipys(cpu: purlin.Context, order: int) -> Non
         made.sh.reshape(1000, -1)[usable], expected[usable], atol=1e-4 * abs(expected[usable]).max()
     )
     assert (made.status.ravel()[usable] == purlin.TENSOR_OK).all()
+    assert made.info.tensors == 1000 and made.info.seconds > 0
     smooth = dwi.csa(signals, scan["bvals"], scan["bvecs"], order, "mrtrix3", smoothing=0.1, context=cpu)
     assert abs(smooth.sh[5, 5, 5, 1:]).sum() < abs(made.sh[5, 5, 5, 1:]).sum()
 

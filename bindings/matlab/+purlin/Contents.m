@@ -34,6 +34,7 @@
 %   dwi_fit                - Apparent-diffusion tensors from signals.
 %   dwi_csa                - Orientation functions from signals.
 %   dwi_peaks              - The strongest directions of every voxel.
+%   dwi_plan               - What dwi_peaks would do.
 %   sh_to_tensor           - Even spherical-harmonic coefficients to symmetric tensors.
 %   tensor_to_sh           - Symmetric tensors to spherical-harmonic coefficients.
 %
@@ -54,6 +55,7 @@
 %   pca                    - Principal components of data, centred without a copy.
 %   PcaModel               - A principal component analysis fitted once, used for more data.
 %   rpca                   - A matrix as the sum of one of low rank and a sparse one.
+%   rpca_plan              - What rpca would do: memory, blocks.
 %
 % Sparse spectra
 %   lanczos                - Some eigenvalues and eigenvectors of a symmetric matrix, or of a Laplacian of a graph.

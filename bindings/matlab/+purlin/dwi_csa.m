@@ -4,8 +4,8 @@ function result = dwi_csa(signals, bvals, bvecs, lmax, basis, varargin)
 %   double, single, uint8, uint16 or int32 (other integers are converted to single), BVALS of N elements, s/mm^2, and
 %   BVECS of 3-by-N, unit vectors. BASIS has no default: see purlin.dwi_peaks, which takes the result.
 %
-%   RESULT is a struct with the fields sh (U-by-T or U-by-X-by-Y-by-Z coefficients) and status (int32, see
-%   purlin.codes). With the default options it is that of dipy's CsaOdfModel.
+%   RESULT is a struct with the fields sh (U-by-T or U-by-X-by-Y-by-Z coefficients), status (int32, see
+%   purlin.codes) and info, as purlin.dwi_fit. With the default options it is that of dipy's CsaOdfModel.
 %
 %   purlin.dwi_csa(..., name, value, ...) or (..., struct):
 %     'mask'            logical, a voxel each

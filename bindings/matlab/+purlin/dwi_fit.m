@@ -5,8 +5,8 @@ function result = dwi_fit(signals, bvals, bvecs, order, varargin)
 %   Signals are double, single, uint8, uint16 or int32 (other integers are converted to single). The weighted
 %   measurements need at least U distinct axes.
 %
-%   RESULT is a struct with the fields tensors (U-by-T or U-by-X-by-Y-by-Z, mm^2/s), s0 and status (int32, see
-%   purlin.codes).
+%   RESULT is a struct with the fields tensors (U-by-T or U-by-X-by-Y-by-Z, mm^2/s), s0, status (int32, see
+%   purlin.codes) and info: voxels (tensors), those without a result (skipped_tensors, -1 on a GPU), seconds, and where it ran.
 %
 %   purlin.dwi_fit(..., name, value, ...) or (..., struct):
 %     'mask'          logical, a voxel each

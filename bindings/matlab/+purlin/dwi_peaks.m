@@ -30,7 +30,7 @@ function result = dwi_peaks(input, order, varargin)
 %
 %   Errors: purlin:invalidArgument (odd order, no basis or an unknown one), purlin:cancelled.
 %
-%   See also purlin.sh_to_tensor, purlin.sshopm_solve.
+%   See also purlin.dwi_plan, purlin.sh_to_tensor, purlin.sshopm_solve.
 %
 %   Example
 %     bvecs = [[0; 0; 1], randn(3, 60)];
@@ -40,10 +40,7 @@ function result = dwi_peaks(input, order, varargin)
 %     odf = purlin.dwi_csa(signals, bvals, bvecs, 8, 'mrtrix3');
 %     r = purlin.dwi_peaks(odf.sh, 8, 'basis', 'mrtrix3', 'peaks', 3);
   purlin.internal.at_least(nargin, 2, 'dwi_peaks');
-  names = {'basis', 'peaks', 'relative_threshold', 'absolute_threshold', 'min_separation', 'format', 'missing', ...
-           'mask', 'layout', 'starts', 'start_kind', 'seed', 'method', 'max_iterations', 'tolerance', ...
-           'merge_angle', 'progress'};
-  opts = purlin.internal.options(names, varargin);
+  opts = purlin.internal.peaks_options(varargin, {'peaks', 'mask', 'progress'});
   mask = [];
   if isfield(opts, 'mask')
     mask = opts.mask;

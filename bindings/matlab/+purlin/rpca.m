@@ -23,22 +23,15 @@ function [L, S, info] = rpca(M, varargin)
 %
 %   Errors: purlin:invalidArgument, purlin:cancelled, purlin:io, purlin:outOfMemory.
 %
-%   See also purlin.rsvd, purlin.pca.
+%   See also purlin.rpca_plan, purlin.rsvd, purlin.pca.
 %
 %   Example
 %     frames = uint8(repmat(200 * rand(300, 1), 1, 40));   % a frame a column
 %     frames(5 + 300 * (0:39)) = 255;
 %     [background, moving] = purlin.rpca(frames, 'scale', 1 / 255);
   purlin.internal.at_least(nargin, 1, 'rpca');
-  names = {'lambda', 'tolerance', 'mu', 'rho', 'threshold', 'scale', 'max_iterations', 'max_rank', 'fixed_rank', ...
-           'power_iterations', 'oversampling', 'block_rows', 'seed', 'warm_start', 'frames', 'class', 'progress', ...
-           'mask', 'sparse', 'low_rank', 'remainder', 'devices'};
-  opts = purlin.internal.options(names, varargin);
+  [opts, mask] = purlin.internal.rpca_options(varargin, {'sparse', 'low_rank', 'remainder'});
   given = purlin.internal.matrix(M, 'M');
-  mask = [];
-  if isfield(opts, 'mask') && ~isempty(opts.mask)
-    mask = purlin.internal.matrix(opts.mask, 'mask');
-  end
   files = {[], []};
   ends = {'low_rank', 'remainder'};
   for n = 1:2

@@ -32,10 +32,12 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int last = last_layout(options);
   purlin_tensor *bvals, *bvecs, *mask, *weights = NULL, *tensors, *s0, *status_of;
   purlin_dwi_options o;
+  purlin_sshopm_info info;
   purlin_status status;
   watch w;
   batch s = lend_rows("signals", prhs[0], n, last, 1), b = s;
   check(purlin_dwi_options_init(&o, sizeof o));
+  check(purlin_sshopm_info_init(&info, sizeof info));
   READ_DWI_OPTIONS(options, &o);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
@@ -57,8 +59,9 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   s0 = add_output(plhs[0], "s0", &b, dtype, 0, NULL);
   status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
   status = purlin_dwi_fit_once(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, weights, &o, tensors, s0,
-                               status_of);
+                               status_of, &info);
   check_watched(&w, status);
+  info_struct(&info, plhs[0]);
   (void)nlhs;
   (void)nrhs;
 }
@@ -70,10 +73,12 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int32_t order = order_argument(prhs[3]), basis = choice_argument("basis", prhs[4], bases), dtype;
   purlin_tensor *bvals, *bvecs, *mask, *sh, *status_of;
   purlin_dwi_options o;
+  purlin_sshopm_info info;
   purlin_status status;
   watch w;
   batch s = lend_rows("signals", prhs[0], n, last_layout(options), 1), b = s;
   check(purlin_dwi_options_init(&o, sizeof o));
+  check(purlin_sshopm_info_init(&info, sizeof info));
   READ_DWI_OPTIONS(options, &o);
   watch_from(options, &w, &o.progress, &o.progress_user);
 
@@ -87,10 +92,20 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
   sh = add_output(plhs[0], "sh", &b, dtype, 1, &entries);
   status_of = add_output(plhs[0], "status", &b, PURLIN_I32, 0, NULL);
-  status = purlin_dwi_csa_once(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, basis, &o, sh, status_of);
+  status = purlin_dwi_csa_once(gateway_context(), NULL, s.tensor, bvals, bvecs, mask, basis, &o, sh, status_of,
+                               &info);
   check_watched(&w, status);
+  info_struct(&info, plhs[0]);
   (void)nlhs;
   (void)nrhs;
+}
+
+/* What peaks are searched in, as the option basis says. */
+static batch peaks_input(const mxArray *input, int32_t order, const purlin_dwi_options *o, int last) {
+  if (o->basis == 0 && mxIsNumeric(input) && !mxIsUint64(input))
+    fail("invalidArgument", "basis: is not given, 'tensor' (packed tensors) or the name of the coefficients' basis is needed");
+  if (o->basis > 0) return lend_rows("input", input, entries_of(order), last, 0);
+  return lend_symmetric("input", input, order, 3, last);
 }
 
 /* dwi_peaks(input, order, mask, options): the option basis, 'tensor' or a name, says what the input is; a purlin.Tensor that
@@ -113,10 +128,7 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   if (count < 0) fail("invalidArgument", "peaks: is negative");
   watch_from(options, &w, &o.progress, &o.progress_user);
 
-  if (o.basis == 0 && mxIsNumeric(prhs[0]) && !mxIsUint64(prhs[0]))
-    fail("invalidArgument", "basis: is not given, 'tensor' (packed tensors) or the name of the coefficients' basis is needed");
-  if (o.basis > 0) b = lend_rows("input", prhs[0], entries_of(order), last, 0);
-  else b = lend_symmetric("input", prhs[0], order, 3, last);
+  b = peaks_input(prhs[0], order, &o, last);
   mask = lend_mask(prhs[2], b.count);
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
   dims[0] = o.format == PURLIN_PEAKS_MRTRIX ? 3 : 4;
@@ -127,6 +139,26 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   status = purlin_dwi_peaks_once(gateway_context(), NULL, b.tensor, mask, &o, list, found, status_of, &info);
   check_watched(&w, status);
   info_struct(&info, plhs[0]);
+  (void)nlhs;
+  (void)nrhs;
+}
+
+/* info = dwi_plan(input, order, options) */
+static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  const mxArray *options = prhs[2];
+  int32_t order = order_argument(prhs[1]);
+  purlin_dwi_options o;
+  purlin_sshopm_info info;
+  purlin_dwi *made = NULL;
+  batch b;
+  check(purlin_dwi_options_init(&o, sizeof o));
+  check(purlin_sshopm_info_init(&info, sizeof info));
+  READ_DWI_OPTIONS(options, &o);
+  b = peaks_input(prhs[0], order, &o, last_layout(options));
+  check(purlin_dwi_create(gateway_context(), &o, &made));
+  check(purlin_dwi_plan(temporary_dwi(made), b.tensor, &info));
+  plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
+  REPORT_SSHOPM_INFO(plhs[0], &info);
   (void)nlhs;
   (void)nrhs;
 }
@@ -158,6 +190,7 @@ const command dwi_commands[] = {
   {"dwi_fit", 7, 7, fit},
   {"dwi_csa", 7, 7, csa},
   {"dwi_peaks", 4, 4, peaks},
+  {"dwi_plan", 3, 3, plan},
   {"sh_to_tensor", 4, 4, sh_to_tensor},
   {"tensor_to_sh", 4, 4, tensor_to_sh},
   {NULL, 0, 0, NULL},

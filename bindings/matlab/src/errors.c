@@ -22,6 +22,7 @@ static int sink_count;
 static purlin_rsvd *rsvd;
 static purlin_sshopm *sshopm;
 static purlin_rpca *rpca;
+static purlin_dwi *dwi;
 static purlin_lanczos *lanczos;
 static purlin_spmv *plan;
 static purlin_tt_contraction *contraction;
@@ -41,7 +42,9 @@ void release_temporaries(void) {
   (void)!purlin_sshopm_destroy(sshopm);
   sshopm = NULL;
   (void)!purlin_rpca_destroy(rpca);
+  (void)!purlin_dwi_destroy(dwi);
   rpca = NULL;
+  dwi = NULL;
   (void)!purlin_lanczos_destroy(lanczos);
   lanczos = NULL;
   (void)!purlin_spmv_destroy(plan);
@@ -204,6 +207,8 @@ purlin_rsvd *temporary_rsvd(purlin_rsvd *made) { return rsvd = made; }
 purlin_sshopm *temporary_sshopm(purlin_sshopm *made) { return sshopm = made; }
 
 purlin_rpca *temporary_rpca(purlin_rpca *made) { return rpca = made; }
+
+purlin_dwi *temporary_dwi(purlin_dwi *made) { return dwi = made; }
 
 purlin_lanczos *temporary_lanczos(purlin_lanczos *made) { return lanczos = made; }
 

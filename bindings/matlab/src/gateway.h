@@ -40,6 +40,7 @@ purlin_sink *temporary_sink(purlin_sink *sink);
 purlin_rsvd *temporary_rsvd(purlin_rsvd *rsvd);
 purlin_sshopm *temporary_sshopm(purlin_sshopm *sshopm);
 purlin_rpca *temporary_rpca(purlin_rpca *rpca);
+purlin_dwi *temporary_dwi(purlin_dwi *dwi);
 purlin_lanczos *temporary_lanczos(purlin_lanczos *lanczos);
 purlin_spmv *temporary_plan(purlin_spmv *plan);
 /* The source alone: a matrix made of it keeps what it needs. */

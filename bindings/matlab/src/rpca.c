@@ -97,9 +97,22 @@ static void compute_to_sinks(int nlhs, mxArray *plhs[], int nrhs, const mxArray 
   (void)nrhs;
 }
 
+/* info = rpca_plan(M, mask, options) */
+static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+  purlin_matrix *m = matrix_of("M", prhs[0]), *mask = mask_of(prhs[1]);
+  purlin_rpca_info info = fresh_info();
+  watch w;
+  purlin_rpca *rpca = object_of(prhs[2], computing_dtype(prhs[2], matrix_properties_of(m).dtype), &w);
+  check(purlin_rpca_plan(rpca, m, mask, &info));
+  plhs[0] = report_of(&info);
+  (void)nlhs;
+  (void)nrhs;
+}
+
 const command rpca_commands[] = {
   {"rpca_compute", 3, 3, compute},
   {"rpca_compute_csr", 3, 3, compute_csr},
   {"rpca_compute_to_sinks", 5, 5, compute_to_sinks},
+  {"rpca_plan", 3, 3, plan},
   {NULL, 0, 0, NULL},
 };

@@ -112,6 +112,8 @@ class Fit:
     """(..) mean signal without weighting."""
     status: Array
     """(..) `purlin.TENSOR_*`."""
+    info: Info
+    """What the call did; `skipped_tensors` is -1 after a fit on a GPU, which does not count them."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,8 @@ class Orientation:
     """(.., coefficients)."""
     status: Array
     """(..) `purlin.TENSOR_*`."""
+    info: Info
+    """What the call did."""
 
 
 @dataclass(frozen=True)
@@ -274,16 +278,19 @@ class Dwi(Handle):
         check(lib.purlin_dwi_cancel(self.handle))
 
     def last_info(self) -> Info:
-        """The report of the last call that succeeded; those of `fit` and `csa` hold the voxels and the seconds."""
+        """The report of the last call that succeeded."""
         info = initialised(SshopmInfo, "sshopm_info")
         check(lib.purlin_dwi_last_info(self.handle, ctypes.byref(info)))
         return read_info(info)
 
-    def _run(self, call: Any, *arguments: Any) -> None:
+    def _run(self, call: Any, *arguments: Any) -> Info:
+        """A call whose last argument is its report."""
+        info = initialised(SshopmInfo, "sshopm_info")
         with self._lock:
             with self._relay.call() as running:
-                status = call(self.handle, *arguments)
+                status = call(self.handle, *arguments, ctypes.byref(info))
             self.context.finish(status, running)
+        return read_info(info)
 
     def fit(
         self,
@@ -305,10 +312,11 @@ class Dwi(Handle):
         state, status_array = out.add((scan.volume.count,), np.int32)
         weighting = scan.like_the_volume(weights)
         given = weighting.tensor.handle if weighting else None
-        self._run(lib.purlin_dwi_fit, out.queue, *scan.handles, given, tensors.handle, s0.handle, state.handle)
+        outputs = (tensors.handle, s0.handle, state.handle)
+        info = self._run(lib.purlin_dwi_fit, out.queue, *scan.handles, given, *outputs)
         out.collect()
         shaped = scan.volume.shaped
-        return Fit(tensors=shaped(fitted), s0=shaped(s0_array), status=shaped(status_array))
+        return Fit(tensors=shaped(fitted), s0=shaped(s0_array), status=shaped(status_array), info=info)
 
     def csa(
         self,
@@ -327,9 +335,9 @@ class Dwi(Handle):
         sh, sh_array = out.add((scan.volume.count, entries(degree, 3)), scan.real)
         state, status_array = out.add((scan.volume.count,), np.int32)
         number = choice("basis", basis, BASES)
-        self._run(lib.purlin_dwi_csa, out.queue, *scan.handles, number, sh.handle, state.handle)
+        info = self._run(lib.purlin_dwi_csa, out.queue, *scan.handles, number, sh.handle, state.handle)
         out.collect()
-        return Orientation(sh=scan.volume.shaped(sh_array), status=scan.volume.shaped(status_array))
+        return Orientation(sh=scan.volume.shaped(sh_array), status=scan.volume.shaped(status_array), info=info)
 
     def plan(self, source: object) -> Info:
         """What `peaks` would do: starts, chunks, tolerance, host memory beside the peaks, and where it runs."""
@@ -349,11 +357,9 @@ class Dwi(Handle):
         stream: Stream | None = None,
     ) -> Info:
         """`peaks` on tensors of the library, host or device, as in C."""
-        info = initialised(SshopmInfo, "sshopm_info")
         outputs = (peaks.handle, count.handle if count else None, status.handle if status else None)
         queue, inside = stream.handle if stream else None, mask.handle if mask else None
-        self._run(lib.purlin_dwi_peaks, queue, source.handle, inside, *outputs, ctypes.byref(info))
-        return read_info(info)
+        return self._run(lib.purlin_dwi_peaks, queue, source.handle, inside, *outputs)
 
     def peaks(
         self, source: object, count: int = 5, *, mask: object | None = None, stream: Stream | None = None

@@ -3,10 +3,11 @@
 use super::*;
 use crate::dense::{Mat, small};
 use crate::dwi::sh::{monomial_row, monomials};
+use crate::dwi::voxels::is_rejected;
 use crate::dwi::{FitOptions, Nonpositive, Weighting, fit};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::sshopm::TensorStatus;
+use crate::sshopm::{Info, TensorStatus};
 
 const ZERO_SIGNAL: [usize; 4] = [75, 178, 549, 818];
 
@@ -23,7 +24,7 @@ fn plain() -> Extra<'static> {
     Extra { mask: None, weights: None, options: FitOptions::default() }
 }
 
-fn run(c: &Context, input: &Input, extra: &Extra<'_>, out: &mut Tensor, status: Option<&mut Tensor>) -> Result<()> {
+fn run(c: &Context, input: &Input, extra: &Extra<'_>, out: &mut Tensor, status: Option<&mut Tensor>) -> Result<Info> {
     let [s, b, g] = input;
     fit(c, None, s, b, g, extra.mask, extra.weights, &extra.options, out, None, status, &Progress::none())
 }
@@ -194,7 +195,7 @@ fn a_bad_voxel_is_zero_and_harms_no_other() {
     s0.view_mut::<f64>("s0").unwrap().data().fill(7.0);
     let options = FitOptions::default();
     let progress = Progress::none();
-    fit(
+    let info = fit(
         &c,
         None,
         &signals,
@@ -211,6 +212,7 @@ fn a_bad_voxel_is_zero_and_harms_no_other() {
     .unwrap();
     let (found, clean, outcome, s0) =
         (elements::<f64>(&out), elements::<f64>(&clean), status(&outcome), elements::<f64>(&s0));
+    let mut lost = 0;
     for v in 0..300 {
         let expected = if masked[v] == 0 {
             TensorStatus::Masked
@@ -218,6 +220,7 @@ fn a_bad_voxel_is_zero_and_harms_no_other() {
             bad.iter().find(|b| b.0 == v).map_or(TensorStatus::Ok, |b| b.3)
         };
         assert_eq!(outcome[v], expected as i32, "voxel {v}");
+        lost += i64::from(is_rejected(expected));
         let (found, clean) = (&found[15 * v..15 * v + 15], &clean[15 * v..15 * v + 15]);
         if expected == TensorStatus::Ok {
             assert_eq!(found, clean, "voxel {v}");
@@ -226,6 +229,8 @@ fn a_bad_voxel_is_zero_and_harms_no_other() {
             assert!(found.iter().all(|x| *x == 0.0), "voxel {v}");
         }
     }
+    assert_eq!((info.tensors, info.skipped_tensors, info.chunks), (300, lost, 1));
+    assert_eq!(info.reason, "on the CPU of the context");
 }
 
 #[test]

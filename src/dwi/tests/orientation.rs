@@ -4,7 +4,7 @@ use super::*;
 use crate::dwi::{Basis, CsaOptions, csa};
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::sshopm::TensorStatus;
+use crate::sshopm::{Info, TensorStatus};
 
 fn run(
     c: &Context,
@@ -13,7 +13,7 @@ fn run(
     options: &CsaOptions,
     sh: &mut Tensor,
     status: Option<&mut Tensor>,
-) -> Result<()> {
+) -> Result<Info> {
     csa(c, None, &input[0], &input[1], &input[2], None, basis, options, sh, status, &Progress::none())
 }
 
