@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,45 @@ def test_published_volumes(cpu: purlin.Context, name: str) -> None:
     found = purlin.fdk.reconstruct(projections, geometry, grid, edge="skip", context=cpu)
     assert found.shape == expected.shape and found.dtype == np.float32
     assert np.abs(found - expected).max() < 2e-5
+
+
+class Stop(Exception):
+    """Of the test's own."""
+
+
+def test_a_group_and_its_contexts_live_with_the_reconstruction() -> None:
+    geometry, grid, lines, _ = published("full")
+    other = purlin.Context("cpu", threads=1)
+    session = Reconstruction(geometry, grid, slab=8, group=purlin.Group([purlin.Context("cpu", threads=1), other]))
+    alive = weakref.ref(other)
+    del other
+    gc.collect()
+    member = alive()
+    assert member is not None and not member.closed
+    session.reconstruct(lines)
+    # What the log of any member raises ends the call, and is raised by it.
+
+    def log(level: int, text: str) -> None:
+        raise Stop(text)
+
+    member.set_log(log, "debug")
+    assert member._log is not None
+    sink = member._log
+
+    def progress(*_: object) -> None:
+        sink._call(purlin.LOG_WARN, b"of the second", None)
+
+    group = session._members.group
+    with Reconstruction(geometry, grid, slab=8, group=group, progress=progress) as told:
+        with pytest.raises(Stop, match="of the second"):
+            told.reconstruct(lines)
+    session.reconstruct(lines)
+    member.set_log(None)
+    del member, group, sink, told
+    session.close()
+    del session
+    gc.collect()
+    assert alive() is None
 
 
 def test_a_group_gives_the_same_bits(cpu: purlin.Context) -> None:

@@ -191,10 +191,11 @@ class LogSink:
             raise caught
 
 
-def finish(status: int, progress: ProgressCall | None = None, log: LogSink | None = None) -> None:
+def finish(status: int, progress: ProgressCall | None = None, *logs: LogSink | None) -> None:
     """Ends a call: raises a callback's exception first, else the error of `status`."""
     if progress is not None:
         progress.raise_caught()
-    if log is not None:
-        log.raise_caught()
+    for log in logs:
+        if log is not None:
+            log.raise_caught()
     check(status)

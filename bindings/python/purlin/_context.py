@@ -291,6 +291,25 @@ class Stream(Handle):
         self.context.finish(lib.purlin_stream_synchronize(self.handle))
 
 
+class Members:
+    """The contexts of an object, and its group, which live as long as the object does."""
+
+    def __init__(self, context: Context | None, group: Group | None) -> None:
+        self.group = group
+        self.first = home(context, group)
+        others = () if group is None else group.contexts
+        self._contexts = (self.first, *[one for one in others if one is not self.first])
+
+    @property
+    def sinks(self) -> list[object]:
+        """What the library's contexts may call: for the `keep` of a handle."""
+        return [one._sinks for one in self._contexts]
+
+    def finish(self, status: int, progress: ProgressCall | None = None) -> None:
+        """Ends a call on these contexts: raises what a callback of any of them raised, else the error of `status`."""
+        finish(status, progress, *[one._log for one in self._contexts])
+
+
 def home(context: Context | None, group: Group | None) -> Context:
     """The context of a call's data: the one given, the first of a group, or the default one."""
     if context is not None:

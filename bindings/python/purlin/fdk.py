@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Group, Handle, Stream, default_context, home, initialised
+from ._context import Context, Group, Handle, Members, Stream, default_context, initialised
 from ._error import InvalidArgument, check
 from ._lib import lib
 from ._memory import Array
@@ -212,7 +212,8 @@ class Reconstruction(Handle):
     ) -> None:
         given: dict[str, Any] = dict(options)
         group: Group | None = given.pop("group", None)
-        self.context = home(context, group)
+        self._members = Members(context, group)
+        self.context = self._members.first
         self.geometry = geometry
         raw_geometry, keep = geometry._raw()
         raw_grid = initialised(FdkGrid, "fdk_grid")
@@ -233,9 +234,9 @@ class Reconstruction(Handle):
             ctypes.byref(raw_options),
             ctypes.byref(made),
         )
-        super().__init__(made.value, lib.purlin_fdk_destroy, self.context._sinks, self._relay, [])
+        super().__init__(made.value, lib.purlin_fdk_destroy, *self._members.sinks, self._relay, [])
         del keep
-        self.context.finish(status)
+        self._members.finish(status)
 
     def __enter__(self) -> Reconstruction:
         return self
@@ -276,7 +277,7 @@ class Reconstruction(Handle):
         number, images = _counts(i0, dark, (self.geometry.rows, self.geometry.columns))
         tensors = [None if image is None else lent(image, self.context) for image in images]
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
-        self.context.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon))
+        self._members.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon))
 
     def weights(self) -> tuple[Array, Array]:
         """Weights of rays that are measured twice, (views, columns), and of views, (views,)."""
@@ -285,7 +286,7 @@ class Reconstruction(Handle):
         angular = np.empty(views)
         rays, gaps = lent(redundancy, self.context), lent(angular, self.context)
         status = lib.purlin_fdk_weights(self.handle, rays.handle, gaps.handle)
-        self.context.finish(status)
+        self._members.finish(status)
         return redundancy, angular
 
     @property
@@ -317,12 +318,12 @@ class Reconstruction(Handle):
             out = lent(made, self.context, stream)
             with self._relay.call() as running:
                 status = lib.purlin_fdk_reconstruct_tensor(self.handle, queue, given.handle, out.handle, None)
-        self.context.finish(status, running)
+        self._members.finish(status, running)
         return made
 
     def begin(self, *, stream: Stream | None = None) -> None:
         """Starts a scan that arrives in pieces, and drops one that was started before."""
-        self.context.finish(lib.purlin_fdk_begin(self.handle, stream.handle if stream else None))
+        self._members.finish(lib.purlin_fdk_begin(self.handle, stream.handle if stream else None))
 
     def push(self, views: int | Sequence[int], projections: object) -> None:
         """Views as they arrive, (rows, columns) or (count, rows, columns), in any order, each once. Returns before the
@@ -331,7 +332,7 @@ class Reconstruction(Handle):
         given = lent(projections, self.context)
         with self._relay.call() as running:
             status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers, "views"), given.handle)
-        self.context.finish(status, running)
+        self._members.finish(status, running)
 
     def finish(self, volume: Any = None) -> Any:
         """The volume of the views that were pushed; see `reconstruct`. The scan is given up when its volume has been handed
@@ -346,7 +347,7 @@ class Reconstruction(Handle):
             out = lent(made, self.context)
             with self._relay.call() as running:
                 status = lib.purlin_fdk_finish_tensor(self.handle, out.handle, None)
-        self.context.finish(status, running)
+        self._members.finish(status, running)
         return made
 
     def cancel(self) -> None:
@@ -370,7 +371,7 @@ class Reconstruction(Handle):
         status = lib.purlin_fdk_backproject(
             self.handle, None, len(numbers), integers(numbers, "views"), given.handle, out.handle
         )
-        self.context.finish(status)
+        self._members.finish(status)
 
     def project(self, ellipsoids: npt.ArrayLike) -> Array:
         """Exact projections of ellipsoids, rows of density, three half axes, centre and rotation about z."""
@@ -378,7 +379,7 @@ class Reconstruction(Handle):
         given = lent(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
         lines = lent(out, self.context)
         status = lib.purlin_fdk_ellipsoids(self.handle, None, given.handle, lines.handle)
-        self.context.finish(status)
+        self._members.finish(status)
         return out
 
     def draw(self, ellipsoids: npt.ArrayLike) -> Array:
@@ -387,7 +388,7 @@ class Reconstruction(Handle):
         given = lent(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
         volume = lent(out, self.context)
         status = lib.purlin_fdk_ellipsoid_volume(self.handle, given.handle, volume.handle)
-        self.context.finish(status)
+        self._members.finish(status)
         return out
 
     def _piece(self, call: Any, views: Sequence[int], given: object, columns: int) -> Array:
@@ -395,7 +396,7 @@ class Reconstruction(Handle):
         out = np.empty((len(numbers), self.geometry.rows, columns), np.float32)
         tensors = lent(given, self.context), lent(out, self.context)
         status = call(self.handle, None, len(numbers), integers(numbers, "views"), tensors[0].handle, tensors[1].handle)
-        self.context.finish(status)
+        self._members.finish(status)
         return out
 
     def _volume(self, projections: object) -> Any:

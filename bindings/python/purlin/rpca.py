@@ -21,7 +21,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressCall, ProgressRelay
-from ._context import Context, Group, Handle, Stream, home, initialised
+from ._context import Context, Group, Handle, Members, Stream, initialised
 from ._error import NoConvergence, check
 from ._lib import lib
 from ._matrix import Matrix
@@ -130,7 +130,8 @@ class Rpca(Handle):
         """`progress` is called with the iteration, the most there may be, and the residual."""
         given: dict[str, Any] = dict(options)
         group: Group | None = given.pop("group", None)
-        self.context = home(context, group)
+        self._members = Members(context, group)
+        self.context = self._members.first
         raw = initialised(RpcaOptions, "rpca_options")
         if group is not None:
             raw.group = group.handle
@@ -144,8 +145,8 @@ class Rpca(Handle):
         self._relay = ProgressRelay(progress, raw)
         made = c_void_p()
         status = lib.purlin_rpca_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
-        super().__init__(made.value, lib.purlin_rpca_destroy, self.context._sinks, self._relay)
-        self.context.finish(status)
+        super().__init__(made.value, lib.purlin_rpca_destroy, *self._members.sinks, self._relay)
+        self._members.finish(status)
 
     def __enter__(self) -> Rpca:
         return self
@@ -171,7 +172,7 @@ class Rpca(Handle):
         matrix, seen = self._observed(m, mask)
         raw = initialised(RpcaInfo, "rpca_info")
         status = lib.purlin_rpca_plan(self.handle, matrix.handle, seen.handle if seen else None, ctypes.byref(raw))
-        self.context.finish(status)
+        self._members.finish(status)
         return _read_info(raw)
 
     def run(
@@ -257,7 +258,7 @@ class Rpca(Handle):
 
     def _finish(self, status: int, running: ProgressCall, raw: Any, parts: Parts) -> Info:
         try:
-            self.context.finish(status, running)
+            self._members.finish(status, running)
         except NoConvergence as error:
             told = Unfinished(status, str(error))
             told.parts, told.info = parts, _read_info(raw)
