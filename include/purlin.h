@@ -1996,7 +1996,8 @@ typedef struct purlin_sshopm_info {
    */
   int64_t iterations;
   /**
-   * Tensors without a result: masked, zero, isotropic, not finite.
+   * Tensors, or voxels, without a result: masked, zero, isotropic, not finite, without usable signals. -1 after a fit on a
+   * GPU, which does not count them.
    */
   int64_t skipped_tensors;
   /**
@@ -2033,7 +2034,7 @@ typedef struct purlin_sshopm_info {
    */
   int64_t host_bytes;
   /**
-   * Where the starts of a solve or of peaks run, and why; "" after other calls.
+   * Where the call ran, or would run, and why; "" after purlin_sshopm_solve_all.
    */
   char reason[128];
 } purlin_sshopm_info;
@@ -2542,7 +2543,7 @@ typedef struct purlin_fdk_info {
    */
   int64_t host_bytes_used;
   /**
-   * Views pushed since the last purlin_fdk_begin.
+   * Views pushed since the last purlin_fdk_begin; 0 after the scan was cancelled or dropped.
    */
   int64_t views_pushed;
   /**
@@ -5324,8 +5325,8 @@ purlin_status purlin_dwi_plan(const struct purlin_dwi *dwi,
                               struct purlin_sshopm_info *info);
 
 /**
- * The report of the last call of purlin_dwi_fit, purlin_dwi_csa or purlin_dwi_peaks that succeeded on an object. Those of the
- * first two hold the voxels, as `tensors`, and the seconds.
+ * The report of the last call of purlin_dwi_fit, purlin_dwi_csa or purlin_dwi_peaks that succeeded on an object: the `info` of
+ * that call.
  *
  * @param      dwi   the object.
  * @param[out] info  filled in; initialise it with purlin_sshopm_info_init.
@@ -5364,9 +5365,12 @@ purlin_status purlin_dwi_last_info(const struct purlin_dwi *dwi,
  *                      is no result.
  * @param      s0       T, of the type of `tensors`: S0; may be NULL.
  * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order, too few distinct
+ * @param[out] info     voxels, chunks, voxels without a result, seconds, and where the fit ran; may be NULL.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, odd order, too few distinct
  * axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
+ *
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_fit(const struct purlin_dwi *dwi,
@@ -5378,7 +5382,8 @@ purlin_status purlin_dwi_fit(const struct purlin_dwi *dwi,
                              const struct purlin_tensor *weights,
                              struct purlin_tensor *tensors,
                              struct purlin_tensor *s0,
-                             struct purlin_tensor *status);
+                             struct purlin_tensor *status,
+                             struct purlin_sshopm_info *info);
 
 /**
  * purlin_dwi_fit without an object: makes one, fits, and destroys it.
@@ -5394,9 +5399,10 @@ purlin_status purlin_dwi_fit(const struct purlin_dwi *dwi,
  * @param      tensors  as purlin_dwi_fit.
  * @param      s0       as purlin_dwi_fit; may be NULL.
  * @param      status   as purlin_dwi_fit; may be NULL.
+ * @param[out] info     as purlin_dwi_fit; may be NULL.
  * @return as purlin_dwi_create and purlin_dwi_fit.
  *
- * @pre `options` is NULL or an initialised struct.
+ * @pre `options` and `info` are NULL or initialised structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_fit_once(const struct purlin_context *context,
@@ -5409,7 +5415,8 @@ purlin_status purlin_dwi_fit_once(const struct purlin_context *context,
                                   const struct purlin_dwi_options *options,
                                   struct purlin_tensor *tensors,
                                   struct purlin_tensor *s0,
-                                  struct purlin_tensor *status);
+                                  struct purlin_tensor *status,
+                                  struct purlin_sshopm_info *info);
 
 /**
  * Orientation functions from signals by q-ball imaging in constant solid angle (Aganj et al., Magn. Reson. Med. 64,
@@ -5428,7 +5435,10 @@ purlin_status purlin_dwi_fit_once(const struct purlin_context *context,
  * @param      sh       U x T coefficients, U = (L + 1)(L + 2) / 2 for an even degree L; F32 or F64; zero where there
  *                      is no result.
  * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
+ * @param[out] info     as purlin_dwi_fit; may be NULL.
  * @return as purlin_dwi_fit.
+ *
+ * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_csa(const struct purlin_dwi *dwi,
@@ -5439,7 +5449,8 @@ purlin_status purlin_dwi_csa(const struct purlin_dwi *dwi,
                              const struct purlin_tensor *mask,
                              int32_t basis,
                              struct purlin_tensor *sh,
-                             struct purlin_tensor *status);
+                             struct purlin_tensor *status,
+                             struct purlin_sshopm_info *info);
 
 /**
  * purlin_dwi_csa without an object: makes one, runs, and destroys it.
@@ -5454,9 +5465,10 @@ purlin_status purlin_dwi_csa(const struct purlin_dwi *dwi,
  * @param      options  NULL for the defaults.
  * @param      sh       as purlin_dwi_csa.
  * @param      status   as purlin_dwi_csa; may be NULL.
+ * @param[out] info     as purlin_dwi_fit; may be NULL.
  * @return as purlin_dwi_create and purlin_dwi_csa.
  *
- * @pre `options` is NULL or an initialised struct.
+ * @pre `options` and `info` are NULL or initialised structs.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
@@ -5468,7 +5480,8 @@ purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
                                   int32_t basis,
                                   const struct purlin_dwi_options *options,
                                   struct purlin_tensor *sh,
-                                  struct purlin_tensor *status);
+                                  struct purlin_tensor *status,
+                                  struct purlin_sshopm_info *info);
 
 /**
  * Peaks of orientation functions: the local maxima above the thresholds, highest first, each at least
@@ -5486,7 +5499,7 @@ purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
  *                      the most peaks of a voxel.
  * @param      count    I32, T: peaks of each voxel; may be NULL.
  * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
- * @param[out] info     may be NULL.
+ * @param[out] info     what was done; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`, `PURLIN_ERROR_CANCELLED`,
  * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
  * `PURLIN_ERROR_CUDA`.
@@ -5514,7 +5527,7 @@ purlin_status purlin_dwi_peaks(const struct purlin_dwi *dwi,
  * @param      peaks    as purlin_dwi_peaks.
  * @param      count    as purlin_dwi_peaks; may be NULL.
  * @param      status   as purlin_dwi_peaks; may be NULL.
- * @param[out] info     may be NULL.
+ * @param[out] info     what was done; may be NULL.
  * @return as purlin_dwi_create and purlin_dwi_peaks.
  *
  * @pre `options` and `info` are NULL or initialised structs.
@@ -5957,8 +5970,8 @@ purlin_status purlin_fdk_destroy(struct purlin_fdk *fdk);
 
 /**
  * What was chosen, and what is planned for a run from a source to a sink: with arrays a run takes less memory, and may fit
- * where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, the plan is that of
- * the scan, and `views_pushed` moves on with every push. Counts, bytes and times of a run are 0. May be called from any
+ * where this plan has no slabs. From purlin_fdk_begin until the volume of that scan has been handed over, or the scan was
+ * cancelled or dropped after a failure, the plan is that of the scan, and `views_pushed` moves on with every push. Counts, bytes and times of a run are 0. May be called from any
  * thread while another call runs: it waits for nothing and gives what stood before that call.
  *
  * @param      fdk   the reconstruction.

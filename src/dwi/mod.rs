@@ -6,7 +6,7 @@
 //! | signals | orientation functions in spherical harmonics | [`csa()`] |
 //! | spherical harmonics in one of five bases | symmetric tensors, and back | [`sh_to_tensor`], [`tensor_to_sh`] |
 //! | orientation functions, as tensors or harmonics | their peaks, which are fibre directions | [`peaks()`] |
-//! Directions stay in the frame of the gradients; no function applies an image affine.
+//!
 //! Directions stay in the frame of the gradients; no image affine is applied anywhere.
 
 mod convert;

@@ -173,18 +173,21 @@ pub fn peaks(
     with_real!(input.dtype(), "input", T => {
         let ((plan, raised), charge) =
             context.pool().run(|| alloc::limited(context.host_budget(), || resolved::<T>(order, options, most)))?;
-        let form = match options.format {
-            PeaksFormat::UnitValue => PeakForm::UnitValue,
-            PeaksFormat::Mrtrix => PeakForm::Scaled,
-        };
         let PeaksOutputs { peaks, count, status } = outputs;
         let mut results = Results { count, status, ..Results::default() };
-        let mut outputs = Outputs { results: &mut results, peaks: Some((peaks, form)) };
+        let mut outputs = Outputs { results: &mut results, peaks: Some((peaks, form_of(options))) };
         algorithm::check_outputs(context, &plan, voxels, &outputs)?;
         let info = sshopm::run(context, queue, &plan, input, mask, &mut outputs, progress)?;
         let host_bytes = info.host_bytes + sshopm::bytes(charge.bytes());
         Ok(Info { tolerance_raised: raised, host_bytes, ..info })
     })
+}
+
+fn form_of(options: &PeaksOptions) -> PeakForm {
+    match options.format {
+        PeaksFormat::UnitValue => PeakForm::UnitValue,
+        PeaksFormat::Mrtrix => PeakForm::Scaled,
+    }
 }
 
 /// Peaks of a voxel that a plan reckons with.
@@ -202,7 +205,7 @@ pub fn plan(context: &Context, input: &Tensor, options: &PeaksOptions) -> Result
     with_real!(input.dtype(), "input", T => {
         let ((plan, raised), charge) =
             context.pool().run(|| alloc::limited(context.host_budget(), || resolved::<T>(order, options, PLANNED_PEAKS)))?;
-        let info = sshopm::planned(context, &plan, input)?;
+        let info = sshopm::planned(context, &plan, input, Some(form_of(options)))?;
         let host_bytes = info.host_bytes + sshopm::bytes(charge.bytes());
         Ok(Info { tolerance_raised: raised, host_bytes, ..info })
     })

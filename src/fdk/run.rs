@@ -48,15 +48,17 @@ impl Setting {
         }
     }
 
-    /// The cut of a scan in ordinary host memory; `None` if not even its smallest part fits the limits. A run then returns
+    /// The plan of a run from a source to a sink, without slabs if not even its smallest part fits the limits. A run then returns
     /// that error.
-    pub fn usual_cut(&self) -> Result<Option<Cut>> {
+    pub fn usual_plan(&self) -> Result<Info> {
+        let mut info = Info::of(&self.plan, self.contexts.len());
         let flow = Flow { number: Number::F32, way: Way::Buffered };
         match self.cut(flow, flow, &self.contexts) {
-            Ok(cut) => Ok(Some(cut)),
-            Err(e) if is_too_little(&e) => Ok(None),
-            Err(e) => Err(e),
+            Ok(cut) => info.set_cut(&cut),
+            Err(e) if is_too_little(&e) => {}
+            Err(e) => return Err(e),
         }
+        Ok(info)
     }
 
     /// The cut of a scan for `contexts`.

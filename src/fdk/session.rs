@@ -57,12 +57,13 @@ impl Fdk {
             context.log().log(Level::Warn, || warning.clone());
         }
         let plan = Arc::new(plan);
-        let mut info = Info::of(&plan, group.members().len());
         let setting = Setting { contexts: group.members().to_vec(), plan, counts: None };
-        if let Some(cut) = setting.usual_cut()? {
-            info.set_cut(&cut);
-        }
-        Ok(Self { slot: Slot::new(info), setting, cancel: CancelHandle::default(), last: LastInfo::default() })
+        Ok(Self {
+            slot: Slot::new(setting.usual_plan()?),
+            setting,
+            cancel: CancelHandle::default(),
+            last: LastInfo::default(),
+        })
     }
 
     /// The first context.
@@ -95,8 +96,18 @@ impl Fdk {
             return Err(Error::invalid("fdk", "is taking a scan; finish it, or cancel it before setting counts"));
         }
         let pixels = self.plan().panel_pixels();
-        self.setting.counts = counts.map(|c| c.check(pixels)).transpose()?.map(Arc::new);
-        Ok(())
+        let counts = counts.map(|c| c.check(pixels)).transpose()?.map(Arc::new);
+        let before = std::mem::replace(&mut self.setting.counts, counts);
+        match self.setting.usual_plan() {
+            Ok(usual) => {
+                self.slot.replan(usual);
+                Ok(())
+            }
+            Err(e) => {
+                self.setting.counts = before;
+                Err(e)
+            }
+        }
     }
 
     /// The figures of the plan of a run from a source to a sink; from [`Fdk::begin`] until [`Fdk::finish`] has handed the

@@ -68,6 +68,14 @@ impl Slot {
         self.state().end(None);
     }
 
+    /// Sets the plan of a run from a source to a sink. There is no scan.
+    pub(super) fn replan(&self, usual: Info) {
+        let mut state = self.state();
+        let views_pushed = state.planned.get().views_pushed;
+        state.planned.set(Info { views_pushed, ..usual.clone() });
+        state.usual = usual;
+    }
+
     /// Forgets a scan whose volume was handed over, but not that it had `views` views.
     pub(super) fn finish(&self, views: i64) {
         let mut state = self.state();

@@ -24,7 +24,7 @@ use crate::matrix::{Csr, Matrix, Storage};
 use crate::progress::{Progress, ProgressFn};
 use crate::scalar::{DType, with_scalar};
 use crate::session::CancelHandle;
-use crate::shape::{Order, to_u64};
+use crate::shape::Order;
 use crate::stream::{self as streams, Stream};
 
 /// The destination of a part.
@@ -166,10 +166,6 @@ impl<'c> Call<'c> {
         };
         let mut info = Info::new(T::DTYPE);
         info.converged = false;
-        info.contexts = to_u64(self.contexts.len());
-        if size.1 == 0 {
-            return Ok(info);
-        }
         let (rows, blocks) = match self.context().backend() {
             Backend::Cpu => {
                 let fit =
@@ -180,6 +176,7 @@ impl<'c> Call<'c> {
             Backend::Gpu(_) => {
                 let planned = gpu::plan::<T>(self.contexts, &entries, mask.as_ref(), size, self.options)?;
                 (info.host_bytes, info.device_bytes) = planned.bytes;
+                info.contexts = planned.contexts;
                 planned.panels
             }
         };

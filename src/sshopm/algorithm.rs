@@ -187,16 +187,27 @@ pub fn known<T>(plan: &Plan<T>, count: usize) -> Info {
     Info { tensors: to_i64(count), starts: to_i64(plan.start_count), ..Info::default() }
 }
 
-/// The chunks and the bytes of [`run`] on the CPU, whose memory is `ops`, with the results `count` and `status`.
-pub fn plan<T: Vectorised>(context: &Context, ops: &CpuOps<'_, T>, plan: &Plan<T>, input: &Tensor) -> Result<Info> {
+/// The chunks and the bytes of [`run`] on the CPU, whose memory is `ops`, with the results `count` and `status` and, for a
+/// search for peaks, the peaks in their form.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] as [`run`].
+pub fn plan<T: Vectorised>(
+    context: &Context,
+    ops: &CpuOps<'_, T>,
+    plan: &Plan<T>,
+    input: &Tensor,
+    peaks: Option<PeakForm>,
+) -> Result<Info> {
     let count = input.dims()[1];
     let contiguous = input.layout().is_packed(Order::ColumnMajor);
     let gathered = if contiguous { 0 } else { plan.shape.count() * size_of::<T>() };
-    let row_bytes = gathered + 2 * size_of::<i32>();
+    let row_bytes = gathered + 2 * size_of::<i32>() + row_sizes(plan, peaks).peaks * size_of::<T>();
     let tile = tile_of(context, plan, count, row_bytes);
+    let charge = context.host_budget().charge_host("tile", row_bytes.saturating_mul(tile))?;
     let mut info = known(plan, count);
     info.chunks = to_i64(count.div_ceil(tile));
-    info.host_bytes = super::bytes(ops.bytes()) + to_i64(row_bytes.saturating_mul(tile));
+    info.host_bytes = super::bytes(ops.bytes()) + super::bytes(charge.bytes());
     Ok(info)
 }
 

@@ -128,20 +128,25 @@ pub fn plan(context: &Context, tensors: &Tensor, options: &Options) -> Result<In
     with_real!(tensors.dtype(), "tensors", T => {
         let ((plan, raised), charge) =
             alloc::limited(context.host_budget(), || resolve::resolve::<T>(shape, options, None, DEFAULT_PAIRS))?;
-        let info = planned(context, &plan, tensors)?;
+        let info = planned(context, &plan, tensors, None)?;
         let host_bytes = info.host_bytes + bytes(charge.bytes());
         Ok(Info { tolerance_raised: raised, host_bytes, ..info })
     })
 }
 
-/// What is known before [`run`], for the results `count` and `status`.
-pub(crate) fn planned<T: Vectorised>(context: &Context, plan: &plan::Plan<T>, input: &Tensor) -> Result<Info> {
+/// What is known before [`run`], for the results `count` and `status` and, for a search for peaks, the peaks in their form.
+pub(crate) fn planned<T: Vectorised>(
+    context: &Context,
+    plan: &plan::Plan<T>,
+    input: &Tensor,
+    peaks: Option<plan::PeakForm>,
+) -> Result<Info> {
     let place = place(context, plan, input)?;
     let info = match place {
         Place::Gpu(_) => algorithm::known(plan, input.dims()[1]),
         Place::Cpu(_) => {
             let ops = cpu::CpuOps::new(context, plan)?;
-            algorithm::plan(context, &ops, plan, input)?
+            algorithm::plan(context, &ops, plan, input, peaks)?
         }
     };
     Ok(Info { tolerance: plan.tolerance, reason: place.reason(), ..info })

@@ -147,13 +147,14 @@ def test_a_call_of_the_same_object_inside_its_progress_leaves_the_handler(
     cpu: purlin.Context, interrupts: list[str]
 ) -> None:
     later = Later()
-    solver = sshopm.Sshopm(progress=later, context=cpu)
-    later.function = nested(solver)
-    assert solver.solve(TENSORS).info.tensors == len(TENSORS)
+    with sshopm.Sshopm(progress=later, context=cpu) as solver:
+        later.function = nested(solver)
+        assert solver.solve(TENSORS).info.tensors == len(TENSORS)
     # A call that the library refuses inside the call that runs: its error goes through the callback to the caller.
-    split = rpca.Rpca(progress=lambda *_: split.compute(np.eye(3)), context=cpu)
-    with pytest.raises(purlin.Error, match="in use by another call"):
-        split.compute(np.random.default_rng(5).standard_normal((60, 40)))
+    with rpca.Rpca(progress=later, context=cpu) as split:
+        later.function = lambda *_: split.compute(np.eye(3))
+        with pytest.raises(purlin.Error, match="in use by another call"):
+            split.compute(np.random.default_rng(5).standard_normal((60, 40)))
     assert interrupts == []
 
 
@@ -162,65 +163,71 @@ def test_exceptions_in_and_after_a_nested_call_leave_the_handler(cpu: purlin.Con
         raise Stop("after the nested call")
 
     later = Later()
-    solver = sshopm.Sshopm(progress=later, context=cpu)
-    later.function = nested(solver, ends=stop)
-    with pytest.raises(Stop, match="after the nested call"):
-        solver.solve(TENSORS)
+    with sshopm.Sshopm(progress=later, context=cpu) as solver:
+        later.function = nested(solver, ends=stop)
+        with pytest.raises(Stop, match="after the nested call"):
+            solver.solve(TENSORS)
 
-    def both(*_: object) -> None:
-        raise Stop("of the inner call")
+        def both(*_: object) -> None:
+            raise Stop("of the inner call")
 
-    inner = sshopm.Sshopm(progress=both, context=cpu)
-    later.function = lambda *_: inner.solve(TENSORS)
-    with pytest.raises(Stop, match="of the inner call"):
-        solver.solve(TENSORS)
+        inner = sshopm.Sshopm(progress=both, context=cpu)
+        later.function = lambda *_: inner.solve(TENSORS)
+        with pytest.raises(Stop, match="of the inner call"):
+            solver.solve(TENSORS)
     assert interrupts == []
 
 
 def test_ctrl_c_in_a_nested_call_ends_the_outer_one_too(cpu: purlin.Context, interrupts: list[str]) -> None:
     later = Later()
-    solver = sshopm.Sshopm(progress=later, context=cpu)
-    later.function = nested(solver, ends=_thread.interrupt_main)
-    with pytest.raises(KeyboardInterrupt):
-        solver.solve(TENSORS)
-    assert interrupts == ["SIGINT"]
-    inner = sshopm.Sshopm(progress=lambda *_: _thread.interrupt_main(), context=cpu)
-    later.function = lambda *_: inner.solve(TENSORS)
-    with pytest.raises(KeyboardInterrupt):
-        solver.solve(TENSORS)
-    assert interrupts == ["SIGINT"] * 2
-    later.function = lambda *_: None
-    solver.solve(TENSORS[:2])
+    with sshopm.Sshopm(progress=later, context=cpu) as solver:
+        later.function = nested(solver, ends=_thread.interrupt_main)
+        with pytest.raises(KeyboardInterrupt):
+            solver.solve(TENSORS)
+        assert interrupts == ["SIGINT"]
+        inner = sshopm.Sshopm(progress=lambda *_: _thread.interrupt_main(), context=cpu)
+        later.function = lambda *_: inner.solve(TENSORS)
+        with pytest.raises(KeyboardInterrupt):
+            solver.solve(TENSORS)
+        assert interrupts == ["SIGINT"] * 2
+        later.function = lambda *_: None
+        solver.solve(TENSORS[:2])
 
 
 def test_a_call_of_another_thread_leaves_the_handler_and_its_exception_there(
     cpu: purlin.Context, interrupts: list[str]
 ) -> None:
     x = np.random.default_rng(6).standard_normal((60, 40))
-    found: list[BaseException] = []
+    later = Later()
+    with rpca.Rpca(progress=later, context=cpu) as split:
+        found: list[BaseException] = []
 
-    def other() -> None:
-        try:
-            split.compute(x)
-        except BaseException as error:
-            found.append(error)
+        def other() -> None:
+            try:
+                split.compute(x)
+            except BaseException as error:
+                found.append(error)
 
-    def progress(*_: object) -> None:
-        if not found:
+        def elsewhere() -> None:
             thread = threading.Thread(target=other)
             thread.start()
             thread.join()
 
-    split = rpca.Rpca(progress=progress, context=cpu)
-    split.compute(x)
-    assert [str(error) for error in found] == ["rpca: is in use by another call"]
-    # In a thread that is not the main one, the same object in the main one afterwards.
-    found.clear()
-    thread = threading.Thread(target=other)
-    thread.start()
-    thread.join()
-    assert len(found) <= 1
-    split.compute(x)
+        later.function = lambda *_: None if found else elsewhere()
+        split.compute(x)
+        assert [str(error) for error in found] == ["rpca: is in use by another call"]
+        # The call of the other thread raises what its own progress function raises.
+        found.clear()
+
+        def stop(*_: object) -> None:
+            raise Stop("in the other thread")
+
+        later.function = stop
+        elsewhere()
+        assert [type(error) for error in found] == [Stop]
+        later.function = lambda *_: None
+        split.compute(x)
+        found.clear()
     assert interrupts == []
 
 

@@ -302,7 +302,7 @@ fn a_fit_is_charged_to_the_limit_of_host_memory() {
         let input = volume_tensors(&c, Order::ColumnMajor, |x| x);
         let mut limited = batch(&c, DType::F64, 6, VOXELS);
         let outcome = run(&c, &input, &Extra { options, ..plain() }, &mut limited, None);
-        outcome.map(|()| elements::<f64>(&limited))
+        outcome.map(|_| elements::<f64>(&limited))
     };
     assert_eq!(of(most).unwrap(), elements::<f64>(&out));
     let refused = of(most - least / 2);

@@ -6,6 +6,7 @@ mod device;
 mod fitting;
 mod orientation;
 mod peaks;
+mod plans;
 
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ mod layouts;
 mod matrices;
 mod oblique;
 mod physics;
+mod plans;
 mod scans;
 mod session;
 

@@ -67,6 +67,20 @@ pub struct Planned {
     pub bytes: (u64, u64),
     /// Rows of a panel (largest of all devices), and the number of panels of a pass.
     pub panels: (u64, u64),
+    /// Devices that share the rows.
+    pub contexts: u64,
+}
+
+/// The rows of each device. Data in the memory of the first device are processed on it alone.
+fn shares_of(
+    contexts: &[Arc<Context>],
+    entries: &Entries<'_>,
+    mask: Option<&Entries<'_>>,
+    m: usize,
+    options: &Options,
+) -> Vec<Share> {
+    let is_cut = !entries.is_device() && !mask.is_some_and(Entries::is_device);
+    shares(m, if is_cut { contexts.len() } else { 1 }, options.block_rows)
 }
 
 /// The plan of a run on `contexts`.
@@ -81,10 +95,12 @@ pub fn plan<T: Scalar>(
     (m, n): (usize, usize),
     options: &Options,
 ) -> Result<Planned> {
-    let is_cut = !entries.is_device() && !mask.is_some_and(Entries::is_device);
-    let count = if is_cut { contexts.len() } else { 1 };
-    let mut planned = Planned { bytes: (0, 0), panels: (0, 0) };
-    for (context, share) in contexts.iter().zip(shares(m, count, options.block_rows)) {
+    let shares = shares_of(contexts, entries, mask, m, options);
+    let mut planned = Planned { bytes: (0, 0), panels: (0, 0), contexts: to_u64(shares.len()) };
+    if n == 0 {
+        return Ok(planned);
+    }
+    for (context, share) in contexts.iter().zip(shares) {
         let gpu = context.gpu("context")?;
         // The plan includes the workspace of cuBLAS.
         let algebra = GpuAlgebra::new(context, gpu, gpu.default_stream())?;
@@ -110,10 +126,9 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         options: &Options,
     ) -> Result<Self> {
         let stop = Arc::new(AtomicU64::new(0));
-        let is_cut = !entries.is_device() && !mask.as_ref().is_some_and(Entries::is_device);
-        let count = if is_cut { contexts.len() } else { 1 };
-        let mut beginnings = Vec::with_capacity(count);
-        for (k, (context, share)) in contexts.iter().zip(shares(m, count, options.block_rows)).enumerate() {
+        let shares = shares_of(contexts, &entries, mask.as_ref(), m, options);
+        let mut beginnings = Vec::with_capacity(shares.len());
+        for (k, (context, share)) in contexts.iter().zip(shares).enumerate() {
             let stream = match k {
                 0 => stream.clone(),
                 _ => context.gpu("context")?.create_independent_stream()?,

@@ -107,3 +107,59 @@ fn cuts_under_a_limit_do_not_depend_on_the_threads() {
     let (one, three) = (run(1), run(3));
     assert!(one == three);
 }
+
+/// A plan ends as a run does, with the same text, for good and bad options and matrices; and where both end well their figures
+/// agree.
+#[test]
+fn a_plan_is_refused_where_a_run_is() {
+    let few = Options { max_iterations: 40, ..Options::default() };
+    let table = [
+        few.clone(),
+        Options { dtype: Some(DType::F32), ..few.clone() },
+        Options { dtype: Some(DType::CF64), ..few.clone() },
+        Options { fixed_rank: 3, ..few.clone() },
+        Options { fixed_rank: 1000, ..few.clone() },
+        Options { max_rank: 1000, oversampling: 1000, ..few.clone() },
+        Options { block_rows: 7, ..few.clone() },
+        Options { block_rows: usize::MAX, ..few.clone() },
+        Options { frames: Frames::Rows, ..few.clone() },
+    ];
+    let (mut good, mut bad) = (0, 0);
+    for limit in [0, 40_000] {
+        let context = context_with(2, limit);
+        let stranger = context_with(1, 0);
+        let doubles = |shape| outside::<f64>(&context, shape, |i, j| entry(false, i, j));
+        let matrices = [
+            doubles((90, 24)),
+            doubles((24, 24)),
+            doubles((1, 9)),
+            doubles((2, 1)),
+            outside::<Complex<f64>>(&context, (30, 20), |i, j| entry(false, i, j)),
+            bytes(&context, (90, 24)),
+            outside::<f64>(&stranger, (90, 24), |i, j| entry(false, i, j)),
+            Matrix::create(&stranger, DType::F64, Location::Host, Order::ColumnMajor, 0, 24).unwrap(),
+            Matrix::create(&context, DType::F64, Location::Host, Order::ColumnMajor, 0, 24).unwrap(),
+            Matrix::create(&context, DType::F64, Location::Host, Order::ColumnMajor, 90, 0).unwrap(),
+        ];
+        let masks =
+            [bytes(&context, (90, 24)), bytes(&context, (24, 90)), doubles((90, 24)), bytes(&stranger, (90, 24))];
+        for options in &table {
+            for m in &matrices {
+                for mask in [None].into_iter().chain(masks.iter().map(Some)) {
+                    let planned = plan(from_ref(&context), m, mask, options);
+                    let done = compute(from_ref(&context), None, m, mask, options, None, None, None);
+                    let what = format!("limit {limit}, {}x{} {:?}: {options:?}", m.rows(), m.cols(), m.dtype());
+                    assert_eq!(planned.clone().err(), done.clone().err(), "{what}");
+                    let (Ok(planned), Ok(done)) = (planned, done) else {
+                        bad += 1;
+                        continue;
+                    };
+                    let figures = |i: Info| (i.dtype, i.contexts, i.blocks, i.block_rows, i.host_bytes, i.device_bytes);
+                    assert_eq!(figures(planned), figures(done), "{what}");
+                    good += 1;
+                }
+            }
+        }
+    }
+    assert!(good > 50 && bad > 200, "{good} good, {bad} bad");
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::support::*;
 use crate::backend::BackendChoice;
 use crate::context::{Context, Options as ContextOptions};
+use crate::error::Result;
 use crate::rng;
 use crate::sshopm::{Compatibility, Goal, Info, Method, Options, Results, Sshopm, StartKind};
 use crate::tensor::Tensor;
@@ -21,10 +22,14 @@ fn batch(c: &Arc<Context>, m: usize, n: usize, count: usize) -> Tensor {
 }
 
 fn counted(solver: &Sshopm, a: &Tensor) -> Info {
+    counted_by(solver, a).unwrap()
+}
+
+fn counted_by(solver: &Sshopm, a: &Tensor) -> Result<Info> {
     let (mut count, mut status) =
         (dense::<i32>(solver.context(), &[a.dims()[1]]), dense::<i32>(solver.context(), &[a.dims()[1]]));
     let mut results = Results { count: Some(&mut count), status: Some(&mut status), ..Results::default() };
-    solver.solve(None, a, None, &mut results, None).unwrap()
+    solver.solve(None, a, None, &mut results, None)
 }
 
 #[test]
@@ -55,6 +60,57 @@ fn a_plan_is_what_a_solve_does_and_its_bytes_are_those_that_are_charged() {
             }
         }
     }
+}
+
+/// A call as it ends: nothing, or its error.
+fn outcome<R>(call: Result<R>) -> Result<()> {
+    call.map(|_| ())
+}
+
+/// The plan of a solve ends as the solve does, with the same text, for good and bad options and tensors, and under limits.
+#[test]
+fn a_plan_is_refused_where_a_solve_is() {
+    let plain = Options::default;
+    let table = [
+        plain(),
+        Options { goal: Goal::Both, ..plain() },
+        Options { max_starts: 20, ..plain() },
+        Options { seed: 7, ..plain() },
+        Options { seed: 7, start_kind: StartKind::Random, ..plain() },
+        Options { starts: 1, ..plain() },
+        Options { starts: 40_000_000, ..plain() },
+        Options { start_kind: StartKind::Icosahedral, starts: 7, ..plain() },
+        Options { start_kind: StartKind::FibonacciHemisphere, ..plain() },
+        Options { start_kind: StartKind::FibonacciHemisphere, starts: 64, ..plain() },
+        Options { tolerance: 1e-30, ..plain() },
+        Options { merge_angle: 4.0, merge_value: 1e-3, ..plain() },
+        Options { compatibility: Compatibility::TensorToolbox, method: Method::Power, ..plain() },
+    ];
+    let (mut good, mut bad) = (0, 0);
+    for limit in [0, 1 << 12, 1 << 14, 1 << 15, 1 << 16, 3 << 16, 1 << 18, 1 << 20] {
+        let c = context(2, limit);
+        let unlimited = context(1, 0);
+        for (m, n, count) in [(4, 3, 3), (5, 3, 2), (3, 5, 4), (2, 2, 1), (4, 3, 0)] {
+            let packed = crate::tensor::Symmetric { order: m, dimension: n }.count() * count * 8;
+            if limit != 0 && packed as u64 + 1000 > limit {
+                continue;
+            }
+            let a = batch(&c, m, n, count);
+            for options in &table {
+                let solver = Sshopm::new(&c, options.clone()).unwrap();
+                let planned = outcome(solver.plan(&a));
+                let done = outcome(counted_by(&solver, &a));
+                assert_eq!(planned, done, "limit {limit}, m = {m}, n = {n}: {options:?}");
+                if done.is_ok() { good += 1 } else { bad += 1 }
+            }
+        }
+        let stranger = batch(&unlimited, 4, 3, 1);
+        let solver = Sshopm::new(&c, plain()).unwrap();
+        assert_eq!(outcome(solver.plan(&stranger)), outcome(counted_by(&solver, &stranger)));
+        let not_symmetric = dense::<f64>(&c, &[15, 3]);
+        assert_eq!(outcome(solver.plan(&not_symmetric)), outcome(counted_by(&solver, &not_symmetric)));
+    }
+    assert!(good > 100 && bad > 50, "{good} good, {bad} bad");
 }
 
 #[test]
