@@ -96,7 +96,8 @@ fn a_plan_is_refused_where_a_solve_is() {
                 continue;
             }
             let a = batch(&c, m, n, count);
-            for options in &table {
+            // Without a limit so many starts would fit.
+            for options in table.iter().filter(|o| limit != 0 || o.starts < 40_000_000) {
                 let solver = Sshopm::new(&c, options.clone()).unwrap();
                 let planned = outcome(solver.plan(&a));
                 let done = outcome(counted_by(&solver, &a));
