@@ -1818,15 +1818,6 @@ typedef struct purlin_sshopm_options {
    */
   int32_t start_kind;
   /**
-   * Most iterations of a start; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX), or 200 Newton steps
-   * for all pairs.
-   */
-  int32_t max_iterations;
-  /**
-   * Power steps before the first Newton step; -1, the default, is 0.
-   */
-  int32_t warmup;
-  /**
    * PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
    */
   int32_t sign;
@@ -1839,6 +1830,15 @@ typedef struct purlin_sshopm_options {
    * even order only. 0: on A itself. HYBRID for n = 3 does without: its steps are the same on both.
    */
   int32_t remove_isotropic;
+  /**
+   * Most iterations of a start; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX), or 200 Newton steps
+   * for all pairs.
+   */
+  int64_t max_iterations;
+  /**
+   * Power steps before the first Newton step; -1, the default, is 0.
+   */
+  int64_t warmup;
   /**
    * Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
    * orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up. All pairs: starts of
@@ -2074,13 +2074,17 @@ typedef struct purlin_dwi_options {
    */
   int32_t start_kind;
   /**
-   * Peaks: most iterations of a start; 0, the default, is 500.
-   */
-  int32_t max_iterations;
-  /**
    * Peaks: PURLIN_SSHOPM_HYBRID (default) or POWER.
    */
   int32_t method;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Peaks: most iterations of a start; 0, the default, is 500.
+   */
+  int64_t max_iterations;
   /**
    * Peaks: starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
    */
@@ -6067,14 +6071,14 @@ purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
  * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_fdk_reconstruct(struct purlin_fdk *fdk,
-                                     const struct purlin_stream *stream,
-                                     struct purlin_source *projections,
-                                     struct purlin_sink *volume,
-                                     struct purlin_fdk_info *info);
+purlin_status purlin_fdk_reconstruct_to_sink(struct purlin_fdk *fdk,
+                                             const struct purlin_stream *stream,
+                                             struct purlin_source *projections,
+                                             struct purlin_sink *volume,
+                                             struct purlin_fdk_info *info);
 
 /**
- * purlin_fdk_reconstruct from a tensor to a tensor. Host tensors are complete on return, device tensors in the order
+ * The same as purlin_fdk_reconstruct_to_sink, from a tensor to a tensor. Host tensors are complete on return, device tensors in the order
  * of the stream.
  *
  * @param      fdk          the reconstruction; a scan that is being pushed is not touched.
@@ -6084,40 +6088,40 @@ purlin_status purlin_fdk_reconstruct(struct purlin_fdk *fdk,
  *                          host, packed on the device.
  * @param      volume       nx x ny x nz, likewise; integers are rounded to the nearest and held to their range.
  * @param[out] info         what was done; may be NULL.
- * @return as purlin_fdk_reconstruct.
+ * @return as purlin_fdk_reconstruct_to_sink.
  *
  * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_fdk_reconstruct_tensor(struct purlin_fdk *fdk,
-                                            const struct purlin_stream *stream,
-                                            const struct purlin_tensor *projections,
-                                            struct purlin_tensor *volume,
-                                            struct purlin_fdk_info *info);
+purlin_status purlin_fdk_reconstruct(struct purlin_fdk *fdk,
+                                     const struct purlin_stream *stream,
+                                     const struct purlin_tensor *projections,
+                                     struct purlin_tensor *volume,
+                                     struct purlin_fdk_info *info);
 
 /**
- * purlin_fdk_reconstruct_tensor by an object for this run alone: purlin_fdk_create, purlin_fdk_reconstruct_tensor,
+ * purlin_fdk_reconstruct by an object for this run alone: purlin_fdk_create, purlin_fdk_reconstruct,
  * purlin_fdk_destroy.
  *
  * @param      context      the context of the tensors.
  * @param      stream       NULL for the context's own.
+ * @param      projections  as for purlin_fdk_reconstruct: line integrals.
  * @param      geometry     as for purlin_fdk_create.
  * @param      grid         likewise; NULL for the standard grid.
  * @param      options      NULL for the defaults.
- * @param      projections  as for purlin_fdk_reconstruct_tensor: line integrals.
- * @param      volume       likewise.
+ * @param      volume       as for purlin_fdk_reconstruct.
  * @param[out] info         what was done; may be NULL.
- * @return as purlin_fdk_create and purlin_fdk_reconstruct_tensor.
+ * @return as purlin_fdk_create and purlin_fdk_reconstruct.
  *
  * @pre The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_reconstruct_once(const struct purlin_context *context,
                                           const struct purlin_stream *stream,
+                                          const struct purlin_tensor *projections,
                                           const struct purlin_fdk_geometry *geometry,
                                           const struct purlin_fdk_grid *grid,
                                           const struct purlin_fdk_options *options,
-                                          const struct purlin_tensor *projections,
                                           struct purlin_tensor *volume,
                                           struct purlin_fdk_info *info);
 
@@ -6139,13 +6143,13 @@ purlin_status purlin_fdk_begin(struct purlin_fdk *fdk,
  * Pushes views of the scan, in any order and any number at a time, from any thread, one call at a time. The pixels are
  * copied; the call returns before the device is done with them, and waits only while all its buffers are in use. Views
  * are weighted, filtered and back-projected in batches: pushed in order, the volume has the bits of
- * purlin_fdk_reconstruct; in another order it differs by rounding.
+ * purlin_fdk_reconstruct_to_sink; in another order it differs by rounding.
  *
  * @param     fdk          the reconstruction, after purlin_fdk_begin.
  * @param     count        number of views, not negative.
  * @param[in] views        `count` numbers of views, 0 to the number of views less 1, each pushed once in a scan.
  * @param     projections  detector_columns x detector_rows x `count`, or for one view detector_columns x
- *                         detector_rows, as purlin_fdk_reconstruct_tensor; of one element type in the whole scan.
+ *                         detector_rows, as purlin_fdk_reconstruct; of one element type in the whole scan.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
  * out of range, given twice or pushed before: the message names it; dimensions; another type than before. Nothing is
  * taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by the progress function or purlin_fdk_cancel since the begin;
@@ -6179,24 +6183,24 @@ purlin_status purlin_fdk_push(struct purlin_fdk *fdk,
  * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_fdk_finish(struct purlin_fdk *fdk,
-                                struct purlin_sink *volume,
-                                struct purlin_fdk_info *info);
+purlin_status purlin_fdk_finish_to_sink(struct purlin_fdk *fdk,
+                                        struct purlin_sink *volume,
+                                        struct purlin_fdk_info *info);
 
 /**
- * purlin_fdk_finish into a tensor.
+ * The same as purlin_fdk_finish_to_sink, into a tensor.
  *
  * @param      fdk     the reconstruction, after purlin_fdk_begin.
- * @param      volume  nx x ny x nz, as purlin_fdk_reconstruct_tensor.
+ * @param      volume  nx x ny x nz, as purlin_fdk_reconstruct.
  * @param[out] info    what was done; may be NULL.
- * @return as purlin_fdk_finish.
+ * @return as purlin_fdk_finish_to_sink.
  *
  * @pre `info` is NULL or an initialised struct.
  */
 PURLIN_MUST_USE
-purlin_status purlin_fdk_finish_tensor(struct purlin_fdk *fdk,
-                                       struct purlin_tensor *volume,
-                                       struct purlin_fdk_info *info);
+purlin_status purlin_fdk_finish(struct purlin_fdk *fdk,
+                                struct purlin_tensor *volume,
+                                struct purlin_fdk_info *info);
 
 /**
  * Cancels the call that runs on a reconstruction, which then returns `PURLIN_ERROR_CANCELLED` within one batch of its

@@ -212,7 +212,7 @@ fn every_thread_start_fails_once() {
     let least = HashMap::from([
         ("purlin_context_create", 2),
         ("purlin_tt_inner, sandwich, with progress", 3),
-        ("purlin_fdk_reconstruct, callbacks", 2),
+        ("purlin_fdk_reconstruct_to_sink, callbacks", 2),
         ("raw file to raw file", 2),
         ("purlin_rsvd_compute, a reader", 1),
         ("robust PCA, .npy to raw files", 1),

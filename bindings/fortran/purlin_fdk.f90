@@ -139,7 +139,7 @@ contains
     call lend(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
     call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
     if (present(info)) call purlin_init(info)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_reconstruct_tensor(self%key, c_null_ptr, lines%handle(), &
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_reconstruct(self%key, c_null_ptr, lines%handle(), &
       voxels%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
@@ -155,11 +155,11 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call absorb(o, c_fdk_reconstruct_tensor(self%key, stream_key(stream), projections%handle(), volume%handle(), info))
+    call absorb(o, c_fdk_reconstruct(self%key, stream_key(stream), projections%handle(), volume%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine once_tensor(context, geometry, projections, volume, angles, matrices, grid, options, info, stream, stat, errmsg)
+  subroutine once_tensor(context, projections, geometry, volume, angles, matrices, grid, options, info, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_fdk_geometry), intent(in) :: geometry
     type(purlin_tensor), intent(in) :: projections
@@ -175,12 +175,12 @@ contains
     type(outcome) :: o
     call complete(geometry, angles, matrices, whole, o)
     if (present(info)) call purlin_init(info)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_reconstruct_once(context%handle(), stream_key(stream), whole, &
-      grid, options, projections%handle(), volume%handle(), info))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_reconstruct_once(context%handle(), stream_key(stream), &
+      projections%handle(), whole, grid, options, volume%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine once_array(context, geometry, projections, volume, angles, matrices, grid, options, info, stat, errmsg)
+  subroutine once_array(context, projections, geometry, volume, angles, matrices, grid, options, info, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_fdk_geometry), intent(in) :: geometry
     real(c_float), intent(in), contiguous, target :: projections(:, :, :)
@@ -195,7 +195,7 @@ contains
     type(outcome) :: o
     call lend(o, lines, context, shape(projections, kind=c_int64_t), c_loc(projections), PURLIN_READ_ONLY)
     call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
-    if (o%status == PURLIN_SUCCESS) call once_tensor(context, geometry, lines, voxels, angles, matrices, grid, options, info, &
+    if (o%status == PURLIN_SUCCESS) call once_tensor(context, lines, geometry, voxels, angles, matrices, grid, options, info, &
       stat=o%status, errmsg=o%message)
     call finish(o, stat, errmsg)
   end subroutine
@@ -229,7 +229,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call absorb(o, c_fdk_reconstruct(self%key, stream_key(stream), projections%handle(), volume%handle(), info))
+    call absorb(o, c_fdk_reconstruct_to_sink(self%key, stream_key(stream), projections%handle(), volume%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -298,7 +298,7 @@ contains
     type(outcome) :: o
     call lend(o, voxels, context, shape(volume, kind=c_int64_t), c_loc(volume), 0_c_int32_t)
     if (present(info)) call purlin_init(info)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_finish_tensor(self%key, voxels%handle(), info))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_fdk_finish(self%key, voxels%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -310,7 +310,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call absorb(o, c_fdk_finish_tensor(self%key, volume%handle(), info))
+    call absorb(o, c_fdk_finish(self%key, volume%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -322,7 +322,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    call absorb(o, c_fdk_finish(self%key, volume%handle(), info))
+    call absorb(o, c_fdk_finish_to_sink(self%key, volume%handle(), info))
     call finish(o, stat, errmsg)
   end subroutine
 

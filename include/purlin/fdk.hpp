@@ -114,14 +114,14 @@ class reconstruction {
   /// The whole scan at once.
   purlin_fdk_info reconstruct(const tensor& projections, tensor& volume, const stream& queue = {}) {
     purlin_fdk_info info = detail::fresh_info();
-    return finished(purlin_fdk_reconstruct_tensor(get(), queue.get(), projections.get(), volume.get(), &info), info);
+    return finished(purlin_fdk_reconstruct(get(), queue.get(), projections.get(), volume.get(), &info), info);
   }
 
   /// The same from a source into a sink, neither of which need fit in memory.
   purlin_fdk_info reconstruct(const source& projections, const sink& volume, const stream& queue = {}) {
     purlin_fdk_info info = detail::fresh_info();
     const purlin_status status =
-        purlin_fdk_reconstruct(get(), queue.get(), projections.get(), volume.get(), &info);
+        purlin_fdk_reconstruct_to_sink(get(), queue.get(), projections.get(), volume.get(), &info);
     projections.rethrow();
     volume.rethrow();
     return finished(status, info);
@@ -143,12 +143,12 @@ class reconstruction {
   /// The volume of the views that were pushed.
   purlin_fdk_info finish(tensor& volume) {
     purlin_fdk_info info = detail::fresh_info();
-    return finished(purlin_fdk_finish_tensor(get(), volume.get(), &info), info);
+    return finished(purlin_fdk_finish(get(), volume.get(), &info), info);
   }
 
   purlin_fdk_info finish(const sink& volume) {
     purlin_fdk_info info = detail::fresh_info();
-    const purlin_status status = purlin_fdk_finish(get(), volume.get(), &info);
+    const purlin_status status = purlin_fdk_finish_to_sink(get(), volume.get(), &info);
     volume.rethrow();
     return finished(status, info);
   }
@@ -203,15 +203,15 @@ class reconstruction {
 };
 
 /// `reconstruction::reconstruct` of tensors by an object for this run alone.
-inline purlin_fdk_info reconstruct_once(const context& on, const geometry& scanner, const grid& voxels,
-                                        const options& settings, const tensor& projections, tensor& volume,
+inline purlin_fdk_info reconstruct_once(const context& on, const tensor& projections, const geometry& scanner,
+                                        const grid& voxels, const options& settings, tensor& volume,
                                         const stream& queue = {}) {
   purlin::detail::progress_relay relay(settings.on_progress);
   const purlin_fdk_geometry raw_geometry = scanner.raw();
   const purlin_fdk_options raw = relay.attach<purlin_fdk_options>(settings);
   purlin_fdk_info info = detail::fresh_info();
-  const purlin_status status = purlin_fdk_reconstruct_once(on.get(), queue.get(), &raw_geometry, &voxels, &raw,
-                                                           projections.get(), volume.get(), &info);
+  const purlin_status status = purlin_fdk_reconstruct_once(on.get(), queue.get(), projections.get(), &raw_geometry,
+                                                           &voxels, &raw, volume.get(), &info);
   relay.rethrow();
   on.finish(status);
   return info;

@@ -31,6 +31,9 @@ pub(super) fn ranges<'a>(tensors: &[(&'a str, Option<&crate::tensor::Tensor>)]) 
 }
 
 pub(super) fn read_options(o: &purlin_dwi_options) -> Result<Options> {
+    if o.reserved != 0 {
+        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
+    }
     let csa = CsaOptions {
         b0_threshold: o.b0_threshold,
         smoothing: o.smoothing,
@@ -74,7 +77,7 @@ fn peaks_options(o: &purlin_dwi_options) -> Result<PeaksOptions> {
             other => return Err(Error::invalid("missing", format!("is {other}, outside 0 to 1"))),
         },
         start_kind: sshopm::start_kind("start_kind", o.start_kind)?,
-        max_iterations: o.max_iterations,
+        max_iterations: sshopm::steps("max_iterations", o.max_iterations)?,
         method: sshopm::method(o.method)?,
         starts: o.starts,
         seed: o.seed,

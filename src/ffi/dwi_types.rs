@@ -60,10 +60,12 @@ pub struct purlin_dwi_options {
     pub missing: i32,
     /// Peaks: one of PURLIN_STARTS_*; default AUTO.
     pub start_kind: i32,
-    /// Peaks: most iterations of a start; 0, the default, is 500.
-    pub max_iterations: i32,
     /// Peaks: PURLIN_SSHOPM_HYBRID (default) or POWER.
     pub method: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Peaks: most iterations of a start; 0, the default, is 500.
+    pub max_iterations: i64,
     /// Peaks: starts of each voxel; 0, the default, chooses: 32 up to order 4, 64 above.
     pub starts: i64,
     /// Peaks: seed of random starts; default 0. Refused with other starts, so also with the default ones.
@@ -106,8 +108,9 @@ versioned!(
         format: PURLIN_PEAKS_UNIT_VALUE,
         missing: PURLIN_MISSING_NAN,
         start_kind: PURLIN_STARTS_AUTO,
-        max_iterations: 0,
         method: PURLIN_SSHOPM_HYBRID,
+        reserved: 0,
+        max_iterations: 0,
         starts: 0,
         seed: 0,
         b0_threshold: 50.0,

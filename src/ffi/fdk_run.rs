@@ -39,7 +39,7 @@ use crate::fdk::{Fdk, Projections, Volume};
 /// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_fdk_reconstruct(
+pub unsafe extern "C" fn purlin_fdk_reconstruct_to_sink(
     fdk: *mut purlin_fdk,
     stream: *const purlin_stream,
     projections: *mut purlin_source,
@@ -89,7 +89,7 @@ fn with_volume<R>(target: &mut Target, body: impl FnOnce(Volume<'_>) -> Result<R
     }
 }
 
-/// purlin_fdk_reconstruct from a tensor to a tensor. Host tensors are complete on return, device tensors in the order
+/// The same as purlin_fdk_reconstruct_to_sink, from a tensor to a tensor. Host tensors are complete on return, device tensors in the order
 /// of the stream.
 ///
 /// @param      fdk          the reconstruction; a scan that is being pushed is not touched.
@@ -99,13 +99,13 @@ fn with_volume<R>(target: &mut Target, body: impl FnOnce(Volume<'_>) -> Result<R
 ///                          host, packed on the device.
 /// @param      volume       nx x ny x nz, likewise; integers are rounded to the nearest and held to their range.
 /// @param[out] info         what was done; may be NULL.
-/// @return as purlin_fdk_reconstruct.
+/// @return as purlin_fdk_reconstruct_to_sink.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_fdk_reconstruct_tensor(
+pub unsafe extern "C" fn purlin_fdk_reconstruct(
     fdk: *mut purlin_fdk,
     stream: *const purlin_stream,
     projections: *const purlin_tensor,
@@ -119,18 +119,18 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_tensor(
     })
 }
 
-/// purlin_fdk_reconstruct_tensor by an object for this run alone: purlin_fdk_create, purlin_fdk_reconstruct_tensor,
+/// purlin_fdk_reconstruct by an object for this run alone: purlin_fdk_create, purlin_fdk_reconstruct,
 /// purlin_fdk_destroy.
 ///
 /// @param      context      the context of the tensors.
 /// @param      stream       NULL for the context's own.
+/// @param      projections  as for purlin_fdk_reconstruct: line integrals.
 /// @param      geometry     as for purlin_fdk_create.
 /// @param      grid         likewise; NULL for the standard grid.
 /// @param      options      NULL for the defaults.
-/// @param      projections  as for purlin_fdk_reconstruct_tensor: line integrals.
-/// @param      volume       likewise.
+/// @param      volume       as for purlin_fdk_reconstruct.
 /// @param[out] info         what was done; may be NULL.
-/// @return as purlin_fdk_create and purlin_fdk_reconstruct_tensor.
+/// @return as purlin_fdk_create and purlin_fdk_reconstruct.
 ///
 /// # Safety
 /// The structs are NULL or initialised, the arrays of `geometry` NULL or valid for what it says.
@@ -139,10 +139,10 @@ pub unsafe extern "C" fn purlin_fdk_reconstruct_tensor(
 pub unsafe extern "C" fn purlin_fdk_reconstruct_once(
     context: *const purlin_context,
     stream: *const purlin_stream,
+    projections: *const purlin_tensor,
     geometry: *const purlin_fdk_geometry,
     grid: *const purlin_fdk_grid,
     options: *const purlin_fdk_options,
-    projections: *const purlin_tensor,
     volume: *mut purlin_tensor,
     info: *mut purlin_fdk_info,
 ) -> purlin_status {
@@ -199,13 +199,13 @@ pub extern "C" fn purlin_fdk_begin(fdk: *mut purlin_fdk, stream: *const purlin_s
 /// Pushes views of the scan, in any order and any number at a time, from any thread, one call at a time. The pixels are
 /// copied; the call returns before the device is done with them, and waits only while all its buffers are in use. Views
 /// are weighted, filtered and back-projected in batches: pushed in order, the volume has the bits of
-/// purlin_fdk_reconstruct; in another order it differs by rounding.
+/// purlin_fdk_reconstruct_to_sink; in another order it differs by rounding.
 ///
 /// @param     fdk          the reconstruction, after purlin_fdk_begin.
 /// @param     count        number of views, not negative.
 /// @param[in] views        `count` numbers of views, 0 to the number of views less 1, each pushed once in a scan.
 /// @param     projections  detector_columns x detector_rows x `count`, or for one view detector_columns x
-///                         detector_rows, as purlin_fdk_reconstruct_tensor; of one element type in the whole scan.
+///                         detector_rows, as purlin_fdk_reconstruct; of one element type in the whole scan.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
 /// out of range, given twice or pushed before: the message names it; dimensions; another type than before. Nothing is
 /// taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by the progress function or purlin_fdk_cancel since the begin;
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn purlin_fdk_push(
 /// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_fdk_finish(
+pub unsafe extern "C" fn purlin_fdk_finish_to_sink(
     fdk: *mut purlin_fdk,
     volume: *mut purlin_sink,
     info: *mut purlin_fdk_info,
@@ -269,18 +269,18 @@ pub unsafe extern "C" fn purlin_fdk_finish(
     })
 }
 
-/// purlin_fdk_finish into a tensor.
+/// The same as purlin_fdk_finish_to_sink, into a tensor.
 ///
 /// @param      fdk     the reconstruction, after purlin_fdk_begin.
-/// @param      volume  nx x ny x nz, as purlin_fdk_reconstruct_tensor.
+/// @param      volume  nx x ny x nz, as purlin_fdk_reconstruct.
 /// @param[out] info    what was done; may be NULL.
-/// @return as purlin_fdk_finish.
+/// @return as purlin_fdk_finish_to_sink.
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_fdk_finish_tensor(
+pub unsafe extern "C" fn purlin_fdk_finish(
     fdk: *mut purlin_fdk,
     volume: *mut purlin_tensor,
     info: *mut purlin_fdk_info,

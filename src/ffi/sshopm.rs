@@ -144,8 +144,8 @@ pub(super) fn read_options(o: &purlin_sshopm_options) -> Result<Options> {
         shift: o.shift,
         test: Test::from_code("test", o.test)?,
         tolerance: o.tolerance,
-        max_iterations: o.max_iterations,
-        warmup: o.warmup,
+        max_iterations: steps("max_iterations", o.max_iterations)?,
+        warmup: steps("warmup", o.warmup)?,
         tau: o.tau,
         start_kind: start_kind("start_kind", o.start_kind)?,
         starts: o.starts,
@@ -158,6 +158,12 @@ pub(super) fn read_options(o: &purlin_sshopm_options) -> Result<Options> {
         merge_value: o.merge_value,
         degeneracy_tolerance: o.degeneracy_tolerance,
     })
+}
+
+/// A number of steps, which the kernels count in 32 bits.
+pub(super) fn steps(argument: &str, count: i64) -> Result<i32> {
+    i32::try_from(count)
+        .map_err(|_| Error::invalid(argument, format!("is {count}, outside {} to {}", i32::MIN, i32::MAX)))
 }
 
 pub(super) fn method(code: i32) -> Result<Method> {

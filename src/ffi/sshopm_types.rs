@@ -127,11 +127,6 @@ pub struct purlin_sshopm_options {
     pub test: i32,
     /// One of PURLIN_STARTS_*; default AUTO.
     pub start_kind: i32,
-    /// Most iterations of a start; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX), or 200 Newton steps
-    /// for all pairs.
-    pub max_iterations: i32,
-    /// Power steps before the first Newton step; -1, the default, is 0.
-    pub warmup: i32,
     /// PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
     pub sign: i32,
     /// PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
@@ -139,6 +134,11 @@ pub struct purlin_sshopm_options {
     /// 1 (default): iterate on A less a multiple of the identity, which changes no eigenvector and converges faster;
     /// even order only. 0: on A itself. HYBRID for n = 3 does without: its steps are the same on both.
     pub remove_isotropic: i32,
+    /// Most iterations of a start; 0, the default, is 500 (1000 for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX), or 200 Newton steps
+    /// for all pairs.
+    pub max_iterations: i64,
+    /// Power steps before the first Newton step; -1, the default, is 0.
+    pub warmup: i64,
     /// Starts of each tensor; 0, the default, chooses: for n = 3, 32 up to order 4 and 64 above, twice as many for odd
     /// orders, whose starts cover the whole sphere; else 20 n; an icosahedral set has the next size up. All pairs: starts of
     /// the first round; 0 chooses (2000 for n = 3).
@@ -180,11 +180,11 @@ versioned!(
         shift_kind: PURLIN_SSHOPM_SHIFT_ADAPTIVE,
         test: PURLIN_SSHOPM_TEST_RESIDUAL,
         start_kind: PURLIN_STARTS_AUTO,
-        max_iterations: 0,
-        warmup: -1,
         sign: PURLIN_SSHOPM_SIGN_CANONICAL,
         compatibility: PURLIN_SSHOPM_COMPAT_NONE,
         remove_isotropic: 1,
+        max_iterations: 0,
+        warmup: -1,
         starts: 0,
         max_starts: 0,
         seed: 0,

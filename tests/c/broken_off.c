@@ -208,7 +208,7 @@ static purlin_status write_volume(const char *path, purlin_status (*make)(purlin
   THEN(make(context, path, &sink));
   THEN(family_fdk_of(context, N, N, N, &fdk));
   THEN(purlin_source_from_callback(context, PURLIN_F32, 3, panel, read_views, NULL, &source));
-  THEN(purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  THEN(purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   GONE(purlin_source_destroy(source));
   GONE(purlin_sink_destroy(sink));
   GONE(purlin_fdk_destroy(fdk));

@@ -209,6 +209,8 @@ static void peak_arguments(void) {
   REFUSED("missing: is -1", missing, -1);
   REFUSED("start_kind: is 9", start_kind, 9);
   REFUSED("max_iterations: is -1", max_iterations, -1);
+  REFUSED("max_iterations: is 1099511627776, outside", max_iterations, INT64_C(1) << 40);
+  REFUSED("reserved: is 1, 0 is needed", reserved, 1);
   REFUSED("method: is 2", method, 2);
   REFUSED("starts: is -1", starts, -1);
   REFUSED("absolute_threshold", absolute_threshold, NAN);

@@ -182,7 +182,7 @@ static inline purlin_status family_fdk(void) {
   THEN(purlin_tensor_borrow(context, PURLIN_F32, 0, 3, panel, NULL, family_projections, &projections));
   THEN(purlin_tensor_borrow(context, PURLIN_F32, 0, 3, cube, NULL, family_volume, &volume));
   THEN(family_fdk_of(context, COLUMNS, ROWS, VIEWS, &fdk));
-  THEN(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, volume, NULL));
+  THEN(purlin_fdk_reconstruct(fdk, NULL, projections, volume, NULL));
   GONE(purlin_fdk_destroy(fdk));
   GONE(purlin_tensor_destroy(volume));
   GONE(purlin_tensor_destroy(projections));
@@ -484,12 +484,12 @@ static inline purlin_status family_outputs(void) {
   THEN(purlin_source_from_tensor(context, projections, &source));
   THEN(purlin_sink_to_tiff(context, tiff, PURLIN_F32, N, N, N, &sink));
   THEN(family_fdk_of(context, COLUMNS, ROWS, VIEWS, &scan));
-  THEN(purlin_fdk_reconstruct(scan, NULL, source, sink, NULL));
+  THEN(purlin_fdk_reconstruct_to_sink(scan, NULL, source, sink, NULL));
   THEN(purlin_tensor_borrow(context, PURLIN_F32, 0, 3, cube, NULL, family_volume, &volume));
   THEN(purlin_source_from_tiff(context, 1, &tiff, &pages));
   THEN(purlin_sink_to_tensor(context, volume, &array));
   THEN(family_fdk_of(context, N, N, N, &again));
-  THEN(purlin_fdk_reconstruct(again, NULL, pages, array, NULL));
+  THEN(purlin_fdk_reconstruct_to_sink(again, NULL, pages, array, NULL));
   THEN(purlin_rsvd_options_init(&o, sizeof o));
   o.rank = 5;
   o.power_iterations = 3;

@@ -41,7 +41,7 @@ static void golden_scans(void) {
     npy(names[k], "rtk", golden_volume, sizeof golden_volume);
     o.edge = PURLIN_FDK_EDGE_SKIP;
     fdk = make_fdk(context, s, &o);
-    OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
+    OK(purlin_fdk_reconstruct(fdk, NULL, projections, v, &info));
     for (p = 0; p < VOXELS; p++)
       if (!matrices || seen_by_all(s, p)) worst = fmax(worst, fabs((double)volume[p] - (double)golden_volume[p]));
     CHECK(worst < (matrices ? 2e-4 : 2e-5));
@@ -59,7 +59,7 @@ static void golden_scans(void) {
       purlin_fdk *exact;
       o.precision = PURLIN_FDK_PRECISION_F64;
       exact = make_fdk(context, s, &o);
-      OK(purlin_fdk_reconstruct_tensor(exact, NULL, projections, v, NULL));
+      OK(purlin_fdk_reconstruct(exact, NULL, projections, v, NULL));
       CHECK(largest_difference(volume, golden_volume, VOXELS) < 1e-6);
       OK(purlin_fdk_destroy(exact));
     }
@@ -80,11 +80,11 @@ static void pushed(const struct scan *s) {
   uint64_t state = 7;
   purlin_fdk_grid grid = golden_grid();
   purlin_fdk_info info = fdk_info(), last = info, planned = info;
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, v, &info));
   OK(purlin_fdk_last_info(fdk, &last));
   CHECK(memcmp(&info, &last, sizeof last) == 0 && info.seconds_total > 0);
   memset(other, 0xff, sizeof other);
-  OK(purlin_fdk_reconstruct_once(context, NULL, g, &grid, NULL, projections, w, &last));
+  OK(purlin_fdk_reconstruct_once(context, NULL, projections, g, &grid, NULL, w, &last));
   CHECK(memcmp(volume, other, sizeof volume) == 0 && last.nx == NX && last.slabs == info.slabs);
   OK(purlin_fdk_plan(fdk, &planned));
   CHECK(planned.seconds_total == 0 && planned.views_pushed == 0 && planned.nz == NZ);
@@ -97,7 +97,7 @@ static void pushed(const struct scan *s) {
     OK(purlin_fdk_push(fdk, count, views, chunk));
     OK(purlin_tensor_destroy(chunk));
   }
-  OK(purlin_fdk_finish_tensor(fdk, w, &info));
+  OK(purlin_fdk_finish(fdk, w, &info));
   CHECK(info.views_pushed == g->views);
   OK(purlin_fdk_last_info(fdk, &last));
   CHECK(memcmp(&info, &last, sizeof last) == 0);
@@ -129,7 +129,7 @@ static void pushed(const struct scan *s) {
     }
   }
   memset(other, 0xff, sizeof other);
-  OK(purlin_fdk_finish_tensor(fdk, w, NULL));
+  OK(purlin_fdk_finish(fdk, w, NULL));
   /* A sum of `views` numbers in another order, none of whose partial sums is above 4. */
   CHECK(largest_difference(volume, other, VOXELS) < 4 * MOST_VIEWS * FLT_EPSILON);
   free(shuffled);
@@ -158,7 +158,7 @@ static void kept(const struct scan *s) {
   BAD_ARGUMENT("fdk: has no report", purlin_fdk_last_info(fdk, &last));
   OK(purlin_fdk_begin(fdk, NULL));
   OK(purlin_fdk_push(fdk, g->views, views, projections));
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, NULL));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, v, NULL));
   OK(purlin_fdk_plan(fdk, &info));
   CHECK(info.views_pushed == g->views && info.seconds_total == 0);
   OK(purlin_fdk_last_info(fdk, &info));
@@ -166,17 +166,17 @@ static void kept(const struct scan *s) {
   for (good = 0; good <= 20; good += 20) {
     purlin_sink *full = NULL;
     OK(purlin_sink_to_callback(context, PURLIN_F32, 3, dims, no_space, &good, &full));
-    FAILS(PURLIN_ERROR_IO, "write: returned 28", purlin_fdk_finish(fdk, full, NULL));
+    FAILS(PURLIN_ERROR_IO, "write: returned 28", purlin_fdk_finish_to_sink(fdk, full, NULL));
     OK(purlin_sink_destroy(full));
   }
-  OK(purlin_fdk_finish_tensor(fdk, w, &info));
+  OK(purlin_fdk_finish(fdk, w, &info));
   CHECK(info.views_pushed == g->views);
   OK(purlin_fdk_last_info(fdk, &last));
   CHECK(memcmp(&info, &last, sizeof last) == 0);
   OK(purlin_fdk_plan(fdk, &last));
   CHECK(memcmp(&planned, &last, offsetof(purlin_fdk_info, views_pushed)) == 0 && last.views_pushed == g->views);
   CHECK(memcmp(volume, other, sizeof volume) == 0);
-  FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "begin comes first", purlin_fdk_finish_tensor(fdk, w, NULL));
+  FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "begin comes first", purlin_fdk_finish(fdk, w, NULL));
   OK(purlin_fdk_destroy(fdk));
   OK(purlin_tensor_destroy(v));
   OK(purlin_tensor_destroy(w));
@@ -199,7 +199,7 @@ static void pieces(const struct scan *s) {
   a = array3(context, PURLIN_F32, g->detector_columns, g->detector_rows, g->views, weighted);
   b = array3(context, PURLIN_F32, info.filtered_columns, g->detector_rows, g->views, filtered);
   for (n = 0; n < g->views; n++) views[n] = n;
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, NULL));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, v, NULL));
   memset(other, 0, sizeof other);
   OK(purlin_fdk_weight(fdk, NULL, g->views, views, projections, a));
   OK(purlin_fdk_filter(fdk, NULL, g->views, views, a, b));
@@ -284,13 +284,13 @@ static void phantom_and_counts(const struct scan *s) {
   counts[5] = 50000;
   OK(purlin_fdk_log_transform(context, NULL, c, 0, i0, d, 0, q, &raised));
   CHECK(raised == 0);
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, q, v, NULL));
+  OK(purlin_fdk_reconstruct(fdk, NULL, q, v, NULL));
   OK(purlin_fdk_set_counts(fdk, 0, i0, d, 0));
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, c, w, &info));
+  OK(purlin_fdk_reconstruct(fdk, NULL, c, w, &info));
   CHECK(info.pixels_clamped == 0 && info.pixels_negative == 0);
   CHECK(memcmp(volume, other, sizeof volume) == 0);
   OK(purlin_fdk_set_counts(fdk, 0, NULL, NULL, 0));
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, q, w, NULL));
+  OK(purlin_fdk_reconstruct(fdk, NULL, q, w, NULL));
   CHECK(memcmp(volume, other, sizeof volume) == 0);
   /* Scaled back and raised by 1: the brain is 0.2 of the phantom's unit. */
   for (k = 8; k < 16; k++) brain += (double)other[NX / 2 + NX * ((int)k + NY * (NZ / 2))] / 8;
@@ -340,20 +340,20 @@ static void logged(const struct scan *s) {
     o.sanitize = sanitize;
     fdk = make_fdk(context, s, &o);
     lines.count = 0;
-    OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
+    OK(purlin_fdk_reconstruct(fdk, NULL, projections, v, &info));
     CHECK(lines.count == 1 && lines.level == PURLIN_LOG_WARN && info.pixels_not_finite >= 2);
     snprintf(expected, sizeof expected, "projections: %lld pixels are not finite; %s", (long long)info.pixels_not_finite,
              sanitize ? "they count as 0" : "the voxels");
     CHECK(strstr(lines.last, expected) != NULL);
     OK(purlin_fdk_begin(fdk, NULL));
     OK(purlin_fdk_push(fdk, g->views, views, projections));
-    OK(purlin_fdk_finish_tensor(fdk, v, &info));
+    OK(purlin_fdk_finish(fdk, v, &info));
     CHECK(lines.count == 2 && info.pixels_not_finite == 2);
     OK(purlin_fdk_destroy(fdk));
   }
   s->projections[1234] = keep[0], s->projections[9000] = keep[1];
   fdk = make_fdk(context, s, &o);
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, v, &info));
   CHECK(lines.count == 2 && info.pixels_not_finite == 0);
   OK(purlin_fdk_destroy(fdk));
   OK(purlin_context_set_log(context, PURLIN_LOG_OFF, NULL, NULL));
@@ -382,7 +382,7 @@ static void options(const struct scan *s) {
 
   o.slab = 10;
   fdk = make_fdk(context, s, &o);
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, v, &info));
   CHECK(info.slabs > 1 && info.contexts == 1);
   OK(purlin_fdk_destroy(fdk));
   members[0] = context, members[1] = second;
@@ -391,7 +391,7 @@ static void options(const struct scan *s) {
   fdk = make_fdk(context, s, &o);
   /* The object keeps the members. */
   OK(purlin_group_destroy(group));
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, w, &info));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, w, &info));
   CHECK(info.contexts == 2 && memcmp(volume, other, sizeof volume) == 0);
   OK(purlin_fdk_destroy(fdk));
 
@@ -399,16 +399,16 @@ static void options(const struct scan *s) {
   o.sanitize = 1;
   fdk = make_fdk(context, s, &o);
   s->projections[1234] = NAN;
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, v, &info));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, v, &info));
   CHECK(info.pixels_sanitized >= 1 && info.pixels_sanitized <= info.slabs);
   s->projections[1234] = 0;
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, w, &info));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, w, &info));
   CHECK(info.pixels_sanitized == 0 && memcmp(volume, other, sizeof volume) == 0);
   OK(purlin_fdk_destroy(fdk));
   /* Without it they are counted all the same. */
   fdk = make_fdk(context, s, NULL);
   s->projections[1234] = INFINITY;
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, w, &info));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, w, &info));
   CHECK(info.pixels_sanitized == 0 && info.pixels_not_finite >= 1 && info.pixels_not_finite <= info.slabs);
   s->projections[1234] = keep;
   OK(purlin_fdk_destroy(fdk));
@@ -421,7 +421,7 @@ static void options(const struct scan *s) {
                s->projections + view * g->detector_columns * g->detector_rows);
   OK(purlin_fdk_begin(fdk, NULL));
   OK(purlin_fdk_push(fdk, 1, &view, one));
-  OK(purlin_fdk_finish_tensor(fdk, v, &info));
+  OK(purlin_fdk_finish(fdk, v, &info));
   CHECK(info.views_pushed == 1);
   CHECK(largest_difference(volume, other, VOXELS) > 0.1);
   OK(purlin_tensor_destroy(one));

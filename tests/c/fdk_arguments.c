@@ -188,15 +188,15 @@ static void arguments(void) {
   purlin_fdk_info info = fdk_info();
   double rows[10][8];
   OK(purlin_stream_create(foreign, &stream));
-#define RECONSTRUCT(p, v) purlin_fdk_reconstruct_tensor(fdk, NULL, p, v, NULL)
-  BAD_HANDLE("fdk: is NULL", purlin_fdk_reconstruct_tensor(NULL, NULL, p, v, NULL));
+#define RECONSTRUCT(p, v) purlin_fdk_reconstruct(fdk, NULL, p, v, NULL)
+  BAD_HANDLE("fdk: is NULL", purlin_fdk_reconstruct(NULL, NULL, p, v, NULL));
   BAD_HANDLE("projections: is NULL", RECONSTRUCT(NULL, v));
   BAD_HANDLE("volume: is NULL", RECONSTRUCT(p, NULL));
   BAD_HANDLE("volume: is a handle of another type", RECONSTRUCT(p, (purlin_tensor *)context));
-  BAD_ARGUMENT("stream: belongs to another", purlin_fdk_reconstruct_tensor(fdk, stream, p, v, NULL));
+  BAD_ARGUMENT("stream: belongs to another", purlin_fdk_reconstruct(fdk, stream, p, v, NULL));
   BAD_ARGUMENT("stream: belongs to another", purlin_fdk_begin(fdk, stream));
   info.struct_size = 3;
-  BAD_ARGUMENT("info: struct_size is 3", purlin_fdk_reconstruct_tensor(fdk, NULL, p, v, &info));
+  BAD_ARGUMENT("info: struct_size is 3", purlin_fdk_reconstruct(fdk, NULL, p, v, &info));
   BAD_ARGUMENT("info: is NULL", purlin_fdk_plan(fdk, NULL));
   BAD_ARGUMENT("info: struct_size is 3", purlin_fdk_plan(fdk, &info));
   BAD_ARGUMENT("info: is NULL", purlin_fdk_last_info(fdk, NULL));
@@ -282,7 +282,7 @@ static void pushing(void) {
   purlin_tensor *v = volume_tensor(), *one = array2(context, PURLIN_F32, nu, nv, scan->projections);
   purlin_tensor *three = array3(context, PURLIN_F32, nu, nv, 3, scan->projections);
   BAD_ARGUMENT("begin comes first", purlin_fdk_push(fdk, 1, views, one));
-  BAD_ARGUMENT("begin comes first", purlin_fdk_finish_tensor(fdk, v, NULL));
+  BAD_ARGUMENT("begin comes first", purlin_fdk_finish(fdk, v, NULL));
   OK(purlin_fdk_begin(fdk, NULL));
   BAD_ARGUMENT("count: is -1", purlin_fdk_push(fdk, -1, views, one));
   BAD_ARGUMENT("views: is NULL", purlin_fdk_push(fdk, 1, NULL, one));
@@ -300,26 +300,26 @@ static void pushing(void) {
   BAD_ARGUMENT("is 4, which was pushed before", purlin_fdk_push(fdk, 1, views, one));
   WITH(array2(context, PURLIN_U16, nu, nv, scan->projections), BAD_ARGUMENT("projections: is U16", purlin_fdk_push(fdk, 1, views + 1, bad)));
   BAD_ARGUMENT("fdk", purlin_fdk_set_counts(fdk, 1000, NULL, NULL, 0));
-  BAD_ARGUMENT("89 of 90 are missing, the first is view 0", purlin_fdk_finish_tensor(fdk, v, NULL));
-  WITH(array3(context, PURLIN_F32, NX, NY, 5, other), BAD_ARGUMENT("volume: has dim", purlin_fdk_finish_tensor(fdk, bad, NULL)));
-  BAD_HANDLE("volume: is NULL", purlin_fdk_finish(fdk, NULL, NULL));
+  BAD_ARGUMENT("89 of 90 are missing, the first is view 0", purlin_fdk_finish(fdk, v, NULL));
+  WITH(array3(context, PURLIN_F32, NX, NY, 5, other), BAD_ARGUMENT("volume: has dim", purlin_fdk_finish(fdk, bad, NULL)));
+  BAD_HANDLE("volume: is NULL", purlin_fdk_finish_to_sink(fdk, NULL, NULL));
   /* The scan has lived through all that. */
   for (k = 0; k < g->views; k++)
     if (k != 4) OK(purlin_fdk_push(fdk, 1, &k, one));
-  OK(purlin_fdk_finish_tensor(fdk, v, NULL));
-  BAD_ARGUMENT("begin comes first", purlin_fdk_finish_tensor(fdk, v, NULL));
+  OK(purlin_fdk_finish(fdk, v, NULL));
+  BAD_ARGUMENT("begin comes first", purlin_fdk_finish(fdk, v, NULL));
   /* Cancelled between two calls: the next one says so, and the scan is gone. */
   OK(purlin_fdk_begin(fdk, NULL));
   OK(purlin_fdk_push(fdk, 1, views, one));
   OK(purlin_fdk_cancel(fdk));
   FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_push(fdk, 1, views + 1, one));
   FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_push(fdk, 1, views + 1, one));
-  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_finish_tensor(fdk, v, NULL));
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_finish(fdk, v, NULL));
   OK(purlin_fdk_begin(fdk, NULL));
   OK(purlin_fdk_push(fdk, 1, views, one));
   OK(purlin_fdk_cancel(fdk));
   /* Not that 89 views are missing. */
-  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_finish_tensor(fdk, v, NULL));
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_finish(fdk, v, NULL));
   OK(purlin_tensor_destroy(v));
   OK(purlin_tensor_destroy(one));
   OK(purlin_tensor_destroy(three));
@@ -368,19 +368,19 @@ static void pushes_report(void) {
   OK(purlin_fdk_plan(fdk, &info));
   CHECK(info.views_pushed == scan->geometry.views);
   last_step = -1;
-  OK(purlin_fdk_finish_tensor(fdk, v, NULL));
+  OK(purlin_fdk_finish(fdk, v, NULL));
   memcpy(other, volume, sizeof other);
   OK(purlin_fdk_begin(fdk, NULL));
   last_step = 0;
   stop = 1;
   FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_push(fdk, scan->geometry.views, views, p));
-  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_finish_tensor(fdk, v, NULL));
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_finish(fdk, v, NULL));
   stop = MOST_VIEWS + 1;
   OK(purlin_fdk_begin(fdk, NULL));
   last_step = 0;
   OK(purlin_fdk_push(fdk, scan->geometry.views, views, p));
   last_step = -1;
-  OK(purlin_fdk_finish_tensor(fdk, v, NULL));
+  OK(purlin_fdk_finish(fdk, v, NULL));
   CHECK(memcmp(volume, other, sizeof volume) == 0);
   OK(purlin_fdk_destroy(fdk));
   OK(purlin_tensor_destroy(v));
@@ -394,18 +394,18 @@ static void cancelling(void) {
   o.progress_user = &reports;
   o.view_batch = 8;
   running = make_fdk(context, scan, &o);
-  OK(purlin_fdk_reconstruct_tensor(running, NULL, p, v, NULL));
+  OK(purlin_fdk_reconstruct(running, NULL, p, v, NULL));
   CHECK(reports > 0);
   memcpy(other, volume, sizeof other);
   for (mode = 1; mode < 4; mode++)
-    FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_reconstruct_tensor(running, NULL, p, v, NULL));
+    FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_reconstruct(running, NULL, p, v, NULL));
   mode = 0;
   memset(volume, 0xff, sizeof volume);
-  OK(purlin_fdk_reconstruct_tensor(running, NULL, p, v, NULL));
+  OK(purlin_fdk_reconstruct(running, NULL, p, v, NULL));
   CHECK(memcmp(volume, other, sizeof volume) == 0);
   /* A cancellation while nothing runs cancels nothing later. */
   OK(purlin_fdk_cancel(running));
-  OK(purlin_fdk_reconstruct_tensor(running, NULL, p, v, NULL));
+  OK(purlin_fdk_reconstruct(running, NULL, p, v, NULL));
   BAD_HANDLE("fdk: is NULL", purlin_fdk_cancel(NULL));
   OK(purlin_fdk_destroy(running));
   BAD_HANDLE("fdk: was destroyed", purlin_fdk_cancel(running));

@@ -63,7 +63,7 @@ static void gives_the_volume(purlin_source *source) {
   purlin_tensor *tensor;
   purlin_sink *sink = tensor_sink(&tensor);
   memset(found, 0xff, sizeof found);
-  OK(purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  OK(purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   CHECK(memcmp(found, wanted, sizeof wanted) == 0);
   OK(purlin_sink_destroy(sink));
   OK(purlin_tensor_destroy(tensor));
@@ -244,15 +244,15 @@ static void callbacks(void) {
   CHECK(calls > 0);
   OK(purlin_sink_to_callback(context, PURLIN_F32, 3, voxels, take, found, &sink));
   memset(found, 0xff, sizeof found);
-  OK(purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  OK(purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   CHECK(memcmp(found, wanted, sizeof wanted) == 0);
-  BAD_ARGUMENT("volume: was used", purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  BAD_ARGUMENT("volume: was used", purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   OK(purlin_sink_destroy(sink));
 
   answer = 17;
   sink = tensor_sink(&tensor);
-  FAILS(PURLIN_ERROR_IO, "read: returned 17", purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
-  BAD_ARGUMENT("volume: was used", purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  FAILS(PURLIN_ERROR_IO, "read: returned 17", purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
+  BAD_ARGUMENT("volume: was used", purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   OK(purlin_sink_destroy(sink));
   OK(purlin_tensor_destroy(tensor));
   answer = 0;
@@ -260,7 +260,7 @@ static void callbacks(void) {
 
   /* From the reader's thread, while the call runs. */
   sink = tensor_sink(&tensor);
-  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_reconstruct(fdk, NULL, cancelling, sink, NULL));
+  FAILS(PURLIN_ERROR_CANCELLED, "cancelled", purlin_fdk_reconstruct_to_sink(fdk, NULL, cancelling, sink, NULL));
   OK(purlin_sink_destroy(sink));
   OK(purlin_tensor_destroy(tensor));
   gives_the_volume(source);
@@ -271,7 +271,7 @@ static void callbacks(void) {
   OK(purlin_source_destroy(source));
   OK(purlin_source_from_tensor(context, tensor, &source));
   OK(purlin_sink_to_callback(context, PURLIN_F32, 3, voxels, take, found, &sink));
-  FAILS(PURLIN_ERROR_IO, "write: returned -4", purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  FAILS(PURLIN_ERROR_IO, "write: returned -4", purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   OK(purlin_sink_destroy(sink));
   OK(purlin_tensor_destroy(tensor));
   answer = 0;
@@ -307,7 +307,7 @@ static void placed_by_the_grid(const struct scan *s) {
   purlin_source *source = NULL;
   OK(purlin_source_from_tensor(context, p, &source));
   OK(purlin_sink_to_metaimage(context, path, PURLIN_F32, 3, voxels, NULL, NULL, &sink));
-  OK(purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  OK(purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   OK(purlin_sink_destroy(sink));
   OK(purlin_source_destroy(source));
   OK(purlin_source_from_metaimage(context, path, &back));
@@ -336,7 +336,7 @@ static void run_over(purlin_source *source, float *result) {
   grid.x0 = grid.y0 = grid.z0 = -21;
   OK(purlin_fdk_create(context, &s->geometry, &grid, NULL, &over));
   OK(purlin_sink_to_tensor(context, t, &sink));
-  OK(purlin_fdk_reconstruct(over, NULL, source, sink, NULL));
+  OK(purlin_fdk_reconstruct_to_sink(over, NULL, source, sink, NULL));
   OK(purlin_sink_destroy(sink));
   OK(purlin_fdk_destroy(over));
   OK(purlin_tensor_destroy(t));
@@ -399,7 +399,7 @@ static void file_sinks(void) {
   for (kind = 0; kind < 4; kind += (int)rounds(1, 2)) {
     purlin_sink *sink = file_sink(kind), *twin = file_sink(kind);
     OK(purlin_sink_destroy(sink));
-    OK(purlin_fdk_reconstruct(fdk, NULL, source, twin, NULL));
+    OK(purlin_fdk_reconstruct_to_sink(fdk, NULL, source, twin, NULL));
     holds_the_volume(kind);
     OK(purlin_sink_destroy(twin));
     holds_the_volume(kind);
@@ -409,10 +409,10 @@ static void file_sinks(void) {
 
     sink = file_sink(kind);
     answer = 1;
-    FAILS(PURLIN_ERROR_IO, "read: returned 1", purlin_fdk_reconstruct(fdk, NULL, failing, sink, NULL));
+    FAILS(PURLIN_ERROR_IO, "read: returned 1", purlin_fdk_reconstruct_to_sink(fdk, NULL, failing, sink, NULL));
     answer = 0;
     CHECK(files() == 0);
-    BAD_ARGUMENT("volume: was used", purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+    BAD_ARGUMENT("volume: was used", purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
     OK(purlin_sink_destroy(sink));
   }
   OK(purlin_source_destroy(source));
@@ -431,7 +431,7 @@ int main(void) {
   fdk = make_fdk(context, scan, NULL);
   projections = projections_of(context, scan);
   volume = dense(context, PURLIN_F32, 3, voxels, wanted);
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, projections, volume, NULL));
+  OK(purlin_fdk_reconstruct(fdk, NULL, projections, volume, NULL));
   OK(purlin_tensor_destroy(projections));
   OK(purlin_tensor_destroy(volume));
   tensors_and_raw_files();

@@ -91,7 +91,7 @@ static purlin_fdk_info run(const struct setup *s, double spacing, int32_t mask, 
   purlin_tensor *v = array3(context, PURLIN_F32, SIDE, SIDE, SLICES, out), *e = array2(context, PURLIN_F64, 8, 1, ball);
   ball[1] = ball[2] = ball[3] = RADIUS;
   OK(purlin_fdk_ellipsoids(fdk, NULL, e, views));
-  OK(purlin_fdk_reconstruct_tensor(fdk, NULL, views, v, &info));
+  OK(purlin_fdk_reconstruct(fdk, NULL, views, v, &info));
   OK(purlin_tensor_destroy(e));
   OK(purlin_tensor_destroy(v));
   OK(purlin_tensor_destroy(views));

@@ -127,7 +127,7 @@ static void fail_to_read(purlin_source *source, const char *name) {
   OK(purlin_tensor_borrow(context, PURLIN_F32, 0, 3, cube, NULL, volume, &v));
   OK(purlin_sink_to_tensor(context, v, &sink));
   OK(family_fdk_of(context, N, N, N, &fdk));
-  FAILS(PURLIN_ERROR_IO, name, purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  FAILS(PURLIN_ERROR_IO, name, purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   OK(purlin_fdk_destroy(fdk));
   OK(purlin_sink_destroy(sink));
   OK(purlin_tensor_destroy(v));
@@ -151,7 +151,7 @@ static void shorter(void) {
     else if (i == 3) OK(purlin_sink_to_tiff(context, path, PURLIN_F32, N, N, N, &sink));
     else OK(purlin_sink_to_file(context, path, 0, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 3, cube, &sink));
     OK(family_fdk_of(context, N, N, N, &fdk));
-    OK(purlin_fdk_reconstruct(fdk, NULL, ones, sink, NULL));
+    OK(purlin_fdk_reconstruct_to_sink(fdk, NULL, ones, sink, NULL));
     OK(purlin_fdk_destroy(fdk));
     OK(purlin_sink_destroy(sink));
     OK(purlin_source_destroy(ones));

@@ -184,7 +184,7 @@ static void volumes(void) {
     OK(purlin_source_from_callback(context, PURLIN_F32, 3, panel, ones, NULL, &source));
     OK(family_fdk_of(context, N, N, N, &fdk));
     CHECK(begins(file, "old"));
-    OK(purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+    OK(purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
     OK(purlin_fdk_destroy(fdk));
     OK(purlin_sink_destroy(sink));
     OK(purlin_source_destroy(source));
@@ -209,7 +209,7 @@ static void new_modes(void) {
   OK(purlin_sink_to_metaimage(context, in_folder("new.mha"), PURLIN_F32, 3, panel, NULL, NULL, &sink));
   OK(purlin_source_from_callback(context, PURLIN_F32, 3, panel, ones, NULL, &source));
   OK(family_fdk_of(context, N, N, N, &fdk));
-  OK(purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  OK(purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   CHECK(mode_of("new.mha") == 0600);
   CHECK(remove(in_folder("new.mha")) == 0);
   OK(purlin_fdk_destroy(fdk));

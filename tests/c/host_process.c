@@ -36,7 +36,7 @@ static int without_stream(const struct family *unused, int64_t stream) {
   THEN(family_fdk_of(context, panel[0], panel[1], panel[2], &fdk));
   THEN(purlin_source_from_callback(context, PURLIN_F32, 3, panel, shouting, NULL, &source));
   THEN(purlin_sink_to_file(context, in_folder("volume"), 0, PURLIN_F32, PURLIN_LITTLE_ENDIAN, 3, cube, &sink));
-  THEN(purlin_fdk_reconstruct(fdk, NULL, source, sink, NULL));
+  THEN(purlin_fdk_reconstruct_to_sink(fdk, NULL, source, sink, NULL));
   GONE(purlin_fdk_destroy(fdk));
   GONE(purlin_sink_destroy(sink));
   GONE(purlin_source_destroy(source));

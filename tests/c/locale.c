@@ -109,7 +109,7 @@ static void sink(purlin_context *context) {
   OK(purlin_fdk_create(context, &g, &grid, NULL, &fdk));
   OK(purlin_source_from_tensor(context, projections, &source));
   OK(purlin_sink_to_metaimage(context, in_folder("v.mha"), PURLIN_F32, 3, cube, spacing, origin, &volume));
-  OK(purlin_fdk_reconstruct(fdk, NULL, source, volume, NULL));
+  OK(purlin_fdk_reconstruct_to_sink(fdk, NULL, source, volume, NULL));
   CHECK(strstr(contents("v.mha"), "0.5 0.25 1.5") && strstr(contents("v.mha"), "-0.25 -0.125 0.75"));
   OK(purlin_sink_destroy(volume));
   OK(purlin_source_destroy(source));

@@ -160,12 +160,12 @@ static void with_others(const struct objects *o, int refused) {
     else OK(purlin_sink_to_tensor(o->context, o->volume, &sink));
     if (refused)
       FAILS(PURLIN_ERROR_OUT_OF_MEMORY, ": thread 1 of 1 could not be started: ",
-            purlin_fdk_reconstruct(o->fdk, NULL, o->views, sink, NULL));
+            purlin_fdk_reconstruct_to_sink(o->fdk, NULL, o->views, sink, NULL));
     else
-      OK(purlin_fdk_reconstruct(o->fdk, NULL, o->views, sink, NULL));
+      OK(purlin_fdk_reconstruct_to_sink(o->fdk, NULL, o->views, sink, NULL));
     OK(purlin_sink_destroy(sink));
   }
-  OK(purlin_fdk_reconstruct_tensor(o->fdk, NULL, o->projections, o->volume, NULL));
+  OK(purlin_fdk_reconstruct(o->fdk, NULL, o->projections, o->volume, NULL));
   OK(purlin_rpca_options_init(&p, sizeof p));
   if (refused)
     FAILS(PURLIN_ERROR_OUT_OF_MEMORY, "could not be started: ",

@@ -19,8 +19,8 @@ const VOXELS: [i64; 3] = [N, N, N];
 /// Whole scans and pushed ones, on tensors.
 pub fn on_any_backend() -> Vec<Case> {
     vec![
-        Case { name: "purlin_fdk_reconstruct_tensor", allocations: 8, prepare: |f| reconstruct(f, 0) },
-        Case { name: "purlin_fdk_reconstruct_tensor, slabs", allocations: 8, prepare: |f| reconstruct(f, 8) },
+        Case { name: "purlin_fdk_reconstruct", allocations: 8, prepare: |f| reconstruct(f, 0) },
+        Case { name: "purlin_fdk_reconstruct, slabs", allocations: 8, prepare: |f| reconstruct(f, 8) },
         Case { name: "purlin_fdk_push", allocations: 8, prepare: push },
     ]
 }
@@ -33,8 +33,8 @@ pub fn where_tensors_lie() -> Vec<Case> {
 /// What runs on the host alone.
 pub fn on_host() -> Vec<Case> {
     vec![
-        Case { name: "purlin_fdk_reconstruct_tensor, F64", allocations: 8, prepare: exact },
-        Case { name: "purlin_fdk_reconstruct, callbacks", allocations: 8, prepare: callbacks },
+        Case { name: "purlin_fdk_reconstruct, F64", allocations: 8, prepare: exact },
+        Case { name: "purlin_fdk_reconstruct_to_sink, callbacks", allocations: 8, prepare: callbacks },
         Case { name: "purlin_fdk_set_counts", allocations: 8, prepare: counts },
         Case { name: "purlin_fdk_log_transform", allocations: 1, prepare: log_transform },
         Case { name: "purlin_fdk_ellipsoids", allocations: 3, prepare: ellipsoids },
@@ -104,7 +104,7 @@ fn reconstruct(f: &Fixture, slab: i64) -> Call {
         move |o| o.slab = slab,
         move |fdk| {
             let mut info = initialised!(purlin_fdk_info, purlin_fdk_info_init);
-            c!(purlin_fdk_reconstruct_tensor(fdk, null(), projections, volume, &raw mut info))
+            c!(purlin_fdk_reconstruct(fdk, null(), projections, volume, &raw mut info))
         },
     )
 }
@@ -114,7 +114,7 @@ fn exact(f: &Fixture) -> Call {
     with_fdk(
         f,
         |o| o.precision = PURLIN_FDK_PRECISION_F64,
-        move |fdk| c!(purlin_fdk_reconstruct_tensor(fdk, null(), projections, volume, null_mut())),
+        move |fdk| c!(purlin_fdk_reconstruct(fdk, null(), projections, volume, null_mut())),
     )
 }
 
@@ -133,7 +133,7 @@ fn push(f: &Fixture) -> Call {
                     status = c!(purlin_fdk_push(fdk, part, views.as_ptr(), *tensor));
                 }
             }
-            in_turn!(status, purlin_fdk_finish_tensor(fdk, volume, null_mut()))
+            in_turn!(status, purlin_fdk_finish(fdk, volume, null_mut()))
         },
     )
 }
@@ -170,7 +170,7 @@ fn callbacks(f: &Fixture) -> Call {
             let status = in_turn!(
                 purlin_source_from_callback(context, PURLIN_F32, 3, panels, Some(read), none, &raw mut source),
                 purlin_sink_to_callback(context, PURLIN_U16, 3, voxels, Some(write), none, &raw mut sink),
-                purlin_fdk_reconstruct(fdk, null(), source, sink, null_mut()),
+                purlin_fdk_reconstruct_to_sink(fdk, null(), source, sink, null_mut()),
             );
             end(source, sink);
             status
@@ -193,7 +193,7 @@ fn counts(f: &Fixture) -> Call {
         move |fdk| {
             in_turn!(
                 purlin_fdk_set_counts(fdk, 0.0, image, dark, 0.0),
-                purlin_fdk_reconstruct_tensor(fdk, null(), projections, volume, null_mut()),
+                purlin_fdk_reconstruct(fdk, null(), projections, volume, null_mut()),
             )
         },
     )
@@ -324,7 +324,7 @@ fn files(f: &Fixture, kind: &'static str) -> Call {
             let status = in_turn!(
                 source_from(context, kind, &scan, &PANELS, &raw mut source),
                 sink_to(context, kind, &volume, &VOXELS, &raw mut sink),
-                purlin_fdk_reconstruct(fdk, null(), source, sink, null_mut()),
+                purlin_fdk_reconstruct_to_sink(fdk, null(), source, sink, null_mut()),
             );
             let text = message();
             end(source, sink);
@@ -360,7 +360,7 @@ fn write_scan(f: &Fixture, kind: &str, path: &Path) {
         purlin_fdk_create(context, &raw const g, &raw const grid, null(), &raw mut fdk),
         purlin_source_from_tensor(context, projections, &raw mut source),
         sink_to(context, kind, path, &PANELS, &raw mut sink),
-        purlin_fdk_reconstruct(fdk, null(), source, sink, null_mut()),
+        purlin_fdk_reconstruct_to_sink(fdk, null(), source, sink, null_mut()),
     );
     assert_eq!(status, purlin_status::PURLIN_SUCCESS, "{}", message());
     end(source, sink);

@@ -115,7 +115,7 @@ contains
     call purlin_init(skip)
     skip%edge = PURLIN_FDK_EDGE_SKIP
     whole = -1
-    call purlin_fdk_reconstruct_once(context, geometry, lines, whole, angles=angles, grid=grid, options=skip, info=info)
+    call purlin_fdk_reconstruct_once(context, lines, geometry, whole, angles=angles, grid=grid, options=skip, info=info)
     call check(maxval(abs(whole - expected)) < 2e-5 .and. info%nz == dims(3), 'by an object for one run')
     whole = -1
     call plan%reconstruct(context, lines, whole, info)

@@ -349,7 +349,7 @@ fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         let projections = shaped(s, w, PURLIN_F32, &[g.detector_columns, g.detector_rows, g.views]);
         let volume = shaped(s, w, PURLIN_F32, &[grid.nx, grid.ny, grid.nz]);
         let (o, info) = (ro.get(), null_mut());
-        return c!(purlin_fdk_reconstruct_once(context, null(), geometry, grid_given, o, projections, volume, info));
+        return c!(purlin_fdk_reconstruct_once(context, null(), projections, geometry, grid_given, o, volume, info));
     }
     let status = c!(purlin_fdk_create(context, geometry, grid_given, ro.get(), place));
     w.fdks.made(status, fdk);
@@ -384,11 +384,11 @@ fn reconstruct(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut info = Room::of(s, &info);
     let info = if s.below(2) == 0 { null_mut() } else { info.get_mut() };
     if s.below(2) == 0 {
-        return c!(purlin_fdk_reconstruct(fdk, stream, w.sources.pick(s), w.sinks.pick(s), info));
+        return c!(purlin_fdk_reconstruct_to_sink(fdk, stream, w.sources.pick(s), w.sinks.pick(s), info));
     }
     let (from, to) = (s.one_of(&[PURLIN_F32, PURLIN_F32, PURLIN_U16, PURLIN_F64]), s.one_of(&[PURLIN_F32, PURLIN_I16]));
     let (projections, volume) = (shaped(s, w, from, &shape.panels), shaped(s, w, to, &shape.voxels));
-    c!(purlin_fdk_reconstruct_tensor(fdk, stream, projections, volume, info))
+    c!(purlin_fdk_reconstruct(fdk, stream, projections, volume, info))
 }
 
 /// Up to 8 numbers of views, and how many of them count.
@@ -404,10 +404,10 @@ fn push(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (fdk, shape) = w.fdk(s);
     match s.below(6) {
         0 => c!(purlin_fdk_begin(fdk, any_stream(s, w))),
-        1 => c!(purlin_fdk_finish(fdk, w.sinks.pick(s), null_mut())),
+        1 => c!(purlin_fdk_finish_to_sink(fdk, w.sinks.pick(s), null_mut())),
         2 => {
             let volume = shaped(s, w, PURLIN_F32, &shape.voxels);
-            c!(purlin_fdk_finish_tensor(fdk, volume, null_mut()))
+            c!(purlin_fdk_finish(fdk, volume, null_mut()))
         }
         3 => {
             // All views at once.

@@ -79,7 +79,7 @@ macro_rules! spare {
 
 /// Work that the test has time for. What is no number of iterations or starts stays, as does what is beyond all memory
 /// where the starts are in memory.
-fn affordable_iterations(n: &mut i32) {
+fn affordable_iterations(n: &mut i64) {
     *n = if *n > 100 { *n % 100 } else { *n };
 }
 

@@ -171,7 +171,7 @@ static void set_counts(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   (void)nrhs;
 }
 
-static purlin_status run_reconstruct(void *a[]) { return purlin_fdk_reconstruct(a[0], NULL, a[1], a[2], NULL); }
+static purlin_status run_reconstruct(void *a[]) { return purlin_fdk_reconstruct_to_sink(a[0], NULL, a[1], a[2], NULL); }
 
 /* volume = fdk_reconstruct(key, projections, output, options{progress}): output [] makes an array */
 static void reconstruct(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
@@ -186,7 +186,7 @@ static void reconstruct(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
   if (mxIsEmpty(prhs[2]) && mxIsNumeric(prhs[1])) {
     purlin_tensor *lines = lend_dense("projections", prhs[1], 3), *volume = around(plhs[0] = new_single(dims), 3, dims);
     set_running(&w);
-    status = purlin_fdk_reconstruct_tensor(fdk, NULL, lines, volume, NULL);
+    status = purlin_fdk_reconstruct(fdk, NULL, lines, volume, NULL);
   } else {
     purlin_source *source = source_of("projections", prhs[1]);
     purlin_sink *sink = NULL;
@@ -237,7 +237,7 @@ static void push(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
-static purlin_status run_finish(void *a[]) { return purlin_fdk_finish(a[0], a[1], NULL); }
+static purlin_status run_finish(void *a[]) { return purlin_fdk_finish_to_sink(a[0], a[1], NULL); }
 
 /* volume = fdk_finish(key, output, options{progress}) */
 static void finish(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
@@ -252,7 +252,7 @@ static void finish(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   if (mxIsEmpty(prhs[1])) {
     purlin_tensor *volume = around(plhs[0] = new_single(dims), 3, dims);
     set_running(&w);
-    status = purlin_fdk_finish_tensor(fdk, volume, NULL);
+    status = purlin_fdk_finish(fdk, volume, NULL);
   } else {
     purlin_sink *sink = volume_sink(prhs[1], &plan);
     plhs[0] = mxCreateDoubleMatrix(0, 0, mxREAL);

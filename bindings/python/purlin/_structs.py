@@ -86,9 +86,8 @@ class MatrixInfo(Struct):
 class SshopmOptions(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "goal method shift_kind test start_kind max_iterations warmup sign compatibility"),
-        ("remove_isotropic", c_int32),
-        *fields(c_int64, "starts max_starts"),
+        *fields(c_int32, "goal method shift_kind test start_kind sign compatibility remove_isotropic"),
+        *fields(c_int64, "max_iterations warmup starts max_starts"),
         ("seed", c_uint64),
         *fields(c_double, "shift tolerance tau merge_angle merge_value degeneracy_tolerance"),
         ("progress", PROGRESS),
@@ -118,8 +117,8 @@ class SshopmInfo(Struct):
 class DwiOptions(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "weighting nonpositive basis format missing start_kind max_iterations method"),
-        ("starts", c_int64),
+        *fields(c_int32, "weighting nonpositive basis format missing start_kind method reserved"),
+        *fields(c_int64, "max_iterations starts"),
         ("seed", c_uint64),
         *fields(c_double, "b0_threshold clamp smoothing minimum_signal maximum_signal absolute_threshold"),
         *fields(c_double, "relative_threshold min_separation tolerance merge_angle"),

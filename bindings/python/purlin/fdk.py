@@ -310,14 +310,14 @@ class Reconstruction(Handle):
             )
             sink = made if isinstance(made, Sink) else Sink.to_array(made, context=self.context)
             with self._relay.call() as running:
-                status = lib.purlin_fdk_reconstruct(self.handle, queue, source.handle, sink.handle, None)
+                status = lib.purlin_fdk_reconstruct_to_sink(self.handle, queue, source.handle, sink.handle, None)
             source.raise_caught()
             sink.raise_caught()
         else:
             given = lent(projections, self.context, stream)
             out = lent(made, self.context, stream)
             with self._relay.call() as running:
-                status = lib.purlin_fdk_reconstruct_tensor(self.handle, queue, given.handle, out.handle, None)
+                status = lib.purlin_fdk_reconstruct(self.handle, queue, given.handle, out.handle, None)
         self._members.finish(status, running)
         return made
 
@@ -341,12 +341,12 @@ class Reconstruction(Handle):
         _require_volume(volume)
         if isinstance(made, Sink):
             with self._relay.call() as running:
-                status = lib.purlin_fdk_finish(self.handle, made.handle, None)
+                status = lib.purlin_fdk_finish_to_sink(self.handle, made.handle, None)
             made.raise_caught()
         else:
             out = lent(made, self.context)
             with self._relay.call() as running:
-                status = lib.purlin_fdk_finish_tensor(self.handle, out.handle, None)
+                status = lib.purlin_fdk_finish(self.handle, out.handle, None)
         self._members.finish(status, running)
         return made
 

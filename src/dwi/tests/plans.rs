@@ -9,13 +9,14 @@ fn limited(host_memory_limit: u64) -> Arc<Context> {
     Context::new(Options { backend: BackendChoice::Cpu, threads: 2, host_memory_limit, ..Options::default() }).unwrap()
 }
 
-/// Five peaks of each voxel, their number and the status.
-fn found(dwi: &Dwi, input: &Tensor, rows: usize) -> Result<Info> {
+/// The plan and the report of a search for five peaks of each voxel, their number and the status, whose arrays exist before both.
+fn planned_and_found(dwi: &Dwi, input: &Tensor, rows: usize) -> (Result<Info>, Result<Info>) {
     let (c, voxels) = (dwi.context(), input.dims()[1]);
     let mut peaks = zeros(c, input.dtype(), &[rows, 5, voxels]);
     let (mut count, mut status) = (zeros(c, DType::I32, &[voxels]), zeros(c, DType::I32, &[voxels]));
+    let planned = dwi.plan(input);
     let outputs = PeaksOutputs { peaks: &mut peaks, count: Some(&mut count), status: Some(&mut status) };
-    dwi.peaks(None, input, None, outputs, None)
+    (planned, dwi.peaks(None, input, None, outputs, None))
 }
 
 /// A plan ends as the search does, with the same text, for good and bad options and inputs and under limits; and where both
@@ -64,7 +65,7 @@ fn a_plan_is_what_a_search_does_or_is_refused_as_the_search_is() {
             let dwi = Dwi::new(&c, *options).unwrap();
             let rows = if options.peaks.format == PeaksFormat::Mrtrix { 3 } else { 4 };
             for input in &inputs {
-                let (planned, done) = (dwi.plan(input), found(&dwi, input, rows));
+                let (planned, done) = planned_and_found(&dwi, input, rows);
                 let what = format!("limit {limit}, {:?} {:?}: {options:?}", input.dims(), input.dtype());
                 assert_eq!(planned.clone().err(), done.clone().err(), "{what}");
                 let (Ok(planned), Ok(done)) = (planned, done) else {

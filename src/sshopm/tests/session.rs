@@ -22,14 +22,16 @@ fn batch(c: &Arc<Context>, m: usize, n: usize, count: usize) -> Tensor {
 }
 
 fn counted(solver: &Sshopm, a: &Tensor) -> Info {
-    counted_by(solver, a).unwrap()
+    planned_and_counted(solver, a).1.unwrap()
 }
 
-fn counted_by(solver: &Sshopm, a: &Tensor) -> Result<Info> {
+/// The plan and the report of a solve for the number of pairs and the status, whose arrays exist before both.
+fn planned_and_counted(solver: &Sshopm, a: &Tensor) -> (Result<Info>, Result<Info>) {
     let (mut count, mut status) =
         (dense::<i32>(solver.context(), &[a.dims()[1]]), dense::<i32>(solver.context(), &[a.dims()[1]]));
+    let planned = solver.plan(a);
     let mut results = Results { count: Some(&mut count), status: Some(&mut status), ..Results::default() };
-    solver.solve(None, a, None, &mut results, None)
+    (planned, solver.solve(None, a, None, &mut results, None))
 }
 
 #[test]
@@ -99,17 +101,18 @@ fn a_plan_is_refused_where_a_solve_is() {
             // Without a limit so many starts would fit.
             for options in table.iter().filter(|o| limit != 0 || o.starts < 40_000_000) {
                 let solver = Sshopm::new(&c, options.clone()).unwrap();
-                let planned = outcome(solver.plan(&a));
-                let done = outcome(counted_by(&solver, &a));
+                let (planned, done) = planned_and_counted(&solver, &a);
+                let (planned, done) = (outcome(planned), outcome(done));
                 assert_eq!(planned, done, "limit {limit}, m = {m}, n = {n}: {options:?}");
                 if done.is_ok() { good += 1 } else { bad += 1 }
             }
         }
         let stranger = batch(&unlimited, 4, 3, 1);
         let solver = Sshopm::new(&c, plain()).unwrap();
-        assert_eq!(outcome(solver.plan(&stranger)), outcome(counted_by(&solver, &stranger)));
-        let not_symmetric = dense::<f64>(&c, &[15, 3]);
-        assert_eq!(outcome(solver.plan(&not_symmetric)), outcome(counted_by(&solver, &not_symmetric)));
+        let (planned, done) = planned_and_counted(&solver, &stranger);
+        assert_eq!(outcome(planned), outcome(done));
+        let (planned, done) = planned_and_counted(&solver, &dense::<f64>(&c, &[15, 3]));
+        assert_eq!(outcome(planned), outcome(done));
     }
     assert!(good > 100 && bad > 50, "{good} good, {bad} bad");
 }

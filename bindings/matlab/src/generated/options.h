@@ -19,11 +19,11 @@
     read_choice(given, "shift_kind", shift_kinds, &(o)->shift_kind); \
     read_choice(given, "test", stopping_tests, &(o)->test); \
     read_choice(given, "start_kind", start_kinds, &(o)->start_kind); \
-    read_int32(given, "max_iterations", &(o)->max_iterations); \
-    read_int32(given, "warmup", &(o)->warmup); \
     read_choice(given, "sign", signs, &(o)->sign); \
     read_choice(given, "compatibility", compatibilities, &(o)->compatibility); \
     read_flag(given, "remove_isotropic", &(o)->remove_isotropic); \
+    read_int64(given, "max_iterations", &(o)->max_iterations); \
+    read_int64(given, "warmup", &(o)->warmup); \
     read_int64(given, "starts", &(o)->starts); \
     read_int64(given, "max_starts", &(o)->max_starts); \
     read_seed(given, "seed", &(o)->seed); \
@@ -43,8 +43,8 @@
     read_choice(given, "format", formats, &(o)->format); \
     read_choice(given, "missing", missings, &(o)->missing); \
     read_choice(given, "start_kind", start_kinds, &(o)->start_kind); \
-    read_int32(given, "max_iterations", &(o)->max_iterations); \
     read_choice(given, "method", methods, &(o)->method); \
+    read_int64(given, "max_iterations", &(o)->max_iterations); \
     read_int64(given, "starts", &(o)->starts); \
     read_seed(given, "seed", &(o)->seed); \
     read_double(given, "b0_threshold", &(o)->b0_threshold); \
