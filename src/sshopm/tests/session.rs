@@ -100,7 +100,7 @@ fn a_plan_is_refused_where_a_solve_is() {
             let a = batch(&c, m, n, count);
             // Without a limit so many starts would fit.
             for options in table.iter().filter(|o| limit != 0 || o.starts < 40_000_000) {
-                let solver = Sshopm::new(&c, options.clone()).unwrap();
+                let solver = Sshopm::new(&c, *options).unwrap();
                 let (planned, done) = planned_and_counted(&solver, &a);
                 let (planned, done) = (outcome(planned), outcome(done));
                 assert_eq!(planned, done, "limit {limit}, m = {m}, n = {n}: {options:?}");
