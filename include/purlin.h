@@ -1023,42 +1023,42 @@
 /**
  * Chosen by the lengths of the rows.
  */
-#define PURLIN_SPMV_ALGORITHM_AUTO 0
+#define PURLIN_SPMV_METHOD_AUTO 0
 
 /**
  * A row a thread, summed in order.
  */
-#define PURLIN_SPMV_ALGORITHM_SCALAR 1
+#define PURLIN_SPMV_METHOD_SCALAR 1
 
 /**
  * A row a vector (on a GPU a warp).
  */
-#define PURLIN_SPMV_ALGORITHM_VECTOR 2
+#define PURLIN_SPMV_METHOD_VECTOR 2
 
 /**
  * A row a group of G lanes, G the smallest power of two not below the mean length (Lin and Liu, 2015).
  */
-#define PURLIN_SPMV_ALGORITHM_ROW_GROUP 3
+#define PURLIN_SPMV_METHOD_ROW_GROUP 3
 
 /**
  * Rows of like length together.
  */
-#define PURLIN_SPMV_ALGORITHM_ROW_BIN 4
+#define PURLIN_SPMV_METHOD_ROW_BIN 4
 
 /**
  * Shares of as many rows and entries together (Merrill and Garland, SC16): no row is too long.
  */
-#define PURLIN_SPMV_ALGORITHM_MERGE 5
+#define PURLIN_SPMV_METHOD_MERGE 5
 
 /**
  * Shares of as many entries.
  */
-#define PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT 6
+#define PURLIN_SPMV_METHOD_ENTRY_SPLIT 6
 
 /**
  * Products by columns, then sums by rows; in contexts on a GPU alone.
  */
-#define PURLIN_SPMV_ALGORITHM_SWEEPS 7
+#define PURLIN_SPMV_METHOD_SWEEPS 7
 
 /**
  * Products with A.
@@ -3528,9 +3528,9 @@ typedef struct purlin_spmv_options {
    */
   size_t struct_size;
   /**
-   * PURLIN_SPMV_ALGORITHM_*; AUTO by default. All give the same products but for rounding.
+   * PURLIN_SPMV_METHOD_*; AUTO by default. All give the same products but for rounding.
    */
-  int32_t algorithm;
+  int32_t method;
   /**
    * PURLIN_SPMV_PLAIN, the default, TRANSPOSE or ADJOINT. The latter two keep a copy of the transpose, so that they
    * are as fast and as reproducible as the first.
@@ -3585,9 +3585,9 @@ typedef struct purlin_spmv_info {
    */
   size_t struct_size;
   /**
-   * The algorithm in force.
+   * The method in force.
    */
-  int32_t algorithm;
+  int32_t method;
   /**
    * Lanes that share a row of ROW_GROUP.
    */
@@ -3641,7 +3641,7 @@ typedef struct purlin_spmv_info {
    */
   double seconds;
   /**
-   * Why this algorithm, in words.
+   * Why this method, in words.
    */
   char reason[128];
   /**
@@ -9545,12 +9545,12 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
  * than there they are copied, and the call waits. Row sums, for kinds of graphs, that of an image knows.
  *
  * @param      a        sparse; or an operator, by purlin_graph_operator_of_image or purlin_matrix_from_operator.
- * @param      options  NULL for the defaults. Of an operator `algorithm` is AUTO, and there is no `ordering`.
+ * @param      options  NULL for the defaults. Of an operator `method` is AUTO, and there is no `ordering`.
  * @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
  * none, row sums that are not finite or, of the normalised kinds and the modularity, too small, an interval of a filter that is
- * none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator an algorithm, an order, TRANSPOSE of complex numbers,
+ * none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
  * a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `options` is NULL or initialised; `plan` is NULL or valid for writing.

@@ -119,7 +119,7 @@ def products(table: Table, context: purlin.Context, words: set[str]) -> None:
                 ours, theirs = turns(partial(often, partial(plan.apply, x, y)), partial(often, work), count)
                 bound = 1e-4 if dtype is np.float32 else 1e-12
                 assert np.allclose(y, a @ x, rtol=bound, atol=bound * np.abs(a @ x).max())
-                facts = {"entries": a.nnz, "microseconds": round(ours / 20 * 1e6, 1), "algorithm": plan.info.algorithm}
+                facts = {"entries": a.nnz, "microseconds": round(ours / 20 * 1e6, 1), "method": plan.info.method}
                 table.add(f"product, {name}, {np.dtype(dtype).name}", "1/s", 20 / ours, peer, 20 / theirs, **facts)
                 logs.setdefault(f"{peer}, {np.dtype(dtype).name}", []).append(np.log(theirs / ours))
             plan.close()

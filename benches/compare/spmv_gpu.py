@@ -265,11 +265,11 @@ def measure(table: Table, peer: Peer, context: purlin.Context, name: str, a: Any
                 facts = {"microseconds": round(time, 1), "theirs_us": round(theirs, 1), "entries": a.nnz}
                 table.add(
                     f"{name} {word}{case}", "1/s", 1e6 / time, f"cuSPARSE CSR_{key}", 1e6 / theirs,
-                    **facts, rows=a.shape[0], algorithm=info.algorithm, plan_seconds=round(info.seconds, 4),
+                    **facts, rows=a.shape[0], method=info.method, plan_seconds=round(info.seconds, 4),
                 )  # fmt: skip
 
             add("", f"auto {word}", Ours(there, stream, context))
-            add(", row group as published", f"published {word}", Ours(there, stream, context, algorithm="row_group"))
+            add(", row group as published", f"published {word}", Ours(there, stream, context, method="row_group"))
             if power:
                 # Vectors stay in the order, as a solver keeps them; then they go into it and back in each product.
                 order = np.argsort(-lengths, kind="stable")

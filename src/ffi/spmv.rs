@@ -14,7 +14,7 @@ use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::{self, to_i64};
-use crate::spmv::{Algorithm, Kind, Op, Options, Plan};
+use crate::spmv::{Kind, Method, Op, Options, Plan};
 
 /// A product with a sparse matrix that has been thought through: for every matrix of one structure, whatever its values.
 /// Any number of calls may use it at once.
@@ -71,7 +71,7 @@ fn read_options(o: &purlin_spmv_options) -> Result<Options> {
         return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
     }
     Ok(Options {
-        algorithm: Algorithm::from_code("algorithm", o.algorithm)?,
+        method: Method::from_code("method", o.method)?,
         op: Op::from_code("op", o.op)?,
         symmetric: flag("symmetric", o.symmetric)?,
         ordering: optional_ordering(o.ordering)?,
@@ -89,7 +89,7 @@ impl purlin_spmv_info {
         let s = &i.statistics;
         Self {
             struct_size: 0,
-            algorithm: i.algorithm as i32,
+            method: i.method as i32,
             row_lanes: i32::try_from(i.row_lanes).unwrap_or(i32::MAX),
             rows: to_i64(s.rows),
             nnz: to_i64(s.nnz),
@@ -122,12 +122,12 @@ impl purlin_spmv_info {
 /// than there they are copied, and the call waits. Row sums, for kinds of graphs, that of an image knows.
 ///
 /// @param      a        sparse; or an operator, by purlin_graph_operator_of_image or purlin_matrix_from_operator.
-/// @param      options  NULL for the defaults. Of an operator `algorithm` is AUTO, and there is no `ordering`.
+/// @param      options  NULL for the defaults. Of an operator `method` is AUTO, and there is no `ordering`.
 /// @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
 /// none, row sums that are not finite or, of the normalised kinds and the modularity, too small, an interval of a filter that is
-/// none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator an algorithm, an order, TRANSPOSE of complex numbers,
+/// none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
 /// a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety

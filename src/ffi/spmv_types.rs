@@ -7,21 +7,21 @@ use super::options::versioned;
 use super::sparse_measures::PURLIN_ORDERING_NONE;
 
 /// Chosen by the lengths of the rows.
-pub const PURLIN_SPMV_ALGORITHM_AUTO: i32 = 0;
+pub const PURLIN_SPMV_METHOD_AUTO: i32 = 0;
 /// A row a thread, summed in order.
-pub const PURLIN_SPMV_ALGORITHM_SCALAR: i32 = 1;
+pub const PURLIN_SPMV_METHOD_SCALAR: i32 = 1;
 /// A row a vector (on a GPU a warp).
-pub const PURLIN_SPMV_ALGORITHM_VECTOR: i32 = 2;
+pub const PURLIN_SPMV_METHOD_VECTOR: i32 = 2;
 /// A row a group of G lanes, G the smallest power of two not below the mean length (Lin and Liu, 2015).
-pub const PURLIN_SPMV_ALGORITHM_ROW_GROUP: i32 = 3;
+pub const PURLIN_SPMV_METHOD_ROW_GROUP: i32 = 3;
 /// Rows of like length together.
-pub const PURLIN_SPMV_ALGORITHM_ROW_BIN: i32 = 4;
+pub const PURLIN_SPMV_METHOD_ROW_BIN: i32 = 4;
 /// Shares of as many rows and entries together (Merrill and Garland, SC16): no row is too long.
-pub const PURLIN_SPMV_ALGORITHM_MERGE: i32 = 5;
+pub const PURLIN_SPMV_METHOD_MERGE: i32 = 5;
 /// Shares of as many entries.
-pub const PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT: i32 = 6;
+pub const PURLIN_SPMV_METHOD_ENTRY_SPLIT: i32 = 6;
 /// Products by columns, then sums by rows; in contexts on a GPU alone.
-pub const PURLIN_SPMV_ALGORITHM_SWEEPS: i32 = 7;
+pub const PURLIN_SPMV_METHOD_SWEEPS: i32 = 7;
 
 /// Products with A.
 pub const PURLIN_SPMV_PLAIN: i32 = 0;
@@ -36,8 +36,8 @@ pub const PURLIN_SPMV_ADJOINT: i32 = 2;
 pub struct purlin_spmv_options {
     /// Size of the caller's struct; set by purlin_spmv_options_init.
     pub struct_size: usize,
-    /// PURLIN_SPMV_ALGORITHM_*; AUTO by default. All give the same products but for rounding.
-    pub algorithm: i32,
+    /// PURLIN_SPMV_METHOD_*; AUTO by default. All give the same products but for rounding.
+    pub method: i32,
     /// PURLIN_SPMV_PLAIN, the default, TRANSPOSE or ADJOINT. The latter two keep a copy of the transpose, so that they
     /// are as fast and as reproducible as the first.
     pub op: i32,
@@ -70,7 +70,7 @@ versioned!(
     first = std::mem::offset_of!(Self, ordering),
     Self {
         struct_size: size_of::<Self>(),
-        algorithm: PURLIN_SPMV_ALGORITHM_AUTO,
+        method: PURLIN_SPMV_METHOD_AUTO,
         op: PURLIN_SPMV_PLAIN,
         symmetric: 0,
         reserved: 0,
@@ -89,8 +89,8 @@ versioned!(
 pub struct purlin_spmv_info {
     /// Size of the caller's struct; set by purlin_spmv_info_init.
     pub struct_size: usize,
-    /// The algorithm in force.
-    pub algorithm: i32,
+    /// The method in force.
+    pub method: i32,
     /// Lanes that share a row of ROW_GROUP.
     pub row_lanes: i32,
     /// Rows of what is multiplied by.
@@ -117,7 +117,7 @@ pub struct purlin_spmv_info {
     pub bytes: i64,
     /// Seconds that it took to plan.
     pub seconds: f64,
-    /// Why this algorithm, in words.
+    /// Why this method, in words.
     pub reason: [c_char; 128],
     /// PURLIN_ORDERING_* of the copy that the plan keeps; NONE without one.
     pub ordering: i32,
@@ -132,7 +132,7 @@ versioned!(
     first = std::mem::offset_of!(Self, ordering),
     Self {
         struct_size: size_of::<Self>(),
-        algorithm: 0,
+        method: 0,
         row_lanes: 0,
         rows: 0,
         nnz: 0,

@@ -1,6 +1,6 @@
 //! The report of a plan: its choice, row statistics and sizes.
 
-use super::options::Algorithm;
+use super::options::Method;
 
 /// Statistics of the row lengths, in entries.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -28,11 +28,11 @@ pub struct Statistics {
 /// A plan's choice and figures. The fields are those of the C interface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Info {
-    /// The algorithm that the plan uses.
-    pub algorithm: Algorithm,
-    /// Why that algorithm was chosen.
+    /// The method that the plan uses.
+    pub method: Method,
+    /// Why that method was chosen.
     pub reason: &'static str,
-    /// Lanes that share a row, for [`Algorithm::RowGroup`].
+    /// Lanes that share a row, for [`Method::RowGroup`].
     pub row_lanes: usize,
     /// Statistics of the row lengths, in entries.
     pub statistics: Statistics,

@@ -2,7 +2,7 @@
 
 use super::cpu::Finish;
 use super::kind::Kind;
-use super::options::{Algorithm, Op, Options};
+use super::options::{Method, Op, Options};
 use super::plan::Plan;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
@@ -36,9 +36,9 @@ pub(super) fn is_on_host<T: Scalar>(a: &Matrix) -> Result<bool> {
 impl Options {
     /// Refuses options that an operator does not support.
     pub(super) fn check_known(&self, dtype: DType) -> Result<()> {
-        if self.algorithm != Algorithm::Auto {
+        if self.method != Method::Auto {
             let problem =
-                format!("algorithm: is {:?}, an operator forms its products itself: Auto is needed", self.algorithm);
+                format!("method: is {:?}, an operator forms its products itself: Auto is needed", self.method);
             return Err(Error::NotSupported(problem));
         }
         if self.ordering.is_some() {

@@ -5,15 +5,15 @@
 //! | [`options`], [`info`] | options of a plan, and its report |
 //! | [`kind`] | the operators of a matrix |
 //! | [`terms`] | the terms of an operator beside its matrix |
-//! | [`plan`] | statistics of the rows, the choice of an algorithm |
+//! | [`plan`] | statistics of the rows, the choice of a method |
 //! | `tiles` | shares of the work |
 //! | [`renumber`] | products in another order of rows and columns |
 //! | [`product`] | entry points |
 //! | [`operator`] | products with operators that are never formed |
 //! | [`filter`] | polynomials of operators |
 //! | `known` | matrices that are known only by their products |
-//! | [`cpu`] | the algorithms on threads |
-//! | [`gpu`] | the algorithms on a GPU |
+//! | [`cpu`] | the methods on threads |
+//! | [`gpu`] | the methods on a GPU |
 //!
 //! Circle: a plan holds the terms of its operator, which for some kinds hold a plan of products with the adjoint; and
 //! `known`, `operator`, `renumber` and `gpu` extend the plan by the products that they compute.
@@ -37,6 +37,6 @@ pub(crate) mod tiles;
 pub use gpu::Space;
 pub use info::Info;
 pub use kind::Kind;
-pub use options::{Algorithm, Op, Options};
+pub use options::{Method, Op, Options};
 pub use plan::Plan;
 pub use renumber::Renumbering;

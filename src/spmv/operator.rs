@@ -61,7 +61,7 @@ impl Operator {
         let back = if options.kind.is_of_square() {
             None
         } else {
-            let bare = Options { algorithm: options.algorithm, symmetric: options.symmetric, ..Options::default() };
+            let bare = Options { method: options.method, symmetric: options.symmetric, ..Options::default() };
             let settings = Options { op: Op::Adjoint, ..bare };
             Some(Box::new(Plan::new(plan.context(), a, settings)?))
         };

@@ -8,7 +8,7 @@ use crate::matrix::sparse::Ordering;
 /// How rows are divided among threads and summed. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Algorithm {
+pub enum Method {
     /// Chosen from the lengths of the rows.
     Auto = 0,
     /// One thread for each row, which adds its entries in order.
@@ -41,14 +41,14 @@ pub enum Op {
     Adjoint = 2,
 }
 
-numbered!(Algorithm, Auto, Scalar, Vector, RowGroup, RowBin, Merge, EntrySplit, Sweeps);
+numbered!(Method, Auto, Scalar, Vector, RowGroup, RowBin, Merge, EntrySplit, Sweeps);
 numbered!(Op, Plain, Transpose, Adjoint);
 
 /// Options of a plan. The fields are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// How rows are divided among threads and summed.
-    pub algorithm: Algorithm,
+    pub method: Method,
     /// The matrix of the product: A, A^T or A^H.
     pub op: Op,
     /// The caller guarantees that A = A^T (A = A^H with [`Op::Adjoint`]). The transpose then needs no copy.
@@ -72,7 +72,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            algorithm: Algorithm::Auto,
+            method: Method::Auto,
             op: Op::Plain,
             symmetric: false,
             ordering: None,

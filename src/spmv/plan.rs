@@ -1,4 +1,4 @@
-//! Statistics of the rows and the choice of an algorithm.
+//! Statistics of the rows and the choice of a method.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use super::gpu;
 use super::info::{Info, Statistics};
 use super::known;
 use super::operator::Operator;
-use super::options::{Algorithm, Op, Options};
+use super::options::{Method, Op, Options};
 use super::renumber::Renumbering;
 use super::tiles::{Shares, TILE, Tile, binned, csr, row_of, search, tiles, whole_rows};
 use crate::backend::Backend;
@@ -30,7 +30,7 @@ pub struct Plan {
     renumbering: Option<Arc<Renumbering>>,
     /// The starts of the shares, and the end of the last one.
     tiles: Vec<Tile>,
-    /// For [`Algorithm::RowBin`]: the rows of each share, by length.
+    /// For [`Method::RowBin`]: the rows of each share, by length.
     order: Vec<u32>,
     /// The plan's data on the device, in a context on a GPU.
     pub(super) device: Option<Box<gpu::Prepared>>,
@@ -47,7 +47,7 @@ impl Plan {
     /// so are the values if they are not there.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] for another storage, and for [`Algorithm::Sweeps`] on the CPU;
+    /// [`Error::NotSupported`] for another storage, and for [`Method::Sweeps`] on the CPU;
     /// [`Error::InvalidArgument`] for `symmetric`, an order, a shift or a graph's kind with a matrix that is not
     /// square, for an op or an order with a kind that has none, and for row sums that the kind does not allow;
     /// [`Error::OutOfMemory`].
@@ -67,7 +67,7 @@ impl Plan {
         let row_lanes = row_lanes(&statistics);
         let held = other.as_ref().map_or(0, |m| m.storage_bytes()) + renumbering.as_ref().map_or(0, |r| r.bytes());
         let info = Info {
-            algorithm: options.algorithm,
+            method: options.method,
             reason: "asked for",
             row_lanes,
             statistics,
@@ -80,10 +80,10 @@ impl Plan {
         match context.backend() {
             Backend::Cpu => plan.cut(&rows)?,
             Backend::Gpu(gpu) => with_scalar!(a.dtype(), "a", T => {
-                if options.algorithm == Algorithm::Auto {
-                    (plan.info.algorithm, plan.info.reason) = gpu::choose::<T>(&statistics, multiplied.cols());
+                if options.method == Method::Auto {
+                    (plan.info.method, plan.info.reason) = gpu::choose::<T>(&statistics, multiplied.cols());
                 }
-                let made = gpu::Prepared::new::<T>(gpu, multiplied, plan.info.algorithm, row_lanes)?;
+                let made = gpu::Prepared::new::<T>(gpu, multiplied, plan.info.method, row_lanes)?;
                 let (tiles, bytes) = made.figures();
                 plan.info.tiles = tiles;
                 plan.info.bytes += bytes;
@@ -121,7 +121,7 @@ impl Plan {
         let statistics =
             Statistics { rows: if options.op == Op::Plain { rows } else { cols }, ..Statistics::default() };
         let info = Info {
-            algorithm: Algorithm::Auto,
+            method: Method::Auto,
             reason: "an operator forms its products itself",
             row_lanes: 0,
             statistics,
@@ -183,20 +183,20 @@ impl Plan {
     /// Divides the work into shares for threads.
     fn cut(&mut self, rows: &Rows<'_>) -> Result<()> {
         let statistics = &self.info.statistics;
-        let (algorithm, reason) = match self.options.algorithm {
-            Algorithm::Auto => choose(statistics),
-            Algorithm::Sweeps => {
-                return Err(Error::NotSupported("algorithm: Sweeps needs a context on a GPU".into()));
+        let (method, reason) = match self.options.method {
+            Method::Auto => choose(statistics),
+            Method::Sweeps => {
+                return Err(Error::NotSupported("method: Sweeps needs a context on a GPU".into()));
             }
             forced => (forced, "asked for"),
         };
-        self.tiles = match algorithm {
-            Algorithm::Merge => tiles(rows, |diagonal| search(rows, diagonal), statistics.rows + statistics.nnz)?,
-            Algorithm::EntrySplit => tiles(rows, |entry| row_of(rows, entry), statistics.nnz)?,
+        self.tiles = match method {
+            Method::Merge => tiles(rows, |diagonal| search(rows, diagonal), statistics.rows + statistics.nnz)?,
+            Method::EntrySplit => tiles(rows, |entry| row_of(rows, entry), statistics.nnz)?,
             _ => whole_rows(rows)?,
         };
-        self.order = if algorithm == Algorithm::RowBin { binned(rows, &self.tiles)? } else { Vec::new() };
-        (self.info.algorithm, self.info.reason) = (algorithm, reason);
+        self.order = if method == Method::RowBin { binned(rows, &self.tiles)? } else { Vec::new() };
+        (self.info.method, self.info.reason) = (method, reason);
         self.info.tiles = self.tiles.len() - 1;
         self.info.bytes += size_of_val(&self.tiles[..]) + size_of_val(&self.order[..]);
         Ok(())
@@ -350,13 +350,13 @@ fn row_lanes(s: &Statistics) -> usize {
     (s.mean.ceil() as usize).clamp(1, 32).next_power_of_two()
 }
 
-/// Chooses an algorithm from the row lengths.
-fn choose(s: &Statistics) -> (Algorithm, &'static str) {
+/// Chooses a method from the row lengths.
+fn choose(s: &Statistics) -> (Method, &'static str) {
     if s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0) {
-        (Algorithm::RowGroup, "rows of like length")
+        (Method::RowGroup, "rows of like length")
     } else if s.nnz > TILE && s.longest > TILE / 4 {
-        (Algorithm::Merge, "rows that are too long for a share")
+        (Method::Merge, "rows that are too long for a share")
     } else {
-        (Algorithm::RowGroup, "no row is too long for a share")
+        (Method::RowGroup, "no row is too long for a share")
     }
 }

@@ -17,15 +17,8 @@ use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
 use crate::testing::sparse::{GRAPHS, cpu, from_entries, golden, recorded, stored, vector};
 
-pub(super) const ALL: [Algorithm; 7] = [
-    Algorithm::Auto,
-    Algorithm::Scalar,
-    Algorithm::Vector,
-    Algorithm::RowGroup,
-    Algorithm::RowBin,
-    Algorithm::Merge,
-    Algorithm::EntrySplit,
-];
+pub(super) const ALL: [Method; 7] =
+    [Method::Auto, Method::Scalar, Method::Vector, Method::RowGroup, Method::RowBin, Method::Merge, Method::EntrySplit];
 
 /// A matrix as lists of entries.
 pub(super) struct Lists {
@@ -142,15 +135,15 @@ pub(super) fn reference<T: Scalar>(
         .collect()
 }
 
-/// Every algorithm on every case, in a context.
-pub(super) fn check<T: Scalar, I: Index>(c: &Arc<Context>, all: &[Algorithm], base: i64, pattern: bool, op: Op) {
+/// Every method on every case, in a context.
+pub(super) fn check<T: Scalar, I: Index>(c: &Arc<Context>, all: &[Method], base: i64, pattern: bool, op: Op) {
     let s = |re, im| if T::IS_COMPLEX { Complex::new(re, im) } else { Complex::new(re, 0.0) };
     for (name, lists) in cases() {
         let (a, values) = matrix::<T, I>(c, &lists, base, pattern);
         let (rows, cols) = if op == Op::Plain { (a.rows(), a.cols()) } else { (a.cols(), a.rows()) };
         let x: Vec<T> = (0..cols).map(|k| T::from_parts(value(k + 17), value(k + 33))).collect();
-        for &algorithm in all {
-            let plan = Plan::new(c, &a, Options { algorithm, op, ..Options::default() }).unwrap();
+        for &method in all {
+            let plan = Plan::new(c, &a, Options { method, op, ..Options::default() }).unwrap();
             for (alpha, beta) in [(s(1.0, 0.0), s(0.0, 0.0)), (s(-1.5, 0.5), s(0.25, 1.0)), (s(0.0, 0.0), s(2.0, 0.0))]
             {
                 let overwritten = beta == s(0.0, 0.0);
@@ -162,7 +155,7 @@ pub(super) fn check<T: Scalar, I: Index>(c: &Arc<Context>, all: &[Algorithm], ba
                 let expected = reference(&lists, &values, op, (alpha, beta), &x, &old);
                 for (i, (found, (want, bound))) in entries::<T>(&y).iter().zip(expected).enumerate() {
                     let off = (Complex::new(found.re(), found.im()) - want).norm();
-                    assert!(off <= bound, "{name} {algorithm:?} {op:?} row {i}: {found:?}, not {want} +- {bound}");
+                    assert!(off <= bound, "{name} {method:?} {op:?} row {i}: {found:?}, not {want} +- {bound}");
                 }
             }
         }
@@ -170,7 +163,7 @@ pub(super) fn check<T: Scalar, I: Index>(c: &Arc<Context>, all: &[Algorithm], ba
 }
 
 #[test]
-fn every_algorithm_keeps_to_its_bound_for_every_shape() {
+fn every_method_keeps_to_its_bound_for_every_shape() {
     let c = cpu(2);
     check::<f64, i32>(&c, &ALL, 0, false, Op::Plain);
     check::<f32, i64>(&c, &ALL, 1, false, Op::Plain);
@@ -197,15 +190,15 @@ fn transposes_and_adjoints_are_multiplied_by() {
 
 #[test]
 fn blocks_are_vectors_side_by_side() {
-    check_blocks(&cpu(2), &[Algorithm::Scalar, Algorithm::RowBin, Algorithm::Merge, Algorithm::EntrySplit]);
+    check_blocks(&cpu(2), &[Method::Scalar, Method::RowBin, Method::Merge, Method::EntrySplit]);
 }
 
 /// Blocks of vectors in a context.
-pub(super) fn check_blocks(c: &Arc<Context>, all: &[Algorithm]) {
+pub(super) fn check_blocks(c: &Arc<Context>, all: &[Method]) {
     for (name, lists) in cases() {
         let (a, values) = matrix::<f64, i32>(c, &lists, 1, false);
-        for &algorithm in all {
-            let plan = Plan::new(c, &a, Options { algorithm, ..Options::default() }).unwrap();
+        for &method in all {
+            let plan = Plan::new(c, &a, Options { method, ..Options::default() }).unwrap();
             for width in [1usize, 3, 4, 8, 11, 16] {
                 let x: Vec<f64> = (0..a.cols() * width).map(value).collect();
                 let old: Vec<f64> = (0..a.rows() * width).map(|k| value(k + 5)).collect();
@@ -216,7 +209,7 @@ pub(super) fn check_blocks(c: &Arc<Context>, all: &[Algorithm]) {
                     let scalars = (Complex::new(2.0, 0.0), Complex::new(-1.0, 0.0));
                     let expected = reference(&lists, &values, Op::Plain, scalars, &one(&x), &one(&old));
                     for (i, (found, (want, bound))) in one(&y).iter().zip(expected).enumerate() {
-                        assert!((found - want.re).abs() <= bound, "{name} {algorithm:?} {width} row {i}: {found}");
+                        assert!((found - want.re).abs() <= bound, "{name} {method:?} {width} row {i}: {found}");
                     }
                 }
             }
@@ -231,21 +224,21 @@ pub(super) fn check_blocks(c: &Arc<Context>, all: &[Algorithm]) {
 
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
-    for algorithm in ALL {
+    for method in ALL {
         let bits: Vec<Vec<u64>> = [1, 2, 5]
             .into_iter()
             .map(|threads| {
                 let c = cpu(threads);
                 let lists = &cases().into_iter().find(|c| c.0 == "hub").unwrap().1;
                 let (a, _) = matrix::<f64, i32>(&c, lists, 0, false);
-                let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+                let plan = Plan::new(&c, &a, Options { method, ..Options::default() }).unwrap();
                 let x: Vec<f64> = (0..a.cols()).map(value).collect();
                 let mut y = vector(&c, &vec![0.0; a.rows()]);
                 plan.apply(Complex::new(1.0, 0.0), &a, &vector(&c, &x), Complex::new(0.0, 0.0), &mut y).unwrap();
                 entries::<f64>(&y).iter().map(|v| v.to_bits()).collect()
             })
             .collect();
-        assert!(bits[0] == bits[1] && bits[0] == bits[2], "{algorithm:?}");
+        assert!(bits[0] == bits[1] && bits[0] == bits[2], "{method:?}");
     }
 }
 
@@ -284,8 +277,8 @@ fn the_rest_of_a_row_is_added_to_its_sum() {
     let (scale, diagonal) = ([2.0, 3.0, 4.0, 5.0], [0.5, 0.25, -1.0, 7.0]);
     let finish =
         Finish { alpha: -1.0, beta: 0.0, row_scale: Some(&scale), shift: 10.0, diagonal: Some(&diagonal), weight: 0.5 };
-    for algorithm in ALL {
-        let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+    for method in ALL {
+        let plan = Plan::new(&c, &a, Options { method, ..Options::default() }).unwrap();
         let mut y = [f64::NAN; 4];
         plan.compute(&a, finish, &x, &x, &mut y).unwrap();
         let mut k = 0;
@@ -298,7 +291,7 @@ fn the_rest_of_a_row_is_added_to_its_sum() {
                 })
                 .sum();
             let want = -scale[i] * sum + (10.0 + 0.5 * diagonal[i]) * x[i];
-            assert!((y[i] - want).abs() <= 1e-13 * want.abs().max(1.0), "{algorithm:?} {i}: {} {want}", y[i]);
+            assert!((y[i] - want).abs() <= 1e-13 * want.abs().max(1.0), "{method:?} {i}: {} {want}", y[i]);
         }
     }
 }
@@ -309,7 +302,7 @@ fn graphs_give_the_recorded_sums() {
 }
 
 /// Recorded sums of real graphs, in a context.
-pub(super) fn check_graphs(c: &Arc<Context>, all: &[Algorithm]) {
+pub(super) fn check_graphs(c: &Arc<Context>, all: &[Method]) {
     let plain = GRAPHS.into_iter().chain(["bcsstk13", "cit-HepPh-directed_raw"]).map(|name| (name, "spmv", Op::Plain));
     for (name, section, op) in plain.chain([("cit-HepPh-directed_raw", "spmv_transpose", Op::Transpose)]) {
         let a = golden(c, name);
@@ -318,14 +311,14 @@ pub(super) fn check_graphs(c: &Arc<Context>, all: &[Algorithm]) {
         let x: Vec<f64> =
             (0..n).map(|i| ((i * 2_654_435_761) % (1 << 32)) as f64 / (1u64 << 32) as f64 - 0.5).collect();
         let scale = norm(&a, if op == Op::Plain { Norm::Infinity } else { Norm::One }).unwrap();
-        for &algorithm in all {
-            let plan = Plan::new(c, &a, Options { algorithm, op, ..Options::default() }).unwrap();
+        for &method in all {
+            let plan = Plan::new(c, &a, Options { method, op, ..Options::default() }).unwrap();
             let mut y = vec![f64::NAN; n];
             plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
             let limit = 1e-13 * scale * (n as f64).sqrt();
             let near = |key: &str, found: f64, limit: f64| {
                 let want = number(key);
-                assert!((found - want).abs() <= limit, "{name} {op:?} {algorithm:?} {key}: {found}, not {want}");
+                assert!((found - want).abs() <= limit, "{name} {op:?} {method:?} {key}: {found}, not {want}");
             };
             near("sum_y", y.iter().sum(), limit);
             near("sum_i_y", y.iter().enumerate().map(|(i, v)| i as f64 * v).sum(), limit * n as f64);
@@ -385,7 +378,7 @@ fn entries_beyond_32_bits_are_reached() {
 }
 
 /// More entries than 32 bits can count, in a pattern.
-pub(super) fn check_beyond_32_bits(c: &Arc<Context>, all: &[Algorithm]) {
+pub(super) fn check_beyond_32_bits(c: &Arc<Context>, all: &[Method]) {
     let (rows, cols) = (40_009usize, 70_001usize);
     let each = (1usize << 31) / rows + 2;
     let nnz = rows * each;
@@ -406,12 +399,12 @@ pub(super) fn check_beyond_32_bits(c: &Arc<Context>, all: &[Algorithm]) {
     for j in 0..2 * cols {
         before[j + 1] = before[j] + x[j % cols];
     }
-    for &algorithm in all {
-        let plan = Plan::new(c, &a, Options { algorithm, ..Options::default() }).unwrap();
+    for &method in all {
+        let plan = Plan::new(c, &a, Options { method, ..Options::default() }).unwrap();
         let mut y = vec![f64::NAN; rows];
         plan.compute(&a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
         for (i, found) in y.iter().enumerate() {
-            assert_eq!(*found, before[i % cols + each] - before[i % cols], "{algorithm:?} row {i}");
+            assert_eq!(*found, before[i % cols + each] - before[i % cols], "{method:?} row {i}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct Shares<'a> {
     pub info: &'a Info,
     /// The starts of the shares, and the end of the last one.
     pub tiles: &'a [Tile],
-    /// For [`Algorithm::RowBin`](super::Algorithm::RowBin): rows in the order in which the shares process them, counted
+    /// For [`Method::RowBin`](super::Method::RowBin): rows in the order in which the shares process them, counted
     /// from the share's first row.
     pub order: &'a [u32],
 }

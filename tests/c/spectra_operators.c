@@ -267,8 +267,8 @@ static void images(void) {
     OK(purlin_tensor_destroy(tx));
   }
   for (i = 0; i < 6; i++) CHECK(near(y[0][i], y[1][i], 1e-6));
-  o.algorithm = PURLIN_SPMV_ALGORITHM_MERGE;
-  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "algorithm: is Merge", purlin_spmv_create(graph[1], &o, &(purlin_spmv *){NULL}));
+  o.method = PURLIN_SPMV_METHOD_MERGE;
+  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "method: is Merge", purlin_spmv_create(graph[1], &o, &(purlin_spmv *){NULL}));
   for (k = 0; k < 2; k++) OK(purlin_matrix_destroy(graph[k]));
   OK(purlin_matrix_destroy(image));
 }

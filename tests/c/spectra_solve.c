@@ -36,11 +36,11 @@ static purlin_matrix *random_matrix(void) {
   return coordinates(context, ROWS, COLS, k, row, col, value);
 }
 
-static purlin_spmv *planned(const purlin_matrix *a, int32_t algorithm, int32_t op) {
+static purlin_spmv *planned(const purlin_matrix *a, int32_t method, int32_t op) {
   purlin_spmv_options o;
   purlin_spmv *plan = NULL;
   OK(purlin_spmv_options_init(&o, sizeof o));
-  o.algorithm = algorithm;
+  o.method = method;
   o.op = op;
   OK(purlin_spmv_create(a, &o, &plan));
   return plan;
@@ -51,12 +51,12 @@ static void products(void) {
   const double alpha = -1.5, beta = 0.5, zero = 0;
   double x[ROWS], y[ROWS], was[ROWS];
   uint64_t seed = 5;
-  int32_t algorithm, op;
+  int32_t method, op;
   int i, j;
-  for (algorithm = PURLIN_SPMV_ALGORITHM_AUTO; algorithm <= PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT; algorithm++)
+  for (method = PURLIN_SPMV_METHOD_AUTO; method <= PURLIN_SPMV_METHOD_ENTRY_SPLIT; method++)
     for (op = PURLIN_SPMV_PLAIN; op <= PURLIN_SPMV_ADJOINT; op++) {
       int rows = op ? COLS : ROWS, cols = op ? ROWS : COLS;
-      purlin_spmv *plan = planned(a, algorithm, op);
+      purlin_spmv *plan = planned(a, method, op);
       purlin_tensor *tx = vector_of(context, PURLIN_F64, cols, x), *ty = vector_of(context, PURLIN_F64, rows, y);
       for (i = 0; i < cols; i++) x[i] = uniform(&seed);
       for (i = 0; i < rows; i++) was[i] = y[i] = uniform(&seed);
@@ -89,7 +89,7 @@ static void products(void) {
 static void blocks(void) {
   enum { WIDTH = 3 };
   purlin_matrix *a = random_matrix(), *mx = NULL, *my = NULL;
-  purlin_spmv *plan = planned(a, PURLIN_SPMV_ALGORITHM_AUTO, PURLIN_SPMV_PLAIN);
+  purlin_spmv *plan = planned(a, PURLIN_SPMV_METHOD_AUTO, PURLIN_SPMV_PLAIN);
   double x[WIDTH][COLS], y[WIDTH][ROWS], by_rows[COLS * WIDTH], out[ROWS * WIDTH], by_columns[WIDTH * (ROWS + 4)];
   uint64_t seed = 3;
   int i, c;
@@ -125,14 +125,14 @@ static void blocks(void) {
 
 static void plans(void) {
   purlin_matrix *a = random_matrix(), *p = path_graph(context, 20), *d = NULL;
-  purlin_spmv *plan = planned(a, PURLIN_SPMV_ALGORITHM_MERGE, PURLIN_SPMV_TRANSPOSE);
+  purlin_spmv *plan = planned(a, PURLIN_SPMV_METHOD_MERGE, PURLIN_SPMV_TRANSPOSE);
   purlin_spmv_options o;
   purlin_spmv_info info;
   double x[ROWS] = {0}, y[ROWS];
   purlin_tensor *tx = vector_of(context, PURLIN_F64, ROWS, x), *ty = vector_of(context, PURLIN_F64, COLS, y);
   OK(purlin_spmv_info_init(&info, sizeof info));
   OK(purlin_spmv_properties(plan, &info));
-  CHECK(info.algorithm == PURLIN_SPMV_ALGORITHM_MERGE && info.rows == COLS && info.tiles >= 1 && info.bytes > 0);
+  CHECK(info.method == PURLIN_SPMV_METHOD_MERGE && info.rows == COLS && info.tiles >= 1 && info.bytes > 0);
   CHECK(info.nnz == matrix_info(a).nnz && info.reason[0] != '\0' && near(info.mean * COLS, (double)info.nnz, 1e-12));
   BAD_ARGUMENT("a: is 20 x 20 with 38 entries, the plan is for 67 x 53",
                purlin_spmv_apply(plan, NULL, NULL, p, tx, NULL, ty));
@@ -151,8 +151,8 @@ static void plans(void) {
   BAD_HANDLE("plan: was destroyed", purlin_spmv_destroy(plan));
   OK(purlin_spmv_destroy(NULL));
   OK(purlin_spmv_options_init(&o, sizeof o));
-  o.algorithm = 8;
-  BAD_ARGUMENT("algorithm: is 8, outside 0 to 7", purlin_spmv_create(a, &o, &plan));
+  o.method = 8;
+  BAD_ARGUMENT("method: is 8, outside 0 to 7", purlin_spmv_create(a, &o, &plan));
   OK(purlin_spmv_options_init(&o, sizeof o));
   o.op = -1;
   BAD_ARGUMENT("op: is -1", purlin_spmv_create(a, &o, &plan));

@@ -97,9 +97,9 @@ void products(const context& on) {
   const std::int64_t n = 50;
   const matrix a = path(on, n);
   purlin::spmv::options settings;
-  settings.algorithm = PURLIN_SPMV_ALGORITHM_MERGE;
+  settings.method = PURLIN_SPMV_METHOD_MERGE;
   const purlin::spmv::plan plan(on, a, settings);
-  EXPECT(plan.properties().algorithm == PURLIN_SPMV_ALGORITHM_MERGE && plan.properties().longest == 2);
+  EXPECT(plan.properties().method == PURLIN_SPMV_METHOD_MERGE && plan.properties().longest == 2);
   std::vector<double> x(50), y(50, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i);
   plan.apply(a, tensor::borrow(on, x), tensor::borrow(on, y));

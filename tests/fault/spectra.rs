@@ -15,7 +15,7 @@ pub const N: i64 = 80;
 pub fn on_any_backend() -> Vec<Case> {
     vec![
         Case { name: "purlin_spmv_create, apply", allocations: 3, prepare: multiply },
-        Case { name: "purlin_spmv_apply_block", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_ALGORITHM_AUTO) },
+        Case { name: "purlin_spmv_apply_block", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_METHOD_AUTO) },
         Case { name: "purlin_spmv_create, apply, kind", allocations: 6, prepare: operate },
         Case { name: "purlin_spmv_create, apply, filter, operator", allocations: 6, prepare: filter },
         Case { name: "purlin_lanczos_solve_once", allocations: 8, prepare: solve },
@@ -49,7 +49,7 @@ pub fn on_gpu() -> Vec<Case> {
     vec![
         Case { name: "purlin_matrix_borrow_csr_device, lanczos", allocations: 3, prepare: resident },
         Case { name: "purlin_matrix_copy_to, spmv", allocations: 3, prepare: there_and_back },
-        Case { name: "purlin_spmv, sweeps", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_ALGORITHM_SWEEPS) },
+        Case { name: "purlin_spmv, sweeps", allocations: 3, prepare: |f| blocks(f, PURLIN_SPMV_METHOD_SWEEPS) },
     ]
 }
 
@@ -116,7 +116,7 @@ fn multiply(f: &Fixture) -> Call {
     Box::new(move || {
         let mut made = Made::none();
         let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
-        (o.algorithm, o.op) = (PURLIN_SPMV_ALGORITHM_MERGE, PURLIN_SPMV_TRANSPOSE);
+        (o.method, o.op) = (PURLIN_SPMV_METHOD_MERGE, PURLIN_SPMV_TRANSPOSE);
         let a = &mut made.matrices[0];
         let status = in_turn!(
             graph(context, &raw mut *a),
@@ -129,12 +129,12 @@ fn multiply(f: &Fixture) -> Call {
 }
 
 /// Products of one vector and of three.
-fn blocks(f: &Fixture, algorithm: i32) -> Call {
+fn blocks(f: &Fixture, method: i32) -> Call {
     let (context, x, y) = (f.context, f.vector(N), f.vector(N));
     Box::new(move || {
         let mut made = Made::none();
         let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
-        o.algorithm = algorithm;
+        o.method = method;
         let [a, xs, ys, ..] = &mut made.matrices;
         let status = in_turn!(
             graph(context, &raw mut *a),

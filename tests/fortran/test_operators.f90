@@ -310,13 +310,13 @@ contains
       call check(all(abs(y - exact) < 1e-10), 'a polynomial')
     end do
     call plan%properties(info)
-    call check(info%rows == 35 .and. info%nnz == 0 .and. info%algorithm == PURLIN_SPMV_ALGORITHM_AUTO, 'a plan')
+    call check(info%rows == 35 .and. info%nnz == 0 .and. info%method == PURLIN_SPMV_METHOD_AUTO, 'a plan')
     call purlin_init(options)
     options%ordering = PURLIN_ORDERING_DEGREE
     call plan%create(unformed, options, stat)
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED, 'an order of no entries')
     options%ordering = PURLIN_ORDERING_NONE
-    options%algorithm = PURLIN_SPMV_ALGORITHM_MERGE
+    options%method = PURLIN_SPMV_METHOD_MERGE
     call plan%create(unformed, options, stat)
     call check(stat == PURLIN_ERROR_NOT_SUPPORTED, 'a way to share entries')
 

@@ -273,10 +273,10 @@ contains
     integer :: i
     call path(50_c_int64_t, a)
     call purlin_init(options)
-    options%algorithm = PURLIN_SPMV_ALGORITHM_MERGE
+    options%method = PURLIN_SPMV_METHOD_MERGE
     call plan%create(a, options)
     call plan%properties(info)
-    call check(info%algorithm == PURLIN_SPMV_ALGORITHM_MERGE .and. info%longest == 2 .and. info%nnz == 98, 'a plan')
+    call check(info%method == PURLIN_SPMV_METHOD_MERGE .and. info%longest == 2 .and. info%nnz == 98, 'a plan')
     x = [(real(i * i, c_double), i=1, 50)]
     y = -1
     call plan%apply(context, a, x, y)

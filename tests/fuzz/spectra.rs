@@ -255,7 +255,7 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         1 => c!(purlin_spmv_update(w.plans.pick(s), a)),
         _ => {
             let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
-            o.algorithm = s.code(8);
+            o.method = s.code(8);
             o.ordering = s.code(3).wrapping_sub(1);
             o.op = s.code(3);
             o.symmetric = i32::from(s.once_in(6));

@@ -15,7 +15,7 @@ from spectra import csr, cycle, hypercube, operator, product, structured_graph, 
 SQUARE = ("laplacian", "signless_laplacian", "normalised_laplacian", "normalised_adjacency", "modularity", "random_walk_laplacian")
 BOTH = ("gram", "outer_gram", "augmented")
 # All of them give the same products but for rounding.
-ALGORITHMS = ("auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps")
+METHODS = ("auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps")
 
 
 def dense_operator(a: np.ndarray, kind: str, op: str, shift: float) -> tuple[np.ndarray, np.ndarray]:
@@ -64,7 +64,7 @@ def block(rng: np.random.Generator, rows: int, columns: int, order: str, dtype: 
 
 
 def products(rng: np.random.Generator, bench: Bench) -> None:
-    """y = alpha op(A) x + beta y of every kind, shift, algorithm and order, for vectors and blocks, against the dense product."""
+    """y = alpha op(A) x + beta y of every kind, shift, method and order, for vectors and blocks, against the dense product."""
     kind = pick(rng, "matrix", "matrix", *SQUARE, *BOTH)
     m, n = (int(v) for v in rng.integers(1, int(pick(rng, 6, 120)), 2))
     dtype = pick(rng, *(ALL if kind in ("matrix", *BOTH) else REAL))
@@ -76,7 +76,7 @@ def products(rng: np.random.Generator, bench: Bench) -> None:
     a = a.astype(dtype)
     if kind == "modularity" and not a.any():
         a[0, 0] = 1
-    options: dict[str, Any] = {"algorithm": pick(rng, "auto", *ALGORITHMS)}
+    options: dict[str, Any] = {"method": pick(rng, "auto", *METHODS)}
     if kind not in BOTH:
         options["op"] = pick(rng, "plain", "transpose", "adjoint")
     if rng.random() < 0.3 and m == n and kind not in BOTH:
@@ -89,7 +89,7 @@ def products(rng: np.random.Generator, bench: Bench) -> None:
     shift = float(pick(rng, 0.0, 0.0, rng.standard_normal())) if m == n or kind in BOTH else 0.0
     columns, order = int(pick(rng, 0, 0, 1, 2, 3, 5, 16, 17)), pick(rng, "C", "F")
     label = f"product {m}x{n} {kind} shift={shift:g} {np.dtype(dtype).name} {columns} columns {order} {options}"
-    named = options["algorithm"] != "auto" or "order" in options or "symmetric" in options
+    named = options["method"] != "auto" or "order" in options or "symmetric" in options
     plan = bench.call(
         purlin.spmv.Plan, csr(a, bench), kind=kind, shift=shift, context=bench.context, **options,
         allowed=(purlin.NotSupported, purlin.InvalidArgument) if named else (),

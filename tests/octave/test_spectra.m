@@ -66,8 +66,8 @@ function test_spectra(golden)
 
   B = sprand(40, 30, 0.2);
   X = rand(30, 3);
-  for algorithm = {'auto', 'scalar', 'vector', 'row_group', 'row_bin', 'merge', 'entry_split'}
-    check(max(max(abs(purlin.spmv(B, X, 'algorithm', algorithm{1}) - B * X))) < 1e-13, algorithm{1});
+  for method = {'auto', 'scalar', 'vector', 'row_group', 'row_bin', 'merge', 'entry_split'}
+    check(max(max(abs(purlin.spmv(B, X, 'method', method{1}) - B * X))) < 1e-13, method{1});
   end
   S = sprand(40, 40, 0.1);
   for order = {'none', 'degree', 'cuthill_mckee'}
@@ -89,9 +89,9 @@ function test_spectra(golden)
   check(max(max(abs(apply(plan, X - 2i * X) - B * (X - 2i * X)))) < 1e-12, 'of complex vectors');
   told = describe(plan);
   check(told.rows == 40 && told.nnz == nnz(B) && strcmp(told.ordering, 'none') && ~isempty(told.reason), 'what it found');
-  other = purlin.SpmvPlan(purlin.Matrix(C), 'op', 'adjoint', 'algorithm', 'merge');
+  other = purlin.SpmvPlan(purlin.Matrix(C), 'op', 'adjoint', 'method', 'merge');
   check(max(max(abs(apply(other, [X; X(1:10, :)]) - C' * [X; X(1:10, :)]))) < 1e-12, 'adjoint');
-  check(strcmp(describe(other).algorithm, 'merge'), 'as asked');
+  check(strcmp(describe(other).method, 'merge'), 'as asked');
   check_error('purlin:invalidArgument', 'A: is neither', @() purlin.SpmvPlan(X));
   check_error('purlin:invalidArgument', 'x', @() apply(plan, ones(3, 1)));
   delete(plan);

@@ -117,8 +117,8 @@ def test_products(cpu: purlin.Context, dtype: Any, op: Any) -> None:
     by = {"plain": full, "transpose": full.T, "adjoint": full.conj().T}[op]
     tolerance = 1e-5 if np.dtype(dtype).itemsize in (4, 8) and dtype != np.float64 else 1e-13
     rng = np.random.default_rng(3)
-    for algorithm in ("auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split"):
-        plan = spmv.Plan(matrix, algorithm=algorithm, op=op)  # type: ignore[arg-type]
+    for method in ("auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split"):
+        plan = spmv.Plan(matrix, method=method, op=op)  # type: ignore[arg-type]
         assert plan.shape == by.shape and plan.info.nnz == matrix.nnz
         x = rng.standard_normal(by.shape[1]).astype(dtype)
         np.testing.assert_allclose(plan @ x, by @ x, atol=20 * tolerance)
@@ -128,7 +128,7 @@ def test_products(cpu: purlin.Context, dtype: Any, op: Any) -> None:
         for order in "CF":
             block = np.asarray(rng.standard_normal((by.shape[1], 3)).astype(dtype), order=order)  # type: ignore[call-overload]
             np.testing.assert_allclose(plan @ block, by @ block, atol=20 * tolerance)
-    assert spmv.Plan(matrix, op=op).info.algorithm != "auto"
+    assert spmv.Plan(matrix, op=op).info.method != "auto"
     with pytest.raises(purlin.InvalidArgument, match="x: has dimensions"):
         plan.apply(np.zeros(5, dtype))
     with pytest.raises(ValueError, match="beta: needs y"):

@@ -1,7 +1,7 @@
 classdef SpmvPlan < handle
 %SPMVPLAN  Products with a sparse matrix, or with an operator made of it, planned once.
 %   P = purlin.SpmvPlan(A) copies A, or takes a purlin.Matrix, and looks at the lengths of its rows; a logical A is a pattern whose
-%   entries are 1. P = purlin.SpmvPlan(A, name, value, ...) with 'algorithm' and 'ordering' as purlin.spmv has them, 'op' for 'plain'
+%   entries are 1. P = purlin.SpmvPlan(A, name, value, ...) with 'method' and 'ordering' as purlin.spmv has them, 'op' for 'plain'
 %   (default), 'transpose' or 'adjoint', 'symmetric' true where A is known to be so, which saves the copy that a transpose takes, and
 %     'kind'   what is multiplied by, never formed: 'matrix' (default), 'laplacian' (D - A, D being the row sums),
 %              'normalised_laplacian', 'random_walk_laplacian', 'signless_laplacian', 'normalised_adjacency', 'modularity',
@@ -38,7 +38,7 @@ classdef SpmvPlan < handle
   methods
     function obj = SpmvPlan(A, varargin)
       purlin.internal.at_least(nargin, 1, 'SpmvPlan');
-      names = {'algorithm', 'ordering', 'op', 'symmetric', 'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
+      names = {'method', 'ordering', 'op', 'symmetric', 'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
       opts = purlin.internal.options(names, varargin);
       if isfield(opts, 'precision')
         obj.precision = opts.precision;

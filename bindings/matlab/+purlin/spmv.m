@@ -1,7 +1,7 @@
 function Y = spmv(A, X, varargin)
 %SPMV  Product of a sparse matrix with one or several vectors.
 %   Y = purlin.spmv(A, X) is A*X. The same A and X give the same bits, whatever the number of threads.
-%   Y = purlin.spmv(A, X, 'algorithm', name) forces a way of sharing out the rows: 'auto', 'scalar', 'vector', 'row_group',
+%   Y = purlin.spmv(A, X, 'method', name) forces a way of sharing out the rows: 'auto', 'scalar', 'vector', 'row_group',
 %   'row_bin', 'merge', 'entry_split', and on GPUs 'sweeps'.
 %   Y = purlin.spmv(A, X, 'ordering', name) multiplies by a copy of a square A in another order, 'degree' or 'cuthill_mckee'.
 %   Y = purlin.spmv(A, X, 'kind', name) multiplies by what purlin.SpmvPlan makes of A, 'laplacian' say, plus 'shift' times the
@@ -14,10 +14,10 @@ function Y = spmv(A, X, varargin)
 %
 %   Example
 %     A = sprand(300, 200, 0.05);
-%     y = purlin.spmv(A, ones(size(A, 2), 1), 'algorithm', 'merge');
+%     y = purlin.spmv(A, ones(size(A, 2), 1), 'method', 'merge');
   purlin.internal.at_least(nargin, 2, 'spmv');
   planned = {'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
-  opts = purlin.internal.options([{'algorithm', 'ordering'}, planned], varargin);
+  opts = purlin.internal.options([{'method', 'ordering'}, planned], varargin);
   if ~issparse(A) && ~isstruct(A)
     error('purlin:invalidArgument', 'A: is not sparse');
   end

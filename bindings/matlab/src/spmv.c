@@ -3,10 +3,10 @@
 
 #include "gateway.h"
 
-static const choice algorithms[] = {{"auto", PURLIN_SPMV_ALGORITHM_AUTO}, {"scalar", PURLIN_SPMV_ALGORITHM_SCALAR},
-  {"vector", PURLIN_SPMV_ALGORITHM_VECTOR}, {"row_group", PURLIN_SPMV_ALGORITHM_ROW_GROUP},
-  {"row_bin", PURLIN_SPMV_ALGORITHM_ROW_BIN}, {"merge", PURLIN_SPMV_ALGORITHM_MERGE},
-  {"entry_split", PURLIN_SPMV_ALGORITHM_ENTRY_SPLIT}, {"sweeps", PURLIN_SPMV_ALGORITHM_SWEEPS}, {NULL, 0}};
+static const choice spmv_methods[] = {{"auto", PURLIN_SPMV_METHOD_AUTO}, {"scalar", PURLIN_SPMV_METHOD_SCALAR},
+  {"vector", PURLIN_SPMV_METHOD_VECTOR}, {"row_group", PURLIN_SPMV_METHOD_ROW_GROUP},
+  {"row_bin", PURLIN_SPMV_METHOD_ROW_BIN}, {"merge", PURLIN_SPMV_METHOD_MERGE},
+  {"entry_split", PURLIN_SPMV_METHOD_ENTRY_SPLIT}, {"sweeps", PURLIN_SPMV_METHOD_SWEEPS}, {NULL, 0}};
 
 /* Y = spmv(A, X, transposed, options): A is the transpose of a sparse matrix of MATLAB's, which `transposed` makes up for */
 static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
@@ -17,7 +17,7 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_spmv *plan = NULL;
   output y;
   check(purlin_spmv_options_init(&o, sizeof o));
-  read_choice(prhs[3], "algorithm", algorithms, &o.algorithm);
+  read_choice(prhs[3], "method", spmv_methods, &o.method);
   read_choice(prhs[3], "ordering", reorderings, &o.ordering);
   if (transposed) o.op = PURLIN_SPMV_TRANSPOSE;
   if (given.rows != (transposed ? shape.rows : shape.cols))

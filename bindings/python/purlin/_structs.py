@@ -312,7 +312,7 @@ class TtRoundInfo(Struct):
 class SpmvOptions(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "algorithm op symmetric reserved ordering kind"),
+        *fields(c_int32, "method op symmetric reserved ordering kind"),
         ("shift", c_double),
         ("degree", c_int64),
         *fields(c_double, "lower upper"),
@@ -322,7 +322,7 @@ class SpmvOptions(Struct):
 class SpmvInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "algorithm row_lanes"),
+        *fields(c_int32, "method row_lanes"),
         *fields(c_int64, "rows nnz longest empty"),
         *fields(c_double, "mean deviation short_rows beyond_32 beyond_1024"),
         *fields(c_int64, "tiles bytes"),

@@ -30,17 +30,17 @@ from ._tensor import Tensor
 from .sparse import ORDERS, of
 
 Kind = SymmetricKind | Literal["random_walk_laplacian"]
-Algorithm = Literal["auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps"]
+Method = Literal["auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps"]
 
-_ALGORITHMS = {
-    "auto": c.SPMV_ALGORITHM_AUTO,
-    "scalar": c.SPMV_ALGORITHM_SCALAR,
-    "vector": c.SPMV_ALGORITHM_VECTOR,
-    "row_group": c.SPMV_ALGORITHM_ROW_GROUP,
-    "row_bin": c.SPMV_ALGORITHM_ROW_BIN,
-    "merge": c.SPMV_ALGORITHM_MERGE,
-    "entry_split": c.SPMV_ALGORITHM_ENTRY_SPLIT,
-    "sweeps": c.SPMV_ALGORITHM_SWEEPS,
+_METHODS = {
+    "auto": c.SPMV_METHOD_AUTO,
+    "scalar": c.SPMV_METHOD_SCALAR,
+    "vector": c.SPMV_METHOD_VECTOR,
+    "row_group": c.SPMV_METHOD_ROW_GROUP,
+    "row_bin": c.SPMV_METHOD_ROW_BIN,
+    "merge": c.SPMV_METHOD_MERGE,
+    "entry_split": c.SPMV_METHOD_ENTRY_SPLIT,
+    "sweeps": c.SPMV_METHOD_SWEEPS,
 }
 _OPERATORS = {**_KINDS, "random_walk_laplacian": c.LANCZOS_RANDOM_WALK_LAPLACIAN}
 _OPS = {"plain": c.SPMV_PLAIN, "transpose": c.SPMV_TRANSPOSE, "adjoint": c.SPMV_ADJOINT}
@@ -48,9 +48,9 @@ _OPS = {"plain": c.SPMV_PLAIN, "transpose": c.SPMV_TRANSPOSE, "adjoint": c.SPMV_
 
 @dataclass(frozen=True)
 class Info:
-    """What a plan found: lengths of the rows, the algorithm and why; shares, bytes and seconds of the plan."""
+    """What a plan found: lengths of the rows, the method and why; shares, bytes and seconds of the plan."""
 
-    algorithm: str
+    method: str
     reason: str
     row_lanes: int
     rows: int
@@ -112,7 +112,7 @@ class Plan(Handle):
         self,
         a: Any,
         *,
-        algorithm: Algorithm = "auto",
+        method: Method = "auto",
         op: Literal["plain", "transpose", "adjoint"] = "plain",
         symmetric: bool = False,
         ordering: Literal["none", "degree", "cuthill_mckee"] = "none",
@@ -125,7 +125,7 @@ class Plan(Handle):
     ) -> None:
         matrix = of(a, context)
         options = initialised(SpmvOptions, "spmv_options")
-        options.algorithm = choice("algorithm", algorithm, _ALGORITHMS)
+        options.method = choice("method", method, _METHODS)
         options.op = choice("op", op, _OPS)
         options.symmetric = int(symmetric)
         options.ordering = choice("ordering", ordering, ORDERS)
@@ -155,7 +155,7 @@ class Plan(Handle):
         raw = initialised(SpmvInfo, "spmv_info")
         check(lib.purlin_spmv_properties(self.handle, ctypes.byref(raw)))
         given: dict[str, Any] = {name: getattr(raw, name) for name in Info.__annotations__}
-        given["algorithm"] = _word(raw.algorithm, _ALGORITHMS)
+        given["method"] = _word(raw.method, _METHODS)
         given["reason"] = raw.reason.decode()
         given["ordering"] = _word(raw.ordering, ORDERS)
         given["kind"] = _word(raw.kind, _OPERATORS)
@@ -286,4 +286,4 @@ def _empty_beside(x: Any, shape: tuple[int, ...]) -> Any:
     return library.empty(shape, dtype=x.dtype)
 
 
-__all__ = ["Algorithm", "Info", "Kind", "Plan"]
+__all__ = ["Method", "Info", "Kind", "Plan"]

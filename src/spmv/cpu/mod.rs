@@ -7,7 +7,7 @@ pub mod block;
 mod gather;
 mod rows;
 
-use super::options::Algorithm;
+use super::options::Method;
 use super::tiles::{Shares, Tile};
 use crate::alloc;
 use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
@@ -120,9 +120,9 @@ fn typed<T: Scalar, I: Index>(
     y: &mut [T],
 ) -> Result<()> {
     let (base, gathered) = (job.rows.columns().1, job.gathered);
-    let grouped = match cut.info.algorithm {
-        Algorithm::Scalar => false,
-        Algorithm::RowGroup | Algorithm::RowBin => cut.info.row_lanes >= 4,
+    let grouped = match cut.info.method {
+        Method::Scalar => false,
+        Method::RowGroup | Method::RowBin => cut.info.row_lanes >= 4,
         _ => true,
     };
     match job.values {
@@ -139,7 +139,7 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
     y: &mut [T],
 ) -> Result<()> {
     let tiles = cut.tiles;
-    let order = (cut.info.algorithm == Algorithm::RowBin).then_some(cut.order);
+    let order = (cut.info.method == Method::RowBin).then_some(cut.order);
     let count = tiles.len() - 1;
     let mut parts = alloc::with_capacity("shares of a sparse product", count)?;
     let mut carries = alloc::filled("carries of a sparse product", count, T::default())?;
@@ -150,7 +150,7 @@ fn shares<T: Scalar, I: Index, V: Values<T>>(
         rest = tail;
     }
     let isa = context.isa();
-    let on_vectors = !T::IS_COMPLEX && isa != Isa::Portable && cut.info.algorithm != Algorithm::Scalar;
+    let on_vectors = !T::IS_COMPLEX && isa != Isa::Portable && cut.info.method != Method::Scalar;
     let gathered_by = match job.rows.columns().0 {
         Indices::I32(cols) if gather::suits(&cut.info.statistics) => Some(cols),
         _ => None,

@@ -21,7 +21,7 @@ pub(crate) mod tests;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::info::Statistics;
-use super::options::Algorithm;
+use super::options::Method;
 use super::plan::Plan;
 use super::tiles::csr;
 use crate::backend::gpu::kernels::spmv::{
@@ -88,7 +88,7 @@ impl DeviceCut {
 }
 
 /// How rows are divided among threads.
-enum Method {
+enum Kernels {
     /// A group of so many lanes for each row.
     Rows(usize),
     /// Shares, processed by the kernel of a form.
@@ -101,7 +101,7 @@ enum Method {
 pub(super) struct Prepared {
     structure: Structure,
     values: Values,
-    method: Method,
+    kernels: Kernels,
     dtype: DType,
     /// Tiles for blocks of vectors, with their number of entries as key.
     blocks: Mutex<Vec<(usize, Arc<DeviceCut>)>>,
@@ -127,18 +127,18 @@ pub struct Space {
     launches: Mutex<()>,
 }
 
-/// Chooses an algorithm from the row lengths and the type, as measured on an H200 (`benches/gpu/spmv_kernels.cu`).
-pub(super) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Algorithm, &'static str) {
+/// Chooses a method from the row lengths and the type, as measured on an H200 (`benches/gpu/spmv_kernels.cu`).
+pub(super) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Method, &'static str) {
     let is_alike = s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0);
     let is_far = cols.saturating_mul(size_of::<T>()) > 2 << 20;
     if is_alike {
-        (Algorithm::EntrySplit, "rows of like length")
+        (Method::EntrySplit, "rows of like length")
     } else if s.nnz > 1 << 22 && is_far && size_of::<T>() == 4 && sweeps::fits::<T>(cols, s.nnz) {
-        (Algorithm::Sweeps, "small numbers gathered from all over a long vector")
+        (Method::Sweeps, "small numbers gathered from all over a long vector")
     } else if s.nnz > 1 << 24 && s.mean > 12.0 {
-        (Algorithm::RowBin, "many long rows of very different lengths")
+        (Method::RowBin, "many long rows of very different lengths")
     } else {
-        (Algorithm::EntrySplit, "rows of very different lengths")
+        (Method::EntrySplit, "rows of very different lengths")
     }
 }
 
@@ -148,37 +148,37 @@ fn has_short_tiles<T>(entries: usize) -> bool {
 }
 
 impl Prepared {
-    /// Copies the matrix and the algorithm's shares to the device.
-    pub(super) fn new<T: Scalar>(gpu: &Gpu, a: &Csr, algorithm: Algorithm, group: usize) -> Result<Self> {
+    /// Copies the matrix and the method's shares to the device.
+    pub(super) fn new<T: Scalar>(gpu: &Gpu, a: &Csr, method: Method, group: usize) -> Result<Self> {
         let stream = gpu.default_stream();
         let structure = Structure::new(gpu, stream, a)?;
         let values = Values::new::<T>(gpu, stream, a)?;
         let rows = Rows::new(a)?;
         let shares =
-            |form, cut: Cut| Ok::<_, Error>(Method::Shares(form, Box::new(DeviceCut::new(gpu, stream, &cut)?)));
-        let method = match algorithm {
-            Algorithm::Scalar => Method::Rows(1),
-            Algorithm::Vector => Method::Rows(32),
-            Algorithm::RowGroup => Method::Rows(group),
-            Algorithm::RowBin => shares(Form::Bins, Cut::bins(&rows)?)?,
-            Algorithm::Merge => shares(Form::Merge, Cut::merge(&rows)?)?,
-            Algorithm::Auto | Algorithm::EntrySplit if has_short_tiles::<T>(structure.entries) => {
+            |form, cut: Cut| Ok::<_, Error>(Kernels::Shares(form, Box::new(DeviceCut::new(gpu, stream, &cut)?)));
+        let kernels = match method {
+            Method::Scalar => Kernels::Rows(1),
+            Method::Vector => Kernels::Rows(32),
+            Method::RowGroup => Kernels::Rows(group),
+            Method::RowBin => shares(Form::Bins, Cut::bins(&rows)?)?,
+            Method::Merge => shares(Form::Merge, Cut::merge(&rows)?)?,
+            Method::Auto | Method::EntrySplit if has_short_tiles::<T>(structure.entries) => {
                 shares(Form::ShortTiles, Cut::tiles(&rows, SHORT_TILE, TILE_ROWS)?)?
             }
-            Algorithm::Auto | Algorithm::EntrySplit => shares(Form::Tiles, Cut::tiles(&rows, TILE, TILE_ROWS)?)?,
-            Algorithm::Sweeps => {
+            Method::Auto | Method::EntrySplit => shares(Form::Tiles, Cut::tiles(&rows, TILE, TILE_ROWS)?)?,
+            Method::Sweeps => {
                 let held = values.held(a)?;
-                Method::Sweeps(Box::new(Sweeps::new::<T>(gpu, stream, &rows, &structure.with(a, held)?, held)?))
+                Kernels::Sweeps(Box::new(Sweeps::new::<T>(gpu, stream, &rows, &structure.with(a, held)?, held)?))
             }
         };
-        Ok(Self { structure, values, method, dtype: T::DTYPE, blocks: Mutex::default(), spaces: Mutex::default() })
+        Ok(Self { structure, values, kernels, dtype: T::DTYPE, blocks: Mutex::default(), spaces: Mutex::default() })
     }
 
     /// Updates the plan's copies of the values.
     pub(super) fn update<T: Scalar>(&mut self, gpu: &Gpu, a: &Csr) -> Result<()> {
         let stream = gpu.default_stream();
         self.values = Values::new::<T>(gpu, stream, a)?;
-        if let Method::Sweeps(sweeps) = &mut self.method {
+        if let Kernels::Sweeps(sweeps) = &mut self.kernels {
             let held = self.values.held(a)?;
             sweeps.update::<T>(gpu, stream, held, a.nnz())?;
             stream.synchronize()?;
@@ -188,26 +188,26 @@ impl Prepared {
 
     /// Whether products read the values in the matrix's own memory, so that they are never out of date.
     pub(super) fn reads_in_place(&self) -> bool {
-        let is_copied = matches!(&self.method, Method::Sweeps(_)) && !matches!(self.values, Values::Ones);
+        let is_copied = matches!(&self.kernels, Kernels::Sweeps(_)) && !matches!(self.values, Values::Ones);
         self.values.are_in_place() && !is_copied
     }
 
     /// Number of shares, and bytes on the device.
     pub(super) fn figures(&self) -> (usize, usize) {
         let own = self.structure.bytes() + self.values.bytes();
-        match &self.method {
-            Method::Rows(_) => (self.structure.rows, own),
-            Method::Shares(_, cut) => (cut.count, own + cut.bytes),
-            Method::Sweeps(sweeps) => (sweeps.cut.count, own + sweeps.bytes()),
+        match &self.kernels {
+            Kernels::Rows(_) => (self.structure.rows, own),
+            Kernels::Shares(_, cut) => (cut.count, own + cut.bytes),
+            Kernels::Sweeps(sweeps) => (sweeps.cut.count, own + sweeps.bytes()),
         }
     }
 
     /// Workspace of a product: numbers of partial sums, of counters and of stored products.
     fn room(&self) -> (usize, usize, usize) {
-        match &self.method {
-            Method::Rows(_) => (0, 0, 0),
-            Method::Shares(_, cut) => (cut.pieces, cut.long_count, 0),
-            Method::Sweeps(sweeps) => (sweeps.cut.pieces, sweeps.cut.long_count, sweeps.entries),
+        match &self.kernels {
+            Kernels::Rows(_) => (0, 0, 0),
+            Kernels::Shares(_, cut) => (cut.pieces, cut.long_count, 0),
+            Kernels::Sweeps(sweeps) => (sweeps.cut.pieces, sweeps.cut.long_count, sweeps.entries),
         }
     }
 
@@ -314,15 +314,15 @@ impl Plan {
         let own = csr(self.matrix(a))?;
         let rows = prepared.structure.with(own, prepared.values.held(own)?)?;
         let _alone = space.launches.lock().unwrap_or_else(PoisonError::into_inner);
-        match &prepared.method {
-            Method::Rows(lanes) => {
+        match &prepared.kernels {
+            Kernels::Rows(lanes) => {
                 kernels::multiply::<T>(gpu, stream, Form::Rows(*lanes), &rows, None, gathered, finish)
             }
-            Method::Shares(form, cut) => {
+            Kernels::Shares(form, cut) => {
                 let shares = cut.shares(partials, arrivals);
                 kernels::multiply::<T>(gpu, stream, *form, &rows, Some(shares), gathered, finish)
             }
-            Method::Sweeps(sweeps) => sweeps.multiply::<T>(gpu, stream, &rows, space, gathered, finish),
+            Kernels::Sweeps(sweeps) => sweeps.multiply::<T>(gpu, stream, &rows, space, gathered, finish),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Products on a GPU against sums in double precision: every algorithm, all types, difficult rows.
+//! Products on a GPU against sums in double precision: every method, all types, difficult rows.
 
 use std::sync::Arc;
 
@@ -16,47 +16,47 @@ use crate::spmv::tests::{
     ALL, Lists, cases, check, check_beyond_32_bits, check_blocks, check_graphs, entries, filters, kinds, matrix,
     orders, reference, value,
 };
-use crate::spmv::{Algorithm, Op, Options};
+use crate::spmv::{Method, Op, Options};
 use crate::tensor::{Location, Tensor};
 use crate::testing::sparse::{all_on_device, cpu, gpu, vector};
 
-const ALGORITHMS: [Algorithm; 8] = {
+const METHODS: [Method; 8] = {
     let [a, b, c, d, e, f, g] = ALL;
-    [a, b, c, d, e, f, g, Algorithm::Sweeps]
+    [a, b, c, d, e, f, g, Method::Sweeps]
 };
 
 #[test]
 #[ignore = "needs a GPU"]
-fn every_algorithm_keeps_to_its_bound_for_every_shape() {
+fn every_method_keeps_to_its_bound_for_every_shape() {
     let c = gpu();
-    check::<f64, i32>(&c, &ALGORITHMS, 0, false, Op::Plain);
-    check::<f32, i64>(&c, &ALGORITHMS, 1, false, Op::Plain);
-    check::<Complex<f64>, i32>(&c, &ALGORITHMS, 1, false, Op::Plain);
-    check::<Complex<f32>, i64>(&c, &ALGORITHMS, 0, false, Op::Plain);
+    check::<f64, i32>(&c, &METHODS, 0, false, Op::Plain);
+    check::<f32, i64>(&c, &METHODS, 1, false, Op::Plain);
+    check::<Complex<f64>, i32>(&c, &METHODS, 1, false, Op::Plain);
+    check::<Complex<f32>, i64>(&c, &METHODS, 0, false, Op::Plain);
 }
 
 #[test]
 #[ignore = "needs a GPU"]
 fn patterns_multiply_by_ones() {
     let c = gpu();
-    check::<f64, i32>(&c, &ALGORITHMS, 1, true, Op::Plain);
-    check::<f32, i32>(&c, &ALGORITHMS, 0, true, Op::Plain);
-    check::<Complex<f64>, i64>(&c, &ALGORITHMS, 0, true, Op::Plain);
+    check::<f64, i32>(&c, &METHODS, 1, true, Op::Plain);
+    check::<f32, i32>(&c, &METHODS, 0, true, Op::Plain);
+    check::<Complex<f64>, i64>(&c, &METHODS, 0, true, Op::Plain);
 }
 
 #[test]
 #[ignore = "needs a GPU"]
 fn transposes_and_adjoints_are_multiplied_by() {
     let c = gpu();
-    check::<f64, i32>(&c, &ALGORITHMS, 0, false, Op::Transpose);
-    check::<f32, i32>(&c, &ALGORITHMS, 0, true, Op::Transpose);
-    check::<Complex<f64>, i64>(&c, &ALGORITHMS, 1, false, Op::Adjoint);
+    check::<f64, i32>(&c, &METHODS, 0, false, Op::Transpose);
+    check::<f32, i32>(&c, &METHODS, 0, true, Op::Transpose);
+    check::<Complex<f64>, i64>(&c, &METHODS, 1, false, Op::Adjoint);
 }
 
 #[test]
 #[ignore = "needs a GPU"]
 fn blocks_are_vectors_side_by_side() {
-    check_blocks(&gpu(), &[Algorithm::EntrySplit, Algorithm::Sweeps]);
+    check_blocks(&gpu(), &[Method::EntrySplit, Method::Sweeps]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn filters_and_operators_are_planned() {
 #[test]
 #[ignore = "needs a GPU"]
 fn graphs_give_the_recorded_sums() {
-    check_graphs(&gpu(), &ALGORITHMS);
+    check_graphs(&gpu(), &METHODS);
 }
 
 fn upload<T: Scalar>(gpu: &Gpu, values: &[T]) -> DeviceMemory {
@@ -135,8 +135,8 @@ fn finishes<T: Scalar>(c: &Arc<Context>) {
     let diagonals = gpu.upload_numbers(stream, "test", &diagonal).unwrap();
     let one = Complex::new(1.0, 0.0);
     let zero = Complex::new(0.0, 0.0);
-    for algorithm in ALGORITHMS {
-        let plan = Plan::new(c, &a, Options { algorithm, ..Options::default() }).unwrap();
+    for method in METHODS {
+        let plan = Plan::new(c, &a, Options { method, ..Options::default() }).unwrap();
         let space = plan.device_space::<T>(stream).unwrap();
         for case in 0..16 {
             let on = |bit: usize| case & bit != 0;
@@ -166,7 +166,7 @@ fn finishes<T: Scalar>(c: &Arc<Context>) {
                 let limit =
                     2.0 * bound * f.norm() + 16.0 * T::Part::EPSILON.to_f64() * (3.0 + more.norm() + sum.norm());
                 let off = (wide(*found) - want).norm();
-                assert!(off <= limit, "{algorithm:?} case {case} row {i}: {found:?}, not {want} +- {limit}");
+                assert!(off <= limit, "{method:?} case {case} row {i}: {found:?}, not {want} +- {limit}");
             }
         }
     }
@@ -221,17 +221,17 @@ fn equal_calls_and_equal_plans_give_equal_bits() {
     let (a, _) = matrix::<f64, i32>(&c, &lists, 0, false);
     let x: Vec<f64> = (0..a.cols()).map(value).collect();
     let from = upload(gpu, &x);
-    for algorithm in ALGORITHMS {
+    for method in METHODS {
         let mut first: Option<Vec<u64>> = None;
         for _ in 0..2 {
-            let plan = Plan::new(&c, &a, Options { algorithm, ..Options::default() }).unwrap();
+            let plan = Plan::new(&c, &a, Options { method, ..Options::default() }).unwrap();
             let space = plan.device_space::<f64>(stream).unwrap();
             for _ in 0..5 {
                 let y = upload(gpu, &vec![f64::NAN; a.rows()]);
                 let finish = DeviceFinish::plain(y.whole(), Complex::new(1.0, 0.0), Complex::new(0.0, 0.0));
                 plan.multiply_device::<f64>(&a, stream, &space, from.whole(), &finish).unwrap();
                 let bits: Vec<u64> = download::<f64>(gpu, &y, a.rows()).iter().map(|v| v.to_bits()).collect();
-                assert!(first.get_or_insert_with(|| bits.clone()) == &bits, "{algorithm:?}");
+                assert!(first.get_or_insert_with(|| bits.clone()) == &bits, "{method:?}");
             }
         }
     }
@@ -271,8 +271,8 @@ fn values_come_from_the_device_and_change() {
     let mut device_y = Tensor::create(&c, DType::F64, Location::Device, Order::ColumnMajor, &[a.rows()]).unwrap();
     let mut device_x = Tensor::create(&c, DType::F64, Location::Device, Order::ColumnMajor, &[a.cols()]).unwrap();
     crate::tensor::copy(&c, None, &vector(&c, &x), &mut device_x).unwrap();
-    for algorithm in ALGORITHMS {
-        let mut plan = Plan::new(&c, &there, Options { algorithm, ..Options::default() }).unwrap();
+    for method in METHODS {
+        let mut plan = Plan::new(&c, &there, Options { method, ..Options::default() }).unwrap();
         for (matrix, values) in [(&there, &values), (&more, &doubled)] {
             plan.update(matrix).unwrap();
             let mut y = vector(&c, &vec![f64::NAN; a.rows()]);
@@ -281,10 +281,10 @@ fn values_come_from_the_device_and_change() {
             let mut back = vector(&c, &vec![0.0f64; a.rows()]);
             crate::tensor::copy(&c, None, &device_y, &mut back).unwrap();
             let (y, back) = (entries::<f64>(&y), entries::<f64>(&back));
-            assert_eq!(y, back, "{algorithm:?}");
+            assert_eq!(y, back, "{method:?}");
             let want = reference(&lists, values, Op::Plain, (one, zero), &x, &y);
             for (i, (found, (want, bound))) in y.iter().zip(want).enumerate() {
-                assert!((found - want.re).abs() <= bound, "{algorithm:?} row {i}: {found}, not {want}");
+                assert!((found - want.re).abs() <= bound, "{method:?} row {i}: {found}, not {want}");
             }
         }
     }
@@ -319,7 +319,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 #[ignore = "needs a GPU, and 12 GB of host and device memory"]
 fn entries_beyond_32_bits_are_reached() {
-    check_beyond_32_bits(&gpu(), &[Algorithm::RowGroup, Algorithm::RowBin, Algorithm::Merge, Algorithm::EntrySplit]);
+    check_beyond_32_bits(&gpu(), &[Method::RowGroup, Method::RowBin, Method::Merge, Method::EntrySplit]);
 }
 
 fn products_are_those_of_the_host<T: Scalar, I: Index>(c: &Arc<Context>, base: i64, pattern: bool) {
@@ -327,8 +327,8 @@ fn products_are_those_of_the_host<T: Scalar, I: Index>(c: &Arc<Context>, base: i
         let (a, _) = matrix::<T, I>(c, &lists, base, pattern);
         let there = all_on_device::<T>(c, &a);
         let x: Vec<T> = (0..a.cols()).map(|k| T::from_parts(value(k), value(k + 5))).collect();
-        for algorithm in ALGORITHMS {
-            let options = Options { algorithm, ..Options::default() };
+        for method in METHODS {
+            let options = Options { method, ..Options::default() };
             let product = |a: &Matrix| {
                 let plan = Plan::new(c, a, options).unwrap();
                 let mut y = vec![T::from_parts(f64::NAN, 0.0); a.rows()];
@@ -336,7 +336,7 @@ fn products_are_those_of_the_host<T: Scalar, I: Index>(c: &Arc<Context>, base: i
                 plan.compute(a, once, &x, &x, &mut y).unwrap();
                 y
             };
-            assert!(product(&a) == product(&there), "{name} {algorithm:?}: other bits");
+            assert!(product(&a) == product(&there), "{name} {method:?}: other bits");
         }
     }
 }
@@ -402,10 +402,10 @@ fn plans_stay_with_a_matrix_and_take_new_values() {
         plan.compute(a, Finish::plain(1.0, 0.0), &x, &x, &mut y).unwrap();
         y
     };
-    for algorithm in [Algorithm::Auto, Algorithm::Sweeps] {
-        let options = Options { algorithm, ..Options::default() };
+    for method in [Method::Auto, Method::Sweeps] {
+        let options = Options { method, ..Options::default() };
         let (first, second) = (Plan::kept(&c, &a, options).unwrap(), Plan::kept(&c, &a, options).unwrap());
-        assert!(Arc::ptr_eq(&first, &second), "{algorithm:?}: a plan was made twice");
+        assert!(Arc::ptr_eq(&first, &second), "{method:?}: a plan was made twice");
         let other = Plan::kept(&c, &a, Options { op: Op::Transpose, ..options }).unwrap();
         assert!(!Arc::ptr_eq(&first, &other), "a plan for something else");
         let before = product(&first, &a);
@@ -413,13 +413,13 @@ fn plans_stay_with_a_matrix_and_take_new_values() {
         a.set_values(&vector(&c, &doubled)).unwrap();
         // The plan is in use, so it keeps its values, and a new plan is made.
         let renewed = Plan::kept(&c, &a, options).unwrap();
-        assert!(!Arc::ptr_eq(&first, &renewed) && product(&first, &a) == before, "{algorithm:?}");
-        assert!(product(&renewed, &a).iter().zip(&before).all(|(y, b)| *y == 2.0 * b), "{algorithm:?}");
+        assert!(!Arc::ptr_eq(&first, &renewed) && product(&first, &a) == before, "{method:?}");
+        assert!(product(&renewed, &a).iter().zip(&before).all(|(y, b)| *y == 2.0 * b), "{method:?}");
         let last = Arc::as_ptr(&renewed);
         drop((first, second, renewed));
         a.set_values(&vector(&c, &values)).unwrap();
         let again = Plan::kept(&c, &a, options).unwrap();
-        assert!(Arc::as_ptr(&again) == last && product(&again, &a) == before, "{algorithm:?}: not brought up to date");
+        assert!(Arc::as_ptr(&again) == last && product(&again, &a) == before, "{method:?}: not brought up to date");
     }
     // Values that the caller may write to are read again by each call.
     let there = all_on_device::<f64>(&c, &a);

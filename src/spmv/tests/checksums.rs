@@ -55,10 +55,10 @@ fn of<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
                 a.set_values(&vector(c, &absolute)).unwrap();
             }
             let what = format!("{name} {shape}{}", if pattern { " pattern" } else { "" });
-            for algorithm in ALL.into_iter().chain([Algorithm::Sweeps]) {
+            for method in ALL.into_iter().chain([Method::Sweeps]) {
                 for op in [Op::Plain, Op::Transpose, Op::Adjoint] {
-                    let options = Options { algorithm, op, ..Options::default() };
-                    out.add(format!("{what} {algorithm:?} {op:?}"), products::<T>(c, &a, options));
+                    let options = Options { method, op, ..Options::default() };
+                    out.add(format!("{what} {method:?} {op:?}"), products::<T>(c, &a, options));
                 }
             }
             for kind in Kind::HERMITIAN.into_iter().chain([Kind::RandomWalkLaplacian]) {
@@ -80,9 +80,9 @@ fn of<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
     for (shape, lists) in super::cases() {
         if matches!(shape, "long" | "short" | "duplicates" | "a column") {
             let a = matrix::<T, i64>(c, &lists, 0, false).0;
-            for algorithm in ALL {
-                let options = Options { algorithm, ..Options::default() };
-                out.add(format!("{name} {shape} {algorithm:?}"), products::<T>(c, &a, options));
+            for method in ALL {
+                let options = Options { method, ..Options::default() };
+                out.add(format!("{name} {shape} {method:?}"), products::<T>(c, &a, options));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::dense::Op as Asked;
 use crate::error::Result;
 use crate::matrix::{Matrix, Operator};
 use crate::scalar::{Complex, Scalar};
-use crate::spmv::{Algorithm, Kind, Op, Options, Plan};
+use crate::spmv::{Kind, Method, Op, Options, Plan};
 use crate::tensor::Location;
 
 /// T_d((2 A - (lower + upper) I) / (upper - lower)), and the sum of the moduli of its terms.
@@ -111,7 +111,7 @@ pub(crate) fn check_operators<T: Scalar>(c: &Arc<Context>, location: Location) {
                     (want, sizes) = polynomial(&want, &sizes, (degree, lower, upper));
                 }
                 let plan = Plan::new(c, &a, options).unwrap();
-                assert_eq!((plan.info().statistics.nnz, plan.info().algorithm), (0, Algorithm::Auto));
+                assert_eq!((plan.info().statistics.nnz, plan.info().method), (0, Method::Auto));
                 Case { c, location, options }.check::<T>(&plan, &a, &want, &sizes, 4 * want.len() * degree.max(1));
             }
         }
@@ -157,8 +157,8 @@ fn filters_and_operators_that_are_none_are_refused() {
         (&rectangular, filter(3, 0.0, 1.0), "degree: is 3, a matrix that is not square has no polynomials"),
         (
             &own,
-            Options { algorithm: Algorithm::Merge, ..plain },
-            "not supported: algorithm: is Merge, an operator forms its products itself: Auto is needed",
+            Options { method: Method::Merge, ..plain },
+            "not supported: method: is Merge, an operator forms its products itself: Auto is needed",
         ),
         (
             &own,

@@ -496,7 +496,7 @@ PLACE(purlin_tt_round_info, max_rank, 24);
 
 SIZE(purlin_spmv_options, 64);
 PLACE(purlin_spmv_options, struct_size, 0);
-PLACE(purlin_spmv_options, algorithm, 8);
+PLACE(purlin_spmv_options, method, 8);
 PLACE(purlin_spmv_options, op, 12);
 PLACE(purlin_spmv_options, symmetric, 16);
 PLACE(purlin_spmv_options, reserved, 20);
@@ -509,7 +509,7 @@ PLACE(purlin_spmv_options, upper, 56);
 
 SIZE(purlin_spmv_info, 256);
 PLACE(purlin_spmv_info, struct_size, 0);
-PLACE(purlin_spmv_info, algorithm, 8);
+PLACE(purlin_spmv_info, method, 8);
 PLACE(purlin_spmv_info, row_lanes, 12);
 PLACE(purlin_spmv_info, rows, 16);
 PLACE(purlin_spmv_info, nnz, 24);

@@ -115,7 +115,7 @@ const FIELDS: &[(&str, &str, Meaning)] = &[
     // Bonds count from 1 in MATLAB.
     ("tt_contraction_options", "cut", ByHand),
     ("tt_round_options", "absolute", Flag),
-    ("spmv_options", "algorithm", Word("algorithms")),
+    ("spmv_options", "method", Word("spmv_methods")),
     ("spmv_options", "op", Word("operations")),
     ("spmv_options", "symmetric", Flag),
     ("spmv_options", "ordering", Word("reorderings")),
@@ -153,7 +153,7 @@ const FIELDS: &[(&str, &str, Meaning)] = &[
     ("tt_contraction_info", "kernel", Word("kernels")),
     ("tt_contraction_info", "outcome", Word("outcomes")),
     ("tt_contraction_info", "cut", ByHand),
-    ("spmv_info", "algorithm", Word("algorithms")),
+    ("spmv_info", "method", Word("spmv_methods")),
     ("spmv_info", "ordering", Word("reorderings")),
     ("spmv_info", "kind", Word("kinds")),
     ("lanczos_info", "stop_reason", Word("reasons")),

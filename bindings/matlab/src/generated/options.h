@@ -168,7 +168,7 @@
 
 #define READ_SPMV_OPTIONS(given, o) \
   do { \
-    read_choice(given, "algorithm", algorithms, &(o)->algorithm); \
+    read_choice(given, "method", spmv_methods, &(o)->method); \
     read_choice(given, "op", operations, &(o)->op); \
     read_flag(given, "symmetric", &(o)->symmetric); \
     read_choice(given, "ordering", reorderings, &(o)->ordering); \

@@ -167,7 +167,7 @@
 
 #define REPORT_SPMV_INFO(to, i) \
   do { \
-    add_word(to, "algorithm", algorithms, (i)->algorithm); \
+    add_word(to, "method", spmv_methods, (i)->method); \
     add_word(to, "ordering", reorderings, (i)->ordering); \
     add_word(to, "kind", kinds, (i)->kind); \
     add_text(to, "reason", (i)->reason); \
