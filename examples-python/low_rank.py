@@ -84,7 +84,7 @@ def video(out: Path) -> str:
     return (
         "<h2>Background and passers-by</h2><p>200 frames of a surveillance camera (OpenCV's vtest.avi, every pixel the mean "
         "of 64). Robust PCA splits the matrix whose columns are the frames into low rank, in the middle, and sparse, on the "
-        f"right: {info.iterations} iterations in {info.seconds_total:.2f} s, rank {info.rank}, {moving:.1f} % of the sparse "
+        f"right: {info.iterations} iterations in {info.seconds:.2f} s, rank {info.rank}, {moving:.1f} % of the sparse "
         f'part over 0.05; objective {info.objective:.2f} where the optimum is 786.12.</p><img src="video.gif" '
         'alt="Frames, their background, and what moves">'
     )

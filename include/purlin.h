@@ -2593,9 +2593,9 @@ typedef struct purlin_fdk_info {
   /**
    * Seconds from the call to its return; of a pushed scan from the first view on.
    */
-  double seconds_total;
+  double seconds;
   /**
-   * 1e9 voxel updates a second: views times voxels over `seconds_total`.
+   * 1e9 voxel updates a second: views times voxels over `seconds`.
    */
   double gups;
   /**
@@ -2937,7 +2937,7 @@ typedef struct purlin_rsvd_info {
   /**
    * Seconds from the call to its return.
    */
-  double seconds_total;
+  double seconds;
   /**
    * Seconds that the cost model foretold; NaN for a given method.
    */
@@ -3230,7 +3230,7 @@ typedef struct purlin_rpca_info {
   /**
    * Seconds from the call to its return.
    */
-  double seconds_total;
+  double seconds;
   /**
    * Contexts that worked: fewer than were given where there are fewer blocks of rows, or where M or the mask lies in
    * device memory.

@@ -113,7 +113,7 @@ def main() -> int:
             their_objective=round(objective(*kept["theirs"][:2]), 3),
             rank=info.rank,
             milliseconds=round(1e3 * took, 1),
-            decomposition=round(info.seconds_svd / info.seconds_total, 3),
+            decomposition=round(info.seconds_svd / info.seconds, 3),
         )
     try:
         began = median_seconds(lambda: kept.update(sporco=sporco(video / 255)), 1, warmup=0)

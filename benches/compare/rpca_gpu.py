@@ -96,9 +96,9 @@ def several(table: Table, contexts: list[purlin.Context], rows: int, columns: in
             infos.append(rpca.compute_to_sinks(m, None, None, group=purlin.Group(contexts[:count])))
             times.append(time.perf_counter() - began)
         # The first one warms up.
-        took, info = min(zip(times[1:], infos[1:]), key=lambda pair: pair[1].seconds_total)
+        took, info = min(zip(times[1:], infos[1:]), key=lambda pair: pair[1].seconds)
         assert info.contexts == count
-        each = info.seconds_total / info.iterations
+        each = info.seconds / info.iterations
         one = one or each
         table.add(
             f"{rows} x {columns} float32 of host memory on {count} GPUs",
@@ -107,7 +107,7 @@ def several(table: Table, contexts: list[purlin.Context], rows: int, columns: in
             "one GPU",
             1 / one,
             seconds=round(took, 3),
-            iterating=round(info.seconds_total, 3),
+            iterating=round(info.seconds, 3),
             iterations=info.iterations,
             passes=info.passes,
             rank=info.rank,

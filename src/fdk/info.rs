@@ -84,8 +84,8 @@ pub struct Info {
     /// Writing.
     pub seconds_write: f64,
     /// Seconds of the last run, from its call to its return; for a pushed scan, from the first view on.
-    pub seconds_total: f64,
-    /// Voxel updates of the last run, 10^9 each second: views times voxels over `seconds_total`.
+    pub seconds: f64,
+    /// Voxel updates of the last run, 10^9 each second: views times voxels over `seconds`.
     pub gups: f64,
     /// Counts of the last run above the unattenuated count: their line integrals are negative. Counted as `pixels_clamped`.
     pub pixels_negative: i64,
@@ -128,7 +128,7 @@ impl Info {
             seconds_backproject: 0.0,
             seconds_download: 0.0,
             seconds_write: 0.0,
-            seconds_total: 0.0,
+            seconds: 0.0,
             gups: 0.0,
             pixels_negative: 0,
             pixels_not_finite: 0,
@@ -158,7 +158,7 @@ impl Info {
         self.seconds_backproject = tally.backproject;
         self.seconds_download = tally.download;
         self.seconds_write = times.write.as_secs_f64();
-        self.seconds_total = seconds;
+        self.seconds = seconds;
         self.gups = if seconds > 0.0 { updates / seconds / 1e9 } else { 0.0 };
     }
 }

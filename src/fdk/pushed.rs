@@ -384,8 +384,8 @@ impl Fdk {
                 info.pixels_not_finite = super::info::number(odd.not_finite);
                 info.pixels_sanitized = if plan.options.sanitize { info.pixels_not_finite } else { 0 };
                 run::warn_not_finite(self.context(), &info);
-                info.seconds_total = began.elapsed().as_secs_f64();
-                info.gups = updates / info.seconds_total / 1e9;
+                info.seconds = began.elapsed().as_secs_f64();
+                info.gups = updates / info.seconds / 1e9;
                 run::set_peaks(&mut info, &self.setting.contexts, &pushed.base);
             }
             Store::Lanes(lanes) => {

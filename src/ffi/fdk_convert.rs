@@ -202,7 +202,7 @@ impl purlin_fdk_info {
             seconds_backproject: i.seconds_backproject,
             seconds_download: i.seconds_download,
             seconds_write: i.seconds_write,
-            seconds_total: i.seconds_total,
+            seconds: i.seconds,
             gups: i.gups,
             reason: fill_text(&i.reason),
             pixels_negative: i.pixels_negative,

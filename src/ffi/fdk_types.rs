@@ -323,8 +323,8 @@ pub struct purlin_fdk_info {
     /// Seconds of writing.
     pub seconds_write: f64,
     /// Seconds from the call to its return; of a pushed scan from the first view on.
-    pub seconds_total: f64,
-    /// 1e9 voxel updates a second: views times voxels over `seconds_total`.
+    pub seconds: f64,
+    /// 1e9 voxel updates a second: views times voxels over `seconds`.
     pub gups: f64,
     /// Why this redundancy; terminated.
     pub reason: [c_char; 128],
@@ -378,7 +378,7 @@ versioned!(
         seconds_backproject: 0.0,
         seconds_download: 0.0,
         seconds_write: 0.0,
-        seconds_total: 0.0,
+        seconds: 0.0,
         gups: 0.0,
         reason: [0; 128],
         pixels_negative: 0,

@@ -149,7 +149,7 @@ impl purlin_rpca_info {
             seconds_svd: i.seconds_svd,
             seconds_elementwise: i.seconds_elementwise,
             seconds_read: i.seconds_read,
-            seconds_total: i.seconds_total,
+            seconds: i.seconds,
             contexts: count(i.contexts),
             host_bytes: count(i.host_bytes),
             device_bytes: count(i.device_bytes),

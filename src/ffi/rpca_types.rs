@@ -146,7 +146,7 @@ pub struct purlin_rpca_info {
     /// Seconds of reading sources, of all contexts together.
     pub seconds_read: f64,
     /// Seconds from the call to its return.
-    pub seconds_total: f64,
+    pub seconds: f64,
     /// Contexts that worked: fewer than were given where there are fewer blocks of rows, or where M or the mask lies in
     /// device memory.
     pub contexts: i64,
@@ -185,7 +185,7 @@ versioned!(
         seconds_svd: 0.0,
         seconds_elementwise: 0.0,
         seconds_read: 0.0,
-        seconds_total: 0.0,
+        seconds: 0.0,
         contexts: 0,
         host_bytes: 0,
         device_bytes: 0,

@@ -162,7 +162,7 @@ impl purlin_rsvd_info {
             seconds_multiply: i.seconds_multiply,
             seconds_orthonormalize: i.seconds_orthonormalize,
             seconds_small: i.seconds_small,
-            seconds_total: i.seconds_total,
+            seconds: i.seconds,
             seconds_predicted: i.seconds_predicted,
             reason: fill_text(&i.reason),
         }

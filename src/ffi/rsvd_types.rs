@@ -298,7 +298,7 @@ pub struct purlin_rsvd_info {
     /// Seconds of small factorisations.
     pub seconds_small: f64,
     /// Seconds from the call to its return.
-    pub seconds_total: f64,
+    pub seconds: f64,
     /// Seconds that the cost model foretold; NaN for a given method.
     pub seconds_predicted: f64,
     /// Why this method, and what else there is to say; terminated.
@@ -346,7 +346,7 @@ versioned!(
         seconds_multiply: 0.0,
         seconds_orthonormalize: 0.0,
         seconds_small: 0.0,
-        seconds_total: 0.0,
+        seconds: 0.0,
         seconds_predicted: 0.0,
         reason: [0; 128],
     }

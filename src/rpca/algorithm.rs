@@ -200,7 +200,7 @@ pub fn solve<T: Scalar, O: RpcaOps<T>>(ops: &mut O, options: &Options) -> Result
     info.passes = solver.passes;
     info.seconds_svd = solver.seconds_svd;
     info.seconds_elementwise = solver.seconds_update;
-    info.seconds_total = began.elapsed().as_secs_f64();
+    info.seconds = began.elapsed().as_secs_f64();
     Ok(Solution { info, unit })
 }
 

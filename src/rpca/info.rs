@@ -53,7 +53,7 @@ pub struct Info {
     /// Seconds spent reading sources, of all devices together.
     pub seconds_read: f64,
     /// Seconds of the whole run.
-    pub seconds_total: f64,
+    pub seconds: f64,
     /// Devices that shared the rows.
     pub contexts: u64,
     /// Planned peak of host memory. On the CPU that of a run whose low-rank part has few columns; on GPUs that of the context
@@ -90,7 +90,7 @@ impl Info {
             seconds_svd: 0.0,
             seconds_elementwise: 0.0,
             seconds_read: 0.0,
-            seconds_total: 0.0,
+            seconds: 0.0,
             contexts: 1,
             host_bytes: 0,
             device_bytes: 0,

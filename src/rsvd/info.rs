@@ -89,7 +89,7 @@ pub struct Info {
     /// Seconds of small factorisations.
     pub seconds_small: f64,
     /// Seconds of the whole call.
-    pub seconds_total: f64,
+    pub seconds: f64,
     /// Seconds predicted by the cost model.
     pub seconds_predicted: f64,
 }
@@ -141,7 +141,7 @@ impl Info {
             seconds_multiply: 0.0,
             seconds_orthonormalize: 0.0,
             seconds_small: 0.0,
-            seconds_total: 0.0,
+            seconds: 0.0,
             seconds_predicted: f64::NAN,
         }
     }

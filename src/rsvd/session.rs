@@ -82,7 +82,7 @@ impl Rsvd {
 
     /// Completes the report of a run that began at `start`, and keeps it.
     pub(super) fn reported(&self, mut info: Info, start: Instant) -> Info {
-        info.seconds_total = start.elapsed().as_secs_f64();
+        info.seconds = start.elapsed().as_secs_f64();
         self.last.set(info.clone());
         info
     }

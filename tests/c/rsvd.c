@@ -59,7 +59,7 @@ static void methods(void) {
     good_factors(names[method], method == PURLIN_RSVD_METHOD_ONE_PASS ? 1e-3 : method == PURLIN_RSVD_METHOD_BRSVD ? 1e-5 : 1e-7);
     CHECK(method == PURLIN_RSVD_METHOD_AUTO ? info.method != method : info.method == method);
     CHECK(info.rank == K && info.dtype == PURLIN_F64 && info.converged == 1 && info.transposed == 0);
-    CHECK(info.passes >= 1 && info.passes <= 6 && info.contexts == 1 && info.reason[0] != 0 && info.seconds_total > 0);
+    CHECK(info.passes >= 1 && info.passes <= 6 && info.contexts == 1 && info.reason[0] != 0 && info.seconds > 0);
     CHECK(info.sketch == PURLIN_SKETCH_GAUSSIAN && info.restarted == 0 && info.host_bytes_used > 0);
     for (j = 0; j < 20; j++) {
       frobenius += value(j) * value(j);

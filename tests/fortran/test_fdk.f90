@@ -120,9 +120,9 @@ contains
     whole = -1
     call plan%reconstruct(context, lines, whole, info)
     call plan%last_info(last)
-    call check(last%redundancy == info%redundancy .and. last%seconds_total > 0, 'the last report')
+    call check(last%redundancy == info%redundancy .and. last%seconds > 0, 'the last report')
     call plan%plan(last)
-    call check(last%nz == dims(3) .and. abs(last%seconds_total) <= 0, 'the plan')
+    call check(last%nz == dims(3) .and. abs(last%seconds) <= 0, 'the plan')
     call check(maxval(abs(whole - expected)) < 2e-5, 'the volume is the one of RTK')
     call check(info%redundancy == PURLIN_FDK_REDUNDANCY_FULL .and. info%nz == dims(3), 'the info says what was done')
     call check(len(purlin_string(info%reason)) > 0, 'and why')

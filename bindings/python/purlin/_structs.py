@@ -180,7 +180,7 @@ class FdkInfo(Struct):
         *fields(c_int64, "host_bytes device_bytes_used host_bytes_used views_pushed pixels_sanitized pixels_clamped"),
         *fields(c_int64, "bytes_uploaded bytes_downloaded"),
         *fields(c_double, "seconds_read seconds_upload seconds_filter seconds_backproject seconds_download"),
-        *fields(c_double, "seconds_write seconds_total gups"),
+        *fields(c_double, "seconds_write seconds gups"),
         ("reason", c_char * 128),
         *fields(c_int64, "pixels_negative pixels_not_finite"),
     ]
@@ -211,7 +211,7 @@ class RsvdInfo(Struct):
         *fields(c_int64, "resident_rows orthonormalization_fallbacks bytes_to_device bytes_tall bytes_read"),
         *fields(c_int64, "bytes_predicted device_bytes host_bytes device_bytes_used host_bytes_used"),
         *fields(c_double, "frobenius max_abs error_frobenius error_relative error_spectral seconds_read seconds_link"),
-        *fields(c_double, "seconds_multiply seconds_orthonormalize seconds_small seconds_total seconds_predicted"),
+        *fields(c_double, "seconds_multiply seconds_orthonormalize seconds_small seconds seconds_predicted"),
         ("reason", c_char * 128),
     ]
 
@@ -251,7 +251,7 @@ class RpcaInfo(Struct):
         *fields(c_int64, "iterations rank nonzeros passes blocks block_rows bytes_to_device bytes_read"),
         *fields(c_int64, "device_bytes_used host_bytes_used"),
         *fields(c_double, "lambda mu norm2 frobenius residual objective nuclear_norm one_norm seconds_svd"),
-        *fields(c_double, "seconds_elementwise seconds_read seconds_total"),
+        *fields(c_double, "seconds_elementwise seconds_read seconds"),
         *fields(c_int64, "contexts host_bytes device_bytes"),
     ]
 

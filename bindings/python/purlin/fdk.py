@@ -178,7 +178,7 @@ class Info:
     seconds_backproject: float
     seconds_download: float
     seconds_write: float
-    seconds_total: float
+    seconds: float
     gups: float
     reason: str = field(default="")
     pixels_negative: int = 0

@@ -89,7 +89,7 @@ class Info:
     seconds_svd: float
     seconds_elementwise: float
     seconds_read: float
-    seconds_total: float
+    seconds: float
     contexts: int
     host_bytes: int
     device_bytes: int

@@ -193,7 +193,7 @@ class Info:
     seconds_multiply: float
     seconds_orthonormalize: float
     seconds_small: float
-    seconds_total: float
+    seconds: float
     seconds_predicted: float
     reason: str
 

@@ -44,7 +44,7 @@ fn figures(info: &Info) -> Info {
         &mut plain.seconds_backproject,
         &mut plain.seconds_download,
         &mut plain.seconds_write,
-        &mut plain.seconds_total,
+        &mut plain.seconds,
         &mut plain.gups,
     ] {
         *seconds = 0.0;

@@ -89,7 +89,7 @@ fn goldens_on_the_gpu() {
         let m = matrix(&context, order, (6912, 200), |p, f| video[f * 6912 + p]);
         let (_, _, info) = split::<f64>(&context, &m, None, &options).unwrap();
         assert!(info.objective < 786.20 && info.objective > 786.12 && info.converged, "{info:?}");
-        println!("video f64 {order:?}: {:.3} s, {} iterations", info.seconds_total, info.iterations);
+        println!("video f64 {order:?}: {:.3} s, {} iterations", info.seconds, info.iterations);
         let single = Options { dtype: None, ..options.clone() };
         let (_, _, info) = split::<f32>(&context, &m, None, &single).unwrap();
         assert!(info.objective < 786.25 && info.objective > 786.12 && info.converged, "{info:?}");
@@ -289,10 +289,10 @@ fn large_matrices_are_split_fast() {
                     "{rows} x {cols}, panels of {}: {:.3} s, {} iterations, {} passes, {:.1} ms an iteration, of which \
                      fused {:.1} and decomposition {:.1}; rank {}, residual {:.2e}",
                     info.block_rows,
-                    info.seconds_total,
+                    info.seconds,
                     info.iterations,
                     info.passes,
-                    1e3 * info.seconds_total / info.iterations as f64,
+                    1e3 * info.seconds / info.iterations as f64,
                     1e3 * info.seconds_elementwise / info.iterations as f64,
                     1e3 * info.seconds_svd / info.iterations as f64,
                     info.rank,

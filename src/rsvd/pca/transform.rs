@@ -130,7 +130,7 @@ impl Pca {
         }
         // Also without samples.
         info.converged = true;
-        info.seconds_total = start.elapsed().as_secs_f64();
+        info.seconds = start.elapsed().as_secs_f64();
         Ok(info)
     }
 }

@@ -31,6 +31,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("verbose", "log_level"),
     ("nthreads", "threads"),
     ("algorithm", "method"),
+    ("seconds_total", "seconds"),
     ("order", "ordering"),
     ("contexts_count", "group"),
 ];

@@ -49,7 +49,7 @@
     add_number(to, "seconds_backproject", (double)(i)->seconds_backproject); \
     add_number(to, "seconds_download", (double)(i)->seconds_download); \
     add_number(to, "seconds_write", (double)(i)->seconds_write); \
-    add_number(to, "seconds_total", (double)(i)->seconds_total); \
+    add_number(to, "seconds", (double)(i)->seconds); \
     add_number(to, "gups", (double)(i)->gups); \
     add_number(to, "pixels_negative", (double)(i)->pixels_negative); \
     add_number(to, "pixels_not_finite", (double)(i)->pixels_not_finite); \
@@ -93,7 +93,7 @@
     add_number(to, "seconds_multiply", (double)(i)->seconds_multiply); \
     add_number(to, "seconds_orthonormalize", (double)(i)->seconds_orthonormalize); \
     add_number(to, "seconds_small", (double)(i)->seconds_small); \
-    add_number(to, "seconds_total", (double)(i)->seconds_total); \
+    add_number(to, "seconds", (double)(i)->seconds); \
     add_number(to, "seconds_predicted", (double)(i)->seconds_predicted); \
   } while (0)
 
@@ -134,7 +134,7 @@
     add_number(to, "seconds_svd", (double)(i)->seconds_svd); \
     add_number(to, "seconds_elementwise", (double)(i)->seconds_elementwise); \
     add_number(to, "seconds_read", (double)(i)->seconds_read); \
-    add_number(to, "seconds_total", (double)(i)->seconds_total); \
+    add_number(to, "seconds", (double)(i)->seconds); \
     add_number(to, "contexts", (double)(i)->contexts); \
     add_number(to, "host_bytes", (double)(i)->host_bytes); \
     add_number(to, "device_bytes", (double)(i)->device_bytes); \
