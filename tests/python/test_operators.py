@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -194,3 +196,20 @@ def test_graph_functions_take_a_solver(cpu: purlin.Context) -> None:
         assert pair.value == graph.fiedler(w, context=cpu).value and solver.last_info() == pair.info
     with pytest.raises(TypeError, match="k: is missing"):
         graph.embed(w, context=cpu)
+
+
+def test_a_group_and_its_contexts_live_with_the_solver(cpu: purlin.Context) -> None:
+    other = purlin.Context("cpu", threads=1)
+    alive = weakref.ref(other)
+    solver = lanczos.Lanczos(2, basis=20, group=purlin.Group([cpu, other]))
+    del other
+    gc.collect()
+    member = alive()
+    assert member is not None and not member.closed
+    del member
+    solver.solve(path(100, cpu))
+    assert solver.last_info().contexts == 2
+    solver.close()
+    del solver
+    gc.collect()
+    assert alive() is None

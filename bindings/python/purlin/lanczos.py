@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from . import _memory as memory
 from ._callback import Progress
-from ._context import Context, Handle, Stream, choice, home, initialised
+from ._context import Context, Handle, Members, Stream, choice, initialised
 from ._error import NoConvergence, check
 from ._lanczos import (
     THROUGH,
@@ -221,13 +221,14 @@ class Lanczos(Handle):
         **options: Unpack[Options],
     ) -> None:
         """For k eigenpairs or singular triplets; options as for `solve`."""
-        self.context = home(context, options.get("group"))
+        self._members = Members(context, options.get("group"))
+        self.context = self._members.first
         call = Call(k, which, progress, options)
         self._relay, self._k, self._kind = call.relay, k, options.get("kind", "matrix")
         made = ctypes.c_void_p()
         status = lib.purlin_lanczos_create(self.context.handle, ctypes.byref(call.options), ctypes.byref(made))
-        super().__init__(made.value, lib.purlin_lanczos_destroy, self.context._sinks, self._relay)
-        self.context.finish(status)
+        super().__init__(made.value, lib.purlin_lanczos_destroy, *self._members.sinks, self._relay)
+        self._members.finish(status)
 
     def __enter__(self) -> Lanczos:
         return self
@@ -259,7 +260,7 @@ class Lanczos(Handle):
         raw = initialised(LanczosInfo, "lanczos_info")
         given = [self._known(known, matrix), self._inverse(solve, matrix)]
         handles = [each.handle if each else None for each in given]
-        self.context.finish(lib.purlin_lanczos_plan(self.handle, matrix.handle, *handles, ctypes.byref(raw)))
+        self._members.finish(lib.purlin_lanczos_plan(self.handle, matrix.handle, *handles, ctypes.byref(raw)))
         return read_info(raw)
 
     def _known(self, known: npt.ArrayLike | None, matrix: Matrix) -> Matrix | None:
@@ -350,7 +351,7 @@ class Lanczos(Handle):
         with self._relay.call() as running:
             status = function(self.handle, stream.handle if stream else None, matrix.handle, *arguments)
         matrix.raise_caught()
-        self.context.finish(status, running)
+        self._members.finish(status, running)
 
     def run(
         self, matrix: Matrix, stream: Stream | None, function: Any, found: Callable[[Info], Any], *arguments: Any
