@@ -7,9 +7,6 @@ function. Directions are in the frame of the gradients.
 
 from __future__ import annotations
 
-import ctypes
-import threading
-from ctypes import c_void_p
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -18,18 +15,16 @@ import numpy as np
 from . import _constants as c
 from . import _memory as memory
 from ._batch import Batch, Outputs, Rows, entries, infer_order
-from ._callback import Progress, ProgressRelay
-from ._context import Context, Handle, Stream, choice, default_context, initialised
-from ._error import check
+from ._callback import Progress
+from ._context import Context, Stream, choice, default_context, initialised
 from ._lib import lib
 from ._memory import Array
-from ._sshopm_types import METHODS, STARTS, Info, StartKind, apply, read_info, refuse_unknown
-from ._structs import DwiOptions, SshopmInfo
+from ._sshopm_types import METHODS, STARTS, Info, StartKind, apply, refuse_unknown
+from ._solver import Solver
+from ._structs import DwiOptions
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from typing_extensions import Unpack
 
 Basis = Literal["canonical", "mrtrix3", "tournier07_legacy", "descoteaux07_legacy", "descoteaux07"]
@@ -245,7 +240,7 @@ class _Scan:
         return volume
 
 
-class Dwi(Handle):
+class Dwi(Solver):
     """Options on a context, for volumes of any size: `fit`, `csa` and `peaks` of this module without an object make one for one
     call. Calls of several threads wait for each other."""
 
@@ -253,44 +248,11 @@ class Dwi(Handle):
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
     ) -> None:
         """Options that a call does not use are refused by that call."""
-        self.context = context or default_context()
         raw = initialised(DwiOptions, "dwi_options")
         apply(raw, _OPTIONS, options, _WORDS)
         self._basis: PeaksBasis | None = options.get("basis")
         self._components = 3 if options.get("format") == "mrtrix" else 4
-        self._relay = ProgressRelay(progress, raw)
-        self._lock = threading.RLock()
-        made = c_void_p()
-        status = lib.purlin_dwi_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
-        super().__init__(made.value, lib.purlin_dwi_destroy, self.context._sinks, self._relay)
-        self.context.finish(status)
-
-    def __enter__(self) -> Dwi:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def cancel(self) -> None:
-        """Makes the running call raise `Cancelled`. May be called from any thread."""
-        check(lib.purlin_dwi_cancel(self.handle))
-
-    def last_info(self) -> Info:
-        """The report of the last call that succeeded."""
-        info = initialised(SshopmInfo, "sshopm_info")
-        check(lib.purlin_dwi_last_info(self.handle, ctypes.byref(info)))
-        return read_info(info)
-
-    def _run(self, call: Any, *arguments: Any) -> Info:
-        """A call whose last argument is its report."""
-        info = initialised(SshopmInfo, "sshopm_info")
-        with self._lock:
-            with self._relay.call() as running:
-                status = call(self.handle, *arguments, ctypes.byref(info))
-            self.context.finish(status, running)
-        return read_info(info)
+        super().__init__("dwi", raw, progress, context or default_context())
 
     def fit(
         self,
@@ -313,7 +275,7 @@ class Dwi(Handle):
         weighting = scan.like_the_volume(weights)
         given = weighting.tensor.handle if weighting else None
         outputs = (tensors.handle, s0.handle, state.handle)
-        info = self._run(lib.purlin_dwi_fit, out.queue, *scan.handles, given, *outputs)
+        info = self._run("fit", out.queue, *scan.handles, given, *outputs)
         out.collect()
         shaped = scan.volume.shaped
         return Fit(tensors=shaped(fitted), s0=shaped(s0_array), status=shaped(status_array), info=info)
@@ -335,16 +297,14 @@ class Dwi(Handle):
         sh, sh_array = out.add((scan.volume.count, entries(degree, 3)), scan.real)
         state, status_array = out.add((scan.volume.count,), np.int32)
         number = choice("basis", basis, BASES)
-        info = self._run(lib.purlin_dwi_csa, out.queue, *scan.handles, number, sh.handle, state.handle)
+        info = self._run("csa", out.queue, *scan.handles, number, sh.handle, state.handle)
         out.collect()
         return Orientation(sh=scan.volume.shaped(sh_array), status=scan.volume.shaped(status_array), info=info)
 
     def plan(self, source: object) -> Info:
         """What `peaks` would do: starts, chunks, tolerance, host memory beside the peaks, and where it runs."""
-        info = initialised(SshopmInfo, "sshopm_info")
         volume = self._voxels(source, None)
-        self.context.finish(lib.purlin_dwi_plan(self.handle, volume.tensor.handle, ctypes.byref(info)))
-        return read_info(info)
+        return self._planned(volume.tensor.handle)
 
     def peaks_into(
         self,
@@ -359,7 +319,7 @@ class Dwi(Handle):
         """`peaks` on tensors of the library, host or device, as in C."""
         outputs = (peaks.handle, count.handle if count else None, status.handle if status else None)
         queue, inside = stream.handle if stream else None, mask.handle if mask else None
-        return self._run(lib.purlin_dwi_peaks, queue, source.handle, inside, *outputs)
+        return self._run("peaks", queue, source.handle, inside, *outputs)
 
     def peaks(
         self, source: object, count: int = 5, *, mask: object | None = None, stream: Stream | None = None

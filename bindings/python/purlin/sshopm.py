@@ -8,17 +8,16 @@ DLPack (host or CUDA), or `purlin.Tensor`. Results are NumPy arrays with the bat
 from __future__ import annotations
 
 import ctypes
-import threading
-from ctypes import c_int64, c_void_p
+from ctypes import c_int64
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _memory as memory
 from ._batch import Batch, Outputs
-from ._callback import Progress, ProgressRelay
+from ._callback import Progress
 from ._checked import whole
-from ._context import Context, Handle, Stream, choice, default_context, initialised
+from ._context import Context, Stream, choice, default_context, initialised
 from ._error import check
 from ._lib import lib
 from ._memory import Array
@@ -37,15 +36,13 @@ from ._sshopm_types import (
     SolverOptions,
     StartKind,
     apply,
-    read_info,
     refuse_unknown,
 )
-from ._structs import SshopmInfo, SshopmOptions
+from ._solver import Solver
+from ._structs import SshopmOptions
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from typing_extensions import Unpack
 
 _SOLVE_OPTIONS = frozenset(Options.__annotations__)
@@ -53,7 +50,7 @@ _ALL_OPTIONS = frozenset(AllOptions.__annotations__)
 _OPTIONS = frozenset(SolverOptions.__annotations__)
 
 
-class Sshopm(Handle):
+class Sshopm(Solver):
     """Options on a context, for batches of any shape: `solve`, `runs` and `solve_all` of this module without an object make one
     for one call. Calls of several threads wait for each other."""
 
@@ -61,49 +58,23 @@ class Sshopm(Handle):
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[SolverOptions]
     ) -> None:
         """A shift makes `shift_kind` "fixed". Options that a call does not use are refused by that call."""
-        self.context = context or default_context()
         raw = initialised(SshopmOptions, "sshopm_options")
         if "shift" in options:
             options.setdefault("shift_kind", "fixed")
         apply(raw, _OPTIONS, options, WORDS)
-        self._relay = ProgressRelay(progress, raw)
-        self._lock = threading.RLock()
-        made = c_void_p()
-        status = lib.purlin_sshopm_create(self.context.handle, ctypes.byref(raw), ctypes.byref(made))
-        super().__init__(made.value, lib.purlin_sshopm_destroy, self.context._sinks, self._relay)
-        self.context.finish(status)
-
-    def __enter__(self) -> Sshopm:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def cancel(self) -> None:
-        """Makes the running call raise `Cancelled`. May be called from any thread."""
-        check(lib.purlin_sshopm_cancel(self.handle))
+        super().__init__("sshopm", raw, progress, context or default_context())
 
     def plan(self, tensors: object, *, order: int | None = None, dimension: int = 3) -> Info:
         """What `solve` would do: starts, chunks, tolerance, host memory beside the results, and where it runs."""
         batch = Batch(tensors, order, dimension, self.context, None)
-        info = initialised(SshopmInfo, "sshopm_info")
-        self.context.finish(lib.purlin_sshopm_plan(self.handle, batch.tensor.handle, ctypes.byref(info)))
-        return read_info(info)
-
-    def last_info(self) -> Info:
-        """The report of the last call that succeeded."""
-        info = initialised(SshopmInfo, "sshopm_info")
-        check(lib.purlin_sshopm_last_info(self.handle, ctypes.byref(info)))
-        return read_info(info)
+        return self._planned(batch.tensor.handle)
 
     def solve_into(
         self, tensors: Tensor, results: Results, *, starts: Tensor | None = None, stream: Stream | None = None
     ) -> Info:
         """`solve` on tensors of the library, host or device, as in C."""
-        given = starts.handle if starts else None
-        return self._run(lib.purlin_sshopm_solve, stream, results, (tensors.handle, given), ())
+        queue, given = stream.handle if stream else None, starts.handle if starts else None
+        return self._run("solve", queue, tensors.handle, given, ctypes.byref(results.raw()))
 
     def solve_all_into(
         self,
@@ -116,19 +87,8 @@ class Sshopm(Handle):
     ) -> Info:
         """`solve_all` on tensors of the library, as in C."""
         morse = (morse_sum.handle if morse_sum else None, morse_expected.handle if morse_expected else None)
-        return self._run(lib.purlin_sshopm_solve_all, stream, results, (tensors.handle,), morse)
-
-    def _run(
-        self, call: Any, stream: Stream | None, results: Results, before: tuple[Any, ...], after: tuple[Any, ...]
-    ) -> Info:
-        info = initialised(SshopmInfo, "sshopm_info")
-        raw = ctypes.byref(results.raw())
         queue = stream.handle if stream else None
-        with self._lock:
-            with self._relay.call() as running:
-                status = call(self.handle, queue, *before, raw, *after, ctypes.byref(info))
-            self.context.finish(status, running)
-        return read_info(info)
+        return self._run("solve_all", queue, tensors.handle, ctypes.byref(results.raw()), *morse)
 
     def solve(
         self,
