@@ -9,10 +9,10 @@ use purlin::backend::BackendChoice;
 use purlin::backend::memory::HostMemory;
 use purlin::context::{Context, Options as ContextOptions};
 use purlin::lanczos::operator::{Kind, Symmetric};
-use purlin::lanczos::solve::{Given, tridiagonalise};
+use purlin::lanczos::solve::{Given, tridiagonalize};
 use purlin::lanczos::{Filter, Method, Options, Orthogonalization, Which, eigenpairs};
 use purlin::matrix::Matrix;
-use purlin::matrix::sparse::{Coordinates, Duplicates, Indices, Symmetrise, from_coordinates, read_market, symmetrise};
+use purlin::matrix::sparse::{Coordinates, Duplicates, Indices, Symmetrize, from_coordinates, read_market, symmetrize};
 use purlin::progress::Progress;
 use purlin::scalar::{Element, Scalar};
 use purlin::spmv::cpu::Finish;
@@ -34,7 +34,7 @@ fn mirrored<T: Scalar>(context: &Arc<Context>, n: usize, entries: &[(i32, i32, f
         dtype: <T as Element>::DTYPE,
         values: Some(&values),
     };
-    symmetrise(context, &from_coordinates(context, &from, Duplicates::Max).unwrap(), Symmetrise::Mirror).unwrap()
+    symmetrize(context, &from_coordinates(context, &from, Duplicates::Max).unwrap(), Symmetrize::Mirror).unwrap()
 }
 
 fn mix(state: &mut u64) -> u64 {
@@ -140,14 +140,14 @@ fn solvers(c: &mut Criterion) {
         }
     }
     group.finish();
-    let mut group = c.benchmark_group("smallest of the normalised Laplacian, 4elt, k = 8");
+    let mut group = c.benchmark_group("smallest of the normalized Laplacian, 4elt, k = 8");
     group.sample_size(10);
     let a = golden(&context, "4elt");
     let eight = Options { count: 8, which: Which::Largest, tolerance: 1e-8, ..Options::default() };
     for (what, options) in [("thick restart", eight), ("filter", Options { filter: Filter::Chebyshev, ..eight })] {
         group.bench_function(what, |b| {
             b.iter(|| {
-                let mut operator = Symmetric::<f64>::new(&context, &a, Kind::NormalisedAdjacency, 0.0).unwrap();
+                let mut operator = Symmetric::<f64>::new(&context, &a, Kind::NormalizedAdjacency, 0.0).unwrap();
                 eigenpairs(&context, &mut operator, &options, &Given::default(), &Progress::none()).unwrap()
             });
         });
@@ -159,7 +159,7 @@ fn solvers(c: &mut Criterion) {
     group.bench_function("email-Enron", |b| {
         b.iter(|| {
             let mut operator = Symmetric::<f64>::new(&context, &a, Kind::Matrix, 0.0).unwrap();
-            tridiagonalise(&context, &mut operator, 63, 0, None, &Progress::none()).unwrap()
+            tridiagonalize(&context, &mut operator, 63, 0, None, &Progress::none()).unwrap()
         });
     });
     group.finish();

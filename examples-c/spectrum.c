@@ -41,7 +41,7 @@ static purlin_matrix *from_file(const purlin_context *context, const char *path,
   }
   check(purlin_matrix_read_edges(context, path, PURLIN_F64, 0, PURLIN_DUPLICATES_FIRST, &directed, vertices),
         "purlin_matrix_read_edges");
-  check(purlin_matrix_symmetrise(directed, PURLIN_SYMMETRISE_UNION, &matrix), "purlin_matrix_symmetrise");
+  check(purlin_matrix_symmetrize(directed, PURLIN_SYMMETRIZE_UNION, &matrix), "purlin_matrix_symmetrize");
   check(purlin_matrix_destroy(directed), "purlin_matrix_destroy");
   return matrix;
 }

@@ -1,8 +1,8 @@
-// Cuts a graph in two by its Fiedler vector: at 0, at the median, and where the normalised cut is least.
+// Cuts a graph in two by its Fiedler vector: at 0, at the median, and where the normalized cut is least.
 //
 //   bisection FILE [SIDES]
 //
-// FILE is a symmetric Matrix Market file of weights (.mtx, .mtx.gz). SIDES takes the least normalised cut, a line a vertex.
+// FILE is a symmetric Matrix Market file of weights (.mtx, .mtx.gz). SIDES takes the least normalized cut, a line a vertex.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -35,13 +35,13 @@ int main(int argc, char** argv) {
 
     const std::array<std::pair<std::int32_t, const char*>, 3> ways{
         {{PURLIN_GRAPH_CUT_SIGN, "sign"}, {PURLIN_GRAPH_CUT_MEDIAN, "median"}, {PURLIN_GRAPH_CUT_SWEEP, "sweep"}}};
-    std::printf("%-8s %8s %8s %8s %15s\n", "cut at", "edges", "side", "side", "normalised cut");
+    std::printf("%-8s %8s %8s %8s %15s\n", "cut at", "edges", "side", "side", "normalized cut");
     purlin::graph::bisection best;
     for (const auto& [how, name] : ways) {
       best = purlin::graph::bisect(context, graph, found.vector, how);
       const auto ones = std::count(best.sides.begin(), best.sides.end(), 1);
       std::printf("%-8s %8.0f %8lld %8lld %15.3e\n", name, best.cut, static_cast<long long>(size.rows - ones),
-                  static_cast<long long>(ones), best.normalised_cut);
+                  static_cast<long long>(ones), best.normalized_cut);
     }
     if (argc > 2) {
       std::ofstream file(argv[2]);

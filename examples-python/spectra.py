@@ -39,8 +39,8 @@ def seconds(call: Any) -> float:
 
 
 def spectrum(a: purlin.Matrix) -> str:
-    """The density of the normalised adjacency matrix's spectrum, as bars."""
-    found = graph.density(a, 80, 20, kind="normalised_adjacency", seed=1)
+    """The density of the normalized adjacency matrix's spectrum, as bars."""
+    found = graph.density(a, 80, 20, kind="normalized_adjacency", seed=1)
     shares, _ = np.histogram(found.points, 60, (-1, 1), weights=found.weights)
     # A few degrees make most of the eigenvalues, which a linear scale would show alone.
     least, decade = 1e-4, 45
@@ -110,7 +110,7 @@ def digits(data: Path, out: Path, context: purlin.Context) -> tuple[int, Any]:
     near = sparse.from_coordinates(
         np.repeat(np.arange(n), count), nearest.ravel(), np.ones(nearest.size), (n, n), context=context
     )
-    both = sparse.symmetrise(near, "union")
+    both = sparse.symmetrize(near, "union")
     found = graph.embed(both, 4, "degrees", basis=80)
     canvas = Canvas(found.coordinates[:, 2:4])
     canvas.strokes(*edges(both), "#999999", 0.08)
@@ -199,15 +199,15 @@ leaves sides of {np.bincount(halves.sides)[0]} and {np.bincount(halves.sides)[1]
 <img src="spectra_mesh.png" alt="The mesh at two eigenvectors, its halves and the edges between them">
 <h2>A graph of written digits</h2>
 <p>Each of 1797 written digits is tied to the ten that look most like it, {ties} ties in all, and drawn at the third and fourth
-eigenvectors of the normalised Laplacian, {low[2]:.4f} and {low[3]:.4f}, over the roots of the degrees. What they show colours
+eigenvectors of the normalized Laplacian, {low[2]:.4f} and {low[3]:.4f}, over the roots of the degrees. What they show colours
 them: {shades}. The graph was not told.</p>
 <img src="spectra_digits.png" alt="Digits at two eigenvectors of the graph of their neighbours">
 <h2>A photo cut into segments</h2>
-<p>{SEGMENTS} clusters of the graph of its pixels, {pixels.nnz} edges, by eigenvectors of the normalised Laplacian. (The photo is
+<p>{SEGMENTS} clusters of the graph of its pixels, {pixels.nnz} edges, by eigenvectors of the normalized Laplacian. (The photo is
 by danielbuechele, CC BY 2.0, as scikit-learn ships it.)</p>
 <p><img src="spectra_photo.png" alt="A photo before and after" width="736"></p>
 <h2>The spectrum of a graph</h2>
-<p>The normalised adjacency matrix of the internet's autonomous systems in 2007: the density of its eigenvalues, from 20 random
+<p>The normalized adjacency matrix of the internet's autonomous systems in 2007: the density of its eigenvalues, from 20 random
 vectors.</p>{bars}
 <h2>Convergence</h2>
 <p>The largest residual of ten eigenpairs, over its eigenvalue, against the products made: of the internet's graph with a space of

@@ -217,12 +217,12 @@
 #define PURLIN_STARTS_ICOSAHEDRAL 3
 
 /**
- * Normal numbers, normalised: uniform on the sphere.
+ * Normal numbers, normalized: uniform on the sphere.
  */
 #define PURLIN_STARTS_RANDOM 4
 
 /**
- * Uniform numbers in [-1, 1], normalised: not uniform on the sphere; as in Kolda and Mayo's experiments.
+ * Uniform numbers in [-1, 1], normalized: not uniform on the sphere; as in Kolda and Mayo's experiments.
  */
 #define PURLIN_STARTS_RANDOM_CUBE 5
 
@@ -953,27 +953,27 @@
 /**
  * Entries of A or A^H; the larger where there are both. Loops once.
  */
-#define PURLIN_SYMMETRISE_UNION 0
+#define PURLIN_SYMMETRIZE_UNION 0
 
 /**
  * A + A^H. Loops count twice.
  */
-#define PURLIN_SYMMETRISE_SUM 1
+#define PURLIN_SYMMETRIZE_SUM 1
 
 /**
  * (A + A^H) / 2.
  */
-#define PURLIN_SYMMETRISE_AVERAGE 2
+#define PURLIN_SYMMETRIZE_AVERAGE 2
 
 /**
  * Entries that are in both; the smaller of the two.
  */
-#define PURLIN_SYMMETRISE_INTERSECTION 3
+#define PURLIN_SYMMETRIZE_INTERSECTION 3
 
 /**
  * A holds each pair once, in one triangle: the other is its mirror image. Loops once.
  */
-#define PURLIN_SYMMETRISE_MIRROR 4
+#define PURLIN_SYMMETRIZE_MIRROR 4
 
 /**
  * As an element type of a file's values: PURLIN_CF64 where they are complex, else PURLIN_F64.
@@ -1111,9 +1111,9 @@
 #define PURLIN_LANCZOS_LAPLACIAN 1
 
 /**
- * The normalised Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component.
+ * The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component.
  */
-#define PURLIN_LANCZOS_NORMALISED_LAPLACIAN 2
+#define PURLIN_LANCZOS_NORMALIZED_LAPLACIAN 2
 
 /**
  * The signless Laplacian D + W.
@@ -1121,10 +1121,10 @@
 #define PURLIN_LANCZOS_SIGNLESS_LAPLACIAN 3
 
 /**
- * D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian, but for isolated vertices:
+ * D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalized Laplacian, but for isolated vertices:
  * each has a 0 of both.
  */
-#define PURLIN_LANCZOS_NORMALISED_ADJACENCY 4
+#define PURLIN_LANCZOS_NORMALIZED_ADJACENCY 4
 
 /**
  * The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
@@ -1148,7 +1148,7 @@
 
 /**
  * The random-walk Laplacian I - D^-1 W, 0 for isolated vertices: of products (purlin_spmv_create), not of eigenpairs, since it is
- * not symmetric. PURLIN_LANCZOS_NORMALISED_LAPLACIAN has its eigenvalues.
+ * not symmetric. PURLIN_LANCZOS_NORMALIZED_LAPLACIAN has its eigenvalues.
  */
 #define PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN 9
 
@@ -2790,7 +2790,7 @@ typedef struct purlin_rsvd_info {
    */
   int32_t method;
   /**
-   * The strongest orthonormalisation that was needed, one of PURLIN_RSVD_ORTH_*.
+   * The strongest orthonormalization that was needed, one of PURLIN_RSVD_ORTH_*.
    */
   int32_t orthonormalization;
   /**
@@ -2927,7 +2927,7 @@ typedef struct purlin_rsvd_info {
    */
   double seconds_multiply;
   /**
-   * Seconds of orthonormalisation.
+   * Seconds of orthonormalization.
    */
   double seconds_orthonormalize;
   /**
@@ -4973,7 +4973,7 @@ purlin_status purlin_sshopm_info_init(struct purlin_sshopm_info *info,
  * @param      context   the context of all tensors.
  * @param      stream    NULL for the context's own.
  * @param      tensors   symmetric batch of T tensors, order m, dimension n; F32 or F64.
- * @param      vectors   n x V, the same for all tensors, or n x V x T; the type of `tensors`. Not normalised.
+ * @param      vectors   n x V, the same for all tensors, or n x V x T; the type of `tensors`. Not normalized.
  * @param      power     m, m - 1 or m - 2: how many indices are contracted.
  * @param      products  V x T, n x V x T or n x n x V x T for the three powers; the type of `tensors`.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,
@@ -5119,7 +5119,7 @@ purlin_status purlin_sshopm_last_info(const struct purlin_sshopm *sshopm,
  * @param      sshopm   the solver; its options are those of a solve.
  * @param      stream   NULL for the context's own.
  * @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
- * @param      starts   n x V start vectors, of the type of `tensors`, on the host or the device, normalised on entry;
+ * @param      starts   n x V start vectors, of the type of `tensors`, on the host or the device, normalized on entry;
  *                      NULL for those of the options.
  * @param      results  where results go, each on the host or on the device.
  * @param[out] info     may be NULL.
@@ -8738,7 +8738,7 @@ purlin_status purlin_tt_cast(const struct purlin_context *context,
  * @pre `exponent` and `tt` are NULL or valid for writing.
  */
 PURLIN_MUST_USE
-purlin_status purlin_tt_canonicalise(const struct purlin_context *context,
+purlin_status purlin_tt_canonicalize(const struct purlin_context *context,
                                      const struct purlin_stream *stream,
                                      const struct purlin_tt *x,
                                      int64_t centre,
@@ -9176,7 +9176,7 @@ purlin_status purlin_matrix_transpose(const struct purlin_matrix *a,
  * MIRROR are patterns; SUM and AVERAGE count with ones. O(nnz log(longest row)).
  *
  * @param      a       sparse, square, on the host.
- * @param      how     PURLIN_SYMMETRISE_*.
+ * @param      how     PURLIN_SYMMETRIZE_*.
  * @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
  * @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, duplicates,
  * and with MIRROR entries in both triangles.
@@ -9184,7 +9184,7 @@ purlin_status purlin_matrix_transpose(const struct purlin_matrix *a,
  * @pre `matrix` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
-purlin_status purlin_matrix_symmetrise(const struct purlin_matrix *a,
+purlin_status purlin_matrix_symmetrize(const struct purlin_matrix *a,
                                        int32_t how,
                                        struct purlin_matrix **matrix);
 
@@ -9342,7 +9342,7 @@ purlin_status purlin_matrix_write_market(const struct purlin_matrix *a,
 /**
  * Reads the adjacency matrix of a graph from an edge list, plain or compressed by gzip: two vertices a line, row and
  * column, and a weight if there is one, separated by blanks, tabs or commas. Lines that begin with `#` or `%` are passed
- * over. Edges are directed: purlin_matrix_symmetrise makes them undirected.
+ * over. Edges are directed: purlin_matrix_symmetrize makes them undirected.
  *
  * @param      context     the context it belongs to.
  * @param[in]  path        the file.
@@ -9549,7 +9549,7 @@ purlin_status purlin_spmv_info_init(struct purlin_spmv_info *info,
  * @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
  * unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
- * none, row sums that are not finite or, of the normalised kinds and the modularity, too small, an interval of a filter that is
+ * none, row sums that are not finite or, of the normalized kinds and the modularity, too small, an interval of a filter that is
  * none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
  * a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
@@ -9581,7 +9581,7 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
  * indices, 4 of a pattern, and gathers x.
  *
  * Of the kinds LAPLACIAN, SIGNLESS_LAPLACIAN and RANDOM_WALK_LAPLACIAN a product takes the row sums along and nothing more, on a
- * GPU in one kernel; the other normalised ones scale x first, the modularity adds a product of vectors, GRAM, OUTER_GRAM and
+ * GPU in one kernel; the other normalized ones scale x first, the modularity adds a product of vectors, GRAM, OUTER_GRAM and
  * AUGMENTED take two products.
  *
  * Sums are of the element type; their order depends on the structure of A alone: equal calls give equal bits, whatever
@@ -9797,7 +9797,7 @@ purlin_status purlin_lanczos_plan(const struct purlin_lanczos *lanczos,
  * @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
  *                        caller's, see purlin_matrix_from_operator), or with MATRIX to MODULARITY a graph by
  *                        purlin_graph_operator_of_image; neither NaN nor infinite; W of the graph operators
- *                        is real. Row sums of the normalised kinds are not negative, and their sum is above 0 for the
+ *                        is real. Row sums of the normalized kinds are not negative, and their sum is above 0 for the
  *                        modularity; other kinds take any.
  * @param      start      n elements of a's type, the start vector; NULL for a random one.
  * @param      known      dense, n x j, of a's type: vectors to keep out of the space, independent, which need not be
@@ -10027,7 +10027,7 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
 
 /**
  * Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
- * eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
+ * eigenvalues of the normalized Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
  *
  * @param      lanczos      the solver: `count` of its options is k, `which` SMALLEST or the default, `kind` and `shift` are not
  *                          to be set.
@@ -10037,7 +10037,7 @@ purlin_status purlin_tridiagonal_eigenvalues(int64_t m,
  *                          below 0 or above 2.
  * @param      scaling      PURLIN_GRAPH_SCALING_*.
  * @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
- * @param      values       k elements of PURLIN_F64: the eigenvalues of the normalised Laplacian, ascending; NULL if not
+ * @param      values       k elements of PURLIN_F64: the eigenvalues of the normalized Laplacian, ascending; NULL if not
  *                          wanted.
  * @param[out] info         what was done; may be NULL.
  * @return as purlin_lanczos_solve.
@@ -10131,8 +10131,8 @@ purlin_status purlin_graph_pivoted_qr(const struct purlin_matrix *points,
  * @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      graph       sparse, PURLIN_F64 or PURLIN_F32, symmetric, at least 2 vertices; or by
  *                         purlin_graph_operator_of_image.
- * @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
- * @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
+ * @param      normalized  0: of D - W; 1: of the normalized Laplacian, its entries over the roots of the degrees.
+ * @param[out] value       the eigenvalue: with `normalized` 0 the algebraic connectivity; may be NULL.
  * @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
  * @param[out] info        what was done; may be NULL.
  * @return as purlin_lanczos_solve.
@@ -10143,7 +10143,7 @@ PURLIN_MUST_USE
 purlin_status purlin_graph_fiedler(struct purlin_lanczos *lanczos,
                                    const struct purlin_stream *stream,
                                    const struct purlin_matrix *graph,
-                                   int32_t normalised,
+                                   int32_t normalized,
                                    double *value,
                                    struct purlin_tensor *vector,
                                    struct purlin_lanczos_info *info);
@@ -10154,17 +10154,17 @@ purlin_status purlin_graph_fiedler(struct purlin_lanczos *lanczos,
  *
  * @param      graph           sparse, PURLIN_F64 or PURLIN_F32, on the host.
  * @param      vector          n finite elements of PURLIN_F64 on the host.
- * @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalised cut is
+ * @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalized cut is
  *                             infinite.
  * @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.
  * @param[out] cut             weight of the edges between the sides, each once; may be NULL.
- * @param[out] normalised_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
+ * @param[out] normalized_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
  *                             may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
  * are not finite), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `cut` and `normalised_cut` are NULL or valid for writing.
+ * @pre `cut` and `normalized_cut` are NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
@@ -10172,7 +10172,7 @@ purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
                                   int32_t how,
                                   struct purlin_tensor *sides,
                                   double *cut,
-                                  double *normalised_cut);
+                                  double *normalized_cut);
 
 /**
  * The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016): points

@@ -5,7 +5,7 @@ SLEPc (slepc4py), as far as they are installed.
 Arguments choose among products, largest, smallest and block, which is purlin against itself, blocks of vectors against one; and
 among the matrices by words of their names ("R-MAT"). Runs of purlin and of a peer take turns, so that a machine that is not
 idle favours neither. Eigensolvers get the same k and a tolerance that leaves the same true residuals, which are shown; SciPy's
-products use one thread, as they always do, MKL's as many as purlin's. Smallest eigenvalues of the normalised Laplacian are one
+products use one thread, as they always do, MKL's as many as purlin's. Smallest eigenvalues of the normalized Laplacian are one
 less the largest of S = D^-1/2 A D^-1/2, for SciPy too.
 """
 
@@ -200,10 +200,10 @@ def smallest(table: Table, context: purlin.Context, words: set[str]) -> None:
         d = 1 / np.sqrt(np.asarray(a.sum(axis=1)).ravel())
         s = sparse.csr_matrix(sparse.diags_array(d) @ a @ sparse.diags_array(d))
         for k in (4, 10):
-            options: dict[str, Any] = {"kind": "normalised_adjacency", "tolerance": 1e-8, "context": context}
+            options: dict[str, Any] = {"kind": "normalized_adjacency", "tolerance": 1e-8, "context": context}
             for way, more in (("", {"basis": 80}), (", filtered", {"filter": "chebyshev"})):
                 ours = partial(lanczos.run, a, k, "largest", **options, **more)
-                measure(table, f"smallest of the normalised Laplacian, {name}, k = {k}{way}", s, ours, k, 1e-8)
+                measure(table, f"smallest of the normalized Laplacian, {name}, k = {k}{way}", s, ours, k, 1e-8)
 
 
 def block(table: Table, context: purlin.Context, words: set[str]) -> None:

@@ -198,7 +198,7 @@ def plain(table: Table, context: purlin.Context) -> None:
     matrix = purlin.Matrix.of(csr_matrix(a), context=context)
 
     def steps() -> Any:
-        return lanczos.cullum_willoughby(*lanczos.tridiagonalise(matrix, 63, context=context))
+        return lanczos.cullum_willoughby(*lanczos.tridiagonalize(matrix, 63, context=context))
 
     accepted = steps()
     seconds = median_seconds(steps, repeats=7)

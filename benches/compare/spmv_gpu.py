@@ -298,7 +298,7 @@ def laplacians(w: Any) -> dict[str, Any]:
     scaled = sp.diags(half) @ w @ sp.diags(half)
     return {
         "laplacian": (sp.diags(degrees) - w).tocsr(),
-        "normalised_laplacian": (sp.diags((degrees > 0).astype(float)) - scaled).tocsr(),
+        "normalized_laplacian": (sp.diags((degrees > 0).astype(float)) - scaled).tocsr(),
     }
 
 

@@ -163,7 +163,7 @@ def compare(table: Any, session: Any, make: Callable[[list[Any]], Any], rank: in
     works = [("purlin", partial(shortest, own))]
     off: list[str | None] = [None]
     for name, work in peers(x, y, rank, ring):
-        # TeNPy normalises some of the tensors that it is given: the work is the same, the number is another.
+        # TeNPy normalizes some of the tensors that it is given: the work is the same, the number is another.
         off.append(f"{abs(complex(work()).real / value - 1):.1e}")
         works.append((name, partial(shortest, work, 1 if ring else 3)))
     ttpy = Ttpy(rank) if not ring and "PURLIN_TTPY_PYTHON" in os.environ else None

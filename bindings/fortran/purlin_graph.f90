@@ -43,7 +43,7 @@ module purlin_graph_module
 
 contains
 
-  !> size(coordinates, 2) eigenvectors of the normalised Laplacian as coordinates of the vertices. With a `solver`, which finds as
+  !> size(coordinates, 2) eigenvectors of the normalized Laplacian as coordinates of the vertices. With a `solver`, which finds as
   !> many, its options hold, as in the other functions that take one.
   subroutine purlin_graph_embed(context, graph, coordinates, values, scaling, options, info, stream, solver, &
     stat, errmsg)
@@ -224,14 +224,14 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The eigenvector of the second smallest eigenvalue of D - W, or of the normalised Laplacian over the roots of the degrees.
-  subroutine purlin_graph_fiedler(context, graph, vector, value, normalised, options, info, stream, solver, &
+  !> The eigenvector of the second smallest eigenvalue of D - W, or of the normalized Laplacian over the roots of the degrees.
+  subroutine purlin_graph_fiedler(context, graph, vector, value, normalized, options, info, stream, solver, &
     stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     real(c_double), intent(inout), contiguous, target :: vector(:)
     real(c_double), intent(inout), optional :: value
-    logical, intent(in), optional :: normalised
+    logical, intent(in), optional :: normalized
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
@@ -244,7 +244,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     scaled = 0
-    if (present(normalised)) scaled = merge(1_c_int32_t, 0_c_int32_t, normalised)
+    if (present(normalized)) scaled = merge(1_c_int32_t, 0_c_int32_t, normalized)
     if (present(info)) call purlin_init(info)
     call found%borrow(context, vector, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, options, present(options), solver, o)
@@ -254,13 +254,13 @@ contains
   end subroutine
 
   !> Sides 1 and 2 of a graph, by a vector; `how` is one of PURLIN_GRAPH_CUT_*, SWEEP unless given.
-  subroutine purlin_graph_bisect(context, graph, vector, sides, how, cut, normalised_cut, stat, errmsg)
+  subroutine purlin_graph_bisect(context, graph, vector, sides, how, cut, normalized_cut, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     real(c_double), intent(in), contiguous, target :: vector(:)
     integer(c_int64_t), intent(inout), contiguous, target :: sides(:)
     integer(c_int32_t), intent(in), optional :: how
-    real(c_double), intent(inout), optional :: cut, normalised_cut
+    real(c_double), intent(inout), optional :: cut, normalized_cut
     type(purlin_tensor) :: given, found
     integer(c_int32_t) :: way
     integer(c_int32_t), intent(out), optional :: stat
@@ -271,7 +271,7 @@ contains
     call given%borrow(context, vector, flags=PURLIN_READ_ONLY, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call found%borrow(context, sides, stat=o%status, errmsg=o%message)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_bisect(graph%handle(), given%handle(), way, found%handle(), &
-      cut, normalised_cut))
+      cut, normalized_cut))
     if (o%status == PURLIN_SUCCESS) sides = sides + 1
     call finish(o, stat, errmsg)
   end subroutine

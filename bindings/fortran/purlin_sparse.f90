@@ -11,7 +11,7 @@ module purlin_sparse_module
   implicit none
   private
   public :: purlin_from_dense, purlin_to_dense, purlin_canonical, purlin_drop_zeros, purlin_copy_to, purlin_pattern, &
-    purlin_transpose, purlin_symmetrise, purlin_permute, purlin_select, purlin_scale, purlin_read_market, &
+    purlin_transpose, purlin_symmetrize, purlin_permute, purlin_select, purlin_scale, purlin_read_market, &
     purlin_write_market, purlin_read_edges, purlin_write_edges, purlin_norm, purlin_check, purlin_is_symmetric, &
     purlin_row_sums, purlin_diagonal, purlin_order
 
@@ -137,8 +137,8 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> A symmetric matrix from a square one; `how` is one of PURLIN_SYMMETRISE_*.
-  subroutine purlin_symmetrise(a, matrix, how, stat, errmsg)
+  !> A symmetric matrix from a square one; `how` is one of PURLIN_SYMMETRIZE_*.
+  subroutine purlin_symmetrize(a, matrix, how, stat, errmsg)
     type(purlin_matrix), intent(in) :: a
     type(purlin_matrix), intent(inout) :: matrix
     integer(c_int32_t), intent(in) :: how
@@ -147,7 +147,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     made = c_null_ptr
-    call absorb(o, c_matrix_symmetrise(a%handle(), how, made))
+    call absorb(o, c_matrix_symmetrize(a%handle(), how, made))
     if (o%status == PURLIN_SUCCESS) call matrix%adopt(made)
     call finish(o, stat, errmsg)
   end subroutine

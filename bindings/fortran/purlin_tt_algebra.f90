@@ -13,7 +13,7 @@ module purlin_tt_algebra_module
   implicit none
   private
   public :: purlin_tt_add, purlin_tt_scale, purlin_tt_conj, purlin_tt_hadamard, purlin_tt_apply, purlin_tt_reverse, &
-    purlin_tt_rotate, purlin_tt_to_open, purlin_tt_cast, purlin_tt_canonicalise, purlin_tt_round, purlin_tt_hadamard_round, &
+    purlin_tt_rotate, purlin_tt_to_open, purlin_tt_cast, purlin_tt_canonicalize, purlin_tt_round, purlin_tt_hadamard_round, &
     purlin_tt_apply_round
 
   !> z = alpha x + beta y, exactly: ranks add. Without factors they are 1.
@@ -32,8 +32,8 @@ module purlin_tt_algebra_module
   end interface
 
   !> z is x with the norm in core `centre` and orthonormal cores on both sides.
-  interface purlin_tt_canonicalise
-    module procedure canonicalise_wide, canonicalise_short
+  interface purlin_tt_canonicalize
+    module procedure canonicalize_wide, canonicalize_short
   end interface
 
   include 'integers/tt_algebra_generic.inc'
@@ -262,7 +262,7 @@ contains
   end subroutine
 
   !> The same with both integers of 32 bits; an exponent that does not fit is refused.
-  subroutine canonicalise_short(x, centre, z, exponent, stream, stat, errmsg)
+  subroutine canonicalize_short(x, centre, z, exponent, stream, stat, errmsg)
     type(purlin_tt), intent(in) :: x
     type(purlin_tt), intent(inout) :: z
     integer(c_int32_t), intent(in) :: centre
@@ -276,14 +276,14 @@ contains
     power = 0
     exponent = 0
     key = c_null_ptr
-    call absorb(o, c_tt_canonicalise(tt_context(x), stream_key(stream), x%handle(), int(centre, c_int64_t) - 1, power, key))
+    call absorb(o, c_tt_canonicalize(tt_context(x), stream_key(stream), x%handle(), int(centre, c_int64_t) - 1, power, key))
     call tt_adopt(z, tt_context(x), key, o)
     call narrow(o, 'exponent', power, exponent)
     call finish(o, stat, errmsg)
   end subroutine
 
   !> Orthonormal cores but for `centre`; z 2**exponent is the train.
-  subroutine canonicalise_wide(x, centre, z, exponent, stream, stat, errmsg)
+  subroutine canonicalize_wide(x, centre, z, exponent, stream, stat, errmsg)
     type(purlin_tt), intent(in) :: x
     type(purlin_tt), intent(inout) :: z
     integer(c_int64_t), intent(in) :: centre
@@ -296,7 +296,7 @@ contains
     type(outcome) :: o
     power = 0
     key = c_null_ptr
-    call absorb(o, c_tt_canonicalise(tt_context(x), stream_key(stream), x%handle(), centre - 1, power, key))
+    call absorb(o, c_tt_canonicalize(tt_context(x), stream_key(stream), x%handle(), centre - 1, power, key))
     call tt_adopt(z, tt_context(x), key, o)
     if (present(exponent)) exponent = power
     call finish(o, stat, errmsg)

@@ -45,7 +45,7 @@ class function_relay {
 
 }  // namespace detail
 
-/// Eigenvectors of the `count` smallest eigenvalues of the normalised Laplacian as coordinates, n x count; the eigenvalues
+/// Eigenvectors of the `count` smallest eigenvalues of the normalized Laplacian as coordinates, n x count; the eigenvalues
 /// into `values` unless that is empty.
 inline info embed(session& solver, const matrix& w, const matrix& coordinates,
                   std::int32_t scaling = PURLIN_GRAPH_SCALING_NONE, const tensor& values = {},
@@ -125,33 +125,33 @@ struct fiedler_pair {
 };
 
 /// By a solver whose `count` is 1.
-inline fiedler_pair fiedler(session& solver, const context& on, const matrix& w, bool normalised = false,
+inline fiedler_pair fiedler(session& solver, const context& on, const matrix& w, bool normalized = false,
                             const stream& queue = {}) {
   fiedler_pair found;
   found.vector.assign(purlin::detail::size(w.properties().rows), 0.0);
   const tensor target = tensor::borrow(on, found.vector);
-  solver.finish(w, purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalised ? 1 : 0, &found.value,
+  solver.finish(w, purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalized ? 1 : 0, &found.value,
                                         target.get(), nullptr));
   return found;
 }
 
 /// Into `found`, also where the call throws `PURLIN_ERROR_NO_CONVERGENCE` and `report.count` is 1: then the last iterate.
-inline void fiedler(const context& on, const matrix& w, fiedler_pair& found, info& report, bool normalised = false,
+inline void fiedler(const context& on, const matrix& w, fiedler_pair& found, info& report, bool normalized = false,
                     const options& settings = {}, const stream& queue = {}) {
   found.vector.assign(purlin::detail::size(w.properties().rows), 0.0);
   const tensor target = tensor::borrow(on, found.vector);
   session solver(on, settings);
-  const purlin_status status = purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalised ? 1 : 0,
+  const purlin_status status = purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalized ? 1 : 0,
                                                     &found.value, target.get(), &report);
   solver.finish(w, on, status);
 }
 
 /// The pair of a solve that converged.
-inline fiedler_pair fiedler(const context& on, const matrix& w, bool normalised = false, const options& settings = {},
+inline fiedler_pair fiedler(const context& on, const matrix& w, bool normalized = false, const options& settings = {},
                             const stream& queue = {}) {
   fiedler_pair found;
   info report;
-  fiedler(on, w, found, report, normalised, settings, queue);
+  fiedler(on, w, found, report, normalized, settings, queue);
   return found;
 }
 
@@ -159,7 +159,7 @@ inline fiedler_pair fiedler(const context& on, const matrix& w, bool normalised 
 struct bisection {
   std::vector<std::int64_t> sides;
   double cut = 0.0;
-  double normalised_cut = 0.0;
+  double normalized_cut = 0.0;
 };
 
 inline bisection bisect(const context& on, const matrix& w, const std::vector<double>& vector,
@@ -167,7 +167,7 @@ inline bisection bisect(const context& on, const matrix& w, const std::vector<do
   bisection found{std::vector<std::int64_t>(purlin::detail::size(w.properties().rows)), 0.0, 0.0};
   const tensor given = tensor::borrow(on, vector);
   const tensor target = tensor::borrow(on, found.sides);
-  on.finish(purlin_graph_bisect(w.get(), given.get(), how, target.get(), &found.cut, &found.normalised_cut));
+  on.finish(purlin_graph_bisect(w.get(), given.get(), how, target.get(), &found.cut, &found.normalized_cut));
   return found;
 }
 

@@ -102,10 +102,10 @@ inline matrix transpose(const context& on, const matrix& a, bool conjugate = fal
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 
-/// A symmetric matrix from a square one; `how` is one of `PURLIN_SYMMETRISE_*`.
-inline matrix symmetrise(const context& on, const matrix& a, std::int32_t how = PURLIN_SYMMETRISE_UNION) {
+/// A symmetric matrix from a square one; `how` is one of `PURLIN_SYMMETRIZE_*`.
+inline matrix symmetrize(const context& on, const matrix& a, std::int32_t how = PURLIN_SYMMETRIZE_UNION) {
   purlin_matrix* made = nullptr;
-  const purlin_status status = purlin_matrix_symmetrise(a.get(), how, &made);
+  const purlin_status status = purlin_matrix_symmetrize(a.get(), how, &made);
   return purlin::detail::adopt<matrix>(on, status, made);
 }
 

@@ -96,10 +96,10 @@ inline train cast(const context& on, const train& x, purlin_dtype dtype, const s
 }
 
 /// Orthonormal cores but for `centre`, and the power of two that belongs to the train.
-inline std::pair<train, std::int64_t> canonicalise(const context& on, const train& x, std::int64_t centre,
+inline std::pair<train, std::int64_t> canonicalize(const context& on, const train& x, std::int64_t centre,
                                                    const stream& queue = {}) {
   std::int64_t exponent = 0;
-  train result = detail::made(on, queue, purlin_tt_canonicalise, x.get(), centre, &exponent);
+  train result = detail::made(on, queue, purlin_tt_canonicalize, x.get(), centre, &exponent);
   return {std::move(result), exponent};
 }
 

@@ -130,7 +130,7 @@ pub fn canonical_row(lmax: usize, g: [f64; 3], row: &mut [f64]) {
     let sine = g[0].hypot(g[1]);
     let (cos_phi, sin_phi) = if sine > 0.0 { (g[0] / sine, g[1] / sine) } else { (1.0, 0.0) };
     let (mut cos_m, mut sin_m) = (1.0, 0.0);
-    // Fully normalised functions: P(m, m) from P(m-1, m-1), then upwards in l. No factorials, so no overflow.
+    // Fully normalized functions: P(m, m) from P(m-1, m-1), then upwards in l. No factorials, so no overflow.
     let mut diagonal = (0.25 / PI).sqrt();
     for m in 0..=lmax {
         if m > 0 {

@@ -72,7 +72,7 @@ pub struct View {
     /// Columns of the inverse of the matrix's left part: the direction of the ray through pixel (i, j) is
     /// `inverse (i, j, 1)`.
     pub inverse: [[f64; 3]; 3],
-    /// Divisor that normalised the given matrix; 1 for an orbit. Infinite or 0 where it is out of range.
+    /// Divisor that normalized the given matrix; 1 for an orbit. Infinite or 0 where it is out of range.
     pub scale: f64,
 }
 

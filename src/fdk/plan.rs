@@ -58,7 +58,7 @@ pub struct Plan {
     pub extrapolated: usize,
     /// Length of the transforms.
     pub length: usize,
-    /// The filter's response, divided by `length` for transforms that do not normalise.
+    /// The filter's response, divided by `length` for transforms that do not normalize.
     pub response: Vec<f64>,
     /// The views.
     pub views: Vec<ViewPlan>,

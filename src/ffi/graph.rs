@@ -36,7 +36,7 @@ pub const PURLIN_GRAPH_CUT_MEDIAN: i32 = 1;
 pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 
 /// Coordinates of the vertices of a graph, in which those that hang together lie together: eigenvectors of the k smallest
-/// eigenvalues of the normalised Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
+/// eigenvalues of the normalized Laplacian I - D^-1/2 W D^-1/2, found as the largest of D^-1/2 W D^-1/2.
 ///
 /// @param      lanczos      the solver: `count` of its options is k, `which` SMALLEST or the default, `kind` and `shift` are not
 ///                          to be set.
@@ -46,7 +46,7 @@ pub const PURLIN_GRAPH_CUT_SWEEP: i32 = 2;
 ///                          below 0 or above 2.
 /// @param      scaling      PURLIN_GRAPH_SCALING_*.
 /// @param      coordinates  dense, n x k, PURLIN_F64, any order, on the host.
-/// @param      values       k elements of PURLIN_F64: the eigenvalues of the normalised Laplacian, ascending; NULL if not
+/// @param      values       k elements of PURLIN_F64: the eigenvalues of the normalized Laplacian, ascending; NULL if not
 ///                          wanted.
 /// @param[out] info         what was done; may be NULL.
 /// @return as purlin_lanczos_solve.
@@ -217,8 +217,8 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
 /// @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      graph       sparse, PURLIN_F64 or PURLIN_F32, symmetric, at least 2 vertices; or by
 ///                         purlin_graph_operator_of_image.
-/// @param      normalised  0: of D - W; 1: of the normalised Laplacian, its entries over the roots of the degrees.
-/// @param[out] value       the eigenvalue: with `normalised` 0 the algebraic connectivity; may be NULL.
+/// @param      normalized  0: of D - W; 1: of the normalized Laplacian, its entries over the roots of the degrees.
+/// @param[out] value       the eigenvalue: with `normalized` 0 the algebraic connectivity; may be NULL.
 /// @param      vector      n elements of PURLIN_F64 on the host: the vector, of 2-norm 1.
 /// @param[out] info        what was done; may be NULL.
 /// @return as purlin_lanczos_solve.
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
     lanczos: *mut purlin_lanczos,
     stream: *const purlin_stream,
     graph: *const purlin_matrix,
-    normalised: i32,
+    normalized: i32,
     value: *mut f64,
     vector: *mut purlin_tensor,
     info: *mut purlin_lanczos_info,
@@ -240,13 +240,13 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
         let (object, lanczos) = LanczosObject::exclusive(lanczos)?;
         let _stream = stream::before(lanczos.context(), stream)?;
         let graph = alive("graph", graph)?;
-        let normalised = flag("normalised", normalised)?;
+        let normalized = flag("normalized", normalized)?;
         let mut vector = tensor::output("vector", vector)?;
         // SAFETY: the caller promises NULL or a place for the number.
         let value = unsafe { super::pointer::output_or_null("value", value) }?;
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { options::check("info", info) }?;
-        let (found, from) = object.run(|report| session::fiedler(&lanczos, &graph, normalised, &mut vector, report))?;
+        let (found, from) = object.run(|report| session::fiedler(&lanczos, &graph, normalized, &mut vector, report))?;
         put_number(value, found);
         // SAFETY: the caller promises NULL or an initialised struct.
         unsafe { write_and_check(info, &from, 1) }
@@ -258,18 +258,18 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
 ///
 /// @param      graph           sparse, PURLIN_F64 or PURLIN_F32, on the host.
 /// @param      vector          n finite elements of PURLIN_F64 on the host.
-/// @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalised cut is
+/// @param      how             PURLIN_GRAPH_CUT_SIGN, MEDIAN or SWEEP, which cuts at the median where every normalized cut is
 ///                             infinite.
 /// @param      sides           n elements of PURLIN_I64 on the host: the side of each vertex, 0 or 1.
 /// @param[out] cut             weight of the edges between the sides, each once; may be NULL.
-/// @param[out] normalised_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
+/// @param[out] normalized_cut  cut/vol(S) + cut/vol(rest), vol a side's sum of degrees; infinite unless both are above 0;
 ///                             may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
 /// are not finite), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `cut` and `normalised_cut` are NULL or valid for writing.
+/// `cut` and `normalized_cut` are NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_graph_bisect(
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn purlin_graph_bisect(
     how: i32,
     sides: *mut purlin_tensor,
     cut: *mut f64,
-    normalised_cut: *mut f64,
+    normalized_cut: *mut f64,
 ) -> purlin_status {
     guard::run(|| {
         let graph = alive("graph", graph)?;
@@ -286,13 +286,13 @@ pub unsafe extern "C" fn purlin_graph_bisect(
         let how = Cut::from_code("how", how)?;
         let mut sides = tensor::output("sides", sides)?;
         // SAFETY: the caller promises NULL or places for the numbers.
-        let (cut, normalised_cut) = unsafe {
+        let (cut, normalized_cut) = unsafe {
             let cut = super::pointer::output_or_null("cut", cut)?;
-            (cut, super::pointer::output_or_null("normalised_cut", normalised_cut)?)
+            (cut, super::pointer::output_or_null("normalized_cut", normalized_cut)?)
         };
-        let (between, normalised) = session::bisect(&graph, &vector, how, &mut sides)?;
+        let (between, normalized) = session::bisect(&graph, &vector, how, &mut sides)?;
         put_number(cut, Some(between));
-        put_number(normalised_cut, Some(normalised));
+        put_number(normalized_cut, Some(normalized));
         Ok(())
     })
 }

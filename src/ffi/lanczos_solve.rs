@@ -88,7 +88,7 @@ impl Arguments {
 /// @param      a          sparse (with PURLIN_LANCZOS_MATRIX, GRAM, OUTER_GRAM and AUGMENTED also an operator of the
 ///                        caller's, see purlin_matrix_from_operator), or with MATRIX to MODULARITY a graph by
 ///                        purlin_graph_operator_of_image; neither NaN nor infinite; W of the graph operators
-///                        is real. Row sums of the normalised kinds are not negative, and their sum is above 0 for the
+///                        is real. Row sums of the normalized kinds are not negative, and their sum is above 0 for the
 ///                        modularity; other kinds take any.
 /// @param      start      n elements of a's type, the start vector; NULL for a random one.
 /// @param      known      dense, n x j, of a's type: vectors to keep out of the space, independent, which need not be

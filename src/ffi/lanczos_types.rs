@@ -22,13 +22,13 @@ pub const PURLIN_LANCZOS_NEAREST: i32 = 4;
 pub const PURLIN_LANCZOS_MATRIX: i32 = 0;
 /// The Laplacian D - W, W being A and D the diagonal of its row sums.
 pub const PURLIN_LANCZOS_LAPLACIAN: i32 = 1;
-/// The normalised Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component.
-pub const PURLIN_LANCZOS_NORMALISED_LAPLACIAN: i32 = 2;
+/// The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices, so that 0 comes once a component.
+pub const PURLIN_LANCZOS_NORMALIZED_LAPLACIAN: i32 = 2;
 /// The signless Laplacian D + W.
 pub const PURLIN_LANCZOS_SIGNLESS_LAPLACIAN: i32 = 3;
-/// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalised Laplacian, but for isolated vertices:
+/// D^-1/2 W D^-1/2, whose largest eigenvalues are 1 less the smallest of the normalized Laplacian, but for isolated vertices:
 /// each has a 0 of both.
-pub const PURLIN_LANCZOS_NORMALISED_ADJACENCY: i32 = 4;
+pub const PURLIN_LANCZOS_NORMALIZED_ADJACENCY: i32 = 4;
 /// The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
 pub const PURLIN_LANCZOS_MODULARITY: i32 = 5;
 /// A^H A, of order cols: the squares of the singular values.
@@ -38,7 +38,7 @@ pub const PURLIN_LANCZOS_OUTER_GRAM: i32 = 7;
 /// [0 A; A^H 0], of order rows + cols: the singular values, and their negatives.
 pub const PURLIN_LANCZOS_AUGMENTED: i32 = 8;
 /// The random-walk Laplacian I - D^-1 W, 0 for isolated vertices: of products (purlin_spmv_create), not of eigenpairs, since it is
-/// not symmetric. PURLIN_LANCZOS_NORMALISED_LAPLACIAN has its eigenvalues.
+/// not symmetric. PURLIN_LANCZOS_NORMALIZED_LAPLACIAN has its eigenvalues.
 pub const PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN: i32 = 9;
 
 /// Thick-restart Lanczos with full reorthogonalisation.

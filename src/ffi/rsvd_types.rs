@@ -222,7 +222,7 @@ pub struct purlin_rsvd_info {
     pub struct_size: usize,
     /// The method in force, not AUTO; RANGE with a tolerance.
     pub method: i32,
-    /// The strongest orthonormalisation that was needed, one of PURLIN_RSVD_ORTH_*.
+    /// The strongest orthonormalization that was needed, one of PURLIN_RSVD_ORTH_*.
     pub orthonormalization: i32,
     /// Type that was computed with.
     pub dtype: i32,
@@ -293,7 +293,7 @@ pub struct purlin_rsvd_info {
     pub seconds_link: f64,
     /// Seconds of products with the data.
     pub seconds_multiply: f64,
-    /// Seconds of orthonormalisation.
+    /// Seconds of orthonormalization.
     pub seconds_orthonormalize: f64,
     /// Seconds of small factorisations.
     pub seconds_small: f64,

@@ -10,7 +10,7 @@ use super::tensor::{purlin_dtype, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status, tensor};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
-use crate::matrix::sparse::{self, Coordinates, Duplicates, Indices, Symmetrise};
+use crate::matrix::sparse::{self, Coordinates, Duplicates, Indices, Symmetrize};
 use crate::matrix::{Csr, CsrParts, IndexType, Matrix};
 use crate::scalar::DType;
 use crate::shape;
@@ -27,15 +27,15 @@ pub const PURLIN_DUPLICATES_MAX: i32 = 3;
 pub const PURLIN_DUPLICATES_REFUSE: i32 = 4;
 
 /// Entries of A or A^H; the larger where there are both. Loops once.
-pub const PURLIN_SYMMETRISE_UNION: i32 = 0;
+pub const PURLIN_SYMMETRIZE_UNION: i32 = 0;
 /// A + A^H. Loops count twice.
-pub const PURLIN_SYMMETRISE_SUM: i32 = 1;
+pub const PURLIN_SYMMETRIZE_SUM: i32 = 1;
 /// (A + A^H) / 2.
-pub const PURLIN_SYMMETRISE_AVERAGE: i32 = 2;
+pub const PURLIN_SYMMETRIZE_AVERAGE: i32 = 2;
 /// Entries that are in both; the smaller of the two.
-pub const PURLIN_SYMMETRISE_INTERSECTION: i32 = 3;
+pub const PURLIN_SYMMETRIZE_INTERSECTION: i32 = 3;
 /// A holds each pair once, in one triangle: the other is its mirror image. Loops once.
-pub const PURLIN_SYMMETRISE_MIRROR: i32 = 4;
+pub const PURLIN_SYMMETRIZE_MIRROR: i32 = 4;
 
 /// The matrix of an argument that is only read, on a context that is alive.
 pub(super) fn alive(argument: &str, matrix: *const purlin_matrix) -> Result<Shared<Matrix>> {
@@ -339,7 +339,7 @@ pub unsafe extern "C" fn purlin_matrix_transpose(
 /// MIRROR are patterns; SUM and AVERAGE count with ones. O(nnz log(longest row)).
 ///
 /// @param      a       sparse, square, on the host.
-/// @param      how     PURLIN_SYMMETRISE_*.
+/// @param      how     PURLIN_SYMMETRIZE_*.
 /// @param[out] matrix  the matrix; destroy it with purlin_matrix_destroy.
 /// @return as purlin_matrix_transpose; `PURLIN_ERROR_INVALID_ARGUMENT` also for a matrix that is not square, duplicates,
 /// and with MIRROR entries in both triangles.
@@ -348,15 +348,15 @@ pub unsafe extern "C" fn purlin_matrix_transpose(
 /// `matrix` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_matrix_symmetrise(
+pub unsafe extern "C" fn purlin_matrix_symmetrize(
     a: *const purlin_matrix,
     how: i32,
     matrix: *mut *mut purlin_matrix,
 ) -> purlin_status {
     guard::run(|| {
-        let how = Symmetrise::from_code("how", how)?;
+        let how = Symmetrize::from_code("how", how)?;
         // SAFETY: as promised above.
-        unsafe { derive(a, matrix, |a| sparse::symmetrise(a.context(), a, how)) }
+        unsafe { derive(a, matrix, |a| sparse::symmetrize(a.context(), a, how)) }
     })
 }
 

@@ -81,7 +81,7 @@ pub unsafe extern "C" fn purlin_matrix_write_market(
 
 /// Reads the adjacency matrix of a graph from an edge list, plain or compressed by gzip: two vertices a line, row and
 /// column, and a weight if there is one, separated by blanks, tabs or commas. Lines that begin with `#` or `%` are passed
-/// over. Edges are directed: purlin_matrix_symmetrise makes them undirected.
+/// over. Edges are directed: purlin_matrix_symmetrize makes them undirected.
 ///
 /// @param      context     the context it belongs to.
 /// @param[in]  path        the file.

@@ -126,7 +126,7 @@ impl purlin_spmv_info {
 /// @param[out] plan     the plan; destroy it with purlin_spmv_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
 /// unknown constant, `symmetric`, `ordering`, `shift` or a kind of graphs of a rectangular matrix, `op` or `ordering` of a kind that has
-/// none, row sums that are not finite or, of the normalised kinds and the modularity, too small, an interval of a filter that is
+/// none, row sums that are not finite or, of the normalized kinds and the modularity, too small, an interval of a filter that is
 /// none), `PURLIN_ERROR_NOT_SUPPORTED` (another storage; of an operator a method, an order, TRANSPOSE of complex numbers,
 /// a kind of graphs if it does not know its row sums), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
@@ -191,7 +191,7 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 /// indices, 4 of a pattern, and gathers x.
 ///
 /// Of the kinds LAPLACIAN, SIGNLESS_LAPLACIAN and RANDOM_WALK_LAPLACIAN a product takes the row sums along and nothing more, on a
-/// GPU in one kernel; the other normalised ones scale x first, the modularity adds a product of vectors, GRAM, OUTER_GRAM and
+/// GPU in one kernel; the other normalized ones scale x first, the modularity adds a product of vectors, GRAM, OUTER_GRAM and
 /// AUGMENTED take two products.
 ///
 /// Sums are of the element type; their order depends on the structure of A alone: equal calls give equal bits, whatever

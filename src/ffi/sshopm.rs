@@ -214,7 +214,7 @@ pub(super) unsafe fn report(info: *mut purlin_sshopm_info, make: impl FnOnce() -
 /// @param      context   the context of all tensors.
 /// @param      stream    NULL for the context's own.
 /// @param      tensors   symmetric batch of T tensors, order m, dimension n; F32 or F64.
-/// @param      vectors   n x V, the same for all tensors, or n x V x T; the type of `tensors`. Not normalised.
+/// @param      vectors   n x V, the same for all tensors, or n x V x T; the type of `tensors`. Not normalized.
 /// @param      power     m, m - 1 or m - 2: how many indices are contracted.
 /// @param      products  V x T, n x V x T or n x n x V x T for the three powers; the type of `tensors`.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT`,

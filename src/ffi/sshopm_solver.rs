@@ -228,7 +228,7 @@ pub unsafe extern "C" fn purlin_sshopm_last_info(
 /// @param      sshopm   the solver; its options are those of a solve.
 /// @param      stream   NULL for the context's own.
 /// @param      tensors  symmetric batch of T tensors, order m, dimension n; F32 or F64, any strides.
-/// @param      starts   n x V start vectors, of the type of `tensors`, on the host or the device, normalised on entry;
+/// @param      starts   n x V start vectors, of the type of `tensors`, on the host or the device, normalized on entry;
 ///                      NULL for those of the options.
 /// @param      results  where results go, each on the host or on the device.
 /// @param[out] info     may be NULL.

@@ -43,9 +43,9 @@ pub const PURLIN_STARTS_FIBONACCI_HEMISPHERE: i32 = 1;
 pub const PURLIN_STARTS_FIBONACCI_SPHERE: i32 = 2;
 /// Vertices of a subdivided icosahedron; n = 3.
 pub const PURLIN_STARTS_ICOSAHEDRAL: i32 = 3;
-/// Normal numbers, normalised: uniform on the sphere.
+/// Normal numbers, normalized: uniform on the sphere.
 pub const PURLIN_STARTS_RANDOM: i32 = 4;
-/// Uniform numbers in [-1, 1], normalised: not uniform on the sphere; as in Kolda and Mayo's experiments.
+/// Uniform numbers in [-1, 1], normalized: not uniform on the sphere; as in Kolda and Mayo's experiments.
 pub const PURLIN_STARTS_RANDOM_CUBE: i32 = 5;
 
 /// One representative of (lambda, x) and its mirror image. Even order: the component of largest magnitude is positive. Odd

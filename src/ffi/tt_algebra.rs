@@ -333,7 +333,7 @@ pub unsafe extern "C" fn purlin_tt_cast(
 /// `exponent` and `tt` are NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_tt_canonicalise(
+pub unsafe extern "C" fn purlin_tt_canonicalize(
     context: *const purlin_context,
     stream: *const purlin_stream,
     x: *const purlin_tt,
@@ -350,7 +350,7 @@ pub unsafe extern "C" fn purlin_tt_canonicalise(
         // SAFETY: the caller promises NULL or a valid pointer.
         let exponent = unsafe { super::pointer::output("exponent", exponent) }?;
         let centre = shape::size("centre", centre, 0)?;
-        let found = algebra::canonicalise(&beside(&context, stream.as_deref(), &x), &x, centre)?;
+        let found = algebra::canonicalize(&beside(&context, stream.as_deref(), &x), &x, centre)?;
         *exponent = found.exponent;
         tt::put(target, found.train)
     })

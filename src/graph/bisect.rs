@@ -49,7 +49,7 @@ pub struct Bisection {
     /// Weight of the edges between the sides, each counted once.
     pub cut: f64,
     /// cut/vol(S) + cut/vol(rest), where vol is a side's sum of degrees; infinite unless both are above 0.
-    pub normalised_cut: f64,
+    pub normalized_cut: f64,
 }
 
 impl Bisection {
@@ -80,7 +80,7 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
     }
 }
 
-/// The eigenvector of the second smallest eigenvalue of the Laplacian L. With `normalised`, that of D^-1/2 L D^-1/2,
+/// The eigenvector of the second smallest eigenvalue of the Laplacian L. With `normalized`, that of D^-1/2 L D^-1/2,
 /// whose entries are divided by the square root of the degree. All members of `group` take part; the graph belongs
 /// to the first. The known vector of eigenvalue 0 is deflated. The options `count` and `which` are ignored.
 ///
@@ -90,7 +90,7 @@ fn graph_rows(graph: &Matrix) -> Result<Rows<'_>> {
 pub fn fiedler(
     group: &Group,
     graph: &Matrix,
-    normalised: bool,
+    normalized: bool,
     options: &Options,
     progress: &Progress<'_>,
 ) -> Result<Fiedler> {
@@ -102,14 +102,14 @@ pub fn fiedler(
     // Charge the degrees, the known vector and the result.
     let _charge = graph.context().host_budget().charge_host(WHAT, n.saturating_mul(3 * size_of::<f64>()))?;
     let degrees = degrees(graph)?;
-    // The normalised Laplacian is shifted by -1: errors are relative to eigenvalues, and near 0 they would have to be
+    // The normalized Laplacian is shifted by -1: errors are relative to eigenvalues, and near 0 they would have to be
     // tiny.
-    let (kind, shift) = if normalised { (Kind::NormalisedLaplacian, -1.0) } else { (Kind::Laplacian, 0.0) };
+    let (kind, shift) = if normalized { (Kind::NormalizedLaplacian, -1.0) } else { (Kind::Laplacian, 0.0) };
     let options = Options { count: 1, which: Which::Smallest, ..*options };
     let (values, mut vector, info) = with_real!(graph.dtype(), "graph", T => {
         let mut known = alloc::with_capacity(WHAT, n)?;
         // Without edges every vector has eigenvalue 0.
-        let is_scaled = normalised && degrees.iter().any(|d| *d > 0.0);
+        let is_scaled = normalized && degrees.iter().any(|d| *d > 0.0);
         known.extend(degrees.iter().map(|d| T::from_parts(if is_scaled { d.max(0.0).sqrt() } else { 1.0 }, 0.0)));
         let given = Given { deflate: &known[..], ..Given::default() };
         let pairs = eigenpairs_over(group, graph, (kind, shift), &options, &given, progress, Vectors::Returned)?;
@@ -124,7 +124,7 @@ pub fn fiedler(
         let problem = format!("has weights below 0: eigenvalue {} of D - W is less than 0", value - shift);
         return Err(Error::invalid("graph", problem));
     }
-    if normalised {
+    if normalized {
         vector.iter_mut().zip(&degrees).filter(|(_, d)| **d > 0.0).for_each(|(x, d)| *x /= d.sqrt());
         let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
         vector.iter_mut().for_each(|x| *x /= norm);
@@ -185,10 +185,10 @@ pub fn bisect(graph: &Matrix, vector: &[f64], how: Cut) -> Result<Bisection> {
     if !(volumes[0] + volumes[1] + cut).is_finite() {
         return Err(Error::Numerical("the sum of the weights overflows: multiply them by a power of two".into()));
     }
-    Ok(Bisection { sides, cut, normalised_cut: normalised(cut, volumes) })
+    Ok(Bisection { sides, cut, normalized_cut: normalized(cut, volumes) })
 }
 
-fn normalised(cut: f64, [a, b]: [f64; 2]) -> f64 {
+fn normalized(cut: f64, [a, b]: [f64; 2]) -> f64 {
     if a > 0.0 && b > 0.0 { cut / a + cut / b } else { f64::INFINITY }
 }
 
@@ -221,7 +221,7 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// The number of first vertices in `order` with the least normalised cut. When a vertex changes sides, the cut grows by
+/// The number of first vertices in `order` with the least normalized cut. When a vertex changes sides, the cut grows by
 /// its edges to later vertices and shrinks by those to earlier ones. Vertices of equal values are never separated.
 fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize], vector: &[f64]) -> Result<usize> {
     let n = order.len();
@@ -243,7 +243,7 @@ fn sweep(graph: &Matrix, rows: &Rows<'_>, order: &[usize], vector: &[f64]) -> Re
                 cut += if place[j] > at { w } else { -w };
             }
         }
-        let value = normalised(cut, [volume, behind[at]]);
+        let value = normalized(cut, [volume, behind[at]]);
         if value < best.0 && vector[i] < vector[order[at + 1]] {
             best = (value, at + 1);
         }

@@ -6,7 +6,7 @@ use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::lanczos::operator::Symmetric;
-use crate::lanczos::solve::tridiagonalise_within;
+use crate::lanczos::solve::tridiagonalize_within;
 use crate::lanczos::tridiagonal::ends;
 use crate::progress::Progress;
 use crate::scalar::Scalar;
@@ -61,7 +61,7 @@ pub(crate) fn histogram(points: &[f64], weights: &[f64], (from, to): (f64, f64),
 /// integrated exactly.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for no vectors or steps; else as [`tridiagonalise`](crate::lanczos::solve::tridiagonalise).
+/// [`Error::InvalidArgument`] for no vectors or steps; else as [`tridiagonalize`](crate::lanczos::solve::tridiagonalize).
 pub fn density<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
@@ -77,7 +77,7 @@ pub fn density<T: Scalar>(
     for vector in 0..vectors {
         let given = (seed.wrapping_add(u64::from(vector)), None);
         let at = (vector as usize, vectors as usize);
-        let of = tridiagonalise_within(context, operator, steps, given, at, progress)?;
+        let of = tridiagonalize_within(context, operator, steps, given, at, progress)?;
         let m = of.alpha.len();
         let found = ends(&of.alpha, &of.beta[..m - 1], &mut || progress.check())?;
         for (value, first) in found.values.into_iter().zip(found.first) {

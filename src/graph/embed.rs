@@ -45,13 +45,13 @@ numbered!(Assignment, KMeans, PivotedQr);
 pub struct Embedding {
     /// n-by-k, column-major.
     pub coordinates: Vec<f64>,
-    /// The smallest eigenvalues of the normalised Laplacian, ascending.
+    /// The smallest eigenvalues of the normalized Laplacian, ascending.
     pub values: Vec<f64>,
     /// Figures of the solve.
     pub info: Info,
 }
 
-/// Coordinates from the eigenvectors of the k smallest eigenvalues of the normalised Laplacian L = I - D^-1/2 W D^-1/2,
+/// Coordinates from the eigenvectors of the k smallest eigenvalues of the normalized Laplacian L = I - D^-1/2 W D^-1/2,
 /// whose rows of isolated vertices are 0. The solve uses L - I: its eigenvalues near -1 are as accurate as the largest
 /// ones of D^-1/2 W D^-1/2. The `count` of `options` is k; its `which` is ignored. All members of `group` take part; the
 /// graph belongs to the first.
@@ -71,7 +71,7 @@ pub fn embed(
     let numbers = n.saturating_mul(options.count.min(n) + 1);
     let _charge = graph.context().host_budget().charge_host("coordinates of a graph", numbers.saturating_mul(8))?;
     let (values, mut coordinates, info) = with_real!(graph.dtype(), "graph", T => {
-        let (what, given) = ((Kind::NormalisedLaplacian, -1.0), Given::<T>::default());
+        let (what, given) = ((Kind::NormalizedLaplacian, -1.0), Given::<T>::default());
         let pairs = eigenpairs_over(group, graph, what, &options, &given, progress, Vectors::Returned)?;
         Ok((pairs.values, in_double(pairs.vectors)?, pairs.info))
     })?;

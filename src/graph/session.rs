@@ -102,7 +102,7 @@ pub fn clusters(
 pub fn fiedler(
     lanczos: &Lanczos,
     graph: &Matrix,
-    normalised: bool,
+    normalized: bool,
     vector: &mut Tensor,
     report: Option<&ProgressFn<'_>>,
 ) -> Result<(Option<f64>, Info)> {
@@ -113,7 +113,7 @@ pub fn fiedler(
         let problem = format!("is {}, this function finds one vector: 1, or the default", options.count);
         return Err(Error::invalid("count", problem));
     }
-    let found = bisect::fiedler(lanczos.group(), graph, normalised, options, &lanczos.progress(report))
+    let found = bisect::fiedler(lanczos.group(), graph, normalized, options, &lanczos.progress(report))
         .map_err(|e| e.renamed("a", "graph"))?;
     let info = lanczos.record(found.info);
     if info.count == 0 {
@@ -195,7 +195,7 @@ pub fn label(points: &Matrix, how: Labelling, labels: &mut Tensor) -> Result<f64
 }
 
 /// The two sides of a cut of a graph by `vector`, n numbers in F64 on the host, into `sides` as labels 0 and 1. Returns the
-/// cut and the normalised cut.
+/// cut and the normalized cut.
 ///
 /// # Errors
 /// As [`bisect::bisect`]; [`Error::InvalidArgument`] for tensors that do not fit.
@@ -206,7 +206,7 @@ pub fn bisect(graph: &Matrix, vector: &Tensor, how: Cut, sides: &mut Tensor) -> 
     vector.view::<f64>("vector")?.read_column(&[], &mut packed);
     let found = bisect::bisect(graph, &packed, how)?;
     sides.set_indices("sides", &found.labels()?)?;
-    Ok((found.cut, found.normalised_cut))
+    Ok((found.cut, found.normalized_cut))
 }
 
 /// The graph of the pixels of `image`, a dense matrix on the host: a row-major image by rows, a column-major one by

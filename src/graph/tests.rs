@@ -16,7 +16,7 @@ use crate::group::Group;
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::shared::shares;
 use crate::lanczos::{Options, Verify};
-use crate::matrix::sparse::{Norm, Symmetrise, components, is_symmetric, norm, row_sums, symmetrise};
+use crate::matrix::sparse::{Norm, Symmetrize, components, is_symmetric, norm, row_sums, symmetrize};
 use crate::matrix::{Matrix, Storage};
 use crate::progress::Progress;
 use crate::testing::sparse::{cpu, from_entries, golden, photograph, recorded};
@@ -62,7 +62,7 @@ on_both_backends! {
 }
 
 fn graph(c: &Arc<Context>, n: usize, edges: &[(usize, usize, f64)]) -> Matrix {
-    symmetrise(c, &from_entries(c, (n, n), edges), Symmetrise::Mirror).unwrap()
+    symmetrize(c, &from_entries(c, (n, n), edges), Symmetrize::Mirror).unwrap()
 }
 
 /// `groups` dense groups of `size` vertices, a weak edge from each to the next.
@@ -98,8 +98,8 @@ fn signed_graphs_are_refused_where_the_second_value_is_below_zero(c: &Arc<Contex
     let found = fiedler(&Group::of(c), &graph(c, 20, &mild), false, &options, &Progress::none()).unwrap();
     assert!((found.value - 16.0).abs() < 1e-9, "{}", found.value);
     let path: Vec<_> = (1..100).map(|i| (i, i - 1, if i == 1 { -1.0 } else { 1.0 })).collect();
-    for (normalised, text) in [(false, "has weights below 0"), (true, "has row sum -1 in row 0")] {
-        let e = fiedler(&Group::of(c), &graph(c, 100, &path), normalised, &options, &Progress::none()).unwrap_err();
+    for (normalized, text) in [(false, "has weights below 0"), (true, "has row sum -1 in row 0")] {
+        let e = fiedler(&Group::of(c), &graph(c, 100, &path), normalized, &options, &Progress::none()).unwrap_err();
         assert!(e.to_string().contains(text), "{e}");
     }
 }
@@ -117,12 +117,12 @@ fn weights_below_zero_widen_the_spectrum_of_an_embedding(c: &Arc<Context>) {
 }
 
 #[test]
-fn a_normalised_cut_needs_volumes_above_zero() {
+fn a_normalized_cut_needs_volumes_above_zero() {
     let c = &cpu(1);
     let edges: Vec<_> = (1..6).map(|i| (i - 1, i, -1.0)).collect();
     let x: Vec<f64> = (0..6).map(f64::from).collect();
     let found = bisect(&graph(c, 6, &edges), &x, Cut::Sweep).unwrap();
-    assert_eq!((found.cut, found.normalised_cut), (-1.0, f64::INFINITY));
+    assert_eq!((found.cut, found.normalized_cut), (-1.0, f64::INFINITY));
     assert_eq!(found.sides, [false, false, false, true, true, true]);
 }
 
@@ -182,7 +182,7 @@ fn isolated_vertices_have_zeros_of_their_own(c: &Arc<Context>) {
     let a = graph(c, 6, &[(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]);
     let options = Options { count: 4, verify: Verify::On, ..Options::default() };
     let found = embed(&Group::of(c), &a, &options, Scaling::None, &Progress::none()).unwrap();
-    // 1 - cos(pi k / 3) of a path of four, whose normalised Laplacian has the values 0, 1/2, 3/2, 2.
+    // 1 - cos(pi k / 3) of a path of four, whose normalized Laplacian has the values 0, 1/2, 3/2, 2.
     for (value, want) in found.values.iter().zip([0.0, 0.0, 0.0, 0.5]) {
         assert!((value - want).abs() < 1e-12, "{:?}", found.values);
     }
@@ -202,8 +202,8 @@ fn several_contexts_find_what_one_does() {
     assert_eq!((one.info.shares.contexts, two.info.shares.contexts), (0, 2));
     let labels = clusters(&both, &a, &options, Assignment::KMeans, 10, &none).unwrap().0.unwrap();
     assert!(are_groups(&labels.labels, 30));
-    for normalised in [false, true] {
-        let [one, two] = [&alone, &both].map(|g| fiedler(g, &a, normalised, &options, &none).unwrap());
+    for normalized in [false, true] {
+        let [one, two] = [&alone, &both].map(|g| fiedler(g, &a, normalized, &options, &none).unwrap());
         assert!((one.value - two.value).abs() < 1e-10, "{} {}", one.value, two.value);
     }
     // The traffic of a product is known before a solve, and the solve reports the same.
@@ -248,9 +248,9 @@ fn single_precision_tells_clumps_apart(c: &Arc<Context>) {
     let labels =
         clusters(&Group::of(c), &single, &options, Assignment::PivotedQr, 1, &Progress::none()).unwrap().0.unwrap();
     assert!(are_groups(&labels.labels, size));
-    for normalised in [false, true] {
+    for normalized in [false, true] {
         let [a, b] =
-            [&wide, &single].map(|w| fiedler(&Group::of(c), w, normalised, &options, &Progress::none()).unwrap());
+            [&wide, &single].map(|w| fiedler(&Group::of(c), w, normalized, &options, &Progress::none()).unwrap());
         assert!((a.value - b.value).abs() < 1e-4, "{} {}", a.value, b.value);
         let [a, b] = [(&wide, &a), (&single, &b)].map(|(w, f)| bisect(w, &f.vector, Cut::Sweep).unwrap());
         assert!((a.cut - b.cut).abs() < 1e-6, "{} {}", a.cut, b.cut);
@@ -275,7 +275,7 @@ fn clumps_are_told_apart_in_every_way(c: &Arc<Context>) {
     assert!((0..n).all(|i| (lengths(i) - 1.0).abs() < 1e-12));
 }
 
-/// The cycle has the eigenvalues 2 - 2 cos(2 pi j / n), each twice except the outer ones; its normalised Laplacian has
+/// The cycle has the eigenvalues 2 - 2 cos(2 pi j / n), each twice except the outer ones; its normalized Laplacian has
 /// half of them.
 fn graph_functions_promise_what_was_verified(c: &Arc<Context>) {
     let n = 300;
@@ -291,10 +291,10 @@ fn graph_functions_promise_what_was_verified(c: &Arc<Context>) {
             let found = e.values.iter().enumerate().all(|(j, value)| (value - exact(j) / 2.0).abs() < 1e-10);
             assert!(found, "block {block}: {:?}", e.values);
         }
-        for normalised in [false, true] {
-            let f = fiedler(&Group::of(c), &ring, normalised, &options, &Progress::none()).unwrap();
-            assert_eq!(f.info.verified, is_verified, "fiedler, block {block}, normalised {normalised}");
-            let value = if normalised { exact(1) / 2.0 } else { exact(1) };
+        for normalized in [false, true] {
+            let f = fiedler(&Group::of(c), &ring, normalized, &options, &Progress::none()).unwrap();
+            assert_eq!(f.info.verified, is_verified, "fiedler, block {block}, normalized {normalized}");
+            let value = if normalized { exact(1) / 2.0 } else { exact(1) };
             assert!((f.value - value).abs() < 1e-10, "block {block}: {} for {value}", f.value);
         }
     }
@@ -347,20 +347,20 @@ fn the_mesh_is_cut_where_it_is_known_to_be(c: &Arc<Context>) {
     assert_eq!(median.sides.iter().filter(|s| **s).count(), mesh.rows() / 2);
     assert_eq!(median.cut, recorded("4elt", "fiedler_median_cut_edges")[0]);
     let sweep = bisect(&mesh, &f.vector, Cut::Sweep).unwrap();
-    assert!(sweep.normalised_cut <= signs.normalised_cut.min(median.normalised_cut));
+    assert!(sweep.normalized_cut <= signs.normalized_cut.min(median.normalized_cut));
 }
 
 fn a_sweep_finds_the_weak_edge(c: &Arc<Context>) {
     let a = clumps(c, 2, 12);
-    for normalised in [false, true] {
-        let f = fiedler(&Group::of(c), &a, normalised, &Options::default(), &Progress::none()).unwrap();
+    for normalized in [false, true] {
+        let f = fiedler(&Group::of(c), &a, normalized, &Options::default(), &Progress::none()).unwrap();
         for how in [Cut::Sign, Cut::Median, Cut::Sweep] {
             let b = bisect(&a, &f.vector, how).unwrap();
             assert!((b.cut - 0.1).abs() < 1e-12, "{how:?}: {}", b.cut);
             let labels: Vec<usize> = b.sides.iter().map(|s| usize::from(*s)).collect();
             assert!(are_groups(&labels, 12));
             // Each side: 12 * 11 from inner edges, and the edge between the sides.
-            assert!((b.normalised_cut - 2.0 * 0.1 / 132.1).abs() < 1e-12);
+            assert!((b.normalized_cut - 2.0 * 0.1 / 132.1).abs() < 1e-12);
         }
     }
     let lonely = graph(c, 3, &[(0, 1, 1.0)]);
@@ -414,7 +414,7 @@ fn the_photograph_becomes_one_connected_graph() {
     let largest = norm(&a, Norm::Max).unwrap();
     assert!((largest - 1.000001).abs() < 1e-12, "some neighbours are alike: {largest}");
     // The square root of the degrees is the eigenvector of eigenvalue 0.
-    let mut operator = Symmetric::<f64>::new(&c, &a, Kind::NormalisedLaplacian, 0.0).unwrap();
+    let mut operator = Symmetric::<f64>::new(&c, &a, Kind::NormalizedLaplacian, 0.0).unwrap();
     let roots: Vec<f64> = row_sums(&a).unwrap().iter().map(|d| d.re.sqrt()).collect();
     let mut y = vec![f64::NAN; roots.len()];
     operator.apply(&roots, &mut y).unwrap();
@@ -436,9 +436,9 @@ fn a_graph_of_pixels_need_not_be_formed(c: &Arc<Context>) {
     }
     let labels = clusters(&Group::of(c), &unformed, &options, Assignment::KMeans, 10, &none).unwrap().0.unwrap();
     assert!((0..height * width).all(|k| (labels.labels[k] == labels.labels[0]) == (k % width < 13)));
-    for normalised in [false, true] {
+    for normalized in [false, true] {
         let [a, b] =
-            [&formed, &unformed].map(|graph| fiedler(&Group::of(c), graph, normalised, &options, &none).unwrap());
+            [&formed, &unformed].map(|graph| fiedler(&Group::of(c), graph, normalized, &options, &none).unwrap());
         assert!((a.value - b.value).abs() < 1e-10);
         assert!(a.vector.iter().zip(&b.vector).all(|(a, b)| (a - b).abs() < 1e-6));
     }
@@ -486,7 +486,7 @@ fn a_sweep_finds_the_least_cut_beside_vertices_without_edges() {
         };
         let least = x.iter().map(|limit| cut_at(*limit)).fold(f64::INFINITY, f64::min);
         let found = bisect(&a, &x, Cut::Sweep).unwrap();
-        assert!(found.normalised_cut <= least * (1.0 + 1e-12), "{seed}: {}, not {least}", found.normalised_cut);
+        assert!(found.normalized_cut <= least * (1.0 + 1e-12), "{seed}: {}, not {least}", found.normalized_cut);
     }
 }
 

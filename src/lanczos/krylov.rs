@@ -107,7 +107,7 @@ pub trait Krylov {
     fn order(&self) -> usize;
 
     /// The norm of the diagonal and the other terms that are added to a product with the matrix. Rounding errors of the
-    /// operator's products are relative to it even where the sum is smaller. Example: the normalised Laplacian of a
+    /// operator's products are relative to it even where the sum is smaller. Example: the normalized Laplacian of a
     /// graph that has only loops is 0.
     fn terms_norm(&self) -> f64 {
         0.0

@@ -11,7 +11,7 @@ use super::options::{Options, Which};
 use super::outputs::{Outputs, TripletOutputs, read_start};
 use super::shared::{self, eigenpairs_over, expect_kind, expect_rows};
 use super::singular::{self, Through, singular_triplets};
-use super::solve::{Given, Vectors, eigenpairs_to, tridiagonalise};
+use super::solve::{Given, Vectors, eigenpairs_to, tridiagonalize};
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -73,7 +73,7 @@ impl Problem {
         Err(Error::invalid("ordering", "is set, this function takes matrices as they are"))
     }
 
-    /// The options, for a function whose operator is the normalised one of a graph: it fixes `kind`, `shift` and `which`.
+    /// The options, for a function whose operator is the normalized one of a graph: it fixes `kind`, `shift` and `which`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if one of these is set.
@@ -361,7 +361,7 @@ impl Lanczos {
     /// `steps` steps of the plain three-term recurrence of the operator of `a`, from `start` or from a random vector.
     ///
     /// # Errors
-    /// As [`tridiagonalise`]; [`Error::InvalidArgument`] for several contexts and for options that the recurrence does
+    /// As [`tridiagonalize`]; [`Error::InvalidArgument`] for several contexts and for options that the recurrence does
     /// not use.
     pub fn tridiagonalize(
         &self,
@@ -378,7 +378,7 @@ impl Lanczos {
         let (found, bytes) = with_scalar!(a.dtype(), "a", T => {
             let mut operator = self.problem.operator::<T>(context, a)?;
             let start = read_start::<T>(start, context, operator.order())?;
-            let found = tridiagonalise(context, &mut operator, steps, seed, start.as_deref(), &progress)?;
+            let found = tridiagonalize(context, &mut operator, steps, seed, start.as_deref(), &progress)?;
             Ok((found, recurrence_memory::<T>(context, operator.order())))
         })?;
         let norm = found.alpha.iter().chain(&found.beta).fold(0.0f64, |most, v| most.max(v.abs()));

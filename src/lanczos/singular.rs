@@ -10,7 +10,7 @@ use super::algorithm::bidiagonal::{self, SmallSvd};
 use super::algorithm::pairs::memory;
 use super::algorithm::restart::Counts;
 use super::algorithm::scale::{expect_scale_between, put};
-use super::algorithm::triplets::{allowed, complete, deviations, orthonormalise, residuals, rotate};
+use super::algorithm::triplets::{allowed, complete, deviations, orthonormalize, residuals, rotate};
 use super::algorithm::verify::Solved;
 use super::cpu::CpuKrylov;
 use super::gpu::GpuKrylov;
@@ -306,7 +306,7 @@ impl<T: Scalar> Call<'_, T> {
                     device_bytes,
                     shares: Shares::default(),
                 };
-                orthonormalise(sides, values.len())?;
+                orthonormalize(sides, values.len())?;
                 let made = self.finish(sides, values.len(), &settings, (info, counts.norm))?;
                 // The residual that is allowed for a large value may be too large for a small value found beside it.
                 let finer = within.finer();

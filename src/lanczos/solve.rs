@@ -153,7 +153,7 @@ pub(super) fn run_job<T: Scalar>(
 /// Vectors are not reorthogonalised, so the coefficients show the loss of orthogonality.
 /// # Errors
 /// As [`eigenpairs`].
-pub fn tridiagonalise<T: Scalar>(
+pub fn tridiagonalize<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
     steps: usize,
@@ -161,11 +161,11 @@ pub fn tridiagonalise<T: Scalar>(
     start: Option<&[T]>,
     progress: &Progress<'_>,
 ) -> Result<Recurrence> {
-    tridiagonalise_within(context, operator, steps, (seed, start), (0, 1), progress)
+    tridiagonalize_within(context, operator, steps, (seed, start), (0, 1), progress)
 }
 
-/// As [`tridiagonalise`]. Progress is reported as that of recurrence `at` of `all`.
-pub(crate) fn tridiagonalise_within<T: Scalar>(
+/// As [`tridiagonalize`]. Progress is reported as that of recurrence `at` of `all`.
+pub(crate) fn tridiagonalize_within<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
     steps: usize,

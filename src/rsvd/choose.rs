@@ -1,7 +1,7 @@
 //! The cost model: seconds of each method on a machine, and the choice among them.
 //!
 //! The time of a run is the largest of three times: its bytes over the link, its products with the data, and its bytes
-//! through the device's memory. The orthonormalisations and small factorisations are added, because they do not overlap.
+//! through the device's memory. The orthonormalizations and small factorisations are added, because they do not overlap.
 //!
 //! The figures of a GPU are fitted to whole runs on an H200 (2026-11-22, data on the device, `FUSED` with l = 128 and 500
 //! and `KRYLOV` with l = 128 in both precisions). The predictions are within 10 % of these runs.
@@ -141,7 +141,7 @@ const RANK_UPDATE: f64 = 1.2;
 const GRAM_COLUMNS: usize = 16_384;
 
 impl Case {
-    /// Columns of the last orthonormalisation, and order of the small problem.
+    /// Columns of the last orthonormalization, and order of the small problem.
     fn final_width(&self, method: Method) -> f64 {
         let least = self.rows.min(self.columns) as f64;
         let width = self.width as f64;

@@ -14,7 +14,7 @@ pub struct Info {
     pub method: Method,
     /// Why the method was chosen, and remarks of the run.
     pub reason: String,
-    /// The strongest orthonormalisation that was needed.
+    /// The strongest orthonormalization that was needed.
     pub orthonormalization: Orthonormalization,
     /// Type of the computation.
     pub dtype: DType,
@@ -84,7 +84,7 @@ pub struct Info {
     pub seconds_link: f64,
     /// Seconds of products with the data.
     pub seconds_multiply: f64,
-    /// Seconds of orthonormalisation.
+    /// Seconds of orthonormalization.
     pub seconds_orthonormalize: f64,
     /// Seconds of small factorisations.
     pub seconds_small: f64,

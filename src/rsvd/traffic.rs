@@ -27,7 +27,7 @@ pub struct Traffic {
     pub seconds_link: f64,
     /// Seconds of products with the data.
     pub seconds_multiply: f64,
-    /// Seconds of orthonormalisation.
+    /// Seconds of orthonormalization.
     pub seconds_orthonormalize: f64,
     /// Seconds of small factorisations.
     pub seconds_small: f64,

@@ -10,12 +10,12 @@ pub enum Kind {
     Matrix = 0,
     /// The Laplacian D - W.
     Laplacian = 1,
-    /// The normalised Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices.
-    NormalisedLaplacian = 2,
+    /// The normalized Laplacian I - D^-1/2 W D^-1/2, 0 for isolated vertices.
+    NormalizedLaplacian = 2,
     /// The signless Laplacian D + W.
     SignlessLaplacian = 3,
-    /// D^-1/2 W D^-1/2. Its largest eigenvalues are 1 minus the smallest ones of the normalised Laplacian.
-    NormalisedAdjacency = 4,
+    /// D^-1/2 W D^-1/2. Its largest eigenvalues are 1 minus the smallest ones of the normalized Laplacian.
+    NormalizedAdjacency = 4,
     /// The modularity matrix W - d d^T / sum(d) (Newman, PNAS 103, 2006).
     Modularity = 5,
     /// A^H A, of order cols. Its eigenvalues are the squares of the singular values.
@@ -32,9 +32,9 @@ numbered!(
     Kind,
     Matrix,
     Laplacian,
-    NormalisedLaplacian,
+    NormalizedLaplacian,
     SignlessLaplacian,
-    NormalisedAdjacency,
+    NormalizedAdjacency,
     Modularity,
     Gram,
     OuterGram,
@@ -47,9 +47,9 @@ impl Kind {
     pub const HERMITIAN: [Self; 9] = [
         Self::Matrix,
         Self::Laplacian,
-        Self::NormalisedLaplacian,
+        Self::NormalizedLaplacian,
         Self::SignlessLaplacian,
-        Self::NormalisedAdjacency,
+        Self::NormalizedAdjacency,
         Self::Modularity,
         Self::Gram,
         Self::OuterGram,

@@ -41,7 +41,7 @@ impl<P: Real> Terms<P> {
     /// The terms of `kind` from row sums. Errors name row i as `row_of(i)`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for row sums that are not finite; that are below 0, for normalised operators; whose
+    /// [`Error::InvalidArgument`] for row sums that are not finite; that are below 0, for normalized operators; whose
     /// total is not above 0, for the modularity. [`Error::OutOfMemory`].
     pub(crate) fn new(kind: Kind, degrees: &[f64], row_of: impl Fn(usize) -> usize) -> Result<Self> {
         let mut made = Self::none();
@@ -60,16 +60,16 @@ impl<P: Real> Terms<P> {
                 made.diagonal = Some(parts(&|d| d)?);
                 made.sign = if kind == Kind::Laplacian { -1.0 } else { 1.0 };
             }
-            Kind::NormalisedLaplacian | Kind::NormalisedAdjacency | Kind::RandomWalkLaplacian => {
+            Kind::NormalizedLaplacian | Kind::NormalizedAdjacency | Kind::RandomWalkLaplacian => {
                 if let Some(i) = degrees.iter().position(|d| *d < 0.0) {
                     let row = row_of(i);
-                    let problem = format!("has row sum {} in row {row} (from 0): no normalised operator", degrees[i]);
+                    let problem = format!("has row sum {} in row {row} (from 0): no normalized operator", degrees[i]);
                     return Err(Error::invalid("a", problem));
                 }
                 let is_walk = kind == Kind::RandomWalkLaplacian;
                 made.scale = Some(parts(&|d| unless_isolated(d, 1.0 / if is_walk { d } else { d.sqrt() }))?);
                 made.sides = (true, !is_walk);
-                if kind != Kind::NormalisedAdjacency {
+                if kind != Kind::NormalizedAdjacency {
                     made.diagonal = Some(parts(&|d| unless_isolated(d, 1.0))?);
                     made.sign = -1.0;
                 }

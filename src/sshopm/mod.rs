@@ -101,7 +101,7 @@ fn solve_typed<T: Vectorised>(
     results: &mut Results<'_>,
     progress: &Progress<'_>,
 ) -> Result<Info> {
-    // The starts are a small array, which is checked and normalised on the host.
+    // The starts are a small array, which is checked and normalized on the host.
     let starts = HostInput::optional(queue, "starts", starts)?;
     let ((plan, raised), charge) =
         alloc::limited(context.host_budget(), || resolve::resolve::<T>(shape, options, starts.as_deref(), pairs))?;

@@ -73,9 +73,9 @@ choice! {
         FibonacciSphere = 2,
         /// Vertices of a subdivided icosahedron: 10 f^2 + 2 on the sphere, or 5 f^2 + 1 up to sign; dimension 3.
         Icosahedral = 3,
-        /// Uniform directions: normalised Gaussian vectors, different for each tensor.
+        /// Uniform directions: normalized Gaussian vectors, different for each tensor.
         Random = 4,
-        /// Normalised points of the cube, as in Kolda and Mayo's paper; not uniform. Different for each tensor.
+        /// Normalized points of the cube, as in Kolda and Mayo's paper; not uniform. Different for each tensor.
         RandomCube = 5,
     }
 }

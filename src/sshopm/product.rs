@@ -163,7 +163,7 @@ pub fn product(
 
 /// Residual, eigenvalues of the projected Hessian and class of given pairs.
 ///
-/// `values` is real [V, T], `vectors` real [n, V, T], normalised first. `residuals` is real [V, T], `hessian` real
+/// `values` is real [V, T], `vectors` real [n, V, T], normalized first. `residuals` is real [V, T], `hessian` real
 /// [n - 1, V, T] ascending, `classes` I32 [V, T]; each is optional. A pair with a NaN is unclassified.
 ///
 /// # Errors

@@ -300,7 +300,7 @@ fn starts_of<T: Real>(shape: Symmetric, options: &Options, given: Option<&Tensor
     }
 }
 
-/// Copies the caller's starts [n, V] and normalises them in f64.
+/// Copies the caller's starts [n, V] and normalizes them in f64.
 fn callers_starts<T: Real>(n: usize, tensor: &Tensor) -> Result<(Starts<T>, usize)> {
     tensor.expect_dtype("starts", T::DTYPE)?;
     let &[rows, count] = tensor.dims() else {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::backend::BackendChoice;
 use crate::backend::memory::HostMemory;
 use crate::context::{self, Context};
-use crate::matrix::sparse::{Coordinates, Duplicates, Indices, Symmetrise, from_coordinates, read_market, symmetrise};
+use crate::matrix::sparse::{Coordinates, Duplicates, Indices, Symmetrize, from_coordinates, read_market, symmetrize};
 use crate::matrix::{Csr, DeviceArrays, Matrix, Storage};
 use crate::scalar::{DType, Element, Scalar};
 use crate::shape::Order;
@@ -51,7 +51,7 @@ pub(crate) fn golden(c: &Arc<Context>, name: &str) -> Matrix {
     match name {
         "ego-Twitter" => unpacked(c, "ego-Twitter.gaps.gz"),
         "cit-HepPh-directed_raw" => read_market(c, &path("cit-HepPh-directed.mtx.gz"), None).unwrap(),
-        "cit-HepPh-symmetrised" => symmetrise(c, &golden(c, "cit-HepPh-directed_raw"), Symmetrise::Union).unwrap(),
+        "cit-HepPh-symmetrised" => symmetrize(c, &golden(c, "cit-HepPh-directed_raw"), Symmetrize::Union).unwrap(),
         _ => read_market(c, &path(&format!("{name}.mtx.gz")), None).unwrap(),
     }
 }

@@ -174,20 +174,20 @@ static void graphs(void) {
   double sum[6], on[6];
   int32_t symmetric = -1;
   int how;
-  for (how = PURLIN_SYMMETRISE_UNION; how <= PURLIN_SYMMETRISE_INTERSECTION; how++) {
-    OK(purlin_matrix_symmetrise(a, how, &s));
+  for (how = PURLIN_SYMMETRIZE_UNION; how <= PURLIN_SYMMETRIZE_INTERSECTION; how++) {
+    OK(purlin_matrix_symmetrize(a, how, &s));
     OK(purlin_matrix_is_symmetric(s, 0, &symmetric));
     CHECK(symmetric == 1);
     CHECK(at(s, 3, 3) == loop[how] && at(s, 0, 1) == edge[how] && at(s, 1, 0) == edge[how]);
-    if (how < PURLIN_SYMMETRISE_INTERSECTION) OK(purlin_matrix_destroy(s));
+    if (how < PURLIN_SYMMETRIZE_INTERSECTION) OK(purlin_matrix_destroy(s));
   }
   CHECK(matrix_info(s).nnz == 3);
   OK(purlin_matrix_destroy(s));
   OK(purlin_matrix_is_symmetric(a, 0, &symmetric));
   CHECK(symmetric == 0);
   BAD_ARGUMENT("a: has row 0, column 1 (from 0) and its mirror image",
-               purlin_matrix_symmetrise(a, PURLIN_SYMMETRISE_MIRROR, &s));
-  BAD_ARGUMENT("how: is 5", purlin_matrix_symmetrise(a, 5, &s));
+               purlin_matrix_symmetrize(a, PURLIN_SYMMETRIZE_MIRROR, &s));
+  BAD_ARGUMENT("how: is 5", purlin_matrix_symmetrize(a, 5, &s));
   BAD_ARGUMENT("tolerance: is -1", purlin_matrix_is_symmetric(a, -1, &symmetric));
   BAD_ARGUMENT("symmetric: is NULL", purlin_matrix_is_symmetric(a, 0, NULL));
 
@@ -218,7 +218,7 @@ static void graphs(void) {
   OK(purlin_matrix_destroy(a));
   a = coordinates(context, 3, 4, 5, row, col, value);
   BAD_ARGUMENT("graph: is 3 x 4", purlin_graph_components(a, NULL, &count));
-  BAD_ARGUMENT("a: is 3 x 4", purlin_matrix_symmetrise(a, 0, &s));
+  BAD_ARGUMENT("a: is 3 x 4", purlin_matrix_symmetrize(a, 0, &s));
   OK(purlin_matrix_destroy(a));
 }
 

@@ -23,7 +23,7 @@ static void applications(void) {
   purlin_matrix *a = two_rings(), *mc = NULL, *image = NULL, *graph = NULL;
   purlin_lanczos_options o = lanczos(K, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
   purlin_lanczos_info info;
-  double values[K], vector[N], coordinates[N * K], value = 0, cut = 0, normalised = 0, inertia = -1;
+  double values[K], vector[N], coordinates[N * K], value = 0, cut = 0, normalized = 0, inertia = -1;
   double points[60], weights[60], total = 0, mean = 0;
   double pixels[4 * 6];
   int64_t label[N], count = 0, i, how;
@@ -34,8 +34,8 @@ static void applications(void) {
   OK(purlin_graph_fiedler(plain, NULL, a, 0, &value, tv, &info));
   CHECK(value > 0 && value < 0.05 && info.converged == 1);
   for (how = PURLIN_GRAPH_CUT_SIGN; how <= PURLIN_GRAPH_CUT_SWEEP; how++) {
-    OK(purlin_graph_bisect(a, tv, (int32_t)how, tl, &cut, &normalised));
-    CHECK(cut == 1 && near(normalised, 2.0 / 81, 1e-12));
+    OK(purlin_graph_bisect(a, tv, (int32_t)how, tl, &cut, &normalized));
+    CHECK(cut == 1 && near(normalized, 2.0 / 81, 1e-12));
     for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
   }
   BAD_ARGUMENT("how: is 3, outside 0 to 2", purlin_graph_bisect(a, tv, 3, tl, NULL, NULL));
@@ -145,7 +145,7 @@ static void copies(void) {
       OK(purlin_lanczos_last_info(made, &last));
       CHECK(!memcmp(&last, &info, sizeof info));
       OK(purlin_lanczos_destroy(made));
-      /* Of the normalised Laplacian: 0, then each of 1 - cos(2 pi k / n) twice. */
+      /* Of the normalized Laplacian: 0, then each of 1 - cos(2 pi k / n) twice. */
       for (i = 0; i < count && way != 3; i++) CHECK(fabs(values[i] - (1 - cos(2 * pi * ((i + 1) / 2) / N))) < 1e-9);
       OK(purlin_matrix_destroy(mc));
       OK(purlin_tensor_destroy(tw));
@@ -154,7 +154,7 @@ static void copies(void) {
       OK(purlin_graph_fiedler(made, NULL, a, 0, &value, tv, &info));
       OK(purlin_lanczos_destroy(made));
       CHECK(info.verified == (way != 3) && info.converged == 1 && fabs(value - (2 - 2 * cos(2 * pi / N))) < 1e-9);
-      o = lanczos(count, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_NORMALISED_ADJACENCY);
+      o = lanczos(count, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_NORMALIZED_ADJACENCY);
       if (way == 1) o.block = 2;
       if (way == 2) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
       tw = vector_of(context, PURLIN_F64, count, values);

@@ -33,8 +33,8 @@ static double formed(int32_t kind, int i, int j) {
   switch (kind) {
   case PURLIN_LANCZOS_LAPLACIAN: return (i == j ? d : 0) - w;
   case PURLIN_LANCZOS_SIGNLESS_LAPLACIAN: return (i == j ? d : 0) + w;
-  case PURLIN_LANCZOS_NORMALISED_ADJACENCY: return w > 0 ? w / sqrt(d * e) : 0;
-  case PURLIN_LANCZOS_NORMALISED_LAPLACIAN: return one - (w > 0 ? w / sqrt(d * e) : 0);
+  case PURLIN_LANCZOS_NORMALIZED_ADJACENCY: return w > 0 ? w / sqrt(d * e) : 0;
+  case PURLIN_LANCZOS_NORMALIZED_LAPLACIAN: return one - (w > 0 ? w / sqrt(d * e) : 0);
   case PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN: return one - (w > 0 ? w / d : 0);
   case PURLIN_LANCZOS_MODULARITY: return w - d * e / (2 * N);
   default: return w;

@@ -60,7 +60,7 @@ static void sums_and_products(void) {
   COMPARE(purlin_tt_hadamard_round(context, NULL, w, w, NULL, &z, &info), a[i] * a[i]);
   CHECK(info.error <= 1e-12 && info.max_rank >= 1 && info.max_rank <= 3);
   COMPARE(purlin_tt_zeros(context, PURLIN_F64, PURLIN_HOST, 3, modes, &z), 0);
-  COMPARE(purlin_tt_canonicalise(context, NULL, w, 1, &exponent, &z), a[i]);
+  COMPARE(purlin_tt_canonicalize(context, NULL, w, 1, &exponent, &z), a[i]);
   CHECK(exponent == 0);
   OK(purlin_tt_shape(w, 3, NULL, shape));
   CHECK(shape[0] == 1 && shape[3] == 1);
@@ -68,14 +68,14 @@ static void sums_and_products(void) {
   UNSUPPORTED("product: is cyclic", purlin_tt_hadamard_round(context, NULL, x.tt, w, NULL, &z, NULL));
   BAD_HANDLE("y: is NULL", purlin_tt_hadamard_round(context, NULL, w, NULL, NULL, &z, NULL));
   BAD_ARGUMENT("tt: is NULL", purlin_tt_hadamard_round(context, NULL, w, w, NULL, NULL, NULL));
-  UNSUPPORTED("", purlin_tt_canonicalise(context, NULL, x.tt, 0, &exponent, &z));
+  UNSUPPORTED("", purlin_tt_canonicalize(context, NULL, x.tt, 0, &exponent, &z));
   BAD_ARGUMENT("alpha", purlin_tt_add(context, NULL, imaginary, x.tt, two, y.tt, &z));
   BAD_ARGUMENT("alpha: is NULL", purlin_tt_add(context, NULL, NULL, x.tt, two, y.tt, &z));
   BAD_ARGUMENT("spread: is 3", purlin_tt_scale(context, NULL, x.tt, two, 0, 3, &z));
   BAD_ARGUMENT("first: is 3", purlin_tt_rotate(context, NULL, x.tt, 3, &z));
   BAD_ARGUMENT("first: is -1", purlin_tt_rotate(context, NULL, x.tt, -1, &z));
-  BAD_ARGUMENT("centre: is 3", purlin_tt_canonicalise(context, NULL, w, 3, &exponent, &z));
-  BAD_ARGUMENT("exponent: is NULL", purlin_tt_canonicalise(context, NULL, w, 1, NULL, &z));
+  BAD_ARGUMENT("centre: is 3", purlin_tt_canonicalize(context, NULL, w, 3, &exponent, &z));
+  BAD_ARGUMENT("exponent: is NULL", purlin_tt_canonicalize(context, NULL, w, 1, NULL, &z));
   BAD_ARGUMENT("tt: is NULL", purlin_tt_conj(context, NULL, x.tt, NULL));
   BAD_HANDLE("y: is NULL", purlin_tt_hadamard(context, NULL, x.tt, NULL, &z));
   BAD_HANDLE("h: is NULL", purlin_tt_apply(context, NULL, NULL, x.tt, &z));

@@ -235,7 +235,7 @@ static void no_trains_of_nan(const purlin_tt *tt) {
   int64_t exponent = 0;
   BAD_ARGUMENT("x: core 0 has the norm NaN", purlin_tt_round(context, NULL, tt, NULL, &made, NULL, NULL));
   CHECK(!made);
-  BAD_ARGUMENT("x: core 0 has the norm NaN", purlin_tt_canonicalise(context, NULL, tt, 0, &exponent, &made));
+  BAD_ARGUMENT("x: core 0 has the norm NaN", purlin_tt_canonicalize(context, NULL, tt, 0, &exponent, &made));
   CHECK(!made);
   BAD_ARGUMENT("tensor: holds numbers that are not finite", purlin_tt_svd(context, NULL, values, 3, modes, NULL, &made, NULL, NULL));
   CHECK(!made);

@@ -69,7 +69,7 @@ void matrices(const context& on) {
   EXPECT(part.properties().rows == 2 && part.properties().nnz == 2);
   EXPECT(purlin::sparse::permute(on, a, {}, {1, 0}).properties().nnz == 3);
   EXPECT_ERROR(purlin::sparse::permute(on, a, {0, 1}), PURLIN_ERROR_INVALID_ARGUMENT);
-  EXPECT_ERROR(purlin::sparse::symmetrise(on, a), PURLIN_ERROR_INVALID_ARGUMENT);
+  EXPECT_ERROR(purlin::sparse::symmetrize(on, a), PURLIN_ERROR_INVALID_ARGUMENT);
   EXPECT(purlin::sparse::order(on, path(on, 4), PURLIN_ORDERING_DEGREE) == std::vector<std::int64_t>({1, 2, 0, 3}));
   EXPECT(purlin::sparse::pattern(on, a).properties().data == 0);
   std::vector<float> doubled = {2.0F, 3.0F, 4.0F}, sums(3);

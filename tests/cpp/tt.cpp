@@ -282,7 +282,7 @@ void algebra(const context& on) {
   is(tt::apply(on, tt::train_matrix::identity(on, {2, 2, 2}), x.x), [&](std::size_t n) { return a[n]; });
   const tt::train open = tt::to_open(on, x.x);
   is(tt::round(on, open, tt::round_options(1e-13)).train, [&](std::size_t n) { return a[n]; });
-  is(tt::canonicalise(on, open, 1).first, [&](std::size_t n) { return a[n]; });
+  is(tt::canonicalize(on, open, 1).first, [&](std::size_t n) { return a[n]; });
   is(tt::apply_round(on, tt::train_matrix::identity(on, {2, 2, 2}), open).train, [&](std::size_t n) { return a[n]; });
   std::vector<double> copy = a;
   const tt::truncated found = tt::svd(on, tensor::borrow(on, copy), tt::round_options(1e-13), {2, 2, 2});

@@ -12,7 +12,7 @@ use crate::spectra::{Made, N, entries, graph};
 /// What is tried on the host alone.
 pub fn on_host() -> Vec<Case> {
     vec![
-        Case { name: "purlin_matrix_from_coordinates, transpose, symmetrise", allocations: 8, prepare: make },
+        Case { name: "purlin_matrix_from_coordinates, transpose, symmetrize", allocations: 8, prepare: make },
         Case { name: "purlin_matrix_select, component, row_sums, scale", allocations: 8, prepare: cut },
         Case { name: "purlin_matrix_from_columns, canonical, permute", allocations: 8, prepare: convert },
         Case { name: "purlin_matrix_from_dense, to_dense, set_values, drop_zeros", allocations: 4, prepare: fill },
@@ -36,7 +36,7 @@ fn make(f: &Fixture) -> Call {
         let status = in_turn!(
             graph(context, &raw mut *a),
             purlin_matrix_transpose(*a, 0, &raw mut *t),
-            purlin_matrix_symmetrise(*t, PURLIN_SYMMETRISE_AVERAGE, &raw mut *s),
+            purlin_matrix_symmetrize(*t, PURLIN_SYMMETRIZE_AVERAGE, &raw mut *s),
             purlin_matrix_pattern(*s, &raw mut *p),
         );
         made.end(status)
@@ -79,7 +79,7 @@ fn convert(f: &Fixture) -> Call {
             purlin_matrix_check(*distinct, PURLIN_CHECK_DISTINCT),
             purlin_matrix_permute(*distinct, backwards.as_ptr(), backwards.as_ptr(), &raw mut *turned),
             purlin_matrix_is_symmetric(*a, 0.0, &raw mut symmetric),
-            purlin_matrix_symmetrise(*turned, PURLIN_SYMMETRISE_UNION, &raw mut *dense),
+            purlin_matrix_symmetrize(*turned, PURLIN_SYMMETRIZE_UNION, &raw mut *dense),
             purlin_matrix_order(*dense, PURLIN_ORDERING_CUTHILL_MCKEE, order),
             purlin_matrix_order(*dense, PURLIN_ORDERING_DEGREE, order),
         );

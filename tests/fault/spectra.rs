@@ -230,14 +230,14 @@ fn nearest(f: &Fixture) -> Call {
     })
 }
 
-/// A normalised Laplacian, and products with A^H A in blocks, neither formed.
+/// A normalized Laplacian, and products with A^H A in blocks, neither formed.
 fn operate(f: &Fixture) -> Call {
     let (context, x, y) = (f.context, f.vector(N), f.vector(N));
     Box::new(move || {
         let (mut made, mut gram) = (Made::none(), null_mut());
         let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
         let mut g = initialised!(purlin_spmv_options, purlin_spmv_options_init);
-        (o.kind, o.shift, o.ordering) = (PURLIN_LANCZOS_NORMALISED_LAPLACIAN, 0.5, PURLIN_ORDERING_DEGREE);
+        (o.kind, o.shift, o.ordering) = (PURLIN_LANCZOS_NORMALIZED_LAPLACIAN, 0.5, PURLIN_ORDERING_DEGREE);
         g.kind = PURLIN_LANCZOS_GRAM;
         let a = &mut made.matrices[0];
         let status = in_turn!(
@@ -260,7 +260,7 @@ fn filter(f: &Fixture) -> Call {
     Box::new(move || {
         let (mut made, mut of_image) = (Made::none(), null_mut());
         let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
-        (o.kind, o.degree, o.lower, o.upper) = (PURLIN_LANCZOS_NORMALISED_LAPLACIAN, 3, 0.5, 2.0);
+        (o.kind, o.degree, o.lower, o.upper) = (PURLIN_LANCZOS_NORMALIZED_LAPLACIAN, 3, 0.5, 2.0);
         let [a, image, unformed, ..] = &mut made.matrices;
         let status = in_turn!(
             graph(context, &raw mut *a),

@@ -24,7 +24,7 @@ pub fn on_any_backend() -> Vec<Case> {
         Case { name: "purlin_tt_inner, sandwich, with progress", allocations: 8, prepare: reported },
         Case { name: "purlin_tt_inner_batch, gram", allocations: 8, prepare: lists },
         Case { name: "purlin_tt_add, apply, full", allocations: 8, prepare: combine },
-        Case { name: "purlin_tt_round, svd, canonicalise", allocations: 8, prepare: truncate },
+        Case { name: "purlin_tt_round, svd, canonicalize", allocations: 8, prepare: truncate },
     ]
 }
 
@@ -337,7 +337,7 @@ fn truncate(f: &Fixture) -> Call {
             random(at, &OPEN, 1, &raw mut *x),
             purlin_tt_round(context, null(), *x, o, &raw mut *short, null_mut(), none),
             purlin_tt_svd(context, null(), tensor, SITES, modes, o, &raw mut *made_of, null_mut(), null_mut()),
-            purlin_tt_canonicalise(context, null(), *made_of, 2, &raw mut exponent, &raw mut *centred),
+            purlin_tt_canonicalize(context, null(), *made_of, 2, &raw mut exponent, &raw mut *centred),
         );
         made.end(status)
     })

@@ -49,16 +49,16 @@ program test_default_integers
   call e%set_trains(y, y, 1, d)
   call e%value(1, scaled)
   if (abs(scaled%re * 2.0_real64**scaled%exponent - energy) > 1e-12_real64 * norm2) error stop 'set_trains'
-  call purlin_tt_canonicalise(x, 2, w)
+  call purlin_tt_canonicalize(x, 2, w)
   ! The exponent too.
   call purlin_tt_scale(2.0_real64, x, w, exponent=-3)
   call c%inner(x, w, value)
   if (abs(value * 4 - norm2) > 1e-12_real64 * norm2) error stop 'scale'
   call purlin_tt_scale((0.5_real64, 0.0_real64), x, w, exponent=1)
   call purlin_tt_scale(2.0_real64, x, y, exponent=40)
-  call purlin_tt_canonicalise(y, 1, w, exponent=k)
+  call purlin_tt_canonicalize(y, 1, w, exponent=k)
   call c%inner(x, w, value)
-  if (abs(value * 2.0_real64**k - norm2 * 2.0_real64**41) > 1e-12_real64 * norm2 * 2.0_real64**41) error stop 'canonicalise'
+  if (abs(value * 2.0_real64**k - norm2 * 2.0_real64**41) > 1e-12_real64 * norm2 * 2.0_real64**41) error stop 'canonicalize'
   call purlin_tt_scale(2.0_real64, y, y, exponent=3)
   call purlin_tt_random(context, PURLIN_F64, [2, 2], [1, 2, 1], 1, w)
   print '(a)', 'default integers are taken'

@@ -271,7 +271,7 @@ contains
   !> Products with the graph of an image that is not formed are those with its matrix.
   subroutine images()
     integer(c_int32_t), parameter :: kinds(4) = [PURLIN_LANCZOS_MATRIX, PURLIN_LANCZOS_LAPLACIAN, &
-      PURLIN_LANCZOS_NORMALISED_LAPLACIAN, PURLIN_LANCZOS_MODULARITY]
+      PURLIN_LANCZOS_NORMALIZED_LAPLACIAN, PURLIN_LANCZOS_MODULARITY]
     type(purlin_matrix) :: formed, unformed
     type(purlin_matrix_info) :: shape
     type(purlin_spmv) :: plan

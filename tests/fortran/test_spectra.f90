@@ -174,7 +174,7 @@ contains
     close (unit, status='delete')
     call purlin_from_coordinates(context, a, 3_c_int64_t, 3_c_int64_t, [1_c_int64_t, 3_c_int64_t], &
       [2_c_int64_t, 3_c_int64_t], [1.0_c_double, 1.0_c_double])
-    call purlin_symmetrise(a, b, PURLIN_SYMMETRISE_SUM)
+    call purlin_symmetrize(a, b, PURLIN_SYMMETRIZE_SUM)
     call purlin_is_symmetric(b, symmetric)
     call purlin_norm(b, PURLIN_NORM_MAX, norm)
     call check(symmetric .and. abs(norm - 2) <= 0, 'loops count twice in a sum')
@@ -523,7 +523,7 @@ contains
     call check(index(text, 'values: not as many') == 1, 'too many values')
     call purlin_permute(a, b, rows=[1_c_int64_t], stat=stat, errmsg=text)
     call check(index(text, 'rows: not as many') == 1, 'too few rows')
-    call purlin_symmetrise(a, b, 9_c_int32_t, stat, text)
+    call purlin_symmetrize(a, b, 9_c_int32_t, stat, text)
     call check(index(text, 'how: is 9') == 1, 'an unknown way')
     call purlin_read_market(context, b, 'no/such/file', stat=stat)
     call check(stat == PURLIN_ERROR_IO, 'no such file')

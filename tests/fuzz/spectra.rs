@@ -159,7 +159,7 @@ fn derived(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         1 => c!(purlin_matrix_canonical(a, s.code(5), place)),
         2 => c!(purlin_matrix_pattern(a, place)),
         3 => c!(purlin_matrix_transpose(a, s.code(2), place)),
-        4 => c!(purlin_matrix_symmetrise(a, s.code(5), place)),
+        4 => c!(purlin_matrix_symmetrize(a, s.code(5), place)),
         5 => c!(purlin_matrix_permute(a, list(s, w, rows), list(s, w, cols), place)),
         6 => {
             let (m, n) = (rows.min(3), cols.min(2));

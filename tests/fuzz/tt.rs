@@ -491,7 +491,7 @@ fn algebra(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         6 => c!(purlin_tt_rotate(context, stream, x, s.size(), place)),
         7 => c!(purlin_tt_to_open(context, stream, x, place)),
         8 => c!(purlin_tt_cast(context, stream, x, any_type(s), place)),
-        9 => c!(purlin_tt_canonicalise(context, stream, x, s.size(), &raw mut exponent, place)),
+        9 => c!(purlin_tt_canonicalize(context, stream, x, s.size(), &raw mut exponent, place)),
         _ => truncation(s, w, context, stream, x, place),
     };
     // What grows at every step would fill any memory: a program keeps few.

@@ -189,7 +189,7 @@ def large(table: Table, quick: bool) -> None:
 def structured(table: Table, quick: bool) -> None:
     """The twenty graphs: matrices and Laplacians, both ends, several spaces, blocks and precisions."""
     for name, dense in graphs().items():
-        for kind in ("matrix", "laplacian", "normalised_adjacency"):
+        for kind in ("matrix", "laplacian", "normalized_adjacency"):
             exact = np.linalg.eigvalsh(operator(dense, kind))
             for dtype, tolerance in ((np.float64, 1e-8), (np.float32, 1e-3)):
                 a = Sparse(dense.astype(dtype))
@@ -209,7 +209,7 @@ def functions(table: Table, quick: bool) -> None:
     """The graph functions, with and without blocks, in both precisions."""
     for name in ("cycle", "grid", "torus", "round ladder", "barbell"):
         dense = graphs()[name]
-        low = np.linalg.eigvalsh(operator(dense, "normalised_laplacian"))
+        low = np.linalg.eigvalsh(operator(dense, "normalized_laplacian"))
         second = np.linalg.eigvalsh(operator(dense, "laplacian"))[1]
         for dtype, tolerance in ((np.float64, 1e-7), (np.float32, 2e-3)):
             a = Sparse(dense.astype(dtype))
@@ -253,10 +253,10 @@ def main() -> int:
             total += table.counts
     # The cycle whose second value the test once missed.
     w = ring(200)
-    values = purlin.lanczos.solve(w, 3, kind="normalised_adjacency", vectors=False).values * 2
+    values = purlin.lanczos.solve(w, 3, kind="normalized_adjacency", vectors=False).values * 2
     if np.abs(values - ring_values(200)[::-1][:3]).max() > 1e-9:
         total["wrong"] += 1
-        print(f"WRONG: normalised adjacency of the cycle of 200: {values / 2}")
+        print(f"WRONG: normalized adjacency of the cycle of 200: {values / 2}")
     print("completeness: " + ", ".join(f"{key} {count}" for key, count in total.items()))
     # A table of solves that gave no promise proves nothing.
     without_promise = total["unfinished"] + total["not verified"]

@@ -12,7 +12,7 @@ import purlin
 from attack import ALL, REAL, Bench, epsilon, orthonormal, pick, require
 from spectra import csr, cycle, hypercube, operator, product, structured_graph, union
 
-SQUARE = ("laplacian", "signless_laplacian", "normalised_laplacian", "normalised_adjacency", "modularity", "random_walk_laplacian")
+SQUARE = ("laplacian", "signless_laplacian", "normalized_laplacian", "normalized_adjacency", "modularity", "random_walk_laplacian")
 BOTH = ("gram", "outer_gram", "augmented")
 # All of them give the same products but for rounding.
 METHODS = ("auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps")
@@ -31,9 +31,9 @@ def dense_operator(a: np.ndarray, kind: str, op: str, shift: float) -> tuple[np.
     elif kind in ("laplacian", "signless_laplacian"):
         made = np.diag(degrees) + (turned if kind == "signless_laplacian" else -turned)
         bound = np.diag(size) + np.abs(turned)
-    elif kind in ("normalised_laplacian", "normalised_adjacency"):
+    elif kind in ("normalized_laplacian", "normalized_adjacency"):
         scaled = root[:, None] * turned * root[None, :]
-        made, bound = (present - scaled, present + np.abs(scaled)) if kind == "normalised_laplacian" else (scaled, np.abs(scaled))
+        made, bound = (present - scaled, present + np.abs(scaled)) if kind == "normalized_laplacian" else (scaled, np.abs(scaled))
     elif kind == "modularity":
         part = np.outer(degrees, degrees) / degrees.sum()
         made, bound = turned - part, np.abs(turned) + np.abs(part)
@@ -125,7 +125,7 @@ def products(rng: np.random.Generator, bench: Bench) -> None:
 def filters(rng: np.random.Generator, bench: Bench) -> None:
     """Products with Chebyshev polynomials of an operator against those of its eigenvalues."""
     n, degree = int(rng.integers(2, 60)), int(pick(rng, 1, 2, 3, 7, 20, 51))
-    kind = pick(rng, "matrix", "laplacian", "normalised_adjacency", "normalised_laplacian")
+    kind = pick(rng, "matrix", "laplacian", "normalized_adjacency", "normalized_laplacian")
     a = np.triu((rng.random((n, n)) < 0.3) * rng.random((n, n)), 1)
     a = a + a.T
     values, vectors = np.linalg.eigh(operator(a, kind))
@@ -144,13 +144,13 @@ def filters(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def embeddings(rng: np.random.Generator, bench: Bench) -> None:
-    """Coordinates are eigenvectors of the normalised Laplacian, scaled as asked; Fiedler vectors too; components of it."""
+    """Coordinates are eigenvectors of the normalized Laplacian, scaled as asked; Fiedler vectors too; components of it."""
     name, a = structured_graph(rng)
     n, dtype = len(a), pick(rng, *REAL)
     a = a.astype(dtype).astype(float)
     k, seed = int(rng.integers(1, min(n, 6) + 1)), int(rng.integers(1 << 30))
     matrix = csr(a.astype(dtype), bench)
-    low = operator(a, "normalised_laplacian")
+    low = operator(a, "normalized_laplacian")
     exact = np.linalg.eigvalsh(low)
     label = f"embed {name} n={n} k={k} {np.dtype(dtype).name}"
     options: dict[str, Any] = {"context": bench.context, "seed": seed}
@@ -184,7 +184,7 @@ def embeddings(rng: np.random.Generator, bench: Bench) -> None:
 
 
 def bisections(rng: np.random.Generator, bench: Bench) -> None:
-    """Sides, weights and normalised cuts computed again; a sweep is the best of all cuts of its vector."""
+    """Sides, weights and normalized cuts computed again; a sweep is the best of all cuts of its vector."""
     name, a = structured_graph(rng)
     n = len(a)
     a = a * np.round(rng.uniform(1, 4), 2)
@@ -202,8 +202,8 @@ def bisections(rng: np.random.Generator, bench: Bench) -> None:
         require(set(found.sides.tolist()) <= {0, 1}, f"{label}: sides {set(found.sides.tolist())}")
         cut, ratio = cut_of(found.sides)
         require(abs(found.cut - cut) <= 1e-12 * degrees.sum(), f"{label}: cut {found.cut}, exact {cut}")
-        same = found.normalised_cut == ratio or abs(found.normalised_cut - ratio) <= 1e-10 * ratio
-        require(same, f"{label}: normalised cut {found.normalised_cut}, exact {ratio}")
+        same = found.normalized_cut == ratio or abs(found.normalized_cut - ratio) <= 1e-10 * ratio
+        require(same, f"{label}: normalized cut {found.normalized_cut}, exact {ratio}")
         groups = [v[found.sides == s] for s in (0, 1)]
         if how == "sign":
             for s, opposite in ((0, 1), (1, 0)):
@@ -217,7 +217,7 @@ def bisections(rng: np.random.Generator, bench: Bench) -> None:
         if how == "sweep":
             # Where values are equal any order of them is a sweep; thresholds between different ones are cuts of all.
             best = min((cut_of((v > t).astype(int))[1] for t in np.unique(v)[:-1]), default=np.inf)
-            require(found.normalised_cut <= best * (1 + 1e-10), f"{label}: normalised cut {found.normalised_cut}, {best} is possible")
+            require(found.normalized_cut <= best * (1 + 1e-10), f"{label}: normalized cut {found.normalized_cut}, {best} is possible")
     bench.outcomes["solved"] += 1
 
 
@@ -266,7 +266,7 @@ def densities(rng: np.random.Generator, bench: Bench) -> None:
     """Densities and traces against all eigenvalues, counted."""
     a = pick(rng, hypercube(int(rng.integers(3, 8))), product(cycle(8), cycle(9)), np.ones((70, 70)) - np.eye(70), structured_graph(rng)[1])
     n = len(a)
-    kind = pick(rng, "matrix", "laplacian", "normalised_laplacian", "normalised_adjacency")
+    kind = pick(rng, "matrix", "laplacian", "normalized_laplacian", "normalized_adjacency")
     shift = float(pick(rng, 0.0, rng.standard_normal()))
     exact = np.linalg.eigvalsh(operator(a, kind)) + shift
     norm = max(np.abs(exact).max(), 1e-300)

@@ -10,7 +10,7 @@ import purlin
 
 from attack import ALL, REAL, Bench, Finding, epsilon, orthonormal, pick, random_orthogonal, require
 
-KINDS = ("matrix", "laplacian", "normalised_laplacian", "signless_laplacian", "normalised_adjacency")
+KINDS = ("matrix", "laplacian", "normalized_laplacian", "signless_laplacian", "normalized_adjacency")
 
 
 class Sparse:
@@ -109,13 +109,13 @@ def operator(a: np.ndarray, kind: str) -> np.ndarray:
     """The matrix of a graph operator as docs/spectra.md defines it."""
     degrees = a.sum(axis=1)
     root = np.array([1 / np.sqrt(d) if d > 0 else 0.0 for d in degrees])
-    normalised = root[:, None] * a * root[None, :]
+    normalized = root[:, None] * a * root[None, :]
     return {
         "matrix": a,
         "laplacian": np.diag(degrees) - a,
         "signless_laplacian": np.diag(degrees) + a,
-        "normalised_laplacian": np.diag((degrees > 0).astype(float)) - normalised,
-        "normalised_adjacency": normalised,
+        "normalized_laplacian": np.diag((degrees > 0).astype(float)) - normalized,
+        "normalized_adjacency": normalized,
     }[kind]
 
 
@@ -454,7 +454,7 @@ def spoilt(rng: np.random.Generator, bench: Bench) -> None:
         ("singular operator", lambda: purlin.lanczos.singular(Operator(), 2, **options), ("product",)),
         ("solver", lambda: purlin.lanczos.run(made, 1, "nearest", sigma=0.0, solve=solver, **options), ("solve",)),
         ("start of singular", lambda: purlin.lanczos.singular(made, 2, start=vector, **options), ("start",)),
-        ("tridiagonal", lambda: purlin.lanczos.tridiagonalise(made, 3, start=vector, **options), ("start",)),
+        ("tridiagonal", lambda: purlin.lanczos.tridiagonalize(made, 3, start=vector, **options), ("start",)),
         ("shift", lambda: purlin.lanczos.run(made, 2, shift=bad, **options), ("shift",)),
         ("tolerance", lambda: purlin.lanczos.run(made, 2, tolerance=bad, **options), ("tolerance",)),
         ("sigma", lambda: purlin.lanczos.run(made, 1, "nearest", sigma=bad, **options), ("sigma",)),

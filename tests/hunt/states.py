@@ -177,7 +177,7 @@ def canonical(rng: np.random.Generator, bench: Bench) -> None:
         shifts = rng.integers(-reach, reach + 1, d)
     given = [np.asfortranarray(np.ldexp(1.0, int(e)).astype(c.real.dtype) * c) for c, e in zip(x, shifts)]
     centre = int(rng.integers(d))
-    found, exponent = bench.call(purlin.tt.canonicalise, given, centre, context=bench.context)
+    found, exponent = bench.call(purlin.tt.canonicalize, given, centre, context=bench.context)
     cores = [np.asarray(c) for c in found.cores]
     label = f"canonical {modes} {np.dtype(dtype).name} {kind} centre {centre} {shifts}"
     eps = epsilon(dtype)

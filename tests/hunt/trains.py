@@ -245,7 +245,7 @@ def hidden(rng: np.random.Generator, bench: Bench) -> None:
             require(np.isnan(complex(found.mantissa)), f"sandwich of a projector with NaN at {at}: {found}")
             require(np.isnan(complex(bench.call(contraction.inner_scaled, bra, ket).mantissa)), "inner")
         require(np.isnan(complex(bench.call(contraction.norm_scaled, x).mantissa)), "norm")
-    for call, arguments in ((purlin.tt.round, (x,)), (purlin.tt.canonicalise, (x, int(rng.integers(n))))):
+    for call, arguments in ((purlin.tt.round, (x,)), (purlin.tt.canonicalize, (x, int(rng.integers(n))))):
         try:
             call(*arguments)
             require(False, f"{call.__name__} took a train with NaN")

@@ -89,7 +89,7 @@ function counting()
   check_error('purlin:invalidArgument', 'bond: is 3, outside 0 to 2 (counted from 0)', @() value(e, 4));
   check_error('purlin:invalidArgument', 'outside 0 to 1 (counted from 0)', @() purlin.tt_expect_local(x, eye(2), 5));
   check_error('purlin:invalidArgument', '(counted from 0)', @() purlin.tt_rotate(x, 3));
-  check_error('purlin:invalidArgument', '(counted from 0)', @() purlin.tt_canonicalise(x, 9));
+  check_error('purlin:invalidArgument', '(counted from 0)', @() purlin.tt_canonicalize(x, 9));
   A = eye(3);
   A(2, 3) = NaN;
   A(3, 2) = NaN;

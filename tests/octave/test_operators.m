@@ -155,7 +155,7 @@ function test_operators()
   M = purlin.Matrix(W, 'class', 'single');
   rows = rand(n, 1);
   check(norm(purlin.scale(M, rows, []) - diag(sparse(rows)) * W, 1) < 1e-5, 'scaled in single precision');
-  check(norm(purlin.symmetrise(M, 'sum') - A, 1) < 1e-5 && abs(purlin.matrix_norm(M) - norm(W, 'fro')) < 1e-5, 'and symmetrised');
+  check(norm(purlin.symmetrize(M, 'sum') - A, 1) < 1e-5 && abs(purlin.matrix_norm(M) - norm(W, 'fro')) < 1e-5, 'and symmetrized');
   plan = purlin.SpmvPlan(W, 'precision', 'single');
   update(plan, 2 * W);
   check(max(max(abs(double(apply(plan, X)) - 2 * W * X))) < 1e-5, 'new values in single precision');

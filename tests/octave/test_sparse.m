@@ -14,8 +14,8 @@ function test_sparse()
   one = diag(sparse(double(d > 0)));
   R = diag(sparse(over));
   H = sqrt(R);
-  kinds = {'matrix', W; 'laplacian', D - W; 'normalised_laplacian', one - H * W * H; 'random_walk_laplacian', one - R * W; ...
-           'signless_laplacian', D + W; 'normalised_adjacency', H * W * H; 'modularity', W - d * d' / sum(d); ...
+  kinds = {'matrix', W; 'laplacian', D - W; 'normalized_laplacian', one - H * W * H; 'random_walk_laplacian', one - R * W; ...
+           'signless_laplacian', D + W; 'normalized_adjacency', H * W * H; 'modularity', W - d * d' / sum(d); ...
            'gram', W' * W; 'outer_gram', W * W'; 'augmented', [sparse(n, n), W; W', sparse(n, n)]};
   for k = 1:size(kinds, 1)
     L = kinds{k, 2};
@@ -94,7 +94,7 @@ function test_sparse()
   n = 200;
   A = spdiags(ones(n, 2), [-1, 1], n, n);
   exact = 2 * cos(pi * (1:n)' / (n + 1));
-  [alpha, beta] = purlin.lanczos_tridiagonalise(A, n, 'seed', 2);
+  [alpha, beta] = purlin.lanczos_tridiagonalize(A, n, 'seed', 2);
   [values, residuals, copies] = purlin.lanczos_filter(alpha, beta);
   check(~isempty(values) && all(residuals < 1e-5) && all(copies >= 1), 'what passed');
   check(max(arrayfun(@(v) min(abs(exact - v)), values)) < 1e-5 && abs(values(end) - exact(1)) < 1e-9, 'are eigenvalues');

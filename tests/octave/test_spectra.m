@@ -30,7 +30,7 @@ function test_spectra(golden)
   check(max(abs(d - exact(1:3))) < 1e-10, 'partial orthogonality');
   check(max(abs(purlin.lanczos(P, 3, 'largest', 'block', 3, 'basis', 60) - exact(1:3))) < 1e-10, 'blocks');
   check(abs(purlin.lanczos(P, 1, 'largest', 'method', 'plain', 'basis', n) - exact(1)) < 1e-8, 'the plain recurrence');
-  [alpha, beta] = purlin.lanczos_tridiagonalise(P, 40, 'seed', 2);
+  [alpha, beta] = purlin.lanczos_tridiagonalize(P, 40, 'seed', 2);
   ritz = eig(diag(alpha) + diag(beta(1:end - 1), 1) + diag(beta(1:end - 1), -1));
   check(numel(alpha) == 40 && numel(beta) == 40 && max(ritz) <= exact(1) + 1e-12 && max(ritz) > 1.9, 'a recurrence');
   random = full(sprand(80, 80, 0.3));
@@ -128,7 +128,7 @@ function test_spectra(golden)
   check(max(abs(purlin.lanczos(U, 3, 'largest') - purlin.lanczos(G, 3, 'largest'))) < 1e-12, 'a graph that is not formed');
   check_error('purlin:invalidArgument', 'radius', @() purlin.lanczos(purlin.graph_operator_of_image(image, 'radius', 0), 2));
   L = tril(W);
-  check(isequal(purlin.symmetrise(L, 'mirror'), W) && isequal(purlin.symmetrise(W, 'sum'), 2 * W), 'symmetrise');
+  check(isequal(purlin.symmetrize(L, 'mirror'), W) && isequal(purlin.symmetrize(W, 'sum'), 2 * W), 'symmetrize');
 
   folder = tempname();
   mkdir(folder);
@@ -139,7 +139,7 @@ function test_spectra(golden)
   check(isequal(purlin.read_market(fullfile(folder, 'w.mtx')), W), 'one triangle');
   purlin.write_edges(W, fullfile(folder, 'w.txt'), true);
   L = purlin.read_edges(fullfile(folder, 'w.txt'), true);
-  check(isequal(purlin.symmetrise(L, 'mirror'), W), 'edges and back');
+  check(isequal(purlin.symmetrize(L, 'mirror'), W), 'edges and back');
   check(isequal(purlin.read_edges(fullfile(folder, 'w.txt')) ~= 0, L ~= 0), 'edges without their values');
   file = fopen(fullfile(folder, 'e.txt'), 'w');
   fprintf(file, '# a comment\n70 9 2\n9 70 3\n70 9 4\n');

@@ -228,8 +228,8 @@ function algebra(x, y, A, B)
   s = purlin.tt_svd(A, 'epsilon', 1e-12);
   check(isequal(describe(z).ranks, describe(s).ranks) && info.error <= 1e-12, 'round and svd');
   check(near(purlin.tt_full(purlin.tt_svd(reshape(A, 6, 2), 'modes', [2 3 2])), A), 'svd with other modes');
-  [c, q] = purlin.tt_canonicalise(purlin.tt_to_open(x), 2);
-  check(near(purlin.tt_full(c) * 2 ^ q, A), 'canonicalise');
+  [c, q] = purlin.tt_canonicalize(purlin.tt_to_open(x), 2);
+  check(near(purlin.tt_full(c) * 2 ^ q, A), 'canonicalize');
   check(isequal(gather(purlin.tt_random([2 2], [1 2 1], 'seed', 3)), gather(purlin.tt_random([2 2], [1 2 1], 'seed', 3))), 'seed');
   check(isequal(purlin.tt_full(purlin.tt_ones([2 3])), ones(2, 3)), 'ones');
   check(isequal(purlin.tt_full(purlin.tt_zeros([2 3], 'class', 'single')), zeros(2, 3, 'single')), 'zeros');

@@ -199,7 +199,7 @@ def randomized_svd(
     random_state: Any = None,
     svd_lapack_driver: str = "gesdd",
 ) -> Any:
-    """`sklearn.utils.extmath.randomized_svd`. purlin orthonormalises the basis after each power iteration, whatever
+    """`sklearn.utils.extmath.randomized_svd`. purlin orthonormalizes the basis after each power iteration, whatever
     `power_iteration_normalizer` is, and has one method for the small problem, whatever `svd_lapack_driver` and
     `transpose` are."""
     if n_iter == "auto":
@@ -238,7 +238,7 @@ def fiedler_function(method: str) -> Any:
         weights = -laplacian
         weights.setdiag(0)
         weights.eliminate_zeros()
-        found = purlin.graph.fiedler(weights, normalised=normalized, seed=_seed(seed), tolerance=tol, context=context)
+        found = purlin.graph.fiedler(weights, normalized=normalized, seed=_seed(seed), tolerance=tol, context=context)
         vector = found.vector
         if normalized:
             # purlin divides the vector by the square roots of the degrees, networkx does not.
@@ -264,7 +264,7 @@ def laplacian_spectrum(G: Any, weight: Any = "weight") -> Any:
 
 def normalized_laplacian_spectrum(G: Any, weight: Any = "weight") -> Any:
     """`networkx.normalized_laplacian_spectrum`."""
-    return _whole_spectrum(nx.adjacency_matrix(G, weight=weight), "normalised_laplacian")
+    return _whole_spectrum(nx.adjacency_matrix(G, weight=weight), "normalized_laplacian")
 
 
 def adjacency_spectrum(G: Any, weight: Any = "weight") -> Any:

@@ -31,7 +31,7 @@ FUNCTIONS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "lanczos.solve": (WEIGHTS, lambda a: lanczos.solve(a, 3, vectors=False).values),
     "lanczos.solve, start": (np.arange(1.0, N + 1), lambda x: lanczos.solve(WEIGHTS, 2, start=x).values),
     "lanczos.singular": (DENSE, lambda a: lanczos.singular(a, 3, vectors=False).triplets.values),
-    "lanczos.tridiagonalise": (WEIGHTS, lambda a: lanczos.tridiagonalise(a, 4)[0]),
+    "lanczos.tridiagonalize": (WEIGHTS, lambda a: lanczos.tridiagonalize(a, 4)[0]),
     "lanczos.tridiagonal_eigenvalues": (np.arange(5.0), lambda d: lanczos.tridiagonal_eigenvalues(d, np.ones(4))[0]),
     "graph.fiedler": (WEIGHTS, lambda a: graph.fiedler(a).value),
     "graph.components": (WEIGHTS, lambda a: graph.components(a)[1]),
@@ -363,7 +363,7 @@ def test_errors_survive_copies_and_processes() -> None:
         pool.map_async(failing, [1]).get(timeout=60)
 
 
-@pytest.mark.parametrize("call", ["solve", "singular", "tridiagonalise", "fiedler", "embed", "cluster", "density"])
+@pytest.mark.parametrize("call", ["solve", "singular", "tridiagonalize", "fiedler", "embed", "cluster", "density"])
 def test_progress_is_what_is_documented(call: str) -> None:
     seen: list[tuple[int, int, float]] = []
 
@@ -371,11 +371,11 @@ def test_progress_is_what_is_documented(call: str) -> None:
         seen.append((step, steps, measure))
 
     ring = sparse.from_coordinates(np.r_[0:400, 1:400, 0], np.r_[1:400, 0, 0:400], None, (400, 400))
-    wanted = {"tridiagonalise": 60, "density": 60, "fiedler": 1}.get(call, 3)
+    wanted = {"tridiagonalize": 60, "density": 60, "fiedler": 1}.get(call, 3)
     calls: dict[str, Callable[[], object]] = {
         "solve": lambda: lanczos.solve(ring, 3, basis=12, progress=progress),
         "singular": lambda: lanczos.singular(ring, 3, basis=12, progress=progress),
-        "tridiagonalise": lambda: lanczos.tridiagonalise(ring, 60, progress=progress),
+        "tridiagonalize": lambda: lanczos.tridiagonalize(ring, 60, progress=progress),
         "fiedler": lambda: graph.fiedler(ring, basis=12, progress=progress),
         "embed": lambda: graph.embed(ring, 3, basis=12, progress=progress),
         "cluster": lambda: graph.cluster(ring, 3, basis=12, progress=progress),

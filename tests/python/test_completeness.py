@@ -61,7 +61,7 @@ def test_clusters_use_every_copy() -> None:
     full[np.minimum(first, np.roll(first, -1) + 1), np.maximum(first, np.roll(first, -1) + 1)] = True
     i, j = np.nonzero(full)
     a = of_edges(count * size, i, j)
-    values = lanczos.solve(a, 3, kind="normalised_adjacency", vectors=False).values
+    values = lanczos.solve(a, 3, kind="normalized_adjacency", vectors=False).values
     assert values[1] == pytest.approx(values[2], abs=1e-9)
     every: tuple[dict[str, Any], ...] = ({}, {"block": 2})
     for options in every:

@@ -118,7 +118,7 @@ def test_filters_and_images_are_multiplied_there(gpu: purlin.Context, cpu: purli
     on = {c: graph.operator_of_image(image, context=c, **given) for c in (cpu, gpu)}
     formed = graph.of_image(image, context=gpu, **given)
     eps = np.finfo(dtype).eps
-    for kind in ("matrix", "normalised_laplacian", "random_walk_laplacian", "modularity"):
+    for kind in ("matrix", "normalized_laplacian", "random_walk_laplacian", "modularity"):
         for degree in (0, 5):
             how: dict[str, Any] = {"kind": kind, "shift": 0.25}
             if degree:

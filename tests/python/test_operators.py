@@ -53,7 +53,7 @@ def test_images_are_multiplied_without_their_matrices(cpu: purlin.Context, dtype
     formed, unformed = graph.of_image(image, **given), graph.operator_of_image(image, **given)
     assert formed.dtype == unformed.dtype == dtype
     x = np.random.default_rng(8).standard_normal((54, 2)).astype(dtype)
-    for kind in ("matrix", "laplacian", "normalised_laplacian", "random_walk_laplacian", "modularity"):
+    for kind in ("matrix", "laplacian", "normalized_laplacian", "random_walk_laplacian", "modularity"):
         plans = [spmv.Plan(w, kind=kind) for w in (formed, unformed)]  # type: ignore[arg-type]
         for block in (x[:, 0].copy(), x, np.asfortranarray(x)):
             np.testing.assert_allclose(plans[1] @ block, plans[0] @ block, atol=40 * np.finfo(dtype).eps)

@@ -51,7 +51,7 @@ def test_conversions_keep_every_entry(cpu: purlin.Context, dtype: Any) -> None:
     sparse.set_values(made, made.arrays()[2] * 2)
     np.testing.assert_array_equal(sparse.to_dense(made), 2 * full)
     square = sparse.from_dense(random_dense(9, 9, dtype, 5), context=cpu)
-    both = sparse.symmetrise(square, "sum")
+    both = sparse.symmetrize(square, "sum")
     whole = sparse.to_dense(square)
     np.testing.assert_allclose(sparse.to_dense(both), whole + whole.conj().T, rtol=1e-6)
     assert sparse.is_symmetric(both) and not sparse.is_symmetric(square)
@@ -162,10 +162,10 @@ def formed(kind: str, a: Any) -> Any:
     return {
         "matrix": lambda: a,
         "laplacian": lambda: np.diag(d) - a,
-        "normalised_laplacian": lambda: one - half[:, None] * a * half,
+        "normalized_laplacian": lambda: one - half[:, None] * a * half,
         "random_walk_laplacian": lambda: one - over[:, None] * a,
         "signless_laplacian": lambda: np.diag(d) + a,
-        "normalised_adjacency": lambda: half[:, None] * a * half,
+        "normalized_adjacency": lambda: half[:, None] * a * half,
         "modularity": lambda: a - np.outer(d, d) / d.sum(),
         "gram": lambda: a.T @ a,
         "outer_gram": lambda: a @ a.T,
@@ -367,7 +367,7 @@ def test_which_ends_and_kinds(cpu: purlin.Context) -> None:
     full = sparse.to_dense(a)
     d = full.sum(1) ** -0.5
     scaled = np.linalg.eigvalsh(d[:, None] * full * d)
-    values = lanczos.solve(a, 3, kind="normalised_adjacency", basis=70, shift=1.0)[0]
+    values = lanczos.solve(a, 3, kind="normalized_adjacency", basis=70, shift=1.0)[0]
     np.testing.assert_allclose(values, 1 + scaled[::-1][:3], atol=1e-9)
     signless = np.linalg.eigvalsh(np.diag(full.sum(1)) + full)
     np.testing.assert_allclose(lanczos.solve(a, 2, kind="signless_laplacian", basis=70)[0], signless[::-1][:2], atol=1e-9)
@@ -486,7 +486,7 @@ def test_every_copy_is_found(cpu: purlin.Context) -> None:
         (200, 200),
         context=cpu,
     )
-    found = lanczos.run(cycle, 3, kind="normalised_adjacency", basis=60)
+    found = lanczos.run(cycle, 3, kind="normalized_adjacency", basis=60)
     np.testing.assert_allclose(found.pairs.values, np.cos(2 * np.pi * np.array([0, 1, 1]) / 200), atol=1e-9)
     assert found.info.verified
 
@@ -534,7 +534,7 @@ def test_a_solver_is_used_for_several_matrices(cpu: purlin.Context) -> None:
 
 def test_the_plain_recurrence_and_its_filter(cpu: purlin.Context) -> None:
     a = sparse.read_market(GOLDEN / "as-caida20071105.mtx.gz", np.float64, context=cpu)
-    alpha, beta = lanczos.tridiagonalise(a, 120)
+    alpha, beta = lanczos.tridiagonalize(a, 120)
     assert alpha.size == beta.size == 120
     accepted = lanczos.cullum_willoughby(alpha, beta)
     np.testing.assert_allclose(accepted.values[::-1][:3], [69.643448747, 51.131864981, 41.371202093], rtol=1e-9)

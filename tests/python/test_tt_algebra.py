@@ -66,7 +66,7 @@ def test_rounding_and_canonical_forms(cpu: purlin.Context) -> None:
     assert abs(rounded.log_norm - np.log(2 * np.linalg.norm(dense(x)))) < 1e-12
     assert tt.distance(rounded.train, twice, context=cpu) <= 1e-9 * np.exp(rounded.log_norm)
     assert tt.round(twice, max_rank=1).train.max_rank == 1
-    centred, exponent = tt.canonicalise(x, 2, context=cpu)
+    centred, exponent = tt.canonicalize(x, 2, context=cpu)
     np.testing.assert_allclose(tt.full(centred) * 2.0**exponent, dense(x), atol=1e-12)
     for k in (0, 1):
         left = centred.core(k).reshape(-1, centred.ranks[k + 1], order="F")
@@ -111,7 +111,7 @@ def test_refusals(cpu: purlin.Context) -> None:
     with pytest.raises(purlin.InvalidArgument, match="first: is 3"):
         tt.rotate(x, 3, context=cpu)
     with pytest.raises(purlin.InvalidArgument, match="centre: is 5"):
-        tt.canonicalise(x, 5, context=cpu)
+        tt.canonicalize(x, 5, context=cpu)
     with pytest.raises(purlin.InvalidArgument, match="epsilon: is -1"):
         tt.round(x, -1, context=cpu)
     with pytest.raises(ValueError, match="has 2 numbers, the train has 3 cores"):

@@ -60,7 +60,7 @@
 % Sparse spectra
 %   lanczos                - Some eigenvalues and eigenvectors of a symmetric matrix, or of a Laplacian of a graph.
 %   lanczos_svd            - Some singular values and vectors of a sparse matrix, to full accuracy.
-%   lanczos_tridiagonalise - Coefficients of the plain Lanczos recurrence.
+%   lanczos_tridiagonalize - Coefficients of the plain Lanczos recurrence.
 %   lanczos_filter         - Eigenvalues of a matrix among those of its recurrence.
 %   tridiagonal_eigenvalues - Eigenvalues of a symmetric tridiagonal matrix.
 %   spmv                   - Product of a sparse matrix with one or several vectors.
@@ -85,7 +85,7 @@
 %   drop_zeros             - A sparse matrix without its small entries.
 %   matrix_norm            - A norm of a sparse matrix.
 %   is_symmetric           - Whether a sparse matrix is symmetric, within a tolerance.
-%   symmetrise             - A symmetric matrix from a square one.
+%   symmetrize             - A symmetric matrix from a square one.
 %   scale                  - Rows and columns of a sparse matrix multiplied by numbers.
 %   check                  - Refuses a sparse matrix that is not as asked for.
 %   read_market            - A sparse matrix from a Matrix Market file.
@@ -133,7 +133,7 @@
 %   tt_apply               - A TT-matrix times a tensor train.
 %   tt_rotate              - A ring that begins with another core.
 %   tt_cast                - A tensor train of another class.
-%   tt_canonicalise        - A tensor train with orthonormal cores but for one.
+%   tt_canonicalize        - A tensor train with orthonormal cores but for one.
 %   tt_round               - The tensor train of smallest ranks within an error of a given one.
 %   tt_svd                 - The tensor train of a full array.
 %   tt_random              - A tensor train of normally distributed cores.

@@ -4,7 +4,7 @@ classdef SpmvPlan < handle
 %   entries are 1. P = purlin.SpmvPlan(A, name, value, ...) with 'method' and 'ordering' as purlin.spmv has them, 'op' for 'plain'
 %   (default), 'transpose' or 'adjoint', 'symmetric' true where A is known to be so, which saves the copy that a transpose takes, and
 %     'kind'   what is multiplied by, never formed: 'matrix' (default), 'laplacian' (D - A, D being the row sums),
-%              'normalised_laplacian', 'random_walk_laplacian', 'signless_laplacian', 'normalised_adjacency', 'modularity',
+%              'normalized_laplacian', 'random_walk_laplacian', 'signless_laplacian', 'normalized_adjacency', 'modularity',
 %              'gram' (A'*A), 'outer_gram', 'augmented'
 %     'shift'  added to the diagonal of that
 %     'degree', 'lower', 'upper'  with a degree d the Chebyshev filter T_d((2*Op - (lower + upper)*I) / (upper - lower)) of that:
@@ -24,7 +24,7 @@ classdef SpmvPlan < handle
 %     W = sparse(kron(eye(2), ones(20)) - eye(40));   % two groups, and one edge between them
 %     W(20, 21) = 1;
 %     W(21, 20) = 1;
-%     P = purlin.SpmvPlan(W, 'kind', 'normalised_laplacian');
+%     P = purlin.SpmvPlan(W, 'kind', 'normalized_laplacian');
 %     x = rand(40, 1);
 %     for k = 1:100
 %       x = apply(P, x) / norm(x);

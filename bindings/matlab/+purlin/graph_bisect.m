@@ -1,6 +1,6 @@
 function [sides, cut, ratio] = graph_bisect(W, v, how)
 %GRAPH_BISECT  Cuts a graph in two by a vector.
-%   sides = purlin.graph_bisect(W, v) is 1 or 2 for each vertex, cut where the normalised cut is least.
+%   sides = purlin.graph_bisect(W, v) is 1 or 2 for each vertex, cut where the normalized cut is least.
 %   [sides, cut, ratio] = purlin.graph_bisect(W, v, how) also has the weight of the edges between the sides, each once, and
 %   cut/vol(S) + cut/vol(rest). HOW is 'sweep', 'sign' or 'median'.
 %

@@ -12,7 +12,7 @@ function [points, weights] = graph_density(A, steps, vectors, varargin)
 %   Example
 %     A = sprand(300, 300, 0.05);
 %     A = double(A + A' > 0);
-%     [points, weights] = purlin.graph_density(A, 50, 10, 'kind', 'normalised_laplacian');
+%     [points, weights] = purlin.graph_density(A, 50, 10, 'kind', 'normalized_laplacian');
   purlin.internal.at_least(nargin, 3, 'graph_density');
   opts = purlin.internal.options({'kind', 'shift', 'seed', 'progress'}, varargin);
   matrix = purlin.internal.symmetric_matrix(A, 'A');

@@ -10,7 +10,7 @@ function shares = graph_density_histogram(points, weights, from, to, bins)
 %   Example
 %     A = sprand(300, 300, 0.05);
 %     A = double(A + A' > 0);
-%     [points, weights] = purlin.graph_density(A, 50, 10, 'kind', 'normalised_laplacian');
+%     [points, weights] = purlin.graph_density(A, 50, 10, 'kind', 'normalized_laplacian');
 %     shares = purlin.graph_density_histogram(points, weights, 0, 2, 40);   % bar(shares) shows it
   purlin.internal.at_least(nargin, 5, 'graph_density_histogram');
   purlin.internal.whole(bins, 'bins', 1);

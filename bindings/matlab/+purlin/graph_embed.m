@@ -1,6 +1,6 @@
 function [X, values, info] = graph_embed(W, k, varargin)
 %GRAPH_EMBED  Coordinates of the vertices of a graph, in which those that hang together lie together.
-%   X = purlin.graph_embed(W, k) has K columns: eigenvectors of the smallest eigenvalues of the normalised Laplacian of the
+%   X = purlin.graph_embed(W, k) has K columns: eigenvectors of the smallest eigenvalues of the normalized Laplacian of the
 %   symmetric weights W.
 %   [X, values, info] = purlin.graph_embed(W, k, name, value, ...) also has the eigenvalues, and tells of the solve. Names
 %   are those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start', 'solve', 'precision' and 'check_symmetry', and

@@ -3,7 +3,7 @@ function [v, value, info] = graph_fiedler(W, varargin)
 %   v = purlin.graph_fiedler(W) is of D - W, W being symmetric weights and D the diagonal of their sums.
 %   [v, value, info] = purlin.graph_fiedler(W, name, value, ...) also has the eigenvalue, and tells of the solve. Names are
 %   those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start', 'solve', 'precision' and 'check_symmetry', and
-%   'normalised': true for the normalised Laplacian, over the roots of the degrees. Where 'restarts' were not enough there is a
+%   'normalized': true for the normalized Laplacian, over the roots of the degrees. Where 'restarts' were not enough there is a
 %   warning, purlin:noConvergence, and v is the last iterate.
 %
 %   Errors: as purlin.lanczos.
@@ -16,8 +16,8 @@ function [v, value, info] = graph_fiedler(W, varargin)
 %     W(21, 20) = 1;
 %     sides = purlin.graph_bisect(W, purlin.graph_fiedler(W));
   purlin.internal.at_least(nargin, 1, 'graph_fiedler');
-  opts = purlin.internal.lanczos_options(varargin, {'normalised', 'devices'});
-  normalised = isfield(opts, 'normalised') && opts.normalised;
-  [value, v, info] = purlin_mex('graph_fiedler', purlin.internal.symmetric_matrix(W, 'W'), normalised, opts);
+  opts = purlin.internal.lanczos_options(varargin, {'normalized', 'devices'});
+  normalized = isfield(opts, 'normalized') && opts.normalized;
+  [value, v, info] = purlin_mex('graph_fiedler', purlin.internal.symmetric_matrix(W, 'W'), normalized, opts);
   purlin.internal.solved(info, 'graph_fiedler');
 end

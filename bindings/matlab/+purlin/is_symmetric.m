@@ -6,12 +6,12 @@ function yes = is_symmetric(A, tolerance)
 %
 %   Errors: purlin:invalidArgument, purlin:notSupported, purlin:outOfMemory.
 %
-%   See also issymmetric, purlin.symmetrise.
+%   See also issymmetric, purlin.symmetrize.
 %
 %   Example
 %     W = sprand(100, 100, 0.05);
 %     if ~purlin.is_symmetric(W, 1e-12)
-%       W = purlin.symmetrise(W, 'average');
+%       W = purlin.symmetrize(W, 'average');
 %     end
   purlin.internal.at_least(nargin, 1, 'is_symmetric');
   if nargin < 2

@@ -6,8 +6,8 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %   [V, D] = purlin.lanczos(...) has A*V = V*D with D diagonal, as eigs does; columns have norm 1, and the entry of largest
 %   modulus of each is positive.
 %   [V, D, info] = purlin.lanczos(A, k, which, name, value, ...) also tells residuals, products, restarts. Names:
-%     'kind'       of what: 'matrix' (A itself), or never formed 'laplacian' (D - A), 'normalised_laplacian',
-%                  'signless_laplacian', 'normalised_adjacency', 'modularity', 'gram' (A'*A), 'outer_gram', 'augmented'
+%     'kind'       of what: 'matrix' (A itself), or never formed 'laplacian' (D - A), 'normalized_laplacian',
+%                  'signless_laplacian', 'normalized_adjacency', 'modularity', 'gram' (A'*A), 'outer_gram', 'augmented'
 %     'shift'      added to the diagonal
 %     'sigma'      where eigenvalues are looked for, with 'nearest'
 %     'tolerance'  1e-10: residuals at most this times the modulus of the value

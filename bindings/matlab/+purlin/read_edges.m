@@ -10,7 +10,7 @@ function [A, vertices] = read_edges(path, varargin)
 %
 %   Errors: purlin:io (the line of what is malformed is named), purlin:invalidArgument.
 %
-%   See also purlin.write_edges, purlin.read_market, purlin.symmetrise.
+%   See also purlin.write_edges, purlin.read_market, purlin.symmetrize.
 %
 %   Example
 %     name = tempname();
@@ -18,7 +18,7 @@ function [A, vertices] = read_edges(path, varargin)
 %     fprintf(file, '%d %d\n', [70 10; 70 20; 30 70]');
 %     fclose(file);
 %     [A, vertices] = purlin.read_edges(name);
-%     W = purlin.symmetrise(A, 'union');
+%     W = purlin.symmetrize(A, 'union');
 %     delete(name);
   purlin.internal.at_least(nargin, 1, 'read_edges');
   given = varargin;

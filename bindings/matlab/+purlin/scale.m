@@ -5,7 +5,7 @@ function B = scale(A, rows, cols)
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory.
 %
-%   See also purlin.symmetrise, purlin.SpmvPlan.
+%   See also purlin.symmetrize, purlin.SpmvPlan.
 %
 %   Example
 %     W = sparse(kron(eye(2), ones(20)) - eye(40));   % two groups, and one edge between them

@@ -2,7 +2,7 @@ function starts = sshopm_starts(kind, dimension, count, seed, class_name)
 %SSHOPM_STARTS  Unit start vectors.
 %   starts = purlin.sshopm_starts(kind, dimension, count) is dimension-by-count. KIND is 'hemisphere' or 'sphere'
 %   (Fibonacci lattices, dimension 3), 'icosahedral' (dimension 3), 'random' (uniform on the sphere) or
-%   'random_cube' (uniform in the cube, normalised).
+%   'random_cube' (uniform in the cube, normalized).
 %   purlin.sshopm_starts(kind, dimension, count, seed, class_name) sets the seed, default 0, and the class,
 %   'double' (default) or 'single'.
 %

@@ -6,12 +6,12 @@ function [values, first, last] = tridiagonal_eigenvalues(diagonal, off)
 %
 %   Errors: purlin:invalidArgument, purlin:numerical.
 %
-%   See also purlin.lanczos_tridiagonalise, purlin.lanczos_filter.
+%   See also purlin.lanczos_tridiagonalize, purlin.lanczos_filter.
 %
 %   Example
 %     A = sprand(300, 300, 0.05);
 %     A = double(A + A' > 0);
-%     [alpha, beta] = purlin.lanczos_tridiagonalise(A, 50);
+%     [alpha, beta] = purlin.lanczos_tridiagonalize(A, 50);
 %     [ritz, first, last] = purlin.tridiagonal_eigenvalues(alpha, beta(1:end-1));
 %     residuals = abs(beta(end) * last);
   purlin.internal.at_least(nargin, 2, 'tridiagonal_eigenvalues');

@@ -1,7 +1,7 @@
 function clusters(points)
 %CLUSTERS  Points on rings that lie one in another, told apart by eigenvectors of the graph of near ones.
 %   clusters() scatters 1500 points about three rings, joins each to its twelve nearest, and finds the rings: groups that no
-%   straight line parts. It prints eigenvalues of the normalised Laplacian, which tell how many groups there are, the share
+%   straight line parts. It prints eigenvalues of the normalized Laplacian, which tell how many groups there are, the share
 %   of points that are in the right one, and what separates the outer ring from the rest.
 %   clusters(points) takes that many.
   if nargin < 1
@@ -28,8 +28,8 @@ function clusters(points)
   fprintf('  in the right ring     %.2f %% by k-means\n', 100 * sum(max(right)) / points);
   by_qr = purlin.graph_cluster(W, 3, 'basis', 80, 'how', 'pivoted_qr');
   fprintf('  pivoted QR differs at %d points\n', points - sum(max(accumarray([labels, by_qr], 1))));
-  [side, cut, normalised] = purlin.graph_bisect(W, purlin.graph_fiedler(W, 'normalised', true, 'basis', 80));
-  fprintf('  cut in two at weight  %.4f, %.1e of the volume: %d points and %d\n', cut, normalised, sum(side == 1), ...
+  [side, cut, normalized] = purlin.graph_bisect(W, purlin.graph_fiedler(W, 'normalized', true, 'basis', 80));
+  fprintf('  cut in two at weight  %.4f, %.1e of the volume: %d points and %d\n', cut, normalized, sum(side == 1), ...
           sum(side == 2));
 end
 
@@ -44,5 +44,5 @@ function W = neighbours(P, count)
   at = at(:, 1:count);
   scale = median(near(:, count));
   A = sparse(rows(:), at(:), exp(-reshape(near(:, 1:count), [], 1) / scale), n, n);
-  W = purlin.symmetrise(A, 'union');
+  W = purlin.symmetrize(A, 'union');
 end

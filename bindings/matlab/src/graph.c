@@ -68,7 +68,7 @@ static void cluster(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   (void)nrhs;
 }
 
-/* [value, vector, info] = graph_fiedler(W, normalised, options) */
+/* [value, vector, info] = graph_fiedler(W, normalized, options) */
 static void fiedler(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *graph = matrix_of("W", prhs[0]);
   purlin_lanczos_info info = fresh_lanczos_info();
@@ -77,24 +77,24 @@ static void fiedler(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   mxArray *column = new_column(PURLIN_F64, vertices_of(graph), &vector);
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], 1, &w);
-  check_lanczos(&w, purlin_graph_fiedler(solver_of(&o), NULL, graph, is_true("normalised", prhs[1]), &value, vector, &info));
+  check_lanczos(&w, purlin_graph_fiedler(solver_of(&o), NULL, graph, is_true("normalized", prhs[1]), &value, vector, &info));
   plhs[0] = mxCreateDoubleScalar(value);
   if (nlhs > 1) plhs[1] = column;
   if (nlhs > 2) plhs[2] = lanczos_report(&info);
   (void)nrhs;
 }
 
-/* [sides, cut, normalised_cut] = graph_bisect(W, vector, how) */
+/* [sides, cut, normalized_cut] = graph_bisect(W, vector, how) */
 static void bisect(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *graph = matrix_of("W", prhs[0]);
   int64_t n = vertices_of(graph);
   purlin_tensor *vector = lend("vector", prhs[1], PURLIN_F64, 1, &n);
-  double cut = 0, normalised = 0;
+  double cut = 0, normalized = 0;
   labels l = new_labels(n);
-  check(purlin_graph_bisect(graph, vector, choice_argument("cut", prhs[2], cuts), l.tensor, &cut, &normalised));
+  check(purlin_graph_bisect(graph, vector, choice_argument("cut", prhs[2], cuts), l.tensor, &cut, &normalized));
   plhs[0] = finish_labels(&l);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(cut);
-  if (nlhs > 2) plhs[2] = mxCreateDoubleScalar(normalised);
+  if (nlhs > 2) plhs[2] = mxCreateDoubleScalar(normalized);
   (void)nrhs;
 }
 

@@ -1,9 +1,9 @@
 /* Commands of sparse matrices: made symmetric, scaled, checked, read and written. */
 #include "gateway.h"
 
-static const choice symmetries[] = {{"union", PURLIN_SYMMETRISE_UNION}, {"sum", PURLIN_SYMMETRISE_SUM},
-  {"average", PURLIN_SYMMETRISE_AVERAGE}, {"intersection", PURLIN_SYMMETRISE_INTERSECTION},
-  {"mirror", PURLIN_SYMMETRISE_MIRROR}, {NULL, 0}};
+static const choice symmetries[] = {{"union", PURLIN_SYMMETRIZE_UNION}, {"sum", PURLIN_SYMMETRIZE_SUM},
+  {"average", PURLIN_SYMMETRIZE_AVERAGE}, {"intersection", PURLIN_SYMMETRIZE_INTERSECTION},
+  {"mirror", PURLIN_SYMMETRIZE_MIRROR}, {NULL, 0}};
 static const choice policies[] = {{"sum", PURLIN_DUPLICATES_SUM}, {"first", PURLIN_DUPLICATES_FIRST},
   {"last", PURLIN_DUPLICATES_LAST}, {"max", PURLIN_DUPLICATES_MAX}, {"refuse", PURLIN_DUPLICATES_REFUSE}, {NULL, 0}};
 
@@ -13,10 +13,10 @@ void hand_over_rows(purlin_matrix *made, int nlhs, mxArray *plhs[]) {
   gather_rows(made, plhs);
 }
 
-/* [i, j, values, rows, cols] = symmetrise(A, how) */
-static void symmetrise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+/* [i, j, values, rows, cols] = symmetrize(A, how) */
+static void symmetrize(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *made = NULL;
-  check(purlin_matrix_symmetrise(matrix_of("A", prhs[0]), choice_argument("how", prhs[1], symmetries), &made));
+  check(purlin_matrix_symmetrize(matrix_of("A", prhs[0]), choice_argument("how", prhs[1], symmetries), &made));
   hand_over_rows(made, nlhs, plhs);
   (void)nrhs;
 }
@@ -183,7 +183,7 @@ static void write_edges(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs
 }
 
 const command sparse_commands[] = {
-  {"symmetrise", 2, 2, symmetrise},
+  {"symmetrize", 2, 2, symmetrize},
   {"from_coordinates", 6, 6, from_coordinates},
   {"matrix_order", 2, 2, order},
   {"matrix_norm", 2, 2, norm},

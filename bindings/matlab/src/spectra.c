@@ -5,9 +5,9 @@ static const choice whiches[] = {{"largest", PURLIN_LANCZOS_LARGEST}, {"smallest
   {"largest_magnitude", PURLIN_LANCZOS_LARGEST_MAGNITUDE}, {"both_ends", PURLIN_LANCZOS_BOTH_ENDS},
   {"nearest", PURLIN_LANCZOS_NEAREST}, {NULL, 0}};
 const choice kinds[] = {{"matrix", PURLIN_LANCZOS_MATRIX}, {"laplacian", PURLIN_LANCZOS_LAPLACIAN},
-  {"normalised_laplacian", PURLIN_LANCZOS_NORMALISED_LAPLACIAN},
+  {"normalized_laplacian", PURLIN_LANCZOS_NORMALIZED_LAPLACIAN},
   {"signless_laplacian", PURLIN_LANCZOS_SIGNLESS_LAPLACIAN},
-  {"normalised_adjacency", PURLIN_LANCZOS_NORMALISED_ADJACENCY}, {"modularity", PURLIN_LANCZOS_MODULARITY},
+  {"normalized_adjacency", PURLIN_LANCZOS_NORMALIZED_ADJACENCY}, {"modularity", PURLIN_LANCZOS_MODULARITY},
   {"gram", PURLIN_LANCZOS_GRAM}, {"outer_gram", PURLIN_LANCZOS_OUTER_GRAM},
   {"augmented", PURLIN_LANCZOS_AUGMENTED}, {"random_walk_laplacian", PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN}, {NULL, 0}};
 static const choice verifications[] = {{"auto", PURLIN_LANCZOS_VERIFY_AUTO}, {"on", PURLIN_LANCZOS_VERIFY_ON},
@@ -121,19 +121,19 @@ static void lanczos_plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
   (void)nrhs;
 }
 
-static purlin_status run_tridiagonalise(void *a[]) {
+static purlin_status run_tridiagonalize(void *a[]) {
   return purlin_lanczos_tridiagonalize(a[1], NULL, a[0], *(int64_t *)a[2], NULL, a[3], a[4], a[5]);
 }
 
-/* [alpha, beta, count] = lanczos_tridiagonalise(A, steps, options): the first `count` of the columns */
-static void tridiagonalise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+/* [alpha, beta, count] = lanczos_tridiagonalize(A, steps, options): the first `count` of the columns */
+static void tridiagonalize(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]);
   int64_t steps = integer_argument("steps", prhs[1], 1, 1 << 20), count = 0;
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], 1, &w);
-  if (nlhs < 3) fail("internal", "lanczos_tridiagonalise: has 3 results");
+  if (nlhs < 3) fail("internal", "lanczos_tridiagonalize: has 3 results");
   for (int i = 0; i < 2; i++) plhs[i] = mxCreateDoubleMatrix((mwSize)steps, 1, mxREAL);
-  check_watched(&w, call_library(&w, run_tridiagonalise,
+  check_watched(&w, call_library(&w, run_tridiagonalize,
                                  (void *[]){a, solver_of(&o), &steps, mxGetData(plhs[0]), mxGetData(plhs[1]), &count}));
   plhs[2] = mxCreateDoubleScalar((double)count);
   (void)nrhs;
@@ -208,7 +208,7 @@ const command spectra_commands[] = {
   {"lanczos_solve", 6, 6, solve},
   {"lanczos_plan", 5, 5, lanczos_plan},
   {"lanczos_singular", 5, 5, singular},
-  {"lanczos_tridiagonalise", 3, 3, tridiagonalise},
+  {"lanczos_tridiagonalize", 3, 3, tridiagonalize},
   {"lanczos_filter", 4, 4, filter},
   {"tridiagonal_eigenvalues", 2, 2, tridiagonal},
   {NULL, 0, 0, NULL},

@@ -93,11 +93,11 @@ static void tt_cast(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   (void)nrhs;
 }
 
-/* [key, exponent] = tt_canonicalise(x, centre) */
-static void tt_canonicalise(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+/* [key, exponent] = tt_canonicalize(x, centre) */
+static void tt_canonicalize(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t exponent = 0;
   purlin_tt *made = NULL;
-  check(purlin_tt_canonicalise(gateway_context(), NULL, train_of("x", prhs[0]),
+  check(purlin_tt_canonicalize(gateway_context(), NULL, train_of("x", prhs[0]),
                                integer_argument("centre", prhs[1], 1, INT64_MAX) - 1, &exponent, &made));
   plhs[0] = key_of(made);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar((double)exponent);
@@ -277,7 +277,7 @@ const command tt_algebra_commands[] = {
   {"tt_to_open", 1, 1, tt_to_open},
   {"tt_rotate", 2, 2, tt_rotate},
   {"tt_cast", 3, 3, tt_cast},
-  {"tt_canonicalise", 2, 2, tt_canonicalise},
+  {"tt_canonicalize", 2, 2, tt_canonicalize},
   {"tt_round", 2, 2, tt_round},
   {"tt_apply", 4, 4, tt_apply},
   {"tt_svd", 3, 3, tt_svd},

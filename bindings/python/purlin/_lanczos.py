@@ -24,9 +24,9 @@ Which = Literal["largest", "smallest", "largest_magnitude", "both_ends", "neares
 Kind = Literal[
     "matrix",
     "laplacian",
-    "normalised_laplacian",
+    "normalized_laplacian",
     "signless_laplacian",
-    "normalised_adjacency",
+    "normalized_adjacency",
     "modularity",
     "gram",
     "outer_gram",
@@ -43,9 +43,9 @@ _WHICH = {
 _KINDS = {
     "matrix": c.LANCZOS_MATRIX,
     "laplacian": c.LANCZOS_LAPLACIAN,
-    "normalised_laplacian": c.LANCZOS_NORMALISED_LAPLACIAN,
+    "normalized_laplacian": c.LANCZOS_NORMALIZED_LAPLACIAN,
     "signless_laplacian": c.LANCZOS_SIGNLESS_LAPLACIAN,
-    "normalised_adjacency": c.LANCZOS_NORMALISED_ADJACENCY,
+    "normalized_adjacency": c.LANCZOS_NORMALIZED_ADJACENCY,
     "modularity": c.LANCZOS_MODULARITY,
     "gram": c.LANCZOS_GRAM,
     "outer_gram": c.LANCZOS_OUTER_GRAM,

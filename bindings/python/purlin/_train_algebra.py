@@ -118,13 +118,13 @@ def cast(x: object, dtype: npt.DTypeLike, *, context: Context | None = None) -> 
     return _made(context, lib.purlin_tt_cast, Train.of(x, context), memory.dtype_number(dtype))
 
 
-def canonicalise(x: object, centre: int, *, context: Context | None = None) -> tuple[Train, int]:
+def canonicalize(x: object, centre: int, *, context: Context | None = None) -> tuple[Train, int]:
     """The train with orthonormal cores but for `centre`, and the power of two that belongs to it: 0 unless the centre would
     leave the range of its type."""
     context = _on(context, x)
     exponent = c_int64()
     train = Train.of(x, context)
-    made = _made(context, lib.purlin_tt_canonicalise, train, centre, ctypes.byref(exponent))
+    made = _made(context, lib.purlin_tt_canonicalize, train, centre, ctypes.byref(exponent))
     return made, exponent.value
 
 

@@ -44,7 +44,7 @@ _CUTS = {"sign": c.GRAPH_CUT_SIGN, "median": c.GRAPH_CUT_MEDIAN, "sweep": c.GRAP
 
 
 class Embedding(NamedTuple):
-    """Coordinates (n, k), the smallest eigenvalues of the normalised Laplacian, and the report of the solve."""
+    """Coordinates (n, k), the smallest eigenvalues of the normalized Laplacian, and the report of the solve."""
 
     coordinates: Array
     values: Array
@@ -72,7 +72,7 @@ class Bisection(NamedTuple):
 
     sides: Array
     cut: float
-    normalised_cut: float
+    normalized_cut: float
 
 
 class Density(NamedTuple):
@@ -235,20 +235,20 @@ def pivoted_qr(points: npt.ArrayLike, *, context: Context | None = None) -> Clus
 def fiedler(
     w: Any,
     *,
-    normalised: bool = False,
+    normalized: bool = False,
     solver: Lanczos | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Fiedler:
-    """The eigenvector of the second smallest eigenvalue of D - W, or of the normalised Laplacian over the roots of the
+    """The eigenvector of the second smallest eigenvalue of D - W, or of the normalized Laplacian over the roots of the
     degrees. Options or `solver`, for one pair, and what does not converge, as for `embed`."""
     graph = _real(w, _home(solver, context, options))
     vector, value = np.zeros(graph.shape[0]), c_double()
     target = Tensor.borrow(vector, context=graph.context)
     with _solver(1, graph, progress, options, solver) as own:
-        arguments = (int(normalised), ctypes.byref(value), target.handle)
+        arguments = (int(normalized), ctypes.byref(value), target.handle)
         made: Fiedler = own.run(
             graph, stream, lib.purlin_graph_fiedler, lambda info: Fiedler(value.value, vector, info), *arguments
         )
@@ -262,7 +262,7 @@ def bisect(
     *,
     context: Context | None = None,
 ) -> Bisection:
-    """Two sides of a graph, by a vector cut at 0, at its median, or where the normalised cut is least."""
+    """Two sides of a graph, by a vector cut at 0, at its median, or where the normalized cut is least."""
     graph = _real(w, context)
     how = choice("cut", cut, _CUTS)
     sides, weight, ratio = np.zeros(graph.shape[0], np.int64), c_double(), c_double()

@@ -1,7 +1,7 @@
 """Eigenpairs of symmetric and Hermitian matrices, and of operators of graphs that are never formed; singular triplets.
 
     values, vectors = purlin.lanczos.solve(A, 10)                            # the ten largest, in descending order
-    pairs = purlin.lanczos.solve(W, 4, "smallest", kind="normalised_laplacian", basis=80)
+    pairs = purlin.lanczos.solve(W, 4, "smallest", kind="normalized_laplacian", basis=80)
     u, s, v = purlin.lanczos.singular(A, 5).triplets
 
 `A` is a sparse matrix of SciPy (CSR in place; of a real symmetric one CSC as well), a `purlin.Matrix`, an array, or with
@@ -385,7 +385,7 @@ def plan(
         return solver.plan(matrix, known=known, solve=solve)
 
 
-def tridiagonalise(
+def tridiagonalize(
     a: Any,
     steps: int,
     *,
@@ -461,5 +461,5 @@ __all__ = [
     "singular",
     "solve",
     "tridiagonal_eigenvalues",
-    "tridiagonalise",
+    "tridiagonalize",
 ]

@@ -1,7 +1,7 @@
 """Sparse matrices: made from coordinates, dense ones and files, turned, cut, made symmetric, measured.
 
     A = purlin.sparse.read_market("graph.mtx.gz")
-    W = purlin.sparse.symmetrise(A, "union")
+    W = purlin.sparse.symmetrize(A, "union")
 
 Whatever takes a matrix takes a `purlin.Matrix`, a sparse matrix of SciPy (in place if it is CSR), or an array; results are
 `purlin.Matrix`, which `scipy()` shows to SciPy.
@@ -37,11 +37,11 @@ _DUPLICATES = {
     "refuse": c.DUPLICATES_REFUSE,
 }
 _SYMMETRIES = {
-    "union": c.SYMMETRISE_UNION,
-    "sum": c.SYMMETRISE_SUM,
-    "average": c.SYMMETRISE_AVERAGE,
-    "intersection": c.SYMMETRISE_INTERSECTION,
-    "mirror": c.SYMMETRISE_MIRROR,
+    "union": c.SYMMETRIZE_UNION,
+    "sum": c.SYMMETRIZE_SUM,
+    "average": c.SYMMETRIZE_AVERAGE,
+    "intersection": c.SYMMETRIZE_INTERSECTION,
+    "mirror": c.SYMMETRIZE_MIRROR,
 }
 _NORMS = {"frobenius": c.NORM_FROBENIUS, "one": c.NORM_ONE, "max": c.NORM_MAX, "infinity": c.NORM_INFINITY}
 
@@ -164,11 +164,11 @@ def transpose(a: Any, *, conjugate: bool = False, context: Context | None = None
     return _made(lib.purlin_matrix_transpose, matrix.context, matrix.handle, int(conjugate))
 
 
-def symmetrise(a: Any, how: Symmetry = "union", *, context: Context | None = None) -> Matrix:
+def symmetrize(a: Any, how: Symmetry = "union", *, context: Context | None = None) -> Matrix:
     """A symmetric matrix from a square one: entries of A or A^H (the larger of both), A + A^H, half of that, entries of
     both (the smaller), or of one triangle its mirror image too."""
     matrix = of(a, context)
-    return _made(lib.purlin_matrix_symmetrise, matrix.context, matrix.handle, choice("how", how, _SYMMETRIES))
+    return _made(lib.purlin_matrix_symmetrize, matrix.context, matrix.handle, choice("how", how, _SYMMETRIES))
 
 
 def permute(
@@ -357,7 +357,7 @@ __all__ = [
     "scale",
     "select",
     "set_values",
-    "symmetrise",
+    "symmetrize",
     "to_dense",
     "transpose",
     "write_edges",

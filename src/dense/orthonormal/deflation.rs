@@ -64,7 +64,7 @@ impl<T: Scalar, C: Columns<T>> Basis<'_, T, C> {
         Ok(false)
     }
 
-    /// Orthonormalises `y` against the basis and within itself. `false` if that cannot be done.
+    /// Orthonormalizes `y` against the basis and within itself. `false` if that cannot be done.
     fn fit(&mut self, y: &mut C::X, counts: &mut Counts) -> Result<bool> {
         // Two rounds are enough (Kahan), because the columns have lengths near 1 in the second. The third is for a basis of
         // nearly the whole space.

@@ -70,7 +70,7 @@ fn errors<T: Scalar>(ops: &mut CpuAlgebra, x: &CpuMatrix<T>, q: &CpuMatrix<T>, r
     (ops.norm2(&c).unwrap().sqrt(), if size > 0.0 { off / size } else { off })
 }
 
-/// Orthonormalises a copy of `x`, and holds the result to roundoff.
+/// Orthonormalizes a copy of `x`, and holds the result to roundoff.
 fn check<T: Scalar>(ops: &mut CpuAlgebra, x: &CpuMatrix<T>, kind: Kind, name: &str) -> Counts {
     let (rows, cols) = x.shape();
     let mut q = ops.upload("test", rows, cols, x.slice().unwrap(), rows.max(1)).unwrap();

@@ -62,7 +62,7 @@ fn images_have_the_operators_of_their_graphs() {
         let pixels: Vec<f64> = (0..height * width).map(|k| noise(3 * k)).collect();
         let weights = Weights { radius, intensity: 0.4, distance: 2.0, floor: 1e-3 };
         let graph = image_graph(&c, &pixels, height, width, weights).unwrap();
-        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalisedAdjacency, Kind::NormalisedLaplacian] {
+        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalizedAdjacency, Kind::NormalizedLaplacian] {
             let what = format!("{height} x {width}, radius {radius}, {kind:?}");
             let mut by_matrix = Symmetric::<f64>::new(&c, &graph, kind, 0.0).unwrap();
             let mut by_pixels = image_operator::<f64>(&c, &pixels, (height, width), weights, kind, 0.0).unwrap();
@@ -85,7 +85,7 @@ pub(super) fn an_image_is_solved_from_its_pixels(c: &Arc<Context>) {
         (0..height * width).map(|k| f64::from(u8::from((k % width) > 40)) + 0.02 * ((k * 7919 % 13) as f64)).collect();
     let weights = Weights { radius: 1.0, intensity: 0.1, distance: f64::INFINITY, floor: 1e-6 };
     let mut operator =
-        image_operator::<f64>(c, &pixels, (height, width), weights, Kind::NormalisedAdjacency, 0.0).unwrap();
+        image_operator::<f64>(c, &pixels, (height, width), weights, Kind::NormalizedAdjacency, 0.0).unwrap();
     let options = Options { count: 2, filter: Filter::Chebyshev, tolerance: 1e-8, ..Options::default() };
     let pairs = solve(c, &mut operator, &options);
     assert_eq!(pairs.info.converged, 2, "{:?}", pairs.info);
@@ -108,7 +108,7 @@ pub(super) fn the_photograph_has_the_recorded_eigenvalues(c: &Arc<Context>) {
         Options { count: 8, which: Which::Smallest, filter: Filter::Chebyshev, tolerance: 1e-9, ..Options::default() };
     let unformed = image_adjacency(c, &pixels, (height, width), PHOTOGRAPH).unwrap();
     for a in [&formed, &unformed] {
-        let mut operator = Symmetric::<f64>::new(c, a, Kind::NormalisedLaplacian, 0.0).unwrap();
+        let mut operator = Symmetric::<f64>::new(c, a, Kind::NormalizedLaplacian, 0.0).unwrap();
         let found = solve(c, &mut operator, &options);
         assert_eq!(found.info.converged, 8, "{:?}", found.info);
         // The error of a value is the square of its residual over the distance to the next one, plus rounding errors.
@@ -161,7 +161,7 @@ fn images_are_those_of_the_host() {
         let weights = Weights { radius, intensity: 0.4, distance: 2.0, floor: 0.0 };
         let a = image_adjacency(&on_gpu, &pixels, (height, width), weights).unwrap();
         let b = image_adjacency(&on_cpu, &pixels, (height, width), weights).unwrap();
-        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalisedLaplacian, Kind::Modularity] {
+        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalizedLaplacian, Kind::Modularity] {
             let mut op_a = Symmetric::<f64>::new(&on_gpu, &a, kind, 0.25).unwrap();
             let mut op_b = Symmetric::<f64>::new(&on_cpu, &b, kind, 0.25).unwrap();
             assert!(!op_a.is_on_host().unwrap() && op_b.is_on_host().unwrap());

@@ -37,7 +37,7 @@ fn check(c: &Arc<Context>, location: Location) {
     let weights = Weights { radius: 2.3, intensity: 0.4, distance: 3.0, floor: 1e-3 };
     let formed = image_graph(c, &pixels, height, width, weights).unwrap();
     let unformed = image_adjacency(c, &pixels, (height, width), weights).unwrap();
-    for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalisedLaplacian, Kind::RandomWalkLaplacian, Kind::Modularity]
+    for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalizedLaplacian, Kind::RandomWalkLaplacian, Kind::Modularity]
     {
         for (op, degree) in [(Op::Plain, 0), (Op::Transpose, 0), (Op::Plain, 4)] {
             let (lower, upper) = if degree > 0 { (-1.0, 4.0) } else { (0.0, 0.0) };

@@ -51,7 +51,7 @@ impl Loss {
         self.last[..=j].fill(self.epsilon);
     }
 
-    /// Updates the estimates for vector `j + 1`. `beta` is its norm before it is normalised, and `along` its component
+    /// Updates the estimates for vector `j + 1`. `beta` is its norm before it is normalized, and `along` its component
     /// along vector j. `t` is the projected matrix with `m` rows; its leading j + 1 rows and columns are known, except
     /// the last diagonal entry. True if the vector must be made orthogonal to all others.
     pub(super) fn advance<W: Scalar>(&mut self, t: &[W], m: usize, j: usize, along: f64, beta: f64, norm: f64) -> bool {

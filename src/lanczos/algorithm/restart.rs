@@ -107,7 +107,7 @@ pub fn run<K: Krylov + ?Sized>(
     let mut kept = 0;
     let o = search.locked;
     if search.started {
-        run.krylov.orthogonalise(o, o).and_then(|p| run.normalise(o, p.after))?;
+        run.krylov.orthogonalise(o, o).and_then(|p| run.normalize(o, p.after))?;
     } else if !run.fresh(o)? {
         return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false, complete: true });
     }
@@ -265,7 +265,7 @@ pub fn beats(which: Which, value: f64, limit: f64) -> bool {
 }
 
 impl<K: Krylov + ?Sized> Run<'_, K> {
-    fn normalise(&mut self, column: usize, norm: f64) -> Result<()> {
+    fn normalize(&mut self, column: usize, norm: f64) -> Result<()> {
         self.krylov.scale(column, 1.0 / finite(norm, "a norm")?)
     }
 
@@ -276,7 +276,7 @@ impl<K: Krylov + ?Sized> Run<'_, K> {
             return self.krylov.defer(column, 0);
         }
         let rest = self.krylov.orthogonalise(column, column)?;
-        self.normalise(column, rest.after)
+        self.normalize(column, rest.after)
     }
 
     /// A random unit vector in column `column`, orthogonal to all before it; false if there is none.

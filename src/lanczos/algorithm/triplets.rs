@@ -83,7 +83,7 @@ pub fn complete<T: Scalar>(
 ///
 /// # Errors
 /// As [`complete`].
-pub fn orthonormalise<T: Scalar>(sides: &mut dyn Sides<T>, count: usize) -> Result<()> {
+pub fn orthonormalize<T: Scalar>(sides: &mut dyn Sides<T>, count: usize) -> Result<()> {
     for side in Side::BOTH {
         let krylov = sides.side(side);
         for j in 0..count {

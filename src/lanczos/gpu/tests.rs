@@ -211,12 +211,12 @@ fn graphs_have_the_recorded_eigenvalues() {
     let a = golden(&c, "as-caida20071105");
     let s = recorded("as-caida20071105", "N_LA_largest_cc");
     let eight = Options { count: 8, ..Options::default() };
-    near(&solved::<f64>(&c, &a, Kind::NormalisedAdjacency, &eight).values, &s[..8], 1e-10, "S");
+    near(&solved::<f64>(&c, &a, Kind::NormalizedAdjacency, &eight).values, &s[..8], 1e-10, "S");
     let l = recorded("as-caida20071105", "L_LA");
     near(&solved::<f64>(&c, &a, Kind::Laplacian, &eight).values, &l[..8], 1e-9 * 2629.0, "L");
     let mesh = golden(&c, "4elt");
     let filtered = Options { count: 4, filter: Filter::Chebyshev, which: Which::Smallest, tolerance: 1e-9, ..eight };
-    for kind in [Kind::NormalisedLaplacian, Kind::Laplacian] {
+    for kind in [Kind::NormalizedLaplacian, Kind::Laplacian] {
         let key = if kind == Kind::Laplacian { "L_SA" } else { "Nlap_SA" };
         near(&solved::<f64>(&c, &mesh, kind, &filtered).values, &recorded("4elt", key)[..4], 1e-11, key);
     }
@@ -332,7 +332,7 @@ fn another_order_changes_nothing_but_rounding() {
     let c = gpu();
     let a = golden(&c, "as-caida20071105");
     let options = Options { count: 4, ..Options::default() };
-    let kinds = [Kind::Matrix, Kind::Laplacian, Kind::NormalisedAdjacency, Kind::Modularity];
+    let kinds = [Kind::Matrix, Kind::Laplacian, Kind::NormalizedAdjacency, Kind::Modularity];
     orders::check::<f64>(&c, &a, &kinds, &options);
     orders::check::<f64>(
         &c,
@@ -514,7 +514,7 @@ fn products_that_callers_enqueue_are_as_good_as_stored_matrices() {
 fn cycles_that_repeat_are_recorded_and_give_the_same_bits() {
     let c = gpu();
     let a = golden(&c, "ca-AstroPh-cc");
-    for kind in [Kind::Matrix, Kind::NormalisedLaplacian] {
+    for kind in [Kind::Matrix, Kind::NormalizedLaplacian] {
         let mut operator = Symmetric::<f64>::new(&c, &a, kind, 0.0).unwrap();
         let mut krylov = GpuKrylov::new(&c, &mut operator, None, 42).unwrap();
         let space = Space { locked: 0, norm: 0.0, epsilon: f64::EPSILON };

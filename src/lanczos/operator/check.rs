@@ -52,7 +52,7 @@ pub(in crate::lanczos) fn check<T: Scalar>(
 /// Refuses a kind that is not Hermitian, a shift that is not finite, and a matrix without rows.
 pub(super) fn check_terms(kind: Kind, shape: (usize, usize), shift: f64) -> Result<()> {
     if kind == Kind::RandomWalkLaplacian {
-        let problem = "is RandomWalkLaplacian, which is not symmetric: NormalisedLaplacian has its eigenvalues, and its \
+        let problem = "is RandomWalkLaplacian, which is not symmetric: NormalizedLaplacian has its eigenvalues, and its \
                        eigenvectors are those of it over the roots of the degrees";
         return Err(Error::invalid("kind", problem));
     }

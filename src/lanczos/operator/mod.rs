@@ -93,7 +93,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// used.
     /// # Errors
     /// [`Error::InvalidArgument`] for a matrix that is empty, or not square or not Hermitian where `kind` needs it to
-    /// be; for a graph with a row sum below 0, for the normalised operators; for row sums whose total is not above 0,
+    /// be; for a graph with a row sum below 0, for the normalized operators; for row sums whose total is not above 0,
     /// for the modularity. [`Error::NotSupported`] for storage other than sparse, and for operators of graphs if the
     /// matrix is known by its products and does not know its row sums.
     pub fn new(context: &Arc<Context>, a: &'a Matrix, kind: Kind, shift: f64) -> Result<Self> {

@@ -190,9 +190,9 @@ pub(crate) fn check<T: Scalar>(contexts: &[Arc<Context>], a: &Matrix, kinds: &[K
 const GRAPHS: [Kind; 6] = [
     Kind::Matrix,
     Kind::Laplacian,
-    Kind::NormalisedLaplacian,
+    Kind::NormalizedLaplacian,
     Kind::SignlessLaplacian,
-    Kind::NormalisedAdjacency,
+    Kind::NormalizedAdjacency,
     Kind::Modularity,
 ];
 
@@ -206,7 +206,7 @@ pub(crate) fn everything(contexts: &[Arc<Context>]) {
     check::<Complex<f64>>(contexts, &web::<Complex<f64>>(c), &[Kind::Matrix], &options);
     check::<Complex<f32>>(contexts, &web::<Complex<f32>>(c), &[Kind::Matrix], &options);
     let links = pattern(c, &real).unwrap();
-    check::<f64>(contexts, &links, &[Kind::Matrix, Kind::NormalisedLaplacian], &options);
+    check::<f64>(contexts, &links, &[Kind::Matrix, Kind::NormalizedLaplacian], &options);
     check::<f64>(contexts, &front::<f64>(c, 8000), &GRAPHS, &options);
     let ways = [
         Options { method: Method::Plain, basis: 100, ..options },
@@ -305,5 +305,5 @@ fn what_several_contexts_cannot_share_is_refused() {
     refused::<f64>(&contexts, &directed, Kind::Matrix, "not symmetric");
     let negative =
         graph(&contexts[0], 40, &(0..39).map(|i| (i, i + 1, if i == 30 { -3.0 } else { 1.0 })).collect::<Vec<_>>());
-    refused::<f64>(&contexts, &negative, Kind::NormalisedLaplacian, "in row 30");
+    refused::<f64>(&contexts, &negative, Kind::NormalizedLaplacian, "in row 30");
 }

@@ -137,7 +137,7 @@ fn of<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
 
     let run = || {
         let mut operator = Symmetric::<T>::new(c, &a, Kind::Matrix, 0.0)?;
-        let found = tridiagonalise(c, &mut operator, 30, 2, None, &Progress::none())?;
+        let found = tridiagonalize(c, &mut operator, 30, 2, None, &Progress::none())?;
         Ok(Checksum::new().numbers(&found.alpha).numbers(&found.beta))
     };
     out.add(format!("{name} tridiagonal"), run());

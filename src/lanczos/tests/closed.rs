@@ -38,7 +38,7 @@ pub(super) fn closed_forms_are_met(c: &Arc<Context>) {
     let low = Options { count: 5, which: Which::Smallest, ..Options::default() };
     let one = |j: f64| 1.0 - (2.0 * pi * j / 100.0).cos();
     let want = [one(0.0), one(1.0), one(1.0), one(2.0), one(2.0)];
-    near(&solve(c, &cycle, Kind::NormalisedLaplacian, &low).values, &want, 1e-10, "cycle");
+    near(&solve(c, &cycle, Kind::NormalizedLaplacian, &low).values, &want, 1e-10, "cycle");
 }
 
 /// The eigenvalues of a grid are the sums of those of two paths.

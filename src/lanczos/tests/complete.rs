@@ -80,9 +80,9 @@ pub(super) fn no_copy_is_missing_by_default(c: &Arc<Context>) {
             assert!(found.info.verified, "{name}: {:?}", found.info);
         }
     }
-    let found = solve(c, &cycle(c, 200), Kind::NormalisedAdjacency, &Options { count: 3, ..Options::default() });
+    let found = solve(c, &cycle(c, 200), Kind::NormalizedAdjacency, &Options { count: 3, ..Options::default() });
     let want: Vec<f64> = descending(cycle_values(200))[..3].iter().map(|v| 0.5 * v).collect();
-    near(&found.values, &want, 1e-9, "normalised adjacency of the cycle of 200");
+    near(&found.values, &want, 1e-9, "normalized adjacency of the cycle of 200");
     // Otherwise the test would prove nothing.
     assert!(missed >= 5, "{missed}");
 }
@@ -98,7 +98,7 @@ pub(super) fn loose_tolerances_hide_no_copies(c: &Arc<Context>) {
     for (name, a, kind, which, count, want) in [
         ("torus", grid(c, 12, 12, true), Kind::Matrix, largest, 5, &torus),
         ("cube", symmetric(c, 128, &edges(cube(7))), Kind::Laplacian, largest, 8, &descending(seven)),
-        ("rings", symmetric(c, 211, &edges(links(1).chain(links(3)))), Kind::NormalisedLaplacian, smallest, 4, &rings),
+        ("rings", symmetric(c, 211, &edges(links(1).chain(links(3)))), Kind::NormalizedLaplacian, smallest, 4, &rings),
     ] {
         for tolerance in [0.1, 0.01, 1e-3, 1e-4] {
             for (verify, block, seed) in [(Verify::Auto, 1, 0), (Verify::Auto, 2, 1), (Verify::On, 1, 2)] {

@@ -147,7 +147,7 @@ pub(super) fn rows_need_not_be_canonical(c: &Arc<Context>) {
     for rows in [unsorted, repeated] {
         let (given, want) = (as_given(c, &rows), ordered(&rows));
         assert!(is_symmetric(&given, 1e-15).unwrap() && is_symmetric(&want, 1e-15).unwrap());
-        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalisedLaplacian, Kind::Modularity] {
+        for kind in [Kind::Matrix, Kind::Laplacian, Kind::NormalizedLaplacian, Kind::Modularity] {
             for options in [Options::default(), Options { block: 3, ..Options::default() }] {
                 let options = Options { count: 4, verify: Verify::On, ..options };
                 let (a, b) = (solve(c, &given, kind, &options), solve(c, &want, kind, &options));
@@ -255,10 +255,10 @@ pub(super) fn hermitian_matrices_and_single_precision(c: &Arc<Context>) {
     near(&low.values, &high.values, 1e-5 * high.info.norm, "f32");
 }
 
-pub(super) fn isolated_vertices_add_zeros_to_the_normalised_laplacian(c: &Arc<Context>) {
+pub(super) fn isolated_vertices_add_zeros_to_the_normalized_laplacian(c: &Arc<Context>) {
     let a = symmetric(c, 7, &edges([(0, 1), (2, 3), (3, 4)]));
     let all =
-        solve(c, &a, Kind::NormalisedLaplacian, &Options { count: 7, which: Which::Smallest, ..Options::default() });
+        solve(c, &a, Kind::NormalizedLaplacian, &Options { count: 7, which: Which::Smallest, ..Options::default() });
     // Four components: two edges, and two isolated vertices.
     assert_eq!(all.values.iter().filter(|v| v.abs() < 1e-12).count(), 4);
     near(&all.values[4..], &[1.0, 2.0, 2.0], 1e-12, "the rest");
@@ -326,7 +326,7 @@ pub(super) fn arguments_are_checked_and_named(c: &Arc<Context>) {
     let nan = symmetric(c, 100, &[(0, 0, f64::NAN)]);
     assert!(Symmetric::<f64>::new(c, &nan, Kind::Matrix, 0.0).is_err());
     let negative = symmetric(c, 2, &[(0, 1, -1.0)]);
-    let e = Symmetric::<f64>::new(c, &negative, Kind::NormalisedLaplacian, 0.0).map(|_| ()).unwrap_err();
+    let e = Symmetric::<f64>::new(c, &negative, Kind::NormalizedLaplacian, 0.0).map(|_| ()).unwrap_err();
     assert!(e.to_string().contains("row sum -1 in row 0"), "{e}");
 }
 
@@ -363,7 +363,7 @@ pub(super) fn operators_whose_terms_cancel_are_zero(c: &Arc<Context>) {
     let loops = symmetric(c, n, &(0..n).map(|i| (i, i, 0.3 + (i % 17) as f64)).collect::<Vec<_>>());
     let scaled = symmetric(c, n, &(0..n).map(|i| (i, i, 7.3)).collect::<Vec<_>>());
     let base = Options { count: 2, basis: 30, ..Options::default() };
-    for (a, kind, shift) in [(&loops, Kind::NormalisedLaplacian, 0.0), (&scaled, Kind::Matrix, -7.3)] {
+    for (a, kind, shift) in [(&loops, Kind::NormalizedLaplacian, 0.0), (&scaled, Kind::Matrix, -7.3)] {
         for options in [
             base,
             Options { block: 3, ..base },

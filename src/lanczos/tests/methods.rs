@@ -132,17 +132,17 @@ pub(super) fn filters_find_the_crowded_end(c: &Arc<Context>) {
     let want = recorded("4elt", "Nlap_SA");
     let k = want.len();
     let options = Options { count: k, filter: Filter::Chebyshev, tolerance: 1e-9, ..Options::default() };
-    let pairs = solve(c, &a, Kind::NormalisedAdjacency, &options);
+    let pairs = solve(c, &a, Kind::NormalizedAdjacency, &options);
     assert_eq!((pairs.info.stop_reason, pairs.info.converged), (Reason::Converged, k));
     assert!(pairs.info.degree > 4 && pairs.residuals.iter().all(|r| *r <= 1e-9), "{:?}", pairs.info);
     let largest: Vec<f64> = want[..k].iter().map(|v| 1.0 - v).collect();
     near(&pairs.values, &largest, 1e-12, "S");
-    let low = solve(c, &a, Kind::NormalisedLaplacian, &Options { which: Which::Smallest, ..options });
+    let low = solve(c, &a, Kind::NormalizedLaplacian, &Options { which: Which::Smallest, ..options });
     near(&low.values, &want[..k], 1e-12, "N");
     let laplacian = solve(c, &a, Kind::Laplacian, &Options { which: Which::Smallest, ..options });
     near(&laplacian.values, &recorded("4elt", "L_SA"), 1e-11, "L");
     // A degree that the caller sets, and a spectrum that needs no filter.
-    let fixed = solve(c, &a, Kind::NormalisedAdjacency, &Options { degree: 25, ..options });
+    let fixed = solve(c, &a, Kind::NormalizedAdjacency, &Options { degree: 25, ..options });
     assert_eq!(fixed.info.degree, 25);
     near(&fixed.values, &largest, 1e-12, "degree 25");
     let star = symmetric(c, 1001, &edges((1..1001).map(|i| (0, i))));
@@ -307,7 +307,7 @@ pub(super) fn the_plain_recurrence_accepts_nothing_that_is_no_eigenvalue(c: &Arc
             let mut counts = Vec::new();
             for seed in 0..seeds {
                 let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
-                let of = tridiagonalise(c, &mut operator, steps, seed, None, &Progress::none()).unwrap();
+                let of = tridiagonalize(c, &mut operator, steps, seed, None, &Progress::none()).unwrap();
                 assert_eq!(of.alpha.len(), steps);
                 let accepted = filter(&of, 1e-12, 1e-6, &mut || Ok(())).unwrap();
                 let top: Vec<_> = accepted.iter().filter(|v| v.value >= want[19] - 1e-6).collect();

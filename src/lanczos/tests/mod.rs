@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::algorithm::cullum::filter;
 use super::operator::{Kind, Symmetric};
-use super::solve::{Given, eigenpairs, tridiagonalise};
+use super::solve::{Given, eigenpairs, tridiagonalize};
 use super::tridiagonal::ends;
 use super::*;
 use crate::context::Context;
@@ -87,7 +87,7 @@ on_both_backends! {
         a_space_may_be_as_large_as_the_whole
         known_vectors_are_kept_out
         hermitian_matrices_and_single_precision
-        isolated_vertices_add_zeros_to_the_normalised_laplacian
+        isolated_vertices_add_zeros_to_the_normalized_laplacian
         runs_that_are_cut_short_return_what_converged
         operators_of_the_caller_are_used_and_their_errors_passed_on
         operators_of_the_caller_are_asked_for_whole_blocks
@@ -111,7 +111,7 @@ on_both_backends! {
         graphs_have_the_recorded_eigenvalues
         adjacency_matrices_have_every_value_on_record
         laplacians_have_every_value_on_record
-        normalised_adjacency_matrices_have_every_value_on_record
+        normalized_adjacency_matrices_have_every_value_on_record
         the_karate_club_has_its_three_spectra
         a_stiffness_matrix_has_the_recorded_small_end_by_a_solve
     ;
@@ -216,14 +216,14 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let (mesh, web) = ("4elt", "as-caida20071105");
     for (name, kind, options) in [
         (mesh, Kind::Matrix, base),
-        (mesh, Kind::NormalisedLaplacian, Options { which: Which::Smallest, filter, tolerance: 1e-6, ..base }),
+        (mesh, Kind::NormalizedLaplacian, Options { which: Which::Smallest, filter, tolerance: 1e-6, ..base }),
         (web, Kind::Matrix, Options { block: 4, ..base }),
         (web, Kind::Modularity, Options { which: Which::BothEnds, verify: Verify::On, ..base }),
         (web, Kind::Matrix, Options { orthogonalization: Orthogonalization::Partial, basis: 60, ..base }),
         (web, Kind::Laplacian, Options { method: Method::Plain, basis: 100, ..base }),
         (
             web,
-            Kind::NormalisedAdjacency,
+            Kind::NormalizedAdjacency,
             Options { which: Which::Nearest, sigma: 0.985, count: 2, tolerance: 1e-6, ..base },
         ),
     ] {

@@ -93,9 +93,9 @@ fn operators_of_graphs_are_their_definitions() {
             match kind {
                 Kind::Matrix => w,
                 Kind::Laplacian => one * d - w,
-                Kind::NormalisedLaplacian => one * f64::from(u8::from(d > 0.0)) - s,
+                Kind::NormalizedLaplacian => one * f64::from(u8::from(d > 0.0)) - s,
                 Kind::SignlessLaplacian => one * d + w,
-                Kind::NormalisedAdjacency => s,
+                Kind::NormalizedAdjacency => s,
                 _ => w - degrees[i] * degrees[j] / total,
             }
         };

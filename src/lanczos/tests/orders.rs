@@ -54,9 +54,9 @@ fn eigenpairs_are_those_of_the_matrix() {
     let c = cpu(2);
     let a = golden(&c, "as-caida20071105");
     let options = Options { count: 4, ..Options::default() };
-    check::<f64>(&c, &a, &[Kind::Matrix, Kind::Laplacian, Kind::NormalisedLaplacian, Kind::Modularity], &options);
+    check::<f64>(&c, &a, &[Kind::Matrix, Kind::Laplacian, Kind::NormalizedLaplacian, Kind::Modularity], &options);
     check::<f64>(&c, &a, &[Kind::Matrix], &Options { method: Method::Plain, basis: 100, ..options });
-    check::<f64>(&c, &a, &[Kind::NormalisedAdjacency], &Options { block: 3, basis: 45, ..options });
+    check::<f64>(&c, &a, &[Kind::NormalizedAdjacency], &Options { block: 3, basis: 45, ..options });
     let links = (0..3000).map(|i| (i, (i * 7 + 3) % 2999, Complex::new(1.0f32, (i % 5) as f32)));
     let hermitian = symmetric(&c, 3000, &links.filter(|l| l.0 != l.1).collect::<Vec<_>>());
     check::<Complex<f32>>(&c, &hermitian, &[Kind::Matrix], &Options { count: 2, ..Options::default() });

@@ -70,20 +70,20 @@ pub(super) fn laplacians_have_every_value_on_record(c: &Arc<Context>) {
     for name in ["as-caida20071105", "4elt"] {
         check(c, &golden(c, name), Kind::Laplacian, (name, "L_SA"), &filtered);
     }
-    check(c, &golden(c, "4elt"), Kind::NormalisedLaplacian, ("4elt", "Nlap_SA"), &filtered);
+    check(c, &golden(c, "4elt"), Kind::NormalizedLaplacian, ("4elt", "Nlap_SA"), &filtered);
 }
 
-pub(super) fn normalised_adjacency_matrices_have_every_value_on_record(c: &Arc<Context>) {
+pub(super) fn normalized_adjacency_matrices_have_every_value_on_record(c: &Arc<Context>) {
     for name in GRAPHS {
         let a = component(c, &golden(c, name), None).unwrap().0;
         let filter = if name == "4elt" { Filter::Chebyshev } else { Filter::Off };
-        check(c, &a, Kind::NormalisedAdjacency, (name, "N_LA_largest_cc"), &Options { filter, ..at(Which::Largest) });
-        check(c, &a, Kind::NormalisedAdjacency, (name, "N_SA_largest_cc"), &at(Which::Smallest));
+        check(c, &a, Kind::NormalizedAdjacency, (name, "N_LA_largest_cc"), &Options { filter, ..at(Which::Largest) });
+        check(c, &a, Kind::NormalizedAdjacency, (name, "N_SA_largest_cc"), &at(Which::Smallest));
     }
     let name = "as-caida20071105";
     let want: Vec<f64> = recorded(name, "N_LA_largest_cc").iter().map(|v| 1.0 - v).collect();
     let options = Options { count: want.len(), ..at(Which::Smallest) };
-    near(&solve(c, &golden(c, name), Kind::NormalisedLaplacian, &options).values, &want, 1e-10, name);
+    near(&solve(c, &golden(c, name), Kind::NormalizedLaplacian, &options).values, &want, 1e-10, name);
 }
 
 /// Zachary's karate club, from the recorded indices.
@@ -107,7 +107,7 @@ pub(super) fn the_karate_club_has_its_three_spectra(c: &Arc<Context>) {
     for (kind, key, which) in [
         (Kind::Matrix, "A", Which::Largest),
         (Kind::Laplacian, "L", Which::Smallest),
-        (Kind::NormalisedLaplacian, "Nlap", Which::Smallest),
+        (Kind::NormalizedLaplacian, "Nlap", Which::Smallest),
     ] {
         let want = recorded("karate_unweighted", key);
         let all = solve(c, &a, kind, &Options { count: 34, which, ..Options::default() });

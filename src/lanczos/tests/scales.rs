@@ -56,7 +56,7 @@ pub(super) fn matrices_whose_squares_underflow_are_refused(c: &Arc<Context>) {
         assert!(matches!(e, Error::Numerical(_)) && e.to_string().contains("squares of residuals underflow"), "{e}");
         let a = scaled(scale);
         let mut operator = Symmetric::<f64>::new(c, &a, Kind::Matrix, 0.0).unwrap();
-        let e = tridiagonalise(c, &mut operator, 20, 0, None, &Progress::none()).unwrap_err();
+        let e = tridiagonalize(c, &mut operator, 20, 0, None, &Progress::none()).unwrap_err();
         assert!(e.to_string().contains("squares of residuals underflow"), "{e}");
         let e = singular_triplets::<f64>(c, &a, Request::default(), &options, &Progress::none()).unwrap_err();
         assert!(e.to_string().contains("squares of residuals underflow"), "{e}");

@@ -146,7 +146,7 @@ fn what_makes_a_sparse_matrix_holds_no_more_than_it_charges() {
         ("transpose", rows + 2 * nnz, |c, a| transpose(c, a, false).map(|_| ())),
         ("canonical", rows + 3 * nnz, |c, a| canonical(c, a, Duplicates::Sum).map(|_| ())),
         ("drop_zeros", rows + 2 * nnz, |c, a| drop_zeros(c, a, 0.0).map(|_| ())),
-        ("symmetrise", rows + 6 * nnz, |c, a| symmetrise(c, a, Symmetrise::Union).map(|_| ())),
+        ("symmetrize", rows + 6 * nnz, |c, a| symmetrize(c, a, Symmetrize::Union).map(|_| ())),
         ("order", 4 * rows, |_, a| order(a, Ordering::CuthillMckee).map(|_| ())),
         ("components", 2 * rows, |_, a| components(a).map(|_| ())),
     ];

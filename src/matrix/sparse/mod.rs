@@ -14,7 +14,7 @@
 //! | `dense` | from and to dense matrices |
 //! | `scale` | rows and columns multiplied by numbers |
 //! | `transform` | transposition, permutation, submatrices |
-//! | `symmetrise` | symmetric matrices of directed graphs |
+//! | `symmetrize` | symmetric matrices of directed graphs |
 //! | `components` | connected components |
 //! | `order` | orders of a graph's vertices |
 //! | `measures` | degrees, norms, symmetry |
@@ -40,7 +40,7 @@ mod market;
 mod measures;
 mod order;
 mod scale;
-mod symmetrise;
+mod symmetrize;
 #[cfg(test)]
 mod tests;
 mod transform;
@@ -58,6 +58,6 @@ pub use market::{read_market, write_market};
 pub use measures::{Norm, diagonal, first_not_finite, has_symmetric_values, is_symmetric, norm, row_sums};
 pub use order::{Ordering, order};
 pub use scale::scale;
-pub use symmetrise::{Symmetrise, symmetrise};
+pub use symmetrize::{Symmetrize, symmetrize};
 pub(crate) use transform::reordered;
 pub use transform::{from_columns, permute, select, transpose};

@@ -158,7 +158,7 @@ fn empty_matrices_stay_empty() {
         if rows == cols {
             assert_eq!(components(&m).unwrap().sizes, vec![1; rows]);
             assert!(is_symmetric(&m, 0.0).unwrap());
-            symmetrise(&c, &m, Symmetrise::Union).unwrap();
+            symmetrize(&c, &m, Symmetrize::Union).unwrap();
         }
     }
 }
@@ -225,23 +225,23 @@ fn directed_graphs_become_symmetric_in_five_ways() {
     let c = context(1);
     let entries = [(0, 1, 2.0), (1, 0, 6.0), (1, 2, 4.0), (2, 2, 3.0)];
     let a = coordinates(&c, (3, 3), &entries, Duplicates::Refuse).unwrap();
-    let made = |how| symmetrise(&c, &a, how).map(|m| dense(&c, &m));
+    let made = |how| symmetrize(&c, &a, how).map(|m| dense(&c, &m));
     for (how, expected) in [
-        (Symmetrise::Union, [[0.0, 6.0, 0.0], [6.0, 0.0, 4.0], [0.0, 4.0, 3.0]]),
-        (Symmetrise::Sum, [[0.0, 8.0, 0.0], [8.0, 0.0, 4.0], [0.0, 4.0, 6.0]]),
-        (Symmetrise::Average, [[0.0, 4.0, 0.0], [4.0, 0.0, 2.0], [0.0, 2.0, 3.0]]),
-        (Symmetrise::Intersection, [[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]),
+        (Symmetrize::Union, [[0.0, 6.0, 0.0], [6.0, 0.0, 4.0], [0.0, 4.0, 3.0]]),
+        (Symmetrize::Sum, [[0.0, 8.0, 0.0], [8.0, 0.0, 4.0], [0.0, 4.0, 6.0]]),
+        (Symmetrize::Average, [[0.0, 4.0, 0.0], [4.0, 0.0, 2.0], [0.0, 2.0, 3.0]]),
+        (Symmetrize::Intersection, [[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]),
     ] {
         assert_eq!(made(how).unwrap(), expected.map(|r| r.to_vec()).to_vec(), "{how:?}");
-        assert!(is_symmetric(&symmetrise(&c, &a, how).unwrap(), 0.0).unwrap());
+        assert!(is_symmetric(&symmetrize(&c, &a, how).unwrap(), 0.0).unwrap());
     }
     assert!(!is_symmetric(&a, 1e300).unwrap());
-    assert!(made(Symmetrise::Mirror).unwrap_err().to_string().contains("mirror image"));
+    assert!(made(Symmetrize::Mirror).unwrap_err().to_string().contains("mirror image"));
     let upper = coordinates(&c, (2, 2), &[(0, 0, 1.0), (0, 1, 5.0)], Duplicates::Refuse).unwrap();
-    let mirrored = dense(&c, &symmetrise(&c, &upper, Symmetrise::Mirror).unwrap());
+    let mirrored = dense(&c, &symmetrize(&c, &upper, Symmetrize::Mirror).unwrap());
     assert_eq!(mirrored, vec![vec![1.0, 5.0], vec![5.0, 0.0]]);
     let wide = random(&c, 2, 3, 3, 0);
-    assert!(symmetrise(&c, &wide, Symmetrise::Sum).is_err());
+    assert!(symmetrize(&c, &wide, Symmetrize::Sum).is_err());
     assert!(!is_symmetric(&wide, 0.0).unwrap());
 }
 
@@ -261,14 +261,14 @@ fn complex_matrices_become_hermitian() {
         ))),
     };
     let a = Matrix::from_csr(&c, DType::CF64, Csr::new(parts, 3, 3, 6, 0).unwrap(), true);
-    let diagonals = |how| if how == Symmetrise::Sum { 2.0 } else { 1.0 };
-    for how in [Symmetrise::Union, Symmetrise::Sum, Symmetrise::Average, Symmetrise::Intersection] {
-        let made = symmetrise(&c, &a, how).unwrap();
+    let diagonals = |how| if how == Symmetrize::Sum { 2.0 } else { 1.0 };
+    for how in [Symmetrize::Union, Symmetrize::Sum, Symmetrize::Average, Symmetrize::Intersection] {
+        let made = symmetrize(&c, &a, how).unwrap();
         assert!(is_symmetric(&made, 0.0).unwrap(), "{how:?}");
         let times = diagonals(how);
         assert_eq!(diagonal(&made).unwrap(), [z(times, 0.0), z(3.0 * times, 0.0), z(0.0, 0.0)], "{how:?}");
     }
-    let (_, _, values) = arrays::<Complex<f64>>(&symmetrise(&c, &a, Symmetrise::Union).unwrap());
+    let (_, _, values) = arrays::<Complex<f64>>(&symmetrize(&c, &a, Symmetrize::Union).unwrap());
     let wanted = [z(1.0, 0.0), z(1.0, 0.0), z(0.0, 2.0), z(1.0, 0.0), z(3.0, 0.0), z(0.0, -2.0), z(0.0, 0.0)];
     assert_eq!(values.unwrap(), wanted);
 }
@@ -331,7 +331,7 @@ fn components_do_not_depend_on_threads() {
         let c = context(threads);
         let directed = coordinates(&c, (n, n), &entries, Duplicates::Sum).unwrap();
         let found = components(&directed).unwrap();
-        let whole = symmetrise(&c, &directed, Symmetrise::Union).unwrap();
+        let whole = symmetrize(&c, &directed, Symmetrize::Union).unwrap();
         assert_eq!(found, components(&whole).unwrap());
         found
     };
@@ -466,7 +466,7 @@ fn market_files_come_back_as_they_were_written() {
     write_market(&a, &path, false).unwrap();
     assert_eq!(arrays::<f64>(&read_market(&c, &path, None).unwrap()), arrays::<f64>(&a));
     assert!(write_market(&a, &path, true).is_err(), "not symmetric");
-    let s = symmetrise(&c, &random(&c, 6, 6, 12, 2), Symmetrise::Sum).unwrap();
+    let s = symmetrize(&c, &random(&c, 6, 6, 12, 2), Symmetrize::Sum).unwrap();
     write_market(&s, &path, true).unwrap();
     assert_eq!(arrays::<f64>(&read_market(&c, &path, None).unwrap()), arrays::<f64>(&s));
     let text = std::fs::read(&path).unwrap();

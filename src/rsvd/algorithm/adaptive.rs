@@ -215,7 +215,7 @@ fn sampled<T: Scalar, O: RsvdOps<T>>(
         run.pass_done(None)?;
         deflate(run, basis, &w, &mut y)?;
     }
-    // Directions below the rounding errors of the product would, once normalised, be arbitrary, and not orthogonal to
+    // Directions below the rounding errors of the product would, once normalized, be arbitrary, and not orthogonal to
     // the basis.
     let (norm, cut) = (run.norm()?, resolved(T::DTYPE));
     let r = run.orthonormalize_tall(&mut y)?;

@@ -1,4 +1,4 @@
-//! Steps that the methods share: the start, orthonormalisation, and the work between passes.
+//! Steps that the methods share: the start, orthonormalization, and the work between passes.
 //!
 //! These steps are never inlined. Each takes far longer than a call, and every method calls many of them. The methods are
 //! compiled eight times (four types, two backends), and inlining would copy the steps into each.

@@ -31,7 +31,7 @@ use crate::shape::to_u64;
 enum Course {
     /// Columns stay independent, entries can be squared.
     Regular,
-    /// Every orthonormalisation meets dependent columns, and entries have to be scaled.
+    /// Every orthonormalization meets dependent columns, and entries have to be scaled.
     Deficient,
     /// As `Deficient`, and all singular values but the first are small.
     Decaying,

@@ -44,7 +44,7 @@ pub(crate) fn check<T: Scalar>(c: &Arc<Context>, op: Op, location: Location) {
     let whole = formed(&lists, &values, Op::Plain);
     let degrees: Vec<f64> = whole.iter().map(|row| row.iter().map(|v| v.re).sum()).collect();
     let of = formed(&lists, &values, op);
-    let kinds = [Kind::Matrix, Kind::NormalisedLaplacian, Kind::Modularity, Kind::Gram];
+    let kinds = [Kind::Matrix, Kind::NormalizedLaplacian, Kind::Modularity, Kind::Gram];
     for (kind, (degree, lower, upper)) in
         kinds.into_iter().flat_map(|k| [(1, -0.5, 3.5), (2, -6.0, 6.0), (5, -4.0, 9.0)].map(|f| (k, f)))
     {

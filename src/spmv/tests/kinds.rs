@@ -70,8 +70,8 @@ pub(super) fn operator(kind: Kind, a: &Formed, degrees: &[f64], op: Op, shift: f
         Kind::Matrix => a.clone(),
         Kind::Laplacian => each(&|i, j, v| on(i, j, degrees[i]) - v),
         Kind::SignlessLaplacian => each(&|i, j, v| on(i, j, degrees[i]) + v),
-        Kind::NormalisedAdjacency => each(&|i, j, v| v * over(degrees[i], -0.5) * over(degrees[j], -0.5)),
-        Kind::NormalisedLaplacian => {
+        Kind::NormalizedAdjacency => each(&|i, j, v| v * over(degrees[i], -0.5) * over(degrees[j], -0.5)),
+        Kind::NormalizedLaplacian => {
             each(&|i, j, v| on(i, j, one(i)) - v * over(degrees[i], -0.5) * over(degrees[j], -0.5))
         }
         Kind::RandomWalkLaplacian if op == Op::Plain => each(&|i, j, v| on(i, j, one(i)) - v * over(degrees[i], -1.0)),
@@ -250,7 +250,7 @@ fn what_a_matrix_cannot_be_made_into_is_refused() {
         (&a, Options { shift: f64::NAN, ..gram }, "shift: is NaN, a finite number is needed"),
         (&a, Options { op: Op::Transpose, ..gram }, "op: is Transpose, Gram is its own adjoint: Plain is needed"),
         (&b, Options { ordering: Some(Ordering::Degree), ..gram }, "ordering: is set, Gram has no order of its own"),
-        (&b, with(Kind::RandomWalkLaplacian), "a: has row sum -1 in row 0 (from 0): no normalised operator"),
+        (&b, with(Kind::RandomWalkLaplacian), "a: has row sum -1 in row 0 (from 0): no normalized operator"),
         (&b, with(Kind::Modularity), "a: has entries of sum -1: no modularity"),
     ] {
         assert_eq!(Plan::new(&c, a, options).map(|_| ()).unwrap_err().to_string(), problem);

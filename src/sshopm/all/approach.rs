@@ -182,7 +182,7 @@ impl Approach {
         for (p, (x, d)) in at.x.iter_mut().zip(x.iter().zip(direction)) {
             *p = x.to_f64() + length * d;
         }
-        normalise(at.x);
+        normalize(at.x);
         let (mut bound, mut patience) = (f64::INFINITY, PATIENCE);
         for _ in 0..STEPS {
             let lambda = self.evaluate(&mut at);
@@ -211,7 +211,7 @@ impl Approach {
             }
             let scale = (LONGEST / size).min(1.0);
             at.x.iter_mut().zip(&*at.step).for_each(|(p, d)| *p += scale * d);
-            normalise(at.x);
+            normalize(at.x);
         }
         x.iter_mut().zip(&*at.x).for_each(|(x, p)| *x = T::from_f64(*p));
         Ok(())
@@ -226,13 +226,13 @@ impl Approach {
         let mut work = Work::new(self.shape)?;
         let mut at = work.arrays();
         at.x.iter_mut().zip(x.iter()).for_each(|(p, x)| *p = x.to_f64());
-        normalise(at.x);
+        normalize(at.x);
         for _ in 0..POWER_STEPS {
             self.evaluate(&mut at);
             // The largest row sum bounds every eigenvalue of A x^(m-2).
             let bound = at.b.chunks_exact(n).map(|row| row.iter().map(|b| b.abs()).sum::<f64>()).fold(0.0, f64::max);
             at.x.iter_mut().zip(&*at.y).for_each(|(p, y)| *p = direction * y + k * bound * *p);
-            normalise(at.x);
+            normalize(at.x);
             if at.x.iter().any(|c| !c.is_finite()) {
                 return Ok(());
             }
@@ -250,7 +250,7 @@ impl Approach {
         for k in 1..=count {
             let t = k as f64 / (count + 1) as f64;
             at.x.iter_mut().zip(x.iter().zip(y)).for_each(|(p, (x, y))| *p = (1.0 - t) * x + sign * t * y);
-            normalise(at.x);
+            normalize(at.x);
             let lambda = self.evaluate(&mut at);
             most = most.max(at.residual(lambda));
         }
@@ -263,7 +263,7 @@ impl Approach {
         let mut work = Work::new(self.shape)?;
         let mut at = work.arrays();
         at.x.iter_mut().zip(x).for_each(|(p, x)| *p = x.to_f64());
-        normalise(at.x);
+        normalize(at.x);
         let lambda = self.evaluate(&mut at);
         let residual = at.residual(lambda);
         self.decompose(&mut at, lambda);
@@ -290,7 +290,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-fn normalise(x: &mut [f64]) {
+fn normalize(x: &mut [f64]) {
     let norm = x.iter().map(|c| c * c).sum::<f64>().sqrt();
     x.iter_mut().for_each(|c| *c /= norm);
 }

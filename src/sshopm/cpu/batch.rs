@@ -178,7 +178,7 @@ impl<'a, T: Vectorised> Batch<'a, T> {
         let flat = T::from_f64(degeneracy) * norm2.sqrt();
         for (v, value) in values[..count].iter().enumerate() {
             work.lambda[v] = power_of_two_times(*value, -exponent);
-            // Normalise x first: the projection onto the plane orthogonal to x requires a unit vector.
+            // Normalize x first: the projection onto the plane orthogonal to x requires a unit vector.
             let size = |i: usize| work.x[i * stride + v].abs();
             let most = (0..n).map(size).fold(T::ZERO, |m, x| if x > m { x } else { m });
             let own = if most > T::ZERO && most.is_finite() { load::exponent_of(most.to_f64()) } else { 0 };

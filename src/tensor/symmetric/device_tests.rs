@@ -176,7 +176,7 @@ fn small_dense_tensors_are_packed_and_unpacked_as_by_the_cpu() {
         let (here, there) = both.run((&packed, &dense), to_full);
         assert_eq!(here, there, "{what}: unpacked");
         let (here, there) = both.run((&dense, &packed), |c, q, i, o| from_full(c, q, i, true, 0.0, o));
-        assert_eq!(here, there, "{what}: symmetrised");
+        assert_eq!(here, there, "{what}: symmetrized");
         let mut symmetric = dense;
         to_full(&both.cpu, None, &packed, &mut symmetric).unwrap();
         let (here, there) = both.run((&symmetric, &packed), |c, q, i, o| from_full(c, q, i, false, 0.0, o));
@@ -196,7 +196,7 @@ fn small_single_tensors_need_no_axis_of_their_own() {
         let (here, there) = both.run((&packed, &dense), to_full);
         assert_eq!(here, there, "{storage}: unpacked");
         let (here, there) = both.run((&dense, &packed), |c, q, i, o| from_full(c, q, i, true, 0.0, o));
-        assert_eq!(here, there, "{storage}: symmetrised");
+        assert_eq!(here, there, "{storage}: symmetrized");
     }
 }
 
@@ -355,7 +355,7 @@ fn large_volumes_and_wide_tensors_agree_with_the_cpu() {
             let (here, there) = both.run((&packed, &dense), to_full);
             assert!(here == there, "{what}: unpacked");
             let (here, there) = both.run((&dense, &packed), |c, q, i, o| from_full(c, q, i, true, 0.0, o));
-            assert!(here == there, "{what}: symmetrised");
+            assert!(here == there, "{what}: symmetrized");
             let mut symmetric = dense;
             to_full(&both.cpu, None, &packed, &mut symmetric).unwrap();
             let (here, there) = both.run((&symmetric, &packed), |c, q, i, o| from_full(c, q, i, false, 0.0, o));

@@ -1,7 +1,7 @@
 //! Canonical forms: every core but one orthonormal.
 
 use super::ops::{TrainOps, with_algebra};
-use super::orthogonal::{MatrixOf, Pieces, assemble, factors, normalise, positive, tame, times_power};
+use super::orthogonal::{MatrixOf, Pieces, assemble, factors, normalize, positive, tame, times_power};
 use super::place::{Place, check, expect_finite};
 use super::round::{check_finite, expect_open, in_one_core};
 use crate::alloc;
@@ -27,7 +27,7 @@ pub struct Canonical {
 /// # Errors
 /// [`Error::NotSupported`] for a cyclic train; [`Error::InvalidArgument`] for a centre that there is not and for a core
 /// with numbers that are not finite; as [`super::copy`].
-pub fn canonicalise(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Canonical> {
+pub fn canonicalize(at: &Place<'_>, x: &TensorTrain, centre: usize) -> Result<Canonical> {
     at.check()?;
     check(at, "x", x)?;
     expect_open("x", x.shape())?;
@@ -135,7 +135,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, centre: us
     if let Some(low) = carried {
         m = behind(algebra, &m, &low)?;
     }
-    match normalise(algebra, &mut m)? {
+    match normalize(algebra, &mut m)? {
         Some(e) => exponent += e,
         None => return nothing(algebra, x),
     }

@@ -1,7 +1,7 @@
 //! The dense tensor of a train.
 
 use super::ops::{TrainOps, with_algebra};
-use super::orthogonal::{frobenius, normalise, tame, times_power};
+use super::orthogonal::{frobenius, normalize, tame, times_power};
 use super::place::{Place, check};
 use super::structure::to_open;
 use super::svd::expect_elements;
@@ -237,7 +237,7 @@ fn extend<T: Scalar, A: TrainOps<T>>(
         algebra.multiply(1.0, &m, Op::Plain, &core, Op::Plain, 0.0, &mut product)?;
         m = algebra.reshape(product, rows * n, s)?;
     }
-    match normalise(algebra, &mut m)? {
+    match normalize(algebra, &mut m)? {
         Some(e) => Ok((m, Some(exponent + e))),
         None => Ok((m, None)),
     }
@@ -266,7 +266,7 @@ fn right_half<T: Scalar, A: TrainOps<T>>(algebra: &mut A, x: &TensorTrain, middl
         algebra.multiply(1.0, &core, Op::Plain, &m, Op::Plain, 0.0, &mut product)?;
         m = algebra.reshape(product, r, n * cols)?;
     }
-    let exponent = normalise(algebra, &mut m)?.map(|e| exponent + e);
+    let exponent = normalize(algebra, &mut m)?.map(|e| exponent + e);
     if ring == 1 {
         return Ok((algebra.adjoint(what, &m)?, exponent));
     }

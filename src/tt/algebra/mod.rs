@@ -37,7 +37,7 @@ pub mod sum;
 pub mod svd;
 pub mod truncate;
 
-pub use canonical::canonicalise;
+pub use canonical::canonicalize;
 pub use element::{element, elements};
 pub use full::full;
 pub use place::Place;

@@ -92,7 +92,7 @@ pub fn frobenius<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &A::Matrix) -> Re
 
 /// Divides exactly by the power of two that scales the norm to [0.5, 1), and returns its exponent; `None` for a matrix
 /// of zeros.
-pub fn normalise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Result<Option<i64>> {
+pub fn normalize<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Result<Option<i64>> {
     /// Exponent by which a norm of finite numbers may exceed the range.
     const BY: i64 = 200;
     let mut norm = frobenius(algebra, m)?;
@@ -115,13 +115,13 @@ pub fn normalise<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -
     Ok(Some(e + taken))
 }
 
-/// [`normalise`] only if the norm is far from 1, which suffices between products.
+/// [`normalize`] only if the norm is far from 1, which suffices between products.
 pub fn tame<T: Scalar, A: Algebra<T>>(algebra: &mut A, m: &mut A::Matrix) -> Result<Option<i64>> {
     let norm = frobenius(algebra, m)?;
     if norm > 1e-4 && norm < 1e4 {
         return Ok(Some(0));
     }
-    normalise(algebra, m)
+    normalize(algebra, m)
 }
 
 /// Multiplies by 2^e, |e| <= 1000.

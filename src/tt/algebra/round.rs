@@ -7,7 +7,7 @@
 use std::cell::Cell;
 
 use super::ops::{TrainOps, with_algebra};
-use super::orthogonal::{MatrixOf, Pieces, assemble, factors, frobenius, normalise, split, tame, times_power};
+use super::orthogonal::{MatrixOf, Pieces, assemble, factors, frobenius, normalize, split, tame, times_power};
 use super::place::{Place, check, expect_finite};
 use super::truncate::{Truncated, Truncation};
 use crate::alloc;
@@ -243,7 +243,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
         algebra.multiply(1.0, &core, Op::Plain, &low, Op::Adjoint, 0.0, &mut m)?;
         right.push(q);
     }
-    match normalise(algebra, &mut m)? {
+    match normalize(algebra, &mut m)? {
         Some(e) => exponent += e,
         None => {
             source.expect_finite(algebra, argument)?;

@@ -5,7 +5,7 @@
 //! read twice (Roehrig-Zoellner, Thies, Basermann, SIAM J. Sci. Comput. 44, 2022).
 
 use super::ops::{Held, TrainOps, with_algebra};
-use super::orthogonal::{MatrixOf, Pieces, assemble, frobenius, normalise, split, tame, times_power};
+use super::orthogonal::{MatrixOf, Pieces, assemble, frobenius, normalize, split, tame, times_power};
 use super::place::Place;
 use super::round::{NOISE, give_back, in_one_core};
 use super::truncate::{self, Truncated, Truncation};
@@ -183,7 +183,7 @@ fn sweep<T: Scalar, A: TrainOps<T>>(
     }
     let mut last = matrix(algebra, held, rank * modes[d - 1], 1)?;
     if !in_one_core::<T>(truncated.norm.exponent) {
-        exponent += normalise(algebra, &mut last)?.unwrap_or(0);
+        exponent += normalize(algebra, &mut last)?.unwrap_or(0);
         pieces.push(last, 1);
         give_back::<T, A>(algebra, &mut pieces, exponent)?;
         return Ok(Some((Some(pieces), truncated)));

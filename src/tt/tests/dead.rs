@@ -12,7 +12,7 @@ use crate::shape::Order;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tensor::{Location, Tensor};
 use crate::tt::algebra::{
-    Place, Spread, Truncation, add, apply, apply_round, canonicalise, full, hadamard, hadamard_round, rotate, round,
+    Place, Spread, Truncation, add, apply, apply_round, canonicalize, full, hadamard, hadamard_round, rotate, round,
     scale,
 };
 use crate::tt::operator::{Environments, Trains, identity};
@@ -113,7 +113,7 @@ pub fn check(c: &Arc<Context>, location: Location, norms: &[NormMethod], methods
                     made(apply_round(&at, &unit, &x, &all).map(|r| r.0), &format!("apply_round, {what}"));
                     made(hadamard_round(&at, &x, &x, &all).map(|r| r.0), &format!("hadamard_round, {what}"));
                     made(round(&at, &x, &all).map(|r| r.0), &format!("round, {what}"));
-                    made(canonicalise(&at, &x, 0).map(|r| r.train), &format!("canonicalise, {what}"));
+                    made(canonicalize(&at, &x, 0).map(|r| r.train), &format!("canonicalize, {what}"));
                 }
             }
         }
@@ -278,8 +278,8 @@ pub fn check_factors(c: &Arc<Context>, location: Location) {
                     Ok(_) => panic!("{dtype:?}: {argument} made a train"),
                 };
                 refused(round(&at, &x, &all).map(|r| r.0), "x");
-                refused(canonicalise(&at, &x, 0).map(|r| r.train), "x");
-                refused(canonicalise(&at, &x, 2).map(|r| r.train), "x");
+                refused(canonicalize(&at, &x, 0).map(|r| r.train), "x");
+                refused(canonicalize(&at, &x, 2).map(|r| r.train), "x");
                 refused(apply_round(&at, &unit, &x, &all).map(|r| r.0), "x");
                 refused(apply_round(&at, &h, &y, &all).map(|r| r.0), "h");
                 refused(hadamard_round(&at, &x, &y, &all).map(|r| r.0), "x");

@@ -53,7 +53,7 @@ fn check_two(c: &Arc<Context>, dtype: DType, x: &TensorTrain, what: &str) {
         let (rounded, truncated) = algebra::round(&at, x, &all).unwrap();
         close(inner(&one, &rounded), 2.0, "rounding");
         close(number(truncated.norm), 2.0, "norm on rounding");
-        let found = algebra::canonicalise(&at, x, d / 2).unwrap();
+        let found = algebra::canonicalize(&at, x, d / 2).unwrap();
         close(inner(&one, &found.train) * 2.0f64.powi(found.exponent as i32), 2.0, "canonical form");
     }
     let mut sums = [Scaled::ZERO; 4];

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn cholesky_steps_orthonormalise<T: Scalar>(mut ops: GpuAlgebra) {
+fn cholesky_steps_orthonormalize<T: Scalar>(mut ops: GpuAlgebra) {
     for (rows, cols, condition) in [
         (1, 1, 1.0f64),
         (257, 31, 10.0),
@@ -80,8 +80,8 @@ fn a_cholesky_step_that_fails_leaves_everything<T: Scalar>(mut ops: GpuAlgebra, 
 #[test]
 #[ignore = "needs a GPU"]
 fn cholesky_steps() {
-    for_all_types!(cholesky_steps_orthonormalise(algebra()));
-    for_all_types!(cholesky_steps_orthonormalise(bare()));
+    for_all_types!(cholesky_steps_orthonormalize(algebra()));
+    for_all_types!(cholesky_steps_orthonormalize(bare()));
     // One block's work, and more.
     for cols in [9, 131] {
         for_all_types!(a_cholesky_step_that_fails_leaves_everything(algebra(), cols));

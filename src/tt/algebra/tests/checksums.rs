@@ -10,7 +10,7 @@ use crate::tensor::{Location, Tensor};
 use crate::testing::checksums::{Cases, Checksum, checksum_tests, scalar};
 use crate::tt::algebra::matrix as matrices;
 use crate::tt::algebra::{
-    Place, Spread, Truncated, Truncation, add, apply, apply_round, canonicalise, cast, conj, copy, create, elements,
+    Place, Spread, Truncated, Truncation, add, apply, apply_round, canonicalize, cast, conj, copy, create, elements,
     full, hadamard, hadamard_round, reverse, rotate, round, scale, to_open, tt_svd,
 };
 use crate::tt::scaled::Scaled;
@@ -95,7 +95,7 @@ fn of<T: Scalar>(c: &Arc<Context>, out: &mut Cases) {
         centres.dedup();
         for centre in centres {
             let run = || {
-                let found = canonicalise(&at, &x, centre)?;
+                let found = canonicalize(&at, &x, centre)?;
                 Ok(train_sum(&found.train)?.integers([found.exponent.cast_unsigned()]))
             };
             out.add(format!("{name} canonical about {centre}"), run());

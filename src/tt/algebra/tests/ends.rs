@@ -9,7 +9,7 @@ use crate::scalar::{Real, Scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tt::algebra::{
-    Place, Spread, Truncation, add, canonicalise, create, element, full, hadamard, round, scale, to_open,
+    Place, Spread, Truncation, add, canonicalize, create, element, full, hadamard, round, scale, to_open,
 };
 use crate::tt::options::NormMethod;
 use crate::tt::scaled::Scaled;
@@ -336,7 +336,7 @@ fn bonds_at_the_top<T: Scalar>() {
     }
     let small = |norm: Scaled| assert!(norm.is_finite() && norm.log_abs() <= (p + 2 * m) as f64 * 2f64.ln() - 8.0);
     small(round(&at, &x, &Truncation::default()).unwrap().1.norm);
-    let found = canonicalise(&at, &x, 1).unwrap();
+    let found = canonicalize(&at, &x, 1).unwrap();
     small(element(&at, &found.train, &[0; 3]).unwrap().shifted(found.exponent));
     // Rounded powers of two would bring a core just beyond the range.
     let n = largest::<T>(0.0).re;
@@ -350,7 +350,7 @@ fn bonds_at_the_top<T: Scalar>() {
     // Orthonormal cores need more room for such a norm.
     let text = round(&at, &x, &Truncation::default()).map(|_| ()).unwrap_err().to_string();
     assert!(text.contains("is beyond the range of 2 cores"), "{text}");
-    let found = canonicalise(&at, &x, 1).unwrap();
+    let found = canonicalize(&at, &x, 1).unwrap();
     let entry = element(&at, &found.train, &[0, 0]).unwrap();
     assert_is::<T>(entry.shifted(found.exponent), real(0.64 * n), most, "canonical");
     let lists: [&[C]; 2] = [&[real(two(-most)), real(0.0)], &[real(1.0); 4]];

@@ -4,7 +4,7 @@ use super::support::*;
 use crate::error::Error;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tt::algebra::{
-    Place, Truncation, add, apply, apply_round, canonicalise, full, hadamard, hadamard_round, round, tt_svd,
+    Place, Truncation, add, apply, apply_round, canonicalize, full, hadamard, hadamard_round, round, tt_svd,
 };
 
 /// A train of cores of one number each.
@@ -193,7 +193,7 @@ fn one_core_may_be_far_away<T: crate::scalar::Scalar>(powers: &[i32], bound: f64
                 );
                 let off = |v: crate::tt::Scaled| v.over(far).unwrap().log_abs().exp();
                 assert!((off(report.norm) - 1.0).abs() < bound, "{what}: norm {:?} for {far:?}", report.norm);
-                let canonical = canonicalise(&at, &y, d / 2).unwrap();
+                let canonical = canonicalize(&at, &y, d / 2).unwrap();
                 let norm = session.norm_scaled(None, &canonical.train, None).unwrap().0;
                 let norm = crate::tt::Scaled { exponent: norm.exponent + canonical.exponent, ..norm };
                 assert!((off(norm) - 1.0).abs() < bound, "{what}: norm {norm:?} for {far:?}");
@@ -264,7 +264,7 @@ fn zeros_hide_nothing() {
                 cores.core(bad)[0] = f64::NAN;
             }
             for centre in 0..3 {
-                let problem = canonicalise(&at, &x, centre).map(|_| ()).unwrap_err();
+                let problem = canonicalize(&at, &x, centre).map(|_| ()).unwrap_err();
                 assert!(matches!(problem, Error::InvalidArgument { .. }), "zero {zero}, NaN {bad}: {problem}");
             }
             let problem = round(&at, &x, &Truncation::default()).map(|_| ()).unwrap_err();
@@ -281,7 +281,7 @@ fn a_zero_train_has_a_canonical_form() {
     let mut x = train::<f64>(&c, &[2, 3, 2], &[1, 2, 2, 1], 5);
     x.cores_mut::<f64>("x").unwrap().core(1).fill(0.0);
     for centre in 0..3 {
-        let z = canonicalise(&at, &x, centre).unwrap().train;
+        let z = canonicalize(&at, &x, centre).unwrap().train;
         let cores = z.cores::<f64>("x").unwrap();
         for k in 0..3 {
             let norm: f64 = cores.core(k).iter().map(|v| v * v).sum();
@@ -336,9 +336,9 @@ fn numbers_near_the_least_of_the_type_are_kept() {
                     );
                 }
             }
-            let made = canonicalise(&at, &x, 0).unwrap();
+            let made = canonicalize(&at, &x, 0).unwrap();
             for (found, wanted) in entries(&c, &made.train, e - made.exponent).iter().zip(&wanted) {
-                assert!((found - wanted).abs() <= 30.0 * tolerance * size, "canonicalise {e}: {found} {wanted}");
+                assert!((found - wanted).abs() <= 30.0 * tolerance * size, "canonicalize {e}: {found} {wanted}");
             }
         }
         // Nothing at all stays nothing.

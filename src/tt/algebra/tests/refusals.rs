@@ -5,7 +5,7 @@ use crate::shape::Order;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{Location, Tensor};
 use crate::tt::algebra::{
-    Place, Spread, Truncation, add, apply, canonicalise, cast, copy, create, elements, hadamard, matrix as algebra,
+    Place, Spread, Truncation, add, apply, canonicalize, cast, copy, create, elements, hadamard, matrix as algebra,
     rotate, round, scale, tt_svd,
 };
 use crate::tt::scaled::Scaled;
@@ -33,7 +33,7 @@ fn arguments_are_named_with_what_was_found() {
     assert_eq!(text(add(&at, ONE, &x, C::new(f64::NAN, 0.0), &x)), "beta: is NaN + 0 i, not finite");
     assert_eq!(text(scale(&at, Scaled::real(f64::INFINITY), &x, Spread::Auto)), "factor: is inf + 0 i, not finite");
     assert_eq!(text(rotate(&at, &x, 2)), "first: is 2, the train has 2 cores");
-    assert_eq!(text(canonicalise(&at, &x, 2)), "centre: is 2, the train has 2 cores");
+    assert_eq!(text(canonicalize(&at, &x, 2)), "centre: is 2, the train has 2 cores");
     assert_eq!(text(elements(&at, &x, &[0, 1, 1, 3])), "indices: tuple 1: index 1 is 3, the mode has the size 3");
     assert_eq!(text(elements(&at, &x, &[0, 1, 1])), "indices: has 3 numbers, not a multiple of the 2 cores");
     let h = matrix::<f64>(&c, &[2, 2], &[2, 2], &[1, 2, 1], 1);
@@ -67,7 +67,7 @@ fn rings_are_not_rounded() {
     let x = train::<f64>(&c, &[2, 3], &[2, 2, 2], 1);
     for e in [
         round(&at, &x, &Truncation::default()).map(|_| ()).unwrap_err(),
-        canonicalise(&at, &x, 0).map(|_| ()).unwrap_err(),
+        canonicalize(&at, &x, 0).map(|_| ()).unwrap_err(),
     ] {
         assert!(matches!(&e, Error::NotSupported(text) if text.starts_with("x: is cyclic with the rank 2")), "{e}");
     }
@@ -95,7 +95,7 @@ fn numbers_that_are_not_finite_are_named() {
     for bad in [f64::NAN, f64::INFINITY] {
         let mut x = train::<f64>(&c, &[2, 3, 2], &[1, 2, 2, 1], 1);
         x.cores_mut::<f64>("x").unwrap().core(1)[3] = bad;
-        for e in [text(round(&at, &x, &Truncation::default())), text(canonicalise(&at, &x, 0))] {
+        for e in [text(round(&at, &x, &Truncation::default())), text(canonicalize(&at, &x, 0))] {
             assert!(e.starts_with("x: core 1 has the norm ") && e.ends_with("finite numbers are needed"), "{e}");
         }
         for dims in [&[2, 3, 2][..], &[4, 3], &[12], &[2, 60]] {

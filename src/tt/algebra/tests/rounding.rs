@@ -1,7 +1,7 @@
 use super::support::*;
 use crate::scalar::{Complex, DType, Scalar};
 use crate::tensor::train::TensorTrain;
-use crate::tt::algebra::{Place, Spread, Truncation, add, canonicalise, create, element, round, scale, to_open};
+use crate::tt::algebra::{Place, Spread, Truncation, add, canonicalize, create, element, round, scale, to_open};
 use crate::tt::scaled::Scaled;
 
 four_types! {
@@ -95,12 +95,12 @@ fn canonical<T: Scalar>() {
         let x = train::<T>(&c, modes, ranks, 3);
         let values = dense::<T>(&x);
         for centre in 0..modes.len() {
-            let y = canonicalise(&at, &x, centre).unwrap();
+            let y = canonicalize(&at, &x, centre).unwrap();
             assert_eq!(y.exponent, 0);
             assert!(distance(&dense::<T>(&y.train), &values) <= 100.0 * roundoff::<T>() * norm(&values));
             assert_orthonormal::<T>(&y.train, centre);
             // A canonical form is its own.
-            let z = canonicalise(&at, &y.train, centre).unwrap().train;
+            let z = canonicalize(&at, &y.train, centre).unwrap().train;
             assert_eq!(z.shape(), y.train.shape());
             let (a, b) = (y.train.cores::<T>("y").unwrap(), z.cores::<T>("z").unwrap());
             for k in 0..modes.len() {
@@ -138,7 +138,7 @@ fn zero<T: Scalar>() {
     let (y, info) = round(&at, &zeros, &Truncation::default()).unwrap();
     assert_eq!((y.shape().ranks(), info.norm, &info.discarded[..]), (&[1, 1, 1, 1][..], Scaled::ZERO, &[0.0, 0.0][..]));
     assert_eq!(norm(&dense::<T>(&y)), 0.0);
-    let y = canonicalise(&at, &zeros, 1).unwrap();
+    let y = canonicalize(&at, &zeros, 1).unwrap();
     assert_eq!((y.train.shape().ranks(), y.exponent), (&[1, 1, 1, 1][..], 0));
 }
 
@@ -179,7 +179,7 @@ fn norms_beyond_the_range_of_the_type_are_spread() {
         let index = vec![1; d];
         let (a, b) = (element(&at, &big, &index).unwrap(), element(&at, &y, &index).unwrap());
         assert!((a.log_abs() - b.log_abs()).abs() < 1e-2, "{a:?} {b:?}");
-        let z = canonicalise(&at, &big, 200).unwrap();
+        let z = canonicalize(&at, &big, 200).unwrap();
         assert!((z.exponent - exponent).abs() < 20, "{}", z.exponent);
         assert_orthonormal::<f32>(&z.train, 200);
     }

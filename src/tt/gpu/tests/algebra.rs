@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 use crate::tt::algebra::tests::entries::check_graded;
 use crate::tt::algebra::tests::support as plain;
 use crate::tt::algebra::{
-    Place, Spread, Truncation, add, apply, apply_round, canonicalise, cast, conj, copy, elements, full, hadamard,
+    Place, Spread, Truncation, add, apply, apply_round, canonicalize, cast, conj, copy, elements, full, hadamard,
     hadamard_round, reverse, rotate, round, scale, to_open, tt_svd,
 };
 
@@ -142,7 +142,7 @@ fn rounded<T: Scalar>() {
         assert_eq!(y.shape().ranks(), z.shape().ranks(), "{modes:?} {ranks:?}");
         assert!((info.norm.plain(DType::F64).0.re - 2.0 * whole).abs() <= 10.0 * slack * whole);
         for centre in 0..modes.len() {
-            let y = canonicalise(&on, &a, centre).unwrap();
+            let y = canonicalize(&on, &a, centre).unwrap();
             assert_eq!(y.exponent, 0);
             let y = here(&context, &y.train);
             assert!(plain::distance(&plain::dense::<T>(&y), &values) <= slack * whole);

@@ -92,7 +92,7 @@ impl Environments {
             if self.is_far(stream, &chain)? {
                 return Err(Error::Numerical(format!(
                     "v: lies on the device, and bonds of a ring are far from balanced, which is made up for on the host: \
-                     canonicalise or balance the {} trains first",
+                     canonicalize or balance the {} trains first",
                     T::DTYPE.name()
                 )));
             }
@@ -101,7 +101,7 @@ impl Environments {
                     if side.is_graded() {
                         return Err(Error::Numerical(format!(
                             "v: lies on the device, and values of bond {bond} differ by more than the range of {}, which is made up \
-                             for on the host: canonicalise the trains first",
+                             for on the host: canonicalize the trains first",
                             T::DTYPE.name()
                         )));
                     }

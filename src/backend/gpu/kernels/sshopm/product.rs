@@ -147,7 +147,7 @@ pub struct Draw {
     pub first_start: usize,
     /// Number of starts V.
     pub starts: usize,
-    /// Uniform in the cube before normalisation, instead of Gaussian.
+    /// Uniform in the cube before normalization, instead of Gaussian.
     pub cube: bool,
 }
 

@@ -1,9 +1,9 @@
-function [alpha, beta] = lanczos_tridiagonalise(A, steps, varargin)
+function [alpha, beta] = lanczos_tridiagonalize(A, steps, varargin)
 %LANCZOS_TRIDIAGONALISE  Coefficients of the plain Lanczos recurrence of a symmetric or Hermitian matrix.
-%   [alpha, beta] = purlin.lanczos_tridiagonalise(A, steps) has the diagonal of the tridiagonal matrix in ALPHA and what is
+%   [alpha, beta] = purlin.lanczos_tridiagonalize(A, steps) has the diagonal of the tridiagonal matrix in ALPHA and what is
 %   beside it in BETA, whose last element leads out of it. Nothing is made orthogonal again: eigenvalues of the matrix are
 %   those of A, copies of these, and spurious ones. There are fewer elements than STEPS where the space is exhausted.
-%   [alpha, beta] = purlin.lanczos_tridiagonalise(A, steps, name, value, ...): 'kind', 'shift', 'seed', 'ordering' and 'progress'
+%   [alpha, beta] = purlin.lanczos_tridiagonalize(A, steps, name, value, ...): 'kind', 'shift', 'seed', 'ordering' and 'progress'
 %   as for purlin.lanczos.
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:cancelled, purlin:outOfMemory.
@@ -13,12 +13,12 @@ function [alpha, beta] = lanczos_tridiagonalise(A, steps, varargin)
 %   Example
 %     A = sprand(300, 300, 0.05);
 %     A = double(A + A' > 0);
-%     [alpha, beta] = purlin.lanczos_tridiagonalise(A, 50);
+%     [alpha, beta] = purlin.lanczos_tridiagonalize(A, 50);
 %     ritz = eig(diag(alpha) + diag(beta(1:end-1), 1) + diag(beta(1:end-1), -1));
-  purlin.internal.at_least(nargin, 2, 'lanczos_tridiagonalise');
+  purlin.internal.at_least(nargin, 2, 'lanczos_tridiagonalize');
   purlin.internal.whole(steps, 'steps', 1);
   opts = purlin.internal.options({'kind', 'shift', 'seed', 'ordering', 'progress'}, varargin);
-  [alpha, beta, count] = purlin_mex('lanczos_tridiagonalise', purlin.internal.symmetric_matrix(A, 'A'), steps, opts);
+  [alpha, beta, count] = purlin_mex('lanczos_tridiagonalize', purlin.internal.symmetric_matrix(A, 'A'), steps, opts);
   alpha = alpha(1:count);
   beta = beta(1:count);
 end

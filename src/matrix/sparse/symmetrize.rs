@@ -14,7 +14,7 @@ use crate::scalar::{Scalar, with_scalar};
 /// How a square matrix A is made symmetric (Hermitian if complex). The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Symmetrise {
+pub enum Symmetrize {
     /// Entries of A or A^H; the larger one where both have an entry. Loops count once.
     Union = 0,
     /// A + A^H. Loops count twice.
@@ -27,7 +27,7 @@ pub enum Symmetrise {
     Mirror = 4,
 }
 
-numbered!(Symmetrise, Union, Sum, Average, Intersection, Mirror);
+numbered!(Symmetrize, Union, Sum, Average, Intersection, Mirror);
 
 /// Entries of A and A^H together: `source` counts those of A from 0 and those of A^H from nnz on.
 fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
@@ -64,7 +64,7 @@ fn both(rows: &Rows<'_>, nnz: usize) -> Result<Entries> {
 /// # Errors
 /// [`Error::InvalidArgument`] for a matrix that is not square, duplicates, or with `Mirror` entries in both triangles;
 /// [`Error::NotSupported`] for another storage or values on a device; [`Error::OutOfMemory`].
-pub fn symmetrise(context: &Arc<Context>, a: &Matrix, how: Symmetrise) -> Result<Matrix> {
+pub fn symmetrize(context: &Arc<Context>, a: &Matrix, how: Symmetrize) -> Result<Matrix> {
     let from = csr("a", a)?;
     a.expect_size("a", a.rows(), a.rows())?;
     let nnz = from.nnz();
@@ -74,7 +74,7 @@ pub fn symmetrise(context: &Arc<Context>, a: &Matrix, how: Symmetrise) -> Result
     sort_rows(context, &mut entries)?;
     let partners = pair(&mut entries, nnz, how)?;
     let held = values("a", from)?;
-    let pattern = held.is_none() && !matches!(how, Symmetrise::Sum | Symmetrise::Average);
+    let pattern = held.is_none() && !matches!(how, Symmetrize::Sum | Symmetrize::Average);
     entries.into_matrix(context, a.dtype(), pattern, |entries, out| {
         with_scalar!(a.dtype(), "a", T => {
             let held = held.map(|h| h.as_slice::<T>()).transpose()?;
@@ -85,7 +85,7 @@ pub fn symmetrise(context: &Arc<Context>, a: &Matrix, how: Symmetrise) -> Result
 }
 
 /// Merges entries of equal columns: `source` is from A or A^H, its partner from A^H; `usize::MAX` for no partner.
-fn pair(entries: &mut Entries, nnz: usize, how: Symmetrise) -> Result<Vec<usize>> {
+fn pair(entries: &mut Entries, nnz: usize, how: Symmetrize) -> Result<Vec<usize>> {
     let mut partners = alloc::with_capacity(WHAT, entries.col_idx.len())?;
     let (mut kept, mut begin) = (0, 0);
     for row in 0..entries.rows {
@@ -101,13 +101,13 @@ fn pair(entries: &mut Entries, nnz: usize, how: Symmetrise) -> Result<Vec<usize>
                 if !one_of_each {
                     return Err(Error::invalid("a", format!("has row {row}, column {col} (from 0) more than once")));
                 }
-                if how == Symmetrise::Mirror && row != col {
+                if how == Symmetrize::Mirror && row != col {
                     let problem = format!("has row {row}, column {col} (from 0) and its mirror image: one is needed");
                     return Err(Error::invalid("a", problem));
                 }
             }
             k += 1 + equal;
-            if how == Symmetrise::Intersection && partner == usize::MAX {
+            if how == Symmetrize::Intersection && partner == usize::MAX {
                 continue;
             }
             (entries.col_idx[kept], entries.source[kept]) = (col, source);
@@ -126,7 +126,7 @@ fn combine<T: Scalar>(
     entries: &Entries,
     partners: &[usize],
     nnz: usize,
-    how: Symmetrise,
+    how: Symmetrize,
     held: Option<&[T]>,
     out: &mut [T],
 ) {
@@ -140,14 +140,14 @@ fn combine<T: Scalar>(
             // If both are equally large, use the entry of the upper triangle, so that the result is Hermitian.
             let upper = entries.col_idx[o] >= row;
             let chosen = match (how, b) {
-                (Symmetrise::Average, None) => half * a,
-                (_, None) | (Symmetrise::Mirror, _) => a,
-                (Symmetrise::Sum, Some(b)) => a + b,
-                (Symmetrise::Average, Some(b)) => half * (a + b),
-                (Symmetrise::Union, Some(b)) if size(a) == size(b) => [b, a][usize::from(upper)],
-                (Symmetrise::Union, Some(b)) => [a, b][usize::from(size(b) > size(a))],
-                (Symmetrise::Intersection, Some(b)) if size(a) == size(b) => [b, a][usize::from(upper)],
-                (Symmetrise::Intersection, Some(b)) => [a, b][usize::from(size(b) < size(a))],
+                (Symmetrize::Average, None) => half * a,
+                (_, None) | (Symmetrize::Mirror, _) => a,
+                (Symmetrize::Sum, Some(b)) => a + b,
+                (Symmetrize::Average, Some(b)) => half * (a + b),
+                (Symmetrize::Union, Some(b)) if size(a) == size(b) => [b, a][usize::from(upper)],
+                (Symmetrize::Union, Some(b)) => [a, b][usize::from(size(b) > size(a))],
+                (Symmetrize::Intersection, Some(b)) if size(a) == size(b) => [b, a][usize::from(upper)],
+                (Symmetrize::Intersection, Some(b)) => [a, b][usize::from(size(b) < size(a))],
             };
             // A Hermitian matrix has real numbers on its diagonal.
             let on_diagonal = T::IS_COMPLEX && entries.col_idx[o] == row;

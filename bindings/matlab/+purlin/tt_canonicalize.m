@@ -1,6 +1,6 @@
-function [z, exponent] = tt_canonicalise(x, centre)
+function [z, exponent] = tt_canonicalize(x, centre)
 %TT_CANONICALISE  A tensor train with orthonormal cores but for one.
-%   [z, q] = purlin.tt_canonicalise(x, centre): z times 2^q is the train; q is 0 unless core CENTRE would leave the range of its
+%   [z, q] = purlin.tt_canonicalize(x, centre): z times 2^q is the train; q is 0 unless core CENTRE would leave the range of its
 %   class. Triangular factors have diagonals that are not negative.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s.
 %
@@ -10,8 +10,8 @@ function [z, exponent] = tt_canonicalise(x, centre)
 %
 %   Example
 %     x = purlin.tt_random([2 3 4], [1 2 2 1]);
-%     z = purlin.tt_canonicalise(x, 2);
-  purlin.internal.at_least(nargin, 2, 'tt_canonicalise');
-  [key, exponent] = purlin_mex('tt_canonicalise', purlin.internal.train(x), centre);
+%     z = purlin.tt_canonicalize(x, 2);
+  purlin.internal.at_least(nargin, 2, 'tt_canonicalize');
+  [key, exponent] = purlin_mex('tt_canonicalize', purlin.internal.train(x), centre);
   z = purlin.TT(key);
 end
