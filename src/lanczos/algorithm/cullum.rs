@@ -80,18 +80,21 @@ pub fn filter(of: &Recurrence, cluster: f64, converged: f64, poll: &mut Poll<'_>
             return Err(Error::invalid(name, format!("is {value}, outside 0 to 1")));
         }
     }
-    filter_of(of, (cluster, converged), 0.0, poll)
+    let (mut accepted, most) = candidates(of, (cluster, converged), 0.0, poll)?;
+    accepted.retain(|a| a.residual <= most);
+    Ok(accepted)
 }
 
-/// As [`filter`], for an operator whose norm is at least `least`.
-pub(super) fn filter_of(
+/// As [`filter`], for an operator whose norm is at least `least`, and with values that have not converged. Also the largest
+/// residual of a value that has.
+pub(super) fn candidates(
     of: &Recurrence,
     (cluster, converged): (f64, f64),
     least: f64,
     poll: &mut Poll<'_>,
-) -> Result<Vec<Accepted>> {
+) -> Result<(Vec<Accepted>, f64)> {
     let m = of.alpha.len();
-    let Some(out) = of.beta.last().copied() else { return Ok(Vec::new()) };
+    let Some(out) = of.beta.last().copied() else { return Ok((Vec::new(), 0.0)) };
     let Ends { values, last, .. } = ends(&of.alpha, &of.beta[..m - 1], poll)?;
     let smaller = if m > 1 { ends(&of.alpha[1..], &of.beta[1..m - 1], poll)?.values } else { Vec::new() };
     let largest = values[0].abs().max(values[m - 1].abs()).max(least);
@@ -107,11 +110,11 @@ pub(super) fn filter_of(
         let best = (begin..end).min_by(|&i, &j| residual(i).total_cmp(&residual(j))).unwrap_or(begin);
         let twin = smaller.partition_point(|x| *x < values[best] - near);
         let spurious = end - begin == 1 && smaller.get(twin).is_some_and(|x| *x <= values[best] + near);
-        if !spurious && residual(best) <= converged * largest {
+        if !spurious {
             let one = Accepted { value: values[best], residual: residual(best), copies: end - begin };
             alloc::push(WHAT, &mut accepted, one)?;
         }
         begin = end;
     }
-    Ok(accepted)
+    Ok((accepted, converged * largest))
 }

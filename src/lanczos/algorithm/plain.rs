@@ -4,7 +4,7 @@
 use super::super::krylov::Krylov;
 use super::super::options::{Settings, Which};
 use super::super::tridiagonal::{first_orders, vector};
-use super::cullum::{filter_of, recurrence};
+use super::cullum::{candidates, recurrence};
 use super::finite;
 use super::restart::Report;
 use crate::alloc;
@@ -72,9 +72,9 @@ pub fn solve<K: Krylov + ?Sized>(
     let of = recurrence(krylov, work, settings.basis, settings.epsilon, None, &mut |_| report(0, f64::INFINITY))?;
     let m = of.alpha.len();
     let tolerances = (cluster(settings.epsilon), settings.tolerance);
-    let accepted = filter_of(&of, tolerances, krylov.terms_norm(), &mut || report(0, f64::INFINITY))?;
-    let mut all = alloc::with_capacity(WHAT, accepted.len())?;
-    all.extend(accepted.iter().map(|a| a.value));
+    let (found, most) = candidates(&of, tolerances, krylov.terms_norm(), &mut || report(0, f64::INFINITY))?;
+    let mut all = alloc::with_capacity(WHAT, found.len())?;
+    all.extend(found.iter().map(|a| a.value));
     let order = if settings.which == Which::Nearest {
         let mut near = alloc::with_capacity(WHAT, all.len())?;
         near.extend(all.iter().map(|v: &f64| 1.0 / (v - sigma)));
@@ -82,12 +82,13 @@ pub fn solve<K: Krylov + ?Sized>(
     } else {
         settings.which.order(&all)
     };
+    // A value that has not converged stands for an eigenvalue that is wanted more than those behind it.
     let mut values = alloc::with_capacity(WHAT, settings.count)?;
-    values.extend(order.iter().take(settings.count).map(|&i| all[i]));
+    values.extend(order.iter().take(settings.count).take_while(|&&i| found[i].residual <= most).map(|&i| all[i]));
     if settings.which == Which::BothEnds {
         values.sort_by(|a: &f64, b: &f64| b.total_cmp(a));
     }
-    let near = all.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    let near = found.iter().filter(|a| a.residual <= most).fold(0.0f64, |most, a| most.max(a.value.abs()));
     // ||A v_j|| from the coefficients.
     let product = |j: usize| of.alpha[j].hypot(of.beta[j]).hypot(if j > 0 { of.beta[j - 1] } else { 0.0 });
     let norm = (0..m).map(product).fold(near.max(krylov.terms_norm()), f64::max);
