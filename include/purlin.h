@@ -1883,7 +1883,8 @@ typedef struct purlin_sshopm_options {
    */
   double degeneracy_tolerance;
   /**
-   * Called with the tensors done, all tensors, 0; default NULL.
+   * Called with the tensors done, all tensors, and the share of their starts that has converged (of purlin_sshopm_solve_all 0, and
+   * 1 at the end); default NULL.
    */
   purlin_progress_fn progress;
   /**
@@ -2135,7 +2136,7 @@ typedef struct purlin_dwi_options {
    */
   double merge_angle;
   /**
-   * Called with the voxels done, all voxels, 0; default NULL.
+   * Called with the voxels done, all voxels, and of peaks the share of their starts that has converged, else 0; default NULL.
    */
   purlin_progress_fn progress;
   /**
@@ -3112,7 +3113,8 @@ typedef struct purlin_rpca_options {
    */
   int32_t reserved;
   /**
-   * Called with the iteration, the most iterations and the residual; default NULL.
+   * Called with the iteration, the most iterations and the residual, and at the end of a run with the most iterations twice;
+   * default NULL.
    */
   purlin_progress_fn progress;
   /**
@@ -9917,7 +9919,7 @@ purlin_status purlin_lanczos_singular(struct purlin_lanczos *lanczos,
 /**
  * Makes one purlin_lanczos_singular with options of its own.
  *
- * @param      context    the context of the matrix and the outputs; `options->group` has more.
+ * @param      context    the context of the matrix and the outputs.
  * @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      a          as for purlin_lanczos_singular.
  * @param      start      min(rows, cols) elements of a's type, the start vector; NULL for a random one.

@@ -126,7 +126,7 @@ pub unsafe extern "C" fn purlin_lanczos_singular(
 
 /// Makes one purlin_lanczos_singular with options of its own.
 ///
-/// @param      context    the context of the matrix and the outputs; `options->group` has more.
+/// @param      context    the context of the matrix and the outputs.
 /// @param      stream     NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      a          as for purlin_lanczos_singular.
 /// @param      start      min(rows, cols) elements of a's type, the start vector; NULL for a random one.

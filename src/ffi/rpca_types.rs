@@ -55,7 +55,8 @@ pub struct purlin_rpca_options {
     pub dtype: i32,
     /// 0.
     pub reserved: i32,
-    /// Called with the iteration, the most iterations and the residual; default NULL.
+    /// Called with the iteration, the most iterations and the residual, and at the end of a run with the most iterations twice;
+    /// default NULL.
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,

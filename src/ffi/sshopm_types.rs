@@ -164,7 +164,8 @@ pub struct purlin_sshopm_options {
     /// A Hessian eigenvalue of at most this times the Frobenius norm counts as 0; 0, the default, is 1e-7 for F64 and 1e-3
     /// for F32.
     pub degeneracy_tolerance: f64,
-    /// Called with the tensors done, all tensors, 0; default NULL.
+    /// Called with the tensors done, all tensors, and the share of their starts that has converged (of purlin_sshopm_solve_all 0, and
+    /// 1 at the end); default NULL.
     pub progress: purlin_progress_fn,
     /// Handed to `progress`.
     pub progress_user: *mut c_void,

@@ -38,29 +38,20 @@ impl<'a, T: Scalar> Opened<'a, T> {
     /// [`Error::Busy`] for a source or operator that another run uses; [`Error::InvalidArgument`] for entries that are
     /// not converted to `T`.
     pub fn new(argument: &str, matrix: &'a Matrix) -> Result<Self> {
+        check_type::<T>(argument, matrix)?;
         let dtype = matrix.dtype();
         let entries = match matrix.storage() {
             Storage::Dense { memory, layout, .. } => {
-                check_conversion::<T>(argument, dtype)?;
                 let &[row_stride, column_stride] = layout.strides() else {
                     return Err(Error::Internal("a matrix without two strides".into()));
                 };
                 Entries::Dense { memory, dtype, row_stride, column_stride }
             }
             Storage::Streamed(streamed) => {
-                check_conversion::<T>(argument, dtype)?;
                 Entries::Streamed { guard: streamed.lock(argument)?, order: streamed.order() }
             }
-            Storage::Csr(csr) => {
-                if csr.parts().values.is_some() {
-                    matrix.expect_dtype(argument, T::DTYPE)?;
-                }
-                Entries::Csr(csr)
-            }
-            Storage::Operator(operator) => {
-                matrix.expect_dtype(argument, T::DTYPE)?;
-                Entries::Operator(operator.lock(argument)?)
-            }
+            Storage::Csr(csr) => Entries::Csr(csr),
+            Storage::Operator(operator) => Entries::Operator(operator.lock(argument)?),
         };
         Ok(Self { entries, rows: matrix.rows(), columns: matrix.cols() })
     }
@@ -122,6 +113,19 @@ impl<'a, T: Scalar> Opened<'a, T> {
 
 fn sample(bytes: &[u8]) -> u64 {
     checksum(CHECKSUM_START, &bytes[..bytes.len().min(SAMPLE)])
+}
+
+/// Refuses a matrix whose entries a run in type `T` does not take: those of sparse matrices and operators are of the type itself.
+///
+/// # Errors
+/// [`Error::InvalidArgument`].
+pub fn check_type<T: Scalar>(argument: &str, matrix: &Matrix) -> Result<()> {
+    match matrix.storage() {
+        Storage::Dense { .. } | Storage::Streamed(_) => check_conversion::<T>(argument, matrix.dtype()),
+        // A pattern has no entries.
+        Storage::Csr(csr) if csr.parts().values.is_none() => Ok(()),
+        Storage::Csr(_) | Storage::Operator(_) => matrix.expect_dtype(argument, T::DTYPE),
+    }
 }
 
 /// Refuses entries that are neither of type `T` nor real.

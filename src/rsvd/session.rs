@@ -7,6 +7,7 @@ use super::calls::{self, Decompose, Errors, FindRange, Residuals, Symmetric, Wor
 use super::data::Resident;
 use super::gpu;
 use super::info::Info;
+use super::open;
 use super::options::{Centering, Method, Options, Right};
 use super::outputs::{Outputs, check_vector, empty, read_vector, write_vector};
 use super::plan::{Goal, Plan, Request, Results, Wanted};
@@ -153,6 +154,7 @@ impl Rsvd {
             excluded,
         };
         let plan = Plan::new(request)?;
+        with_scalar!(plan.dtype, "dtype", T => open::check_type::<T>("a", a))?;
         if let Some(given) = given.filter(|_| !matches!(goal, Goal::Products(_))) {
             given.expect_dtype("omega", plan.dtype)?;
         }

@@ -162,6 +162,31 @@ static void storages(void) {
   good_factors("compressed rows", 1e-7);
 }
 
+/* Entries of sparse matrices and operators are not converted: the plan says so, as the run does. */
+static void types_that_are_not_converted(void) {
+  static float left[M * K], right[N * K], few[K];
+  static const int32_t row_ptr[M + 1] = {0};
+  purlin_rsvd_options o = rsvd_options();
+  purlin_rsvd_info info = rsvd_info();
+  purlin_rsvd *rsvd = NULL;
+  purlin_matrix *a[2], *l = over(context, PURLIN_F32, 0, M, K, left), *r = over(context, PURLIN_F32, 0, N, K, right);
+  purlin_tensor *values = vector_of(context, PURLIN_F32, K, few);
+  int i;
+  o.dtype = PURLIN_F32;
+  OK(purlin_rsvd_create(context, &o, &rsvd));
+  OK(purlin_matrix_borrow_csr(context, PURLIN_F64, 0, M, N, 0, PURLIN_I32, row_ptr, PURLIN_I32, row_ptr, columns, &a[0]));
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, M, N, apply, NULL, PURLIN_HOST, &a[1]));
+  for (i = 0; i < 2; i++) {
+    FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "a: is F64, F32 is needed", purlin_rsvd_plan(rsvd, a[i], &info));
+    FAILS(PURLIN_ERROR_INVALID_ARGUMENT, "a: is F64, F32 is needed", purlin_rsvd_compute(rsvd, NULL, a[i], l, values, r, &info));
+    OK(purlin_matrix_destroy(a[i]));
+  }
+  OK(purlin_matrix_destroy(l));
+  OK(purlin_matrix_destroy(r));
+  OK(purlin_tensor_destroy(values));
+  OK(purlin_rsvd_destroy(rsvd));
+}
+
 /* Single precision, bytes, V^H, and the matrix on its side. */
 static void types_and_shapes(void) {
   static float single[M * N], left[N * K], right[K * M], few[K];
@@ -357,6 +382,7 @@ int main(void) {
   make();
   methods();
   storages();
+  types_that_are_not_converted();
   types_and_shapes();
   tolerances();
   estimates();

@@ -74,6 +74,10 @@ def test_groups_of_contexts(cpu: purlin.Context) -> None:
         purlin.Group([cpu, other])
     with pytest.raises(purlin.InvalidArgument, match="count: is 0"):
         purlin.Group([])
+    with pytest.raises(TypeError, match=r"contexts\[1\]: is a NoneType, a Context is needed"):
+        purlin.Group([cpu, None])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="group: is a list, a Group is needed"):
+        purlin.rsvd.Rsvd(3, group=[cpu])  # type: ignore[arg-type]
     group.close()
     with pytest.raises(purlin.InvalidHandle, match="group: is closed"):
         len(group)

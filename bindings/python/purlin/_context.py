@@ -243,6 +243,9 @@ class Group(Handle):
 
     def __init__(self, contexts: Sequence[Context]) -> None:
         self.contexts = tuple(contexts)
+        for k, one in enumerate(self.contexts):
+            if not isinstance(one, Context):
+                raise TypeError(f"contexts[{k}]: is a {type(one).__name__}, a Context is needed")
         handles = (ctypes.c_void_p * len(self.contexts))(*[one.handle for one in self.contexts])
         made = ctypes.c_void_p()
         status = lib.purlin_group_create(len(self.contexts), handles, ctypes.byref(made))
@@ -312,6 +315,8 @@ class Members:
 
 def home(context: Context | None, group: Group | None) -> Context:
     """The context of a call's data: the one given, the first of a group, or the default one."""
+    if group is not None and not isinstance(group, Group):
+        raise TypeError(f"group: is a {type(group).__name__}, a Group is needed")
     if context is not None:
         return context
     return group.contexts[0] if group is not None else default_context()
