@@ -80,7 +80,7 @@ def products(rng: np.random.Generator, bench: Bench) -> None:
     if kind not in BOTH:
         options["op"] = pick(rng, "plain", "transpose", "adjoint")
     if rng.random() < 0.3 and m == n and kind not in BOTH:
-        options["order"] = pick(rng, "degree", "cuthill_mckee")
+        options["ordering"] = pick(rng, "degree", "cuthill_mckee")
     if m == n and rng.random() < 0.2:
         options["symmetric"] = True
         a = ((a + a.conj().T) / np.array(2, dtype)).astype(dtype)
@@ -89,7 +89,7 @@ def products(rng: np.random.Generator, bench: Bench) -> None:
     shift = float(pick(rng, 0.0, 0.0, rng.standard_normal())) if m == n or kind in BOTH else 0.0
     columns, order = int(pick(rng, 0, 0, 1, 2, 3, 5, 16, 17)), pick(rng, "C", "F")
     label = f"product {m}x{n} {kind} shift={shift:g} {np.dtype(dtype).name} {columns} columns {order} {options}"
-    named = options["method"] != "auto" or "order" in options or "symmetric" in options
+    named = options["method"] != "auto" or "ordering" in options or "symmetric" in options
     plan = bench.call(
         purlin.spmv.Plan, csr(a, bench), kind=kind, shift=shift, context=bench.context, **options,
         allowed=(purlin.NotSupported, purlin.InvalidArgument) if named else (),

@@ -175,7 +175,7 @@ def graphs(rng: np.random.Generator, bench: Bench) -> None:
     if rng.random() < 0.2:
         options["orthogonalization"] = "partial"
     if rng.random() < 0.2:
-        options["order"] = pick(rng, "degree", "cuthill_mckee")
+        options["ordering"] = pick(rng, "degree", "cuthill_mckee")
     options["seed"] = int(rng.integers(1 << 30))
     label = f"{name} n={n} {kind} {which} k={k} {np.dtype(dtype).name} {options}"
     a = a.astype(dtype)
