@@ -1,5 +1,5 @@
-//! Detection of `fork()`: the child process has no pool threads and no CUDA. And its delay, until no thread is in the middle of
-//! an initialisation that happens once a process: the child would wait for that thread, which it does not have.
+//! Detects `fork()`: the child process has no pool threads and no CUDA. Also delays a fork while another thread initialises
+//! something once for the process: the child does not have that thread, and would wait for it for ever.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 /// The thread in [`undisturbed`], or that forks; 0 for none.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
-/// Whether the fork took the place of owner, and not an initialisation that it interrupts.
+/// Whether the owner is a thread that forks, not one that initialises.
 static IS_FORKS: AtomicBool = AtomicBool::new(false);
 
 /// Attempts of a fork to become the owner, 0.1 ms apart. Attempts are counted and not time: a virtual machine may stand still
@@ -26,8 +26,9 @@ extern "C" fn watch() {
 #[unsafe(link_section = ".init_array")]
 static WATCH: extern "C" fn() = watch;
 
-fn this_thread() -> usize {
-    // SAFETY: asks who the calling thread is; the child's only thread has the name that it had in the parent.
+/// A number for the calling thread, never 0. The only thread of a child of `fork()` has the number that it had in the parent.
+pub fn this_thread() -> usize {
+    // SAFETY: only asks for the id of the calling thread.
     unsafe { libc::pthread_self() as usize }
 }
 

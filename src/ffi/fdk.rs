@@ -174,7 +174,7 @@ pub unsafe extern "C" fn purlin_fdk_plan(fdk: *const purlin_fdk, info: *mut purl
     guard::run(|| {
         let object = handle::shared::<FdkObject, _>("fdk", fdk)?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(&object, info, |object| Ok(object.planned.get())) }
+        unsafe { write_report(&object, info, |object| Ok(object.planned.get())) }
     })
 }
 
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn purlin_fdk_last_info(fdk: *const purlin_fdk, info: *mut
     guard::run(|| {
         let object = handle::shared::<FdkObject, _>("fdk", fdk)?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { tell(&object, info, |object| object.last.get("fdk")) }
+        unsafe { write_report(&object, info, |object| object.last.get("fdk")) }
     })
 }
 
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn purlin_fdk_last_info(fdk: *const purlin_fdk, info: *mut
 ///
 /// # Safety
 /// `info` is NULL or an initialised struct.
-unsafe fn tell(
+unsafe fn write_report(
     object: &FdkObject,
     info: *mut purlin_fdk_info,
     of: impl FnOnce(&FdkObject) -> Result<Info>,

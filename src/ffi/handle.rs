@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Try
 use std::time::Duration;
 
 use super::guard;
+use crate::backend::fork::this_thread;
 use crate::error::{Error, Result};
 
 const INDEX_BITS: u32 = 24;
@@ -75,11 +76,6 @@ pub(super) trait AnyTable: Sync {
 /// handler; the latter may interrupt a thread that holds the lock, and would wait for itself. Attempts are counted and not
 /// time: a machine that stands still for a second, as a virtual one may, must not cost the lock.
 const PATIENCE: usize = 20_000;
-
-fn this_thread() -> usize {
-    // SAFETY: asks who the calling thread is; the child's only thread has the name that it had in the parent.
-    unsafe { libc::pthread_self() as usize }
-}
 
 impl<T: Object> AnyTable for Table<T> {
     fn live(&self) -> i64 {

@@ -166,7 +166,7 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
             object.run(|report| contraction.inner_batch(stream.as_deref(), &bras, &kets, &mut sums, report))?;
         done.outcome = write(&[count], &sums, &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { object.tell(info, &done) }?;
+        unsafe { object.store_report(info, &done) }?;
         if exponents.is_some() { Ok(()) } else { judge(done.outcome, "a call with exponents") }
     })
 }
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn purlin_tt_gram(
         let mut done = object.run(|report| contraction.gram(stream.as_deref(), &bras, &kets, &mut sums, report))?;
         done.outcome = write(&[rows, cols], &sums, &mut values, exponents.as_deref_mut())?;
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { object.tell(info, &done) }?;
+        unsafe { object.store_report(info, &done) }?;
         if exponents.is_some() { Ok(()) } else { judge(done.outcome, "a call with exponents") }
     })
 }

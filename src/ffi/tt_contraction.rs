@@ -83,7 +83,7 @@ impl ContractionObject {
     ///
     /// # Safety
     /// `info` is NULL or an initialised struct.
-    pub(super) unsafe fn tell(&self, info: *mut purlin_tt_contraction_info, done: &Info) -> Result<()> {
+    pub(super) unsafe fn store_report(&self, info: *mut purlin_tt_contraction_info, done: &Info) -> Result<()> {
         self.last.set(done.clone());
         // SAFETY: as promised by the caller.
         unsafe { options::write("info", info, purlin_tt_contraction_info::of(done)) }

@@ -80,7 +80,7 @@ unsafe fn enqueue(
     unsafe { options::check("info", info) }?;
     let plan = run(result.as_deref_mut())?;
     // SAFETY: as promised.
-    unsafe { object.tell(info, &plan) }
+    unsafe { object.store_report(info, &plan) }
 }
 
 /// Enqueues an inner product and returns: the result goes to device memory, in stream order.

@@ -138,7 +138,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich_scaled(
         *result = scaled.into();
         done.outcome = scaled.outcome();
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { object.tell(info, &done) }
+        unsafe { object.store_report(info, &done) }
     })
 }
 
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
         let found = object.run(|report| contraction.expect_local(stream.as_deref(), &x, &matrix, &wanted, report))?;
         write_numbers("values", &[count], &found.values, &mut values)?;
         // SAFETY: as above.
-        unsafe { object.tell(info, &found.info) }?;
+        unsafe { object.store_report(info, &found.info) }?;
         judge_quotients(found.info.outcome)
     })
 }
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn purlin_tt_correlation(
         let found = object.run(|report| contraction.correlation(stream.as_deref(), &x, &left, &right, report))?;
         write_numbers("values", &[d, d], &found.values, &mut values)?;
         // SAFETY: as above.
-        unsafe { object.tell(info, &found.info) }?;
+        unsafe { object.store_report(info, &found.info) }?;
         judge_quotients(found.info.outcome)
     })
 }

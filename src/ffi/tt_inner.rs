@@ -34,7 +34,7 @@ pub(super) unsafe fn hand_over(
 ) -> Result<()> {
     *result = [value.re, value.im];
     // SAFETY: as promised by the caller.
-    unsafe { object.tell(info, done) }?;
+    unsafe { object.store_report(info, done) }?;
     judge(done.outcome, scaled)
 }
 
@@ -104,7 +104,7 @@ unsafe fn norm(
     let (value, done) = object.run(|report| contraction.norm(stream.as_deref(), &x, report))?;
     *result = value;
     // SAFETY: the caller promises NULL or an initialised struct.
-    unsafe { object.tell(info, &done) }?;
+    unsafe { object.store_report(info, &done) }?;
     judge(done.outcome, "purlin_tt_norm_scaled")
 }
 
@@ -127,7 +127,7 @@ unsafe fn distance(
     let (value, done) = object.run(|report| contraction.distance(stream.as_deref(), &x, &y, report))?;
     *result = value;
     // SAFETY: the caller promises NULL or an initialised struct.
-    unsafe { object.tell(info, &done) }?;
+    unsafe { object.store_report(info, &done) }?;
     judge(done.outcome, "purlin_tt_distance_scaled")
 }
 
@@ -238,7 +238,7 @@ pub unsafe extern "C" fn purlin_tt_inner_scaled(
         let (value, done) = object.run(|report| contraction.inner_scaled(stream.as_deref(), &x, &y, report))?;
         *result = value.into();
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { object.tell(info, &done) }
+        unsafe { object.store_report(info, &done) }
     })
 }
 
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn purlin_tt_norm_scaled(
         let (value, done) = object.run(|report| contraction.norm_scaled(stream.as_deref(), &x, report))?;
         *result = value.into();
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { object.tell(info, &done) }
+        unsafe { object.store_report(info, &done) }
     })
 }
 
@@ -431,6 +431,6 @@ pub unsafe extern "C" fn purlin_tt_distance_scaled(
         let (value, done) = object.run(|report| contraction.distance_scaled(stream.as_deref(), &x, &y, report))?;
         *result = value.into();
         // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { object.tell(info, &done) }
+        unsafe { object.store_report(info, &done) }
     })
 }

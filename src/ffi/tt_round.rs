@@ -103,7 +103,7 @@ unsafe fn truncation(options: *const purlin_tt_round_options) -> Result<Truncati
 }
 
 /// Writes the parts that were dropped at each bond, if they are wanted.
-fn tell_discarded(done: &Truncated, target: Option<&mut Tensor>) -> Result<()> {
+fn write_discarded(done: &Truncated, target: Option<&mut Tensor>) -> Result<()> {
     let Some(target) = target else { return Ok(()) };
     target.expect_dims("discarded", &[done.discarded.len()])?;
     let mut view = target.view_mut::<f64>("discarded")?;
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn purlin_tt_round(
         // SAFETY: as above.
         unsafe { options::check("info", info) }?;
         let (train, done) = algebra::round(&beside(&context, stream.as_deref(), &x), &x, &truncation)?;
-        tell_discarded(&done, discarded.as_deref_mut())?;
+        write_discarded(&done, discarded.as_deref_mut())?;
         // SAFETY: as above.
         unsafe { options::write("info", info, report(&done, &train)) }?;
         tt::put(target, train)
@@ -310,7 +310,7 @@ pub unsafe extern "C" fn purlin_tt_svd(
         let location = if values.is_device() { Location::Device } else { Location::Host };
         let place = Place { context: &context, stream: stream.as_deref(), location };
         let (train, done) = algebra::tt_svd(&place, &values, Some(&modes), &truncation)?;
-        tell_discarded(&done, discarded.as_deref_mut())?;
+        write_discarded(&done, discarded.as_deref_mut())?;
         // SAFETY: as above.
         unsafe { options::write("info", info, report(&done, &train)) }?;
         tt::put(target, train)

@@ -111,8 +111,8 @@ pub(super) fn widened<T: Scalar>(numbers: &[T]) -> Result<Vec<f64>> {
     Ok(wide)
 }
 
-/// Clusters of a graph from an embedding; their number is `options.count`. There are none if the solve found fewer pairs. `starts` is an argument of
-/// [`k_means`](super::cluster::k_means), whose seed is that of `options`.
+/// Clusters of a graph from an embedding; their number is `options.count`. There are none if the solve found fewer pairs.
+/// `starts` is an argument of [`k_means`](super::cluster::k_means), whose seed is that of `options`.
 ///
 /// # Errors
 /// As [`embed`], [`k_means`](super::cluster::k_means) and [`pivoted_qr`].

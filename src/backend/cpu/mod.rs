@@ -12,13 +12,13 @@ pub use pool::Pool;
 use crate::backend::fork;
 use crate::error::Result;
 
-/// Initialises what the process keeps for all contexts, so that no child of a `fork()` finds it half done.
+/// Initialises the state that all contexts of the process share. A fork in another thread waits until it is complete.
 ///
 /// # Errors
 /// As [`Pool::new`].
 pub fn prepare_process() -> Result<()> {
     fork::undisturbed(|| {
-        // Each is kept behind a lock of its own, for which a child would wait for ever.
+        // Each is behind a `Once`. If a fork interrupted it, the child would wait for it for ever.
         let _ = prefers_loads();
         simd::detect();
         crossbeam_epoch::default_collector();
