@@ -64,36 +64,46 @@ __device__ void bonds(const purlin_tt_bonds_params &p) {
 
 constexpr int FAR = 1 << 20;
 
-// Summary of the keys of one side of a core.
-struct Side {
-  int spread;     // between the largest and the least exponent
-  int top;        // the largest exponent
-  bool is_whole;  // whether no key is 0
+// What a core does to the exponent differences of the products that pass through it, in one direction.
+struct Step {
+  int64_t more;    // the core's four words among the keys
+  int spread;      // exponents between the largest and the least key of the far side
+  int range;       // exponents between the largest key and the least of a pair of values
+  int before;      // the bound of the other direction; read on the way back only
+  bool has_range;  // whether all pairs of values have finite numbers
+  bool is_whole;   // whether no key of the far side is 0
+  bool is_single;  // whether the far side has one value
 };
 
-// Computed by all threads of a block.
-__device__ Side side_of(const uint64_t *keys, int64_t count) {
-  __shared__ int low, high, zeros;
-  if (threadIdx.x == 0) {
-    low = FAR;
-    high = -FAR;
-    zeros = 0;
-  }
-  __syncthreads();
-  for (int64_t j = threadIdx.x; j < count; j += blockDim.x) {
-    const uint64_t key = keys[j];
+// Computed by a warp for a core whose far side has these keys; `top` becomes the largest exponent there.
+__device__ Step step_of(const uint64_t *side, int64_t count, const uint64_t *more, int &top) {
+  int low = FAR, high = -FAR;
+  bool has_zero = false;
+  for (int64_t j = threadIdx.x % 32; j < count; j += 32) {
+    const uint64_t key = side[j];
     if (key == 0) {
-      atomicMax(&zeros, 1);
+      has_zero = true;
     } else if (is_finite_key(key)) {
       const int exponent = exponent_of_key<double>(key);
-      atomicMin(&low, exponent);
-      atomicMax(&high, exponent);
+      low = exponent < low ? exponent : low;
+      high = exponent > high ? exponent : high;
     }
   }
-  __syncthreads();
-  const Side side{high >= low ? high - low : 0, high >= low ? high : 0, zeros == 0};
-  __syncthreads();
-  return side;
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const int lower = __shfl_xor_sync(~0u, low, distance), higher = __shfl_xor_sync(~0u, high, distance);
+    low = lower < low ? lower : low;
+    high = higher > high ? higher : high;
+  }
+  top = high >= low ? high : 0;
+  const uint64_t complement = more[0], least = ~complement;
+  const bool has_range = complement != 0 && least != 0 && is_finite_key(least);
+  Step step;
+  step.spread = high >= low ? high - low : 0;
+  step.range = has_range ? top - exponent_of_key<double>(least) : 0;
+  step.has_range = has_range;
+  step.is_whole = __any_sync(~0u, has_zero) == 0;
+  step.is_single = count == 1;
+  return step;
 }
 
 // Bound of the exponent differences of the products that reach the values of a bond, and whether a product reaches
@@ -103,16 +113,11 @@ struct Carried {
   bool is_whole;
 };
 
-// The bound behind a core whose far side has `count` values.
-__device__ Carried behind(Carried now, Side side, uint64_t complement, int64_t count) {
-  const uint64_t least = ~complement;
-  Carried next{now.is_whole ? now.apart + side.spread : FAR, now.is_whole && side.is_whole};
-  if (complement != 0 && least != 0 && is_finite_key(least)) {
-    const int range = side.top - exponent_of_key<double>(least);
-    next = Carried{range < next.apart ? range : next.apart, true};
-  }
+__device__ Carried behind(Carried now, const Step &step) {
+  Carried next{now.is_whole ? now.apart + step.spread : FAR, now.is_whole && step.is_whole};
+  if (step.has_range) next = Carried{step.range < next.apart ? step.range : next.apart, true};
   if (!next.is_whole || next.apart > FAR) next.apart = FAR;
-  return count == 1 ? Carried{0, true} : next;
+  return step.is_single ? Carried{0, true} : next;
 }
 
 }  // namespace tt
@@ -158,45 +163,73 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
   }
 }
 
-extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_BONDS_THREADS)
+extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_CARRIED_THREADS)
     purlin_tt_carried(const __grid_constant__ purlin_tt_carried_params p) {
+  constexpr int CORES = PURLIN_LAUNCH_TT_CARRIED_CORES;
+  __shared__ tt::Step steps[CORES];
   for (int64_t item = blockIdx.x; item < p.count * p.trains; item += gridDim.x) {
     const int64_t train = item / p.count;
     const purlin_tt_chain chain = reinterpret_cast<const purlin_tt_chain *>(p.chains)[item % p.count];
     const purlin_tt_bond_core *cores = reinterpret_cast<const purlin_tt_bond_core *>(p.cores) + chain.first;
     uint64_t *keys = reinterpret_cast<uint64_t *>(p.keys) + train * p.stride;
     const int turns = chain.closed != 0 ? 2 : 1;
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     bool is_far = false, is_wide = false;
+    // Warps summarise cores, and the first thread goes from core to core.
     tt::Carried now{0, true};
     for (int turn = 0; turn < turns; ++turn) {
-      const int first = now.apart;
-      for (int64_t k = 0; k < chain.count; ++k) {
-        const purlin_tt_bond_core core = cores[k];
-        const tt::Side side = tt::side_of(keys + core.columns, core.s);
-        now = tt::behind(now, side, keys[core.more], core.s);
-        const uint64_t least = ~keys[core.more + 3];
-        if (~least != 0 && tt::is_finite_key(least)) {
-          const int apart = side.top - tt::exponent_of_key<double>(least);
-          is_wide |= apart > p.apart || apart + abs(side.top) > p.away;
+      const int before = now.apart;
+      for (int64_t first = 0; first < chain.count; first += CORES) {
+        const int width = static_cast<int>(chain.count - first < CORES ? chain.count - first : CORES);
+        for (int k = warp; k < width; k += warps) {
+          const purlin_tt_bond_core core = cores[first + k];
+          int top;
+          tt::Step step = tt::step_of(keys + core.columns, core.s, keys + core.more, top);
+          const uint64_t least = ~keys[core.more + 3];
+          if (~least != 0 && tt::is_finite_key(least)) {
+            const int apart = top - tt::exponent_of_key<double>(least);
+            is_wide |= apart > p.apart || apart + abs(top) > p.away;
+          }
+          step.more = core.more;
+          if (threadIdx.x % 32 == 0) steps[k] = step;
         }
-        if (threadIdx.x == 0) keys[core.more + 1] = static_cast<uint64_t>(now.apart);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+          for (int k = 0; k < width; ++k) {
+            now = tt::behind(now, steps[k]);
+            keys[steps[k].more + 1] = static_cast<uint64_t>(now.apart);
+          }
+        }
+        __syncthreads();
       }
-      is_far = turn > 0 && now.apart > first;
+      is_far = turn > 0 && now.apart > before;
     }
     now = tt::Carried{0, true};
     for (int turn = 0; turn < turns; ++turn) {
-      const int first = now.apart;
-      for (int64_t k = chain.count - 1; k >= 0; --k) {
-        const purlin_tt_bond_core core = cores[k];
-        // Only the first thread reads what it wrote itself.
-        if (threadIdx.x == 0 && turn + 1 == turns)
-          is_far |= now.apart + static_cast<int64_t>(keys[core.more + 1]) > 2 * p.limit;
-        now = tt::behind(now, tt::side_of(keys + core.rows, core.r), keys[core.more], core.r);
+      const int before = now.apart;
+      for (int64_t end = chain.count; end > 0; end -= end < CORES ? end : CORES) {
+        const int width = static_cast<int>(end < CORES ? end : CORES);
+        for (int k = warp; k < width; k += warps) {
+          const purlin_tt_bond_core core = cores[end - 1 - k];
+          int top;
+          tt::Step step = tt::step_of(keys + core.rows, core.r, keys + core.more, top);
+          step.before = static_cast<int>(keys[core.more + 1]);
+          if (threadIdx.x % 32 == 0) steps[k] = step;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+          for (int k = 0; k < width; ++k) {
+            if (turn + 1 == turns) is_far |= now.apart + static_cast<int64_t>(steps[k].before) > 2 * p.limit;
+            now = tt::behind(now, steps[k]);
+          }
+        }
+        __syncthreads();
       }
-      is_far |= turn > 0 && now.apart > first;
+      is_far |= turn > 0 && now.apart > before;
     }
+    const bool any_wide = __syncthreads_or(is_wide) != 0;
     if (threadIdx.x == 0 && is_far) reinterpret_cast<double *>(p.to)[train * p.to_stride] = nan("");
-    if (threadIdx.x == 0 && is_wide) reinterpret_cast<double *>(p.wide)[train * p.to_stride] = nan("");
+    if (threadIdx.x == 0 && any_wide) reinterpret_cast<double *>(p.wide)[train * p.to_stride] = nan("");
   }
 }
 

@@ -79,8 +79,10 @@ typedef struct purlin_tt_chain {
  * the bound is at most the difference of those numbers. Writes NaN to the train's number in `to` if the two bounds of
  * a bond together exceed 2 `limit`, if a ring's bounds still grow in the second round, and if a value that no product
  * reaches may hide others. Writes NaN to the train's number in `wide` if a core's largest number and its least that is
- * not 0 are 2^a apart, the largest is 2^b, and a exceeds `apart` or a + |b| exceeds `away`. Blocks of TT_BONDS_THREADS
- * threads, the grid's x strides over the chains of all trains. */
+ * not 0 are 2^a apart, the largest is 2^b, and a exceeds `apart` or a + |b| exceeds `away`. Blocks of TT_CARRIED_THREADS
+ * threads, which take TT_CARRIED_CORES cores at a time; the grid's x strides over the chains of all trains. */
+#define PURLIN_LAUNCH_TT_CARRIED_THREADS 512
+#define PURLIN_LAUNCH_TT_CARRIED_CORES 128
 typedef struct purlin_tt_carried_params {
   uint64_t keys;   /* uint64 [trains][stride] */
   uint64_t cores;  /* purlin_tt_bond_core [] */

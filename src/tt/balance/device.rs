@@ -26,6 +26,8 @@ use crate::tt::scaled::exponent_of;
 const KEYS: usize = 64 << 20;
 /// Largest number of cores examined by one launch.
 const CORES: usize = 1 << 14;
+/// Alignment of pieces of the memory of an examination in bytes.
+const GRAIN: usize = 256;
 
 /// Shapes of the cores to examine: a uniform train is a ring of one core.
 fn shapes_of(train: &TensorTrain) -> Result<Vec<[usize; 3]>> {
@@ -109,12 +111,13 @@ pub(super) struct Look {
     gpu: Gpu,
     stream: GpuStream,
     /// A number for each part: nonzero if a bond is unbalanced. Then another one: nonzero if numbers of a ring are far apart.
-    /// Then a third one: nonzero if the numbers of a core are.
+    /// Then a third one: nonzero if the numbers of a core are. Behind them the memory of the kernels, from `used` on.
     answers: DeviceMemory,
+    used: usize,
     count: usize,
     /// How often a contraction takes all sites; `None` if rings are not examined.
     turns: Option<usize>,
-    /// Tables and keys of the kernels, kept until they have run.
+    /// More memory of the kernels, kept until they have run.
     held: Vec<DeviceMemory>,
     /// Largest numbers of the cores of each part, and their count; empty unless `wants_peaks`.
     peaks: Vec<(DeviceMemory, usize)>,
@@ -127,10 +130,18 @@ fn queue(context: &Arc<Context>, stream: Option<&Stream>) -> Result<(Gpu, GpuStr
     Ok((gpu, stream))
 }
 
+/// Bytes of the keys of trains with these bonds, behind which the table begins, and of both.
+fn space_of(bonds: &Bonds, trains: usize) -> [usize; 2] {
+    let keys = (bonds.key_bytes() * trains).next_multiple_of(GRAIN);
+    [keys, keys + bonds.table_bytes()]
+}
+
 impl Look {
-    fn empty(gpu: Gpu, stream: GpuStream, count: usize, turns: Option<usize>) -> Result<Self> {
-        let answers = gpu.allocate_on(&stream, "answers about bonds", 3 * count * 8)?;
-        Ok(Self { gpu, stream, answers, count, turns, held: Vec::new(), peaks: Vec::new(), wants_peaks: false })
+    /// An examination of `count` parts. One allocation holds its answers and `space` bytes for the kernels.
+    fn empty(gpu: Gpu, stream: GpuStream, count: usize, turns: Option<usize>, space: usize) -> Result<Self> {
+        let used = (3 * count * 8).next_multiple_of(GRAIN);
+        let answers = gpu.allocate_on(&stream, "answers about bonds", used + space)?;
+        Ok(Self { gpu, stream, answers, used, count, turns, held: Vec::new(), peaks: Vec::new(), wants_peaks: false })
     }
 
     /// Examines `trains` trains with these bonds. The answers start at number `first`.
@@ -143,12 +154,23 @@ impl Look {
         first: usize,
     ) -> Result<()> {
         let (gpu, stream) = (&self.gpu, &self.stream);
+        let [keys, bytes] = space_of(bonds, trains);
         let list = bonds.table()?;
-        let mut table = gpu.allocate_uninitialised_on(stream, WHAT, list.len() * 8)?;
-        gpu.store_numbers(stream, &list, &mut table, 0)?;
-        let keys = gpu.allocate_on(stream, WHAT, bonds.key_bytes() * trains)?;
+        let own = if self.used + bytes <= self.answers.bytes() {
+            gpu.store_numbers(stream, &list, &mut self.answers, self.used + keys)?;
+            self.used += bytes.next_multiple_of(GRAIN);
+            None
+        } else {
+            let mut own = gpu.allocate_on(stream, WHAT, bytes)?;
+            gpu.store_numbers(stream, &list, &mut own, keys)?;
+            Some(own)
+        };
+        let whole = match &own {
+            Some(own) => own.whole(),
+            None => self.answers.region(self.used - bytes.next_multiple_of(GRAIN), bytes)?,
+        };
         let to = self.answers.region(first * 8, trains * 8)?;
-        let space = (table.whole(), keys.whole());
+        let space = (whole.part(keys, bytes - keys)?, whole.part(0, keys)?);
         with_scalar!(dtype, "x", T => {
             bonds.look::<T>(gpu, stream, space, bases, trains, limit(dtype), (to, 1))
         })?;
@@ -163,8 +185,7 @@ impl Look {
             bonds.peaks(gpu, stream, space, peaks.whole())?;
             alloc::push(WHAT, &mut self.peaks, (peaks, bonds.cores()))?;
         }
-        alloc::push(WHAT, &mut self.held, table)?;
-        alloc::push(WHAT, &mut self.held, keys)
+        own.map_or(Ok(()), |own| alloc::push(WHAT, &mut self.held, own))
     }
 
     /// Starts to examine the bonds of the trains on the device, in the order of `stream`; `None` if there are none.
@@ -181,9 +202,17 @@ impl Look {
         let Some(first) = there.first() else { return Ok(None) };
         let (gpu, queue) = queue(context, stream)?;
         let alike = there.iter().all(|train| train.dtype() == first.dtype());
-        let mut look = Self { wants_peaks, ..Self::empty(gpu, queue, there.len(), turns)? };
-        for (j, part) in there.chunks(if alike { there.len() } else { 1 }).enumerate() {
-            look.start(part[0].dtype(), &bonds_of(part, turns)?, None, 1, j)?;
+        let parts = there.chunks(if alike { there.len() } else { 1 });
+        let mut bonds = alloc::with_capacity(WHAT, parts.len())?;
+        let mut space = 0;
+        for part in parts {
+            let of_part = bonds_of(part, turns)?;
+            space += space_of(&of_part, 1)[1].next_multiple_of(GRAIN);
+            bonds.push((part[0].dtype(), of_part));
+        }
+        let mut look = Self { wants_peaks, ..Self::empty(gpu, queue, there.len(), turns, space)? };
+        for (j, (dtype, of_part)) in bonds.iter().enumerate() {
+            look.start(*dtype, of_part, None, 1, j)?;
         }
         Ok(Some(look))
     }
@@ -227,9 +256,6 @@ struct Part {
     bonds: Bonds,
     ring: Option<Ring>,
 }
-
-/// Alignment of pieces of its memory in bytes.
-const GRAIN: usize = 256;
 
 impl Enqueued {
     /// An examination of the bonds of two trains in device memory, which may be the same train. The contraction takes all sites
@@ -312,7 +338,7 @@ pub(super) fn doubts(
         return Ok(Vec::new());
     }
     let (gpu, queue) = queue(context, stream)?;
-    let mut look = Look::empty(gpu, queue, trains.len(), turns)?;
+    let mut look = Look::empty(gpu, queue, trains.len(), turns, 0)?;
     let mut first = 0;
     let mut doubtful = Vec::new();
     while let Some(train) = trains.get(first) {

@@ -245,7 +245,7 @@ impl Bonds {
             away,
         };
         let blocks = super::super::product("chains", &[count, trains])?.clamp(1, 1 << 16);
-        let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), c::TT_BONDS_THREADS.unsigned_abs(), 0);
+        let grid = Grid::row(u32::try_from(blocks).unwrap_or(1), c::TT_CARRIED_THREADS.unsigned_abs(), 0);
         // SAFETY: the chains' cores and their keys are among those of the table, `to` has a number for each train.
         unsafe { launch(&gpu.kernel("tt_bonds", "purlin_tt_carried")?, stream, grid, &parameters) }
     }
