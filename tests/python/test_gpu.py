@@ -278,11 +278,11 @@ def test_eigenpairs_of_a_device_matrix_stay_there(gpu: purlin.Context, cpu: purl
         purlin.lanczos.run(matrix, 4, vectors=row_major)
 
 
-@pytest.mark.parametrize("order", ["none", "degree", "cuthill_mckee"])
-def test_products_with_device_arrays_stay_there(gpu: purlin.Context, to_device: Any, order: Any) -> None:
+@pytest.mark.parametrize("ordering", ["none", "degree", "cuthill_mckee"])
+def test_products_with_device_arrays_stay_there(gpu: purlin.Context, to_device: Any, ordering: Any) -> None:
     full = np.random.default_rng(3).standard_normal((500, 500))
     full[np.abs(full) < 1.5] = 0
-    plan = purlin.spmv.Plan(full, order=order, context=gpu)
+    plan = purlin.spmv.Plan(full, ordering=ordering, context=gpu)
     x = np.random.default_rng(4).standard_normal((500, 3))
     back = lambda array: np.asarray(array.get() if hasattr(array, "get") else array.cpu())  # noqa: E731
     for given in (x[:, 0].copy(), x):
