@@ -47,7 +47,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* A tensor over the caller's memory, packed or with the strides given. */
-static purlin_tensor *borrow(const purlin_context *context, purlin_dtype type, int32_t ndim, const int64_t *dims,
+static purlin_tensor *borrow(const purlin_context *context, purlin_dtype type, int64_t ndim, const int64_t *dims,
                              const int64_t *strides, void *data) {
   purlin_tensor *tensor = NULL;
   check(purlin_tensor_borrow(context, type, 0, ndim, dims, strides, data, &tensor), "purlin_tensor_borrow");

@@ -1486,9 +1486,13 @@ typedef struct purlin_device_info {
    */
   int32_t compute_capability_minor;
   /**
+   * Version of the driver's CUDA interface, 13000 for 13.0.
+   */
+  int32_t driver_version;
+  /**
    * Number of multiprocessors.
    */
-  int32_t multiprocessors;
+  int64_t multiprocessors;
   /**
    * Bytes of device memory.
    */
@@ -1508,11 +1512,7 @@ typedef struct purlin_device_info {
   /**
    * Peak clock of the multiprocessors in kHz.
    */
-  int32_t clock_khz;
-  /**
-   * Version of the driver's CUDA interface, 13000 for 13.0.
-   */
-  int32_t driver_version;
+  int64_t clock_khz;
   /**
    * The driver's name of the device, terminated.
    */
@@ -1544,13 +1544,17 @@ typedef struct purlin_context_options {
    */
   int32_t device;
   /**
-   * Threads of the context's pool; 0, the default, is one a core.
-   */
-  int32_t threads;
-  /**
    * One of PURLIN_ISA_*; default AUTO.
    */
   int32_t cpu_isa;
+  /**
+   * One of PURLIN_LOG_*; default OFF.
+   */
+  int32_t log_level;
+  /**
+   * Threads of the context's pool; 0, the default, is one a core.
+   */
+  int64_t threads;
   /**
    * Bytes of host memory that purlin may allocate; 0, the default, is no limit.
    */
@@ -1559,14 +1563,6 @@ typedef struct purlin_context_options {
    * Bytes of device memory that purlin may allocate; 0, the default, is no limit.
    */
   int64_t device_memory_limit;
-  /**
-   * One of PURLIN_LOG_*; default OFF.
-   */
-  int32_t log_level;
-  /**
-   * 0.
-   */
-  int32_t reserved;
   /**
    * Takes the messages; default NULL.
    */
@@ -1594,13 +1590,17 @@ typedef struct purlin_context_info {
    */
   int32_t device;
   /**
-   * Threads of the pool.
-   */
-  int32_t threads;
-  /**
    * One of PURLIN_ISA_*, not AUTO.
    */
   int32_t cpu_isa;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Threads of the pool.
+   */
+  int64_t threads;
   /**
    * Bytes of host memory that purlin may allocate, 0 for no limit.
    */
@@ -1670,21 +1670,21 @@ typedef struct purlin_tensor_info {
    */
   int32_t location;
   /**
-   * Number of dimensions; 2 for a symmetric batch (packed entries, tensors).
-   */
-  int32_t ndim;
-  /**
    * PURLIN_READ_ONLY, or 0.
    */
   int32_t flags;
   /**
-   * Order of the symmetric tensors; 0 for a dense tensor.
-   */
-  int32_t symmetric_order;
-  /**
    * 1 if purlin allocated the memory, else 0.
    */
   int32_t owned;
+  /**
+   * Number of dimensions; 2 for a symmetric batch (packed entries, tensors).
+   */
+  int64_t ndim;
+  /**
+   * Order of the symmetric tensors; 0 for a dense tensor.
+   */
+  int64_t symmetric_order;
   /**
    * Dimension of the symmetric tensors; 0 for a dense tensor.
    */
@@ -2158,9 +2158,14 @@ typedef struct purlin_array_info {
    */
   int32_t dtype;
   /**
+   * PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same),
+   * or 0.
+   */
+  int32_t flags;
+  /**
    * Number of axes, 1 to 4.
    */
-  int32_t ndim;
+  int64_t ndim;
   /**
    * Size of each axis, the one that runs fastest first; 1 beyond the last.
    */
@@ -2177,15 +2182,6 @@ typedef struct purlin_array_info {
    * Bytes of all elements.
    */
   int64_t bytes;
-  /**
-   * PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same),
-   * or 0.
-   */
-  int32_t flags;
-  /**
-   * 0.
-   */
-  int32_t reserved;
 } purlin_array_info;
 
 /**
@@ -3591,9 +3587,13 @@ typedef struct purlin_spmv_info {
    */
   int32_t method;
   /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
    * Lanes that share a row of ROW_GROUP.
    */
-  int32_t row_lanes;
+  int64_t row_lanes;
   /**
    * Rows of what is multiplied by.
    */
@@ -3776,9 +3776,13 @@ typedef struct purlin_lanczos_info {
    */
   int32_t stop_reason;
   /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
    * Times that the space was invariant and a new vector had to be found.
    */
-  int32_t breakdowns;
+  int64_t breakdowns;
   /**
    * Pairs returned.
    */
@@ -4289,7 +4293,7 @@ purlin_status purlin_tensor_create(const struct purlin_context *context,
                                    purlin_dtype dtype,
                                    purlin_location location,
                                    purlin_flags flags,
-                                   int32_t ndim,
+                                   int64_t ndim,
                                    const int64_t *dims,
                                    struct purlin_tensor **tensor);
 
@@ -4312,7 +4316,7 @@ PURLIN_MUST_USE
 purlin_status purlin_tensor_borrow(const struct purlin_context *context,
                                    purlin_dtype dtype,
                                    purlin_flags flags,
-                                   int32_t ndim,
+                                   int64_t ndim,
                                    const int64_t *dims,
                                    const int64_t *strides,
                                    void *data,
@@ -4338,7 +4342,7 @@ PURLIN_MUST_USE
 purlin_status purlin_tensor_borrow_device(const struct purlin_context *context,
                                           purlin_dtype dtype,
                                           purlin_flags flags,
-                                          int32_t ndim,
+                                          int64_t ndim,
                                           const int64_t *dims,
                                           const int64_t *strides,
                                           uint64_t data,
@@ -4395,7 +4399,7 @@ purlin_status purlin_tensor_properties(const struct purlin_tensor *tensor,
  * Sizes and strides of a tensor.
  *
  * @param      tensor    the tensor.
- * @param      capacity  elements that each array has room for, at least the number of dimensions.
+ * @param      capacity  length of each array, at least the number of dimensions.
  * @param[out] dims      sizes; may be NULL.
  * @param[out] strides   strides in elements; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (capacity).
@@ -4404,7 +4408,7 @@ purlin_status purlin_tensor_properties(const struct purlin_tensor *tensor,
  */
 PURLIN_MUST_USE
 purlin_status purlin_tensor_shape(const struct purlin_tensor *tensor,
-                                  int32_t capacity,
+                                  int64_t capacity,
                                   int64_t *dims,
                                   int64_t *strides);
 
@@ -4439,7 +4443,7 @@ purlin_status purlin_tensor_create_symmetric(const struct purlin_context *contex
                                              purlin_dtype dtype,
                                              purlin_location location,
                                              purlin_flags flags,
-                                             int32_t order,
+                                             int64_t order,
                                              int64_t dimension,
                                              int64_t count,
                                              struct purlin_tensor **tensor);
@@ -4466,7 +4470,7 @@ PURLIN_MUST_USE
 purlin_status purlin_tensor_borrow_symmetric(const struct purlin_context *context,
                                              purlin_dtype dtype,
                                              purlin_flags flags,
-                                             int32_t order,
+                                             int64_t order,
                                              int64_t dimension,
                                              int64_t count,
                                              int64_t entry_stride,
@@ -4495,7 +4499,7 @@ PURLIN_MUST_USE
 purlin_status purlin_tensor_borrow_symmetric_device(const struct purlin_context *context,
                                                     purlin_dtype dtype,
                                                     purlin_flags flags,
-                                                    int32_t order,
+                                                    int64_t order,
                                                     int64_t dimension,
                                                     int64_t count,
                                                     int64_t entry_stride,
@@ -4785,7 +4789,7 @@ purlin_status purlin_matrix_borrow_csr_device(const struct purlin_context *conte
  * @pre `count` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
-purlin_status purlin_symmetric_count(int32_t order,
+purlin_status purlin_symmetric_count(int64_t order,
                                      int64_t dimension,
                                      int64_t *count);
 
@@ -4800,7 +4804,7 @@ purlin_status purlin_symmetric_count(int32_t order,
  * @pre `indices` is NULL or valid for m * U initialised elements.
  */
 PURLIN_MUST_USE
-purlin_status purlin_symmetric_indices(int32_t order,
+purlin_status purlin_symmetric_indices(int64_t order,
                                        int64_t dimension,
                                        int64_t *indices);
 
@@ -4815,7 +4819,7 @@ purlin_status purlin_symmetric_indices(int32_t order,
  * @pre `exponents` is NULL or valid for n * U initialised elements.
  */
 PURLIN_MUST_USE
-purlin_status purlin_symmetric_exponents(int32_t order,
+purlin_status purlin_symmetric_exponents(int64_t order,
                                          int64_t dimension,
                                          int64_t *exponents);
 
@@ -4830,7 +4834,7 @@ purlin_status purlin_symmetric_exponents(int32_t order,
  * @pre `multinomials` is NULL or valid for U initialised elements.
  */
 PURLIN_MUST_USE
-purlin_status purlin_symmetric_multinomials(int32_t order,
+purlin_status purlin_symmetric_multinomials(int64_t order,
                                             int64_t dimension,
                                             int64_t *multinomials);
 
@@ -4986,7 +4990,7 @@ purlin_status purlin_sshopm_product(const struct purlin_context *context,
                                     const struct purlin_stream *stream,
                                     const struct purlin_tensor *tensors,
                                     const struct purlin_tensor *vectors,
-                                    int32_t power,
+                                    int64_t power,
                                     struct purlin_tensor *products);
 
 /**
@@ -8284,7 +8288,7 @@ purlin_status purlin_tt_matrix_heisenberg(const struct purlin_context *context,
                                           purlin_dtype dtype,
                                           int64_t length,
                                           int32_t cyclic,
-                                          int32_t twice_spin,
+                                          int64_t twice_spin,
                                           const double *couplings,
                                           double field,
                                           struct purlin_tt_matrix **matrix);
@@ -8494,7 +8498,7 @@ PURLIN_MUST_USE
 purlin_status purlin_tt_environments_apply(struct purlin_tt_environments *environments,
                                            const struct purlin_stream *stream,
                                            int64_t k,
-                                           int32_t sites,
+                                           int64_t sites,
                                            const struct purlin_tensor *v,
                                            struct purlin_tensor *out,
                                            int64_t *exponent);

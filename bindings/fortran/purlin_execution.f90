@@ -16,7 +16,8 @@ module purlin_execution
     private
     type(c_ptr) :: key = c_null_ptr
   contains
-    procedure :: create => context_create
+    procedure, private :: context_create
+    generic :: create => context_create
     procedure :: destroy => context_destroy
     procedure :: properties => context_properties
     procedure :: set_log => context_set_log
@@ -24,6 +25,7 @@ module purlin_execution
     procedure :: handle => context_handle
     procedure, private :: context_refuse_copy
     generic :: assignment(=) => context_refuse_copy
+    include 'integers/context_bound.inc'
     final :: context_finalise
   end type
 
@@ -64,7 +66,8 @@ contains
   subroutine context_create(self, options, backend, device, threads, stat, errmsg)
     class(purlin_context), intent(inout) :: self
     type(purlin_context_options), intent(in), optional :: options
-    integer(c_int32_t), intent(in), optional :: backend, device, threads
+    integer(c_int32_t), intent(in), optional :: backend, device
+    integer(c_int64_t), intent(in), optional :: threads
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(purlin_context_options) :: chosen
@@ -305,4 +308,6 @@ contains
     ignored = c_stream_destroy(self%key)
     self%key = c_null_ptr
   end subroutine
+
+  include 'integers/execution.inc'
 end module purlin_execution

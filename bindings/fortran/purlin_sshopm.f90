@@ -210,7 +210,7 @@ contains
   subroutine product_of(context, tensors, vectors, power, products, stream, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_tensor), intent(in) :: tensors, vectors
-    integer(c_int32_t), intent(in) :: power
+    integer(c_int64_t), intent(in) :: power
     type(purlin_tensor), intent(inout) :: products
     type(purlin_stream), intent(in), optional :: stream
     integer(c_int32_t), intent(out), optional :: stat

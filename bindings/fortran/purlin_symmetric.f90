@@ -36,8 +36,7 @@ contains
 
   !> Number of distinct entries, C(order + dimension - 1, order); 0 after an error.
   function purlin_symmetric_count(order, dimension, stat, errmsg) result(count)
-    integer(c_int32_t), intent(in) :: order
-    integer(c_int64_t), intent(in) :: dimension
+    integer(c_int64_t), intent(in) :: order, dimension
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t) :: count
@@ -49,13 +48,12 @@ contains
 
   !> indices(:, r): the nondecreasing index tuple, from 1, of the packed entry r.
   subroutine purlin_symmetric_indices(order, dimension, indices, stat, errmsg)
-    integer(c_int32_t), intent(in) :: order
-    integer(c_int64_t), intent(in) :: dimension
+    integer(c_int64_t), intent(in) :: order, dimension
     integer(c_int64_t), allocatable, intent(out) :: indices(:, :)
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call table(o, order, dimension, int(order, c_int64_t), indices)
+    call table(o, order, dimension, order, indices)
     if (o%status == PURLIN_SUCCESS) then
       call absorb(o, c_symmetric_indices(order, dimension, indices))
       indices = indices + 1
@@ -65,8 +63,7 @@ contains
 
   !> exponents(i, r): how often the index i occurs in the packed entry r.
   subroutine purlin_symmetric_exponents(order, dimension, exponents, stat, errmsg)
-    integer(c_int32_t), intent(in) :: order
-    integer(c_int64_t), intent(in) :: dimension
+    integer(c_int64_t), intent(in) :: order, dimension
     integer(c_int64_t), allocatable, intent(out) :: exponents(:, :)
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -78,8 +75,7 @@ contains
 
   !> multinomials(r): how often the packed entry r occurs in the full tensor.
   subroutine purlin_symmetric_multinomials(order, dimension, multinomials, stat, errmsg)
-    integer(c_int32_t), intent(in) :: order
-    integer(c_int64_t), intent(in) :: dimension
+    integer(c_int64_t), intent(in) :: order, dimension
     integer(c_int64_t), allocatable, intent(out) :: multinomials(:)
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -94,8 +90,7 @@ contains
   !> Space for a table of `rows` numbers an entry; empty after an error.
   subroutine table(o, order, dimension, rows, space)
     type(outcome), intent(inout) :: o
-    integer(c_int32_t), intent(in) :: order
-    integer(c_int64_t), intent(in) :: dimension, rows
+    integer(c_int64_t), intent(in) :: order, dimension, rows
     integer(c_int64_t), allocatable, intent(out) :: space(:, :)
     integer(c_int64_t) :: count
     integer :: failed

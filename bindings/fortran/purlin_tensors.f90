@@ -65,7 +65,7 @@ contains
     type(outcome) :: o
     call drop(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_create(context%handle(), dtype, &
-      either(location, PURLIN_HOST), either(flags, 0_c_int32_t), size(dims, kind=c_int32_t), dims, self%key))
+      either(location, PURLIN_HOST), either(flags, 0_c_int32_t), size(dims, kind=c_int64_t), dims, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -73,8 +73,8 @@ contains
   subroutine tensor_create_symmetric(self, context, dtype, order, dimension, count, location, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: dtype, order
-    integer(c_int64_t), intent(in) :: dimension, count
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: order, dimension, count
     integer(c_int32_t), intent(in), optional :: location, flags
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -100,7 +100,7 @@ contains
     call drop(self, o)
     if (.not. same_extent(dims, strides)) call refuse(o, 'strides: not as many as dims')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow(context%handle(), dtype, either(flags, 0_c_int32_t), &
-      size(dims, kind=c_int32_t), dims, address_of(strides), address, self%key))
+      size(dims, kind=c_int64_t), dims, address_of(strides), address, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -118,7 +118,7 @@ contains
     call drop(self, o)
     if (.not. same_extent(dims, strides)) call refuse(o, 'strides: not as many as dims')
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow_device(context%handle(), dtype, &
-      either(flags, 0_c_int32_t), size(dims, kind=c_int32_t), dims, address_of(strides), address, self%key))
+      either(flags, 0_c_int32_t), size(dims, kind=c_int64_t), dims, address_of(strides), address, self%key))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -127,8 +127,8 @@ contains
     tensor_stride, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: dtype, order
-    integer(c_int64_t), intent(in) :: dimension, count
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: order, dimension, count
     type(c_ptr), intent(in) :: address
     integer(c_int64_t), intent(in), optional :: entry_stride, tensor_stride
     integer(c_int32_t), intent(in), optional :: flags
@@ -146,8 +146,8 @@ contains
     tensor_stride, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: dtype, order
-    integer(c_int64_t), intent(in) :: dimension, count, address
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: order, dimension, count, address
     integer(c_int64_t), intent(in), optional :: entry_stride, tensor_stride
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
@@ -339,8 +339,8 @@ contains
   subroutine borrow_packed(self, context, dtype, order, dimension, elements, packed, address, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: dtype, order
-    integer(c_int64_t), intent(in) :: dimension, elements
+    integer(c_int32_t), intent(in) :: dtype
+    integer(c_int64_t), intent(in) :: order, dimension, elements
     logical, intent(in) :: packed
     type(c_ptr), intent(in) :: address
     integer(c_int32_t), intent(in), optional :: flags
@@ -448,8 +448,7 @@ contains
   subroutine borrow_symmetric_r32(self, context, order, dimension, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: order
-    integer(c_int64_t), intent(in) :: dimension
+    integer(c_int64_t), intent(in) :: order, dimension
     real(c_float), intent(in), target :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat
@@ -461,8 +460,7 @@ contains
   subroutine borrow_symmetric_r64(self, context, order, dimension, array, flags, stat, errmsg)
     class(purlin_tensor), intent(inout) :: self
     type(purlin_context), intent(in) :: context
-    integer(c_int32_t), intent(in) :: order
-    integer(c_int64_t), intent(in) :: dimension
+    integer(c_int64_t), intent(in) :: order, dimension
     real(c_double), intent(in), target :: array(..)
     integer(c_int32_t), intent(in), optional :: flags
     integer(c_int32_t), intent(out), optional :: stat

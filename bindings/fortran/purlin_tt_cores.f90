@@ -146,7 +146,7 @@ contains
     type(c_ptr), intent(inout) :: key
     key = c_null_ptr
     if (.not. packed) call refuse(o, 'array: is not contiguous')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow(context, dtype, flags, size(dims, kind=c_int32_t), &
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_tensor_borrow(context, dtype, flags, size(dims, kind=c_int64_t), &
       dims, c_null_ptr, address, key))
   end subroutine
 

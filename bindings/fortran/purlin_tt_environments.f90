@@ -176,8 +176,7 @@ contains
   !> The effective operator of `sites` sites, 0, 1 or 2, from site `k` on times `v`: `out` times 2**exponent.
   subroutine apply_r32(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
+    integer(c_int64_t), intent(in) :: k, sites
     real(c_float), intent(in), contiguous, target :: v(..)
     real(c_float), intent(inout), contiguous, target :: out(..)
     integer(c_int64_t), intent(inout) :: exponent
@@ -190,8 +189,7 @@ contains
 
   subroutine apply_r64(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
+    integer(c_int64_t), intent(in) :: k, sites
     real(c_double), intent(in), contiguous, target :: v(..)
     real(c_double), intent(inout), contiguous, target :: out(..)
     integer(c_int64_t), intent(inout) :: exponent
@@ -204,8 +202,7 @@ contains
 
   subroutine apply_c32(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
+    integer(c_int64_t), intent(in) :: k, sites
     complex(c_float_complex), intent(in), contiguous, target :: v(..)
     complex(c_float_complex), intent(inout), contiguous, target :: out(..)
     integer(c_int64_t), intent(inout) :: exponent
@@ -218,8 +215,7 @@ contains
 
   subroutine apply_c64(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
+    integer(c_int64_t), intent(in) :: k, sites
     complex(c_double_complex), intent(in), contiguous, target :: v(..)
     complex(c_double_complex), intent(inout), contiguous, target :: out(..)
     integer(c_int64_t), intent(inout) :: exponent
@@ -233,8 +229,7 @@ contains
   !> The same to tensors, which may be on the device of the environments: then the call enqueues, and a graph may capture it.
   subroutine apply_tensors(self, k, sites, v, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k
-    integer(c_int32_t), intent(in) :: sites
+    integer(c_int64_t), intent(in) :: k, sites
     type(purlin_tensor), intent(in) :: v, out
     integer(c_int64_t), intent(inout) :: exponent
     type(purlin_stream), intent(in), optional :: stream
@@ -333,8 +328,8 @@ contains
 
   subroutine apply_any(self, k, sites, dtype, v_dims, v, out_dims, out, exponent, stream, stat, errmsg)
     class(purlin_tt_environments), intent(inout) :: self
-    integer(c_int64_t), intent(in) :: k, v_dims(:), out_dims(:)
-    integer(c_int32_t), intent(in) :: sites, dtype
+    integer(c_int64_t), intent(in) :: k, sites, v_dims(:), out_dims(:)
+    integer(c_int32_t), intent(in) :: dtype
     type(c_ptr), intent(in) :: v, out
     integer(c_int64_t), intent(inout) :: exponent
     type(purlin_stream), intent(in), optional :: stream

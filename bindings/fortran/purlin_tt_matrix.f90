@@ -98,19 +98,23 @@ contains
     type(purlin_context), intent(in) :: context
     integer(c_int64_t), intent(in) :: length
     real(c_double), intent(in), optional :: couplings(3), field
-    integer(c_int32_t), intent(in), optional :: twice_spin, dtype
+    integer(c_int64_t), intent(in), optional :: twice_spin
+    integer(c_int32_t), intent(in), optional :: dtype
     logical, intent(in), optional :: cyclic
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     real(c_double) :: all_couplings(3), strength
+    integer(c_int64_t) :: spin
     type(outcome) :: o
     all_couplings = 1
     if (present(couplings)) all_couplings = couplings
     strength = 0
     if (present(field)) strength = field
+    spin = 1
+    if (present(twice_spin)) spin = twice_spin
     call drop_matrix(self, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_matrix_heisenberg(context%handle(), either(dtype, PURLIN_F64), &
-      length, flag(cyclic), either(twice_spin, 1_c_int32_t), all_couplings, strength, self%key))
+      length, flag(cyclic), spin, all_couplings, strength, self%key))
     self%context = context%handle()
     call finish(o, stat, errmsg)
   end subroutine

@@ -171,7 +171,7 @@ struct fitted {
 /// b-values, gradients and results.
 template <class T, class Signals>
 fitted<T> fit(const context& on, const Signals& signals, const std::vector<T>& bvals, const std::vector<T>& bvecs,
-              std::int32_t order, const options& options = {}, const std::vector<std::uint8_t>& mask = {},
+              std::int64_t order, const options& options = {}, const std::vector<std::uint8_t>& mask = {},
               const stream& queue = {}) {
   const std::int64_t measurements = purlin::detail::length(bvals);
   const std::int64_t voxels = measurements > 0 ? purlin::detail::length(signals) / measurements : 0;

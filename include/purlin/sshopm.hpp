@@ -132,7 +132,7 @@ inline purlin_sshopm_info solve_all(const context& on, const tensor& tensors, co
 }
 
 /// A x^power for power = m, m-1, m-2; `vectors` is [n, V] or [n, V, T], the products [V, T] with n or n, n before.
-inline void product(const context& on, const tensor& tensors, const tensor& vectors, std::int32_t power,
+inline void product(const context& on, const tensor& tensors, const tensor& vectors, std::int64_t power,
                     tensor& products, const stream& queue = {}) {
   on.finish(purlin_sshopm_product(on.get(), queue.get(), tensors.get(), vectors.get(), power, products.get()));
 }
@@ -319,9 +319,9 @@ all_pairs<T> solve_all(const context& on, const symmetric_view<T>& tensors, std:
 /// A x^power of every tensor at every column of `vectors`: [V, T], [n, V, T] or [n, n, V, T].
 template <class T>
 std::vector<T> product(const context& on, const symmetric_view<T>& tensors, const const_matrix_view<T>& vectors,
-                       std::int32_t power, const stream& queue = {}) {
+                       std::int64_t power, const stream& queue = {}) {
   std::vector<std::int64_t> dims{vectors.cols, tensors.count};
-  for (std::int32_t free = power; free < tensors.order; ++free) dims.insert(dims.begin(), tensors.dimension);
+  for (std::int64_t free = power; free < tensors.order; ++free) dims.insert(dims.begin(), tensors.dimension);
   std::vector<T> values;
   purlin::detail::outputs out(on);
   purlin_tensor* handle = out.add(values, dims);

@@ -14,28 +14,28 @@
 namespace purlin::symmetric {
 
 /// Number of packed entries, C(order + dimension - 1, order).
-inline std::int64_t count(std::int32_t order, std::int64_t dimension) {
+inline std::int64_t count(std::int64_t order, std::int64_t dimension) {
   std::int64_t entries = 0;
   check(purlin_symmetric_count(order, dimension, &entries));
   return entries;
 }
 
 /// Index tuples, `order` integers an entry.
-inline std::vector<std::int64_t> indices(std::int32_t order, std::int64_t dimension) {
+inline std::vector<std::int64_t> indices(std::int64_t order, std::int64_t dimension) {
   std::vector<std::int64_t> table(detail::size(count(order, dimension), order));
   check(purlin_symmetric_indices(order, dimension, table.data()));
   return table;
 }
 
 /// Exponents of the monomials, `dimension` integers an entry.
-inline std::vector<std::int64_t> exponents(std::int32_t order, std::int64_t dimension) {
+inline std::vector<std::int64_t> exponents(std::int64_t order, std::int64_t dimension) {
   std::vector<std::int64_t> table(detail::size(count(order, dimension), dimension));
   check(purlin_symmetric_exponents(order, dimension, table.data()));
   return table;
 }
 
 /// How many entries of the full tensor each packed entry stands for.
-inline std::vector<std::int64_t> multinomials(std::int32_t order, std::int64_t dimension) {
+inline std::vector<std::int64_t> multinomials(std::int64_t order, std::int64_t dimension) {
   std::vector<std::int64_t> table(detail::size(count(order, dimension)));
   check(purlin_symmetric_multinomials(order, dimension, table.data()));
   return table;

@@ -39,7 +39,7 @@ class tensor {
   }
 
   /// A batch of `count` packed symmetric tensors in memory of the library.
-  static tensor create_symmetric(const context& on, purlin_dtype dtype, std::int32_t order, std::int64_t dimension,
+  static tensor create_symmetric(const context& on, purlin_dtype dtype, std::int64_t order, std::int64_t dimension,
                                  std::int64_t count, purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
     purlin_tensor* made = nullptr;
     const purlin_status status =
@@ -48,7 +48,7 @@ class tensor {
   }
 
   template <class T>
-  static tensor create_symmetric(const context& on, std::int32_t order, std::int64_t dimension, std::int64_t count,
+  static tensor create_symmetric(const context& on, std::int64_t order, std::int64_t dimension, std::int64_t count,
                                  purlin_location location = PURLIN_HOST, purlin_flags flags = 0) {
     return create_symmetric(on, dtype_of<T>, order, dimension, count, location, flags);
   }
@@ -100,7 +100,7 @@ class tensor {
   /// The same from a pointer. Both strides 0 = one tensor after the other, or one entry of all tensors after the other
   /// with `PURLIN_ENTRY_MAJOR`.
   template <class T>
-  static tensor borrow_symmetric(const context& on, T* data, std::int32_t order, std::int64_t dimension,
+  static tensor borrow_symmetric(const context& on, T* data, std::int64_t order, std::int64_t dimension,
                                  std::int64_t count, std::int64_t entry_stride = 0, std::int64_t tensor_stride = 0,
                                  purlin_flags flags = 0) {
     purlin_tensor* made = nullptr;
@@ -111,7 +111,7 @@ class tensor {
   }
 
   /// The same from device memory; `data` is a `CUdeviceptr`.
-  static tensor borrow_symmetric_device(const context& on, purlin_dtype dtype, std::uint64_t data, std::int32_t order,
+  static tensor borrow_symmetric_device(const context& on, purlin_dtype dtype, std::uint64_t data, std::int64_t order,
                                         std::int64_t dimension, std::int64_t count, std::int64_t entry_stride = 0,
                                         std::int64_t tensor_stride = 0, purlin_flags flags = 0) {
     purlin_tensor* made = nullptr;
@@ -123,7 +123,7 @@ class tensor {
 
   /// As many packed symmetric tensors as `entries` holds; a remainder is refused.
   template <class C, detail::if_container<C> = 0>
-  static tensor symmetric_batch(const context& on, C& entries, std::int32_t order, std::int64_t dimension,
+  static tensor symmetric_batch(const context& on, C& entries, std::int64_t order, std::int64_t dimension,
                                 purlin_flags flags = 0) {
     std::int64_t each = 0;
     on.finish(purlin_symmetric_count(order, dimension, &each));
@@ -162,13 +162,13 @@ class tensor {
 
   std::vector<std::int64_t> dims() const {
     std::vector<std::int64_t> dims(detail::size(properties().ndim));
-    check(purlin_tensor_shape(get(), static_cast<std::int32_t>(dims.size()), dims.data(), nullptr));
+    check(purlin_tensor_shape(get(), static_cast<std::int64_t>(dims.size()), dims.data(), nullptr));
     return dims;
   }
 
   std::vector<std::int64_t> strides() const {
     std::vector<std::int64_t> strides(detail::size(properties().ndim));
-    check(purlin_tensor_shape(get(), static_cast<std::int32_t>(strides.size()), nullptr, strides.data()));
+    check(purlin_tensor_shape(get(), static_cast<std::int64_t>(strides.size()), nullptr, strides.data()));
     return strides;
   }
 

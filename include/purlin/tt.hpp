@@ -248,7 +248,7 @@ class train_matrix {
 
   /// Spins `twice_spin` / 2 with couplings J_x, J_y, J_z between neighbours in a field along z.
   static train_matrix heisenberg(const context& on, std::int64_t length, const std::array<double, 3>& couplings,
-                                 double field = 0.0, bool cyclic = false, std::int32_t twice_spin = 1,
+                                 double field = 0.0, bool cyclic = false, std::int64_t twice_spin = 1,
                                  purlin_dtype dtype = PURLIN_F64) {
     purlin_tt_matrix* made = nullptr;
     const purlin_status status = purlin_tt_matrix_heisenberg(on.get(), dtype, length, cyclic ? 1 : 0, twice_spin,

@@ -95,9 +95,9 @@ class extents {
 
   /// NULL when empty, which the library reads as "packed" where it takes strides.
   const std::int64_t* data() const noexcept { return values_.empty() ? nullptr : values_.data(); }
-  std::int32_t size() const noexcept { return static_cast<std::int32_t>(values_.size()); }
+  std::int64_t size() const noexcept { return static_cast<std::int64_t>(values_.size()); }
   bool empty() const noexcept { return values_.empty(); }
-  std::int64_t operator[](std::int32_t i) const { return values_.at(static_cast<std::size_t>(i)); }
+  std::int64_t operator[](std::int64_t i) const { return values_.at(static_cast<std::size_t>(i)); }
 
   /// Elements from the first to the last one that an array of these extents touches, packed when `strides` is empty.
   std::int64_t span(const extents& strides) const {
@@ -144,7 +144,7 @@ struct matrix_view {
 template <class T>
 struct symmetric_view {
   const T* data = nullptr;
-  std::int32_t order = 0;
+  std::int64_t order = 0;
   std::int64_t dimension = 0;
   std::int64_t count = 1;
   std::int64_t entry_stride = 0;

@@ -27,8 +27,11 @@ pub struct purlin_array_info {
     pub struct_size: usize,
     /// Element type, one of PURLIN_F32 to PURLIN_U32.
     pub dtype: i32,
+    /// PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same),
+    /// or 0.
+    pub flags: i32,
     /// Number of axes, 1 to 4.
-    pub ndim: i32,
+    pub ndim: i64,
     /// Size of each axis, the one that runs fastest first; 1 beyond the last.
     pub dims: [i64; 4],
     /// Distance of two elements along each axis, mm; NaN where the array does not say.
@@ -37,26 +40,20 @@ pub struct purlin_array_info {
     pub origin: [f64; 4],
     /// Bytes of all elements.
     pub bytes: i64,
-    /// PURLIN_ROW_MAJOR for a file that says that its last index runs fastest (`dims` are fastest first all the same),
-    /// or 0.
-    pub flags: i32,
-    /// 0.
-    pub reserved: i32,
 }
 
 versioned!(
     purlin_array_info,
-    first = std::mem::offset_of!(Self, flags),
+    first = size_of::<Self>(),
     Self {
         struct_size: size_of::<Self>(),
         dtype: 0,
+        flags: 0,
         ndim: 0,
         dims: [0; 4],
         spacing: [f64::NAN; 4],
         origin: [f64::NAN; 4],
         bytes: 0,
-        flags: 0,
-        reserved: 0,
     }
 );
 
@@ -69,13 +66,12 @@ impl purlin_array_info {
         Self {
             struct_size: 0,
             dtype: array.number.dtype() as i32,
-            ndim: i32::try_from(array.dims.len()).unwrap_or(0),
+            flags: 0,
+            ndim: to_i64(array.dims.len()),
             dims: std::array::from_fn(|k| array.dims.get(k).map_or(1, |d| to_i64(*d))),
             spacing: place(&array.spacing),
             origin: place(&array.origin),
             bytes: to_i64(array.bytes()),
-            flags: 0,
-            reserved: 0,
         }
     }
 }

@@ -66,18 +66,16 @@ pub struct purlin_context_options {
     pub backend: i32,
     /// Ordinal of the GPU; default 0.
     pub device: i32,
-    /// Threads of the context's pool; 0, the default, is one a core.
-    pub threads: i32,
     /// One of PURLIN_ISA_*; default AUTO.
     pub cpu_isa: i32,
+    /// One of PURLIN_LOG_*; default OFF.
+    pub log_level: i32,
+    /// Threads of the context's pool; 0, the default, is one a core.
+    pub threads: i64,
     /// Bytes of host memory that purlin may allocate; 0, the default, is no limit.
     pub host_memory_limit: i64,
     /// Bytes of device memory that purlin may allocate; 0, the default, is no limit.
     pub device_memory_limit: i64,
-    /// One of PURLIN_LOG_*; default OFF.
-    pub log_level: i32,
-    /// 0.
-    pub reserved: i32,
     /// Takes the messages; default NULL.
     pub log: purlin_log_fn,
     /// Handed to `log`.
@@ -91,12 +89,11 @@ versioned!(
         struct_size: size_of::<Self>(),
         backend: PURLIN_BACKEND_AUTO,
         device: 0,
-        threads: 0,
         cpu_isa: PURLIN_ISA_AUTO,
+        log_level: PURLIN_LOG_OFF,
+        threads: 0,
         host_memory_limit: 0,
         device_memory_limit: 0,
-        log_level: PURLIN_LOG_OFF,
-        reserved: 0,
         log: None,
         log_user: std::ptr::null_mut(),
     }
@@ -112,10 +109,12 @@ pub struct purlin_context_info {
     pub backend: i32,
     /// Ordinal of the GPU, -1 on the CPU.
     pub device: i32,
-    /// Threads of the pool.
-    pub threads: i32,
     /// One of PURLIN_ISA_*, not AUTO.
     pub cpu_isa: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Threads of the pool.
+    pub threads: i64,
     /// Bytes of host memory that purlin may allocate, 0 for no limit.
     pub host_memory_limit: i64,
     /// Bytes of device memory that purlin may allocate, 0 for no limit.
@@ -135,8 +134,9 @@ versioned!(
         struct_size: size_of::<Self>(),
         backend: 0,
         device: -1,
-        threads: 0,
         cpu_isa: 0,
+        reserved: 0,
+        threads: 0,
         host_memory_limit: 0,
         device_memory_limit: 0,
         host_memory_used: 0,
@@ -214,16 +214,13 @@ fn core_options(o: &purlin_context_options) -> Result<context::Options> {
             Some(Isa::from_code(code).ok_or_else(|| Error::invalid("cpu_isa", format!("is {code}, outside 0 to 3")))?)
         }
     };
-    let threads = shape::size("threads", i64::from(o.threads), 0)?;
+    let threads = shape::size("threads", o.threads, 0)?;
     if threads > 4096 {
         return Err(Error::invalid("threads", format!("is {threads}, more than 4096")));
     }
     let limit = |name: &str, value: i64| {
         u64::try_from(value).map_err(|_| Error::invalid(name, format!("is {value}, negative")))
     };
-    if o.reserved != 0 {
-        return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
-    }
     let (log_level, log) = callback::log_sink("log_level", o.log_level, o.log, o.log_user)?;
     Ok(context::Options {
         backend,
@@ -281,7 +278,7 @@ pub unsafe extern "C" fn purlin_context_properties(
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        let bytes = |b: u64| i64::try_from(b).unwrap_or(i64::MAX);
+        let number = |b: u64| i64::try_from(b).unwrap_or(i64::MAX);
         let (backend, device, name) = match context.backend() {
             Backend::Cpu => (PURLIN_BACKEND_CPU, -1, "CPU"),
             Backend::Gpu(gpu) => (PURLIN_BACKEND_CUDA, gpu.ordinal(), gpu.name()),
@@ -290,12 +287,13 @@ pub unsafe extern "C" fn purlin_context_properties(
             struct_size: 0,
             backend,
             device,
-            threads: i32::try_from(context.threads()).unwrap_or(i32::MAX),
             cpu_isa: context.isa() as i32,
-            host_memory_limit: bytes(context.host_budget().limit().unwrap_or(0)),
-            device_memory_limit: bytes(context.device_budget().limit().unwrap_or(0)),
-            host_memory_used: bytes(context.host_budget().used()),
-            device_memory_used: bytes(context.device_budget().used()),
+            reserved: 0,
+            threads: number(context.threads()),
+            host_memory_limit: number(context.host_budget().limit().unwrap_or(0)),
+            device_memory_limit: number(context.device_budget().limit().unwrap_or(0)),
+            host_memory_used: number(context.host_budget().used()),
+            device_memory_used: number(context.device_budget().used()),
             device_name: fill_text(name),
         };
         // SAFETY: not null; the caller promises an initialised struct.

@@ -19,8 +19,10 @@ pub struct purlin_device_info {
     pub compute_capability_major: i32,
     /// Compute capability, minor.
     pub compute_capability_minor: i32,
+    /// Version of the driver's CUDA interface, 13000 for 13.0.
+    pub driver_version: i32,
     /// Number of multiprocessors.
-    pub multiprocessors: i32,
+    pub multiprocessors: i64,
     /// Bytes of device memory.
     pub memory_total: i64,
     /// Bytes of device memory that are free now.
@@ -30,9 +32,7 @@ pub struct purlin_device_info {
     /// Most bytes of shared memory that a block can have.
     pub shared_memory_per_block: i64,
     /// Peak clock of the multiprocessors in kHz.
-    pub clock_khz: i32,
-    /// Version of the driver's CUDA interface, 13000 for 13.0.
-    pub driver_version: i32,
+    pub clock_khz: i64,
     /// The driver's name of the device, terminated.
     pub name: [c_char; 128],
 }
@@ -45,13 +45,13 @@ versioned!(
         ordinal: 0,
         compute_capability_major: 0,
         compute_capability_minor: 0,
+        driver_version: 0,
         multiprocessors: 0,
         memory_total: 0,
         memory_free: 0,
         l2_bytes: 0,
         shared_memory_per_block: 0,
         clock_khz: 0,
-        driver_version: 0,
         name: [0; 128],
     }
 );
@@ -114,13 +114,13 @@ pub unsafe extern "C" fn purlin_device_properties(ordinal: i32, info: *mut purli
             ordinal: d.ordinal,
             compute_capability_major: d.compute_capability.0,
             compute_capability_minor: d.compute_capability.1,
-            multiprocessors: d.multiprocessors,
+            driver_version: d.driver_version,
+            multiprocessors: i64::from(d.multiprocessors),
             memory_total: bytes(d.memory_total),
             memory_free: bytes(d.memory_free),
             l2_bytes: bytes(d.l2_bytes),
             shared_memory_per_block: bytes(d.shared_memory_per_block),
-            clock_khz: d.clock_khz,
-            driver_version: d.driver_version,
+            clock_khz: i64::from(d.clock_khz),
             name: fill_text(&d.name),
         };
         // SAFETY: as above, and the struct is writable.

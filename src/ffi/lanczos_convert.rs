@@ -80,7 +80,8 @@ impl purlin_lanczos_info {
         Self {
             struct_size: 0,
             stop_reason: i.stop_reason as i32,
-            breakdowns: i32::try_from(i.breakdowns).unwrap_or(i32::MAX),
+            reserved: 0,
+            breakdowns: to_i64(i.breakdowns),
             count: to_i64(i.count),
             converged: to_i64(i.converged),
             products: to_i64(i.products),

@@ -174,8 +174,10 @@ pub struct purlin_lanczos_info {
     pub struct_size: usize,
     /// Why it ended: PURLIN_LANCZOS_CONVERGED, RESTARTS, EXHAUSTED or CONTRADICTED.
     pub stop_reason: i32,
+    /// 0.
+    pub reserved: i32,
     /// Times that the space was invariant and a new vector had to be found.
-    pub breakdowns: i32,
+    pub breakdowns: i64,
     /// Pairs returned.
     pub count: i64,
     /// Pairs that have converged, the first of those returned.
@@ -232,6 +234,7 @@ versioned!(
     Self {
         struct_size: size_of::<Self>(),
         stop_reason: 0,
+        reserved: 0,
         breakdowns: 0,
         count: 0,
         converged: 0,

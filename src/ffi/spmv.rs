@@ -90,7 +90,8 @@ impl purlin_spmv_info {
         Self {
             struct_size: 0,
             method: i.method as i32,
-            row_lanes: i32::try_from(i.row_lanes).unwrap_or(i32::MAX),
+            reserved: 0,
+            row_lanes: to_i64(i.row_lanes),
             rows: to_i64(s.rows),
             nnz: to_i64(s.nnz),
             longest: to_i64(s.longest),

@@ -91,8 +91,10 @@ pub struct purlin_spmv_info {
     pub struct_size: usize,
     /// The method in force.
     pub method: i32,
+    /// 0.
+    pub reserved: i32,
     /// Lanes that share a row of ROW_GROUP.
-    pub row_lanes: i32,
+    pub row_lanes: i64,
     /// Rows of what is multiplied by.
     pub rows: i64,
     /// Entries.
@@ -133,6 +135,7 @@ versioned!(
     Self {
         struct_size: size_of::<Self>(),
         method: 0,
+        reserved: 0,
         row_lanes: 0,
         rows: 0,
         nnz: 0,

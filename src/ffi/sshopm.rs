@@ -226,7 +226,7 @@ pub extern "C" fn purlin_sshopm_product(
     stream: *const purlin_stream,
     tensors: *const purlin_tensor,
     vectors: *const purlin_tensor,
-    power: i32,
+    power: i64,
     products: *mut purlin_tensor,
 ) -> purlin_status {
     guard::run(|| {

@@ -31,11 +31,11 @@ pub const PURLIN_NORM_MAX: i32 = 2;
 /// `count` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_symmetric_count(order: i32, dimension: i64, count: *mut i64) -> purlin_status {
+pub unsafe extern "C" fn purlin_symmetric_count(order: i64, dimension: i64, count: *mut i64) -> purlin_status {
     guard::run(|| {
         // SAFETY: as promised above.
         let target = unsafe { super::pointer::output("count", count) }?;
-        *target = to_i64(Symmetric::new(i64::from(order), dimension)?.count());
+        *target = to_i64(Symmetric::new(order, dimension)?.count());
         Ok(())
     })
 }
@@ -46,13 +46,13 @@ pub unsafe extern "C" fn purlin_symmetric_count(order: i32, dimension: i64, coun
 /// `table` is NULL or valid for `rows * U` elements.
 unsafe fn table(
     name: &str,
-    order: i32,
+    order: i64,
     dimension: i64,
     table: *mut i64,
     rows: impl FnOnce(Symmetric) -> usize,
     fill: impl FnOnce(Symmetric, &mut [i64]) -> Result<()>,
 ) -> Result<()> {
-    let shape = Symmetric::new(i64::from(order), dimension)?;
+    let shape = Symmetric::new(order, dimension)?;
     let count = product(name, rows(shape), shape.count())?;
     product(name, count, size_of::<i64>()).and_then(|b| {
         isize::try_from(b).map_err(|_| Error::invalid(name, format!("needs {b} bytes, more than 2^63")))
@@ -73,7 +73,7 @@ unsafe fn table(
 /// `indices` is NULL or valid for m * U initialised elements.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_symmetric_indices(order: i32, dimension: i64, indices: *mut i64) -> purlin_status {
+pub unsafe extern "C" fn purlin_symmetric_indices(order: i64, dimension: i64, indices: *mut i64) -> purlin_status {
     // SAFETY: as promised above.
     guard::run(|| unsafe { table("indices", order, dimension, indices, |s| s.order, symmetric::indices) })
 }
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn purlin_symmetric_indices(order: i32, dimension: i64, in
 /// `exponents` is NULL or valid for n * U initialised elements.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_symmetric_exponents(order: i32, dimension: i64, exponents: *mut i64) -> purlin_status {
+pub unsafe extern "C" fn purlin_symmetric_exponents(order: i64, dimension: i64, exponents: *mut i64) -> purlin_status {
     // SAFETY: as promised above.
     guard::run(|| unsafe { table("exponents", order, dimension, exponents, |s| s.dimension, symmetric::exponents) })
 }
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn purlin_symmetric_exponents(order: i32, dimension: i64, 
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_symmetric_multinomials(
-    order: i32,
+    order: i64,
     dimension: i64,
     multinomials: *mut i64,
 ) -> purlin_status {

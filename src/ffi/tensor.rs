@@ -87,14 +87,14 @@ pub struct purlin_tensor_info {
     pub dtype: i32,
     /// PURLIN_HOST or PURLIN_DEVICE.
     pub location: i32,
-    /// Number of dimensions; 2 for a symmetric batch (packed entries, tensors).
-    pub ndim: i32,
     /// PURLIN_READ_ONLY, or 0.
     pub flags: i32,
-    /// Order of the symmetric tensors; 0 for a dense tensor.
-    pub symmetric_order: i32,
     /// 1 if purlin allocated the memory, else 0.
     pub owned: i32,
+    /// Number of dimensions; 2 for a symmetric batch (packed entries, tensors).
+    pub ndim: i64,
+    /// Order of the symmetric tensors; 0 for a dense tensor.
+    pub symmetric_order: i64,
     /// Dimension of the symmetric tensors; 0 for a dense tensor.
     pub symmetric_dimension: i64,
     /// Number of elements.
@@ -112,10 +112,10 @@ versioned!(
         struct_size: size_of::<Self>(),
         dtype: 0,
         location: 0,
-        ndim: 0,
         flags: 0,
-        symmetric_order: 0,
         owned: 0,
+        ndim: 0,
+        symmetric_order: 0,
         symmetric_dimension: 0,
         elements: 0,
         bytes: 0,
@@ -180,7 +180,7 @@ pub(super) fn location(code: purlin_location, flags: purlin_flags) -> Result<Loc
 ///
 /// # Safety
 /// `values` is NULL or valid for `ndim` elements.
-unsafe fn read_sizes(argument: &str, ndim: i32, values: *const i64) -> Result<Vec<usize>> {
+unsafe fn read_sizes(argument: &str, ndim: i64, values: *const i64) -> Result<Vec<usize>> {
     let count = usize::try_from(ndim)
         .ok()
         .filter(|n| *n <= MAX_RANK)
@@ -199,7 +199,7 @@ unsafe fn read_sizes(argument: &str, ndim: i32, values: *const i64) -> Result<Ve
 unsafe fn borrowed_layout(
     dtype: DType,
     flags: purlin_flags,
-    ndim: i32,
+    ndim: i64,
     dims: *const i64,
     strides: *const i64,
 ) -> Result<Layout> {
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn purlin_tensor_create(
     dtype: purlin_dtype,
     location: purlin_location,
     flags: purlin_flags,
-    ndim: i32,
+    ndim: i64,
     dims: *const i64,
     tensor: *mut *mut purlin_tensor,
 ) -> purlin_status {
@@ -311,7 +311,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow(
     context: *const purlin_context,
     dtype: purlin_dtype,
     flags: purlin_flags,
-    ndim: i32,
+    ndim: i64,
     dims: *const i64,
     strides: *const i64,
     data: *mut c_void,
@@ -351,7 +351,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow_device(
     context: *const purlin_context,
     dtype: purlin_dtype,
     flags: purlin_flags,
-    ndim: i32,
+    ndim: i64,
     dims: *const i64,
     strides: *const i64,
     data: u64,
@@ -439,10 +439,10 @@ pub unsafe extern "C" fn purlin_tensor_properties(
             struct_size: 0,
             dtype: t.dtype() as i32,
             location: if t.is_device() { PURLIN_DEVICE } else { PURLIN_HOST },
-            ndim: t.dims().len() as i32,
             flags: if t.is_read_only() { PURLIN_READ_ONLY } else { 0 },
-            symmetric_order: symmetric.map_or(0, |s| i32::try_from(s.order).unwrap_or(i32::MAX)),
             owned: i32::from(t.memory().is_owned()),
+            ndim: to_i64(t.dims().len()),
+            symmetric_order: symmetric.map_or(0, |s| to_i64(s.order)),
             symmetric_dimension: symmetric.map_or(0, |s| to_i64(s.dimension)),
             elements: to_i64(t.layout().elements()),
             bytes: to_i64(t.layout().extent() * t.dtype().size()),
@@ -456,7 +456,7 @@ pub unsafe extern "C" fn purlin_tensor_properties(
 /// Sizes and strides of a tensor.
 ///
 /// @param      tensor    the tensor.
-/// @param      capacity  elements that each array has room for, at least the number of dimensions.
+/// @param      capacity  length of each array, at least the number of dimensions.
 /// @param[out] dims      sizes; may be NULL.
 /// @param[out] strides   strides in elements; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (capacity).
@@ -467,7 +467,7 @@ pub unsafe extern "C" fn purlin_tensor_properties(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_tensor_shape(
     tensor: *const purlin_tensor,
-    capacity: i32,
+    capacity: i64,
     dims: *mut i64,
     strides: *mut i64,
 ) -> purlin_status {

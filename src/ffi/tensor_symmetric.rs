@@ -54,7 +54,7 @@ pub unsafe extern "C" fn purlin_tensor_create_symmetric(
     dtype: purlin_dtype,
     location: purlin_location,
     flags: purlin_flags,
-    order: i32,
+    order: i64,
     dimension: i64,
     count: i64,
     tensor: *mut *mut purlin_tensor,
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn purlin_tensor_create_symmetric(
         let location = super::tensor::location(location, flags)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tensor", tensor) }?;
-        let shape = Symmetric::new(i64::from(order), dimension)?;
+        let shape = Symmetric::new(order, dimension)?;
         let count = shape::size("count", count, 0)?;
         put(target, Tensor::create_symmetric(&context, dtype, location, storage, shape, count)?)
     })
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow_symmetric(
     context: *const purlin_context,
     dtype: purlin_dtype,
     flags: purlin_flags,
-    order: i32,
+    order: i64,
     dimension: i64,
     count: i64,
     entry_stride: i64,
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow_symmetric(
         let dtype = symmetric_dtype(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tensor", tensor) }?;
-        let shape = Symmetric::new(i64::from(order), dimension)?;
+        let shape = Symmetric::new(order, dimension)?;
         let layout = symmetric_layout(dtype, flags, shape, count, entry_stride, tensor_stride)?;
         // SAFETY: as promised above.
         let memory = unsafe { borrow_host(data, &layout, dtype) }?;
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow_symmetric_device(
     context: *const purlin_context,
     dtype: purlin_dtype,
     flags: purlin_flags,
-    order: i32,
+    order: i64,
     dimension: i64,
     count: i64,
     entry_stride: i64,
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn purlin_tensor_borrow_symmetric_device(
         let dtype = symmetric_dtype(dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("tensor", tensor) }?;
-        let shape = Symmetric::new(i64::from(order), dimension)?;
+        let shape = Symmetric::new(order, dimension)?;
         let layout = symmetric_layout(dtype, flags, shape, count, entry_stride, tensor_stride)?;
         let memory = borrow_device(&context, data, &layout, dtype)?;
         put(target, Tensor::from_memory(&context, dtype, layout, memory, flags & PURLIN_READ_ONLY != 0, Some(shape))?)

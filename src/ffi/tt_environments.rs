@@ -339,7 +339,7 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
     environments: *mut purlin_tt_environments,
     stream: *const purlin_stream,
     k: i64,
-    sites: i32,
+    sites: i64,
     v: *const purlin_tensor,
     out: *mut purlin_tensor,
     exponent: *mut i64,
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
         // SAFETY: the caller promises NULL or a valid pointer.
         let exponent = unsafe { super::pointer::output("exponent", exponent) }?;
         overlap::check(&[Range::of("v", &v)], &[Range::of("out", &out)])?;
-        let (k, sites) = (shape::size("k", k, 0)?, shape::size("sites", i64::from(sites), 0)?);
+        let (k, sites) = (shape::size("k", k, 0)?, shape::size("sites", sites, 0)?);
         expect_packed("out", &out)?;
         v.expect_dtype("v", object.inner.dtype())?;
         out.expect_dtype("out", object.inner.dtype())?;

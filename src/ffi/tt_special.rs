@@ -78,7 +78,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_heisenberg(
     dtype: purlin_dtype,
     length: i64,
     cyclic: i32,
-    twice_spin: i32,
+    twice_spin: i64,
     couplings: *const f64,
     field: f64,
     matrix: *mut *mut purlin_tt_matrix,
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_heisenberg(
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let d = shape::size("length", length, 1)?;
         let mut model = Heisenberg {
-            twice_spin: shape::size("twice_spin", i64::from(twice_spin), 1)?,
+            twice_spin: shape::size("twice_spin", twice_spin, 1)?,
             field,
             ring: options::flag("cyclic", cyclic)?,
             ..Heisenberg::default()

@@ -135,7 +135,7 @@ pub fn product(
     queue: Option<&Stream>,
     tensors: &Tensor,
     vectors: &Tensor,
-    power: i32,
+    power: i64,
     products: &mut Tensor,
 ) -> Result<()> {
     let call = begin(context, queue, tensors, vectors, true)?;

@@ -70,14 +70,13 @@ static void context_options(void) {
   REFUSED("device: is -1", device, -1);
   REFUSED("threads: is -1", threads, -1);
   REFUSED("threads: is 4097", threads, 4097);
-  REFUSED("threads: is 2147483647", threads, INT32_MAX);
+  REFUSED("threads: is 4294967297", threads, 4294967297);
   REFUSED("cpu_isa: is 4", cpu_isa, 4);
   REFUSED("cpu_isa: is -1", cpu_isa, -1);
   REFUSED("host_memory_limit: is -1", host_memory_limit, -1);
   REFUSED("device_memory_limit: is -9", device_memory_limit, -9);
   REFUSED("log_level: is 5", log_level, 5);
   REFUSED("log_level: is -1", log_level, -1);
-  REFUSED("reserved: is 1", reserved, 1);
   REFUSED("options: struct_size is 0", struct_size, 0);
   REFUSED("options: struct_size is 8", struct_size, 8);
   REFUSED("options: struct_size", struct_size, sizeof o - 1);

@@ -60,7 +60,7 @@ static inline int finish(void) {
 }
 
 /* A context on the CPU. Without one a test has nothing to say. */
-static inline purlin_context *cpu_context(int32_t threads) {
+static inline purlin_context *cpu_context(int64_t threads) {
   purlin_context *context = NULL;
   purlin_context_options options;
   OK(purlin_context_options_init(&options, sizeof options));
@@ -72,7 +72,7 @@ static inline purlin_context *cpu_context(int32_t threads) {
 }
 
 /* A packed dense tensor over `data`. */
-static inline purlin_tensor *dense(const purlin_context *context, purlin_dtype dtype, int32_t ndim,
+static inline purlin_tensor *dense(const purlin_context *context, purlin_dtype dtype, int64_t ndim,
                                    const int64_t *dims, void *data) {
   purlin_tensor *tensor = NULL;
   OK(purlin_tensor_borrow(context, dtype, 0, ndim, dims, NULL, data, &tensor));
@@ -101,7 +101,7 @@ static inline purlin_tensor *array3(const purlin_context *context, purlin_dtype 
 }
 
 /* A packed batch of symmetric tensors over `data`. */
-static inline purlin_tensor *symmetric(const purlin_context *context, purlin_dtype dtype, int32_t order,
+static inline purlin_tensor *symmetric(const purlin_context *context, purlin_dtype dtype, int64_t order,
                                        int64_t dimension, int64_t count, void *data) {
   purlin_tensor *tensor = NULL;
   OK(purlin_tensor_borrow_symmetric(context, dtype, 0, order, dimension, count, 0, 0, data, &tensor));

@@ -48,7 +48,7 @@ static int load(const char *path, struct functions *f) {
          find(f, "purlin_last_error_message", &f->message);
 }
 
-static purlin_context *context_of(const struct functions *f, int32_t threads) {
+static purlin_context *context_of(const struct functions *f, int64_t threads) {
   purlin_context_options o;
   purlin_context *context = NULL;
   CHECK(f->options_init(&o, sizeof o) == PURLIN_SUCCESS);

@@ -8,7 +8,7 @@ static purlin_context *context;
 
 static void counts(void) {
   static const struct {
-    int32_t order;
+    int64_t order;
     int64_t dimension, count;
   } known[] = {{3, 3, 10}, {4, 3, 15}, {6, 3, 28}, {8, 3, 45}, {4, 4, 35}, {3, 10, 220}, {4, 8, 330}, {4, 10, 715},
                {6, 10, 5005}, {2, 1, 1}, {9, 1, 1}, {2, 2, 3}, {2, 65535, INT64_C(2147450880)}};
@@ -20,7 +20,8 @@ static void counts(void) {
   }
   n = -5;
   BAD_ARGUMENT("order: is 1", purlin_symmetric_count(1, 3, &n));
-  BAD_ARGUMENT("order: is -2147483648", purlin_symmetric_count(INT32_MIN, 3, &n));
+  BAD_ARGUMENT("order: is 4294967300", purlin_symmetric_count(4294967300, 3, &n));
+  BAD_ARGUMENT("order: is -9223372036854775808", purlin_symmetric_count(INT64_MIN, 3, &n));
   BAD_ARGUMENT("dimension: is 0", purlin_symmetric_count(4, 0, &n));
   BAD_ARGUMENT("dimension: is -9223372036854775808", purlin_symmetric_count(4, INT64_MIN, &n));
   BAD_ARGUMENT("order", purlin_symmetric_count(2, 65536, &n));
@@ -32,12 +33,12 @@ static void counts(void) {
 static int64_t factorial(int64_t n) { return n < 2 ? 1 : n * factorial(n - 1); }
 
 static void tables(void) {
-  static const int32_t orders[] = {2, 3, 4, 8};
+  static const int64_t orders[] = {2, 3, 4, 8};
   static int64_t indices[8 * 330], exponents[8 * 330], multinomials[330];
   int64_t n, u, r, i, sum;
   size_t k;
   for (k = 0; k < COUNT(orders); k++) {
-    int32_t m = orders[k];
+    int64_t m = orders[k];
     for (n = 1; n <= (m < 8 ? 8 : 4); n++) {
       int right = 1;
       OK(purlin_symmetric_count(m, n, &u));

@@ -67,6 +67,7 @@ static void creation(const purlin_context *context) {
   BAD_ARGUMENT("flags", purlin_tensor_create(context, PURLIN_F32, PURLIN_DEVICE, PURLIN_PINNED, 3, dims, &t));
   UNSUPPORTED("location", purlin_tensor_create(context, PURLIN_F32, PURLIN_DEVICE, 0, 3, dims, &t));
   BAD_ARGUMENT("ndim: is -1", purlin_tensor_create(context, PURLIN_F32, 0, 0, -1, dims, &t));
+  BAD_ARGUMENT("ndim: is 4294967297", purlin_tensor_create(context, PURLIN_F32, 0, 0, 4294967297, dims, &t));
   BAD_ARGUMENT("ndim: is 33", purlin_tensor_create(context, PURLIN_F32, 0, 0, 33, dims, &t));
   BAD_ARGUMENT("dims: is NULL", purlin_tensor_create(context, PURLIN_F32, 0, 0, 3, NULL, &t));
   BAD_ARGUMENT("tensor: is NULL", purlin_tensor_create(context, PURLIN_F32, 0, 0, 3, dims, NULL));

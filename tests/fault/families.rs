@@ -149,7 +149,7 @@ fn results(f: &Fixture, n: i64, dtype: i32, starts: i64) -> purlin_sshopm_result
     r
 }
 
-fn solve(f: &Fixture, order: i32, n: i64, dtype: i32, method: i32) -> Call {
+fn solve(f: &Fixture, order: i64, n: i64, dtype: i32, method: i32) -> Call {
     let (context, tensors, r) = (f.context, f.symmetric(dtype, order, n), results(f, n, dtype, STARTS));
     let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
     o.starts = STARTS;
@@ -220,7 +220,7 @@ fn all_by_object(f: &Fixture) -> Call {
     })
 }
 
-fn all(f: &Fixture, order: i32) -> Call {
+fn all(f: &Fixture, order: i64) -> Call {
     let (context, tensors) = (f.context, f.symmetric(PURLIN_F64, order, 3));
     let all = results(f, 3, PURLIN_F64, STARTS);
     let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);

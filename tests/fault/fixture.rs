@@ -78,7 +78,7 @@ impl Fixture {
         Self::new(PURLIN_BACKEND_CUDA, count, Place::Host, 2)
     }
 
-    fn new(backend: i32, count: i64, place: Place, threads: i32) -> Self {
+    fn new(backend: i32, count: i64, place: Place, threads: i64) -> Self {
         let mut options = initialised!(purlin_context_options, purlin_context_options_init);
         options.backend = backend;
         options.threads = threads;
@@ -113,12 +113,12 @@ impl Fixture {
 
     fn host(&self, dtype: i32, dims: &[i64]) -> *mut purlin_tensor {
         let mut tensor = std::ptr::null_mut();
-        let ndim = i32::try_from(dims.len()).expect("few dimensions");
+        let ndim = i64::try_from(dims.len()).expect("few dimensions");
         good!(purlin_tensor_create(self.context, dtype, PURLIN_HOST, 0, ndim, dims.as_ptr(), &raw mut tensor));
         tensor
     }
 
-    fn host_symmetric(&self, dtype: i32, order: i32, dimension: i64) -> *mut purlin_tensor {
+    fn host_symmetric(&self, dtype: i32, order: i64, dimension: i64) -> *mut purlin_tensor {
         let mut tensor = std::ptr::null_mut();
         let place = &raw mut tensor;
         good!(purlin_tensor_create_symmetric(self.context, dtype, PURLIN_HOST, 0, order, dimension, self.count, place));
@@ -146,11 +146,11 @@ impl Fixture {
     }
 
     /// Remembers a tensor for the end; moves it to the device first, where the fixture's tensors lie there.
-    fn keep(&self, host: *mut purlin_tensor, symmetric: Option<(i32, i64)>) -> *mut purlin_tensor {
+    fn keep(&self, host: *mut purlin_tensor, symmetric: Option<(i64, i64)>) -> *mut purlin_tensor {
         self.keep_in(self.place, host, symmetric)
     }
 
-    fn keep_in(&self, place: Place, host: *mut purlin_tensor, symmetric: Option<(i32, i64)>) -> *mut purlin_tensor {
+    fn keep_in(&self, place: Place, host: *mut purlin_tensor, symmetric: Option<(i64, i64)>) -> *mut purlin_tensor {
         let mut tensor = host;
         if place == Place::Device {
             let mut info = initialised!(purlin_tensor_info, purlin_tensor_info_init);
@@ -205,7 +205,7 @@ impl Fixture {
     }
 
     /// A batch of `count` symmetric tensors with entries in [-1, 1].
-    pub fn symmetric(&self, dtype: i32, order: i32, dimension: i64) -> *mut purlin_tensor {
+    pub fn symmetric(&self, dtype: i32, order: i64, dimension: i64) -> *mut purlin_tensor {
         let tensor = self.host_symmetric(dtype, order, dimension);
         self.fill(tensor, noise);
         self.keep(tensor, Some((order, dimension)))

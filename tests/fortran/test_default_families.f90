@@ -74,7 +74,7 @@ contains
     integer :: i
     call purlin_symmetric_indices(2, 3, indices)
     call expect(all(indices(:, 6) == 3) .and. size(indices, 2) == 6, 'indices')
-    call purlin_symmetric_indices(2_int32, 3_int64, wide)
+    call purlin_symmetric_indices(2_int64, 3_int64, wide)
     call expect(all(wide == indices), 'indices of 64 bits')
     call purlin_symmetric_exponents(2, 3, exponents)
     call expect(all(exponents(:, 6) == [0, 0, 2]), 'exponents')

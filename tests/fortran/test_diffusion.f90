@@ -97,7 +97,7 @@ contains
     real(real32) :: value, residual
     integer(int32) :: class
     value = norm2(direction)
-    call purlin_sshopm_classify(context, order, 3_int64, tensor, value, direction / value, residual, classes=class)
+    call purlin_sshopm_classify(context, order, 3, tensor, value, direction / value, residual, classes=class)
     is_saddle = class == PURLIN_PAIR_UNSTABLE .and. residual < 1e-4
   end function
 
@@ -181,7 +181,7 @@ contains
     call s%borrow_address(context, PURLIN_F64, shape(signals, int64), c_loc(signals), flags=PURLIN_READ_ONLY)
     call b%borrow_address(context, PURLIN_F64, shape(bvals, int64), c_loc(bvals), flags=PURLIN_READ_ONLY)
     call g%borrow_address(context, PURLIN_F64, shape(bvecs, int64), c_loc(bvecs), flags=PURLIN_READ_ONLY)
-    call a%borrow_symmetric(context, 4, 3_int64, found)
+    call a%borrow_symmetric(context, 4_int64, 3_int64, found)
     call dwi%create(context, options)
     call dwi%last_info(info, stat, message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'no report yet') > 0, 'no report yet')

@@ -81,7 +81,7 @@ contains
     integer :: i
     call published(m, tensor, pairs)
     call context%create(backend=PURLIN_BACKEND_CPU, threads=2)
-    call purlin_sshopm_solve_all_once(context, m, 3_int64, tensor, values, vectors, found, residuals, classes, hessian, basins, &
+    call purlin_sshopm_solve_all_once(context, m, 3, tensor, values, vectors, found, residuals, classes, hessian, basins, &
       status, morse_sum=morse_sum, morse_expected=morse_expected, info=info)
     call check(found == n_pairs, 'as many pairs as published')
     call check(status == PURLIN_TENSOR_OK .and. morse_sum == 1 .and. morse_expected == 1, 'a complete set')
@@ -98,7 +98,7 @@ contains
       call check(basins(i) > 0, 'some start has found it')
     end do
     call check(all(ieee_is_nan(values(n_pairs + 1:))), 'NaN where there is no pair')
-    call purlin_sshopm_classify(context, m, 3_int64, tensor, values(:n_pairs), vectors(:, :n_pairs), remains, again, &
+    call purlin_sshopm_classify(context, m, 3, tensor, values(:n_pairs), vectors(:, :n_pairs), remains, again, &
       same)
     call check(all(same == classes(:n_pairs)) .and. maxval(remains) < 1e-13_real64, 'classify agrees')
     call check(maxval(abs(again - hessian(:, :n_pairs))) < 1e-12_real64, 'classify has the same Hessian')
@@ -129,29 +129,29 @@ contains
       call purlin_init(options)
       options%method = method
       options%tolerance = 1e-13_real64
-      call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, count=found, residuals=residuals, classes=classes, &
+      call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, count=found, residuals=residuals, classes=classes, &
         status=status, options=options)
       call check(found == 3 .and. status == PURLIN_TENSOR_OK, 'three maxima')
       call check(doubles_near(values(:3), pairs(1, [1, 2, 4]), 1e-9_real64), 'the published ones')
       call check(all(classes(:3) == PURLIN_PAIR_NEGATIVE_STABLE), 'all of them maxima')
       options%goal = PURLIN_SSHOPM_MINIMA
-      call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, count=found, residuals=residuals, options=options)
+      call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, count=found, residuals=residuals, options=options)
       call check(found == 3, 'three minima')
       call check(doubles_near(values(:3), pairs(1, [11, 10, 9]), 1e-9_real64), 'the published ones, ascending')
       call check(maxval(residuals(:3)) < 1e-12_real64, 'with small residuals')
       options%goal = PURLIN_SSHOPM_BOTH
-      call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, count=found, options=options)
+      call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, count=found, options=options)
       call check(found == 6 .and. doubles_near(values(:6), pairs(1, [1, 2, 4, 11, 10, 9]), 1e-9_real64), 'both')
       ! Two places for three pairs.
       options%goal = PURLIN_SSHOPM_MAXIMA
-      call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values(:2), count=listed, found=found, options=options, &
+      call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values(:2), count=listed, found=found, options=options, &
         info=info)
       call check(listed == 2 .and. found == 3 .and. info%truncated_tensors == 1, 'pairs without a place are counted')
       call check(doubles_near(values(:2), pairs(1, [1, 2]), 1e-9_real64), 'the first of them are there')
       call check(info%unconverged_tensors == 0 .and. info%reserved == 0, 'every start has converged')
       options%max_iterations = 1
       options%tolerance = 1e-15_real64
-      call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, count=listed, options=options, info=info, stat=stat)
+      call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, count=listed, options=options, info=info, stat=stat)
       call check(info%unconverged_tensors == 1, 'starts that did not converge are counted')
     end do
   end subroutine
@@ -169,16 +169,16 @@ contains
     cubes([1, 7, 10]) = [3.0_real64, 2.0_real64, 1.0_real64]
     call context%create(backend=PURLIN_BACKEND_CPU)
     call purlin_init(options)
-    call purlin_sshopm_solve_once(context, 3, 3_int64, cubes, values, count=found, classes=classes, status=status)
+    call purlin_sshopm_solve_once(context, 3_int64, 3_int64, cubes, values, count=found, classes=classes, status=status)
     call check(found == 4 .and. status == PURLIN_TENSOR_OK, 'four maxima of odd order')
     call check(doubles_near(values(:4), expected, 1e-9_real64), 'one of them below 0')
     call check(all(classes(:4) == PURLIN_PAIR_NEGATIVE_STABLE), 'all of them maxima')
     options%goal = PURLIN_SSHOPM_MINIMA
-    call purlin_sshopm_solve_once(context, 3, 3_int64, cubes, values, count=found, classes=classes, options=options)
+    call purlin_sshopm_solve_once(context, 3_int64, 3_int64, cubes, values, count=found, classes=classes, options=options)
     call check(found == 4 .and. doubles_near(values(:4), -expected, 1e-9_real64), 'the minima are at the other side')
     call check(all(classes(:4) == PURLIN_PAIR_POSITIVE_STABLE), 'all of them minima')
     options%goal = PURLIN_SSHOPM_BOTH
-    call purlin_sshopm_solve_once(context, 3, 3_int64, cubes, values, count=found, classes=classes, options=options)
+    call purlin_sshopm_solve_once(context, 3_int64, 3_int64, cubes, values, count=found, classes=classes, options=options)
     call check(found == 4 .and. doubles_near(values(:4), abs(expected), 1e-9_real64), 'both: each pair once')
     call check(count(classes(:4) == PURLIN_PAIR_NEGATIVE_STABLE) == 3, 'three as maxima')
     call check(classes(4) == PURLIN_PAIR_POSITIVE_STABLE, 'one as a minimum')
@@ -189,12 +189,12 @@ contains
     call purlin_init(options)
     options%tolerance = 1e-12_real64
     options%degeneracy_tolerance = 1e-12_real64
-    call purlin_sshopm_solve_once(context, 4, 3_int64, close, values, count=found, status=status, options=options)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, close, values, count=found, status=status, options=options)
     call check(found == 3 .and. status == PURLIN_TENSOR_OK, 'three maxima near the identity')
     call check(doubles_near((values(:3) - 1) * 1e5_real64, pairs(1, [1, 2, 4]), 1e-8_real64), 'those of what is added')
     call purlin_init(options)
     options%max_iterations = 4
-    call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, count=found, status=status, options=options, info=info)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, count=found, status=status, options=options, info=info)
     call check(found > 0 .and. status == PURLIN_TENSOR_PARTIAL, 'a part of the starts has converged')
     call check(info%unconverged_tensors == 1, 'which is counted')
   end subroutine
@@ -223,7 +223,8 @@ contains
     call purlin_init(options)
     options%tolerance = 1e-12_real64
     options%degeneracy_tolerance = 1e-12_real64
-    call purlin_sshopm_solve_once(context, 4, 5_int64, form, values, count=found, classes=classes, status=status, options=options)
+    call purlin_sshopm_solve_once(context, 4_int64, 5_int64, form, values, count=found, classes=classes, status=status, &
+        options=options)
     call check(found == 5 .and. status == PURLIN_TENSOR_OK, 'five maxima near the identity')
     call check(doubles_near((values(:5) - 1) / 1e-5_real64, expected, 1e-6_real64), 'those of the small part')
     call check(all(classes(:5) == PURLIN_PAIR_NEGATIVE_STABLE), 'all of them maxima')
@@ -239,7 +240,7 @@ contains
     form(4) = 1.0_real64 / 3
     form([6, 13]) = 1.0_real64 / 12
     call context%create(backend=PURLIN_BACKEND_CPU)
-    call purlin_sshopm_solve_all_once(context, 4, 3_int64, form, values, count=listed, classes=classes, status=status, &
+    call purlin_sshopm_solve_all_once(context, 4_int64, 3_int64, form, values, count=listed, classes=classes, status=status, &
       morse_expected=expected, found=found)
     call check(listed == 2 .and. found == 2 .and. status == PURLIN_TENSOR_DEGENERATE, 'a circle is one entry')
     call check(doubles_near(values(:2), [1.0_real64, 0.0_real64], 1e-10_real64), 'with its value')
@@ -256,7 +257,7 @@ contains
     call published(4, tensor, pairs)
     batch = spread(spread(real(tensor, real32), 2, 2), 3, 2)
     call context%create(backend=PURLIN_BACKEND_CPU)
-    call purlin_sshopm_solve_once(context, 4, 3_int64, batch, values, count=found)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, batch, values, count=found)
     call check(all(found == 3), 'three maxima in every voxel')
     call check(maxval(abs(values(:, 2, 2) - real(pairs(1, [1, 2, 4]), real32))) < 1e-5, 'the published ones')
   end subroutine
@@ -274,7 +275,7 @@ contains
     call published(4, entries, pairs)
     call context%create(backend=PURLIN_BACKEND_CPU)
     call stream%create(context)
-    call tensors%borrow_symmetric(context, 4, 3_int64, entries, flags=PURLIN_READ_ONLY)
+    call tensors%borrow_symmetric(context, 4_int64, 3_int64, entries, flags=PURLIN_READ_ONLY)
     call values%borrow_address(context, PURLIN_F64, [2_int64, 1_int64], c_loc(top))
     call start_status%borrow_address(context, PURLIN_I32, [20_int64, 1_int64], c_loc(status))
     call start_iterations%borrow_address(context, PURLIN_I32, [20_int64, 1_int64], c_loc(iterations))
@@ -307,7 +308,7 @@ contains
     character(200) :: message
     call published(4, entries, pairs)
     call context%create(backend=PURLIN_BACKEND_CPU)
-    call tensors%borrow_symmetric(context, 4, 3_int64, entries, flags=PURLIN_READ_ONLY)
+    call tensors%borrow_symmetric(context, 4_int64, 3_int64, entries, flags=PURLIN_READ_ONLY)
     call values%borrow_address(context, PURLIN_F64, [11_int64, 1_int64], c_loc(top))
     call purlin_init(results)
     results%values = values%handle()
@@ -344,7 +345,7 @@ contains
     batch(7, 2) = ieee_value(0.0_real64, ieee_quiet_nan)
     batch(:, 3) = 0
     call context%create(backend=PURLIN_BACKEND_CPU)
-    call purlin_sshopm_solve_once(context, 4, 3_int64, batch, values, count=found, status=status)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, batch, values, count=found, status=status)
     call check(all(status == [PURLIN_TENSOR_OK, PURLIN_TENSOR_NONFINITE, PURLIN_TENSOR_ZERO, PURLIN_TENSOR_OK]), &
       'each tensor has its status')
     call check(all(found([1, 2, 4]) == [3, 0, 3]), 'and the good ones their pairs')
@@ -365,14 +366,14 @@ contains
     options%compatibility = PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX
     options%shift_kind = PURLIN_SSHOPM_SHIFT_FIXED
     options%shift = 2
-    call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, starts=start, options=options, start_values=value, &
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, starts=start, options=options, start_values=value, &
       start_iterations=iterations, trace=trace)
     call check(iterations == 46, '46 iterations with shift 2')
     call check(abs(value - pairs(1, 1)) < 1e-9_real64, 'to the largest eigenvalue')
     call check(all(trace(2:iterations) >= trace(:iterations - 1) - 1e-14_real64), 'which rises all the way')
     options%shift_kind = PURLIN_SSHOPM_SHIFT_ADAPTIVE
     options%shift = 0
-    call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, starts=start, options=options, start_values=value, &
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, starts=start, options=options, start_values=value, &
       start_iterations=iterations)
     call check(iterations == 23, '23 iterations with the adaptive shift')
   end subroutine
@@ -409,15 +410,15 @@ contains
     calls = 0
     options%progress = c_funloc(count_calls)
     options%progress_user = c_loc(calls)
-    call purlin_sshopm_solve_once(context, 4, 3_int64, batch, values, options=options)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, batch, values, options=options)
     call check(calls >= 1, 'progress is told at least once')
     options%progress = c_funloc(stop_now)
     calls = 0
     message = ''
-    call purlin_sshopm_solve_once(context, 4, 3_int64, batch, values, options=options, stat=stat, errmsg=message)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, batch, values, options=options, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_CANCELLED .and. message /= '', 'and may cancel')
     call check(calls >= 1, 'when it was called')
-    call purlin_sshopm_solve_once(context, 4, 3_int64, batch, values)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, batch, values)
     call check(doubles_near(values(:, 200), pairs(1, [1, 2, 4]), 1e-9_real64), 'the next call works')
   end subroutine
 
@@ -428,28 +429,28 @@ contains
     integer(int32) :: stat
     character(100) :: message
     tensor = 1
-    call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, stat=stat)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_HANDLE, 'a context is needed')
     call context%create(backend=PURLIN_BACKEND_CPU)
     message = ''
-    call purlin_sshopm_solve_once(context, 4, 3_int64, tensor(:14), values, stat=stat, errmsg=message)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor(:14), values, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'tensors: has 14') == 1, 'too few entries')
-    call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, vectors, stat=stat, errmsg=message)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, vectors, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'vectors: has 6') == 1, 'too few vectors')
     call purlin_init(options)
     options%goal = 17
-    call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, options=options, stat=stat, errmsg=message)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, options=options, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'goal') > 0, 'an unknown goal')
     call purlin_init(options)
     options%shift_kind = PURLIN_SSHOPM_SHIFT_FIXED
     options%method = PURLIN_SSHOPM_POWER
     options%shift = -1
-    call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, options=options, stat=stat, errmsg=message)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, options=options, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'shift') > 0, 'a shift of the wrong sign')
     start = 0
-    call purlin_sshopm_solve_once(context, 4, 3_int64, tensor, values, starts=start, stat=stat)
+    call purlin_sshopm_solve_once(context, 4_int64, 3_int64, tensor, values, starts=start, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a start that is zero')
-    call purlin_sshopm_product(context, 4, 3_int64, tensor, vectors, 1, values, stat=stat, errmsg=message)
+    call purlin_sshopm_product(context, 4_int64, 3_int64, tensor, vectors, 1_int64, values, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'power') == 1, 'a power that is not offered')
   end subroutine
 end program test_eigenpairs

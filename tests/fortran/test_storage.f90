@@ -128,20 +128,20 @@ contains
     integer(int32) :: stat
     character(100) :: message
     call context%create(backend=PURLIN_BACKEND_CPU)
-    call tensor%borrow_symmetric(context, 4, 3_int64, voxels)
+    call tensor%borrow_symmetric(context, 4_int64, 3_int64, voxels)
     call tensor%properties(info)
     call check(info%symmetric_order == 4 .and. info%symmetric_dimension == 3, 'order and dimension')
     call check(info%elements == 90, 'all voxels')
     message = ''
-    call tensor%borrow_symmetric(context, 4, 3_int64, wrong, stat=stat, errmsg=message)
+    call tensor%borrow_symmetric(context, 4_int64, 3_int64, wrong, stat=stat, errmsg=message)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'array: has 14') == 1, 'not whole tensors')
-    call tensor%create_symmetric(context, PURLIN_F32, 3, 10_int64, 7_int64, flags=PURLIN_ENTRY_MAJOR)
+    call tensor%create_symmetric(context, PURLIN_F32, 3_int64, 10_int64, 7_int64, flags=PURLIN_ENTRY_MAJOR)
     call tensor%properties(info)
     call check(info%owned == 1 .and. info%bytes == 4 * 220 * 7, 'owned ones')
-    call tensor%borrow_symmetric_address(context, PURLIN_F64, 4, 3_int64, 6_int64, c_loc(voxels), 1_int64, 15_int64)
+    call tensor%borrow_symmetric_address(context, PURLIN_F64, 4_int64, 3_int64, 6_int64, c_loc(voxels), 1_int64, 15_int64)
     call tensor%properties(info)
     call check(info%elements == 90, 'by address and strides')
-    call tensor%create_symmetric(context, PURLIN_F32, 0, 3_int64, 1_int64, stat=stat)
+    call tensor%create_symmetric(context, PURLIN_F32, 0_int64, 3_int64, 1_int64, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'an order of 0')
   end subroutine
 

@@ -410,7 +410,7 @@ contains
     call e%get(PURLIN_TT_LEFT, 2_int64, left, exponent)
     call e%value(3_int64, value)
     call check(near(value%re * 2.0_real64**value%exponent, energy), 'value of environments')
-    call e%apply(2_int64, 1_int32, a(:, :, :, 2), out, exponent)
+    call e%apply(2_int64, 1_int64, a(:, :, :, 2), out, exponent)
     call check(near(sum(a(:, :, :, 2) * out) * 2.0_real64**exponent, energy), 'effective operator')
     a(:, :, :, 2) = 2 * a(:, :, :, 2)
     call e%update_core(2_int64)

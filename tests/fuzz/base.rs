@@ -136,8 +136,8 @@ fn group(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 /// A number of dimensions, and sizes for as many as that may say: up to 40.
-fn any_dims(s: &mut Source<'_>) -> (i32, [i64; 64]) {
-    let ndim = if s.once_in(20) { s.one_of(&[-1, 32, 33, i32::MIN, i32::MAX]) } else { s.below(5) as i32 };
+fn any_dims(s: &mut Source<'_>) -> (i64, [i64; 64]) {
+    let ndim = if s.once_in(20) { s.one_of(&[-1, 32, 33, i64::MIN, i64::MAX]) } else { s.below(5) as i64 };
     let mut dims = [1; 64];
     let known = usize::try_from(ndim).unwrap_or(0).min(8);
     for d in &mut dims[..known] {
@@ -146,7 +146,7 @@ fn any_dims(s: &mut Source<'_>) -> (i32, [i64; 64]) {
     (ndim, dims)
 }
 
-fn used(ndim: i32, dims: &[i64; 64]) -> &[i64] {
+fn used(ndim: i64, dims: &[i64; 64]) -> &[i64] {
     &dims[..usize::try_from(ndim).unwrap_or(0).min(32)]
 }
 
@@ -191,7 +191,7 @@ fn tensor_borrow(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 fn symmetric(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let context = w.contexts.pick(s);
     let dtype = if s.once_in(10) { s.code(12) } else { s.one_of(&[PURLIN_F32, PURLIN_F64]) };
-    let order = if s.once_in(20) { s.strange() as i32 } else { 2 + s.below(7) as i32 };
+    let order = if s.once_in(20) { s.strange() } else { 2 + s.below(7) as i64 };
     let dimension = if s.once_in(20) { s.strange() } else { s.one_of(&[3, 3, 3, 1, 2, 4, 5]) };
     let (count, flags) = (s.size(), s.one_of(&[0, 0, 0, 8, 2, 4, 1]));
     let mut tensor = null_mut();
@@ -256,7 +256,7 @@ fn tensor_question(s: &mut Source<'_>, w: &World) -> purlin_status {
         return c!(purlin_tensor_properties(tensor, if s.once_in(8) { null_mut() } else { room.get_mut() }));
     }
     let (mut dims, mut strides) = ([0i64; 40], [0i64; 40]);
-    let capacity = s.below(42) as i32 - 2;
+    let capacity = s.below(42) as i64 - 2;
     let (a, b) = (s.once_in(4), s.once_in(4));
     let dims = if a { null_mut() } else { dims.as_mut_ptr() };
     let strides = if b { null_mut() } else { strides.as_mut_ptr() };
@@ -350,7 +350,7 @@ fn dlpack(s: &mut Source<'_>, w: &mut World) -> purlin_status {
                     flags: s.bits() & 3,
                     data,
                     device: [s.one_of(&[1, 1, 1, 1, 1, 2, 3, 8, -1]), 0],
-                    ndim,
+                    ndim: i32::try_from(ndim).unwrap_or(i32::MAX),
                     code,
                     bits,
                     lanes: if s.once_in(10) { 0 } else { 1 },

@@ -31,7 +31,7 @@ pub fn call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 
 /// What a batch is about.
 struct Shape {
-    order: i32,
+    order: i64,
     n: i64,
     count: i64,
     dtype: i32,
@@ -61,7 +61,7 @@ pub fn shaped(s: &mut Source<'_>, w: &mut World, dtype: i32, dims: &[i64]) -> *m
     }
     let flags = if s.once_in(50) { PURLIN_READ_ONLY } else { s.one_of(&[0, 0, PURLIN_ROW_MAJOR]) };
     let data = w.lend(s, extent(&dims, None, element_size(dtype)));
-    let (mut tensor, ndim) = (null_mut(), dims.len() as i32);
+    let (mut tensor, ndim) = (null_mut(), dims.len() as i64);
     let place = &raw mut tensor;
     let status = c!(purlin_tensor_borrow(w.home(), dtype, flags, ndim, dims.as_ptr(), null(), data, place));
     w.tensors.made(status, tensor);
@@ -115,7 +115,7 @@ fn inits(s: &mut Source<'_>) -> purlin_status {
 }
 
 fn tables(s: &mut Source<'_>) -> purlin_status {
-    let order = if s.once_in(6) { s.strange() as i32 } else { s.below(12) as i32 };
+    let order = if s.once_in(6) { s.strange() } else { s.below(12) as i64 };
     let n = if s.once_in(6) { s.strange() } else { s.below(8) as i64 };
     let mut count = -1;
     let status = c!(purlin_symmetric_count(order, n, &raw mut count));
@@ -124,11 +124,11 @@ fn tables(s: &mut Source<'_>) -> purlin_status {
         assert_eq!((status, count), (purlin_status::PURLIN_SUCCESS, known), "order {order}, dimension {n}");
     }
     // A table's true size, or NULL where that is unknown or large.
-    let rows = [i64::from(order), n, 1][s.below(3)];
+    let rows = [order, n, 1][s.below(3)];
     let size = known.and_then(|u| u.checked_mul(rows)).filter(|u| *u <= 1 << 16);
     let mut table = vec![0i64; size.map_or(0, |u| u as usize)];
     let place = if size.is_some() { table.as_mut_ptr() } else { null_mut() };
-    if rows == i64::from(order) && rows != n {
+    if rows == order && rows != n {
         c!(purlin_symmetric_indices(order, n, place))
     } else if rows == n {
         c!(purlin_symmetric_exponents(order, n, place))
@@ -299,7 +299,7 @@ fn product(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let left = s.below(3);
     let dims = [vec![v, h.count], vec![h.n, v, h.count], vec![h.n, h.n, v, h.count]];
     let products = shaped(s, w, h.dtype, &dims[left]);
-    let power = if s.once_in(20) { s.strange() as i32 } else { h.order - left as i32 };
+    let power = if s.once_in(20) { s.strange() } else { h.order - left as i64 };
     c!(purlin_sshopm_product(context, stream, tensors, vectors, power, products))
 }
 

@@ -86,12 +86,11 @@ pub fn any_context(source: &mut Source<'_>) -> purlin_context_options {
     match source.below(10) {
         0 => o.backend = source.one_of(&[-1, 3, i32::MIN, i32::MAX]),
         1 => o.device = source.strange() as i32,
-        2 => o.threads = source.one_of(&[1, 2, -1, i32::MIN, 5000, i32::MAX]),
+        2 => o.threads = source.one_of(&[1, 2, -1, i64::MIN, 5000, i64::MAX]),
         3 => o.cpu_isa = source.code(4),
         4 => o.host_memory_limit = source.strange().min(LIMIT),
         5 => o.device_memory_limit = source.strange(),
         6 => o.log_level = source.code(5),
-        7 => o.reserved = source.code(2),
         _ => {}
     }
     if o.host_memory_limit == 0 {

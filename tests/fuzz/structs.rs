@@ -92,7 +92,7 @@ const BEYOND_MEMORY: i64 = 1 << 44;
 /// A tensor over `bytes` that live as long as the world.
 fn holding(w: &mut World, dtype: i32, dims: &[i64], bytes: Vec<u8>) -> (*mut purlin_tensor, *const c_void) {
     let data = w.keep(bytes);
-    let (mut tensor, ndim) = (null_mut(), dims.len() as i32);
+    let (mut tensor, ndim) = (null_mut(), dims.len() as i64);
     let place = &raw mut tensor;
     let status = c!(purlin_tensor_borrow(w.home(), dtype, 0, ndim, dims.as_ptr(), null(), data, place));
     w.tensors.made(status, tensor);
@@ -117,7 +117,7 @@ fn counts(w: &mut World) -> (*mut purlin_tensor, *const i32) {
 }
 
 /// A symmetric batch: one tensor with structure, one of zeros, one nearly a multiple of the identity.
-fn batch(w: &mut World, order: i32, n: i64) -> *mut purlin_tensor {
+fn batch(w: &mut World, order: i64, n: i64) -> *mut purlin_tensor {
     let unknowns = packed_count(order, n).unwrap_or(0);
     let values = numbers(unknowns * COUNT, |k| if k as i64 / unknowns == 1 { 0.0 } else { (1.3 * k).sin() });
     let (data, mut tensor) = (w.keep(values), null_mut());

@@ -206,7 +206,7 @@ fn matrix(s: &mut Source<'_>, w: &mut World) -> (purlin_status, *mut purlin_tt_m
         3 => {
             let couplings = [s.float(), s.float(), s.float()];
             let list = if s.below(3) == 0 { null() } else { couplings.as_ptr() };
-            let spin = if s.once_in(8) { s.one_of(&[0, -1, i32::MAX, i32::MIN]) } else { 1 + s.below(3) as i32 };
+            let spin = if s.once_in(8) { s.one_of(&[0, -1, i64::MAX, i64::MIN]) } else { 1 + s.below(3) as i64 };
             c!(purlin_tt_matrix_heisenberg(context, dtype, length, ring, spin, list, s.float(), place))
         }
         4 => c!(purlin_tt_matrix_identity(context, dtype, length, m, place)),
@@ -450,7 +450,7 @@ fn environment(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             c!(purlin_tt_environments_get(e, null(), side, bond, values, &raw mut exponent))
         }
         4 => {
-            let (modes, sites) = (MODES[s.below(SITES)], s.code(3));
+            let (modes, sites) = (MODES[s.below(SITES)], i64::from(s.code(3)));
             let next = 1 + s.below(3) as i64;
             let (v, out) = (shaped(s, w, dtype, &[dims[3], modes, next]), shaped(s, w, dtype, &[dims[0], modes, next]));
             c!(purlin_tt_environments_apply(e, null(), bond, sites, v, out, &raw mut exponent))

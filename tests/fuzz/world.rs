@@ -295,8 +295,8 @@ pub fn element_size(dtype: i32) -> usize {
 }
 
 /// Packed entries of a symmetric tensor, C(order + dimension - 1, order); `None` for no sizes or many entries.
-pub fn packed_count(order: i32, dimension: i64) -> Option<i64> {
-    if order < 2 || dimension < 1 || i64::from(order) > 64 || dimension > 64 {
+pub fn packed_count(order: i64, dimension: i64) -> Option<i64> {
+    if order < 2 || dimension < 1 || order > 64 || dimension > 64 {
         return None;
     }
     let mut count = 1i128;

@@ -80,7 +80,7 @@ proptest! {
         let info = sshopm::solve(&c, None, &a, None, &o, &mut r, &Progress::none()).unwrap();
         let mut products = dense::<f64>(&c, &[n, k, count]);
         // Rows without a pair are NaN and give NaN.
-        sshopm::product(&c, None, &a, &vectors, i32::try_from(order - 1).unwrap(), &mut products).unwrap();
+        sshopm::product(&c, None, &a, &vectors, i64::try_from(order - 1).unwrap(), &mut products).unwrap();
         let mut norms = dense::<f64>(&c, &[count]);
         norm(&c, None, &a, Norm::Frobenius, &mut norms).unwrap();
         let (values, vectors, residuals) = (data::<f64>(&values), data::<f64>(&vectors), data::<f64>(&residuals));
@@ -141,7 +141,7 @@ proptest! {
         }
         let product = |t: &Tensor, x: &Tensor| {
             let mut y = dense::<f64>(&c, &[dimension, 1, 1]);
-            sshopm::product(&c, None, t, x, i32::try_from(order - 1).unwrap(), &mut y).unwrap();
+            sshopm::product(&c, None, t, x, i64::try_from(order - 1).unwrap(), &mut y).unwrap();
             data::<f64>(&y)
         };
         let (ya, yb, ys, yd) = (product(&a, &x), product(&b, &x), product(&sum, &x), product(&a, &doubled));

@@ -120,7 +120,7 @@ contains
     basis(:, 1) = reshape(pair, [size(pair)]) / norm2(pair)
     t = 0
     do count = 1, krylov
-      call environments%apply(int(k, int64), 2, basis(:, count), image, exponent)
+      call environments%apply(int(k, int64), 2_int64, basis(:, count), image, exponent)
       image = image * 2.0_real64**exponent
       t(count, count) = dot_product(basis(:, count), image)
       ! Twice is enough.

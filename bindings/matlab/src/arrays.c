@@ -74,7 +74,7 @@ static batch shape_of(const char *name, const mxArray *array, int64_t rows, int 
   return b;
 }
 
-batch lend_symmetric(const char *name, const mxArray *array, int32_t order, int64_t dimension, int last) {
+batch lend_symmetric(const char *name, const mxArray *array, int64_t order, int64_t dimension, int last) {
   batch b;
   int64_t entries = 0;
   if (mxIsUint64(array)) {
@@ -192,7 +192,7 @@ mxArray *new_output(const batch *b, int32_t dtype, int lead, const int64_t *dims
   return array;
 }
 
-mxArray *new_symmetric(const batch *b, int32_t order, int64_t dimension, purlin_tensor **tensor) {
+mxArray *new_symmetric(const batch *b, int64_t order, int64_t dimension, purlin_tensor **tensor) {
   int64_t entries = 0;
   mxArray *array;
   check(purlin_symmetric_count(order, dimension, &entries));

@@ -1,11 +1,11 @@
 /* Commands of diffusion MRI. */
 #include "gateway.h"
 
-static int32_t order_argument(const mxArray *value) {
-  return (int32_t)integer_argument("order", value, INT32_MIN, INT32_MAX);
+static int64_t order_argument(const mxArray *value) {
+  return integer_argument("order", value, INT64_MIN, INT64_MAX);
 }
 
-static int64_t entries_of(int32_t order) {
+static int64_t entries_of(int64_t order) {
   int64_t entries = 0;
   check(purlin_symmetric_count(order, 3, &entries));
   return entries;
@@ -28,7 +28,8 @@ static int32_t result_dtype(const batch *signals, const mxArray *bvals) {
 static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *options = prhs[6];
   int64_t n = (int64_t)mxGetNumberOfElements(prhs[1]), g_dims[2];
-  int32_t order = order_argument(prhs[3]), dtype;
+  int64_t order = order_argument(prhs[3]);
+  int32_t dtype;
   int last = last_layout(options);
   purlin_tensor *bvals, *bvecs, *mask, *weights = NULL, *tensors, *s0, *status_of;
   purlin_dwi_options o;
@@ -70,7 +71,8 @@ static void fit(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *options = prhs[6];
   int64_t n = (int64_t)mxGetNumberOfElements(prhs[1]), g_dims[2], entries;
-  int32_t order = order_argument(prhs[3]), basis = choice_argument("basis", prhs[4], bases), dtype;
+  int64_t order = order_argument(prhs[3]);
+  int32_t basis = choice_argument("basis", prhs[4], bases), dtype;
   purlin_tensor *bvals, *bvecs, *mask, *sh, *status_of;
   purlin_dwi_options o;
   purlin_sshopm_info info;
@@ -101,7 +103,7 @@ static void csa(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 }
 
 /* What peaks are searched in, as the option basis says. */
-static batch peaks_input(const mxArray *input, int32_t order, const purlin_dwi_options *o, int last) {
+static batch peaks_input(const mxArray *input, int64_t order, const purlin_dwi_options *o, int last) {
   if (o->basis == 0 && mxIsNumeric(input) && !mxIsUint64(input))
     fail("invalidArgument", "basis: is not given, 'tensor' (packed tensors) or the name of the coefficients' basis is needed");
   if (o->basis > 0) return lend_rows("input", input, entries_of(order), last, 0);
@@ -112,7 +114,7 @@ static batch peaks_input(const mxArray *input, int32_t order, const purlin_dwi_o
    is symmetric says so itself */
 static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *options = prhs[3];
-  int32_t order = order_argument(prhs[1]);
+  int64_t order = order_argument(prhs[1]);
   int64_t count = 5, dims[2];
   int last = last_layout(options);
   purlin_tensor *mask, *list, *found, *status_of;
@@ -146,7 +148,7 @@ static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 /* info = dwi_plan(input, order, options) */
 static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *options = prhs[2];
-  int32_t order = order_argument(prhs[1]);
+  int64_t order = order_argument(prhs[1]);
   purlin_dwi_options o;
   purlin_sshopm_info info;
   purlin_dwi *made = NULL;
@@ -165,7 +167,8 @@ static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 
 /* sh_to_tensor(sh, order, basis, options{layout}) */
 static void sh_to_tensor(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t order = order_argument(prhs[1]), basis = choice_argument("basis", prhs[2], bases);
+  int64_t order = order_argument(prhs[1]);
+  int32_t basis = choice_argument("basis", prhs[2], bases);
   batch b = lend_rows("sh", prhs[0], entries_of(order), last_layout(prhs[3]), 0);
   purlin_tensor *tensors;
   plhs[0] = new_symmetric(&b, order, 3, &tensors);
@@ -176,7 +179,8 @@ static void sh_to_tensor(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
 
 /* tensor_to_sh(tensors, order, basis, options{layout}) */
 static void tensor_to_sh(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t order = order_argument(prhs[1]), basis = choice_argument("basis", prhs[2], bases);
+  int64_t order = order_argument(prhs[1]);
+  int32_t basis = choice_argument("basis", prhs[2], bases);
   int64_t entries = entries_of(order);
   batch b = lend_symmetric("tensors", prhs[0], order, 3, last_layout(prhs[3]));
   purlin_tensor *sh;

@@ -130,7 +130,7 @@ int32_t real_dtype(const char *name, const mxArray *array);
 /* An input array of the class `dtype` with exactly these extents in elements, lent without a copy. */
 purlin_tensor *lend(const char *name, const mxArray *array, int32_t dtype, int ndim, const int64_t *dims);
 /* Packed symmetric tensors: U-by-T, U-by-X-by-Y.., or the key of a purlin.Tensor. */
-batch lend_symmetric(const char *name, const mxArray *array, int32_t order, int64_t dimension, int last);
+batch lend_symmetric(const char *name, const mxArray *array, int64_t order, int64_t dimension, int last);
 /* Any batch of `rows` numbers each, rows first or, with `last`, rows last; `integers` admits the integer classes that
  * signals may have. */
 batch lend_rows(const char *name, const mxArray *array, int64_t rows, int last, int integers);
@@ -139,7 +139,7 @@ purlin_tensor *lend_mask(const mxArray *array, int64_t count);
 /* A new MATLAB array [lead.., shape of the batch], written by the library through *tensor. */
 mxArray *new_output(const batch *b, int32_t dtype, int lead, const int64_t *dims, purlin_tensor **tensor);
 /* A new symmetric batch shaped like `b`. */
-mxArray *new_symmetric(const batch *b, int32_t order, int64_t dimension, purlin_tensor **tensor);
+mxArray *new_symmetric(const batch *b, int64_t order, int64_t dimension, purlin_tensor **tensor);
 batch plain_batch(int32_t dtype, int64_t count);
 /* Puts a new output into a field of a struct. */
 purlin_tensor *add_output(mxArray *target, const char *field, const batch *b, int32_t dtype, int lead,

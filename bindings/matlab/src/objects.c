@@ -36,11 +36,11 @@ static void copy_now(const purlin_tensor *source, purlin_tensor *own, int32_t lo
 /* tensor_create(array, options{location, order, dimension}): a copy of the array; symmetric if order is given */
 static void tensor_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *array = prhs[0], *options = prhs[1];
-  int32_t dtype = dtype_of(array), location = PURLIN_HOST, order = 0;
-  int64_t dimension = 0;
+  int32_t dtype = dtype_of(array), location = PURLIN_HOST;
+  int64_t order = 0, dimension = 0;
   purlin_tensor *source = NULL, *own = NULL;
   read_choice(options, "location", locations, &location);
-  read_int32(options, "order", &order);
+  read_int64(options, "order", &order);
   read_int64(options, "dimension", &dimension);
   if (option(options, "order")) {
     batch b = lend_symmetric("array", array, order, dimension, 0);
@@ -110,7 +110,7 @@ static void tensor_properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray
   mxSetField(plhs[0], 0, "size", size);
   (void)mxAddField(plhs[0], "location");
   mxSetField(plhs[0], 0, "location", mxCreateString(info.location == PURLIN_DEVICE ? "device" : "host"));
-  add_number(plhs[0], "order", info.symmetric_order);
+  add_number(plhs[0], "order", (double)info.symmetric_order);
   add_number(plhs[0], "dimension", (double)info.symmetric_dimension);
   add_number(plhs[0], "elements", (double)info.elements);
   add_number(plhs[0], "bytes", (double)info.bytes);

@@ -73,7 +73,7 @@ static void devices(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
     mxSetField(plhs[0], at, "ordinal", mxCreateDoubleScalar(info.ordinal));
     mxSetField(plhs[0], at, "name", mxCreateString(info.name));
     mxSetField(plhs[0], at, "compute_capability", mxCreateString(capability));
-    mxSetField(plhs[0], at, "multiprocessors", mxCreateDoubleScalar(info.multiprocessors));
+    mxSetField(plhs[0], at, "multiprocessors", mxCreateDoubleScalar((double)info.multiprocessors));
     mxSetField(plhs[0], at, "memory_total", mxCreateDoubleScalar((double)info.memory_total));
     mxSetField(plhs[0], at, "memory_free", mxCreateDoubleScalar((double)info.memory_free));
     mxSetField(plhs[0], at, "l2_bytes", mxCreateDoubleScalar((double)info.l2_bytes));
@@ -111,7 +111,7 @@ static void properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   add_text(plhs[0], "backend", word_of(backends, info.backend));
   add_text(plhs[0], "device_name", info.device_name);
   add_number(plhs[0], "device", info.device);
-  add_number(plhs[0], "threads", info.threads);
+  add_number(plhs[0], "threads", (double)info.threads);
   add_text(plhs[0], "cpu_isa", word_of(instruction_sets, info.cpu_isa));
   add_number(plhs[0], "host_memory_limit", (double)info.host_memory_limit);
   add_number(plhs[0], "device_memory_limit", (double)info.device_memory_limit);

@@ -1,8 +1,8 @@
 /* Commands on eigenpairs. */
 #include "gateway.h"
 
-static int32_t order_argument(const mxArray *value) {
-  return (int32_t)integer_argument("order", value, INT32_MIN, INT32_MAX);
+static int64_t order_argument(const mxArray *value) {
+  return integer_argument("order", value, INT64_MIN, INT64_MAX);
 }
 
 static int64_t dimension_argument(const mxArray *value) {
@@ -44,7 +44,8 @@ static void start_outputs(mxArray *target, const batch *b, int64_t n, int64_t v,
 
 /* sshopm_solve(A, order, dimension, starts or [], options) */
 static void solve(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t order = order_argument(prhs[1]), full = 0;
+  int64_t order = order_argument(prhs[1]);
+  int32_t full = 0;
   int64_t n = dimension_argument(prhs[2]), pairs = 8, trace = 0, v;
   const mxArray *options = prhs[4];
   purlin_tensor *starts = NULL;
@@ -108,7 +109,7 @@ static void plan(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 
 /* sshopm_solve_all(A, order, dimension, options) */
 static void solve_all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t order = order_argument(prhs[1]);
+  int64_t order = order_argument(prhs[1]);
   int64_t n = dimension_argument(prhs[2]), pairs = 0;
   const mxArray *options = prhs[3];
   purlin_tensor *sum, *expected;
@@ -139,12 +140,12 @@ static void solve_all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
 
 /* sshopm_product(A, order, dimension, X, power) */
 static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t order = order_argument(prhs[1]), power;
-  int64_t n = dimension_argument(prhs[2]), x_dims[3], y_dims[3], sets, v;
+  int64_t order = order_argument(prhs[1]);
+  int64_t n = dimension_argument(prhs[2]), x_dims[3], y_dims[3], sets, v, power;
   int each = mxGetNumberOfDimensions(prhs[3]) > 2, lead;
   batch b = lend_symmetric("tensors", prhs[0], order, n, 0);
   purlin_tensor *x, *y;
-  power = (int32_t)integer_argument("power", prhs[4], INT32_MIN, INT32_MAX);
+  power = integer_argument("power", prhs[4], INT64_MIN, INT64_MAX);
   if (power > order || power < order - 2)
     fail("invalidArgument", "power: is %d, expected %d to %d", (int)power, (int)order - 2, (int)order);
   sets = each ? b.count : 1;

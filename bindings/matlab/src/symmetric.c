@@ -1,8 +1,8 @@
 /* Commands on packed symmetric tensors. Indices are 1-based on MATLAB's side. */
 #include "gateway.h"
 
-static int32_t order_argument(const mxArray *value) {
-  return (int32_t)integer_argument("order", value, INT32_MIN, INT32_MAX);
+static int64_t order_argument(const mxArray *value) {
+  return integer_argument("order", value, INT64_MIN, INT64_MAX);
 }
 
 static int64_t dimension_argument(const mxArray *value) {
@@ -18,10 +18,10 @@ static void count(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   (void)nrhs;
 }
 
-typedef purlin_status (*table_fn)(int32_t order, int64_t dimension, int64_t *table);
+typedef purlin_status (*table_fn)(int64_t order, int64_t dimension, int64_t *table);
 
 /* A table of whole numbers, rows numbers an entry, as doubles with `offset` added. */
-static mxArray *table(table_fn function, int32_t order, int64_t dimension, int64_t rows, double offset) {
+static mxArray *table(table_fn function, int64_t order, int64_t dimension, int64_t rows, double offset) {
   int64_t entries = 0, *numbers;
   mxArray *result;
   double *values;
@@ -36,7 +36,7 @@ static mxArray *table(table_fn function, int32_t order, int64_t dimension, int64
 }
 
 static void indices(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t order = order_argument(prhs[0]);
+  int64_t order = order_argument(prhs[0]);
   plhs[0] = table(purlin_symmetric_indices, order, dimension_argument(prhs[1]), order, 1);
   (void)nlhs;
   (void)nrhs;
@@ -57,7 +57,7 @@ static void multinomials(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
 
 /* symmetric_convert(packed, order, dimension, from, to) */
 static void convert(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t order = order_argument(prhs[1]);
+  int64_t order = order_argument(prhs[1]);
   int64_t dimension = dimension_argument(prhs[2]);
   batch b = lend_symmetric("packed", prhs[0], order, dimension, 0);
   purlin_tensor *result;
@@ -69,17 +69,18 @@ static void convert(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
 }
 
 /* Extents n, .., n, T of full tensors. */
-static int full_dims(int32_t order, int64_t dimension, int64_t tensors, int64_t *dims) {
+static int full_dims(int64_t order, int64_t dimension, int64_t tensors, int64_t *dims) {
   if (order < 1 || order >= MAX_DIMS)
     fail("invalidArgument", "order: is %d, expected 1 to %d", (int)order, MAX_DIMS - 1);
   for (int i = 0; i < order; i++) dims[i] = dimension;
   dims[order] = tensors;
-  return order + 1;
+  return (int)order + 1;
 }
 
 /* symmetric_from_full(full, order, dimension, options{symmetrize, tolerance}) */
 static void from_full(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t order = order_argument(prhs[1]), symmetrize = 0, dtype = real_dtype("full", prhs[0]);
+  int64_t order = order_argument(prhs[1]);
+  int32_t symmetrize = 0, dtype = real_dtype("full", prhs[0]);
   int64_t dimension = dimension_argument(prhs[2]), dims[MAX_DIMS], one = 1, tensors;
   double tolerance = 0;
   purlin_tensor *full, *packed;
@@ -102,12 +103,12 @@ static void from_full(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
 
 /* symmetric_to_full(packed, order, dimension) */
 static void to_full(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t order = order_argument(prhs[1]);
+  int64_t order = order_argument(prhs[1]);
   int64_t dimension = dimension_argument(prhs[2]), dims[MAX_DIMS];
   batch b = lend_symmetric("packed", prhs[0], order, dimension, 0);
   purlin_tensor *full;
   (void)full_dims(order, dimension, b.count, dims);
-  plhs[0] = new_output(&b, b.dtype, order, dims, &full);
+  plhs[0] = new_output(&b, b.dtype, (int)order, dims, &full);
   check(purlin_symmetric_to_full(gateway_context(), NULL, b.tensor, full));
   (void)nlhs;
   (void)nrhs;

@@ -326,8 +326,8 @@ static void tt_ising(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 /* key = tt_heisenberg(length, couplings, field, options{twice_spin}) */
 static void tt_heisenberg(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tt_matrix *made = NULL;
-  int32_t twice_spin = 1;
-  read_int32(prhs[3], "twice_spin", &twice_spin);
+  int64_t twice_spin = 1;
+  read_int64(prhs[3], "twice_spin", &twice_spin);
   if (!mxIsDouble(prhs[1]) || mxIsComplex(prhs[1]) || mxIsSparse(prhs[1]) || mxGetNumberOfElements(prhs[1]) != 3)
     fail("invalidArgument", "couplings: are not three real numbers");
   check(purlin_tt_matrix_heisenberg(gateway_context(), wanted_dtype(prhs[3]),
@@ -479,9 +479,9 @@ static void environments_apply(int nlhs, mxArray *plhs[], int nrhs, const mxArra
   check(purlin_tensor_borrow(gateway_context(), dtype, PURLIN_READ_ONLY, 1, &elements, NULL, elements_of(prhs[3], dtype),
                              &v));
   (void)temporary(v);
-  check(purlin_tensor_borrow(gateway_context(), dtype, 0, (int32_t)count, wanted, NULL, space, &out));
+  check(purlin_tensor_borrow(gateway_context(), dtype, 0, count, wanted, NULL, space, &out));
   (void)temporary(out);
-  check(purlin_tt_environments_apply(e, NULL, k, (int32_t)integer_argument("sites", prhs[2], 0, 2), v, out, &exponent));
+  check(purlin_tt_environments_apply(e, NULL, k, integer_argument("sites", prhs[2], 0, 2), v, out, &exponent));
   unweave(plhs[0], dtype, space);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar((double)exponent);
   (void)nrhs;

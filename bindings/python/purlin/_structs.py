@@ -30,9 +30,8 @@ APPLY = CFUNCTYPE(c_int32, c_int32, c_int64, c_void_p, c_int64, c_void_p, c_int6
 class DeviceInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "ordinal compute_capability_major compute_capability_minor multiprocessors"),
-        *fields(c_int64, "memory_total memory_free l2_bytes shared_memory_per_block"),
-        *fields(c_int32, "clock_khz driver_version"),
+        *fields(c_int32, "ordinal compute_capability_major compute_capability_minor driver_version"),
+        *fields(c_int64, "multiprocessors memory_total memory_free l2_bytes shared_memory_per_block clock_khz"),
         ("name", c_char * 128),
     ]
 
@@ -40,9 +39,8 @@ class DeviceInfo(Struct):
 class ContextOptions(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "backend device threads cpu_isa"),
-        *fields(c_int64, "host_memory_limit device_memory_limit"),
-        *fields(c_int32, "log_level reserved"),
+        *fields(c_int32, "backend device cpu_isa log_level"),
+        *fields(c_int64, "threads host_memory_limit device_memory_limit"),
         ("log", LOG),
         ("log_user", c_void_p),
     ]
@@ -51,8 +49,8 @@ class ContextOptions(Struct):
 class ContextInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "backend device threads cpu_isa"),
-        *fields(c_int64, "host_memory_limit device_memory_limit host_memory_used device_memory_used"),
+        *fields(c_int32, "backend device cpu_isa reserved"),
+        *fields(c_int64, "threads host_memory_limit device_memory_limit host_memory_used device_memory_used"),
         ("device_name", c_char * 128),
     ]
 
@@ -67,8 +65,8 @@ class GroupInfo(Struct):
 class TensorInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "dtype location ndim flags symmetric_order owned"),
-        *fields(c_int64, "symmetric_dimension elements bytes"),
+        *fields(c_int32, "dtype location flags owned"),
+        *fields(c_int64, "ndim symmetric_order symmetric_dimension elements bytes"),
         ("data", c_uint64),
     ]
 
@@ -130,12 +128,12 @@ class DwiOptions(Struct):
 class ArrayInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "dtype ndim"),
+        *fields(c_int32, "dtype flags"),
+        ("ndim", c_int64),
         ("dims", c_int64 * 4),
         ("spacing", c_double * 4),
         ("origin", c_double * 4),
         ("bytes", c_int64),
-        *fields(c_int32, "flags reserved"),
     ]
 
 
@@ -322,8 +320,8 @@ class SpmvOptions(Struct):
 class SpmvInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "method row_lanes"),
-        *fields(c_int64, "rows nnz longest empty"),
+        *fields(c_int32, "method reserved"),
+        *fields(c_int64, "row_lanes rows nnz longest empty"),
         *fields(c_double, "mean deviation short_rows beyond_32 beyond_1024"),
         *fields(c_int64, "tiles bytes"),
         ("seconds", c_double),
@@ -355,8 +353,8 @@ class LanczosOptions(Struct):
 class LanczosInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),
-        *fields(c_int32, "stop_reason breakdowns"),
-        *fields(c_int64, "count converged products restarts recovered basis degree"),
+        *fields(c_int32, "stop_reason reserved"),
+        *fields(c_int64, "breakdowns count converged products restarts recovered basis degree"),
         *fields(c_double, "norm seconds"),
         *fields(c_int64, "contexts part_rows part_entries halo halo_bytes product_bytes"),
         *fields(c_int32, "verified method"),

@@ -124,7 +124,7 @@ fn products<T: Real + Scalar>(c: &Arc<Context>, a: &Tensor, x: &Tensor) -> Resul
     let mut sum = Checksum::new();
     for (free, dims) in [(0, &[v, t][..]), (1, &[n, v, t]), (2, &[n, n, v, t])] {
         let mut found = dense::<T>(c, dims);
-        product(c, None, a, &vectors, (order - free) as i32, &mut found)?;
+        product(c, None, a, &vectors, (order - free) as i64, &mut found)?;
         sum = add::<T>(sum, &found)?;
     }
     let values = dense::<T>(c, &[v, t]);

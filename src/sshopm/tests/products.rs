@@ -46,7 +46,7 @@ fn compute<T: Real>(c: &Arc<Context>, a: &Tensor, x: &Tensor, free: usize) -> Ve
     let Symmetric { order, dimension: n } = a.symmetric().unwrap();
     let (v, t) = (x.dims()[1], a.dims()[1]);
     let mut out = dense::<T>(c, &[&[n, n][..free], &[v, t]].concat());
-    product(c, None, a, x, i32::try_from(order - free).unwrap(), &mut out).unwrap();
+    product(c, None, a, x, i64::try_from(order - free).unwrap(), &mut out).unwrap();
     data(&out)
 }
 

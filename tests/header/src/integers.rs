@@ -1,9 +1,8 @@
 //! Fortran procedures for default integers.
 //!
 //! A hand-written procedure takes sizes, counts and indices as `integer(c_int64_t)`. From its declarations this makes
-//! `NAME_i4`, which takes them as `integer(c_int32_t)`, and for one whose order, power or number of sites is
-//! `integer(c_int32_t)`, `NAME_i8`, which takes all of them as `integer(c_int64_t)`: default integers of either size then fit
-//! every call. The hand-written source includes what is made here: generic names, and procedures.
+//! `NAME_i4`, which takes them as `integer(c_int32_t)`: default integers of either size then fit every call. The hand-written
+//! source includes what is made here: generic names, and procedures.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,6 +13,7 @@ use crate::fortran::statement;
 
 /// Sources, and the names of their generated files. Each source includes the files of its name.
 const UNITS: &[(&[&str], &str)] = &[
+    (&["purlin_execution.f90"], "execution"),
     (&["purlin_tensors.f90"], "tensors"),
     (&["purlin_symmetric.f90"], "symmetric"),
     (&["purlin_sshopm.f90"], "sshopm"),
@@ -51,9 +51,6 @@ const STAYS_WIDE: &[&str] = &[
     "addresses",
     "memory",
 ];
-
-/// 32-bit numbers, which a program with default integers of 8 bytes writes as such.
-const SHORT_NUMBERS: &[&str] = &["order", "power", "sites"];
 
 /// Declarations of one statement: type, attributes, and names with their bounds.
 struct Declaration {
@@ -223,7 +220,6 @@ struct Variant {
     suffix: String,
     changed: Vec<String>,
     forced: Option<String>,
-    is_wide: bool,
 }
 
 impl Procedure {
@@ -231,17 +227,14 @@ impl Procedure {
         self.declarations.iter().find_map(|d| d.entities.iter().find(|e| e.0 == name).map(|e| (d, e.1.as_str())))
     }
 
-    fn arguments_where(&self, test: impl Fn(&Declaration, &str, &str) -> bool) -> Vec<String> {
-        let fits = |name: &&String| self.declared(name).is_some_and(|(d, bounds)| test(d, name, bounds));
+    fn arguments_where(&self, test: impl Fn(&Declaration, &str) -> bool) -> Vec<String> {
+        let fits = |name: &&String| self.declared(name).is_some_and(|(d, _)| test(d, name));
         self.arguments.iter().filter(fits).cloned().collect()
     }
 
     fn variants(&self) -> Vec<Variant> {
-        let wide = self.arguments_where(|d, name, _| {
+        let wide = self.arguments_where(|d, name| {
             d.kind == "integer(c_int64_t)" && (d.has("allocatable") || !STAYS_WIDE.contains(&name))
-        });
-        let short = self.arguments_where(|d, name, bounds| {
-            d.kind == "integer(c_int32_t)" && SHORT_NUMBERS.contains(&name) && bounds.is_empty() && !d.has("optional")
         });
         let is_optional = |name: &String| self.declared(name).is_some_and(|(d, _)| d.has("optional"));
         let mut found = Vec::new();
@@ -253,23 +246,16 @@ impl Procedure {
                     suffix: if at == 0 { "_i4".to_owned() } else { format!("_{first}_i4") },
                     changed: wide[at..].to_vec(),
                     forced: Some(first.clone()),
-                    is_wide: false,
                 });
             }
         } else if !wide.is_empty() {
-            let suffix = "_i4".to_owned();
-            found.push(Variant { suffix, changed: wide, forced: None, is_wide: false });
-        }
-        if !short.is_empty() {
-            let suffix = "_i8".to_owned();
-            found.push(Variant { suffix, changed: short, forced: None, is_wide: true });
+            found.push(Variant { suffix: "_i4".to_owned(), changed: wide, forced: None });
         }
         found
     }
 
     /// The procedure in other integers: declarations, conversions, the call of this one.
     fn text(&self, variant: &Variant) -> String {
-        let (from, to) = if variant.is_wide { ("c_int32_t", "c_int64_t") } else { ("c_int64_t", "c_int32_t") };
         let word = if self.is_function { "function" } else { "subroutine" };
         let result = self.result.as_ref().map_or(String::new(), |r| format!(" result({r})"));
         let mut out = String::new();
@@ -284,7 +270,7 @@ impl Procedure {
                     if !kept(name) || variant.changed.contains(name) != changed {
                         continue;
                     }
-                    let mut attributes = vec![if changed { format!("integer({to})") } else { d.kind.clone() }];
+                    let mut attributes = vec![if changed { "integer(c_int32_t)".to_owned() } else { d.kind.clone() }];
                     let is_forced = variant.forced.as_ref() == Some(name);
                     attributes.extend(
                         d.attributes
@@ -321,12 +307,8 @@ impl Procedure {
             let (d, bounds) = self.declared(name).expect("an argument that changes is declared");
             let is_optional = d.has("optional") && variant.forced.as_ref() != Some(name);
             let local = format!("wide_{name}");
-            if variant.is_wide {
-                given.push(format!("{name}=narrowed({name})"));
-                continue;
-            }
             if d.has("intent(in)") && !is_optional {
-                given.push(format!("{name}=int({name}, {from})"));
+                given.push(format!("{name}=int({name}, c_int64_t)"));
                 continue;
             }
             given.push(format!("{name}={local}"));
@@ -334,10 +316,10 @@ impl Procedure {
             let colons = if rank == 0 { String::new() } else { format!("({})", vec![":"; rank].join(", ")) };
             let allocatable = if rank > 0 || is_optional { ", allocatable" } else { "" };
             let target = if d.has("allocatable") && d.has("target") { ", target" } else { "" };
-            statement(&mut out, 4, &format!("integer({from}){allocatable}{target} :: {local}{colons}"));
+            statement(&mut out, 4, &format!("integer(c_int64_t){allocatable}{target} :: {local}{colons}"));
             let only = if is_optional { format!("if (present({name})) ") } else { String::new() };
             if d.has("intent(in)") {
-                before.push(format!("{only}{local} = int({name}, {from})"));
+                before.push(format!("{only}{local} = int({name}, c_int64_t)"));
                 continue;
             }
             if !d.has("allocatable") {
@@ -346,7 +328,7 @@ impl Procedure {
                 } else if d.has("intent(out)") {
                     format!("{only}{local} = 0")
                 } else {
-                    format!("{only}{local} = int({name}, {from})")
+                    format!("{only}{local} = int({name}, c_int64_t)")
                 });
             }
             let narrow = if d.has("allocatable") { "narrow_new" } else { "narrow" };

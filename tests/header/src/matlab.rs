@@ -56,7 +56,6 @@ const INFOS: &[&str] = &[
 const FIELDS: &[(&str, &str, Meaning)] = &[
     ("context_options", "backend", Word("backends")),
     ("context_options", "device", Number),
-    ("context_options", "threads", Number),
     ("context_options", "cpu_isa", Word("instruction_sets")),
     ("context_options", "log_level", ByHand),
     ("sshopm_options", "goal", Word("goals")),

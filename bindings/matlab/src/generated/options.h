@@ -6,8 +6,8 @@
   do { \
     read_choice(given, "backend", backends, &(o)->backend); \
     read_int32(given, "device", &(o)->device); \
-    read_int32(given, "threads", &(o)->threads); \
     read_choice(given, "cpu_isa", instruction_sets, &(o)->cpu_isa); \
+    read_int64(given, "threads", &(o)->threads); \
     read_int64(given, "host_memory_limit", &(o)->host_memory_limit); \
     read_int64(given, "device_memory_limit", &(o)->device_memory_limit); \
   } while (0)

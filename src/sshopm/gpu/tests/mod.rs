@@ -227,7 +227,7 @@ fn products_and_classes_agree_with_the_cpu() {
                     tensor::copy(context, None, &host, &mut vectors).unwrap();
                     let free = shape.order - power;
                     let mut out = case.output(DType::F64, location, &[&[n, n][..free], &[v, t]].concat());
-                    product(context, None, &case.tensors, &vectors, power as i32, &mut out).unwrap();
+                    product(context, None, &case.tensors, &vectors, power as i64, &mut out).unwrap();
                     numbers::<f64>(&out)
                 };
                 for power in shape.order - 2..=shape.order {
