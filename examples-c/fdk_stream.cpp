@@ -160,11 +160,11 @@ int main(int argc, char** argv) {
     circle.column_pitch = circle.row_pitch = 2.0 * voxels.dx;
     circle.detector_columns = n * 6 / 5;
     circle.detector_rows = n * 6 / 5;
-    circle.angle = angles(n * 2, 2.0 * pi);
+    circle.angles = angles(n * 2, 2.0 * pi);
 
     purlin::fdk::geometry short_scan = circle;
     const double fan = std::atan(static_cast<double>(circle.detector_columns) * circle.column_pitch / 2.0 / 1000.0);
-    short_scan.angle = angles(n * 6 / 5, pi + 2.0 * fan + 0.02);
+    short_scan.angles = angles(n * 6 / 5, pi + 2.0 * fan + 0.02);
 
     purlin::fdk::geometry half_fan = circle;
     half_fan.detector_columns = circle.detector_columns * 5 / 8;

@@ -9952,7 +9952,7 @@ purlin_status purlin_lanczos_singular_once(const struct purlin_context *context,
 
 /**
  * Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
- * those of rounding as well. For purlin_lanczos_filter, spectral densities and functions of matrices. Three vectors of
+ * those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices. Three vectors of
  * memory, one product a step.
  *
  * @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
@@ -9999,13 +9999,13 @@ purlin_status purlin_lanczos_tridiagonalize(struct purlin_lanczos *lanczos,
  * @pre `alpha` and `beta` are NULL or valid for `m` numbers, `accepted` for `m` values; `count` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
-purlin_status purlin_lanczos_filter(int64_t m,
-                                    const double *alpha,
-                                    const double *beta,
-                                    double cluster,
-                                    double converged,
-                                    struct purlin_lanczos_accepted *accepted,
-                                    int64_t *count);
+purlin_status purlin_lanczos_cullum_willoughby(int64_t m,
+                                               const double *alpha,
+                                               const double *beta,
+                                               double cluster,
+                                               double converged,
+                                               struct purlin_lanczos_accepted *accepted,
+                                               int64_t *count);
 
 /**
  * Eigenvalues of a symmetric tridiagonal matrix, with the first and last components of its eigenvectors of 2-norm 1: all
@@ -10019,7 +10019,7 @@ purlin_status purlin_lanczos_filter(int64_t m,
  * @param[out] values    m eigenvalues, ascending.
  * @param[out] first     m first components; NULL if not wanted.
  * @param[out] last      m last components; NULL if not wanted.
- * @return as purlin_lanczos_filter.
+ * @return as purlin_lanczos_cullum_willoughby.
  *
  * @pre The arrays are NULL or valid for the stated numbers of elements.
  */

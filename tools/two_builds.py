@@ -174,7 +174,7 @@ class Rows:
         np, fdk = self.np, self.purlin.fdk
         n, views = (512, 600) if self.gpu else (128, 180)
         geometry = fdk.Geometry(
-            columns=n, rows=n, column_pitch=1.875, row_pitch=1.875, source_to_axis=4.0 * n,
+            n, n, column_pitch=1.875, row_pitch=1.875, source_to_axis=4.0 * n,
             source_to_detector=6.0 * n, angles=np.linspace(0, 2 * np.pi, views, endpoint=False),
         )  # fmt: skip
         plan = fdk.Reconstruction(geometry, fdk.Grid.centred((n, n, n), (1.0, 1.0, 1.0)), context=self.context)

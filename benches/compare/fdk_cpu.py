@@ -72,7 +72,11 @@ class Rtk:
         stack = itk.image_from_array(projections)
         stack.SetSpacing([geometry.column_pitch, geometry.row_pitch, 1.0])
         stack.SetOrigin(
-            [-(geometry.columns - 1) / 2 * geometry.column_pitch, -(geometry.rows - 1) / 2 * geometry.row_pitch, 0.0]
+            [
+                -(geometry.detector_columns - 1) / 2 * geometry.column_pitch,
+                -(geometry.detector_rows - 1) / 2 * geometry.row_pitch,
+                0.0,
+            ]
         )
         blank = rtk.ConstantImageSource[self.image].New()
         turn = (1, 2, 0)

@@ -28,8 +28,8 @@ PITCH = 1.875
 def scanner(n: int, views: int) -> tuple[Geometry, Grid]:
     """A circle about n^3 voxels of 1 mm, seen by n^2 pixels."""
     geometry = Geometry(
-        columns=n,
-        rows=n,
+        detector_columns=n,
+        detector_rows=n,
         column_pitch=PITCH,
         row_pitch=PITCH,
         source_to_axis=4.0 * n,

@@ -12,7 +12,7 @@ module purlin_lanczos_module
   use purlin_matrices
   implicit none
   private
-  public :: purlin_lanczos, purlin_lanczos_solve_once, purlin_lanczos_singular_once, purlin_lanczos_filter, &
+  public :: purlin_lanczos, purlin_lanczos_solve_once, purlin_lanczos_singular_once, purlin_lanczos_cullum_willoughby, &
     purlin_tridiagonal_eigenvalues
 
   !> Options on a context, for matrices of any size.
@@ -432,7 +432,7 @@ contains
 
   !> The eigenvalues of A among those of a recurrence, by the test of Cullum and Willoughby: the first `count` of
   !> `accepted`, which is as long as alpha; ascending.
-  subroutine purlin_lanczos_filter(alpha, beta, accepted, count, cluster, converged, stat, errmsg)
+  subroutine purlin_lanczos_cullum_willoughby(alpha, beta, accepted, count, cluster, converged, stat, errmsg)
     real(c_double), intent(in), contiguous, target :: alpha(:), beta(:)
     type(purlin_lanczos_accepted), intent(inout), contiguous, target :: accepted(:)
     integer(c_int64_t), intent(inout) :: count
@@ -446,7 +446,7 @@ contains
     if (present(converged)) tolerance(2) = converged
     if (size(beta) /= size(alpha)) call refuse(o, 'beta: not as many as alpha')
     if (size(accepted) < size(alpha)) call refuse(o, 'accepted: has less room than alpha')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_filter(size(alpha, kind=c_int64_t), c_loc(alpha), &
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_lanczos_cullum_willoughby(size(alpha, kind=c_int64_t), c_loc(alpha), &
       c_loc(beta), tolerance(1), tolerance(2), c_loc(accepted), count))
     call finish(o, stat, errmsg)
   end subroutine

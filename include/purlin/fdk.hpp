@@ -16,18 +16,18 @@ namespace purlin::fdk {
 
 /// Panel and views: the C struct with its defaults, and arrays of its own in the place of the C pointers.
 struct geometry : purlin_fdk_geometry {
-  std::vector<double> angle;                   ///< one a view, in any order: a circular orbit
-  std::vector<std::array<double, 12>> matrix;  ///< or 3x4 a view, row after row, mm to pixel index
+  std::vector<double> angles;                    ///< one a view, in any order: a circular orbit
+  std::vector<std::array<double, 12>> matrices;  ///< or 3x4 a view, row after row, mm to pixel index
 
   geometry() : purlin_fdk_geometry{} { check(purlin_fdk_geometry_init(this, sizeof(purlin_fdk_geometry))); }
 
   /// The C struct, which points into this object.
   purlin_fdk_geometry raw() const noexcept {
     purlin_fdk_geometry result = *this;
-    if (!angle.empty()) result.angles = angle.data();
-    if (!matrix.empty()) result.matrices = matrix.front().data();
-    if (!angle.empty() || !matrix.empty()) {
-      result.views = static_cast<std::int64_t>(angle.empty() ? matrix.size() : angle.size());
+    if (!angles.empty()) result.angles = angles.data();
+    if (!matrices.empty()) result.matrices = matrices.front().data();
+    if (!angles.empty() || !matrices.empty()) {
+      result.views = static_cast<std::int64_t>(angles.empty() ? matrices.size() : angles.size());
     }
     return result;
   }

@@ -1,5 +1,5 @@
 /// @file graph.hpp
-/// What eigenvectors say about a graph: coordinates, clusters, cuts; components, densities, graphs of images.
+/// Graphs by their eigenvectors: coordinates, clusters, cuts; components, densities, graphs of images.
 #ifndef PURLIN_GRAPH_HPP
 #define PURLIN_GRAPH_HPP
 
@@ -18,7 +18,7 @@ using lanczos::session;
 
 namespace detail {
 
-/// Lends a function of a number to one call; what it throws goes on when the library has returned.
+/// Passes a function of a number to one call, and rethrows its exception when the library has returned.
 template <class F>
 class function_relay {
  public:
@@ -43,20 +43,30 @@ class function_relay {
   std::exception_ptr caught_;
 };
 
+/// A tensor over `values` on the context of a session.
+template <class T>
+tensor borrow(const session& solver, std::vector<T>& values) {
+  const std::int64_t count = purlin::detail::length(values);
+  purlin_tensor* made = nullptr;
+  const purlin_status status = purlin_tensor_borrow(solver.context_handle(), dtype_of<T>, 0, 1, &count, nullptr,
+                                                    values.data(), &made);
+  tensor owner(made);
+  check(status);
+  return owner;
+}
+
 }  // namespace detail
 
 /// Eigenvectors of the `count` smallest eigenvalues of the normalized Laplacian as coordinates, n x count; the eigenvalues
-/// into `values` unless that is empty.
-inline info embed(session& solver, const matrix& w, const matrix& coordinates,
+/// into `values` unless that is empty. `report` is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`.
+inline void embed(session& solver, const matrix& w, const matrix& coordinates, info& report,
                   std::int32_t scaling = PURLIN_GRAPH_SCALING_NONE, const tensor& values = {},
                   const stream& queue = {}) {
-  info report;
   solver.finish(w, purlin_graph_embed(solver.get(), queue.get(), w.get(), scaling, coordinates.get(), values.get(),
                                       &report));
-  return report;
 }
 
-/// The same with options of its own; `report` is filled in also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`.
+/// The same with options of its own.
 inline void embed(const context& on, const matrix& w, const matrix& coordinates, info& report,
                   const options& settings = {}, std::int32_t scaling = PURLIN_GRAPH_SCALING_NONE,
                   const tensor& values = {}, const stream& queue = {}) {
@@ -66,32 +76,44 @@ inline void embed(const context& on, const matrix& w, const matrix& coordinates,
   solver.finish(w, on, status);
 }
 
-/// Labels, 0 to `count` - 1, of the vertices. `starts` are those of k-means, of which the best stays; pivoted QR does not use
-/// them.
-inline std::vector<std::int64_t> cluster(session& solver, const context& on, const matrix& w,
-                                         std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
-                                         const stream& queue = {}) {
-  std::vector<std::int64_t> labels(purlin::detail::size(w.properties().rows), 0);
-  const tensor target = tensor::borrow(on, labels);
-  solver.finish(w, purlin_graph_cluster(solver.get(), queue.get(), w.get(), how, starts, target.get(), nullptr,
-                                        nullptr));
-  return labels;
+namespace detail {
+
+inline purlin_status cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
+                             std::int32_t how, std::int64_t starts, const stream& queue) {
+  labels.assign(purlin::detail::size(w.properties().rows), 0);
+  const tensor target = borrow(solver, labels);
+  return purlin_graph_cluster(solver.get(), queue.get(), w.get(), how, starts, target.get(), nullptr, &report);
 }
 
-/// Labels into `labels`, with options of its own: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`, if the last iterate
-/// has as many pairs.
+}  // namespace detail
+
+/// Labels, 0 to `count` - 1, of the vertices into `labels`: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`, if the
+/// last iterate has as many pairs. `starts` are those of k-means, of which the best stays; pivoted QR does not use them.
+inline void cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
+                    std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
+                    const stream& queue = {}) {
+  solver.finish(w, detail::cluster(solver, w, labels, report, how, starts, queue));
+}
+
+/// The same with options of its own.
 inline void cluster(const context& on, const matrix& w, std::vector<std::int64_t>& labels, info& report,
                     const options& settings, std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                     const stream& queue = {}) {
-  labels.assign(purlin::detail::size(w.properties().rows), 0);
-  const tensor target = tensor::borrow(on, labels);
   session solver(on, settings);
-  const purlin_status status = purlin_graph_cluster(solver.get(), queue.get(), w.get(), how, starts, target.get(),
-                                                    nullptr, &report);
-  solver.finish(w, on, status);
+  solver.finish(w, on, detail::cluster(solver, w, labels, report, how, starts, queue));
 }
 
 /// Labels, 0 to `count` - 1, of the vertices.
+inline std::vector<std::int64_t> cluster(session& solver, const matrix& w,
+                                         std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
+                                         const stream& queue = {}) {
+  std::vector<std::int64_t> labels;
+  info report;
+  cluster(solver, w, labels, report, how, starts, queue);
+  return labels;
+}
+
+/// The same with options of its own.
 inline std::vector<std::int64_t> cluster(const context& on, const matrix& w, const options& settings,
                                          std::int32_t how = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
                                          const stream& queue = {}) {
@@ -124,29 +146,41 @@ struct fiedler_pair {
   std::vector<double> vector;
 };
 
-/// By a solver whose `count` is 1.
-inline fiedler_pair fiedler(session& solver, const context& on, const matrix& w, bool normalized = false,
-                            const stream& queue = {}) {
-  fiedler_pair found;
+namespace detail {
+
+inline purlin_status fiedler(session& solver, const matrix& w, fiedler_pair& found, info& report, bool normalized,
+                             const stream& queue) {
   found.vector.assign(purlin::detail::size(w.properties().rows), 0.0);
-  const tensor target = tensor::borrow(on, found.vector);
-  solver.finish(w, purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalized ? 1 : 0, &found.value,
-                                        target.get(), nullptr));
+  const tensor target = borrow(solver, found.vector);
+  return purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalized ? 1 : 0, &found.value, target.get(),
+                              &report);
+}
+
+}  // namespace detail
+
+/// Into `found`, by a session whose `count` is 1: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE` and `report.count`
+/// is 1, then the last iterate.
+inline void fiedler(session& solver, const matrix& w, fiedler_pair& found, info& report, bool normalized = false,
+                    const stream& queue = {}) {
+  solver.finish(w, detail::fiedler(solver, w, found, report, normalized, queue));
+}
+
+/// The same with options of its own.
+inline void fiedler(const context& on, const matrix& w, fiedler_pair& found, info& report, bool normalized = false,
+                    const options& settings = {}, const stream& queue = {}) {
+  session solver(on, settings);
+  solver.finish(w, on, detail::fiedler(solver, w, found, report, normalized, queue));
+}
+
+/// The pair of a solve that converged, by a session whose `count` is 1.
+inline fiedler_pair fiedler(session& solver, const matrix& w, bool normalized = false, const stream& queue = {}) {
+  fiedler_pair found;
+  info report;
+  fiedler(solver, w, found, report, normalized, queue);
   return found;
 }
 
-/// Into `found`, also where the call throws `PURLIN_ERROR_NO_CONVERGENCE` and `report.count` is 1: then the last iterate.
-inline void fiedler(const context& on, const matrix& w, fiedler_pair& found, info& report, bool normalized = false,
-                    const options& settings = {}, const stream& queue = {}) {
-  found.vector.assign(purlin::detail::size(w.properties().rows), 0.0);
-  const tensor target = tensor::borrow(on, found.vector);
-  session solver(on, settings);
-  const purlin_status status = purlin_graph_fiedler(solver.get(), queue.get(), w.get(), normalized ? 1 : 0,
-                                                    &found.value, target.get(), &report);
-  solver.finish(w, on, status);
-}
-
-/// The pair of a solve that converged.
+/// The same with options of its own.
 inline fiedler_pair fiedler(const context& on, const matrix& w, bool normalized = false, const options& settings = {},
                             const stream& queue = {}) {
   fiedler_pair found;
@@ -217,19 +251,38 @@ struct spectrum {
   }
 };
 
-inline spectrum density(const context& on, const matrix& a, std::int64_t steps = 50, std::int64_t vectors = 10,
-                        const options& settings = {}, const stream& queue = {}) {
-  const std::size_t room = purlin::detail::size(steps, vectors);
-  spectrum found{std::vector<double>(room), std::vector<double>(room)};
-  const tensor points = tensor::borrow(on, found.points);
-  const tensor weights = tensor::borrow(on, found.weights);
+namespace detail {
+
+inline purlin_status density(session& solver, const matrix& a, std::int64_t steps, std::int64_t vectors,
+                             spectrum& found, const stream& queue) {
+  found.points.assign(purlin::detail::size(steps, vectors), 0.0);
+  found.weights.assign(found.points.size(), 0.0);
+  const tensor points = borrow(solver, found.points);
+  const tensor weights = borrow(solver, found.weights);
   std::int64_t count = 0;
-  session solver(on, settings);
   const purlin_status status = purlin_graph_density(solver.get(), queue.get(), a.get(), steps, vectors, points.get(),
                                                     weights.get(), &count);
-  solver.finish(a, on, status);
   found.points.resize(purlin::detail::size(count));
   found.weights.resize(purlin::detail::size(count));
+  return status;
+}
+
+}  // namespace detail
+
+/// The density of the spectrum of the operator that the options make of `a`, by `vectors` random vectors, `steps` points each.
+inline spectrum density(session& solver, const matrix& a, std::int64_t steps = 50, std::int64_t vectors = 10,
+                        const stream& queue = {}) {
+  spectrum found;
+  solver.finish(a, detail::density(solver, a, steps, vectors, found, queue));
+  return found;
+}
+
+/// The same with options of its own.
+inline spectrum density(const context& on, const matrix& a, std::int64_t steps = 50, std::int64_t vectors = 10,
+                        const options& settings = {}, const stream& queue = {}) {
+  spectrum found;
+  session solver(on, settings);
+  solver.finish(a, on, detail::density(solver, a, steps, vectors, found, queue));
   return found;
 }
 

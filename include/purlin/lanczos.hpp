@@ -114,7 +114,7 @@ class session {
  public:
   session() noexcept = default;
 
-  explicit session(const context& on, const options& settings = {}) {
+  explicit session(const context& on, const options& settings = {}) : context_(on.get()) {
     purlin_lanczos_options raw = settings;
     if (settings.on_progress) {
       progress_ = std::make_unique<purlin::detail::progress_keeper>(settings.on_progress);
@@ -129,6 +129,9 @@ class session {
 
   purlin_lanczos* get() const noexcept { return handle_.get(); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// The context that it was made on. A `purlin::context` owns it: graph functions of a session need it alive.
+  purlin_context* context_handle() const noexcept { return context_; }
 
   /// The method, the memory, and how the rows of a square sparse matrix are distributed: the cost of a solve before it. Throws
   /// what the solve would throw for its options and inputs.
@@ -204,6 +207,7 @@ class session {
     a.rethrow();
   }
 
+  purlin_context* context_ = nullptr;
   std::unique_ptr<purlin::detail::progress_keeper> progress_;
   std::unique_ptr<purlin_lanczos, purlin::detail::destroy<purlin_lanczos, purlin_lanczos_destroy>> handle_;
 };
@@ -220,13 +224,13 @@ inline recurrence tridiagonalize(const context& on, const matrix& a, std::int64_
 }
 
 /// The eigenvalues of A among those of a recurrence, by the test of Cullum and Willoughby; ascending.
-inline std::vector<purlin_lanczos_accepted> filter(const recurrence& of, double cluster = 1e-12,
-                                                   double converged = 1e-6) {
+inline std::vector<purlin_lanczos_accepted> cullum_willoughby(const recurrence& of, double cluster = 1e-12,
+                                                              double converged = 1e-6) {
   if (of.alpha.size() != of.beta.size()) purlin::detail::refuse("beta: has another length than alpha");
   std::vector<purlin_lanczos_accepted> found(of.alpha.size());
   std::int64_t count = 0;
-  check(purlin_lanczos_filter(purlin::detail::length(of.alpha), of.alpha.data(), of.beta.data(), cluster, converged,
-                              found.data(), &count));
+  check(purlin_lanczos_cullum_willoughby(purlin::detail::length(of.alpha), of.alpha.data(), of.beta.data(), cluster,
+                                         converged, found.data(), &count));
   found.resize(purlin::detail::size(count));
   return found;
 }

@@ -13,7 +13,7 @@ use crate::lanczos::tridiagonal::ends;
 use crate::shape::{self, to_i64};
 
 /// Runs the plain three-term recurrence of Lanczos, in Paige's order and without reorthogonalisation: its coefficients are
-/// those of rounding as well. For purlin_lanczos_filter, spectral densities and functions of matrices. Three vectors of
+/// those of rounding as well. For purlin_lanczos_cullum_willoughby, spectral densities and functions of matrices. Three vectors of
 /// memory, one product a step.
 ///
 /// @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
@@ -96,7 +96,7 @@ pub(super) unsafe fn numbers<'a>(argument: &str, list: *const f64, count: usize)
 /// `alpha` and `beta` are NULL or valid for `m` numbers, `accepted` for `m` values; `count` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn purlin_lanczos_filter(
+pub unsafe extern "C" fn purlin_lanczos_cullum_willoughby(
     m: i64,
     alpha: *const f64,
     beta: *const f64,
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn purlin_lanczos_filter(
 /// @param[out] values    m eigenvalues, ascending.
 /// @param[out] first     m first components; NULL if not wanted.
 /// @param[out] last      m last components; NULL if not wanted.
-/// @return as purlin_lanczos_filter.
+/// @return as purlin_lanczos_cullum_willoughby.
 ///
 /// # Safety
 /// The arrays are NULL or valid for the stated numbers of elements.

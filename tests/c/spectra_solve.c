@@ -497,7 +497,7 @@ static void tridiagonal(void) {
   int64_t steps = 0, count = 0, i;
   OK(purlin_lanczos_tridiagonalize(plain, NULL, a, M, NULL, alpha, beta, &steps));
   CHECK(steps == M);
-  OK(purlin_lanczos_filter(M, alpha, beta, 1e-12, 1e-6, accepted, &count));
+  OK(purlin_lanczos_cullum_willoughby(M, alpha, beta, 1e-12, 1e-6, accepted, &count));
   CHECK(count >= 6 && count < M);
   /* Published values; the largest has copies by now, the next two come after it, not those copies. */
   CHECK(near(accepted[count - 1].value, 69.643448747, 1e-8) && accepted[count - 1].copies > 1);
@@ -513,7 +513,7 @@ static void tridiagonal(void) {
   BAD_ARGUMENT("diagonal: or off-diagonal has NaN", purlin_tridiagonal_eigenvalues(5, alpha, beta, values, NULL, NULL));
   BAD_ARGUMENT("diagonal: is NULL", purlin_tridiagonal_eigenvalues(5, NULL, beta, values, NULL, NULL));
   BAD_ARGUMENT("m: is -1", purlin_tridiagonal_eigenvalues(-1, alpha, beta, values, NULL, NULL));
-  BAD_ARGUMENT("cluster: is 2", purlin_lanczos_filter(5, beta, beta, 2, 1e-6, accepted, &count));
+  BAD_ARGUMENT("cluster: is 2", purlin_lanczos_cullum_willoughby(5, beta, beta, 2, 1e-6, accepted, &count));
   BAD_ARGUMENT("steps: is 0", purlin_lanczos_tridiagonalize(plain, NULL, a, 0, NULL, alpha, beta, &steps));
   BAD_ARGUMENT("beta: is NULL", purlin_lanczos_tridiagonalize(plain, NULL, a, 3, NULL, alpha, NULL, &steps));
   OK(purlin_lanczos_destroy(plain));

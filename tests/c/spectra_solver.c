@@ -3,6 +3,8 @@
 
 #include "spectra.h"
 
+#include <math.h>
+
 enum { N = 120, K = 3 };
 
 static purlin_context *context;
@@ -245,6 +247,35 @@ static void planned(void) {
   OK(purlin_matrix_destroy(path));
 }
 
+/* A Fiedler vector that has not converged: the call fails, and value, vector and report are those of the last iterate. */
+static void not_converged(void) {
+  static double numbers[400];
+  const int64_t n = 400;
+  double value = -7, norm = 0, residual = 0;
+  int i;
+  purlin_matrix *path = path_graph(context, n);
+  purlin_tensor *vector = NULL;
+  purlin_lanczos_options o = lanczos(1, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_MATRIX);
+  purlin_lanczos_info info = fresh();
+  purlin_lanczos *made;
+  o.basis = 7, o.restarts = 1;
+  made = solver(context, &o);
+  OK(purlin_tensor_borrow(context, PURLIN_F64, 0, 1, &n, NULL, numbers, &vector));
+  FAILS(PURLIN_ERROR_NO_CONVERGENCE, "0 of 1 eigenpairs", purlin_graph_fiedler(made, NULL, path, 0, &value, vector, &info));
+  CHECK(info.count == 1 && info.converged == 0 && info.stop_reason == PURLIN_LANCZOS_RESTARTS && !info.verified);
+  /* The Rayleigh quotient of a unit vector, which is no eigenvector of D - W. */
+  for (i = 0; i < n; i++) {
+    const double left = i > 0 ? numbers[i] - numbers[i - 1] : 0, right = i + 1 < n ? numbers[i] - numbers[i + 1] : 0;
+    const double rest = left + right - value * numbers[i];
+    norm += numbers[i] * numbers[i];
+    residual += rest * rest;
+  }
+  CHECK(fabs(norm - 1) < 1e-10 && value > 0 && value < 4 && residual > 1e-20);
+  OK(purlin_lanczos_destroy(made));
+  OK(purlin_tensor_destroy(vector));
+  OK(purlin_matrix_destroy(path));
+}
+
 /* Outputs that are read-only are refused before the work; a call that finds no pair leaves outputs and fills in the report. */
 static void of_graphs(void) {
   static double numbers[K * N];
@@ -312,6 +343,7 @@ int main(void) {
   context = cpu_context(2);
   matrices();
   planned();
+  not_converged();
   of_graphs();
   foreign();
   cancelled();

@@ -33,7 +33,7 @@ fdk::geometry scanner() {
   g.column_pitch = g.row_pitch = 6.0;
   g.detector_columns = columns;
   g.detector_rows = rows;
-  for (std::int64_t n = 0; n < views; ++n) g.angle.push_back(2.0 * pi * static_cast<double>(n) / views);
+  for (std::int64_t n = 0; n < views; ++n) g.angles.push_back(2.0 * pi * static_cast<double>(n) / views);
   return g;
 }
 
@@ -207,7 +207,7 @@ void stops_when_asked(const context& on, const scan& s) {
   }
   EXPECT(stopped);
   fdk::geometry bad = scanner();
-  bad.angle[7] = std::numeric_limits<double>::quiet_NaN();
+  bad.angles[7] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_ERROR(fdk::reconstruction(on, bad), PURLIN_ERROR_INVALID_ARGUMENT);
 }
 

@@ -198,7 +198,7 @@ void eigenpairs(const context& on) {
   EXPECT(solver.tridiagonalize(a, 20).alpha.size() == 20);
   EXPECT(solver.last_info().products == 20 && solver.last_info().method == PURLIN_LANCZOS_METHOD_PLAIN);
   const auto coefficients = purlin::lanczos::tridiagonalize(on, a, 600);
-  const auto accepted = purlin::lanczos::filter(coefficients);
+  const auto accepted = purlin::lanczos::cullum_willoughby(coefficients);
   EXPECT(coefficients.alpha.size() >= 200 && !accepted.empty() && near(accepted.back().value, values[0], 1e-8));
   EXPECT(near(purlin::lanczos::tridiagonal_eigenvalues({2.0, 2.0}, {-1.0})[0], 1.0, 1e-15));
 }
@@ -294,6 +294,10 @@ void graphs(const context& on) {
     const auto labels = purlin::graph::cluster(on, w, settings, how);
     for (std::size_t i = 0; i < 40; ++i) EXPECT((labels[i] == labels[0]) == (i < 20));
   }
+  purlin::graph::session solver(on, settings);
+  const auto same = purlin::graph::cluster(solver, w, PURLIN_GRAPH_LABELS_PIVOTED_QR);
+  for (std::size_t i = 0; i < 40; ++i) EXPECT((same[i] == same[0]) == (i < 20));
+  EXPECT(solver.last_info().count == 2);
   std::vector<double> coordinates(80), values(2);
   purlin::graph::info report;
   const matrix points = matrix::borrow(on, coordinates, 40, 2);
@@ -303,6 +307,17 @@ void graphs(const context& on) {
     for (std::size_t i = 0; i < 40; ++i) EXPECT((labels[i] == labels[0]) == (i < 20));
   EXPECT(purlin::graph::components(on, w).second == 1);
   EXPECT(purlin::graph::component(on, w).first.properties().rows == 40);
+  purlin::graph::options single;
+  single.count = 1;
+  purlin::graph::session alone(on, single);
+  EXPECT(near(purlin::graph::fiedler(alone, w).value, second.value, 1e-12));
+  EXPECT(purlin::graph::density(alone, w, 10, 2).points == purlin::graph::density(on, w, 10, 2).points);
+  std::vector<std::int64_t> kept;
+  purlin::graph::cluster(solver, w, kept, report, PURLIN_GRAPH_LABELS_PIVOTED_QR);
+  EXPECT(kept == same && report.converged == 2);
+  std::vector<double> again(80);
+  purlin::graph::embed(solver, w, matrix::borrow(on, again, 40, 2), report);
+  EXPECT(report.converged == 2);
   const auto found = purlin::graph::density(on, w, 10, 2);
   double total = 0.0;
   for (const double weight : found.weights) total += weight;

@@ -502,7 +502,7 @@ fn recurrence(f: &Fixture) -> Call {
             graph(context, &raw mut *a),
             purlin_lanczos_create(context, null(), &raw mut *lanczos),
             purlin_lanczos_tridiagonalize(*lanczos, null(), *a, 30, null(), d, e, place),
-            purlin_lanczos_filter(30, d, e, 1e-12, 1e-6, accepted.as_mut_ptr(), place),
+            purlin_lanczos_cullum_willoughby(30, d, e, 1e-12, 1e-6, accepted.as_mut_ptr(), place),
             purlin_graph_density_histogram(30, d, e, -4.0, 4.0, 10, shares.as_mut_ptr()),
         );
         made.end(status)

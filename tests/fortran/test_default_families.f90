@@ -269,7 +269,7 @@ contains
     call solver%tridiagonalize(w, alpha, beta, count)
     call expect(count >= 1, 'tridiagonalize')
     call solver%destroy()
-    call purlin_lanczos_filter(alpha(:count), beta(:count), accepted, count)
+    call purlin_lanczos_cullum_willoughby(alpha(:count), beta(:count), accepted, count)
     call expect(count >= 0, 'filter')
     call part%destroy()
     call w%destroy()

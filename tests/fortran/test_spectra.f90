@@ -379,7 +379,7 @@ contains
     call check(info%basis > 2 .and. info%host_bytes > 0 .and. len(purlin_string(info%reason)) > 0, 'its plan')
     call solver%cancel()
     call solver%tridiagonalize(a, alpha, beta, steps)
-    call purlin_lanczos_filter(alpha(:steps), beta(:steps), accepted, count)
+    call purlin_lanczos_cullum_willoughby(alpha(:steps), beta(:steps), accepted, count)
     call check(steps >= 200 .and. count > 0, 'the plain recurrence')
     call solver%last_info(info)
     call check(info%products == steps .and. info%basis == size(alpha) .and. info%count == 0, 'its report')

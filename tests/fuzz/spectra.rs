@@ -433,7 +433,7 @@ fn tridiagonal(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         1 => {
             let mut accepted = vec![purlin_lanczos_accepted { value: 0.0, residual: 0.0, copies: 0 }; 12];
             let place = if s.once_in(20) { null_mut() } else { accepted.as_mut_ptr() };
-            c!(purlin_lanczos_filter(m, alpha, beta, s.float(), s.float(), place, &raw mut count))
+            c!(purlin_lanczos_cullum_willoughby(m, alpha, beta, s.float(), s.float(), place, &raw mut count))
         }
         2 => {
             let mut shares = [0.0; 12];

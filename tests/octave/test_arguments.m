@@ -7,7 +7,7 @@ function test_arguments()
 end
 
 function lists()
-  g = struct('columns', 16, 'rows', 12, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+  g = struct('detector_columns', 16, 'detector_rows', 12, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
              'source_to_detector', 1000, 'angles', (0:19) * pi / 10);
   f = purlin.Fdk(g);
   begin(f);

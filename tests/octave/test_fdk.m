@@ -3,7 +3,7 @@ function test_fdk(golden)
   purlin.configure('backend', 'cpu');
   lines = reshape(last_numbers(fullfile(golden, 'fdk', 'full_proj.npy'), 80 * 64 * 90), 80, 64, 90);
   expected = reshape(last_numbers(fullfile(golden, 'fdk', 'full_rtk.npy'), 48 * 44 * 36), 48, 44, 36);
-  geometry = struct('columns', 80, 'rows', 64, 'column_pitch', 3, 'row_pitch', 3.5, 'source_to_axis', 500, ...
+  geometry = struct('detector_columns', 80, 'detector_rows', 64, 'column_pitch', 3, 'row_pitch', 3.5, 'source_to_axis', 500, ...
                     'source_to_detector', 1000, 'angles', (0:89) * 4 * pi / 180);
   grid = struct('size', [48 44 36], 'spacing', [2.2 2.4 2], 'origin', [-51.7 -51.6 -35]);
 
@@ -53,11 +53,12 @@ function test_fdk(golden)
   check(abs(logs(2) - 1) < 1e-3 && clamped == 1, 'the logarithm');
   delete(f);
 
-  % On a CPU every device is the same one.
+  % On the CPU every 0 is another context there.
   shared = purlin.Fdk(geometry, 'grid', grid, 'edge', 'skip', 'slab', 16, 'devices', 0);
   check(plan(shared).contexts == 2, 'a device more');
   check(isequal(reconstruct(shared, lines), whole), 'several devices give the same bits');
   check_error('purlin:invalidArgument', 'device', @() purlin.Fdk(geometry, 'devices', -1));
+  check_error('purlin:invalidArgument', 'devices: has 7, the CPU', @() purlin.Fdk(geometry, 'devices', 7));
   delete(shared);
 
   folder = tempname();
@@ -88,7 +89,7 @@ function test_fdk(golden)
   check_error('purlin:invalidArgument', 'does not end in', @() purlin.fdk_reconstruct('scan.dat', geometry));
 
   bad = geometry;
-  bad.columns = 1;
+  bad.detector_columns = 1;
   check_error('purlin:invalidArgument', 'detector_columns', @() purlin.Fdk(bad));
   check_error('purlin:invalidArgument', 'there is no colour', @() purlin.Fdk(geometry, 'colour', 1));
   check_error('purlin:cancelled', '', @() purlin.fdk_reconstruct(lines, geometry, 'grid', grid, 'view_batch', 4, ...

@@ -175,7 +175,7 @@ function test_operators()
   check(strcmp(told.method, 'restart') && told.basis > 6 && told.host_bytes > 0 && told.products == 0, 'a plan');
   check(told.contexts == 1 && told.part_rows == n && told.part_entries == nnz(A) && told.halo == 0, 'one context has all');
 
-  % On the CPU every ordinal is another context there.
+  % On the CPU every 0 is another context there.
   told = purlin.lanczos_plan(A, 6, 'largest', 'devices', [0, 0]);
   check(told.contexts == 3 && told.part_rows < n && told.part_entries < nnz(A) && told.halo > 0, 'three share it');
   check_error('purlin:invalidArgument', 'block', @() purlin.lanczos_plan(A, 2, 'nearest', 'block', 2));

@@ -95,7 +95,7 @@ function test_sparse()
   A = spdiags(ones(n, 2), [-1, 1], n, n);
   exact = 2 * cos(pi * (1:n)' / (n + 1));
   [alpha, beta] = purlin.lanczos_tridiagonalize(A, n, 'seed', 2);
-  [values, residuals, copies] = purlin.lanczos_filter(alpha, beta);
+  [values, residuals, copies] = purlin.lanczos_cullum_willoughby(alpha, beta);
   check(~isempty(values) && all(residuals < 1e-5) && all(copies >= 1), 'what passed');
   check(max(arrayfun(@(v) min(abs(exact - v)), values)) < 1e-5 && abs(values(end) - exact(1)) < 1e-9, 'are eigenvalues');
   [ritz, first, last] = purlin.tridiagonal_eigenvalues(alpha, beta(1:end - 1));

@@ -39,21 +39,21 @@ function test_spectra(golden)
   e = sort(eig(full(A)), 'descend');
   check(max(abs(d - e(1:3))) < 1e-9, 'Hermitian');
   W = sparse(random(:, 1:50) + 1i * random(:, 31:80));
-  [U, S, V, info] = purlin.lanczos_svd(W, 4);
+  [U, S, V, info] = purlin.lanczos_singular(W, 4);
   e = svd(full(W));
   check(max(abs(diag(S) - e(1:4))) < 1e-9 && norm(W * V - U * S) < 1e-7, 'singular triplets');
   check(info.converged == 4 && all(info.residuals < 1e-7) && norm(U' * U - eye(4)) < 1e-7, 'their report');
-  check(max(abs(purlin.lanczos_svd(W.', 2, 'largest', 'kind', 'augmented') - e(1:2))) < 1e-9, 'the augmented matrix');
-  check(norm(purlin.lanczos_svd(W, 4, 'largest', 'start', ones(min(size(W)), 1)) - e(1:4)) < 1e-9, 'a start vector');
-  check_error('purlin:invalidArgument', 'start: is not', @() purlin.lanczos_svd(W, 4, 'largest', 'start', 1));
-  check(norm(purlin.lanczos_svd(W, 4, 'largest', 'start', 1i * ones(min(size(W)), 1)) - e(1:4)) < 1e-9, 'a complex one');
+  check(max(abs(purlin.lanczos_singular(W.', 2, 'largest', 'kind', 'augmented') - e(1:2))) < 1e-9, 'the augmented matrix');
+  check(norm(purlin.lanczos_singular(W, 4, 'largest', 'start', ones(min(size(W)), 1)) - e(1:4)) < 1e-9, 'a start vector');
+  check_error('purlin:invalidArgument', 'start: is not', @() purlin.lanczos_singular(W, 4, 'largest', 'start', 1));
+  check(norm(purlin.lanczos_singular(W, 4, 'largest', 'start', 1i * ones(min(size(W)), 1)) - e(1:4)) < 1e-9, 'a complex one');
   check_error('purlin:invalidArgument', 'start: is complex', @() purlin.lanczos(P, 2, 'largest', 'start', 1i * ones(n, 1)));
   check_error('purlin:invalidArgument', 'start: is not', @() purlin.lanczos(P, 2, 'largest', 'start', speye(n, 1)));
-  [U, S, V, graded] = purlin.lanczos_svd(sparse(1:20, 20:-1:1, 10.^-(0:19)), 12);
+  [U, S, V, graded] = purlin.lanczos_singular(sparse(1:20, 20:-1:1, 10.^-(0:19)), 12);
   check(max(abs(diag(S) - 10.^-(0:11)')) < 1e-15 && norm(U' * U - eye(12)) < 1e-13 && norm(V' * V - eye(12)) < 1e-13, ...
         'singular values below the root of roundoff');
   check(graded.converged == 12 && max(graded.residuals) < 2e-10, 'their residuals');
-  check_error('purlin:invalidArgument', 'k: is 51', @() purlin.lanczos_svd(W, 51));
+  check_error('purlin:invalidArgument', 'k: is 51', @() purlin.lanczos_singular(W, 51));
   [text, identifier] = lastwarn('');
   state = warning('off', 'purlin:noConvergence');
   [~, ~, info] = purlin.lanczos(P, 5, 'smallest', 'kind', 'laplacian', 'restarts', 1);
@@ -74,10 +74,11 @@ function test_spectra(golden)
     check(max(max(abs(purlin.spmv(S, [X; X(1:10, :)], 'ordering', order{1}) - S * [X; X(1:10, :)]))) < 1e-13, order{1});
     check(max(abs(purlin.lanczos(P, 4, 'largest', 'basis', 60, 'ordering', order{1}) - exact(1:4))) < 1e-10, order{1});
   end
-  % On the CPU every ordinal is another context there.
+  % On the CPU every 0 is another context there.
   [~, D, info] = purlin.lanczos(P, 4, 'largest', 'basis', 60, 'devices', [0 0]);
   check(max(abs(diag(D) - exact(1:4))) < 1e-10 && info.contexts == 3 && info.halo == 4, 'three contexts');
   check_error('purlin:invalidArgument', 'devices', @() purlin.lanczos(P, 4, 'largest', 'devices', 0.5));
+  check_error('purlin:invalidArgument', 'devices: has 1, the CPU', @() purlin.lanczos(P, 4, 'largest', 'devices', [0 1]));
   check_error('purlin:invalidArgument', 'ordering', @() purlin.spmv(B, X, 'ordering', 'degree'));
   C = B + 2i * B;
   check(max(max(abs(purlin.spmv(C, X) - C * X))) < 1e-12, 'complex products');
@@ -168,7 +169,7 @@ function test_spectra(golden)
   for k = 1:size(words, 1)
     told = sprintf('which: is ''%s''; it is ''%s'' here', words{k, :});
     check_error(invalid, told, @() purlin.lanczos(P, 2, words{k, 1}));
-    check_error(invalid, told, @() purlin.lanczos_svd(P, 2, words{k, 1}));
+    check_error(invalid, told, @() purlin.lanczos_singular(P, 2, words{k, 1}));
   end
   check_error(invalid, '''nearest'' with ''sigma'', 0', @() purlin.lanczos(P, 2, 'SM'));
   check_error(invalid, '''nearest'' with ''sigma'', 0.5', @() purlin.lanczos(P, 2, 0.5));

@@ -141,8 +141,8 @@ def test_complex_numbers_are_not_cut_to_real_ones(name: str) -> None:
 
 def volume_plan() -> tuple[fdk.Reconstruction, Any]:
     geometry = fdk.Geometry(
-        columns=8,
-        rows=6,
+        detector_columns=8,
+        detector_rows=6,
         column_pitch=2.0,
         row_pitch=2.0,
         source_to_axis=300.0,

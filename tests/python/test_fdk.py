@@ -28,8 +28,8 @@ def published(name: str) -> tuple[Geometry, Grid, Floats, Floats]:
     projections: Floats = np.load(DATA / f"{name}_proj.npy")
     volume: Floats = np.load(DATA / f"{name}_rtk.npy")
     geometry = Geometry(
-        columns=about["nu"],
-        rows=about["nv"],
+        detector_columns=about["nu"],
+        detector_rows=about["nv"],
         column_pitch=about["du_mm"],
         row_pitch=about["dv_mm"],
         source_to_axis=about["SID_mm"],
@@ -130,14 +130,14 @@ def test_the_plan_says_what_it_chose(cpu: purlin.Context) -> None:
     with Reconstruction(geometry, grid, context=cpu) as plan:
         info = plan.plan()
         assert info.redundancy == "half_fan" and info.vertical and info.reason
-        assert info.filtered_columns > geometry.columns
+        assert info.filtered_columns > geometry.detector_columns
         assert info.grid == grid and plan.shape == (
             grid.size[2],
             grid.size[1],
             grid.size[0],
         )
         redundancy, angular = plan.weights()
-        assert redundancy.shape == (len(projections), geometry.columns)
+        assert redundancy.shape == (len(projections), geometry.detector_columns)
         assert angular.sum() == pytest.approx(2 * np.pi)
         assert ((redundancy >= 0) & (redundancy <= 1)).all()
 
@@ -280,7 +280,7 @@ def test_what_has_no_effect_is_refused(cpu: purlin.Context) -> None:
     geometry, grid, projections, _ = published("full")
     matrices = np.load(DATA / "carm_matrices.npy")
     about = json.loads((DATA / "carm.json").read_text())
-    panel = {"columns": about["nu"], "rows": about["nv"], "column_pitch": about["du_mm"]}
+    panel = {"detector_columns": about["nu"], "detector_rows": about["nv"], "column_pitch": about["du_mm"]}
     for name, row_pitch in [("source_to_axis", 0.0), ("source_to_detector", 0.0), ("row_offset", 0.0)]:
         extra: dict[str, Any] = {name: 500.0}
         with pytest.raises(purlin.InvalidArgument, match=f"^{name}: is 500, without effect"):
@@ -348,7 +348,7 @@ def test_pieces_make_the_whole(cpu: purlin.Context) -> None:
     [
         (lambda a: {"angles": [0.0, np.nan]}, "angles: element 1"),
         (lambda a: {"source_to_axis": -1.0}, "source_to_axis"),
-        (lambda a: {"columns": 1}, "detector_columns"),
+        (lambda a: {"detector_columns": 1}, "detector_columns"),
     ],
 )
 def test_bad_geometry_is_named(cpu: purlin.Context, change: Callable[[Any], dict[str, Any]], text: str) -> None:

@@ -79,8 +79,8 @@ RIGHT = {"C order", "Fortran order", "transposed", "part of a larger one", "nump
 
 def geometry() -> fdk.Geometry:
     return fdk.Geometry(
-        columns=8,
-        rows=6,
+        detector_columns=8,
+        detector_rows=6,
         column_pitch=2.0,
         row_pitch=2.0,
         source_to_axis=300.0,

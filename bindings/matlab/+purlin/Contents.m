@@ -59,9 +59,9 @@
 %
 % Sparse spectra
 %   lanczos                - Some eigenvalues and eigenvectors of a symmetric matrix, or of a Laplacian of a graph.
-%   lanczos_svd            - Some singular values and vectors of a sparse matrix, to full accuracy.
+%   lanczos_singular       - Some singular values and vectors of a sparse matrix, to full accuracy.
 %   lanczos_tridiagonalize - Coefficients of the plain Lanczos recurrence.
-%   lanczos_filter         - Eigenvalues of a matrix among those of its recurrence.
+%   lanczos_cullum_willoughby - Eigenvalues of a matrix among those of its recurrence.
 %   tridiagonal_eigenvalues - Eigenvalues of a symmetric tridiagonal matrix.
 %   spmv                   - Product of a sparse matrix with one or several vectors.
 %   SpmvPlan               - Products with a sparse matrix, planned once.

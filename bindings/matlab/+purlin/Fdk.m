@@ -1,7 +1,7 @@
 classdef Fdk < handle
 %FDK  A cone-beam reconstruction: made once, used for many scans.
 %   f = purlin.Fdk(geometry, name, value, ...). GEOMETRY is a struct, lengths in mm, angles in rad:
-%     columns, rows                   pixels of the panel
+%     detector_columns, detector_rows  pixels of the panel
 %     column_pitch, row_pitch         their distances
 %     source_to_axis, source_to_detector
 %     angles                          of the views, in any order: a circular orbit; or
@@ -42,7 +42,7 @@ classdef Fdk < handle
 %   See also purlin.fdk_reconstruct, purlin.fdk_shepp_logan.
 %
 %   Example
-%     g = struct('columns', 64, 'rows', 48, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+%     g = struct('detector_columns', 64, 'detector_rows', 48, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
 %                'source_to_detector', 1000, 'angles', (0:59) * pi / 30);
 %     f = purlin.Fdk(g);
 %     frames = ellipsoids(f, purlin.fdk_shepp_logan(40));
@@ -65,7 +65,8 @@ classdef Fdk < handle
       if ~isstruct(geometry) || numel(geometry) ~= 1
         error('purlin:invalidArgument', 'geometry: is not a struct');
       end
-      known = {'columns', 'rows', 'column_pitch', 'row_pitch', 'source_to_axis', 'source_to_detector', 'angles', ...
+      known = {'detector_columns', 'detector_rows', 'column_pitch', 'row_pitch', 'source_to_axis', ...
+               'source_to_detector', 'angles', ...
                'matrices', 'column_offset', 'row_offset', 'allow_inside_panel'};
       geometry = purlin.internal.options(known, {geometry});
       names = {'grid', 'window', 'cutoff', 'redundancy', 'edge', 'truncation', 'precision', 'mode', ...
@@ -117,7 +118,7 @@ classdef Fdk < handle
     end
 
     function [redundancy, angular] = weights(obj)
-      [redundancy, angular] = purlin_mex('fdk_weights', obj.key, obj.geometry.columns, views(obj));
+      [redundancy, angular] = purlin_mex('fdk_weights', obj.key, obj.geometry.detector_columns, views(obj));
     end
 
     function set_counts(obj, i0, dark, epsilon)
@@ -153,7 +154,7 @@ classdef Fdk < handle
     function projections = ellipsoids(obj, list)
       purlin.internal.at_least(nargin - 1, 1, 'Fdk.ellipsoids');
       g = obj.geometry;
-      projections = purlin_mex('fdk_ellipsoids', obj.key, list, g.columns, g.rows, views(obj));
+      projections = purlin_mex('fdk_ellipsoids', obj.key, list, g.detector_columns, g.detector_rows, views(obj));
     end
 
     function volume = ellipsoid_volume(obj, list)

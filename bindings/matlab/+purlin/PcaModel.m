@@ -2,8 +2,8 @@ classdef PcaModel < handle
 %PCAMODEL  A principal component analysis: fitted once, used for more data.
 %   p = purlin.PcaModel(k, name, value, ...). Names, besides those of purlin.rsvd:
 %     'samples'   'rows' (default) or 'columns' of the data
-%     'centered'  true (default): the means are subtracted, without a copy
-%     'scaled'    false (default); true divides each feature by its deviation
+%     'center'    true (default): the means are subtracted, without a copy
+%     'scale'     false (default); true divides each feature by its deviation
 %     'whiten'    false (default); true gives scores of variance 1
 %   fit(p, X)                      finds the components
 %   scores = fit_transform(p, X)   the same with the scores of X, which cost no further pass
@@ -47,7 +47,7 @@ classdef PcaModel < handle
       purlin.internal.at_least(nargin, 1, 'PcaModel');
       purlin.internal.whole(k, 'k', 1);
       obj.wanted = double(k);
-      obj.options = purlin.internal.rsvd_options(varargin, {'samples', 'centered', 'scaled', 'whiten'});
+      obj.options = purlin.internal.rsvd_options(varargin, {'samples', 'center', 'scale', 'whiten'});
     end
 
     function fit(obj, X)

@@ -20,7 +20,7 @@ function [volume, info] = fdk_reconstruct(projections, geometry, varargin)
 %   See also purlin.Fdk, purlin.fdk_shepp_logan, purlin.fdk_log_transform.
 %
 %   Example
-%     g = struct('columns', 64, 'rows', 48, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+%     g = struct('detector_columns', 64, 'detector_rows', 48, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
 %                'source_to_detector', 1000, 'angles', (0:59) * pi / 30);
 %     f = purlin.Fdk(g);
 %     lines = ellipsoids(f, purlin.fdk_shepp_logan(40));

@@ -8,7 +8,7 @@ function ellipsoids = fdk_shepp_logan(radius)
 %   See also purlin.Fdk.
 %
 %   Example
-%     g = struct('columns', 64, 'rows', 48, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
+%     g = struct('detector_columns', 64, 'detector_rows', 48, 'column_pitch', 3, 'row_pitch', 3, 'source_to_axis', 500, ...
 %                'source_to_detector', 1000, 'angles', (0:59) * pi / 30);
 %     f = purlin.Fdk(g);
 %     p = ellipsoids(f, purlin.fdk_shepp_logan(40));

@@ -8,7 +8,7 @@ function [alpha, beta] = lanczos_tridiagonalize(A, steps, varargin)
 %
 %   Errors: purlin:invalidArgument, purlin:numerical, purlin:cancelled, purlin:outOfMemory.
 %
-%   See also purlin.lanczos_filter, purlin.tridiagonal_eigenvalues, purlin.graph_density.
+%   See also purlin.lanczos_cullum_willoughby, purlin.tridiagonal_eigenvalues, purlin.graph_density.
 %
 %   Example
 %     A = sprand(300, 300, 0.05);

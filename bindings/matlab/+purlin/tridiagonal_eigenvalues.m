@@ -6,7 +6,7 @@ function [values, first, last] = tridiagonal_eigenvalues(diagonal, off)
 %
 %   Errors: purlin:invalidArgument, purlin:numerical.
 %
-%   See also purlin.lanczos_tridiagonalize, purlin.lanczos_filter.
+%   See also purlin.lanczos_tridiagonalize, purlin.lanczos_cullum_willoughby.
 %
 %   Example
 %     A = sprand(300, 300, 0.05);

@@ -34,8 +34,13 @@ purlin_context *gateway_context(void) {
 
 purlin_context *another_context(int32_t device) {
   purlin_context_options o;
+  purlin_context_info info;
   purlin_context *made = NULL;
-  (void)gateway_context();
+  check(purlin_context_info_init(&info, sizeof info));
+  check(purlin_context_properties(gateway_context(), &info));
+  /* The library ignores the ordinal of a context on the CPU. */
+  if (info.backend == PURLIN_BACKEND_CPU && device != 0)
+    fail("invalidArgument", "devices: has %d, the CPU in use is device 0 alone", (int)device);
   o = wanted;
   o.device = device;
   check(purlin_context_create(&o, &made));

@@ -176,14 +176,14 @@ static const double *numbers_of(const char *name, const mxArray *list, int64_t c
   return mxGetData(list);
 }
 
-/* [values, residuals, copies] = lanczos_filter(alpha, beta, cluster, converged) */
-static void filter(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
+/* [values, residuals, copies] = lanczos_cullum_willoughby(alpha, beta, cluster, converged) */
+static void cullum_willoughby(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   int64_t m = (int64_t)mxGetNumberOfElements(prhs[0]), count = 0;
   const double *alpha = numbers_of("alpha", prhs[0], m), *beta = numbers_of("beta", prhs[1], m);
   purlin_lanczos_accepted *accepted = mxCalloc((size_t)m + 1, sizeof *accepted);
-  check(purlin_lanczos_filter(m, alpha, beta, scalar_argument("cluster", prhs[2]), scalar_argument("converged", prhs[3]),
-                              accepted, &count));
-  if (nlhs < 3) fail("internal", "lanczos_filter: has 3 results");
+  check(purlin_lanczos_cullum_willoughby(m, alpha, beta, scalar_argument("cluster", prhs[2]),
+                                         scalar_argument("converged", prhs[3]), accepted, &count));
+  if (nlhs < 3) fail("internal", "lanczos_cullum_willoughby: has 3 results");
   for (int i = 0; i < 3; i++) plhs[i] = mxCreateDoubleMatrix((mwSize)count, 1, mxREAL);
   for (int64_t k = 0; k < count; k++) {
     ((double *)mxGetData(plhs[0]))[k] = accepted[k].value;
@@ -209,7 +209,7 @@ const command spectra_commands[] = {
   {"lanczos_plan", 5, 5, lanczos_plan},
   {"lanczos_singular", 5, 5, singular},
   {"lanczos_tridiagonalize", 3, 3, tridiagonalize},
-  {"lanczos_filter", 4, 4, filter},
+  {"lanczos_cullum_willoughby", 4, 4, cullum_willoughby},
   {"tridiagonal_eigenvalues", 2, 2, tridiagonal},
   {NULL, 0, 0, NULL},
 };

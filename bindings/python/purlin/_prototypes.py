@@ -304,7 +304,7 @@ PROTOTYPES = {
     "lanczos_singular": "ppppppppp",
     "lanczos_singular_once": "pppppppppp",
     "lanczos_tridiagonalize": "ppplpppL",
-    "lanczos_filter": "lppddpL",
+    "lanczos_cullum_willoughby": "lppddpL",
     "tridiagonal_eigenvalues": "lppppp",
     "graph_embed": "pppippp",
     "graph_cluster": "pppilppp",

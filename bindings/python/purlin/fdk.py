@@ -94,8 +94,8 @@ _WORDS = {
 class Geometry:
     """Panel and views: a circular orbit with `angles`, or `matrices` (views, 3, 4) from mm to pixel indices."""
 
-    columns: int
-    rows: int
+    detector_columns: int
+    detector_rows: int
     column_pitch: float
     row_pitch: float
     source_to_axis: float = 0.0
@@ -109,11 +109,10 @@ class Geometry:
     def _raw(self) -> tuple[Any, object]:
         raw = initialised(FdkGeometry, "fdk_geometry")
         for name in (
-            "source_to_axis source_to_detector column_pitch row_pitch column_offset row_offset allow_inside_panel"
+            "detector_columns detector_rows source_to_axis source_to_detector column_pitch row_pitch column_offset row_offset "
+            "allow_inside_panel"
         ).split():
             setattr(raw, name, getattr(self, name))
-        raw.detector_columns = self.columns
-        raw.detector_rows = self.rows
         keep = []
         if self.angles is not None:
             angles = memory.converted("angles", self.angles, np.float64)
@@ -274,7 +273,7 @@ class Reconstruction(Handle):
             # The library reads 0 as line integrals.
             text = "i0: is 0, expected above 0, or None for line integrals"
             raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, text)
-        number, images = _counts(i0, dark, (self.geometry.rows, self.geometry.columns))
+        number, images = _counts(i0, dark, (self.geometry.detector_rows, self.geometry.detector_columns))
         tensors = [None if image is None else lent(image, self.context) for image in images]
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
         self._members.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, epsilon))
@@ -282,7 +281,7 @@ class Reconstruction(Handle):
     def weights(self) -> tuple[Array, Array]:
         """Weights of rays that are measured twice, (views, columns), and of views, (views,)."""
         views = self.views
-        redundancy = np.empty((views, self.geometry.columns))
+        redundancy = np.empty((views, self.geometry.detector_columns))
         angular = np.empty(views)
         rays, gaps = lent(redundancy, self.context), lent(angular, self.context)
         status = lib.purlin_fdk_weights(self.handle, rays.handle, gaps.handle)
@@ -357,7 +356,7 @@ class Reconstruction(Handle):
 
     def weight(self, views: Sequence[int], projections: object) -> Array:
         """Cosine and redundancy weights alone, (count, rows, columns)."""
-        return self._piece(lib.purlin_fdk_weight, views, projections, self.geometry.columns)
+        return self._piece(lib.purlin_fdk_weight, views, projections, self.geometry.detector_columns)
 
     def filter(self, views: Sequence[int], weighted: object) -> Array:
         """The ramp filter alone; a half fan's rows get longer, see `info.filtered_columns`."""
@@ -375,7 +374,7 @@ class Reconstruction(Handle):
 
     def project(self, ellipsoids: npt.ArrayLike) -> Array:
         """Exact projections of ellipsoids, rows of density, three half axes, centre and rotation about z."""
-        out = np.empty((self.views, self.geometry.rows, self.geometry.columns), np.float32)
+        out = np.empty((self.views, self.geometry.detector_rows, self.geometry.detector_columns), np.float32)
         given = lent(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
         lines = lent(out, self.context)
         status = lib.purlin_fdk_ellipsoids(self.handle, None, given.handle, lines.handle)
@@ -393,7 +392,7 @@ class Reconstruction(Handle):
 
     def _piece(self, call: Any, views: Sequence[int], given: object, columns: int) -> Array:
         numbers = list(views)
-        out = np.empty((len(numbers), self.geometry.rows, columns), np.float32)
+        out = np.empty((len(numbers), self.geometry.detector_rows, columns), np.float32)
         tensors = lent(given, self.context), lent(out, self.context)
         status = call(self.handle, None, len(numbers), integers(numbers, "views"), tensors[0].handle, tensors[1].handle)
         self._members.finish(status)

@@ -413,13 +413,13 @@ class Accepted(NamedTuple):
 def cullum_willoughby(
     alpha: npt.ArrayLike, beta: npt.ArrayLike, cluster: float = 1e-12, converged: float = 1e-6
 ) -> Accepted:
-    """The eigenvalues of A among those of the recurrence's tridiagonal matrix."""
+    """The eigenvalues of A among those of the recurrence's tridiagonal matrix, by the test of Cullum and Willoughby."""
     d, e = memory.converted("alpha", alpha, np.float64), memory.converted("beta", beta, np.float64)
     if d.ndim != 1 or d.shape != e.shape:
         raise ValueError(f"beta: has shape {e.shape}, expected {d.shape}")
     found, count = (LanczosAccepted * max(d.size, 1))(), c_int64()
     check(
-        lib.purlin_lanczos_filter(
+        lib.purlin_lanczos_cullum_willoughby(
             d.size, d.ctypes.data, e.ctypes.data, cluster, converged, ctypes.byref(found), ctypes.byref(count)
         )
     )

@@ -158,14 +158,6 @@ const FIELDS: &[(&str, &str, Meaning)] = &[
     ("lanczos_info", "stop_reason", Word("reasons")),
 ];
 
-/// Fields of other names in MATLAB.
-const NAMES: &[(&str, &str, &str)] = &[
-    ("fdk_geometry", "detector_columns", "columns"),
-    ("fdk_geometry", "detector_rows", "rows"),
-    ("pca_options", "center", "centered"),
-    ("pca_options", "scale", "scaled"),
-];
-
 fn meaning(of: &str, field: &str) -> Option<Meaning> {
     FIELDS.iter().find(|f| f.0 == of && f.1 == field).map(|f| f.2)
 }
@@ -199,8 +191,6 @@ fn options(interface: &Interface) -> String {
     for short in OPTIONS {
         let statement = |field: &Variable| {
             let name = &field.name;
-            let other = NAMES.iter().find(|n| n.0 == *short && n.1 == name);
-            let option = other.map_or(name.as_str(), |n| n.2);
             let (reader, list) = match (&field.of.kind, meaning(short, name)) {
                 (Kind::I32, Some(Word(list))) => ("choice", format!("{list}, ")),
                 (Kind::I32, Some(Flag)) => ("flag", String::new()),
@@ -210,7 +200,7 @@ fn options(interface: &Interface) -> String {
                 (Kind::F64, None) => ("double", String::new()),
                 _ => panic!("{short}.{name}: FIELDS of matlab.rs has to say whether it is a word, a flag or a number"),
             };
-            format!("read_{reader}(given, \"{option}\", {list}&(o)->{name})")
+            format!("read_{reader}(given, \"{name}\", {list}&(o)->{name})")
         };
         let statements: Vec<_> = fields(structure(interface, short), short).map(statement).collect();
         macro_of(&mut text, &format!("READ_{}(given, o)", short.to_uppercase()), &statements);
@@ -256,8 +246,7 @@ mod tests {
     #[test]
     fn every_entry_is_of_a_field() {
         let interface = Interface::parse(&header::text(&root()));
-        let entries = FIELDS.iter().map(|f| (f.0, f.1)).chain(NAMES.iter().map(|n| (n.0, n.1)));
-        for (short, field) in entries {
+        for (short, field, _) in FIELDS.iter().copied() {
             assert!(OPTIONS.contains(&short) || INFOS.contains(&short), "{short} has a macro");
             assert!(
                 structure(&interface, short).fields.iter().any(|f| f.name == field),
@@ -275,7 +264,7 @@ mod tests {
             "read_int64(given, \"oversampling\", &(o)->oversampling); \\",
             "read_seed(given, \"seed\", &(o)->seed); \\",
             "read_choice(given, \"method\", rsvd_methods, &(o)->method); \\",
-            "read_flag(given, \"centered\", &(o)->center); \\",
+            "read_flag(given, \"center\", &(o)->center); \\",
         ] {
             assert!(text.lines().any(|l| l.trim() == line), "{line}");
         }

@@ -67,8 +67,8 @@
     read_double(given, "row_pitch", &(o)->row_pitch); \
     read_double(given, "column_offset", &(o)->column_offset); \
     read_double(given, "row_offset", &(o)->row_offset); \
-    read_int64(given, "columns", &(o)->detector_columns); \
-    read_int64(given, "rows", &(o)->detector_rows); \
+    read_int64(given, "detector_columns", &(o)->detector_columns); \
+    read_int64(given, "detector_rows", &(o)->detector_rows); \
     read_flag(given, "allow_inside_panel", &(o)->allow_inside_panel); \
   } while (0)
 
@@ -121,8 +121,8 @@
 #define READ_PCA_OPTIONS(given, o) \
   do { \
     read_choice(given, "samples", pca_samples, &(o)->samples); \
-    read_flag(given, "centered", &(o)->center); \
-    read_flag(given, "scaled", &(o)->scale); \
+    read_flag(given, "center", &(o)->center); \
+    read_flag(given, "scale", &(o)->scale); \
     read_flag(given, "whiten", &(o)->whiten); \
   } while (0)
 

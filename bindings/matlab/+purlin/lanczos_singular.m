@@ -1,9 +1,9 @@
-function varargout = lanczos_svd(A, k, which, varargin)
-%LANCZOS_SVD  Some singular values and vectors of a sparse matrix, to full accuracy.
-%   s = purlin.lanczos_svd(A) is a column of the 6 largest singular values of A.
-%   s = purlin.lanczos_svd(A, k, which) has K of them: WHICH is 'largest' or 'smallest' (ascending).
-%   [U, S, V] = purlin.lanczos_svd(...) has A*V = U*S with S diagonal, as svds does; the columns of U and V are orthonormal.
-%   [U, S, V, info] = purlin.lanczos_svd(A, k, which, name, value, ...) also tells residuals, products, restarts. Names:
+function varargout = lanczos_singular(A, k, which, varargin)
+%LANCZOS_SINGULAR  Some singular values and vectors of a sparse matrix, to full accuracy.
+%   s = purlin.lanczos_singular(A) is a column of the 6 largest singular values of A.
+%   s = purlin.lanczos_singular(A, k, which) has K of them: WHICH is 'largest' or 'smallest' (ascending).
+%   [U, S, V] = purlin.lanczos_singular(...) has A*V = U*S with S diagonal, as svds does; the columns of U and V are orthonormal.
+%   [U, S, V, info] = purlin.lanczos_singular(A, k, which, name, value, ...) also tells residuals, products, restarts. Names:
 %     'kind'   what is tried first: 'matrix' (default), A'*A or A*A', whichever is smaller, for the largest values; 'gram',
 %              that for the smallest too; or 'augmented', [0 A; A' 0], for the largest alone. Golub-Kahan-Lanczos follows
 %              where the residuals are too large, and takes the smallest values of 'matrix': all are accurate to eps*norm(A)
@@ -19,8 +19,8 @@ function varargout = lanczos_svd(A, k, which, varargin)
 %
 %   Example
 %     A = sprand(300, 200, 0.05);
-%     [U, S, V] = purlin.lanczos_svd(A, 4);
-  purlin.internal.at_least(nargin, 1, 'lanczos_svd');
+%     [U, S, V] = purlin.lanczos_singular(A, 4);
+  purlin.internal.at_least(nargin, 1, 'lanczos_singular');
   if nargin < 2 || isempty(k)
     k = 6;
   end
@@ -40,7 +40,7 @@ function varargout = lanczos_svd(A, k, which, varargin)
   end
   [s, U, V, residuals, info] = purlin_mex('lanczos_singular', purlin.internal.matrix(A, 'A'), k, opts, start, ...
                                                 double(nargout > 1));
-  purlin.internal.solved(info, 'lanczos_svd');
+  purlin.internal.solved(info, 'lanczos_singular');
   n = 1:info.count;
   info.residuals = residuals(n);
   if nargout < 2
