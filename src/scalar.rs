@@ -5,6 +5,7 @@ use std::ops::{Add, AddAssign, Mul, Neg, RangeInclusive, Sub, SubAssign};
 pub use num_complex::Complex;
 
 use crate::backend::cpu::simd::Vectorised;
+use crate::choice::{FromC, ToC};
 use crate::error::{Error, Result};
 
 /// Element type of a tensor or matrix.
@@ -35,6 +36,31 @@ pub enum DType {
     I16 = 10,
     /// Unsigned 32-bit integer.
     U32 = 11,
+}
+
+impl ToC<i32> for DType {
+    fn to_c(&self) -> i32 {
+        *self as i32
+    }
+}
+
+/// The type of a computation; `None`, which is -1, for the type of the data.
+impl FromC<i32> for Option<DType> {
+    fn from_c(argument: &str, value: i32) -> Result<Self> {
+        if value == -1 {
+            return Ok(None);
+        }
+        match DType::from_code(argument, value)? {
+            dtype @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(Some(dtype)),
+            other => Err(Error::invalid(argument, format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()))),
+        }
+    }
+}
+
+impl ToC<i32> for Option<DType> {
+    fn to_c(&self) -> i32 {
+        self.map_or(-1, |dtype| dtype as i32)
+    }
 }
 
 impl DType {

@@ -19,9 +19,12 @@
 
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Simd, dispatch};
+use crate::choice::numbered;
 use crate::rng;
 use crate::scalar::Scalar;
 use crate::shape::to_u64;
+
+numbered!(Distribution, Gaussian, Uniform, Rademacher, SparseSign);
 
 /// Group of columns of a sparse sign matrix in which one entry of each row is not 0.
 const GROUP: u32 = 8;

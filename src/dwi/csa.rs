@@ -7,6 +7,7 @@ use super::sh::{Basis, degree};
 use super::signal::{Attenuation, Range};
 use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, is_rejected, on_host};
 use crate::alloc;
+use crate::choice::with_defaults;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -15,22 +16,18 @@ use crate::sshopm::Info;
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Tensor};
 
-/// Options of orientation functions.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CsaOptions {
-    /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
-    pub b0_threshold: f64,
-    /// Weight of the Laplace-Beltrami penalty, at least 0.
-    pub smoothing: f64,
-    /// Smallest `S / S0`; smaller ones are raised to it. Between 0 and `maximum_signal`.
-    pub minimum_signal: f64,
-    /// Largest `S / S0`, below 1; larger ones are lowered to it.
-    pub maximum_signal: f64,
-}
-
-impl Default for CsaOptions {
-    fn default() -> Self {
-        Self { b0_threshold: 50.0, smoothing: 0.006, minimum_signal: 0.001, maximum_signal: 0.999 }
+with_defaults! {
+    /// Options of orientation functions.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct CsaOptions {
+        /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
+        pub b0_threshold: f64 = 50.0,
+        /// Weight of the Laplace-Beltrami penalty, at least 0.
+        pub smoothing: f64 = 0.006,
+        /// Smallest `S / S0`; smaller ones are raised to it. Between 0 and `maximum_signal`.
+        pub minimum_signal: f64 = 0.001,
+        /// Largest `S / S0`, below 1; larger ones are lowered to it.
+        pub maximum_signal: f64 = 0.999,
     }
 }
 

@@ -8,6 +8,7 @@ use super::signal::{Attenuation, Range};
 use super::voxels::{LANES, Mask, Number, Outputs, Source, converted, for_blocks, is_rejected, on_host};
 use super::weighted::{Design, Solver};
 use crate::alloc;
+use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -15,6 +16,9 @@ use crate::scalar::DType;
 use crate::sshopm::{Info, TensorStatus};
 use crate::stream::{self, Stream};
 use crate::tensor::{HostInput, Tensor};
+
+numbered!(Weighting, Ordinary, Signal);
+numbered!(Nonpositive, Clamp, Skip);
 
 /// Weights of the residuals. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,22 +40,18 @@ pub enum Nonpositive {
     Skip = 1,
 }
 
-/// Options of a fit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FitOptions {
-    /// Weights of the residuals, if the caller passes no weights.
-    pub weighting: Weighting,
-    /// Treatment of signals that are not positive.
-    pub nonpositive: Nonpositive,
-    /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
-    pub b0_threshold: f64,
-    /// Smallest signal, as a fraction of S0; 0 for 1e-6.
-    pub clamp: f64,
-}
-
-impl Default for FitOptions {
-    fn default() -> Self {
-        Self { weighting: Weighting::Ordinary, nonpositive: Nonpositive::Clamp, b0_threshold: 50.0, clamp: 0.0 }
+with_defaults! {
+    /// Options of a fit.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct FitOptions {
+        /// Weights of the residuals, if the caller passes no weights.
+        pub weighting: Weighting = Weighting::Ordinary,
+        /// Treatment of signals that are not positive.
+        pub nonpositive: Nonpositive = Nonpositive::Clamp,
+        /// Largest b-value, in s/mm^2, of a volume that counts as unweighted.
+        pub b0_threshold: f64 = 50.0,
+        /// Smallest signal, as a fraction of S0; 0 for 1e-6.
+        pub clamp: f64 = 0.0,
     }
 }
 

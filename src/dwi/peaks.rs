@@ -2,10 +2,14 @@
 
 use std::f64::consts::FRAC_PI_2;
 
+numbered!(PeaksFormat, UnitValue, Mrtrix);
+numbered!(Missing, Nan, Zero);
+
 use super::convert::order_of;
 use super::fit::matrix_dims;
 use super::sh::{Basis, check_order, degree, sh_to_tensor_matrix};
 use crate::alloc;
+use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -37,55 +41,37 @@ pub enum Missing {
     Zero = 1,
 }
 
-/// Options of a search for peaks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PeaksOptions {
-    /// Basis of spherical-harmonic coefficients; `None` if the input is a batch of symmetric tensors.
-    pub basis: Option<Basis>,
-    /// Format of a peak.
-    pub format: PeaksFormat,
-    /// Value of absent peaks.
-    pub missing: Missing,
-    /// Start vectors.
-    pub start_kind: StartKind,
-    /// Limit of the iterations of a start; 0 for 500.
-    pub max_iterations: i32,
-    /// The iteration.
-    pub method: Method,
-    /// Starts of each voxel; 0 for 32 up to order 4 and 64 above. On real data of order 8, 64 starts miss one in a thousand of
-    /// the three highest peaks of a voxel and 96 miss none; of order 4, 32 miss none.
-    pub starts: i64,
-    /// Seed of random starts; refused with other starts unless it is 0.
-    pub seed: u64,
-    /// Smallest height of a peak, at least 0; if it is 0, a peak must be higher than 0.
-    pub absolute_threshold: f64,
-    /// Smallest height of a peak relative to the highest of the voxel; 0 to 1.
-    pub relative_threshold: f64,
-    /// Angle in radians below which the lower of two peaks is dropped; 0 keeps both; at most a right angle.
-    pub min_separation: f64,
-    /// Relative residual; 0 for 1e-10 (F64) or 1e-5 (F32).
-    pub tolerance: f64,
-    /// Angle in radians below which ends of starts are one peak; 0 for one degree.
-    pub merge_angle: f64,
-}
-
-impl Default for PeaksOptions {
-    fn default() -> Self {
-        Self {
-            basis: None,
-            format: PeaksFormat::UnitValue,
-            missing: Missing::Nan,
-            start_kind: StartKind::Auto,
-            max_iterations: 0,
-            method: Method::Hybrid,
-            starts: 0,
-            seed: 0,
-            absolute_threshold: 0.0,
-            relative_threshold: 0.1,
-            min_separation: 15f64.to_radians(),
-            tolerance: 0.0,
-            merge_angle: 0.0,
-        }
+with_defaults! {
+    /// Options of a search for peaks.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct PeaksOptions {
+        /// Basis of spherical-harmonic coefficients; `None` if the input is a batch of symmetric tensors.
+        pub basis: Option<Basis> = None,
+        /// Format of a peak.
+        pub format: PeaksFormat = PeaksFormat::UnitValue,
+        /// Value of absent peaks.
+        pub missing: Missing = Missing::Nan,
+        /// Start vectors.
+        pub start_kind: StartKind = StartKind::Auto,
+        /// Limit of the iterations of a start; 0 for 500.
+        pub max_iterations: i32 = 0,
+        /// The iteration.
+        pub method: Method = Method::Hybrid,
+        /// Starts of each voxel; 0 for 32 up to order 4 and 64 above. On real data of order 8, 64 starts miss one in a
+        /// thousand of the three highest peaks of a voxel and 96 miss none; of order 4, 32 miss none.
+        pub starts: i64 = 0,
+        /// Seed of random starts; refused with other starts unless it is 0.
+        pub seed: u64 = 0,
+        /// Smallest height of a peak, at least 0; if it is 0, a peak must be higher than 0.
+        pub absolute_threshold: f64 = 0.0,
+        /// Smallest height of a peak relative to the highest of the voxel; 0 to 1.
+        pub relative_threshold: f64 = 0.1,
+        /// Angle in radians below which the lower of two peaks is dropped; 0 keeps both; at most a right angle.
+        pub min_separation: f64 = 15f64.to_radians(),
+        /// Relative residual; 0 for 1e-10 (F64) or 1e-5 (F32).
+        pub tolerance: f64 = 0.0,
+        /// Angle in radians below which ends of starts are one peak; 0 for one degree.
+        pub merge_angle: f64 = 0.0,
     }
 }
 

@@ -8,7 +8,10 @@ use super::geometry::Grid;
 use super::ops::Tally;
 use super::plan::Plan;
 use super::weights::Redundancy;
+use crate::choice::reported;
 use crate::shape::to_i64;
+
+reported!(KernelKind);
 
 /// Kernel of the back-projection. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

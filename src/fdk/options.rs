@@ -2,7 +2,7 @@
 
 use super::ramp::Window;
 use super::weights::Redundancy;
-use crate::choice::numbered;
+use crate::choice::{numbered, with_defaults};
 
 numbered!(Edge, Zero, Skip);
 numbered!(Mode, Fdk, RabbitCt);
@@ -36,8 +36,8 @@ pub enum Mode {
 pub enum Interpolation {
     /// In f32.
     Exact = 0,
-    /// Permission to round positions where that is faster. No kernel uses it: the texture unit of a GPU, whose fractions have
-    /// 8 bits, was measured to be slower than the exact kernels.
+    /// Permission to round positions where that is faster. No kernel uses it: the texture unit of a GPU, whose
+    /// fractions have 8 bits, was measured to be slower than the exact kernels.
     Fast = 1,
 }
 
@@ -51,66 +51,45 @@ pub enum Precision {
     F64 = 1,
 }
 
-/// Options of a reconstruction.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
-    /// Apodisation of the ramp.
-    pub window: Window,
-    /// Its cut-off, as a fraction of the largest frequency; in (0, 1].
-    pub cutoff: f64,
-    /// Weights of rays that are measured twice.
-    pub redundancy: Redundancy,
-    /// Handling of samples outside the panel.
-    pub edge: Edge,
-    /// FDK or back-projection alone.
-    pub mode: Mode,
-    /// Width of the smooth extrapolation beyond both ends of a row, of a half fan beyond its long side alone, as a fraction of
-    /// the panel's columns, 0 to 1: for objects wider than the panel.
-    pub truncation: f64,
-    /// Zero the voxels that some view does not see. The grid may then reach the sources: see [`frame`](super::frame).
-    pub fov_mask: bool,
-    /// Accept an arc of less than 180 degrees.
-    pub allow_short_arc: bool,
-    /// Replace pixels that are not finite by 0, and count them. Without it, such a pixel makes its whole row NaN.
-    pub sanitize: bool,
-    /// Length of the transforms; 0 for the smallest that is long enough.
-    pub fft_length: usize,
-    /// Interpolation between pixels.
-    pub interpolation: Interpolation,
-    /// Floating-point type of the computation.
-    pub precision: Precision,
-    /// Accept missing views when a pushed scan is finished; they count as zero.
-    pub allow_missing: bool,
-    /// Factor of the output: the written volume is this times its values, plus `output_offset`.
-    pub output_scale: f64,
-    /// Offset of the output.
-    pub output_offset: f64,
-    /// Slices of a slab; 0 chooses. Rounded up to a multiple of the kernels' slice group.
-    pub slab: usize,
-    /// Views of a batch, which are filtered and back-projected together; 0 chooses.
-    pub view_batch: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            window: Window::None,
-            cutoff: 1.0,
-            redundancy: Redundancy::Auto,
-            edge: Edge::Zero,
-            mode: Mode::Fdk,
-            truncation: 0.0,
-            fov_mask: false,
-            allow_short_arc: false,
-            sanitize: false,
-            fft_length: 0,
-            interpolation: Interpolation::Exact,
-            precision: Precision::F32,
-            allow_missing: false,
-            output_scale: 1.0,
-            output_offset: 0.0,
-            slab: 0,
-            view_batch: 0,
-        }
+with_defaults! {
+    /// Options of a reconstruction.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Options {
+        /// Apodisation of the ramp.
+        pub window: Window = Window::None,
+        /// Its cut-off, as a fraction of the largest frequency; in (0, 1].
+        pub cutoff: f64 = 1.0,
+        /// Weights of rays that are measured twice.
+        pub redundancy: Redundancy = Redundancy::Auto,
+        /// Handling of samples outside the panel.
+        pub edge: Edge = Edge::Zero,
+        /// FDK or back-projection alone.
+        pub mode: Mode = Mode::Fdk,
+        /// Width of the smooth extrapolation beyond both ends of a row, of a half fan beyond its long side alone, as a
+        /// fraction of the panel's columns, 0 to 1: for objects wider than the panel.
+        pub truncation: f64 = 0.0,
+        /// Zero the voxels that some view does not see. The grid may then reach the sources: see
+        /// [`frame`](super::frame).
+        pub fov_mask: bool = false,
+        /// Accept an arc of less than 180 degrees.
+        pub allow_short_arc: bool = false,
+        /// Replace pixels that are not finite by 0, and count them. Without it, such a pixel makes its whole row NaN.
+        pub sanitize: bool = false,
+        /// Length of the transforms; 0 for the smallest that is long enough.
+        pub fft_length: usize = 0,
+        /// Interpolation between pixels.
+        pub interpolation: Interpolation = Interpolation::Exact,
+        /// Floating-point type of the computation.
+        pub precision: Precision = Precision::F32,
+        /// Accept missing views when a pushed scan is finished; they count as zero.
+        pub allow_missing: bool = false,
+        /// Factor of the output: the written volume is this times its values, plus `output_offset`.
+        pub output_scale: f64 = 1.0,
+        /// Offset of the output.
+        pub output_offset: f64 = 0.0,
+        /// Slices of a slab; 0 chooses. Rounded up to a multiple of the kernels' slice group.
+        pub slab: usize = 0,
+        /// Views of a batch, which are filtered and back-projected together; 0 chooses.
+        pub view_batch: usize = 0,
     }
 }

@@ -42,20 +42,7 @@ pub struct purlin_array_info {
     pub bytes: i64,
 }
 
-versioned!(
-    purlin_array_info,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        dtype: 0,
-        flags: 0,
-        ndim: 0,
-        dims: [0; 4],
-        spacing: [f64::NAN; 4],
-        origin: [f64::NAN; 4],
-        bytes: 0,
-    }
-);
+versioned!(purlin_array_info, first = size_of::<Self>(); spacing: [f64::NAN; 4], origin: [f64::NAN; 4]);
 
 impl purlin_array_info {
     /// What an array is.

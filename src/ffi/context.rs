@@ -82,22 +82,7 @@ pub struct purlin_context_options {
     pub log_user: *mut c_void,
 }
 
-versioned!(
-    purlin_context_options,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        backend: PURLIN_BACKEND_AUTO,
-        device: 0,
-        cpu_isa: PURLIN_ISA_AUTO,
-        log_level: PURLIN_LOG_OFF,
-        threads: 0,
-        host_memory_limit: 0,
-        device_memory_limit: 0,
-        log: None,
-        log_user: std::ptr::null_mut(),
-    }
-);
+versioned!(purlin_context_options, first = size_of::<Self>());
 
 /// What a context runs on.
 #[repr(C)]
@@ -127,23 +112,7 @@ pub struct purlin_context_info {
     pub device_name: [c_char; 128],
 }
 
-versioned!(
-    purlin_context_info,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        backend: 0,
-        device: -1,
-        cpu_isa: 0,
-        reserved: 0,
-        threads: 0,
-        host_memory_limit: 0,
-        device_memory_limit: 0,
-        host_memory_used: 0,
-        device_memory_used: 0,
-        device_name: [0; 128],
-    }
-);
+versioned!(purlin_context_info, first = size_of::<Self>(); device: -1);
 
 /// The live context of a handle, for a call that uses it.
 pub(super) fn get(handle: *const purlin_context) -> Result<ContextObject> {

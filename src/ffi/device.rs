@@ -37,24 +37,7 @@ pub struct purlin_device_info {
     pub name: [c_char; 128],
 }
 
-versioned!(
-    purlin_device_info,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        ordinal: 0,
-        compute_capability_major: 0,
-        compute_capability_minor: 0,
-        driver_version: 0,
-        multiprocessors: 0,
-        memory_total: 0,
-        memory_free: 0,
-        l2_bytes: 0,
-        shared_memory_per_block: 0,
-        clock_khz: 0,
-        name: [0; 128],
-    }
-);
+versioned!(purlin_device_info, first = size_of::<Self>());
 
 /// Number of GPUs. Without a driver the answer is 0 and the call succeeds.
 ///

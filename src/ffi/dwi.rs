@@ -4,10 +4,8 @@ use super::dwi_types::*;
 use super::options;
 use super::overlap::{self, Range};
 use super::tensor::{self, purlin_tensor};
-use super::{context, guard, purlin_context, purlin_status, purlin_stream, sshopm, stream};
-use crate::dwi::{
-    self, Basis, CsaOptions, FitOptions, Missing, Nonpositive, Options, PeaksFormat, PeaksOptions, Weighting,
-};
+use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
+use crate::dwi::{self, Basis, Options};
 use crate::error::{Error, Result};
 
 /// Writes the defaults.
@@ -34,59 +32,13 @@ pub(super) fn read_options(o: &purlin_dwi_options) -> Result<Options> {
     if o.reserved != 0 {
         return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
     }
-    let csa = CsaOptions {
-        b0_threshold: o.b0_threshold,
-        smoothing: o.smoothing,
-        minimum_signal: o.minimum_signal,
-        maximum_signal: o.maximum_signal,
+    let mut options = Options::default();
+    options.peaks.basis = match o.basis {
+        0 | PURLIN_SH_TENSOR => None,
+        code => Some(Basis::from_code("basis", code)?),
     };
-    Ok(Options { fit: fit_options(o)?, csa, peaks: peaks_options(o)? })
-}
-
-fn fit_options(o: &purlin_dwi_options) -> Result<FitOptions> {
-    Ok(FitOptions {
-        weighting: match o.weighting {
-            PURLIN_DWI_OLS => Weighting::Ordinary,
-            PURLIN_DWI_WLS => Weighting::Signal,
-            other => return Err(Error::invalid("weighting", format!("is {other}, outside 0 to 1"))),
-        },
-        nonpositive: match o.nonpositive {
-            PURLIN_DWI_CLAMP => Nonpositive::Clamp,
-            PURLIN_DWI_SKIP => Nonpositive::Skip,
-            other => return Err(Error::invalid("nonpositive", format!("is {other}, outside 0 to 1"))),
-        },
-        b0_threshold: o.b0_threshold,
-        clamp: o.clamp,
-    })
-}
-
-fn peaks_options(o: &purlin_dwi_options) -> Result<PeaksOptions> {
-    Ok(PeaksOptions {
-        basis: match o.basis {
-            0 | PURLIN_SH_TENSOR => None,
-            code => Some(Basis::from_code("basis", code)?),
-        },
-        format: match o.format {
-            PURLIN_PEAKS_UNIT_VALUE => PeaksFormat::UnitValue,
-            PURLIN_PEAKS_MRTRIX => PeaksFormat::Mrtrix,
-            other => return Err(Error::invalid("format", format!("is {other}, outside 0 to 1"))),
-        },
-        missing: match o.missing {
-            PURLIN_MISSING_NAN => Missing::Nan,
-            PURLIN_MISSING_ZERO => Missing::Zero,
-            other => return Err(Error::invalid("missing", format!("is {other}, outside 0 to 1"))),
-        },
-        start_kind: sshopm::start_kind("start_kind", o.start_kind)?,
-        max_iterations: sshopm::steps("max_iterations", o.max_iterations)?,
-        method: sshopm::method(o.method)?,
-        starts: o.starts,
-        seed: o.seed,
-        absolute_threshold: o.absolute_threshold,
-        relative_threshold: o.relative_threshold,
-        min_separation: o.min_separation,
-        tolerance: o.tolerance,
-        merge_angle: o.merge_angle,
-    })
+    o.read_into(&mut options)?;
+    Ok(options)
 }
 
 /// Symmetric tensors that take on the unit sphere the values of functions given in spherical harmonics.

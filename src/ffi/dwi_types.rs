@@ -4,7 +4,6 @@ use std::ffi::c_void;
 
 use super::callback::purlin_progress_fn;
 use super::options::versioned;
-use super::sshopm_types::{PURLIN_SSHOPM_HYBRID, PURLIN_STARTS_AUTO};
 
 /// Orthonormal real spherical harmonics Y(l, m) without the Condon-Shortley sign: cosines for m > 0, sines for m < 0.
 pub const PURLIN_SH_CANONICAL: i32 = 1;
@@ -97,33 +96,4 @@ pub struct purlin_dwi_options {
     pub progress_user: *mut c_void,
 }
 
-versioned!(
-    purlin_dwi_options,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        weighting: PURLIN_DWI_OLS,
-        nonpositive: PURLIN_DWI_CLAMP,
-        basis: 0,
-        format: PURLIN_PEAKS_UNIT_VALUE,
-        missing: PURLIN_MISSING_NAN,
-        start_kind: PURLIN_STARTS_AUTO,
-        method: PURLIN_SSHOPM_HYBRID,
-        reserved: 0,
-        max_iterations: 0,
-        starts: 0,
-        seed: 0,
-        b0_threshold: 50.0,
-        clamp: 0.0,
-        smoothing: 0.006,
-        minimum_signal: 0.001,
-        maximum_signal: 0.999,
-        absolute_threshold: 0.0,
-        relative_threshold: 0.1,
-        min_separation: 15.0 * std::f64::consts::PI / 180.0,
-        tolerance: 0.0,
-        merge_angle: 0.0,
-        progress: None,
-        progress_user: std::ptr::null_mut(),
-    }
-);
+versioned!(purlin_dwi_options, first = size_of::<Self>(), of = crate::dwi::Options);

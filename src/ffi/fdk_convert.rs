@@ -1,16 +1,14 @@
 //! Cone-beam CT: the structs' init functions, and what the structs say in the core's terms.
 
 use super::fdk_types::*;
-use super::options::{self, fill_text};
+use super::options::{self, Struct as _};
 use super::pointer::list;
 use super::{guard, purlin_status};
 use crate::error::{Error, Result};
 use crate::fdk::Info;
 use crate::fdk::geometry::{Detector, Geometry, Grid, Orbit};
-use crate::fdk::options::{Edge, Interpolation, Mode, Options, Precision};
-use crate::fdk::ramp::Window;
-use crate::fdk::weights::Redundancy;
-use crate::shape::{self, to_i64};
+use crate::fdk::options::Options;
+use crate::shape;
 
 /// Sets `struct_size` and zeroes the rest: every length and size has to be given.
 ///
@@ -138,76 +136,23 @@ pub(super) fn read_grid(g: &purlin_fdk_grid) -> Result<Option<Grid>> {
 
 /// Options of a caller's struct.
 pub(super) fn read_options(o: &purlin_fdk_options) -> Result<Options> {
-    Ok(Options {
-        window: Window::from_code("window", o.window)?,
-        redundancy: Redundancy::from_code("redundancy", o.redundancy)?,
-        edge: Edge::from_code("edge", o.edge)?,
-        interpolation: Interpolation::from_code("interpolation", o.interpolation)?,
-        precision: Precision::from_code("precision", o.precision)?,
-        mode: Mode::from_code("mode", o.mode)?,
+    let mut options = Options {
         fov_mask: o.fov_mask != 0,
         allow_missing: o.allow_missing != 0,
         allow_short_arc: o.allow_short_arc != 0,
         sanitize: o.sanitize != 0,
-        cutoff: o.cutoff,
-        truncation: o.truncation,
-        output_scale: o.output_scale,
-        output_offset: o.output_offset,
-        slab: shape::size("slab", o.slab, 0)?,
-        view_batch: shape::size("view_batch", o.view_batch, 0)?,
-        fft_length: shape::size("fft_length", o.fft_length, 0)?,
-    })
+        ..Options::default()
+    };
+    o.read_into(&mut options)?;
+    Ok(options)
 }
 
 impl purlin_fdk_info {
     /// What is known of a reconstruction.
     pub(super) fn of(i: &Info) -> Self {
-        let ([nx, ny, nz], [dx, dy, dz], [x0, y0, z0]) = (i.grid.size, i.grid.spacing, i.grid.origin);
-        Self {
-            struct_size: 0,
-            redundancy: i.redundancy as i32,
-            kernel: i.kernel as i32,
-            arc: i.arc,
-            fan_half_angle: i.fan_half_angle,
-            largest_gap: i.largest_gap,
-            fov_radius: i.fov_radius,
-            nx: to_i64(nx),
-            ny: to_i64(ny),
-            nz: to_i64(nz),
-            dx,
-            dy,
-            dz,
-            x0,
-            y0,
-            z0,
-            slab: i.slab,
-            slabs: i.slabs,
-            view_batch: i.view_batch,
-            fft_length: i.fft_length,
-            filtered_columns: i.filtered_columns,
-            filtered_left: i.filtered_left,
-            contexts: i.contexts,
-            device_bytes: i.device_bytes,
-            host_bytes: i.host_bytes,
-            device_bytes_used: i.device_bytes_used,
-            host_bytes_used: i.host_bytes_used,
-            views_pushed: i.views_pushed,
-            pixels_sanitized: i.pixels_sanitized,
-            pixels_clamped: i.pixels_clamped,
-            bytes_uploaded: i.bytes_uploaded,
-            bytes_downloaded: i.bytes_downloaded,
-            seconds_read: i.seconds_read,
-            seconds_upload: i.seconds_upload,
-            seconds_filter: i.seconds_filter,
-            seconds_backproject: i.seconds_backproject,
-            seconds_download: i.seconds_download,
-            seconds_write: i.seconds_write,
-            seconds: i.seconds,
-            gups: i.gups,
-            reason: fill_text(&i.reason),
-            pixels_negative: i.pixels_negative,
-            pixels_not_finite: i.pixels_not_finite,
-        }
+        let mut made = Self::zeroed();
+        made.set(i);
+        made
     }
 }
 

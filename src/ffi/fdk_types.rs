@@ -101,26 +101,7 @@ pub struct purlin_fdk_geometry {
     pub reserved: i32,
 }
 
-versioned!(
-    purlin_fdk_geometry,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        source_to_axis: 0.0,
-        source_to_detector: 0.0,
-        column_pitch: 0.0,
-        row_pitch: 0.0,
-        column_offset: 0.0,
-        row_offset: 0.0,
-        detector_columns: 0,
-        detector_rows: 0,
-        views: 0,
-        angles: std::ptr::null(),
-        matrices: std::ptr::null(),
-        allow_inside_panel: 0,
-        reserved: 0,
-    }
-);
+versioned!(purlin_fdk_geometry, first = size_of::<Self>());
 
 /// The voxels. With `nx`, `ny` and `nz` all 0, the default, they are the standard grid: cubes of the panel's column
 /// pitch scaled to the axis, `detector_columns` of them along x and y, `detector_rows` along z, centred on the
@@ -150,11 +131,7 @@ pub struct purlin_fdk_grid {
     pub z0: f64,
 }
 
-versioned!(
-    purlin_fdk_grid,
-    first = size_of::<Self>(),
-    Self { struct_size: size_of::<Self>(), nx: 0, ny: 0, nz: 0, dx: 0.0, dy: 0.0, dz: 0.0, x0: 0.0, y0: 0.0, z0: 0.0 }
-);
+versioned!(purlin_fdk_grid, first = size_of::<Self>());
 
 /// How a scan is reconstructed.
 #[repr(C)]
@@ -213,33 +190,7 @@ pub struct purlin_fdk_options {
     pub group: *const purlin_group,
 }
 
-versioned!(
-    purlin_fdk_options,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        window: PURLIN_FDK_WINDOW_NONE,
-        redundancy: PURLIN_FDK_REDUNDANCY_AUTO,
-        edge: PURLIN_FDK_EDGE_ZERO,
-        interpolation: PURLIN_FDK_INTERPOLATION_EXACT,
-        precision: PURLIN_FDK_PRECISION_F32,
-        mode: PURLIN_FDK_MODE_FDK,
-        fov_mask: 0,
-        allow_missing: 0,
-        allow_short_arc: 0,
-        sanitize: 0,
-        cutoff: 1.0,
-        truncation: 0.0,
-        output_scale: 1.0,
-        output_offset: 0.0,
-        slab: 0,
-        view_batch: 0,
-        fft_length: 0,
-        progress: None,
-        progress_user: std::ptr::null_mut(),
-        group: std::ptr::null(),
-    }
-);
+versioned!(purlin_fdk_options, first = size_of::<Self>(), of = crate::fdk::options::Options);
 
 /// What was chosen for a scan, and what its last run did. Times are of work, waiting left out; stages overlap, so they
 /// add up to more than the total.
@@ -336,52 +287,4 @@ pub struct purlin_fdk_info {
     pub pixels_not_finite: i64,
 }
 
-versioned!(
-    purlin_fdk_info,
-    first = std::mem::offset_of!(Self, pixels_negative),
-    Self {
-        struct_size: size_of::<Self>(),
-        redundancy: 0,
-        kernel: 0,
-        arc: 0.0,
-        fan_half_angle: 0.0,
-        largest_gap: 0.0,
-        fov_radius: 0.0,
-        nx: 0,
-        ny: 0,
-        nz: 0,
-        dx: 0.0,
-        dy: 0.0,
-        dz: 0.0,
-        x0: 0.0,
-        y0: 0.0,
-        z0: 0.0,
-        slab: 0,
-        slabs: 0,
-        view_batch: 0,
-        fft_length: 0,
-        filtered_columns: 0,
-        filtered_left: 0,
-        contexts: 0,
-        device_bytes: 0,
-        host_bytes: 0,
-        device_bytes_used: 0,
-        host_bytes_used: 0,
-        views_pushed: 0,
-        pixels_sanitized: 0,
-        pixels_clamped: 0,
-        bytes_uploaded: 0,
-        bytes_downloaded: 0,
-        seconds_read: 0.0,
-        seconds_upload: 0.0,
-        seconds_filter: 0.0,
-        seconds_backproject: 0.0,
-        seconds_download: 0.0,
-        seconds_write: 0.0,
-        seconds: 0.0,
-        gups: 0.0,
-        reason: [0; 128],
-        pixels_negative: 0,
-        pixels_not_finite: 0,
-    }
-);
+versioned!(purlin_fdk_info, first = std::mem::offset_of!(Self, pixels_negative));

@@ -48,7 +48,7 @@ pub struct purlin_group_info {
     pub members: i64,
 }
 
-versioned!(purlin_group_info, first = size_of::<Self>(), Self { struct_size: size_of::<Self>(), members: 0 });
+versioned!(purlin_group_info, first = size_of::<Self>());
 
 /// Makes a group of contexts on devices of one kind: GPUs of the same model, or the CPU with the same vector instructions.
 /// Two contexts may be on the same device. The group keeps its members: they may be destroyed before it, and it before the

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use super::lanczos_types::{purlin_lanczos_info, purlin_lanczos_options};
-use super::options::{self, fill_text};
+use super::options::{self, Struct as _};
 use super::sparse_measures::optional_ordering;
 use super::{group, guard, purlin_status};
 use crate::context::Context;
 use crate::error::Result;
-use crate::lanczos::operator::Kind;
+use crate::lanczos::Info;
 use crate::lanczos::session::{Lanczos, Problem};
-use crate::lanczos::{Filter, Info, Method, Options, Orthogonalization, Verify, Which};
-use crate::shape::{self, to_i64};
 
 /// Writes the defaults.
 ///
@@ -48,24 +46,9 @@ pub unsafe extern "C" fn purlin_lanczos_info_init(info: *mut purlin_lanczos_info
 
 /// The operator and the options of a caller's struct.
 fn read_problem(o: &purlin_lanczos_options) -> Result<Problem> {
-    let options = Options {
-        count: shape::size("count", o.count, 1)?,
-        which: Which::from_code("which", o.which)?,
-        basis: shape::size("basis", o.basis, 0)?,
-        tolerance: o.tolerance,
-        restarts: shape::size("restarts", o.restarts, 0)?,
-        seed: o.seed,
-        verify: Verify::from_code("verify", o.verify)?,
-        method: Method::from_code("method", o.method)?,
-        block: shape::size("block", o.block, 1)?,
-        orthogonalization: Orthogonalization::from_code("orthogonalization", o.orthogonalization)?,
-        filter: Filter::from_code("filter", o.filter)?,
-        degree: shape::size("degree", o.degree, 0)?,
-        sigma: o.sigma,
-        check_symmetry: options::flag("check_symmetry", o.check_symmetry)?,
-    };
-    let (kind, ordering) = (Kind::from_code("kind", o.kind)?, optional_ordering(o.ordering)?);
-    Ok(Problem { options, kind, shift: o.shift, ordering })
+    let mut problem = Problem { ordering: optional_ordering(o.ordering)?, ..Problem::default() };
+    o.read_into(&mut problem)?;
+    Ok(problem)
 }
 
 /// A session of a caller's struct, on `context` or on the struct's group, which begins with it.
@@ -77,34 +60,9 @@ pub(super) fn session_of(context: &Arc<Context>, o: &purlin_lanczos_options) -> 
 impl purlin_lanczos_info {
     /// A report in the terms of C.
     pub(super) fn of(i: &Info) -> Self {
-        Self {
-            struct_size: 0,
-            stop_reason: i.stop_reason as i32,
-            reserved: 0,
-            breakdowns: to_i64(i.breakdowns),
-            count: to_i64(i.count),
-            converged: to_i64(i.converged),
-            products: to_i64(i.products),
-            restarts: to_i64(i.restarts),
-            recovered: to_i64(i.recovered),
-            basis: to_i64(i.basis),
-            degree: to_i64(i.degree),
-            norm: i.norm,
-            seconds: i.seconds,
-            contexts: to_i64(i.shares.contexts),
-            part_rows: to_i64(i.shares.rows),
-            part_entries: to_i64(i.shares.entries),
-            halo: to_i64(i.shares.halo),
-            halo_bytes: to_i64(i.shares.halo_bytes),
-            product_bytes: to_i64(i.shares.product_bytes),
-            verified: i32::from(i.verified),
-            method: i.method as i32,
-            residual: i.residual,
-            orthogonality: i.orthogonality,
-            host_bytes: to_i64(i.host_bytes),
-            device_bytes: to_i64(i.device_bytes),
-            reason: fill_text(i.reason.text()),
-        }
+        let mut made = Self::zeroed();
+        made.set(i);
+        made
     }
 }
 

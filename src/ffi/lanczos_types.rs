@@ -141,29 +141,8 @@ pub struct purlin_lanczos_options {
 versioned!(
     purlin_lanczos_options,
     first = std::mem::offset_of!(Self, ordering),
-    Self {
-        struct_size: size_of::<Self>(),
-        count: 6,
-        which: PURLIN_LANCZOS_LARGEST,
-        kind: PURLIN_LANCZOS_MATRIX,
-        shift: 0.0,
-        sigma: 0.0,
-        tolerance: 0.0,
-        basis: 0,
-        restarts: 0,
-        seed: 0,
-        verify: PURLIN_LANCZOS_VERIFY_AUTO,
-        method: PURLIN_LANCZOS_METHOD_RESTART,
-        block: 1,
-        orthogonalization: PURLIN_LANCZOS_ORTHOGONALIZATION_FULL,
-        filter: PURLIN_LANCZOS_FILTER_OFF,
-        degree: 0,
-        progress: None,
-        progress_user: std::ptr::null_mut(),
-        ordering: PURLIN_ORDERING_NONE,
-        check_symmetry: 0,
-        group: std::ptr::null(),
-    }
+    of = crate::lanczos::session::Problem;
+    ordering: PURLIN_ORDERING_NONE
 );
 
 /// What a solve did.
@@ -228,38 +207,7 @@ pub struct purlin_lanczos_info {
     pub reason: [c_char; 128],
 }
 
-versioned!(
-    purlin_lanczos_info,
-    first = std::mem::offset_of!(Self, contexts),
-    Self {
-        struct_size: size_of::<Self>(),
-        stop_reason: 0,
-        reserved: 0,
-        breakdowns: 0,
-        count: 0,
-        converged: 0,
-        products: 0,
-        restarts: 0,
-        recovered: 0,
-        basis: 0,
-        degree: 0,
-        norm: 0.0,
-        seconds: 0.0,
-        contexts: 0,
-        part_rows: 0,
-        part_entries: 0,
-        halo: 0,
-        halo_bytes: 0,
-        product_bytes: 0,
-        verified: 0,
-        method: PURLIN_LANCZOS_METHOD_RESTART,
-        residual: 0.0,
-        orthogonality: 0.0,
-        host_bytes: 0,
-        device_bytes: 0,
-        reason: [0; 128],
-    }
-);
+versioned!(purlin_lanczos_info, first = std::mem::offset_of!(Self, contexts));
 
 /// A value that passed the test of Cullum and Willoughby.
 #[repr(C)]

@@ -81,29 +81,7 @@ pub struct purlin_matrix_info {
     pub owned: i32,
 }
 
-versioned!(
-    purlin_matrix_info,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        dtype: 0,
-        location: 0,
-        storage: 0,
-        flags: 0,
-        rows: 0,
-        cols: 0,
-        ld: 0,
-        nnz: 0,
-        bytes: 0,
-        data: 0,
-        row_ptr: 0,
-        col_idx: 0,
-        index_base: 0,
-        row_ptr_type: 0,
-        col_idx_type: 0,
-        owned: 0,
-    }
-);
+versioned!(purlin_matrix_info, first = size_of::<Self>());
 
 pub(super) fn sizes(rows: i64, cols: i64) -> Result<(usize, usize)> {
     Ok((shape::size("rows", rows, 0)?, shape::size("cols", cols, 0)?))

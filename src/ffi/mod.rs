@@ -22,6 +22,7 @@ mod fdk_convert;
 mod fdk_pieces;
 mod fdk_run;
 mod fdk_types;
+mod generated;
 mod graph;
 mod graph_density;
 mod group;

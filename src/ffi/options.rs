@@ -3,6 +3,7 @@
 //! Every such struct starts with `size_t struct_size`, holds integers, floats and nullable pointers only, so that any
 //! bits are a valid value, and grows at its end alone.
 
+use crate::choice::FromC as _;
 use crate::error::{Error, Result};
 
 /// Nobody means a struct larger than this; the size was never initialised.
@@ -17,6 +18,16 @@ pub(super) unsafe trait Struct: Copy {
     const FIRST_SIZE: usize;
     /// The defaults, with `struct_size` set.
     fn defaults() -> Self;
+
+    /// Zeros, NULL and no function, with `struct_size` set.
+    fn zeroed() -> Self {
+        // SAFETY: any bits are a valid value, and the struct starts with its size.
+        unsafe {
+            let mut made: Self = std::mem::zeroed();
+            (&raw mut made).cast::<usize>().write(size_of::<Self>());
+            made
+        }
+    }
 }
 
 fn check_size<T: Struct>(argument: &str, size: usize) -> Result<()> {
@@ -108,14 +119,19 @@ pub(super) unsafe fn check<T: Struct>(argument: &str, target: *const T) -> Resul
     check_size::<T>(argument, unsafe { target.cast::<usize>().read_unaligned() })
 }
 
-/// Declares a struct's defaults and its init function's needs in one place.
+/// Declares a struct's defaults and its init function's needs in one place. The defaults are zeros, or those of the value
+/// `of` the core. Fields that the core has in another form are named with theirs.
 macro_rules! versioned {
-    ($name:ident, first = $first:expr, $defaults:expr) => {
+    ($name:ident, first = $first:expr $(, of = $core:ty)? $(; $($field:ident: $default:expr),+)?) => {
         // SAFETY: `repr(C)`, `struct_size` first, and integers, floats and nullable pointers only.
         unsafe impl $crate::ffi::options::Struct for $name {
             const FIRST_SIZE: usize = $first;
             fn defaults() -> Self {
-                $defaults
+                #[allow(unused_mut, reason = "most structs are all zeros")]
+                let mut made = Self::zeroed();
+                $(made.set(&<$core>::default());)?
+                $($(made.$field = $default;)+)?
+                made
             }
         }
     };
@@ -124,11 +140,7 @@ pub(super) use versioned;
 
 /// A choice of yes or no.
 pub(super) fn flag(argument: &str, value: i32) -> Result<bool> {
-    match value {
-        0 => Ok(false),
-        1 => Ok(true),
-        other => Err(Error::invalid(argument, format!("is {other}, outside 0 to 1"))),
-    }
+    bool::from_c(argument, value)
 }
 
 /// Copies text into a fixed array of C characters, cut to fit, always terminated.
@@ -161,8 +173,8 @@ mod tests {
         a: i64,
         b: i64,
     }
-    versioned!(Old, first = 16, Old { struct_size: 16, a: 1 });
-    versioned!(New, first = 16, New { struct_size: 24, a: 1, b: 2 });
+    versioned!(Old, first = 16; a: 1);
+    versioned!(New, first = 16; a: 1, b: 2);
 
     #[test]
     fn an_older_caller_gets_defaults_for_what_it_does_not_know() {

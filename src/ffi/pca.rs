@@ -2,7 +2,7 @@
 
 use super::handle::{self, Object, Shared, Table};
 use super::matrix::{self, purlin_matrix};
-use super::options::{self, flag};
+use super::options::{self, Struct as _};
 use super::overlap::{self, ranges};
 use super::pca_types::*;
 use super::rsvd::{RsvdObject, purlin_rsvd};
@@ -11,8 +11,7 @@ use super::rsvd_types::purlin_rsvd_info;
 use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
-use crate::rsvd::pca::{Pca, PcaOptions, Samples};
-use crate::shape::to_i64;
+use crate::rsvd::pca::{Pca, PcaOptions};
 
 /// The principal components of a matrix of samples, with what transforms others.
 pub struct purlin_pca {
@@ -58,12 +57,9 @@ pub unsafe extern "C" fn purlin_pca_info_init(info: *mut purlin_pca_info, size: 
 }
 
 fn read_options(o: &purlin_pca_options) -> Result<PcaOptions> {
-    Ok(PcaOptions {
-        samples: Samples::from_code("samples", o.samples)?,
-        center: flag("center", o.center)?,
-        scale: flag("scale", o.scale)?,
-        whiten: flag("whiten", o.whiten)?,
-    })
+    let mut options = PcaOptions::default();
+    o.read_into(&mut options)?;
+    Ok(options)
 }
 
 fn get(pca: *const purlin_pca) -> Result<Shared<Pca>> {
@@ -150,21 +146,8 @@ pub unsafe extern "C" fn purlin_pca_properties(pca: *const purlin_pca, info: *mu
         if info.is_null() {
             return Err(Error::invalid("info", "is NULL"));
         }
-        let found = pca.info();
-        let value = purlin_pca_info {
-            struct_size: 0,
-            dtype: found.dtype as i32,
-            samples: found.options.samples as i32,
-            centered: i32::from(found.options.center),
-            scaled: i32::from(found.options.scale),
-            whitened: i32::from(found.options.whiten),
-            reserved: 0,
-            count: to_i64(found.count),
-            features: to_i64(found.features),
-            rank: to_i64(found.rank),
-            total_variance: found.total_variance,
-            noise_variance: found.noise_variance,
-        };
+        let mut value = purlin_pca_info::zeroed();
+        value.set(&pca.info());
         // SAFETY: not null; the caller promises an initialised struct.
         unsafe { options::write("info", info, value) }
     })

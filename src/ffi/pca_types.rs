@@ -25,11 +25,7 @@ pub struct purlin_pca_options {
     pub whiten: i32,
 }
 
-versioned!(
-    purlin_pca_options,
-    first = size_of::<Self>(),
-    Self { struct_size: size_of::<Self>(), samples: PURLIN_PCA_SAMPLES_ROWS, center: 1, scale: 0, whiten: 0 }
-);
+versioned!(purlin_pca_options, first = size_of::<Self>(), of = crate::rsvd::pca::PcaOptions);
 
 /// What an analysis found.
 #[repr(C)]
@@ -63,21 +59,4 @@ pub struct purlin_pca_info {
     pub noise_variance: f64,
 }
 
-versioned!(
-    purlin_pca_info,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        dtype: 0,
-        samples: 0,
-        centered: 0,
-        scaled: 0,
-        whitened: 0,
-        reserved: 0,
-        count: 0,
-        features: 0,
-        rank: 0,
-        total_variance: 0.0,
-        noise_variance: 0.0,
-    }
-);
+versioned!(purlin_pca_info, first = size_of::<Self>());

@@ -5,17 +5,15 @@ use std::sync::Arc;
 use super::callback::Report;
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::matrix::{self, purlin_matrix};
-use super::options::{self, flag};
+use super::options::{self, Struct as _};
 use super::rpca_types::*;
-use super::tensor::computing_type;
 use super::{context, group, guard, purlin_context, purlin_status};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::progress::ProgressFn;
 use crate::rpca::session::Observed;
-use crate::rpca::{Frames, Info, Options, Rpca};
+use crate::rpca::{Info, Options, Rpca};
 use crate::session::{CancelHandle, LastInfo};
-use crate::shape;
 
 /// A robust PCA: options on a context, for matrices of any shape. One run at a time.
 pub struct purlin_rpca {
@@ -96,64 +94,17 @@ fn read_options(o: &purlin_rpca_options) -> Result<Options> {
     if o.reserved != 0 {
         return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
     }
-    let options = Options {
-        lambda: o.lambda,
-        tolerance: o.tolerance,
-        mu: o.mu,
-        rho: o.rho,
-        threshold: o.threshold,
-        scale: o.scale,
-        max_iterations: shape::size("max_iterations", o.max_iterations, 1)?,
-        max_rank: shape::size("max_rank", o.max_rank, 0)?,
-        fixed_rank: shape::size("fixed_rank", o.fixed_rank, 0)?,
-        power_iterations: shape::size("power_iterations", o.power_iterations, 0)?,
-        oversampling: shape::size("oversampling", o.oversampling, 0)?,
-        block_rows: shape::size("block_rows", o.block_rows, 0)?,
-        seed: o.seed,
-        warm_start: flag("warm_start", o.warm_start)?,
-        frames: Frames::from_code("frames", o.frames)?,
-        dtype: computing_type(o.dtype)?,
-    };
+    let mut options = Options::default();
+    o.read_into(&mut options)?;
     options.check()?;
     Ok(options)
 }
 
-fn count(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
 impl purlin_rpca_info {
     pub(super) fn of(i: &Info) -> Self {
-        Self {
-            struct_size: 0,
-            converged: i32::from(i.converged),
-            dtype: i.dtype as i32,
-            iterations: count(i.iterations),
-            rank: count(i.rank),
-            nonzeros: count(i.nonzeros),
-            passes: count(i.passes),
-            blocks: count(i.blocks),
-            block_rows: count(i.block_rows),
-            bytes_to_device: count(i.bytes_to_device),
-            bytes_read: count(i.bytes_read),
-            device_bytes_used: count(i.device_bytes_used),
-            host_bytes_used: count(i.host_bytes_used),
-            lambda: i.lambda,
-            mu: i.mu,
-            norm2: i.norm2,
-            frobenius: i.frobenius,
-            residual: i.residual,
-            objective: i.objective,
-            nuclear_norm: i.nuclear_norm,
-            one_norm: i.one_norm,
-            seconds_svd: i.seconds_svd,
-            seconds_elementwise: i.seconds_elementwise,
-            seconds_read: i.seconds_read,
-            seconds: i.seconds,
-            contexts: count(i.contexts),
-            host_bytes: count(i.host_bytes),
-            device_bytes: count(i.device_bytes),
-        }
+        let mut made = Self::zeroed();
+        made.set(i);
+        made
     }
 }
 

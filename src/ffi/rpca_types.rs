@@ -5,7 +5,6 @@ use std::ffi::c_void;
 use super::callback::purlin_progress_fn;
 use super::group::purlin_group;
 use super::options::versioned;
-use super::tensor::PURLIN_DTYPE_AUTO;
 
 /// A column of the matrix is a frame.
 pub const PURLIN_RPCA_FRAMES_COLUMNS: i32 = 0;
@@ -66,33 +65,7 @@ pub struct purlin_rpca_options {
     pub group: *const purlin_group,
 }
 
-versioned!(
-    purlin_rpca_options,
-    first = std::mem::offset_of!(Self, group),
-    Self {
-        struct_size: size_of::<Self>(),
-        lambda: 0.0,
-        tolerance: 1e-7,
-        mu: 0.0,
-        rho: 1.5,
-        threshold: 0.0,
-        scale: 1.0,
-        max_iterations: 1000,
-        max_rank: 0,
-        fixed_rank: 0,
-        power_iterations: 1,
-        oversampling: 10,
-        block_rows: 0,
-        seed: 0,
-        warm_start: 1,
-        frames: PURLIN_RPCA_FRAMES_COLUMNS,
-        dtype: PURLIN_DTYPE_AUTO,
-        reserved: 0,
-        progress: None,
-        progress_user: std::ptr::null_mut(),
-        group: std::ptr::null(),
-    }
-);
+versioned!(purlin_rpca_options, first = std::mem::offset_of!(Self, group), of = crate::rpca::Options);
 
 /// What a split found. Norms are those of the scaled matrix.
 #[repr(C)]
@@ -158,37 +131,4 @@ pub struct purlin_rpca_info {
     pub device_bytes: i64,
 }
 
-versioned!(
-    purlin_rpca_info,
-    first = std::mem::offset_of!(Self, contexts),
-    Self {
-        struct_size: size_of::<Self>(),
-        converged: 0,
-        dtype: 0,
-        iterations: 0,
-        rank: 0,
-        nonzeros: 0,
-        passes: 0,
-        blocks: 0,
-        block_rows: 0,
-        bytes_to_device: 0,
-        bytes_read: 0,
-        device_bytes_used: 0,
-        host_bytes_used: 0,
-        lambda: 0.0,
-        mu: 0.0,
-        norm2: 0.0,
-        frobenius: 0.0,
-        residual: 0.0,
-        objective: 0.0,
-        nuclear_norm: 0.0,
-        one_norm: 0.0,
-        seconds_svd: 0.0,
-        seconds_elementwise: 0.0,
-        seconds_read: 0.0,
-        seconds: 0.0,
-        contexts: 0,
-        host_bytes: 0,
-        device_bytes: 0,
-    }
-);
+versioned!(purlin_rpca_info, first = std::mem::offset_of!(Self, contexts));

@@ -5,7 +5,6 @@ use std::ffi::{c_char, c_void};
 use super::callback::purlin_progress_fn;
 use super::group::purlin_group;
 use super::options::versioned;
-use super::tensor::PURLIN_DTYPE_AUTO;
 
 /// The cost model chooses among GRAM, FUSED, MERGE, KRYLOV and DIRECT.
 pub const PURLIN_RSVD_METHOD_AUTO: i32 = 0;
@@ -176,42 +175,7 @@ pub struct purlin_rsvd_options {
     pub group: *const purlin_group,
 }
 
-versioned!(
-    purlin_rsvd_options,
-    first = std::mem::offset_of!(Self, read_rate),
-    Self {
-        struct_size: size_of::<Self>(),
-        rank: 0,
-        oversampling: 10,
-        power_iterations: 2,
-        max_rank: 0,
-        block_columns: 0,
-        block_rows: 0,
-        resident_rows: -1,
-        merge_width: 0,
-        probes: 10,
-        seed: 0,
-        tolerance: 0.0,
-        smallest_ratio: 0.0,
-        dtype: PURLIN_DTYPE_AUTO,
-        method: PURLIN_RSVD_METHOD_AUTO,
-        orthonormalization: PURLIN_RSVD_ORTH_AUTO,
-        sketch: PURLIN_SKETCH_GAUSSIAN,
-        center: PURLIN_RSVD_CENTER_NONE,
-        scale: 0,
-        sign: PURLIN_RSVD_SIGN_V_MAX,
-        right: PURLIN_RSVD_V,
-        error: PURLIN_RSVD_ERROR_IDENTITY,
-        one_pass: 0,
-        restart_path: std::ptr::null(),
-        progress: None,
-        progress_user: std::ptr::null_mut(),
-        iteration_precision: PURLIN_RSVD_PRECISION_FULL,
-        reserved: 0,
-        read_rate: 0.0,
-        group: std::ptr::null(),
-    }
-);
+versioned!(purlin_rsvd_options, first = std::mem::offset_of!(Self, read_rate), of = crate::rsvd::Options);
 
 /// What was chosen for a matrix, what a run did and how good its result is. purlin_rsvd_plan fills in what is known
 /// beforehand. Times are of work, waiting left out; stages overlap, so they may add up to more than the total.
@@ -305,49 +269,4 @@ pub struct purlin_rsvd_info {
     pub reason: [c_char; 128],
 }
 
-versioned!(
-    purlin_rsvd_info,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        method: 0,
-        orthonormalization: 0,
-        dtype: 0,
-        transposed: 0,
-        converged: 0,
-        restarted: 0,
-        error_kind: 0,
-        sketch: 0,
-        rank: 0,
-        columns: 0,
-        power_iterations: 0,
-        passes: 0,
-        passes_restarted: 0,
-        contexts: 0,
-        blocks: 0,
-        block_rows: 0,
-        resident_rows: 0,
-        orthonormalization_fallbacks: 0,
-        bytes_to_device: 0,
-        bytes_tall: 0,
-        bytes_read: 0,
-        bytes_predicted: 0,
-        device_bytes: 0,
-        host_bytes: 0,
-        device_bytes_used: 0,
-        host_bytes_used: 0,
-        frobenius: 0.0,
-        max_abs: 0.0,
-        error_frobenius: 0.0,
-        error_relative: 0.0,
-        error_spectral: 0.0,
-        seconds_read: 0.0,
-        seconds_link: 0.0,
-        seconds_multiply: 0.0,
-        seconds_orthonormalize: 0.0,
-        seconds_small: 0.0,
-        seconds: 0.0,
-        seconds_predicted: 0.0,
-        reason: [0; 128],
-    }
-);
+versioned!(purlin_rsvd_info, first = size_of::<Self>());

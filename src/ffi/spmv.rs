@@ -4,17 +4,17 @@ use std::ffi::c_void;
 
 use super::handle::{self, Exclusive, Object, Shared, Table};
 use super::matrix::{input, output, purlin_matrix};
-use super::options::{self, fill_text, flag};
+use super::options::{self, Struct as _};
 use super::overlap::{self, ranges, stored};
 use super::sparse::alive;
 use super::sparse_measures::{PURLIN_ORDERING_NONE, optional_ordering};
 use super::spmv_types::{purlin_spmv_info, purlin_spmv_options};
 use super::tensor::{self, purlin_tensor};
 use super::{guard, purlin_status, purlin_stream, stream};
+use crate::choice::ToC as _;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
-use crate::shape::{self, to_i64};
-use crate::spmv::{Kind, Method, Op, Options, Plan};
+use crate::spmv::{Options, Plan};
 
 /// A product with a sparse matrix that has been thought through: for every matrix of one structure, whatever its values.
 /// Any number of calls may use it at once.
@@ -70,45 +70,20 @@ fn read_options(o: &purlin_spmv_options) -> Result<Options> {
     if o.reserved != 0 {
         return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
     }
-    Ok(Options {
-        method: Method::from_code("method", o.method)?,
-        op: Op::from_code("op", o.op)?,
-        symmetric: flag("symmetric", o.symmetric)?,
-        ordering: optional_ordering(o.ordering)?,
-        kind: Kind::from_code("kind", o.kind)?,
-        shift: o.shift,
-        degree: shape::size("degree", o.degree, 0)?,
-        lower: o.lower,
-        upper: o.upper,
-    })
+    let mut options = Options { ordering: optional_ordering(o.ordering)?, ..Options::default() };
+    o.read_into(&mut options)?;
+    Ok(options)
 }
 
 impl purlin_spmv_info {
     fn of(plan: &Plan) -> Self {
-        let i = plan.info();
-        let s = &i.statistics;
-        Self {
-            struct_size: 0,
-            method: i.method as i32,
-            reserved: 0,
-            row_lanes: to_i64(i.row_lanes),
-            rows: to_i64(s.rows),
-            nnz: to_i64(s.nnz),
-            longest: to_i64(s.longest),
-            empty: to_i64(s.empty),
-            mean: s.mean,
-            deviation: s.deviation,
-            short_rows: s.short,
-            beyond_32: s.beyond_32,
-            beyond_1024: s.beyond_1024,
-            tiles: to_i64(i.tiles),
-            bytes: to_i64(i.bytes),
-            seconds: i.seconds,
-            reason: fill_text(i.reason),
-            ordering: plan.options().ordering.map_or(PURLIN_ORDERING_NONE, |how| how as i32),
-            kind: plan.options().kind as i32,
-            degree: to_i64(plan.options().degree),
-        }
+        let options = plan.options();
+        let mut made = Self::zeroed();
+        made.set(plan.info());
+        made.ordering = options.ordering.map_or(PURLIN_ORDERING_NONE, |how| how as i32);
+        made.kind = options.kind.to_c();
+        made.degree = options.degree.to_c();
+        made
     }
 }
 

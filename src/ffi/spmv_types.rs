@@ -2,7 +2,6 @@
 
 use std::ffi::c_char;
 
-use super::lanczos_types::PURLIN_LANCZOS_MATRIX;
 use super::options::versioned;
 use super::sparse_measures::PURLIN_ORDERING_NONE;
 
@@ -68,19 +67,8 @@ pub struct purlin_spmv_options {
 versioned!(
     purlin_spmv_options,
     first = std::mem::offset_of!(Self, ordering),
-    Self {
-        struct_size: size_of::<Self>(),
-        method: PURLIN_SPMV_METHOD_AUTO,
-        op: PURLIN_SPMV_PLAIN,
-        symmetric: 0,
-        reserved: 0,
-        ordering: PURLIN_ORDERING_NONE,
-        kind: PURLIN_LANCZOS_MATRIX,
-        shift: 0.0,
-        degree: 0,
-        lower: 0.0,
-        upper: 0.0,
-    }
+    of = crate::spmv::Options;
+    ordering: PURLIN_ORDERING_NONE
 );
 
 /// What a plan found.
@@ -129,29 +117,4 @@ pub struct purlin_spmv_info {
     pub degree: i64,
 }
 
-versioned!(
-    purlin_spmv_info,
-    first = std::mem::offset_of!(Self, ordering),
-    Self {
-        struct_size: size_of::<Self>(),
-        method: 0,
-        reserved: 0,
-        row_lanes: 0,
-        rows: 0,
-        nnz: 0,
-        longest: 0,
-        empty: 0,
-        mean: 0.0,
-        deviation: 0.0,
-        short_rows: 0.0,
-        beyond_32: 0.0,
-        beyond_1024: 0.0,
-        tiles: 0,
-        bytes: 0,
-        seconds: 0.0,
-        reason: [0; 128],
-        ordering: 0,
-        kind: 0,
-        degree: 0,
-    }
-);
+versioned!(purlin_spmv_info, first = std::mem::offset_of!(Self, ordering));

@@ -1,13 +1,13 @@
 //! Eigenpairs of symmetric tensors: options, results, and the calls besides the solver.
 
 use super::handle::Exclusive;
-use super::options;
+use super::options::{self, Struct as _};
 use super::overlap::{self, Range};
 use super::sshopm_types::*;
 use super::tensor::{self, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
-use crate::sshopm::{self, Compatibility, Goal, Info, Method, Options, Results, Shift, Sign, StartKind, Test};
+use crate::sshopm::{self, Info, Options, Results, StartKind};
 use crate::tensor::Tensor;
 
 /// Writes the defaults.
@@ -137,37 +137,9 @@ pub(super) fn inputs(tensors: &Tensor, starts: Option<&Tensor>) -> Vec<Range<'st
 }
 
 pub(super) fn read_options(o: &purlin_sshopm_options) -> Result<Options> {
-    Ok(Options {
-        goal: Goal::from_code("goal", o.goal)?,
-        method: method(o.method)?,
-        shift_kind: Shift::from_code("shift_kind", o.shift_kind)?,
-        shift: o.shift,
-        test: Test::from_code("test", o.test)?,
-        tolerance: o.tolerance,
-        max_iterations: steps("max_iterations", o.max_iterations)?,
-        warmup: steps("warmup", o.warmup)?,
-        tau: o.tau,
-        start_kind: start_kind("start_kind", o.start_kind)?,
-        starts: o.starts,
-        max_starts: o.max_starts,
-        seed: o.seed,
-        sign: Sign::from_code("sign", o.sign)?,
-        compatibility: Compatibility::from_code("compatibility", o.compatibility)?,
-        remove_isotropic: options::flag("remove_isotropic", o.remove_isotropic)?,
-        merge_angle: o.merge_angle,
-        merge_value: o.merge_value,
-        degeneracy_tolerance: o.degeneracy_tolerance,
-    })
-}
-
-/// A number of steps, which the kernels count in 32 bits.
-pub(super) fn steps(argument: &str, count: i64) -> Result<i32> {
-    i32::try_from(count)
-        .map_err(|_| Error::invalid(argument, format!("is {count}, outside {} to {}", i32::MIN, i32::MAX)))
-}
-
-pub(super) fn method(code: i32) -> Result<Method> {
-    Method::from_code("method", code)
+    let mut options = Options::default();
+    o.read_into(&mut options)?;
+    Ok(options)
 }
 
 pub(super) fn start_kind(argument: &str, code: i32) -> Result<StartKind> {
@@ -175,23 +147,9 @@ pub(super) fn start_kind(argument: &str, code: i32) -> Result<StartKind> {
 }
 
 pub(super) fn info_of(info: &Info) -> purlin_sshopm_info {
-    purlin_sshopm_info {
-        struct_size: 0,
-        tensors: info.tensors,
-        starts: info.starts,
-        converged_starts: info.converged_starts,
-        iterations: info.iterations,
-        skipped_tensors: info.skipped_tensors,
-        chunks: info.chunks,
-        tolerance: info.tolerance,
-        seconds: info.seconds,
-        tolerance_raised: i32::from(info.tolerance_raised),
-        reserved: 0,
-        truncated_tensors: info.truncated_tensors,
-        unconverged_tensors: info.unconverged_tensors,
-        host_bytes: info.host_bytes,
-        reason: options::fill_text(info.reason),
-    }
+    let mut made = purlin_sshopm_info::zeroed();
+    made.set(info);
+    made
 }
 
 /// Fills an info struct that has to be there.

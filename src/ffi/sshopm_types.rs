@@ -171,34 +171,7 @@ pub struct purlin_sshopm_options {
     pub progress_user: *mut c_void,
 }
 
-versioned!(
-    purlin_sshopm_options,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        goal: PURLIN_SSHOPM_MAXIMA,
-        method: PURLIN_SSHOPM_HYBRID,
-        shift_kind: PURLIN_SSHOPM_SHIFT_ADAPTIVE,
-        test: PURLIN_SSHOPM_TEST_RESIDUAL,
-        start_kind: PURLIN_STARTS_AUTO,
-        sign: PURLIN_SSHOPM_SIGN_CANONICAL,
-        compatibility: PURLIN_SSHOPM_COMPAT_NONE,
-        remove_isotropic: 1,
-        max_iterations: 0,
-        warmup: -1,
-        starts: 0,
-        max_starts: 0,
-        seed: 0,
-        shift: 0.0,
-        tolerance: 0.0,
-        tau: 0.0,
-        merge_angle: 0.0,
-        merge_value: 0.0,
-        degeneracy_tolerance: 0.0,
-        progress: None,
-        progress_user: std::ptr::null_mut(),
-    }
-);
+versioned!(purlin_sshopm_options, first = size_of::<Self>(), of = crate::sshopm::Options);
 
 /// Where results go: each member is a caller's tensor or NULL, default NULL. T tensors, V starts of each, dimension n;
 /// K, the pairs kept of each tensor, is the extent of the arrays given. "Real" is the element type of the tensors.
@@ -243,30 +216,7 @@ pub struct purlin_sshopm_results {
     pub found: *mut purlin_tensor,
 }
 
-versioned!(
-    purlin_sshopm_results,
-    first = std::mem::offset_of!(Self, found),
-    Self {
-        struct_size: size_of::<Self>(),
-        count: std::ptr::null_mut(),
-        values: std::ptr::null_mut(),
-        vectors: std::ptr::null_mut(),
-        residuals: std::ptr::null_mut(),
-        classes: std::ptr::null_mut(),
-        hessian: std::ptr::null_mut(),
-        basins: std::ptr::null_mut(),
-        status: std::ptr::null_mut(),
-        start_values: std::ptr::null_mut(),
-        start_vectors: std::ptr::null_mut(),
-        start_residuals: std::ptr::null_mut(),
-        start_iterations: std::ptr::null_mut(),
-        start_shifts: std::ptr::null_mut(),
-        start_status: std::ptr::null_mut(),
-        start_violations: std::ptr::null_mut(),
-        trace: std::ptr::null_mut(),
-        found: std::ptr::null_mut(),
-    }
-);
+versioned!(purlin_sshopm_results, first = std::mem::offset_of!(Self, found));
 
 /// What a solve did, or would do.
 #[repr(C)]
@@ -306,24 +256,4 @@ pub struct purlin_sshopm_info {
     pub reason: [c_char; 128],
 }
 
-versioned!(
-    purlin_sshopm_info,
-    first = std::mem::offset_of!(Self, truncated_tensors),
-    Self {
-        struct_size: size_of::<Self>(),
-        tensors: 0,
-        starts: 0,
-        converged_starts: 0,
-        iterations: 0,
-        skipped_tensors: 0,
-        chunks: 0,
-        tolerance: 0.0,
-        seconds: 0.0,
-        tolerance_raised: 0,
-        reserved: 0,
-        truncated_tensors: 0,
-        unconverged_tensors: 0,
-        host_bytes: 0,
-        reason: [0; 128],
-    }
-);
+versioned!(purlin_sshopm_info, first = std::mem::offset_of!(Self, truncated_tensors));

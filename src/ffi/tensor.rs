@@ -105,34 +105,7 @@ pub struct purlin_tensor_info {
     pub data: u64,
 }
 
-versioned!(
-    purlin_tensor_info,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        dtype: 0,
-        location: 0,
-        flags: 0,
-        owned: 0,
-        ndim: 0,
-        symmetric_order: 0,
-        symmetric_dimension: 0,
-        elements: 0,
-        bytes: 0,
-        data: 0,
-    }
-);
-
-/// A type to compute with, or `None` for the matrix's own.
-pub(super) fn computing_type(code: i32) -> Result<Option<DType>> {
-    match code {
-        PURLIN_DTYPE_AUTO => Ok(None),
-        code => match DType::from_code("dtype", code)? {
-            dtype @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(Some(dtype)),
-            other => Err(Error::invalid("dtype", format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()))),
-        },
-    }
-}
+versioned!(purlin_tensor_info, first = size_of::<Self>());
 
 /// The tensor of an argument that is only read.
 pub(super) fn input(argument: &str, tensor: *const purlin_tensor) -> Result<Shared<Tensor>> {

@@ -1,15 +1,14 @@
 //! Options and report of contractions: the structs' init functions, and what they say in the core's terms.
 
-use super::options::{self, fill_text, flag};
+use super::options::{self, Struct as _};
 use super::tt_types::{
     PURLIN_TT_KERNEL_AUTO, PURLIN_TT_KERNEL_CHAIN, PURLIN_TT_KERNEL_PRODUCTS, purlin_tt_contraction_info,
     purlin_tt_contraction_options, purlin_tt_scaled,
 };
 use super::{guard, purlin_status};
 use crate::error::{Error, Result};
-use crate::shape;
 use crate::tt::info::{Info, Kernel};
-use crate::tt::options::{Conjugate, Math, Method, NormMethod, Options, Scaling};
+use crate::tt::options::Options;
 use crate::tt::scaled::Scaled;
 
 /// Writes the defaults.
@@ -65,45 +64,19 @@ pub(super) fn read_options(o: &purlin_tt_contraction_options) -> Result<Options>
     if o.reserved != 0 {
         return Err(Error::invalid("reserved", format!("is {}, 0 is needed", o.reserved)));
     }
-    let limit = o.workspace_limit;
     let repeat = u64::try_from(o.repeat).ok().filter(|n| *n > 0);
-    Ok(Options {
-        method: Method::from_code("method", o.method)?,
-        kernel,
-        scaling: Scaling::from_code("scaling", o.scaling)?,
-        conjugate: Conjugate::from_code("conjugate", o.conjugate)?,
-        math: Math::from_code("math", o.math)?,
-        norm_method: NormMethod::from_code("norm_method", o.norm_method)?,
-        cut,
-        block: shape::size("block", o.block, 0)?,
-        repeat: repeat.ok_or_else(|| Error::invalid("repeat", format!("is {}, less than 1", o.repeat)))?,
-        workspace_limit: u64::try_from(limit)
-            .map_err(|_| Error::invalid("workspace_limit", format!("is {limit}, less than 0")))?,
-        assume_hermitian: flag("assume_hermitian", o.assume_hermitian)?,
-    })
+    let repeat = repeat.ok_or_else(|| Error::invalid("repeat", format!("is {}, less than 1", o.repeat)))?;
+    let mut options = Options { kernel, cut, repeat, ..Options::default() };
+    o.read_into(&mut options)?;
+    Ok(options)
 }
 
 impl purlin_tt_contraction_info {
     /// A report in the terms of C.
     pub(super) fn of(i: &Info) -> Self {
-        Self {
-            struct_size: 0,
-            method: i.method as i32,
-            kernel: i.kernel as i32,
-            outcome: i.outcome as i32,
-            halved: i32::from(i.halved),
-            two_ended: i32::from(i.two_ended),
-            scaled: i32::from(i.scaled),
-            cut: i.cut,
-            pairs: i.pairs,
-            block: i.block,
-            contexts: i.contexts,
-            workspace_bytes: i.workspace_bytes,
-            flops: i.flops,
-            bytes: i.bytes,
-            seconds: i.seconds,
-            reason: fill_text(&i.reason),
-        }
+        let mut made = Self::zeroed();
+        made.set(i);
+        made
     }
 }
 

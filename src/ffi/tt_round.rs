@@ -32,11 +32,7 @@ pub struct purlin_tt_round_options {
     pub reserved: i32,
 }
 
-versioned!(
-    purlin_tt_round_options,
-    first = size_of::<Self>(),
-    Self { struct_size: size_of::<Self>(), epsilon: 0.0, max_rank: 0, absolute: 0, reserved: 0 }
-);
+versioned!(purlin_tt_round_options, first = size_of::<Self>());
 
 /// What a truncation did.
 #[repr(C)]
@@ -52,11 +48,7 @@ pub struct purlin_tt_round_info {
     pub max_rank: i64,
 }
 
-versioned!(
-    purlin_tt_round_info,
-    first = size_of::<Self>(),
-    Self { struct_size: size_of::<Self>(), error: 0.0, log_norm: 0.0, max_rank: 0 }
-);
+versioned!(purlin_tt_round_info, first = size_of::<Self>());
 
 /// Writes the defaults.
 ///

@@ -113,23 +113,7 @@ pub struct purlin_tt_info {
     pub bytes: i64,
 }
 
-versioned!(
-    purlin_tt_info,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        dtype: 0,
-        location: 0,
-        flags: 0,
-        cyclic: 0,
-        uniform: 0,
-        owned: 0,
-        length: 0,
-        max_rank: 0,
-        elements: 0,
-        bytes: 0,
-    }
-);
+versioned!(purlin_tt_info, first = size_of::<Self>());
 
 /// A number with an exponent of its own: results of long trains lie far beyond the range of their type. The struct never
 /// changes.
@@ -194,24 +178,8 @@ pub struct purlin_tt_contraction_options {
 versioned!(
     purlin_tt_contraction_options,
     first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        method: PURLIN_TT_METHOD_AUTO,
-        scaling: PURLIN_TT_SCALING_AUTO,
-        conjugate: PURLIN_TT_CONJ_BRA,
-        math: PURLIN_TT_MATH_DEFAULT,
-        norm_method: PURLIN_TT_NORM_AUTO,
-        assume_hermitian: 0,
-        kernel: PURLIN_TT_KERNEL_AUTO,
-        reserved: 0,
-        cut: -1,
-        block: 0,
-        repeat: 1,
-        workspace_limit: 0,
-        progress: None,
-        progress_user: std::ptr::null_mut(),
-        group: std::ptr::null(),
-    }
+    of = crate::tt::Options;
+    kernel: PURLIN_TT_KERNEL_AUTO
 );
 
 /// The plan of a contraction, and what came of it.
@@ -252,25 +220,4 @@ pub struct purlin_tt_contraction_info {
     pub reason: [c_char; 128],
 }
 
-versioned!(
-    purlin_tt_contraction_info,
-    first = size_of::<Self>(),
-    Self {
-        struct_size: size_of::<Self>(),
-        method: 0,
-        kernel: 0,
-        outcome: 0,
-        halved: 0,
-        two_ended: 0,
-        scaled: 0,
-        cut: 0,
-        pairs: 0,
-        block: 0,
-        contexts: 0,
-        workspace_bytes: 0,
-        flops: 0.0,
-        bytes: 0.0,
-        seconds: 0.0,
-        reason: [0; 128],
-    }
-);
+versioned!(purlin_tt_contraction_info, first = size_of::<Self>());

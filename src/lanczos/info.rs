@@ -1,7 +1,10 @@
 //! The result of a solve: eigenpairs, the reason why it ended, and its figures.
 
 use super::options::Method;
+use crate::choice::reported;
 use crate::error::{Error, Result};
+
+reported!(Reason);
 
 /// Why a solve ended. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! Which eigenvalues, and how they are found.
 
-use crate::choice::numbered;
+use crate::choice::{numbered, with_defaults};
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 pub use crate::spmv::filter::MOST_DEGREE;
@@ -117,67 +117,48 @@ impl Which {
     }
 }
 
-/// Options of a solve. The fields are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
-    /// Number k of eigenpairs.
-    pub count: usize,
-    /// Which eigenvalues.
-    pub which: Which,
-    /// Number m of vectors of the Krylov space; the solver uses at least k + 3. 0 means the whole space up to n =
-    /// max(64, 3k), and min(n, max(2k + 10, 30)) beyond. With blocks, m is made a multiple of the block. For
-    /// [`Method::Plain`], the number of steps; 0 means min(n, max(10k, 100)).
-    pub basis: usize,
-    /// A pair has converged when its residual is at most this times its eigenvalue's modulus. 0 means 1e-10 in double
-    /// and 1e-5 in single precision.
-    pub tolerance: f64,
-    /// Largest number of restarts; 0 means max(300, 10 n / m).
-    pub restarts: usize,
-    /// Seed of the start vector.
-    pub seed: u64,
-    /// Whether the solve searches for missing copies of multiple eigenvalues.
-    pub verify: Verify,
-    /// How eigenpairs are found.
-    pub method: Method,
-    /// Number b of vectors that the operator is applied to at once, at most [`MOST_BLOCK`]. A block space holds b
-    /// copies of a multiple eigenvalue. 0 and 1 mean single vectors.
-    pub block: usize,
-    /// How the vectors of the space are kept orthogonal.
-    pub orthogonalization: Orthogonalization,
-    /// Whether the iteration uses a polynomial of the operator.
-    pub filter: Filter,
-    /// Degree of the polynomial, at most [`MOST_DEGREE`]; 0 means a degree chosen from the spectrum.
-    pub degree: usize,
-    /// The point near which eigenvalues are wanted, for [`Which::Nearest`]; must be 0 otherwise.
-    pub sigma: f64,
-    /// Whether products with two random vectors test that the operator is symmetric. For operators that are the
-    /// caller's functions.
-    pub check_symmetry: bool,
+with_defaults! {
+    /// Options of a solve. The fields are those of the C interface.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Options {
+        /// Number k of eigenpairs.
+        pub count: usize = 6,
+        /// Which eigenvalues.
+        pub which: Which = Which::Largest,
+        /// Number m of vectors of the Krylov space; the solver uses at least k + 3. 0 means the whole space up to n =
+        /// max(64, 3k), and min(n, max(2k + 10, 30)) beyond. With blocks, m is made a multiple of the block. For
+        /// [`Method::Plain`], the number of steps; 0 means min(n, max(10k, 100)).
+        pub basis: usize = 0,
+        /// A pair has converged when its residual is at most this times its eigenvalue's modulus. 0 means 1e-10 in
+        /// double and 1e-5 in single precision.
+        pub tolerance: f64 = 0.0,
+        /// Largest number of restarts; 0 means max(300, 10 n / m).
+        pub restarts: usize = 0,
+        /// Seed of the start vector.
+        pub seed: u64 = 0,
+        /// Whether the solve searches for missing copies of multiple eigenvalues.
+        pub verify: Verify = Verify::Auto,
+        /// How eigenpairs are found.
+        pub method: Method = Method::ThickRestart,
+        /// Number b of vectors that the operator is applied to at once, at most [`MOST_BLOCK`]. A block space holds b
+        /// copies of a multiple eigenvalue. 0 and 1 mean single vectors.
+        pub block: usize = 1,
+        /// How the vectors of the space are kept orthogonal.
+        pub orthogonalization: Orthogonalization = Orthogonalization::Full,
+        /// Whether the iteration uses a polynomial of the operator.
+        pub filter: Filter = Filter::Off,
+        /// Degree of the polynomial, at most [`MOST_DEGREE`]; 0 means a degree chosen from the spectrum.
+        pub degree: usize = 0,
+        /// The point near which eigenvalues are wanted, for [`Which::Nearest`]; must be 0 otherwise.
+        pub sigma: f64 = 0.0,
+        /// Whether products with two random vectors test that the operator is symmetric. For operators that are the
+        /// caller's functions.
+        pub check_symmetry: bool = false,
+    }
 }
 
 /// Vectors of the largest block.
 pub const MOST_BLOCK: usize = 16;
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            count: 6,
-            which: Which::Largest,
-            basis: 0,
-            tolerance: 0.0,
-            restarts: 0,
-            seed: 0,
-            verify: Verify::Auto,
-            method: Method::ThickRestart,
-            block: 1,
-            orthogonalization: Orthogonalization::Full,
-            filter: Filter::Off,
-            degree: 0,
-            sigma: 0.0,
-            check_symmetry: false,
-        }
-    }
-}
 
 /// Options in which every default is resolved, checked for a matrix of order `n`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -13,6 +13,7 @@ use super::shared::{self, eigenpairs_over, expect_kind, expect_rows};
 use super::singular::{self, Through, singular_triplets};
 use super::solve::{Given, Vectors, eigenpairs_to, tridiagonalize};
 use crate::backend::memory::Memory;
+use crate::choice::with_defaults;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
@@ -23,17 +24,19 @@ use crate::scalar::{Scalar, with_scalar};
 use crate::session::{CancelHandle, LastInfo};
 use crate::tensor::Tensor;
 
-/// Which operator is made of a matrix, and how its eigenpairs are found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Problem {
-    /// Which eigenpairs, and the method.
-    pub options: Options,
-    /// The operator that is made of the matrix.
-    pub kind: Kind,
-    /// Added to the diagonal of the operator.
-    pub shift: f64,
-    /// The order of rows and columns in which the products are computed; `None` for the matrix's own.
-    pub ordering: Option<Ordering>,
+with_defaults! {
+    /// Which operator is made of a matrix, and how its eigenpairs are found.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Problem {
+        /// Which eigenpairs, and the method.
+        pub options: Options = Options::default(),
+        /// The operator that is made of the matrix.
+        pub kind: Kind = Kind::Matrix,
+        /// Added to the diagonal of the operator.
+        pub shift: f64 = 0.0,
+        /// The order of rows and columns in which the products are computed; `None` for the matrix's own.
+        pub ordering: Option<Ordering> = None,
+    }
 }
 
 impl Problem {
@@ -73,7 +76,8 @@ impl Problem {
         Err(Error::invalid("ordering", "is set, this function takes matrices as they are"))
     }
 
-    /// The options, for a function whose operator is the normalized one of a graph: it fixes `kind`, `shift` and `which`.
+    /// The options, for a function whose operator is the normalized one of a graph: it fixes `kind`, `shift` and
+    /// `which`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if one of these is set.
@@ -211,12 +215,12 @@ impl Lanczos {
         Err(Error::invalid("group", format!("has {members} contexts, this function uses the matrix's context alone")))
     }
 
-    /// The plan of a solve of `a` whose vectors are returned in host memory: method, vectors of the space, memory, and how
-    /// the contexts share the rows of a square sparse matrix. Of `inputs`, the number of known vectors counts, and whether
-    /// there is a solve. The matrix keeps the parts if its values are known not to change.
+    /// The plan of a solve of `a` whose vectors are returned in host memory: method, vectors of the space, memory, and
+    /// how the contexts share the rows of a square sparse matrix. Of `inputs`, the number of known vectors counts, and
+    /// whether there is a solve. The matrix keeps the parts if its values are known not to change.
     ///
-    /// # Errors
-    /// As [`Lanczos::solve`], with the same texts, but for those that depend on entries, on start vectors and on outputs.
+    /// # Errors As [`Lanczos::solve`], with the same texts, but for those that depend on entries, on start vectors and
+    /// on outputs.
     pub fn plan(&self, a: &Matrix, inputs: Inputs<'_>) -> Result<Info> {
         self.expect_own("a", a)?;
         with_scalar!(a.dtype(), "a", T => {
@@ -266,9 +270,8 @@ impl Lanczos {
     /// k eigenpairs of the operator of `a`. The outputs have the pairs that were found, and [`Info::count`] is their
     /// number; [`Info::check_converged`] says whether all have converged.
     ///
-    /// # Errors
-    /// As [`eigenpairs_over`]; [`Error::InvalidArgument`] and [`Error::NotSupported`] for inputs and outputs that do not
-    /// fit.
+    /// # Errors As [`eigenpairs_over`]; [`Error::InvalidArgument`] and [`Error::NotSupported`] for inputs and outputs
+    /// that do not fit.
     pub fn solve(
         &self,
         a: &Matrix,

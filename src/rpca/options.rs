@@ -1,6 +1,6 @@
 //! Options of robust PCA.
 
-use crate::choice::numbered;
+use crate::choice::{numbered, with_defaults};
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 
@@ -16,65 +16,45 @@ pub enum Frames {
 
 numbered!(Frames, Columns, Rows);
 
-/// Options of robust PCA.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// Weight of the sparse part, 0 for 1 / sqrt(max(rows, columns)).
-    pub lambda: f64,
-    /// The iteration ends when ||M - L - S||_F is less than this times ||M||_F. In single precision it is raised to at least
-    /// [`Options::LEAST_SINGLE`], because less cannot be reached.
-    pub tolerance: f64,
-    /// The first penalty, 0 for 1.25 / ||M||_2.
-    pub mu: f64,
-    /// Factor of the penalty from one iteration to the next.
-    pub rho: f64,
-    /// Only entries of the sparse part of modulus over the threshold are counted and stored in compressed rows.
-    pub threshold: f64,
-    /// Factor that entries are multiplied with when they are read: for example 1 / 255 maps bytes to 0 to 1.
-    pub scale: f64,
-    /// Largest number of iterations.
-    pub max_iterations: usize,
-    /// Largest rank of the low-rank part, 0 for no bound. Refused beside `fixed_rank`.
-    pub max_rank: usize,
-    /// Singular values to compute in each iteration, 0 to follow the rank. Below the rank of the solution the result solves
-    /// another problem.
-    pub fixed_rank: usize,
-    /// Steps of the power iteration in each partial singular value decomposition.
-    pub power_iterations: usize,
-    /// Columns of the sketch beyond the predicted rank.
-    pub oversampling: usize,
-    /// Rows of a block where the matrix is read from a source, 0 to choose.
-    pub block_rows: usize,
-    /// Seed of the sketch.
-    pub seed: u64,
-    /// Whether the sketch begins with the last iteration's right singular vectors.
-    pub warm_start: bool,
-    /// Which axis counts the frames, if the two are equally long. Otherwise the shorter axis is used, with the same result.
-    pub frames: Frames,
-    /// Type of the arithmetic; `None` for the matrix's own if it is F32, F64, CF32 or CF64, else F32.
-    pub dtype: Option<DType>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            lambda: 0.0,
-            tolerance: 1e-7,
-            mu: 0.0,
-            rho: 1.5,
-            threshold: 0.0,
-            scale: 1.0,
-            max_iterations: 1000,
-            max_rank: 0,
-            fixed_rank: 0,
-            power_iterations: 1,
-            oversampling: 10,
-            block_rows: 0,
-            seed: 0,
-            warm_start: true,
-            frames: Frames::Columns,
-            dtype: None,
-        }
+with_defaults! {
+    /// Options of robust PCA.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Options {
+        /// Weight of the sparse part, 0 for 1 / sqrt(max(rows, columns)).
+        pub lambda: f64 = 0.0,
+        /// The iteration ends when ||M - L - S||_F is less than this times ||M||_F. In single precision it is raised to
+        /// at least [`Options::LEAST_SINGLE`], because less cannot be reached.
+        pub tolerance: f64 = 1e-7,
+        /// The first penalty, 0 for 1.25 / ||M||_2.
+        pub mu: f64 = 0.0,
+        /// Factor of the penalty from one iteration to the next.
+        pub rho: f64 = 1.5,
+        /// Only entries of the sparse part of modulus over the threshold are counted and stored in compressed rows.
+        pub threshold: f64 = 0.0,
+        /// Factor that entries are multiplied with when they are read: for example 1 / 255 maps bytes to 0 to 1.
+        pub scale: f64 = 1.0,
+        /// Largest number of iterations.
+        pub max_iterations: usize = 1000,
+        /// Largest rank of the low-rank part, 0 for no bound. Refused beside `fixed_rank`.
+        pub max_rank: usize = 0,
+        /// Singular values to compute in each iteration, 0 to follow the rank. Below the rank of the solution the
+        /// result solves another problem.
+        pub fixed_rank: usize = 0,
+        /// Steps of the power iteration in each partial singular value decomposition.
+        pub power_iterations: usize = 1,
+        /// Columns of the sketch beyond the predicted rank.
+        pub oversampling: usize = 10,
+        /// Rows of a block where the matrix is read from a source, 0 to choose.
+        pub block_rows: usize = 0,
+        /// Seed of the sketch.
+        pub seed: u64 = 0,
+        /// Whether the sketch begins with the last iteration's right singular vectors.
+        pub warm_start: bool = true,
+        /// Which axis counts the frames, if the two are equally long. Otherwise the shorter axis is used, with the same
+        /// result.
+        pub frames: Frames = Frames::Columns,
+        /// Type of the arithmetic; `None` for the matrix's own if it is F32, F64, CF32 or CF64, else F32.
+        pub dtype: Option<DType> = None,
     }
 }
 

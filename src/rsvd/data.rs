@@ -2,6 +2,8 @@
 
 use crate::backend::memory::Memory;
 use crate::blocks::source::Source;
+use crate::choice::{FromC, ToC};
+use crate::error::Result;
 use crate::matrix::Csr;
 pub use crate::matrix::Operator;
 use crate::scalar::{DType, Scalar};
@@ -62,6 +64,21 @@ pub enum Resident {
     Auto,
     /// At most this many.
     AtMost(usize),
+}
+
+impl FromC<i64> for Resident {
+    fn from_c(argument: &str, value: i64) -> Result<Self> {
+        Ok(Option::from_c(argument, value)?.map_or(Self::Auto, Self::AtMost))
+    }
+}
+
+impl ToC<i64> for Resident {
+    fn to_c(&self) -> i64 {
+        match self {
+            Self::Auto => -1,
+            Self::AtMost(rows) => rows.to_c(),
+        }
+    }
 }
 
 /// How the data are cut and read.

@@ -4,94 +4,97 @@ use super::algorithm::Outcome;
 use super::options::{ErrorKind, Method, Options, Orthonormalization};
 use super::plan::Plan;
 use super::traffic::Traffic;
+use crate::choice::with_defaults;
 use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
-/// A run's plan and its figures. The fields are those of the C interface.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Info {
-    /// The method in force.
-    pub method: Method,
-    /// Why the method was chosen, and remarks of the run.
-    pub reason: String,
-    /// The strongest orthonormalization that was needed.
-    pub orthonormalization: Orthonormalization,
-    /// Type of the computation.
-    pub dtype: DType,
-    /// Whether the columns were the axis that is cut.
-    pub transposed: bool,
-    /// Whether the tolerance was met; always so for a fixed rank.
-    pub converged: bool,
-    /// Whether the run continued from a restart file.
-    pub restarted: bool,
-    /// How the error was found.
-    pub error_kind: ErrorKind,
-    /// Whether the sketch was given.
-    pub sketch_given: bool,
-    /// Rank of the result.
-    pub rank: i64,
-    /// Columns of the sketch, l.
-    pub columns: i64,
-    /// Power iterations q.
-    pub power_iterations: i64,
-    /// Passes over the data.
-    pub passes: i64,
-    /// Passes that a restart file saved.
-    pub passes_restarted: i64,
-    /// Contexts that the run used.
-    pub contexts: i64,
-    /// Blocks of a pass.
-    pub blocks: i64,
-    /// Rows of a block.
-    pub block_rows: i64,
-    /// Rows that stay on the device.
-    pub resident_rows: i64,
-    /// Times that more than CholeskyQR2 was needed.
-    pub orthonormalization_fallbacks: i64,
-    /// Bytes of the data that were copied to the device, without tall matrices.
-    pub bytes_to_device: i64,
-    /// Bytes of tall matrices that were copied between host and device, in both directions.
-    pub bytes_tall: i64,
-    /// Bytes that were read from sources.
-    pub bytes_read: i64,
-    /// Predicted value of `bytes_to_device`, on the CPU of `bytes_read`; known once the data are cut. 0 if the number of
-    /// passes is not known in advance.
-    pub bytes_predicted: i64,
-    /// Planned peak of device memory.
-    pub device_bytes: i64,
-    /// Planned peak of host memory. On the CPU the plan assumes that columns stay linearly independent.
-    pub host_bytes: i64,
-    /// Measured peak of device memory.
-    pub device_bytes_used: i64,
-    /// Measured peak of host memory.
-    pub host_bytes_used: i64,
-    /// ||A||_F, of the centred and scaled matrix if it is centred and scaled.
-    pub frobenius: f64,
-    /// Largest modulus of an entry as read.
-    pub max_abs: f64,
-    /// ||A - A_k||_F; NaN if not asked for.
-    pub error_frobenius: f64,
-    /// ||A - A_k||_F / ||A||_F.
-    pub error_relative: f64,
-    /// Relative error that a tolerance was judged by, also where no error is asked for.
-    pub judged: f64,
-    /// Upper bound of ||A - A_k||_2, false with probability 10^-probes, or an estimate from below by power iteration; NaN
-    /// unless probed.
-    pub error_spectral: f64,
-    /// Seconds spent reading sources.
-    pub seconds_read: f64,
-    /// Seconds of copies to the device.
-    pub seconds_link: f64,
-    /// Seconds of products with the data.
-    pub seconds_multiply: f64,
-    /// Seconds of orthonormalization.
-    pub seconds_orthonormalize: f64,
-    /// Seconds of small factorisations.
-    pub seconds_small: f64,
-    /// Seconds of the whole call.
-    pub seconds: f64,
-    /// Seconds predicted by the cost model.
-    pub seconds_predicted: f64,
+with_defaults! {
+    /// A run's plan and its figures. The fields are those of the C interface.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Info {
+        /// The method in force.
+        pub method: Method = Method::Auto,
+        /// Why the method was chosen, and remarks of the run.
+        pub reason: String = String::new(),
+        /// The strongest orthonormalization that was needed.
+        pub orthonormalization: Orthonormalization = Orthonormalization::Cholesky2,
+        /// Type of the computation.
+        pub dtype: DType = DType::F64,
+        /// Whether the columns were the axis that is cut.
+        pub transposed: bool = false,
+        /// Whether the tolerance was met; always so for a fixed rank.
+        pub converged: bool = false,
+        /// Whether the run continued from a restart file.
+        pub restarted: bool = false,
+        /// How the error was found.
+        pub error_kind: ErrorKind = ErrorKind::None,
+        /// Whether the sketch was given.
+        pub sketch_given: bool = false,
+        /// Rank of the result.
+        pub rank: i64 = 0,
+        /// Columns of the sketch, l.
+        pub columns: i64 = 0,
+        /// Power iterations q.
+        pub power_iterations: i64 = 0,
+        /// Passes over the data.
+        pub passes: i64 = 0,
+        /// Passes that a restart file saved.
+        pub passes_restarted: i64 = 0,
+        /// Contexts that the run used.
+        pub contexts: i64 = 0,
+        /// Blocks of a pass.
+        pub blocks: i64 = 0,
+        /// Rows of a block.
+        pub block_rows: i64 = 0,
+        /// Rows that stay on the device.
+        pub resident_rows: i64 = 0,
+        /// Times that more than CholeskyQR2 was needed.
+        pub orthonormalization_fallbacks: i64 = 0,
+        /// Bytes of the data that were copied to the device, without tall matrices.
+        pub bytes_to_device: i64 = 0,
+        /// Bytes of tall matrices that were copied between host and device, in both directions.
+        pub bytes_tall: i64 = 0,
+        /// Bytes that were read from sources.
+        pub bytes_read: i64 = 0,
+        /// Predicted value of `bytes_to_device`, on the CPU of `bytes_read`; known once the data are cut. 0 if the
+        /// number of passes is not known in advance.
+        pub bytes_predicted: i64 = 0,
+        /// Planned peak of device memory.
+        pub device_bytes: i64 = 0,
+        /// Planned peak of host memory. On the CPU the plan assumes that columns stay linearly independent.
+        pub host_bytes: i64 = 0,
+        /// Measured peak of device memory.
+        pub device_bytes_used: i64 = 0,
+        /// Measured peak of host memory.
+        pub host_bytes_used: i64 = 0,
+        /// ||A||_F, of the centred and scaled matrix if it is centred and scaled.
+        pub frobenius: f64 = f64::NAN,
+        /// Largest modulus of an entry as read.
+        pub max_abs: f64 = f64::NAN,
+        /// ||A - A_k||_F; NaN if not asked for.
+        pub error_frobenius: f64 = f64::NAN,
+        /// ||A - A_k||_F / ||A||_F.
+        pub error_relative: f64 = f64::NAN,
+        /// Relative error that a tolerance was judged by, also where no error is asked for.
+        pub judged: f64 = f64::NAN,
+        /// Upper bound of ||A - A_k||_2, false with probability 10^-probes, or an estimate from below by power
+        /// iteration; NaN unless probed.
+        pub error_spectral: f64 = f64::NAN,
+        /// Seconds spent reading sources.
+        pub seconds_read: f64 = 0.0,
+        /// Seconds of copies to the device.
+        pub seconds_link: f64 = 0.0,
+        /// Seconds of products with the data.
+        pub seconds_multiply: f64 = 0.0,
+        /// Seconds of orthonormalization.
+        pub seconds_orthonormalize: f64 = 0.0,
+        /// Seconds of small factorisations.
+        pub seconds_small: f64 = 0.0,
+        /// Seconds of the whole call.
+        pub seconds: f64 = 0.0,
+        /// Seconds predicted by the cost model.
+        pub seconds_predicted: f64 = f64::NAN,
+    }
 }
 
 /// A count as the C interface's `int64_t`.
@@ -100,49 +103,15 @@ pub(super) fn number(count: u64) -> i64 {
 }
 
 impl Info {
-    /// The fields that are known before a run; the others are unset (0, empty or NaN).
+    /// The fields that are known before a run; the others have their defaults.
     pub(super) fn planned(options: &Options, dtype: DType, transposed: bool, contexts: usize) -> Self {
         Self {
             method: options.method,
-            reason: String::new(),
-            orthonormalization: Orthonormalization::Cholesky2,
             dtype,
             transposed,
-            converged: false,
-            restarted: false,
             error_kind: options.error,
-            sketch_given: false,
-            rank: 0,
-            columns: 0,
-            power_iterations: 0,
-            passes: 0,
-            passes_restarted: 0,
             contexts: to_i64(contexts),
-            blocks: 0,
-            block_rows: 0,
-            resident_rows: 0,
-            orthonormalization_fallbacks: 0,
-            bytes_to_device: 0,
-            bytes_tall: 0,
-            bytes_read: 0,
-            bytes_predicted: 0,
-            device_bytes: 0,
-            host_bytes: 0,
-            device_bytes_used: 0,
-            host_bytes_used: 0,
-            frobenius: f64::NAN,
-            max_abs: f64::NAN,
-            error_frobenius: f64::NAN,
-            error_relative: f64::NAN,
-            judged: f64::NAN,
-            error_spectral: f64::NAN,
-            seconds_read: 0.0,
-            seconds_link: 0.0,
-            seconds_multiply: 0.0,
-            seconds_orthonormalize: 0.0,
-            seconds_small: 0.0,
-            seconds: 0.0,
-            seconds_predicted: f64::NAN,
+            ..Self::default()
         }
     }
 

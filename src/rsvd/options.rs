@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::data::Resident;
-use crate::choice::numbered;
+use crate::choice::{numbered, with_defaults};
 use crate::dense::orthonormal::{Counts, Kind};
 use crate::dense::sketch::Distribution;
 use crate::error::{Error, Result};
@@ -24,8 +24,8 @@ numbered!(IterationPrecision, Full, Fast);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Method {
-    /// The cost model chooses among `Gram`, `Fused`, `Merge`, `Krylov` and `Direct`, or takes `RowFused` where none of them
-    /// fits into memory.
+    /// The cost model chooses among `Gram`, `Fused`, `Merge`, `Krylov` and `Direct`, or takes `RowFused` where none of
+    /// them fits into memory.
     Auto = 0,
     /// Published: W = orth(A^H A W) q times, then A W; 2q + 1 passes over the data.
     Basic = 1,
@@ -155,10 +155,11 @@ pub enum ErrorKind {
     /// ||A - A_k||_F^2 = ||A||_F^2 - sum of the squares of the singular values. It costs nothing, and does not resolve
     /// errors below 1e-7 (in single precision 3e-3) of ||A||_F.
     Identity = 1,
-    /// The residual times random probes: an estimate of the Frobenius norm, and a bound of the spectral norm; one more pass.
+    /// The residual times random probes: an estimate of the Frobenius norm, and a bound of the spectral norm; one more
+    /// pass.
     Probes = 2,
-    /// `Probes`, and the spectral norm itself by power iteration on the residual, which starts from the probes. The estimate
-    /// is close, and from below; ten more passes than `Probes`.
+    /// `Probes`, and the spectral norm itself by power iteration on the residual, which starts from the probes. The
+    /// estimate is close, and from below; ten more passes than `Probes`.
     Power = 3,
 }
 
@@ -192,61 +193,63 @@ pub enum IterationPrecision {
     Fast = 1,
 }
 
-/// Options of a decomposition. A call ignores the fields that do not concern it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// Rank k; at least 1 unless there is a tolerance.
-    pub rank: usize,
-    /// Columns of the sketch beyond the rank; `None` for max(10, k / 10). Values other than the default are refused
-    /// where there is no sketch, and with a tolerance.
-    pub oversampling: Option<usize>,
-    /// Power iterations q; `None` for 7 where k < min(m, n) / 10, else 4. Values other than 0 and the default are refused for
-    /// methods that do not iterate.
-    pub power_iterations: Option<usize>,
-    /// With a tolerance: the largest rank, 0 for min(m, n).
-    pub max_rank: usize,
-    /// With a tolerance: columns that are added to the basis at a time.
-    pub block_columns: usize,
-    /// Rows that are read at once, 0 to choose.
-    pub block_rows: usize,
-    /// Rows that stay on the device between passes.
-    pub resident_rows: Resident,
-    /// Columns that the merged blocks keep, 0 for 2 l.
-    pub merge_width: usize,
-    /// Probes of error estimates.
-    pub probes: usize,
-    /// Seed of every random number.
-    pub seed: u64,
-    /// Relative error in the Frobenius norm to reach; 0 for a fixed rank.
-    pub tolerance: f64,
-    /// Smallest sigma_k / sigma_1 that must be resolved, 0 if unknown.
-    pub smallest_ratio: f64,
-    /// Type of the computation; `None` for the matrix's own if it is F32, F64, CF32 or CF64, else F32.
-    pub dtype: Option<DType>,
-    /// How the factors are found.
-    pub method: Method,
-    /// How columns are made orthonormal.
-    pub orthonormalization: Orthonormalization,
-    /// Distribution of the sketch.
-    pub sketch: Distribution,
-    /// The means that are subtracted.
-    pub center: Centering,
-    /// Whether each column is divided by its standard deviation (of m - 1); needs [`Centering::Columns`].
-    pub scale: bool,
-    /// Phase convention of the vectors.
-    pub sign: Sign,
-    /// Form of the right factor.
-    pub right: Right,
-    /// How the error is found.
-    pub error: ErrorKind,
-    /// [`Method::Merge`] without its second pass: no factor along the axis that is cut, less accurate values.
-    pub one_pass: bool,
-    /// File that the state is written to after each pass. A later run that finds it continues from it.
-    pub restart_path: Option<PathBuf>,
-    /// How the products inside power iterations are computed.
-    pub iteration_precision: IterationPrecision,
-    /// Bytes a second that a source delivers, for the cost model; 0 if unknown.
-    pub read_rate: f64,
+with_defaults! {
+    /// Options of a decomposition. A call ignores the fields that do not concern it.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Options {
+        /// Rank k; at least 1 unless there is a tolerance.
+        pub rank: usize = 0,
+        /// Columns of the sketch beyond the rank; `None` for max(10, k / 10). Values other than the default are refused
+        /// where there is no sketch, and with a tolerance.
+        pub oversampling: Option<usize> = Some(OVERSAMPLING),
+        /// Power iterations q; `None` for 7 where k < min(m, n) / 10, else 4. Values other than 0 and the default are
+        /// refused for methods that do not iterate.
+        pub power_iterations: Option<usize> = Some(POWER_ITERATIONS),
+        /// With a tolerance: the largest rank, 0 for min(m, n).
+        pub max_rank: usize = 0,
+        /// With a tolerance: columns that are added to the basis at a time.
+        pub block_columns: usize = BLOCK_COLUMNS,
+        /// Rows that are read at once, 0 to choose.
+        pub block_rows: usize = 0,
+        /// Rows that stay on the device between passes.
+        pub resident_rows: Resident = Resident::Auto,
+        /// Columns that the merged blocks keep, 0 for 2 l.
+        pub merge_width: usize = 0,
+        /// Probes of error estimates.
+        pub probes: usize = 10,
+        /// Seed of every random number.
+        pub seed: u64 = 0,
+        /// Relative error in the Frobenius norm to reach; 0 for a fixed rank.
+        pub tolerance: f64 = 0.0,
+        /// Smallest sigma_k / sigma_1 that must be resolved, 0 if unknown.
+        pub smallest_ratio: f64 = 0.0,
+        /// Type of the computation; `None` for the matrix's own if it is F32, F64, CF32 or CF64, else F32.
+        pub dtype: Option<DType> = None,
+        /// How the factors are found.
+        pub method: Method = Method::Auto,
+        /// How columns are made orthonormal.
+        pub orthonormalization: Orthonormalization = Orthonormalization::Auto,
+        /// Distribution of the sketch.
+        pub sketch: Distribution = Distribution::Gaussian,
+        /// The means that are subtracted.
+        pub center: Centering = Centering::None,
+        /// Whether each column is divided by its standard deviation (of m - 1); needs [`Centering::Columns`].
+        pub scale: bool = false,
+        /// Phase convention of the vectors.
+        pub sign: Sign = Sign::VMax,
+        /// Form of the right factor.
+        pub right: Right = Right::V,
+        /// How the error is found.
+        pub error: ErrorKind = ErrorKind::Identity,
+        /// [`Method::Merge`] without its second pass: no factor along the axis that is cut, less accurate values.
+        pub one_pass: bool = false,
+        /// File that the state is written to after each pass. A later run that finds it continues from it.
+        pub restart_path: Option<PathBuf> = None,
+        /// How the products inside power iterations are computed.
+        pub iteration_precision: IterationPrecision = IterationPrecision::Full,
+        /// Bytes a second that a source delivers, for the cost model; 0 if unknown.
+        pub read_rate: f64 = 0.0,
+    }
 }
 
 /// Default oversampling.
@@ -257,38 +260,6 @@ const POWER_ITERATIONS: usize = 2;
 
 /// Default number of columns that a basis grows by.
 pub const BLOCK_COLUMNS: usize = 16;
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            rank: 0,
-            oversampling: Some(OVERSAMPLING),
-            power_iterations: Some(POWER_ITERATIONS),
-            max_rank: 0,
-            block_columns: BLOCK_COLUMNS,
-            block_rows: 0,
-            resident_rows: Resident::Auto,
-            merge_width: 0,
-            probes: 10,
-            seed: 0,
-            tolerance: 0.0,
-            smallest_ratio: 0.0,
-            dtype: None,
-            method: Method::Auto,
-            orthonormalization: Orthonormalization::Auto,
-            sketch: Distribution::Gaussian,
-            center: Centering::None,
-            scale: false,
-            sign: Sign::VMax,
-            right: Right::V,
-            error: ErrorKind::Identity,
-            one_pass: false,
-            restart_path: None,
-            iteration_precision: IterationPrecision::Full,
-            read_rate: 0.0,
-        }
-    }
-}
 
 /// Smallest relative error that the difference of the squared norms resolves, with squares of elements of type `dtype`
 /// summed in f64. Below it the difference is noise.

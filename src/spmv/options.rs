@@ -1,7 +1,7 @@
 //! Options of a plan.
 
 use super::kind::Kind;
-use crate::choice::numbered;
+use crate::choice::{numbered, with_defaults};
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Ordering;
 
@@ -44,44 +44,30 @@ pub enum Op {
 numbered!(Method, Auto, Scalar, Vector, RowGroup, RowBin, Merge, EntrySplit, Sweeps);
 numbered!(Op, Plain, Transpose, Adjoint);
 
-/// Options of a plan. The fields are those of the C interface.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
-    /// How rows are divided among threads and summed.
-    pub method: Method,
-    /// The matrix of the product: A, A^T or A^H.
-    pub op: Op,
-    /// The caller guarantees that A = A^T (A = A^H with [`Op::Adjoint`]). The transpose then needs no copy.
-    pub symmetric: bool,
-    /// The order of rows and columns in the copy of a square matrix that the plan stores; `None` means the matrix's
-    /// order, without a copy.
-    pub ordering: Option<Ordering>,
-    /// The operator of the matrix.
-    pub kind: Kind,
-    /// Added to the diagonal of the operator.
-    pub shift: f64,
-    /// Degree of the Chebyshev polynomial that replaces the operator, at most [`super::filter::MOST_DEGREE`]; 0 for
-    /// none.
-    pub degree: usize,
-    /// Lower end of the interval where the polynomial is at most 1 in modulus; 0 without a polynomial.
-    pub lower: f64,
-    /// Upper end of that interval, above `lower`; 0 without a polynomial.
-    pub upper: f64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            method: Method::Auto,
-            op: Op::Plain,
-            symmetric: false,
-            ordering: None,
-            kind: Kind::Matrix,
-            shift: 0.0,
-            degree: 0,
-            lower: 0.0,
-            upper: 0.0,
-        }
+with_defaults! {
+    /// Options of a plan. The fields are those of the C interface.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Options {
+        /// How rows are divided among threads and summed.
+        pub method: Method = Method::Auto,
+        /// The matrix of the product: A, A^T or A^H.
+        pub op: Op = Op::Plain,
+        /// The caller guarantees that A = A^T (A = A^H with [`Op::Adjoint`]). The transpose then needs no copy.
+        pub symmetric: bool = false,
+        /// The order of rows and columns in the copy of a square matrix that the plan stores; `None` means the matrix's
+        /// order, without a copy.
+        pub ordering: Option<Ordering> = None,
+        /// The operator of the matrix.
+        pub kind: Kind = Kind::Matrix,
+        /// Added to the diagonal of the operator.
+        pub shift: f64 = 0.0,
+        /// Degree of the Chebyshev polynomial that replaces the operator, at most [`super::filter::MOST_DEGREE`]; 0 for
+        /// none.
+        pub degree: usize = 0,
+        /// Lower end of the interval where the polynomial is at most 1 in modulus; 0 without a polynomial.
+        pub lower: f64 = 0.0,
+        /// Upper end of that interval, above `lower`; 0 without a polynomial.
+        pub upper: f64 = 0.0,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Options, results and information of the eigenpair solvers. The numbers of the enumerations are those of the C
 //! interface.
 
+use crate::choice::with_defaults;
 use crate::tensor::Tensor;
 
 macro_rules! choice {
@@ -30,8 +31,8 @@ choice! {
 choice! {
     /// The iteration.
     Method {
-        /// Newton's method with safeguards. In dimension 3 without a constant shift, it shifts the Hessian. Otherwise it takes
-        /// power steps where a Newton step is not safe.
+        /// Newton's method with safeguards. In dimension 3 without a constant shift, it shifts the Hessian. Otherwise
+        /// it takes power steps where a Newton step is not safe.
         Hybrid = 0,
         /// Shifted power steps alone (SS-HOPM).
         Power = 1,
@@ -83,8 +84,8 @@ choice! {
 choice! {
     /// Choice between the two representatives (lambda, x) and (+-lambda, -x) of a pair.
     Sign {
-        /// Odd order: lambda >= 0 for [`Goal::Both`] and [`super::all`]. Even order: the component of largest magnitude is
-        /// positive.
+        /// Odd order: lambda >= 0 for [`Goal::Both`] and [`super::all`]. Even order: the component of largest magnitude
+        /// is positive.
         Canonical = 0,
         /// The iterate, unchanged.
         Raw = 1,
@@ -137,8 +138,8 @@ choice! {
         Signal = 6,
         /// Diffusion MRI: some signals were clamped.
         Clamped = 7,
-        /// Pairs are missing, or may be ([`super::all`]): the Morse sum is violated, starts ended at singular points, or
-        /// the last round of starts still found new pairs.
+        /// Pairs are missing, or may be ([`super::all`]): the Morse sum is violated, starts ended at singular points,
+        /// or the last round of starts still found new pairs.
         Incomplete = 8,
         /// Some pairs are degenerate. A continuum of them (three or more with one lambda) is one entry.
         Degenerate = 9,
@@ -166,80 +167,59 @@ choice! {
 /// Value of `classes` in the rows beyond the count.
 pub const NO_PAIR: i32 = -1;
 
-/// Options of [`super::solve`] and of [`super::all`], each of which refuses what only the other uses. Members that say so
-/// replace 0 by a default.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
-    /// Maxima, minima or both.
-    pub goal: Goal,
-    /// Hybrid or power.
-    pub method: Method,
-    /// Shift of the power steps.
-    pub shift_kind: Shift,
-    /// The shift, for [`Shift::Fixed`]: at least 0 for maxima, at most 0 for minima, of either sign for both.
-    pub shift: f64,
-    /// Stopping test.
-    pub test: Test,
-    /// Its tolerance; 0 for 1e-10 (F64) or 1e-5 (F32). All pairs: the residual at which a pair is accepted, relative to the
-    /// Frobenius norm; 0 for 1e-11 (F64) or 1e-5 (F32).
-    pub tolerance: f64,
-    /// Most iterations of a start; 0 for 500 (1000 with the Tensor Toolbox's conventions), or 200 Newton steps for all pairs.
-    pub max_iterations: i32,
-    /// Power steps before the first Newton step; -1 for the default, none.
-    pub warmup: i32,
-    /// Curvature that remains after the adaptive shift, relative to the Frobenius norm; 0 for 1e-6.
-    pub tau: f64,
-    /// Kind of start vectors, if the caller gives none.
-    pub start_kind: StartKind,
-    /// Number of starts; 0 for 32 (order up to 4) or 64 in dimension 3, twice that for odd orders, else 20 n. All pairs: those
-    /// of the first round; 0 for 2000 in dimension 3 and below, else 50 times the generic number of pairs, at least 2000 and
-    /// at most 100 000.
-    pub starts: i64,
-    /// All pairs: most starts in all; 0 for 32 times `starts`.
-    pub max_starts: i64,
-    /// Seed of random starts; refused with other starts unless it is 0.
-    pub seed: u64,
-    /// Sign rule. For odd order (lambda, x) and (-lambda, -x) are one pair. If the goal is one kind, the kind determines the
-    /// representative: maxima are listed as maxima and minima as minima, whatever the sign of lambda.
-    pub sign: Sign,
-    /// Other programs' conventions.
-    pub compatibility: Compatibility,
-    /// For even order, subtracts a multiple of the identity: 0.9 of the smallest value over the starts. It is added to lambda
-    /// afterwards. The pairs stay the same and fewer steps are needed. The hybrid in dimension 3 does not need it.
-    pub remove_isotropic: bool,
-    /// Pairs closer than this angle (rad) are merged; 0 for one degree. All pairs: 0 for 1e-5 (F64) or 1e-3 (F32).
-    pub merge_angle: f64,
-    /// If above 0, pairs are merged only if their lambdas also differ by no more than this, relative to the larger. All pairs:
-    /// relative to the norm; 0 for 1e-6 (F64) or 1e-3 (F32).
-    pub merge_value: f64,
-    /// An eigenvalue of the projected Hessian counts as 0 if its magnitude is at most this times the Frobenius norm; 0 for 1e-7
-    /// (F64) or 1e-3 (F32).
-    pub degeneracy_tolerance: f64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            goal: Goal::Maxima,
-            method: Method::Hybrid,
-            shift_kind: Shift::Adaptive,
-            shift: 0.0,
-            test: Test::Residual,
-            tolerance: 0.0,
-            max_iterations: 0,
-            warmup: -1,
-            tau: 0.0,
-            start_kind: StartKind::Auto,
-            starts: 0,
-            max_starts: 0,
-            seed: 0,
-            sign: Sign::Canonical,
-            compatibility: Compatibility::None,
-            remove_isotropic: true,
-            merge_angle: 0.0,
-            merge_value: 0.0,
-            degeneracy_tolerance: 0.0,
-        }
+with_defaults! {
+    /// Options of [`super::solve`] and of [`super::all`], each of which refuses what only the other uses. Members that
+    /// say so replace 0 by a default.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Options {
+        /// Maxima, minima or both.
+        pub goal: Goal = Goal::Maxima,
+        /// Hybrid or power.
+        pub method: Method = Method::Hybrid,
+        /// Shift of the power steps.
+        pub shift_kind: Shift = Shift::Adaptive,
+        /// The shift, for [`Shift::Fixed`]: at least 0 for maxima, at most 0 for minima, of either sign for both.
+        pub shift: f64 = 0.0,
+        /// Stopping test.
+        pub test: Test = Test::Residual,
+        /// Its tolerance; 0 for 1e-10 (F64) or 1e-5 (F32). All pairs: the residual at which a pair is accepted,
+        /// relative to the Frobenius norm; 0 for 1e-11 (F64) or 1e-5 (F32).
+        pub tolerance: f64 = 0.0,
+        /// Most iterations of a start; 0 for 500 (1000 with the Tensor Toolbox's conventions), or 200 Newton steps for
+        /// all pairs.
+        pub max_iterations: i32 = 0,
+        /// Power steps before the first Newton step; -1 for the default, none.
+        pub warmup: i32 = -1,
+        /// Curvature that remains after the adaptive shift, relative to the Frobenius norm; 0 for 1e-6.
+        pub tau: f64 = 0.0,
+        /// Kind of start vectors, if the caller gives none.
+        pub start_kind: StartKind = StartKind::Auto,
+        /// Number of starts; 0 for 32 (order up to 4) or 64 in dimension 3, twice that for odd orders, else 20 n. All
+        /// pairs: those of the first round; 0 for 2000 in dimension 3 and below, else 50 times the generic number of
+        /// pairs, at least 2000 and at most 100 000.
+        pub starts: i64 = 0,
+        /// All pairs: most starts in all; 0 for 32 times `starts`.
+        pub max_starts: i64 = 0,
+        /// Seed of random starts; refused with other starts unless it is 0.
+        pub seed: u64 = 0,
+        /// Sign rule. For odd order (lambda, x) and (-lambda, -x) are one pair. If the goal is one kind, the kind
+        /// determines the representative: maxima are listed as maxima and minima as minima, whatever the sign of
+        /// lambda.
+        pub sign: Sign = Sign::Canonical,
+        /// Other programs' conventions.
+        pub compatibility: Compatibility = Compatibility::None,
+        /// For even order, subtracts a multiple of the identity: 0.9 of the smallest value over the starts. It is added
+        /// to lambda afterwards. The pairs stay the same and fewer steps are needed. The hybrid in dimension 3 does not
+        /// need it.
+        pub remove_isotropic: bool = true,
+        /// Pairs closer than this angle (rad) are merged; 0 for one degree. All pairs: 0 for 1e-5 (F64) or 1e-3 (F32).
+        pub merge_angle: f64 = 0.0,
+        /// If above 0, pairs are merged only if their lambdas also differ by no more than this, relative to the larger.
+        /// All pairs: relative to the norm; 0 for 1e-6 (F64) or 1e-3 (F32).
+        pub merge_value: f64 = 0.0,
+        /// An eigenvalue of the projected Hessian counts as 0 if its magnitude is at most this times the Frobenius
+        /// norm; 0 for 1e-7 (F64) or 1e-3 (F32).
+        pub degeneracy_tolerance: f64 = 0.0,
     }
 }
 
@@ -272,7 +252,8 @@ pub struct Results<'a> {
     pub start_residuals: Option<&'a mut Tensor>,
     /// I32 [V, T]: iterations of each start.
     pub start_iterations: Option<&'a mut Tensor>,
-    /// Real [V, T]: shift of the last step of each start: of a power step, or of the Hessian for the hybrid in dimension 3.
+    /// Real [V, T]: shift of the last step of each start: of a power step, or of the Hessian for the hybrid in
+    /// dimension 3.
     pub start_shifts: Option<&'a mut Tensor>,
     /// I32 [V, T]: [`StartStatus`].
     pub start_status: Option<&'a mut Tensor>,
@@ -309,7 +290,8 @@ pub struct Info {
     pub truncated_tensors: i64,
     /// Tensors with a start that did not converge.
     pub unconverged_tensors: i64,
-    /// Host memory of the threads' work space, the start vectors and one chunk of results, of [`super::solve`] and of peaks.
+    /// Host memory of the threads' work space, the start vectors and one chunk of results, of [`super::solve`] and of
+    /// peaks.
     pub host_bytes: i64,
     /// Where the starts run, and why.
     pub reason: &'static str,

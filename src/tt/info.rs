@@ -1,8 +1,12 @@
 //! Report of a contraction, before or after it runs.
 
+use crate::choice::reported;
 use std::sync::Arc;
 
 use super::options::Method;
+
+reported!(Kernel);
+reported!(Outcome);
 
 /// Kernel for the arithmetic. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

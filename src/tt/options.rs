@@ -1,7 +1,7 @@
 //! Options of contractions.
 
 use super::info::Kernel;
-use crate::choice::numbered;
+use crate::choice::{numbered, with_defaults};
 
 numbered!(Method, Auto, Open, Full, Reduced, Blocked, Halves, Power);
 numbered!(Scaling, Auto, Always, Never);
@@ -85,48 +85,32 @@ pub enum NormMethod {
     Qr = 3,
 }
 
-/// Options of a contraction. The fields are those of the C interface.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// Method of the contraction.
-    pub method: Method,
-    /// Kernel for the arithmetic; `None` to choose by the ranks.
-    pub kernel: Option<Kernel>,
-    /// When intermediate results are scaled.
-    pub scaling: Scaling,
-    /// Whether the first argument is conjugated.
-    pub conjugate: Conjugate,
-    /// Arithmetic of products.
-    pub math: Math,
-    /// Method for norms.
-    pub norm_method: NormMethod,
-    /// Bond at which a ring is cut, 0 to d - 1; `None` for the cheapest.
-    pub cut: Option<usize>,
-    /// Boundary pairs that are contracted together; 0 to choose.
-    pub block: usize,
-    /// Number of repetitions of the cores: the trains have `repeat` d sites, like a uniform train whose cell has d
-    /// cores.
-    pub repeat: u64,
-    /// Bytes of workspace; 0 for 64 MiB on the CPU and 256 MiB on a GPU.
-    pub workspace_limit: u64,
-    /// Return only the real part of results that are real for a Hermitian operator.
-    pub assume_hermitian: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            method: Method::Auto,
-            kernel: None,
-            scaling: Scaling::Auto,
-            conjugate: Conjugate::Bra,
-            math: Math::Default,
-            norm_method: NormMethod::Auto,
-            cut: None,
-            block: 0,
-            repeat: 1,
-            workspace_limit: 0,
-            assume_hermitian: false,
-        }
+with_defaults! {
+    /// Options of a contraction. The fields are those of the C interface.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Options {
+        /// Method of the contraction.
+        pub method: Method = Method::Auto,
+        /// Kernel for the arithmetic; `None` to choose by the ranks.
+        pub kernel: Option<Kernel> = None,
+        /// When intermediate results are scaled.
+        pub scaling: Scaling = Scaling::Auto,
+        /// Whether the first argument is conjugated.
+        pub conjugate: Conjugate = Conjugate::Bra,
+        /// Arithmetic of products.
+        pub math: Math = Math::Default,
+        /// Method for norms.
+        pub norm_method: NormMethod = NormMethod::Auto,
+        /// Bond at which a ring is cut, 0 to d - 1; `None` for the cheapest.
+        pub cut: Option<usize> = None,
+        /// Boundary pairs that are contracted together; 0 to choose.
+        pub block: usize = 0,
+        /// Number of repetitions of the cores: the trains have `repeat` d sites, like a uniform train whose cell has d
+        /// cores.
+        pub repeat: u64 = 1,
+        /// Bytes of workspace; 0 for 64 MiB on the CPU and 256 MiB on a GPU.
+        pub workspace_limit: u64 = 0,
+        /// Return only the real part of results that are real for a Hermitian operator.
+        pub assume_hermitian: bool = false,
     }
 }

@@ -12,7 +12,7 @@ use super::options::Options;
 use super::outputs::{check_vector, write_vector};
 use super::session::Rsvd;
 use crate::backend::memory::Charge;
-use crate::choice::numbered;
+use crate::choice::{numbered, with_defaults};
 use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::{self, Matrix};
@@ -32,22 +32,18 @@ pub enum Samples {
 
 numbered!(Samples, Rows, Columns);
 
-/// Options of a fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PcaOptions {
-    /// Which axis has the samples.
-    pub samples: Samples,
-    /// Whether the mean of each feature is subtracted.
-    pub center: bool,
-    /// Whether each feature is divided by its standard deviation; needs `center`.
-    pub scale: bool,
-    /// Whether scores have variance 1.
-    pub whiten: bool,
-}
-
-impl Default for PcaOptions {
-    fn default() -> Self {
-        Self { samples: Samples::Rows, center: true, scale: false, whiten: false }
+with_defaults! {
+    /// Options of a fit.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct PcaOptions {
+        /// Which axis has the samples.
+        pub samples: Samples = Samples::Rows,
+        /// Whether the mean of each feature is subtracted.
+        pub center: bool = true,
+        /// Whether each feature is divided by its standard deviation; needs `center`.
+        pub scale: bool = false,
+        /// Whether scores have variance 1.
+        pub whiten: bool = false,
     }
 }
 
@@ -96,8 +92,8 @@ impl Pca {
         self.session.context()
     }
 
-    /// Writes the mean of each feature, in the type of the computation or in double precision; zeros if the data were not
-    /// centred.
+    /// Writes the mean of each feature, in the type of the computation or in double precision; zeros if the data were
+    /// not centred.
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::error::Error::InvalidArgument) for another type or size.

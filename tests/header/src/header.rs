@@ -79,8 +79,8 @@ pub fn text(root: &Path) -> String {
     let mut files: Vec<PathBuf> = std::fs::read_dir(root.join("src/ffi"))
         .expect("src/ffi")
         .map(|entry| entry.expect("an entry").path())
-        // It names the others, which would be read twice.
-        .filter(|path| !path.ends_with("mod.rs"))
+        // It names the others, which would be read twice. `generated` is made from the header.
+        .filter(|path| path.is_file() && !path.ends_with("mod.rs"))
         .collect();
     files.sort();
     files.sort_by_key(|path| ORDER.iter().position(|name| path.ends_with(name)).unwrap_or(ORDER.len()));

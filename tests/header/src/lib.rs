@@ -3,6 +3,7 @@
 //! [`header::text`] makes the header from `src/ffi`; [`Interface`] is its contents as data. Each other module makes the files
 //! of one language. All are checked in. `tests/current.rs` compares them, and with `PURLIN_BLESS=1` writes them.
 
+pub mod conversions;
 pub mod cuda;
 pub mod fortran;
 pub mod fortran_interfaces;
@@ -40,18 +41,24 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All generated files.
+/// All generated files of the repository.
 pub fn generated() -> Vec<Generated> {
-    let text = header::text(&root());
+    generated_of(&root())
+}
+
+/// All generated files, from the sources under `root`.
+pub fn generated_of(root: &Path) -> Vec<Generated> {
+    let text = header::text(root);
     let interface = Interface::parse(&text);
     let mut files = vec![Generated::new("include/purlin.h", text)];
+    files.extend(conversions::files(&interface, root));
     files.extend(fortran_types::files(&interface));
     files.extend(fortran_interfaces::files(&interface));
-    files.extend(integers::files(&root()));
+    files.extend(integers::files(root));
     files.extend(python::files(&interface));
     files.extend(matlab::files(&interface));
     files.extend(layout::files(&interface));
     files.extend(words::files(&interface));
-    files.extend(cuda::files(&cuda::headers(&root())));
+    files.extend(cuda::files(&cuda::headers(root)));
     files
 }

@@ -12,6 +12,7 @@ const FOLDERS: &[&str] = &[
     "bindings/fortran/generated",
     "bindings/fortran/integers",
     "bindings/matlab/src/generated",
+    "src/ffi/generated",
     "tests/c/generated",
     "tests/fortran/generated",
 ];
