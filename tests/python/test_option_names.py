@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from purlin import _sshopm_types, _structs, _train_options, dwi, sshopm
+from purlin import _options, _sshopm_types, _structs, _train_options, dwi, sshopm
 from purlin._context import initialised
 
 MATLAB = ROOT / "bindings" / "matlab" / "+purlin"
@@ -27,13 +27,15 @@ CASES = [
 
 
 def matlab_names(file: str) -> set[str]:
-    """What stands in `names = {...}`."""
+    """What stands in `names = [purlin.internal.option_names('family'), {...}]`."""
     path = MATLAB / file
     if not path.is_file():
         pytest.skip("no MATLAB package beside the tests")
-    found = re.search(r"^\s*names = \{(.*?)\};", path.read_text(), flags=re.S | re.M)
+    pattern = r"^\s*names = \[purlin\.internal\.option_names\('(\w+)'\),.*?\{(.*?)\}\];"
+    found = re.search(pattern, path.read_text(), flags=re.S | re.M)
     assert found, f"{file} has no list of names"
-    return set(re.findall(r"'(\w+)'", found.group(1)))
+    listed = (MATLAB / "+internal" / "option_names.m").read_text().split(f"case '{found.group(1)}'\n")[1].split("};")[0]
+    return set(re.findall(r"'(\w+)'", listed + found.group(2)))
 
 
 @pytest.mark.parametrize(("options", "file", "alone"), CASES, ids=[case[1] for case in CASES])
@@ -65,7 +67,7 @@ DEFAULTS: list[tuple[str, type, type, str, Any, Any, str]] = [
         _sshopm_types.Options,
         _structs.SshopmOptions,
         "sshopm_options",
-        _sshopm_types.WORDS,
+        _options.WORDS["sshopm_options"],
         sshopm.solve,
         "pairs",
     ),
@@ -74,18 +76,18 @@ DEFAULTS: list[tuple[str, type, type, str, Any, Any, str]] = [
         _sshopm_types.AllOptions,
         _structs.SshopmOptions,
         "sshopm_options",
-        _sshopm_types.WORDS,
+        _options.WORDS["sshopm_options"],
         None,
         "",
     ),
-    ("dwi_fit.m", dwi.FitOptions, _structs.DwiOptions, "dwi_options", dwi._FIT_WORDS, None, ""),
+    ("dwi_fit.m", dwi.FitOptions, _structs.DwiOptions, "dwi_options", _options.WORDS["dwi_options"], None, ""),
     ("dwi_csa.m", dwi.CsaOptions, _structs.DwiOptions, "dwi_options", {}, None, ""),
     (
         "dwi_peaks.m",
         dwi.PeaksOptions,
         _structs.DwiOptions,
         "dwi_options",
-        dwi._PEAKS_WORDS,
+        _options.WORDS["dwi_options"],
         dwi.peaks,
         "count",
     ),
@@ -94,7 +96,7 @@ DEFAULTS: list[tuple[str, type, type, str, Any, Any, str]] = [
         _train_options.Options,
         _structs.TtContractionOptions,
         "tt_contraction_options",
-        _train_options.WORDS,
+        _options.WORDS["tt_contraction_options"],
         None,
         "",
     ),

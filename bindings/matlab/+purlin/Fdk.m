@@ -69,9 +69,7 @@ classdef Fdk < handle
                'source_to_detector', 'angles', ...
                'matrices', 'column_offset', 'row_offset', 'allow_inside_panel'};
       geometry = purlin.internal.options(known, {geometry});
-      names = {'grid', 'window', 'cutoff', 'redundancy', 'edge', 'truncation', 'precision', 'mode', ...
-               'interpolation', 'fov_mask', 'allow_missing', 'allow_short_arc', 'sanitize', 'output_scale', ...
-               'output_offset', 'slab', 'view_batch', 'fft_length', 'devices', 'progress'};
+      names = [purlin.internal.option_names('fdk'), {'grid', 'devices', 'progress'}];
       opts = purlin.internal.options(names, varargin);
       grid = struct();
       if isfield(opts, 'grid') && ~isempty(opts.grid)

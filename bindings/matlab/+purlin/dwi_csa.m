@@ -26,7 +26,7 @@ function result = dwi_csa(signals, bvals, bvecs, lmax, basis, varargin)
 %     odf = purlin.dwi_csa(signals, bvals, bvecs, 4, 'mrtrix3');
 %     r = purlin.dwi_peaks(odf.sh, 4, 'basis', 'mrtrix3', 'peaks', 3);
   purlin.internal.at_least(nargin, 5, 'dwi_csa');
-  names = {'mask', 'smoothing', 'minimum_signal', 'maximum_signal', 'b0_threshold', 'layout', 'progress'};
+  names = [purlin.internal.option_names('csa'), {'mask', 'layout', 'progress'}];
   opts = purlin.internal.options(names, varargin);
   mask = [];
   if isfield(opts, 'mask')

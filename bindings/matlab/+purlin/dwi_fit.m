@@ -31,7 +31,7 @@ function result = dwi_fit(signals, bvals, bvecs, order, varargin)
 %     signals = 100 * exp(-bvals .* (2e-4 + 1.5e-3 * bvecs(1, :) .^ 2))';   % a fibre along x
 %     fit = purlin.dwi_fit(signals, bvals, bvecs, 4);
   purlin.internal.at_least(nargin, 4, 'dwi_fit');
-  names = {'mask', 'weights', 'weighting', 'nonpositive', 'clamp', 'b0_threshold', 'layout', 'progress'};
+  names = [purlin.internal.option_names('fit'), {'mask', 'weights', 'layout', 'progress'}];
   opts = purlin.internal.options(names, varargin);
   mask = [];
   weights = [];

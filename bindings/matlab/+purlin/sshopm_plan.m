@@ -11,9 +11,7 @@ function info = sshopm_plan(A, order, dimension, varargin)
 %     info = purlin.sshopm_plan(rand(15, 1000), 4, 3);
 %     info.starts, info.reason
   purlin.internal.at_least(nargin, 3, 'sshopm_plan');
-  listed = {'goal', 'method', 'shift_kind', 'shift', 'start_kind', 'starts', 'seed', 'tolerance', 'test', ...
-            'max_iterations', 'tau', 'warmup', 'remove_isotropic', 'merge_angle', 'merge_value', ...
-            'degeneracy_tolerance', 'sign', 'compatibility'};
+  listed = [purlin.internal.option_names('sshopm'), {'starts'}];
   opts = purlin.internal.options(listed, varargin);
   if isfield(opts, 'shift') && ~isempty(opts.shift) && ~isfield(opts, 'shift_kind')
     opts.shift_kind = 'fixed';

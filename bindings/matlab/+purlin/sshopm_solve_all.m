@@ -37,8 +37,7 @@ function result = sshopm_solve_all(A, order, dimension, varargin)
 %     r = purlin.sshopm_solve_all(A, 3, 3);
 %     r.count   % 7
   purlin.internal.at_least(nargin, 3, 'sshopm_solve_all');
-  names = {'pairs', 'starts', 'max_starts', 'seed', 'max_iterations', 'tolerance', 'merge_angle', 'merge_value', ...
-           'degeneracy_tolerance', 'sign', 'progress'};
+  names = [purlin.internal.option_names('all'), {'pairs', 'progress'}];
   opts = purlin.internal.options(names, varargin);
   purlin.internal.whole(order, 'order', 2);
   purlin.internal.whole(dimension, 'dimension', 1);

@@ -3,77 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PURLIN_DEFINE_WORDS
 #include "gateway.h"
 
-const choice backends[] = {{"auto", PURLIN_BACKEND_AUTO}, {"cpu", PURLIN_BACKEND_CPU}, {"cuda", PURLIN_BACKEND_CUDA},
-  {NULL, 0}};
-const choice instruction_sets[] = {{"auto", PURLIN_ISA_AUTO}, {"portable", PURLIN_ISA_PORTABLE},
-  {"avx2", PURLIN_ISA_AVX2}, {"avx512", PURLIN_ISA_AVX512}, {NULL, 0}};
-const choice goals[] = {{"maxima", PURLIN_SSHOPM_MAXIMA}, {"minima", PURLIN_SSHOPM_MINIMA},
-  {"both", PURLIN_SSHOPM_BOTH}, {NULL, 0}};
-const choice methods[] = {{"hybrid", PURLIN_SSHOPM_HYBRID}, {"power", PURLIN_SSHOPM_POWER}, {NULL, 0}};
-const choice shift_kinds[] = {{"adaptive", PURLIN_SSHOPM_SHIFT_ADAPTIVE}, {"fixed", PURLIN_SSHOPM_SHIFT_FIXED},
-  {"guaranteed", PURLIN_SSHOPM_SHIFT_GUARANTEED}, {NULL, 0}};
-const choice stopping_tests[] = {{"residual", PURLIN_SSHOPM_TEST_RESIDUAL}, {"lambda", PURLIN_SSHOPM_TEST_LAMBDA},
-  {"step", PURLIN_SSHOPM_TEST_STEP}, {NULL, 0}};
-const choice start_kinds[] = {{"auto", PURLIN_STARTS_AUTO},
-  {"fibonacci_hemisphere", PURLIN_STARTS_FIBONACCI_HEMISPHERE}, {"fibonacci_sphere", PURLIN_STARTS_FIBONACCI_SPHERE},
-  {"hemisphere", PURLIN_STARTS_FIBONACCI_HEMISPHERE}, {"sphere", PURLIN_STARTS_FIBONACCI_SPHERE},
-  {"icosahedral", PURLIN_STARTS_ICOSAHEDRAL},
-  {"random", PURLIN_STARTS_RANDOM}, {"random_cube", PURLIN_STARTS_RANDOM_CUBE}, {NULL, 0}};
-const choice signs[] = {{"canonical", PURLIN_SSHOPM_SIGN_CANONICAL}, {"raw", PURLIN_SSHOPM_SIGN_RAW}, {NULL, 0}};
-const choice compatibilities[] = {{"none", PURLIN_SSHOPM_COMPAT_NONE},
-  {"tensor_toolbox", PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX}, {NULL, 0}};
 const choice norms[] = {{"frobenius", PURLIN_NORM_FROBENIUS}, {"one", PURLIN_NORM_ONE}, {"max", PURLIN_NORM_MAX},
   {NULL, 0}};
 const choice packings[] = {{"entries", PURLIN_PACKING_ENTRIES}, {"polynomial", PURLIN_PACKING_POLYNOMIAL}, {NULL, 0}};
 const choice bases[] = {{"canonical", PURLIN_SH_CANONICAL}, {"mrtrix3", PURLIN_SH_MRTRIX3},
   {"tournier07_legacy", PURLIN_SH_TOURNIER07_LEGACY}, {"descoteaux07_legacy", PURLIN_SH_DESCOTEAUX07_LEGACY},
   {"descoteaux07", PURLIN_SH_DESCOTEAUX07}, {NULL, 0}};
-const choice peaks_bases[] = {{"tensor", PURLIN_SH_TENSOR}, {"canonical", PURLIN_SH_CANONICAL},
-  {"mrtrix3", PURLIN_SH_MRTRIX3}, {"tournier07_legacy", PURLIN_SH_TOURNIER07_LEGACY},
-  {"descoteaux07_legacy", PURLIN_SH_DESCOTEAUX07_LEGACY}, {"descoteaux07", PURLIN_SH_DESCOTEAUX07}, {NULL, 0}};
-const choice weightings[] = {{"ols", PURLIN_DWI_OLS}, {"wls", PURLIN_DWI_WLS}, {NULL, 0}};
-const choice nonpositives[] = {{"clamp", PURLIN_DWI_CLAMP}, {"skip", PURLIN_DWI_SKIP}, {NULL, 0}};
-const choice formats[] = {{"unit_value", PURLIN_PEAKS_UNIT_VALUE}, {"mrtrix", PURLIN_PEAKS_MRTRIX}, {NULL, 0}};
-const choice missings[] = {{"nan", PURLIN_MISSING_NAN}, {"zero", PURLIN_MISSING_ZERO}, {NULL, 0}};
 const choice endiannesses[] = {{"little", PURLIN_LITTLE_ENDIAN}, {"big", PURLIN_BIG_ENDIAN}, {NULL, 0}};
 const choice orders[] = {{"columns", 0}, {"rows", PURLIN_ROW_MAJOR}, {NULL, 0}};
 const choice classes[] = {{"single", PURLIN_F32}, {"double", PURLIN_F64}, {"int8", PURLIN_I8}, {"uint8", PURLIN_U8},
   {"int16", PURLIN_I16}, {"uint16", PURLIN_U16}, {"int32", PURLIN_I32}, {"uint32", PURLIN_U32}, {NULL, 0}};
-const choice fdk_windows[] = {{"none", PURLIN_FDK_WINDOW_NONE}, {"shepp_logan", PURLIN_FDK_WINDOW_SHEPP_LOGAN},
-  {"cosine", PURLIN_FDK_WINDOW_COSINE}, {"hamming", PURLIN_FDK_WINDOW_HAMMING}, {"hann", PURLIN_FDK_WINDOW_HANN},
-  {NULL, 0}};
-const choice fdk_redundancies[] = {{"auto", PURLIN_FDK_REDUNDANCY_AUTO}, {"none", PURLIN_FDK_REDUNDANCY_NONE},
-  {"full", PURLIN_FDK_REDUNDANCY_FULL}, {"short", PURLIN_FDK_REDUNDANCY_SHORT},
-  {"half_fan", PURLIN_FDK_REDUNDANCY_HALF_FAN}, {NULL, 0}};
-const choice fdk_edges[] = {{"zero", PURLIN_FDK_EDGE_ZERO}, {"skip", PURLIN_FDK_EDGE_SKIP}, {NULL, 0}};
-const choice fdk_interpolations[] = {{"exact", PURLIN_FDK_INTERPOLATION_EXACT},
-  {"fast", PURLIN_FDK_INTERPOLATION_FAST}, {NULL, 0}};
-const choice fdk_precisions[] = {{"single", PURLIN_FDK_PRECISION_F32}, {"double", PURLIN_FDK_PRECISION_F64}, {NULL, 0}};
-const choice fdk_modes[] = {{"fdk", PURLIN_FDK_MODE_FDK}, {"rabbitct", PURLIN_FDK_MODE_RABBITCT}, {NULL, 0}};
-const choice rsvd_methods[] = {{"auto", PURLIN_RSVD_METHOD_AUTO}, {"basic", PURLIN_RSVD_METHOD_BASIC},
-  {"fifo", PURLIN_RSVD_METHOD_FIFO}, {"row_fused", PURLIN_RSVD_METHOD_ROW_FUSED}, {"gram", PURLIN_RSVD_METHOD_GRAM},
-  {"brsvd", PURLIN_RSVD_METHOD_BRSVD}, {"range", PURLIN_RSVD_METHOD_RANGE}, {"fused", PURLIN_RSVD_METHOD_FUSED},
-  {"merge", PURLIN_RSVD_METHOD_MERGE}, {"krylov", PURLIN_RSVD_METHOD_KRYLOV},
-  {"one_pass", PURLIN_RSVD_METHOD_ONE_PASS}, {"direct", PURLIN_RSVD_METHOD_DIRECT},
-  {"nystrom", PURLIN_RSVD_METHOD_NYSTROM}, {"rayleigh", PURLIN_RSVD_METHOD_RAYLEIGH}, {NULL, 0}};
-const choice rsvd_orthonormalizations[] = {{"auto", PURLIN_RSVD_ORTH_AUTO},
-  {"householder", PURLIN_RSVD_ORTH_HOUSEHOLDER}, {"cholesky2", PURLIN_RSVD_ORTH_CHOLESKY2},
-  {"shifted_cholesky3", PURLIN_RSVD_ORTH_SHIFTED_CHOLESKY3}, {NULL, 0}};
-const choice rsvd_sketches[] = {{"gaussian", PURLIN_SKETCH_GAUSSIAN}, {"uniform", PURLIN_SKETCH_UNIFORM},
-  {"rademacher", PURLIN_SKETCH_RADEMACHER}, {"sparse_sign", PURLIN_SKETCH_SPARSE_SIGN},
-  {"given", PURLIN_SKETCH_GIVEN}, {NULL, 0}};
-const choice rsvd_centers[] = {{"none", PURLIN_RSVD_CENTER_NONE}, {"columns", PURLIN_RSVD_CENTER_COLUMNS},
-  {"rows", PURLIN_RSVD_CENTER_ROWS}, {NULL, 0}};
-const choice rsvd_signs[] = {{"none", PURLIN_RSVD_SIGN_NONE}, {"v_max", PURLIN_RSVD_SIGN_V_MAX},
-  {"u_max", PURLIN_RSVD_SIGN_U_MAX}, {NULL, 0}};
-const choice rsvd_precisions[] = {
-  {"full", PURLIN_RSVD_PRECISION_FULL}, {"fast", PURLIN_RSVD_PRECISION_FAST}, {NULL, 0}};
-const choice rsvd_errors[] = {{"none", PURLIN_RSVD_ERROR_NONE}, {"identity", PURLIN_RSVD_ERROR_IDENTITY},
-  {"probes", PURLIN_RSVD_ERROR_PROBES}, {"power", PURLIN_RSVD_ERROR_POWER}, {NULL, 0}};
-const choice pca_samples[] = {{"rows", PURLIN_PCA_SAMPLES_ROWS}, {"columns", PURLIN_PCA_SAMPLES_COLUMNS}, {NULL, 0}};
-const choice rpca_frames[] = {{"columns", PURLIN_RPCA_FRAMES_COLUMNS}, {"rows", PURLIN_RPCA_FRAMES_ROWS}, {NULL, 0}};
 const choice precisions[] = {{"single", PURLIN_F32}, {"double", PURLIN_F64}, {NULL, 0}};
 const choice locations[] = {{"host", PURLIN_HOST}, {"device", PURLIN_DEVICE}, {NULL, 0}};
 

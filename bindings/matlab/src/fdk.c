@@ -108,10 +108,7 @@ static void add_triple(mxArray *target, const char *field, double x, double y, d
 
 static mxArray *report_of(purlin_fdk_info i) {
   mxArray *report = mxCreateStructMatrix(1, 1, 0, NULL);
-  const char *word = "auto";
-  for (const choice *c = fdk_redundancies; c->word; c++)
-    if (c->value == i.redundancy) word = c->word;
-  add_text(report, "redundancy", word);
+  add_number(report, "kernel", (double)i.kernel);
   add_triple(report, "size", (double)i.nx, (double)i.ny, (double)i.nz);
   add_triple(report, "spacing", i.dx, i.dy, i.dz);
   add_triple(report, "origin", i.x0, i.y0, i.z0);

@@ -63,11 +63,9 @@ void forget_train_matrix(purlin_tt_matrix *matrix);
 
 /* A word and what it means in purlin.h; lists end with {NULL, 0}. */
 typedef struct choice { const char *word; int32_t value; } choice;
-extern const choice backends[], instruction_sets[], goals[], methods[], shift_kinds[], stopping_tests[], start_kinds[],
-  signs[], compatibilities[], norms[], packings[], bases[], peaks_bases[], weightings[], nonpositives[], formats[], missings[],
-  locations[], endiannesses[], orders[], classes[], fdk_windows[], fdk_redundancies[], fdk_edges[], fdk_interpolations[],
-  fdk_precisions[], fdk_modes[], precisions[], rsvd_methods[], rsvd_orthonormalizations[], rsvd_sketches[],
-  rsvd_centers[], rsvd_signs[], rsvd_errors[], rsvd_precisions[], pca_samples[], rpca_frames[];
+extern const choice norms[], packings[], bases[], locations[], endiannesses[], orders[], classes[], precisions[];
+/* The lists of options and reports. */
+#include "generated/words.h"
 
 double scalar_argument(const char *name, const mxArray *value);
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);
@@ -227,7 +225,6 @@ const purlin_tt **trains_of(const char *name, const mxArray *cell, int64_t *coun
 
 /* ---- spectra.c ---- */
 
-extern const choice kinds[], reorderings[];
 purlin_lanczos_options lanczos_options_of(const mxArray *options, int64_t count, watch *w);
 /* A solver that ends with the command. */
 purlin_lanczos *solver_of(const purlin_lanczos_options *o);

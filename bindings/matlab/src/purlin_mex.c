@@ -113,11 +113,11 @@ static void properties(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[
   check(purlin_context_info_init(&info, sizeof info));
   check(purlin_context_properties(gateway_context(), &info));
   plhs[0] = mxCreateStructMatrix(1, 1, 0, NULL);
-  add_text(plhs[0], "backend", word_of(backends, info.backend));
+  add_text(plhs[0], "backend", word_of(backend_words, info.backend));
   add_text(plhs[0], "device_name", info.device_name);
   add_number(plhs[0], "device", info.device);
   add_number(plhs[0], "threads", (double)info.threads);
-  add_text(plhs[0], "cpu_isa", word_of(instruction_sets, info.cpu_isa));
+  add_text(plhs[0], "cpu_isa", word_of(isa_words, info.cpu_isa));
   add_number(plhs[0], "host_memory_limit", (double)info.host_memory_limit);
   add_number(plhs[0], "device_memory_limit", (double)info.device_memory_limit);
   add_number(plhs[0], "host_memory_used", (double)info.host_memory_used);

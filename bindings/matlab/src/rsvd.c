@@ -187,7 +187,7 @@ static void sketch(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   output omega;
   check(purlin_rsvd_options_init(&o, sizeof o));
   read_choice(prhs[2], "class", precisions, &dtype);
-  read_choice(prhs[2], "sketch", rsvd_sketches, &o.sketch);
+  read_choice(prhs[2], "sketch", sketch_words, &o.sketch);
   read_seed(prhs[2], "seed", &o.seed);
   omega = new_matrix(dtype, integer_argument("rows", prhs[0], 0, INT64_MAX),
                      integer_argument("columns", prhs[1], 0, INT64_MAX));

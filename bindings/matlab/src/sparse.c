@@ -58,7 +58,7 @@ static void order(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_tensor *target = NULL;
   check(purlin_tensor_borrow(gateway_context(), PURLIN_I64, 0, 1, &n, NULL, list, &target));
   (void)temporary(target);
-  check(purlin_matrix_order(a, choice_argument("how", prhs[1], reorderings), target));
+  check(purlin_matrix_order(a, choice_argument("how", prhs[1], ordering_words), target));
   plhs[0] = mxCreateDoubleMatrix((mwSize)n, 1, mxREAL);
   for (int64_t k = 0; k < n; k++) ((double *)mxGetData(plhs[0]))[k] = (double)list[k] + 1;
   (void)nlhs;

@@ -1,28 +1,6 @@
 /* Commands of eigenpairs, singular triplets and tridiagonal matrices. */
 #include "gateway.h"
 
-static const choice whiches[] = {{"largest", PURLIN_LANCZOS_LARGEST}, {"smallest", PURLIN_LANCZOS_SMALLEST},
-  {"largest_magnitude", PURLIN_LANCZOS_LARGEST_MAGNITUDE}, {"both_ends", PURLIN_LANCZOS_BOTH_ENDS},
-  {"nearest", PURLIN_LANCZOS_NEAREST}, {NULL, 0}};
-const choice kinds[] = {{"matrix", PURLIN_LANCZOS_MATRIX}, {"laplacian", PURLIN_LANCZOS_LAPLACIAN},
-  {"normalized_laplacian", PURLIN_LANCZOS_NORMALIZED_LAPLACIAN},
-  {"signless_laplacian", PURLIN_LANCZOS_SIGNLESS_LAPLACIAN},
-  {"normalized_adjacency", PURLIN_LANCZOS_NORMALIZED_ADJACENCY}, {"modularity", PURLIN_LANCZOS_MODULARITY},
-  {"gram", PURLIN_LANCZOS_GRAM}, {"outer_gram", PURLIN_LANCZOS_OUTER_GRAM},
-  {"augmented", PURLIN_LANCZOS_AUGMENTED}, {"random_walk_laplacian", PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN}, {NULL, 0}};
-static const choice verifications[] = {{"auto", PURLIN_LANCZOS_VERIFY_AUTO}, {"on", PURLIN_LANCZOS_VERIFY_ON},
-  {"off", PURLIN_LANCZOS_VERIFY_OFF}, {NULL, 0}};
-static const choice ways[] = {
-  {"restart", PURLIN_LANCZOS_METHOD_RESTART}, {"plain", PURLIN_LANCZOS_METHOD_PLAIN}, {NULL, 0}};
-static const choice orthogonalizations[] = {{"full", PURLIN_LANCZOS_ORTHOGONALIZATION_FULL},
-  {"partial", PURLIN_LANCZOS_ORTHOGONALIZATION_PARTIAL}, {NULL, 0}};
-static const choice filters[] = {
-  {"off", PURLIN_LANCZOS_FILTER_OFF}, {"chebyshev", PURLIN_LANCZOS_FILTER_CHEBYSHEV}, {NULL, 0}};
-static const choice reasons[] = {{"converged", PURLIN_LANCZOS_CONVERGED}, {"restarts", PURLIN_LANCZOS_RESTARTS},
-  {"exhausted", PURLIN_LANCZOS_EXHAUSTED}, {"contradicted", PURLIN_LANCZOS_CONTRADICTED}, {NULL, 0}};
-const choice reorderings[] = {{"none", PURLIN_ORDERING_NONE}, {"degree", PURLIN_ORDERING_DEGREE},
-  {"cuthill_mckee", PURLIN_ORDERING_CUTHILL_MCKEE}, {NULL, 0}};
-
 purlin_lanczos_options lanczos_options_of(const mxArray *options, int64_t count, watch *w) {
   purlin_lanczos_options o;
   check(purlin_lanczos_options_init(&o, sizeof o));

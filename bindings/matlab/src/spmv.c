@@ -3,11 +3,6 @@
 
 #include "gateway.h"
 
-static const choice spmv_methods[] = {{"auto", PURLIN_SPMV_METHOD_AUTO}, {"scalar", PURLIN_SPMV_METHOD_SCALAR},
-  {"vector", PURLIN_SPMV_METHOD_VECTOR}, {"row_group", PURLIN_SPMV_METHOD_ROW_GROUP},
-  {"row_bin", PURLIN_SPMV_METHOD_ROW_BIN}, {"merge", PURLIN_SPMV_METHOD_MERGE},
-  {"entry_split", PURLIN_SPMV_METHOD_ENTRY_SPLIT}, {"sweeps", PURLIN_SPMV_METHOD_SWEEPS}, {NULL, 0}};
-
 /* Y = spmv(A, X, transposed, options): A is the transpose of a sparse matrix of MATLAB's, which `transposed` makes up for */
 static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]), *x = matrix_of("X", prhs[1]);
@@ -17,8 +12,8 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   purlin_spmv *plan = NULL;
   output y;
   check(purlin_spmv_options_init(&o, sizeof o));
-  read_choice(prhs[3], "method", spmv_methods, &o.method);
-  read_choice(prhs[3], "ordering", reorderings, &o.ordering);
+  read_choice(prhs[3], "method", spmv_method_words, &o.method);
+  read_choice(prhs[3], "ordering", ordering_words, &o.ordering);
   if (transposed) o.op = PURLIN_SPMV_TRANSPOSE;
   if (given.rows != (transposed ? shape.rows : shape.cols))
     fail("invalidArgument", "X: has %.0f rows, %.0f are needed", (double)given.rows,
@@ -31,8 +26,6 @@ static void product(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   (void)nrhs;
 }
 
-static const choice operations[] = {{"plain", PURLIN_SPMV_PLAIN}, {"transpose", PURLIN_SPMV_TRANSPOSE},
-  {"adjoint", PURLIN_SPMV_ADJOINT}, {NULL, 0}};
 
 static purlin_spmv *plan_argument(const mxArray *key) { return (purlin_spmv *)(uintptr_t)key_argument("plan", key); }
 

@@ -189,7 +189,7 @@ static void classify(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 
 /* sshopm_starts(kind, dimension, count, seed, single) */
 static void starts(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
-  int32_t kind = choice_argument("kind", prhs[0], start_kinds);
+  int32_t kind = choice_argument("kind", prhs[0], starts_words);
   int64_t n = dimension_argument(prhs[1]);
   batch b = plain_batch(is_true("single", prhs[4]) ? PURLIN_F32 : PURLIN_F64,
                         integer_argument("count", prhs[2], 0, INT64_MAX));

@@ -4,23 +4,6 @@
 
 #include "gateway.h"
 
-static const choice tt_methods[] = {{"auto", PURLIN_TT_METHOD_AUTO}, {"open", PURLIN_TT_METHOD_OPEN},
-  {"full", PURLIN_TT_METHOD_FULL}, {"reduced", PURLIN_TT_METHOD_REDUCED},
-  {"blocked", PURLIN_TT_METHOD_BLOCKED}, {"halves", PURLIN_TT_METHOD_HALVES},
-  {"power", PURLIN_TT_METHOD_POWER}, {NULL, 0}};
-static const choice scalings[] = {{"auto", PURLIN_TT_SCALING_AUTO}, {"always", PURLIN_TT_SCALING_ALWAYS},
-  {"never", PURLIN_TT_SCALING_NEVER}, {NULL, 0}};
-static const choice conjugates[] = {{"bra", PURLIN_TT_CONJ_BRA}, {"none", PURLIN_TT_CONJ_NONE}, {NULL, 0}};
-static const choice maths[] = {{"default", PURLIN_TT_MATH_DEFAULT}, {"tf32", PURLIN_TT_MATH_TF32},
-  {"tf32x3", PURLIN_TT_MATH_TF32X3}, {"gemm3m", PURLIN_TT_MATH_GEMM3M},
-  {"int8x6", PURLIN_TT_MATH_INT8X6}, {NULL, 0}};
-static const choice norm_methods[] = {{"auto", PURLIN_TT_NORM_AUTO}, {"inner", PURLIN_TT_NORM_INNER},
-  {"triangle", PURLIN_TT_NORM_TRIANGLE}, {"qr", PURLIN_TT_NORM_QR}, {NULL, 0}};
-static const choice kernels[] = {{"auto", PURLIN_TT_KERNEL_AUTO},
-  {"products", PURLIN_TT_KERNEL_PRODUCTS}, {"chain", PURLIN_TT_KERNEL_CHAIN},
-  {NULL, 0}};
-static const choice outcomes[] = {{"ok", PURLIN_TT_RESULT_OK}, {"overflow", PURLIN_TT_RESULT_OVERFLOW},
-  {"underflow", PURLIN_TT_RESULT_UNDERFLOW}, {"nonfinite", PURLIN_TT_RESULT_NONFINITE}, {NULL, 0}};
 static const choice sides[] = {{"left", PURLIN_TT_LEFT}, {"right", PURLIN_TT_RIGHT}, {NULL, 0}};
 
 /* Ends with the command, unless somebody keeps it. */

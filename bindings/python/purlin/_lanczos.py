@@ -4,94 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from . import _choices as w
 from . import _constants as c
 from . import _memory as memory
+from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
-from ._context import Context, Group, _word, choice, initialised
+from ._context import Context, Group, choice, initialised
 from ._error import NoConvergence
+from ._keywords import apply, known, report
 from ._matrix import Matrix
 from ._memory import Array
-from ._sshopm_types import apply
 from ._structs import LanczosInfo, LanczosOptions
-from .sparse import ORDERS, of
+from .sparse import of
 
-Which = Literal["largest", "smallest", "largest_magnitude", "both_ends", "nearest"]
-Kind = Literal[
-    "matrix",
-    "laplacian",
-    "normalized_laplacian",
-    "signless_laplacian",
-    "normalized_adjacency",
-    "modularity",
-    "gram",
-    "outer_gram",
-    "augmented",
-]
-
-_WHICH = {
-    "largest": c.LANCZOS_LARGEST,
-    "smallest": c.LANCZOS_SMALLEST,
-    "largest_magnitude": c.LANCZOS_LARGEST_MAGNITUDE,
-    "both_ends": c.LANCZOS_BOTH_ENDS,
-    "nearest": c.LANCZOS_NEAREST,
-}
-_KINDS = {
-    "matrix": c.LANCZOS_MATRIX,
-    "laplacian": c.LANCZOS_LAPLACIAN,
-    "normalized_laplacian": c.LANCZOS_NORMALIZED_LAPLACIAN,
-    "signless_laplacian": c.LANCZOS_SIGNLESS_LAPLACIAN,
-    "normalized_adjacency": c.LANCZOS_NORMALIZED_ADJACENCY,
-    "modularity": c.LANCZOS_MODULARITY,
-    "gram": c.LANCZOS_GRAM,
-    "outer_gram": c.LANCZOS_OUTER_GRAM,
-    "augmented": c.LANCZOS_AUGMENTED,
-}
+Which = w.LanczosWhich
+Kind = w.LanczosKindOption
+Options = _options.LanczosOptions
+Info = _reports.LanczosInfo
 THROUGH = {"auto": c.LANCZOS_MATRIX, "gram": c.LANCZOS_GRAM, "augmented": c.LANCZOS_AUGMENTED}
-_REASONS = {
-    "converged": c.LANCZOS_CONVERGED,
-    "restarts": c.LANCZOS_RESTARTS,
-    "exhausted": c.LANCZOS_EXHAUSTED,
-    "contradicted": c.LANCZOS_CONTRADICTED,
-}
-_WORDS = {
-    "which": _WHICH,
-    "kind": _KINDS,
-    "verify": {"auto": c.LANCZOS_VERIFY_AUTO, "on": c.LANCZOS_VERIFY_ON, "off": c.LANCZOS_VERIFY_OFF},
-    "method": {"restart": c.LANCZOS_METHOD_RESTART, "plain": c.LANCZOS_METHOD_PLAIN},
-    "orthogonalization": {"full": c.LANCZOS_ORTHOGONALIZATION_FULL, "partial": c.LANCZOS_ORTHOGONALIZATION_PARTIAL},
-    "ordering": ORDERS,
-    "filter": {"off": c.LANCZOS_FILTER_OFF, "chebyshev": c.LANCZOS_FILTER_CHEBYSHEV},
-}
-
-
-class Options(TypedDict, total=False):
-    """Options of a solve; what is left out keeps the library's default. As in the C struct `purlin_lanczos_options`."""
-
-    kind: Kind
-    shift: float
-    sigma: float
-    tolerance: float
-    basis: int
-    restarts: int
-    seed: int
-    verify: Literal["auto", "on", "off"]
-    method: Literal["restart", "plain"]
-    block: int
-    orthogonalization: Literal["full", "partial"]
-    filter: Literal["off", "chebyshev"]
-    degree: int
-    ordering: Literal["none", "degree", "cuthill_mckee"]
-    check_symmetry: bool
-    group: Group
-    """Contexts that share the rows of a sparse matrix, on GPUs of one kind or on the CPU; begins with `context`."""
-
-
-_OPTIONS = frozenset(Options.__annotations__) - {"group"}
+_OPTIONS = known(Options)
 
 # SciPy's words, and what they are called here.
 _SCIPY_WHICH = {
@@ -121,36 +56,6 @@ def _refuse_scipy_words(which: object, options: Any) -> None:
     for name in options:
         if name in _SCIPY_OPTIONS:
             raise TypeError(f"{name!r} is not an option; it is {_SCIPY_OPTIONS[name]!r} here")
-
-
-@dataclass(frozen=True)
-class Info:
-    """What a solve did; as the C struct `purlin_lanczos_info`."""
-
-    stop_reason: str
-    breakdowns: int
-    count: int
-    converged: int
-    products: int
-    restarts: int
-    recovered: int
-    basis: int
-    degree: int
-    norm: float
-    seconds: float
-    contexts: int
-    part_rows: int
-    part_entries: int
-    halo: int
-    halo_bytes: int
-    product_bytes: int
-    verified: bool
-    method: str
-    residual: float
-    orthogonality: float
-    host_bytes: int
-    device_bytes: int
-    reason: str
 
 
 class Pairs(NamedTuple):
@@ -206,8 +111,8 @@ class Call:
         if self.group is not None:
             self.options.group = self.group.handle
         _refuse_scipy_words(which, given)
-        self.options.which = choice("which", which, _WHICH)
-        apply(self.options, _OPTIONS, given, _WORDS)
+        self.options.which = choice("which", which, w.LANCZOS_WHICH)
+        apply(self.options, "lanczos_options", _OPTIONS, given)
         self.relay = ProgressRelay(progress, self.options)
         self.report = initialised(LanczosInfo, "lanczos_info")
 
@@ -227,12 +132,7 @@ class Call:
 
 def read_info(raw: Any) -> Info:
     """The C struct as `Info`."""
-    given: dict[str, Any] = {name: getattr(raw, name) for name in Info.__annotations__}
-    given["stop_reason"] = _word(raw.stop_reason, _REASONS)
-    given["method"] = _word(raw.method, _WORDS["method"])
-    given["verified"] = bool(raw.verified)
-    given["reason"] = raw.reason.decode("utf-8", "replace")
-    return Info(**given)
+    return report(Info, raw)
 
 
 def solver_of(solve: Any, n: int, dtype: np.dtype[Any], context: Context) -> Matrix:

@@ -8,18 +8,20 @@ function. Directions are in the frame of the gradients.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import _constants as c
+from . import _choices as w
 from . import _memory as memory
+from . import _options
 from ._batch import Batch, Outputs, Rows, entries, infer_order
 from ._callback import Progress
 from ._context import Context, Stream, choice, default_context, initialised
+from ._keywords import apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
-from ._sshopm_types import METHODS, STARTS, Info, StartKind, apply, refuse_unknown
+from ._sshopm_types import Info
 from ._solver import Solver
 from ._structs import DwiOptions
 from ._tensor import Tensor
@@ -28,73 +30,17 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Basis = Literal["canonical", "mrtrix3", "tournier07_legacy", "descoteaux07_legacy", "descoteaux07"]
-PeaksBasis = Literal[Basis, "tensor"]
 
-BASES = {
-    "canonical": c.SH_CANONICAL,
-    "mrtrix3": c.SH_MRTRIX3,
-    "tournier07_legacy": c.SH_TOURNIER07_LEGACY,
-    "descoteaux07_legacy": c.SH_DESCOTEAUX07_LEGACY,
-    "descoteaux07": c.SH_DESCOTEAUX07,
-}
-PEAKS_BASES = {**BASES, "tensor": c.SH_TENSOR}
-FORMATS = {"unit_value": c.PEAKS_UNIT_VALUE, "mrtrix": c.PEAKS_MRTRIX}
-MISSING = {"nan": c.MISSING_NAN, "zero": c.MISSING_ZERO}
-WEIGHTINGS = {"ols": c.DWI_OLS, "wls": c.DWI_WLS}
-NONPOSITIVE = {"clamp": c.DWI_CLAMP, "skip": c.DWI_SKIP}
-
-
+PeaksBasis = w.Sh
+BASES = {word: number for word, number in w.SH.items() if word != "tensor"}
 _SIGNALS = ("float32", "float64", "uint8", "uint16", "int32")
 
-
-class FitOptions(TypedDict, total=False):
-    """Options of `fit`; what is left out keeps the library's default."""
-
-    weighting: Literal["ols", "wls"]
-    nonpositive: Literal["clamp", "skip"]
-    b0_threshold: float
-    clamp: float
-
-
-class CsaOptions(TypedDict, total=False):
-    """Options of `csa`; what is left out keeps the library's default."""
-
-    b0_threshold: float
-    smoothing: float
-    minimum_signal: float
-    maximum_signal: float
-
-
-class PeaksOptions(TypedDict, total=False):
-    """Options of `peaks`; what is left out keeps the library's default."""
-
-    format: Literal["unit_value", "mrtrix"]
-    missing: Literal["nan", "zero"]
-    start_kind: StartKind
-    max_iterations: int
-    method: Literal["hybrid", "power"]
-    starts: int
-    seed: int
-    absolute_threshold: float
-    relative_threshold: float
-    min_separation: float
-    tolerance: float
-    merge_angle: float
-
-
-class Options(FitOptions, CsaOptions, PeaksOptions, total=False):
-    """Options of `Dwi`, each call of which refuses what only others use; `basis` belongs to `peaks`."""
-
-    basis: PeaksBasis
-
-
-_FIT_OPTIONS = frozenset(FitOptions.__annotations__)
-_CSA_OPTIONS = frozenset(CsaOptions.__annotations__)
-_PEAKS_OPTIONS = frozenset(PeaksOptions.__annotations__)
-_OPTIONS = frozenset(Options.__annotations__)
-_FIT_WORDS = {"weighting": WEIGHTINGS, "nonpositive": NONPOSITIVE}
-_PEAKS_WORDS = {"format": FORMATS, "missing": MISSING, "start_kind": STARTS, "method": METHODS}
-_WORDS = {**_FIT_WORDS, **_PEAKS_WORDS, "basis": PEAKS_BASES}
+FitOptions = _options.FitOptions
+CsaOptions = _options.CsaOptions
+PeaksOptions = _options.PeaksOptions
+Options = _options.DwiOptions
+_FIT_OPTIONS, _CSA_OPTIONS, _PEAKS_OPTIONS = known(FitOptions), known(CsaOptions), known(PeaksOptions)
+_OPTIONS = known(Options)
 
 
 @dataclass(frozen=True)
@@ -249,7 +195,7 @@ class Dwi(Solver):
     ) -> None:
         """Options that a call does not use are refused by that call."""
         raw = initialised(DwiOptions, "dwi_options")
-        apply(raw, _OPTIONS, options, _WORDS)
+        apply(raw, "dwi_options", _OPTIONS, options)
         self._basis: PeaksBasis | None = options.get("basis")
         self._components = 3 if options.get("format") == "mrtrix" else 4
         super().__init__("dwi", raw, progress, context or default_context())

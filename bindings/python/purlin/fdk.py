@@ -10,21 +10,23 @@ import ctypes
 import dataclasses
 from collections.abc import Sequence
 from ctypes import c_void_p
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
+from . import _options
 from ._callback import Progress, ProgressRelay
 from ._context import Context, Group, Handle, Members, Stream, default_context, initialised
 from ._error import InvalidArgument, check
+from ._keywords import apply, known, report
 from ._lib import lib
 from ._memory import Array
-from ._sshopm_types import apply
+from ._reports import FdkFigures
 from ._structs import FdkGeometry, FdkGrid, FdkInfo, FdkOptions
 from ._tensor import Tensor, integers
 from .blocks import Sink, Source, lent
@@ -32,62 +34,12 @@ from .blocks import Sink, Source, lent
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-WINDOWS = {
-    "none": c.FDK_WINDOW_NONE,
-    "shepp_logan": c.FDK_WINDOW_SHEPP_LOGAN,
-    "cosine": c.FDK_WINDOW_COSINE,
-    "hamming": c.FDK_WINDOW_HAMMING,
-    "hann": c.FDK_WINDOW_HANN,
-}
-REDUNDANCIES = {
-    "auto": c.FDK_REDUNDANCY_AUTO,
-    "none": c.FDK_REDUNDANCY_NONE,
-    "full": c.FDK_REDUNDANCY_FULL,
-    "short": c.FDK_REDUNDANCY_SHORT,
-    "half_fan": c.FDK_REDUNDANCY_HALF_FAN,
-}
-EDGES = {"zero": c.FDK_EDGE_ZERO, "skip": c.FDK_EDGE_SKIP}
-INTERPOLATIONS = {"exact": c.FDK_INTERPOLATION_EXACT, "fast": c.FDK_INTERPOLATION_FAST}
-PRECISIONS = {"f32": c.FDK_PRECISION_F32, "f64": c.FDK_PRECISION_F64}
-MODES = {"fdk": c.FDK_MODE_FDK, "rabbitct": c.FDK_MODE_RABBITCT}
-
 Volume = TypeVar("Volume")
 Projections = Union[Source, Tensor, object]
 
 
-class Options(TypedDict, total=False):
-    """Options of a reconstruction; what is left out keeps the library's default."""
-
-    window: Literal["none", "shepp_logan", "cosine", "hamming", "hann"]
-    redundancy: Literal["auto", "none", "full", "short", "half_fan"]
-    edge: Literal["zero", "skip"]
-    interpolation: Literal["exact", "fast"]
-    precision: Literal["f32", "f64"]
-    mode: Literal["fdk", "rabbitct"]
-    fov_mask: bool
-    allow_missing: bool
-    allow_short_arc: bool
-    sanitize: bool
-    cutoff: float
-    truncation: float
-    output_scale: float
-    output_offset: float
-    slab: int
-    view_batch: int
-    fft_length: int
-    group: Group
-    """Contexts that slabs of the volume are distributed over, with the same bits; begins with `context`."""
-
-
-_OPTIONS = frozenset(Options.__annotations__) - {"group"}
-_WORDS = {
-    "window": WINDOWS,
-    "redundancy": REDUNDANCIES,
-    "edge": EDGES,
-    "interpolation": INTERPOLATIONS,
-    "precision": PRECISIONS,
-    "mode": MODES,
-}
+Options = _options.FdkOptions
+_OPTIONS = known(Options)
 
 
 @dataclass(frozen=True)
@@ -145,56 +97,16 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Info:
+class Info(FdkFigures):
     """The plan, and what the last run did. Bytes and seconds as the C struct `purlin_fdk_info` has them."""
 
-    redundancy: str
     vertical: bool
-    arc: float
-    fan_half_angle: float
-    largest_gap: float
-    fov_radius: float
     grid: Grid
-    slab: int
-    slabs: int
-    view_batch: int
-    fft_length: int
-    filtered_columns: int
-    filtered_left: int
-    contexts: int
-    device_bytes: int
-    host_bytes: int
-    device_bytes_used: int
-    host_bytes_used: int
-    views_pushed: int
-    pixels_sanitized: int
-    pixels_clamped: int
-    bytes_uploaded: int
-    bytes_downloaded: int
-    seconds_read: float
-    seconds_upload: float
-    seconds_filter: float
-    seconds_backproject: float
-    seconds_download: float
-    seconds_write: float
-    seconds: float
-    gups: float
-    reason: str = field(default="")
-    pixels_negative: int = 0
-    pixels_not_finite: int = 0
 
 
 def _read_info(raw: Any) -> Info:
-    made: dict[str, Any] = {
-        "redundancy": next((w for w, n in REDUNDANCIES.items() if n == raw.redundancy), str(raw.redundancy)),
-        "vertical": raw.kernel == c.FDK_KERNEL_VERTICAL,
-        "grid": Grid((raw.nx, raw.ny, raw.nz), (raw.dx, raw.dy, raw.dz), (raw.x0, raw.y0, raw.z0)),
-        "reason": raw.reason.decode("utf-8", "replace"),
-    }
-    for entry in dataclasses.fields(Info):
-        if entry.name not in made:
-            made[entry.name] = getattr(raw, entry.name)
-    return Info(**made)
+    grid = Grid((raw.nx, raw.ny, raw.nz), (raw.dx, raw.dy, raw.dz), (raw.x0, raw.y0, raw.z0))
+    return report(Info, raw, vertical=raw.kernel == c.FDK_KERNEL_VERTICAL, grid=grid)
 
 
 class Reconstruction(Handle):
@@ -221,7 +133,7 @@ class Reconstruction(Handle):
             raw_grid.dx, raw_grid.dy, raw_grid.dz = grid.spacing
             raw_grid.x0, raw_grid.y0, raw_grid.z0 = grid.origin
         raw_options = initialised(FdkOptions, "fdk_options")
-        apply(raw_options, _OPTIONS, given, _WORDS)
+        apply(raw_options, "fdk_options", _OPTIONS, given)
         if group is not None:
             raw_options.group = group.handle
         self._relay = ProgressRelay(progress, raw_options)

@@ -9,90 +9,30 @@ the moving foreground of a video whose frames are the columns, or rows, of M.
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 from ctypes import c_void_p
-from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from . import _constants as c
 from . import _memory as memory
+from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
 from ._context import Context, Group, Handle, Members, Stream, initialised
 from ._error import NoConvergence, check
+from ._keywords import apply, known, report
 from ._lib import lib
 from ._matrix import Matrix
 from ._results import computing_type, output, queue_for
-from ._sshopm_types import apply
 from ._structs import RpcaInfo, RpcaOptions
 from .blocks import Sink
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-FRAMES = {"columns": c.RPCA_FRAMES_COLUMNS, "rows": c.RPCA_FRAMES_ROWS}
-
-
-class Options(TypedDict, total=False):
-    """Options of a separation; what is left out keeps the library's default. `lambda_` is the C option `lambda`."""
-
-    lambda_: float
-    tolerance: float
-    mu: float
-    rho: float
-    threshold: float
-    scale: float
-    max_iterations: int
-    max_rank: int
-    fixed_rank: int
-    power_iterations: int
-    oversampling: int
-    block_rows: int
-    seed: int
-    warm_start: bool
-    frames: Literal["columns", "rows"]
-    dtype: npt.DTypeLike
-    group: Group
-    """GPUs that share the longer axis of a matrix in host memory or of a source; begins with `context`."""
-
-
-_OPTIONS = frozenset(Options.__annotations__) - {"dtype", "lambda_", "group"} | {"lambda"}
-
-
-@dataclass(frozen=True)
-class Info:
-    """What a run did; `residual` is ||M - L - S||_F / ||M||_F. Bytes and seconds as in the C struct `purlin_rpca_info`."""
-
-    converged: bool
-    dtype: np.dtype[Any]
-    iterations: int
-    rank: int
-    nonzeros: int
-    passes: int
-    blocks: int
-    block_rows: int
-    bytes_to_device: int
-    bytes_read: int
-    device_bytes_used: int
-    host_bytes_used: int
-    lambda_: float
-    mu: float
-    norm2: float
-    frobenius: float
-    residual: float
-    objective: float
-    nuclear_norm: float
-    one_norm: float
-    seconds_svd: float
-    seconds_elementwise: float
-    seconds_read: float
-    seconds: float
-    contexts: int
-    host_bytes: int
-    device_bytes: int
+Options = _options.RpcaOptions
+Info = _reports.RpcaInfo
+_OPTIONS = known(Options)
 
 
 class Parts(NamedTuple):
@@ -110,11 +50,7 @@ class Unfinished(NoConvergence):
 
 
 def _read_info(raw: Any) -> Info:
-    made: dict[str, Any] = {"converged": bool(raw.converged), "dtype": memory.dtype_of(raw.dtype)}
-    for entry in dataclasses.fields(Info):
-        if entry.name not in made:
-            made[entry.name] = getattr(raw, entry.name.rstrip("_"))
-    return Info(**made)
+    return report(Info, raw)
 
 
 class Rpca(Handle):
@@ -138,7 +74,7 @@ class Rpca(Handle):
         dtype: Any = given.pop("dtype", None)
         if "lambda_" in given:
             given["lambda"] = given.pop("lambda_")
-        apply(raw, _OPTIONS, given, {"frames": FRAMES})
+        apply(raw, "rpca_options", _OPTIONS, given)
         if dtype is not None:
             raw.dtype = memory.dtype_number(dtype)
         self._dtype = dtype

@@ -10,132 +10,34 @@ Those of an array on a GPU are `Tensor`s there, which DLPack takes to any other 
 from __future__ import annotations
 
 import ctypes
-import dataclasses
-import os
 from ctypes import c_double, c_void_p
-from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
+from . import _options, _reports
 from ._callback import Progress, ProgressRelay
-from ._context import Context, Group, Handle, Stream, default_context, home, initialised
+from ._context import Context, Handle, Stream, default_context, home, initialised
 from ._error import NoConvergence, check
+from ._keywords import apply, known, report
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
 from ._results import computing_type, output, queue_for
-from ._sshopm_types import apply
 from ._structs import RsvdInfo, RsvdOptions
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Method = Literal[
-    "auto",
-    "basic",
-    "fifo",
-    "row_fused",
-    "gram",
-    "brsvd",
-    "range",
-    "fused",
-    "merge",
-    "krylov",
-    "one_pass",
-    "direct",
-    "nystrom",
-    "rayleigh",
-]
-METHODS = {
-    "auto": c.RSVD_METHOD_AUTO,
-    "basic": c.RSVD_METHOD_BASIC,
-    "fifo": c.RSVD_METHOD_FIFO,
-    "row_fused": c.RSVD_METHOD_ROW_FUSED,
-    "gram": c.RSVD_METHOD_GRAM,
-    "brsvd": c.RSVD_METHOD_BRSVD,
-    "range": c.RSVD_METHOD_RANGE,
-    "fused": c.RSVD_METHOD_FUSED,
-    "merge": c.RSVD_METHOD_MERGE,
-    "krylov": c.RSVD_METHOD_KRYLOV,
-    "one_pass": c.RSVD_METHOD_ONE_PASS,
-    "direct": c.RSVD_METHOD_DIRECT,
-    "nystrom": c.RSVD_METHOD_NYSTROM,
-    "rayleigh": c.RSVD_METHOD_RAYLEIGH,
-}
-ORTHONORMALIZATIONS = {
-    "auto": c.RSVD_ORTH_AUTO,
-    "householder": c.RSVD_ORTH_HOUSEHOLDER,
-    "cholesky2": c.RSVD_ORTH_CHOLESKY2,
-    "shifted_cholesky3": c.RSVD_ORTH_SHIFTED_CHOLESKY3,
-}
-SKETCHES = {
-    "gaussian": c.SKETCH_GAUSSIAN,
-    "uniform": c.SKETCH_UNIFORM,
-    "rademacher": c.SKETCH_RADEMACHER,
-    "sparse_sign": c.SKETCH_SPARSE_SIGN,
-}
-CENTERS = {"none": c.RSVD_CENTER_NONE, "columns": c.RSVD_CENTER_COLUMNS, "rows": c.RSVD_CENTER_ROWS}
-SIGNS = {"none": c.RSVD_SIGN_NONE, "v_max": c.RSVD_SIGN_V_MAX, "u_max": c.RSVD_SIGN_U_MAX}
-PRECISIONS = {"full": c.RSVD_PRECISION_FULL, "fast": c.RSVD_PRECISION_FAST}
-ERRORS = {
-    "none": c.RSVD_ERROR_NONE,
-    "identity": c.RSVD_ERROR_IDENTITY,
-    "probes": c.RSVD_ERROR_PROBES,
-    "power": c.RSVD_ERROR_POWER,
-}
-
-
-class CommonOptions(TypedDict, total=False):
-    """Options of a decomposition and of a PCA; what is left out keeps the library's default."""
-
-    oversampling: int
-    power_iterations: int
-    max_rank: int
-    block_columns: int
-    block_rows: int
-    resident_rows: int
-    merge_width: int
-    probes: int
-    seed: int
-    tolerance: float
-    smallest_ratio: float
-    dtype: npt.DTypeLike
-    method: Method
-    orthonormalization: Literal["auto", "householder", "cholesky2", "shifted_cholesky3"]
-    sketch: Literal["gaussian", "uniform", "rademacher", "sparse_sign"]
-    sign: Literal["none", "v_max", "u_max"]
-    error: Literal["none", "identity", "probes", "power"]
-    one_pass: bool
-    iteration_precision: Literal["full", "fast"]
-    restart_path: str | os.PathLike[str]
-    read_rate: float
-    group: Group
-    """GPUs that blocks of rows are distributed over; begins with `context`."""
-
-
-class Options(CommonOptions, total=False):
-    """Options of a decomposition."""
-
-    center: Literal["none", "columns", "rows"]
-    scale: bool
-
-
-_OPTIONS = (frozenset(CommonOptions.__annotations__) | frozenset(Options.__annotations__)) - {"dtype", "restart_path", "group"}
-_WORDS = {
-    "method": METHODS,
-    "orthonormalization": ORTHONORMALIZATIONS,
-    "sketch": SKETCHES,
-    "center": CENTERS,
-    "sign": SIGNS,
-    "error": ERRORS,
-    "iteration_precision": PRECISIONS,
-}
+CommonOptions = _options.CommonOptions
+Options = _options.RsvdOptions
+Info = _reports.RsvdInfo
+_OPTIONS = known(Options)
 
 
 class Factors(NamedTuple):
@@ -153,74 +55,9 @@ class Unfinished(NoConvergence):
     info: Info
 
 
-@dataclass(frozen=True)
-class Info:
-    """What a run did, or before it what is planned. Bytes and seconds as the C struct `purlin_rsvd_info` has them."""
-
-    method: str
-    orthonormalization: str
-    dtype: np.dtype[Any]
-    transposed: bool
-    converged: bool
-    restarted: bool
-    error_kind: str
-    sketch: str
-    rank: int
-    columns: int
-    power_iterations: int
-    passes: int
-    passes_restarted: int
-    contexts: int
-    blocks: int
-    block_rows: int
-    resident_rows: int
-    orthonormalization_fallbacks: int
-    bytes_to_device: int
-    bytes_tall: int
-    bytes_read: int
-    bytes_predicted: int
-    device_bytes: int
-    host_bytes: int
-    device_bytes_used: int
-    host_bytes_used: int
-    frobenius: float
-    max_abs: float
-    error_frobenius: float
-    error_relative: float
-    error_spectral: float
-    seconds_read: float
-    seconds_link: float
-    seconds_multiply: float
-    seconds_orthonormalize: float
-    seconds_small: float
-    seconds: float
-    seconds_predicted: float
-    reason: str
-
-
-_FLAGS = ("transposed", "converged", "restarted")
-_INFO_WORDS = {
-    "method": METHODS,
-    "orthonormalization": ORTHONORMALIZATIONS,
-    "error_kind": ERRORS,
-    "sketch": SKETCHES | {"given": c.SKETCH_GIVEN},
-}
-
-
 def read_info(raw: Any) -> Info:
     """The C struct as `Info`."""
-    made: dict[str, Any] = {
-        "dtype": memory.dtype_of(raw.dtype),
-        "reason": raw.reason.decode("utf-8", "replace"),
-    }
-    for entry in dataclasses.fields(Info):
-        if entry.name in made:
-            continue
-        value = getattr(raw, entry.name)
-        if entry.name in _INFO_WORDS:
-            value = next((word for word, n in _INFO_WORDS[entry.name].items() if n == value), str(value))
-        made[entry.name] = bool(value) if entry.name in _FLAGS else value
-    return Info(**made)
+    return report(Info, raw)
 
 
 def raw_options(rank: int, options: Options) -> tuple[Any, object]:
@@ -239,7 +76,7 @@ def raw_options(rank: int, options: Options) -> tuple[Any, object]:
     text = ctypes.create_string_buffer(memory.path_bytes(path)) if path is not None else None
     if text is not None:
         raw.restart_path = ctypes.addressof(text)
-    apply(raw, _OPTIONS, given, _WORDS)
+    apply(raw, "rsvd_options", _OPTIONS, given)
     return raw, text
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
+from ._choices import ORDERING
 from ._context import Context, choice, default_context
 from ._lib import lib
 from ._matrix import Matrix
@@ -45,8 +46,7 @@ _SYMMETRIES = {
 }
 _NORMS = {"frobenius": c.NORM_FROBENIUS, "one": c.NORM_ONE, "max": c.NORM_MAX, "infinity": c.NORM_INFINITY}
 
-ORDERS = {"none": c.ORDERING_NONE, "degree": c.ORDERING_DEGREE, "cuthill_mckee": c.ORDERING_CUTHILL_MCKEE}
-_ORDERS = {name: ORDERS[name] for name in ("degree", "cuthill_mckee")}
+_ORDERS = {name: ORDERING[name] for name in ("degree", "cuthill_mckee")}
 
 
 def of(value: Any, context: Context | None = None) -> Matrix:

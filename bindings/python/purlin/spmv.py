@@ -12,62 +12,25 @@ import ctypes
 import dataclasses
 import sys
 from ctypes import c_void_p
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from . import _constants as c
+from . import _choices as w
 from . import _memory as memory
-from ._context import Context, Handle, Stream, _word, choice, initialised
+from . import _reports
+from ._context import Context, Handle, Stream, choice, initialised
 from ._error import check
-from ._lanczos import _KINDS
-from ._lanczos import Kind as SymmetricKind
+from ._keywords import report
 from ._lib import lib
 from ._matrix import Matrix
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
-from .sparse import ORDERS, of
+from .sparse import of
 
-Kind = SymmetricKind | Literal["random_walk_laplacian"]
-Method = Literal["auto", "scalar", "vector", "row_group", "row_bin", "merge", "entry_split", "sweeps"]
-
-_METHODS = {
-    "auto": c.SPMV_METHOD_AUTO,
-    "scalar": c.SPMV_METHOD_SCALAR,
-    "vector": c.SPMV_METHOD_VECTOR,
-    "row_group": c.SPMV_METHOD_ROW_GROUP,
-    "row_bin": c.SPMV_METHOD_ROW_BIN,
-    "merge": c.SPMV_METHOD_MERGE,
-    "entry_split": c.SPMV_METHOD_ENTRY_SPLIT,
-    "sweeps": c.SPMV_METHOD_SWEEPS,
-}
-_OPERATORS = {**_KINDS, "random_walk_laplacian": c.LANCZOS_RANDOM_WALK_LAPLACIAN}
-_OPS = {"plain": c.SPMV_PLAIN, "transpose": c.SPMV_TRANSPOSE, "adjoint": c.SPMV_ADJOINT}
-
-
-@dataclass(frozen=True)
-class Info:
-    """What a plan found: lengths of the rows, the method and why; shares, bytes and seconds of the plan."""
-
-    method: str
-    reason: str
-    row_lanes: int
-    rows: int
-    nnz: int
-    longest: int
-    empty: int
-    mean: float
-    deviation: float
-    short_rows: float
-    beyond_32: float
-    beyond_1024: float
-    tiles: int
-    bytes: int
-    seconds: float
-    ordering: str
-    kind: str
-    degree: int
+Kind = w.LanczosKind
+Method = w.SpmvMethod
+Info = _reports.SpmvInfo
 
 
 class _Lent:
@@ -125,11 +88,11 @@ class Plan(Handle):
     ) -> None:
         matrix = of(a, context)
         options = initialised(SpmvOptions, "spmv_options")
-        options.method = choice("method", method, _METHODS)
-        options.op = choice("op", op, _OPS)
+        options.method = choice("method", method, w.SPMV_METHOD)
+        options.op = choice("op", op, w.SPMV_OP)
         options.symmetric = int(symmetric)
-        options.ordering = choice("ordering", ordering, ORDERS)
-        options.kind = choice("kind", kind, _OPERATORS)
+        options.ordering = choice("ordering", ordering, w.ORDERING)
+        options.kind = choice("kind", kind, w.LANCZOS_KIND)
         options.shift = shift
         options.degree, options.lower, options.upper = degree, lower, upper
         # Asked for before the call, whose message another one would take away.
@@ -154,12 +117,7 @@ class Plan(Handle):
         """What the plan found."""
         raw = initialised(SpmvInfo, "spmv_info")
         check(lib.purlin_spmv_properties(self.handle, ctypes.byref(raw)))
-        given: dict[str, Any] = {name: getattr(raw, name) for name in Info.__annotations__}
-        given["method"] = _word(raw.method, _METHODS)
-        given["reason"] = raw.reason.decode()
-        given["ordering"] = _word(raw.ordering, ORDERS)
-        given["kind"] = _word(raw.kind, _OPERATORS)
-        return Info(**given)
+        return report(Info, raw)
 
     def close(self) -> None:
         """Destroys the plan."""

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _choices as w
 from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._callback import Progress
 from ._checked import whole
 from ._context import Context, Stream, choice, default_context, initialised
 from ._error import check
+from ._keywords import apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
 from ._sshopm_types import (
     NO_INFORMATION,
-    STARTS,
-    WORDS,
     AllOptions,
     AllPairs,
     Classification,
@@ -35,8 +35,6 @@ from ._sshopm_types import (
     Runs,
     SolverOptions,
     StartKind,
-    apply,
-    refuse_unknown,
 )
 from ._solver import Solver
 from ._structs import SshopmOptions
@@ -45,9 +43,7 @@ from ._tensor import Tensor
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_SOLVE_OPTIONS = frozenset(Options.__annotations__)
-_ALL_OPTIONS = frozenset(AllOptions.__annotations__)
-_OPTIONS = frozenset(SolverOptions.__annotations__)
+_SOLVE_OPTIONS, _ALL_OPTIONS, _OPTIONS = known(Options), known(AllOptions), known(SolverOptions)
 
 
 class Sshopm(Solver):
@@ -61,7 +57,7 @@ class Sshopm(Solver):
         raw = initialised(SshopmOptions, "sshopm_options")
         if "shift" in options:
             options.setdefault("shift_kind", "fixed")
-        apply(raw, _OPTIONS, options, WORDS)
+        apply(raw, "sshopm_options", _OPTIONS, options)
         super().__init__("sshopm", raw, progress, context or default_context())
 
     def plan(self, tensors: object, *, order: int | None = None, dimension: int = 3) -> Info:
@@ -390,7 +386,7 @@ def starts(
         kind = "fibonacci_hemisphere" if dimension == 3 else "random"
     vectors = np.empty((count, dimension), dtype)
     target = Tensor.from_memory(memory.host_memory(vectors).reversed(), context)
-    number = choice("kind", kind, STARTS)
+    number = choice("kind", kind, w.STARTS)
     context.finish(lib.purlin_sshopm_starts(context.handle, None, number, seed, target.handle))
     return vectors
 

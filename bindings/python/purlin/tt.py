@@ -23,9 +23,10 @@ from . import _memory as memory
 from ._callback import Progress, ProgressCall, ProgressRelay
 from ._context import Context, Group, Handle, Stream, home, initialised
 from ._error import check
+from ._keywords import apply as set_options
+from ._keywords import known
 from ._lib import lib
 from ._memory import Array
-from ._sshopm_types import apply as set_options
 from ._structs import TtContractionInfo, TtContractionOptions, TtScaled
 from ._tensor import Tensor, integers
 from ._train import Train, TrainMatrix, Trains
@@ -54,11 +55,12 @@ from ._train_algebra import (
     zeros,
 )
 from ._train_models import Term, from_terms, heisenberg, identity, ising, operator_array
-from ._train_options import WORDS, Info, Options, Scaled, ScaledArray, Side, info_of, scaled_of, side_of
+from ._train_options import Info, Options, Scaled, ScaledArray, Side, info_of, scaled_of, side_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+_OPTIONS = known(Options)
 _Parts = c_double * 2
 
 
@@ -80,7 +82,7 @@ class Contraction(Handle):
         group: Group | None = given.pop("group", None)
         self.context = home(context, group)
         raw = initialised(TtContractionOptions, "tt_contraction_options")
-        set_options(raw, frozenset(Options.__annotations__) - {"group"}, given, WORDS)
+        set_options(raw, "tt_contraction_options", _OPTIONS, given)
         if group is not None:
             raw.group = group.handle
         # Without a function the C side is told of none: asking one costs more than a small contraction.

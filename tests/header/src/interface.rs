@@ -75,6 +75,11 @@ pub struct Variable {
 }
 
 impl Variable {
+    /// Whether a field may be a choice or a flag: a single `int32_t`.
+    pub fn is_choice(&self) -> bool {
+        self.of.kind == Kind::I32 && self.of.stars == 0 && self.of.length.is_none() && self.name != "reserved"
+    }
+
     /// Whether the documentation of a parameter speaks of NULL.
     pub fn is_nullable(&self) -> bool {
         self.doc.contains("NULL")

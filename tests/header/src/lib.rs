@@ -3,6 +3,7 @@
 //! [`header::text`] makes the header from `src/ffi`; [`Interface`] is its contents as data. Each other module makes the files
 //! of one language. All are checked in. `tests/current.rs` compares them, and with `PURLIN_BLESS=1` writes them.
 
+pub mod choices;
 pub mod conversions;
 pub mod cuda;
 pub mod fortran;
@@ -11,10 +12,12 @@ pub mod fortran_types;
 pub mod header;
 pub mod integers;
 pub mod interface;
+pub mod keywords;
 pub mod layout;
 pub mod matlab;
 mod parser;
 pub mod python;
+pub mod python_options;
 pub mod words;
 
 use std::path::{Path, PathBuf};
@@ -56,7 +59,8 @@ pub fn generated_of(root: &Path) -> Vec<Generated> {
     files.extend(fortran_interfaces::files(&interface));
     files.extend(integers::files(root));
     files.extend(python::files(&interface));
-    files.extend(matlab::files(&interface));
+    files.extend(python_options::files(&interface, root));
+    files.extend(matlab::files(&interface, root));
     files.extend(layout::files(&interface));
     files.extend(words::files(&interface));
     files.extend(cuda::files(&cuda::headers(root)));

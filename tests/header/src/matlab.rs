@@ -1,27 +1,16 @@
 //! Options and reports of the gateway for MATLAB and Octave: macros that read each option of a struct, and that add each figure
 //! of an info struct to a struct of MATLAB's.
 //!
-//! 64-bit integers and real numbers need nothing more. A 32-bit option is a word, a flag or a number, which [`FIELDS`] says.
+//! 64-bit integers and real numbers need nothing more. [`choices`] says whether a 32-bit field is a word, a flag or a number.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
+use crate::choices::{self, Choice, Meaning};
 use crate::interface::{Kind, Struct, Variable};
+use crate::keywords::{KEYWORDS, Keywords, structure};
+use crate::python::WIDTH;
 use crate::{Generated, Interface};
-
-/// What a field is in MATLAB.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
-    /// One of the words of this list, which the file that uses the macro sees.
-    Word(&'static str),
-    /// True or false.
-    Flag,
-    /// A number.
-    Number,
-    /// The gateway reads or adds it by hand.
-    ByHand,
-}
-
-use Meaning::{ByHand, Flag, Number, Word};
 
 /// Structs of options that are read by a macro.
 const OPTIONS: &[&str] = &[
@@ -52,126 +41,52 @@ const INFOS: &[&str] = &[
     "lanczos_info",
 ];
 
-/// Structs, fields, and what they are in MATLAB.
-const FIELDS: &[(&str, &str, Meaning)] = &[
-    ("context_options", "backend", Word("backends")),
-    ("context_options", "device", Number),
-    ("context_options", "cpu_isa", Word("instruction_sets")),
-    ("context_options", "log_level", ByHand),
-    ("sshopm_options", "goal", Word("goals")),
-    ("sshopm_options", "method", Word("methods")),
-    ("sshopm_options", "shift_kind", Word("shift_kinds")),
-    ("sshopm_options", "test", Word("stopping_tests")),
-    ("sshopm_options", "start_kind", Word("start_kinds")),
-    ("sshopm_options", "sign", Word("signs")),
-    ("sshopm_options", "compatibility", Word("compatibilities")),
-    ("sshopm_options", "remove_isotropic", Flag),
-    ("dwi_options", "weighting", Word("weightings")),
-    ("dwi_options", "nonpositive", Word("nonpositives")),
-    ("dwi_options", "basis", Word("peaks_bases")),
-    ("dwi_options", "format", Word("formats")),
-    ("dwi_options", "missing", Word("missings")),
-    ("dwi_options", "start_kind", Word("start_kinds")),
-    ("dwi_options", "method", Word("methods")),
-    ("fdk_geometry", "views", ByHand),
-    ("fdk_geometry", "allow_inside_panel", Flag),
-    ("fdk_options", "window", Word("fdk_windows")),
-    ("fdk_options", "redundancy", Word("fdk_redundancies")),
-    ("fdk_options", "edge", Word("fdk_edges")),
-    ("fdk_options", "interpolation", Word("fdk_interpolations")),
-    ("fdk_options", "precision", Word("fdk_precisions")),
-    ("fdk_options", "mode", Word("fdk_modes")),
-    ("fdk_options", "fov_mask", Flag),
-    ("fdk_options", "allow_missing", Flag),
-    ("fdk_options", "allow_short_arc", Flag),
-    ("fdk_options", "sanitize", Flag),
-    ("rsvd_options", "rank", ByHand),
-    ("rsvd_options", "dtype", ByHand),
-    ("rsvd_options", "method", Word("rsvd_methods")),
-    ("rsvd_options", "orthonormalization", Word("rsvd_orthonormalizations")),
-    ("rsvd_options", "sketch", Word("rsvd_sketches")),
-    ("rsvd_options", "center", Word("rsvd_centers")),
-    ("rsvd_options", "scale", Flag),
-    ("rsvd_options", "sign", Word("rsvd_signs")),
-    ("rsvd_options", "right", ByHand),
-    ("rsvd_options", "error", Word("rsvd_errors")),
-    ("rsvd_options", "one_pass", Flag),
-    ("rsvd_options", "iteration_precision", Word("rsvd_precisions")),
-    ("pca_options", "samples", Word("pca_samples")),
-    ("pca_options", "center", Flag),
-    ("pca_options", "scale", Flag),
-    ("pca_options", "whiten", Flag),
-    ("rpca_options", "warm_start", Flag),
-    ("rpca_options", "frames", Word("rpca_frames")),
-    ("rpca_options", "dtype", ByHand),
-    ("tt_contraction_options", "method", Word("tt_methods")),
-    ("tt_contraction_options", "scaling", Word("scalings")),
-    ("tt_contraction_options", "conjugate", Word("conjugates")),
-    ("tt_contraction_options", "math", Word("maths")),
-    ("tt_contraction_options", "norm_method", Word("norm_methods")),
-    ("tt_contraction_options", "assume_hermitian", Flag),
-    ("tt_contraction_options", "kernel", Word("kernels")),
-    // Bonds count from 1 in MATLAB.
-    ("tt_contraction_options", "cut", ByHand),
-    ("tt_round_options", "absolute", Flag),
-    ("spmv_options", "method", Word("spmv_methods")),
-    ("spmv_options", "op", Word("operations")),
-    ("spmv_options", "symmetric", Flag),
-    ("spmv_options", "ordering", Word("reorderings")),
-    ("spmv_options", "kind", Word("kinds")),
-    ("lanczos_options", "count", ByHand),
-    ("lanczos_options", "which", Word("whiches")),
-    ("lanczos_options", "kind", Word("kinds")),
-    ("lanczos_options", "verify", Word("verifications")),
-    ("lanczos_options", "method", Word("ways")),
-    ("lanczos_options", "orthogonalization", Word("orthogonalizations")),
-    ("lanczos_options", "filter", Word("filters")),
-    ("lanczos_options", "ordering", Word("reorderings")),
-    ("lanczos_options", "check_symmetry", Flag),
-    ("lanczos_info", "method", Word("ways")),
-    // Sizes, spacings and origins come as three numbers each.
-    ("fdk_info", "redundancy", ByHand),
-    ("fdk_info", "nx", ByHand),
-    ("fdk_info", "ny", ByHand),
-    ("fdk_info", "nz", ByHand),
-    ("fdk_info", "dx", ByHand),
-    ("fdk_info", "dy", ByHand),
-    ("fdk_info", "dz", ByHand),
-    ("fdk_info", "x0", ByHand),
-    ("fdk_info", "y0", ByHand),
-    ("fdk_info", "z0", ByHand),
-    ("rsvd_info", "method", Word("rsvd_methods")),
-    ("rsvd_info", "orthonormalization", Word("rsvd_orthonormalizations")),
-    ("rsvd_info", "dtype", ByHand),
-    ("rsvd_info", "error_kind", Word("rsvd_errors")),
-    ("rsvd_info", "sketch", Word("rsvd_sketches")),
-    ("pca_info", "dtype", ByHand),
-    ("pca_info", "samples", Word("pca_samples")),
-    ("rpca_info", "dtype", ByHand),
-    ("tt_contraction_info", "method", Word("tt_methods")),
-    ("tt_contraction_info", "kernel", Word("kernels")),
-    ("tt_contraction_info", "outcome", Word("outcomes")),
-    ("tt_contraction_info", "cut", ByHand),
-    ("spmv_info", "method", Word("spmv_methods")),
-    ("spmv_info", "ordering", Word("reorderings")),
-    ("spmv_info", "kind", Word("kinds")),
-    ("lanczos_info", "stop_reason", Word("reasons")),
+/// Fields that the gateway reads or adds by hand: other words, sizes of arrays, three numbers at once, bonds that count from 1.
+const BY_HAND: &[(&str, &str)] = &[
+    ("context_options", "log_level"),
+    ("fdk_geometry", "views"),
+    ("rsvd_options", "rank"),
+    ("rsvd_options", "dtype"),
+    ("rsvd_options", "right"),
+    ("rpca_options", "dtype"),
+    ("tt_contraction_options", "cut"),
+    ("lanczos_options", "count"),
+    ("fdk_info", "kernel"),
+    ("fdk_info", "nx"),
+    ("fdk_info", "ny"),
+    ("fdk_info", "nz"),
+    ("fdk_info", "dx"),
+    ("fdk_info", "dy"),
+    ("fdk_info", "dz"),
+    ("fdk_info", "x0"),
+    ("fdk_info", "y0"),
+    ("fdk_info", "z0"),
+    ("rsvd_info", "dtype"),
+    ("pca_info", "dtype"),
+    ("rpca_info", "dtype"),
+    ("tt_contraction_info", "cut"),
 ];
 
-fn meaning(of: &str, field: &str) -> Option<Meaning> {
-    FIELDS.iter().find(|f| f.0 == of && f.1 == field).map(|f| f.2)
-}
+/// Words of other names in MATLAB: the list, and the word there and here.
+const WORDS: &[(&str, &str, &str)] = &[("fdk_precision", "f32", "single"), ("fdk_precision", "f64", "double")];
+
+/// Further words of MATLAB, which reports do not use: the list, the word and its constant.
+const FURTHER: &[(&str, &str, &str)] = &[
+    ("starts", "hemisphere", "PURLIN_STARTS_FIBONACCI_HEMISPHERE"),
+    ("starts", "sphere", "PURLIN_STARTS_FIBONACCI_SPHERE"),
+];
 
 /// Fields that a macro has to do with: not the size, what is reserved, pointers or functions.
 fn fields<'a>(of: &'a Struct, short: &'a str) -> impl Iterator<Item = &'a Variable> {
     of.fields.iter().filter(move |f| {
         let is_plain = f.of.stars == 0 && !matches!(f.of.kind, Kind::Callback(_) | Kind::Size);
-        is_plain && f.name != "reserved" && meaning(short, &f.name) != Some(ByHand)
+        is_plain && f.name != "reserved" && !BY_HAND.contains(&(short, f.name.as_str()))
     })
 }
 
-fn structure<'a>(interface: &'a Interface, short: &str) -> &'a Struct {
-    interface.structure(&format!("purlin_{short}")).unwrap_or_else(|| panic!("purlin_{short}: is not in the header"))
+/// The list of a choice. The library refuses the words that reports alone have.
+fn list(choice: &Choice) -> String {
+    format!("{}_words", choice.name.trim_end_matches("_option"))
 }
 
 /// A macro of statements.
@@ -189,20 +104,24 @@ fn options(interface: &Interface) -> String {
          #ifndef PURLIN_GENERATED_OPTIONS_H\n#define PURLIN_GENERATED_OPTIONS_H\n",
     );
     for short in OPTIONS {
+        let of = structure(interface, short);
         let statement = |field: &Variable| {
             let name = &field.name;
-            let (reader, list) = match (&field.of.kind, meaning(short, name)) {
-                (Kind::I32, Some(Word(list))) => ("choice", format!("{list}, ")),
-                (Kind::I32, Some(Flag)) => ("flag", String::new()),
-                (Kind::I32, Some(Number)) => ("int32", String::new()),
-                (Kind::I64, None) => ("int64", String::new()),
-                (Kind::U64, None) => ("seed", String::new()),
-                (Kind::F64, None) => ("double", String::new()),
-                _ => panic!("{short}.{name}: FIELDS of matlab.rs has to say whether it is a word, a flag or a number"),
+            let (reader, list) = match &field.of.kind {
+                Kind::I32 => match choices::meaning(interface, of, field) {
+                    Meaning::Choice(choice) => ("choice", format!("{}, ", list(&choice))),
+                    Meaning::Flag => ("flag", String::new()),
+                    Meaning::Number => ("int32", String::new()),
+                    Meaning::DType => panic!("{short}.{name}: BY_HAND of matlab.rs has to name it"),
+                },
+                Kind::I64 => ("int64", String::new()),
+                Kind::U64 => ("seed", String::new()),
+                Kind::F64 => ("double", String::new()),
+                other => panic!("{short}.{name}: {other:?} is no type of an option in MATLAB"),
             };
             format!("read_{reader}(given, \"{name}\", {list}&(o)->{name})")
         };
-        let statements: Vec<_> = fields(structure(interface, short), short).map(statement).collect();
+        let statements: Vec<_> = fields(of, short).map(statement).collect();
         macro_of(&mut text, &format!("READ_{}(given, o)", short.to_uppercase()), &statements);
     }
     text + "\n#endif\n"
@@ -216,13 +135,17 @@ fn reports(interface: &Interface) -> String {
     for short in INFOS {
         // Words first, and why they were chosen.
         let (mut words, mut texts, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-        for field in fields(structure(interface, short), short) {
+        let of = structure(interface, short);
+        for field in fields(of, short) {
             let name = &field.name;
-            match (&field.of.kind, meaning(short, name)) {
-                (Kind::I32, Some(Word(list))) => words.push(format!("add_word(to, \"{name}\", {list}, (i)->{name})")),
-                (Kind::Char, None) => texts.push(format!("add_text(to, \"{name}\", (i)->{name})")),
-                (_, None) => numbers.push(format!("add_number(to, \"{name}\", (double)(i)->{name})")),
-                _ => panic!("{short}.{name}: is a word, or a number without an entry in FIELDS"),
+            let meaning = field.is_choice().then(|| choices::meaning(interface, of, field));
+            match (&field.of.kind, meaning) {
+                (_, Some(Meaning::Choice(c))) => {
+                    words.push(format!("add_word(to, \"{name}\", {}, (i)->{name})", list(&c)));
+                }
+                (_, Some(Meaning::DType)) => panic!("{short}.{name}: BY_HAND of matlab.rs has to name it"),
+                (Kind::Char, _) => texts.push(format!("add_text(to, \"{name}\", (i)->{name})")),
+                _ => numbers.push(format!("add_number(to, \"{name}\", (double)(i)->{name})")),
             }
         }
         macro_of(&mut text, &format!("REPORT_{}(to, i)", short.to_uppercase()), &[words, texts, numbers].concat());
@@ -230,11 +153,69 @@ fn reports(interface: &Interface) -> String {
     text + "\n#endif\n"
 }
 
-/// `options.h` and `reports.h` of the gateway.
-pub fn files(interface: &Interface) -> Vec<Generated> {
+/// Lists of the words of choices, which `arguments.c` defines.
+fn words(interface: &Interface) -> String {
+    let mut choices = choices::all(interface, &[OPTIONS, INFOS].concat());
+    choices.retain(|c| !c.is_part);
+    let names: Vec<_> = choices.iter().map(|c| format!("{}[]", list(c))).collect();
+    let mut text = format!(
+        "/* The words of choices, whose values come from purlin.h. Generated by tests/header: do not edit. */\n\
+         #ifndef PURLIN_GENERATED_WORDS_H\n#define PURLIN_GENERATED_WORDS_H\n\n\
+         extern const choice {};\n\n#ifdef PURLIN_DEFINE_WORDS\n",
+        names.join(",\n  ")
+    );
+    for choice in &choices {
+        let _ = writeln!(text, "\nconst choice {}[] = {{", list(choice));
+        for (word, constant) in &choice.words {
+            let other = WORDS.iter().find(|w| w.0 == choice.name && w.1 == word);
+            let _ = writeln!(text, "  {{\"{}\", {constant}}},", other.map_or(word.as_str(), |w| w.2));
+        }
+        for (_, word, constant) in FURTHER.iter().filter(|f| f.0 == choice.name) {
+            let _ = writeln!(text, "  {{\"{word}\", {constant}}},");
+        }
+        text.push_str("  {NULL, 0}};\n");
+    }
+    text + "\n#endif\n\n#endif\n"
+}
+
+/// `option_names.m`: the options of calls, for the functions that refuse other names.
+fn option_names(interface: &Interface, root: &Path) -> String {
+    let mut text = String::from(
+        "function names = option_names(of, without)\n\
+         %OPTION_NAMES  The options of a family, but those in the cell WITHOUT. Generated by tests/header: do not edit.\n  \
+         switch of\n",
+    );
+    let own = |of: &Struct, keywords: &Keywords| -> Vec<String> {
+        let fields = keywords.fields(of, root).into_iter().filter(|f| f.of.stars == 0 && f.name != "dtype");
+        fields.map(|f| format!("'{}'", f.name)).collect()
+    };
+    for keywords in KEYWORDS {
+        let bases = KEYWORDS.iter().filter(|k| keywords.base.split(", ").any(|base| base == k.name));
+        let names: Vec<_> = bases.chain([keywords]).flat_map(|k| own(structure(interface, k.of), k)).collect();
+        let _ = writeln!(text, "    case '{}'", keywords.name.trim_end_matches("Options").to_lowercase());
+        let mut line = String::from("      names = {");
+        for (at, name) in names.iter().enumerate() {
+            let end = if at + 1 == names.len() { "};" } else { ", " };
+            if line.len() + name.len() + end.len() + 4 > WIDTH {
+                let _ = writeln!(text, "{line}...");
+                line = " ".repeat(15);
+            }
+            line += name;
+            line += end;
+        }
+        let _ = writeln!(text, "{line}");
+    }
+    text + "    otherwise\n      error('purlin:internal', 'option_names: there is no family %s', of);\n  end\n  \
+            if nargin > 1\n    names = names(~ismember(names, without));\n  end\nend\n"
+}
+
+/// `options.h`, `reports.h` and `words.h` of the gateway, and `option_names.m`.
+pub fn files(interface: &Interface, root: &Path) -> Vec<Generated> {
     vec![
         Generated::new("bindings/matlab/src/generated/options.h", options(interface)),
         Generated::new("bindings/matlab/src/generated/reports.h", reports(interface)),
+        Generated::new("bindings/matlab/src/generated/words.h", words(interface)),
+        Generated::new("bindings/matlab/+purlin/+internal/option_names.m", option_names(interface, root)),
     ]
 }
 
@@ -246,7 +227,8 @@ mod tests {
     #[test]
     fn every_entry_is_of_a_field() {
         let interface = Interface::parse(&header::text(&root()));
-        for (short, field, _) in FIELDS.iter().copied() {
+        let entries = BY_HAND.iter().copied();
+        for (short, field) in entries {
             assert!(OPTIONS.contains(&short) || INFOS.contains(&short), "{short} has a macro");
             assert!(
                 structure(&interface, short).fields.iter().any(|f| f.name == field),
@@ -263,7 +245,7 @@ mod tests {
             "#define READ_RSVD_OPTIONS(given, o) \\",
             "read_int64(given, \"oversampling\", &(o)->oversampling); \\",
             "read_seed(given, \"seed\", &(o)->seed); \\",
-            "read_choice(given, \"method\", rsvd_methods, &(o)->method); \\",
+            "read_choice(given, \"method\", rsvd_method_words, &(o)->method); \\",
             "read_flag(given, \"center\", &(o)->center); \\",
         ] {
             assert!(text.lines().any(|l| l.trim() == line), "{line}");
@@ -276,13 +258,18 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "rsvd_options.novel: FIELDS of matlab.rs has to say")]
-    fn a_short_option_needs_an_entry() {
-        let mut interface = Interface::parse(&header::text(&root()));
-        let at = interface.structs.iter().position(|s| s.name == "purlin_rsvd_options").expect("the struct");
-        let mut novel = interface.structs[at].fields.iter().find(|f| f.of.kind == Kind::I32).expect("a field").clone();
-        novel.name = "novel".to_owned();
-        interface.structs[at].fields.push(novel);
-        options(&interface);
+    fn words_and_names_are_those_of_the_header() {
+        let interface = Interface::parse(&header::text(&root()));
+        let text: String = files(&interface, &root()).into_iter().map(|file| file.text).collect();
+        for line in [
+            "{\"row_fused\", PURLIN_RSVD_METHOD_ROW_FUSED},",
+            "{\"single\", PURLIN_FDK_PRECISION_F32},",
+            "{\"sphere\", PURLIN_STARTS_FIBONACCI_SPHERE},",
+            "case 'rsvd'",
+            "names = {'b0_threshold', 'smoothing', 'minimum_signal', 'maximum_signal'};",
+        ] {
+            assert!(text.lines().any(|l| l.trim() == line), "{line}");
+        }
+        assert!(!text.contains("{\"f32\""), "{text}");
     }
 }

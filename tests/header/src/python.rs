@@ -27,7 +27,7 @@ const ADDRESSES: &[(&str, &str)] = &[
 ];
 
 /// A line of text is at most as long.
-const WIDTH: usize = 120;
+pub(crate) const WIDTH: usize = 120;
 
 /// `_constants.py`, `_structs.py` and `_prototypes.py`.
 pub fn files(interface: &Interface) -> Vec<Generated> {

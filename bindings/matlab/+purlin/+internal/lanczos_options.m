@@ -1,8 +1,7 @@
 function opts = lanczos_options(given, more)
 %LANCZOS_OPTIONS  Options of an eigensolver, and the names in the cell MORE besides.
 %   Names of eigs, and of SciPy, are answered with the name here.
-  names = [{'shift', 'sigma', 'tolerance', 'basis', 'restarts', 'seed', 'verify', 'method', 'block', 'orthogonalization', ...
-            'filter', 'degree', 'progress'}, more];
+  names = [purlin.internal.option_names('lanczos', {'kind', 'ordering', 'check_symmetry'}), {'progress'}, more];
   other = {'tol', 'tolerance'; 'maxit', 'restarts'; 'maxiter', 'restarts'; 'MaxIterations', 'restarts'; 'p', 'basis'; ...
            'ncv', 'basis'; 'SubspaceDimension', 'basis'; 'StartVector', 'start'; 'v0', 'start'; 'Display', 'progress'; ...
            'disp', 'progress'; 'OPinv', 'solve'; 'rng', 'seed'; 'random_state', 'seed'};

@@ -4,7 +4,6 @@ function opts = tt_options(given)
     opts = given{1}.key;
     return;
   end
-  names = {'method', 'scaling', 'conjugate', 'math', 'norm_method', 'kernel', 'assume_hermitian', 'cut', 'block', 'repeat', ...
-           'workspace_limit', 'devices', 'progress'};
+  names = [purlin.internal.option_names('train'), {'devices', 'progress'}];
   opts = purlin.internal.options(names, given);
 end

@@ -4,9 +4,9 @@
 
 #define READ_CONTEXT_OPTIONS(given, o) \
   do { \
-    read_choice(given, "backend", backends, &(o)->backend); \
+    read_choice(given, "backend", backend_words, &(o)->backend); \
     read_int32(given, "device", &(o)->device); \
-    read_choice(given, "cpu_isa", instruction_sets, &(o)->cpu_isa); \
+    read_choice(given, "cpu_isa", isa_words, &(o)->cpu_isa); \
     read_int64(given, "threads", &(o)->threads); \
     read_int64(given, "host_memory_limit", &(o)->host_memory_limit); \
     read_int64(given, "device_memory_limit", &(o)->device_memory_limit); \
@@ -14,13 +14,13 @@
 
 #define READ_SSHOPM_OPTIONS(given, o) \
   do { \
-    read_choice(given, "goal", goals, &(o)->goal); \
-    read_choice(given, "method", methods, &(o)->method); \
-    read_choice(given, "shift_kind", shift_kinds, &(o)->shift_kind); \
-    read_choice(given, "test", stopping_tests, &(o)->test); \
-    read_choice(given, "start_kind", start_kinds, &(o)->start_kind); \
-    read_choice(given, "sign", signs, &(o)->sign); \
-    read_choice(given, "compatibility", compatibilities, &(o)->compatibility); \
+    read_choice(given, "goal", sshopm_goal_words, &(o)->goal); \
+    read_choice(given, "method", sshopm_method_words, &(o)->method); \
+    read_choice(given, "shift_kind", sshopm_shift_words, &(o)->shift_kind); \
+    read_choice(given, "test", sshopm_test_words, &(o)->test); \
+    read_choice(given, "start_kind", starts_words, &(o)->start_kind); \
+    read_choice(given, "sign", sshopm_sign_words, &(o)->sign); \
+    read_choice(given, "compatibility", sshopm_compat_words, &(o)->compatibility); \
     read_flag(given, "remove_isotropic", &(o)->remove_isotropic); \
     read_int64(given, "max_iterations", &(o)->max_iterations); \
     read_int64(given, "warmup", &(o)->warmup); \
@@ -37,13 +37,13 @@
 
 #define READ_DWI_OPTIONS(given, o) \
   do { \
-    read_choice(given, "weighting", weightings, &(o)->weighting); \
-    read_choice(given, "nonpositive", nonpositives, &(o)->nonpositive); \
-    read_choice(given, "basis", peaks_bases, &(o)->basis); \
-    read_choice(given, "format", formats, &(o)->format); \
-    read_choice(given, "missing", missings, &(o)->missing); \
-    read_choice(given, "start_kind", start_kinds, &(o)->start_kind); \
-    read_choice(given, "method", methods, &(o)->method); \
+    read_choice(given, "weighting", dwi_weighting_words, &(o)->weighting); \
+    read_choice(given, "nonpositive", dwi_nonpositive_words, &(o)->nonpositive); \
+    read_choice(given, "basis", sh_words, &(o)->basis); \
+    read_choice(given, "format", peaks_format_words, &(o)->format); \
+    read_choice(given, "missing", missing_words, &(o)->missing); \
+    read_choice(given, "start_kind", starts_words, &(o)->start_kind); \
+    read_choice(given, "method", sshopm_method_words, &(o)->method); \
     read_int64(given, "max_iterations", &(o)->max_iterations); \
     read_int64(given, "starts", &(o)->starts); \
     read_seed(given, "seed", &(o)->seed); \
@@ -74,12 +74,12 @@
 
 #define READ_FDK_OPTIONS(given, o) \
   do { \
-    read_choice(given, "window", fdk_windows, &(o)->window); \
-    read_choice(given, "redundancy", fdk_redundancies, &(o)->redundancy); \
-    read_choice(given, "edge", fdk_edges, &(o)->edge); \
-    read_choice(given, "interpolation", fdk_interpolations, &(o)->interpolation); \
-    read_choice(given, "precision", fdk_precisions, &(o)->precision); \
-    read_choice(given, "mode", fdk_modes, &(o)->mode); \
+    read_choice(given, "window", fdk_window_words, &(o)->window); \
+    read_choice(given, "redundancy", fdk_redundancy_words, &(o)->redundancy); \
+    read_choice(given, "edge", fdk_edge_words, &(o)->edge); \
+    read_choice(given, "interpolation", fdk_interpolation_words, &(o)->interpolation); \
+    read_choice(given, "precision", fdk_precision_words, &(o)->precision); \
+    read_choice(given, "mode", fdk_mode_words, &(o)->mode); \
     read_flag(given, "fov_mask", &(o)->fov_mask); \
     read_flag(given, "allow_missing", &(o)->allow_missing); \
     read_flag(given, "allow_short_arc", &(o)->allow_short_arc); \
@@ -106,21 +106,21 @@
     read_seed(given, "seed", &(o)->seed); \
     read_double(given, "tolerance", &(o)->tolerance); \
     read_double(given, "smallest_ratio", &(o)->smallest_ratio); \
-    read_choice(given, "method", rsvd_methods, &(o)->method); \
-    read_choice(given, "orthonormalization", rsvd_orthonormalizations, &(o)->orthonormalization); \
-    read_choice(given, "sketch", rsvd_sketches, &(o)->sketch); \
-    read_choice(given, "center", rsvd_centers, &(o)->center); \
+    read_choice(given, "method", rsvd_method_words, &(o)->method); \
+    read_choice(given, "orthonormalization", rsvd_orth_words, &(o)->orthonormalization); \
+    read_choice(given, "sketch", sketch_words, &(o)->sketch); \
+    read_choice(given, "center", rsvd_center_words, &(o)->center); \
     read_flag(given, "scale", &(o)->scale); \
-    read_choice(given, "sign", rsvd_signs, &(o)->sign); \
-    read_choice(given, "error", rsvd_errors, &(o)->error); \
+    read_choice(given, "sign", rsvd_sign_words, &(o)->sign); \
+    read_choice(given, "error", rsvd_error_words, &(o)->error); \
     read_flag(given, "one_pass", &(o)->one_pass); \
-    read_choice(given, "iteration_precision", rsvd_precisions, &(o)->iteration_precision); \
+    read_choice(given, "iteration_precision", rsvd_precision_words, &(o)->iteration_precision); \
     read_double(given, "read_rate", &(o)->read_rate); \
   } while (0)
 
 #define READ_PCA_OPTIONS(given, o) \
   do { \
-    read_choice(given, "samples", pca_samples, &(o)->samples); \
+    read_choice(given, "samples", pca_samples_words, &(o)->samples); \
     read_flag(given, "center", &(o)->center); \
     read_flag(given, "scale", &(o)->scale); \
     read_flag(given, "whiten", &(o)->whiten); \
@@ -142,18 +142,18 @@
     read_int64(given, "block_rows", &(o)->block_rows); \
     read_seed(given, "seed", &(o)->seed); \
     read_flag(given, "warm_start", &(o)->warm_start); \
-    read_choice(given, "frames", rpca_frames, &(o)->frames); \
+    read_choice(given, "frames", rpca_frames_words, &(o)->frames); \
   } while (0)
 
 #define READ_TT_CONTRACTION_OPTIONS(given, o) \
   do { \
-    read_choice(given, "method", tt_methods, &(o)->method); \
-    read_choice(given, "scaling", scalings, &(o)->scaling); \
-    read_choice(given, "conjugate", conjugates, &(o)->conjugate); \
-    read_choice(given, "math", maths, &(o)->math); \
-    read_choice(given, "norm_method", norm_methods, &(o)->norm_method); \
+    read_choice(given, "method", tt_method_words, &(o)->method); \
+    read_choice(given, "scaling", tt_scaling_words, &(o)->scaling); \
+    read_choice(given, "conjugate", tt_conj_words, &(o)->conjugate); \
+    read_choice(given, "math", tt_math_words, &(o)->math); \
+    read_choice(given, "norm_method", tt_norm_words, &(o)->norm_method); \
     read_flag(given, "assume_hermitian", &(o)->assume_hermitian); \
-    read_choice(given, "kernel", kernels, &(o)->kernel); \
+    read_choice(given, "kernel", tt_kernel_words, &(o)->kernel); \
     read_int64(given, "block", &(o)->block); \
     read_int64(given, "repeat", &(o)->repeat); \
     read_int64(given, "workspace_limit", &(o)->workspace_limit); \
@@ -168,11 +168,11 @@
 
 #define READ_SPMV_OPTIONS(given, o) \
   do { \
-    read_choice(given, "method", spmv_methods, &(o)->method); \
-    read_choice(given, "op", operations, &(o)->op); \
+    read_choice(given, "method", spmv_method_words, &(o)->method); \
+    read_choice(given, "op", spmv_op_words, &(o)->op); \
     read_flag(given, "symmetric", &(o)->symmetric); \
-    read_choice(given, "ordering", reorderings, &(o)->ordering); \
-    read_choice(given, "kind", kinds, &(o)->kind); \
+    read_choice(given, "ordering", ordering_words, &(o)->ordering); \
+    read_choice(given, "kind", lanczos_kind_words, &(o)->kind); \
     read_double(given, "shift", &(o)->shift); \
     read_int64(given, "degree", &(o)->degree); \
     read_double(given, "lower", &(o)->lower); \
@@ -181,21 +181,21 @@
 
 #define READ_LANCZOS_OPTIONS(given, o) \
   do { \
-    read_choice(given, "which", whiches, &(o)->which); \
-    read_choice(given, "kind", kinds, &(o)->kind); \
+    read_choice(given, "which", lanczos_which_words, &(o)->which); \
+    read_choice(given, "kind", lanczos_kind_words, &(o)->kind); \
     read_double(given, "shift", &(o)->shift); \
     read_double(given, "sigma", &(o)->sigma); \
     read_double(given, "tolerance", &(o)->tolerance); \
     read_int64(given, "basis", &(o)->basis); \
     read_int64(given, "restarts", &(o)->restarts); \
     read_seed(given, "seed", &(o)->seed); \
-    read_choice(given, "verify", verifications, &(o)->verify); \
-    read_choice(given, "method", ways, &(o)->method); \
+    read_choice(given, "verify", lanczos_verify_words, &(o)->verify); \
+    read_choice(given, "method", lanczos_method_words, &(o)->method); \
     read_int64(given, "block", &(o)->block); \
-    read_choice(given, "orthogonalization", orthogonalizations, &(o)->orthogonalization); \
-    read_choice(given, "filter", filters, &(o)->filter); \
+    read_choice(given, "orthogonalization", lanczos_orthogonalization_words, &(o)->orthogonalization); \
+    read_choice(given, "filter", lanczos_filter_words, &(o)->filter); \
     read_int64(given, "degree", &(o)->degree); \
-    read_choice(given, "ordering", reorderings, &(o)->ordering); \
+    read_choice(given, "ordering", ordering_words, &(o)->ordering); \
     read_flag(given, "check_symmetry", &(o)->check_symmetry); \
   } while (0)
 

@@ -21,8 +21,8 @@
 
 #define REPORT_FDK_INFO(to, i) \
   do { \
+    add_word(to, "redundancy", fdk_redundancy_words, (i)->redundancy); \
     add_text(to, "reason", (i)->reason); \
-    add_number(to, "kernel", (double)(i)->kernel); \
     add_number(to, "arc", (double)(i)->arc); \
     add_number(to, "fan_half_angle", (double)(i)->fan_half_angle); \
     add_number(to, "largest_gap", (double)(i)->largest_gap); \
@@ -57,10 +57,10 @@
 
 #define REPORT_RSVD_INFO(to, i) \
   do { \
-    add_word(to, "method", rsvd_methods, (i)->method); \
-    add_word(to, "orthonormalization", rsvd_orthonormalizations, (i)->orthonormalization); \
-    add_word(to, "error_kind", rsvd_errors, (i)->error_kind); \
-    add_word(to, "sketch", rsvd_sketches, (i)->sketch); \
+    add_word(to, "method", rsvd_method_words, (i)->method); \
+    add_word(to, "orthonormalization", rsvd_orth_words, (i)->orthonormalization); \
+    add_word(to, "error_kind", rsvd_error_words, (i)->error_kind); \
+    add_word(to, "sketch", sketch_words, (i)->sketch); \
     add_text(to, "reason", (i)->reason); \
     add_number(to, "transposed", (double)(i)->transposed); \
     add_number(to, "converged", (double)(i)->converged); \
@@ -99,7 +99,7 @@
 
 #define REPORT_PCA_INFO(to, i) \
   do { \
-    add_word(to, "samples", pca_samples, (i)->samples); \
+    add_word(to, "samples", pca_samples_words, (i)->samples); \
     add_number(to, "centered", (double)(i)->centered); \
     add_number(to, "scaled", (double)(i)->scaled); \
     add_number(to, "whitened", (double)(i)->whitened); \
@@ -142,9 +142,9 @@
 
 #define REPORT_TT_CONTRACTION_INFO(to, i) \
   do { \
-    add_word(to, "method", tt_methods, (i)->method); \
-    add_word(to, "kernel", kernels, (i)->kernel); \
-    add_word(to, "outcome", outcomes, (i)->outcome); \
+    add_word(to, "method", tt_method_words, (i)->method); \
+    add_word(to, "kernel", tt_kernel_words, (i)->kernel); \
+    add_word(to, "outcome", tt_result_words, (i)->outcome); \
     add_text(to, "reason", (i)->reason); \
     add_number(to, "halved", (double)(i)->halved); \
     add_number(to, "two_ended", (double)(i)->two_ended); \
@@ -167,9 +167,9 @@
 
 #define REPORT_SPMV_INFO(to, i) \
   do { \
-    add_word(to, "method", spmv_methods, (i)->method); \
-    add_word(to, "ordering", reorderings, (i)->ordering); \
-    add_word(to, "kind", kinds, (i)->kind); \
+    add_word(to, "method", spmv_method_words, (i)->method); \
+    add_word(to, "ordering", ordering_words, (i)->ordering); \
+    add_word(to, "kind", lanczos_kind_words, (i)->kind); \
     add_text(to, "reason", (i)->reason); \
     add_number(to, "row_lanes", (double)(i)->row_lanes); \
     add_number(to, "rows", (double)(i)->rows); \
@@ -189,8 +189,8 @@
 
 #define REPORT_LANCZOS_INFO(to, i) \
   do { \
-    add_word(to, "stop_reason", reasons, (i)->stop_reason); \
-    add_word(to, "method", ways, (i)->method); \
+    add_word(to, "stop_reason", lanczos_stop_reason_words, (i)->stop_reason); \
+    add_word(to, "method", lanczos_method_words, (i)->method); \
     add_text(to, "reason", (i)->reason); \
     add_number(to, "breakdowns", (double)(i)->breakdowns); \
     add_number(to, "count", (double)(i)->count); \

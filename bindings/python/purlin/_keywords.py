@@ -1,0 +1,57 @@
+"""Keyword options that become C structs, and C structs that become reports."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeVar
+
+from . import _memory as memory
+from . import _options, _reports
+from ._context import _word, choice
+
+T = TypeVar("T")
+
+# Options that are not numbers, flags or words: the families set them.
+_OTHERS = {"dtype", "group", "restart_path"}
+
+
+def known(options: type) -> frozenset[str]:
+    """The options of a class that `apply` sets, by their names in C."""
+    return frozenset(name.rstrip("_") for name in options.__annotations__) - _OTHERS
+
+
+def refuse_unknown(names: frozenset[str], given: Any) -> None:
+    """Refuses keyword options that a call does not have."""
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{name!r} is not an option; there are {', '.join(sorted(names))}")
+
+
+def apply(raw: Any, struct: str, names: frozenset[str], given: Any) -> None:
+    """Writes keyword options into the C struct `purlin_<struct>`."""
+    refuse_unknown(names, given)
+    words = _options.WORDS[struct]
+    for name, value in given.items():
+        setattr(raw, name, choice(name, value, words[name]) if name in words else value)
+
+
+def report(made: type[T], raw: Any, **given: Any) -> T:
+    """The C struct as a report; `given` are fields that it does not have."""
+    for base in made.__mro__:
+        if base.__name__ in _reports.FLAGS:
+            flags, words = _reports.FLAGS[base.__name__], _reports.WORDS[base.__name__]
+            break
+    for entry in dataclasses.fields(made):  # type: ignore[arg-type]
+        if entry.name in given:
+            continue
+        value = getattr(raw, entry.name.rstrip("_"))
+        if entry.name in words:
+            value = _word(value, words[entry.name])
+        elif entry.name in flags:
+            value = bool(value)
+        elif entry.name == "dtype":
+            value = memory.dtype_of(value)
+        elif isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
+        given[entry.name] = value
+    return made(**given)
