@@ -1,0 +1,138 @@
+//! An option or a figure of a report takes two edits: the field in the core and the one in the C struct. All else follows.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use purlin_header::{generated_of, root};
+
+/// A copy of what the generators read.
+fn scratch(name: &str) -> PathBuf {
+    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if to.exists() {
+        fs::remove_dir_all(&to).expect("the old copy can be removed");
+    }
+    for folder in ["src", "cuda", "bindings/fortran"] {
+        copy(&root().join(folder), &to.join(folder));
+    }
+    fs::copy(root().join("cbindgen.toml"), to.join("cbindgen.toml")).expect("a copy");
+    to
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("its type").is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+/// Adds lines to the end of a struct.
+fn append(file: &Path, structure: &str, lines: &str) {
+    let text = fs::read_to_string(file).expect("a source");
+    let start = text.find(&format!("pub struct {structure} {{\n")).expect("the struct");
+    let indent = text[..start].rsplit('\n').next().expect("a line").len();
+    let end = start + text[start..].find(&format!("\n{}}}", " ".repeat(indent))).expect("its end") + 1;
+    let lines: String = lines.lines().map(|line| format!("{}{line}\n", " ".repeat(indent + 4))).collect();
+    fs::write(file, format!("{}{lines}{}", &text[..end], &text[end..])).expect("the copy can be written");
+}
+
+/// Makes the two edits, and checks that these generated files, and no others, have the field.
+fn expect_everywhere(name: &str, core: (&str, &str, &str), c: (&str, &str, &str), field: &str, files: &[&str]) {
+    let root = scratch(name);
+    append(&root.join(core.0), core.1, core.2);
+    append(&root.join(c.0), c.1, c.2);
+    let mut found: Vec<_> =
+        generated_of(&root).into_iter().filter(|file| file.text.contains(field)).map(|file| file.path).collect();
+    found.sort_unstable();
+    let mut files = files.to_vec();
+    files.sort_unstable();
+    assert_eq!(found, files);
+    fs::remove_dir_all(root).expect("the copy can be removed");
+}
+
+#[test]
+fn an_option_takes_two_edits() {
+    expect_everywhere(
+        "option",
+        ("src/rsvd/options.rs", "Options", "/// How much of it.\npub novelty: usize = 3,"),
+        ("src/ffi/rsvd_types.rs", "purlin_rsvd_options", "/// How much of it; default 3.\npub novelty: i64,"),
+        "novelty",
+        &[
+            "bindings/fortran/generated/purlin_types.inc",
+            "bindings/matlab/+purlin/+internal/option_names.m",
+            "bindings/matlab/src/generated/options.h",
+            "bindings/python/purlin/_options.py",
+            "bindings/python/purlin/_structs.py",
+            "docs/interface.md",
+            "include/purlin.h",
+            "src/ffi/generated/rsvd.rs",
+            "tests/c/generated/layout.h",
+            "tests/fortran/generated/layout.inc",
+        ],
+    );
+}
+
+#[test]
+fn a_figure_of_a_report_takes_two_edits() {
+    expect_everywhere(
+        "figure",
+        ("src/rsvd/info.rs", "Info", "/// How much there was.\npub novelty: i64 = 0,"),
+        ("src/ffi/rsvd_types.rs", "purlin_rsvd_info", "/// How much there was.\npub novelty: i64,"),
+        "novelty",
+        &[
+            "bindings/fortran/generated/purlin_types.inc",
+            "bindings/matlab/src/generated/reports.h",
+            "bindings/python/purlin/_reports.py",
+            "bindings/python/purlin/_structs.py",
+            "docs/interface.md",
+            "include/purlin.h",
+            "src/ffi/generated/rsvd.rs",
+            "tests/c/generated/layout.h",
+            "tests/fortran/generated/layout.inc",
+        ],
+    );
+}
+
+#[test]
+fn a_choice_has_its_words_in_all_languages() {
+    let constants = "/// The old way.\npub const PURLIN_RSVD_FASHION_OLD: i32 = 0;\n/// The new way.\npub const PURLIN_RSVD_FASHION_NEW: i32 = 1;\n";
+    let root = scratch("choice");
+    let types = root.join("src/ffi/rsvd_types.rs");
+    let text = fs::read_to_string(&types).expect("a source");
+    let at = text.find("/// How a matrix is decomposed.").expect("the struct");
+    fs::write(&types, format!("{}{constants}\n{}", &text[..at], &text[at..])).expect("the copy can be written");
+    // Two 32-bit fields fill eight bytes.
+    append(
+        &types,
+        "purlin_rsvd_options",
+        "/// One of PURLIN_RSVD_FASHION_*; default OLD.\npub fashion: i32,\n/// Nonzero: at once; default 0.\npub at_once: i32,",
+    );
+    append(
+        &root.join("src/rsvd/options.rs"),
+        "Options",
+        "/// Which way.\npub fashion: Fashion = Fashion::Old,\n/// Whether at once.\npub at_once: bool = false,",
+    );
+    let all = generated_of(&root);
+    for (path, line) in [
+        ("bindings/matlab/src/generated/words.h", "{\"new\", PURLIN_RSVD_FASHION_NEW},"),
+        (
+            "bindings/matlab/src/generated/options.h",
+            "read_choice(given, \"fashion\", rsvd_fashion_words, &(o)->fashion); \\",
+        ),
+        ("bindings/python/purlin/_choices.py", "RsvdFashion = Literal[\"old\", \"new\"]"),
+        ("bindings/python/purlin/_options.py", "fashion: RsvdFashion  # default old"),
+        ("bindings/python/purlin/_options.py", "\"fashion\": w.RSVD_FASHION,"),
+        ("bindings/python/purlin/_options.py", "at_once: bool  # default 0"),
+        ("bindings/matlab/src/generated/options.h", "read_flag(given, \"at_once\", &(o)->at_once); \\"),
+        ("src/ffi/generated/rsvd.rs", "to.fashion = FromC::from_c(\"fashion\", self.fashion)?;"),
+    ] {
+        let file = all.iter().find(|file| file.path == path).expect("a generated file");
+        assert!(file.text.lines().any(|l| l.trim() == line), "{path}: {line}");
+    }
+    fs::remove_dir_all(root).expect("the copy can be removed");
+}
