@@ -273,6 +273,82 @@ static void zero_in_single_precision(void) {
   OK(purlin_tensor_destroy(list));
 }
 
+/* The eigenvalues of a symmetric matrix, falling, by Jacobi's rotations. */
+static void dense_eigenvalues(int n, double *a, double *values) {
+  int sweep, p, q, i;
+  for (sweep = 0; sweep < 30; sweep++)
+    for (p = 0; p < n; p++)
+      for (q = p + 1; q < n; q++) {
+        double apart = a[p + n * q], theta, t, c, s;
+        if (apart == 0) continue;
+        theta = (a[q + n * q] - a[p + n * p]) / (2 * apart);
+        t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+        c = 1 / sqrt(t * t + 1), s = t * c;
+        for (i = 0; i < n; i++) {
+          double x = a[i + n * p], y = a[i + n * q];
+          a[i + n * p] = c * x - s * y, a[i + n * q] = s * x + c * y;
+        }
+        for (i = 0; i < n; i++) {
+          double x = a[p + n * i], y = a[q + n * i];
+          a[p + n * i] = c * x - s * y, a[q + n * i] = s * x + c * y;
+        }
+      }
+  for (p = 0; p < n; p++) {
+    double value = a[p + n * p];
+    for (i = p; i > 0 && values[i - 1] < value; i--) values[i] = values[i - 1];
+    values[i] = value;
+  }
+}
+
+/* The plain recurrence skips no value: where it says success, its values are the outermost ones of the whole spectrum. */
+static void plain_recurrence(void) {
+  enum { ORDER = 40, EACH = 6, SEEDS = 4 };
+  static const int64_t bases[] = {0, ORDER / 2, ORDER - 1, 3 * ORDER};
+  static double a[ORDER * ORDER], turned[ORDER * ORDER];
+  int64_t row[ORDER * ORDER], col[ORDER * ORDER];
+  double entries[ORDER * ORDER], exact[ORDER], values[EACH];
+  purlin_tensor *list = vector_of(context, PURLIN_F64, EACH, values);
+  uint64_t seed;
+  int solved = 0, is_smallest, i, j, k, b;
+  for (seed = 1; seed <= SEEDS; seed++) {
+    purlin_matrix *matrix = NULL;
+    uint64_t state = seed;
+    k = 0;
+    for (i = 0; i < ORDER; i++)
+      for (j = 0; j <= i; j++) {
+        double value = (double)(draw(&state) >> 11) / 9007199254740992.0 - 0.3;
+        a[i + ORDER * j] = a[j + ORDER * i] = i == j || draw(&state) % 10 >= 3 ? 0 : value;
+      }
+    for (i = 0; i < ORDER; i++)
+      for (j = 0; j < ORDER; j++)
+        if (a[i + ORDER * j] != 0) row[k] = i, col[k] = j, entries[k++] = a[i + ORDER * j];
+    memcpy(turned, a, sizeof a);
+    dense_eigenvalues(ORDER, turned, exact);
+    matrix = coordinates(context, ORDER, ORDER, k, row, col, entries);
+    for (is_smallest = 0; is_smallest < 2; is_smallest++)
+      for (b = 0; b < (int)COUNT(bases); b++) {
+        purlin_lanczos_options o =
+            lanczos(EACH, is_smallest ? PURLIN_LANCZOS_SMALLEST : PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+        purlin_lanczos_info info;
+        purlin_status status;
+        int is_whole;
+        o.method = PURLIN_LANCZOS_METHOD_PLAIN;
+        o.basis = bases[b];
+        OK(purlin_lanczos_info_init(&info, sizeof info));
+        status = purlin_lanczos_solve_once(context, NULL, matrix, NULL, NULL, NULL, &o, list, NULL, NULL, &info);
+        is_whole = status == PURLIN_SUCCESS;
+        CHECK(is_whole || status == PURLIN_ERROR_NO_CONVERGENCE);
+        CHECK(is_whole == (info.converged == EACH) && is_whole == (info.stop_reason == PURLIN_LANCZOS_CONVERGED));
+        for (i = 0; i < info.converged; i++)
+          CHECK(fabs(values[i] - exact[is_smallest ? ORDER - 1 - i : i]) <= 1e-7 * fmax(fabs(exact[0]), fabs(exact[ORDER - 1])));
+        solved += is_whole;
+      }
+    OK(purlin_matrix_destroy(matrix));
+  }
+  CHECK(solved >= SEEDS);
+  OK(purlin_tensor_destroy(list));
+}
+
 int main(void) {
   const purlin_context *members[2];
   context = cpu_context(2);
@@ -285,6 +361,7 @@ int main(void) {
   infos();
   not_symmetric();
   zero_in_single_precision();
+  plain_recurrence();
   OK(purlin_matrix_destroy(inverse));
   OK(purlin_matrix_destroy(graph));
   OK(purlin_group_destroy(both));

@@ -285,6 +285,55 @@ static void operators(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* What a solve reported. */
+typedef struct {
+  int64_t count, first, last, steps;
+  double before, after;
+  int is_wrong;
+} reports;
+
+static int32_t record(int64_t step, int64_t steps, double measure, void *user) {
+  reports *r = user;
+  if (r->count++ == 0) r->first = step, r->before = measure;
+  r->last = step, r->steps = steps, r->after = measure;
+  if (step < 0 || step > steps || !(measure >= 0)) r->is_wrong = 1;
+  return 0;
+}
+
+/* As the header has it: pairs that have converged, those wanted, and the largest residual of these, infinite before there is
+   one. */
+static void reports_of_solves(void) {
+  enum { N = 400, EACH = 3 };
+  double diagonal_of[N], values[EACH];
+  int64_t place[N];
+  purlin_matrix *a;
+  purlin_tensor *list = vector_of(context, PURLIN_F64, EACH, values);
+  int way, i;
+  for (i = 0; i < N; i++) place[i] = i, diagonal_of[i] = sqrt(i);
+  a = coordinates(context, N, N, N, place, place, diagonal_of);
+  for (way = 0; way < 5; way++) {
+    purlin_lanczos_options o = lanczos(EACH, PURLIN_LANCZOS_LARGEST, PURLIN_LANCZOS_MATRIX);
+    purlin_lanczos_info info;
+    reports seen;
+    memset(&seen, 0, sizeof seen);
+    o.tolerance = 1e-5;
+    o.progress = record;
+    o.progress_user = &seen;
+    if (way == 1) o.block = 2;
+    if (way == 2) o.which = PURLIN_LANCZOS_BOTH_ENDS;
+    if (way == 3) o.filter = PURLIN_LANCZOS_FILTER_CHEBYSHEV;
+    if (way == 4) o.method = PURLIN_LANCZOS_METHOD_PLAIN, o.basis = 350;
+    OK(purlin_lanczos_info_init(&info, sizeof info));
+    OK(purlin_lanczos_solve_once(context, NULL, a, NULL, NULL, NULL, &o, list, NULL, NULL, &info));
+    CHECK(seen.count >= 2 && !seen.is_wrong && seen.steps == EACH);
+    CHECK(seen.first == 0 && isinf(seen.before) && seen.last == EACH && isfinite(seen.after));
+    /* Of a filter it is the residual of its polynomial. */
+    if (way != 3) CHECK(seen.after <= 1e-5 * info.norm && info.residual <= 1.1 * seen.after + 1e-12);
+  }
+  OK(purlin_tensor_destroy(list));
+  OK(purlin_matrix_destroy(a));
+}
+
 /* The hypercube Q10: 10, ten times 8, 6: a single Krylov space holds one copy of each. */
 static void multiplicities(void) {
   enum { D = 10, N = 1 << D, K = 12 };
@@ -528,6 +577,7 @@ int main(void) {
   plans();
   eigenpairs();
   operators();
+  reports_of_solves();
   multiplicities();
   solve_refusals();
   singular();
