@@ -313,6 +313,38 @@ struct lines {
   char last[256];
 };
 
+/* Bytes of memory that the system says are available; 0 where it does not say. */
+static double available(void) {
+  FILE *file = fopen("/proc/meminfo", "r");
+  char line[256];
+  unsigned long long kilobytes = 0;
+  if (!file) return 0;
+  while (fgets(line, sizeof line, file) && sscanf(line, "MemAvailable: %llu kB", &kilobytes) != 1) continue;
+  fclose(file);
+  return 1024.0 * (double)kilobytes;
+}
+
+/* Without a limit a volume of twice the memory that is available is planned in slabs, inside that memory. */
+static void inside_what_is_free(const struct scan *s) {
+  double before = available(), after;
+  purlin_fdk_grid grid = golden_grid();
+  purlin_fdk_info info = fdk_info();
+  purlin_fdk *fdk = NULL;
+  int64_t n = 256;
+  if (before == 0) return;
+  while (4.0 * (double)n * (double)n * (double)n <= 2 * before) n += 256;
+  grid.nx = grid.ny = grid.nz = n;
+  grid.dx = grid.dy = grid.dz = 60.0 / (double)n;
+  grid.x0 = grid.y0 = grid.z0 = -30;
+  OK(purlin_fdk_create(context, &s->geometry, &grid, NULL, &fdk));
+  OK(purlin_fdk_plan(fdk, &info));
+  after = available();
+  CHECK(info.nx == n && info.slabs > 1 && info.host_bytes > 0);
+  /* Others take and free memory meanwhile. */
+  CHECK((double)info.host_bytes <= 1.1 * fmax(before, after));
+  OK(purlin_fdk_destroy(fdk));
+}
+
 static void remember(int32_t level, const char *message, void *user) {
   struct lines *lines = user;
   lines->count++;
@@ -444,6 +476,7 @@ int main(void) {
   pieces(displaced);
   phantom_and_counts(full);
   options(full);
+  inside_what_is_free(full);
   logged(full);
   free_scan(full);
   free_scan(displaced);

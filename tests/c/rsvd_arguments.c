@@ -1,4 +1,7 @@
 /* Randomized SVD: every documented refusal once, by name; readers that fail; cancellation; and shapes at the edge. */
+#define _POSIX_C_SOURCE 200809L
+#include <time.h>
+
 #include "rsvd.h"
 
 static purlin_context *context, *foreign;
@@ -334,6 +337,58 @@ static void runs_that_fail(void) {
   OK(purlin_matrix_destroy(a));
 }
 
+/* A reader that takes longer for a block than reports are apart. */
+static int32_t read_slowly(const int64_t *first, const int64_t *count, void *block, void *user) {
+  const struct timespec pause = {0, 60000000};
+  int64_t j;
+  ++*(int *)user;
+  nanosleep(&pause, NULL);
+  for (j = 0; j < count[1]; j++) {
+    int64_t i;
+    for (i = 0; i < count[0]; i++)
+      ((double *)block)[i + count[0] * j] = data[first[1] + j + M * (first[0] + i)];
+  }
+  return 0;
+}
+
+static int32_t count_reports(int64_t step, int64_t steps, double measure, void *user) {
+  int64_t *seen = user;
+  (void)measure;
+  CHECK(step >= seen[1] && step <= steps);
+  seen[0]++, seen[1] = step, seen[2] = steps;
+  return 0;
+}
+
+/* A pass over a slow reader reports after its blocks, not at its end alone. */
+static void reports_within_a_pass(void) {
+  static const int32_t methods[] = {PURLIN_RSVD_METHOD_DIRECT, PURLIN_RSVD_METHOD_FUSED, PURLIN_RSVD_METHOD_MERGE};
+  const int64_t by_rows[2] = {N, M};
+  purlin_tensor *ts = vector_of(context, PURLIN_F64, K, s);
+  size_t k;
+  for (k = 0; k < COUNT(methods); k++) {
+    purlin_rsvd_options o = rsvd_options();
+    purlin_rsvd_info info = rsvd_info();
+    purlin_source *source = NULL;
+    purlin_matrix *a = NULL;
+    int64_t seen[3] = {0, 0, 0};
+    int reads = 0;
+    OK(purlin_source_from_callback(context, PURLIN_F64, 2, by_rows, read_slowly, &reads, &source));
+    OK(purlin_matrix_from_source(context, source, PURLIN_ROW_MAJOR, &a));
+    OK(purlin_source_destroy(source));
+    o.method = methods[k];
+    o.block_rows = 10;
+    o.progress = count_reports;
+    o.progress_user = seen;
+    OK(purlin_rsvd_compute_once(context, NULL, a, &o, NULL, ts, NULL, &info));
+    CHECK(reads >= M / 10 && seen[1] == seen[2]);
+    /* A block that is read ahead may share its report with the one before. */
+    if (!(2 * seen[0] > reads)) fprintf(stderr, "method %d: %d reports of %d blocks\n", methods[k], (int)seen[0], reads);
+    CHECK(2 * seen[0] > reads && seen[0] > info.passes);
+    OK(purlin_matrix_destroy(a));
+  }
+  OK(purlin_tensor_destroy(ts));
+}
+
 /* What a plan accepts runs inside the context's limit; what it refuses is refused before the data are read. */
 static void limits(void) {
   int64_t limit, accepted = 0, refused = 0;
@@ -418,6 +473,7 @@ int main(void) {
   decompositions();
   others();
   runs_that_fail();
+  reports_within_a_pass();
   limits();
   shapes();
   OK(purlin_context_destroy(foreign));
