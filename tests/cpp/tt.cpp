@@ -231,6 +231,21 @@ void contractions(const context& on) {
   EXPECT(near(quotient.value.real(), energy / dot(a, a), 1e-13) && near(value(quotient.denominator), dot(a, a), 1e-13));
   EXPECT(near(c.rayleigh(tt::train_matrix::identity(on, {2, 2, 2}), x.x).value.real(), 1.0, 1e-14));
   EXPECT(tt::train_matrix::heisenberg(on, 4, {1.0, 1.0, 0.5}, 0.1, true).properties().cyclic == 1);
+  // Sx Sx + Sy Sy + Sz Sz in a real type: Sy is imaginary, its products are real.
+  using complex = std::complex<double>;
+  std::vector<complex> spin_x{0, 0.5, 0.5, 0}, spin_y{0, {0, 0.5}, {0, -0.5}, 0}, spin_z{0.5, 0, 0, -0.5};
+  const tensor s1 = tensor::borrow(on, spin_x, {2, 2}), s2 = tensor::borrow(on, spin_y, {2, 2}),
+               s3 = tensor::borrow(on, spin_z, {2, 2});
+  std::vector<tt::term> bonds;
+  for (const std::int64_t site : {0, 1})
+    for (const tensor* s : {&s1, &s2, &s3}) bonds.push_back({1.0, {{site, s}, {site + 1, s}}});
+  const tt::train_matrix spins = tt::train_matrix::from_terms(on, {2, 2, 2}, bonds, false, PURLIN_F64);
+  const tt::train_matrix chain = tt::train_matrix::heisenberg(on, 3, {1.0, 1.0, 1.0}, 0.0);
+  EXPECT(spins.properties().dtype == PURLIN_F64 && chain.properties().dtype == PURLIN_F64);
+  const double exchange = c.sandwich(x.x, chain, x.x).real();
+  EXPECT(std::abs(exchange) > 1e-3 && near(c.sandwich(x.x, spins, x.x).real(), exchange, 1e-12));
+  EXPECT_ERROR((tt::train_matrix::from_terms(on, {2, 2, 2}, {{1.0, {{1, &s2}}}}, false, PURLIN_F64)),
+               PURLIN_ERROR_INVALID_ARGUMENT);
   const auto local = c.expect_local(on, x.x, sz, {0, 1, 2});
   const auto pairs = c.correlation(on, x.x, sz, sz);
   EXPECT(local.size() == 3 && pairs.size() == 9 && near(pairs[4].real(), 1.0, 1e-13));
