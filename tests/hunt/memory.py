@@ -155,8 +155,52 @@ def copied(rng: np.random.Generator, bench: Bench) -> Case:
     return (m, n), orders[0], (m, n), orders[1], np.float64, call
 
 
+def signals(rng: np.random.Generator, bench: Bench) -> Case:
+    count, measurements = int(rng.integers(1, 12)), 40
+    directions = rng.standard_normal((measurements, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    scheme = np.where(np.arange(measurements) < 4, 0.0, 1000.0), np.where(np.arange(measurements)[:, None] < 4, 0.0, directions)
+    name = pick(rng, "tensors", "s0", "sh")
+
+    def call(given: np.ndarray, out: np.ndarray) -> None:
+        # Signals are positive.
+        given[...] = 1000.0 * np.exp(-0.1 * np.abs(given))
+        scan = purlin.dwi._Scan(given, *scheme, None, bench.context, None)
+        made = tensor(out, bench) if name != "tensors" else purlin.Tensor.symmetric(out, 4, 3, context=bench.context)
+        with purlin.dwi.Dwi(context=bench.context) as session:
+            if name == "sh":
+                session._run("csa", None, *scan.handles, 2, made.handle, None)
+            else:
+                tensors = purlin.Tensor.symmetric(np.empty((count, 15)), 4, 3, context=bench.context)
+                s0 = made.handle if name == "s0" else None
+                fitted = made if name == "tensors" else tensors
+                session._run("fit", None, *scan.handles, None, fitted.handle, s0, None)
+
+    return (count, measurements), "C", (count,) if name == "s0" else (count, 15), "C", np.float64, call
+
+
+def embedding(rng: np.random.Generator, bench: Bench) -> Case:
+    n, k = int(rng.integers(8, 60)), int(rng.integers(1, 4))
+    # A ring whose edges have weights; both entries of an edge have that of the first.
+    at = np.arange(n)
+    columns = np.sort(np.stack([(at - 1) % n, (at + 1) % n], axis=1), axis=1)
+    rows = np.repeat(at, 2)
+    edges = np.minimum(rows, columns.ravel()) * n + np.maximum(rows, columns.ravel())
+    first = np.unique(edges, return_index=True)[1][np.unique(edges, return_inverse=True)[1]]
+    seed = int(rng.integers(1 << 30))
+
+    def call(weights: np.ndarray, coordinates: np.ndarray) -> None:
+        weights[...] = 0.5 + np.abs(weights[first])
+        a = purlin.Matrix.csr(2 * np.arange(n + 1), columns.ravel(), weights, (n, n), context=bench.context)
+        target = purlin.Matrix.dense(coordinates, context=bench.context)
+        with purlin.lanczos.Lanczos(k, seed=seed, context=bench.context) as solver:
+            solver.run(a, None, lib.purlin_graph_embed, lambda info: info, 0, target.handle, None)
+
+    return (2 * n,), "C", (n, k), "F", np.float64, call
+
+
 CASES = {
-    "product": product, "eigenvectors": eigenvectors, "triplets": triplets, "separation": separation, "volume": volume, "pairs": pairs,
+    "signals": signals, "embedding": embedding, "product": product, "eigenvectors": eigenvectors, "triplets": triplets, "separation": separation, "volume": volume, "pairs": pairs,
     "packed": packed, "effective": effective, "copied": copied,
 }
 
