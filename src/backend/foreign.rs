@@ -1,9 +1,10 @@
 //! Calls of libraries that may throw C++ exceptions, as NVIDIA's do where memory is refused to them. Rust catches its own
 //! panics alone: an exception that reaches the guard of the interface ends the process.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 unsafe extern "C-unwind" {
     /// In `foreign.c`.
@@ -20,8 +21,40 @@ pub(crate) fn call(body: impl FnOnce() -> i32) -> Option<i32> {
     (returned != 0).then_some(job.result)
 }
 
+/// The calls with one handle of such a library. A handle serves one thread at a time.
+pub(crate) struct Calls {
+    /// The name of a status.
+    name: fn(i32) -> &'static str,
+    is_broken: Cell<bool>,
+}
+
+impl Calls {
+    /// For a new handle.
+    pub(crate) fn new(name: fn(i32) -> &'static str) -> Self {
+        Self { name, is_broken: Cell::new(false) }
+    }
+
+    /// Whether a call threw. The handle is in an unknown state then: no further call uses it, not even to destroy it, and its
+    /// owner makes another.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken.get()
+    }
+
+    /// Runs a call that returns a status, 0 for success.
+    pub(crate) fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
+        if self.is_broken.get() {
+            return Err(thrown(call));
+        }
+        let code = self::call(body).ok_or_else(|| {
+            self.is_broken.set(true);
+            thrown(call)
+        })?;
+        if code == 0 { Ok(()) } else { Err(Error::Cuda { call, name: (self.name)(code).into(), code }) }
+    }
+}
+
 /// The error for a call that threw.
-pub(crate) fn thrown(call: &'static str) -> Error {
+fn thrown(call: &'static str) -> Error {
     Error::Cuda { call, name: "a C++ exception, as where it gets no host memory".into(), code: -1 }
 }
 
@@ -47,8 +80,6 @@ unsafe extern "C-unwind" fn run<F: FnOnce() -> i32>(job: *mut c_void) {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
 
     /// As the C++ runtime's exceptions begin (Itanium C++ ABI, exception handling, 1.2).
@@ -82,6 +113,25 @@ mod tests {
             call(|| 8)
         });
         assert_eq!(caught.unwrap(), Some(8));
+    }
+
+    #[test]
+    fn no_call_uses_a_handle_after_one_that_threw() {
+        let calls = Calls::new(|_| "SEVEN");
+        assert!(calls.run("first", || 0).is_ok());
+        let message = calls.run("second", || 7).unwrap_err().to_string();
+        assert!(message.contains("second") && message.contains("SEVEN") && !calls.is_broken(), "{message}");
+        let caught = std::panic::catch_unwind(|| {
+            let calls = Calls::new(|_| "SEVEN");
+            let thrown = calls.run("third", throw).is_err();
+            let runs = Cell::new(0);
+            let refused = calls.run("fourth", || {
+                runs.set(1);
+                0
+            });
+            (thrown, calls.is_broken(), refused.is_err(), runs.get())
+        });
+        assert_eq!(caught.unwrap(), (true, true, true, 0));
     }
 
     #[test]

@@ -7,9 +7,12 @@ use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
 use super::tt_types::{purlin_tt_contraction_info, purlin_tt_contraction_options, purlin_tt_scaled};
 use super::{guard, purlin_context, purlin_status, purlin_stream};
 use crate::error::{Error, Result};
+use crate::progress::ProgressFn;
 use crate::scalar::Complex;
-use crate::tt::Contraction;
+use crate::stream::Stream;
+use crate::tensor::train::TensorTrain;
 use crate::tt::info::{Info, Outcome};
+use crate::tt::{Contraction, Scaled};
 
 /// A place for a complex number.
 ///
@@ -131,6 +134,38 @@ unsafe fn distance(
     judge(done.outcome, "purlin_tt_distance_scaled")
 }
 
+/// A scaled result of two trains, with its report.
+///
+/// # Safety
+/// `result` is NULL or valid for writing, `info` NULL or an initialised struct.
+unsafe fn scaled(
+    contraction: *mut purlin_tt_contraction,
+    stream: *const purlin_stream,
+    (x, y): (*const purlin_tt, *const purlin_tt),
+    result: *mut purlin_tt_scaled,
+    info: *mut purlin_tt_contraction_info,
+    compute: impl FnOnce(
+        &mut Contraction,
+        Option<&Stream>,
+        &TensorTrain,
+        &TensorTrain,
+        Option<&ProgressFn<'_>>,
+    ) -> Result<(Scaled, Info)>,
+) -> Result<()> {
+    let (object, mut held) = ContractionObject::exclusive(contraction)?;
+    let contraction = held.get();
+    let stream = stream::get(stream)?;
+    let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
+    // SAFETY: the caller promises NULL or a place for the result.
+    let result = unsafe { super::pointer::output("result", result) }?;
+    // SAFETY: the caller promises NULL or an initialised struct.
+    unsafe { options::check("info", info) }?;
+    let (value, done) = object.run(|report| compute(contraction, stream.as_deref(), &x, &y, report))?;
+    *result = value.into();
+    // SAFETY: the caller promises NULL or an initialised struct.
+    unsafe { object.store_report(info, &done) }
+}
+
 /// Inner product: the sum over all indices of conj(x[i]) y[i], the first factor conjugated unless the options say
 /// PURLIN_TT_CONJ_NONE.
 ///
@@ -227,18 +262,8 @@ pub unsafe extern "C" fn purlin_tt_inner_scaled(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (object, mut held) = ContractionObject::exclusive(contraction)?;
-        let contraction = held.get();
-        let stream = stream::get(stream)?;
-        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
-        // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::pointer::output("result", result) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let (value, done) = object.run(|report| contraction.inner_scaled(stream.as_deref(), &x, &y, report))?;
-        *result = value.into();
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { object.store_report(info, &done) }
+        // SAFETY: as promised above.
+        unsafe { scaled(contraction, stream, (x, y), result, info, Contraction::inner_scaled) }
     })
 }
 
@@ -420,17 +445,7 @@ pub unsafe extern "C" fn purlin_tt_distance_scaled(
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
     guard::run(|| {
-        let (object, mut held) = ContractionObject::exclusive(contraction)?;
-        let contraction = held.get();
-        let stream = stream::get(stream)?;
-        let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
-        // SAFETY: the caller promises NULL or a place for the result.
-        let result = unsafe { super::pointer::output("result", result) }?;
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { options::check("info", info) }?;
-        let (value, done) = object.run(|report| contraction.distance_scaled(stream.as_deref(), &x, &y, report))?;
-        *result = value.into();
-        // SAFETY: the caller promises NULL or an initialised struct.
-        unsafe { object.store_report(info, &done) }
+        // SAFETY: as promised above.
+        unsafe { scaled(contraction, stream, (x, y), result, info, Contraction::distance_scaled) }
     })
 }

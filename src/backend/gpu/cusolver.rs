@@ -1,6 +1,5 @@
 //! Factorisations of dense matrices by cuSOLVER. The library is optional: callers have a fallback without it.
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +12,7 @@ use super::memory::{DeviceMemory, Region};
 use super::stream::GpuStream;
 use super::view::View;
 use super::{Gpu, library_fault};
-use crate::backend::foreign;
+use crate::backend::foreign::{self, Calls};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Element, Scalar};
 
@@ -67,10 +66,6 @@ fn name(code: i32) -> &'static str {
     }
 }
 
-fn check(call: &'static str, code: i32) -> Result<()> {
-    if code == 0 { Ok(()) } else { Err(Error::Cuda { call, name: name(code).into(), code }) }
-}
-
 /// Unused handles of a device, kept for reuse.
 #[derive(Default)]
 pub(super) struct Handles {
@@ -120,8 +115,7 @@ pub struct Solver {
     device: Arc<Device>,
     handle: Handle,
     stream: GpuStream,
-    // Whether a call threw, which leaves the handle in an unknown state. A handle serves one thread at a time.
-    is_broken: Cell<bool>,
+    calls: Calls,
 }
 
 // SAFETY: a handle may go from thread to thread; `Solver` is not Sync.
@@ -137,19 +131,18 @@ impl Solver {
         let functions = Functions::get()?;
         let device = Arc::clone(&gpu.device);
         let entered = device.enter()?;
+        let calls = Calls::new(name);
         let handle = match device.solvers.take() {
             Some(handle) => handle,
             None => {
                 let mut handle = std::ptr::null_mut();
                 // SAFETY: writes one handle; the device's context is current.
-                let code = foreign::call(|| unsafe { (functions.cusolverDnCreate)(&mut handle) });
-                check("cusolverDnCreate", code.ok_or_else(|| foreign::thrown("cusolverDnCreate"))?)?;
+                calls.run("cusolverDnCreate", || unsafe { (functions.cusolverDnCreate)(&mut handle) })?;
                 handle
             }
         };
         drop(entered);
-        let solver =
-            Self { functions, gpu: gpu.clone(), device, handle, stream: stream.clone(), is_broken: Cell::new(false) };
+        let solver = Self { functions, gpu: gpu.clone(), device, handle, stream: stream.clone(), calls };
         let entered = solver.device.enter()?;
         // SAFETY: handles of this device.
         solver.run("cusolverDnSetStream", || unsafe {
@@ -282,21 +275,14 @@ impl Solver {
         })
     }
 
-    /// Whether a call threw. The handle is in an unknown state then: no further call uses it, and its owner makes another.
+    /// Whether a call threw. No further call uses the handle then, and its owner makes another.
     pub fn is_broken(&self) -> bool {
-        self.is_broken.get()
+        self.calls.is_broken()
     }
 
     /// Runs a call of the library. The device's context is current.
     fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
-        if self.is_broken.get() {
-            return Err(foreign::thrown(call));
-        }
-        let code = foreign::call(body).ok_or_else(|| {
-            self.is_broken.set(true);
-            foreign::thrown(call)
-        })?;
-        check(call, code)
+        self.calls.run(call, body)
     }
 
     /// Address of a workspace of `length` elements.
@@ -316,7 +302,7 @@ impl Drop for Solver {
             let _ = self.run("cusolverDnSetStream", set);
         }
         // A handle in an unknown state is never used again, not even to be destroyed.
-        if !self.is_broken.get() {
+        if !self.is_broken() {
             self.device.solvers.put(self.handle);
         }
     }

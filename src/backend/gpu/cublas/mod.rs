@@ -3,13 +3,12 @@
 mod triangle;
 mod workspace;
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::CUstream;
 
-use crate::backend::foreign;
+use crate::backend::foreign::{self, Calls};
 use crate::backend::gpu::device::Device;
 use crate::backend::gpu::library::{Library, functions};
 use crate::backend::gpu::memory::{DeviceMemory, Region};
@@ -213,10 +212,6 @@ fn name(code: i32) -> &'static str {
     }
 }
 
-fn check(call: &'static str, code: i32) -> Result<()> {
-    if code == 0 { Ok(()) } else { Err(Error::Cuda { call, name: name(code).into(), code }) }
-}
-
 /// Unused handles of a device, kept for reuse because the creation of a handle takes longer than most calls.
 #[derive(Default)]
 pub(in crate::backend::gpu) struct Handles {
@@ -280,8 +275,7 @@ pub struct Blas {
     // Allocated in the order of the stream, like the calls that use it; `None` if callers provide the workspace.
     workspace: Option<DeviceMemory>,
     stream: GpuStream,
-    // Whether a call threw, which leaves the handle in an unknown state. A handle serves one thread at a time.
-    is_broken: Cell<bool>,
+    calls: Calls,
 }
 
 // SAFETY: a handle may go from thread to thread; `Blas` is not Sync.
@@ -307,19 +301,18 @@ impl Blas {
         let functions = Functions::get()?;
         let device = Arc::clone(&gpu.device);
         let entered = device.enter()?;
+        let calls = Calls::new(name);
         let handle = match device.blas.take() {
             Some(handle) => handle,
             None => {
                 let mut handle = std::ptr::null_mut();
                 // SAFETY: writes one handle; the device's context is current.
-                let code = foreign::call(|| unsafe { (functions.cublasCreate_v2)(&mut handle) });
-                check("cublasCreate", code.ok_or_else(|| foreign::thrown("cublasCreate"))?)?;
+                calls.run("cublasCreate", || unsafe { (functions.cublasCreate_v2)(&mut handle) })?;
                 handle
             }
         };
         drop(entered);
-        let blas =
-            Self { functions, device, handle, workspace: None, stream: stream.clone(), is_broken: Cell::new(false) };
+        let blas = Self { functions, device, handle, workspace: None, stream: stream.clone(), calls };
         blas.set_precision(Precision::Full)?;
         Ok(blas)
     }
@@ -367,21 +360,14 @@ impl Blas {
         self.run("cublasSetMathMode", || unsafe { (self.functions.cublasSetMathMode)(self.handle, mode) })
     }
 
-    /// Whether a call threw. The handle is in an unknown state then: no further call uses it, and its owner makes another.
+    /// Whether a call threw. No further call uses the handle then, and its owner makes another.
     pub fn is_broken(&self) -> bool {
-        self.is_broken.get()
+        self.calls.is_broken()
     }
 
     /// Runs a call of the library. The device's context is current.
     fn run(&self, call: &'static str, body: impl FnOnce() -> i32) -> Result<()> {
-        if self.is_broken.get() {
-            return Err(foreign::thrown(call));
-        }
-        let code = foreign::call(body).ok_or_else(|| {
-            self.is_broken.set(true);
-            foreign::thrown(call)
-        })?;
-        check(call, code)
+        self.calls.run(call, body)
     }
 
     /// [`Blas::run`] of a product whose scalars are in device memory. The mode is set back unless the product threw, after which
@@ -560,7 +546,7 @@ impl Drop for Blas {
             let _ = self.run("cublasSetStream", set);
         }
         // A handle in an unknown state is never used again, not even to be destroyed.
-        if !self.is_broken.get() {
+        if !self.is_broken() {
             self.device.blas.put(self.handle);
         }
     }
