@@ -38,7 +38,7 @@ classdef SpmvPlan < handle
   methods
     function obj = SpmvPlan(A, varargin)
       purlin.internal.at_least(nargin, 1, 'SpmvPlan');
-      names = {'method', 'ordering', 'op', 'symmetric', 'kind', 'shift', 'degree', 'lower', 'upper', 'precision'};
+      names = [purlin.internal.option_names('spmv'), {'precision'}];
       opts = purlin.internal.options(names, varargin);
       if isfield(opts, 'precision')
         obj.precision = opts.precision;

@@ -38,15 +38,15 @@ function [V, D, info] = lanczos(A, k, which, varargin)
 %     A = double(A + A' > 0);
 %     [V, D] = purlin.lanczos(A, 4, 'smallest', 'kind', 'laplacian', 'basis', 80);
   purlin.internal.at_least(nargin, 1, 'lanczos');
-  if nargin < 2 || isempty(k)
-    k = 6;
+  if nargin < 2
+    k = [];
   end
-  if nargin < 3 || isempty(which)
-    which = 'largest';
+  if nargin < 3
+    which = [];
   end
-  purlin.internal.whole(k, 'k', 1);
+  [k, which] = purlin.internal.wanted(k, which);
   [opts, given] = purlin.internal.lanczos_inputs(varargin, {'precision'});
-  opts.which = purlin.internal.which_of(which);
+  opts.which = which;
   if isfield(opts, 'precision')
     if issparse(A)
       A = purlin.Matrix(A, 'class', opts.precision);
@@ -54,11 +54,7 @@ function [V, D, info] = lanczos(A, k, which, varargin)
     end
     opts = rmfield(opts, 'precision');
   end
-  if isfield(opts, 'kind') && any(strcmp(opts.kind, {'gram', 'outer_gram', 'augmented'}))
-    matrix = purlin.internal.matrix(A, 'A');
-  else
-    matrix = purlin.internal.symmetric_matrix(A, 'A');
-  end
+  matrix = purlin.internal.operand(A, opts);
   [d, V, residuals, info] = purlin_mex('lanczos_solve', matrix, k, opts, given{:});
   purlin.internal.solved(info, 'lanczos');
   info.residuals = residuals(1:info.count);

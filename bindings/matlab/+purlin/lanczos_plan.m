@@ -16,19 +16,15 @@ function info = lanczos_plan(A, k, which, varargin)
 %     info = purlin.lanczos_plan(A, 4, 'smallest', 'kind', 'laplacian');
 %     info.reason, info.basis, info.host_bytes
   purlin.internal.at_least(nargin, 1, 'lanczos_plan');
-  if nargin < 2 || isempty(k)
-    k = 6;
+  if nargin < 2
+    k = [];
   end
-  if nargin < 3 || isempty(which)
-    which = 'largest';
+  if nargin < 3
+    which = [];
   end
-  purlin.internal.whole(k, 'k', 1);
+  [k, which] = purlin.internal.wanted(k, which);
   [opts, given] = purlin.internal.lanczos_inputs(varargin, {});
-  opts.which = purlin.internal.which_of(which);
-  if isfield(opts, 'kind') && any(strcmp(opts.kind, {'gram', 'outer_gram', 'augmented'}))
-    matrix = purlin.internal.matrix(A, 'A');
-  else
-    matrix = purlin.internal.symmetric_matrix(A, 'A');
-  end
+  opts.which = which;
+  matrix = purlin.internal.operand(A, opts);
   info = purlin_mex('lanczos_plan', matrix, k, opts, given{2}, given{3});
 end

@@ -21,20 +21,20 @@ function varargout = lanczos_singular(A, k, which, varargin)
 %     A = sprand(300, 200, 0.05);
 %     [U, S, V] = purlin.lanczos_singular(A, 4);
   purlin.internal.at_least(nargin, 1, 'lanczos_singular');
-  if nargin < 2 || isempty(k)
-    k = 6;
+  if nargin < 2
+    k = [];
   end
-  if nargin < 3 || isempty(which)
-    which = 'largest';
+  if nargin < 3
+    which = [];
   end
-  purlin.internal.whole(k, 'k', 1);
+  [k, which] = purlin.internal.wanted(k, which);
   opts = purlin.internal.lanczos_options(varargin, {'kind', 'start'});
   start = [];
   if isfield(opts, 'start')
     start = opts.start;
     opts = rmfield(opts, 'start');
   end
-  opts.which = purlin.internal.which_of(which);
+  opts.which = which;
   if isnumeric(A) && ~issparse(A)
     A = sparse(double(A));
   end

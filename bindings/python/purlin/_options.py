@@ -18,6 +18,7 @@ from ._choices import (
     FdkRedundancy,
     FdkWindow,
     LanczosFilter,
+    LanczosKind,
     LanczosKindOption,
     LanczosMethod,
     LanczosOrthogonalization,
@@ -34,6 +35,8 @@ from ._choices import (
     RsvdSign,
     Sh,
     SketchOption,
+    SpmvMethod,
+    SpmvOp,
     SshopmCompat,
     SshopmGoal,
     SshopmMethod,
@@ -231,6 +234,20 @@ class TrainOptions(TypedDict, total=False):
     group: Group
 
 
+class SpmvOptions(TypedDict, total=False):
+    """Options of a plan of products; what is left out keeps the library's default."""
+
+    method: SpmvMethod  # default auto
+    op: SpmvOp  # default spmv_plain
+    symmetric: bool  # default 0
+    ordering: Ordering  # default ordering_none
+    kind: LanczosKind  # default lanczos_matrix
+    shift: float  # default 0
+    degree: int  # default 0
+    lower: float
+    upper: float
+
+
 class LanczosOptions(TypedDict, total=False):
     """Options of a solve, as in the C struct `purlin_lanczos_options`; what is left out keeps the library's default."""
 
@@ -300,6 +317,12 @@ WORDS: dict[str, dict[str, dict[str, int]]] = {
         "math": w.TT_MATH,
         "norm_method": w.TT_NORM,
         "kernel": w.TT_KERNEL,
+    },
+    "spmv_options": {
+        "method": w.SPMV_METHOD,
+        "op": w.SPMV_OP,
+        "ordering": w.ORDERING,
+        "kind": w.LANCZOS_KIND,
     },
     "lanczos_options": {
         "which": w.LANCZOS_WHICH,

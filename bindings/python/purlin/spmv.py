@@ -12,25 +12,30 @@ import ctypes
 import dataclasses
 import sys
 from ctypes import c_void_p
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from . import _choices as w
 from . import _memory as memory
-from . import _reports
-from ._context import Context, Handle, Stream, choice, initialised
+from . import _options, _reports
+from ._context import Context, Handle, Stream, initialised
 from ._error import check
-from ._keywords import report
+from ._keywords import apply, known, report
 from ._lib import lib
 from ._matrix import Matrix
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
 from .sparse import of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Kind = w.LanczosKind
 Method = w.SpmvMethod
 Info = _reports.SpmvInfo
+Options = _options.SpmvOptions
+_OPTIONS = known(Options)
 
 
 class _Lent:
@@ -75,30 +80,16 @@ class Plan(Handle):
         self,
         a: Any,
         *,
-        method: Method = "auto",
-        op: Literal["plain", "transpose", "adjoint"] = "plain",
-        symmetric: bool = False,
-        ordering: Literal["none", "degree", "cuthill_mckee"] = "none",
-        kind: Kind = "matrix",
-        shift: float = 0.0,
-        degree: int = 0,
-        lower: float = 0.0,
-        upper: float = 0.0,
         context: Context | None = None,
+        **options: Unpack[Options],
     ) -> None:
         matrix = of(a, context)
-        options = initialised(SpmvOptions, "spmv_options")
-        options.method = choice("method", method, w.SPMV_METHOD)
-        options.op = choice("op", op, w.SPMV_OP)
-        options.symmetric = int(symmetric)
-        options.ordering = choice("ordering", ordering, w.ORDERING)
-        options.kind = choice("kind", kind, w.LANCZOS_KIND)
-        options.shift = shift
-        options.degree, options.lower, options.upper = degree, lower, upper
+        raw = initialised(SpmvOptions, "spmv_options")
+        apply(raw, "spmv_options", _OPTIONS, options)
         # Asked for before the call, whose message another one would take away.
         (rows, cols), dtype = matrix.shape, matrix.dtype
         made = c_void_p()
-        status = lib.purlin_spmv_create(matrix.handle, ctypes.byref(options), ctypes.byref(made))
+        status = lib.purlin_spmv_create(matrix.handle, ctypes.byref(raw), ctypes.byref(made))
         super().__init__(made.value, lib.purlin_spmv_destroy, matrix.context._sinks)
         self.context = matrix.context
         self._legacy: Stream | None = None
@@ -107,7 +98,8 @@ class Plan(Handle):
         self._one, self._zero = np.array(1, self._dtype), np.array(0, self._dtype)
         self._lent: list[_Lent] = []
         sides = {"gram": cols, "outer_gram": rows, "augmented": rows + cols}
-        self.shape = (rows, cols) if op == "plain" else (cols, rows)
+        self.shape = (rows, cols) if options.get("op", "plain") == "plain" else (cols, rows)
+        kind = options.get("kind", "matrix")
         if kind in sides:
             self.shape = (sides[kind], sides[kind])
         self.context.finish(status)

@@ -122,6 +122,13 @@ pub const KEYWORDS: &[Keywords] = &[
         fields: But(&[]),
     },
     Keywords {
+        name: "SpmvOptions",
+        of: "spmv_options",
+        base: "",
+        doc: "Options of a plan of products;",
+        fields: But(&[]),
+    },
+    Keywords {
         name: "LanczosOptions",
         of: "lanczos_options",
         base: "",

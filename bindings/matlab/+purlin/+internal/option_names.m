@@ -41,6 +41,8 @@ function names = option_names(of, without)
     case 'train'
       names = {'method', 'scaling', 'conjugate', 'math', 'norm_method', 'assume_hermitian', 'kernel', 'cut', ...
                'block', 'repeat', 'workspace_limit'};
+    case 'spmv'
+      names = {'method', 'op', 'symmetric', 'ordering', 'kind', 'shift', 'degree', 'lower', 'upper'};
     case 'lanczos'
       names = {'kind', 'shift', 'sigma', 'tolerance', 'basis', 'restarts', 'seed', 'verify', 'method', 'block', ...
                'orthogonalization', 'filter', 'degree', 'ordering', 'check_symmetry'};
