@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any, Callable
+from typing import Any, Callable, get_args
 
 import numpy as np
 import purlin
@@ -38,7 +38,7 @@ def random_matrix(rng: np.random.Generator) -> tuple[str, np.ndarray]:
     return f"{kind} {m}x{n} {np.dtype(dtype).name} scale={scale:g}", np.asfortranarray(a) if rng.random() < 0.5 else a
 
 
-METHODS = tuple(purlin.rsvd.METHODS) if hasattr(purlin.rsvd, "METHODS") else ("auto",)
+METHODS = get_args(purlin.rsvd.Method)
 
 
 def fixed_rank(rng: np.random.Generator, bench: Bench) -> None:

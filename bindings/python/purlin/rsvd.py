@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from . import _choices as w
 from . import _constants as c
 from . import _memory as memory
 from . import _options, _reports
@@ -34,6 +35,7 @@ from ._tensor import Tensor
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+Method = w.RsvdMethod
 CommonOptions = _options.CommonOptions
 Options = _options.RsvdOptions
 Info = _reports.RsvdInfo
