@@ -12,7 +12,7 @@ use super::list::List;
 use super::market::{is_beyond, number, write_entries};
 use super::measures::is_symmetric;
 use crate::alloc;
-use crate::backend::memory::HostMemory;
+use crate::backend::memory::{Budget, HostMemory};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
@@ -38,10 +38,12 @@ pub struct EdgeList {
 /// result has for each vertex its number in the file.
 ///
 /// # Errors
-/// [`Error::Io`] naming the malformed line; [`Error::OutOfMemory`].
+/// [`Error::Io`] naming the malformed line; [`Error::OutOfMemory`] naming the bytes that are needed beside each other, at
+/// least.
 pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<(Matrix, Option<List<i64>>)> {
     let mut lines = Lines::open(path)?;
     let budget = context.host_budget();
+    let total = |e: Error| with_used(e, budget);
     let (mut row_idx, mut col_idx) = (List::with_capacity(0, budget)?, List::with_capacity(0, budget)?);
     let mut weights = List::with_capacity(0, budget)?;
     let mut names = List::with_capacity(0, budget)?;
@@ -62,13 +64,13 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
             // of 2. The old table stays charged until the new one is allocated.
             let capacity = places.len().saturating_mul(2).max(64);
             let bytes = (capacity / 7 * 8 + 8).next_power_of_two() * (size_of::<(i64, i64)>() + 1);
-            let charge = budget.charge_host(WHAT, bytes)?;
+            let charge = budget.charge_host(WHAT, bytes).map_err(total)?;
             alloc::refusable(|| places.try_reserve(capacity - places.len()))
                 .map_err(|_| alloc::out_of_memory(WHAT, bytes))?;
             places_charge = Some(charge);
         }
         places.insert(id, place);
-        names.push(id)?;
+        names.push(id).map_err(total)?;
         Ok(place)
     };
     loop {
@@ -88,30 +90,34 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
             return Err(lines.wrong(format!("vertex {wrong} cannot be a row")));
         }
         let (from, to) = (vertex(from)?, vertex(to)?);
-        row_idx.push(from)?;
-        col_idx.push(to)?;
+        row_idx.push(from).map_err(total)?;
+        col_idx.push(to).map_err(total)?;
         if how.weighted {
             let beyond = |what: String| lines.wrong(format!("{what} is beyond the range of {}", how.dtype.name()));
             let weight = weight.ok_or_else(|| lines.wrong("has no weight"))?.map_err(|()| beyond("a weight".into()))?;
             if is_beyond(weight, how.dtype) {
                 return Err(beyond(format!("{weight:e}")));
             }
-            weights.push(weight)?;
+            weights.push(weight).map_err(total)?;
         }
     }
     drop((places, places_charge));
+    row_idx.shrink()?;
+    col_idx.shrink()?;
+    names.shrink()?;
     let vertices = if how.relabel { names.len() } else { usize::try_from(largest + 1).unwrap_or(0) };
     let held = match how.weighted {
         false => None,
         true => Some(with_scalar!(how.dtype, "dtype", T => {
             let bytes = weights.len() * how.dtype.size();
-            let mut memory = HostMemory::allocate(WHAT, bytes, budget)?;
+            let mut memory = HostMemory::allocate(WHAT, bytes, budget).map_err(total)?;
             for (o, w) in memory.as_mut_slice::<T>()?.iter_mut().zip(weights.as_slice()?) {
                 *o = T::from_parts(*w, 0.0);
             }
             Ok(memory)
         })?),
     };
+    drop(weights);
     let from = Coordinates {
         rows: vertices,
         cols: vertices,
@@ -124,9 +130,19 @@ pub fn read_edges(context: &Arc<Context>, path: &Path, how: EdgeList) -> Result<
     let matrix = from_coordinates(context, &from, how.duplicates).map_err(|e| match e {
         // The number of a duplicate entry does not help to find it in a file.
         Error::InvalidArgument { problem, .. } => lines.bad(problem),
-        other => other,
+        other => total(other),
     })?;
     Ok((matrix, how.relabel.then_some(names)))
+}
+
+/// An error of too little memory with the bytes in use added to those of the allocation that does not fit the limit.
+fn with_used(e: Error, budget: &Budget) -> Error {
+    match e {
+        Error::OutOfMemory { what, bytes, limit: Some(limit) } => {
+            Error::OutOfMemory { what, bytes: bytes.saturating_add(budget.used()), limit: Some(limit) }
+        }
+        other => other,
+    }
 }
 
 /// Writes the stored entries of a real sparse matrix on the host as edges: row and column, counted from 0, and the

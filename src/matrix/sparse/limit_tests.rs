@@ -82,10 +82,31 @@ fn a_few_bytes_of_header_do_not_allocate_beyond_the_limit() {
     refused(&c, read_edges(&c, &edges, how));
     let text: String = (0..400_000).map(|v| format!("{v} 7\n")).collect();
     let small = limited(16 << 20);
-    refused(&small, read_edges(&small, &folder.file("new", text.as_bytes()), EdgeList { relabel: true, ..how }));
+    let new = folder.file("new", text.as_bytes());
+    let (needed, limit) = refused(&small, read_edges(&small, &new, EdgeList { relabel: true, ..how }));
+    assert!(needed > limit, "{needed} are needed beside each other, {limit} are allowed");
     // What fits is read.
     let fits = folder.file("fits", format!("{HEAD}100000 1 1\n1 1 1\n").as_bytes());
     assert_eq!(read_market(&c, &fits, None).unwrap().rows(), 100_000);
+}
+
+#[test]
+fn edges_are_read_in_little_more_than_they_take() {
+    let folder = Folder::new("edges");
+    // A little more than a power of 2: lists of twice the elements would take 17 MB.
+    let text: String = (0..270_000).map(|e| format!("{} {}\n", e / 600, e % 600)).collect();
+    let path = folder.file("edges", text.as_bytes());
+    let how = EdgeList { dtype: DType::F64, weighted: false, duplicates: Duplicates::Sum, relabel: false };
+    let whole = read_edges(&limited(1 << 30), &path, how).unwrap().0;
+    for (limit, is_enough) in [(14 << 20, true), (4 << 20, false)] {
+        let c = limited(limit);
+        if is_enough {
+            assert_eq!(read_edges(&c, &path, how).unwrap().0.rows(), whole.rows());
+        } else {
+            let (needed, limit) = refused(&c, read_edges(&c, &path, how));
+            assert!(needed > limit && needed < 16 << 20, "{needed}");
+        }
+    }
 }
 
 #[test]
